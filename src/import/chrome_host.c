@@ -139,8 +139,8 @@ static uint32_t host_annotation_op(struct chrome *chrome, const struct dw_json_s
 		to--;
 	for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
 		if (to - from == strlen(phases[i]) && memcmp(name->at + from, phases[i], to - from) == 0)
-			return chrome_op_of(chrome, DWELL_CATEGORY_PHASE, chrome_text_plain(chrome, phases[i]), 0,
-			                    0, 0, 0);
+			return chrome_op_of(chrome, DWELL_CATEGORY_PHASE, chrome_text_plain(chrome, phases[i]),
+			                    from ? chrome_text_of(chrome, name) : 0, 0, 0, 0);
 	return host_op(chrome, host_begins(name, "nccl:") || host_begins(name, "gloo:")
 	                           ? DWELL_CATEGORY_COMMUNICATION : DWELL_CATEGORY_ZONE, name);
 }

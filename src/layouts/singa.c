@@ -6,7 +6,8 @@
  * verbosity and the number of skipped iterations with its facts `singa.verbosity` and
  * `singa.skip_iteration`. The options override them. The defaults are 2 and 0.
  *
- * As in SINGA, the forward time is the sum of the operations before the first backward operation,
+ * The time of an operation that ran on a device is the device's, as in SINGA with CUDA. As in SINGA,
+ * the forward time is the sum of the operations before the first backward operation,
  * and the backward time is the rest of the iteration. Unlike in SINGA, a mean is over the timed
  * iterations that have the operation, and without timed iterations no figure is printed.
  */
@@ -96,10 +97,16 @@ static int singa_take_options(struct listing *listing, const struct dw_source *s
 
 /* ---- printing ------------------------------------------------------------------------ */
 
+/* The mean time of an operation: with CUDA, SINGA measures it on the device. */
+static double singa_mean_ns(const struct dw_sequence_op *op)
+{
+	return op->device_events ? (double)op->device_ns / (double)op->stat.count : op->mean_ns;
+}
+
 /* Nodes that wait, and operations without a time, are in the graph but not in the list. */
 static bool singa_is_timed(const struct listing *listing, const struct dw_sequence_op *op)
 {
-	return op->stat.count && op->mean_ns > 0 &&
+	return op->stat.count && singa_mean_ns(op) > 0 &&
 	       !dw_framework_is_wait(listing->symbols[op->symbol].name);
 }
 
@@ -135,7 +142,7 @@ static double singa_forward_ns(const struct listing *listing)
 			break;
 		if (!singa_is_timed(listing, op))
 			continue;
-		sum_ns += op->mean_ns * ((double)op->stat.count / (double)sequence->iterations);
+		sum_ns += singa_mean_ns(op) * ((double)op->stat.count / (double)sequence->iterations);
 		any = true;
 	}
 	/* No operation is before the first backward one: only phases were recorded, perhaps with
@@ -168,7 +175,7 @@ static void singa_print_operations(const struct listing *listing, FILE *file,
 
 		if (!singa_is_timed(listing, op) || (listing->verbosity == 3 && !strstr(name, "Dist")))
 			continue;
-		fprintf(file, "OP_ID%u. %s : %g sec\n", i, name, op->mean_ns * 1e-9);
+		fprintf(file, "OP_ID%u. %s : %g sec\n", i, name, singa_mean_ns(op) * 1e-9);
 		partly += op->stat.count < sequence->iterations;
 		printed++;
 	}

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "layouts/python.h"
 #include "layouts/torch.h"
+#include "model/device/device.h"
 
 #define COLUMN 12u
 
@@ -24,9 +25,10 @@ struct table {
 	struct dw_torch_page page;
 	const struct dwell_view_options *options;
 	const struct dw_calls *calls;
+	struct dw_torch_rows rows;
 	const struct dw_symbol *symbols;
 	struct dw_layout_widths most;
-	double self_us, flops_scale;
+	double self_us, device_us, flops_scale;
 	bool old;             /* PyTorch 1.13 */
 	bool overload, memory, shapes, stacks, flops;
 };
@@ -46,10 +48,10 @@ static void torch_time_text(const struct table *table, double us, char buffer[32
 		snprintf(buffer, 32, "%.3fus", us);
 }
 
-static void torch_share_text(const struct table *table, double us, char buffer[32])
+static void torch_share_text(double us, double all_us, char buffer[32])
 {
-	if (table->self_us > 0)
-		snprintf(buffer, 32, "%.2f%%", us * 100.0 / table->self_us);
+	if (all_us > 0)
+		snprintf(buffer, 32, "%.2f%%", us * 100.0 / all_us);
 	else
 		snprintf(buffer, 32, "NaN");
 }
@@ -92,8 +94,8 @@ static size_t torch_longest_name(const struct table *table)
 {
 	size_t longest = 0;
 
-	for (size_t i = 0; i < table->calls->count; i++) {
-		const char *name = table->calls->rows[i].name;
+	for (size_t i = 0; i < table->rows.count; i++) {
+		const char *name = table->rows.rows[i].call->name;
 		size_t length = dw_layout_characters(name, strlen(name));
 
 		longest = length > longest ? length : longest;
@@ -160,6 +162,12 @@ static void torch_make_columns(struct table *table)
 	dw_torch_add_column(page, "CPU total %", COLUMN, false);
 	dw_torch_add_column(page, "CPU total", COLUMN, false);
 	dw_torch_add_column(page, "CPU time avg", COLUMN, false);
+	if (table->rows.has_device) {
+		dw_torch_add_column(page, "Self CUDA", COLUMN, false);
+		dw_torch_add_column(page, "Self CUDA %", COLUMN, false);
+		dw_torch_add_column(page, "CUDA total", COLUMN, false);
+		dw_torch_add_column(page, "CUDA time avg", COLUMN, false);
+	}
 	if (table->memory) {
 		dw_torch_add_column(page, "CPU Mem", COLUMN, false);
 		dw_torch_add_column(page, "Self CPU Mem", COLUMN, false);
@@ -215,6 +223,25 @@ static void torch_put_frames(const struct table *table, const char *rest)
 	}
 }
 
+/* Prints the times of a device. Returns the next column. */
+static const struct dw_torch_column *torch_put_device(const struct table *table,
+                                                      const struct dw_torch_row *row,
+                                                      const struct dw_torch_column *column)
+{
+	double self_us = (double)row->self_device_ns / 1e3, total_us = (double)row->device_ns / 1e3;
+	char buffer[32];
+
+	torch_time_text(table, self_us, buffer);
+	dw_torch_put_text(&table->page, column++, buffer);
+	torch_share_text(self_us, table->device_us, buffer);
+	dw_torch_put_text(&table->page, column++, buffer);
+	torch_time_text(table, total_us, buffer);
+	dw_torch_put_text(&table->page, column++, buffer);
+	torch_time_text(table, total_us / (double)row->call->stat.count, buffer);
+	dw_torch_put_text(&table->page, column++, buffer);
+	return column;
+}
+
 /* Prints the name and the times. Returns the next column. */
 static const struct dw_torch_column *torch_put_times(const struct table *table,
                                                      const struct dw_call_row *row)
@@ -228,11 +255,11 @@ static const struct dw_torch_column *torch_put_times(const struct table *table,
 	dw_torch_put_name(page, column++, row->name, table->most.name);
 	if (table->overload)
 		dw_torch_put_name(page, column++, torch_overload_of(table, row), table->most.name);
-	torch_share_text(table, self_us, buffer);
+	torch_share_text(self_us, table->self_us, buffer);
 	dw_torch_put_text(page, column++, buffer);
 	torch_time_text(table, self_us, buffer);
 	dw_torch_put_text(page, column++, buffer);
-	torch_share_text(table, total_us, buffer);
+	torch_share_text(total_us, table->self_us, buffer);
 	dw_torch_put_text(page, column++, row->is_async ? "0" : buffer);
 	torch_time_text(table, total_us, buffer);
 	dw_torch_put_text(page, column++, buffer);
@@ -241,13 +268,16 @@ static const struct dw_torch_column *torch_put_times(const struct table *table,
 	return column;
 }
 
-static bool torch_put_row(const struct table *table, const struct dw_call_row *row)
+static bool torch_put_row(const struct table *table, const struct dw_torch_row *from)
 {
 	const struct dw_torch_page *page = &table->page;
+	const struct dw_call_row *row = from->call;
 	const struct dw_torch_column *column = torch_put_times(table, row);
 	size_t first = row->stack ? strcspn(row->stack, "\n") : 0;
 	char buffer[32];
 
+	if (table->rows.has_device)
+		column = torch_put_device(table, from, column);
 	if (table->memory) {
 		torch_memory_text(table, row->total_bytes, buffer);
 		dw_torch_put_text(page, column++, buffer);
@@ -277,15 +307,14 @@ static bool torch_put_row(const struct table *table, const struct dw_call_row *r
 	return true;
 }
 
-static int torch_put_rows(const struct table *table, struct dwell_error *error)
+static int torch_put_rows(struct table *table, struct dwell_error *error)
 {
 	size_t limit = dw_layout_rows(table->options, 100);
-	struct dw_torch_row *rows = dw_torch_order(table->calls, table->options->sort);
-	bool done = rows != NULL;
+	bool done = true;
 
-	for (size_t i = 0; done && i < table->calls->count && i < limit; i++)
-		done = torch_put_row(table, rows[i].call);
-	free(rows);
+	dw_torch_order(&table->rows, table->options->sort);
+	for (size_t i = 0; done && i < table->rows.count && i < limit; i++)
+		done = torch_put_row(table, &table->rows.rows[i]);
 	return done ? 0 : dw_error_set(error, DWELL_E_NOMEM, "out of memory printing a table");
 }
 
@@ -316,6 +345,39 @@ static int torch_check(const struct dw_layout_request *request, struct dwell_err
 	return options->sort ? dw_torch_check_sort(options->sort, error) : 0;
 }
 
+static int torch_check_recorded(const struct dw_calls *calls, const struct dw_grouping *group,
+                                struct dwell_error *error)
+{
+	if (group->stack_frames && !calls->has_stacks)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "no stacks were recorded here: record with dwell run --stacks, or with "
+		                    "with_stack of a profile");
+	if (group->shapes && !calls->has_shapes)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "no shapes were recorded here: record with dwell run --shapes, or with "
+		                    "record_shapes of a profile");
+	return 0;
+}
+
+static int torch_put_table(struct table *table, struct dwell_error *error)
+{
+	char total[32];
+	int code;
+
+	torch_make_columns(table);
+	torch_put_head(table);
+	code = torch_put_rows(table, error);
+	if (code)
+		return code;
+	dw_torch_put_separator(&table->page);
+	torch_time_text(table, table->self_us, total);
+	fprintf(table->page.file, "Self CPU time total: %s\n", total);
+	torch_time_text(table, table->device_us, total);
+	if (table->rows.has_device)
+		fprintf(table->page.file, "Self CUDA time total: %s\n", total);
+	return 0;
+}
+
 int dw_torch_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
                    struct dwell_error *error)
 {
@@ -334,19 +396,13 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 		code = dw_layout_parse_widths(options->widths, &table.most, error);
 	if (code)
 		return code;
+	ask.all_ranges = ask.group.annotations = dw_model_has_device(model);
 	table.calls = dw_model_calls(model, &ask, error);
 	if (!table.calls)
 		return DWELL_E_NOMEM;
-	if (ask.group.stack_frames && !table.calls->has_stacks)
-		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "no stacks were recorded here: record with dwell run --stacks, or with "
-		                    "with_stack of a profile");
-	if (ask.group.shapes && !table.calls->has_shapes)
-		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "no shapes were recorded here: record with dwell run --shapes, or with "
-		                    "record_shapes of a profile");
-	if (!table.calls->count)
-		return 0;
+	code = torch_check_recorded(table.calls, &ask.group, error);
+	if (code)
+		return code;
 	table.symbols = dw_model_symbols(model, NULL);
 	table.self_us = (double)table.calls->self_ns / 1e3;
 	table.overload = ask.group.overload && !table.old;
@@ -354,16 +410,12 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 	table.shapes = ask.group.shapes;
 	table.stacks = ask.group.stack_frames > 0;
 	table.flops = table.calls->has_flops && torch_asked_for_flops(dw_model_source(model));
-	torch_make_columns(&table);
-	torch_put_head(&table);
-	code = torch_put_rows(&table, error);
-	if (code)
-		return code;
-	dw_torch_put_separator(&table.page);
-	char total[32];
-	torch_time_text(&table, table.self_us, total);
-	fprintf(file, "Self CPU time total: %s\n", total);
-	return 0;
+	code = dw_torch_rows_make(&table.rows, model, table.calls, &ask, error);
+	table.device_us = (double)table.rows.device_ns / 1e3;
+	if (!code && table.rows.count)
+		code = torch_put_table(&table, error);
+	dw_torch_rows_reset(&table.rows);
+	return code;
 }
 
 const struct dw_layout dw_layout_torch = {

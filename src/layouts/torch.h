@@ -3,6 +3,7 @@
  *
  *   torch.c        the columns and their values
  *   torch_page.c   text in columns: padded, cut, its width in characters
+ *   torch_rows.c   the rows
  *   torch_order.c  the columns by which rows can be sorted
  */
 #ifndef DW_LAYOUTS_TORCH_H
@@ -51,17 +52,39 @@ void dw_torch_put_line(const struct dw_torch_page *page, char c);
 void dw_torch_put_separator(const struct dw_torch_page *page);
 void dw_torch_put_heads(const struct dw_torch_page *page);
 
+/* ---- torch_rows.c ------------------------------------------------------------------- */
+
+struct dw_torch_row {
+	const struct dw_call_row *call; /* of an event of a device: only name, count and first */
+	uint64_t self_device_ns, device_ns; /* as in PyTorch, a call within a call of its row counts
+	                                     * too */
+	bool on_device;    /* the row is of events of a device */
+	bool annotation;   /* these are the program's annotations */
+	double value;      /* the value by which it is sorted */
+	size_t place;
+};
+
+struct dw_torch_rows {
+	struct dw_torch_row *rows; /* in the order of their first calls */
+	size_t count;
+	uint64_t device_ns;        /* sum over events of devices, without annotations */
+	bool has_device;           /* some event of a device took time */
+	struct dw_call_row *events;
+};
+
+/* All rows of `calls`, which were requested by `ask`; with all_ranges also those of events of
+ * devices. Reset zeroed rows in any case. */
+int dw_torch_rows_make(struct dw_torch_rows *rows, struct dw_model *model,
+                       const struct dw_calls *calls, const struct dw_calls_ask *ask,
+                       struct dwell_error *error);
+void dw_torch_rows_reset(struct dw_torch_rows *rows);
+
 /* ---- torch_order.c ------------------------------------------------------------------ */
 
 /* Whether rows can be sorted by `sort`; an error names the nearest column. */
 int dw_torch_check_sort(const char *sort, struct dwell_error *error);
-
-struct dw_torch_row {
-	const struct dw_call_row *call;
-	double value; /* the value by which it is sorted; 0 without `sort` */
-};
-/* All rows, the largest value of `sort` first. `sort` must be a known name, or NULL: then the order
- * does not change. The caller frees the result. NULL when out of memory. */
-struct dw_torch_row *dw_torch_order(const struct dw_calls *calls, const char *sort);
+/* Sorts the rows: the largest value of `sort` first, equal ones in their order. `sort` must be a known
+ * name, or NULL: then the order does not change. */
+void dw_torch_order(struct dw_torch_rows *rows, const char *sort);
 
 #endif

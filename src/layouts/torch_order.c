@@ -1,8 +1,8 @@
 /*
  * The order of the torch layout's rows, by PyTorch's names of columns or ours.
  *
- * Called by torch.c. Columns of devices are known and their values are 0, so that a program that
- * sorts by them does not fail.
+ * Called by torch.c. Columns of devices are known also without devices: then their values are 0, so
+ * that a program that sorts by them does not fail.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,29 +12,34 @@
 #include "layouts/torch.h"
 
 /* The sum over all calls. As in PyTorch, a call within another call of its row counts too. */
-static double torch_order_total_of(const struct dw_call_row *row)
+static double torch_order_total_of(const struct dw_call_row *call)
 {
-	return (double)(row->stat.total_ns + row->stat.nested_ns);
+	return (double)(call->stat.total_ns + call->stat.nested_ns);
 }
 
+#define DEVICE_SORTS(X, device)                                                           \
+	X(device "_time", (double)row->device_ns / (double)call->stat.count)                 \
+	X(device "_time_total", (double)row->device_ns)                                      \
+	X("self_" device "_time_total", (double)row->self_device_ns)                         \
+	X(device "_memory_usage", 0) X("self_" device "_memory_usage", 0)
 #define SORTS(X)                                                                          \
-	X("self_cpu_time_total", (double)row->stat.self_ns) X("self_ns", (double)row->stat.self_ns) \
-	X("cpu_time_total", torch_order_total_of(row)) X("total_ns", torch_order_total_of(row)) \
-	X("cpu_time", torch_order_total_of(row) / (double)row->stat.count)                    \
-	X("mean_ns", torch_order_total_of(row) / (double)row->stat.count)                     \
-	X("min_ns", (double)row->stat.min_ns) X("max_ns", (double)row->stat.max_ns)           \
-	X("p50_ns", (double)row->stat.p50_ns) X("p99_ns", (double)row->stat.p99_ns)           \
-	X("count", (double)row->stat.count) X("calls", (double)row->stat.count)               \
-	X("cpu_memory_usage", (double)row->total_bytes)                                       \
-	X("self_cpu_memory_usage", (double)row->self_bytes) X("flops", (double)row->flops)    \
-	X("cuda_time", 0) X("cuda_time_total", 0) X("self_cuda_time_total", 0)                \
-	X("cuda_memory_usage", 0) X("self_cuda_memory_usage", 0) X("device_time", 0)          \
-	X("device_time_total", 0) X("self_device_time_total", 0) X("device_memory_usage", 0)  \
-	X("self_device_memory_usage", 0) X("xpu_time", 0) X("xpu_time_total", 0)              \
-	X("self_xpu_time_total", 0) X("xpu_memory_usage", 0) X("self_xpu_memory_usage", 0)
+	X("self_cpu_time_total", (double)call->stat.self_ns) X("self_ns", (double)call->stat.self_ns) \
+	X("cpu_time_total", torch_order_total_of(call)) X("total_ns", torch_order_total_of(call)) \
+	X("cpu_time", torch_order_total_of(call) / (double)call->stat.count)                  \
+	X("mean_ns", torch_order_total_of(call) / (double)call->stat.count)                   \
+	X("min_ns", (double)call->stat.min_ns) X("max_ns", (double)call->stat.max_ns)         \
+	X("p50_ns", (double)call->stat.p50_ns) X("p99_ns", (double)call->stat.p99_ns)         \
+	X("count", (double)call->stat.count) X("calls", (double)call->stat.count)             \
+	X("cpu_memory_usage", (double)call->total_bytes)                                      \
+	X("self_cpu_memory_usage", (double)call->self_bytes) X("flops", (double)call->flops)  \
+	X("device_ns", (double)row->self_device_ns) X("device_total_ns", (double)row->device_ns) \
+	DEVICE_SORTS(X, "cuda") DEVICE_SORTS(X, "device") DEVICE_SORTS(X, "xpu")              \
+	DEVICE_SORTS(X, "privateuse1")
 
-static bool torch_order_value_of(const char *sort, const struct dw_call_row *row, double *value)
+static bool torch_order_value_of(const char *sort, const struct dw_torch_row *row, double *value)
 {
+	const struct dw_call_row *call = row->call;
+
 #define X(name, expression)                                                               \
 	if (strcmp(sort, name) == 0) {                                                        \
 		*value = expression;                                                              \
@@ -47,7 +52,8 @@ static bool torch_order_value_of(const char *sort, const struct dw_call_row *row
 
 int dw_torch_check_sort(const char *sort, struct dwell_error *error)
 {
-	static const struct dw_call_row none;
+	static const struct dw_call_row no_call;
+	const struct dw_torch_row none = { .call = &no_call };
 	struct dw_nearest nearest;
 	double unused;
 
@@ -64,26 +70,24 @@ int dw_torch_check_sort(const char *sort, struct dwell_error *error)
 	                    nearest.best ? "'?" : ": self_cpu_time_total, cpu_time_total, count, ...");
 }
 
-/* The largest value comes first. Equal ones keep their order, which is that of their addresses. */
+/* The largest value comes first. Equal ones keep their order. */
 static int torch_order_compare(const void *left, const void *right)
 {
 	const struct dw_torch_row *a = left, *b = right;
 
 	if (a->value != b->value)
 		return a->value > b->value ? -1 : 1;
-	return (a->call > b->call) - (a->call < b->call);
+	return (a->place > b->place) - (a->place < b->place);
 }
 
-struct dw_torch_row *dw_torch_order(const struct dw_calls *calls, const char *sort)
+void dw_torch_order(struct dw_torch_rows *rows, const char *sort)
 {
-	struct dw_torch_row *rows = calloc(calls->count + 1, sizeof *rows);
-
-	for (size_t i = 0; rows && i < calls->count; i++) {
-		rows[i].call = &calls->rows[i];
+	for (size_t i = 0; i < rows->count; i++) {
+		rows->rows[i].place = i;
+		rows->rows[i].value = 0;
 		if (sort)
-			torch_order_value_of(sort, rows[i].call, &rows[i].value);
+			torch_order_value_of(sort, &rows->rows[i], &rows->rows[i].value);
 	}
-	if (rows && calls->count)
-		qsort(rows, calls->count, sizeof *rows, torch_order_compare);
-	return rows;
+	if (rows->count && sort)
+		qsort(rows->rows, rows->count, sizeof *rows->rows, torch_order_compare);
 }

@@ -32,7 +32,7 @@ struct row {
 	const char *name;
 	uint32_t depth;
 	bool measured, has_next;
-	uint64_t self_ns, total_ns, device_ns, calls;
+	uint64_t self_ns, total_ns, device_ns, device_total_ns, calls;
 	int64_t self_bytes, total_bytes;
 };
 
@@ -70,6 +70,7 @@ static void torchprof_add_operator(struct listing *listing,
                                    const struct dw_layer_operator *operator,
                                    size_t first, uint32_t depth)
 {
+	const struct dw_layers *layers = listing->layers;
 	struct row *row = NULL;
 
 	if (!operator->calls)
@@ -85,6 +86,8 @@ static void torchprof_add_operator(struct listing *listing,
 	row->self_ns += operator->own.operators_ns;
 	row->total_ns += operator->total_ns;
 	row->device_ns += operator->own.device_ns;
+	row->device_total_ns += layers->has_device_events ? operator->device_total_ns
+	                                                  : operator->own.device_ns;
 	row->self_bytes += operator->own.bytes;
 	row->total_bytes += operator->total_bytes;
 	row->calls += operator->calls;
@@ -118,7 +121,7 @@ static void torchprof_add_layer(struct listing *listing, size_t index)
 	}
 	row->measured = true;
 	row->self_ns = row->total_ns = layer->all.operators_ns;
-	row->device_ns = layer->all.device_ns;
+	row->device_ns = row->device_total_ns = layer->all.device_ns;
 	row->self_bytes = row->total_bytes = layer->all.bytes;
 	row->calls = layer->calls;
 }
@@ -179,7 +182,7 @@ static void torchprof_fill_rows(char cells[COLUMNS][CELL], const struct row *row
 	torchprof_put_time(cells[SELF_CPU], row->self_ns);
 	torchprof_put_time(cells[CPU], row->total_ns);
 	torchprof_put_time(cells[SELF_DEVICE], row->device_ns);
-	torchprof_put_time(cells[DEVICE], row->device_ns);
+	torchprof_put_time(cells[DEVICE], row->device_total_ns);
 	torchprof_put_bytes(cells[SELF_MEMORY], row->self_bytes);
 	torchprof_put_bytes(cells[MEMORY], row->total_bytes);
 	snprintf(cells[CALLS], CELL, "%llu", (unsigned long long)row->calls);

@@ -152,6 +152,8 @@ static void layers_fill_operators(const struct filling *filling, struct dw_layer
 		layers_fill_sums(filling, row, &operator->own, NULL);
 		if (filling->layers->has_memory)
 			dw_cell_int(&row[BYTES], operator->total_bytes);
+		if (filling->layers->has_device_events)
+			dw_cell_int(&row[DEVICE_TOTAL], (int64_t)operator->device_total_ns);
 		if (filling->layers->has_backward)
 			dw_cell_int(&row[BACKWARD_TOTAL], (int64_t)operator->backward_total_ns);
 	}

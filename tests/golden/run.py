@@ -101,7 +101,10 @@ CASES = {
        ("operators.scope", 0, ["--view", "operators", "--steps", "1"]),
        ("phases.scope", 0, ["--view", "phases", "--steps", "1"]),
        ("tree.thread", 0, ["--view", "tree", "--thread", "pt_autograd_0"]),
-       ("operators.80", 80, ["--view", "operators"])],
+       ("operators.80", 80, ["--view", "operators"]),
+       ("torch", 0, ["--layout", "torch"]), ("torch.top", 0, ["--layout", "torch", "--top-level"]),
+       ("torchprof", 0, ["--layout", "torchprof"]), ("torchprof.events", 0, ["--layout", "torchprof", "--events"]),
+       ("singa", 0, ["--layout", "singa"])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
     "calls": [(f"calls.{form}", 0, ["--view", "calls", "--format", form]) for form in FORMATS]
     + [(f"operators.{name.replace(':', '')}", 0, ["--view", "operators", "--group-by", name])

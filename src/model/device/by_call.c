@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "format/device.h"
 #include "model/core/product.h"
 #include "model/device/sums.h"
 #include "model/time/call_groups.h"
@@ -25,7 +26,15 @@ struct join {
 	struct dw_map map;   /* rows by class and stack */
 	struct dw_device_sum *rows;
 	uint32_t *last;      /* by row: index + 1 of the call that was added last */
+	uint32_t *steps;     /* steps in scope, by thread and begin */
+	size_t step_count;
 };
+
+bool dw_device_is_torch_event(uint32_t kind)
+{
+	return kind == DW_DEVICE_KERNEL || kind == DW_DEVICE_COPY || kind == DW_DEVICE_SET ||
+	       kind == DW_DEVICE_SYNC || kind == DW_DEVICE_GRAPH;
+}
 
 static uint32_t join_hash(uint32_t class, const char *stack)
 {
@@ -64,12 +73,48 @@ static uint32_t join_find(struct join *join, const struct dw_device_owner *owner
 	return found == DW_MAP_NONE ? DW_NO_INDEX : found;
 }
 
-static bool join_counts(const struct join *join, uint32_t symbol)
+/* Whether a call began in a step of its own thread. */
+static bool join_in_step(const struct join *join, const struct dw_device_call *call)
 {
-	uint32_t category = join->model->symbols[symbol].category;
+	const struct dw_source *source = join->model->source;
+	size_t from = 0, to = join->step_count;
 
-	return category == DWELL_CATEGORY_OPERATOR ||
-	       (join->ask->named && category == DWELL_CATEGORY_ZONE);
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const struct dw_source_step *step = &source->steps[join->steps[middle]];
+
+		if (step->thread < call->thread || (step->thread == call->thread && step->end_ns <= call->start_ns))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < join->step_count && source->steps[join->steps[from]].thread == call->thread &&
+	       source->steps[join->steps[from]].start_ns <= call->start_ns;
+}
+
+static int join_compare_steps(const void *left, const void *right, void *context)
+{
+	const struct dw_source_step *steps = context;
+	const struct dw_source_step *a = &steps[*(const uint32_t *)left];
+	const struct dw_source_step *b = &steps[*(const uint32_t *)right];
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static bool join_order_steps(struct join *join)
+{
+	const struct dw_source *source = join->model->source;
+
+	join->steps = malloc((source->step_count + 1) * sizeof *join->steps);
+	if (!join->steps)
+		return false;
+	for (uint32_t i = 0; i < source->step_count; i++)
+		if (dw_model_has_step(join->model, &source->steps[i]) && source->steps[i].recorded)
+			join->steps[join->step_count++] = i;
+	qsort_r(join->steps, join->step_count, sizeof *join->steps, join_compare_steps, source->steps);
+	return true;
 }
 
 static void join_add_to(struct join *join, uint32_t row, uint32_t i, bool self)
@@ -95,7 +140,7 @@ static void join_add(struct join *join, uint32_t i)
 	     at = dw_device_next_owner(join->work, call, at)) {
 		uint32_t row;
 
-		if (!join_counts(join, join->work->owners[at].symbol))
+		if (!dw_calls_count(join->ask, &join->model->symbols[join->work->owners[at].symbol]))
 			continue;
 		first = first == DW_NO_INDEX ? at : first;
 		outermost = at;
@@ -108,6 +153,63 @@ static void join_add(struct join *join, uint32_t i)
 
 		if (row != DW_NO_INDEX)
 			join_add_to(join, row, i, first == outermost);
+	}
+}
+
+static void join_add_event(struct join *join, uint32_t row, uint64_t ns, bool self)
+{
+	if (row == DW_NO_INDEX)
+		return;
+	join->rows[row].self_ns += self ? ns : 0;
+	join->rows[row].self_events += self;
+	join->rows[row].total_ns += ns;
+	join->rows[row].total_events++;
+}
+
+/*
+ * As torch.profiler does: an event of a device, also a wait, belongs to the operator around its call
+ * and to the ranges of the same thread around that operator, to each of them. Without an operator
+ * it belongs to none. With `top_level` only the outermost one has a row, which may be the step.
+ */
+static void join_add_as_torch(struct join *join, const struct dw_device_event *event, uint32_t step)
+{
+	const struct dw_device_call *call = &join->work->calls[event->call];
+	uint64_t ns = event->end_ns - event->start_ns;
+	uint32_t inner = DW_NO_INDEX, outermost = DW_NO_INDEX;
+	bool in_step;
+
+	for (uint32_t at = call->owner; at != DW_NO_INDEX; at = join->work->owners[at].parent) {
+		const struct dw_symbol *symbol = &join->model->symbols[join->work->owners[at].symbol];
+
+		if (!dw_calls_count(join->ask, symbol) ||
+		    (inner == DW_NO_INDEX && symbol->category != DWELL_CATEGORY_OPERATOR))
+			continue;
+		inner = inner == DW_NO_INDEX ? at : inner;
+		outermost = at;
+		if (!join->ask->top_level)
+			join_add_event(join, join_find(join, &join->work->owners[at]), ns, at == inner);
+	}
+	if (inner == DW_NO_INDEX)
+		return;
+	in_step = step != DW_NO_INDEX && join_in_step(join, call);
+	if (join->ask->top_level && !in_step)
+		join_add_event(join, join_find(join, &join->work->owners[outermost]), ns, inner == outermost);
+	if (in_step)
+		join_add_event(join, step, ns, false);
+}
+
+static void join_add_events(struct join *join)
+{
+	uint32_t step = DW_NO_INDEX;
+
+	for (uint32_t i = 0; i < join->calls->count; i++)
+		if (join->calls->rows[i].symbol == DW_NO_INDEX)
+			step = i;
+	for (size_t i = 0; i < join->work->event_count; i++) {
+		const struct dw_device_event *event = &join->work->events[i];
+
+		if (event->call != DW_NO_INDEX && event->in_scope && dw_device_is_torch_event(event->kind))
+			join_add_as_torch(join, event, step);
 	}
 }
 
@@ -148,13 +250,20 @@ static bool join_compute(struct dw_model *model, const void *request, void *resu
 		join.last = calloc(join.calls->count + 1, sizeof *join.last);
 		good = join.rows && join.last && join_rows(&join);
 	}
-	for (uint32_t i = 0; good && i < join.work->call_count; i++)
-		if (join.work->calls[i].work && join.work->calls[i].in_scope)
-			join_add(&join, i);
-	good = good && join_add_steps(&join);
+	if (good && ask->all_ranges) {
+		good = join_order_steps(&join);
+		if (good)
+			join_add_events(&join);
+	} else {
+		for (uint32_t i = 0; good && i < join.work->call_count; i++)
+			if (join.work->calls[i].work && join.work->calls[i].in_scope)
+				join_add(&join, i);
+		good = good && join_add_steps(&join);
+	}
 	dw_call_groups_reset(&join.groups);
 	dw_map_reset(&join.map);
 	free(join.last);
+	free(join.steps);
 	return good;
 }
 

@@ -27,10 +27,15 @@ const struct dw_device_sum *dw_model_device_by_row(struct dw_model *model, uint3
                                                    struct dwell_error *error);
 
 /* By index of the rows of dw_model_calls() with the same request. The row of the steps has the total
- * of the calls that were made for a thread while it was in a step. */
+ * of the calls that were made for a thread while it was in a step. With `all_ranges` as in
+ * torch.profiler's table: waits are included, events without an operator belong to no row, and a
+ * thread's events only to ranges of that thread. */
 const struct dw_device_sum *dw_model_device_by_call(struct dw_model *model,
                                                     const struct dw_calls_ask *ask,
                                                     struct dwell_error *error);
+
+/* Whether torch.profiler counts events of this kind as a device's time: work and waits. */
+bool dw_device_is_torch_event(uint32_t kind);
 
 /* By index of the nodes of dw_model_tree(): self time of a node, and total with all below it. */
 const struct dw_device_sum *dw_model_device_by_path(struct dw_model *model,

@@ -123,6 +123,7 @@ static struct dw_layer_operators rows_make_operators(struct taking *taking, uint
 		to->backward_calls = entry->backward_calls;
 		to->total_ns = rows_ns(taking, entry->total);
 		to->total_bytes = entry->total_bytes;
+		to->device_total_ns = entry->device_total_ns;
 		to->backward_total_ns = rows_ns(taking, entry->backward_total);
 		to->own = rows_convert_sums(taking, &entry->ticks);
 		taken.count++;

@@ -303,6 +303,24 @@ static void layers_take_memory(struct layers *layers, const struct frame *frame,
 
 /* ---- work of devices ----------------------------------------------------------------------- */
 
+/* Adds a call of the forward pass to each operator that is open around it in its layer. */
+static void layers_add_device_total(struct layers *layers, const struct dw_device_call *call)
+{
+	struct dw_layer_tree *tree = &layers->all->tree;
+	uint32_t innermost = layers->pass.folded ? 0 : layers->pass.depth;
+
+	for (uint32_t place = innermost; place; place--) {
+		const struct frame *frame = (const struct frame *)(const void *)dw_pass_at(
+		    &layers->pass, sizeof(struct frame), place);
+		struct dw_layer_entry *entry = &tree->entries[frame->entry];
+
+		if (!frame->entry || frame->backward || entry->last_call == call)
+			continue;
+		entry->last_call = call;
+		entry->device_total_ns += call->device_ns;
+	}
+}
+
 /* Adds the device time of the calls that began before this time to the ranges that are open. */
 static void layers_take_calls(struct layers *layers, uint64_t before_ns)
 {
@@ -331,6 +349,8 @@ static void layers_take_calls(struct layers *layers, uint64_t before_ns)
 		dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
 		if (frame->entry)
 			dw_layer_ticks_add(&pass->tree.entries[frame->entry].ticks, &more);
+		if (pass->ask.operators)
+			layers_add_device_total(layers, call);
 	}
 }
 

@@ -44,6 +44,7 @@ struct dw_layer_operator {
 	uint64_t calls, backward_calls;
 	uint64_t total_ns, backward_total_ns; /* inclusive; a recursive call counts once */
 	int64_t total_bytes;                  /* like total_ns, of the forward calls */
+	uint64_t device_total_ns;             /* the same: device time of calls in it */
 	struct dw_layer_sums own;             /* its own, without the operators within it */
 };
 

@@ -28,8 +28,11 @@ static bool groups_same_text(const char *a, const char *b)
 static bool groups_same_class(const struct dw_symbol *a, const struct dw_symbol *b,
                               const struct dw_grouping *ask)
 {
+	bool annotation = a->category == DWELL_CATEGORY_PHASE || a->category == DWELL_CATEGORY_DATA;
+
 	if (a->category != b->category || strcmp(a->name, b->name) != 0 ||
-	    (ask->overload && !groups_same_text(a->detail, b->detail)))
+	    ((ask->overload || (ask->annotations && annotation)) &&
+	     !groups_same_text(a->detail, b->detail)))
 		return false;
 	return !ask->shapes || (groups_shape_bytes(a->shapes) == groups_shape_bytes(b->shapes) &&
 	                        (!a->shapes || (a->shapes->entry.aux == b->shapes->entry.aux &&

@@ -30,6 +30,7 @@ struct call_sum {
 	struct dw_tally tally;
 	int64_t self_bytes, total_bytes;
 	uint64_t flops, first_ns; /* UINT64_MAX: none yet */
+	uint64_t first_ticks;     /* duration of the first call */
 	uint64_t nested;          /* ticks: sum of durations minus the time in which a call is open */
 	uint32_t class, prefix;   /* class DW_NO_INDEX: the row of the steps */
 	uint32_t symbol;
@@ -70,8 +71,10 @@ static void call_sum_add(struct call_sum *row, struct dw_arena *arena,
                                    uint64_t start_ns, uint64_t ticks, uint64_t self_ticks)
 {
 	dw_tally_add(&row->tally, arena, ticks, self_ticks);
-	if (start_ns < row->first_ns)
+	if (start_ns < row->first_ns || (start_ns == row->first_ns && ticks > row->first_ticks)) {
 		row->first_ns = start_ns;
+		row->first_ticks = ticks;
+	}
 }
 
 static void call_sums_reset(struct call_sums *sums)
@@ -138,17 +141,19 @@ static void step_row_seek(const struct step_row *steps, uint32_t process,
 		at->end++;
 }
 
-/* Counts the call's time as covered if it begins in a step. */
-static void step_row_cover(struct step_row *steps, struct steps_at *at,
-                  const struct call_span *call)
+/* If the call begins in a step, counts its time as covered and returns true. */
+static bool step_row_cover(struct step_row *steps, struct steps_at *at,
+                           const struct call_span *call)
 {
 	const struct dw_source_step *step = steps->model->source->steps;
 
 	while (at->step < at->end &&
 	       (step[at->step].thread != call->thread || step[at->step].end_ticks <= call->start))
 		at->step++;
-	if (at->step < at->end && call->start >= step[at->step].start_ticks)
-		steps->covered_ticks += dw_file_scale(call->end - call->start, call->ratio);
+	if (at->step == at->end || call->start < step[at->step].start_ticks)
+		return false;
+	steps->covered_ticks += dw_file_scale(call->end - call->start, call->ratio);
+	return true;
 }
 
 static void step_row_mark_inner(struct step_row *steps, struct steps_at *at,
@@ -169,11 +174,12 @@ static void step_row_mark_inner(struct step_row *steps, struct steps_at *at,
 	}
 }
 
-static void step_row_call(struct step_row *steps, struct steps_at *at,
-                        const struct call_span *call)
+/* A call that is in no other call has ended. Returns whether it is in a step. */
+static bool step_row_call(struct step_row *steps, struct steps_at *at,
+                          const struct call_span *call)
 {
 	step_row_mark_inner(steps, at, call);
-	step_row_cover(steps, at, call);
+	return step_row_cover(steps, at, call);
 }
 
 static bool step_row_finish(struct step_row *steps, struct call_sums *sums)
@@ -224,6 +230,7 @@ struct pass {
 	struct call_sums sums;
 	struct step_row steps;
 	uint64_t *flops; /* by merged symbol */
+	bool *counts;    /* by merged symbol: its calls are rows */
 	struct dw_nesting *nestings; /* by class; for the current stream */
 	struct dw_frames frames;
 	uint64_t self_ticks;
@@ -238,10 +245,17 @@ struct calls {
 	double ratio;        /* to ticks of the first file */
 };
 
-static bool call_counts(const struct pass *pass, uint32_t category)
+#define BIT(name) (1u << DWELL_CATEGORY_##name)
+
+bool dw_calls_count(const struct dw_calls_ask *ask, const struct dw_symbol *symbol)
 {
-	return category == DWELL_CATEGORY_OPERATOR ||
-	       (pass->ask->named && category == DWELL_CATEGORY_ZONE);
+	const uint32_t all = BIT(OPERATOR) | BIT(ZONE) | BIT(RUNTIME) | BIT(PHASE) | BIT(DATA) |
+	                     BIT(COMMUNICATION) | BIT(ACTION) | BIT(EVENT) | BIT(HANDLER) |
+	                     BIT(CHECKPOINT) | BIT(EVALUATION);
+	uint32_t counted = ask->all_ranges ? all : ask->named ? BIT(OPERATOR) | BIT(ZONE) : BIT(OPERATOR);
+
+	return symbol->category < 32 && counted >> symbol->category & 1 &&
+	       !(ask->all_ranges && dw_torch_is_hidden(symbol->name));
 }
 
 static struct call_sum *calls_add(struct calls *calls, const struct frame *frame,
@@ -307,8 +321,7 @@ static void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	frame->bytes = frame->child_bytes = 0;
 	frame->stack = calls->pass.depth > 1 ? frame[-1].stack : 0;
 	frame->covered = false;
-	if (!call_counts(pass, pass->model->symbols[symbol].category) ||
-	    !dw_pass_in_scope(&calls->pass, ticks))
+	if (!pass->counts[symbol] || !dw_pass_in_scope(&calls->pass, ticks))
 		return;
 	frame->symbol = symbol;
 	dw_nesting_begin(&pass->nestings[pass->groups.classes[symbol]], ticks);
@@ -329,12 +342,19 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	/* Children that overlap can sum to more than the duration. */
 	uint64_t self = duration > frame->frame.child ? duration - frame->frame.child : 0;
 	struct call_sum *row = NULL;
+	bool in_step = false;
 
 	if (!frame->frame.chain)
 		return;
 	around = frame->frame.previous ? call_frame_at(calls, frame->frame.previous) : NULL;
 	nested = call_nested_ticks(calls, frame, ticks);
-	if (!around || !pass->ask->top_level)
+	if (!around && pass->ask->named) {
+		struct call_span span = { frame->frame.start, ticks, calls->pass.walk.thread,
+			                         calls->ratio };
+
+		in_step = step_row_call(&pass->steps, &calls->step, &span) && pass->ask->all_ranges;
+	}
+	if ((!around && !in_step) || !pass->ask->top_level)
 		row = calls_add(calls, frame, ticks, self);
 	if (row && !pass->ask->top_level)
 		row->nested += (int64_t)nested < 0 ? -dw_file_scale(-nested, calls->ratio)
@@ -346,14 +366,8 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	if (row && !frame->covered)
 		row->flops += pass->flops[frame->symbol];
 	pass->self_ticks += dw_file_scale(self, calls->ratio);
-	if (around) {
+	if (around)
 		around->child_bytes += frame->bytes + frame->child_bytes;
-	} else if (pass->ask->named) {
-		struct call_span span = { frame->frame.start, ticks, calls->pass.walk.thread,
-			                         calls->ratio };
-
-		step_row_call(&pass->steps, &calls->step, &span);
-	}
 }
 
 static void calls_unnest(void *state, uint32_t place)
@@ -428,7 +442,7 @@ static int calls_add_async(void *pointer, const struct dw_event *event)
 	struct pass *pass = pointer;
 	struct call_sum *row;
 
-	if (event->type != DW_EVENT_ASYNC || !call_counts(pass, pass->model->symbols[event->symbol].category))
+	if (event->type != DW_EVENT_ASYNC || !pass->counts[event->symbol])
 		return 0;
 	row = call_sums_find(&pass->sums, pass->groups.classes[event->symbol], 0, event->symbol, true);
 	if (!row) {
@@ -450,9 +464,20 @@ static int calls_compare_rows(const void *left, const void *right)
 	if (a->first_ns != b->first_ns)
 		return a->first_ns < b->first_ns ? -1 : 1;
 	/* A call that begins together with its child comes first. */
-	if (a->stat.max_ns != b->stat.max_ns)
-		return a->stat.max_ns > b->stat.max_ns ? -1 : 1;
+	if (a->first_end_ns != b->first_end_ns)
+		return a->first_end_ns > b->first_end_ns ? -1 : 1;
 	return strcmp(a->name, b->name);
+}
+
+/* NULL: out of memory. */
+static const char *calls_name(const struct pass *pass, const struct dw_symbol *symbol)
+{
+	char text[512];
+
+	if (!pass->ask->all_ranges || !symbol->detail)
+		return symbol->name;
+	dw_torch_annotation(symbol->category, symbol->name, symbol->detail, text, sizeof text);
+	return dw_arena_text(&pass->model->arena, text, strlen(text));
 }
 
 static bool calls_make_rows(struct pass *pass)
@@ -470,7 +495,9 @@ static bool calls_make_rows(struct pass *pass)
 		bool is_step = from->class == DW_NO_INDEX;
 		const struct dw_symbol *symbol = is_step ? NULL : &model->symbols[from->symbol];
 
-		row->name = is_step ? DW_TORCH_STEPS : symbol->name;
+		row->name = is_step ? DW_TORCH_STEPS : calls_name(pass, symbol);
+		if (!row->name)
+			return false;
 		row->symbol = from->symbol;
 		row->category = is_step ? DWELL_CATEGORY_ZONE : symbol->category;
 		row->stack = is_step || from->is_async ? NULL : pass->groups.prefixes[from->prefix];
@@ -480,6 +507,7 @@ static bool calls_make_rows(struct pass *pass)
 		row->total_bytes = from->total_bytes;
 		row->flops = from->flops;
 		row->first_ns = from->first_ns;
+		row->first_end_ns = from->first_ns + dw_whole((double)from->first_ticks * ns_per_tick + 0.5);
 		calls->has_flops |= from->flops > 0;
 		calls->has_shapes |= symbol && symbol->shapes;
 	}
@@ -497,13 +525,15 @@ static bool calls_prepare(struct pass *pass)
 
 	pass->flops = calloc(model->symbol_count + 1, sizeof *pass->flops);
 	pass->nestings = calloc(model->symbol_count + 1, sizeof *pass->nestings);
-	if (!pass->flops || !pass->nestings || !step_row_init(&pass->steps, model) ||
+	pass->counts = calloc(model->symbol_count + 1, sizeof *pass->counts);
+	if (!pass->flops || !pass->nestings || !pass->counts || !step_row_init(&pass->steps, model) ||
 	    !dw_call_groups_make(&pass->groups, model, &pass->ask->group) ||
 	    !dw_freed_bytes_init(&pass->memory, model, pass->ask->memory))
 		return false;
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
 		enum dw_flops_why why;
 
+		pass->counts[i] = dw_calls_count(pass->ask, &model->symbols[i]);
 		if (model->symbols[i].category == DWELL_CATEGORY_OPERATOR)
 			pass->flops[i] = dw_flops(model->symbols[i].name, model->symbols[i].shapes, &why);
 	}
@@ -524,6 +554,7 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 		done = dw_model_events(model, calls_add_async, &pass, NULL) == 0;
 	done = done && !pass.failed && calls_make_rows(&pass);
 	free(pass.flops);
+	free(pass.counts);
 	free(pass.nestings);
 	dw_frames_reset(&pass.frames);
 	call_sums_reset(&pass.sums);

@@ -22,6 +22,11 @@ struct dw_calls_ask {
 	                 * kind for self time */
 	bool top_level; /* only calls that are in no other call */
 	bool memory;
+	/* The rows of torch.profiler's table of a run with devices: also calls of the driver and all
+	 * other ranges that a program or a framework names, under the names that they have in Kineto's
+	 * files; without the operators that the profiler hides. A step is a call, too: with `top_level`
+	 * the calls in it are omitted. */
+	bool all_ranges;
 };
 
 struct dw_call_row {
@@ -34,23 +39,27 @@ struct dw_call_row {
 	struct dw_stat stat;
 	int64_t self_bytes, total_bytes; /* CPU memory */
 	uint64_t flops;
-	uint64_t first_ns;        /* begin of the first call */
+	uint64_t first_ns, first_end_ns; /* of the first call */
 };
 
 struct dw_calls {
-	struct dw_call_row *rows; /* by first_ns */
+	struct dw_call_row *rows; /* by first_ns, then the one that ends last */
 	size_t count;
 	uint64_t self_ns;         /* of all calls, including those that top_level omits */
 	uint64_t overlapping;     /* calls that ended while a later one was open */
 	bool has_shapes, has_stacks, has_memory, has_flops; /* such data was recorded */
 };
 
+/* Whether calls of this symbol are rows. */
+bool dw_calls_count(const struct dw_calls_ask *ask, const struct dw_symbol *symbol);
+
 /* A number by which products of equal requests are found. */
 static inline uint64_t dw_calls_key(const struct dw_calls_ask *ask)
 {
 	return (uint64_t)ask->group.stack_frames << 32 | ask->group.shapes |
 	       (uint64_t)ask->group.overload << 1 | (uint64_t)ask->named << 2 |
-	       (uint64_t)ask->top_level << 3 | (uint64_t)ask->memory << 4;
+	       (uint64_t)ask->top_level << 3 | (uint64_t)ask->memory << 4 |
+	       (uint64_t)ask->all_ranges << 5 | (uint64_t)ask->group.annotations << 6;
 }
 
 /* NULL with `error` if memory ran out. */

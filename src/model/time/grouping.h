@@ -11,6 +11,7 @@ struct dw_grouping {
 	bool shapes;           /* shapes of the arguments */
 	bool overload;         /* the detail of an operator */
 	uint32_t stack_frames; /* how many innermost frames; 0: none */
+	bool annotations;      /* the detail of a phase and of data loading; users cannot request it */
 };
 /* Parses "shape,overload,stack:5"; NULL and "" set nothing. Errors: DWELL_E_NAME,
  * DWELL_E_ARGUMENT. */

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""The torch layout of real traces of GPUs is the table that PyTorch makes of the same events.
+
+usage: torch_eventlist_test.py DWELL [SHARED]    last line: N passed, N failed; 77: the traces are not here
+
+SHARED holds data/kineto. Of each trace's JSON this makes FunctionEvents as
+torch.autograd.profiler does of Kineto's results: operators, annotations and runtime calls are events
+of the CPU, what ran on the device is events of CUDA, and an operator has the events with its
+`External id`. The files of some versions have other numbers there; in these an event belongs to the
+operator around its runtime call. Their EventList.key_averages().table() must be what
+`dwell report --layout torch` prints, byte for byte.
+
+Differences that are intended (doc/from-torch-profiler.md): an only child with its parent's name is
+not merged into the parent, and memory belongs to the thread that allocates. So the tree is built
+without that merge, and columns of memory are not compared.
+"""
+import collections
+import decimal
+import fractions
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+from torch.autograd import DeviceType
+from torch.autograd.profiler_util import (EventList, FunctionEvent, FunctionEventAvg, _filter_name,
+                                          _rewrite_name)
+
+DWELL = sys.argv[1]
+SHARED = sys.argv[2] if len(sys.argv) > 2 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../shared")
+TRACES = os.path.join(SHARED, "data/kineto")
+ON_CPU = {"cpu_op", "user_annotation", "cuda_runtime", "cuda_driver"}
+ON_DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_sync", "gpu_user_annotation"}
+TABLES = [  # arguments of table(), options of dwell
+    ({}, []),
+    ({"row_limit": 7}, ["--limit", "7"]),
+    ({"row_limit": -1}, ["--limit", "all"]),
+    ({"sort_by": "self_cpu_time_total", "row_limit": -1}, ["--sort", "self_cpu_time_total", "--limit", "all"]),
+    ({"sort_by": "cpu_time_total", "row_limit": 20}, ["--sort", "cpu_time_total", "--limit", "20"]),
+    ({"sort_by": "self_cuda_time_total", "row_limit": -1}, ["--sort", "self_cuda_time_total", "--limit", "all"]),
+    ({"sort_by": "cuda_time_total", "row_limit": 15}, ["--sort", "cuda_time_total", "--limit", "15"]),
+    ({"sort_by": "device_time", "row_limit": 12}, ["--sort", "device_time", "--limit", "12"]),
+    ({"sort_by": "count", "time_unit": "ms"}, ["--sort", "count", "--time-unit", "ms"]),
+    ({"time_unit": "us", "header": "of a GPU", "max_name_column_width": 30},
+     ["--time-unit", "us", "--header", "of a GPU", "--widths", "name=30"]),
+]
+counts = {True: 0, False: 0}
+fractions.Fraction.__format__ = lambda self, form: format(float(self), form)  # as Python 3.12 has it, nearly
+
+
+def check(what, good, found=""):
+    counts[bool(good)] += 1
+    if not good:
+        print(f"FAIL {what}: {found}")
+
+
+def ns(microseconds):
+    """Exactly: the numbers were read as decimals, because a double has too few bits."""
+    return int(microseconds * 1000)
+
+
+def load(path):
+    with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
+        return [event for event in json.load(file, strict=False, parse_float=decimal.Decimal)["traceEvents"] if event.get("ph") == "X"]
+
+
+def external(event):
+    arguments = event.get("args", {})
+    return int(arguments.get("External id", arguments.get("external id", 0)) or 0)
+
+
+def shapes(event):
+    """dwell has the tensors of a list one by one, where PyTorch has an empty list."""
+    flat = []
+    for tensor in event.get("args", {}).get("Input Dims", []):
+        flat += tensor if any(isinstance(size, list) for size in tensor) else [tensor]
+    return flat
+
+
+class Trace:
+    """FunctionEvents of a trace. Times are in us since its first event, as fractions, so that sums are as
+    exact as dwell's."""
+
+    def __init__(self, events):
+        events = [event for event in events if event.get("cat") in ON_CPU | ON_DEVICE]
+        first = min(ns(event["ts"]) for event in events)
+        self.made = []
+        self.operators = {}          # external id -> FunctionEvent
+        self.calls = {}              # correlation -> FunctionEvent
+        for event in events:
+            start = ns(event["ts"]) - first
+            event["made"] = self.make(event, start, start + ns(event["dur"]))
+        self.link([event for event in events if event["made"]])
+
+    def make(self, event, start, end):
+        on_device = event["cat"] in ON_DEVICE
+        if _filter_name(event["name"]):
+            return None
+        made = FunctionEvent(
+            id=external(event), node_id=-1, name=_rewrite_name(event["name"], with_wildcard=True), trace_name="",
+            thread=(event["pid"], event["tid"]), start_us=fractions.Fraction(start, 1000),
+            end_us=fractions.Fraction(end, 1000), use_device="cuda", stack=[], input_shapes=shapes(event),
+            device_type=DeviceType.CUDA if on_device else DeviceType.CPU,
+            is_user_annotation=event["cat"] in ("user_annotation", "gpu_user_annotation"))
+        self.made.append(made)
+        if event["cat"] == "cpu_op" and made.id:
+            self.operators[made.id] = made
+        elif event["cat"] in ("cuda_runtime", "cuda_driver") and "correlation" in event.get("args", {}):
+            self.calls[event["args"]["correlation"]] = made
+        return made
+
+    def link(self, events):
+        """Gives each event of the device to its operator."""
+        calls = [event for event in events if event["cat"] in ("cuda_runtime", "cuda_driver")
+                 and external(event) in self.operators]
+        inside = sum(is_in(event["made"], self.operators[external(event)]) for event in calls)
+        by_id = len(calls) and inside == len(calls)
+        around = {} if by_id else self.find_around(events)
+        for event in events:
+            if event["cat"] not in ON_DEVICE or event["cat"] == "gpu_user_annotation":
+                continue
+            call = self.calls.get(event.get("args", {}).get("correlation"))
+            operator = self.operators.get(external(event)) if by_id else around.get(id(call))
+            if operator is not None:
+                operator.append_kernel(event["made"].name, 0, event["made"].time_range.elapsed_us())
+
+    @staticmethod
+    def find_around(events):
+        """{id of a runtime call: the innermost operator of its thread that contains it}"""
+        threads = collections.defaultdict(list)
+        for event in events:
+            if event["cat"] in ("cpu_op", "cuda_runtime", "cuda_driver"):
+                threads[event["made"].thread].append(event)
+        found = {}
+        for thread in threads.values():
+            thread.sort(key=lambda event: (event["made"].time_range.start, -event["made"].time_range.end))
+            stack = []
+            for event in thread:
+                made = event["made"]
+                while stack and not is_in(made, stack[-1]):
+                    stack.pop()
+                if event["cat"] == "cpu_op":
+                    stack.append(made)
+                elif stack:
+                    found[id(made)] = stack[-1]
+        return found
+
+    def averages(self):
+        """Of all calls, of all calls by their shapes, and of those that are in no other call."""
+        made = EventList(self.made, use_device="cuda")
+        made._populate_cpu_children()  # of events with equal times, the first one in the file is outside
+        made.sort(key=lambda event: (event.time_range.start, -event.time_range.end, event.name))
+        made._tree_built = True
+        outermost = EventList((event for event in made if event.cpu_parent is None), use_device="cuda")
+        outermost._tree_built = True
+        return made.key_averages(), made.key_averages(group_by_input_shapes=True), outermost.key_averages()
+
+
+def is_in(inner, outer):
+    return (inner.thread == outer.thread and inner.time_range.start >= outer.time_range.start
+            and inner.time_range.end <= outer.time_range.end and inner.time_range.start < outer.time_range.end)
+
+
+def drop_memory(table):
+    """Without the columns of memory, which PyTorch computes differently."""
+    lines = table.split("\n")
+    heads = next((line for line in lines if "CPU Mem" in line), None)
+    if heads is None:
+        return table
+    end = heads.index("CPU Mem") + len("CPU Mem")
+    begin, end = end - 12, end + 2 + 12 + 2
+    return "\n".join(line[:begin] + line[end:] if len(line) > end and set(line[:1]) <= set(" -=")
+                     or len(line) > end else line for line in lines)
+
+
+def first_difference(got, want):
+    got, want = got.split("\n"), want.split("\n")
+    for line in range(max(len(got), len(want))):
+        pair = (got[line] if line < len(got) else "(no line)", want[line] if line < len(want) else "(no line)")
+        if pair[0] != pair[1]:
+            return f"line {line + 1}\n  dwell {pair[0]}\n  torch {pair[1]}"
+    return ""
+
+
+def compare_table(name, averages, arguments, options):
+    done = subprocess.run([DWELL, "report", os.path.join(TRACES, name), "--layout", "torch", *options],
+                          capture_output=True, text=True, check=False)
+    want, got = averages.table(**arguments), drop_memory(done.stdout)
+    check(f"{name} {' '.join(options)}", done.returncode == 0 and got == want,
+          done.stderr + first_difference(got, want))
+
+
+def compare(name):
+    events = load(os.path.join(TRACES, name))
+    averages, by_shapes, outermost = Trace(events).averages()
+    for arguments, options in TABLES:
+        compare_table(name, averages, arguments, options)
+    if any("Input Dims" in event.get("args", {}) for event in events):
+        compare_table(name, by_shapes, {"sort_by": "cuda_time_total", "row_limit": 40},
+                      ["--group-by", "shape", "--sort", "cuda_time_total", "--limit", "40"])
+    # Shares are of all calls, also of those that the table leaves out.
+    rest = FunctionEventAvg()
+    rest.key, rest.cpu_parent, rest.use_device, rest.count, rest.is_user_annotation = "x", rest, "cuda", 1, False
+    rest.node_id = -1
+    rest.self_cpu_time_total = sum(row.self_cpu_time_total for row in averages) - \
+        sum(row.self_cpu_time_total for row in outermost)
+    outermost.append(rest)
+    compare_table(name, outermost, {"top_level_events_only": True, "row_limit": -1}, ["--top-level", "--limit", "all"])
+
+
+if not os.path.isdir(TRACES):
+    print(f"skip the torch layout of real traces: they are not in {TRACES}")
+    sys.exit(77)
+for trace in sorted(os.listdir(TRACES)):
+    if trace.endswith(".json.gz") and (len(sys.argv) < 4 or sys.argv[3] in trace):
+        compare(trace)
+print(f"{counts[True]} passed, {counts[False]} failed")
+sys.exit(counts[False] > 0)
