@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/device.h"
 #include "frameworks/torch.h"
 #include "layouts/torch.h"
 #include "model/device/sums.h"
