@@ -24,6 +24,16 @@ VIEWS = {
     "phases": ("phase", "where", "total_ns"),
     "tree": ("name", "depth", "calls", "total_ns", "self_ns"),
     "threads": ("thread", "pid", "records", "ranges", "busy_ns"),
+    "device": ("part", "device", "ns"),
+    "kernels": ("family", "calls", "total_ns"),
+    "streams": ("device", "stream", "events", "busy_ns", "overlap_ns"),
+}
+# Columns that only traces with work of devices have.
+DEVICE_VIEWS = {
+    "operators": ("name", "device_ns", "device_total_ns", "device_events"),
+    "layers": ("path", "device_ns", "backward_device_ns", "device_events"),
+    "phases": ("phase", "where", "device_ns", "device_events"),
+    "steps": ("step", "device_ns", "device_events"),
 }
 counts = {True: 0, False: 0}
 
@@ -40,13 +50,17 @@ def dwell(*arguments):
 def figures(trace):
     """What reports show of a trace; a view that it has nothing for is left out."""
     shown = {}
-    for view, columns in VIEWS.items():
+    for what, view, columns in [*((view, view, columns) for view, columns in VIEWS.items()),
+                                *((f"{view}, device", view, columns) for view, columns in DEVICE_VIEWS.items())]:
         done = dwell("report", trace, "--view", view, "--limit", "all", "--format", "json")
         if done.returncode:
             continue
         answer = json.loads(done.stdout)["views"][0]
-        places = [[column["name"] for column in answer["columns"]].index(name) for name in columns]
-        shown[view] = [[row[place] for place in places] for row in answer["rows"]]
+        names = [column["name"] for column in answer["columns"]]
+        if "device" in what and not set(columns) <= set(names):
+            continue
+        places = [names.index(name) for name in columns]
+        shown[what] = [[row[place] for place in places] for row in answer["rows"]]
         shown["lost"] = {loss["cause"]: loss["records"] for loss in answer["losses"]}
     return shown
 
