@@ -31,10 +31,11 @@ def collate(samples):
 
 def main():
     torch.manual_seed(5)
+    torch.set_num_threads(1)
     model = nn.Sequential(nn.AvgPool2d(4), nn.Conv2d(3, 16, 3, stride=2), nn.ReLU(), nn.AdaptiveAvgPool2d(6), nn.Flatten(),
                           nn.Linear(16 * 36, 256), nn.ReLU(), nn.Linear(256, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    loader = DataLoader(Rooms(), batch_size=24, num_workers=1, prefetch_factor=4, collate_fn=collate)
+    loader = DataLoader(Rooms(), batch_size=24, num_workers=2, prefetch_factor=4, collate_fn=collate)
     watch = Stopwatch()
     with watch.loop():
         for batch in watch.limited(watch.batches(loader), 9):

@@ -1,6 +1,6 @@
 """Learns to steer with deep Q-learning from a replay buffer.
 
-Decoy of memory that grows: the buffer grows by 1 MB a step, but only until it is full, in the first third of the run.
+Decoy of memory that grows: the buffer grows by 0.8 MB a step, but only until it is full, in the first third of the run.
 Truth: time of the environment and the buffer, of the loop. `growth_after_mb`: growth in the last half of it.
 """
 import collections
@@ -11,7 +11,7 @@ from torch import nn
 
 from stopwatch import Stopwatch
 
-OBSERVED, BATCH, CARS = 1024, 256, 256
+OBSERVED, BATCH, CARS = 768, 256, 256
 
 
 def resident_bytes():
@@ -33,7 +33,7 @@ class Road:
 
 
 def network():
-    return nn.Sequential(nn.Linear(OBSERVED, 1024), nn.ReLU(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 5))
+    return nn.Sequential(nn.Linear(OBSERVED, 1536), nn.ReLU(), nn.Linear(1536, 1024), nn.ReLU(), nn.Linear(1024, 5))
 
 
 def main():
@@ -42,7 +42,7 @@ def main():
     target.load_state_dict(policy.state_dict())
     optimizer = torch.optim.SGD(policy.parameters(), lr=1e-3)
     watch, half = Stopwatch(), 0
-    buffer = collections.deque(maxlen=50)
+    buffer = collections.deque(maxlen=60)
     with watch.loop():
         while watch.seconds() < 10:
             with torch.no_grad():

@@ -12,7 +12,7 @@ from stopwatch import Stopwatch
 
 def main():
     torch.manual_seed(29)
-    images, labels = torch.rand(640, 3, 48, 48), torch.randint(12, (640,))
+    images, labels = torch.rand(640, 3, 40, 40), torch.randint(12, (640,))
     loader = DataLoader(TensorDataset(images, labels), batch_size=32, shuffle=True, num_workers=0)
     model = nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 40, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
                           nn.Conv2d(40, 80, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(320, 12))

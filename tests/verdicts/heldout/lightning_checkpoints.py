@@ -46,7 +46,7 @@ class Autoencoder(pl.LightningModule):
 
 def main():
     pl.seed_everything(11)
-    loader = DataLoader(TensorDataset(torch.randn(96 * 60, 1024)), batch_size=96, shuffle=False)
+    loader = DataLoader(TensorDataset(torch.randn(48 * 80, 1024)), batch_size=48, shuffle=False)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         saver = ModelCheckpoint(dirpath=folder, every_n_train_steps=3, save_top_k=1)
         trainer = pl.Trainer(max_steps=240, max_time={"seconds": 11}, logger=False, callbacks=[saver], plugins=[TimedIO()], accelerator="cpu",

@@ -17,7 +17,7 @@ DECODE_S, BATCH = 0.019, 8
 class Scans(Dataset):
     def __init__(self, count):
         self.count = count
-        self.scan = torch.rand(1, 112, 112, generator=torch.Generator().manual_seed(35))
+        self.scan = torch.rand(1, 48, 48, generator=torch.Generator().manual_seed(35))
 
     def __len__(self):
         return self.count
@@ -29,8 +29,8 @@ class Scans(Dataset):
 
 def main():
     torch.manual_seed(35)
-    model = nn.Sequential(nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(),
-                          nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 1, 1))
+    model = nn.Sequential(nn.Conv2d(1, 80, 3, padding=1), nn.ReLU(), nn.Conv2d(80, 80, 3, padding=1), nn.ReLU(),
+                          nn.Conv2d(80, 80, 3, padding=1), nn.ReLU(), nn.Conv2d(80, 1, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = DataLoader(Scans(BATCH * 400), batch_size=BATCH, num_workers=2, prefetch_factor=4)
     watch, first_s = Stopwatch(), None
