@@ -42,7 +42,7 @@ def main():
     target.load_state_dict(policy.state_dict())
     optimizer = torch.optim.SGD(policy.parameters(), lr=1e-3)
     watch, half = Stopwatch(), 0
-    buffer = collections.deque(maxlen=60)
+    buffer = collections.deque(maxlen=40)
     with watch.loop():
         while watch.seconds() < 10:
             with torch.no_grad():
