@@ -308,6 +308,21 @@ DWELL_API void dwell_args(uint32_t text);
  * those operators and of what runs inside them is then left out. Atomic. */
 extern DWELL_API uint32_t dwell_operator_probes;
 
+/* For probes that know the lines of a program which call operators. Adds a time of this thread, if it has
+ * begun a step, that ended at `end_ticks` to the sums of its lines, ids of dwell_intern_frame() or 0. `op` is the id of
+ * the operator, for DWELL_PLACE_OPERATOR. `cpu_ns`: how long the thread ran in that time, or
+ * DWELL_PLACE_NO_CPU. */
+enum dwell_place_kind {
+	DWELL_PLACE_BETWEEN = 1, /* between two operators */
+	DWELL_PLACE_DATA = 2,    /* the same, while the thread loads data */
+	DWELL_PLACE_OPERATOR = 3,
+};
+#define DWELL_PLACE_NO_CPU UINT64_MAX
+DWELL_API void dwell_place_add(enum dwell_place_kind kind, uint32_t from, uint32_t to, uint32_t op,
+                               uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns);
+/* The length of a millisecond in ticks; UINT64_MAX: no session is running. */
+DWELL_API uint64_t dwell_ticks_of_ms(void);
+
 /* Counts `records` that the caller could not make, in the calling thread. Reports state them. */
 DWELL_API void dwell_probe_lost(uint64_t records);
 

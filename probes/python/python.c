@@ -6,7 +6,7 @@
  * the loader that they found, so that a probe runs when the module has been executed. Afterwards
  * the module and its loader are as they would be without the finder.
  */
-#include "python.h"
+#include "places.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -292,6 +292,7 @@ void dwp_python_attach(void)
 	python_watch_imports();
 	dwp_collector_attach();
 	dwp_stacks_attach();
+	dwp_places_attach();
 	dwp_functions_follow_gate();
 	python_take_imported();
 }

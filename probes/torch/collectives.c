@@ -18,11 +18,13 @@ static void collectives_before_wait(struct dwp_call *call)
 	static struct dwell_site site = { "Work.wait", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
 
 	call->began = dwell_begin(&site);
+	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
 }
 
 static void collectives_after_wait(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
+	dwp_torch_places_leave(TORCH_PLACES_HIDDEN);
 }
 
 static void (*finalize_backward)(void *reducer);

@@ -56,12 +56,14 @@ static void before_batch(struct dwp_call *call)
 	if (depth >= 0)
 		dwell_counter(&queue_site, (double)depth);
 	call->began = dwell_begin(depth < 0 ? &batch_site : depth ? &ready_site : &empty_site);
+	dwp_torch_places_enter(TORCH_PLACES_DATA);
 }
 
 static void before_workers(struct dwp_call *call)
 {
 	dwp_loop_data();
 	call->began = dwell_begin(&workers_site);
+	dwp_torch_places_enter(TORCH_PLACES_DATA);
 }
 
 /* In a worker, or in the loop's own process when there are none. */
@@ -70,6 +72,7 @@ static void before_samples(struct dwp_call *call)
 	PyObject *indices = call->second;
 
 	call->began = dwell_begin(&samples_site);
+	dwp_torch_places_enter(TORCH_PLACES_DATA);
 	if (indices && call->began)
 		dwell_counter(&count_site, PyList_Check(indices) ? (double)PyList_Size(indices) : 1);
 }
@@ -78,29 +81,38 @@ static void before_save(struct dwp_call *call)
 {
 	dwp_loop_checkpoint();
 	call->began = dwell_begin(&save_site);
+	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
 }
 
 static void before_load(struct dwp_call *call)
 {
 	dwp_loop_checkpoint();
 	call->began = dwell_begin(&load_site);
+	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
 }
 
-static void after_range(struct dwp_call *call, PyObject *result)
+static void after_data(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
+	dwp_torch_places_leave(TORCH_PLACES_DATA);
+}
+
+static void after_checkpoint(struct dwp_call *call, PyObject *result)
+{
+	dwell_end(call->began);
+	dwp_torch_places_leave(TORCH_PLACES_HIDDEN);
 }
 
 static const struct {
 	const char *path, *name;
 	struct dwp_hook hook;
 } hooks[] = {
-	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { before_batch, after_range } },
-	{ "utils.data.DataLoader", "__iter__", { before_workers, after_range } },
-	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { before_samples, after_range } },
-	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch", { before_samples, after_range } },
-	{ "", "save", { before_save, after_range } },
-	{ "", "load", { before_load, after_range } },
+	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { before_batch, after_data } },
+	{ "utils.data.DataLoader", "__iter__", { before_workers, after_data } },
+	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { before_samples, after_data } },
+	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch", { before_samples, after_data } },
+	{ "", "save", { before_save, after_checkpoint } },
+	{ "", "load", { before_load, after_checkpoint } },
 };
 
 void dwp_data_attach(PyObject *torch)

@@ -238,17 +238,20 @@ static void before_backward(struct dwp_call *call)
 {
 	loop_report(&(struct steps_input){ .event = STEPS_BACKWARD_BEGINS, .accumulates = true });
 	call->began = dwell_begin(&backward_site);
+	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
 static void before_grad(struct dwp_call *call)
 {
 	loop_report_event(STEPS_BACKWARD_BEGINS);
 	call->began = dwell_begin(&backward_site);
+	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
 static void after_backward(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
+	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 	loop_report_event(STEPS_BACKWARD_ENDS);
 }
 
@@ -319,6 +322,7 @@ static void before_step(struct dwp_call *call)
 		dwp_blocks_of_first_step(call->self);
 	loop_report_event(STEPS_OPTIMIZER_BEGINS);
 	call->began = dwell_begin(&optimizer_site);
+	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
 static void after_step(struct dwp_call *call, PyObject *result)
@@ -326,6 +330,7 @@ static void after_step(struct dwp_call *call, PyObject *result)
 	bool named = call->self && result && is_named(call->self);
 
 	dwell_end(call->began);
+	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 	if (named)
 		dwp_step_on_seen(true);
 	report_optimizer(call->self && result ? STEPS_OPTIMIZER_ENDS : STEPS_OPTIMIZER_FAILS, call->self,
@@ -353,6 +358,7 @@ static void before_zero_grad(struct dwp_call *call)
 {
 	loop_report_event(STEPS_ZERO_GRAD);
 	call->began = dwell_begin(&zero_grad_site);
+	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
 /* Stores how many threads an operator may use. Scripts set this before they create an optimizer. */
@@ -412,6 +418,7 @@ static void no_range(struct dwp_call *call)
 static void after_range(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
+	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 }
 
 static PyObject *at_exit(PyObject *self, PyObject *arguments)

@@ -30,8 +30,10 @@
 struct frame {
 	const char *function; /* the RecordFunction; NULL: another thread has ended it */
 	uint64_t sequence;    /* for a link at the end; NO_SEQUENCE: none */
+	uint64_t ticks;       /* when it began, if it did */
 	unsigned began;
 	uint8_t scope; /* enum torch_scope */
+	bool called;   /* the program itself calls it, so it has a line */
 };
 
 /* An entry of a thread's cache of names. It is one line of the processor's cache, because between
@@ -160,6 +162,7 @@ static __attribute__((noinline)) struct thread *new_thread(void)
 			;
 	}
 	errno = saved;
+	dwp_torch_places_thread();
 	return this_thread = thread;
 }
 
@@ -461,6 +464,11 @@ static inline __attribute__((always_inline)) void start(const char *function, en
 	frame->sequence = scope != TORCH_USER ? dwp_abi_sequence(function) : NO_SEQUENCE;
 	thread->depth++;
 	frame->began = begin(thread, function, category);
+	frame->called = scope != TORCH_USER && frame->began &&
+	                (frame == thread->frames || frame[-1].scope == TORCH_USER);
+	frame->ticks = dwell_this_stream->last_ticks;
+	if (frame->called)
+		dwp_torch_places_begin();
 	if (scope == TORCH_BACKWARD) {
 		if (frame->began && frame->sequence != NO_SEQUENCE)
 			link_backward(frame);
@@ -535,6 +543,10 @@ static void on_end(const char *function, void *context)
 	    dwp_abi_made_node(frame->sequence))
 		link_forward(frame);
 	dwell_end(frame->began);
+	if (DWELL_UNLIKELY(dwp_torch_places_end(frame->ticks, frame->called)) && frame->began &&
+	    frame->scope != TORCH_USER)
+		dwp_torch_places_long(&dwp_torch_places, frame->ticks, frame->called,
+		                      name_of(thread, function, DWELL_CATEGORY_OPERATOR)->id);
 	/* The address may be used again at once: mark_stray() must not find it here. */
 	__atomic_store_n(&frame->function, NULL, __ATOMIC_RELAXED);
 	thread->depth--;
@@ -565,6 +577,7 @@ static void arm(bool shapes)
 	if (!follows_forks)
 		follow_forks();
 	follows_forks = true;
+	dwp_torch_places_restart();
 	for (unsigned i = 0; i < KINDS; i++)
 		handles[i] = dwp_abi_add_callback(kinds[i].start, on_end, 1u << kinds[i].scope, shapes);
 	dwp_abi_skip_states(true);

@@ -4,6 +4,7 @@
  *   torch       attaches when torch has been imported
  *   abi/        what is asked of PyTorch's objects, and all that is assumed about them
  *   operators   ranges of operators from RecordFunction, in every thread
+ *   places      the lines of the program between which an operator is missing
  *   shapes      ids of operators with the shapes of their inputs
  *   cost        what a recorded operator and a recorded layer cost
  *   memory      allocations and frees of the CPU
@@ -23,6 +24,7 @@
 
 #include "../python/python.h"
 #include "abi/abi.h"
+#include "places.h"
 
 /* Called with the module torch when its import is done. */
 void dwp_torch_attach(PyObject *torch);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "facts/work.h"
+#include "model/core/model_data.h"
 #include "model/core/product.h"
 
 #define BLOCK 5u        /* least steps of a block */
@@ -192,6 +193,14 @@ static void facts_say_why(struct dw_facts_work *work)
 			                                   : "the trace has nothing of it");
 }
 
+const char *dw_facts_text(struct dw_facts_work *work, const char *text, size_t length)
+{
+	const char *copy = dw_arena_text(&work->model->arena, text, length);
+
+	work->failed |= !copy;
+	return copy;
+}
+
 bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop,
                     struct dw_facts *facts)
 {
@@ -238,6 +247,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_waits(work);
 	dw_facts_of_blocked(work);
 	dw_facts_of_device(work);
+	dw_facts_of_places(work);
 }
 
 static bool facts_compute(struct dw_model *model, const void *request, void *result)

@@ -65,6 +65,8 @@ struct dw_fact *dw_fact_set_blocks(struct dw_facts_work *work, enum dw_fact_id i
 /* Sorts the array and returns its median; 0 if it is empty. */
 double dw_facts_median(double *values, size_t count);
 
+/* A copy of a text that the model owns. NULL: out of memory. */
+const char *dw_facts_text(struct dw_facts_work *work, const char *text, size_t length);
 /* The value of `missing` in a fact that was not computed yet. */
 const char *dw_facts_missing_default(void);
 /* The last value that the trace has for a key, or NULL. */
@@ -105,5 +107,7 @@ void dw_facts_of_flops(struct dw_facts_work *work);
 void dw_facts_of_waits(struct dw_facts_work *work);
 void dw_facts_of_blocked(struct dw_facts_work *work);
 void dw_facts_of_device(struct dw_facts_work *work);
+/* Last, because it adds lines to the facts of others. */
+void dw_facts_of_places(struct dw_facts_work *work);
 
 #endif

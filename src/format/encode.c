@@ -405,6 +405,19 @@ struct dw_entry_usage *dw_encode_usage(struct dw_encode_process *process, uint32
 	return entry;
 }
 
+struct dw_entry_place *dw_encode_place(struct dw_encode_process *process, uint32_t thread, uint32_t kind,
+                                       uint32_t from, uint32_t to)
+{
+	struct dw_entry_place *entry =
+	    dw_encode_entry(process, DW_ENTRY_PLACE, thread, kind, sizeof *entry);
+
+	if (entry) {
+		entry->from = from;
+		entry->to = to;
+	}
+	return entry;
+}
+
 uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
                            uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks)
 {

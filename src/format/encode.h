@@ -113,6 +113,10 @@ struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32
 struct dw_entry_usage *dw_encode_usage(struct dw_encode_process *process, uint32_t thread,
                                        uint64_t start_ticks, uint64_t end_ticks);
 
+/* A PLACE entry between two FRAMEs; the caller sets the other fields. NULL: out of memory. */
+struct dw_entry_place *dw_encode_place(struct dw_encode_process *process, uint32_t thread, uint32_t kind,
+                                       uint32_t from, uint32_t to);
+
 uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
                            uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks);
 /* A frame that is known by name; a stack of such frames, innermost first. */

@@ -339,6 +339,7 @@ enum dw_entry_type {
 	DW_ENTRY_DEVICE_CLOCK = 19,
 	DW_ENTRY_USAGE = 20,
 	DW_ENTRY_WITHDRAWAL = 21,
+	DW_ENTRY_PLACE = 22,
 };
 
 struct dw_entry {
@@ -522,6 +523,28 @@ struct dw_entry_usage {
  * times by a file, a pipe or a socket, and slept `major_faults` times. delay_ns is the program's
  * process id. */
 #define DW_USAGE_MACHINE 2u
+
+/*
+ * id: THREAD; aux: DW_PLACE_*. The sum of a thread's times that belong to the same lines of the
+ * program. Only times of at least a millisecond count. Their thread changes the entry in place.
+ */
+struct dw_entry_place {
+	struct dw_entry entry;
+	uint32_t from, to;       /* FRAMEs; 0: not known */
+	uint32_t op;             /* OP of a DW_PLACE_OPERATOR, else 0 */
+	uint32_t reserved;
+	uint64_t count;          /* atomic, written last */
+	uint64_t step_ticks;     /* the part of these times in steps */
+	uint64_t other_ticks;    /* the rest */
+	uint64_t longest_ticks;  /* the longest of them */
+	uint64_t cpu_ns;         /* for how long the thread ran on a CPU, in those for which that was */
+	uint64_t cpu_ticks;      /* read; the length of these */
+};
+/* From the end of an operator, which `from` called, to the begin of the next one, which `to` called. */
+#define DW_PLACE_BETWEEN 1u
+#define DW_PLACE_DATA 2u     /* the same while the thread loads data */
+/* An operator that `from` called; `op` is the innermost one that took more than half of it. */
+#define DW_PLACE_OPERATOR 3u
 
 /* id: THREAD; aux: STRING */
 struct dw_entry_thread_name {

@@ -191,6 +191,7 @@ void dw_read_file_close(struct dw_read_file *file)
 	free(file->threads);
 	free(file->steps);
 	free(file->withdrawals);
+	free(file->places);
 	free(file->summaries);
 	free(file->usages);
 	free(file->clocks);

@@ -44,6 +44,7 @@ static size_t journal_least_bytes(uint32_t type)
 	case DW_ENTRY_DEVICE_CLOCK: return sizeof(struct dw_entry_device_clock);
 	case DW_ENTRY_USAGE: return sizeof(struct dw_entry_usage);
 	case DW_ENTRY_WITHDRAWAL: return sizeof(struct dw_entry_withdrawal);
+	case DW_ENTRY_PLACE: return sizeof(struct dw_entry_place);
 	default: return sizeof(struct dw_entry);
 	}
 }
@@ -391,6 +392,27 @@ static int journal_take_withdrawal(struct dw_read_file *file, const struct dw_en
 	return 0;
 }
 
+/* A writer changes the sums at any time: `count` is read first, and the others hold at least these
+ * times. */
+static int journal_take_place(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_place *from = (const struct dw_entry_place *)(const void *)entry;
+	struct dw_entry_place *place = DW_GROW(&file->places, &file->place_capacity, file->place_count);
+	uint64_t count = __atomic_load_n(&from->count, __ATOMIC_ACQUIRE);
+
+	if (!place)
+		return -1;
+	memcpy(place, from, sizeof *place);
+	place->count = count;
+	if (place->step_ticks > DW_TICKS_MAX || place->other_ticks > DW_TICKS_MAX ||
+	    place->longest_ticks > DW_TICKS_MAX || place->cpu_ticks > DW_TICKS_MAX) {
+		file->damaged++;
+		return 0;
+	}
+	file->place_count += count != 0;
+	return 0;
+}
+
 static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena,
                               const struct dw_entry *entry)
 {
@@ -535,6 +557,7 @@ static int journal_take_entry(struct dw_read_file *file, struct dw_arena *arena,
 	case DW_ENTRY_STEPS: return journal_take_summary(file, arena, entry);
 	case DW_ENTRY_USAGE: return journal_take_usage(file, entry);
 	case DW_ENTRY_WITHDRAWAL: return journal_take_withdrawal(file, entry);
+	case DW_ENTRY_PLACE: return journal_take_place(file, entry);
 	case DW_ENTRY_CLOCK: return journal_take_clock(file, entry);
 	case DW_ENTRY_DEVICE:
 	case DW_ENTRY_QUEUE:

@@ -175,6 +175,8 @@ struct dw_read_file {
 	size_t summary_count, summary_capacity;
 	struct dw_read_usage *usages;
 	size_t usage_count, usage_capacity;
+	struct dw_entry_place *places;
+	size_t place_count, place_capacity;
 	struct dw_entry_withdrawal *withdrawals;
 	size_t withdrawal_count, withdrawal_capacity;
 	struct dw_read_profile *profiles;
@@ -236,12 +238,13 @@ static inline uint64_t dw_read_u64(double value)
  * since. -1 if out of memory. */
 int dw_read_withdraw(struct dw_read_file *file);
 
-/* people.c, stacks.c, streams.c, devices.c, steps.c: called in this order; -1 if out of memory. */
+/* people.c, stacks.c, streams.c, devices.c, steps.c, places.c: called in this order; -1 if out of memory. */
 int dw_read_fill_people(struct dw_reader *reader);
 int dw_read_fill_stacks(struct dw_reader *reader);
 int dw_read_fill_streams(struct dw_reader *reader);
 int dw_read_fill_devices(struct dw_reader *reader);
 int dw_read_fill_steps(struct dw_reader *reader);
+int dw_read_fill_places(struct dw_reader *reader);
 /* The index of the process `id` of a file; a process without an entry is added. */
 int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
                           uint32_t *index);

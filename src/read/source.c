@@ -229,7 +229,7 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 	result = read_files(reader, paths, count, error);
 	if (result == 0 && (dw_read_fill_people(reader) || dw_read_fill_stacks(reader) ||
 	                    dw_read_fill_streams(reader) || dw_read_fill_devices(reader) ||
-	                    dw_read_fill_steps(reader)))
+	                    dw_read_fill_steps(reader) || dw_read_fill_places(reader)))
 		result = source_no_memory(error);
 	if (result == 0 && source_fill_repairs(reader))
 		result = source_no_memory(error);

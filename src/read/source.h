@@ -103,6 +103,20 @@ struct dw_source_usage {
 	uint32_t minor_faults, major_faults; /* of the thread: without and with reading from a disk */
 };
 
+/* The sum of a thread's times that belong to the same lines of the program; see DW_PLACE_*. Only
+ * times of at least a millisecond count. */
+struct dw_source_place {
+	uint32_t thread;       /* index */
+	uint32_t kind;         /* DW_PLACE_* */
+	const struct dw_source_function *from, *to; /* NULL: not known */
+	uint32_t op;           /* OP id in its file, of a DW_PLACE_OPERATOR */
+	uint64_t count;
+	uint64_t step_ns, other_ns; /* in steps, and outside any step */
+	uint64_t longest_ns;
+	uint64_t cpu_ns;       /* the thread ran, in those times whose CPU time was read; */
+	uint64_t cpu_wall_ns;  /* their length */
+};
+
 /* How much all processors of a file's machine ran between two moments. Sorted by file and time. */
 struct dw_source_machine {
 	uint32_t file;         /* index */
@@ -286,6 +300,8 @@ struct dw_source {
 	size_t step_summary_count;
 	struct dw_source_usage *usages; /* by thread, then start */
 	size_t usage_count;
+	struct dw_source_place *places; /* by file, in no order */
+	size_t place_count;
 	struct dw_source_machine *machines; /* by file, then start */
 	size_t machine_count;
 	struct dw_source_profile *profiles; /* in the order of the files' journals */

@@ -13,6 +13,7 @@
  *   stream    the slow half of writing a record
  *   probe     the exported functions of probe.h on top of stream
  *   operators operators with shapes, which threads cache
+ *   places    sums of times by the lines of the program
  *   step      steps and the gate that follows them
  *   scope     steps that are blocks of the program
  *   summary   steps that are summarised, when the file is nearly full
@@ -183,6 +184,9 @@ struct dw_slot {
 	uint64_t step_ticks;                /* duration of this thread's last step */
 	uint64_t usage_due;                 /* no reading of the usage before this time */
 	struct dw_usage usage;              /* the last reading */
+	uint64_t ended_start;               /* the last step that ended */
+	uint64_t ended_end;                 /* 0: none yet */
+	struct dw_places *places;           /* NULL: none yet; see places.c */
 	uint64_t retry_ticks;               /* after a refused claim: no claim before this time */
 	uint32_t refusal;                   /* enum dw_loss of the refused claim */
 	uint32_t operators;                 /* open operators, while stacks are recorded */
@@ -505,6 +509,7 @@ static inline void dw_usage_look(struct dw_slot *slot, uint64_t now)
 	if (now >= slot->usage_due)
 		dw_usage_read(slot);
 }
+void dw_places_forget(struct dw_slot *slot); /* of an earlier session or thread */
 bool dw_step_gated(void); /* whether the gate follows steps */
 /* Computes the masks of all gates after a change of the control page's mask. */
 void dw_step_compute_all(void);

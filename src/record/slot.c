@@ -136,6 +136,8 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->reused_step = NULL;
 	slot->summary = NULL;
 	slot->summary_end = 0;
+	slot->ended_start = slot->ended_end = 0;
+	dw_places_forget(slot);
 }
 
 /* Empties a slot that was used in an earlier session or never. */

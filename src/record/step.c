@@ -258,6 +258,8 @@ STEP_PATH uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 	else if (slot->step_cpu_ns)
 		cpu = cpu_ns() - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
+	slot->ended_start = slot->step->start_ticks;
+	slot->ended_end = now;
 	if (slot->summarises) {
 		step_end_summarised(slot, now, cpu);
 	} else {

@@ -93,6 +93,22 @@ static const char *words_name(const struct dw_fact *fact)
 	return fact->note && strcmp(fact->name, fact->note) == 0 ? NULL : fact->name;
 }
 
+/* Python's and idle time of a verdict about the loop may lie between the steps: then the lines are those
+ * of the larger part. */
+static const char *words_where(const struct words *words, enum dw_fact_id id)
+{
+	const struct dw_fact *fact = &words->at->facts->at[id], *outside = NULL;
+
+	if (words->at->verdict->whole == DW_RULE_OF_LOOP && id == DW_FACT_STEP_PYTHON)
+		outside = &words->at->facts->at[DW_FACT_LOOP_PYTHON];
+	if (words->at->verdict->whole == DW_RULE_OF_LOOP && id == DW_FACT_STEP_IDLE)
+		outside = &words->at->facts->at[DW_FACT_LOOP_WAITING];
+	if (outside && outside->measured &&
+	    outside->value > fact->value * dw_case_value(words->at, DW_FACT_LOOP_STEPS))
+		return outside->where;
+	return fact->where;
+}
+
 static void words_put_fact(struct words *words, const char *name, const char *form)
 {
 	enum dw_fact_id id = dw_fact_find(name);
@@ -116,7 +132,7 @@ static void words_put_fact(struct words *words, const char *name, const char *fo
 	} else {
 		text = strcmp(form, "name") == 0 ? words_name(fact)
 		     : strcmp(form, "note") == 0 ? fact->note
-		                                 : fact->where;
+		                                 : words_where(words, id);
 		if (text && *text && strcmp(form, "where") == 0)
 			words_put_text(words, strstr(text, " and ") ? " between " : " at ");
 		if (text && *text)

@@ -1,0 +1,95 @@
+/*
+ * The lines of a program between which an operator is missing.
+ *
+ * For each operator that the program calls, the probe keeps the line that called it, and when it
+ * began and ended. If the next one begins a millisecond later or more, both lines are stored with
+ * the time between them; so is the line of an operator that takes that long. A hook reports its
+ * range as a moment at its begin and at its end. Names of lines are looked up only for what is
+ * stored.
+ *
+ * Only the main thread has lines; see ../python/places.h.
+ */
+#ifndef DWP_TORCH_PLACES_H
+#define DWP_TORCH_PLACES_H
+
+#include "../python/places.h"
+
+#define TORCH_PLACES_STARTERS 16u
+
+struct torch_places {
+	const char *thread;     /* Python's thread state; NULL: no lines are known */
+	struct dwp_place place; /* of the last operator */
+	uint64_t inner_least;   /* ticks; a longer operator within it replaces `inner` */
+	uint32_t inner;         /* id of the innermost operator that takes most of it; 0: itself */
+	uint64_t ended;         /* 0: none since recording began */
+	uint64_t long_ticks;    /* shorter times are not stored */
+	uint64_t cpu_ns;        /* CPU time of the thread at the time `cpu_ticks` */
+	uint64_t cpu_ticks;
+	uint32_t generation;    /* of recording; see dwp_torch_places_restart() */
+	uint32_t loading;       /* open ranges of data loading; */
+	uint32_t hidden;        /* of others that explain their time, as checkpoints */
+	/* Instructions after whose operators a time was stored before: there CPU time is read. */
+	const char *starters[TORCH_PLACES_STARTERS];
+};
+
+extern __thread struct torch_places dwp_torch_places __attribute__((tls_model("initial-exec")));
+
+static inline uint32_t dwp_torch_places_starter(const char *at)
+{
+	return (uint32_t)((uint64_t)(uintptr_t)at * 0x9e3779b97f4a7c15u >> 60);
+}
+
+/* Out of line: what is rare. */
+void dwp_torch_places_between(struct torch_places *my, struct dwp_place here, uint64_t now);
+void dwp_torch_places_read_cpu(struct torch_places *my);
+void dwp_torch_places_long(struct torch_places *my, uint64_t began, bool called, uint32_t op);
+
+/* After the begin of an operator that the program calls was recorded. */
+static inline void dwp_torch_places_begin(void)
+{
+	struct torch_places *my = &dwp_torch_places;
+	uint64_t now;
+	struct dwp_place here;
+
+	if (!my->thread)
+		return;
+	here = dwp_places_walk(my->thread);
+	now = dwell_this_stream->last_ticks;
+	if (DWELL_UNLIKELY(now - my->ended > my->long_ticks))
+		dwp_torch_places_between(my, here, now);
+	my->place = here;
+	my->inner = 0;
+	my->inner_least = my->long_ticks / 2;
+}
+
+/* After the end of an operator was recorded; `called`: the program called it. True: it was long; call
+ * dwp_torch_places_long(). */
+static inline bool dwp_torch_places_end(uint64_t began, bool called)
+{
+	struct torch_places *my = &dwp_torch_places;
+	uint64_t now;
+
+	if (!my->thread)
+		return false;
+	now = dwell_this_stream->last_ticks;
+	if (!called)
+		return now - began > my->inner_least;
+	my->ended = now;
+	if (DWELL_UNLIKELY(my->starters[dwp_torch_places_starter(my->place.at)] == my->place.at))
+		dwp_torch_places_read_cpu(my);
+	return now - began > my->long_ticks;
+}
+
+/* Called when the probe attaches, with the interpreter's lock; and in a new thread. */
+void dwp_torch_places_attach(void);
+void dwp_torch_places_thread(void);
+/* Recording begins: a time that is open now is not stored. */
+void dwp_torch_places_restart(void);
+
+/* A hook's range begins or has ended. TORCH_PLACES_DATA: it loads data; _HIDDEN: it explains the
+ * time in it; _OPEN: the program's lines go on in it. */
+enum torch_places_range { TORCH_PLACES_OPEN, TORCH_PLACES_DATA, TORCH_PLACES_HIDDEN };
+void dwp_torch_places_enter(enum torch_places_range range);
+void dwp_torch_places_leave(enum torch_places_range range);
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * Facts of places: the lines of the program that a time belongs to.
+ *
+ * The recorder sums up, for each pair of lines, the times from an operator to the next one, and for
+ * each line its long operators (PLACE in doc/format.md). The sums are of the whole run. A pair's time is
+ * Python's as far as its thread ran or waited for a CPU, and waiting otherwise.
+ *
+ * A fact gets the lines that most of it belongs to. If no pair of lines has half of its time, it gets none:
+ * one of many places would mislead.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "facts/work.h"
+
+#define MOST_OF 0.5 /* of a fact's time, which the named place has at least */
+
+#define NO_PLACES "lines are known for Python 3.11 to 3.13 with PyTorch; nothing of a millisecond lay between two operators"
+
+enum places_part { PLACES_PYTHON, PLACES_WAITING, PLACES_ALL };
+
+/* What a reader may ask of the places of a loop's thread. */
+struct places_query {
+	uint32_t kind;          /* DW_PLACE_* */
+	bool in_steps, outside; /* which of their times count */
+	enum places_part part;
+	uint32_t symbol;        /* of a DW_PLACE_OPERATOR; DW_NO_INDEX: any */
+};
+
+/* How long the thread waited for a CPU, for each ns that it ran. */
+static double places_delay(const struct dw_facts_work *work)
+{
+	double cpu_ns = 0, delay_ns = 0;
+
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];
+
+		cpu_ns += usage->cpu_ns;
+		delay_ns += usage->delay_known ? usage->delay_ns : 0;
+	}
+	return cpu_ns > 0 ? delay_ns / cpu_ns : 0;
+}
+
+/* The part of a place's time in which the thread ran or waited for a CPU. Where CPU time was not read,
+ * all of it. */
+static double places_running(const struct dw_facts_work *work, const struct dw_source_place *place)
+{
+	double running_ns = (double)place->cpu_ns * (1 + places_delay(work));
+
+	if (!place->cpu_wall_ns || running_ns >= (double)place->cpu_wall_ns)
+		return 1;
+	return running_ns / (double)place->cpu_wall_ns;
+}
+
+/* The place's time, with the longest one replaced by the mean of the others: the first step may take far
+ * longer than all others. */
+static double places_usual(const struct dw_source_place *place)
+{
+	double all = (double)(place->step_ns + place->other_ns), longest = (double)place->longest_ns;
+
+	if (place->count < 3 || longest > all)
+		return all;
+	return (all - longest) * (double)place->count / (double)(place->count - 1);
+}
+
+static double places_time(const struct dw_facts_work *work, const struct dw_source_place *place,
+                          const struct places_query *query)
+{
+	double all = (double)(place->step_ns + place->other_ns);
+	double part = (query->in_steps ? (double)place->step_ns : 0) +
+	              (query->outside ? (double)place->other_ns : 0);
+	double time = all > 0 ? places_usual(place) * part / all : 0;
+
+	if (query->part == PLACES_ALL)
+		return time;
+	return time * (query->part == PLACES_PYTHON ? places_running(work, place)
+	                                            : 1 - places_running(work, place));
+}
+
+static bool places_fit(const struct dw_facts_work *work, const struct dw_source_place *place,
+                       const struct places_query *query)
+{
+	const struct dw_source_file *file =
+	    &work->source->files[work->source->processes[work->source->threads[place->thread].process].file];
+
+	if (place->thread != work->loop->thread || place->kind != query->kind || !place->from)
+		return false;
+	if (query->symbol == DW_NO_INDEX)
+		return true;
+	return place->op < file->symbol_count && file->symbols[place->op].name && work->symbols[query->symbol].name &&
+	       strcmp(file->symbols[place->op].name, work->symbols[query->symbol].name) == 0;
+}
+
+/* The place with the most time. NULL: there is none. */
+static const struct dw_source_place *places_largest(const struct dw_facts_work *work,
+                                                    const struct places_query *query, double *ns)
+{
+	const struct dw_source *source = work->source;
+	const struct dw_source_place *largest = NULL;
+
+	*ns = 0;
+	for (size_t i = 0; i < source->place_count; i++) {
+		double time = places_fit(work, &source->places[i], query)
+		                  ? places_time(work, &source->places[i], query) : 0;
+
+		if (time > *ns) {
+			*ns = time;
+			largest = &source->places[i];
+		}
+	}
+	return largest;
+}
+
+static const char *places_file(const struct dw_source_function *at)
+{
+	const char *slash = at->file ? strrchr(at->file, '/') : NULL;
+
+	return slash ? slash + 1 : at->file ? at->file : "?";
+}
+
+/* "train.py:41", or "train.py:41 and train.py:44". NULL: out of memory. */
+static const char *places_text(struct dw_facts_work *work, const struct dw_source_place *place)
+{
+	char text[400];
+	int length = snprintf(text, sizeof text / 2, "%.150s:%u", places_file(place->from), place->from->line);
+
+	if (place->to && (place->to->line != place->from->line ||
+	                  strcmp(places_file(place->to), places_file(place->from)) != 0))
+		length += snprintf(text + length, sizeof text / 2, " and %.150s:%u", places_file(place->to),
+		                   place->to->line);
+	return dw_facts_text(work, text, (size_t)length);
+}
+
+/* Gives a fact of `whole_ns` its place. */
+static void places_put(struct dw_facts_work *work, enum dw_fact_id id, double whole_ns,
+                       const struct places_query *query)
+{
+	struct dw_fact *fact = &work->facts->at[id];
+	const struct dw_source_place *place;
+	double ns;
+
+	if (!fact->measured || fact->where || !(fact->value * whole_ns > 0))
+		return;
+	place = places_largest(work, query, &ns);
+	if (place && ns >= MOST_OF * fact->value * whole_ns)
+		fact->where = places_text(work, place);
+}
+
+static void places_put_operators(struct dw_facts_work *work, double steps_ns)
+{
+	static const enum dw_fact_id ids[] = {
+		DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_SECOND, DW_FACT_OPERATORS_SYNCHRONISING,
+		DW_FACT_OPERATORS_LAYOUT,  DW_FACT_OPERATORS_COPIES, DW_FACT_OPERATORS_ELEMENTWISE,
+	};
+
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+		struct places_query query = { .kind = DW_PLACE_OPERATOR, .in_steps = true, .part = PLACES_ALL,
+			                          .symbol = work->facts->at[ids[i]].symbol };
+
+		if (query.symbol != DW_NO_INDEX)
+			places_put(work, ids[i], steps_ns, &query);
+	}
+}
+
+/* Facts of the pairs of lines themselves. */
+static void places_put_largest(struct dw_facts_work *work)
+{
+	const struct places_query query = { .kind = DW_PLACE_BETWEEN, .in_steps = true, .outside = true,
+		                                .part = PLACES_ALL, .symbol = DW_NO_INDEX };
+	const struct dw_source_place *place;
+	double largest_ns, all_ns = 0, counts = 0;
+	struct dw_fact *fact;
+
+	place = places_largest(work, &query, &largest_ns);
+	if (!place || !(work->loop_ns > 0)) {
+		for (unsigned id = DW_FACT_PLACES_BETWEEN; id <= DW_FACT_PLACES_LARGEST_RUNNING; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id,
+			             place ? "only part of the run is in scope" : NO_PLACES);
+		return;
+	}
+	for (size_t i = 0; i < work->source->place_count; i++)
+		if (places_fit(work, &work->source->places[i], &query)) {
+			all_ns += places_time(work, &work->source->places[i], &query);
+			counts += (double)work->source->places[i].count;
+		}
+	dw_fact_set_share(work, DW_FACT_PLACES_BETWEEN, all_ns, work->loop_ns, (size_t)counts);
+	fact = dw_fact_set_share(work, DW_FACT_PLACES_LARGEST, largest_ns, work->loop_ns, (size_t)place->count);
+	fact->where = places_text(work, place);
+	dw_fact_set(work, DW_FACT_PLACES_LARGEST_COUNT, (double)place->count, 1);
+	dw_fact_set(work, DW_FACT_PLACES_LARGEST_LONGEST, (double)place->longest_ns, 1);
+	dw_fact_set(work, DW_FACT_PLACES_LARGEST_RUNNING, places_running(work, place), (size_t)place->count);
+}
+
+void dw_facts_of_places(struct dw_facts_work *work)
+{
+	const struct places_query python = { DW_PLACE_BETWEEN, true, false, PLACES_PYTHON, DW_NO_INDEX };
+	const struct places_query waiting = { DW_PLACE_BETWEEN, true, false, PLACES_WAITING, DW_NO_INDEX };
+	const struct places_query python_outside = { DW_PLACE_BETWEEN, false, true, PLACES_PYTHON, DW_NO_INDEX };
+	const struct places_query waiting_outside = { DW_PLACE_BETWEEN, false, true, PLACES_WAITING,
+		                                          DW_NO_INDEX };
+	const struct places_query waiting_all = { DW_PLACE_BETWEEN, true, true, PLACES_WAITING, DW_NO_INDEX };
+	const struct places_query data = { DW_PLACE_DATA, true, false, PLACES_ALL, DW_NO_INDEX };
+	const struct places_query operators = { DW_PLACE_OPERATOR, false, true, PLACES_ALL, DW_NO_INDEX };
+	double steps_ns = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++)
+		steps_ns += (double)(work->all[i].end_ns - work->all[i].start_ns);
+	places_put_largest(work);
+	places_put(work, DW_FACT_STEP_PYTHON, steps_ns, &python);
+	places_put(work, DW_FACT_STEP_IDLE, steps_ns, &waiting);
+	places_put(work, DW_FACT_LOADER_IN_PROCESS, steps_ns, &data);
+	places_put_operators(work, steps_ns);
+	places_put(work, DW_FACT_LOOP_PYTHON, work->loop_ns, &python_outside);
+	places_put(work, DW_FACT_LOOP_WAITING, work->loop_ns, &waiting_outside);
+	places_put(work, DW_FACT_LOOP_OPERATORS, work->loop_ns, &operators);
+	places_put(work, DW_FACT_WAIT_FILE, work->loop_ns, &waiting_all);
+	places_put(work, DW_FACT_WAIT_LOCK, work->loop_ns, &waiting_all);
+}
