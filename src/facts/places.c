@@ -191,6 +191,22 @@ static void places_put_largest(struct dw_facts_work *work)
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_RUNNING, places_running(work, place), (size_t)place->count);
 }
 
+/* In a C program a range has the line of its probe. In Python these are lines of dwell's own probes;
+ * and of a function, the line is that of its definition. */
+static void places_put_probe(struct dw_facts_work *work, struct dw_fact *fact)
+{
+	const struct dw_symbol *symbol = fact->symbol == DW_NO_INDEX ? NULL : &work->symbols[fact->symbol];
+	struct dw_source_function line = { .name = "" };
+	const struct dw_source_place place = { .from = &line };
+
+	if (!fact->measured || fact->where || !symbol || !symbol->file || !symbol->line ||
+	    symbol->category == DWELL_CATEGORY_FUNCTION)
+		return;
+	line.file = symbol->file;
+	line.line = symbol->line;
+	fact->where = places_text(work, &place);
+}
+
 void dw_facts_of_places(struct dw_facts_work *work)
 {
 	const struct places_query python = { DW_PLACE_BETWEEN, true, false, PLACES_PYTHON, DW_NO_INDEX };
@@ -215,4 +231,6 @@ void dw_facts_of_places(struct dw_facts_work *work)
 	places_put(work, DW_FACT_LOOP_OPERATORS, work->loop_ns, &operators);
 	places_put(work, DW_FACT_WAIT_FILE, work->loop_ns, &waiting_all);
 	places_put(work, DW_FACT_WAIT_LOCK, work->loop_ns, &waiting_all);
+	for (unsigned id = 0; !work->python && id < DW_FACT_COUNT; id++)
+		places_put_probe(work, &work->facts->at[id]);
 }

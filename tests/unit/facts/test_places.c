@@ -91,6 +91,26 @@ TEST(a_place_of_little_time_is_not_named)
 	made_close(&made);
 }
 
+TEST(operators_of_c_have_the_line_of_their_probe)
+{
+	const struct dw_facts *facts;
+	uint32_t op;
+
+	made_init(&made);
+	op = dw_encode_op(&made.process, DWELL_CATEGORY_OPERATOR, "convolution", NULL, 0, "src/op_conv.c", 143);
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t at = 100 + 20 * i;
+
+		dw_encode_begin(&made.stream, at * ms, op);
+		dw_encode_end(&made.stream, (at + 15) * ms);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 20) * ms, 20 * ms, DW_STEP_RECORDED);
+	}
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_STR(WHERE(facts, OPERATORS_LARGEST), "op_conv.c:143");
+	made_close(&made);
+}
+
 TEST(a_trace_without_places_says_so)
 {
 	const struct dw_facts *facts;
