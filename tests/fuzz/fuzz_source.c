@@ -14,6 +14,8 @@
 
 #include "bounds.h"
 #include "file.h"
+#include "model/device/sums.h"
+#include "model/layers/layers.h"
 #include "model/model.h"
 #include "model/sequence/sequence.h"
 
@@ -58,6 +60,35 @@ static void check_paths(const struct dw_source *source, const struct dw_paths *p
 		demand(paths->nodes[i].depth ? paths->nodes[i].depth <= paths->nodes[i - 1].depth + 1 &&
 		                                   paths->symbols[paths->nodes[i].symbol].name != NULL
 		                             : paths->nodes[i].symbol < source->thread_count);
+}
+
+/* Device time by name, path and time is never more than that of all calls in scope. */
+static void check_device(struct dw_model *model)
+{
+	const struct dw_calls_ask ask = { .named = true }, all = { .named = true, .all_ranges = true };
+	const struct dw_layers_ask layers = { .operators = true };
+	const struct dw_device_work *work = dw_model_device_work(model, NULL);
+	const struct dw_device_sum *rows, *nodes;
+	const struct dw_tree *tree = dw_model_tree(model, NULL);
+	uint64_t all_ns = 0, row_ns = 0, node_ns = 0;
+	size_t symbols;
+
+	if (!dw_model_has_device(model))
+		return;
+	rows = dw_model_device_by_row(model, UINT32_MAX, NULL);
+	nodes = dw_model_device_by_path(model, NULL);
+	demand(work && tree && rows && nodes);
+	for (size_t i = 0; i < work->call_count; i++)
+		all_ns += work->calls[i].in_scope ? work->calls[i].device_ns : 0;
+	dw_model_symbols(model, &symbols);
+	for (uint32_t i = 0; i < symbols; i++)
+		if (dw_model_row_symbol(model, dw_model_symbol_row(model, i)) == i)
+			row_ns += rows[dw_model_symbol_row(model, i)].self_ns;
+	for (size_t i = 0; i < tree->count; i++)
+		node_ns += nodes[i].self_ns;
+	demand(row_ns <= all_ns && node_ns <= all_ns);
+	demand(dw_model_device_by_phase(model, NULL) && dw_model_device_by_call(model, &ask, NULL) &&
+	       dw_model_device_by_call(model, &all, NULL) && dw_model_layers(model, &layers, NULL));
 }
 
 /* A position has at most one call an iteration; blocks lie in order and apart. */
@@ -131,6 +162,8 @@ static void check_model(struct dw_model *model, const uint8_t *data, size_t size
 		check_tree(model);
 	if (bounds_asks(data, size, 2, 4))
 		check_whole(model);
+	if (bounds_asks(data, size, 3, 4))
+		check_device(model);
 	if (!bounds_asks(data, size, 3, 4))
 		return;
 	check_paths(source, dw_model_paths(model, DW_PATHS_CALLS, NULL));

@@ -163,6 +163,33 @@ static void many_events(void)
 	dw_proto_close(&space, plane);
 }
 
+/* ---- work of devices ------------------------------------------------------------------------- */
+
+/* Calls under many open ranges, of the thread itself and of the one that it works for. */
+static void calls_in_deep_ranges(void)
+{
+	uint32_t device = dw_encode_device(&process, 0, "GPU", DW_API_CUDA);
+	uint32_t queue = dw_encode_queue(&process, device, 7, 1, NULL), ops[2];
+	uint32_t launch = dw_encode_op(&process, DWELL_CATEGORY_RUNTIME, "launch", NULL, 0, NULL, 0);
+	struct dw_encode_events events;
+
+	for (unsigned i = 0; i < 2; i++)
+		ops[i] = dw_encode_op(&process, i ? DWELL_CATEGORY_ZONE : DWELL_CATEGORY_OPERATOR, "op", NULL,
+		                      0, NULL, 0);
+	dw_encode_events_init(&events, &process, 0, 0, true);
+	for (uint64_t i = 0; i < 100000; i++)
+		dw_encode_begin(&stream, i, ops[i & 1]);
+	for (uint32_t i = 0; i < 20000; i++) {
+		dw_encode_begin(&stream, 100000 + 2 * i, launch);
+		dw_encode_correlation(&stream, i + 1);
+		dw_encode_end(&stream, 100001 + 2 * i);
+		dw_encode_event(&events, &(struct dw_device_event_in){ .kind = DW_DEVICE_KERNEL,
+			.queue = queue, .correlation = i + 1, .start_ticks = 100000 + 2 * i,
+			.duration_ticks = 1 });
+	}
+	dw_encode_events_close(&events);
+}
+
 /* ---- Chrome traces --------------------------------------------------------------------------- */
 
 static char *text;
@@ -253,6 +280,7 @@ static const struct hostile {
 	{ "source", "ends of outer ranges", ends_of_outer_ranges },
 	{ "source", "long names", long_names },
 	{ "source", "large ids", large_ids },
+	{ "source", "calls in deep ranges", calls_in_deep_ranges },
 	{ "xspace", "many lines", many_lines },
 	{ "xspace", "many lines that overlap", many_lines_that_overlap },
 	{ "xspace", "many ranks", many_ranks },

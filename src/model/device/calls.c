@@ -59,8 +59,10 @@ static void calls_add_owner(struct dw_calls_pass *calls, uint32_t place, uint32_
  * they are not stored yet. */
 static uint32_t calls_owner(struct dw_calls_pass *calls, uint32_t place)
 {
-	uint32_t from = place, owner = DW_NO_INDEX;
+	uint32_t from, owner = DW_NO_INDEX;
 
+	place = place < DW_DEVICE_DEEPEST ? place : DW_DEVICE_DEEPEST;
+	from = place;
 	while (from && calls_frame(calls, from)->owner == DW_NO_INDEX)
 		from--;
 	if (from)

@@ -78,6 +78,10 @@ struct dw_device_call {
 	bool synchronises;     /* it returns when the device has finished some work */
 };
 
+/* Of deeper ranges around a call the outermost ones are its owners: products walk the owners of each
+ * call, so their number is bounded. */
+#define DW_DEVICE_DEEPEST 1024u
+
 /* A range of the host that encloses such calls. The index of a parent is smaller than its own. */
 struct dw_device_owner {
 	uint64_t start_ns, end_ns;

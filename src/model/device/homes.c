@@ -80,7 +80,7 @@ static bool homes_take_ranges(struct homes *homes)
 			const struct dw_device_named *from = &build->parts[i].ranges[k];
 			struct dw_device_named *range;
 
-			if (!homes->wanted[from->thread])
+			if (!homes->wanted[from->thread] || from->depth >= DW_DEVICE_DEEPEST)
 				continue;
 			range = DW_GROW(&homes->ranges, &homes->capacity, homes->count);
 			if (!range)
@@ -117,7 +117,8 @@ static int homes_compare_calls(const void *left, const void *right, void *contex
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* The owner for a named range. Adds it, and those of the ranges around it before it. */
+/* The owner for a named range. Adds it, and those of the ranges around it before it, of which there
+ * are at most DW_DEVICE_DEEPEST. */
 static uint32_t homes_owner(struct homes *homes, uint32_t at)
 {
 	struct dw_device_build *build = homes->build;
@@ -162,7 +163,8 @@ static bool homes_find_ranges(struct homes *homes)
 
 			if (range->thread != call->home)
 				continue;
-			while (open != DW_NO_INDEX && homes->ranges[open].end_ns <= range->start_ns)
+			/* A range that ends before this one does is not around it. */
+			while (open != DW_NO_INDEX && homes->ranges[open].end_ns < range->end_ns)
 				open = homes->ranges[open].parent;
 			range->parent = open;
 			open = (uint32_t)next;

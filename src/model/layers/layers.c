@@ -309,7 +309,7 @@ static void layers_add_device_total(struct layers *layers, const struct dw_devic
 	struct dw_layer_tree *tree = &layers->all->tree;
 	uint32_t innermost = layers->pass.folded ? 0 : layers->pass.depth;
 
-	for (uint32_t place = innermost; place; place--) {
+	for (uint32_t place = innermost; place && innermost - place < DW_DEVICE_DEEPEST; place--) {
 		const struct frame *frame = (const struct frame *)(const void *)dw_pass_at(
 		    &layers->pass, sizeof(struct frame), place);
 		struct dw_layer_entry *entry = &tree->entries[frame->entry];
