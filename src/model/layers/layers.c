@@ -358,8 +358,7 @@ DW_INLINE void layers_settle(void *state, uint64_t ticks)
 {
 	struct layers *layers = state;
 
-	if (__builtin_expect(layers->all->work != NULL, 0))
-		layers_take_calls(layers, dw_source_ns(&layers->pass.walk.file->clock, ticks));
+	layers_take_calls(layers, dw_source_ns(&layers->pass.walk.file->clock, ticks));
 }
 
 static void layers_note(void *state, uint64_t ticks, const struct dw_record *record)
@@ -381,9 +380,16 @@ static void layers_note(void *state, uint64_t ticks, const struct dw_record *rec
 /* Not scoped: a block that is freed in scope may be allocated in a chunk out of scope. */
 static const struct dw_pass_hooks layers_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
-	.enter = layers_enter, .leave = layers_leave, .note = layers_note, .settle = layers_settle,
+	.enter = layers_enter, .leave = layers_leave, .note = layers_note,
 };
 DW_PASS_DEFINE(layers, layers_hooks)
+
+/* A pass of its own, so that traces without devices do not pay for the hook. */
+static const struct dw_pass_hooks layers_device_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
+	.enter = layers_enter, .leave = layers_leave, .note = layers_note, .settle = layers_settle,
+};
+DW_PASS_DEFINE(layers_device, layers_device_hooks)
 
 static bool layers_walk_streams(struct pass *pass)
 {
@@ -401,9 +407,12 @@ static bool layers_walk_streams(struct pass *pass)
 		dw_pass_init(&layers.pass, model, i, &pass->frames, buffer);
 		layers.symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		layers.ratio = dw_file_ratio(source, source->streams[i].file);
-		layers_walk(&layers.pass);
-		if (pass->work)
+		if (pass->work) {
+			layers_device_walk(&layers.pass);
 			layers_take_calls(&layers, UINT64_MAX);
+		} else {
+			layers_walk(&layers.pass);
+		}
 		pass->failed |= layers.pass.failed;
 	}
 	free(buffer);
