@@ -146,18 +146,28 @@ static void xspace_add_line(struct xspace *space, const struct dw_proto_field *m
 	struct line line = xspace_read_line(message);
 	struct dw_proto_field field;
 	bool memory = line.id == DW_XSPACE_MEMORY_LINE;
-	struct xs_thread *thread =
-	    line.has_events && !memory ? xs_find_thread(space, line.name, line.id) : NULL;
+	bool steps = space->has_streams && xs_is(line.name, "Steps") && xs_begins(space->plane_name, "/device:TPU:");
+	struct xs_thread stream = { .events = NULL }, *thread = NULL;
+
+	if (space->has_streams && !steps)
+		thread = &stream;
+	else if (line.has_events && !memory)
+		thread = xs_find_thread(space, line.name, line.id);
+	if (thread)
+		thread->steps = steps;
 
 	while (line.has_events && !space->failed && dw_proto_next(&reader, &field)) {
 		if (field.field != XS_LINE_EVENT || field.wire != DW_PROTO_BYTES)
 			continue;
-		if (memory)
+		if (memory && !space->has_streams)
 			thread = xspace_memory_thread(space, &field);
 		if (thread)
 			xspace_add_event(space, thread, line.timestamp_ns - space->base_ns, &field);
 	}
 	space->damaged += reader.bad;
+	if (thread == &stream && stream.count)
+		xs_put_device_events(space, line.name, line.id, &stream);
+	free(stream.events);
 }
 
 /* ---- planes ------------------------------------------------------------------------- */
@@ -183,6 +193,8 @@ static void xspace_put_plane(struct xspace *space, struct xs_text plane)
 	space->device = xs_begins(space->plane_name, "/device:") &&
 	                !xs_begins(space->plane_name, "/device:CUSTOM:");
 	xs_read_names(space, plane);
+	space->has_streams = xs_is_device_plane(space);
+	space->device_id = 0;
 	while (!space->failed && dw_proto_next(&reader, &field))
 		if (field.field == XS_PLANE_LINE)
 			xspace_add_line(space, &field);
@@ -268,6 +280,8 @@ static void xspace_translate(struct xspace *space)
 		space->base_ns = 0;
 	space->processes[0].pid = space->pid;
 	xspace_each_plane(space, xspace_put_plane);
+	if (space->device_events.encode)
+		dw_encode_events_close(&space->device_events);
 	xspace_finish(space);
 	if (space->encode.failed)
 		return;
@@ -315,6 +329,7 @@ static void xspace_reset(struct xspace *space)
 	xs_map_reset(&space->texts);
 	xs_map_reset(&space->keys);
 	xs_map_reset(&space->owners);
+	xs_map_reset(&space->launches);
 }
 
 static int xspace_read_bytes(const struct dw_import_file *file, struct dw_arena *arena,

@@ -6,6 +6,7 @@
  *   xspace_names.c   reads the metadata of a plane: names, and the role of their events
  *   xspace_stats.c   reads the stats of one event
  *   xspace_line.c    writes the events of one thread as records
+ *   xspace_device.c  writes the events of a stream of a GPU or TPU as records
  *
  * format/xspace.h describes the format. A file is translated into a trace in memory when it is
  * opened. The rest of the reader does not know that the trace was imported. The bytes of the file
@@ -33,6 +34,8 @@
 	X(PRODUCER, "_p") X(PRODUCER_TYPE, "_pt") X(CONSUMER, "_c") X(CONSUMER_TYPE, "_ct")    \
 	X(CATEGORY, "dwell_category") X(DETAIL, "dwell_detail") X(THREAD, "dwell_thread")      \
 	X(START_TIME, "profile_start_time") X(PROCESS_ID, "process_id")                        \
+	X(KERNEL_DETAILS, "kernel_details") X(COPY_DETAILS, "memcpy_details")                  \
+	X(SET_DETAILS, "memset_details")                                                       \
 	/* these differ for each event, so they are not kept as text */                        \
 	X(RUN_ID, "run_id") X(PROGRAM_ID, "program_id") X(DEVICE, "device_ordinal")            \
 	X(GROUP_ID, "group_id") X(CORRELATION, "correlation_id") X(CONTEXT, "context_id")
@@ -106,7 +109,13 @@ struct xs_thread {
 	uint32_t number;  /* of its stream */
 	bool counters;
 	bool nested;      /* the events of its signal handlers */
+	bool steps;       /* of a TPU: each event is a step, and its name the number */
 };
+
+/* Each line takes at least a page of the image. So their number is limited by the size of the file
+ * in KiB. */
+#define XS_SPARE_LINES 4096u
+#define XS_BYTES_A_LINE 1024u
 
 struct xs_process {
 	struct dw_encode_process journal;
@@ -128,6 +137,8 @@ struct xspace {
 	struct xs_text host;
 	/* of the current plane */
 	bool device;
+	bool has_streams;     /* its lines are streams, see xspace_device.c */
+	uint32_t device_id;   /* DEVICE id; 0: not written yet */
 	struct xs_text plane_name;
 	struct xs_name *names;
 	size_t name_count, name_capacity;
@@ -140,6 +151,8 @@ struct xspace {
 	struct xs_map owners;     /* by rank and pid: index of the process, + 1 */
 	size_t args_count, args_bytes; /* number and bytes of the different texts of events */
 	size_t lines_kept;
+	struct dw_encode_events device_events; /* `encode` is NULL until it is used */
+	struct xs_map launches;   /* of all planes: LAUNCH ids */
 	struct dw_ranges ranges;
 	size_t async_count;
 	/* counted for the note on the file */
@@ -200,6 +213,12 @@ bool xs_read_stat(const struct xspace *space, struct xs_text message, enum xs_st
                   struct xs_text *name, struct xs_value *value);
 void xs_read_stats(const struct xspace *space, const unsigned char *event, size_t length,
                    struct xs_stats *stats);
+
+/* xspace_device.c */
+bool xs_is_device_plane(const struct xspace *space);
+/* Writes the events of a line. `events` has them; its other members are not used. */
+void xs_put_device_events(struct xspace *space, struct xs_text line_name, uint64_t line,
+                          struct xs_thread *events);
 
 /* xspace_line.c: writes the events of a thread as records. */
 void xs_put_thread(struct xspace *space, struct xs_thread *thread);

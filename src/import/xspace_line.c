@@ -135,6 +135,8 @@ static void line_put_range(struct xspace *space, struct xs_thread *to, const str
 		return;
 	}
 	dw_encode_begin(&to->stream, event->start_ns, op);
+	if (category == DWELL_CATEGORY_RUNTIME && line_has(stats, XS_CORRELATION))
+		dw_encode_correlation(&to->stream, (uint32_t)stats->values[XS_CORRELATION].number);
 	if (line_has(stats, XS_SEQUENCE)) {
 		memcpy(link, &stats->values[XS_SEQUENCE].number, 8);
 		dw_encode_record(&to->stream, event->start_ns, DW_LINK, 0, link, 3);
@@ -144,10 +146,34 @@ static void line_put_range(struct xspace *space, struct xs_thread *to, const str
 	line_put_flows(space, to, event, stats);
 }
 
+/* A step of a TPU: the name of its event is the number. */
+static bool line_put_device_step(struct xspace *space, struct xs_thread *to,
+                                 const struct xs_event *event, uint64_t *step_end_ns)
+{
+	struct xs_text name = event->name == UINT32_MAX ? (struct xs_text){ "", 0 }
+	                                                : space->names[event->name].name;
+	uint64_t number = 0;
+
+	if (!name.length || name.length > 18 || event->end_ns == event->start_ns ||
+	    event->start_ns < *step_end_ns)
+		return false;
+	for (size_t i = 0; i < name.length; i++) {
+		if (name.bytes[i] < '0' || name.bytes[i] > '9')
+			return false;
+		number = number * 10 + (uint64_t)(name.bytes[i] - '0');
+	}
+	*step_end_ns = event->end_ns;
+	dw_encode_step(&space->processes[to->process].journal, to->thread, number, event->start_ns,
+	               event->end_ns, 0, DW_STEP_RECORDED);
+	return true;
+}
+
 /* Writes an event as a step if it is one and does not begin within another step. */
 static bool line_put_step(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
                           const struct xs_stats *stats, uint64_t *step_end_ns)
 {
+	if (to->steps)
+		return line_put_device_step(space, to, event, step_end_ns);
 	if (!line_has(stats, XS_STEP_NUM) || stats->values[XS_STEP_NUM].is_text ||
 	    stats->values[XS_STEP_NUM].number > INT64_MAX || event->end_ns == event->start_ns ||
 	    event->start_ns < *step_end_ns || space->device)
@@ -195,6 +221,9 @@ static void line_put_event(struct xspace *space, struct xs_thread *to, const str
 		if (category < 0)
 			category = line_has(&stats, XS_HLO_OP) || line_has(&stats, XS_TF_OP) ? DWELL_CATEGORY_OPERATOR
 			                                                          : DWELL_CATEGORY_ZONE;
+		if (!space->device && name->category < 0 && line_has(&stats, XS_CORRELATION) &&
+		    stats.values[XS_CORRELATION].number <= UINT32_MAX)
+			category = DWELL_CATEGORY_RUNTIME;
 		if (line_has(&stats, XS_HLO_OP))
 			detail = line_text(&stats, XS_HLO_MODULE);
 		line_put_range(space, to, event, &stats, (uint32_t)category, detail);

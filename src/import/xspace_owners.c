@@ -12,10 +12,6 @@
 #include "import/xspace.h"
 
 #define MOST_NAME 256u
-/* Each thread takes at least a page of the image. So the numbers of threads and of ranks are
- * limited by the size of the file in KiB. */
-#define SPARE_THREADS 4096u
-#define BYTES_A_THREAD 1024u
 #define MOST_PROCESSES 4096u
 
 struct xs_process *xs_add_process(struct xspace *space)
@@ -147,7 +143,7 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 		thread = owner_find_thread(space, key, nested);
 	if (thread)
 		return thread;
-	if (space->lines_kept >= SPARE_THREADS + space->size / BYTES_A_THREAD) {
+	if (space->lines_kept >= XS_SPARE_LINES + space->size / XS_BYTES_A_LINE) {
 		space->lines_dropped++;
 		return NULL;
 	}

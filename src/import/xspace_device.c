@@ -1,0 +1,195 @@
+/*
+ * Lines of a device's plane: streams of a GPU and cores of a TPU become events of devices.
+ *
+ * Called by xspace.c for planes /device:GPU:N and /device:TPU:N. A line of a GPU is a stream whose
+ * number is the line's id. Lines that XLA derives from others (modules, steps, framework operators)
+ * overlap the kernels; they become ranges of the device in no stream. Planes that dwell's export
+ * wrote from threads are threads again: their events have a category of dwell.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "import/xspace.h"
+
+#define DERIVED_LINE 0xdeadbeefu /* ids from here on are of lines that were derived */
+#define MOST_DETAILS 512u
+
+bool xs_is_device_plane(const struct xspace *space)
+{
+	bool gpu = xs_begins(space->plane_name, "/device:GPU:"), tpu = xs_begins(space->plane_name, "/device:TPU:");
+
+	if (!gpu && !tpu)
+		return false;
+	for (size_t i = 0; i < space->stat_count; i++)
+		if (space->stat_names[i].stat == XS_CATEGORY)
+			return false;
+	return true;
+}
+
+/* The DEVICE id of the current plane. */
+static uint32_t device_find(struct xspace *space)
+{
+	bool tpu = xs_begins(space->plane_name, "/device:TPU:");
+	char name[64];
+
+	if (space->device_id)
+		return space->device_id;
+	snprintf(name, sizeof name, "%.*s", xs_at_most(space->plane_name.length, sizeof name - 1),
+	         space->plane_name.bytes);
+	space->device_id = dw_encode_device(&space->processes[0].journal,
+	                                    (uint32_t)strtoul(name + strlen("/device:GPU:"), NULL, 10),
+	                                    tpu ? "TPU" : "GPU", tpu ? DW_API_TPU : DW_API_CUDA);
+	return space->device_id;
+}
+
+/* ---- details ------------------------------------------------------------------------------------- */
+
+/* The number behind "WHAT:" in "regs:32 static_shared:0 ..."; false: it is not there. */
+static bool device_number(const char *text, const char *what, uint32_t *number)
+{
+	const char *at = strstr(text, what);
+	unsigned long value;
+
+	while (at && at != text && at[-1] != ' ')
+		at = strstr(at + 1, what);
+	if (!at)
+		return false;
+	value = strtoul(at + strlen(what), NULL, 10);
+	*number = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+	return true;
+}
+
+static bool device_size(const char *text, const char *what, uint32_t size[3])
+{
+	const char *at = strstr(text, what);
+
+	return at && sscanf(at + strlen(what), "%9" SCNu32 ",%9" SCNu32 ",%9" SCNu32, &size[0], &size[1],
+	                    &size[2]) == 3;
+}
+
+static bool device_text(const struct xs_stats *stats, enum xs_stat stat, char *to)
+{
+	if (!(stats->has >> stat & 1) || !stats->values[stat].is_text)
+		return false;
+	snprintf(to, MOST_DETAILS, "%.*s", xs_at_most(stats->values[stat].text.length, MOST_DETAILS - 1),
+	         stats->values[stat].text.bytes);
+	return true;
+}
+
+static uint32_t device_launch(struct xspace *space, const struct xs_stats *stats, uint32_t op)
+{
+	struct dw_launch_shape shape = { .registers = 0 };
+	char text[MOST_DETAILS];
+	uint32_t *place, id;
+	uint64_t key;
+
+	if (!device_text(stats, XS_KERNEL_DETAILS, text) || !device_size(text, "grid:", shape.grid) ||
+	    !device_size(text, "block:", shape.block))
+		return op;
+	device_number(text, "regs:", &shape.registers);
+	device_number(text, "static_shared:", &shape.static_shared_bytes);
+	device_number(text, "dynamic_shared:", &shape.dynamic_shared_bytes);
+	key = xs_hash(xs_hash(op, "launch", 6), &shape, sizeof shape);
+	place = xs_map_at(&space->launches, key);
+	if (!place) {
+		space->failed = true;
+		return op;
+	}
+	if (!*place) {
+		id = dw_encode_launch(&space->processes[0].journal, op, &shape);
+		*place = id;
+	}
+	return *place;
+}
+
+static uint32_t device_memory(const char *text, const char *what)
+{
+	static const struct { const char *name; uint32_t memory; } known[] = {
+		{ "pageable", DW_MEMORY_PAGEABLE }, { "pinned", DW_MEMORY_PINNED }, { "device", DW_MEMORY_DEVICE },
+		{ "array", DW_MEMORY_ARRAY }, { "managed", DW_MEMORY_MANAGED }, { "host", DW_MEMORY_HOST },
+	};
+	const char *at = strstr(text, what);
+
+	for (size_t i = 0; at && i < sizeof known / sizeof *known; i++)
+		if (strncmp(at + strlen(what), known[i].name, strlen(known[i].name)) == 0)
+			return known[i].memory;
+	return DW_MEMORY_UNKNOWN;
+}
+
+/* Reads "kind_src:pinned kind_dst:device size:4096" of a copy, or "kind:device size:64" of a set. */
+static bool device_copy(const struct xs_stats *stats, struct dw_device_event_in *record)
+{
+	char text[MOST_DETAILS];
+	const char *size;
+
+	if (device_text(stats, XS_COPY_DETAILS, text)) {
+		record->kind = DW_DEVICE_COPY;
+		record->detail = device_memory(text, "kind_src:") | device_memory(text, "kind_dst:") << 4;
+	} else if (device_text(stats, XS_SET_DETAILS, text)) {
+		record->kind = DW_DEVICE_SET;
+		record->detail = device_memory(text, "kind:") << 4;
+	} else {
+		return false;
+	}
+	size = strstr(text, "size:");
+	record->bytes = size ? strtoull(size + strlen("size:"), NULL, 10) : 0;
+	return true;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------- */
+
+static void device_put(struct xspace *space, const struct xs_event *event, uint32_t queue, bool derived)
+{
+	static const struct xs_text none = { "", 0 };
+	struct dw_device_event_in record = { .kind = derived ? DW_DEVICE_RANGE : DW_DEVICE_KERNEL,
+		.queue = queue, .start_ticks = event->start_ns, .duration_ticks = event->end_ns - event->start_ns };
+	struct xs_stats stats;
+
+	xs_read_stats(space, event->bytes, event->length, &stats);
+	if (stats.has >> XS_CORRELATION & 1 && stats.values[XS_CORRELATION].number <= UINT32_MAX)
+		record.correlation = (uint32_t)stats.values[XS_CORRELATION].number;
+	if (derived || !device_copy(&stats, &record)) {
+		record.name = xs_op(space, event->name, DWELL_CATEGORY_DEVICE, none);
+		if (!derived)
+			record.name = device_launch(space, &stats, record.name);
+	}
+	if (!space->device_events.encode)
+		dw_encode_events_init(&space->device_events, &space->processes[0].journal, 0, 0, false);
+	dw_encode_event(&space->device_events, &record);
+	space->events++;
+}
+
+static bool device_is_derived(struct xs_text name, uint64_t id)
+{
+	static const char *const known[] = { "XLA Modules", "Steps", "Framework Ops", "TensorFlow Ops",
+		"Framework Name Scope", "TensorFlow Name Scope", "Source code", "XLA TraceMe", "Step",
+		"Launch Stats", "Scalar unit", "XLA Ops Overlay" };
+
+	if (id >= DERIVED_LINE)
+		return true;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (xs_is(name, known[i]))
+			return true;
+	return false;
+}
+
+void xs_put_device_events(struct xspace *space, struct xs_text line_name, uint64_t line,
+                          struct xs_thread *events)
+{
+	bool derived = device_is_derived(line_name, line) ||
+	               (xs_is(line_name, "XLA Ops") && xs_begins(space->plane_name, "/device:GPU:"));
+	char name[64];
+	uint32_t queue;
+
+	if (space->lines_kept >= XS_SPARE_LINES + space->size / XS_BYTES_A_LINE) {
+		space->lines_dropped++;
+		return;
+	}
+	space->lines_kept++;
+	snprintf(name, sizeof name, "%.*s", xs_at_most(line_name.length, sizeof name - 1), line_name.bytes);
+	queue = dw_encode_queue(&space->processes[0].journal, device_find(space),
+	                        derived ? DW_QUEUE_NONE : line, 0, name);
+	for (size_t i = 0; i < events->count && !space->failed; i++)
+		device_put(space, &events->events[i], queue, derived);
+}
