@@ -80,8 +80,51 @@ static __attribute__((noinline, unused)) void dw_tally_add_extreme(struct dw_tal
 	tally->spread = (duration > max ? duration : max) - tally->min;
 }
 
+/* Buckets that are still to be counted up. The buckets of many names do not fit in the caches that
+ * are near the processor. A pass that prefetches a bucket and counts it up some calls later does
+ * not wait for it. All of a worker's tallies share this list, and nobody else may change them before
+ * dw_tally_flush(). */
+#define DW_TALLY_PENDING 8u
+struct dw_tally_pending {
+	uint32_t *at[DW_TALLY_PENDING];
+	uint32_t next;
+	uint32_t none; /* for entries that are not used */
+};
+
+static inline void dw_tally_pending_init(struct dw_tally_pending *pending)
+{
+	pending->next = 0;
+	for (unsigned i = 0; i < DW_TALLY_PENDING; i++)
+		pending->at[i] = &pending->none;
+}
+
+static __attribute__((noinline, unused)) void dw_tally_flush(struct dw_tally_pending *pending)
+{
+	for (unsigned i = 0; i < DW_TALLY_PENDING; i++) {
+		++*pending->at[i];
+		pending->at[i] = &pending->none;
+	}
+}
+
 static inline __attribute__((always_inline)) void
-dw_tally_add(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, uint64_t self)
+dw_tally_count(uint32_t *bucket, struct dw_tally_pending *pending)
+{
+	uint32_t **slot;
+
+	if (!pending) {
+		++*bucket;
+		return;
+	}
+	__builtin_prefetch(bucket, 1);
+	slot = &pending->at[pending->next++ % DW_TALLY_PENDING];
+	++**slot;
+	*slot = bucket;
+}
+
+/* With `pending` NULL, the bucket is counted up at once. */
+static inline __attribute__((always_inline)) void
+dw_tally_add_later(struct dw_tally *tally, struct dw_arena *arena,
+                   struct dw_tally_pending *pending, uint64_t duration, uint64_t self)
 {
 	tally->count++;
 	tally->total += duration;
@@ -94,10 +137,18 @@ dw_tally_add(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, 
 	                  tally->first_octave * DW_TALLY_BUCKETS;
 
 	if (__builtin_expect(bucket < tally->octaves * DW_TALLY_BUCKETS, 1)) {
-		tally->buckets[bucket]++;
+		dw_tally_count(&tally->buckets[bucket], pending);
 		return;
 	}
+	if (pending) /* the buckets may be moved */
+		dw_tally_flush(pending);
 	dw_tally_add_slow(tally, arena, duration);
+}
+
+static inline __attribute__((always_inline)) void
+dw_tally_add(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, uint64_t self)
+{
+	dw_tally_add_later(tally, arena, NULL, duration, self);
 }
 
 #endif

@@ -54,6 +54,7 @@ struct dw_profile {
 	uint64_t *nested;
 	struct dw_scope_set scopes;
 	uint32_t first_tally;          /* first tally of the combination scopes.bits */
+	struct dw_tally_pending pending;
 };
 
 /* False: out of memory; the worker's `failed` is set and stays set. */
@@ -119,7 +120,8 @@ DW_INLINE void dw_profile_leave(struct dw_profile *profile, const struct dw_fram
 	profile->nested[own->tally & within] += duration;
 	if (!all && __builtin_expect(!calls & (--profile->row_calls[own->row] != 0), 0))
 		dw_profile_end_shared(profile, own, duration);
-	dw_tally_add(tally, &profile->worker->arena, duration, duration - frame->child);
+	dw_tally_add_later(tally, &profile->worker->arena, &profile->pending, duration,
+	                   duration - frame->child);
 	if (how != DW_LEAVE_END) {
 		tally->open += how == DW_LEAVE_OPEN;
 		tally->cut += how == DW_LEAVE_CUT;
