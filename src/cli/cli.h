@@ -51,6 +51,7 @@ enum dw_option_id {
 	DW_OPTION_DELAY,
 	DW_OPTION_INHERITED,
 	DW_OPTION_MPI,
+	DW_OPTION_SUMMARY_EVERY,
 	DW_OPTION_HELP,
 	DW_OPTION_VERSION,
 };
@@ -110,6 +111,8 @@ bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to);
 bool dw_parse_size(const char *text, uint64_t *bytes);
 /* Parses "skip=10,wait=5,warmup=1,active=3,repeat=2". */
 bool dw_parse_schedule(const char *text, struct dwell_schedule *schedule);
+/* Parses "500ms", "2s" or "1m", of at most an hour and at least `least` ms. */
+bool dw_parse_time(const char *option, const char *text, uint64_t least, uint64_t *ms);
 bool dw_parse_keep(const char *text, enum dwell_keep *keep);
 
 /* Prints a message of dwell, "dwell: ...", to stderr. */

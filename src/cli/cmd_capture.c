@@ -47,26 +47,6 @@ static void capture_stop(int signal)
 	stopped = stopped > 1 || since_ms > 200 ? 2 : 1;
 }
 
-/* Parses "500ms", "2s" or "1m". */
-static bool capture_parse_time(const char *option, const char *text, uint64_t least, uint64_t *ms)
-{
-	static const struct { const char *unit; double ms; } units[] = { { "ms", 1 }, { "s", 1e3 },
-		{ "m", 6e4 } };
-	char *end;
-	double value = strtod(text, &end);
-
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (strcmp(end, units[i].unit) == 0 && end != text &&
-		    value * units[i].ms >= (double)least &&
-		    value * units[i].ms <= 3.6e6) {
-			*ms = (uint64_t)(value * units[i].ms + 0.5);
-			return true;
-		}
-	dw_say("--%s %s: give a time with its unit, as 500ms, 2s or 1m, of %s60m at most", option, text,
-	       least ? "1ms at least and " : "");
-	return false;
-}
-
 static int capture_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct request *request = context;
@@ -74,8 +54,8 @@ static int capture_take_option(void *context, const struct dw_option *option, co
 	switch (option->id) {
 	case DW_OPTION_OUTPUT: request->folder = *value ? value : "."; return 0;
 	case DW_OPTION_DURATION:
-		return capture_parse_time("duration", value, 1, &request->client.duration_ms) ? 0 : -1;
-	case DW_OPTION_DELAY: return capture_parse_time("delay", value, 0, &request->client.delay_ms)
+		return dw_parse_time("duration", value, 1, &request->client.duration_ms) ? 0 : -1;
+	case DW_OPTION_DELAY: return dw_parse_time("delay", value, 0, &request->client.delay_ms)
 	       ? 0 : -1;
 	case DW_OPTION_FUNCTIONS: request->client.functions = true; return 0;
 	default: return 0;

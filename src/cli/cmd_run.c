@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "cli/run_injected.h"
+#include "cli/run_summary.h"
 #include "dwell/probe.h"
 #include "read/source.h"
 #include "record/file.h"
@@ -67,6 +68,8 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_NO_MEMORY: options->categories &= ~(1u << DWELL_CATEGORY_ALLOCATION); return 0;
 	case DW_OPTION_NO_ITT: request->no_itt = true; return 0;
 	case DW_OPTION_NO_NVTX: request->no_nvtx = true; return 0;
+	case DW_OPTION_SUMMARY_EVERY:
+		return dw_parse_time("summary-every", value, 1000, &request->summary_every_ms) ? 0 : -1;
 	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);
 	default: return 0;
 	}
@@ -111,6 +114,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 		run_say_step_on(trace);
 	if (trace[0]) {
 		dw_injected_say(trace);
+		dw_run_summary_write(trace, request.summary_every_ms);
 		dw_say("recorded to %s (dwell report %s)", trace, trace);
 	}
 	return status;

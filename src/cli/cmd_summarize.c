@@ -1,10 +1,7 @@
 /* dwell summarize: stores what the steps of traces took, in a file of bounded size. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "cli/summaries.h"
 
 static int summarize_take_option(void *context, const struct dw_option *option, const char *value)
@@ -12,26 +9,6 @@ static int summarize_take_option(void *context, const struct dw_option *option, 
 	if (option->id == DW_OPTION_OUTPUT)
 		*(const char **)context = value;
 	return 0;
-}
-
-static int summarize_write(const struct dw_summary *summary, const char *path)
-{
-	struct dw_proto proto = { .bytes = NULL };
-	struct dw_output output;
-	int status = dw_output_open(&output, path);
-
-	if (status)
-		return status;
-	dw_summary_encode(summary, &proto);
-	if (proto.failed) {
-		dw_say("%s: no memory for the summary", path);
-		status = DW_EXIT_BAD_INPUT;
-	} else if (fwrite(proto.bytes, 1, proto.used, output.file) != proto.used) {
-		dw_say("cannot write %s: %s", path, strerror(errno));
-		status = DW_EXIT_BAD_INPUT;
-	}
-	dw_proto_reset(&proto);
-	return dw_output_close(&output, status);
 }
 
 int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
@@ -58,7 +35,7 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 		status = DW_EXIT_BAD_INPUT;
 	}
 	if (!status)
-		status = summarize_write(&summary, output);
+		status = dw_summaries_write(&summary, output);
 	dw_summary_reset(&summary);
 	return status;
 }

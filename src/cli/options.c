@@ -431,6 +431,25 @@ bool dw_parse_keep(const char *text, enum dwell_keep *keep)
 	return false;
 }
 
+bool dw_parse_time(const char *option, const char *text, uint64_t least, uint64_t *ms)
+{
+	static const struct { const char *unit; double ms; } units[] = { { "ms", 1 }, { "s", 1e3 },
+		{ "m", 6e4 } };
+	char *end;
+	double value = strtod(text, &end);
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strcmp(end, units[i].unit) == 0 && end != text &&
+		    value * units[i].ms >= (double)least &&
+		    value * units[i].ms <= 3.6e6) {
+			*ms = (uint64_t)(value * units[i].ms + 0.5);
+			return true;
+		}
+	dw_say("--%s %s: give a time with its unit, as 500ms, 2s or 1m, of %s60m at most", option, text,
+	       least ? "1ms at least and " : "");
+	return false;
+}
+
 bool dw_parse_schedule(const char *text, struct dwell_schedule *schedule)
 {
 	const struct { const char *name; uint32_t *field; } fields[] = {

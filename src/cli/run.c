@@ -1,5 +1,6 @@
 /* Runs a program under dwell; see run.h. */
 #include "cli/run.h"
+#include "cli/run_summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -320,7 +321,9 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 		return -1;
 	}
 	dw_machine_watch((pid_t)child);
+	dw_run_summary_begin(trace, request->summary_every_ms);
 	status = run_wait_for_child();
+	dw_run_summary_end();
 	dw_machine_end();
 	child = 0;
 	return status;

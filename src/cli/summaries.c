@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "trace/trace.h"
 
 #define MOST_BYTES ((size_t)4 << 30)
@@ -103,4 +104,24 @@ int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count)
 	if (!dw_summary_finish(summary, &error))
 		return dw_say_error(&error, error.code);
 	return 0;
+}
+
+int dw_summaries_write(const struct dw_summary *summary, const char *path)
+{
+	struct dw_proto proto = { .bytes = NULL };
+	struct dw_output output;
+	int status = dw_output_open(&output, path);
+
+	if (status)
+		return status;
+	dw_summary_encode(summary, &proto);
+	if (proto.failed) {
+		dw_say("%s: no memory for the summary", path);
+		status = DW_EXIT_BAD_INPUT;
+	} else if (fwrite(proto.bytes, 1, proto.used, output.file) != proto.used) {
+		dw_say("cannot write %s: %s", path, strerror(errno));
+		status = DW_EXIT_BAD_INPUT;
+	}
+	dw_proto_reset(&proto);
+	return dw_output_close(&output, status);
 }

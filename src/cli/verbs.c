@@ -74,6 +74,9 @@ static const struct dw_option run_options[] = {
 	      "for 50 ms before the program starts" },
 	{ DW_OPTION_MEMORY, "memory", .help = "record allocations and frees (the default)" },
 	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
+	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME",
+	  .help = "write a summary for dwell ranks to TRACE.sum every TIME, as 30s or 10m, and at the end "
+	  "(default: at the end, if there are ranks)" },
 	{ DW_OPTION_NO_ITT, "no-itt",
 	  .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
 	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },

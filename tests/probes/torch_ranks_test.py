@@ -115,6 +115,8 @@ def main():
         check("the reducer's wait: communication", phases.get("communication", {}).get("total_ns", 0) >= 11 * 25e6, phases)
         said = subprocess.run([dwell, "ranks", trace], capture_output=True, text=True, check=False).stdout
         check("dwell ranks names the rank that is late", said.startswith("Rank 1 is slow"), said)
+        summary = subprocess.run([dwell, "ranks", trace + ".sum"], capture_output=True, text=True, check=False).stdout
+        check("the run's summary says the same", summary == said, summary)
         torchrun = "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"
         if launches(folder, torchrun):
             record(dwell, folder, "torchrun", *torchrun)

@@ -1,0 +1,140 @@
+/* The summary that `dwell run` writes; see run_summary.h. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/run_summary.h"
+#include "cli/summaries.h"
+#include "read/source.h"
+
+static struct {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	char trace[4096], path[4104];
+	uint64_t every_ms;
+	bool started, ends;
+} summaries = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+
+/* A process of its own, so that a failure or the memory of reading does not touch the run. It
+ * prints nothing, because the terminal is the program's. */
+static void summaries_start_one(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		if (nothing >= 0) {
+			dup2(nothing, 0);
+			dup2(nothing, 1);
+			dup2(nothing, 2);
+		}
+		umask(0077); /* as the trace: only its owner may read it */
+		setpriority(PRIO_PROCESS, 0, 10);
+		execl("/proc/self/exe", "dwell", "summarize", summaries.trace, "-o", summaries.path,
+		      (char *)NULL);
+		_exit(127);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+}
+
+/* False at the end of the run. */
+static bool summaries_sleep(void)
+{
+	struct timespec until;
+	bool ends;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += (time_t)(summaries.every_ms / 1000);
+	until.tv_nsec += (long)(summaries.every_ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_mutex_lock(&summaries.lock);
+	while (!summaries.ends && pthread_cond_timedwait(&summaries.wake, &summaries.lock, &until) == 0)
+		;
+	ends = summaries.ends;
+	pthread_mutex_unlock(&summaries.lock);
+	return !ends;
+}
+
+static void *summaries_loop(void *unused)
+{
+	(void)unused;
+	while (summaries_sleep())
+		summaries_start_one();
+	return NULL;
+}
+
+void dw_run_summary_begin(const char *trace, uint64_t every_ms)
+{
+	sigset_t all, before;
+
+	if (!every_ms)
+		return;
+	snprintf(summaries.trace, sizeof summaries.trace, "%s", trace);
+	snprintf(summaries.path, sizeof summaries.path, "%s.sum", trace);
+	summaries.every_ms = every_ms;
+	summaries.ends = false;
+	/* The thread that waits for the program handles signals. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	summaries.started = pthread_create(&summaries.thread, NULL, summaries_loop, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void dw_run_summary_end(void)
+{
+	if (!summaries.started)
+		return;
+	pthread_mutex_lock(&summaries.lock);
+	summaries.ends = true;
+	pthread_cond_signal(&summaries.wake);
+	pthread_mutex_unlock(&summaries.lock);
+	pthread_join(summaries.thread, NULL);
+	summaries.started = false;
+}
+
+static bool summaries_has_ranks(const char *trace)
+{
+	struct dwell_error error = { 0, "" };
+	struct dw_source *source;
+	bool ranks = false;
+
+	if (dw_source_open(&source, &trace, 1, &error) != 0)
+		return false;
+	for (size_t i = 0; i < source->process_count; i++)
+		ranks |= source->processes[i].world_size > 1;
+	dw_source_close(source);
+	return ranks;
+}
+
+void dw_run_summary_write(const char *trace, bool always)
+{
+	struct dw_summary summary = { .ranks = NULL };
+	char path[4104], *paths[1] = { (char *)(uintptr_t)trace };
+
+	mode_t mask;
+
+	if (!always && !summaries_has_ranks(trace))
+		return;
+	mask = umask(0077);
+	snprintf(path, sizeof path, "%s.sum", trace);
+	if (dw_summaries_read(&summary, paths, 1) == 0 && summary.count &&
+	    dw_summaries_write(&summary, path) == 0)
+		dw_say("summary of %zu rank%s in %s (dwell ranks %s)", summary.count,
+		       summary.count == 1 ? "" : "s", path, path);
+	dw_summary_reset(&summary);
+	umask(mask);
+}

@@ -1,0 +1,20 @@
+/*
+ * The summary that `dwell run` writes: TRACE.sum, for `dwell ranks`.
+ *
+ * At the end of a run it is written if the run has ranks. With --summary-every a child process also
+ * writes it during the run, from the trace that is being recorded; the program itself pays nothing.
+ */
+#ifndef DW_CLI_RUN_SUMMARY_H
+#define DW_CLI_RUN_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Starts a thread that has the summary written every `every_ms`. Does nothing if that is 0. */
+void dw_run_summary_begin(const char *trace, uint64_t every_ms);
+/* Ends the thread. */
+void dw_run_summary_end(void);
+/* Writes the summary of a finished run if it has ranks, or if `always`. Says where it is. */
+void dw_run_summary_write(const char *trace, bool always);
+
+#endif
