@@ -13,6 +13,7 @@
 
 #define PLACES 256u /* a power of two */
 #define PLACES_MOST (PLACES * 3 / 4)
+#define PLACES_OUTSIDE 16u
 
 struct dw_places {
 	uint32_t count;
@@ -22,6 +23,12 @@ struct dw_places {
 		bool used;
 	} at[PLACES];
 	struct place others[DWELL_PLACE_OPERATOR + 1]; /* by kind: what found no place in `at` */
+	/* Times since the last step: the next one may be found late, and begin before them. */
+	struct {
+		struct dw_entry_place *entry;
+		uint64_t start, end;
+	} outside[PLACES_OUTSIDE];
+	uint32_t outside_count;
 };
 
 void dw_places_forget(struct dw_slot *slot)
@@ -96,6 +103,33 @@ static uint64_t places_in_steps(const struct dw_slot *slot, uint64_t start, uint
 	return part + (slot->step ? places_overlap(start, end, slot->step->start_ticks, UINT64_MAX) : 0);
 }
 
+void dw_places_step(struct dw_slot *slot, uint64_t start_ticks)
+{
+	struct dw_places *places = slot->places;
+
+	for (uint32_t i = 0; i < places->outside_count; i++) {
+		struct dw_entry_place *entry = places->outside[i].entry;
+		uint64_t part = places_overlap(places->outside[i].start, places->outside[i].end,
+		                               start_ticks > slot->ended_end ? start_ticks : slot->ended_end,
+		                               UINT64_MAX);
+
+		DW_STORE(entry->other_ticks, entry->other_ticks - part);
+		DW_STORE(entry->step_ticks, entry->step_ticks + part);
+	}
+	places->outside_count = 0;
+}
+
+static void places_remember(struct dw_slot *slot, struct dw_entry_place *entry, uint64_t start, uint64_t end)
+{
+	struct dw_places *places = slot->places;
+
+	if (slot->step || places->outside_count == PLACES_OUTSIDE)
+		return;
+	places->outside[places->outside_count].entry = entry;
+	places->outside[places->outside_count].start = start;
+	places->outside[places->outside_count++].end = end;
+}
+
 /* What lies before the thread's first step is start-up, and not counted. */
 static void places_add(struct dw_entry_place *entry, const struct dw_slot *slot, uint64_t start,
                        uint64_t end, uint64_t cpu_ns)
@@ -126,8 +160,10 @@ void dwell_place_add(enum dwell_place_kind kind, uint32_t from, uint32_t to, uin
 
 	if (slot && end_ticks > start_ticks && (slot->step || slot->ended_end))
 		entry = places_entry(slot, (struct place){ kind, from, to, op, NULL, false });
-	if (entry)
+	if (entry) {
 		places_add(entry, slot, start_ticks, end_ticks, cpu_ns);
+		places_remember(slot, entry, start_ticks, end_ticks);
+	}
 	errno = saved;
 }
 

@@ -510,6 +510,8 @@ static inline void dw_usage_look(struct dw_slot *slot, uint64_t now)
 		dw_usage_read(slot);
 }
 void dw_places_forget(struct dw_slot *slot); /* of an earlier session or thread */
+/* A step begins: times since then were counted as outside any step. Needs slot->places. */
+void dw_places_step(struct dw_slot *slot, uint64_t start_ticks);
 bool dw_step_gated(void); /* whether the gate follows steps */
 /* Computes the masks of all gates after a change of the control page's mask. */
 void dw_step_compute_all(void);

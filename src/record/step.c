@@ -419,6 +419,8 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 		slot->step = step_reuse(slot, number, start_ticks, step_flags(gate) | kind);
 	else
 		slot->step = step_write(slot, number, start_ticks, 0, step_flags(gate) | kind);
+	if (DWELL_UNLIKELY(slot->places != NULL))
+		dw_places_step(slot, start_ticks);
 	return start_ticks;
 }
 

@@ -57,6 +57,14 @@ for i in range(30): step(net, optimizer, lambda: spin(.01))
 net, optimizer = make(lambda: spin(.004))
 for i in range(30): step(net, optimizer, lambda: time.sleep(.02))
 """),
+    ("a wait after the loader", "step.idle", "A B", """
+net, optimizer = make()
+for x in torch.utils.data.DataLoader(torch.ones(60, 64)): #A
+    time.sleep(.02)
+    optimizer.zero_grad() #B
+    net(x).sum().backward()
+    optimizer.step()
+"""),
     ("Python in a module", "step.python", "FORWARD1 FORWARD2", """
 net, optimizer = make(lambda: spin(.01))
 for i in range(30): step(net, optimizer, lambda: time.sleep(.005))

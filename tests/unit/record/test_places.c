@@ -87,6 +87,33 @@ TEST(times_in_steps_and_outside)
 	session_end();
 }
 
+TEST(a_step_that_is_found_late)
+{
+	struct dw_slot *slot;
+	enum dw_loss cause;
+	uint64_t start;
+
+	REQUIRE(session_begin(0));
+	slot = dw_slot_here(&cause);
+	REQUIRE(slot != NULL);
+	dwell_step_begin();
+	dwell_step_end();
+	start = slot->ended_end + 1000;
+	between(1, 2, start - 500, start + 500);
+	between(1, 2, start + 600, start + 700);
+	REQUIRE(read_places() == 1);
+	CHECK_EQ(found[0].other_ticks, 1100);
+	dwell_step_begin_at(start); /* it began in the middle of the first time */
+	REQUIRE(read_places() == 1);
+	CHECK_EQ(found[0].other_ticks, 500);
+	CHECK_EQ(found[0].step_ticks, 600);
+	dwell_step_end();
+	dwell_step_begin();
+	REQUIRE(read_places() == 1);
+	CHECK_EQ(found[0].step_ticks, 600);
+	session_end();
+}
+
 TEST(very_many_lines_share_an_entry)
 {
 	struct dw_slot *slot;
