@@ -34,6 +34,7 @@ struct frame {
 	unsigned began;
 	uint8_t scope; /* enum torch_scope */
 	bool called;   /* the program itself calls it, so it has a line */
+	bool emitted;  /* its range is open in NVTX; another thread may not end it there */
 };
 
 /* An entry of a thread's cache of names. It is one line of the processor's cache, because between
@@ -316,6 +317,12 @@ static inline struct known_name *name_of(struct thread *thread, const char *func
 
 /* ---- ends from other threads -------------------------------------------------------------- */
 
+/* ---- NVTX ---------------------------------------------------------------------------------- */
+
+/* For dwell.emit_nvtx: what begins and ends a range in NVTX; NULL: nothing is emitted. */
+static void (*emit_push)(const char *name); /* atomic */
+static void (*emit_pop)(void);
+
 /* Needs the lock, because frames move. */
 static void end_frame(struct thread *thread, uint32_t at)
 {
@@ -327,6 +334,8 @@ static void end_frame(struct thread *thread, uint32_t at)
 		dwell_end_of(open);
 	else
 		dwell_end(thread->frames[at].began); /* innermost, or a range that is ended by its name */
+	if (thread->frames[at].emitted)
+		emit_pop();
 	memmove(&thread->frames[at], &thread->frames[at + 1], inner * sizeof thread->frames[0]);
 	thread->depth--;
 }
@@ -442,6 +451,17 @@ static inline unsigned begin(struct thread *thread, const char *function, uint32
 	return DWELL_BEGUN;
 }
 
+static __attribute__((noinline)) void emit_begin(struct thread *thread, struct frame *frame,
+                                                 const char *function, uint32_t category)
+{
+	void (*push)(const char *) = __atomic_load_n(&emit_push, __ATOMIC_ACQUIRE);
+
+	if (push) {
+		frame->emitted = true;
+		push(name_of(thread, function, category)->site->name);
+	}
+}
+
 static inline __attribute__((always_inline)) void start(const char *function, enum torch_scope scope,
                                                         uint32_t category)
 {
@@ -463,6 +483,9 @@ static inline __attribute__((always_inline)) void start(const char *function, en
 	frame->scope = (uint8_t)scope;
 	frame->sequence = scope != TORCH_USER ? dwp_abi_sequence(function) : NO_SEQUENCE;
 	thread->depth++;
+	frame->emitted = false;
+	if (DWELL_UNLIKELY(emit_push != NULL))
+		emit_begin(thread, frame, function, category);
 	frame->began = begin(thread, function, category);
 	frame->called = scope != TORCH_USER && frame->began &&
 	                (frame == thread->frames || frame[-1].scope == TORCH_USER);
@@ -547,6 +570,8 @@ static void on_end(const char *function, void *context)
 	    frame->scope != TORCH_USER)
 		dwp_torch_places_long(&dwp_torch_places, frame->ticks, frame->called,
 		                      name_of(thread, function, DWELL_CATEGORY_OPERATOR)->id);
+	if (DWELL_UNLIKELY(frame->emitted))
+		emit_pop();
 	/* The address may be used again at once: mark_stray() must not find it here. */
 	__atomic_store_n(&frame->function, NULL, __ATOMIC_RELAXED);
 	thread->depth--;
@@ -594,7 +619,7 @@ static void disarm(void)
 
 void dwp_operators_follow_gate(void)
 {
-	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE);
+	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE) || emit_push;
 	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwp_abi_has_inputs();
 	bool stacks = wanted && dwell_wants(DWELL_DETAIL_STACKS);
 
@@ -610,4 +635,16 @@ void dwp_operators_follow_gate(void)
 	armed = wanted;
 	armed_with_shapes = shapes;
 	armed_with_stacks = stacks;
+}
+
+/* `push` and `pop` are NULL where nothing is to be emitted any more. An operator that is open then is
+ * still popped at its end, so `pop` stays. */
+DWELL_API void dwp_python_emit(void (*push)(const char *name), void (*pop)(void));
+
+void dwp_python_emit(void (*push)(const char *name), void (*pop)(void))
+{
+	if (push)
+		emit_pop = pop;
+	__atomic_store_n(&emit_push, push, __ATOMIC_RELEASE);
+	dwp_operators_follow_gate();
 }

@@ -5,6 +5,7 @@ from .events import FunctionEvent as FunctionEvent
 from .events import FunctionEventAvg as FunctionEventAvg
 from .notebook import load_ipython_extension as load_ipython_extension
 from .nvprof import load_nvprof as load_nvprof
+from .nvtx import emit_nvtx as emit_nvtx
 from .profiler import ProfilerAction as ProfilerAction
 from .profiler import ProfilerActivity as ProfilerActivity
 from .profiler import kineto_available as kineto_available
@@ -19,6 +20,7 @@ from .views import View as View
 __version__: str
 __all__ = [
     "Error", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
-    "View", "kineto_available", "load_ipython_extension", "load_nvprof", "profile", "record_function", "schedule",
+    "View", "emit_nvtx", "kineto_available", "load_ipython_extension", "load_nvprof", "profile", "record_function",
+    "schedule",
     "step", "supported_activities", "tensorboard_trace_handler",
 ]

@@ -21,8 +21,8 @@ import tempfile
 import threading
 from collections.abc import Mapping
 
-from . import _native as native, xla
-from ._actions import Profiler, Recorded, actions, encoded, folder_of, warned
+from . import _native as native, nvtx, xla
+from ._actions import Profiler, Recorded, Scope, actions, encoded, folder_of, warned
 from .events import events_of, ranges_of
 from .profiler import (ProfilerAction, begin_step, end_step, profile, record_function,
                        tensorboard_trace_handler)
@@ -257,10 +257,15 @@ class PyTorchProfiler(Recorded):
     stacks by `metric` (`export_to_flame_graph`) into `dirpath`. Without a schedule all is
     recorded. `sort_by_key` is any column of PyTorch's table, `table_kwargs` the other
     arguments of EventList.table(). `record_module_names`: `function_events` has the calls of
-    modules too; they are layers of the trace either way.
+    modules too; they are layers of the trace either way. `emit_nvtx=True`: nothing is recorded;
+    actions, modules and operators are NVTX ranges for the tool that the program runs under.
     """
 
     _name = "actions"  # alone: the report is made here
+
+    def __new__(cls, *arguments, emit_nvtx=False, **_named):
+        emits = emit_nvtx or len(arguments) > 3 and arguments[3]
+        return super().__new__(_EmittingProfiler if emits and cls is PyTorchProfiler else cls)
 
     def __init__(self, dirpath=None, filename=None, group_by_input_shapes=False, emit_nvtx=False,
                  export_to_chrome=True, row_limit=20, sort_by_key=None, record_module_names=True,
@@ -268,9 +273,9 @@ class PyTorchProfiler(Recorded):
                  activities=None, record_shapes=False, profile_memory=False, with_stack=False,
                  with_flops=False, with_modules=False, export_to_flame_graph=False,
                  metric="self_cpu_time_total"):
-        if emit_nvtx:
-            raise ValueError("emit_nvtx has no meaning here: run torch.autograd.profiler.emit_nvtx "
-                             "under NVIDIA's own profiler")
+        if emit_nvtx and not isinstance(self, _EmittingProfiler):
+            raise ValueError("emit_nvtx=True must be given to PyTorchProfiler itself, by its name and not to a "
+                             "class that is derived from it")
         if sort_by_key is not None and sort_by_key not in _SORT_KEYS:
             raise ValueError(f"Found sort_by_key: {sort_by_key}. Should be within {_SORT_KEYS}. ")
         if schedule is not None and (not callable(schedule) or getattr(
@@ -389,6 +394,67 @@ class PyTorchProfiler(Recorded):
         layout = ":".join(["lightning-pytorch", ",".join(self._record_functions)]).rstrip(":")
         return native.printed(native.read().dwell_trace_layout, trace, layout.encode(),
                               ctypes.byref(native.view_options(**self._table)))
+
+
+class _EmittingProfiler(PyTorchProfiler):
+    """PyTorchProfiler(emit_nvtx=True): a stage is a block of dwell.emit_nvtx."""
+
+    _emitting = _modules_emitted = None
+
+    def setup(self, stage, local_rank=None, log_dir=None):
+        self.teardown()
+        Profiler.setup(self, stage, local_rank, log_dir)
+        self._begin()
+
+    def teardown(self, stage=None):
+        Profiler.teardown(self, stage)
+        hooks, self._modules_emitted = self._modules_emitted, None
+        block, self._emitting = self._emitting, None
+        if hooks is not None:
+            hooks.__exit__(None, None, None)
+        if block is not None:
+            block.__exit__(None, None, None)
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_emitting": None, "_modules_emitted": None}
+
+    def _begin(self):
+        self._emitting = nvtx.emit_nvtx()
+        self._emitting.__enter__()
+        if self._record_module_names:
+            with contextlib.suppress(AttributeError, ReferenceError):  # without a Trainer
+                self._modules_emitted = RegisterRecordFunction(self._lightning_module)
+                self._modules_emitted.__enter__()
+
+    def _actions(self):
+        if not hasattr(_emitted, "open"):
+            _emitted.open = []
+        return _emitted.open
+
+    def start(self, action_name):
+        if self._emitting is None:
+            self._begin()
+        scope = record_function(f"[pl][profile]{action_name}")
+        scope.__enter__()
+        self._actions().append((self, action_name, scope))
+
+    def stop(self, action_name):
+        opened = self._actions()
+        for at in range(len(opened) - 1, -1, -1):
+            if opened[at][:2] == (self, action_name):
+                opened.pop(at)[2].__exit__(None, None, None)
+                return
+        raise ValueError(f"Attempting to stop recording an action ({action_name}) which was never started.")
+
+    def profile(self, action_name):
+        return Scope(self, action_name)
+
+    def summary(self):
+        """Nothing is recorded."""
+        return ""
+
+
+_emitted = threading.local()  # `open`: the actions that are open in the thread, of all profilers
 
 
 class RegisterRecordFunction:

@@ -1,7 +1,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Literal
+from typing import Any
 
 from torch.nn import Module
 from typing_extensions import Self
@@ -59,7 +59,7 @@ class AdvancedProfiler(Profiler):
 class PyTorchProfiler(Profiler):
     def __init__(
         self, dirpath: _Path | None = None, filename: str | None = None,
-        group_by_input_shapes: bool = False, emit_nvtx: Literal[False] = False,
+        group_by_input_shapes: bool = False, emit_nvtx: bool = False,
         export_to_chrome: bool = True, row_limit: int = 20, sort_by_key: str | None = None,
         record_module_names: bool = True, table_kwargs: Mapping[str, Any] | None = None, *,
         record_functions: Iterable[str] = (), schedule: Callable[[int], Any] | None = None,

@@ -90,6 +90,7 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_py
 # ---- named ranges ------------------------------------------------------------------------
 
 _ZONE = 0
+emitter = None  # what emits ranges as NVTX now; see nvtx.py
 
 
 class record_function(contextlib.ContextDecorator):
@@ -106,11 +107,16 @@ class record_function(contextlib.ContextDecorator):
         # A name met before a session began has no id yet.
         self._id = self._id or native.record.dwell_intern(_ZONE, native.encoded(self.name),
                                                           native.encoded(self.args))
+        self._emitter = emitter
+        if self._emitter:
+            self._emitter.dwi_emit_push(native.encoded(self.name))
         self._began = native.record.dwell_begin_id(self._id, _ZONE)
         return self
 
     def __exit__(self, *exception):
         native.record.dwell_end_id(self._began)
+        if self._emitter:
+            self._emitter.dwi_emit_pop()
 
 
 # ---- the profile -------------------------------------------------------------------------

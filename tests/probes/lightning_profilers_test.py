@@ -308,7 +308,11 @@ def test_refused():
             lambda: own.PyTorchProfiler(table_kwargs={"row_limit": 1}))
     refused(KeyError, "Found invalid table_kwargs key: nope.", lambda: own.PyTorchProfiler(table_kwargs={"nope": 1}))
     refused(ValueError, "ProfilerAction", lambda: own.PyTorchProfiler(schedule=lambda step: 7))
-    refused(ValueError, "emit_nvtx", lambda: own.PyTorchProfiler(emit_nvtx=True))
+    emitting = own.PyTorchProfiler(emit_nvtx=True)
+    with emitting.profile("an action"):  # without a tool nothing is emitted, and nothing is recorded either way
+        pass
+    emitting.describe()
+    check(emitting.summary() == "" and emitting.function_events is None, "emit_nvtx records nothing")
     refused(ValueError, "Attempting to stop recording an action (never) which was never started.",
             lambda: own.SimpleProfiler().stop("never"))
     with open("a file", "w", encoding="utf-8"):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What programs announce through NVTX is in the trace: each kind of event, and other tools get it too.
 
-usage: nvtx_test.py BUILD PYTHON      last line: N passed, N failed
+usage: nvtx_test.py BUILD PYTHON [TORCH-PYTHON]      last line: N passed, N failed
 
-PYTHON has the packages nvtx and nvidia-nvtx. nvtx_program.c is built with the real headers of the second;
+PYTHON has the packages nvtx and nvidia-nvtx, TORCH-PYTHON has PyTorch and Lightning: dwell.emit_nvtx emits dwell's
+own ranges as NVTX. nvtx_program.c is built with the real headers of the second;
 nvtx_tool.c is another tool, which NVTX_INJECTION64_PATH names.
 """
 import collections
@@ -124,6 +125,71 @@ def test_python():
           len(run.of("started", "b")) == len(run.of("started", "e")) == 1)
 
 
+EMIT = """
+import ctypes, torch, dwell
+cuda = ctypes.CDLL("./libcudart.so.12")  # stands for a program that has loaded CUDA
+net, x = torch.nn.Linear(4, 4), torch.ones(2, 4)
+net(x)
+with dwell.emit_nvtx() as emits:
+    assert emits.active
+    with dwell.record_function("mine"):
+        for i in range(3):
+            net(x)
+            with torch.profiler.record_function("torch's"):
+                torch.ones(4).sin_()
+net(x)
+with dwell.emit_nvtx(enabled=False) as emits:
+    assert not emits.active
+    net(x)
+"""
+EMIT_LIGHTNING = """
+import torch
+from dwell.lightning import PyTorchProfiler
+profiler = PyTorchProfiler(emit_nvtx=True)
+profiler.setup("fit")
+with profiler.profile("training_step"):
+    torch.ones(4).sin_()
+profiler.describe()
+torch.ones(4).cos_()
+"""
+
+
+def names_of(text):
+    """The names that nvtx_tool printed, and whether each range was popped."""
+    lines = [line.removeprefix("tool: ") for line in text.splitlines() if line.startswith("tool: ")]
+    pushed = [line.removeprefix("push ").removesuffix(" in its domain") for line in lines if line.startswith("push ")]
+    return collections.Counter(pushed), len(pushed) == sum(line.startswith("pop") for line in lines)
+
+
+def test_emit(python, tool):
+    root = os.path.dirname(os.path.dirname(SOURCES))
+    environment = {"PYTHONPATH": os.path.join(root, "python"), "NVTX_INJECTION64_PATH": tool,
+                   "LD_LIBRARY_PATH": ":".join(os.path.join(BUILD, folder) for folder in
+                                               ("", "src/compat/lightning", "src/compat"))}
+    def alone(code):
+        return subprocess.run([python, "-c", code], capture_output=True, text=True, check=False,
+                              env={**os.environ, **environment})
+    done = alone(EMIT)
+    names, popped = names_of(done.stderr)
+    check(f"the program ends well: {done.stderr[-500:]}", done.returncode == 0)
+    check(f"dwell's ranges are emitted: {names}", names["mine"] == 1 and names["torch's"] == 3)
+    check("and PyTorch's operators, within the block only", names["aten::linear"] == 3 and names["aten::sin_"] == 3)
+    check("each is popped", popped)
+    check("CUDA's profiler is on in the block", done.stdout == "cudaProfilerStart\ncudaProfilerStop\n")
+    check("nothing is recorded", not [name for name in os.listdir(".") if name.endswith(".dwell") and name != "t.dwell"])
+    # Under dwell run the tool gets the same, and the trace has each range once.
+    run = Run(python, "-c", EMIT, **environment)
+    under, popped = names_of(run.done.stderr)
+    check(f"under dwell run the tool gets the same: {run.done.stderr[-300:]}", under == names and popped)
+    check(f"and dwell records each once: {run.count('mine')}, {run.count('aten::sin_')}",
+          run.count("mine") == 1 and run.count("torch's") == 3 and run.count("aten::sin_") == 3 and
+          run.count("aten::linear") == 6)
+    done = alone(EMIT_LIGHTNING)
+    names, popped = names_of(done.stderr)
+    check(f"Lightning's emit_nvtx=True: {names} {done.stderr[-500:]}", popped and
+          names["[pl][profile]training_step"] == names["aten::sin_"] == 1 and names["aten::cos_"] == 0)
+
+
 with tempfile.TemporaryDirectory() as place:
     os.chdir(place)
     include = headers()
@@ -134,5 +200,12 @@ with tempfile.TemporaryDirectory() as place:
     test_program("./nvtx_program")
     test_other_tool("./nvtx_program", os.path.abspath("nvtx_tool.so"))
     test_python()
+    if len(sys.argv) > 3:
+        with open("cudart.c", "w", encoding="utf-8") as file:
+            file.write('#include <stdio.h>\nint cudaProfilerStart(void) { puts("cudaProfilerStart"); return 0; }\n'
+                       'int cudaProfilerStop(void) { puts("cudaProfilerStop"); return 0; }\n')
+        subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", "-o", "libcudart.so.12", "cudart.c"],
+                       check=True)
+        test_emit(sys.argv[3], os.path.abspath("nvtx_tool.so"))
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

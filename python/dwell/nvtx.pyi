@@ -1,0 +1,9 @@
+from typing import Literal
+from typing_extensions import Self
+
+class emit_nvtx:
+    enabled: bool
+    active: bool
+    def __init__(self, enabled: bool = True) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> Literal[False]: ...
