@@ -21,6 +21,5 @@ __version__: str
 __all__ = [
     "Error", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
     "View", "emit_nvtx", "kineto_available", "load_ipython_extension", "load_nvprof", "profile", "record_function",
-    "schedule",
-    "step", "supported_activities", "tensorboard_trace_handler",
+    "schedule", "step", "supported_activities", "tensorboard_trace_handler",
 ]
