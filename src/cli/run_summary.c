@@ -22,11 +22,11 @@ static struct {
 	char trace[4096], path[4104];
 	uint64_t every_ms;
 	bool started, ends;
-} summaries = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+} summary = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
 /* A process of its own, so that a failure or the memory of reading does not touch the run. It
  * prints nothing, because the terminal is the program's. */
-static void summaries_start_one(void)
+static void summary_start_one(void)
 {
 	pid_t pid = fork();
 
@@ -40,7 +40,7 @@ static void summaries_start_one(void)
 		}
 		umask(0077); /* as the trace: only its owner may read it */
 		setpriority(PRIO_PROCESS, 0, 10);
-		execl("/proc/self/exe", "dwell", "summarize", summaries.trace, "-o", summaries.path,
+		execl("/proc/self/exe", "dwell", "summarize", summary.trace, "-o", summary.path,
 		      (char *)NULL);
 		_exit(127);
 	}
@@ -49,31 +49,31 @@ static void summaries_start_one(void)
 }
 
 /* False at the end of the run. */
-static bool summaries_sleep(void)
+static bool summary_sleep(void)
 {
 	struct timespec until;
 	bool ends;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += (time_t)(summaries.every_ms / 1000);
-	until.tv_nsec += (long)(summaries.every_ms % 1000) * 1000000;
+	until.tv_sec += (time_t)(summary.every_ms / 1000);
+	until.tv_nsec += (long)(summary.every_ms % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
 	}
-	pthread_mutex_lock(&summaries.lock);
-	while (!summaries.ends && pthread_cond_timedwait(&summaries.wake, &summaries.lock, &until) == 0)
+	pthread_mutex_lock(&summary.lock);
+	while (!summary.ends && pthread_cond_timedwait(&summary.wake, &summary.lock, &until) == 0)
 		;
-	ends = summaries.ends;
-	pthread_mutex_unlock(&summaries.lock);
+	ends = summary.ends;
+	pthread_mutex_unlock(&summary.lock);
 	return !ends;
 }
 
-static void *summaries_loop(void *unused)
+static void *summary_loop(void *unused)
 {
 	(void)unused;
-	while (summaries_sleep())
-		summaries_start_one();
+	while (summary_sleep())
+		summary_start_one();
 	return NULL;
 }
 
@@ -83,30 +83,30 @@ void dw_run_summary_begin(const char *trace, uint64_t every_ms)
 
 	if (!every_ms)
 		return;
-	snprintf(summaries.trace, sizeof summaries.trace, "%s", trace);
-	snprintf(summaries.path, sizeof summaries.path, "%s.sum", trace);
-	summaries.every_ms = every_ms;
-	summaries.ends = false;
+	snprintf(summary.trace, sizeof summary.trace, "%s", trace);
+	snprintf(summary.path, sizeof summary.path, "%s.sum", trace);
+	summary.every_ms = every_ms;
+	summary.ends = false;
 	/* The thread that waits for the program handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	summaries.started = pthread_create(&summaries.thread, NULL, summaries_loop, NULL) == 0;
+	summary.started = pthread_create(&summary.thread, NULL, summary_loop, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void dw_run_summary_end(void)
 {
-	if (!summaries.started)
+	if (!summary.started)
 		return;
-	pthread_mutex_lock(&summaries.lock);
-	summaries.ends = true;
-	pthread_cond_signal(&summaries.wake);
-	pthread_mutex_unlock(&summaries.lock);
-	pthread_join(summaries.thread, NULL);
-	summaries.started = false;
+	pthread_mutex_lock(&summary.lock);
+	summary.ends = true;
+	pthread_cond_signal(&summary.wake);
+	pthread_mutex_unlock(&summary.lock);
+	pthread_join(summary.thread, NULL);
+	summary.started = false;
 }
 
-static bool summaries_has_ranks(const char *trace)
+static bool summary_has_ranks(const char *trace)
 {
 	struct dwell_error error = { 0, "" };
 	struct dw_source *source;
@@ -122,19 +122,18 @@ static bool summaries_has_ranks(const char *trace)
 
 void dw_run_summary_write(const char *trace, bool always)
 {
-	struct dw_summary summary = { .ranks = NULL };
+	struct dw_summary ranks = { .ranks = NULL };
 	char path[4104], *paths[1] = { (char *)(uintptr_t)trace };
-
 	mode_t mask;
 
-	if (!always && !summaries_has_ranks(trace))
+	if (!always && !summary_has_ranks(trace))
 		return;
 	mask = umask(0077);
 	snprintf(path, sizeof path, "%s.sum", trace);
-	if (dw_summaries_read(&summary, paths, 1) == 0 && summary.count &&
-	    dw_summaries_write(&summary, path) == 0)
-		dw_say("summary of %zu rank%s in %s (dwell ranks %s)", summary.count,
-		       summary.count == 1 ? "" : "s", path, path);
-	dw_summary_reset(&summary);
+	if (dw_summaries_read(&ranks, paths, 1) == 0 && ranks.count &&
+	    dw_summaries_write(&ranks, path) == 0)
+		dw_say("summary of %zu rank%s in %s (dwell ranks %s)", ranks.count,
+		       ranks.count == 1 ? "" : "s", path, path);
+	dw_summary_reset(&ranks);
 	umask(mask);
 }

@@ -26,7 +26,7 @@ static void begin_trace(void)
 		usage->cpu_ns = 10 * ms;
 	}
 	for (uint32_t i = 1; i < 8; i++)
-		frames[i] = dw_encode_frame(&made.process, "train", "/home/of/train.py", 10 * i);
+		frames[i] = dw_encode_frame(&made.process, "train", "/srv/of/train.py", 10 * i);
 }
 
 static struct dw_entry_place *place(uint32_t kind, unsigned from, unsigned to, uint64_t step_ms,
