@@ -360,8 +360,10 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict,
 
 	verdict->statement = dw_rule_words(at, rule->statement, arena);
 	remedy = remedy ? dw_rule_words(at, remedy, arena) : "";
+	/* Functions of a program in C are recorded only if it was compiled for it. */
 	if (rule->record && !dw_case_has(at, rule->unless))
-		look = at->facts->foreign ? NULL : rule->record;
+		look = at->facts->foreign || (rule->unless == DW_FACT_TRACE_FUNCTIONS &&
+		                              at->facts->framework == DW_FACTS_C) ? NULL : rule->record;
 	look = look ? dw_rule_words(at, look, arena) : "";
 	if (!verdict->statement || !remedy || !look)
 		return -1;

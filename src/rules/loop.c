@@ -137,8 +137,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.05,
 		.reason = "A graph costs memory for every activation, and part of each operator's call.",
 		.no_gain = true,
-		.statement = "Evaluation builds graphs that no backward uses: {evaluation.graphs} of its "
-		             "operators, in {share} {of}.",
+		.statement = "Evaluation builds graphs that no backward uses, in {evaluation.graphs} of its "
+		             "time: {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate without recording gradients",
 			[DW_WORDS_PYTORCH] = "with torch.inference_mode(): or torch.no_grad() around it",
@@ -213,7 +213,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_PACE,
 		.whole = DW_RULE_OF_STEP,
-		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE, DW_FACT_DRIFT_CHANGE_STEP),
+		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE),
 		.threshold = 0.10,
 		.reason = "At least 40 steady steps, and a difference of at least the share of the time in which "
 		          "the steps' thread waits for a CPU: other programs change the pace too.",
@@ -255,8 +255,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_INPUT_VARIATION, DW_FACT_STEP_SPREAD),
 		.threshold = 0.5,
-		.reason = "The size of the input explains at least half of the spread of the steps' "
-		          "durations, and the spread is at least 30% of the median.",
+		.reason = "The size of the input, as the memory that a step needs shows it, explains at least "
+		          "half of the spread of the steps' durations, and the spread is at least 30% of the "
+		          "median.",
 		.applies = loop_varies,
 		.no_gain = true,
 		.statement = "The size of the input explains {input.variation} of the spread of the steps' "
