@@ -30,6 +30,7 @@ struct torch_places {
 	uint32_t hidden;        /* of others that explain their time, as checkpoints */
 	/* Instructions after whose operators a time was stored before: there CPU time is read. */
 	const char *starters[TORCH_PLACES_STARTERS];
+	uint8_t tries[TORCH_PLACES_STARTERS]; /* readings left until another such time is stored */
 };
 
 extern __thread struct torch_places dwp_torch_places __attribute__((tls_model("initial-exec")));
@@ -41,7 +42,7 @@ static inline uint32_t dwp_torch_places_starter(const char *at)
 
 /* Out of line: what is rare. */
 void dwp_torch_places_between(struct torch_places *my, struct dwp_place here, uint64_t now);
-void dwp_torch_places_read_cpu(struct torch_places *my);
+void dwp_torch_places_read_cpu(struct torch_places *my); /* no line: nothing */
 void dwp_torch_places_long(struct torch_places *my, uint64_t began, bool called, uint32_t op);
 
 /* After the begin of an operator that the program calls was recorded. */
