@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	main_prepare_networks(&trainer);
 	main_prepare_optimizer(&trainer);
 	fit_prepare(&trainer);
-	profile_run_facts(&trainer.options, trainer.data.folder);
+	profile_run_metadata(&trainer.options, trainer.data.folder);
 	if (ranks_own(trainer.ranks) == 0)
 		main_print_start(&trainer);
 	fit_run(&trainer);

@@ -1,5 +1,5 @@
 /*
- * profile.c - layers, operators and facts for dwell. Called by run.c and device.c before and after
+ * profile.c - layers, operators and metadata for dwell. Called by run.c and device.c before and after
  * operations, by loader.c, and by main.c once. If recording is off, an operation costs a load and a
  * branch. The code does not change the results of the training.
  */
@@ -46,7 +46,7 @@ void profile_name_thread(const char *name)
 	(void)name;
 }
 
-void profile_run_facts(const struct options *options, const char *data_folder)
+void profile_run_metadata(const struct options *options, const char *data_folder)
 {
 	(void)options;
 	(void)data_folder;
@@ -204,7 +204,7 @@ static void profile_number_fact(const char *key, double value)
 	dwell_meta_json(key, text);
 }
 
-void profile_run_facts(const struct options *options, const char *data_folder)
+void profile_run_metadata(const struct options *options, const char *data_folder)
 {
 	dwell_meta("model", "ResNet-18");
 	dwell_meta("data", data_folder);

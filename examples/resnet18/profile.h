@@ -1,7 +1,7 @@
 /*
  * profile.h - what the trainer tells dwell beyond the one-line probes in
  * main.c, loader.c and tensor.c: operators with their shapes, nested layers,
- * and the facts of the run. With -DDWELL_DISABLE all of it is empty.
+ * and the metadata of the run. With -DDWELL_DISABLE all of it is empty.
  */
 #ifndef RESNET18_PROFILE_H
 #define RESNET18_PROFILE_H
@@ -28,6 +28,6 @@ unsigned profile_begin_op(struct op *op);
 void profile_end_op(unsigned began);
 
 void profile_name_thread(const char *name);
-void profile_run_facts(const struct options *options, const char *data_folder);
+void profile_run_metadata(const struct options *options, const char *data_folder);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * dwell: where a neural network's training time and memory go.
  *
- * This header is the session: start and stop recording, steps, names, facts,
+ * This header is the session: start and stop recording, steps, names, metadata,
  * errors. Put probes into your code with <dwell/probe.h>; read a trace with
  * <dwell/trace.h>.
  *
@@ -367,10 +367,10 @@ DWELL_API int dwell_serve_start(unsigned port, struct dwell_error *error);
  * Ignored if this program is not served. */
 DWELL_API void dwell_serve_stop(void);
 
-/* ---- facts --------------------------------------------------------------- */
+/* ---- metadata ------------------------------------------------------------ */
 
 /*
- * Stores a fact with the trace: a model's name, a batch size, a commit. The texts are copied.
+ * Stores metadata with the trace: a model's name, a batch size, a commit. The texts are copied.
  * A later value of the same key replaces the earlier one. dwell_meta_json() takes any JSON
  * value; it is stored unchanged, and the reader checks it. Ignored while no session runs.
  */

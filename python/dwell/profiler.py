@@ -308,11 +308,11 @@ class profile:
         return ProfilerAction(native.record.dwell_profile_action(self._handle))
 
     def add_metadata(self, key, value):
-        """A fact that goes into the trace and its exports, as text."""
+        """Metadata that goes into the trace and its exports, as text."""
         native.record.dwell_meta(native.encoded(key), native.encoded(value))
 
     def add_metadata_json(self, key, value):
-        """A fact that is JSON."""
+        """Metadata that is JSON."""
         _json.loads(value)
         native.record.dwell_meta_json(native.encoded(key), native.encoded(value))
 

@@ -104,7 +104,7 @@ static void info_print_processes(const struct dw_source *source)
 	}
 }
 
-/* Prints all texts that can be read in the file: names, paths, arguments, facts. */
+/* Prints all texts that can be read in the file: names, paths, arguments, metadata. */
 static void info_print_texts(const struct dw_source *source)
 {
 	for (size_t f = 0; f < source->file_count; f++) {
@@ -210,7 +210,7 @@ static void info_print_profiles(const struct dw_source *source)
 	}
 }
 
-/* Whether a later fact has the same key: the last value counts. */
+/* Whether a later entry has the same key: the last value counts. */
 static bool info_is_overridden(const struct dw_source *source, size_t meta)
 {
 	const struct dw_source_meta *metas = source->metas;
@@ -225,7 +225,7 @@ static bool info_is_overridden(const struct dw_source *source, size_t meta)
 static void info_print_metas(const struct dw_source *source)
 {
 	if (source->meta_count)
-		printf("\nfacts\n");
+		printf("\nmetadata\n");
 	for (size_t i = 0; i < source->meta_count; i++) {
 		char text[1200];
 

@@ -131,7 +131,7 @@ static int run_create_trace(const struct dw_run_request *request, char *wanted, 
 	return dw_file_create(wanted, &options, NULL, spill, actual, error);
 }
 
-/* ---- facts about the machine ------------------------------------------------------ */
+/* ---- what the machine is ---------------------------------------------------------- */
 
 static void run_note_machine(void)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "export/chrome_device.h"
-#include "export/chrome_facts.h"
+#include "export/chrome_metadata.h"
 #include "export/export.h"
 #include "export/json.h"
 #include "export/timeline.h"
@@ -470,7 +470,7 @@ static int chrome_put_document(struct chrome *chrome, struct dwell_error *error)
 	struct dw_writer_out *out = chrome->out;
 	int result;
 
-	dw_chrome_put_facts(timeline);
+	dw_chrome_put_metadata(timeline);
 	dw_out_text(out, "\"traceEvents\":[\n");
 	chrome_put_tracks(chrome);
 	chrome_put_instant(chrome, "Iteration Start: PyTorch Profiler", 0);

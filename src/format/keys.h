@@ -1,13 +1,13 @@
 /*
- * Names that writers and readers of a trace share: keys of facts (META entries) and names of
- * counters. Of several facts with one key the last one counts.
+ * Names that writers and readers of a trace share: keys of metadata (META entries) and names
+ * of counters. Of several entries with one key the last one counts.
  *
  * Probes include this header too, although they use only public headers: it has no code.
  */
 #ifndef DW_FORMAT_KEYS_H
 #define DW_FORMAT_KEYS_H
 
-/* ---- facts of dwell itself ------------------------------------------------------------------- */
+/* ---- metadata of dwell itself ---------------------------------------------------------------- */
 
 #define DW_KEY_RANK "dwell.rank"                   /* JSON: a number */
 #define DW_KEY_STATUS "dwell.status"               /* JSON: how the program ended */
@@ -23,12 +23,12 @@
 #define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
 #define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 
-/* ---- facts of the machine --------------------------------------------------------------------- */
+/* ---- metadata of the machine ------------------------------------------------------------------ */
 
 #define DW_KEY_FAULT_NS "host.fault_ns" /* JSON: what it takes to get a page of memory and return it */
 #define DW_KEY_BFLOAT16 "host.bfloat16" /* text: the processor's instructions for bfloat16 */
 
-/* ---- facts of Python's and PyTorch's probes -------------------------------------------------- */
+/* ---- metadata of Python's and PyTorch's probes ----------------------------------------------- */
 
 #define DW_KEY_PYTHON_FUNCTIONS "python.functions" /* text: why functions are missing */
 #define DW_KEY_TORCH_VERSION "torch.version"       /* text */

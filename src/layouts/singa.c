@@ -3,7 +3,7 @@
  *
  * Verbosity 0 prints nothing, 1 the times of forward and backward propagation, 2 each operation in
  * the order of the graph, 3 the distributed operations ("Dist" in the name). The program sets the
- * verbosity and the number of skipped iterations with its facts `singa.verbosity` and
+ * verbosity and the number of skipped iterations with its metadata `singa.verbosity` and
  * `singa.skip_iteration`. The options override them. The defaults are 2 and 0.
  *
  * The time of an operation that ran on a device is the device's, as in SINGA with CUDA. As in SINGA,
@@ -34,7 +34,7 @@ struct listing {
 
 /* ---- options ------------------------------------------------------------------------- */
 
-/* The last value of the fact in the first process that has it, or NULL. */
+/* The last value of the key in the first process that has it, or NULL. */
 static const char *singa_find_fact(const struct dw_source *source, const char *key)
 {
 	const char *value = NULL;
@@ -51,10 +51,10 @@ static const char *singa_find_fact(const struct dw_source *source, const char *k
 	return value;
 }
 
-/* Reads a fact, if the trace has it, into *value. `option` is the option that the message of an
- * error suggests instead. */
-static int singa_take_fact(const struct dw_source *source, const char *key, const char *option,
-                           uint64_t most, uint64_t *value, struct dwell_error *error)
+/* Reads a number of the metadata, if the trace has it, into *value. `option` is what the message of
+ * an error suggests instead. */
+static int singa_take_number(const struct dw_source *source, const char *key, const char *option,
+                             uint64_t most, uint64_t *value, struct dwell_error *error)
 {
 	const char *text = singa_find_fact(source, key);
 	char *end;
@@ -78,15 +78,15 @@ static int singa_take_options(struct listing *listing, const struct dw_source *s
 	listing->recorded = DEFAULT_VERBOSITY;
 	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
 	listing->limit = dw_layout_rows(options, SIZE_MAX);
-	code = singa_take_fact(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY,
-	                       &listing->recorded,
-	                       options->has_verbosity ? NULL : error);
+	code = singa_take_number(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY,
+	                         &listing->recorded,
+	                         options->has_verbosity ? NULL : error);
 	listing->verbosity = options->has_verbosity ? options->verbosity : listing->recorded;
 	if (options->has_verbosity)
 		code = 0;
 	if (!code && !options->has_skip_iteration)
-		code = singa_take_fact(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
-		                       &listing->skip, error);
+		code = singa_take_number(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
+		                         &listing->skip, error);
 	if (!code && listing->verbosity > MOST_VERBOSITY)
 		code = dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "the verbosity is 0 (nothing), 1 (forward and backward), 2 (every "

@@ -1,5 +1,5 @@
 /*
- * The entries of a file: dictionary, processes, threads, steps, clocks, facts.
+ * The entries of a file: dictionary, processes, threads, steps, clocks, metadata.
  *
  * Called once for each file by source.c, after chunks.c. An entry is valid if its tag and size are,
  * and if it is not smaller than its type requires. A killed process leaves holes. If it wrote the

@@ -13,7 +13,7 @@
  *   stacks   frames with their functions
  *   streams  chunks in order
  *   devices  devices, their queues, clocks and chunks
- *   steps    steps, facts, ends
+ *   steps    steps, metadata, ends
  *
  * The structures here use the file's own ids and ticks. source.c converts them to indices and ns
  * when all files are read.

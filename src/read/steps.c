@@ -1,5 +1,5 @@
 /*
- * Steps, profiles, facts, and when everything ended.
+ * Steps, profiles, metadata, and when everything ended.
  *
  * Called last by source.c: the end of a process is the latest time in its streams, threads and
  * steps, and open steps last until then.

@@ -261,14 +261,14 @@ static void process_forget_session(void)
 }
 
 /* Fills in what identifies this process; process_write_entry() adds its names. */
-static void process_fill_identity(struct dw_entry_process *facts)
+static void process_fill_identity(struct dw_entry_process *filled)
 {
 	struct dw_identity *self = &dw_process->identity;
 
 	if (!self->pid)
 		dw_identify(self);
-	*facts = (struct dw_entry_process){
-		.entry = { .bytes = sizeof *facts, .id = dw_process->new_id,
+	*filled = (struct dw_entry_process){
+		.entry = { .bytes = sizeof *filled, .id = dw_process->new_id,
 		           .aux = dw_session.parent_process },
 		.pid = self->pid, .ppid = (uint32_t)getppid(), .start_ticks = dw_now(),
 		.pid_namespace = self->pid_namespace, .birth = self->birth,
@@ -277,7 +277,7 @@ static void process_fill_identity(struct dw_entry_process *facts)
 
 /* The PROCESS entry is the first of the journal. `id` is published after the entry is written,
  * which readers and dw_file_finish() rely on. */
-static bool process_write_entry(struct dw_entry_process *facts)
+static bool process_write_entry(struct dw_entry_process *filled)
 {
 	struct dw_entry_process *entry = dw_journal_reserve(sizeof *entry);
 
@@ -285,15 +285,15 @@ static bool process_write_entry(struct dw_entry_process *facts)
 		return false;
 	/* Not earlier: a name that a signal handler interns must not come before this entry. */
 	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
-	dw_facts_process(facts);
-	*entry = *facts;
+	dw_metadata_process(filled);
+	*entry = *filled;
 	dw_journal_commit(entry, DW_ENTRY_PROCESS);
 	return true;
 }
 
 static bool process_register_locked(void)
 {
-	struct dw_entry_process facts;
+	struct dw_entry_process filled;
 	bool done;
 
 	if (dw_process->id && dw_process->generation == DW_LOAD(dw_session.generation))
@@ -305,10 +305,10 @@ static bool process_register_locked(void)
 	DW_STORE(dw_process->new_id, dw_new_id());
 	if (!dw_process->new_id)
 		return false;
-	process_fill_identity(&facts);
-	if (!dw_journal_open(&facts))
+	process_fill_identity(&filled);
+	if (!dw_journal_open(&filled))
 		return false;
-	done = process_write_entry(&facts);
+	done = process_write_entry(&filled);
 	if (done)
 		dw_journal_clock();
 	__atomic_store_n(&dw_process->registering, 0, __ATOMIC_RELAXED);

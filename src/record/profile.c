@@ -96,19 +96,19 @@ static int profile_check(const struct dwell_profile_options *options, struct dwe
 	return 0;
 }
 
-/* Stores the facts that PyTorch's profiler stores with a trace. */
-static void profile_store_facts(const struct dwell_profile_options *options)
+/* Stores the metadata that PyTorch's profiler stores with a trace. */
+static void profile_store_metadata(const struct dwell_profile_options *options)
 {
-	const struct { const char *key; bool value; } facts[] = {
+	const struct { const char *key; bool value; } flags[] = {
 		{ "record_shapes", options->record_shapes || options->with_flops },
 		{ "profile_memory", options->profile_memory },
 		{ "with_stack", options->with_stack },
 		{ "with_flops", options->with_flops },
 	};
 
-	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-		if (facts[i].value)
-			dwell_meta_json(facts[i].key, "1");
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (flags[i].value)
+			dwell_meta_json(flags[i].key, "1");
 }
 
 struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *options,
@@ -137,7 +137,7 @@ struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *o
 	if (options->activities & DWELL_ACTIVITY_CUDA)
 		profile->warning = "CUDA is asked for and nothing records a CUDA device here: there will "
 		                   "be no device times";
-	profile_store_facts(options);
+	profile_store_metadata(options);
 	return profile;
 }
 

@@ -20,7 +20,7 @@
  *   schedule  the action for a step, by its number
  *   profile   profile objects: ranges for which a program asks for results
  *   serve     starts the capture service of this program
- *   facts     what is known about a process: its name, rank, command, metadata
+ *   metadata  what is known about a process: its name, rank, command, and what it reports
  *
  * Rules for all of these files. Probes run in signal handlers and in children of fork. So no code
  * here may end the program or print an error, allocate from the heap, wait for another thread
@@ -469,10 +469,10 @@ bool dw_module_frames(void *const *addresses, int count, uint32_t *frames);
 bool dw_module_is_code(uintptr_t address);
 bool dw_module_is_libc(uintptr_t address);
 
-/* ---- facts, steps ---------------------------------------------------------------- */
+/* ---- metadata, steps ------------------------------------------------------------- */
 
-void dw_facts_read_environment(void); /* when the library is loaded */
-bool dw_facts_process(struct dw_entry_process *entry);
+void dw_metadata_read_environment(void); /* when the library is loaded */
+bool dw_metadata_process(struct dw_entry_process *entry);
 void dw_step_join(void);                  /* takes a gate in a new session */
 void dw_step_leave(void);                 /* releases it at process exit */
 void dw_step_close(struct dw_slot *slot); /* ends the open step; slot may be NULL */

@@ -219,7 +219,7 @@ __attribute__((constructor)) static void join_run(void)
 	const char *path = secure_getenv("DWELL_TRACE");
 	int saved = errno;
 
-	dw_facts_read_environment();
+	dw_metadata_read_environment();
 	if (path && *path == '/')
 		session_join_file(path);
 	if (dw_session_head())

@@ -15,7 +15,7 @@
 
 #define OWN_CHUNK "dwell: new chunk"
 
-/* Returns the last value of a numeric fact, or NaN if there is none. */
+/* Returns the last value of a number in the metadata, or NaN if there is none. */
 static double cost_find_fact(const struct dw_source *source, const char *key)
 {
 	double value = NAN;

@@ -59,7 +59,7 @@ static struct dwell_table *threads_view(struct dw_model *model,
 		const struct dw_thread_row *row = &threads->rows[i];
 		const struct dw_source *source = dw_model_source(model);
 
-		/* the process of `dwell run` writes facts but no records */
+		/* the process of `dwell run` writes metadata but no records */
 		if (!row->records && !row->lost &&
 		    source->processes[source->threads[row->thread].process].flags & DW_PROCESS_RUNNER)
 			continue;

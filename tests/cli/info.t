@@ -22,7 +22,7 @@ steps          40
 length         1.02 s
 records of     zone phase operator data collector checkpoint evaluation
 
-facts
+metadata
   model = resnet18
   dwell.cost_range_ns = 60
 

@@ -85,16 +85,16 @@ Backward Propagation Time : 0.00173333 sec
 $ dwell report singa_phases.dwell --view sequence
 2> dwell: singa_phases.dwell has no operators in steps: mark them with DWELL_OP("name") and each iteration with DWELL_STEP()
 [1]
-# Facts that make no sense, and options in their place.
-$ trace singa_facts && dwell report singa_facts.dwell --layout singa
+# Metadata that makes no sense, and options in their place.
+$ trace singa_metadata && dwell report singa_metadata.dwell --layout singa
 2> dwell: the trace says that singa.verbosity is '7', which is no number from 0 to 3: give one with --verbosity
 [1]
 
-$ dwell report singa_facts.dwell --layout singa --skip-iteration 0
+$ dwell report singa_metadata.dwell --layout singa --skip-iteration 0
 2> dwell: the trace says that singa.verbosity is '7', which is no number from 0 to 3: give one with --verbosity
 [1]
 
-$ dwell report singa_facts.dwell --layout singa --verbosity 2 --skip-iteration 0 | grep .
+$ dwell report singa_metadata.dwell --layout singa --verbosity 2 --skip-iteration 0 | grep .
 Time Profiling:
 OP_ID0. Conv : 0.001 sec
 # No operators, no steps, nothing distributed, several ranks.

@@ -1,5 +1,5 @@
 /*
- * Facts: what a trace stores about its processes in addition to their records.
+ * Metadata: what a trace stores about its processes in addition to their records.
  *
  * The command line is stored, so that a reader knows what was recorded; values that look like
  * secrets are removed. Of the environment only the variables of an allowlist are read, once, when
@@ -23,7 +23,7 @@ static struct {
 	char job[64];
 } environment = { -1, -1, -1, "" };
 
-static int32_t facts_number_of(const char *first, const char *second)
+static int32_t metadata_number_of(const char *first, const char *second)
 {
 	const char *text = getenv(first);
 
@@ -32,13 +32,13 @@ static int32_t facts_number_of(const char *first, const char *second)
 	return text && *text >= '0' && *text <= '9' ? atoi(text) : -1;
 }
 
-void dw_facts_read_environment(void)
+void dw_metadata_read_environment(void)
 {
 	const char *job = getenv("TORCHELASTIC_RUN_ID");
 
-	environment.rank = facts_number_of("RANK", "SLURM_PROCID");
-	environment.local_rank = facts_number_of("LOCAL_RANK", "SLURM_LOCALID");
-	environment.world_size = facts_number_of("WORLD_SIZE", "SLURM_NTASKS");
+	environment.rank = metadata_number_of("RANK", "SLURM_PROCID");
+	environment.local_rank = metadata_number_of("LOCAL_RANK", "SLURM_LOCALID");
+	environment.world_size = metadata_number_of("WORLD_SIZE", "SLURM_NTASKS");
 	if (!job)
 		job = getenv("SLURM_JOB_ID");
 	if (job)
@@ -46,7 +46,7 @@ void dw_facts_read_environment(void)
 }
 
 /* Words that mark a name as that of a secret anywhere in it: HF_TOKEN, --db-password. */
-static bool facts_names_a_secret(const char *text, size_t length)
+static bool metadata_names_a_secret(const char *text, size_t length)
 {
 	static const char *const words[] = { "token", "secret", "passw", "pwd", "passphrase", "apikey",
 		                                 "api-key", "api_key", "access-key", "access_key",
@@ -61,16 +61,16 @@ static bool facts_names_a_secret(const char *text, size_t length)
 }
 
 /* The same for the name of an argument or a field, where "key" alone is also a secret's name. */
-static bool facts_names_an_argument_secret(const char *text, size_t length)
+static bool metadata_names_an_argument_secret(const char *text, size_t length)
 {
-	if (facts_names_a_secret(text, length))
+	if (metadata_names_a_secret(text, length))
 		return true;
 	for (; length && *text == '-'; length--)
 		text++;
 	return length == 3 && strncasecmp(text, "key", 3) == 0;
 }
 
-static size_t facts_append(char *line, size_t at, size_t size, const char *text, size_t length)
+static size_t metadata_append(char *line, size_t at, size_t size, const char *text, size_t length)
 {
 	if (at + length >= size)
 		length = size > at + 1 ? size - at - 1 : 0;
@@ -79,14 +79,14 @@ static size_t facts_append(char *line, size_t at, size_t size, const char *text,
 	return at + length;
 }
 
-static bool facts_is_name_character(char c)
+static bool metadata_is_name_character(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
 	       c == '-' || c == '.';
 }
 
 /* The length of "Bearer" and the like, which is between a header's name and its secret. */
-static size_t facts_scheme_length(const char *value)
+static size_t metadata_scheme_length(const char *value)
 {
 	static const char *const schemes[] = { "Bearer ", "Basic ", "Digest ", "token " };
 
@@ -98,7 +98,7 @@ static size_t facts_scheme_length(const char *value)
 
 /* The end of the value that begins at `value`: the closing quote if the value is quoted; for
  * NAME=VALUE the end of the argument or of the pair in a list; otherwise the end of the line. */
-static const char *facts_end_of_value(const char *value, char sign, char quote)
+static const char *metadata_end_of_value(const char *value, char sign, char quote)
 {
 	if (!quote)
 		return value + strcspn(value, sign == '=' ? "&;" : ",;}]\n");
@@ -111,7 +111,7 @@ static const char *facts_end_of_value(const char *value, char sign, char quote)
  * Finds the next value of a secret in text: it follows NAME=, NAME: or "NAME": where NAME is the
  * name of a secret. Stores where it begins and ends in *from and *to. False: there is none.
  */
-static bool facts_find_secret(const char *text, const char **from, const char **to)
+static bool metadata_find_secret(const char *text, const char **from, const char **to)
 {
 	for (const char *sign = text; (sign = strpbrk(sign, "=:")); sign++) {
 		const char *end = sign, *start, *value = sign + 1;
@@ -119,25 +119,25 @@ static bool facts_find_secret(const char *text, const char **from, const char **
 
 		while (end > text && (end[-1] == '"' || end[-1] == '\'' || end[-1] == ' ' || end[-1] == '\\'))
 			end--;
-		for (start = end; start > text && facts_is_name_character(start[-1]);)
+		for (start = end; start > text && metadata_is_name_character(start[-1]);)
 			start--;
-		if (!facts_names_an_argument_secret(start, (size_t)(end - start)) ||
+		if (!metadata_names_an_argument_secret(start, (size_t)(end - start)) ||
 		    (*sign == ':' && strncmp(sign, "://", 3) == 0))
 			continue;
 		while (*value == ' ' || *value == '\\')
 			value++;
 		if (*value == '"' || *value == '\'')
 			quote = *value++;
-		value += facts_scheme_length(value);
+		value += metadata_scheme_length(value);
 		*from = value;
-		*to = facts_end_of_value(value, *sign, quote);
+		*to = metadata_end_of_value(value, *sign, quote);
 		if (*to > *from)
 			return true;
 	}
 	return false;
 }
 
-static size_t facts_append_redacted(char *line, size_t at, size_t size, const char *argument)
+static size_t metadata_append_redacted(char *line, size_t at, size_t size, const char *argument)
 {
 	const char *user, *host, *from, *to;
 
@@ -146,22 +146,22 @@ static size_t facts_append_redacted(char *line, size_t at, size_t size, const ch
 		host = user ? strchr(user, '@') : NULL;
 		if (host && strcspn(user + 3, "/?# ") < (size_t)(host - user - 3))
 			host = NULL; /* the @ belongs to the path */
-		if (!facts_find_secret(argument, &from, &to))
+		if (!metadata_find_secret(argument, &from, &to))
 			from = NULL;
 		if (host && (!from || user < from)) {
 			from = user + 3;
 			to = host;
 		}
 		if (!from)
-			return facts_append(line, at, size, argument, strlen(argument));
-		at = facts_append(line, at, size, argument, (size_t)(from - argument));
-		at = facts_append(line, at, size, REDACTED, strlen(REDACTED));
+			return metadata_append(line, at, size, argument, strlen(argument));
+		at = metadata_append(line, at, size, argument, (size_t)(from - argument));
+		at = metadata_append(line, at, size, REDACTED, strlen(REDACTED));
 		argument = to;
 	}
 }
 
 /* Programs for which -pPASSWORD is a password. For others -p is a port, a path or a profile. */
-static bool facts_takes_password(const char *program)
+static bool metadata_takes_password(const char *program)
 {
 	static const char *const programs[] = { "mysql", "mysqldump", "mysqladmin", "mariadb",
 		                                    "mariadb-dump", "sshpass", "mongo", "mongosh" };
@@ -178,9 +178,9 @@ static bool facts_takes_password(const char *program)
  * or a JSON member (Token: V); the argument after --token; the text between :// and @; and -pV
  * of programs that take a password this way.
  */
-static void facts_redact(const char *arguments, size_t length, char *line, size_t size)
+static void metadata_redact(const char *arguments, size_t length, char *line, size_t size)
 {
-	bool hide_next = false, password = facts_takes_password(arguments);
+	bool hide_next = false, password = metadata_takes_password(arguments);
 	size_t at = 0;
 
 	line[0] = '\0';
@@ -188,23 +188,23 @@ static void facts_redact(const char *arguments, size_t length, char *line, size_
 		const char *argument = arguments + i;
 		size_t argument_length = strlen(argument);
 
-		password |= i && facts_takes_password(argument);
+		password |= i && metadata_takes_password(argument);
 		if (i)
-			at = facts_append(line, at, size, " ", 1);
+			at = metadata_append(line, at, size, " ", 1);
 		if (hide_next && *argument != '-') {
-			at = facts_append(line, at, size, REDACTED, strlen(REDACTED));
+			at = metadata_append(line, at, size, REDACTED, strlen(REDACTED));
 		} else if (password && strncmp(argument, "-p", 2) == 0 && argument[2]) {
-			at = facts_append(line, at, size, "-p", 2);
-			at = facts_append(line, at, size, REDACTED, strlen(REDACTED));
+			at = metadata_append(line, at, size, "-p", 2);
+			at = metadata_append(line, at, size, REDACTED, strlen(REDACTED));
 		} else {
-			at = facts_append_redacted(line, at, size, argument);
+			at = metadata_append_redacted(line, at, size, argument);
 		}
 		hide_next = *argument == '-' && !strpbrk(argument, "=: ") &&
-		            facts_names_an_argument_secret(argument, argument_length);
+		            metadata_names_an_argument_secret(argument, argument_length);
 	}
 }
 
-static uint32_t facts_command_line(void)
+static uint32_t metadata_command_line(void)
 {
 	char arguments[2048], line[2048];
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -215,11 +215,11 @@ static uint32_t facts_command_line(void)
 	if (length <= 0)
 		return 0;
 	arguments[length] = '\0';
-	facts_redact(arguments, (size_t)length, line, sizeof line);
+	metadata_redact(arguments, (size_t)length, line, sizeof line);
 	return dw_intern_text(line);
 }
 
-bool dw_facts_process(struct dw_entry_process *entry)
+bool dw_metadata_process(struct dw_entry_process *entry)
 {
 	char path[1024];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -229,7 +229,7 @@ bool dw_facts_process(struct dw_entry_process *entry)
 	base = strrchr(path, '/');
 	base = base ? base + 1 : path;
 	entry->name = dw_intern_text(path);
-	entry->command = facts_command_line();
+	entry->command = metadata_command_line();
 	entry->rank = environment.rank;
 	entry->local_rank = environment.local_rank;
 	entry->world_size = environment.world_size;
@@ -241,10 +241,10 @@ bool dw_facts_process(struct dw_entry_process *entry)
 	return true;
 }
 
-/* ---- facts that the program reports ---------------------------------------------- */
+/* ---- metadata that the program reports -------------------------------------------- */
 
 /* A value may be long and is usually written once, so it is written without the table of names. */
-static uint32_t facts_write_value(const char *text)
+static uint32_t metadata_write_value(const char *text)
 {
 	size_t length = strlen(text), longest = DW_ENTRY_MAX_BYTES - sizeof(struct dw_entry_string);
 	uint32_t cut = length > longest ? DW_TEXT_CUT : 0, id;
@@ -268,11 +268,11 @@ void dw_meta(const char *key, const char *value, uint32_t flags)
 	int saved = errno;
 	enum dw_loss cause;
 	struct dw_entry_meta *entry;
-	bool secret = facts_names_a_secret(key, strlen(key));
+	bool secret = metadata_names_a_secret(key, strlen(key));
 
 	if (dw_session_head() && dw_process_ready(&cause)) {
 		uint32_t key_id = dw_intern_text(key);
-		uint32_t value_id = facts_write_value(secret ? REDACTED : value);
+		uint32_t value_id = metadata_write_value(secret ? REDACTED : value);
 
 		entry = key_id && value_id ? dw_journal_reserve(sizeof *entry) : NULL;
 		if (entry) {
@@ -321,7 +321,7 @@ void dwell_rank(int rank, int local_rank, int world_size)
 	environment.rank = rank;
 	environment.local_rank = local_rank;
 	environment.world_size = world_size;
-	/* The PROCESS entry may be written already: readers use the latest value of a fact. */
+	/* The PROCESS entry may be written already: readers use the latest value of a key. */
 	snprintf(text, sizeof text, "[%d,%d,%d]", rank, local_rank, world_size);
 	dw_meta(DW_KEY_RANK, text, DW_META_JSON);
 }

@@ -1,7 +1,7 @@
 /* Command lines are stored without the parts that look like a secret. */
 #include "check.h"
 
-#include "record/facts.c"
+#include "record/metadata.c"
 
 /* Arguments separated by blanks here, as one line. */
 static const char *redacted(const char *arguments)
@@ -14,7 +14,7 @@ static const char *redacted(const char *arguments)
 	for (size_t i = 0; i < length; i++)
 		if (copy[i] == ' ')
 			copy[i] = '\0';
-	facts_redact(copy, length, line, sizeof line);
+	metadata_redact(copy, length, line, sizeof line);
 	return line;
 }
 
@@ -42,7 +42,7 @@ static const char *redacted_one(const char *argument)
 {
 	static char line[2048];
 
-	facts_redact(argument, strlen(argument) + 1, line, sizeof line);
+	metadata_redact(argument, strlen(argument) + 1, line, sizeof line);
 	return line;
 }
 
@@ -108,15 +108,15 @@ TEST(short_lines_are_cut_and_ended)
 {
 	char line[16];
 
-	facts_redact("0123456789\0abcdefghij", 22, line, sizeof line);
+	metadata_redact("0123456789\0abcdefghij", 22, line, sizeof line);
 	CHECK_STR(line, "0123456789 abcd");
 }
 
 TEST(keys_of_facts)
 {
-	CHECK(facts_names_a_secret("WANDB_API_KEY", 13));
-	CHECK(facts_names_a_secret("Password", 8));
-	CHECK(!facts_names_a_secret("batch size", 10));
+	CHECK(metadata_names_a_secret("WANDB_API_KEY", 13));
+	CHECK(metadata_names_a_secret("Password", 8));
+	CHECK(!metadata_names_a_secret("batch size", 10));
 }
 
 CHECK_MAIN

@@ -1,17 +1,17 @@
 /*
  * The members of a Chrome trace before its events: the traces from which it was made, what was
- * recorded and lost, and the program's facts.
+ * recorded and lost, and the program's metadata.
  *
  * Called by chrome.c, once.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/chrome_facts.h"
+#include "export/chrome_metadata.h"
 #include "export/json.h"
 #include "export/stacks.h"
 
-static void facts_put_key(struct dw_writer_out *out, bool *any, const char *key)
+static void metadata_put_key(struct dw_writer_out *out, bool *any, const char *key)
 {
 	dw_out_text(out, *any ? "," : "");
 	*any = true;
@@ -19,7 +19,7 @@ static void facts_put_key(struct dw_writer_out *out, bool *any, const char *key)
 	dw_out_text(out, ":");
 }
 
-static int facts_compare_metas(const void *left, const void *right)
+static int metadata_compare_metas(const void *left, const void *right)
 {
 	const struct dw_source_meta *a = *(const struct dw_source_meta *const *)left;
 	const struct dw_source_meta *b = *(const struct dw_source_meta *const *)right;
@@ -31,7 +31,7 @@ static int facts_compare_metas(const void *left, const void *right)
 	return order ? order : a < b ? -1 : 1;
 }
 
-static void facts_put_value(struct dw_writer_out *out, const struct dw_source_meta *meta)
+static void metadata_put_value(struct dw_writer_out *out, const struct dw_source_meta *meta)
 {
 	if (meta->json && dw_json_valid(meta->value))
 		dw_out_text(out, meta->value);
@@ -39,8 +39,8 @@ static void facts_put_value(struct dw_writer_out *out, const struct dw_source_me
 		dw_out_string(out, meta->value);
 }
 
-/* Writes the facts of `process`, which are at the start of `metas`: the last value of each key. */
-static void facts_put_metas(struct dw_writer_out *out, const struct dw_source_meta **metas,
+/* Writes the metadata of `process`, which is at the start of `metas`: the last value of each key. */
+static void metadata_put_metas(struct dw_writer_out *out, const struct dw_source_meta **metas,
                         size_t count, uint32_t process)
 {
 	bool any = false;
@@ -52,13 +52,13 @@ static void facts_put_metas(struct dw_writer_out *out, const struct dw_source_me
 		if (i + 1 < count && metas[i + 1]->process == process &&
 		    strcmp(metas[i + 1]->key, meta->key) == 0)
 			continue;
-		facts_put_key(out, &any, meta->key);
-		facts_put_value(out, meta);
+		metadata_put_key(out, &any, meta->key);
+		metadata_put_value(out, meta);
 	}
 	dw_out_text(out, "}");
 }
 
-static void facts_put_process(struct dw_timeline *timeline, uint32_t index,
+static void metadata_put_process(struct dw_timeline *timeline, uint32_t index,
                           const struct dw_source_meta **metas, size_t meta_count)
 {
 	const struct dw_source_process *process = &timeline->source->processes[index];
@@ -82,11 +82,11 @@ static void facts_put_process(struct dw_timeline *timeline, uint32_t index,
 	}
 	dw_out_text(out, ",\"host\":");
 	dw_out_string(out, timeline->source->files[process->file].head->hostname);
-	facts_put_metas(out, metas, meta_count, index);
+	metadata_put_metas(out, metas, meta_count, index);
 	dw_out_text(out, "}");
 }
 
-static void facts_put_processes(struct dw_timeline *timeline)
+static void metadata_put_processes(struct dw_timeline *timeline)
 {
 	const struct dw_source *source = timeline->source;
 	const struct dw_source_meta **metas = calloc(source->meta_count + 1, sizeof *metas);
@@ -99,7 +99,7 @@ static void facts_put_processes(struct dw_timeline *timeline)
 	}
 	for (size_t i = 0; i < source->meta_count; i++)
 		metas[i] = &source->metas[i];
-	qsort(metas, source->meta_count, sizeof *metas, facts_compare_metas);
+	qsort(metas, source->meta_count, sizeof *metas, metadata_compare_metas);
 	dw_out_text(timeline->out, ",\n\"processes\":[");
 	for (uint32_t i = 0; i < source->process_count; i++) {
 		if (source->processes[i].flags & DW_PROCESS_RUNNER)
@@ -108,14 +108,14 @@ static void facts_put_processes(struct dw_timeline *timeline)
 			at++;
 		dw_out_text(timeline->out, any ? "," : "");
 		any = true;
-		facts_put_process(timeline, i, metas + at, source->meta_count - at);
+		metadata_put_process(timeline, i, metas + at, source->meta_count - at);
 	}
 	dw_out_text(timeline->out, "]");
 	free(metas);
 }
 
 /* Whether the document has a member of its own with this name. */
-static bool facts_is_own_key(const char *key)
+static bool metadata_is_own_key(const char *key)
 {
 	static const char *const ours[] = {
 		"schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "deviceProperties",
@@ -129,9 +129,9 @@ static bool facts_is_own_key(const char *key)
 	return false;
 }
 
-/* Writes the facts of the first process that has any as members of the document, where tools for
+/* Writes the metadata of the first process that has any as members of the document, where tools for
  * PyTorch's traces expect them. */
-static void facts_put_program_facts(struct dw_timeline *timeline)
+static void metadata_put_program(struct dw_timeline *timeline)
 {
 	const struct dw_source *source = timeline->source;
 	const struct dw_source_meta **metas = calloc(source->meta_count + 1, sizeof *metas);
@@ -142,23 +142,23 @@ static void facts_put_program_facts(struct dw_timeline *timeline)
 	}
 	for (size_t i = 0; i < source->meta_count; i++)
 		metas[i] = &source->metas[i];
-	qsort(metas, source->meta_count, sizeof *metas, facts_compare_metas);
+	qsort(metas, source->meta_count, sizeof *metas, metadata_compare_metas);
 	for (size_t i = 0; i < source->meta_count && metas[i]->process == metas[0]->process; i++) {
 		bool last = i + 1 == source->meta_count || metas[i + 1]->process != metas[i]->process ||
 		            strcmp(metas[i + 1]->key, metas[i]->key) != 0;
 
-		if (!last || facts_is_own_key(metas[i]->key))
+		if (!last || metadata_is_own_key(metas[i]->key))
 			continue;
 		dw_out_string(timeline->out, metas[i]->key);
 		dw_out_text(timeline->out, ":");
-		facts_put_value(timeline->out, metas[i]);
+		metadata_put_value(timeline->out, metas[i]);
 		dw_out_text(timeline->out, ",\n");
 	}
 	free(metas);
 }
 
 /* Writes whether shapes, stacks and memory were recorded: 1 or 0, as in PyTorch's traces. */
-static void facts_put_recorded(struct dw_timeline *timeline)
+static void metadata_put_recorded(struct dw_timeline *timeline)
 {
 	bool shapes = false, stacks = dw_stacks_any(timeline->source);
 	uint32_t categories = dw_model_categories(timeline->model);
@@ -173,7 +173,7 @@ static void facts_put_recorded(struct dw_timeline *timeline)
 	                             : "\"profile_memory\":0,\n");
 }
 
-static void facts_put_losses(struct dw_timeline *timeline)
+static void metadata_put_losses(struct dw_timeline *timeline)
 {
 	static const char *const causes[DW_LOSS_SLOTS] = {
 #define X(name, label, text) label,
@@ -186,13 +186,13 @@ static void facts_put_losses(struct dw_timeline *timeline)
 	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++) {
 		if (!timeline->source->lost[i] || !causes[i])
 			continue;
-		facts_put_key(timeline->out, &any, causes[i]);
+		metadata_put_key(timeline->out, &any, causes[i]);
 		dw_out_u64(timeline->out, timeline->source->lost[i]);
 	}
 	dw_out_text(timeline->out, "}");
 }
 
-static void facts_put_texts(struct dw_timeline *timeline, const char *const *texts, size_t count)
+static void metadata_put_texts(struct dw_timeline *timeline, const char *const *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		dw_out_text(timeline->out, i ? "," : "");
@@ -202,7 +202,7 @@ static void facts_put_texts(struct dw_timeline *timeline, const char *const *tex
 }
 
 /* Writes the rank in Kineto's form. A trace of several ranks has none. */
-static void facts_put_rank(struct dw_timeline *timeline)
+static void metadata_put_rank(struct dw_timeline *timeline)
 {
 	const struct dw_source_process *ranked = NULL;
 
@@ -224,7 +224,7 @@ static void facts_put_rank(struct dw_timeline *timeline)
 	dw_out_text(timeline->out, "},\n");
 }
 
-void dw_chrome_put_facts(struct dw_timeline *timeline)
+void dw_chrome_put_metadata(struct dw_timeline *timeline)
 {
 	struct dw_writer_out *out = timeline->out;
 	const char *const *repairs;
@@ -234,9 +234,9 @@ void dw_chrome_put_facts(struct dw_timeline *timeline)
 	            "{\"schemaVersion\":1,\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":");
 	dw_out_u64(out, timeline->source->realtime_start_ns);
 	dw_out_text(out, ",\n\"deviceProperties\":[],\n");
-	facts_put_rank(timeline);
-	facts_put_recorded(timeline);
-	facts_put_program_facts(timeline);
+	metadata_put_rank(timeline);
+	metadata_put_recorded(timeline);
+	metadata_put_program(timeline);
 	dw_out_text(out, "\"dwell\":{\"version\":");
 	dw_out_string(out, dwell_version());
 	dw_out_text(out, ",\n\"traces\":[");
@@ -246,11 +246,11 @@ void dw_chrome_put_facts(struct dw_timeline *timeline)
 	}
 	dw_out_text(out, "],\n\"coverage\":");
 	dw_out_real(out, dw_model_coverage(timeline->model));
-	facts_put_losses(timeline);
+	metadata_put_losses(timeline);
 	repairs = dw_model_repairs(timeline->model, &count);
 	timeline->failed |= !repairs;
 	dw_out_text(out, ",\n\"repairs\":[");
-	facts_put_texts(timeline, repairs, repairs ? count : 0);
-	facts_put_processes(timeline);
+	metadata_put_texts(timeline, repairs, repairs ? count : 0);
+	metadata_put_processes(timeline);
 	dw_out_text(out, "},\n");
 }
