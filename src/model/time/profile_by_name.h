@@ -1,4 +1,4 @@
-/* The profile by name, for profile_by_name.c (rows) and profile_by_name_walk.c (the pass). */
+/* The profile by name, for profile_by_name.c and for passes that also compute other products. */
 #ifndef DW_MODEL_TIME_PROFILE_BY_NAME_H
 #define DW_MODEL_TIME_PROFILE_BY_NAME_H
 
@@ -25,8 +25,5 @@ const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_a
                                         enum dw_by by);
 /* Computes the sums over all rows. Call it when all tallies are complete. */
 void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all);
-/* Adds all streams to `all`, whose tallies must exist and be empty. `ops`: by file, then id. Call
- * dw_profile_finish() afterwards. -1: out of memory. */
-int dw_flat_walk(struct dw_model *model, const struct dw_op **ops, struct dw_flat_all *all);
 
 #endif
