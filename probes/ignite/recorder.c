@@ -7,6 +7,7 @@
  */
 #include "recorder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The number of nested runs of this thread. */
@@ -22,18 +23,6 @@ static int recorder_failed(const struct dwell_error *error)
 	return -1;
 }
 
-static char *recorder_join(const char *first, const char *second)
-{
-	size_t length = strlen(first), more = strlen(second);
-	char *text = malloc(length + more + 1);
-
-	if (text) {
-		memcpy(text, first, length);
-		memcpy(text + length, second, more + 1);
-	}
-	return text;
-}
-
 /* ---- creation and destruction ---------------------------------------------------------- */
 
 static void recorder_set_site(struct dwell_site *site, enum dwell_category category, const char *name,
@@ -44,8 +33,10 @@ static void recorder_set_site(struct dwell_site *site, enum dwell_category categ
 
 static int recorder_init_sites(struct recorder *self)
 {
-	self->iteration_name = recorder_join(self->name, ".iteration");
-	self->epoch_name = recorder_join(self->name, ".epoch");
+	if (asprintf(&self->iteration_name, "%s.iteration", self->name) < 0)
+		self->iteration_name = NULL;
+	if (asprintf(&self->epoch_name, "%s.epoch", self->name) < 0)
+		self->epoch_name = NULL;
 	if (!self->iteration_name || !self->epoch_name) {
 		PyErr_NoMemory();
 		return -1;
@@ -74,7 +65,7 @@ static int recorder_init(PyObject *object, PyObject *arguments, PyObject *keywor
 		PyErr_SetString(PyExc_RuntimeError, "a recorder is made once");
 		return -1;
 	}
-	self->name = recorder_join(name, "");
+	self->name = strdup(name);
 	if (!self->name || recorder_init_sites(self))
 		return -1;
 	if (dwell_ignite_profiler_create(&self->profiler, keep_times, &error))

@@ -21,9 +21,7 @@ enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
 __thread struct dwp_calls *dwp_calls __attribute__((tls_model("initial-exec")));
 struct dwp_known_code dwp_recent_codes[DWP_RECENT_CODES];
 
-static Py_ssize_t extra_index = -1;
-static int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
-static int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
+static struct dwp_code_field field = { .index = -1 };
 
 struct dwp_calls *dwp_calls_create(void)
 {
@@ -61,7 +59,7 @@ static bool functions_is_own(const char *file)
 	return *folder && strncmp(file, folder, strlen(folder)) == 0;
 }
 
-/* Whether it is the code of a generator, a coroutine or an asynchronous generator. */
+/* Whether a call of this code makes a generator, a coroutine or an asynchronous generator. */
 static bool functions_makes_generator(PyObject *code)
 {
 	PyObject *flags = PyObject_GetAttrString(code, "co_flags");
@@ -115,7 +113,7 @@ static uint32_t functions_find_code(PyObject *code)
 	struct dwp_known_code *known;
 	uint32_t id;
 
-	get_extra(code, extra_index, &extra);
+	field.get(code, field.index, &extra);
 	known = extra;
 	if (known) {
 		*dwp_place_of_code(code) = *known;
@@ -127,7 +125,7 @@ static uint32_t functions_find_code(PyObject *code)
 		return 0;
 	*known = (struct dwp_known_code){ code, id == UNSEEN ? 0 : id };
 	id = known->id;
-	if (set_extra(code, extra_index, known) == 0) {
+	if (field.set(code, field.index, known) == 0) {
 		*dwp_place_of_code(code) = *known;
 	} else {
 		PyErr_Clear();
@@ -233,24 +231,6 @@ static PyObject *functions_start_thread(PyObject *self, PyObject *arguments)
 
 static PyMethodDef starter = { "dwp_start_thread", functions_start_thread, METH_VARARGS, NULL };
 
-static bool functions_find_extra(void)
-{
-	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
-	static const char *const names[][3] = {
-		{ "_PyEval_RequestCodeExtraIndex", "_PyCode_GetExtra", "_PyCode_SetExtra" },
-		{ "PyUnstable_Eval_RequestCodeExtraIndex", "PyUnstable_Code_GetExtra",
-		  "PyUnstable_Code_SetExtra" },
-	};
-
-	for (int i = 0; i < 2 && !request; i++) {
-		*(void **)&request = dlsym(RTLD_DEFAULT, names[i][0]);
-		*(void **)&get_extra = dlsym(RTLD_DEFAULT, names[i][1]);
-		*(void **)&set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
-	}
-	extra_index = request ? request(functions_forget_code) : -1;
-	return extra_index >= 0 && get_extra && set_extra;
-}
-
 /* ---- who records ------------------------------------------------------------------------------ */
 
 static enum { NOBODY, BY_FRAME, BY_PROFILE } who;
@@ -352,7 +332,7 @@ void dwp_functions_follow_gate(void)
 
 	if (!dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return;
-	if (who == NOBODY && functions_find_extra())
+	if (who == NOBODY && dwp_python_code_field(&field, functions_forget_code))
 		functions_begin(c_functions);
 	else if (who == BY_FRAME && c_functions)
 		dwp_functions_by_profile("by the profile function: C functions are wanted too");

@@ -77,6 +77,24 @@ void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t
 	PyErr_Clear();
 }
 
+bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *pointer))
+{
+	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
+	static const char *const names[][3] = {
+		{ "_PyEval_RequestCodeExtraIndex", "_PyCode_GetExtra", "_PyCode_SetExtra" },
+		{ "PyUnstable_Eval_RequestCodeExtraIndex", "PyUnstable_Code_GetExtra",
+		  "PyUnstable_Code_SetExtra" },
+	};
+
+	for (int i = 0; i < 2 && !request; i++) {
+		*(void **)&request = dlsym(RTLD_DEFAULT, names[i][0]);
+		*(void **)&field->get = dlsym(RTLD_DEFAULT, names[i][1]);
+		*(void **)&field->set = dlsym(RTLD_DEFAULT, names[i][2]);
+	}
+	field->index = request && field->get && field->set ? request(release) : -1;
+	return field->index >= 0;
+}
+
 /* ---- the package dwell ----------------------------------------------------------------- */
 
 /* Appends LIBDIR/dwell/python to sys.path. It comes last, so that an installed package dwell is

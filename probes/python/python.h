@@ -97,4 +97,14 @@ bool dwp_python_run(PyObject *names, const char *code);
  * object has no such attribute or it is not a str. */
 void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t size);
 
+/* A pointer of a part of the probe in each code object (PEP 523). get() and set() return 0 or -1. */
+struct dwp_code_field {
+	Py_ssize_t index; /* -1: there is none */
+	int (*get)(PyObject *code, Py_ssize_t index, void **pointer);
+	int (*set)(PyObject *code, Py_ssize_t index, void *pointer);
+};
+/* Reserves a field. Python calls `release`, if it is not NULL, with the pointer of a code object
+ * that ends. False: this Python has no such fields. */
+bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *pointer));
+
 #endif

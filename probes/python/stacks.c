@@ -30,12 +30,10 @@ PyAPI_FUNC(PyFrameObject *) PyFrame_GetBack(PyFrameObject *frame);
 PyAPI_FUNC(int) PyFrame_GetLineNumber(PyFrameObject *frame);
 
 static struct {
-	Py_ssize_t extra;    /* index of our field in code objects; -1: there is none */
-	int (*get_extra)(PyObject *code, Py_ssize_t index, void **extra);
-	int (*set_extra)(PyObject *code, Py_ssize_t index, void *extra);
+	struct dwp_code_field field;        /* the number of a code object */
 	int (*last)(PyFrameObject *frame);  /* the place in the code; NULL before 3.11 */
 	uintptr_t codes;     /* the last number of a code object */
-} python = { .extra = -1 };
+} python = { .field.index = -1 };
 
 static struct {
 	uint64_t hash;
@@ -73,33 +71,20 @@ static PyMethodDef ender = { "dwp_at_exit", stacks_at_exit, METH_VARARGS, NULL }
 
 void dwp_stacks_attach(void)
 {
-	Py_ssize_t (*request)(void (*release)(void *)) = NULL;
-	static const char *const names[][3] = {
-		{ "_PyEval_RequestCodeExtraIndex", "_PyCode_GetExtra", "_PyCode_SetExtra" },
-		{ "PyUnstable_Eval_RequestCodeExtraIndex", "PyUnstable_Code_GetExtra",
-		  "PyUnstable_Code_SetExtra" },
-	};
-
-	for (int i = 0; i < 2 && !request; i++) {
-		*(void **)&request = dlsym(RTLD_DEFAULT, names[i][0]);
-		*(void **)&python.get_extra = dlsym(RTLD_DEFAULT, names[i][1]);
-		*(void **)&python.set_extra = dlsym(RTLD_DEFAULT, names[i][2]);
-	}
 	*(void **)&python.last = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
 	/* Without stacks_at_exit() the program might abort at its end, so then no stacks are recorded. */
 	ending = !dwp_python_at_exit(&ender);
-	if (request && python.get_extra && python.set_extra)
-		python.extra = request(NULL);
+	dwp_python_code_field(&python.field, NULL);
 }
 
 static uint64_t stacks_code_number(PyObject *code)
 {
 	void *number = NULL;
 
-	python.get_extra(code, python.extra, &number);
+	python.field.get(code, python.field.index, &number);
 	if (!number) {
 		number = (void *)++python.codes;
-		python.set_extra(code, python.extra, number);
+		python.field.set(code, python.field.index, number);
 	}
 	return (uintptr_t)number;
 }
@@ -172,7 +157,7 @@ uint32_t dwp_python_stack(const uint32_t *inner, uint32_t count)
 	PyObject *type = NULL, *value = NULL, *traceback = NULL;
 	uint32_t id = 0;
 
-	if (!thread || python.extra < 0)
+	if (!thread || python.field.index < 0)
 		return count ? dwell_intern_stack(inner, count) : 0;
 	__atomic_fetch_add(&waiting, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST)) {

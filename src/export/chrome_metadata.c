@@ -86,20 +86,29 @@ static void metadata_put_process(struct dw_timeline *timeline, uint32_t index,
 	dw_out_text(out, "}");
 }
 
-static void metadata_put_processes(struct dw_timeline *timeline)
+/* All entries by process and key, or NULL with timeline->failed set. The caller frees them. */
+static const struct dw_source_meta **metadata_sort(struct dw_timeline *timeline)
 {
 	const struct dw_source *source = timeline->source;
 	const struct dw_source_meta **metas = calloc(source->meta_count + 1, sizeof *metas);
+
+	timeline->failed |= !metas;
+	for (size_t i = 0; metas && i < source->meta_count; i++)
+		metas[i] = &source->metas[i];
+	if (metas)
+		qsort(metas, source->meta_count, sizeof *metas, metadata_compare_metas);
+	return metas;
+}
+
+static void metadata_put_processes(struct dw_timeline *timeline)
+{
+	const struct dw_source *source = timeline->source;
+	const struct dw_source_meta **metas = metadata_sort(timeline);
 	size_t at = 0;
 	bool any = false;
 
-	if (!metas) {
-		timeline->failed = true;
+	if (!metas)
 		return;
-	}
-	for (size_t i = 0; i < source->meta_count; i++)
-		metas[i] = &source->metas[i];
-	qsort(metas, source->meta_count, sizeof *metas, metadata_compare_metas);
 	dw_out_text(timeline->out, ",\n\"processes\":[");
 	for (uint32_t i = 0; i < source->process_count; i++) {
 		if (source->processes[i].flags & DW_PROCESS_RUNNER)
@@ -134,16 +143,9 @@ static bool metadata_is_own_key(const char *key)
 static void metadata_put_program(struct dw_timeline *timeline)
 {
 	const struct dw_source *source = timeline->source;
-	const struct dw_source_meta **metas = calloc(source->meta_count + 1, sizeof *metas);
+	const struct dw_source_meta **metas = metadata_sort(timeline);
 
-	if (!metas) {
-		timeline->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < source->meta_count; i++)
-		metas[i] = &source->metas[i];
-	qsort(metas, source->meta_count, sizeof *metas, metadata_compare_metas);
-	for (size_t i = 0; i < source->meta_count && metas[i]->process == metas[0]->process; i++) {
+	for (size_t i = 0; metas && i < source->meta_count && metas[i]->process == metas[0]->process; i++) {
 		bool last = i + 1 == source->meta_count || metas[i + 1]->process != metas[i]->process ||
 		            strcmp(metas[i + 1]->key, metas[i]->key) != 0;
 

@@ -50,6 +50,18 @@ def evaluate(module, loader):
 
 # Name, script, steps: of the process that runs the script (its main thread if it is a number; if
 # it is a list, of each thread or process with steps, in any order).
+PARTS = """
+class Parts(nn.Module):
+    def __init__(self): super().__init__(); self.module = net
+    def forward(self, x):
+        parts = [None, None]
+        def run(i, part): parts[i] = self.module(part)
+        threads = [threading.Thread(target=run, args=(i, part)) for i, part in enumerate(x.chunk(2))]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        return torch.cat(parts)
+"""
+
 SCRIPTS = (
     ("a classifier with validation after each epoch", """
 optimizer = sgd(net)
@@ -436,30 +448,12 @@ optimizer = sgd(net)
 compiled = torch.compile(learn, backend="eager")
 for x, y in batches(7): compiled(net, optimizer, x, y)
 """, 7),
-    ("a model within models, parts of it in threads", """
-class Parts(nn.Module):
-    def __init__(self): super().__init__(); self.module = net
-    def forward(self, x):
-        parts = [None, None]
-        def run(i, part): parts[i] = self.module(part)
-        threads = [threading.Thread(target=run, args=(i, part)) for i, part in enumerate(x.chunk(2))]
-        for thread in threads: thread.start()
-        for thread in threads: thread.join()
-        return torch.cat(parts)
+    ("a model within models, parts of it in threads", PARTS + """
 outer = nn.DataParallel(Parts())
 optimizer = sgd(outer)
 for x, y in batches(6): learn(outer, optimizer, x, y)
 """, [6]),
-    ("the same without an optimizer", """
-class Parts(nn.Module):
-    def __init__(self): super().__init__(); self.module = net
-    def forward(self, x):
-        parts = [None, None]
-        def run(i, part): parts[i] = self.module(part)
-        threads = [threading.Thread(target=run, args=(i, part)) for i, part in enumerate(x.chunk(2))]
-        for thread in threads: thread.start()
-        for thread in threads: thread.join()
-        return torch.cat(parts)
+    ("the same without an optimizer", PARTS + """
 outer = Parts()
 for x, y in batches(6):
     outer.zero_grad()
