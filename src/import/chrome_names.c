@@ -186,7 +186,7 @@ struct shapes_reader {
 	const char *types; /* in "Input type"; NULL: it ended */
 };
 
-static uint8_t shapes_type_of(const struct dw_json_string *name)
+static uint8_t chrome_shapes_type_of(const struct dw_json_string *name)
 {
 	static const struct { const char *name; uint8_t type; } known[] = {
 		{ "float", DWELL_FLOAT32 },       { "double", DWELL_FLOAT64 },
@@ -210,7 +210,7 @@ static uint8_t shapes_type_of(const struct dw_json_string *name)
 }
 
 /* The type of the next argument. A list of tensors has no type of its own. */
-static uint8_t shapes_next_type(struct shapes_reader *reader, bool *list)
+static uint8_t chrome_shapes_next_type(struct shapes_reader *reader, bool *list)
 {
 	struct dw_json_string name = { "", 0, false };
 	const char *at = reader->types ? dw_json_space(reader->types) : NULL;
@@ -225,11 +225,11 @@ static uint8_t shapes_next_type(struct shapes_reader *reader, bool *list)
 	}
 	reader->types = at;
 	*list = DW_JSON_IS(&name, "TensorList");
-	return shapes_type_of(&name);
+	return chrome_shapes_type_of(&name);
 }
 
 /* Reads "[2, 3]" as the sizes of a tensor; NULL if it is no list of integers. */
-static const char *shapes_read_sizes(struct shapes_reader *reader, const char *at, uint8_t type)
+static const char *chrome_shapes_read_sizes(struct shapes_reader *reader, const char *at, uint8_t type)
 {
 	const uint32_t space = sizeof reader->sizes / sizeof *reader->sizes;
 	struct dwell_tensor *tensor = &reader->tensors[reader->count];
@@ -257,7 +257,7 @@ static const char *shapes_read_sizes(struct shapes_reader *reader, const char *a
 }
 
 /* Reads {"float":[16,32]}, ONNX Runtime's form of a tensor. */
-static const char *shapes_read_object(struct shapes_reader *reader, const char *at)
+static const char *chrome_shapes_read_object(struct shapes_reader *reader, const char *at)
 {
 	struct dw_json_string type;
 
@@ -265,24 +265,24 @@ static const char *shapes_read_object(struct shapes_reader *reader, const char *
 	at = at ? dw_json_space(at) : NULL;
 	if (!at || *at != ':' || *(at = dw_json_space(at + 1)) != '[' || reader->count == MOST_TENSORS)
 		return NULL;
-	at = shapes_read_sizes(reader, at, shapes_type_of(&type));
+	at = chrome_shapes_read_sizes(reader, at, chrome_shapes_type_of(&type));
 	at = at ? dw_json_space(at) : NULL;
 	return at && *at == '}' ? at + 1 : NULL;
 }
 
 /* Reads an argument: the sizes of a tensor, or a list of such. */
-static const char *shapes_read_argument(struct shapes_reader *reader, const char *at)
+static const char *chrome_shapes_read_argument(struct shapes_reader *reader, const char *at)
 {
 	bool list;
-	uint8_t type = shapes_next_type(reader, &list);
+	uint8_t type = chrome_shapes_next_type(reader, &list);
 	const char *inside = dw_json_space(at + 1);
 
 	if (*at != '[' || reader->count == MOST_TENSORS)
 		return NULL;
 	if (*inside != '[')
-		return shapes_read_sizes(reader, at, type);
+		return chrome_shapes_read_sizes(reader, at, type);
 	while (*inside == '[' && reader->count < MOST_TENSORS) {
-		inside = shapes_read_sizes(reader, inside, type);
+		inside = chrome_shapes_read_sizes(reader, inside, type);
 		if (!inside)
 			return NULL;
 		inside = dw_json_space(inside);
@@ -292,8 +292,8 @@ static const char *shapes_read_argument(struct shapes_reader *reader, const char
 	return *inside == ']' ? inside + 1 : NULL;
 }
 
-static uint32_t shapes_write(struct chrome *chrome, const struct chrome_value *dims,
-                             const struct chrome_value *types)
+static uint32_t chrome_shapes_write(struct chrome *chrome, const struct chrome_value *dims,
+                                    const struct chrome_value *types)
 {
 	struct shapes_reader *reader = calloc(1, sizeof *reader);
 	const char *at = dw_json_space(dims->text.at + 1);
@@ -307,7 +307,7 @@ static uint32_t shapes_write(struct chrome *chrome, const struct chrome_value *d
 	if (types)
 		reader->types = types->text.at + 1;
 	while (at && (*at == '[' || *at == '{')) {
-		at = *at == '{' ? shapes_read_object(reader, at) : shapes_read_argument(reader, at);
+		at = *at == '{' ? chrome_shapes_read_object(reader, at) : chrome_shapes_read_argument(reader, at);
 		if (!at)
 			break;
 		at = dw_json_space(at);
@@ -363,6 +363,6 @@ uint32_t chrome_shapes_of(struct chrome *chrome, const struct chrome_event *even
 	names->shapes_count++;
 	names->bytes += dims->text.length + types_length;
 	*shapes = (struct chrome_shapes){ copy, dims->text.length, types_length,
-		shapes_write(chrome, dims, types) };
+		chrome_shapes_write(chrome, dims, types) };
 	return names->shapes[names->shapes_count - 1].id;
 }

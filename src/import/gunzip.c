@@ -25,7 +25,7 @@ int dw_import_gunzip(const char *path, const void *bytes, size_t size, unsigned 
 #define MOST_BYTES ((size_t)2 << 30) /* of a protocol buffer */
 #define FIRST_BYTES ((size_t)64 << 10)
 
-static int inflate_all(z_stream *stream, size_t most, unsigned char **out, size_t *used)
+static int gunzip_inflate_all(z_stream *stream, size_t most, unsigned char **out, size_t *used)
 {
 	size_t size = 0;
 	int result = Z_OK;
@@ -64,7 +64,7 @@ int dw_import_gunzip(const char *path, const void *bytes, size_t size, unsigned 
 	stream.avail_in = (uInt)size;
 	result = inflateInit2(&stream, 16 + MAX_WBITS);
 	if (result == Z_OK) {
-		result = inflate_all(&stream, most < MOST_BYTES ? most : MOST_BYTES, out, out_size);
+		result = gunzip_inflate_all(&stream, most < MOST_BYTES ? most : MOST_BYTES, out, out_size);
 		inflateEnd(&stream);
 	}
 	if (result == Z_OK)

@@ -97,7 +97,7 @@ DW_INLINE void events_leave(void *state, void *place, uint64_t ticks, enum dw_le
 		events_emit(events, &event);
 }
 
-static void async_keep(struct events *events, uint64_t ticks, const struct dw_record *record)
+static void events_async_keep(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
 	struct pass *pass = events->all;
 	struct async *async = DW_GROW(&pass->asyncs, &pass->async_capacity, pass->async_count);
@@ -176,7 +176,7 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 	case DW_ASYNC_BEGIN:
 	case DW_ASYNC_END:
 		if (events->pass.walk.wanted)
-			async_keep(events, ticks, record);
+			events_async_keep(events, ticks, record);
 		break;
 	case DW_MARK:
 	case DW_COUNTER:
@@ -199,7 +199,7 @@ DW_PASS_DEFINE(events, events_hooks)
 
 /* ---- asynchronous ranges -------------------------------------------------------------------- */
 
-static int async_compare(const void *left, const void *right)
+static int events_async_compare(const void *left, const void *right)
 {
 	const struct async *a = left, *b = right;
 
@@ -214,7 +214,7 @@ static int async_compare(const void *left, const void *right)
 	return a->end - b->end;
 }
 
-static bool async_in_scope(const struct dw_model *model, const struct async *async)
+static bool events_async_in_scope(const struct dw_model *model, const struct async *async)
 {
 	const struct dw_interval *at = model->intervals ? model->intervals[async->process] : NULL;
 	const struct dw_source *source = model->source;
@@ -231,8 +231,8 @@ static bool async_in_scope(const struct dw_model *model, const struct async *asy
 }
 
 /* Reports the asynchronous range from `begin` to `end`. NULL: the range has no end. */
-static void async_emit(struct dw_model *model, struct pass *pass, const struct async *begin,
-                       const struct async *end)
+static void events_async_emit(struct dw_model *model, struct pass *pass, const struct async *begin,
+                              const struct async *end)
 {
 	struct dw_event event = {
 		.type = DW_EVENT_ASYNC, .symbol = begin->symbol, .thread = begin->thread,
@@ -244,11 +244,11 @@ static void async_emit(struct dw_model *model, struct pass *pass, const struct a
 	if (event.end_ns < event.start_ns) /* a damaged chunk header can place the process's end
 	                                    * before */
 		event.end_ns = event.start_ns;
-	if (!pass->result && async_in_scope(model, begin))
+	if (!pass->result && events_async_in_scope(model, begin))
 		pass->result = pass->each(pass->context, &event);
 }
 
-static bool async_same_range(const struct async *a, const struct async *b)
+static bool events_async_same_range(const struct async *a, const struct async *b)
 {
 	return a->process == b->process && a->handle == b->handle && a->symbol == b->symbol;
 }
@@ -258,8 +258,8 @@ static bool async_same_range(const struct async *a, const struct async *b)
  * the same ns are sorted with the begins first. If a range is open, its end is used first,
  * otherwise a begin: a handle may be used again in the ns in which it was freed.
  */
-static void async_pair(struct dw_model *model, struct pass *pass, const struct async *at,
-                       const struct async *last)
+static void events_async_pair(struct dw_model *model, struct pass *pass, const struct async *at,
+                              const struct async *last)
 {
 	const struct async *open = NULL;
 
@@ -274,17 +274,17 @@ static void async_pair(struct dw_model *model, struct pass *pass, const struct a
 			bool take_end = open ? ends < next : begins == middle;
 
 			if (open)
-				async_emit(model, pass, open, take_end ? ends : NULL);
+				events_async_emit(model, pass, open, take_end ? ends : NULL);
 			open = take_end ? NULL : begins;
 			take_end ? ends++ : begins++;
 		}
 		at = next;
 	}
 	if (open)
-		async_emit(model, pass, open, NULL);
+		events_async_emit(model, pass, open, NULL);
 }
 
-static void async_emit_all(struct dw_model *model, struct pass *pass)
+static void events_async_emit_all(struct dw_model *model, struct pass *pass)
 {
 	size_t next;
 
@@ -292,14 +292,14 @@ static void async_emit_all(struct dw_model *model, struct pass *pass)
 	for (size_t i = 0; i < pass->async_count; i++)
 		pass->asyncs[i].symbol = model->row_symbol[model->symbol_row[pass->asyncs[i].symbol]];
 	if (pass->async_count)
-		qsort(pass->asyncs, pass->async_count, sizeof *pass->asyncs, async_compare);
+		qsort(pass->asyncs, pass->async_count, sizeof *pass->asyncs, events_async_compare);
 	for (size_t i = 0; i < pass->async_count && !pass->result; i = next) {
 		for (next = i + 1; next < pass->async_count;)
-			if (async_same_range(&pass->asyncs[i], &pass->asyncs[next]))
+			if (events_async_same_range(&pass->asyncs[i], &pass->asyncs[next]))
 				next++;
 			else
 				break;
-		async_pair(model, pass, &pass->asyncs[i], &pass->asyncs[next]);
+		events_async_pair(model, pass, &pass->asyncs[i], &pass->asyncs[next]);
 	}
 }
 
@@ -332,7 +332,7 @@ int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
 		pass.failed |= events.pass.failed;
 	}
 	if (!pass.failed)
-		async_emit_all(model, &pass);
+		events_async_emit_all(model, &pass);
 	free(buffer);
 	dw_frames_reset(&pass.frames);
 	free(pass.asyncs);

@@ -51,7 +51,7 @@ static int freed_collect(void *pointer, const struct dw_event *event)
 	return 0;
 }
 
-static int compare_changes(const void *left, const void *right)
+static int freed_compare_changes(const void *left, const void *right)
 {
 	const struct change *a = left, *b = right;
 
@@ -70,7 +70,7 @@ static void freed_resolve(struct collection *all, struct dw_freed_change *change
 	uint64_t live = 0;
 
 	if (all->count)
-		qsort(all->changes, all->count, sizeof *all->changes, compare_changes);
+		qsort(all->changes, all->count, sizeof *all->changes, freed_compare_changes);
 	for (size_t i = 0; i < all->count; i++) {
 		const struct change *change = &all->changes[i];
 
@@ -87,7 +87,7 @@ static void freed_resolve(struct collection *all, struct dw_freed_change *change
 	}
 }
 
-static bool has_allocations(const struct dw_model *model)
+static bool freed_has_allocations(const struct dw_model *model)
 {
 	for (uint32_t i = 0; i < model->symbol_count; i++)
 		if (model->symbols[i].category == DWELL_CATEGORY_ALLOCATION)
@@ -102,7 +102,7 @@ bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, b
 	bool done = true;
 
 	memset(freed, 0, sizeof *freed);
-	if (!wanted || !has_allocations(model))
+	if (!wanted || !freed_has_allocations(model))
 		return true;
 	/* Memory freed in scope may have been allocated out of scope. */
 	if (!dw_scope_is_all(model) && dw_model_within(model, &everything, &all.model, NULL) != 0)

@@ -110,21 +110,21 @@ void dw_model_destroy(struct dw_model *model)
 	model_free(model);
 }
 
-static bool scope_same_text(const char *a, const char *b)
+static bool model_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool scope_equals(const struct dw_scope *a, const struct dw_scope *b)
+static bool model_same_scope(const struct dw_scope *a, const struct dw_scope *b)
 {
 	return a->has_steps == b->has_steps &&
 	       (!a->has_steps || (a->steps_from == b->steps_from && a->steps_to == b->steps_to &&
 	                          a->steps_counted == b->steps_counted)) &&
-	       a->step_threads == b->step_threads && scope_same_text(a->thread, b->thread) &&
-	       scope_same_text(a->profile, b->profile) && a->profile_id == b->profile_id &&
+	       a->step_threads == b->step_threads && model_same_text(a->thread, b->thread) &&
+	       model_same_text(a->profile, b->profile) && a->profile_id == b->profile_id &&
 	       a->has_window == b->has_window &&
 	       (!a->has_window || (a->from_ns == b->from_ns && a->to_ns == b->to_ns)) &&
-	       scope_same_text(a->action, b->action);
+	       model_same_text(a->action, b->action);
 }
 
 /* Copies what is the same in all scopes of a run. */
@@ -150,12 +150,12 @@ int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct
 	int code;
 
 	*result = NULL;
-	if (scope_equals(&whole->scope, scope)) {
+	if (model_same_scope(&whole->scope, scope)) {
 		*result = whole;
 		return 0;
 	}
 	for (part = whole->parts; part; part = part->next_part)
-		if (scope_equals(&part->scope, scope)) {
+		if (model_same_scope(&part->scope, scope)) {
 			*result = part;
 			return 0;
 		}

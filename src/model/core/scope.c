@@ -464,7 +464,7 @@ static int scope_keep_step_threads(struct dw_model *model, struct dwell_error *e
 	return 0;
 }
 
-static uint32_t stream_hash(uint32_t process, uint32_t stream)
+static uint32_t scope_stream_hash(uint32_t process, uint32_t stream)
 {
 	return dw_map_hash((uint64_t)process << 32 | stream);
 }
@@ -480,7 +480,7 @@ static int scope_find_streams(struct dw_model *model, struct dwell_error *error)
 	good = model->wanted_streams != NULL;
 	for (uint32_t i = 0; good && i < source->thread_count; i++) {
 		const struct dw_source_thread *thread = &source->threads[i];
-		uint32_t hash = stream_hash(thread->process, thread->stream);
+		uint32_t hash = scope_stream_hash(thread->process, thread->stream);
 
 		if (model->wanted_threads[i] &&
 		    DW_MAP_FIND(&map, hash, k, source->threads[k].process == thread->process &&
@@ -492,7 +492,7 @@ static int scope_find_streams(struct dw_model *model, struct dwell_error *error)
 		uint32_t number = stream->stream & ~DW_STREAM_NESTED;
 
 		model->wanted_streams[i] =
-			DW_MAP_FIND(&map, stream_hash(stream->process, number), k,
+			DW_MAP_FIND(&map, scope_stream_hash(stream->process, number), k,
 			            source->threads[k].process == stream->process &&
 		                    source->threads[k].stream == number) != DW_MAP_NONE;
 	}

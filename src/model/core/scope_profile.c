@@ -69,7 +69,7 @@ void dw_profile_times_reset(struct dw_profile_times *times)
 	free(times->open);
 }
 
-static bool process_descends(const struct dw_source *source, uint32_t process, uint32_t from)
+static bool scope_process_descends(const struct dw_source *source, uint32_t process, uint32_t from)
 {
 	for (size_t hops = 0; process != DW_NO_INDEX && hops <= source->process_count; hops++) {
 		if (process == from)
@@ -91,7 +91,7 @@ void dw_profile_times_of(struct dw_profile_times *times, const struct dw_source 
 		if (profile->thread == thread)
 			times->own[own++] = interval;
 		else if (times->wanted[i] &&
-		         process_descends(source, process, source->threads[profile->thread].process))
+		         scope_process_descends(source, process, source->threads[profile->thread].process))
 			times->others[others++] = interval;
 	}
 	own = dw_intervals_unite(times->own, own);

@@ -190,9 +190,9 @@ struct sums {
 	bool device, failed;          /* device: the run has events of devices */
 };
 
-static void sums_add_device(struct sums *sums, const struct dw_source_file *file,
-                            struct dw_engine_row *row, const struct dw_engine_time *time,
-                            uint64_t ticks)
+static void engine_sums_add_device(struct sums *sums, const struct dw_source_file *file,
+                                   struct dw_engine_row *row, const struct dw_engine_time *time,
+                                   uint64_t ticks)
 {
 	struct dw_device_amount amount;
 
@@ -204,15 +204,15 @@ static void sums_add_device(struct sums *sums, const struct dw_source_file *file
 	row->device_events += amount.events;
 }
 
-static void sums_add_time(void *pointer, const struct dw_source_file *file, uint32_t at,
-                          const struct dw_engine_time *time, uint64_t ticks)
+static void engine_sums_add_time(void *pointer, const struct dw_source_file *file, uint32_t at,
+                                 const struct dw_engine_time *time, uint64_t ticks)
 {
 	struct sums *sums = pointer;
 	struct dw_engine *engine = &sums->engines->engines[at];
 	struct dw_engine_row *row = &engine->rows[time->row];
 
 	if (sums->device)
-		sums_add_device(sums, file, row, time, ticks);
+		engine_sums_add_device(sums, file, row, time, ticks);
 	if (sums->runs[at] != time->run) {
 		engine->runs++;
 		sums->runs[at] = time->run;
@@ -223,8 +223,8 @@ static void sums_add_time(void *pointer, const struct dw_source_file *file, uint
 	                 row->by_epoch ? time->epoch : time->iteration);
 }
 
-static void sums_add_run(void *pointer, const struct dw_source_file *file, uint32_t at, bool nested,
-                         uint64_t ticks)
+static void engine_sums_add_run(void *pointer, const struct dw_source_file *file, uint32_t at,
+                                bool nested, uint64_t ticks)
 {
 	struct dw_engine *engine = &((struct sums *)pointer)->engines->engines[at];
 
@@ -234,12 +234,12 @@ static void sums_add_run(void *pointer, const struct dw_source_file *file, uint3
 		engine->run_ns += dw_source_span_ns(&file->clock, ticks);
 }
 
-static void sums_add_open(void *pointer, uint32_t at)
+static void engine_sums_add_open(void *pointer, uint32_t at)
 {
 	((struct sums *)pointer)->engines->engines[at].open++;
 }
 
-static void sums_add_stream(void *pointer, const struct dw_source_file *file)
+static void engine_sums_add_stream(void *pointer, const struct dw_source_file *file)
 {
 	struct sums *sums = pointer;
 
@@ -260,8 +260,8 @@ static int engines_sum(struct dw_model *model, struct dw_engines *engines,
 	struct dw_arena scratch = { 0 };
 	struct sums sums = { .engines = engines, .which = which, .model = model,
 		.device = which == DW_ENGINE_ALL_RUNS && dw_model_has_device(model) };
-	const struct visitor visitor = { &sums, sums_add_time, sums_add_run, sums_add_open,
-		                             sums_add_stream };
+	const struct visitor visitor = { &sums, engine_sums_add_time, engine_sums_add_run,
+		                             engine_sums_add_open, engine_sums_add_stream };
 	bool failed;
 
 	sums.stats = dw_arena_alloc(&scratch, (engines->count + 1) * sizeof *sums.stats);
@@ -370,8 +370,8 @@ struct forward {
 	int result;
 };
 
-static void forward_time(void *pointer, const struct dw_source_file *file, uint32_t at,
-                         const struct dw_engine_time *from, uint64_t ticks)
+static void engine_forward_time(void *pointer, const struct dw_source_file *file, uint32_t at,
+                                const struct dw_engine_time *from, uint64_t ticks)
 {
 	struct forward *forward = pointer;
 	struct dw_engine_time time = *from;
@@ -383,18 +383,18 @@ static void forward_time(void *pointer, const struct dw_source_file *file, uint3
 	forward->result = forward->each(forward->context, &time);
 }
 
-static void forward_run(void *pointer, const struct dw_source_file *file, uint32_t at, bool nested,
-                        uint64_t ticks)
+static void engine_forward_run(void *pointer, const struct dw_source_file *file, uint32_t at,
+                               bool nested, uint64_t ticks)
 {
 	(void)pointer, (void)file, (void)at, (void)nested, (void)ticks;
 }
 
-static void forward_open(void *pointer, uint32_t at)
+static void engine_forward_open(void *pointer, uint32_t at)
 {
 	(void)pointer, (void)at;
 }
 
-static void forward_stream(void *pointer, const struct dw_source_file *file)
+static void engine_forward_stream(void *pointer, const struct dw_source_file *file)
 {
 	(void)file;
 	((struct forward *)pointer)->streams++;
@@ -406,8 +406,8 @@ int dw_model_engine_times(struct dw_model *model, const struct dw_engine *engine
 {
 	const struct dw_engines *engines = engines_get(model, DW_ENGINE_ALL_RUNS);
 	struct forward forward = { engines, engine, each, context, 0, 0 };
-	const struct visitor visitor = { &forward, forward_time, forward_run, forward_open,
-		                                       forward_stream };
+	const struct visitor visitor = { &forward, engine_forward_time, engine_forward_run,
+		                             engine_forward_open, engine_forward_stream };
 
 	if (!engines || engines_visit(model, engines, &visitor))
 		return dw_model_no_memory(model, error);

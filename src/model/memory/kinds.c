@@ -84,7 +84,7 @@ uint32_t dw_memory_span_open(struct dw_memory_kind_pass *pass, uint64_t ticks, b
 	return index;
 }
 
-static void span_free(struct dw_memory_kind_pass *pass, uint32_t index)
+static void kinds_free_span(struct dw_memory_kind_pass *pass, uint32_t index)
 {
 	pass->spans[index].next_free = pass->free_span;
 	pass->free_span = index;
@@ -97,13 +97,13 @@ void dw_memory_span_close(struct dw_memory_kind_pass *pass, uint32_t index, uint
 		return;
 	pass->spans[index].end_ticks = ticks;
 	if (!pass->spans[index].refs)
-		span_free(pass, index);
+		kinds_free_span(pass, index);
 }
 
-static void span_release(struct dw_memory_kind_pass *pass, uint32_t index)
+static void kinds_release_span(struct dw_memory_kind_pass *pass, uint32_t index)
 {
 	if (index && --pass->spans[index].refs == 0 && pass->spans[index].end_ticks != UINT64_MAX)
-		span_free(pass, index);
+		kinds_free_span(pass, index);
 }
 
 /* ---- what surrounds an allocation ----------------------------------------------------------- */
@@ -150,7 +150,7 @@ static enum dw_memory_kind kinds_when_it_stays(struct dw_memory_kind_pass *pass,
 	if (!other)
 		return steps ? DW_MEMORY_ACTIVATION : DW_MEMORY_OTHER;
 	pass->spans[other].refs++;
-	span_release(pass, event->span);
+	kinds_release_span(pass, event->span);
 	event->span = other;
 	return DW_MEMORY_GRADIENT;
 }
@@ -168,7 +168,7 @@ static void kinds_decide(struct dw_memory_kind_pass *pass, struct dw_memory_pend
 		(uint8_t)(BY_RULE |
 	              (pass->spans[span].end_ticks <= ticks ? block->stays : DW_MEMORY_TEMPORARY));
 	block->span = 0;
-	span_release(pass, span);
+	kinds_release_span(pass, span);
 }
 
 static bool kinds_is_unsaid(const struct dw_memory_kind_pass *pass, uint32_t symbol)
@@ -193,7 +193,7 @@ static void kinds_allocate(struct dw_memory_kind_pass *pass, struct dw_memory_ev
 	if (event->span && kinds_is_unsaid(pass, event->symbol)) {
 		stays = kinds_when_it_stays(pass, event);
 	} else if (event->span) {
-		span_release(pass, event->span);
+		kinds_release_span(pass, event->span);
 		event->span = 0;
 	}
 	*block = (struct dw_memory_pending){ (uint32_t)pass->kind_count++, event->span, stays };

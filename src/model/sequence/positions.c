@@ -41,7 +41,7 @@ static bool variant_is_same(const struct dw_line_variant *variant,
 	return !differences;
 }
 
-static uint64_t variant_hash(const struct dw_sequence_item *items, size_t count)
+static uint64_t positions_hash_variant(const struct dw_sequence_item *items, size_t count)
 {
 	uint64_t hash = 0xcbf29ce484222325u ^ count;
 
@@ -268,7 +268,7 @@ const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_ite
 	if (!line->variants)
 		return NULL;
 	line->changes += line->last != NULL;
-	hash = variant_hash(items, count);
+	hash = positions_hash_variant(items, count);
 	variant = line_find_variant(line, hash, items, count);
 	if (!variant) {
 		if (line->variant_count == MOST_VARIANTS || line->variant_keys + count > MOST_VARIANT_KEYS) {

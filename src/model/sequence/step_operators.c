@@ -283,7 +283,7 @@ static void stream_advance(struct stream *stream)
 
 /* ---- codes of ids -------------------------------------------------------------------- */
 
-static uint32_t streams_what_is(const struct dw_symbol *symbol)
+static uint32_t operators_what_is(const struct dw_symbol *symbol)
 {
 	if (symbol->category == DWELL_CATEGORY_OPERATOR ||
 	    symbol->category == DWELL_CATEGORY_COMMUNICATION)
@@ -297,7 +297,7 @@ static uint32_t streams_what_is(const struct dw_symbol *symbol)
 	}
 }
 
-static uint32_t *streams_make_codes(const struct dw_model *model, uint32_t file)
+static uint32_t *operators_make_codes(const struct dw_model *model, uint32_t file)
 {
 	uint32_t count = model->source->files[file].symbol_count;
 	uint32_t *codes = malloc((count + 1) * sizeof *codes);
@@ -305,7 +305,7 @@ static uint32_t *streams_make_codes(const struct dw_model *model, uint32_t file)
 	for (uint32_t id = 0; codes && id < count; id++) {
 		uint32_t row = model->ops[file][id].row;
 
-		codes[id] = DW_SEQUENCE_ROW(row) | streams_what_is(&model->symbols[model->row_symbol[row]])
+		codes[id] = DW_SEQUENCE_ROW(row) | operators_what_is(&model->symbols[model->row_symbol[row]])
 		                                       << DW_SEQUENCE_ROW_BITS;
 	}
 	return codes;
@@ -369,7 +369,7 @@ static const struct dw_sequence_item *stream_take_items(struct stream *stream,
 	return *count ? items + from : NULL;
 }
 
-static int items_compare_starts(const void *left, const void *right)
+static int operators_compare_starts(const void *left, const void *right)
 {
 	const struct dw_sequence_item *a = left, *b = right;
 
@@ -424,7 +424,7 @@ streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t 
 	if (!merged)
 		return first;
 	streams_append(all, &merged, first, first_count);
-	qsort(all->merged, merged, sizeof *all->merged, items_compare_starts);
+	qsort(all->merged, merged, sizeof *all->merged, operators_compare_starts);
 	*result = merged;
 	return all->merged;
 }
@@ -521,7 +521,7 @@ int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *ste
 {
 	struct streams all = { .model = model, .steps = steps };
 	uint32_t file = model->source->processes[steps->process].file;
-	uint32_t *codes = streams_make_codes(model, file);
+	uint32_t *codes = operators_make_codes(model, file);
 	void *buffer = malloc(DW_BLOCK_BYTES);
 	int code = -1;
 

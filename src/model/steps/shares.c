@@ -199,7 +199,7 @@ struct finish {
 };
 
 /* Assigns time in which no range was open. */
-static void finish_give(struct finish *finish, uint64_t ticks)
+static void shares_finish_give(struct finish *finish, uint64_t ticks)
 {
 	struct dw_pace *pace = finish->pace;
 	int share = dw_division_beside_share(pace, 0, finish->next);
@@ -220,7 +220,7 @@ static void finish_give(struct finish *finish, uint64_t ticks)
 }
 
 /* Assigns the time up to `ticks`, in which no range was open. */
-static void finish_fill(struct finish *finish, uint64_t ticks)
+static void shares_finish_fill(struct finish *finish, uint64_t ticks)
 {
 	struct dw_pace *pace = finish->pace;
 
@@ -231,7 +231,7 @@ static void finish_fill(struct finish *finish, uint64_t ticks)
 		uint64_t to = ticks < border ? ticks : border;
 
 		if (to > finish->last)
-			finish_give(finish, to - finish->last);
+			shares_finish_give(finish, to - finish->last);
 		finish->last = to > finish->last ? to : finish->last;
 		if (ticks < border)
 			return;
@@ -241,7 +241,7 @@ static void finish_fill(struct finish *finish, uint64_t ticks)
 }
 
 /* Goes on after a piece, which has counted its first shares outside steps as new ones. */
-static void finish_add_piece(struct finish *finish, const struct dw_pace_piece *piece)
+static void shares_finish_add_piece(struct finish *finish, const struct dw_pace_piece *piece)
 {
 	struct dw_pace *pace = finish->pace;
 
@@ -258,7 +258,7 @@ static void finish_add_piece(struct finish *finish, const struct dw_pace_piece *
 	    finish->next < pace->count && pace->steps[finish->next].start_ticks <= piece->to;
 }
 
-static int finish_compare_pieces(const void *left, const void *right)
+static int shares_finish_compare_pieces(const void *left, const void *right)
 {
 	const struct dw_pace_piece *a = left, *b = right;
 
@@ -267,7 +267,7 @@ static int finish_compare_pieces(const void *left, const void *right)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
-static int finish_compare_owns(const void *left, const void *right)
+static int shares_finish_compare_owns(const void *left, const void *right)
 {
 	const struct dw_own *a = left, *b = right;
 
@@ -280,12 +280,12 @@ static int finish_compare_owns(const void *left, const void *right)
 
 /* Groups the names by step, in the order of their first time, and adds up those that a step has in
  * several pieces. */
-static void finish_group_owns(struct dw_pace *pace)
+static void shares_finish_group_owns(struct dw_pace *pace)
 {
 	size_t kept = 0;
 
 	if (pace->own_count)
-		qsort(pace->owns, pace->own_count, sizeof *pace->owns, finish_compare_owns);
+		qsort(pace->owns, pace->own_count, sizeof *pace->owns, shares_finish_compare_owns);
 	for (size_t i = 0; i < pace->own_count; i++) {
 		const struct dw_own own = pace->owns[i];
 		struct dw_pace_step *step = &pace->steps[own.step];
@@ -313,13 +313,13 @@ bool dw_shares_finish(struct dw_shares *shares)
 			.at = { DW_OUT_IN_STEP, DW_OUT_IN_STEP } };
 
 		if (pace->piece_count)
-			qsort(pace->pieces, pace->piece_count, sizeof *pace->pieces, finish_compare_pieces);
+			qsort(pace->pieces, pace->piece_count, sizeof *pace->pieces, shares_finish_compare_pieces);
 		for (size_t p = 0; p < pace->piece_count; p++) {
-			finish_fill(&finish, pace->pieces[p].from);
-			finish_add_piece(&finish, &pace->pieces[p]);
+			shares_finish_fill(&finish, pace->pieces[p].from);
+			shares_finish_add_piece(&finish, &pace->pieces[p]);
 		}
-		finish_fill(&finish, pace->end_ticks);
-		finish_group_owns(pace);
+		shares_finish_fill(&finish, pace->end_ticks);
+		shares_finish_group_owns(pace);
 	}
 	return !shares->failed;
 }

@@ -60,7 +60,7 @@ const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *
 _Static_assert(sizeof(struct dw_call_sum) == sizeof(struct dw_path), "one becomes the other");
 
 /* Reorders the nodes in place, cycle by cycle: a copy would need twice the memory. */
-static void paths_arrange(struct dw_call_sum *nodes, uint32_t *order, size_t count)
+static void tree_paths_arrange(struct dw_call_sum *nodes, uint32_t *order, size_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct dw_call_sum first = nodes[i];
@@ -79,14 +79,14 @@ static void paths_arrange(struct dw_call_sum *nodes, uint32_t *order, size_t cou
 }
 
 /* Converts the sums to paths in place. */
-static bool paths_put(struct dw_paths *paths, struct dw_call_sums *sums, double ns_per_tick)
+static bool tree_paths_put(struct dw_paths *paths, struct dw_call_sums *sums, double ns_per_tick)
 {
 	uint32_t *order = dw_call_sums_order(sums);
 
 	if (!order)
 		return false;
 	paths->count = sums->paths.count;
-	paths_arrange(sums->paths.nodes, order, paths->count);
+	tree_paths_arrange(sums->paths.nodes, order, paths->count);
 	free(order);
 	for (size_t i = 0; i < paths->count; i++) {
 		struct dw_call_sum sum = *dw_call_sums_at(sums, i);
@@ -103,7 +103,7 @@ static bool paths_put(struct dw_paths *paths, struct dw_call_sums *sums, double 
 }
 
 /* The request is an enum dw_paths_of. */
-static bool paths_compute(struct dw_model *model, const void *request, void *result)
+static bool tree_paths_compute(struct dw_model *model, const void *request, void *result)
 {
 	const enum dw_paths_of *of = request;
 	struct dw_call_sums whole = dw_call_sums_make(DW_TREE_PATHS, false);
@@ -114,14 +114,14 @@ static bool paths_compute(struct dw_model *model, const void *request, void *res
 
 	if (good) {
 		paths->symbols = functions ? functions->symbols : model->symbols;
-		good = paths_put(paths, &whole, model->source->files[0].clock.ns_per_tick);
+		good = tree_paths_put(paths, &whole, model->source->files[0].clock.ns_per_tick);
 	}
 	dw_call_sums_reset(&whole);
 	return good;
 }
 
 /* The nodes are not in the arena: copying them would need too much memory. */
-static void paths_free(void *result)
+static void tree_paths_free(void *result)
 {
 	struct dw_paths *paths = result;
 
@@ -131,7 +131,8 @@ static void paths_free(void *result)
 const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
                                       struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_paths), paths_compute, paths_free };
+	static const struct dw_product product = { sizeof(struct dw_paths), tree_paths_compute,
+		                                       tree_paths_free };
 
 	return dw_product_get(model, &product, of, &of, error);
 }

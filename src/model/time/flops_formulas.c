@@ -35,24 +35,24 @@ struct rule {
 
 /* ---- arguments ----------------------------------------------------------------------------- */
 
-static const struct arg *arg_at(const struct args *args, unsigned index)
+static const struct arg *flops_arg(const struct args *args, unsigned index)
 {
 	static const struct arg none = { DWELL_DTYPE_NONE, 0, NULL };
 
 	return index < args->count ? &args->at[index] : &none;
 }
 
-static bool is_ints(const struct arg *arg)
+static bool flops_is_ints(const struct arg *arg)
 {
 	return arg->type == DWELL_ARG_INTS;
 }
 
-static bool is_tensor(const struct arg *arg)
+static bool flops_is_tensor(const struct arg *arg)
 {
 	return arg->type < DWELL_ARG_INTS;
 }
 
-static int64_t size_at(const struct arg *arg, unsigned index)
+static int64_t flops_size(const struct arg *arg, unsigned index)
 {
 	int64_t size;
 
@@ -61,9 +61,9 @@ static int64_t size_at(const struct arg *arg, unsigned index)
 }
 
 /* The integer for dimension `index`; a single integer applies to all dimensions. */
-static int64_t int_at(const struct arg *arg, unsigned index)
+static int64_t flops_int(const struct arg *arg, unsigned index)
 {
-	return size_at(arg, index < arg->dims ? index : arg->dims - 1u);
+	return flops_size(arg, index < arg->dims ? index : arg->dims - 1u);
 }
 
 /* ---- arithmetic that checks for overflow --------------------------------------------------- */
@@ -82,9 +82,9 @@ static uint64_t flops_plus(uint64_t a, uint64_t b)
 	return a == UNKNOWN || b == UNKNOWN || a > UNKNOWN - b ? UNKNOWN : a + b;
 }
 
-static uint64_t size_of(const struct arg *arg, unsigned index)
+static uint64_t flops_dim(const struct arg *arg, unsigned index)
 {
-	int64_t size = index < arg->dims ? size_at(arg, index) : -1;
+	int64_t size = index < arg->dims ? flops_size(arg, index) : -1;
 
 	return size < 0 ? UNKNOWN : (uint64_t)size;
 }
@@ -94,19 +94,19 @@ static uint64_t flops_span(const struct arg *arg, unsigned first, unsigned end)
 {
 	uint64_t elements = 1;
 
-	if (!is_tensor(arg))
+	if (!flops_is_tensor(arg))
 		return UNKNOWN;
 	for (unsigned i = first; i < end; i++)
-		elements = flops_times(elements, size_of(arg, i));
+		elements = flops_times(elements, flops_dim(arg, i));
 	return elements;
 }
 
-static uint64_t elements_of(const struct arg *arg)
+static uint64_t flops_elements(const struct arg *arg)
 {
 	return flops_span(arg, 0, arg->dims);
 }
 
-static void read_args(struct args *args, const struct dw_entry_shapes *shapes)
+static void flops_read_args(struct args *args, const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *at = shapes->tensors;
 	size_t left =
@@ -135,8 +135,8 @@ static uint64_t flops_broadcast(const struct arg *a, const struct arg *b, unsign
 	uint64_t elements = 1;
 
 	for (unsigned i = skip + 1; i <= dims; i++)
-		elements = flops_times(elements, flops_broad(i <= a->dims ? size_of(a, a->dims - i) : 1,
-		                                             i <= b->dims ? size_of(b, b->dims - i) : 1));
+		elements = flops_times(elements, flops_broad(i <= a->dims ? flops_dim(a, a->dims - i) : 1,
+		                                             i <= b->dims ? flops_dim(b, b->dims - i) : 1));
 	return elements;
 }
 
@@ -149,51 +149,51 @@ static uint64_t flops_nothing(const struct args *args, const struct rule *rule)
 
 static uint64_t flops_each(const struct args *args, const struct rule *rule)
 {
-	return flops_times(rule->each, elements_of(arg_at(args, rule->from)));
+	return flops_times(rule->each, flops_elements(flops_arg(args, rule->from)));
 }
 
 /* One or two operands; one of them may be a number. */
-static uint64_t each_result(const struct args *args, const struct rule *rule)
+static uint64_t flops_each_result(const struct args *args, const struct rule *rule)
 {
-	const struct arg *a = arg_at(args, 0), *b = arg_at(args, 1);
+	const struct arg *a = flops_arg(args, 0), *b = flops_arg(args, 1);
 
-	if (!is_tensor(a) && !is_tensor(b))
+	if (!flops_is_tensor(a) && !flops_is_tensor(b))
 		return UNKNOWN;
-	if (!is_tensor(b) || !is_tensor(a))
-		return flops_times(rule->each, elements_of(is_tensor(a) ? a : b));
+	if (!flops_is_tensor(b) || !flops_is_tensor(a))
+		return flops_times(rule->each, flops_elements(flops_is_tensor(a) ? a : b));
 	return flops_times(rule->each, flops_broadcast(a, b, 0));
 }
 
 /* With fixed statistics only x * a + b is left of the formula. PyTorch passes a flag for them; a
  * plain operator then reads the statistics after scale and shift. */
-static uint64_t batch_norm(const struct args *args, const struct rule *rule)
+static uint64_t flops_batch_norm(const struct args *args, const struct rule *rule)
 {
-	const struct arg *flag = arg_at(args, 5), *fourth = arg_at(args, 3);
+	const struct arg *flag = flops_arg(args, 5), *fourth = flops_arg(args, 3);
 	bool training;
 
-	if (is_ints(flag) && flag->dims)
-		training = int_at(flag, 0) != 0;
+	if (flops_is_ints(flag) && flag->dims)
+		training = flops_int(flag, 0) != 0;
 	else if (args->aten)
 		return UNKNOWN;
 	else
-		training = !is_tensor(fourth) || fourth->dims != 1;
-	return flops_times(training ? rule->each : 2, elements_of(arg_at(args, 0)));
+		training = !flops_is_tensor(fourth) || fourth->dims != 1;
+	return flops_times(training ? rule->each : 2, flops_elements(flops_arg(args, 0)));
 }
 
 /* ---- products ------------------------------------------------------------------------------ */
 
 static uint64_t flops_matmul(const struct args *args, const struct rule *rule)
 {
-	const struct arg *a = arg_at(args, rule->from), *b = arg_at(args, rule->from + 1);
+	const struct arg *a = flops_arg(args, rule->from), *b = flops_arg(args, rule->from + 1);
 	uint64_t inner, rows, columns;
 
-	if (!is_tensor(a) || !is_tensor(b) || !a->dims || !b->dims)
+	if (!flops_is_tensor(a) || !flops_is_tensor(b) || !a->dims || !b->dims)
 		return UNKNOWN;
-	inner = size_of(a, a->dims - 1u);
-	if (inner != size_of(b, b->dims > 1 ? b->dims - 2u : 0))
+	inner = flops_dim(a, a->dims - 1u);
+	if (inner != flops_dim(b, b->dims > 1 ? b->dims - 2u : 0))
 		return UNKNOWN;
-	rows = a->dims > 1 ? size_of(a, a->dims - 2u) : 1;
-	columns = b->dims > 1 ? size_of(b, b->dims - 1u) : 1;
+	rows = a->dims > 1 ? flops_dim(a, a->dims - 2u) : 1;
+	columns = b->dims > 1 ? flops_dim(b, b->dims - 1u) : 1;
 	return flops_times(2, flops_times(flops_broadcast(a, b, 2),
 	                                  flops_times(rows, flops_times(inner, columns))));
 }
@@ -201,47 +201,47 @@ static uint64_t flops_matmul(const struct args *args, const struct rule *rule)
 /* (input, weight [out, in...]): every element of the input is multiplied for each output. */
 static uint64_t flops_linear(const struct args *args, const struct rule *rule)
 {
-	const struct arg *weight = arg_at(args, 1);
+	const struct arg *weight = flops_arg(args, 1);
 
-	if (!is_tensor(weight) || !weight->dims)
+	if (!flops_is_tensor(weight) || !weight->dims)
 		return UNKNOWN;
-	return flops_times(2, flops_times(elements_of(arg_at(args, 0)),
-	                                  weight->dims > 1 ? size_of(weight, 0) : 1));
+	return flops_times(2, flops_times(flops_elements(flops_arg(args, 0)),
+	                                  weight->dims > 1 ? flops_dim(weight, 0) : 1));
 }
 
 /* (weight, gradient [batch, out]) */
-static uint64_t linear_backward_data(const struct args *args, const struct rule *rule)
+static uint64_t flops_linear_backward_data(const struct args *args, const struct rule *rule)
 {
-	const struct arg *weight = arg_at(args, 0);
+	const struct arg *weight = flops_arg(args, 0);
 
-	return flops_times(2, flops_times(elements_of(arg_at(args, 1)),
+	return flops_times(2, flops_times(flops_elements(flops_arg(args, 1)),
 	                                  flops_span(weight, 1, weight->dims)));
 }
 
 /* (input, gradient [batch, out]) */
-static uint64_t linear_backward_weights(const struct args *args, const struct rule *rule)
+static uint64_t flops_linear_backward_weights(const struct args *args, const struct rule *rule)
 {
-	const struct arg *gradient = arg_at(args, 1);
+	const struct arg *gradient = flops_arg(args, 1);
 
-	if (!is_tensor(gradient) || !gradient->dims)
+	if (!flops_is_tensor(gradient) || !gradient->dims)
 		return UNKNOWN;
-	return flops_times(2, flops_times(elements_of(arg_at(args, 0)),
-	                                  size_of(gradient, gradient->dims - 1u)));
+	return flops_times(2, flops_times(flops_elements(flops_arg(args, 0)),
+	                                  flops_dim(gradient, gradient->dims - 1u)));
 }
 
 /* Q [..., L, E], K [..., S, E], V [..., S, Ev]; `each` 1: forward, 3: backward. */
 static uint64_t flops_attention(const struct args *args, const struct rule *rule)
 {
-	const struct arg *q = arg_at(args, rule->from), *k = arg_at(args, rule->from + 1);
-	const struct arg *v = arg_at(args, rule->from + 2);
+	const struct arg *q = flops_arg(args, rule->from), *k = flops_arg(args, rule->from + 1);
+	const struct arg *v = flops_arg(args, rule->from + 2);
 	uint64_t scores, widths;
 
-	if (!is_tensor(q) || !is_tensor(k) || !is_tensor(v) || q->dims < 2 || k->dims < 2 ||
-	    v->dims < 2)
+	if (!flops_is_tensor(q) || !flops_is_tensor(k) || !flops_is_tensor(v) || q->dims < 2 ||
+	    k->dims < 2 || v->dims < 2)
 		return UNKNOWN;
-	scores = flops_times(flops_span(q, 0, q->dims - 1u), size_of(k, k->dims - 2u));
-	widths = flops_plus(flops_times(rule->each, size_of(q, q->dims - 1u)),
-	                    flops_times(rule->each == 1 ? 1 : 2, size_of(v, v->dims - 1u)));
+	scores = flops_times(flops_span(q, 0, q->dims - 1u), flops_dim(k, k->dims - 2u));
+	widths = flops_plus(flops_times(rule->each, flops_dim(q, q->dims - 1u)),
+	                    flops_times(rule->each == 1 ? 1 : 2, flops_dim(v, v->dims - 1u)));
 	return flops_times(2, flops_times(scores, widths));
 }
 
@@ -272,29 +272,30 @@ static uint64_t flops_places(int64_t in, const struct window *window)
 	return (uint64_t)out;
 }
 
-static bool has_ints(const struct args *args, unsigned first, unsigned count)
+static bool flops_has_ints(const struct args *args, unsigned first, unsigned count)
 {
 	for (unsigned i = first; i < first + count; i++)
-		if (!is_ints(arg_at(args, i)) || !arg_at(args, i)->dims)
+		if (!flops_is_ints(flops_arg(args, i)) || !flops_arg(args, i)->dims)
 			return false;
 	return true;
 }
 
 /* 2 x batch x places x weight. Places are those of `tensor` [batch, channels, ...]; with one
  * dimension less there is no batch. */
-static uint64_t conv_over(const struct arg *tensor, const struct arg *weight, unsigned places_dims)
+static uint64_t flops_conv_over(const struct arg *tensor, const struct arg *weight,
+                                unsigned places_dims)
 {
-	if (!is_tensor(tensor) || !is_tensor(weight) || tensor->dims < places_dims + 1u ||
+	if (!flops_is_tensor(tensor) || !flops_is_tensor(weight) || tensor->dims < places_dims + 1u ||
 	    tensor->dims > places_dims + 2u)
 		return UNKNOWN;
-	return flops_times(flops_times(2, elements_of(weight)),
-	                   flops_times(tensor->dims == places_dims + 2u ? size_of(tensor, 0) : 1,
+	return flops_times(flops_times(2, flops_elements(weight)),
+	                   flops_times(tensor->dims == places_dims + 2u ? flops_dim(tensor, 0) : 1,
 	                               flops_span(tensor, tensor->dims - places_dims, tensor->dims)));
 }
 
 /* PyTorch's: (input, weight, bias, stride, padding, dilation, ...). */
-static uint64_t conv_by_ints(const struct args *args, const struct arg *input,
-                             const struct arg *weight)
+static uint64_t flops_conv_by_ints(const struct args *args, const struct arg *input,
+                                   const struct arg *weight)
 {
 	unsigned count = weight->dims - 2u;
 	uint64_t out = 1;
@@ -302,85 +303,91 @@ static uint64_t conv_by_ints(const struct args *args, const struct arg *input,
 	if (weight->dims < 3 || input->dims < count + 1 || input->dims > count + 2)
 		return UNKNOWN;
 	for (unsigned i = 0; i < count; i++) {
-		struct window window = { size_at(weight, i + 2), int_at(arg_at(args, 3), i),
-			                     int_at(arg_at(args, 4), i), int_at(arg_at(args, 5), i), false };
+		struct window window = { flops_size(weight, i + 2), flops_int(flops_arg(args, 3), i),
+			                     flops_int(flops_arg(args, 4), i), flops_int(flops_arg(args, 5), i),
+			                     false };
 
-		out = flops_times(out, flops_places(size_at(input, input->dims - count + i), &window));
+		out = flops_times(out, flops_places(flops_size(input, input->dims - count + i), &window));
 	}
-	return flops_times(flops_times(2, elements_of(weight)),
-	                   flops_times(input->dims == count + 2 ? size_of(input, 0) : 1, out));
+	return flops_times(flops_times(2, flops_elements(weight)),
+	                   flops_times(input->dims == count + 2 ? flops_dim(input, 0) : 1, out));
 }
 
 /* `from`: the argument with PyTorch's flag for transposed; 0: it has none. */
 static uint64_t flops_conv(const struct args *args, const struct rule *rule)
 {
-	const struct arg *input = arg_at(args, 0), *weight = arg_at(args, 1);
+	const struct arg *input = flops_arg(args, 0), *weight = flops_arg(args, 1);
 
-	if (!is_tensor(input) || !is_tensor(weight))
+	if (!flops_is_tensor(input) || !flops_is_tensor(weight))
 		return UNKNOWN;
-	if (has_ints(args, 3, 3)) {
-		if (rule->from && !has_ints(args, rule->from, 1))
+	if (flops_has_ints(args, 3, 3)) {
+		if (rule->from && !flops_has_ints(args, rule->from, 1))
 			return UNKNOWN;
-		if (rule->from && int_at(arg_at(args, rule->from), 0))
-			return weight->dims < 3 ? UNKNOWN : conv_over(input, weight, weight->dims - 2u);
-		return conv_by_ints(args, input, weight);
+		if (rule->from && flops_int(flops_arg(args, rule->from), 0))
+			return weight->dims < 3 ? UNKNOWN : flops_conv_over(input, weight, weight->dims - 2u);
+		return flops_conv_by_ints(args, input, weight);
 	}
 	for (unsigned i = args->count; !args->aten && i-- > 2;) /* the output is the last tensor */
-		if (is_tensor(arg_at(args, i)) && arg_at(args, i)->dims == input->dims && input->dims > 2)
-			return conv_over(arg_at(args, i), weight, input->dims - 2u);
+		if (flops_is_tensor(flops_arg(args, i)) && flops_arg(args, i)->dims == input->dims &&
+		    input->dims > 2)
+			return flops_conv_over(flops_arg(args, i), weight, input->dims - 2u);
 	return UNKNOWN;
 }
 
-static uint64_t conv_transpose(const struct args *args, const struct rule *rule)
+static uint64_t flops_conv_transpose(const struct args *args, const struct rule *rule)
 {
-	const struct arg *weight = arg_at(args, 1);
+	const struct arg *weight = flops_arg(args, 1);
 
-	return weight->dims < 3 ? UNKNOWN : conv_over(arg_at(args, 0), weight, weight->dims - 2u);
+	return weight->dims < 3 ? UNKNOWN
+	                        : flops_conv_over(flops_arg(args, 0), weight, weight->dims - 2u);
 }
 
 /* PyTorch's: (gradient, input, weight, bias sizes, stride, padding, dilation, transposed,
  * output padding, groups, which gradients are wanted). */
-static uint64_t conv_backward(const struct args *args, const struct rule *rule)
+static uint64_t flops_conv_backward(const struct args *args, const struct rule *rule)
 {
-	const struct arg *weight = arg_at(args, 2), *wanted = arg_at(args, 10);
+	const struct arg *weight = flops_arg(args, 2), *wanted = flops_arg(args, 10);
 	uint64_t one;
 
-	if (!is_tensor(weight) || weight->dims < 3 || !has_ints(args, 7, 1) || !is_ints(wanted) ||
-	    wanted->dims < 2)
+	if (!flops_is_tensor(weight) || weight->dims < 3 || !flops_has_ints(args, 7, 1) ||
+	    !flops_is_ints(wanted) || wanted->dims < 2)
 		return UNKNOWN;
-	one = conv_over(arg_at(args, int_at(arg_at(args, 7), 0) ? 1 : 0), weight, weight->dims - 2u);
-	return flops_times(one, (uint64_t)(size_at(wanted, 0) != 0) + (uint64_t)(size_at(wanted, 1) != 0));
+	one = flops_conv_over(flops_arg(args, flops_int(flops_arg(args, 7), 0) ? 1 : 0), weight,
+	                      weight->dims - 2u);
+	return flops_times(one, (uint64_t)(flops_size(wanted, 0) != 0) +
+	                            (uint64_t)(flops_size(wanted, 1) != 0));
 }
 
 /* (weight, gradient of the output) */
-static uint64_t conv_backward_data(const struct args *args, const struct rule *rule)
+static uint64_t flops_conv_backward_data(const struct args *args, const struct rule *rule)
 {
-	const struct arg *gradient = arg_at(args, 1);
+	const struct arg *gradient = flops_arg(args, 1);
 
-	return gradient->dims < 3 ? UNKNOWN : conv_over(gradient, arg_at(args, 0), gradient->dims - 2u);
+	return gradient->dims < 3 ? UNKNOWN
+	                          : flops_conv_over(gradient, flops_arg(args, 0), gradient->dims - 2u);
 }
 
 /* (input, gradient of the output, ..., gradient of the weight) */
-static uint64_t conv_backward_weights(const struct args *args, const struct rule *rule)
+static uint64_t flops_conv_backward_weights(const struct args *args, const struct rule *rule)
 {
-	const struct arg *gradient = arg_at(args, 1);
+	const struct arg *gradient = flops_arg(args, 1);
 
 	for (unsigned i = args->count; i-- > 2;) /* grouped weights have one dimension more */
-		if (is_tensor(arg_at(args, i)) && gradient->dims > 2 &&
-		    arg_at(args, i)->dims >= gradient->dims)
-			return conv_over(gradient, arg_at(args, i), gradient->dims - 2u);
+		if (flops_is_tensor(flops_arg(args, i)) && gradient->dims > 2 &&
+		    flops_arg(args, i)->dims >= gradient->dims)
+			return flops_conv_over(gradient, flops_arg(args, i), gradient->dims - 2u);
 	return UNKNOWN;
 }
 
 /* Number of elements in a window whose sizes are given as integers. */
-static uint64_t window_area(const struct arg *kernel, unsigned dims)
+static uint64_t flops_window_area(const struct arg *kernel, unsigned dims)
 {
 	uint64_t area = 1;
 
-	if (!is_ints(kernel) || !kernel->dims)
+	if (!flops_is_ints(kernel) || !kernel->dims)
 		return UNKNOWN;
 	for (unsigned i = 0; i < dims; i++)
-		area = flops_times(area, int_at(kernel, i) < 1 ? UNKNOWN : (uint64_t)int_at(kernel, i));
+		area = flops_times(area, flops_int(kernel, i) < 1 ? UNKNOWN : (uint64_t)flops_int(kernel, i));
 	return area;
 }
 
@@ -388,53 +395,57 @@ static uint64_t window_area(const struct arg *kernel, unsigned dims)
  * `each`: number of window dimensions; `from`: the argument with the ceil mode. */
 static uint64_t flops_pool(const struct args *args, const struct rule *rule)
 {
-	const struct arg *input = arg_at(args, 0), *kernel = arg_at(args, 1);
-	const struct arg *stride = arg_at(args, 2), *ceil = arg_at(args, rule->from);
+	const struct arg *input = flops_arg(args, 0), *kernel = flops_arg(args, 1);
+	const struct arg *stride = flops_arg(args, 2), *ceil = flops_arg(args, rule->from);
 	unsigned dims = rule->each;
 	uint64_t out;
 
-	if (!is_tensor(input) || input->dims < dims || !has_ints(args, 1, 1) || !has_ints(args, 3, 1) ||
-	    !is_ints(stride) || (rule->from == 5 && !has_ints(args, 4, 1)))
+	if (!flops_is_tensor(input) || input->dims < dims || !flops_has_ints(args, 1, 1) ||
+	    !flops_has_ints(args, 3, 1) || !flops_is_ints(stride) ||
+	    (rule->from == 5 && !flops_has_ints(args, 4, 1)))
 		return UNKNOWN;
 	out = flops_span(input, 0, input->dims - dims);
 	for (unsigned i = 0; i < dims; i++) {
-		struct window window = { int_at(kernel, i), int_at(stride->dims ? stride : kernel, i),
-			                     int_at(arg_at(args, 3), i), 1,
-			                     is_ints(ceil) && ceil->dims && int_at(ceil, 0) };
+		struct window window = { flops_int(kernel, i), flops_int(stride->dims ? stride : kernel, i),
+			                     flops_int(flops_arg(args, 3), i), 1,
+			                     flops_is_ints(ceil) && ceil->dims && flops_int(ceil, 0) };
 
 		if (rule->from == 5)
-			window.dilation = int_at(arg_at(args, 4), i);
-		out = flops_times(out, flops_places(size_at(input, input->dims - dims + i), &window));
+			window.dilation = flops_int(flops_arg(args, 4), i);
+		out = flops_times(out, flops_places(flops_size(input, input->dims - dims + i), &window));
 	}
-	return flops_times(out, window_area(kernel, dims));
+	return flops_times(out, flops_window_area(kernel, dims));
 }
 
 /* Plain: (input, output, ...) and the window as a later argument; a global average has no
  * window. */
-static uint64_t plain_pool(const struct args *args, const struct rule *rule)
+static uint64_t flops_plain_pool(const struct args *args, const struct rule *rule)
 {
-	const struct arg *input = arg_at(args, 0), *output = arg_at(args, 1);
+	const struct arg *input = flops_arg(args, 0), *output = flops_arg(args, 1);
 
-	if (!is_tensor(input) || !is_tensor(output) || output->dims != input->dims || input->dims < 3)
+	if (!flops_is_tensor(input) || !flops_is_tensor(output) || output->dims != input->dims ||
+	    input->dims < 3)
 		return UNKNOWN;
 	for (unsigned i = 2; i < args->count; i++)
-		if (is_ints(arg_at(args, i)))
-			return flops_times(elements_of(output), window_area(arg_at(args, i), input->dims - 2u));
-	return flops_span(output, 2, output->dims) == 1 ? elements_of(input) : UNKNOWN;
+		if (flops_is_ints(flops_arg(args, i)))
+			return flops_times(flops_elements(output),
+			                   flops_window_area(flops_arg(args, i), input->dims - 2u));
+	return flops_span(output, 2, output->dims) == 1 ? flops_elements(input) : UNKNOWN;
 }
 
 /* PyTorch's: (gradient, input, kernel, ...); plain, for a global average: (gradient, gradient of
  * the input). */
-static uint64_t avg_pool_backward(const struct args *args, const struct rule *rule)
+static uint64_t flops_avg_pool_backward(const struct args *args, const struct rule *rule)
 {
-	const struct arg *gradient = arg_at(args, 0), *input = arg_at(args, 1);
+	const struct arg *gradient = flops_arg(args, 0), *input = flops_arg(args, 1);
 
-	if (is_ints(arg_at(args, 2)))
-		return flops_times(elements_of(gradient), window_area(arg_at(args, 2), rule->each));
-	if (args->aten || !is_tensor(gradient) || gradient->dims < 3 ||
+	if (flops_is_ints(flops_arg(args, 2)))
+		return flops_times(flops_elements(gradient),
+		                   flops_window_area(flops_arg(args, 2), rule->each));
+	if (args->aten || !flops_is_tensor(gradient) || gradient->dims < 3 ||
 	    flops_span(gradient, 2, gradient->dims) != 1)
 		return UNKNOWN;
-	return elements_of(input);
+	return flops_elements(input);
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -445,13 +456,13 @@ static const struct rule rules[] = {
 	{ "conv3d", flops_conv, 0, 0 },
 	{ "convolution", flops_conv, 0, 6 },
 	{ "_convolution", flops_conv, 0, 6 },
-	{ "conv_transpose1d", conv_transpose, 0, 0 },
-	{ "conv_transpose2d", conv_transpose, 0, 0 },
-	{ "conv_transpose3d", conv_transpose, 0, 0 },
-	{ "deconvolution", conv_transpose, 0, 0 },
-	{ "convolution_backward", conv_backward, 0, 0 },
-	{ "convolution_backward_data", conv_backward_data, 0, 0 },
-	{ "convolution_backward_weights", conv_backward_weights, 0, 0 },
+	{ "conv_transpose1d", flops_conv_transpose, 0, 0 },
+	{ "conv_transpose2d", flops_conv_transpose, 0, 0 },
+	{ "conv_transpose3d", flops_conv_transpose, 0, 0 },
+	{ "deconvolution", flops_conv_transpose, 0, 0 },
+	{ "convolution_backward", flops_conv_backward, 0, 0 },
+	{ "convolution_backward_data", flops_conv_backward_data, 0, 0 },
+	{ "convolution_backward_weights", flops_conv_backward_weights, 0, 0 },
 
 	{ "mm", flops_matmul, 0, 0 },
 	{ "bmm", flops_matmul, 0, 0 },
@@ -463,8 +474,8 @@ static const struct rule rules[] = {
 	{ "baddbmm", flops_matmul, 0, 1 },
 	{ "addmv", flops_matmul, 0, 1 },
 	{ "linear", flops_linear, 0, 0 },
-	{ "linear_backward_data", linear_backward_data, 0, 0 },
-	{ "linear_backward_weights", linear_backward_weights, 0, 0 },
+	{ "linear_backward_data", flops_linear_backward_data, 0, 0 },
+	{ "linear_backward_weights", flops_linear_backward_weights, 0, 0 },
 
 	{ "scaled_dot_product_attention", flops_attention, 1, 0 },
 	{ "_scaled_dot_product_flash_attention", flops_attention, 1, 0 },
@@ -477,15 +488,15 @@ static const struct rule rules[] = {
 	{ "_scaled_dot_product_efficient_attention_backward", flops_attention, 3, 1 },
 	{ "_scaled_dot_product_cudnn_attention_backward", flops_attention, 3, 1 },
 
-	{ "add", each_result, 1, 0 },
-	{ "sub", each_result, 1, 0 },
-	{ "rsub", each_result, 1, 0 },
-	{ "mul", each_result, 1, 0 },
-	{ "div", each_result, 1, 0 },
-	{ "pow", each_result, 1, 0 },
-	{ "maximum", each_result, 1, 0 },
-	{ "minimum", each_result, 1, 0 },
-	{ "gradient_add", each_result, 1, 0 },
+	{ "add", flops_each_result, 1, 0 },
+	{ "sub", flops_each_result, 1, 0 },
+	{ "rsub", flops_each_result, 1, 0 },
+	{ "mul", flops_each_result, 1, 0 },
+	{ "div", flops_each_result, 1, 0 },
+	{ "pow", flops_each_result, 1, 0 },
+	{ "maximum", flops_each_result, 1, 0 },
+	{ "minimum", flops_each_result, 1, 0 },
+	{ "gradient_add", flops_each_result, 1, 0 },
 	{ "addcmul", flops_each, 3, 0 },
 	{ "addcdiv", flops_each, 3, 0 },
 	{ "lerp", flops_each, 3, 0 },
@@ -515,10 +526,10 @@ static const struct rule rules[] = {
 	{ "cross_entropy", flops_each, 5, 0 },
 	{ "cross_entropy_backward", flops_each, 2, 0 },
 
-	{ "batch_norm", batch_norm, 8, 0 },
-	{ "native_batch_norm", batch_norm, 8, 0 },
-	{ "cudnn_batch_norm", batch_norm, 8, 0 },
-	{ "_batch_norm_impl_index", batch_norm, 8, 0 },
+	{ "batch_norm", flops_batch_norm, 8, 0 },
+	{ "native_batch_norm", flops_batch_norm, 8, 0 },
+	{ "cudnn_batch_norm", flops_batch_norm, 8, 0 },
+	{ "_batch_norm_impl_index", flops_batch_norm, 8, 0 },
 	{ "native_batch_norm_backward", flops_each, 9, 0 },
 	{ "batch_norm_backward", flops_each, 9, 0 },
 	{ "layer_norm", flops_each, 8, 0 },
@@ -537,14 +548,14 @@ static const struct rule rules[] = {
 	{ "avg_pool1d", flops_pool, 1, 4 },
 	{ "avg_pool2d", flops_pool, 2, 4 },
 	{ "avg_pool3d", flops_pool, 3, 4 },
-	{ "max_pool", plain_pool, 0, 0 },
-	{ "average_pool", plain_pool, 0, 0 },
+	{ "max_pool", flops_plain_pool, 0, 0 },
+	{ "average_pool", flops_plain_pool, 0, 0 },
 	{ "max_pool2d_with_indices_backward", flops_each, 1, 0 },
 	{ "max_pool3d_with_indices_backward", flops_each, 1, 0 },
 	{ "max_pool_backward", flops_each, 1, 0 },
-	{ "avg_pool2d_backward", avg_pool_backward, 2, 0 },
-	{ "avg_pool3d_backward", avg_pool_backward, 3, 0 },
-	{ "average_pool_backward", avg_pool_backward, 2, 0 },
+	{ "avg_pool2d_backward", flops_avg_pool_backward, 2, 0 },
+	{ "avg_pool3d_backward", flops_avg_pool_backward, 3, 0 },
+	{ "average_pool_backward", flops_avg_pool_backward, 2, 0 },
 	{ "adaptive_avg_pool1d", flops_each, 1, 0 },
 	{ "adaptive_avg_pool2d", flops_each, 1, 0 },
 	{ "adaptive_avg_pool3d", flops_each, 1, 0 },
@@ -632,7 +643,7 @@ uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum d
 	if (!shapes && rule->formula != flops_nothing)
 		return 0;
 	if (shapes)
-		read_args(&args, shapes);
+		flops_read_args(&args, shapes);
 	flops = rule->formula(&args, rule);
 	*why = flops == UNKNOWN ? DW_FLOPS_NOT_ENOUGH : DW_FLOPS_COUNTED;
 	return flops == UNKNOWN ? 0 : flops;
