@@ -245,7 +245,7 @@ struct dwell_profile_options {
 	bool with_stack;
 	bool with_flops;         /* includes shapes */
 	bool with_functions;     /* needs the functions probe (libdwell-functions) */
-	struct dwell_schedule schedule; /* if its `active` is 0, everything from start to stop is recorded */
+	struct dwell_schedule schedule; /* `active` 0 means that everything from start to stop is recorded */
 	/* Optional; overrides `schedule`: returns the action of each step, counted from 0. */
 	enum dwell_action (*action)(uint64_t step_num, void *context);
 	/*

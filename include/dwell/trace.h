@@ -72,30 +72,32 @@ struct dwell_view_options {
 	const char *group_by;
 	/* --top-level: show only operators that no other operator called */
 	bool top_level;
-	/* --engine NAME: show this engine; the default of several nested ones is the outermost */
+	/* --engine NAME: show this training engine (default: of nested ones the outermost) */
 	const char *engine;
 	/* --skip-iteration N: leave the run's first N iterations out of the view sequence and the
-	 * layout singa (default 0; in the layout the program's number) */
+	 * layout singa (default: 0, in the layout what the program chose) */
 	bool has_skip_iteration;
 	uint64_t skip_iteration;
-	/* --events: layers: show the operators within each */
+	/* --events: layers: show the operators within each layer */
 	bool events;
-	/* --paths LIST: layers: show only these and those below them, as Net.stem,Net.block.* */
+	/* --paths LIST: layers: show only these layers and the layers below them, as
+	 * Net.stem,Net.block.* */
 	const char *paths;
 
 	/* ---- For views; layouts ignore it. */
-	/* --leaves: layers: show only those that hold no others */
+	/* --leaves: layers: show only layers that contain no other layer */
 	bool leaves;
-	/* --per-call: layers: show each call */
+	/* --per-call: layers: a row for each call of a layer */
 	bool per_call;
 
 	/* ---- For layouts; views ignore it. */
 	/* --header TEXT: print TEXT above the table, in layouts that have such a line */
 	const char *header;
-	/* --widths LIST: most characters in columns of a layout: name=N,shapes=N,source=N */
+	/* --widths LIST: how wide columns of a layout may be, in characters: name=N,shapes=N,source=N
+	 * */
 	const char *widths;
 	/* --verbosity LEVEL: layout singa: 1 forward and backward, 2 every operation, 3 the distributed
-	 * ones (default: the program's, else 2) */
+	 * ones (default: what the program chose, otherwise 2) */
 	bool has_verbosity;
 	uint64_t verbosity;
 	/* --time-unit UNIT: print all times in one unit */

@@ -98,7 +98,7 @@ __attribute__((constructor)) static void find_dlclose(void)
 /* Maps addresses to ids by open addressing. Addresses are added and never changed. */
 static struct {
 	void *function; /* atomic: set once */
-	uint64_t known; /* atomic; generation << 32 | id; 0: unknown, since no generation is 0 */
+	uint64_t known; /* atomic; generation << 32 | id; 0 means unknown, since no generation is 0 */
 } ids[IDS];
 
 /* The allocator, which interning may call, can be instrumented itself: that would recurse. */

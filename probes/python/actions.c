@@ -31,7 +31,7 @@ struct recorder {
 struct scope {
 	PyObject_HEAD
 	PyObject *name;
-	uint32_t id; /* 0: no session was running when it was created; then nothing is recorded */
+	uint32_t id; /* 0 means no session was running when it was created; then nothing is recorded */
 	unsigned began;
 };
 

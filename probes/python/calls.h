@@ -32,9 +32,9 @@ struct dwp_calls {
 	uint32_t mixed;         /* calls below this depth end by name: other records followed them */
 	const char *cursor;     /* where the stream was after the last record of a function */
 	const void *entered;    /* the code object that frames.c entered last */
-	uintptr_t stack_begin;  /* lowest address of this thread's machine stack; 0: not known */
+	uintptr_t stack_begin;  /* lowest address of this thread's machine stack; 0 means not known */
 	uintptr_t stack_scarce; /* a frame nearer than this to stack_begin has too little stack left */
-	uint32_t ids[DWP_MOST_CALLS]; /* 0: not recorded */
+	uint32_t ids[DWP_MOST_CALLS]; /* 0 means not recorded */
 };
 
 extern __thread struct dwp_calls *dwp_calls __attribute__((tls_model("initial-exec")));
@@ -47,7 +47,7 @@ struct dwp_calls *dwp_calls_create(void);
 /* Stored in an extra field of the code object, which ends with the code object. */
 struct dwp_known_code {
 	PyObject *code;
-	uint32_t id; /* with flags; 0: its calls are not recorded */
+	uint32_t id; /* with flags; 0 means its calls are not recorded */
 };
 
 /* A cache by address of the code object, so that most calls need not ask Python for the field. */

@@ -43,8 +43,8 @@ static bool recording;
 static evaluator *chained;     /* another owner of the slot, which calls eval_frame() */
 static uint32_t most_nested;   /* largest depth of calls that this file records */
 static uint32_t code_offset;   /* in a frame, in bytes */
-static uint32_t owner_offset;  /* in a frame; 0: creating a generator evaluates no frame */
-static uint32_t version_offset; /* in a function; 0: not needed, only 3.11 needs it */
+static uint32_t owner_offset;  /* in a frame; 0 means creating a generator evaluates no frame */
+static uint32_t version_offset; /* in a function; 0 means not needed, only 3.11 needs it */
 
 #define FRAME_CODE(frame) (*(PyObject *const *)(const void *)((const char *)(frame) + code_offset))
 #define OWNED_BY_GENERATOR 1

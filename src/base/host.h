@@ -17,8 +17,8 @@
 
 struct dw_identity {
 	uint32_t pid;
-	uint64_t pid_namespace; /* inode of the namespace in which `pid` is the id; 0: not known */
-	uint64_t birth;         /* field 22 of /proc/PID/stat; 0: not known */
+	uint64_t pid_namespace; /* inode of the namespace in which `pid` is the id; 0 means not known */
+	uint64_t birth;         /* field 22 of /proc/PID/stat; 0 means not known */
 };
 
 enum dw_alive { DW_DEAD, DW_ALIVE, DW_ALIVE_UNKNOWN };
@@ -40,7 +40,7 @@ enum dw_alive dw_process_lives(const struct dw_identity *process, unsigned *scan
 
 /* The id of this boot of the machine; false and zeros if it is not known. */
 bool dw_host_boot_id(uint8_t id[16]);
-/* The inode of a namespace of the calling process ("pid", "time"); 0: not known. */
+/* The inode of a namespace of the calling process ("pid", "time"); 0 means not known. */
 uint64_t dw_host_namespace(const char *name);
 
 /* Closes all file descriptors from `first` on, also without close_range() (Linux before 5.9,

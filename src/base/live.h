@@ -14,14 +14,14 @@
 struct dw_live_item {
 	uint64_t address;
 	uint32_t space;
-	uint32_t next_free; /* in an unused item: the next unused number + 1; 0: none */
+	uint32_t next_free; /* in an unused item: the next unused number + 1; 0 means none */
 };
 
 /* A zeroed structure is empty. */
 struct dw_live {
 	struct dw_live_item *items;
 	size_t count, capacity; /* numbers that were ever used */
-	uint32_t free;          /* the first unused number + 1; 0: none */
+	uint32_t free;          /* the first unused number + 1; 0 means none */
 	struct dw_map map;
 };
 

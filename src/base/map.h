@@ -26,7 +26,7 @@
 #define DW_MAP_NONE UINT32_MAX
 
 struct dw_map {
-	uint64_t *slots; /* hash << 32 | index + 1; 0: empty */
+	uint64_t *slots; /* hash << 32 | index + 1; 0 means empty */
 	uint32_t mask;   /* slots - 1; meaningless while there are none */
 	uint32_t count;
 };

@@ -9,7 +9,7 @@
 #ifndef DW_CLI_BANDWIDTH_H
 #define DW_CLI_BANDWIDTH_H
 
-/* 0: it could not be measured. */
+/* 0 means it could not be measured. */
 double dw_bandwidth_measure(void);
 
 #endif

@@ -10,7 +10,7 @@
 #define DW_CLI_PEAK_H
 
 struct dw_peak {
-	double flops_per_second; /* of all threads together; 0: it could not be measured */
+	double flops_per_second; /* of all threads together; 0 means it could not be measured */
 	double one_thread;       /* the fastest thread while the others ran */
 	unsigned threads;
 	const char *vectors;     /* "AVX-512", "AVX2", "SSE2", "NEON" */

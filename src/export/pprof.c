@@ -45,8 +45,8 @@ struct pprof {
 	struct dw_proto message;
 	uint64_t strings, functions, locations; /* number of written items of each kind */
 	uint64_t labels[LABEL_COUNT];           /* strings */
-	uint64_t *symbol_locations;             /* by symbol, with one more for "no operator"; 0: not
-	                                         * written yet */
+	uint64_t *symbol_locations;             /* by symbol, and one more for "no operator"; 0
+	                                         * means not written yet */
 	uint64_t **frame_locations;             /* by file, then by frame id */
 	uint64_t *thread_names;                 /* by thread: string */
 	uint64_t path[MOST_FRAMES];  /* locations of a sample, innermost first */

@@ -10,7 +10,7 @@
  * A capture is one word, so that whoever ends it ends this capture and no later one:
  *
  *     63               32 31                0
- *     | categories wanted | when it ends    |   in 2^20 ticks, which wrap; 0: none
+ *     | categories wanted | when it ends    |   in 2^20 ticks, which wrap; 0 means none
  *
  * It ends at its time even if its controller was killed. The recorder checks this when it takes a
  * chunk and at steps; a controller, when it wants a capture of its own.

@@ -45,7 +45,7 @@ struct dw_encode_stream {
 	uint32_t process;  /* PROCESS id */
 	uint32_t stream;   /* number, | DW_STREAM_NESTED */
 	uint32_t thread;   /* id of the THREAD that has it now */
-	uint32_t block;    /* 0: no chunk is open */
+	uint32_t block;    /* 0 means no chunk is open */
 	uint32_t last_block;
 	uint32_t at_bytes;
 	uint64_t number;
@@ -66,7 +66,7 @@ size_t dw_encode_bytes(const struct dw_encode *encode);
 void *dw_encode_take(struct dw_encode *encode, size_t *bytes);
 uint32_t dw_encode_new_id(struct dw_encode *encode);
 
-/* Parts of the image: makes a chunk in a new block (0: out of memory), and finds a block's
+/* Parts of the image: makes a chunk in a new block (0 if out of memory), and finds a block's
  * chunk. */
 uint32_t dw_encode_new_chunk(struct dw_encode *encode, uint32_t type, uint32_t process,
                              uint32_t stream, uint64_t number);
@@ -173,9 +173,9 @@ struct dw_encode_events {
 	struct dw_encode *encode;
 	uint32_t process;    /* PROCESS id */
 	uint32_t stream;     /* number of the writer in its process */
-	uint32_t clock;      /* DEVICE_CLOCK id; 0: the file's clock */
+	uint32_t clock;      /* DEVICE_CLOCK id; 0 means the file's clock */
 	uint32_t record_bytes;
-	uint32_t block;      /* 0: no chunk is open */
+	uint32_t block;      /* 0 means no chunk is open */
 	uint32_t last_block;
 	uint32_t at_bytes;
 	uint64_t number;

@@ -82,8 +82,8 @@ struct dw_head {
 	uint64_t start_ticks;
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
-	uint64_t time_namespace;      /* inode of the creator's time namespace; 0: not known */
-	/* with creator_pid the creator's identity, as in a PROCESS entry; 0: not known */
+	uint64_t time_namespace;      /* inode of the creator's time namespace; 0 means not known */
+	/* with creator_pid the creator's identity, as in a PROCESS entry; 0 means not known */
 	uint64_t creator_pid_namespace;
 	uint64_t creator_birth;
 	uint8_t reserved0[256 - 224];
@@ -120,7 +120,7 @@ struct dw_head {
 struct dw_gate {
 	uint32_t mask;    /* atomic: categories recorded now; 0 when closed */
 	uint32_t open;    /* atomic: whether the process's schedule opens it, 0 or 1 */
-	uint32_t pid;     /* the process that steps it; 0: none */
+	uint32_t pid;     /* the process that steps it; 0 means none */
 	uint32_t profiles; /* atomic: what the process's open profiles want in addition to the mask */
 	uint64_t step;    /* atomic: steps begun by this process */
 };
@@ -138,8 +138,8 @@ struct dw_control {
 	uint32_t wait;
 	uint32_t warmup;
 	uint32_t active;
-	uint32_t repeat;        /* 0: for ever */
-	uint64_t capture;       /* atomic: a capture under way, see format/control.h; 0: none */
+	uint32_t repeat;        /* 0 means for ever */
+	uint64_t capture;       /* atomic: a capture under way, see format/control.h; 0 means none */
 	uint8_t reserved1[184];
 	struct dw_gate gates[DW_GATES]; /* gate 0: all processes that never step */
 	/* Which LAYER ranges are recorded while the mask contains DWELL_DETAIL_LAYERS. */
@@ -147,7 +147,7 @@ struct dw_control {
 	uint32_t reserved2;
 	char layers[DW_LAYERS_BYTES];   /* atomic: paths and patterns, commas between, NUL-terminated */
 	/* For each gate, when the process that steps it began: the low half of a PROCESS entry's birth,
-	 * if the process is in the creator's pid namespace; 0: not known. */
+	 * if the process is in the creator's pid namespace; 0 means not known. */
 	uint32_t gate_births[DW_GATES]; /* atomic */
 };
 
@@ -169,9 +169,9 @@ struct dw_chunk {
 	uint64_t end_ticks;   /* time of the last record; 0 while the chunk is open */
 	uint32_t end_bytes;   /* offset of the first unused byte; 0 while the chunk is open */
 	uint32_t thread;      /* id of the THREAD entry that has the stream at the start */
-	uint32_t next;        /* block of the stream's next chunk; 0: none yet */
+	uint32_t next;        /* block of the stream's next chunk; 0 means none yet */
 	/* of device chunks; otherwise 0 */
-	uint32_t clock;       /* DEVICE_CLOCK of its times; 0: the file's clock */
+	uint32_t clock;       /* DEVICE_CLOCK of its times; 0 means the file's clock */
 	uint32_t record_bytes; /* size of each record, a multiple of 8, at least 32 */
 	uint32_t reserved;
 };
@@ -262,24 +262,24 @@ struct dw_device_record {
 	__extension__ union { /* unnamed, which C99 does not have */
 		struct {
 			uint32_t id;      /* LAUNCH or OP */
-			uint32_t node;    /* of a graph; 0: none */
+			uint32_t node;    /* of a graph; 0 means none */
 		} name;
 		uint64_t bytes;
 		struct {
 			uint32_t event;   /* the program's number of it */
-			uint32_t queue;   /* QUEUE that is waited for; 0: none, or unknown */
+			uint32_t queue;   /* QUEUE that is waited for; 0 means none, or unknown */
 		} wait;
 	};
 	uint32_t what;        /* kind << 28 | QUEUE; written last, release */
-	uint32_t correlation; /* number of the call that caused it, in its process; 0: unknown */
+	uint32_t correlation; /* number of the call that caused it, in its process; 0 means unknown */
 };
 
 /* The further fields of records of 48 bytes or more. */
 struct dw_device_record_wide {
 	struct dw_device_record record;
-	uint64_t external;    /* id that the program gave; MEMORY: the address; 0: none */
-	uint32_t name;        /* OP: the event's name if its kind and detail do not give it; 0: they do */
-	uint32_t recorded_by; /* SYNC: correlation of the call that recorded the event; 0: unknown */
+	uint64_t external;    /* id that the program gave; MEMORY: the address; 0 means none */
+	uint32_t name;        /* OP: the event's name; 0 means its kind and detail give it */
+	uint32_t recorded_by; /* SYNC: correlation of the call that recorded the event; 0 means unknown */
 };
 
 #define DW_DEVICE_LENGTH_BITS 48
@@ -461,7 +461,7 @@ struct dw_entry_step {
 	uint64_t number;      /* from 0, by process */
 	uint64_t start_ticks;
 	uint64_t end_ticks;   /* 0 while the step is open; written last; atomic */
-	uint64_t cpu_ns;      /* CPU time of the process during the step; 0: open, or not read */
+	uint64_t cpu_ns;      /* CPU time of the process during the step; 0 means open, or not read */
 };
 #define DW_STEP_RECORDED 1u  /* the gate was open */
 #define DW_STEP_CANCELLED 2u /* changed in place: it was not a step; its number may be used again */
@@ -567,8 +567,8 @@ struct dw_entry_device {
 	uint32_t number;       /* as the process numbers its devices */
 	uint32_t name;         /* STRING: "NVIDIA A100-SXM4-40GB", or 0 */
 	uint32_t api;          /* enum dw_device_api */
-	uint32_t processors;   /* multiprocessors or compute units; 0: unknown */
-	uint64_t memory_bytes; /* 0: unknown */
+	uint32_t processors;   /* multiprocessors or compute units; 0 means unknown */
+	uint64_t memory_bytes; /* 0 means unknown */
 	uint8_t uuid[16];      /* zeros: unknown */
 };
 

@@ -42,7 +42,7 @@ struct listing {
 	bool events, by_path;
 	struct row *rows;
 	size_t count, capacity;
-	size_t widths[COLUMNS]; /* 0: the column is left out */
+	size_t widths[COLUMNS]; /* 0 means the column is left out */
 	uint32_t deepest;
 	bool failed;
 };

@@ -46,8 +46,8 @@ struct dw_picture_node {
 	const char *label;   /* any bytes */
 	uint64_t value;      /* with its children; cut at the value of its parent */
 	uint64_t self;       /* for the tooltip, or DW_PICTURE_NO_SELF */
-	uint64_t count;      /* of calls or the like, for the tooltip; 0: not shown */
-	uint32_t depth;      /* 0: a child of the root; at most one more than the node before */
+	uint64_t count;      /* of calls or the like, for the tooltip; 0 means not shown */
+	uint32_t depth;      /* 0 for children of the root; at most one more than the node before */
 	uint32_t kind;       /* index into kinds */
 };
 

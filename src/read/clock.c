@@ -101,7 +101,7 @@ static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *orde
 	return kept;
 }
 
-/* How much longer the time was on the monotonic clock than in ticks at this rate; 0: no jump. */
+/* How much longer the time was on the monotonic clock than in ticks at this rate; 0 means no jump. */
 static double clock_jump_between(const struct dw_read_clock *a, const struct dw_read_clock *b,
                                  double ns_per_tick, double tolerance)
 {

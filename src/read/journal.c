@@ -97,7 +97,7 @@ static bool journal_header_at(const char *at, size_t left, struct dw_entry *head
 	       header->bytes >= journal_least_bytes(header->tag & 0xffff);
 }
 
-/* Offset of the field that is written last, after others that change in place; 0: none. */
+/* Offset of the field that is written last, after others that change in place; 0 means none. */
 static size_t journal_last_written(uint32_t type)
 {
 	switch (type) {

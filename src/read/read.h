@@ -2,7 +2,7 @@
  * The parts of opening a source, only for the files of this module.
  *
  *   file     one file: mapped, recognised, imported (src/import), or refused with a reason
- *   chunks   its blocks: chunk headers, checked and sorted
+ *   chunks   its blocks: chunk headers, checked and sorted; later the streams of all files
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
  *   withdraw steps that turned out to be none
  *   clock    its ticks on the run's common time line
@@ -11,7 +11,6 @@
  *   source   combines these as struct dw_source, with the help of
  *   people   files, names, processes, threads
  *   stacks   frames with their functions
- *   streams  chunks in order
  *   devices  devices, their queues, clocks and chunks
  *   steps    steps, metadata, ends
  *
@@ -143,7 +142,7 @@ struct dw_read_device_parts {
 
 /* Ids to places in an array. A random seed prevents a file from choosing ids that collide. */
 struct dw_read_index {
-	struct dw_read_item { uint32_t id, place; } *items; /* place: from 1; 0: not set yet */
+	struct dw_read_item { uint32_t id, place; } *items; /* place: from 1; 0 means not set yet */
 	size_t count, capacity;
 	struct dw_map by_id;
 	uint64_t seed;
@@ -238,7 +237,7 @@ static inline uint64_t dw_read_u64(double value)
  * since. -1 if out of memory. */
 int dw_read_withdraw(struct dw_read_file *file);
 
-/* people.c, stacks.c, streams.c, devices.c, steps.c, places.c: called in this order; -1 if out of memory. */
+/* people.c, stacks.c, chunks.c, devices.c, steps.c, places.c: called in this order; -1 if out of memory. */
 int dw_read_fill_people(struct dw_reader *reader);
 int dw_read_fill_stacks(struct dw_reader *reader);
 int dw_read_fill_streams(struct dw_reader *reader);

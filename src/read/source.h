@@ -186,18 +186,18 @@ struct dw_source_chunk {
 
 struct dw_source_device {
 	uint32_t process;     /* index */
-	uint32_t id;          /* DEVICE id in its file; 0: a placeholder */
+	uint32_t id;          /* DEVICE id in its file; 0 means a placeholder */
 	uint32_t number;      /* as the process numbers its devices */
 	uint32_t api;         /* enum dw_device_api, or an unknown value */
-	uint32_t processors;  /* 0: unknown */
-	uint64_t memory_bytes; /* 0: unknown */
+	uint32_t processors;  /* 0 means unknown */
+	uint64_t memory_bytes; /* 0 means unknown */
 	const char *name;     /* never NULL; "" when not known */
 };
 
 /* What runs its work in order: a stream of CUDA or HIP. */
 struct dw_source_queue {
 	uint32_t device;      /* index */
-	uint32_t id;          /* QUEUE id in its file; 0: a placeholder for events without a queue */
+	uint32_t id;          /* QUEUE id in its file; 0 means a placeholder for events without a queue */
 	uint64_t number;      /* DW_QUEUE_NONE: its events are in no stream */
 	uint32_t context;
 	int32_t priority;
@@ -213,7 +213,7 @@ struct dw_source_pairing {
 
 struct dw_source_device_clock {
 	const struct dw_source_pairing *pairings; /* ascending */
-	size_t pairing_count; /* 0: the clock is the file's */
+	size_t pairing_count; /* 0 means the clock is the file's */
 	uint64_t error_ns;    /* of the least exact pairing */
 };
 
@@ -250,7 +250,7 @@ struct dw_source_clock {
 	/* Parts with different rates, because the machine slept or a virtual machine was paused and
 	 * the clocks diverged; sorted by ticks. Durations use ns_per_tick there too. */
 	const struct dw_source_clock_piece *pieces;
-	size_t piece_count;   /* 0: one rate is valid for the whole file */
+	size_t piece_count;   /* 0 means one rate is valid for the whole file */
 };
 
 struct dw_source_file {
@@ -271,7 +271,7 @@ struct dw_source_file {
 	uint64_t clock_jump_ns;          /* by how much, at most */
 	bool foreign;                    /* written by another profiler: an XSpace */
 	bool torn;                       /* the file ends within a chunk */
-	/* How many bytes a copy that was cut short lacks; 0: it is complete, or that cannot be
+	/* How many bytes a copy that was cut short lacks; 0 means it is complete, or that cannot be
 	 * found out. */
 	uint64_t missing_bytes;
 	bool waits;                      /* recording waits for steps: --steps or a schedule */

@@ -11,8 +11,8 @@
 /* What the file's WITHDRAWAL entries state, by id. */
 struct withdrawn {
 	uint64_t *until;  /* of a PROCESS: its tentative steps from before were none */
-	uint32_t *as;     /* of an OP: what its ranges are; 0: what it says itself */
-	uint32_t *places; /* of an OP: an entry in ops, from 1; 0: there is none */
+	uint32_t *as;     /* of an OP: what its ranges are; 0 means what it says itself */
+	uint32_t *places; /* of an OP: an entry in ops, from 1; 0 means there is none */
 };
 
 static void withdraw_take(const struct dw_read_file *file, const struct withdrawn *withdrawn)

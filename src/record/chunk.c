@@ -150,7 +150,8 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 
 	dw_step_look();
 	if (writer->chunk && !writer->chunk->end_bytes) {
-		/* A record that was considered abandoned continued after all: see stream.c. */
+		/* The cursor is outside the chunk: a thread that seemed to have abandoned its record went on
+		 * to write it (see stream.c). */
 		if ((uintptr_t)stream->cursor - (uintptr_t)writer->chunk > DW_BLOCK_BYTES)
 			dw_slot_resume(stream, writer->chunk);
 		chunk_close(stream, writer);

@@ -310,7 +310,7 @@ static void file_count_writer(int fd, off_t offset, const struct dw_chunk *chunk
 	extent->unknown += alive == DW_ALIVE_UNKNOWN;
 }
 
-/* `self` is the PROCESS id of the caller, which does not count as a writer; 0: it has none. */
+/* `self` is the PROCESS id of the caller, which does not count as a writer; 0 means it has none. */
 static void file_survey(int fd, uint32_t self, struct extent *extent)
 {
 	unsigned scans = MOST_SCANS;

@@ -36,9 +36,9 @@
  * A copy is valid if `version` is even and the same before and after copying. */
 struct module {
 	uint32_t version;
-	uint32_t id;           /* 0: code that is in no file */
+	uint32_t id;           /* 0 means code that is in no file */
 	uintptr_t low, high;   /* of the executable mapping; both 0: it was unloaded */
-	uintptr_t base;        /* address of the file's first bytes; 0: not mapped */
+	uintptr_t base;        /* address of the file's first bytes; 0 means not mapped */
 	uintptr_t bias;        /* address minus the address that the file itself uses */
 	uint64_t first_bytes;  /* hash of the bytes at `base` */
 	bool is_libc;
@@ -71,7 +71,7 @@ size_t dw_read_memory(void *to, uintptr_t from, size_t bytes)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* 0: the memory cannot be read. */
+/* 0 means the memory cannot be read. */
 static uint64_t module_hash_first_bytes(uintptr_t base)
 {
 	char bytes[FIRST_BYTES];
@@ -232,7 +232,7 @@ struct mapping {
 /* Used only by the thread that holds the maps. Static, because a thread's stack may be small. */
 static struct {
 	char text[4096 + 512]; /* a path has at most 4,096 bytes */
-	uintptr_t base;        /* first bytes of the file with this device and inode; 0: not found */
+	uintptr_t base;        /* first bytes of the file with this device and inode; 0 means not found */
 	uint64_t device, inode;
 } maps;
 

@@ -33,7 +33,7 @@ pid_t dw_gettid(void)
 #define LARGEST_PAGE ((uintptr_t)65536) /* the largest page of any supported kernel */
 #define SLOTS_AT_ONCE 64u
 
-/* The size of the mapping up to the end of that many slots, in whole pages. */
+/* How many bytes must be mapped for the process with its first `slots` slots, in whole pages. */
 static size_t process_bytes_with(uint32_t slots)
 {
 	size_t bytes = offsetof(struct dw_process, slots) + slots * sizeof *dw_process->slots;

@@ -124,7 +124,7 @@ struct dw_writer {
 	uint32_t stream;
 	uint32_t thread;     /* THREAD id of the last thread that the stream noted */
 	uint64_t slow_start; /* from when to when a new chunk was sought, if that is */
-	uint64_t slow_end;   /* not recorded yet; 0: nothing is to be recorded */
+	uint64_t slow_end;   /* not recorded yet; 0 means nothing is to be recorded */
 	uint64_t lost;       /* records lost since the last one written, for a LOSS record */
 	uint32_t lost_cause; /* cause of the last lost record */
 	/* To detect a record that a signal handler left by siglongjmp(); see stream.c. */
@@ -148,7 +148,7 @@ struct dw_walked {
 
 /* What the kernel has counted for a thread since its start; see usage.c. */
 struct dw_usage {
-	uint64_t ticks; /* when it was read; 0: not yet */
+	uint64_t ticks; /* when it was read; 0 means not yet */
 	uint64_t cpu_ns, delay_ns, process_cpu_ns;
 	uint32_t waits, preemptions, minor_faults, major_faults;
 	bool delay_known; /* and cpu_ns is from the same account */
@@ -159,7 +159,7 @@ struct dw_slot {
 	struct dwell_stream main;
 	struct dwell_stream nested; /* for handlers that interrupt a record of `main` */
 	struct dw_writer writers[2];
-	uint32_t tid;             /* atomic; 0: free */
+	uint32_t tid;             /* atomic; 0 means free */
 	uint32_t generation;      /* of the session that the other fields belong to */
 	uint32_t thread;          /* THREAD id */
 	uint32_t process;         /* PROCESS id */
@@ -179,8 +179,8 @@ struct dw_slot {
 	uint32_t scope_operators;           /* `operators` at its begin */
 	bool marks_steps;                   /* the program itself has begun a step in this thread */
 	const void *stepper;                /* the profile that marks this thread's steps; NULL: none */
-	uint64_t step_cpu_ns;               /* of the process at the begin of the step; 0: not read */
-	uint64_t moment_cpu_ns;             /* the same at the last dwell_step_now(); 0: not read */
+	uint64_t step_cpu_ns;               /* of the process at the begin of the step; 0 means not read */
+	uint64_t moment_cpu_ns;             /* the same at the last dwell_step_now(); 0 means not read */
 	uint64_t step_ticks;                /* duration of this thread's last step */
 	uint64_t usage_due;                 /* no reading of the usage before this time */
 	struct dw_usage usage;              /* the last reading */
@@ -191,7 +191,7 @@ struct dw_slot {
 	uint32_t refusal;                   /* enum dw_loss of the refused claim */
 	uint32_t operators;                 /* open operators, while stacks are recorded */
 	uintptr_t stack_low;                /* the part of the thread's stack that can be read; */
-	uintptr_t stack_high;               /* 0: not known yet */
+	uintptr_t stack_high;               /* 0 means not known yet */
 	uintptr_t stack_floor;              /* addresses below this are not on that stack */
 	uint32_t code_generation;   /* dwell_code_generation when the caches below were emptied */
 	struct dw_unwound *unwound; /* stacks without frame pointers; NULL: none yet; see stack.c */
@@ -207,7 +207,7 @@ struct dw_slot {
 };
 
 struct dw_process {
-	uint32_t pid;                /* atomic; 0: not stored yet since fork */
+	uint32_t pid;                /* atomic; 0 means not stored yet since fork */
 	uint32_t generation;         /* atomic; of the session it is registered with */
 	uint32_t id;                 /* atomic; PROCESS id, 0: not registered */
 	uint32_t new_id;             /* the same, set when registration begins */
@@ -216,7 +216,7 @@ struct dw_process {
 	uint64_t retry_ticks;     /* atomic; after a failed registration: no attempt before this time */
 	uint32_t refusal;         /* atomic; enum dw_loss of the last refused block */
 	uint32_t lock;            /* atomic; tid of the thread that claims or registers, 0: free */
-	uint64_t lock_seen_ticks; /* atomic; when its own holder was first refused it; 0: never */
+	uint64_t lock_seen_ticks; /* atomic; when its own holder was first refused it; 0 means never */
 	uintptr_t lock_frame;     /* atomic; frame of dw_process_lock() when it was taken */
 	uint32_t session_lock;    /* atomic; tid of the thread that starts or stops a session */
 	uint64_t window;          /* index << 32 | next block of it; index from 1; under the lock */
@@ -325,7 +325,7 @@ bool dw_journal_open(const struct dw_entry_process *self);
 
 /* ---- intern -------------------------------------------------------------------- */
 
-uint32_t dw_new_id(void); /* 0: no ids are left */
+uint32_t dw_new_id(void); /* 0 means no ids are left */
 uint32_t dw_intern_string(const char *text, size_t length);
 uint32_t dw_intern_text(const char *text); /* NULL: 0 */
 uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, uint32_t shapes,
@@ -453,14 +453,14 @@ void dw_stream_halt(void);
 /* If `mask` asks for stacks, loads what the first stack would otherwise load: the first stack may
  * be recorded in a signal handler. */
 void dw_stack_prepare(uint32_t mask);
-/* The id of the current stack, from the frame that `caller` returns to; 0: none was found. */
+/* The id of the current stack, from the frame that `caller` returns to; 0 means none was found. */
 uint32_t dw_stack_here(struct dw_slot *slot, const void *caller);
-/* Begins an operator with a stack; 0: the stack of the caller, if the operator is outermost. Pass
- * the result to dwell_end(). */
+/* Begins an operator with a stack; 0 means the stack of the caller, if the operator is outermost.
+ * Pass the result to dwell_end(). */
 unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack);
 /* Copies memory that may not be mapped or may be unmapped meanwhile. Returns the bytes copied. */
 size_t dw_read_memory(void *to, uintptr_t from, size_t bytes);
-/* The FRAME id of a code address in this process; 0: it cannot be found out now. */
+/* The FRAME id of a code address in this process; 0 means it cannot be found out now. */
 uint32_t dw_module_frame(uintptr_t address);
 /* The FRAME ids of a stack's return addresses. The call is before its return address, which may
  * already be in the next function. False if some cannot be found out. */
@@ -477,9 +477,10 @@ void dw_step_join(void);                  /* takes a gate in a new session */
 void dw_step_leave(void);                 /* releases it at process exit */
 void dw_step_close(struct dw_slot *slot); /* ends the open step; slot may be NULL */
 void dw_step_next(struct dw_slot *slot);  /* and begins another */
-/* Ends the open step and sets the gate for the next one. Returns the end; 0: no step was open. */
+/* Ends the open step and sets the gate for the next one. Returns the end; 0 means none was open. */
 uint64_t dw_step_end(struct dw_slot *slot);
-/* Ends the open step and begins one at `ticks` (0: now), not before that end. Returns its begin. */
+/* Ends the open step and begins one at `ticks`, not before that end; 0 means now. Returns its
+ * begin. */
 uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks);
 void dw_step_cancel(struct dw_slot *slot);                     /* cancels the open step */
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks); /* records a step that ends now */

@@ -100,7 +100,8 @@ static bool slot_write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 	if (!id)
 		return false;
 	entry->entry.id = id;
-	/* Not `id`, because the process may be registering; see process_is_registering_here(). */
+	/* new_id and not id: while the process registers, only new_id is set. See
+	 * process_is_registering_here(). */
 	slot->process = DW_LOAD(dw_process->new_id);
 	entry->entry.aux = slot->process;
 	entry->tid = DW_LOAD(slot->tid);

@@ -77,7 +77,7 @@ static bool stack_kernel_reads(uintptr_t at)
 
 static bool stack_can_read(uintptr_t at)
 {
-	static int8_t reliable; /* atomic; 0: not known, -1: all addresses are reported as readable */
+	static int8_t reliable; /* atomic; 0 means not known, -1 that all addresses seem readable */
 
 	if (!DW_LOAD(reliable))
 		DW_STORE(reliable, (int8_t)(stack_kernel_reads(8) ? -1 : 1));
@@ -156,7 +156,7 @@ struct way {
 };
 
 /* Compares the outermost `count` frames of the last walk with the stack as it is now. Returns
- * the number of frames from the outermost one to the innermost one that changed; 0: none did.
+ * the number of frames from the outermost one to the innermost one that changed; 0 means none did.
  * The loop has no branch, because a branch would make each load wait for the one before. */
 static uint32_t stack_has_changed(const struct dw_walked *walked, uint32_t count)
 {
@@ -300,7 +300,7 @@ static void stack_remember(struct dw_slot *slot, uint64_t hash, uint32_t id)
 	slot->stacks[at].id = id;
 }
 
-/* The return addresses that the unwinder finds from `caller` outwards; 0: it finds none. */
+/* The return addresses that the unwinder finds from `caller` outwards; 0 means it finds none. */
 __attribute__((noinline)) static int stack_unwind(void **addresses, const void *caller)
 {
 	int count = backtrace(addresses, DEEPEST), own = 0;
@@ -337,7 +337,7 @@ static bool stack_is_whole(void *const *walked, int walked_count, void *const *u
 struct dw_unwound {
 	uint32_t next;
 	struct unwound_stack {
-		uint64_t key;    /* 0: the place is empty */
+		uint64_t key;    /* 0 means the place is empty */
 		uint32_t id, count;
 		struct {
 			uintptr_t place, value;

@@ -27,7 +27,7 @@ uint32_t dw_step_summary_blocks(const struct dw_head *head)
 	return next < end ? end - next : 0;
 }
 
-/* How many steps a new entry collects; 0: no more entries may be reserved. Threads that run
+/* How many steps a new entry collects; 0 means no more entries may be reserved. Threads that run
  * this at the same time may double the number twice, which does no harm. */
 static uint64_t summary_entry_steps(void)
 {

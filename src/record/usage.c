@@ -39,7 +39,7 @@ static bool usage_read_delay(struct dw_usage *usage)
 	text[length] = '\0';
 	usage->cpu_ns = strtoull(text, &end, 10);
 	usage->delay_ns = strtoull(end, NULL, 10);
-	return usage->cpu_ns != 0; /* 0: the kernel was built without this account */
+	return usage->cpu_ns != 0; /* 0 means the kernel was built without this account */
 }
 
 static uint64_t usage_clock_ns(clockid_t clock)

@@ -53,7 +53,7 @@ bool dw_serve_is_alive(struct dw_serve_control *control);
 #define DW_SERVE_MOST_MS 3600000u
 
 struct dw_serve_request {
-	uint64_t duration_ms, start_ns; /* start_ns: wall clock; 0: now */
+	uint64_t duration_ms, start_ns; /* start_ns: wall clock; 0 means now */
 	bool functions;                 /* also the functions of the language */
 	bool emit_xspace;               /* answer in `xspace`, not as a tool's file */
 	char session[DW_SERVE_MOST_SESSION];
@@ -91,7 +91,7 @@ struct dw_serve_stream {
 	uint64_t file_bytes, file_at;
 	enum dw_grpc status;
 	char message[256];
-	uint64_t began_ms, answered_ms; /* answered_ms: when the answer was ready; 0: not yet */
+	uint64_t began_ms, answered_ms; /* answered_ms: when the answer was ready; 0 means not yet */
 };
 
 struct dw_serve_connection {

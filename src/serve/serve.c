@@ -30,7 +30,7 @@
 struct loop {
 	struct dw_serve serve;
 	struct dw_serve_connection *connections[MOST_CONNECTIONS];
-	uint64_t over_ms; /* when it was asked to end; 0: not yet */
+	uint64_t over_ms; /* when it was asked to end; 0 means not yet */
 	struct pollfd polled[FIXED + MOST_CONNECTIONS]; /* listener, child, channel, connections */
 	bool closed;      /* the channel was closed */
 };

@@ -16,9 +16,9 @@
 struct dw_serve_options {
 	const char *trace;
 	const char *host;  /* NULL: 127.0.0.1; any other needs a token */
-	unsigned port;     /* 0: any free port */
-	bool inherited;    /* standard input is the socket that listens already, standard output a
-	                    * channel: its other end closed means stop */
+	unsigned port;     /* 0 means any free port */
+	bool inherited;    /* a program started the server: standard input is a socket that already
+	                    * listens, and the server ends when standard output is closed */
 	const char *token; /* clients send "authorization: Bearer TOKEN"; NULL: no token is required */
 	/* Called when the server listens. */
 	void (*ready)(void *context, const char *host, unsigned port);

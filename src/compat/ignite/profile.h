@@ -32,8 +32,8 @@ struct dwell_ignite_profiler {
 	unsigned handler_count, handler_capacity;
 	bool ticks;      /* the clock counts ticks; otherwise ns */
 	uint64_t base_ticks, base_ns; /* the same moment on both clocks */
-	uint64_t fetch_start; /* the clock at the begin of the current fetch; 0: none */
-	uint64_t fetch_end;   /* the clock at its end; 0: none */
+	uint64_t fetch_start; /* the clock at the begin of the current fetch; 0 means none */
+	uint64_t fetch_end;   /* the clock at its end; 0 means none */
 	bool ran;
 	bool no_memory; /* memory ran out: the results are incomplete */
 	FILE *times;    /* temporary file of struct dw_profile_time, or NULL */

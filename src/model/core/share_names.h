@@ -1,5 +1,6 @@
 /*
- * The shares of a step's time, and the share of a range by its category and name.
+ * The shares into which the time of a step is divided (data, backward ...), and which share a range
+ * belongs to.
  */
 #ifndef DW_MODEL_CORE_SHARE_NAMES_H
 #define DW_MODEL_CORE_SHARE_NAMES_H

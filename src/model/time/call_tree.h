@@ -7,8 +7,8 @@
 #include "model/time/call_sums.h"
 #include "model/time/profiles.h"
 
-/* Fills `whole` from all streams: by calls, or with `functions` by recorded stacks. False: out of
- * memory. Reset `whole` in any case. */
+/* Adds the ranges of all streams to `whole`: by call path, or if `functions` is given by recorded
+ * stack. False: out of memory. Reset `whole` afterwards in any case. */
 bool dw_tree_walk(struct dw_model *model, const struct dw_functions *functions,
                   struct dw_call_sums *whole, bool *has_stacks);
 

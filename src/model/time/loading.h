@@ -42,8 +42,8 @@ struct dw_loading_part {
 /* Of a thread. */
 struct dw_loading {
 	uint64_t samples;
-	uint64_t asked, ready;     /* number of times that a batch was requested; sum of the batches
-	                            * that were ready at these times */
+	uint64_t asked, ready;     /* requests for a batch; batches that were ready at a request,
+	                            * added up over all requests */
 	struct dw_request *requests; /* in order; only of threads with steps */
 	size_t request_count;
 	struct dw_made *made;      /* batches, in order */

@@ -94,6 +94,7 @@ void dw_profile_begin_stream(struct dw_profile *profile, struct dw_profile_worke
                              uint32_t process)
 {
 	*profile = (struct dw_profile){ .worker = worker, .row_calls = worker->row_calls };
+	dw_tally_pending_init(&profile->pending);
 	dw_scope_set_init(&profile->scopes, models, count, process);
 	if (count == 1 && dw_scope_is_all(models[0]))
 		profile_find_combination(worker, 1); /* dw_profile_enter() assumes its first tally is 1 */
@@ -105,6 +106,7 @@ void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pas
 	struct dw_profile_worker *worker = profile->worker;
 	uint64_t last_ns = dw_source_ns(&pass->walk.file->clock, dw_time_now(&pass->walk.time));
 
+	dw_tally_flush(&profile->pending);
 	worker->failed |= pass->failed;
 	/* In damaged traces, ends whose begin would take too long to find count as ends without a
 	 * begin. */
