@@ -13,13 +13,13 @@
 DWELL_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
 DWELL_SITE(state_site, DWELL_CATEGORY_ALLOCATION, "optimizer state", NULL);
 
-static bool wanted(void)
+static bool blocks_wanted(void)
 {
 	return dwell_wants(1u << DWELL_CATEGORY_ALLOCATION);
 }
 
 /* Returns a tensor's storage. PyTorch before 2.0 has no untyped_storage(). */
-static PyObject *storage_of(PyObject *tensor)
+static PyObject *blocks_storage_of(PyObject *tensor)
 {
 	bool untyped = PyObject_HasAttrString(tensor, "untyped_storage");
 
@@ -29,9 +29,9 @@ static PyObject *storage_of(PyObject *tensor)
 }
 
 /* Reports the block of a tensor. */
-static void say(PyObject *tensor, struct dwell_site *site)
+static void blocks_report(PyObject *tensor, struct dwell_site *site)
 {
-	PyObject *storage = tensor != Py_None ? storage_of(tensor) : NULL;
+	PyObject *storage = tensor != Py_None ? blocks_storage_of(tensor) : NULL;
 	PyObject *number = storage ? PyObject_CallMethod(storage, "data_ptr", NULL) : NULL;
 	void *address = number ? PyLong_AsVoidPtr(number) : NULL;
 
@@ -44,7 +44,7 @@ static void say(PyObject *tensor, struct dwell_site *site)
 
 /* Reports the blocks of the tensors in a list, or of the values of a dictionary. NULL is ignored. A
  * Python exception is cleared. */
-static void say_all(PyObject *tensors, struct dwell_site *site)
+static void blocks_report_all(PyObject *tensors, struct dwell_site *site)
 {
 	PyObject *values = tensors && PyDict_Check(tensors) ? PyDict_Values(tensors) : tensors;
 
@@ -54,7 +54,7 @@ static void say_all(PyObject *tensors, struct dwell_site *site)
 			PyObject *tensor = PyList_GetItem(values, i);
 
 			Py_INCREF(tensor);
-			say(tensor, site);
+			blocks_report(tensor, site);
 			Py_DECREF(tensor);
 		}
 	if (values != tensors)
@@ -66,25 +66,25 @@ void dwp_blocks_of_module(PyObject *module)
 {
 	static const char *const own[] = { "_parameters", "_buffers" };
 
-	if (!wanted())
+	if (!blocks_wanted())
 		return;
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
 		PyObject *tensors = PyObject_GetAttrString(module, own[i]);
 
-		say_all(tensors, &parameter_site);
+		blocks_report_all(tensors, &parameter_site);
 		Py_XDECREF(tensors);
 	}
 }
 
 void dwp_blocks_of_groups(PyObject *optimizer)
 {
-	PyObject *groups = wanted() ? PyObject_GetAttrString(optimizer, "param_groups") : NULL;
+	PyObject *groups = blocks_wanted() ? PyObject_GetAttrString(optimizer, "param_groups") : NULL;
 
 	for (Py_ssize_t i = 0; groups && PyList_Check(groups) && i < PyList_Size(groups); i++) {
 		PyObject *group = PyList_GetItem(groups, i); /* borrowed, of the optimizer's list */
 
 		if (PyDict_Check(group))
-			say_all(PyDict_GetItemString(group, "params"), &parameter_site);
+			blocks_report_all(PyDict_GetItemString(group, "params"), &parameter_site);
 	}
 	Py_XDECREF(groups);
 	PyErr_Clear();
@@ -92,11 +92,12 @@ void dwp_blocks_of_groups(PyObject *optimizer)
 
 void dwp_blocks_of_state(PyObject *optimizer)
 {
-	PyObject *state = wanted() ? PyObject_GetAttrString(optimizer, "state") : NULL;
+	PyObject *state = blocks_wanted() ? PyObject_GetAttrString(optimizer, "state") : NULL;
 	PyObject *values = state && PyDict_Check(state) ? PyDict_Values(state) : NULL;
 
+	/* Each value is usually a dictionary. What is neither that nor a list is ignored. */
 	for (Py_ssize_t i = 0; values && i < PyList_Size(values); i++)
-		say_all(PyList_GetItem(values, i), &state_site); /* mostly dictionaries; others are ignored */
+		blocks_report_all(PyList_GetItem(values, i), &state_site);
 	Py_XDECREF(values);
 	Py_XDECREF(state);
 	PyErr_Clear();

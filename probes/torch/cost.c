@@ -31,19 +31,19 @@ static struct {
 
 static __thread char here;
 
-TORCH_START(on_count, count_operator)
+TORCH_START(on_count, cost_count_operator)
 
-static void count_operator(const char *function)
+static void cost_count_operator(const char *function)
 {
 	if (count.watcher == &here)
 		count.operators++;
 }
 
-static void on_end(const char *function, void *context)
+static void cost_on_end(const char *function, void *context)
 {
 }
 
-static double now_ns(void)
+static double cost_now_ns(void)
 {
 	struct timespec now;
 
@@ -53,11 +53,11 @@ static double now_ns(void)
 
 /* Returns the shorter one of `fastest` and the time of a call. The fastest of several calls is used,
  * because disturbances only make a call slower. */
-static double time_of(PyObject *function, double fastest)
+static double cost_time_of(PyObject *function, double fastest)
 {
-	double start = now_ns();
+	double start = cost_now_ns();
 	PyObject *result = PyObject_CallObject(function, NULL);
-	double took = now_ns() - start;
+	double took = cost_now_ns() - start;
 
 	Py_XDECREF(result);
 	PyErr_Clear();
@@ -65,14 +65,14 @@ static double time_of(PyObject *function, double fastest)
 }
 
 /* The time to write a range: two readings of the clock and three words. */
-static double range_ns(void)
+static double cost_of_range_ns(void)
 {
 	uint32_t words[2 * CALLS + CALLS];
 	double fastest = 1e9;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t last = dwell_ticks();
-		double start = now_ns();
+		double start = cost_now_ns();
 
 		for (int i = 0; i < CALLS; i++) {
 			uint64_t begin = dwell_ticks(), end;
@@ -83,7 +83,7 @@ static double range_ns(void)
 			__atomic_store_n(&words[i * 3 + 2], (uint32_t)(end - begin), __ATOMIC_RELEASE);
 			last = end;
 		}
-		start = now_ns() - start;
+		start = cost_now_ns() - start;
 		fastest = start < fastest ? start : fastest;
 	}
 	return fastest / CALLS;
@@ -91,7 +91,7 @@ static double range_ns(void)
 
 /* Stores a figure in the trace. It is limited to bounds, which are multiples of the cost of a range:
  * on a busy machine the difference of two times can have any value. */
-static void say(const char *key, double ns, double least, double most)
+static void cost_report(const char *key, double ns, double least, double most)
 {
 	char text[32];
 
@@ -106,7 +106,7 @@ static const char operators[] =
     " with torch.inference_mode(False), torch.enable_grad():\n"
     "  for i in range(2): torch.autograd.grad((t.exp() * t).sum(), t)\n";
 
-static void measure_operators(PyObject *torch, double range)
+static void cost_measure_operators(PyObject *torch, double range)
 {
 	static const uint8_t scopes[] = { TORCH_FUNCTION, TORCH_BACKWARD, TORCH_SCRIPT, TORCH_USER };
 	PyObject *names = dwp_python_names("torch", torch), *work = NULL; /* borrowed */
@@ -116,31 +116,33 @@ static void measure_operators(PyObject *torch, double range)
 	if (names && dwp_python_run(names, operators))
 		work = PyDict_GetItemString(names, "work");
 	for (int round = 0; work && round < ROUNDS; round++) {
-		without = time_of(work, without);
+		without = cost_time_of(work, without);
 		for (size_t i = 0; i < sizeof scopes; i++)
-			handles[i] = dwp_abi_add_callback((torch_start *)on_count, on_end, 1u << scopes[i], false);
+			handles[i] =
+				dwp_abi_add_callback((torch_start *)on_count, cost_on_end, 1u << scopes[i], false);
 		dwp_abi_skip_states(true);
 		count.operators = 0;
 		count.watcher = &here;
-		with = time_of(work, with);
+		with = cost_time_of(work, with);
 		count.watcher = NULL;
 		dwp_abi_skip_states(false);
 		for (size_t i = 0; i < sizeof scopes; i++)
 			dwp_abi_remove_callback(handles[i]);
 	}
 	if (with < 1e9 && without < 1e9 && count.operators)
-		say(DW_KEY_TORCH_CALLBACK_NS, (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
-		    11 * range);
+		cost_report(DW_KEY_TORCH_CALLBACK_NS,
+		            (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
+		            11 * range);
 	Py_XDECREF(names);
 	PyErr_Clear();
 }
 
-static void before(struct dwp_call *call)
+static void cost_before(struct dwp_call *call)
 {
 	call->began = DWELL_NOT_BEGUN;
 }
 
-static void after(struct dwp_call *call, PyObject *result)
+static void cost_after(struct dwp_call *call, PyObject *result)
 {
 }
 
@@ -150,9 +152,9 @@ static const char calls[] = "class Callee:\n"
                             "def work():\n"
                             " for i in range(100): callee(i)\n";
 
-static void measure_hook(PyObject *torch, double range)
+static void cost_measure_hook(PyObject *torch, double range)
 {
-	static const struct dwp_hook hook = { before, after };
+	static const struct dwp_hook hook = { cost_before, cost_after };
 	PyObject *names = dwp_python_names("torch", torch), *work = NULL, *callee = NULL; /* borrowed */
 	double without = 1e9, with = 1e9;
 
@@ -161,13 +163,14 @@ static void measure_hook(PyObject *torch, double range)
 		callee = PyDict_GetItemString(names, "Callee");
 	}
 	for (int round = 0; work && round < 2 * ROUNDS; round++)
-		without = time_of(work, without);
+		without = cost_time_of(work, without);
 	if (callee)
 		dwp_hook_attribute(callee, "__call__", &hook);
 	for (int round = 0; work && round < 2 * ROUNDS; round++)
-		with = time_of(work, with);
+		with = cost_time_of(work, with);
 	if (with < 1e9 && without < 1e9)
-		say(DW_KEY_TORCH_HOOK_NS, (with > without ? with - without : 0) / CALLS + range, 1.5 * range, 4 * range);
+		cost_report(DW_KEY_TORCH_HOOK_NS, (with > without ? with - without : 0) / CALLS + range,
+		            1.5 * range, 4 * range);
 	Py_XDECREF(names);
 	PyErr_Clear();
 }
@@ -180,8 +183,8 @@ void dwp_cost_measure(PyObject *torch)
 
 	if (dwell_wants(1u << DWELL_CATEGORY_FUNCTION) || !dwell_gate)
 		return;
-	range = range_ns();
+	range = cost_of_range_ns();
 	if (dwp_abi_has_operators())
-		measure_operators(torch, range);
-	measure_hook(torch, range);
+		cost_measure_operators(torch, range);
+	cost_measure_hook(torch, range);
 }

@@ -42,7 +42,7 @@ static __thread const char *caller_path __attribute__((tls_model("initial-exec")
 
 /* ---- the table -------------------------------------------------------------------------- */
 
-static struct entry *place(struct entry *entries, size_t size, const void *module)
+static struct entry *layers_place(struct entry *entries, size_t size, const void *module)
 {
 	size_t at = ((uintptr_t)module >> 4) * 0x9e3779b97f4a7c15u >> 20;
 
@@ -52,7 +52,7 @@ static struct entry *place(struct entry *entries, size_t size, const void *modul
 }
 
 /* Rebuilds the table without removed entries, twice as large if the others need it. */
-static bool renew(void)
+static bool layers_renew(void)
 {
 	size_t size = table.size ? table.size : 256, live = 0;
 	struct entry *entries;
@@ -68,7 +68,7 @@ static bool renew(void)
 	table.used = 0;
 	for (size_t i = 0; i < table.size; i++)
 		if (table.entries[i].module && table.entries[i].module != REMOVED) {
-			*place(entries, size, table.entries[i].module) = table.entries[i];
+			*layers_place(entries, size, table.entries[i].module) = table.entries[i];
 			table.used++;
 		}
 	free(table.entries);
@@ -77,14 +77,14 @@ static bool renew(void)
 	return true;
 }
 
-static struct entry *find(const void *module)
+static struct entry *layers_find(const void *module)
 {
-	struct entry *entry = table.size ? place(table.entries, table.size, module) : NULL;
+	struct entry *entry = table.size ? layers_place(table.entries, table.size, module) : NULL;
 
 	return entry && entry->module ? entry : NULL;
 }
 
-static void free_ways(struct way *way)
+static void layers_free_ways(struct way *way)
 {
 	while (way) {
 		struct way *next = way->next;
@@ -94,22 +94,22 @@ static void free_ways(struct way *way)
 	}
 }
 
-static PyObject *forget(PyObject *self, PyObject *reference)
+static PyObject *layers_forget(PyObject *self, PyObject *reference)
 {
-	struct entry *entry = find(PyLong_AsVoidPtr(self));
+	struct entry *entry = layers_find(PyLong_AsVoidPtr(self));
 
 	if (entry && entry->reference == reference) {
 		Py_DECREF(entry->reference);
-		free_ways(entry->ways);
+		layers_free_ways(entry->ways);
 		*entry = (struct entry){ .module = REMOVED };
 	}
 	PyErr_Clear();
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef forgetter = { "dwp_forget", forget, METH_O, NULL };
+static PyMethodDef forgetter = { "dwp_forget", layers_forget, METH_O, NULL };
 
-static struct way *new_way(PyObject *module, const char *path, bool first)
+static struct way *layers_new_way(PyObject *module, const char *path, bool first)
 {
 	size_t bytes = strlen(path) + 1;
 	struct way *way = calloc(1, sizeof *way + bytes);
@@ -122,17 +122,17 @@ static struct way *new_way(PyObject *module, const char *path, bool first)
 }
 
 /* Adds a path to a module that has an entry. */
-static void add_way(struct entry *entry, PyObject *module, const char *path)
+static void layers_add_way(struct entry *entry, PyObject *module, const char *path)
 {
 	struct way **last = &entry->ways;
 
 	for (; *last; last = &(*last)->next)
 		if (strcmp((*last)->path, path) == 0)
 			return;
-	*last = new_way(module, path, false);
+	*last = layers_new_way(module, path, false);
 }
 
-static bool begins_steps(PyObject *module, const char *path)
+static bool layers_begins_steps(PyObject *module, const char *path)
 {
 	char name[128];
 
@@ -142,21 +142,21 @@ static bool begins_steps(PyObject *module, const char *path)
 	return dwp_step_on_is(path) || dwp_step_on_is(name);
 }
 
-static struct entry *add(PyObject *module, const char *path)
+static struct entry *layers_add(PyObject *module, const char *path)
 {
-	struct entry entry = { .module = module, .ways = new_way(module, path, true) }, *to = NULL;
+	struct entry entry = { .module = module, .ways = layers_new_way(module, path, true) }, *to = NULL;
 	PyObject *key = PyLong_FromVoidPtr(module);
 	PyObject *function = key ? PyCFunction_New(&forgetter, key) : NULL;
 
 	entry.reference = function ? PyWeakref_NewRef(module, function) : NULL;
-	if (entry.ways && entry.reference && ((table.used + 1) * 2 <= table.size || renew())) {
-		entry.steps = begins_steps(module, path);
-		to = place(table.entries, table.size, module);
+	if (entry.ways && entry.reference && ((table.used + 1) * 2 <= table.size || layers_renew())) {
+		entry.steps = layers_begins_steps(module, path);
+		to = layers_place(table.entries, table.size, module);
 		*to = entry;
 		table.used++;
 	} else {
 		Py_XDECREF(entry.reference);
-		free_ways(entry.ways);
+		layers_free_ways(entry.ways);
 	}
 	Py_XDECREF(function);
 	Py_XDECREF(key);
@@ -166,7 +166,7 @@ static struct entry *add(PyObject *module, const char *path)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static bool any(PyObject *object, const char *method)
+static bool layers_any(PyObject *object, const char *method)
 {
 	PyObject *iterator = PyObject_CallMethod(object, method, NULL);
 	PyObject *first = iterator ? PyIter_Next(iterator) : NULL;
@@ -179,7 +179,7 @@ static bool any(PyObject *object, const char *method)
 }
 
 /* An iterator over all modules in a module, with each of their paths. */
-static PyObject *modules_below(PyObject *module)
+static PyObject *layers_modules_below(PyObject *module)
 {
 	PyObject *method = PyObject_GetAttrString(module, "named_modules");
 	PyObject *none = PyTuple_New(0), *all = Py_BuildValue("{s:O}", "remove_duplicate", Py_False);
@@ -198,9 +198,9 @@ static PyObject *modules_below(PyObject *module)
 #define MOST_PATH 2048     /* the recorder shortens longer texts */
 #define MOST_BELOW 1000000 /* a module that contains itself has paths without end */
 
-static void add_below(PyObject *module, const char *root)
+static void layers_add_below(PyObject *module, const char *root)
 {
-	PyObject *iterator = modules_below(module), *pair;
+	PyObject *iterator = layers_modules_below(module), *pair;
 	char path[MOST_PATH];
 
 	for (int i = 0; i < MOST_BELOW && iterator && (pair = PyIter_Next(iterator)) != NULL; i++) {
@@ -210,11 +210,11 @@ static void add_below(PyObject *module, const char *root)
 
 		if (PyArg_ParseTuple(pair, "sO", &name, &child) && child != module &&
 		    snprintf(path, sizeof path, "%s.%s", root, name) < MOST_PATH) {
-			known = find(child);
+			known = layers_find(child);
 			if (known)
-				add_way(known, child, path);
+				layers_add_way(known, child, path);
 			else
-				add(child, path);
+				layers_add(child, path);
 		}
 		PyErr_Clear();
 		Py_DECREF(pair);
@@ -223,7 +223,7 @@ static void add_below(PyObject *module, const char *root)
 	PyErr_Clear();
 }
 
-static bool is_root(const char *name)
+static bool layers_is_root(const char *name)
 {
 	for (size_t i = 0; i < table.size; i++)
 		if (table.entries[i].root && strcmp(table.entries[i].ways->path, name) == 0)
@@ -232,14 +232,14 @@ static bool is_root(const char *name)
 }
 
 /* Names a root. A second model of a class becomes "Net#2". */
-static void name_root(const char *name, char *path, size_t room)
+static void layers_name_root(const char *name, char *path, size_t room)
 {
 	snprintf(path, room, "%s", name);
-	for (unsigned number = 2; is_root(path); number++)
+	for (unsigned number = 2; layers_is_root(path); number++)
 		snprintf(path, room, "%s#%u", name, number);
 }
 
-static struct entry *meet(PyObject *module)
+static struct entry *layers_enter_way(PyObject *module)
 {
 	char name[128], path[MOST_PATH];
 	struct entry *entry;
@@ -248,29 +248,29 @@ static struct entry *meet(PyObject *module)
 	if (caller_path)
 		snprintf(path, sizeof path, "%.1700s.%s", caller_path, name);
 	else
-		name_root(name, path, sizeof path);
-	entry = add(module, path);
+		layers_name_root(name, path, sizeof path);
+	entry = layers_add(module, path);
 	if (!entry)
 		return NULL;
 	entry->root = !caller_path;
 	if (entry->root)
 		dwp_step_on_could(path);
-	entry->has_parameters = any(module, "parameters");
-	add_below(module, path);
-	return find(module); /* the table may have been rebuilt */
+	entry->has_parameters = layers_any(module, "parameters");
+	layers_add_below(module, path);
+	return layers_find(module); /* the table may have been rebuilt */
 }
 
 /* ---- calls --------------------------------------------------------------------------------------- */
 
-static struct entry *entry_of(PyObject *module)
+static struct entry *layers_entry_of(PyObject *module)
 {
-	struct entry *entry = find(module);
+	struct entry *entry = layers_find(module);
 
-	return entry ? entry : meet(module);
+	return entry ? entry : layers_enter_way(module);
 }
 
 /* The path below the caller, or the module's first path. */
-static struct way *way_of(const struct entry *entry)
+static struct way *layers_way_of(const struct entry *entry)
 {
 	size_t length = caller_path ? strlen(caller_path) : 0;
 
@@ -280,10 +280,10 @@ static struct way *way_of(const struct entry *entry)
 	return entry->ways;
 }
 
-static void before(struct dwp_call *call)
+static void layers_before(struct dwp_call *call)
 {
-	struct entry *entry = call->self ? entry_of(call->self) : NULL;
-	struct way *way = entry ? way_of(entry) : NULL;
+	struct entry *entry = call->self ? layers_entry_of(call->self) : NULL;
+	struct way *way = entry ? layers_way_of(entry) : NULL;
 
 	call->flags = entry && entry->steps;
 	if (call->flags)
@@ -297,7 +297,7 @@ static void before(struct dwp_call *call)
 	call->began = way ? dwell_begin_id(way->id, DWELL_CATEGORY_LAYER) : DWELL_NOT_BEGUN;
 }
 
-static void after(struct dwp_call *call, PyObject *result)
+static void layers_after(struct dwp_call *call, PyObject *result)
 {
 	dwell_end_id(call->began);
 	caller_path = call->place;
@@ -309,7 +309,7 @@ static void after(struct dwp_call *call, PyObject *result)
 
 void dwp_layers_attach(PyObject *torch)
 {
-	static const struct dwp_hook hook = { before, after };
+	static const struct dwp_hook hook = { layers_before, layers_after };
 
 	dwp_hook_path(torch, "nn.Module", "__call__", &hook);
 }
@@ -323,12 +323,12 @@ DWELL_API PyObject *dwp_python_layer_paths(PyObject *module, int name);
 
 PyObject *dwp_python_layer_paths(PyObject *module, int name)
 {
-	struct entry *entry = name ? entry_of(module) : find(module);
+	struct entry *entry = name ? layers_entry_of(module) : layers_find(module);
 	PyObject *paths = PyList_New(0);
 
 	if (name && entry) {
-		add_below(module, entry->ways->path);
-		entry = find(module);
+		layers_add_below(module, entry->ways->path);
+		entry = layers_find(module);
 	}
 	for (struct way *way = entry ? entry->ways : NULL; way && paths; way = way->next) {
 		PyObject *path = PyUnicode_FromString(way->path);

@@ -11,7 +11,7 @@
 #define MOST 256u
 #define MOST_DIMENSIONS 8
 
-static uint8_t dtype_of(PyObject *tensor)
+static uint8_t parameters_dtype_of(PyObject *tensor)
 {
 	static const struct { const char *name; uint8_t dtype; } types[] = {
 		{ "torch.float32", DWELL_FLOAT32 }, { "torch.float16", DWELL_FLOAT16 },
@@ -35,7 +35,8 @@ static uint8_t dtype_of(PyObject *tensor)
 	return found;
 }
 
-static bool read_tensor(PyObject *tensor, struct dwell_tensor *to, int64_t sizes[MOST_DIMENSIONS])
+static bool parameters_read_tensor(PyObject *tensor, struct dwell_tensor *to,
+                                   int64_t sizes[MOST_DIMENSIONS])
 {
 	PyObject *shape = PyObject_GetAttrString(tensor, "shape");
 	Py_ssize_t dimensions = shape ? PySequence_Size(shape) : -1;
@@ -51,7 +52,7 @@ static bool read_tensor(PyObject *tensor, struct dwell_tensor *to, int64_t sizes
 		PyErr_Clear();
 		return false;
 	}
-	*to = (struct dwell_tensor){ sizes, (uint8_t)dimensions, dtype_of(tensor) };
+	*to = (struct dwell_tensor){ sizes, (uint8_t)dimensions, parameters_dtype_of(tensor) };
 	return true;
 }
 
@@ -68,7 +69,7 @@ uint32_t dwp_layer_id(PyObject *module, const char *path, bool first)
 	for (Py_ssize_t i = 0; first && values && i < PyList_Size(values) && count < MOST; i++) {
 		PyObject *value = PyList_GetItem(values, i); /* borrowed */
 
-		if (value != Py_None && read_tensor(value, &tensors[count], sizes[count]))
+		if (value != Py_None && parameters_read_tensor(value, &tensors[count], sizes[count]))
 			count++;
 	}
 	Py_XDECREF(values);

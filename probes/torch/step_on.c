@@ -49,7 +49,7 @@ bool dwp_step_on_is(const char *text)
 static char candidates[768];
 static uint32_t candidate_count;
 
-static bool is_candidate(const char *text)
+static bool step_on_is_candidate(const char *text)
 {
 	size_t length = strlen(text);
 
@@ -59,11 +59,11 @@ static bool is_candidate(const char *text)
 	return false;
 }
 
-static void add_candidate(const char *text)
+static void step_on_add_candidate(const char *text)
 {
 	size_t used = strlen(candidates);
 
-	if (!*text || *text == '_' || candidate_count >= MOST_CANDIDATES || is_candidate(text) ||
+	if (!*text || *text == '_' || candidate_count >= MOST_CANDIDATES || step_on_is_candidate(text) ||
 	    used + strlen(text) + 3 > sizeof candidates)
 		return;
 	snprintf(candidates + used, sizeof candidates - used, "%s%s", used ? ", " : "", text);
@@ -71,7 +71,7 @@ static void add_candidate(const char *text)
 }
 
 /* Adds the functions of the script. Most of them exist when a model or an optimizer exists. */
-static void add_script_functions(void)
+static void step_on_add_script_functions(void)
 {
 	PyObject *script = PyImport_AddModule("__main__"), *key, *value; /* borrowed */
 	PyObject *names = script ? PyModule_GetDict(script) : NULL;
@@ -83,7 +83,7 @@ static void add_script_functions(void)
 		if (!PyObject_HasAttrString(value, "__code__") || strcmp(text, "__main__") != 0)
 			continue;
 		dwp_python_text(value, "__name__", text, sizeof text);
-		add_candidate(text);
+		step_on_add_candidate(text);
 	}
 	PyErr_Clear();
 }
@@ -94,8 +94,8 @@ void dwp_step_on_could(const char *text)
 
 	if (!dwp_step_on_given() || seen || candidate_count >= MOST_CANDIDATES)
 		return;
-	add_candidate(text);
-	add_script_functions();
+	step_on_add_candidate(text);
+	step_on_add_script_functions();
 	if (candidate_count > before)
 		dwell_meta(DW_KEY_TORCH_STEP_ON_CANDIDATES, candidates);
 }
@@ -110,22 +110,22 @@ void dwp_step_on_seen(bool called)
 
 /* ---- the function --------------------------------------------------------------------- */
 
-static void before_function(struct dwp_call *call)
+static void step_on_before_function(struct dwp_call *call)
 {
 	dwp_step_on_seen(true);
 	dwp_loop_function(true);
 }
 
-static void after_function(struct dwp_call *call, PyObject *result)
+static void step_on_after_function(struct dwp_call *call, PyObject *result)
 {
 	dwp_loop_function(false);
 }
 
 /* Hooks the function at `path` in `owner` ("Trainer.step"). Returns false if there is none. Takes
  * over the reference to `owner`. */
-static bool hook_function(PyObject *owner, const char *path)
+static bool step_on_hook_function(PyObject *owner, const char *path)
 {
-	static const struct dwp_hook hook = { before_function, after_function };
+	static const struct dwp_hook hook = { step_on_before_function, step_on_after_function };
 	const char *last = strrchr(path, '.');
 	PyObject *next = owner;
 	char part[256];
@@ -153,7 +153,7 @@ static bool hook_function(PyObject *owner, const char *path)
 	return is_function;
 }
 
-static PyObject *find_module(const char *text, size_t length)
+static PyObject *step_on_find_module(const char *text, size_t length)
 {
 	PyObject *key = PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
 	PyObject *module = key ? PyImport_GetModule(key) : NULL;
@@ -170,10 +170,10 @@ void dwp_step_on_look(void)
 	if (function_found || !dwp_step_on_given())
 		return;
 	for (const char *dot = step_name + strlen(step_name); dot > step_name && !function_found; dot--)
-		if (*dot == '.' && (module = find_module(step_name, (size_t)(dot - step_name))))
-			function_found = hook_function(module, dot + 1);
-	if (!function_found && (module = find_module("__main__", strlen("__main__"))))
-		function_found = hook_function(module, step_name);
+		if (*dot == '.' && (module = step_on_find_module(step_name, (size_t)(dot - step_name))))
+			function_found = step_on_hook_function(module, dot + 1);
+	if (!function_found && (module = step_on_find_module("__main__", strlen("__main__"))))
+		function_found = step_on_hook_function(module, step_name);
 	if (function_found)
 		dwp_step_on_seen(false);
 }

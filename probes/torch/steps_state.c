@@ -2,7 +2,7 @@
  * The state machine of steps_state.h: what an event means, and a table of what to do.
  *
  * An event alone is not enough: a call of a model may train, evaluate or infer, and an optimizer's
- * step may be one of several in an iteration. So read_event() first converts each event to a
+ * step may be one of several in an iteration. So steps_read_event() first converts each event to a
  * `meaning`, which depends on what the thread has done so far. The table then has the actions and
  * the next state for each state and meaning. If the table has no entry, nothing changes.
  */
@@ -217,12 +217,12 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 
 #define MOST_RIVAL_STEPS 8u /* after so many steps of the rival alone, the rival ends steps */
 
-static void choose_pace(struct steps_pace *pace, const void *optimizer)
+static void steps_choose_pace(struct steps_pace *pace, const void *optimizer)
 {
 	*pace = (struct steps_pace){ .optimizer = optimizer };
 }
 
-static void forget_pace(struct steps_pace *pace, const void *optimizer)
+static void steps_forget_pace(struct steps_pace *pace, const void *optimizer)
 {
 	if (pace->optimizer == optimizer)
 		pace->optimizer = NULL;
@@ -231,7 +231,7 @@ static void forget_pace(struct steps_pace *pace, const void *optimizer)
 }
 
 /* Counts the step of another optimizer. Returns whether that optimizer ends steps from now on. */
-static bool outruns_pace(struct steps_pace *pace, const void *optimizer)
+static bool steps_outruns_pace(struct steps_pace *pace, const void *optimizer)
 {
 	if (!pace->rival) {
 		pace->rival = optimizer;
@@ -249,7 +249,7 @@ static bool outruns_pace(struct steps_pace *pace, const void *optimizer)
  * batch in between. In the last case the assumed one ended its first step too early. The other's
  * step is then the rest of that iteration and ends no step of its own.
  */
-static enum meaning read_pace(struct steps_pace *pace, const void *optimizer)
+static enum meaning steps_read_pace(struct steps_pace *pace, const void *optimizer)
 {
 	bool misplaced;
 
@@ -257,15 +257,15 @@ static enum meaning read_pace(struct steps_pace *pace, const void *optimizer)
 		pace->settled |= pace->rival != NULL;
 		pace->alone = pace->rival ? 1 : pace->alone + 1;
 	} else if (!pace->optimizer || pace->nested) {
-		choose_pace(pace, optimizer);
+		steps_choose_pace(pace, optimizer);
 	} else if (pace->stepped && !pace->settled && !pace->fetched) {
 		misplaced = pace->alone == 1;
-		choose_pace(pace, optimizer);
+		steps_choose_pace(pace, optimizer);
 		pace->settled = pace->stepped = true;
 		pace->alone = 1;
 		return misplaced ? MISPLACED_STEP : LAST_STEP;
-	} else if (outruns_pace(pace, optimizer)) {
-		choose_pace(pace, optimizer);
+	} else if (steps_outruns_pace(pace, optimizer)) {
+		steps_choose_pace(pace, optimizer);
 	} else {
 		return NO_MEANING;
 	}
@@ -280,22 +280,22 @@ static enum meaning read_step(struct steps_state *steps, const struct steps_inpu
 {
 	if (steps->rules->by_optimizer)
 		return input->named ? LAST_STEP : NO_MEANING;
-	return read_pace(&steps->pace, input->optimizer);
+	return steps_read_pace(&steps->pace, input->optimizer);
 }
 
 /* ---- what an event means here -------------------------------------------------------------- */
 
-static bool is_inside(const struct steps_state *steps)
+static bool steps_is_inside(const struct steps_state *steps)
 {
 	return steps->forwards || steps->backwards || steps->optimizers;
 }
 
-static enum meaning read_made(struct steps_state *steps, const struct steps_input *input)
+static enum meaning steps_read_made(struct steps_state *steps, const struct steps_input *input)
 {
 	steps->rules->optimizers = true;
 	steps->rules->by_optimizer |= input->named;
 	steps->trainer = true;
-	choose_pace(&steps->pace, input->optimizer);
+	steps_choose_pace(&steps->pace, input->optimizer);
 	return OPTIMIZER_MADE;
 }
 
@@ -303,7 +303,7 @@ static enum meaning read_made(struct steps_state *steps, const struct steps_inpu
 static enum meaning read_step_begins(struct steps_state *steps)
 {
 	steps->trainer = true;
-	return is_inside(steps) ? NO_MEANING : MARK;
+	return steps_is_inside(steps) ? NO_MEANING : MARK;
 }
 
 static enum meaning read_step_ends(struct steps_state *steps, const struct steps_input *input)
@@ -319,9 +319,10 @@ static enum meaning read_step_ends(struct steps_state *steps, const struct steps
 	return read_step(steps, input);
 }
 
-static enum meaning read_backward_begins(struct steps_state *steps, const struct steps_input *input)
+static enum meaning steps_read_backward_begins(struct steps_state *steps,
+                                               const struct steps_input *input)
 {
-	bool outermost = !is_inside(steps);
+	bool outermost = !steps_is_inside(steps);
 
 	steps->backwards++;
 	if (!outermost || !input->accumulates)
@@ -335,26 +336,26 @@ static enum meaning read_backward_begins(struct steps_state *steps, const struct
 	return BACKWARD;
 }
 
-static enum meaning read_backward_ends(struct steps_state *steps)
+static enum meaning steps_read_backward_ends(struct steps_state *steps)
 {
 	bool stepped = steps->stepped_inside;
 
-	if (--steps->backwards || is_inside(steps))
+	if (--steps->backwards || steps_is_inside(steps))
 		return NO_MEANING;
 	steps->stepped_inside = false;
 	return stepped ? LAST_STEP : BACKWARD_ENDS;
 }
 
 /* Whether the process, or another one that shares its model, has been seen to train. */
-static bool trains(const struct steps_rules *rules)
+static bool steps_trains(const struct steps_rules *rules)
 {
 	return rules->optimizers || rules->shared || rules->trained;
 }
 
 /* A call of a module that may train: gradients are enabled. A module without parameters, such as a
  * loss, means nothing. */
-static enum meaning read_training_call(const struct steps_state *steps,
-                                       const struct steps_input *input)
+static enum meaning steps_read_training_call(const struct steps_state *steps,
+                                             const struct steps_input *input)
 {
 	if (!input->has_parameters)
 		return NO_MEANING;
@@ -364,10 +365,10 @@ static enum meaning read_training_call(const struct steps_state *steps,
 	return steps->trainer ? CALL_LEARN : MARK;
 }
 
-static enum meaning read_call(struct steps_state *steps, const struct steps_input *input,
-                              enum steps_phase *phase)
+static enum meaning steps_read_call(struct steps_state *steps, const struct steps_input *input,
+                                    enum steps_phase *phase)
 {
-	bool known = trains(steps->rules);
+	bool known = steps_trains(steps->rules);
 	bool training = input->training || steps->evaluation_trains || !known;
 
 	*phase = known || (input->grad && input->training) ? STEPS_PHASE_FORWARD : STEPS_PHASE_TENTATIVE;
@@ -376,7 +377,7 @@ static enum meaning read_call(struct steps_state *steps, const struct steps_inpu
 		steps->called_evaluation |= !input->training;
 	}
 	if (training && input->grad)
-		return read_training_call(steps, input);
+		return steps_read_training_call(steps, input);
 	if (!known)
 		return input->has_parameters ? CALL_INFER : NO_MEANING;
 	if (input->training && dwp_steps_is_open(steps))
@@ -385,27 +386,28 @@ static enum meaning read_call(struct steps_state *steps, const struct steps_inpu
 	return input->grad ? CALL_EVALUATE_GRAD : CALL_EVALUATE;
 }
 
-static enum meaning read_forward_begins(struct steps_state *steps, const struct steps_input *input,
-                                        enum steps_phase *phase)
+static enum meaning steps_read_forward_begins(struct steps_state *steps,
+                                              const struct steps_input *input,
+                                              enum steps_phase *phase)
 {
-	bool inside = is_inside(steps);
+	bool inside = steps_is_inside(steps);
 
 	steps->forwards++;
 	if (!inside)
-		return read_call(steps, input, phase);
+		return steps_read_call(steps, input, phase);
 	if (steps->backwards) /* recomputation within a backward is a part of the backward */
 		return NO_MEANING;
 	*phase = STEPS_PHASE_FORWARD; /* within an optimizer's closure */
 	return steps->optimizers && input->grad ? CALL_LEARN : NO_MEANING;
 }
 
-static enum meaning read_forward_ends(struct steps_state *steps, enum meaning meaning)
+static enum meaning steps_read_forward_ends(struct steps_state *steps, enum meaning meaning)
 {
 	steps->forwards--;
-	return is_inside(steps) ? NO_MEANING : meaning;
+	return steps_is_inside(steps) ? NO_MEANING : meaning;
 }
 
-static enum meaning read_program(struct steps_state *steps, enum meaning meaning)
+static enum meaning steps_read_program(struct steps_state *steps, enum meaning meaning)
 {
 	steps->rules->by_program = true;
 	steps->program_trained |= steps->program_trains;
@@ -414,7 +416,7 @@ static enum meaning read_program(struct steps_state *steps, enum meaning meaning
 }
 
 /* If the program calls dwell.step() at the end of each iteration, the last step is empty. */
-static enum meaning read_exit(const struct steps_state *steps)
+static enum meaning steps_read_exit(const struct steps_state *steps)
 {
 	bool empty = steps->program_trained && !steps->program_trains;
 
@@ -423,27 +425,27 @@ static enum meaning read_exit(const struct steps_state *steps)
 
 /* A thread that only called a model in training mode may have computed a part of another thread's
  * step: its call is no inference. */
-static enum meaning read_thread_ends(const struct steps_state *steps)
+static enum meaning steps_read_thread_ends(const struct steps_state *steps)
 {
 	return steps->state == STEPS_IN_CALLED && !steps->called_training ? EXIT : THREAD_ENDS;
 }
 
-static enum meaning read_event(struct steps_state *steps, const struct steps_input *input,
-                               enum steps_phase *phase)
+static enum meaning steps_read_event(struct steps_state *steps, const struct steps_input *input,
+                                     enum steps_phase *phase)
 {
 	switch (input->event) {
-	case STEPS_LOADER: return input->grad && !is_inside(steps) ? MARK : NO_MEANING;
+	case STEPS_LOADER: return input->grad && !steps_is_inside(steps) ? MARK : NO_MEANING;
 	case STEPS_BATCH:
 		steps->pace.fetched |= input->grad;
-		return input->grad && !is_inside(steps) ? MARK : NO_MEANING;
-	case STEPS_ZERO_GRAD: return is_inside(steps) ? NO_MEANING : CLEAR;
-	case STEPS_FORWARD_BEGINS: return read_forward_begins(steps, input, phase);
-	case STEPS_FORWARD_ENDS: return read_forward_ends(steps, CALL_ENDS);
-	case STEPS_FORWARD_FAILS: return read_forward_ends(steps, CALL_FAILS);
-	case STEPS_BACKWARD_BEGINS: return read_backward_begins(steps, input);
-	case STEPS_BACKWARD_ENDS: return read_backward_ends(steps);
-	case STEPS_OPTIMIZER_MADE: return read_made(steps, input);
-	case STEPS_OPTIMIZER_GONE: forget_pace(&steps->pace, input->optimizer); return NO_MEANING;
+		return input->grad && !steps_is_inside(steps) ? MARK : NO_MEANING;
+	case STEPS_ZERO_GRAD: return steps_is_inside(steps) ? NO_MEANING : CLEAR;
+	case STEPS_FORWARD_BEGINS: return steps_read_forward_begins(steps, input, phase);
+	case STEPS_FORWARD_ENDS: return steps_read_forward_ends(steps, CALL_ENDS);
+	case STEPS_FORWARD_FAILS: return steps_read_forward_ends(steps, CALL_FAILS);
+	case STEPS_BACKWARD_BEGINS: return steps_read_backward_begins(steps, input);
+	case STEPS_BACKWARD_ENDS: return steps_read_backward_ends(steps);
+	case STEPS_OPTIMIZER_MADE: return steps_read_made(steps, input);
+	case STEPS_OPTIMIZER_GONE: steps_forget_pace(&steps->pace, input->optimizer); return NO_MEANING;
 	case STEPS_OPTIMIZER_BEGINS: {
 		enum meaning meaning = read_step_begins(steps);
 
@@ -457,22 +459,22 @@ static enum meaning read_event(struct steps_state *steps, const struct steps_inp
 	case STEPS_SCALER_ENDS:
 		return steps->scaler_stepped ? NO_MEANING : read_step_ends(steps, input);
 	case STEPS_MODEL_SHARED: steps->rules->shared = true; return NO_MEANING;
-	case STEPS_CHECKPOINT: return is_inside(steps) ? NO_MEANING : CHECKPOINT;
+	case STEPS_CHECKPOINT: return steps_is_inside(steps) ? NO_MEANING : CHECKPOINT;
 	case STEPS_FUNCTION_BEGINS: return steps->functions++ ? NO_MEANING : FUNCTION_BEGINS;
 	case STEPS_FUNCTION_ENDS: return --steps->functions ? NO_MEANING : FUNCTION_ENDS;
 	case STEPS_MODULE_BEGINS: return MODULE_BEGINS;
 	case STEPS_MODULE_ENDS: return steps->rules->optimizers ? NO_MEANING : MODULE_ENDS;
-	case STEPS_PROGRAM_BEGINS: return read_program(steps, PROGRAM_BEGINS);
-	case STEPS_PROGRAM_ENDS: return read_program(steps, PROGRAM_ENDS);
-	case STEPS_THREAD_ENDS: return read_thread_ends(steps);
-	case STEPS_EXIT: return read_exit(steps);
+	case STEPS_PROGRAM_BEGINS: return steps_read_program(steps, PROGRAM_BEGINS);
+	case STEPS_PROGRAM_ENDS: return steps_read_program(steps, PROGRAM_ENDS);
+	case STEPS_THREAD_ENDS: return steps_read_thread_ends(steps);
+	case STEPS_EXIT: return steps_read_exit(steps);
 	case STEPS_EVENTS: break;
 	}
 	return NO_MEANING;
 }
 
 /* If the user named a function or a module, nothing else makes a step. */
-static bool is_allowed(const struct steps_state *steps, enum meaning meaning)
+static bool steps_is_allowed(const struct steps_state *steps, enum meaning meaning)
 {
 	if (!steps->rules->named || steps->rules->by_optimizer)
 		return true;
@@ -510,9 +512,9 @@ void dwp_steps_leave(struct steps_state *steps)
 
 /* What to withdraw if the process has just shown that it trains. If it trains a model in evaluation
  * mode, a tentative phase may have been the first forward and stays. */
-static enum steps_withdrawal read_withdrawal(struct steps_state *steps)
+static enum steps_withdrawal steps_read_withdrawal(struct steps_state *steps)
 {
-	if (steps->rules->withdrawn || !trains(steps->rules))
+	if (steps->rules->withdrawn || !steps_trains(steps->rules))
 		return STEPS_WITHDRAW_NONE;
 	steps->rules->withdrawn = true;
 	return steps->evaluation_trains ? STEPS_WITHDRAW_STEPS : STEPS_WITHDRAW_PHASES;
@@ -520,7 +522,7 @@ static enum steps_withdrawal read_withdrawal(struct steps_state *steps)
 
 /* Removes steps of inference from the answer: the process trains, so that a call without a backward
  * is no step. */
-static void leave_out_inference(struct steps_answer *answer)
+static void steps_leave_out_inference(struct steps_answer *answer)
 {
 	for (unsigned i = 0; i < STEPS_ACTIONS; i++)
 		if (answer->actions[i] == STEPS_DO_INFER)
@@ -529,7 +531,7 @@ static void leave_out_inference(struct steps_answer *answer)
 			answer->actions[i] = STEPS_DO_NOTHING;
 }
 
-static void follow(struct steps_state *steps, enum meaning meaning, struct steps_answer *answer)
+static void steps_follow(struct steps_state *steps, enum meaning meaning, struct steps_answer *answer)
 {
 	const struct cell *cell = &table[steps->state][meaning];
 
@@ -542,15 +544,15 @@ static void follow(struct steps_state *steps, enum meaning meaning, struct steps
 struct steps_answer dwp_steps_event(struct steps_state *steps, const struct steps_input *input)
 {
 	struct steps_answer answer = { STEPS_WITHDRAW_NONE, { STEPS_DO_NOTHING }, STEPS_PHASE_NONE };
-	enum meaning meaning = read_event(steps, input, &answer.phase);
+	enum meaning meaning = steps_read_event(steps, input, &answer.phase);
 
 	if (steps->rules->by_program && steps->state != STEPS_IN_PROGRAM &&
 	    steps->state != STEPS_IN_SILENT && meaning != PROGRAM_BEGINS && meaning != PROGRAM_ENDS)
-		follow(steps, PROGRAM_ELSEWHERE, &answer);
-	else if (meaning != NO_MEANING && is_allowed(steps, meaning))
-		follow(steps, meaning, &answer);
-	answer.withdrawal = read_withdrawal(steps);
+		steps_follow(steps, PROGRAM_ELSEWHERE, &answer);
+	else if (meaning != NO_MEANING && steps_is_allowed(steps, meaning))
+		steps_follow(steps, meaning, &answer);
+	answer.withdrawal = steps_read_withdrawal(steps);
 	if (steps->rules->withdrawn)
-		leave_out_inference(&answer);
+		steps_leave_out_inference(&answer);
 	return answer;
 }
