@@ -88,23 +88,23 @@ Options of views and layouts:
                           innermost frames), or by a list of these, as
                           shape,stack:3
       --top-level         show only operators that no other operator called
-      --engine NAME       show this engine; the default of several nested ones
-                          is the outermost
+      --engine NAME       show this training engine (default: of nested ones the
+                          outermost)
       --skip-iteration N  leave the run's first N iterations out of the view
-                          sequence and the layout singa (default 0; in the
-                          layout the program's number)
-      --events            layers: show the operators within each
-      --paths LIST        layers: show only these and those below them, as
-                          Net.stem,Net.block.*
-      --leaves            layers: show only those that hold no others
-      --per-call          layers: show each call
+                          sequence and the layout singa (default: 0, in the
+                          layout what the program chose)
+      --events            layers: show the operators within each layer
+      --paths LIST        layers: show only these layers and the layers below
+                          them, as Net.stem,Net.block.*
+      --leaves            layers: show only layers that contain no other layer
+      --per-call          layers: a row for each call of a layer
       --header TEXT       print TEXT above the table, in layouts that have such
                           a line
-      --widths LIST       most characters in columns of a layout:
+      --widths LIST       how wide columns of a layout may be, in characters:
                           name=N,shapes=N,source=N
       --verbosity 0|1|2|3 layout singa: 1 forward and backward, 2 every
-                          operation, 3 the distributed ones (default: the
-                          program's, else 2)
+                          operation, 3 the distributed ones (default: what the
+                          program chose, otherwise 2)
       --time-unit s|ms|us|ns
                           print all times in one unit
       --all               verdict: list every rule, with those that were not
