@@ -304,8 +304,8 @@ DWELL_API void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *
 DWELL_API uint32_t dwell_intern_args(const char *json);
 DWELL_API void dwell_args(uint32_t text);
 
-/* How many probes of this process record the operators of a framework. What libraries announce of
- * those operators and of what runs inside them is then left out. Atomic. */
+/* How many probes of this process record operators; a program that records its own counts as one. What
+ * libraries announce of operators and of what runs inside them is then left out. Atomic. */
 extern DWELL_API uint32_t dwell_operator_probes;
 
 /* For probes that know the lines of a program which call operators. Adds a time of this thread, if it has

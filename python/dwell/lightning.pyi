@@ -57,6 +57,7 @@ class AdvancedProfiler(Profiler):
     def profiled_actions(self) -> Mapping[str, ActionFunctions]: ...
 
 class PyTorchProfiler(Profiler):
+    def __new__(cls, *arguments: Any, emit_nvtx: bool = False, **_named: Any) -> Self: ...
     def __init__(
         self, dirpath: _Path | None = None, filename: str | None = None,
         group_by_input_shapes: bool = False, emit_nvtx: bool = False,

@@ -57,6 +57,8 @@ __attribute__((noinline)) static uint32_t new_shapes(struct dwell_site *site, ui
 	for (uint32_t i = at & ~3u, end = i + 4; slot && slot->shapes[at].id && i < end; i++)
 		if (!slot->shapes[i].id)
 			at = i;
+	if (site->file)
+		dw_probe_note_operators(site->category);
 	id = dw_intern_op(site->category, site->name, site->detail, dw_intern_shapes(tensors, count),
 	                  site->file, site->line);
 	if (slot) {

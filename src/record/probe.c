@@ -70,11 +70,26 @@ void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned words)
 	probe_put(word1 >> DW_KIND_SHIFT, word1 & DW_ID_MASK, payload, words);
 }
 
+uint32_t dwell_operator_probes;
+
+/* A program that records operators itself is a probe of them: what a library announces of its
+ * primitives is inside these operators, and would be counted twice. Sites without a file are those of
+ * probes. */
+void dw_probe_note_operators(uint32_t category)
+{
+	static uint32_t noted;
+
+	if (category == DWELL_CATEGORY_OPERATOR && !__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
+		__atomic_fetch_add(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
+}
+
 uint32_t dwell_slow_site(struct dwell_site *site)
 {
 	int saved = errno;
 	uint32_t id = dw_intern_op(site->category, site->name, site->detail, 0, site->file, site->line);
 
+	if (site->file)
+		dw_probe_note_operators(site->category);
 	/* Relaxed: other threads use only the id; its meaning is in the file. */
 	__atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
 	errno = saved;
@@ -168,6 +183,7 @@ uint32_t dwell_intern(enum dwell_category category, const char *name, const char
 	int saved = errno;
 	uint32_t id = dw_session_head() ? dw_intern_op(category, name, detail, 0, NULL, 0) : 0;
 
+	dw_probe_note_operators(category);
 	errno = saved;
 	return id;
 }
@@ -373,8 +389,6 @@ void dwell_link(uint64_t sequence_number, uint32_t forward_thread)
 	if (dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
 		probe_put_fast(DW_LINK, 0, payload, 3);
 }
-
-uint32_t dwell_operator_probes;
 
 void dwell_probe_lost(uint64_t records)
 {

@@ -425,6 +425,11 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 /* Atomic: id of the ranges that show what a new chunk cost. They are not counted when lost. */
 extern uint32_t dw_chunk_own_range;
 
+/* ---- probes ------------------------------------------------------------------------- */
+
+/* Notes that the program records operators itself; see dwell_operator_probes. */
+void dw_probe_note_operators(uint32_t category);
+
 /* ---- streams -------------------------------------------------------------------- */
 
 /*

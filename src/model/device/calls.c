@@ -369,7 +369,7 @@ void dw_device_part_reset(struct dw_device_part *part)
 	free(part->calls);
 	free(part->uses);
 	free(part->ranges);
-	*part = (struct dw_device_part){ NULL };
+	*part = (struct dw_device_part){ .owners = NULL };
 }
 
 bool dw_device_take_parts(struct dw_device_build *build)

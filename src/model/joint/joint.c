@@ -271,7 +271,7 @@ static bool joint_keep_more(struct joint *joint)
 	if (!dw_device_end(&joint->device) || !(device = dw_product_put(model, &dw_device_product, 0)))
 		return false;
 	*device = joint->device_work;
-	joint->device_work = (struct dw_device_work){ NULL };
+	joint->device_work = (struct dw_device_work){ .events = NULL };
 	return true;
 }
 
