@@ -357,5 +357,7 @@ bool dw_process_ready(enum dw_loss *cause)
 		                 dw_now() + dw_session_map()->ticks_per_second / 16, __ATOMIC_RELAXED);
 	}
 	dw_process_unlock();
+	if (ready && __atomic_exchange_n(&dw_process->replay_due, false, __ATOMIC_SEQ_CST))
+		dw_intern_replay();
 	return ready;
 }

@@ -214,6 +214,7 @@ struct dw_process {
 	struct dw_identity identity; /* pid 0: not read yet; under the lock */
 	uint32_t registering;        /* atomic; tid of the thread that writes the PROCESS entry */
 	uint64_t retry_ticks;     /* atomic; after a failed registration: no attempt before this time */
+	bool replay_due;          /* atomic; names of earlier sessions are not in the file yet */
 	uint32_t refusal;         /* atomic; enum dw_loss of the last refused block */
 	uint32_t lock;            /* atomic; tid of the thread that claims or registers, 0: free */
 	uint64_t lock_seen_ticks; /* atomic; when its own holder was first refused it; 0 means never */

@@ -45,6 +45,11 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 	dw_session.side = false;
 	dw_session.starter = getpid();
 	dw_session.parent_process = 0;
+	/* What an earlier session's file refused says nothing about this one. Refusals are stored under
+	 * the lock, so none comes later. */
+	DW_STORE(dw_process->retry_ticks, 0);
+	DW_STORE(dw_process->journal_retry_ticks, 0);
+	DW_STORE(dw_process->replay_due, false);
 	__atomic_store_n(&dw_session.map, head, __ATOMIC_RELEASE);
 	DW_STORE(dw_session.generation, dw_session.generation + 1);
 	__atomic_store_n(&dw_session.head, head, __ATOMIC_RELEASE);
@@ -267,13 +272,30 @@ static void session_make_absolute(char path[4096])
 	path[length] = '/';
 }
 
+/* Writes the names of earlier sessions to the new file. If the process cannot be registered now, the
+ * thread that registers it later writes them. */
+static void session_replay(void)
+{
+	enum dw_loss cause;
+
+	if (dw_process_ready(&cause)) {
+		dw_intern_replay();
+		return;
+	}
+	/* Both seq_cst pairs, here and in dw_process_ready(): either this thread sees that another one
+	 * has registered the process, or that thread sees that names are due. */
+	__atomic_store_n(&dw_process->replay_due, true, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&dw_process->id, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&dw_process->replay_due, false, __ATOMIC_SEQ_CST))
+		dw_intern_replay();
+}
+
 static int session_start(const struct dwell_options *options, struct dwell_error *error)
 {
 	char path[4096], actual[4096];
 	/* The new session continues the ids of an earlier one, because call sites have stored them. */
 	uint32_t next_id = dw_session.map ? DW_LOAD(dw_session.map->next_id) : 1;
 	struct dw_head *head;
-	enum dw_loss cause;
 	int fd, result;
 
 	if (options->path)
@@ -298,8 +320,8 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 	}
 	snprintf(dw_session.final_path, sizeof dw_session.final_path, "%s",
 	         strcmp(path, actual) ? path : "");
-	if (next_id > 1 && dw_process_ready(&cause))
-		dw_intern_replay();
+	if (next_id > 1)
+		session_replay();
 	return 0;
 }
 

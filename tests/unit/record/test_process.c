@@ -59,6 +59,51 @@ TEST(the_lock_of_code_that_a_jump_left_is_taken_over)
 	session_end();
 }
 
+static bool file_has(const char *text)
+{
+	FILE *file = fopen(session_path, "rb");
+	static char bytes[1 << 20];
+	size_t length = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+
+	if (file)
+		fclose(file);
+	return memmem(bytes, length, text, strlen(text)) != NULL;
+}
+
+/* A thread that registers the process while a session ends is refused, for a while. */
+TEST(a_refusal_ends_with_its_session)
+{
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0));
+	CHECK(dwell_intern(DWELL_CATEGORY_ZONE, "a name of the first session", NULL) != 0);
+	dwell_stop(NULL);
+	CHECK(file_has("a name of the first session"));
+	dw_process->retry_ticks = UINT64_MAX;
+	dw_process->journal_retry_ticks = UINT64_MAX;
+	unlink(session_path);
+	rmdir(session_folder);
+	REQUIRE(session_begin(0));
+	CHECK(dw_process_ready(&cause));
+	dwell_stop(NULL);
+	CHECK(file_has("a name of the first session"));
+	unlink(session_path);
+	rmdir(session_folder);
+}
+
+/* If the process could not be registered at the start, whoever registers it writes the names. */
+TEST(names_that_are_due_are_written_at_registration)
+{
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0));
+	dw_process->id = 0;
+	dw_process->replay_due = true;
+	CHECK(dw_process_ready(&cause));
+	CHECK(!dw_process->replay_due);
+	session_end();
+}
+
 static void *take_lock(void *taken)
 {
 	*(bool *)taken = dw_process_lock();
