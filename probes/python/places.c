@@ -8,7 +8,7 @@
  *
  * Code objects are learned in a pending call, which the interpreter makes in its main thread, with
  * its lock, soon after the operator. It learns all codes that are on the stack at that time, and
- * those within them. If a code is not there several times, walks pass over it.
+ * those within them. If it misses a code object several times, walks skip that one.
  */
 #include "places.h"
 

@@ -17,7 +17,8 @@
 
 #include "python.h"
 
-/* A line: a code object that is known, and the address of an instruction in it. NULL: not known. */
+/* A line of a script, as a code object whose name and file were read before, and the address of an
+ * instruction in it. Both are NULL if the line is not known. */
 struct dwp_place {
 	const char *code;
 	const char *at;

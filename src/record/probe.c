@@ -79,7 +79,8 @@ void dw_probe_note_operators(uint32_t category)
 {
 	static uint32_t noted;
 
-	if (category == DWELL_CATEGORY_OPERATOR && !__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
+	if (category == DWELL_CATEGORY_OPERATOR && !DW_LOAD(noted) &&
+	    !__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
 		__atomic_fetch_add(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
 }
 

@@ -23,7 +23,7 @@ LINES = 16
 
 
 def report(trace, *arguments):
-    """In the trace's folder, so that the answer has no path."""
+    """The output of dwell report. It runs in the folder of the traces, so that no output contains a path."""
     done = subprocess.run([DWELL, "report", trace + ".json.gz", *arguments], cwd=FOLDER,
                           capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else done.stderr

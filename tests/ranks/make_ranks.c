@@ -26,6 +26,7 @@
 
 #include "dwell/probe.h"
 #include "format/encode.h"
+#include "random.h"
 
 enum { DATA, FORWARD, BACKWARD, OPTIMIZER, COLLECTOR, PARTS };
 static const char *const part_names[PARTS] = { "data", "forward", "backward", "optimizer",
@@ -52,23 +53,6 @@ struct rank {
 	uint32_t thread, ops[PARTS], inner[PARTS], reduce;
 	uint64_t now;
 };
-
-static uint64_t state = 1;
-
-static double uniform(void)
-{
-	state += 0x9e3779b97f4a7c15u;
-	uint64_t z = state;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	z ^= z >> 31;
-	return ((double)(z >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979 * uniform());
-}
 
 static double part_length(unsigned rank, unsigned step, unsigned part)
 {
@@ -223,7 +207,7 @@ static int take_options(int count, char **values)
 		else if (strcmp(name, "noise") == 0)
 			job.noise = atof(value);
 		else if (strcmp(name, "seed") == 0)
-			state = strtoull(value, NULL, 10) * 77 + 1;
+			random_state = strtoull(value, NULL, 10) * 77 + 1;
 		else if (strcmp(name, "hosts") == 0)
 			job.hosts = (unsigned)atoi(value);
 		else if (strcmp(name, "world") == 0)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
 #include "ranks/ranks.h"
 
 #define PARTS 4
@@ -33,23 +34,6 @@ static struct {
 static struct {
 	unsigned found, part, excess, false_alarms;
 } counts;
-
-static uint64_t state = 20261122;
-
-static double uniform(void)
-{
-	state += 0x9e3779b97f4a7c15u;
-	uint64_t z = state;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	z ^= z >> 31;
-	return ((double)(z >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979 * uniform());
-}
 
 static void simulate_rank(struct dw_summary *summary, unsigned number, int slow_part)
 {
@@ -157,6 +141,7 @@ int main(int count, char **values)
 		fprintf(stderr, "usage: simulate RUNS RANKS STEPS SLOWER NOISE BETWEEN CORRELATION\n");
 		return 2;
 	}
+	random_state = 20261122;
 	runs = (unsigned)atoi(values[1]);
 	job.ranks = (unsigned)atoi(values[2]);
 	job.steps = (unsigned)atoi(values[3]);

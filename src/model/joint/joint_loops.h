@@ -1,8 +1,9 @@
 /*
  * The loops of the joint walk: what they do for each record. Only for joint.c.
  *
- * Four loops, so that a walk has no cost for products that it does not compute: the profiles with
- * the outermost ranges, the same with threads, with steps, and with the products of facts.
+ * There are four loops, so that a walk has no cost for products that it does not compute. The first
+ * computes the profiles and the outermost ranges; the others add threads, steps and the products of
+ * facts.
  */
 #ifndef DW_MODEL_JOINT_JOINT_LOOPS_H
 #define DW_MODEL_JOINT_JOINT_LOOPS_H

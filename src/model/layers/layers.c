@@ -384,7 +384,7 @@ static const struct dw_pass_hooks layers_hooks = {
 };
 DW_PASS_DEFINE(layers, layers_hooks)
 
-/* A pass of its own, so that traces without devices do not pay for the hook. */
+/* For traces with work of devices. Other traces use the pass above, which has no hook for it. */
 static const struct dw_pass_hooks layers_device_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true,
 	.enter = layers_enter, .leave = layers_leave, .note = layers_note, .settle = layers_settle,
