@@ -2,6 +2,7 @@
 #include "cli/machine.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "record/record.h"
 
 #define MACHINE_PER_SECOND 2u      /* readings per second at the beginning of a run */
-#define MACHINE_AGE_SHARE 1024u    /* later, the time between two readings is the run's age / this */
+#define MACHINE_AGE_SHARE 256u     /* later, the time between two readings is the run's age / this */
 #define MACHINE_SAMPLES 20u        /* look-ups of the main thread for each reading */
 #define MACHINE_MOST_PROCESSES 512u /* of the program; more are not read */
 #define MACHINE_MOST_THREADS 256u   /* of a process, whose child processes are read */
@@ -142,20 +143,27 @@ struct machine_samples {
 	uint32_t all, at_lock, at_file, asleep;
 };
 
-/* Reads a small file of the program's folder in /proc. The text is "" if there is none. */
-static void machine_read_text(const char *name, char *text, size_t size)
+/* Files of the main thread in /proc, which stay open: to open them at each look-up would take most of
+ * its time. A file that could not be opened is -1. */
+struct machine_files {
+	int stat_fd, wchan_fd;
+};
+
+static int machine_open(const char *name)
 {
 	char path[64];
-	size_t length = 0;
-	FILE *file;
 
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)machine.program, name);
-	file = fopen(path, "re");
-	if (file) {
-		length = fread(text, 1, size - 1, file);
-		fclose(file);
-	}
-	text[length] = '\0';
+	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)machine.program, (int)machine.program,
+	         name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Reads a small file from its beginning. The text is "" if there is none. */
+static void machine_read_text(int fd, char *text, size_t size)
+{
+	ssize_t length = fd < 0 ? 0 : pread(fd, text, size - 1, 0);
+
+	text[length > 0 ? length : 0] = '\0';
 }
 
 static bool machine_has(const char *text, const char *const *words)
@@ -168,7 +176,7 @@ static bool machine_has(const char *text, const char *const *words)
 
 /* Looks up in which function of the kernel the main thread is blocked. A thread that runs or waits
  * for a processor is not blocked. A kernel that does not name the function gives no sample. */
-static void machine_sample(struct machine_samples *samples)
+static void machine_sample(const struct machine_files *proc, struct machine_samples *samples)
 {
 	static const char *const locks[] = { "futex", "sem_wait", "semtimedop", NULL };
 	static const char *const sleeps[] = { "nanosleep", "sigtimedwait", NULL };
@@ -180,13 +188,13 @@ static void machine_sample(struct machine_samples *samples)
 	const char *name_end;
 	char state;
 
-	machine_read_text("stat", text, sizeof text);
+	machine_read_text(proc->stat_fd, text, sizeof text);
 	name_end = strrchr(text, ')');
 	if (!name_end || name_end[1] != ' ')
 		return;
 	state = name_end[2];
 	if (state == 'S' || state == 'D') {
-		machine_read_text("wchan", function, sizeof function);
+		machine_read_text(proc->wchan_fd, function, sizeof function);
 		if (!*function)
 			return;
 		if (machine_has(function, locks))
@@ -246,13 +254,14 @@ static bool machine_sleep(uint64_t nanoseconds)
 
 /* Sleeps until the next reading is due and looks up the main thread in between. False: the program
  * has ended. */
-static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_samples *samples)
+static bool machine_sleep_and_sample(uint64_t nanoseconds, const struct machine_files *proc,
+                                     struct machine_samples *samples)
 {
 	*samples = (struct machine_samples){ 0 };
 	for (unsigned i = 0; i < MACHINE_SAMPLES; i++) {
 		if (!machine_sleep(nanoseconds / MACHINE_SAMPLES))
 			return false;
-		machine_sample(samples);
+		machine_sample(proc, samples);
 	}
 	return true;
 }
@@ -261,11 +270,14 @@ static void *machine_loop(void *unused)
 {
 	struct machine_reading before, now;
 	struct machine_samples samples;
+	struct machine_files proc;
 	uint64_t wait_ns = 1000000000u / MACHINE_PER_SECOND, age_ns = 0, sleep_ns = wait_ns;
 
 	if (!machine_read(&before))
 		return NULL;
-	while (machine_sleep_and_sample(sleep_ns, &samples)) {
+	proc.stat_fd = machine_open("stat");
+	proc.wchan_fd = machine_open("wchan");
+	while (machine_sleep_and_sample(sleep_ns, &proc, &samples)) {
 		if (!machine_read(&now))
 			break;
 		machine_write(&before, &now, &samples);
@@ -273,6 +285,10 @@ static void *machine_loop(void *unused)
 		age_ns += sleep_ns;
 		sleep_ns = age_ns / MACHINE_AGE_SHARE > wait_ns ? age_ns / MACHINE_AGE_SHARE : wait_ns;
 	}
+	if (proc.stat_fd >= 0)
+		close(proc.stat_fd);
+	if (proc.wchan_fd >= 0)
+		close(proc.wchan_fd);
 	return unused;
 }
 
