@@ -18,7 +18,7 @@ DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
 /* Whether the iterator has the next batch already: it arrived before an earlier one. */
-static bool next_is_kept(PyObject *iterator)
+static bool data_next_is_kept(PyObject *iterator)
 {
 	PyObject *tasks = PyObject_GetAttrString(iterator, "_task_info");
 	PyObject *index = tasks ? PyObject_GetAttrString(iterator, "_rcvd_idx") : NULL;
@@ -33,7 +33,7 @@ static bool next_is_kept(PyObject *iterator)
 }
 
 /* The number of batches that the workers of an iterator have ready; -1: it has no workers. */
-static long queue_depth(PyObject *iterator)
+static long data_queue_depth(PyObject *iterator)
 {
 	PyObject *queue = iterator ? PyObject_GetAttrString(iterator, "_data_queue") : NULL;
 	PyObject *size = queue ? PyObject_CallMethod(queue, "qsize", NULL) : NULL;
@@ -42,24 +42,24 @@ static long queue_depth(PyObject *iterator)
 	Py_XDECREF(size);
 	Py_XDECREF(queue);
 	PyErr_Clear();
-	return depth < 0 ? -1 : depth + next_is_kept(iterator);
+	return depth < 0 ? -1 : depth + data_next_is_kept(iterator);
 }
 
-static void before_batch(struct dwp_call *call)
+static void data_before_batch(struct dwp_call *call)
 {
 	long depth = -1;
 
 	dwp_step_on_look();
 	dwp_loop_batch();
 	if (dwell_wants(1u << DWELL_CATEGORY_DATA))
-		depth = queue_depth(call->self);
+		depth = data_queue_depth(call->self);
 	if (depth >= 0)
 		dwell_counter(&queue_site, (double)depth);
 	call->began = dwell_begin(depth < 0 ? &batch_site : depth ? &ready_site : &empty_site);
 	dwp_torch_places_enter(TORCH_PLACES_DATA);
 }
 
-static void before_workers(struct dwp_call *call)
+static void data_before_workers(struct dwp_call *call)
 {
 	dwp_loop_data();
 	call->began = dwell_begin(&workers_site);
@@ -67,7 +67,7 @@ static void before_workers(struct dwp_call *call)
 }
 
 /* In a worker, or in the loop's own process when there are none. */
-static void before_samples(struct dwp_call *call)
+static void data_before_samples(struct dwp_call *call)
 {
 	PyObject *indices = call->second;
 
@@ -77,27 +77,27 @@ static void before_samples(struct dwp_call *call)
 		dwell_counter(&count_site, PyList_Check(indices) ? (double)PyList_Size(indices) : 1);
 }
 
-static void before_save(struct dwp_call *call)
+static void data_before_save(struct dwp_call *call)
 {
 	dwp_loop_checkpoint();
 	call->began = dwell_begin(&save_site);
 	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
 }
 
-static void before_load(struct dwp_call *call)
+static void data_before_load(struct dwp_call *call)
 {
 	dwp_loop_checkpoint();
 	call->began = dwell_begin(&load_site);
 	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
 }
 
-static void after_data(struct dwp_call *call, PyObject *result)
+static void data_after(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 	dwp_torch_places_leave(TORCH_PLACES_DATA);
 }
 
-static void after_checkpoint(struct dwp_call *call, PyObject *result)
+static void data_after_checkpoint(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 	dwp_torch_places_leave(TORCH_PLACES_HIDDEN);
@@ -107,12 +107,13 @@ static const struct {
 	const char *path, *name;
 	struct dwp_hook hook;
 } hooks[] = {
-	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { before_batch, after_data } },
-	{ "utils.data.DataLoader", "__iter__", { before_workers, after_data } },
-	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { before_samples, after_data } },
-	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch", { before_samples, after_data } },
-	{ "", "save", { before_save, after_checkpoint } },
-	{ "", "load", { before_load, after_checkpoint } },
+	{ "utils.data.dataloader._BaseDataLoaderIter", "__next__", { data_before_batch, data_after } },
+	{ "utils.data.DataLoader", "__iter__", { data_before_workers, data_after } },
+	{ "utils.data._utils.fetch._MapDatasetFetcher", "fetch", { data_before_samples, data_after } },
+	{ "utils.data._utils.fetch._IterableDatasetFetcher", "fetch",
+	  { data_before_samples, data_after } },
+	{ "", "save", { data_before_save, data_after_checkpoint } },
+	{ "", "load", { data_before_load, data_after_checkpoint } },
 };
 
 void dwp_data_attach(PyObject *torch)

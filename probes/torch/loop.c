@@ -82,7 +82,7 @@ static enum steps_phase loop_report_of(struct loop_thread *thread, const struct 
 	return answer.phase;
 }
 
-static void thread_end(void *place)
+static void loop_end_thread(void *place)
 {
 	struct loop_thread *thread = place, **at = &all_threads;
 
@@ -98,7 +98,7 @@ static void thread_end(void *place)
 }
 
 /* A child of fork has one thread, and its parent's open step is not its own. */
-static void threads_forked(void)
+static void loop_forked(void)
 {
 	pthread_mutex_init(&threads_lock, NULL);
 	while (all_threads) {
@@ -129,8 +129,8 @@ static struct loop_thread *thread_here(void)
 	if (!thread)
 		return NULL;
 	if (!has_key) {
-		pthread_atfork(NULL, NULL, threads_forked);
-		has_key = pthread_key_create(&thread_key, thread_end) == 0;
+		pthread_atfork(NULL, NULL, loop_forked);
+		has_key = pthread_key_create(&thread_key, loop_end_thread) == 0;
 	}
 	if (has_key)
 		pthread_setspecific(thread_key, thread);
@@ -157,7 +157,7 @@ static void loop_report_event(enum steps_event event)
 
 /* ---- calls from other files of the probe -------------------------------------------------- */
 
-static bool is_true(PyObject *value)
+static bool loop_is_true(PyObject *value)
 {
 	bool yes = value && PyObject_IsTrue(value) == 1;
 
@@ -166,19 +166,19 @@ static bool is_true(PyObject *value)
 	return yes;
 }
 
-static bool grad_is_enabled(void)
+static bool loop_grad_is_enabled(void)
 {
-	return grad_enabled && is_true(PyObject_CallObject(grad_enabled, NULL));
+	return grad_enabled && loop_is_true(PyObject_CallObject(grad_enabled, NULL));
 }
 
 void dwp_loop_data(void)
 {
-	loop_report(&(struct steps_input){ .event = STEPS_LOADER, .grad = grad_is_enabled() });
+	loop_report(&(struct steps_input){ .event = STEPS_LOADER, .grad = loop_grad_is_enabled() });
 }
 
 void dwp_loop_batch(void)
 {
-	loop_report(&(struct steps_input){ .event = STEPS_BATCH, .grad = grad_is_enabled() });
+	loop_report(&(struct steps_input){ .event = STEPS_BATCH, .grad = loop_grad_is_enabled() });
 }
 
 void dwp_loop_checkpoint(void)
@@ -212,13 +212,13 @@ void dwp_python_step(int begins)
 
 unsigned dwp_loop_forward(PyObject *module, bool has_parameters)
 {
-	bool grad = grad_is_enabled();
+	bool grad = loop_grad_is_enabled();
 	enum steps_phase phase;
 
 	dwp_step_on_look();
 	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
 		.grad = grad, .has_parameters = has_parameters,
-		.training = is_true(PyObject_GetAttrString(module, "training")) });
+		.training = loop_is_true(PyObject_GetAttrString(module, "training")) });
 	switch (phase) {
 	case STEPS_PHASE_NONE: return DWELL_NOT_BEGUN;
 	case STEPS_PHASE_FORWARD: return dwell_begin(&forward_site);
@@ -234,33 +234,33 @@ void dwp_loop_forward_end(unsigned began, bool failed)
 	loop_report_event(failed ? STEPS_FORWARD_FAILS : STEPS_FORWARD_ENDS);
 }
 
-static void before_backward(struct dwp_call *call)
+static void loop_before_backward(struct dwp_call *call)
 {
 	loop_report(&(struct steps_input){ .event = STEPS_BACKWARD_BEGINS, .accumulates = true });
 	call->began = dwell_begin(&backward_site);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
-static void before_grad(struct dwp_call *call)
+static void loop_before_grad(struct dwp_call *call)
 {
 	loop_report_event(STEPS_BACKWARD_BEGINS);
 	call->began = dwell_begin(&backward_site);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
-static void after_backward(struct dwp_call *call, PyObject *result)
+static void loop_after_backward(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 	loop_report_event(STEPS_BACKWARD_ENDS);
 }
 
-static void before_share(struct dwp_call *call)
+static void loop_before_share(struct dwp_call *call)
 {
 	loop_report_event(STEPS_MODEL_SHARED);
 }
 
-static void after_nothing(struct dwp_call *call, PyObject *result)
+static void loop_after_nothing(struct dwp_call *call, PyObject *result)
 {
 }
 
@@ -269,7 +269,7 @@ static void after_nothing(struct dwp_call *call, PyObject *result)
 /* Weak references, which call a function when an optimizer is freed: another may get its address. */
 static PyObject *references; /* a set */
 
-static PyObject *optimizer_gone(PyObject *self, PyObject *reference)
+static PyObject *loop_optimizer_gone(PyObject *self, PyObject *reference)
 {
 	struct steps_input input = { .event = STEPS_OPTIMIZER_GONE,
 		                         .optimizer = PyLong_AsVoidPtr(self) };
@@ -283,12 +283,12 @@ static PyObject *optimizer_gone(PyObject *self, PyObject *reference)
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef optimizer_gone_method = { "dwell_optimizer_gone", optimizer_gone, METH_O, NULL };
+static PyMethodDef optimizer_gone = { "dwell_optimizer_gone", loop_optimizer_gone, METH_O, NULL };
 
-static void watch_optimizer(PyObject *optimizer)
+static void loop_watch_optimizer(PyObject *optimizer)
 {
 	PyObject *key = PyLong_FromVoidPtr(optimizer);
-	PyObject *function = key ? PyCFunction_New(&optimizer_gone_method, key) : NULL;
+	PyObject *function = key ? PyCFunction_New(&optimizer_gone, key) : NULL;
 	PyObject *reference = function ? PyWeakref_NewRef(optimizer, function) : NULL;
 
 	if (!references)
@@ -301,7 +301,7 @@ static void watch_optimizer(PyObject *optimizer)
 	PyErr_Clear();
 }
 
-static bool is_named(PyObject *optimizer)
+static bool loop_is_named(PyObject *optimizer)
 {
 	char name[128];
 
@@ -311,12 +311,12 @@ static bool is_named(PyObject *optimizer)
 	return dwp_step_on_is(name);
 }
 
-static void report_optimizer(enum steps_event event, PyObject *optimizer, bool named)
+static void loop_report_optimizer(enum steps_event event, PyObject *optimizer, bool named)
 {
 	loop_report(&(struct steps_input){ .event = event, .optimizer = optimizer, .named = named });
 }
 
-static void before_step(struct dwp_call *call)
+static void loop_before_step(struct dwp_call *call)
 {
 	if (call->self && !(current_thread && current_thread->steps.optimizers))
 		dwp_blocks_of_first_step(call->self);
@@ -325,36 +325,36 @@ static void before_step(struct dwp_call *call)
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
-static void after_step(struct dwp_call *call, PyObject *result)
+static void loop_after_step(struct dwp_call *call, PyObject *result)
 {
-	bool named = call->self && result && is_named(call->self);
+	bool named = call->self && result && loop_is_named(call->self);
 
 	dwell_end(call->began);
 	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 	if (named)
 		dwp_step_on_seen(true);
-	report_optimizer(call->self && result ? STEPS_OPTIMIZER_ENDS : STEPS_OPTIMIZER_FAILS, call->self,
-	                 named);
+	loop_report_optimizer(call->self && result ? STEPS_OPTIMIZER_ENDS : STEPS_OPTIMIZER_FAILS,
+	                      call->self, named);
 }
 
-static void after_state(struct dwp_call *call, PyObject *result)
+static void loop_after_state(struct dwp_call *call, PyObject *result)
 {
 	if (result && call->self)
 		dwp_blocks_of_state(call->self);
 }
 
-static void before_scaler(struct dwp_call *call)
+static void loop_before_scaler(struct dwp_call *call)
 {
 	loop_report_event(STEPS_SCALER_BEGINS);
 }
 
-static void after_scaler(struct dwp_call *call, PyObject *result)
+static void loop_after_scaler(struct dwp_call *call, PyObject *result)
 {
 	if (result && call->second)
-		report_optimizer(STEPS_SCALER_ENDS, call->second, is_named(call->second));
+		loop_report_optimizer(STEPS_SCALER_ENDS, call->second, loop_is_named(call->second));
 }
 
-static void before_zero_grad(struct dwp_call *call)
+static void loop_before_zero_grad(struct dwp_call *call)
 {
 	loop_report_event(STEPS_ZERO_GRAD);
 	call->began = dwell_begin(&zero_grad_site);
@@ -362,7 +362,7 @@ static void before_zero_grad(struct dwp_call *call)
 }
 
 /* Stores how many threads an operator may use. Scripts set this before they create an optimizer. */
-static void note_threads(void)
+static void loop_note_threads(void)
 {
 	static long noted;
 	PyObject *torch = PyImport_ImportModule("torch");
@@ -382,20 +382,20 @@ static void note_threads(void)
 
 /* Each class of optimizers has a step() of its own, which is hooked when its first object is
  * created. */
-static void after_init(struct dwp_call *call, PyObject *result)
+static void loop_after_init(struct dwp_call *call, PyObject *result)
 {
-	static const struct dwp_hook step = { before_step, after_step };
+	static const struct dwp_hook step = { loop_before_step, loop_after_step };
 	bool named;
 	char name[128];
 
 	if (!result || !call->self)
 		return;
-	named = is_named(call->self);
-	watch_optimizer(call->self);
-	report_optimizer(STEPS_OPTIMIZER_MADE, call->self, named);
+	named = loop_is_named(call->self);
+	loop_watch_optimizer(call->self);
+	loop_report_optimizer(STEPS_OPTIMIZER_MADE, call->self, named);
 	dwp_blocks_of_groups(call->self);
 	dwp_step_on_look();
-	note_threads();
+	loop_note_threads();
 	dwp_python_text((PyObject *)Py_TYPE(call->self), "__name__", name, sizeof name);
 	dwp_step_on_could(name);
 	dwp_hook_attribute((PyObject *)Py_TYPE(call->self), "step", &step);
@@ -404,30 +404,30 @@ static void after_init(struct dwp_call *call, PyObject *result)
 /* ---- devices, the end ------------------------------------------------------------------------- */
 
 /* Stores that a device is used. What it does is not recorded here. */
-static void after_device(struct dwp_call *call, PyObject *result)
+static void loop_after_device(struct dwp_call *call, PyObject *result)
 {
 	if (result)
 		dwell_meta(DW_KEY_TORCH_DEVICE, "cuda");
 }
 
-static void no_range(struct dwp_call *call)
+static void loop_no_range(struct dwp_call *call)
 {
 	call->began = DWELL_NOT_BEGUN;
 }
 
-static void after_range(struct dwp_call *call, PyObject *result)
+static void loop_after_range(struct dwp_call *call, PyObject *result)
 {
 	dwell_end(call->began);
 	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 }
 
-static PyObject *at_exit(PyObject *self, PyObject *arguments)
+static PyObject *loop_at_exit(PyObject *self, PyObject *arguments)
 {
 	loop_report_event(STEPS_EXIT);
 	Py_RETURN_NONE;
 }
 
-static PyMethodDef at_exit_method = { "dwell_loop_at_exit", at_exit, METH_VARARGS, NULL };
+static PyMethodDef at_exit_method = { "dwell_loop_at_exit", loop_at_exit, METH_VARARGS, NULL };
 
 /* ---- attaching ------------------------------------------------------------------------------------ */
 
@@ -435,15 +435,15 @@ static const struct {
 	const char *path, *name;
 	struct dwp_hook hook;
 } hooks[] = {
-	{ "autograd", "backward", { before_backward, after_backward } },
-	{ "autograd", "grad", { before_grad, after_backward } },
-	{ "nn.Module", "share_memory", { before_share, after_nothing } },
-	{ "optim.Optimizer", "__init__", { no_range, after_init } },
-	{ "optim.Optimizer", "load_state_dict", { no_range, after_state } },
-	{ "optim.Optimizer", "zero_grad", { before_zero_grad, after_range } },
-	{ "cuda.amp.GradScaler", "step", { before_scaler, after_scaler } },
-	{ "amp.GradScaler", "step", { before_scaler, after_scaler } },
-	{ "cuda", "_lazy_init", { no_range, after_device } },
+	{ "autograd", "backward", { loop_before_backward, loop_after_backward } },
+	{ "autograd", "grad", { loop_before_grad, loop_after_backward } },
+	{ "nn.Module", "share_memory", { loop_before_share, loop_after_nothing } },
+	{ "optim.Optimizer", "__init__", { loop_no_range, loop_after_init } },
+	{ "optim.Optimizer", "load_state_dict", { loop_no_range, loop_after_state } },
+	{ "optim.Optimizer", "zero_grad", { loop_before_zero_grad, loop_after_range } },
+	{ "cuda.amp.GradScaler", "step", { loop_before_scaler, loop_after_scaler } },
+	{ "amp.GradScaler", "step", { loop_before_scaler, loop_after_scaler } },
+	{ "cuda", "_lazy_init", { loop_no_range, loop_after_device } },
 };
 
 void dwp_loop_attach(PyObject *torch)

@@ -1,10 +1,10 @@
 /*
  * Operators: a range for each RecordFunction, in every thread.
  *
- * PyTorch calls a start function and on_end() around each operator, mostly without the
+ * PyTorch calls a start function and operator_end() around each operator, mostly without the
  * interpreter's lock. There is a start function for each kind of RecordFunction. The
  * callbacks return no context, because a context would have to be a C++ object. Instead each thread
- * has a stack of its open operators, in which on_end() finds the operator.
+ * has a stack of its open operators, in which operator_end() finds the operator.
  * If another thread ends a RecordFunction, it marks the frame in the stack of the thread
  * that began it, and that thread ends the range at its next operator.
  *
@@ -43,7 +43,7 @@ struct known_name {
 	struct dwell_site *site;
 	uint32_t id; /* 0: not known yet */
 	uint16_t category;
-	uint16_t length; /* of the name; 0: same_text() cannot compare it */
+	uint16_t length; /* of the name; 0: operator_same_text() cannot compare it */
 	char text[48];   /* "": it is longer; compare the site's name */
 };
 _Static_assert(sizeof(struct known_name) == 64, "one line of the processor's cache");
@@ -71,18 +71,18 @@ static struct thread *threads;      /* atomic; a list that only grows at its hea
 static struct thread *look_next;    /* atomic: where the last search stopped */
 static uint32_t threads_process;    /* id of the process to which the thread ids belong */
 
-static uint32_t own_tid(void)
+static uint32_t operator_own_tid(void)
 {
 	return (uint32_t)syscall(SYS_gettid);
 }
 
 /* False: the lock was not free in time; then the caller leaves the frames as they are. */
-static bool lock_frames(struct thread *thread)
+static bool operator_lock_frames(struct thread *thread)
 {
 	for (unsigned tries = 0; tries < 10000; tries++) {
 		uint32_t free_now = 0;
 
-		/* Acquire pairs with the release of unlock_frames(). */
+		/* Acquire pairs with the release of operator_unlock_frames(). */
 		if (__atomic_compare_exchange_n(&thread->lock, &free_now, 1, false, __ATOMIC_ACQUIRE,
 		                                __ATOMIC_RELAXED))
 			return true;
@@ -90,14 +90,14 @@ static bool lock_frames(struct thread *thread)
 	return false;
 }
 
-static void unlock_frames(struct thread *thread)
+static void operator_unlock_frames(struct thread *thread)
 {
 	__atomic_store_n(&thread->lock, 0, __ATOMIC_RELEASE);
 }
 
 /* Takes the memory of an ended thread. Its frames are removed; their ranges end where its records
  * end. Its cached names and shapes remain, because they are valid for the whole process. */
-static bool take_over(struct thread *thread, uint32_t self)
+static bool operator_take_over(struct thread *thread, uint32_t self)
 {
 	uint32_t owner = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
 
@@ -109,14 +109,14 @@ static bool take_over(struct thread *thread, uint32_t self)
 		return false;
 	if (thread->depth)
 		dwell_probe_lost(thread->depth);
-	lock_frames(thread); /* fails if the thread ended while it held the lock */
+	operator_lock_frames(thread); /* fails if the thread ended while it held the lock */
 	thread->depth = 0;
 	__atomic_store_n(&thread->strays, 0, __ATOMIC_RELAXED);
-	unlock_frames(thread);
+	operator_unlock_frames(thread);
 	return true;
 }
 
-static struct thread *find_dead(uint32_t self)
+static struct thread *operator_find_dead(uint32_t self)
 {
 	struct thread *thread = __atomic_load_n(&look_next, __ATOMIC_RELAXED);
 
@@ -124,7 +124,7 @@ static struct thread *find_dead(uint32_t self)
 		if (!thread && !(thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE)))
 			return NULL;
 		__atomic_store_n(&look_next, thread->next, __ATOMIC_RELAXED);
-		if (take_over(thread, self))
+		if (operator_take_over(thread, self))
 			return thread;
 		thread = thread->next;
 	}
@@ -132,22 +132,22 @@ static struct thread *find_dead(uint32_t self)
 }
 
 /* In a child process: its only thread is the one that called fork(), which now has another id. */
-static void after_fork(void)
+static void operator_after_fork(void)
 {
 	if (this_thread)
-		__atomic_store_n(&this_thread->tid, own_tid(), __ATOMIC_RELAXED);
+		__atomic_store_n(&this_thread->tid, operator_own_tid(), __ATOMIC_RELAXED);
 	for (struct thread *thread = threads; thread; thread = thread->next)
 		__atomic_store_n(&thread->lock, 0, __ATOMIC_RELAXED);
 	threads_process = (uint32_t)getpid();
 }
 
 /* Uses mmap(), because its pages cost nothing until they are written; calloc() may write them all. */
-static __attribute__((noinline)) struct thread *new_thread(void)
+static __attribute__((noinline)) struct thread *operator_new_thread(void)
 {
 	int saved = errno;
-	uint32_t self = own_tid();
+	uint32_t self = operator_own_tid();
 	/* In a child made without fork()'s handlers, the list still has the parent's thread ids. */
-	struct thread *thread = threads_process == (uint32_t)getpid() ? find_dead(self) : NULL;
+	struct thread *thread = threads_process == (uint32_t)getpid() ? operator_find_dead(self) : NULL;
 
 	if (!thread) {
 		thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -167,10 +167,10 @@ static __attribute__((noinline)) struct thread *new_thread(void)
 	return this_thread = thread;
 }
 
-static void follow_forks(void)
+static void operator_follow_forks(void)
 {
 	threads_process = (uint32_t)getpid();
-	pthread_atfork(NULL, NULL, after_fork);
+	pthread_atfork(NULL, NULL, operator_after_fork);
 }
 
 /* ---- threads ------------------------------------------------------------------------ */
@@ -181,7 +181,7 @@ static void follow_forks(void)
 #define THREADS 1024u
 static uint32_t link_threads[THREADS]; /* atomic */
 
-static void link_forward(const struct frame *frame)
+static void operator_link_forward(const struct frame *frame)
 {
 	if (dwp_abi_has_threads()) {
 		uint64_t number = dwp_abi_thread(frame->function);
@@ -191,7 +191,7 @@ static void link_forward(const struct frame *frame)
 	dwell_link(frame->sequence, 0);
 }
 
-static void link_backward(const struct frame *frame)
+static void operator_link_backward(const struct frame *frame)
 {
 	uint64_t number = dwp_abi_has_threads() ? dwp_abi_forward_thread(frame->function) : 0;
 
@@ -207,7 +207,7 @@ static uint32_t site_count;
 static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dwell_site other_names = { "(other names)", NULL, NULL, 0, DWELL_CATEGORY_ZONE, 0 };
 
-static struct dwell_site *new_site(const char *name, uint32_t category)
+static struct dwell_site *operator_new_site(const char *name, uint32_t category)
 {
 	struct dwell_site *site = calloc(1, sizeof *site);
 
@@ -220,7 +220,7 @@ static struct dwell_site *new_site(const char *name, uint32_t category)
 	return site;
 }
 
-static struct dwell_site *find_site(const char *name, uint32_t category)
+static struct dwell_site *operator_find_site(const char *name, uint32_t category)
 {
 	struct dwell_site *site;
 	uint32_t at = category;
@@ -232,15 +232,16 @@ static struct dwell_site *find_site(const char *name, uint32_t category)
 		if (site->category == category && strcmp(site->name, name) == 0)
 			break;
 	if (!site)
-		site = site_count < SITES / 2 ? sites[at] = new_site(name, category) : &other_names;
+		site = site_count < SITES / 2 ? sites[at] = operator_new_site(name, category)
+		                              : &other_names;
 	pthread_mutex_unlock(&sites_lock);
 	return site;
 }
 
-static __attribute__((noinline)) void learn_name(struct known_name *known, const char *name, size_t length,
-                                                 uint32_t category)
+static __attribute__((noinline)) void
+operator_learn_name(struct known_name *known, const char *name, size_t length, uint32_t category)
 {
-	known->site = find_site(name, category);
+	known->site = operator_find_site(name, category);
 	known->id = dwell_site_id(known->site);
 	known->category = (uint16_t)category;
 	/* The texts are compared 8 bytes at a time. */
@@ -250,7 +251,7 @@ static __attribute__((noinline)) void learn_name(struct known_name *known, const
 		memcpy(known->text, name, length);
 }
 
-static inline uint64_t word_at(const char *text)
+static inline uint64_t operator_word_at(const char *text)
 {
 	uint64_t word;
 
@@ -259,21 +260,22 @@ static inline uint64_t word_at(const char *text)
 }
 
 /* Compares texts of at least 8 bytes. A call of memcmp() would cost more than the comparison. */
-static inline bool same_text(const char *a, const char *b, size_t bytes)
+static inline bool operator_same_text(const char *a, const char *b, size_t bytes)
 {
 	for (size_t i = 0; i + 8 < bytes; i += 8)
-		if (word_at(a + i) != word_at(b + i))
+		if (operator_word_at(a + i) != operator_word_at(b + i))
 			return false;
-	return word_at(a + bytes - 8) == word_at(b + bytes - 8);
+	return operator_word_at(a + bytes - 8) == operator_word_at(b + bytes - 8);
 }
 
 /* Compares the text, because names that a program makes reuse addresses. */
-static inline bool is_named(const struct known_name *known, const char *name, size_t length)
+static inline bool operator_is_named(const struct known_name *known, const char *name,
+                                     size_t length)
 {
 	const char *text = DWELL_LIKELY(*known->text) ? known->text : known->site->name;
 
 	if (DWELL_LIKELY(known->length))
-		return length == known->length && same_text(text, name, length + 1);
+		return length == known->length && operator_same_text(text, name, length + 1);
 	return strcmp(text, name) == 0;
 }
 
@@ -282,23 +284,24 @@ static inline struct known_name *known_at(struct thread *thread, uint64_t hash, 
 {
 	struct known_name *known = &thread->cache[(uint32_t)(hash * 0x9e3779b97f4a7c15u >> 55) % CACHE];
 
-	if (DWELL_UNLIKELY(known->category != category || !known->id || !is_named(known, name, length)))
-		learn_name(known, name, length, category);
+	if (DWELL_UNLIKELY(known->category != category || !known->id ||
+	                   !operator_is_named(known, name, length)))
+		operator_learn_name(known, name, length, category);
 	return known;
 }
 
 /* For a name that was made for one call. Its address differs each time, so its entry in the cache
  * follows from its text. */
-static __attribute__((noinline)) struct known_name *made_name(struct thread *thread, const char *name,
-                                                              uint32_t category)
+static __attribute__((noinline)) struct known_name *
+operator_make_name(struct thread *thread, const char *name, uint32_t category)
 {
 	size_t length = strlen(name);
 	uint64_t hash = length;
 
 	for (size_t i = 0; i + 8 <= length; i += 8)
-		hash = (hash ^ word_at(name + i)) * 0x9e3779b97f4a7c15u;
+		hash = (hash ^ operator_word_at(name + i)) * 0x9e3779b97f4a7c15u;
 	if (length >= 8)
-		hash ^= word_at(name + length - 8);
+		hash ^= operator_word_at(name + length - 8);
 	else
 		for (size_t i = 0; i < length; i++)
 			hash = hash << 8 | (unsigned char)name[i];
@@ -312,7 +315,7 @@ static inline struct known_name *name_of(struct thread *thread, const char *func
 
 	if (DWELL_LIKELY(name != NULL))
 		return known_at(thread, (uintptr_t)name >> 4, name, length, category);
-	return made_name(thread, dwp_abi_name(function), category);
+	return operator_make_name(thread, dwp_abi_name(function), category);
 }
 
 /* ---- ends from other threads -------------------------------------------------------------- */
@@ -324,7 +327,7 @@ static void (*emit_push)(const char *name); /* atomic */
 static void (*emit_pop)(void);
 
 /* Needs the lock, because frames move. */
-static void end_frame(struct thread *thread, uint32_t at)
+static void operator_end_frame(struct thread *thread, uint32_t at)
 {
 	uint32_t inner = thread->depth - 1 - at, open = 0;
 
@@ -340,15 +343,15 @@ static void end_frame(struct thread *thread, uint32_t at)
 	thread->depth--;
 }
 
-static __attribute__((noinline)) void end_strays(struct thread *thread)
+static __attribute__((noinline)) void operator_end_strays(struct thread *thread)
 {
-	if (!lock_frames(thread))
+	if (!operator_lock_frames(thread))
 		return; /* the next operator tries again */
 	for (uint32_t at = thread->depth; at-- > 0;)
 		if (!thread->frames[at].function)
-			end_frame(thread, at);
+			operator_end_frame(thread, at);
 	__atomic_store_n(&thread->strays, 0, __ATOMIC_RELAXED);
-	unlock_frames(thread);
+	operator_unlock_frames(thread);
 }
 
 /*
@@ -356,7 +359,7 @@ static __attribute__((noinline)) void end_strays(struct thread *thread)
  * other frames at the same time, but it pops this one only when its RecordFunction ends, which
  * happens here. Frames move only with the lock, which the caller has.
  */
-static bool mark_stray(struct thread *thread, const char *function)
+static bool operator_mark_stray(struct thread *thread, const char *function)
 {
 	uint32_t at = __atomic_load_n(&thread->depth, __ATOMIC_RELAXED);
 
@@ -375,19 +378,19 @@ static bool mark_stray(struct thread *thread, const char *function)
 
 /* Finds the thread in which a RecordFunction began, and marks its frame there. If no thread has it,
  * it was nested too deeply and was counted as lost when it began. */
-static void leave_stray(const struct thread *self, const char *function)
+static void operator_leave_stray(const struct thread *self, const char *function)
 {
 	struct thread *thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
 
 	for (bool found = false; thread && !found; thread = thread->next) {
 		if (thread == self)
 			continue;
-		if (!lock_frames(thread)) {
+		if (!operator_lock_frames(thread)) {
 			dwell_probe_lost(1); /* the end; the range lasts until the range around it ends */
 			continue;
 		}
-		found = mark_stray(thread, function);
-		unlock_frames(thread);
+		found = operator_mark_stray(thread, function);
+		operator_unlock_frames(thread);
 	}
 }
 
@@ -396,7 +399,7 @@ static void leave_stray(const struct thread *self, const char *function)
 /* Returns the stack id for the innermost frame; 0: none. Only an operator that the program or a
  * script calls has a stack of its own; an operator within another one shares that one's stack. After
  * a wait a script may continue in another thread, where no frame is around its calls. */
-static uint32_t stack_of(const struct thread *thread)
+static uint32_t operator_stack(const struct thread *thread)
 {
 	uint32_t frames[MOST_SCRIPT_FRAMES], at = thread->depth - 1;
 
@@ -410,19 +413,20 @@ static uint32_t stack_of(const struct thread *thread)
 /* Bits of the gate that request more than a range. */
 #define MORE (DWELL_DETAIL_SHAPES | DWELL_DETAIL_STACKS | DWELL_DETAIL_LAYERS | 1u << DWELL_CATEGORY_FUNCTION)
 
-static __attribute__((noinline)) unsigned begin_with_stack(const struct thread *thread,
-                                                           const char *function, struct dwell_site *site,
-                                                           bool shapes)
+static __attribute__((noinline)) unsigned operator_begin_with_stack(const struct thread *thread,
+                                                                    const char *function,
+                                                                    struct dwell_site *site,
+                                                                    bool shapes)
 {
 	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
 	unsigned count = shapes ? dwp_abi_inputs(function, tensors) : 0;
-	uint32_t stack = stack_of(thread);
+	uint32_t stack = operator_stack(thread);
 
 	return stack ? dwell_op_begin_from(site, tensors, count, stack) : dwell_op_begin(site, tensors, count);
 }
 
-static __attribute__((noinline)) unsigned begin_more(struct thread *thread, const char *function,
-                                                     struct dwell_site *site)
+static __attribute__((noinline)) unsigned
+operator_begin_more(struct thread *thread, const char *function, struct dwell_site *site)
 {
 	bool shapes = dwp_abi_has_inputs() && dwell_wants(DWELL_DETAIL_SHAPES);
 	uint32_t id = 0;
@@ -430,7 +434,7 @@ static __attribute__((noinline)) unsigned begin_more(struct thread *thread, cons
 	if (site->category != DWELL_CATEGORY_OPERATOR)
 		return dwell_begin(site);
 	if (dwell_wants(DWELL_DETAIL_STACKS))
-		return begin_with_stack(thread, function, site, shapes);
+		return operator_begin_with_stack(thread, function, site, shapes);
 	if (shapes)
 		id = dwp_shapes_id(thread->shapes, function, site);
 	if (!id)
@@ -439,20 +443,22 @@ static __attribute__((noinline)) unsigned begin_more(struct thread *thread, cons
 	return DWELL_BEGUN;
 }
 
-static inline unsigned begin(struct thread *thread, const char *function, uint32_t category)
+static inline unsigned operator_begin(struct thread *thread, const char *function,
+                                      uint32_t category)
 {
 	const struct known_name *known = name_of(thread, function, category);
 
 	if (DWELL_UNLIKELY(!dwell_wants(1u << category)))
 		return DWELL_NOT_BEGUN;
 	if (DWELL_UNLIKELY(dwell_wants(MORE)))
-		return begin_more(thread, function, known->site);
+		return operator_begin_more(thread, function, known->site);
 	dwell_put_begin(known->id);
 	return DWELL_BEGUN;
 }
 
-static __attribute__((noinline)) void emit_begin(struct thread *thread, struct frame *frame,
-                                                 const char *function, uint32_t category)
+static __attribute__((noinline)) void operator_emit_begin(struct thread *thread,
+                                                          struct frame *frame, const char *function,
+                                                          uint32_t category)
 {
 	void (*push)(const char *) = __atomic_load_n(&emit_push, __ATOMIC_ACQUIRE);
 
@@ -462,18 +468,18 @@ static __attribute__((noinline)) void emit_begin(struct thread *thread, struct f
 	}
 }
 
-static inline __attribute__((always_inline)) void start(const char *function, enum torch_scope scope,
-                                                        uint32_t category)
+static inline __attribute__((always_inline)) void
+operator_start(const char *function, enum torch_scope scope, uint32_t category)
 {
 	struct thread *thread = this_thread;
 
-	if (DWELL_UNLIKELY(!thread) && !(thread = new_thread())) {
+	if (DWELL_UNLIKELY(!thread) && !(thread = operator_new_thread())) {
 		dwell_probe_lost(1);
 		return;
 	}
-	/* Acquire pairs with the release of mark_stray(): the mark is seen with the count. */
+	/* Acquire pairs with the release of operator_mark_stray(): the mark is seen with the count. */
 	if (DWELL_UNLIKELY(__atomic_load_n(&thread->strays, __ATOMIC_ACQUIRE)))
-		end_strays(thread);
+		operator_end_strays(thread);
 	if (DWELL_UNLIKELY(thread->depth >= MOST_DEPTH)) {
 		dwell_probe_lost(1);
 		return;
@@ -485,8 +491,8 @@ static inline __attribute__((always_inline)) void start(const char *function, en
 	thread->depth++;
 	frame->emitted = false;
 	if (DWELL_UNLIKELY(emit_push != NULL))
-		emit_begin(thread, frame, function, category);
-	frame->began = begin(thread, function, category);
+		operator_emit_begin(thread, frame, function, category);
+	frame->began = operator_begin(thread, function, category);
 	frame->called = scope != TORCH_USER && frame->began &&
 	                (frame == thread->frames || frame[-1].scope == TORCH_USER);
 	frame->ticks = dwell_this_stream->last_ticks;
@@ -494,54 +500,55 @@ static inline __attribute__((always_inline)) void start(const char *function, en
 		dwp_torch_places_begin();
 	if (scope == TORCH_BACKWARD) {
 		if (frame->began && frame->sequence != NO_SEQUENCE)
-			link_backward(frame);
+			operator_link_backward(frame);
 		frame->sequence = NO_SEQUENCE;
 	}
 }
 
-TORCH_START(on_function, start_function)
+TORCH_START(on_function, operator_start_function)
 
-static void start_function(const char *function)
+static void operator_start_function(const char *function)
 {
-	start(function, TORCH_FUNCTION, DWELL_CATEGORY_OPERATOR);
+	operator_start(function, TORCH_FUNCTION, DWELL_CATEGORY_OPERATOR);
 }
 
-TORCH_START(on_backward, start_backward)
+TORCH_START(on_backward, operator_start_backward)
 
-static void start_backward(const char *function)
+static void operator_start_backward(const char *function)
 {
-	start(function, TORCH_BACKWARD, DWELL_CATEGORY_OPERATOR);
+	operator_start(function, TORCH_BACKWARD, DWELL_CATEGORY_OPERATOR);
 }
 
-TORCH_START(on_script, start_script)
+TORCH_START(on_script, operator_start_script)
 
-static void start_script(const char *function)
+static void operator_start_script(const char *function)
 {
-	start(function, TORCH_SCRIPT, DWELL_CATEGORY_OPERATOR);
+	operator_start(function, TORCH_SCRIPT, DWELL_CATEGORY_OPERATOR);
 }
 
-TORCH_START(on_user, start_user)
+TORCH_START(on_user, operator_start_user)
 
-static void start_user(const char *function)
+static void operator_start_user(const char *function)
 {
-	start(function, TORCH_USER, DWELL_CATEGORY_ZONE);
+	operator_start(function, TORCH_USER, DWELL_CATEGORY_ZONE);
 }
 
 /* Ends an operator that is not the innermost one, or that began in another thread. */
-static __attribute__((noinline)) void end_other(struct thread *thread, const char *function)
+static __attribute__((noinline)) void operator_end_other(struct thread *thread,
+                                                         const char *function)
 {
 	uint32_t at;
 
 	if (thread && __atomic_load_n(&thread->strays, __ATOMIC_ACQUIRE))
-		end_strays(thread);
+		operator_end_strays(thread);
 	at = thread ? thread->depth : 0;
 	while (at > 0 && thread->frames[at - 1].function != function)
 		at--;
 	if (!at)
-		leave_stray(thread, function);
-	else if (lock_frames(thread)) {
-		end_frame(thread, at - 1);
-		unlock_frames(thread);
+		operator_leave_stray(thread, function);
+	else if (operator_lock_frames(thread)) {
+		operator_end_frame(thread, at - 1);
+		operator_unlock_frames(thread);
 	} else {
 		/* A marked frame is ended at the next operator. */
 		__atomic_store_n(&thread->frames[at - 1].function, NULL, __ATOMIC_RELAXED);
@@ -551,20 +558,20 @@ static __attribute__((noinline)) void end_other(struct thread *thread, const cha
 
 /* A forward operator gets its link at its end, and only if it created a node of the graph: otherwise
  * no backward has its sequence number. */
-static void on_end(const char *function, void *context)
+static void operator_end(const char *function, void *context)
 {
 	struct thread *thread = this_thread;
 	struct frame *frame;
 
 	if (DWELL_UNLIKELY(!thread || !thread->depth ||
 	                   thread->frames[thread->depth - 1].function != function)) {
-		end_other(thread, function);
+		operator_end_other(thread, function);
 		return;
 	}
 	frame = &thread->frames[thread->depth - 1];
 	if (frame->sequence != NO_SEQUENCE && frame->began &&
 	    dwp_abi_made_node(frame->sequence))
-		link_forward(frame);
+		operator_link_forward(frame);
 	dwell_end(frame->began);
 	if (DWELL_UNLIKELY(dwp_torch_places_end(frame->ticks, frame->called)) && frame->began &&
 	    frame->scope != TORCH_USER)
@@ -572,7 +579,7 @@ static void on_end(const char *function, void *context)
 		                      name_of(thread, function, DWELL_CATEGORY_OPERATOR)->id);
 	if (DWELL_UNLIKELY(frame->emitted))
 		emit_pop();
-	/* The address may be used again at once: mark_stray() must not find it here. */
+	/* The address may be used again at once: operator_mark_stray() must not find it here. */
 	__atomic_store_n(&frame->function, NULL, __ATOMIC_RELAXED);
 	thread->depth--;
 }
@@ -595,21 +602,22 @@ static const struct {
 static uint64_t handles[KINDS];
 static bool armed, armed_with_shapes, armed_with_stacks;
 
-static void arm(bool shapes)
+static void operator_arm(bool shapes)
 {
 	static bool follows_forks;
 
 	if (!follows_forks)
-		follow_forks();
+		operator_follow_forks();
 	follows_forks = true;
 	dwp_torch_places_restart();
 	for (unsigned i = 0; i < KINDS; i++)
-		handles[i] = dwp_abi_add_callback(kinds[i].start, on_end, 1u << kinds[i].scope, shapes);
+		handles[i] =
+			dwp_abi_add_callback(kinds[i].start, operator_end, 1u << kinds[i].scope, shapes);
 	dwp_abi_skip_states(true);
 	__atomic_fetch_add(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
 }
 
-static void disarm(void)
+static void operator_disarm(void)
 {
 	__atomic_fetch_sub(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
 	dwp_abi_skip_states(false);
@@ -627,11 +635,11 @@ void dwp_operators_follow_gate(void)
 	    (armed == wanted && armed_with_shapes == shapes && armed_with_stacks == stacks))
 		return;
 	if (armed)
-		disarm();
+		operator_disarm();
 	if (stacks)
 		dwp_abi_find_script();
 	if (wanted)
-		arm(shapes);
+		operator_arm(shapes);
 	armed = wanted;
 	armed_with_shapes = shapes;
 	armed_with_stacks = stacks;

@@ -136,7 +136,8 @@ static struct xs_thread *xspace_memory_thread(struct xspace *space, const struct
 		return NULL;
 	}
 	name = stats.values[XS_THREAD].text;
-	snprintf(line, sizeof line, "%.*s (overlapping 0)", xs_at_most(name.length, 400), name.bytes);
+	snprintf(line, sizeof line, "%.*s (overlapping 0)", xspace_at_most(name.length, 400),
+	         name.bytes);
 	return xs_find_thread(space, (struct xs_text){ line, strlen(line) }, 0);
 }
 
@@ -290,7 +291,7 @@ static void xspace_translate(struct xspace *space)
 	head->start_realtime_ns = space->base_ns > LATEST_NS / 2 ? space->base_ns
 	                                                         : space->start_time_ns + space->base_ns;
 	snprintf(head->hostname, sizeof head->hostname, "%.*s",
-	         xs_at_most(space->host.length, sizeof head->hostname - 1), space->host.bytes);
+	         xspace_at_most(space->host.length, sizeof head->hostname - 1), space->host.bytes);
 	snprintf(head->writer, sizeof head->writer, "XSpace");
 }
 

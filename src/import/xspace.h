@@ -176,7 +176,7 @@ static inline struct xs_text xs_text_of(const struct dw_proto_field *field)
 	return (struct xs_text){ (const char *)field->bytes, field->length };
 }
 
-static inline int xs_at_most(size_t length, size_t most)
+static inline int xspace_at_most(size_t length, size_t most)
 {
 	return (int)(length < most ? length : most);
 }

@@ -35,7 +35,7 @@ static uint32_t device_find(struct xspace *space)
 
 	if (space->device_id)
 		return space->device_id;
-	snprintf(name, sizeof name, "%.*s", xs_at_most(space->plane_name.length, sizeof name - 1),
+	snprintf(name, sizeof name, "%.*s", xspace_at_most(space->plane_name.length, sizeof name - 1),
 	         space->plane_name.bytes);
 	space->device_id = dw_encode_device(&space->processes[0].journal,
 	                                    (uint32_t)strtoul(name + strlen("/device:GPU:"), NULL, 10),
@@ -72,7 +72,8 @@ static bool device_text(const struct xs_stats *stats, enum xs_stat stat, char *t
 {
 	if (!(stats->has >> stat & 1) || !stats->values[stat].is_text)
 		return false;
-	snprintf(to, MOST_DETAILS, "%.*s", xs_at_most(stats->values[stat].text.length, MOST_DETAILS - 1),
+	snprintf(to, MOST_DETAILS, "%.*s",
+	         xspace_at_most(stats->values[stat].text.length, MOST_DETAILS - 1),
 	         stats->values[stat].text.bytes);
 	return true;
 }
@@ -187,7 +188,8 @@ void xs_put_device_events(struct xspace *space, struct xs_text line_name, uint64
 		return;
 	}
 	space->lines_kept++;
-	snprintf(name, sizeof name, "%.*s", xs_at_most(line_name.length, sizeof name - 1), line_name.bytes);
+	snprintf(name, sizeof name, "%.*s", xspace_at_most(line_name.length, sizeof name - 1),
+	         line_name.bytes);
 	queue = dw_encode_queue(&space->processes[0].journal, device_find(space),
 	                        derived ? DW_QUEUE_NONE : line, 0, name);
 	for (size_t i = 0; i < events->count && !space->failed; i++)

@@ -129,12 +129,14 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 	uint32_t process, tid, *place;
 	uint64_t key;
 
-	snprintf(text, sizeof text, "%.*s", xs_at_most(line_name.length, MOST_NAME - 1), line_name.bytes);
+	snprintf(text, sizeof text, "%.*s", xspace_at_most(line_name.length, MOST_NAME - 1),
+	         line_name.bytes);
 	process = owner_read_process(space, &from);
 	lane = owner_cut_suffix(text, " (overlapping ");
 	nested = owner_cut_suffix(text, " (signal handlers)");
 	tid = owner_read_number(text + (from - text), line);
-	snprintf(name, sizeof name, "%.*s%s%s", space->device ? xs_at_most(space->plane_name.length, 60) : 0,
+	snprintf(name, sizeof name, "%.*s%s%s",
+	         space->device ? xspace_at_most(space->plane_name.length, 60) : 0,
 	         space->plane_name.bytes, space->device ? " " : "", from);
 	key = xs_hash(((uint64_t)process << 32) + tid + 1, name, strlen(name));
 	/* A second line of the signal handlers of a thread has no stream of its own: two streams of

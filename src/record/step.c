@@ -17,7 +17,7 @@
 
 #include "format/control.h"
 
-static __attribute__((noinline)) uint64_t cpu_ns(void)
+static __attribute__((noinline)) uint64_t step_read_cpu_ns(void)
 {
 	struct timespec time;
 
@@ -256,7 +256,7 @@ STEP_PATH uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 	if (moment > slot->step->start_ticks && moment < now)
 		now = moment;
 	else if (slot->step_cpu_ns)
-		cpu = cpu_ns() - slot->step_cpu_ns;
+		cpu = step_read_cpu_ns() - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
 	slot->ended_start = slot->step->start_ticks;
 	slot->ended_end = now;
@@ -285,7 +285,7 @@ void dw_step_close(struct dw_slot *slot)
 
 /* Reading the CPU time is a system call that takes a microsecond in some virtual machines. So it
  * is not read if the thread's last step was short. */
-static bool cpu_worth_reading(const struct dw_slot *slot)
+static bool step_cpu_worth_reading(const struct dw_slot *slot)
 {
 	return !slot->step_ticks || slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
 }
@@ -306,7 +306,7 @@ static uint32_t step_flags(const struct dw_gate *gate)
  * that all threads share. Readers skip entries that were never completed. */
 static __attribute__((noinline)) struct dw_entry_step *step_reserve(struct dw_slot *slot)
 {
-	uint32_t count = DW_LOAD(slot->reserving) || cpu_worth_reading(slot) ? 1 : RESERVED_STEPS;
+	uint32_t count = DW_LOAD(slot->reserving) || step_cpu_worth_reading(slot) ? 1 : RESERVED_STEPS;
 	enum dw_loss cause;
 	struct dw_entry_step *first = dw_journal_try(count * sizeof *first, &cause);
 
@@ -409,7 +409,7 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 		gate_set_open(gate, step_is_wanted(number));
 	if (gate)
 		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
-	slot->step_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
+	slot->step_cpu_ns = step_cpu_worth_reading(slot) ? step_read_cpu_ns() : 0;
 	if (!start_ticks)
 		start_ticks = step_now(slot);
 	dw_journal_look(start_ticks);
@@ -447,7 +447,7 @@ uint64_t dwell_step_now(void)
 	    step_is_wanted(__atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED)))
 		gate_set_open(gate, 1);
 	if (slot)
-		slot->moment_cpu_ns = cpu_worth_reading(slot) ? cpu_ns() : 0;
+		slot->moment_cpu_ns = step_cpu_worth_reading(slot) ? step_read_cpu_ns() : 0;
 	errno = saved;
 	return now;
 }

@@ -37,7 +37,7 @@ struct boundary {
 	struct effect *effect;
 };
 
-static void boundary_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+static void segments_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
 	struct boundary *boundary = state;
 
@@ -46,11 +46,11 @@ static void boundary_enter(void *state, void *place, uint64_t ticks, uint32_t id
 		boundary->effect->deepest = boundary->pass.depth;
 }
 
-static void boundary_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+static void segments_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
 }
 
-static void boundary_orphan(void *state, uint64_t ticks, uint32_t n)
+static void segments_orphan(void *state, uint64_t ticks, uint32_t n)
 {
 	struct boundary *boundary = state;
 	struct effect *effect = boundary->effect;
@@ -61,22 +61,22 @@ static void boundary_orphan(void *state, uint64_t ticks, uint32_t n)
 	effect->overlaps |= n || boundary->pass.depth;
 }
 
-static void boundary_unnest(void *state, uint32_t place)
+static void segments_unnest(void *state, uint32_t place)
 {
 	((struct boundary *)state)->effect->overlaps = true;
 }
 
-static void boundary_flushed(void *state, uint64_t ticks, enum dw_flush why)
+static void segments_flushed(void *state, uint64_t ticks, enum dw_flush why)
 {
 	((struct boundary *)state)->effect->outer_gone = true;
 }
 
-static const struct dw_pass_hooks boundary_hooks = {
+static const struct dw_pass_hooks segments_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_CALL_PATH_DEEPEST,
-	.enter = boundary_enter, .leave = boundary_leave, .orphan = boundary_orphan,
-	.unnest = boundary_unnest, .flushed = boundary_flushed,
+	.enter = segments_enter, .leave = segments_leave, .orphan = segments_orphan,
+	.unnest = segments_unnest, .flushed = segments_flushed,
 };
-DW_PASS_DEFINE(boundary, boundary_hooks)
+DW_PASS_DEFINE(segments, segments_hooks)
 
 /* ---- the pieces ------------------------------------------------------------------------------ */
 
@@ -90,7 +90,7 @@ struct split {
 	                         * split */
 };
 
-static bool add_piece(struct split *split, size_t stream, size_t from, size_t to)
+static bool segments_add(struct split *split, size_t stream, size_t from, size_t to)
 {
 	struct dw_segment *item = DW_GROW(&split->items, &split->capacity, split->count);
 
@@ -101,7 +101,7 @@ static bool add_piece(struct split *split, size_t stream, size_t from, size_t to
 	return true;
 }
 
-static bool can_split(const struct dw_model *model, const struct dw_source_stream *stream)
+static bool segments_can_split(const struct dw_model *model, const struct dw_source_stream *stream)
 {
 	for (size_t i = 0; i < stream->chunk_count; i++)
 		if (stream->chunks[i].header)
@@ -111,7 +111,7 @@ static bool can_split(const struct dw_model *model, const struct dw_source_strea
 	       dw_file_ratio(model->source, stream->file) == 1;
 }
 
-static bool cut_streams(struct split *split, size_t piece)
+static bool segments_cut_streams(struct split *split, size_t piece)
 {
 	const struct dw_model *model = split->model;
 	const struct dw_source *source = model->source;
@@ -122,12 +122,13 @@ static bool cut_streams(struct split *split, size_t piece)
 
 		if (!dw_scope_has_stream(model, &source->streams[stream]))
 			continue;
-		if (piece && count > piece + piece / 2 && can_split(model, &source->streams[stream]))
+		if (piece && count > piece + piece / 2 &&
+		    segments_can_split(model, &source->streams[stream]))
 			pieces = (count + piece - 1) / piece;
 		for (size_t n = 1; n <= pieces; n++) {
 			size_t to = count * n / pieces;
 
-			if (!add_piece(split, stream, from, to))
+			if (!segments_add(split, stream, from, to))
 				return false;
 			from = to;
 		}
@@ -136,7 +137,7 @@ static bool cut_streams(struct split *split, size_t piece)
 }
 
 /* The first pass over a piece. The last piece of a stream does not need it. */
-static void find_effect(void *context, unsigned worker, size_t index)
+static void segment_find_effect(void *context, unsigned worker, size_t index)
 {
 	struct split *split = context;
 	const struct dw_segment *item = &split->items[index];
@@ -151,7 +152,7 @@ static void find_effect(void *context, unsigned worker, size_t index)
 	boundary.effect = effect;
 	effect->first_thread = stream->chunks[item->from].thread;
 	for (size_t i = item->from; i < item->to; i++)
-		boundary_chunk(&boundary.pass, i);
+		segments_chunk(&boundary.pass, i);
 	effect->last_thread = boundary.pass.walk.thread;
 	effect->ticks = boundary.pass.walk.time.ticks;
 	effect->now = dw_time_now(&boundary.pass.walk.time);
@@ -172,8 +173,8 @@ static void find_effect(void *context, unsigned worker, size_t index)
 /* ---- combining the pieces ------------------------------------------------------------------- */
 
 /* Computes the stack at the begin of the piece after `item`. False: out of memory, or not exact. */
-static bool follow(struct dw_model *model, const struct dw_segment *item,
-                   const struct effect *effect, struct dw_segment *next)
+static bool segment_follow(struct dw_model *model, const struct dw_segment *item,
+                           const struct effect *effect, struct dw_segment *next)
 {
 	uint32_t outer = item->from ? item->open_count : 0;
 	struct dw_open_range *open;
@@ -204,7 +205,7 @@ static bool follow(struct dw_model *model, const struct dw_segment *item,
 }
 
 /* Sets the stack of each piece. If that fails, the stream becomes one piece again. */
-static void resolve(struct split *split)
+static void segments_resolve(struct split *split)
 {
 	size_t kept = 0;
 
@@ -214,8 +215,8 @@ static void resolve(struct split *split)
 		bool good = true;
 
 		for (; end < split->count && split->items[end].stream == first->stream; end++)
-			good = good && follow(split->model, &split->items[end - 1], &split->effects[end - 1],
-			                      &split->items[end]);
+			good = good && segment_follow(split->model, &split->items[end - 1],
+			                              &split->effects[end - 1], &split->items[end]);
 		if (!good) {
 			first->to = split->items[end - 1].to;
 			split->items[kept++] = *first;
@@ -228,7 +229,7 @@ static void resolve(struct split *split)
 	split->count = kept;
 }
 
-static int compare_sizes(const void *left, const void *right)
+static int segments_compare_sizes(const void *left, const void *right)
 {
 	const struct dw_segment *a = left, *b = right;
 	size_t a_size = a->to - a->from, b_size = b->to - b->from;
@@ -240,7 +241,7 @@ static int compare_sizes(const void *left, const void *right)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-static size_t piece_size(const struct dw_model *model)
+static size_t segment_size(const struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
 	size_t chunks = 0, piece;
@@ -264,7 +265,7 @@ static bool segments_keep(struct dw_model *model, const struct split *split,
 		return false;
 	if (split->count) {
 		memcpy(segments->items, split->items, split->count * sizeof *segments->items);
-		qsort(segments->items, split->count, sizeof *segments->items, compare_sizes);
+		qsort(segments->items, split->count, sizeof *segments->items, segments_compare_sizes);
 	}
 	segments->count = split->count;
 	return true;
@@ -277,14 +278,14 @@ static bool segments_compute(struct dw_model *model, const void *request, void *
 	unsigned workers;
 	bool good = false;
 
-	if (cut_streams(&split, piece_size(model))) {
+	if (segments_cut_streams(&split, segment_size(model))) {
 		pieces = split.count;
 		workers = dw_pool_workers(pieces);
 		split.frames = calloc(workers, sizeof *split.frames);
 		if (split.frames) {
 			if (split.count)
-				dw_pool_run(split.count, workers, find_effect, &split);
-			resolve(&split);
+				dw_pool_run(split.count, workers, segment_find_effect, &split);
+			segments_resolve(&split);
 			good = segments_keep(model, &split, result);
 		}
 		for (unsigned i = 0; split.frames && i < workers; i++)
@@ -301,7 +302,7 @@ static bool segments_compute(struct dw_model *model, const void *request, void *
 static bool segments_compute_whole(struct dw_model *model, const void *request, void *result)
 {
 	struct split split = { .model = model };
-	bool good = cut_streams(&split, 0) && segments_keep(model, &split, result);
+	bool good = segments_cut_streams(&split, 0) && segments_keep(model, &split, result);
 
 	free(split.items);
 	free(split.effects);
@@ -334,7 +335,7 @@ bool dw_segments_plan(struct dw_segments_plan *plan, struct dw_model *model)
 	*plan = (struct dw_segments_plan){ NULL, 0 };
 	if (dw_product_has(model, &segments_product, 0))
 		return true;
-	good = cut_streams(&split, piece_size(model));
+	good = segments_cut_streams(&split, segment_size(model));
 	plan->items = good ? calloc(split.count + 1, sizeof *plan->items) : NULL;
 	for (size_t i = 0; plan->items && i < split.count; i++)
 		plan->items[plan->count++].segment = split.items[i];
@@ -409,6 +410,6 @@ bool dw_segments_put(const struct dw_segments_plan *plan, struct dw_model *model
 		                                        &plan->items[i], end - i);
 	}
 	if (segments->count)
-		qsort(segments->items, segments->count, sizeof *segments->items, compare_sizes);
+		qsort(segments->items, segments->count, sizeof *segments->items, segments_compare_sizes);
 	return true;
 }

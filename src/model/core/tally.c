@@ -6,7 +6,7 @@
 
 #include "base/whole.h"
 
-static unsigned octave_of(uint64_t duration, unsigned *bucket)
+static unsigned tally_octave(uint64_t duration, unsigned *bucket)
 {
 	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
 
@@ -67,10 +67,10 @@ static bool tally_widen(struct dw_tally *tally, struct dw_arena *arena, unsigned
 	return tally_reserve(tally, arena, low, high);
 }
 
-static void put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration,
-                       uint32_t times)
+static void tally_put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration,
+                             uint32_t times)
 {
-	unsigned bucket, octave = octave_of(duration, &bucket);
+	unsigned bucket, octave = tally_octave(duration, &bucket);
 
 	if (octave - tally->first_octave < tally->octaves || tally_widen(tally, arena, octave))
 		tally->buckets[(octave - tally->first_octave) * DW_TALLY_BUCKETS + bucket] += times;
@@ -83,7 +83,7 @@ static bool tally_fill_buckets(struct dw_tally *tally, struct dw_arena *arena, u
 	const uint64_t *samples = tally->samples;
 
 	for (uint32_t i = 0; i < tally->sample_count; i++) {
-		unsigned bucket, octave = octave_of(samples[i], &bucket);
+		unsigned bucket, octave = tally_octave(samples[i], &bucket);
 
 		low = octave < low ? octave : low;
 		high = octave > high ? octave : high;
@@ -91,12 +91,12 @@ static bool tally_fill_buckets(struct dw_tally *tally, struct dw_arena *arena, u
 	if (!tally_reserve(tally, arena, low, high))
 		return false;
 	for (uint32_t i = 0; i < tally->sample_count; i++)
-		put_bucket(tally, arena, samples[i], 1);
+		tally_put_bucket(tally, arena, samples[i], 1);
 	tally->sample_count = 0;
 	return true;
 }
 
-static bool put_sample(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration)
+static bool tally_put_sample(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration)
 {
 	uint32_t count = tally->sample_count;
 
@@ -117,14 +117,14 @@ static bool put_sample(struct dw_tally *tally, struct dw_arena *arena, uint64_t 
 
 void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration)
 {
-	unsigned bucket, octave = octave_of(duration, &bucket);
+	unsigned bucket, octave = tally_octave(duration, &bucket);
 
 	if (!arena)
 		return;
-	if (!tally->octaves && (put_sample(tally, arena, duration) ||
+	if (!tally->octaves && (tally_put_sample(tally, arena, duration) ||
 	                        !tally_fill_buckets(tally, arena, octave, octave)))
 		return;
-	put_bucket(tally, arena, duration, 1);
+	tally_put_bucket(tally, arena, duration, 1);
 }
 
 struct dw_tally *dw_tallies_create(size_t count)
@@ -141,15 +141,16 @@ static uint64_t tally_scale(uint64_t value, double ratio)
 	return ratio == 1.0 ? value : dw_whole(scaled + 0.5);
 }
 
-static void merge_buckets(struct dw_tally *into, struct dw_arena *arena,
-                          const struct dw_tally *from, double ratio)
+static void tally_merge_buckets(struct dw_tally *into, struct dw_arena *arena,
+                                const struct dw_tally *from, double ratio)
 {
-	for (unsigned i = 0; i < from->octaves * DW_TALLY_BUCKETS; i++)
+	for (unsigned i = 0; i < from->octaves * DW_TALLY_BUCKETS; i++) {
+		uint64_t middle = tally_bucket_middle(from->first_octave + i / DW_TALLY_BUCKETS,
+		                                      i % DW_TALLY_BUCKETS);
+
 		if (from->buckets[i])
-			put_bucket(into, arena,
-			           tally_scale(tally_bucket_middle(from->first_octave + i / DW_TALLY_BUCKETS,
-			                                           i % DW_TALLY_BUCKETS), ratio),
-			           from->buckets[i]);
+			tally_put_bucket(into, arena, tally_scale(middle, ratio), from->buckets[i]);
+	}
 }
 
 /* Prepares the buckets of `into` for those of `from`. False: out of memory. */
@@ -170,7 +171,7 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 	if (!from->count)
 		return;
 	if (from->octaves && arena && tally_make_space(into, arena, from))
-		merge_buckets(into, arena, from, ratio);
+		tally_merge_buckets(into, arena, from, ratio);
 	for (uint32_t i = 0; !from->octaves && i < from->sample_count; i++)
 		dw_tally_add_slow(into, arena, tally_scale(from->samples[i], ratio));
 	uint64_t min = tally_scale(from->min, ratio), max = tally_scale(from->min + from->spread, ratio);

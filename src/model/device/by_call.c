@@ -36,12 +36,12 @@ bool dw_device_is_torch_event(uint32_t kind)
 	       kind == DW_DEVICE_SYNC || kind == DW_DEVICE_GRAPH;
 }
 
-static uint32_t join_hash(uint32_t class, const char *stack)
+static uint32_t calls_hash(uint32_t class, const char *stack)
 {
 	return stack ? dw_map_hash_bytes(class + 1, stack, strlen(stack)) : dw_map_hash(class);
 }
 
-static bool join_same_stack(const char *a, const char *b)
+static bool calls_same_stack(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -52,7 +52,7 @@ static bool join_rows(struct join *join)
 		const struct dw_call_row *row = &join->calls->rows[i];
 
 		if (row->symbol != DW_NO_INDEX && !row->is_async &&
-		    !dw_map_add(&join->map, join_hash(join->groups.classes[row->symbol], row->stack), i))
+		    !dw_map_add(&join->map, calls_hash(join->groups.classes[row->symbol], row->stack), i))
 			return false;
 	}
 	return true;
@@ -67,9 +67,9 @@ static uint32_t join_find(struct join *join, const struct dw_device_owner *owner
 	uint32_t class = join->groups.classes[owner->symbol], found;
 	const char *stack = prefix == DW_NO_INDEX ? NULL : join->groups.prefixes[prefix];
 
-	found = DW_MAP_FIND(&join->map, join_hash(class, stack), i,
+	found = DW_MAP_FIND(&join->map, calls_hash(class, stack), i,
 	                    join->groups.classes[join->calls->rows[i].symbol] == class &&
-	                        join_same_stack(join->calls->rows[i].stack, stack));
+	                        calls_same_stack(join->calls->rows[i].stack, stack));
 	return found == DW_MAP_NONE ? DW_NO_INDEX : found;
 }
 
@@ -92,7 +92,7 @@ static bool join_in_step(const struct join *join, const struct dw_device_call *c
 	       source->steps[join->steps[from]].start_ns <= call->start_ns;
 }
 
-static int join_compare_steps(const void *left, const void *right, void *context)
+static int calls_compare_steps(const void *left, const void *right, void *context)
 {
 	const struct dw_source_step *steps = context;
 	const struct dw_source_step *a = &steps[*(const uint32_t *)left];
@@ -113,7 +113,7 @@ static bool join_order_steps(struct join *join)
 	for (uint32_t i = 0; i < source->step_count; i++)
 		if (dw_model_has_step(join->model, &source->steps[i]) && source->steps[i].recorded)
 			join->steps[join->step_count++] = i;
-	qsort_r(join->steps, join->step_count, sizeof *join->steps, join_compare_steps, source->steps);
+	qsort_r(join->steps, join->step_count, sizeof *join->steps, calls_compare_steps, source->steps);
 	return true;
 }
 
@@ -236,7 +236,7 @@ static bool join_add_steps(struct join *join)
 	return true;
 }
 
-static bool join_compute(struct dw_model *model, const void *request, void *result)
+static bool calls_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_calls_ask *ask = request;
 	struct by_call *by_call = result;
@@ -271,7 +271,7 @@ const struct dw_device_sum *dw_model_device_by_call(struct dw_model *model,
                                                     const struct dw_calls_ask *ask,
                                                     struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct by_call), join_compute, NULL };
+	static const struct dw_product product = { sizeof(struct by_call), calls_compute, NULL };
 	const struct by_call *by_call = dw_product_get(model, &product, dw_calls_key(ask), ask, error);
 
 	return by_call ? by_call->rows : NULL;
