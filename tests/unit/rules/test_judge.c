@@ -1,0 +1,190 @@
+/*
+ * Judging: which verdicts are reported, in what order, with what gain and hint. On facts made by
+ * hand.
+ */
+#include "made_facts.h"
+
+/* ---- order and guards ------------------------------------------------------------------------ */
+
+TEST(a_healthy_loop_gets_an_answer_and_nothing_else)
+{
+	struct judged at;
+
+	healthy(&at);
+	judge(&at);
+	CHECK_EQ(at.verdicts.fired, 1);
+	CHECK_STR(first(&at), "compute");
+	CHECK(isnan(at.verdicts.combined_ns));
+	done(&at);
+}
+
+TEST(without_facts_nothing_is_said)
+{
+	struct judged at = { 0 };
+
+	dw_facts_init(&at.facts);
+	judge(&at);
+	CHECK_EQ(at.verdicts.fired, 0);
+	done(&at);
+}
+
+TEST(few_steps_are_not_firm)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_IDLE, 0.01);
+	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	judge(&at);
+	CHECK_STR(found(&at, "python")->statement,
+	          "Python takes 35% of each step, beside operators and waits.");
+	done(&at);
+	set(&at, DW_FACT_STEP_STEADY, 19);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK_STR(found(&at, "python")->statement,
+	          "Python may take 35% of each step, beside operators and waits.");
+	done(&at);
+}
+
+TEST(causes_with_overlapping_intervals_are_both_named)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.30);
+	set(&at, DW_FACT_STEP_IDLE, 0.28);
+	at.facts.at[DW_FACT_STEP_IDLE].high = 0.33;
+	judge(&at);
+	CHECK_STR(first(&at), "python");
+	CHECK(found(&at, "python")->tied && found(&at, "idle")->tied);
+	done(&at);
+	at.facts.at[DW_FACT_STEP_IDLE].high = 0.29;
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(!found(&at, "python")->tied && !found(&at, "idle")->tied);
+	done(&at);
+}
+
+TEST(shares_of_step_and_loop_are_ranked_by_time)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_LOOP_STEPS, 0.5);
+	set(&at, DW_FACT_LOOP_CHECKPOINT_ALL, 0.45);
+	set(&at, DW_FACT_LOOP_WALL, 62 * 20e6);
+	set(&at, DW_FACT_STEP_PYTHON, 0.60);
+	judge(&at);
+	CHECK_STR(first(&at), "checkpoint");
+	done(&at);
+}
+
+TEST(gains_together_are_at_most_the_parts_they_come_from)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_DATA, 0.30);
+	set(&at, DW_FACT_STEP_PYTHON, 0.20);
+	set(&at, DW_FACT_STEP_OPTIMIZER, 0.66);
+	judge(&at);
+	CHECK(at.verdicts.combined_ns <= at.verdicts.loop_ns);
+	CHECK(at.verdicts.combined_ns > 4.9e6);
+	for (size_t i = 0; i < at.verdicts.fired; i++)
+		CHECK(isnan(at.verdicts.at[i].gain_ns) ||
+		      at.verdicts.at[i].gain_ns <= at.verdicts.loop_ns);
+	done(&at);
+}
+
+TEST(a_share_does_not_exceed_its_whole)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 2.5);
+	judge(&at);
+	CHECK(found(&at, "python")->share.value <= 1);
+	done(&at);
+}
+
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+TEST(hints_do_not_suggest_what_was_recorded)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	judge(&at);
+	CHECK(strstr(found(&at, "python")->hint, "dwell run --functions"));
+	done(&at);
+	set(&at, DW_FACT_TRACE_FUNCTIONS, 1);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(!strstr(found(&at, "python")->hint, "dwell run --functions"));
+	CHECK(strstr(found(&at, "python")->hint, "--view functions"));
+	done(&at);
+}
+
+TEST(foreign_traces_get_no_options_of_dwell_run)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	at.facts.foreign = true;
+	judge(&at);
+	CHECK(!strstr(found(&at, "python")->hint, "dwell run"));
+	done(&at);
+}
+
+TEST(hints_do_not_suggest_what_is_in_use)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_OPERATORS_SMALL, 0.4);
+	set(&at, DW_FACT_OPERATORS_SMALL_COUNT, 1500);
+	set(&at, DW_FACT_OPERATORS_SMALL_MEAN, 2.6e3);
+	set(&at, DW_FACT_OPERATORS_COUNT, 1560);
+	set(&at, DW_FACT_STEP_PYTHON, 0.05);
+	set(&at, DW_FACT_OPERATORS_COMPILED, 0);
+	set(&at, DW_FACT_OPTIMIZER_FUSED, 0);
+	judge(&at);
+	CHECK(strstr(found(&at, "small-operators")->hint, "torch.compile"));
+	CHECK(strstr(found(&at, "small-operators")->hint, "fused"));
+	done(&at);
+	set(&at, DW_FACT_OPERATORS_COMPILED, 2);
+	set(&at, DW_FACT_OPTIMIZER_FUSED, 1);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(!strstr(found(&at, "small-operators")->hint, "torch.compile"));
+	CHECK(!strstr(found(&at, "small-operators")->hint, "fused"));
+	done(&at);
+}
+
+TEST(remedies_are_in_the_words_of_the_framework)
+{
+	static const struct {
+		enum dw_facts_framework framework;
+		const char *word;
+	} cases[] = {
+		{ DW_FACTS_C, "less often" },          { DW_FACTS_PYTORCH, "async_save" },
+		{ DW_FACTS_LIGHTNING, "every_n_train_steps" }, { DW_FACTS_IGNITE, "every=" },
+		{ DW_FACTS_JAX, "orbax" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct judged at;
+
+		healthy(&at);
+		set(&at, DW_FACT_LOOP_CHECKPOINT_ALL, 0.45);
+		at.facts.framework = cases[i].framework;
+		judge(&at);
+		CHECK(strstr(found(&at, "checkpoint")->hint, cases[i].word));
+		done(&at);
+	}
+}
+
+CHECK_MAIN
