@@ -24,10 +24,10 @@
  * of the first walk. If records are missing, the threads do: the steps need to know where. Whole
  * streams are then walked, as for device work.
  *
- * There is a third walk in these cases. Allocations were recorded and records are missing.
- * A process has more allocations than memory's walk can keep (memory.c). In a program with a
- * backward phase, threads with and without steps handed a stream on to each other: such a stream is
- * walked once more.
+ * There is a third walk in three cases (decision 52 in doc/decisions.md says why): allocations were
+ * recorded and records are missing; a process has more allocations than memory's walk can keep
+ * (memory.c); in a program with a backward phase, threads with and without steps handed a stream on
+ * to each other, and only such a stream is walked once more.
  *
  * Does nothing if the profile of the first model exists already, because no walk would be saved.
  * Does nothing either if the scope of the first model has only part of the time: separate passes

@@ -279,6 +279,16 @@ TEST(an_overview_visits_each_chunk_at_most_twice)
 	}
 }
 
+/* Memory needs the records in order of time, and the steps need to know before their walk where
+ * records are missing: decision 52. */
+TEST(an_overview_with_memory_and_missing_records_walks_once_more)
+{
+	make_run(MISSES | ALLOCATES);
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK_EQ(run_overview(), 3);
+	made_close(&made);
+}
+
 TEST(memory_finds_the_segments_of_the_first_pass)
 {
 	const struct dw_segments *got, *want;
