@@ -1,10 +1,12 @@
-/* What must hold for the trace that a foreign file became; for fuzz_kineto.c and fuzz_xspace.c. */
+/* What must hold for the trace that a foreign file became: for fuzz_kineto.c, fuzz_sqlite.c and
+ * fuzz_xspace.c. */
 #ifndef TESTS_FUZZ_IMPORTED_H
 #define TESTS_FUZZ_IMPORTED_H
 
 #include <string.h>
 
 #include "bounds.h"
+#include "file.h"
 #include "model/model.h"
 
 static inline int imported_check_event(void *context, const struct dw_event *event)
@@ -31,6 +33,25 @@ static inline void imported_check(const struct dw_source *source, const uint8_t 
 	if (bounds_asks(data, size, 1, 2))
 		demand(dw_model_events(model, imported_check_event, (void *)(uintptr_t)source, NULL) == 0);
 	dw_model_destroy(model);
+}
+
+/* Opens the data as a file. Its image may have a block more for each `bytes_per_block` bytes. */
+static inline int imported_test(const uint8_t *data, size_t size, size_t bytes_per_block)
+{
+	struct dw_source *source;
+	const char *path = FILE_PATH;
+
+	file_begin(size);
+	file_write(0, data, size);
+	bounds_begin();
+	if (dw_source_open(&source, &path, 1, NULL) == 0) {
+		/* The image is mapped: a block takes a page and what its records take. */
+		demand(source->files[0].size_bytes / DW_BLOCK_BYTES <= 3 * 4096 + 64 + size / bytes_per_block);
+		imported_check(source, data, size);
+		dw_source_close(source);
+	}
+	bounds_end(data, size, size);
+	return 0;
 }
 
 #endif
