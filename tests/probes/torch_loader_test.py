@@ -20,7 +20,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-HEAD = """
+HEAD = installed.LIGHT + """
 import os, time, torch, torch.nn as nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 torch.set_num_threads(1)

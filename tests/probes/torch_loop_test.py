@@ -15,14 +15,12 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import torch
-except ImportError as error:
-    print(f"skip torch_loop_test: {error}")
-    sys.exit(77)
+import installed
+
+TORCH = installed.need("torch")
 
 PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python")
-HEAD = """
+HEAD = installed.LIGHT + """
 import time, torch, torch.nn as nn, torch.nn.functional as F
 from torch.utils.data import DataLoader, Dataset
 torch.manual_seed(0)
@@ -222,7 +220,7 @@ def main():
                 f"--step-on {named}: {wanted}." in shown if wanted else "--step-on" not in shown)
         failures += not passed
         print(f"{'ok  ' if passed else 'FAIL'} --step-on {named}: {said or 'nothing said'}")
-    print(f"PyTorch {torch.__version__}: {'failed' if failures else 'all passed'}")
+    print(f"PyTorch {TORCH}: {'failed' if failures else 'all passed'}")
     return 1 if failures else 0
 
 

@@ -178,11 +178,11 @@ class Ended(Exception):
     """A script ended badly."""
 
 
-def run(dwell, folder, script):
+def run(dwell, folder, script, light=installed.LIGHT):
     """What the script prints, and the rows of its memory view by category."""
     trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "script.py")
     with open(path, "w") as out:
-        out.write(HEAD + script)
+        out.write(light + HEAD + script)
     done = subprocess.run([dwell, "run", "-o", trace, sys.executable, path], text=True,
                           capture_output=True)
     if done.returncode:
@@ -210,7 +210,7 @@ def main():
             for column in ("peak_bytes", "live_bytes", "allocated_bytes", "allocations"):
                 check(sum(row[column] for row in rows) == totals[column], f"{name}: sum of {column}")
         try:
-            holds, rows, totals = run(dwell, folder, BESIDE)
+            holds, rows, totals = run(dwell, folder, BESIDE, light="")
         except Ended as ended:
             # PyTorch 1.13 has no memory profile; that of 2.6 ends with a signal on Python 3.13.
             if ended.args[0] != 77:

@@ -3,13 +3,15 @@
 
 usage: torch_models_test.py path/to/dwell
 
-Each model trains under `dwell run --shapes` with torch.profiler on as well; what both
-recorded of this process inside one zone must be the same names, counts and shapes. Of
+Each model trains in a process of its own under `dwell run --shapes` with torch.profiler on as
+well; what both recorded of this process inside one zone must be the same names, counts and shapes. Of
 inference in several threads, which torch.profiler does not see, each thread must have what
 it saw of one call.
 
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
 """
+import atexit
+import importlib
 import json
 import os
 import shutil
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections import Counter
 
 try:
@@ -243,19 +246,36 @@ def compare(mine, theirs):
                      ([f"only in torch.profiler {list(less.items())[:3]}"] if less else []))
 
 
-def check_model(name, folder, dwell):
-    """(whether it is right, what to print); None: skipped."""
-    result, trace, chrome = (os.path.join(folder, file) for file in ("e.json", "t.dwell", "t.json"))
-    done = subprocess.run([dwell, "run", "--shapes", "-o", trace, sys.executable, "-W", "ignore", __file__,
-                           "--train", name, result], capture_output=True, text=True)
-    if done.returncode == 77:
+def train_all(folder):
+    """Trains each model in a child, since PyTorch takes seconds to import; prints how each ended."""
+    if hasattr(torch, "compile"):
+        importlib.import_module("torch._dynamo")  # which the first optimizer of each child would import
+    for number, name in enumerate(MODELS):
+        sys.stdout.flush()
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                train(name, os.path.join(folder, f"{number}.json"))
+                status = 0
+            except SystemExit as end:
+                status = end.code
+            except BaseException:
+                traceback.print_exc()
+            atexit._run_exitfuncs()
+            os._exit(status)
+        print("model", number, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def check_model(name, status, result, events):
+    """(whether it is right, what to print); None: skipped. `events`: of all processes."""
+    if status == 77:
         return None, "this PyTorch has no such thing, or there is no g++ for it"
-    if done.returncode or "not known" in done.stderr:
-        return False, done.stderr[-800:]
-    subprocess.run([dwell, "export", "-f", "chrome", "-o", chrome, trace], check=True)
+    if status:
+        return False, f"it ends with {status}"
     with open(result, encoding="utf-8") as file:
         told = json.load(file)
-    theirs, events = inside(told["events"]), ours(chrome)
+    theirs = inside(told["events"])
     mine = inside([e for e in events if e[5] == told["pid"]])
     wrong = compare([e[2] for e in mine], [e[2] for e in theirs])
     wrong = wrong or compare([key(e) for e in mine if e[4]], [key(e) for e in theirs if e[4] != USER_SCOPE])
@@ -270,18 +290,29 @@ def check_model(name, folder, dwell):
 
 def main():
     dwell, failures = os.path.abspath(sys.argv[1]), 0
-    for name in MODELS:
-        with tempfile.TemporaryDirectory() as folder:
-            passed, detail = check_model(name, folder, dwell)
-        failures += passed is False
-        print(f"{'skip' if passed is None else 'ok  ' if passed else 'FAIL'} {name}: {detail}")
+    with tempfile.TemporaryDirectory() as folder:
+        trace, chrome = os.path.join(folder, "t.dwell"), os.path.join(folder, "t.json")
+        done = subprocess.run([dwell, "run", "--shapes", "-o", trace, sys.executable, "-W", "ignore", __file__,
+                               "--train", folder], capture_output=True, text=True, check=False)
+        statuses = [int(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("model ")]
+        if done.returncode or "not known" in done.stderr or len(statuses) != len(MODELS):
+            print("FAIL the models train:", done.stderr[-800:])
+            return 1
+        subprocess.run([dwell, "export", "-f", "chrome", "-o", chrome, trace], check=True)
+        events = ours(chrome)
+        for number, name in enumerate(MODELS):
+            passed, detail = check_model(name, statuses[number], os.path.join(folder, f"{number}.json"), events)
+            failures += passed is False
+            print(f"{'skip' if passed is None else 'ok  ' if passed else 'FAIL'} {name}: {detail}")
+        if failures:
+            print(done.stderr[-2000:])
     print(f"PyTorch {torch.__version__}: {'failed' if failures else 'all passed'}")
     return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "--train":
-        train(*sys.argv[2:])
+    if len(sys.argv) == 3 and sys.argv[1] == "--train":
+        train_all(sys.argv[2])
     elif len(sys.argv) == 2:
         sys.exit(main())
     else:

@@ -18,7 +18,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-HEAD = """
+HEAD = installed.LIGHT + """
 import sys, threading, time, torch, torch.nn as nn
 import torch.nn.functional as F
 torch.set_num_threads(1)
