@@ -241,34 +241,36 @@ class Builds:
         self.locks = {}
         self.lock = threading.Lock()
 
-    def build(self, suite, name, *arguments, env=None, targets=(), urgent=False):
-        """The folder of a build. `targets`: of it only these, as far as it has them."""
+    def build(self, suite, name, *arguments, env=None, targets=()):
+        """The folder of a build. `targets`: of it only these, as far as it has them. Builds come
+        before all tests: they use every core, and a core that is kept free for them does nothing."""
         with self.lock:
             lock = self.locks.setdefault(name, threading.Lock())
         with lock:
             if name not in self.made:
                 self.made[name] = None
-                self.made[name] = self.make(suite, name, arguments, env, targets, urgent)
+                self.made[name] = self.make(suite, name, arguments, env, targets)
         if self.made[name] is None:
             raise Broken(f"build {name} failed")
         return self.made[name]
 
-    def make(self, suite, name, arguments, env, targets, urgent):
+    def make(self, suite, name, arguments, env, targets):
         folder = os.path.join(self.folder, name)
         if not os.path.exists(os.path.join(folder, "build.ninja")):
             shutil.rmtree(folder, ignore_errors=True)
-            suite.must(f"configure {name}", "meson", "setup", folder, *arguments, env=env, urgent=urgent)
+            suite.must(f"configure {name}", "meson", "setup", folder, *arguments, env=env, urgent=True)
         with open(os.path.join(folder, "build.ninja"), encoding="utf-8") as file:
             known = set(re.findall(r"^build ([^\s:|]+)", file.read(), re.M))
         suite.must(f"build {name}", "ninja", "-C", folder, "-j", str(self.jobs), "-k", "20",
-                   *(target for target in targets if target in known), timeout=1800, cores=self.jobs, urgent=urgent)
+                   *(target for target in targets if target in known), timeout=1800, cores=self.jobs, urgent=True)
         return folder
 
 
-def meson_tests(suite, folder, *names, env=None, only=(), under=(), multiplier=1, jobs=2, cores=None):
+def meson_tests(suite, folder, *names, env=None, only=(), under=(), multiplier=1, jobs=1, cores=None):
     """The tests of Meson's suites `names` (of these `only` some), each counted by what it prints;
-    all `under` a command that starts another. `jobs` of them run at the same time."""
-    for name in names:
+    all `under` a command that starts another. `jobs` of each run at the same time. One by default:
+    the machine's other cores have other suites, and none waits until several cores are free."""
+    def run(name):
         log = f"check-{name}"
         path = os.path.join(folder, "meson-logs", log + ".json")
         if os.path.exists(path):
@@ -282,10 +284,11 @@ def meson_tests(suite, folder, *names, env=None, only=(), under=(), multiplier=1
                 suite.skip(name, "no tests are registered in this build")
             else:
                 suite.fail(name, output)
-            continue
+            return
         with open(path, encoding="utf-8") as file:
             for line in file:
                 count_meson_test(suite, json.loads(line))
+    suite.side_by_side([lambda name=name: run(name) for name in names])
 
 
 def count_meson_test(suite, test):
