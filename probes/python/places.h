@@ -54,14 +54,17 @@ const char *dwp_places_thread(void);
 
 #define DWP_PLACES_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))
 
-/* `thread` is of dwp_places_thread(). Call it inside a call of C. */
-static inline struct dwp_place dwp_places_walk(const char *thread)
+/* `thread` is of dwp_places_thread(). `last`: the code of the place found before, or NULL; if the
+ * innermost frame has it, it is not looked up again. Call it inside a call of C. */
+static inline struct dwp_place dwp_places_walk(const char *thread, const char *last)
 {
 	const struct dwp_places_layout *layout = &dwp_places_layout;
 	const char *frame = DWP_PLACES_POINTER(thread, layout->state);
 
 	if (layout->indirect)
 		frame = DWP_PLACES_POINTER(frame, layout->current);
+	if (frame && last && DWP_PLACES_POINTER(frame, layout->code) == last)
+		return (struct dwp_place){ last, DWP_PLACES_POINTER(frame, layout->instruction) };
 	for (unsigned hop = 0; frame && hop < DWP_PLACES_HOPS; hop++) {
 		const char *code = DWP_PLACES_POINTER(frame, layout->code);
 		/* Acquire pairs with the release of places.c: what is known of the code is visible. */

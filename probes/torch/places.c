@@ -120,7 +120,7 @@ void dwp_torch_places_thread(void)
 
 static void places_moment(struct torch_places *my)
 {
-	struct dwp_place here = dwp_places_walk(my->thread);
+	struct dwp_place here = dwp_places_walk(my->thread, my->place.code);
 	uint64_t now = dwell_this_stream->last_ticks;
 
 	if (now - my->ended > my->long_ticks)

@@ -54,7 +54,7 @@ static inline void dwp_torch_places_begin(void)
 
 	if (!my->thread)
 		return;
-	here = dwp_places_walk(my->thread);
+	here = dwp_places_walk(my->thread, my->place.code);
 	now = dwell_this_stream->last_ticks;
 	if (DWELL_UNLIKELY(now - my->ended > my->long_ticks))
 		dwp_torch_places_between(my, here, now);
