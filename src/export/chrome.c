@@ -37,6 +37,7 @@ struct chrome {
 	struct dw_timeline timeline;
 	struct dw_writer_out *out;
 	struct chrome_label *labels; /* by symbol */
+	struct dw_launches launches;
 	struct chrome_track *tracks;
 	uint64_t last_range;
 	bool any_event;
@@ -240,6 +241,7 @@ static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out
                                 const struct dw_event *event)
 {
 	const struct dw_timeline *timeline = &chrome->timeline;
+	struct dw_launched launched;
 
 	if (event->stack) {
 		dw_out_text(out, ",\"Call stack\":");
@@ -262,6 +264,13 @@ static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out
 	}
 	if (event->open)
 		dw_out_text(out, ",\"open\":true");
+	if (event->type == DW_EVENT_RANGE) {
+		launched = dw_launches_of(&chrome->launches, event->thread, event->start_ns, event->symbol);
+		if (launched.correlation) {
+			dw_out_text(out, ",\"correlation\":");
+			dw_out_u64(out, launched.correlation);
+		}
+	}
 }
 
 static void chrome_put_args(struct chrome *chrome, struct dw_writer_out *out,
@@ -495,10 +504,12 @@ static int chrome_write(struct dw_model *model, const struct dwell_export_option
 	int result = 0;
 
 	dw_timeline_open(&chrome.timeline, &chrome_format, &chrome, model, out);
+	dw_launches_make(&chrome.launches, &chrome.timeline);
 	if (!chrome.timeline.failed)
 		chrome_make_tracks(&chrome);
 	if (!chrome.timeline.failed)
 		result = chrome_put_document(&chrome, error);
+	dw_launches_reset(&chrome.launches);
 	free(chrome.labels);
 	free(chrome.tracks);
 	return dw_timeline_close(&chrome.timeline, result, error);

@@ -1,19 +1,15 @@
 /*
- * Devices in a Chrome trace: a process for each device, a row for each stream.
- *
- * Events of one stream may overlap, and viewers drop events that overlap only partly. So an event
- * that begins before the one before it has ended goes to a further row of its stream. An arrow leads
- * from the runtime call to each event that it submitted.
+ * Devices in a Chrome trace: a process for each device, with the rows of device_rows.h. An arrow
+ * leads from the runtime call to each event that it submitted.
  */
 #include "export/chrome_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "model/device/device.h"
+#include "export/device_rows.h"
 
-#define MOST_ROWS 64u            /* of a stream; further events go to the last one */
-#define ROW_NUMBER 1000000000ull /* what the number of a further row adds to the stream's */
 #define DEVICE_PID 4000000000ull /* for devices whose number is a process's id, too */
 
 struct chrome_device {
@@ -21,6 +17,7 @@ struct chrome_device {
 	struct dw_writer_out *out;
 	const struct dw_device_work *work;
 	uint64_t *pids;  /* by device */
+	bool *named;     /* by device: its process has a name */
 	bool *any_event;
 };
 
@@ -75,24 +72,18 @@ static uint64_t device_pid(const struct chrome_device *to, uint32_t device)
 	return pid;
 }
 
-static void device_put_devices(struct chrome_device *to)
+static void device_put_device(struct chrome_device *to, uint32_t device)
 {
 	const struct dw_source *source = to->timeline->source;
 	char name[160], label[32];
 
-	for (uint32_t i = 0; i < source->device_count; i++) {
-		const struct dw_source_device *device = &source->devices[i];
-
-		to->pids[i] = device_pid(to, i);
-		snprintf(name, sizeof name, "%.120s %u", *device->name ? device->name : "GPU",
-		         device->number);
-		snprintf(label, sizeof label, "GPU %u", device->number);
-		device_put_name(to, "process_name", to->pids[i], UINT64_MAX, name);
-		device_put_name(to, "process_labels", to->pids[i], UINT64_MAX, label);
-	}
+	to->named[device] = true;
+	dw_device_row_title(source, device, name);
+	snprintf(label, sizeof label, "GPU %u", source->devices[device].number);
+	device_put_name(to, "process_name", to->pids[device], UINT64_MAX, name);
+	device_put_name(to, "process_labels", to->pids[device], UINT64_MAX, label);
 }
 
-/* NULL: not an event with a duration of its own. */
 static const char *device_category(uint32_t kind)
 {
 	switch (kind) {
@@ -103,7 +94,7 @@ static const char *device_category(uint32_t kind)
 	case DW_DEVICE_SYNC: return "cuda_sync";
 	case DW_DEVICE_RANGE: return "gpu_user_annotation";
 	case DW_DEVICE_OVERHEAD: return "overhead";
-	default: return NULL;
+	default: return "";
 	}
 }
 
@@ -141,9 +132,10 @@ static void device_put_arrow(struct chrome_device *to, bool arrives, uint64_t id
 	dw_out_text(to->out, "}");
 }
 
-static void device_put_event(struct chrome_device *to, const struct dw_device_event *event,
+static void device_put_event(void *context, const struct dw_device_event *event, size_t index,
                              uint64_t tid)
 {
+	struct chrome_device *to = context;
 	const struct dw_source_queue *queue = &to->timeline->source->queues[event->queue];
 	const struct dw_device_call *call =
 	    event->call == DW_NO_INDEX ? NULL : &to->work->calls[event->call];
@@ -167,34 +159,19 @@ static void device_put_event(struct chrome_device *to, const struct dw_device_ev
 	device_put_arrow(to, true, id, pid, tid, event->start_ns);
 }
 
-/* The row of an event: the first one whose events have ended. Names a row when it is first used. */
-static uint64_t device_row(struct chrome_device *to, const struct dw_source_queue *queue,
-                           uint64_t ends[MOST_ROWS], unsigned *rows,
-                           const struct dw_device_event *event)
+static uint64_t device_put_row(void *to, const struct dw_device_row *row)
 {
-	uint64_t number = queue->number == UINT64_MAX ? 0 : queue->number;
-	unsigned row = 0;
-	char name[160];
+	struct chrome_device *device = to;
 
-	while (row < *rows && row + 1 < MOST_ROWS && ends[row] > event->start_ns)
-		row++;
-	if (row == *rows) {
-		(*rows)++;
-		if (queue->number == UINT64_MAX)
-			snprintf(name, sizeof name, "no stream");
-		else
-			snprintf(name, sizeof name, "stream %llu", (unsigned long long)number);
-		if (row)
-			snprintf(name + strlen(name), sizeof name - strlen(name), ", at the same time (%u)",
-			         row + 1);
-		device_put_name(to, "thread_name", to->pids[queue->device], number + row * ROW_NUMBER, name);
-	}
-	ends[row] = event->end_ns;
-	return number + row * ROW_NUMBER;
+	if (!device->named[row->device])
+		device_put_device(device, row->device);
+	device_put_name(device, "thread_name", device->pids[row->device], row->number, row->name);
+	return row->number;
 }
 
 void dw_chrome_put_devices(struct dw_timeline *timeline, bool *any_event)
 {
+	static const struct dw_device_rows_format format = { device_put_row, device_put_event };
 	const struct dw_source *source = timeline->source;
 	struct chrome_device to = { .timeline = timeline, .out = timeline->out,
 		                        .any_event = any_event };
@@ -203,21 +180,11 @@ void dw_chrome_put_devices(struct dw_timeline *timeline, bool *any_event)
 		return;
 	to.work = dw_model_device_work(timeline->model, NULL);
 	to.pids = calloc(source->device_count + 1, sizeof *to.pids);
-	timeline->failed |= !to.work || !to.pids;
-	if (!timeline->failed)
-		device_put_devices(&to);
-	for (size_t q = 0; !timeline->failed && q < to.work->queue_count; q++) {
-		const struct dw_device_queue *queue = &to.work->queues[q];
-		uint64_t ends[MOST_ROWS] = { 0 };
-		unsigned rows = 0;
-
-		for (size_t i = 0; i < queue->count; i++) {
-			const struct dw_device_event *event = &to.work->events[queue->first + i];
-
-			if (event->in_scope && device_category(event->kind))
-				device_put_event(&to, event,
-				                 device_row(&to, &source->queues[event->queue], ends, &rows, event));
-		}
-	}
+	to.named = calloc(source->device_count + 1, sizeof *to.named);
+	timeline->failed |= !to.work || !to.pids || !to.named;
+	for (uint32_t i = 0; !timeline->failed && i < source->device_count; i++)
+		to.pids[i] = device_pid(&to, i);
+	dw_device_rows(timeline, &format, &to);
 	free(to.pids);
+	free(to.named);
 }

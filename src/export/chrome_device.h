@@ -2,7 +2,7 @@
 #ifndef DW_EXPORT_CHROME_DEVICE_H
 #define DW_EXPORT_CHROME_DEVICE_H
 
-#include "export/timeline.h"
+#include "export/device_rows.h"
 
 /* Writes the devices' tracks, their events in scope, and arrows from the calls that submitted them.
  * *any_event: whether the document has an event already. Writes nothing if the trace has no device.

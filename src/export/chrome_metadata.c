@@ -123,6 +123,35 @@ static void metadata_put_processes(struct dw_timeline *timeline)
 	free(metas);
 }
 
+static void metadata_put_devices(struct dw_timeline *timeline)
+{
+	const struct dw_source *source = timeline->source;
+	struct dw_writer_out *out = timeline->out;
+	const char *comma = "";
+
+	dw_out_text(out, ",\n\"deviceProperties\":[");
+	for (size_t i = 0; i < source->device_count; i++) {
+		if (!source->devices[i].id)
+			continue; /* a placeholder */
+		dw_out_text(out, comma);
+		comma = ",";
+		dw_out_text(out, "{\"id\":");
+		dw_out_u64(out, source->devices[i].number);
+		dw_out_text(out, ",\"name\":");
+		dw_out_string(out, source->devices[i].name);
+		if (source->devices[i].memory_bytes) {
+			dw_out_text(out, ",\"totalGlobalMem\":");
+			dw_out_u64(out, source->devices[i].memory_bytes);
+		}
+		if (source->devices[i].processors) {
+			dw_out_text(out, ",\"numSms\":");
+			dw_out_u64(out, source->devices[i].processors);
+		}
+		dw_out_text(out, "}");
+	}
+	dw_out_text(out, "],\n");
+}
+
 /* Whether the document has a member of its own with this name. */
 static bool metadata_is_own_key(const char *key)
 {
@@ -235,7 +264,7 @@ void dw_chrome_put_metadata(struct dw_timeline *timeline)
 	dw_out_text(out,
 	            "{\"schemaVersion\":1,\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":");
 	dw_out_u64(out, timeline->source->realtime_start_ns);
-	dw_out_text(out, ",\n\"deviceProperties\":[],\n");
+	metadata_put_devices(timeline);
 	metadata_put_rank(timeline);
 	metadata_put_recorded(timeline);
 	metadata_put_program(timeline);

@@ -7,10 +7,10 @@
  * packets are in the order of the streams; readers sort them. Ranges that do not nest (asynchronous
  * ranges, ranges ended out of order) have tracks of their own. The steps of a thread have a track
  * next to the thread's. The ends of arrows are instants at the begin of the calls that they join.
- * Memory is a counter by process and device.
+ * Memory is a counter by process and device. Devices have tracks in their processes.
  *
  * Called through export.c. Memory: that of the timeline, and 80 bytes per range inside one
- * outermost range.
+ * outermost range; of a trace with devices also 16 bytes per call and 5 per event of a device.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "base/grow.h"
 #include "export/export.h"
 #include "export/json.h"
-#include "export/perfetto_packets.h"
+#include "export/perfetto_device.h"
 #include "frameworks/torch.h"
 
 /* A range that is kept until the outermost range around it ends. */
@@ -35,6 +35,7 @@ struct slice {
 struct perfetto {
 	struct dw_timeline timeline;
 	struct dw_perfetto packets;
+	struct dw_launches launches;
 	struct slice *slices; /* slices of the track `kept_track` in the order of their ends */
 	size_t slice_count, slice_capacity;
 	uint32_t kept_track;
@@ -58,6 +59,7 @@ static void perfetto_put_begin(struct perfetto *perfetto, const struct slice *sl
 {
 	struct dw_perfetto *packets = &perfetto->packets;
 	struct dw_perfetto_event event;
+	struct dw_launched launched;
 
 	dw_perfetto_intern(packets, slice->symbol);
 	event = dw_perfetto_open(packets, DW_PERFETTO_BEGIN, track, slice->start_ns);
@@ -72,6 +74,11 @@ static void perfetto_put_begin(struct perfetto *perfetto, const struct slice *sl
 		dw_perfetto_annotate_u64(packets, "Sequence number", slice->sequence);
 	if (slice->open)
 		dw_perfetto_annotate(packets, "open", "true", true);
+	launched = dw_launches_of(&perfetto->launches, thread, slice->start_ns, slice->symbol);
+	if (launched.correlation)
+		dw_perfetto_annotate_u64(packets, "correlation", launched.correlation);
+	for (size_t i = 0; i < launched.count; i++)
+		dw_perfetto_launch(packets, launched.events[i], false);
 	dw_perfetto_close(packets, event);
 }
 
@@ -263,6 +270,7 @@ static int perfetto_put_document(struct perfetto *perfetto, struct dwell_error *
 	dw_timeline_steps(timeline);
 	dw_timeline_memory(timeline);
 	dw_timeline_arrows(timeline);
+	dw_perfetto_put_devices(&perfetto->packets, &perfetto->launches);
 	return 0;
 }
 
@@ -274,9 +282,11 @@ static int perfetto_write(struct dw_model *model, const struct dwell_export_opti
 
 	dw_timeline_open(&perfetto.timeline, &perfetto_format, &perfetto, model, out);
 	dw_perfetto_init(&perfetto.packets, &perfetto.timeline);
+	dw_launches_make(&perfetto.launches, &perfetto.timeline);
 	if (!perfetto.timeline.failed)
 		result = perfetto_put_document(&perfetto, error);
 	dw_perfetto_reset(&perfetto.packets);
+	dw_launches_reset(&perfetto.launches);
 	free(perfetto.slices);
 	free(perfetto.open);
 	free(perfetto.order);

@@ -1,8 +1,8 @@
 /*
  * The packets of a Perfetto trace; see perfetto_packets.h.
  *
- * Called by perfetto.c. Interned names are numbered by symbol and category, from 1. Field
- * numbers are those of Perfetto's trace protos.
+ * Called by perfetto.c and perfetto_device.c. Interned names are numbered by symbol and category,
+ * from 1, then by name and kind of devices' events. Field numbers are those of Perfetto's trace protos.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,8 @@
 #define UNIT_BYTES 3u
 #define DEVICE 0x80000000u
 #define LINK_IDS ((uint64_t)1 << 62) /* ids of links differ from those of other arrows */
+#define LAUNCH_IDS ((uint64_t)1 << 61)
+#define DEVICE_CATEGORIES 65u /* ids of devices' categories follow those of the host's */
 
 enum { TRACE_PACKET = 1 };
 enum { CLOCK_SNAPSHOT = 6, TIMESTAMP = 8, SEQUENCE_ID = 10, TRACK_EVENT = 11, INTERNED_DATA = 12,
@@ -204,6 +206,24 @@ void dw_perfetto_intern(struct dw_perfetto *perfetto, uint32_t index)
 	perfetto_close_packet(perfetto, packet);
 }
 
+void dw_perfetto_intern_device(struct dw_perfetto *perfetto, uint32_t name, const char *text,
+                               uint32_t kind, const char *category)
+{
+	struct dw_proto *message = &perfetto->message;
+	size_t packet = perfetto_open_packet(perfetto), data = dw_proto_open(message, INTERNED_DATA), at;
+
+	at = dw_proto_open(message, INTERNED_CATEGORY);
+	dw_proto_u64(message, 1, DEVICE_CATEGORIES + kind);
+	dw_proto_text(message, 2, category);
+	dw_proto_close(message, at);
+	at = dw_proto_open(message, INTERNED_NAME);
+	dw_proto_u64(message, 1, 1 + perfetto->timeline->symbol_count + (uint64_t)name);
+	dw_proto_text(message, 2, text);
+	dw_proto_close(message, at);
+	dw_proto_close(message, data);
+	perfetto_close_packet(perfetto, packet);
+}
+
 struct dw_perfetto_event dw_perfetto_open(struct dw_perfetto *perfetto,
                                           enum dw_perfetto_type type, uint64_t track, uint64_t ns)
 {
@@ -227,6 +247,17 @@ void dw_perfetto_name(struct dw_perfetto *perfetto, uint32_t symbol)
 	dw_proto_u64(&perfetto->message, EVENT_CATEGORIES,
 	             1 + (perfetto->timeline->symbols[symbol].category & 63));
 	dw_proto_u64(&perfetto->message, EVENT_NAME_ID, 1 + (uint64_t)symbol);
+}
+
+void dw_perfetto_name_device(struct dw_perfetto *perfetto, uint32_t name, uint32_t kind)
+{
+	dw_proto_u64(&perfetto->message, EVENT_CATEGORIES, DEVICE_CATEGORIES + kind);
+	dw_proto_u64(&perfetto->message, EVENT_NAME_ID, 1 + perfetto->timeline->symbol_count + (uint64_t)name);
+}
+
+void dw_perfetto_launch(struct dw_perfetto *perfetto, uint32_t event, bool arrives)
+{
+	dw_proto_fixed64(&perfetto->message, arrives ? EVENT_FLOW_END : EVENT_FLOW, LAUNCH_IDS | event);
 }
 
 void dw_perfetto_name_text(struct dw_perfetto *perfetto, const char *name)

@@ -46,6 +46,9 @@ uint64_t dw_perfetto_new_track(struct dw_perfetto *perfetto, uint64_t parent, co
 
 /* Interns the name of a symbol. No event may be open. */
 void dw_perfetto_intern(struct dw_perfetto *perfetto, uint32_t symbol);
+/* Interns the name of a device's events, numbered as in the device work, and their category. */
+void dw_perfetto_intern_device(struct dw_perfetto *perfetto, uint32_t name, const char *text,
+                               uint32_t kind, const char *category);
 struct dw_perfetto_event dw_perfetto_open(struct dw_perfetto *perfetto,
                                           enum dw_perfetto_type type, uint64_t track, uint64_t ns);
 void dw_perfetto_close(struct dw_perfetto *perfetto, struct dw_perfetto_event event);
@@ -53,12 +56,15 @@ void dw_perfetto_close(struct dw_perfetto *perfetto, struct dw_perfetto_event ev
 /* ---- members of the open event ----------------------------------------------------------- */
 
 void dw_perfetto_name(struct dw_perfetto *perfetto, uint32_t symbol); /* must be interned */
+void dw_perfetto_name_device(struct dw_perfetto *perfetto, uint32_t name, uint32_t kind);
 void dw_perfetto_name_text(struct dw_perfetto *perfetto, const char *name);
 /* Adds what all calls of a symbol have in common. */
 void dw_perfetto_args(struct dw_perfetto *perfetto, uint32_t symbol);
 void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const char *value,
                           bool json);
 void dw_perfetto_annotate_u64(struct dw_perfetto *perfetto, const char *name, uint64_t value);
+/* The arrow from a call to an event of a device: begins in the call's event, arrives at the device's. */
+void dw_perfetto_launch(struct dw_perfetto *perfetto, uint32_t event, bool arrives);
 
 /* ---- whole events ------------------------------------------------------------------------ */
 

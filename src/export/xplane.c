@@ -2,6 +2,7 @@
  * XSpace: the format of XLA's profiler, which TensorBoard's profile plugin (XProf) reads.
  *
  * All threads are lines of the plane "/host:CPU", where the plugin looks for steps and operators.
+ * Devices have planes of their own (xplane_devices.c).
  * Times are relative to the first event. No event has a stat "group_id", so that the plugin groups
  * events by step itself.
  *
@@ -9,7 +10,7 @@
  * to the innermost range that the program named, as in the view `memory` (model/memory/memory.h).
  *
  * Called through export.c. It collects all events, because lines are sorted. Memory: that of the
- * timeline, 48 bytes per event, and the encoded plane with about 30 bytes per event.
+ * timeline, 56 bytes per event, and the encoded plane with about 30 bytes per event.
  */
 #include <math.h>
 #include <stdio.h>
@@ -54,12 +55,18 @@ static void xplane_add_range(struct dw_xplane *xplane, const struct dw_event *fr
 	struct dw_xplane_event *event =
 		xplane_add(xplane, line, from->open ? RANGE_OPEN : RANGE, from->symbol, from->start_ns,
 	               from->end_ns);
+	struct dw_launched launched;
 
 	if (!event)
 		return;
 	event->async = from->type == DW_EVENT_ASYNC;
 	event->depth = from->depth + 1; /* a step with the same times is around it */
 	event->number = number;
+	if (from->type == DW_EVENT_RANGE) {
+		launched = dw_launches_of(&xplane->launches, from->thread, from->start_ns, from->symbol);
+		event->correlation = launched.correlation;
+		event->launched = launched.count ? launched.events[0] + 1 : 0;
+	}
 	/* `from->args` is valid only during the call. */
 	event->args = args ? dw_arena_text(&xplane->timeline.arena, args, strlen(args)) : NULL;
 }
@@ -330,7 +337,7 @@ static void xplane_find_owners(struct dw_xplane *xplane)
 
 /* ---- the document ------------------------------------------------------------------------ */
 
-static void xplane_drain(struct dw_xplane *xplane)
+void dw_xplane_drain(struct dw_xplane *xplane)
 {
 	xplane->timeline.failed |= xplane->plane.failed;
 	if (!xplane->timeline.failed)
@@ -347,7 +354,7 @@ static void xplane_put_environment(struct dw_xplane *xplane, uint64_t end_ns)
 
 	dw_proto_u64(to, XS_PLANE_ID, ENVIRONMENT_PLANE);
 	dw_proto_text(to, XS_PLANE_NAME, "Task Environment");
-	dw_xplane_put_stat_names(to);
+	dw_xplane_put_stat_names(to, false);
 	dw_xplane_put_uint(to, XS_PLANE_STAT, STAT_START_TIME, source->realtime_start_ns + xplane->base_ns);
 	dw_xplane_put_uint(to, XS_PLANE_STAT, STAT_STOP_TIME, source->realtime_start_ns + end_ns);
 	dw_proto_close(to, plane);
@@ -360,7 +367,7 @@ static void xplane_put_environment(struct dw_xplane *xplane, uint64_t end_ns)
 		snprintf(text, sizeof text, "%.64s", source->files[0].head->hostname);
 		dw_proto_text(to, XS_SPACE_HOST, text);
 	}
-	xplane_drain(xplane);
+	dw_xplane_drain(xplane);
 }
 
 /* Finds out whether names of lines must contain the process. `dwell run` itself does not count. */
@@ -395,11 +402,12 @@ static void xplane_put_plane(struct dw_xplane *xplane, uint64_t id, const char *
 	if (xplane->pid && !device_length)
 		dw_xplane_put_uint(&xplane->plane, XS_PLANE_STAT, STAT_PROCESS_ID, xplane->pid);
 	dw_proto_close(&xplane->plane, plane);
-	xplane_drain(xplane);
+	dw_xplane_drain(xplane);
 }
 
-/* Writes a plane for each device. The names of a device's threads begin with its name. */
-static void xplane_put_devices(struct dw_xplane *xplane)
+/* Writes a plane for each device whose streams are threads: their names begin with its name. Returns
+ * the next id of a plane. */
+static uint64_t xplane_put_devices(struct dw_xplane *xplane)
 {
 	uint64_t id = FIRST_DEVICE_PLANE;
 
@@ -414,14 +422,16 @@ static void xplane_put_devices(struct dw_xplane *xplane)
 		if (!seen)
 			xplane_put_plane(xplane, id++, name, length);
 	}
+	return id;
 }
 
 /* Finds the start of the first event. Returns the end of the last one. */
 static uint64_t xplane_find_span(struct dw_xplane *xplane)
 {
-	uint64_t end_ns = 0;
+	bool any_device = xplane->devices.event_count > 0;
+	uint64_t end_ns = any_device ? xplane->devices.end_ns : 0;
 
-	xplane->base_ns = xplane->count ? UINT64_MAX : 0;
+	xplane->base_ns = any_device ? xplane->devices.start_ns : xplane->count ? UINT64_MAX : 0;
 	for (size_t i = 0; i < xplane->count; i++) {
 		const struct dw_xplane_event *event = &xplane->events[i];
 
@@ -452,12 +462,13 @@ static int xplane_put_document(struct dw_xplane *xplane, struct dwell_error *err
 	dw_timeline_steps(timeline);
 	dw_timeline_memory(timeline);
 	dw_timeline_arrows(timeline);
+	dw_xplane_collect_devices(xplane);
 	xplane_count_processes(xplane);
 	end_ns = xplane_find_span(xplane);
 	dw_xplane_sort(xplane);
 	xplane_find_owners(xplane);
 	xplane_put_plane(xplane, HOST_PLANE, "/host:CPU", 0);
-	xplane_put_devices(xplane);
+	dw_xplane_put_device_planes(xplane, xplane_put_devices(xplane));
 	xplane_put_environment(xplane, end_ns);
 	return 0;
 }
@@ -472,10 +483,12 @@ static int xplane_write(struct dw_model *model, const struct dwell_export_option
 	xplane.named = calloc(xplane.timeline.symbol_count + 1, sizeof *xplane.named);
 	xplane.counters = (uint32_t)xplane.timeline.source->thread_count * 2;
 	xplane.timeline.failed |= !xplane.named;
+	dw_launches_make(&xplane.launches, &xplane.timeline);
 	if (!xplane.timeline.failed)
 		result = xplane_put_document(&xplane, error);
 	dw_proto_reset(&xplane.plane);
 	dw_map_reset(&xplane.peak_map);
+	dw_xplane_reset_devices(&xplane);
 	free(xplane.events);
 	free(xplane.memory);
 	free(xplane.peaks);

@@ -17,7 +17,7 @@
 
 #define PS_PER_NS 1000u
 #define MOST_LANES 64u /* lines of one thread */
-#define MOST_NAME 512u
+#define MOST_NAME DW_XPLANE_MOST_NAME
 
 /* ---- names of operators ------------------------------------------------------------------ */
 
@@ -41,7 +41,7 @@ static size_t xplane_operation_name(char *to, size_t size, const char *name)
 
 /* The plugin treats an event as an operator if its name has the form "scope/op:Type" and the type
  * begins with a capital letter: "aten::add" becomes "aten/add:Aten_add". */
-static void xplane_operator_name(char *to, size_t size, const char *name)
+void dw_xplane_operator_name(char *to, size_t size, const char *name)
 {
 	size_t used = xplane_operation_name(to, size / 2 - 1, name), type;
 
@@ -69,20 +69,27 @@ size_t dw_xplane_device(const struct dw_xplane *xplane, uint32_t line, const cha
 	return strncmp(*name, "/device:", 8) == 0 && space ? (size_t)(space - *name) : 0;
 }
 
+void dw_xplane_line_prefix(const struct dw_xplane *xplane, uint32_t index, char to[96])
+{
+	const struct dw_source_process *process = &xplane->timeline.source->processes[index];
+
+	*to = '\0';
+	if (process->rank >= 0)
+		snprintf(to, 96, "rank %d: ", (int)process->rank);
+	else if (xplane->several)
+		snprintf(to, 96, "%u: ", process->pid);
+}
+
 /* Writes the name of a thread's line in the form that import/xspace_owners.c parses. */
 static void xplane_line_name(const struct dw_xplane *xplane, uint32_t line, char to[MOST_NAME])
 {
 	const struct dw_source *source = xplane->timeline.source;
 	const struct dw_source_thread *thread = &source->threads[line / 2];
-	const struct dw_source_process *process = &source->processes[thread->process];
-	char prefix[96] = "";
+	char prefix[96];
 	size_t device;
 	const char *whole;
 
-	if (process->rank >= 0)
-		snprintf(prefix, sizeof prefix, "rank %d: ", (int)process->rank);
-	else if (xplane->several)
-		snprintf(prefix, sizeof prefix, "%u: ", process->pid);
+	dw_xplane_line_prefix(xplane, thread->process, prefix);
 	device = dw_xplane_device(xplane, line, &whole);
 	if (device)
 		snprintf(to, MOST_NAME, "%s%.200s", prefix, whole + device + 1);
@@ -125,7 +132,7 @@ static void xplane_put_double(struct dw_proto *to, enum dw_xplane_stat stat, dou
 	dw_proto_close(to, at);
 }
 
-static void xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,
+void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,
                         const char *text)
 {
 	size_t at = xplane_open_stat(to, field, stat);
@@ -140,7 +147,7 @@ static void xplane_put_operation(struct dw_proto *to, uint32_t field, enum dw_xp
 	char operation[MOST_NAME / 2];
 
 	xplane_operation_name(operation, sizeof operation, name);
-	xplane_put_text(to, field, stat, operation);
+	dw_xplane_put_text(to, field, stat, operation);
 }
 
 /* An event that consumes the context of a step belongs to that step, on any line. */
@@ -158,8 +165,8 @@ static void xplane_put_memory(struct dw_xplane *xplane, const struct dw_xplane_m
 	char line[MOST_NAME];
 
 	xplane_line_name(xplane, memory->track, line);
-	xplane_put_text(to, XS_EVENT_STAT, STAT_THREAD, line);
-	xplane_put_text(to, XS_EVENT_STAT, STAT_ALLOCATOR, memory->device);
+	dw_xplane_put_text(to, XS_EVENT_STAT, STAT_THREAD, line);
+	dw_xplane_put_text(to, XS_EVENT_STAT, STAT_ALLOCATOR, memory->device);
 	xplane_put_int(to, STAT_RESERVED, 0);
 	xplane_put_int(to, STAT_ALLOCATED, memory->total);
 	xplane_put_int(to, STAT_AVAILABLE, 0);
@@ -168,15 +175,15 @@ static void xplane_put_memory(struct dw_xplane *xplane, const struct dw_xplane_m
 	xplane_put_int(to, STAT_REQUESTED, bytes);
 	xplane_put_int(to, STAT_ALLOCATION, bytes);
 	xplane_put_int(to, STAT_ADDRESS, (int64_t)memory->address);
-	xplane_put_text(to, XS_EVENT_STAT, STAT_REGION, xplane->timeline.symbols[memory->symbol].name);
+	dw_xplane_put_text(to, XS_EVENT_STAT, STAT_REGION, xplane->timeline.symbols[memory->symbol].name);
 	if (memory->step != UINT32_MAX)
 		xplane_put_context(to, STAT_CONSUMER_TYPE, STAT_CONSUMER, memory->step);
 	if (memory->owner != UINT32_MAX)
 		xplane_put_operation(to, XS_EVENT_STAT, STAT_TF_OP, xplane->timeline.symbols[memory->owner].name);
 	else
-		xplane_put_text(to, XS_EVENT_STAT, STAT_TF_OP, "(no operator)");
-	xplane_put_text(to, XS_EVENT_STAT, STAT_DATA_TYPE, "");
-	xplane_put_text(to, XS_EVENT_STAT, STAT_SHAPE, "");
+		dw_xplane_put_text(to, XS_EVENT_STAT, STAT_TF_OP, "(no operator)");
+	dw_xplane_put_text(to, XS_EVENT_STAT, STAT_DATA_TYPE, "");
+	dw_xplane_put_text(to, XS_EVENT_STAT, STAT_SHAPE, "");
 }
 
 static void xplane_put_event(struct dw_xplane *xplane, const struct dw_xplane_event *event)
@@ -197,7 +204,12 @@ static void xplane_put_event(struct dw_xplane *xplane, const struct dw_xplane_ev
 		if (event->number != UINT64_MAX)
 			dw_xplane_put_uint(to, XS_EVENT_STAT, STAT_SEQUENCE, event->number);
 		if (event->args)
-			xplane_put_text(to, XS_EVENT_STAT, STAT_ARGS, event->args);
+			dw_xplane_put_text(to, XS_EVENT_STAT, STAT_ARGS, event->args);
+		if (event->correlation)
+			dw_xplane_put_uint(to, XS_EVENT_STAT, STAT_CORRELATION, event->correlation);
+		if (event->launched)
+			dw_xplane_put_uint(to, XS_EVENT_STAT, STAT_FLOW,
+			                   dw_xplane_launch_flow(event->launched - 1, false));
 		break;
 	case STEP:
 		xplane_put_int(to, STAT_STEP_NUM, (int64_t)event->number);
@@ -348,8 +360,7 @@ static const char *xplane_category_name(const struct dw_symbol *symbol)
 	return symbol && symbol->category < sizeof texts / sizeof *texts ? texts[symbol->category] : NULL;
 }
 
-/* `symbol` is NULL for an event without one. */
-static void xplane_put_event_name(struct dw_proto *to, uint64_t id, const char *name, const char *display,
+void dw_xplane_put_event_name(struct dw_proto *to, uint64_t id, const char *name, const char *display,
                            const struct dw_symbol *symbol)
 {
 	size_t entry = dw_proto_open(to, XS_PLANE_EVENT_META), meta;
@@ -361,14 +372,14 @@ static void xplane_put_event_name(struct dw_proto *to, uint64_t id, const char *
 	if (display)
 		dw_proto_text(to, XS_META_DISPLAY, display);
 	if (xplane_category_name(symbol))
-		xplane_put_text(to, XS_META_STAT, STAT_CATEGORY, xplane_category_name(symbol));
+		dw_xplane_put_text(to, XS_META_STAT, STAT_CATEGORY, xplane_category_name(symbol));
 	if (symbol && symbol->detail)
-		xplane_put_text(to, XS_META_STAT, STAT_DETAIL, symbol->detail);
+		dw_xplane_put_text(to, XS_META_STAT, STAT_DETAIL, symbol->detail);
 	dw_proto_close(to, meta);
 	dw_proto_close(to, entry);
 }
 
-void dw_xplane_put_stat_names(struct dw_proto *to)
+void dw_xplane_put_stat_names(struct dw_proto *to, bool streams)
 {
 	static const char *const names[STAT_COUNT] = {
 #define X(name, text) [STAT_##name] = text,
@@ -377,8 +388,11 @@ void dw_xplane_put_stat_names(struct dw_proto *to)
 	};
 
 	for (uint64_t id = 1; id < STAT_COUNT; id++) {
-		size_t entry = dw_proto_open(to, XS_PLANE_STAT_META), meta;
+		size_t entry, meta;
 
+		if (streams && id == STAT_CATEGORY)
+			continue;
+		entry = dw_proto_open(to, XS_PLANE_STAT_META);
 		dw_proto_u64(to, XS_MAP_KEY, id);
 		meta = dw_proto_open(to, XS_MAP_VALUE);
 		dw_proto_u64(to, XS_META_ID, id);
@@ -399,12 +413,12 @@ void dw_xplane_put_names(struct dw_xplane *xplane)
 		if (!xplane->named[i])
 			continue;
 		if (is_operator)
-			xplane_operator_name(name, sizeof name, symbol->name);
-		xplane_put_event_name(&xplane->plane, (uint64_t)i + 1, is_operator ? name : symbol->name,
+			dw_xplane_operator_name(name, sizeof name, symbol->name);
+		dw_xplane_put_event_name(&xplane->plane, (uint64_t)i + 1, is_operator ? name : symbol->name,
 		               is_operator ? symbol->name : NULL, symbol);
 	}
 	for (uint32_t i = 0; i < NAME_COUNT; i++)
-		xplane_put_event_name(&xplane->plane, (uint64_t)dw_xplane_own_name(xplane, i) + 1, xplane_own_names[i], NULL, NULL);
-	dw_xplane_put_stat_names(&xplane->plane);
+		dw_xplane_put_event_name(&xplane->plane, (uint64_t)dw_xplane_own_name(xplane, i) + 1, xplane_own_names[i], NULL, NULL);
+	dw_xplane_put_stat_names(&xplane->plane, false);
 }
 

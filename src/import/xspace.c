@@ -185,6 +185,22 @@ static struct xs_text xspace_plane_name(struct xs_text plane)
 	return name;
 }
 
+/* The name of a device, which its plane has as a stat. */
+static struct xs_text xspace_device_type(const struct xspace *space, struct xs_text plane)
+{
+	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
+	struct dw_proto_field field;
+	struct xs_value value;
+	struct xs_text text;
+	enum xs_stat stat;
+
+	while (dw_proto_next(&reader, &field))
+		if (field.field == XS_PLANE_STAT && xs_read_stat(space, xs_text_of(&field), &stat, &text, &value) &&
+		    stat == XS_DEVICE_TYPE && value.is_text)
+			return value.text;
+	return (struct xs_text){ "", 0 };
+}
+
 static void xspace_put_plane(struct xspace *space, struct xs_text plane)
 {
 	struct dw_proto_reader reader = dw_proto_read(plane.bytes, plane.length);
@@ -196,6 +212,8 @@ static void xspace_put_plane(struct xspace *space, struct xs_text plane)
 	xs_read_names(space, plane);
 	space->has_streams = xs_is_device_plane(space);
 	space->device_id = 0;
+	if (space->has_streams)
+		space->device_type = xspace_device_type(space, plane);
 	while (!space->failed && dw_proto_next(&reader, &field))
 		if (field.field == XS_PLANE_LINE)
 			xspace_add_line(space, &field);
@@ -281,8 +299,9 @@ static void xspace_translate(struct xspace *space)
 		space->base_ns = 0;
 	space->processes[0].pid = space->pid;
 	xspace_each_plane(space, xspace_put_plane);
-	if (space->device_events.encode)
-		dw_encode_events_close(&space->device_events);
+	for (size_t i = 0; i < space->process_count; i++)
+		if (space->processes[i].device_events.encode)
+			dw_encode_events_close(&space->processes[i].device_events);
 	xspace_finish(space);
 	if (space->encode.failed)
 		return;
@@ -331,6 +350,7 @@ static void xspace_reset(struct xspace *space)
 	xs_map_reset(&space->keys);
 	xs_map_reset(&space->owners);
 	xs_map_reset(&space->launches);
+	xs_map_reset(&space->queues);
 }
 
 static int xspace_read_bytes(const struct dw_import_file *file, struct dw_arena *arena,

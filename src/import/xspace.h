@@ -35,7 +35,8 @@
 	X(CATEGORY, "dwell_category") X(DETAIL, "dwell_detail") X(THREAD, "dwell_thread")      \
 	X(START_TIME, "profile_start_time") X(PROCESS_ID, "process_id")                        \
 	X(KERNEL_DETAILS, "kernel_details") X(COPY_DETAILS, "memcpy_details")                  \
-	X(SET_DETAILS, "memset_details")                                                       \
+	X(SET_DETAILS, "memset_details") X(DEVICE_EVENT, "dwell_device")                       \
+	X(DEVICE_TYPE, "device_type_string")                                                   \
 	/* these differ for each event, so they are not kept as text */                        \
 	X(RUN_ID, "run_id") X(PROGRAM_ID, "program_id") X(DEVICE, "device_ordinal")            \
 	X(GROUP_ID, "group_id") X(CORRELATION, "correlation_id") X(CONTEXT, "context_id")
@@ -119,6 +120,7 @@ struct xs_thread {
 
 struct xs_process {
 	struct dw_encode_process journal;
+	struct dw_encode_events device_events; /* `encode` is NULL until it is used */
 	int64_t rank; /* -1: none */
 	uint32_t pid;
 };
@@ -139,6 +141,8 @@ struct xspace {
 	bool device;
 	bool has_streams;     /* its lines are streams, see xspace_device.c */
 	uint32_t device_id;   /* DEVICE id; 0: not written yet */
+	uint32_t device_process; /* index: whose device it is */
+	struct xs_text device_type; /* the name of the device, or empty */
 	struct xs_text plane_name;
 	struct xs_name *names;
 	size_t name_count, name_capacity;
@@ -151,8 +155,8 @@ struct xspace {
 	struct xs_map owners;     /* by rank and pid: index of the process, + 1 */
 	size_t args_count, args_bytes; /* number and bytes of the different texts of events */
 	size_t lines_kept;
-	struct dw_encode_events device_events; /* `encode` is NULL until it is used */
 	struct xs_map launches;   /* of all planes: LAUNCH ids */
+	struct xs_map queues;     /* of all planes: QUEUE ids */
 	struct dw_ranges ranges;
 	size_t async_count;
 	/* counted for the note on the file */
@@ -202,6 +206,9 @@ uint32_t xs_string(struct xspace *space, const char *text);
  * threads. */
 struct xs_process *xs_add_process(struct xspace *space);
 struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name, uint64_t line);
+/* Reads what dwell's export writes before the name of a line: "rank 3: " or "4711: ", and moves *name
+ * behind it. Returns the index of the process. */
+uint32_t xs_read_process(struct xspace *space, const char **name);
 
 /* xspace_stats.c */
 struct xs_stats {

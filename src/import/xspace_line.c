@@ -74,7 +74,8 @@ static void line_put_flows(struct xspace *space, struct xs_thread *to, const str
 	uint64_t handle;
 	uint32_t op;
 
-	if (line_has(stats, XS_FLOW)) {
+	/* A number joins a call with the events of devices; their arrow says the same. */
+	if (line_has(stats, XS_FLOW) && !line_has(stats, XS_CORRELATION)) {
 		uint64_t flow = stats->values[XS_FLOW].number;
 
 		handle = flow >> 2 & 0xffffffffffffff;
@@ -210,7 +211,7 @@ static void line_put_event(struct xspace *space, struct xs_thread *to, const str
 		line_put_flows(space, to, event, &stats);
 	} else if (name->role == XS_LINK && line_has(&stats, XS_FLOW)) {
 		return; /* the sequence numbers of the ranges link them already */
-	} else if ((moment && line_has(&stats, XS_FLOW)) ||
+	} else if ((moment && line_has(&stats, XS_FLOW) && !line_has(&stats, XS_CORRELATION)) ||
 	           (line_has(&stats, XS_CONSUMER) && xs_begins(name->name, "end: "))) {
 		line_put_flows(space, to, event, &stats);
 	} else if (category == DWELL_CATEGORY_MARK || (category < 0 && moment)) {

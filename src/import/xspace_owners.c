@@ -55,8 +55,7 @@ static uint32_t owner_find_process(struct xspace *space, int64_t rank, uint32_t 
 	return *place - 1;
 }
 
-/* Reads what dwell's export writes before a name: "rank 3: " or "4711: ". */
-static uint32_t owner_read_process(struct xspace *space, const char **name)
+uint32_t xs_read_process(struct xspace *space, const char **name)
 {
 	char *end;
 	bool ranked = strncmp(*name, "rank ", 5) == 0;
@@ -131,7 +130,7 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 
 	snprintf(text, sizeof text, "%.*s", xspace_at_most(line_name.length, MOST_NAME - 1),
 	         line_name.bytes);
-	process = owner_read_process(space, &from);
+	process = xs_read_process(space, &from);
 	lane = owner_cut_suffix(text, " (overlapping ");
 	nested = owner_cut_suffix(text, " (signal handlers)");
 	tid = owner_read_number(text + (from - text), line);

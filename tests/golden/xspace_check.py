@@ -71,6 +71,53 @@ def memory(path):
             if table.get("part") in ("peak", "allocators")}
 
 
+def devices(path):
+    """The device views without the time before the first event."""
+    found = {}
+    for view in ("device", "kernels", "streams"):
+        code, out, err = run(dwell, "report", "--view", view, "--format", "json", "--limit", "all", path)
+        for table in json.loads(out)["views"] if code == 0 else []:
+            notes = [note for note in table["notes"] if "call that submitted" in note]
+            columns = [i for i, column in enumerate(table["columns"]) if column["name"] not in ("first_ns", "last_ns")]
+            found[view, table.get("part")] = (sorted(str([row[i] for i in columns]) for row in table["rows"]), notes)
+    return found
+
+
+def overlapping():
+    """300 kernels of one stream at the same time; the same number in another context, on another
+    device and for what is in no stream."""
+    lines = ["process 0 pid=5 name=python", "thread 0 tid=5 name=main", "stream 0 thread=0"]
+    lines += [f"device {n} number={n} name=A100" for n in (0, 1)]
+    lines += ["queue 0 device=0 stream=0", "queue 1 device=0 stream=0 context=2", "queue 2 device=1 stream=0",
+              "queue 3 device=0", "events 0"]
+    lines += [f"event kernel 0 {1000 + n}us {900 - n}us {n + 1} name=k{n % 7}" for n in range(300)]
+    lines += [f"event kernel {n} {1000 + 5 * i}us 20us 0 name=k" for n in (1, 2, 3) for i in range(4)]
+    return "\n".join(lines) + "\n"
+
+
+def compare_devices(folder, name):
+    """Streams, kernels, calls and what idle time is for survive; so they do in a Chrome trace."""
+    trace = os.path.join(folder, name + ".dwell")
+    source = os.path.join(HERE, "views", name + ".txt")
+    if name == "overlapping":
+        source = os.path.join(folder, "overlapping.txt")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(overlapping())
+    code, out, err = run(mktrace, source, trace)
+    check(code == 0, f"{name}: {err}")
+    before = devices(trace)
+    if name == "overlapping":  # streams of equal numbers are one in other formats
+        before = {key: value for key, value in before.items() if key[0] == "kernels"}
+    check(("streams", "launches") in before or name == "overlapping", f"{name}: tables {list(before)}")
+    for form, suffix in (("xplane", "xplane.pb"), ("chrome", "json")):
+        again = os.path.join(folder, f"{name}.{suffix}")
+        code, out, err = run(dwell, "export", "--format", form, "-o", again, trace)
+        check(code == 0, f"{name} {form}: {err}")
+        after = devices(again)
+        for table in before:
+            check(before[table] == after.get(table), f"{name} {form} {table}:\n{before[table]}\n{after.get(table)}")
+
+
 def compare(name, trace, again):
     before, after = paths(trace), paths(again)
     if isinstance(before, dict) and isinstance(after, dict):
@@ -110,6 +157,8 @@ with tempfile.TemporaryDirectory() as folder:
         code, out, err = run(dwell, "export", "--format", "xplane", "-o", again, trace)
         check(code == 0, f"{name}: {err}")
         compare(name, trace, again)
+    for name in ("device", "device_train", "overlapping"):
+        compare_devices(folder, name)
     with open(os.path.join(folder, "xspace_device.xplane.pb"), "rb") as file:
         planes = file.read()
     check(b"\x0d/device:GPU:0" in planes and b"\x12Stream #7(Compute)" in planes, "a device's plane")

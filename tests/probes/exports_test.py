@@ -27,6 +27,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden")
 TRACES = ["export_order", "export_stacks", "views/train", "views/memory", "views/ranks", "views/profiles", "views/names"]
+KINETO = os.path.join(HERE, "..", "..", "..", "shared", "data", "kineto")
+REAL = ["nccl_a100.json.gz", "event_sync_streams_a100.json.gz", "mi250.json.gz"]
 PIP = {"perfetto": "perfetto", "protobuf": "google.protobuf", "jsonschema": "jsonschema",
        "HolisticTraceAnalysis": "hta.trace_analysis"}
 NPM = ["pprof-format", "speedscope"]
@@ -270,6 +272,65 @@ def read_perfetto(path, truth, name):
           f"{name} perfetto: each event's track is described")
 
 
+def truth_of_devices(dwell, trace):
+    """Events and nanoseconds by name, calls that submitted events, streams."""
+    found = {}
+    for view in ("kernels", "streams"):
+        done = subprocess.run([dwell, "report", trace, "--view", view, "--format", "json", "--limit", "all"],
+                              stdout=subprocess.PIPE, check=True)
+        for table in json.loads(done.stdout)["views"]:
+            names = [column["name"] for column in table["columns"]]
+            found[table["part"]] = [dict(zip(names, row)) for row in table["rows"]]
+    return ({row["name"]: (row["calls"], row["total_ns"]) for row in found["names"]},
+            sum(row["events"] for row in found["launches"]), len(found["streams"]))
+
+
+def read_perfetto_devices(path, dwell, trace, name):
+    """Streams are tracks of their device, no event is lost or overlaps another one of its track, and
+    an arrow leads from a call's slice to each event that it submitted."""
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+    document = perfetto_trace_pb2.Trace()
+    with open(path, "rb") as file:
+        document.ParseFromString(file.read())
+    work, launches, streams = truth_of_devices(dwell, trace)
+    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in document.packet
+              if p.HasField("track_descriptor")}
+    slices, wrong = perfetto_slices(document)
+    sums = {}
+    for category, way, took in slices:
+        if category in ("kernel", "gpu_memcpy", "gpu_memset"):
+            calls, total = sums.get(way[-1], (0, 0))
+            sums[way[-1]] = (calls + 1, total + took)
+            check(len(way) == 1, f"{name} perfetto: {way} overlaps in its track")
+    same(wrong, 0, f"{name} perfetto: begins and ends without their other")
+    same(sums, work, f"{name} perfetto: events of devices")
+    named = [track for track in tracks.values() if track.name.startswith("stream ") and "," not in track.name]
+    same(len(named), streams, f"{name} perfetto: streams")
+    check(all(tracks[tracks[track.parent_uuid].parent_uuid].HasField("process") for track in named),
+          f"{name} perfetto: a stream is in a device in a process")
+    arrows = [(begin, end) for begin, end in perfetto_flows(document)]
+    check(len(arrows) >= launches and all(begin is not None and begin <= end for begin, end in arrows),
+          f"{name} perfetto: {len(arrows)} arrows, {launches} launches")
+
+
+def check_devices(dwell, mktrace, folder):
+    if not available("perfetto.protos.perfetto.trace.perfetto_trace_pb2", "devices in Perfetto's traces"):
+        return
+    traces = []
+    for name in ("device", "device_train"):
+        traces.append((name, os.path.join(folder, name + ".dwell")))
+        done = subprocess.run([mktrace, os.path.join(GOLDEN, "views", name + ".txt"), traces[-1][1]], check=False)
+        same(done.returncode, 0, f"{name}: mktrace")
+    traces += [(os.path.basename(path)[:-8], path) for path in (os.path.join(KINETO, name) for name in REAL)
+               if os.path.exists(path)]
+    for name, trace in traces:
+        path = os.path.join(folder, name + "-device.pftrace")
+        done = subprocess.run([dwell, "export", trace, "--format", "perfetto", "-o", path],
+                              stderr=subprocess.PIPE, check=False)
+        same(done.returncode, 0, f"{name} perfetto: {done.stderr.decode()}")
+        read_perfetto_devices(path, dwell, trace, name)
+
+
 def check_pprof(types, samples, truth, name):
     """`samples`: (name of the innermost function, values)."""
     sums = collections.Counter()
@@ -450,6 +511,7 @@ def main():
             done = subprocess.run([mktrace, os.path.join(GOLDEN, source + ".txt"), trace], check=False)
             same(done.returncode, 0, f"{name}: mktrace")
             check_trace(dwell, trace, name, readers, work)
+        check_devices(dwell, mktrace, work)
         for command in sys.argv[3:]:
             program, *arguments = command.split()
             name = os.path.basename(program)

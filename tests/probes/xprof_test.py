@@ -116,6 +116,30 @@ def viewer(name, trace, path):
         check(found >= int(row["calls"]), f"{name}: {row['name']} {row['calls']} {found}")
 
 
+def kernels(folder, name, trace):
+    """The plugin's table of kernels has all kernels, their time, the operators that they work for."""
+    run(dwell, "export", "--format", "xplane", "-o", folder + "/logs/", trace)
+    path = glob.glob(f"{folder}/logs/plugins/profile/{name}/*.xplane.pb")[0]
+    ours, theirs, whose = collections.Counter(), collections.Counter(), set()
+    tables = json.loads(run(dwell, "report", "--view", "kernels", "--limit", "all", "--format", "json", trace))["views"]
+    table = next(table for table in tables if table["part"] == "names")
+    names = [column["name"] for column in table["columns"]]
+    for row in (dict(zip(names, row)) for row in table["rows"]):
+        if row["class"] != "copy":
+            ours[row["name"], "calls"] += row["calls"]
+            ours[row["name"], "total_ns"] += row["total_ns"]
+    found = tool(path, "kernel_stats")
+    for row in cells(found[0] if isinstance(found, list) else found):
+        theirs[row["kernel_name"], "calls"] += round(row["occurrences"])
+        theirs[row["kernel_name"], "total_ns"] += round(row["total_duration_us"] * 1000)
+        whose.add(row["op_name"])
+    check(ours == theirs, f"{name}: kernels\n{ours}\n{theirs}")
+    check(whose - {None, ""}, f"{name}: operators of kernels {whose}")
+    lines = {event["args"]["name"] for event in tool(path, "trace_viewer")["traceEvents"]
+             if event.get("ph") == "M" and event["name"] == "thread_name"}
+    check(any("Stream #7" in line for line in lines), f"{name}: a line for each stream {lines}")
+
+
 def compare(folder, name, trace, has_memory):
     run(dwell, "export", "--format", "xplane", "-o", folder + "/logs/", trace)
     found = glob.glob(f"{folder}/logs/plugins/profile/{name}/*.xplane.pb")
@@ -140,10 +164,18 @@ with tempfile.TemporaryDirectory() as folder:
     trace = os.path.join(folder, "peak_last.dwell")
     run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, "..", "xspace_peak_last.txt"), trace)
     compare(folder, "peak_last", trace, True)
-    trace = os.path.join(folder, "device.dwell")
+    trace = os.path.join(folder, "threads.dwell")
     run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, "..", "xspace_device.txt"), trace)
     run(dwell, "export", "--format", "xplane", "-o", folder + "/logs/", trace)
-    viewer("device", trace, glob.glob(f"{folder}/logs/plugins/profile/device/*.xplane.pb")[0])
+    viewer("threads", trace, glob.glob(f"{folder}/logs/plugins/profile/threads/*.xplane.pb")[0])
+    for name in ("device", "device_train"):
+        trace = os.path.join(folder, name + ".dwell")
+        run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, name + ".txt"), trace)
+        kernels(folder, name, trace)
+    real = os.path.join(VIEWS, "../../../../shared/data/kineto/nccl_a100.json.gz")
+    if os.path.exists(real):
+        run(dwell, "import", real, "-o", os.path.join(folder, "nccl.dwell"))
+        kernels(folder, "nccl", os.path.join(folder, "nccl.dwell"))
     for program in sys.argv[2:]:
         command = shlex.split(program)
         name = os.path.basename(command[0])

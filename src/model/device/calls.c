@@ -131,6 +131,7 @@ static void calls_take_number(struct dw_calls_pass *calls, uint64_t id, bool ext
 		.symbol = frame->symbol, .thread = pass->walk.thread,
 		.owner = calls_owner(calls, frame->is_call ? pass->depth - 1 : pass->depth),
 		.in_scope = frame->in_scope, .synchronises = waits[frame->symbol],
+		.correlation = external ? 0 : (uint32_t)id,
 	});
 }
 
@@ -162,7 +163,7 @@ void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 			.end_ns = calls_ns(calls, late->end_ticks), .symbol = symbol, .thread = thread,
 			.owner = pass->folded ? DW_NO_INDEX : calls_owner(calls, pass->depth),
 			.in_scope = dw_pass_in_scope(pass, late->start_ticks),
-			.synchronises = build->waits[symbol],
+			.synchronises = build->waits[symbol], .correlation = late->correlation,
 		});
 	}
 }

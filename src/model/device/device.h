@@ -74,6 +74,7 @@ struct dw_device_call {
 	uint32_t around;       /* index of the innermost named range of its home, or DW_NO_INDEX */
 	uint32_t events;       /* number of its events */
 	uint32_t work;         /* number of its events that have a class */
+	uint32_t correlation;  /* its number; 0: it has only an external one */
 	bool in_scope;
 	bool synchronises;     /* it returns when the device has finished some work */
 };
@@ -150,6 +151,9 @@ static inline bool dw_model_has_device(const struct dw_model *model)
 {
 	return dw_model_source(model)->events_count > 0;
 }
+
+/* events.c: the memories of a copy, enum dw_device_memory; of a set the second one counts. */
+void dw_device_memories(const struct dw_device_event *event, uint32_t *from, uint32_t *to);
 
 /* families.c: the family of an event, by its kind and name. */
 enum dw_family dw_device_family(uint32_t kind, const char *name);

@@ -454,3 +454,9 @@ const struct dw_device_work *dw_model_device_work(struct dw_model *model, struct
 {
 	return dw_product_get(model, &dw_device_product, 0, NULL, error);
 }
+
+void dw_device_memories(const struct dw_device_event *event, uint32_t *from, uint32_t *to)
+{
+	*from = dw_device_source(event->detail);
+	*to = dw_device_destination(event->detail);
+}

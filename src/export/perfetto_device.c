@@ -1,0 +1,99 @@
+/*
+ * Devices in a Perfetto trace: a track for each device inside its process, and in it the rows of
+ * device_rows.h. An arrow leads from the slice of a runtime call to each event that it submitted.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/perfetto_device.h"
+
+struct perfetto_device {
+	struct dw_perfetto *packets;
+	const struct dw_launches *launches;
+	const struct dw_device_work *work;
+	const struct dw_source *source;
+	uint64_t *tracks; /* by device; 0: it has no row yet */
+	bool *interned;   /* by name of the work */
+};
+
+static uint64_t device_put_row(void *to, const struct dw_device_row *row)
+{
+	struct perfetto_device *device = to;
+	uint64_t *track = &device->tracks[row->device];
+	char name[160];
+
+	if (!*track) {
+		dw_device_row_title(device->source, row->device, name);
+		*track = dw_perfetto_new_track(
+		    device->packets,
+		    device->packets->first_process_track + device->source->devices[row->device].process, name);
+	}
+	return dw_perfetto_new_track(device->packets, *track, row->name);
+}
+
+/* The categories of Kineto's events. */
+static const char *device_category(uint32_t kind)
+{
+	switch (kind) {
+	case DW_DEVICE_COPY: return "gpu_memcpy";
+	case DW_DEVICE_SET: return "gpu_memset";
+	case DW_DEVICE_SYNC: return "cuda_sync";
+	case DW_DEVICE_RANGE: return "gpu_user_annotation";
+	case DW_DEVICE_OVERHEAD: return "overhead";
+	default: return "kernel";
+	}
+}
+
+static void device_annotate(struct dw_perfetto *packets, const struct dw_device_event *event)
+{
+	const struct dw_entry_launch *launch = event->launch;
+	char text[64];
+
+	if (event->correlation)
+		dw_perfetto_annotate_u64(packets, "correlation", event->correlation);
+	if (event->bytes)
+		dw_perfetto_annotate_u64(packets, "bytes", event->bytes);
+	if (!launch)
+		return;
+	snprintf(text, sizeof text, "[%u,%u,%u]", launch->grid[0], launch->grid[1], launch->grid[2]);
+	dw_perfetto_annotate(packets, "grid", text, true);
+	snprintf(text, sizeof text, "[%u,%u,%u]", launch->block[0], launch->block[1], launch->block[2]);
+	dw_perfetto_annotate(packets, "block", text, true);
+}
+
+static void device_put_event(void *to, const struct dw_device_event *event, size_t index,
+                             uint64_t track)
+{
+	struct perfetto_device *device = to;
+	struct dw_perfetto *packets = device->packets;
+	struct dw_perfetto_event opened;
+
+	if (!device->interned[event->name])
+		dw_perfetto_intern_device(packets, event->name, device->work->names[event->name].name,
+		                          event->kind, device_category(event->kind));
+	device->interned[event->name] = true;
+	opened = dw_perfetto_open(packets, DW_PERFETTO_BEGIN, track, event->start_ns);
+	dw_perfetto_name_device(packets, event->name, event->kind);
+	device_annotate(packets, event);
+	if (device->launches->sent[index])
+		dw_perfetto_launch(packets, (uint32_t)index, true);
+	dw_perfetto_close(packets, opened);
+	dw_perfetto_close(packets, dw_perfetto_open(packets, DW_PERFETTO_END, track, event->end_ns));
+}
+
+void dw_perfetto_put_devices(struct dw_perfetto *packets, const struct dw_launches *launches)
+{
+	static const struct dw_device_rows_format format = { device_put_row, device_put_event };
+	struct dw_timeline *timeline = packets->timeline;
+	struct perfetto_device to = { .packets = packets, .launches = launches, .work = launches->work,
+		                          .source = timeline->source };
+
+	if (!to.work || timeline->failed)
+		return;
+	to.tracks = calloc(to.source->device_count + 1, sizeof *to.tracks);
+	to.interned = calloc(to.work->name_count + 1, sizeof *to.interned);
+	timeline->failed |= !to.tracks || !to.interned;
+	dw_device_rows(timeline, &format, &to);
+	free(to.tracks);
+	free(to.interned);
+}
