@@ -15,7 +15,8 @@
 #include "dwell/dwell.h"
 #include "dwell/trace.h"
 
-enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_PIPE = 141 };
+enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_SLOWER = 3,
+       DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_PIPE = 141 };
 
 /* Options by their meaning. An option has the same meaning in all verbs. */
 enum dw_option_id {
@@ -52,6 +53,8 @@ enum dw_option_id {
 	DW_OPTION_INHERITED,
 	DW_OPTION_MPI,
 	DW_OPTION_SUMMARY_EVERY,
+	DW_OPTION_FAIL_ON,
+	DW_OPTION_ACCEPT,
 	DW_OPTION_HELP,
 	DW_OPTION_VERSION,
 };
@@ -143,6 +146,7 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_import(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
 /* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);

@@ -95,8 +95,7 @@ static bool main_is_other_verb(const char *word)
 	static const struct {
 		const char *word, *instead; /* instead: dwell's verb for the same purpose, or NULL */
 	} others[] = {
-		{ "annotate", "report" }, { "attach", NULL },     { "compare", NULL },  { "diff", NULL },
-		{ "list", "info" },       { "ls", "info" },       { "merge", "report" }, { "record",
+		{ "annotate", "report" }, { "attach", NULL },     { "compare", "diff" },  { "list", "info" },       { "ls", "info" },       { "merge", "report" }, { "record",
 		                                                                           "run" },
 		{ "script", "export" },   { "show", "report" },   { "stat", "report" },  { "stats",
 		                                                                           "report" },

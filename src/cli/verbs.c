@@ -155,6 +155,22 @@ static const struct dw_option ranks_options[] = {
 	HELP,
 };
 
+static const struct dw_option diff_options[] = {
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
+	  .help = "how to print the comparison (default text); csv and json have raw values; md is for pull "
+	          "requests",
+	  .choices = "@renderers" },
+	{ DW_OPTION_FAIL_ON, "fail-on", .argument = "PERCENT",
+	  .help = "end with status 3 if the runs after are slower by PERCENT, as 5%, or more, and with status 4 "
+	          "if they are not comparable" },
+	{ DW_OPTION_ACCEPT, "accept", .argument = "LIST",
+	  .help = "compare although these differ: a list of machine, versions, ranks, batch, shapes, recording, "
+	          "contention" },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
+	SCOPE("compare only"),
+	HELP,
+};
+
 static const struct dw_option info_options[] = {
 	{ DW_OPTION_TEXTS, "texts",
 	  .help = "print every text that is stored in the trace, one per line" },
@@ -200,6 +216,8 @@ const struct dw_verb dw_verbs[] = {
 	  OPTIONS(summarize_options), dw_cmd_summarize },
 	{ "ranks", "compare the ranks of a job: which one is slow, and where", "TRACE|SUMMARY...",
 	  OPTIONS(ranks_options), dw_cmd_ranks },
+	{ "diff", "compare runs before and after a change", "BEFORE... -- AFTER...", OPTIONS(diff_options),
+	  dw_cmd_diff },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
 	  dw_cmd_serve },
 	{ "capture", "capture from a program that is serving", "HOST:PORT", OPTIONS(capture_options),

@@ -1,0 +1,252 @@
+/* The comparison: whether the runs may be compared, the rows, and the verdict. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/text.h"
+#include "diff/diff.h"
+
+#define COMPARE_BATCH 0.05      /* of the inputs' bytes: prefetching changes them a little */
+#define COMPARE_FLOPS 0.01
+#define COMPARE_DELAY 0.01      /* of a step without a CPU */
+#define COMPARE_EXPLAINS 0.5    /* of the change */
+
+const char *dw_diff_reason_name(enum dw_diff_reason reason)
+{
+	static const char *const names[] = {
+#define X(name, label) label,
+		DW_DIFF_REASONS(X)
+#undef X
+	};
+
+	return names[reason];
+}
+
+/* ---- whether the runs may be compared -------------------------------------------------------- */
+
+static void compare_refuse(struct dw_diff *diff, enum dw_diff_reason reason, const char *one,
+                           const char *other)
+{
+	if (!diff->reasons[reason] && !(diff->accepted >> reason & 1))
+		diff->reasons[reason] = dw_arena_printf(&diff->arena, "%.200s and %.200s", one, other);
+}
+
+static void compare_texts(struct dw_diff *diff, enum dw_diff_reason reason, const char *one,
+                          const char *other)
+{
+	if (one && other && strcmp(one, other) != 0)
+		compare_refuse(diff, reason, one, other);
+}
+
+static void compare_numbers(struct dw_diff *diff, enum dw_diff_reason reason, double one,
+                            double other, double tolerance, const char *what)
+{
+	char text[2][96];
+
+	if (!(fabs(one - other) > tolerance * fmax(fabs(one), fabs(other)))) /* false if one is NaN */
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(text[i], sizeof text[i], "%s %s",
+		         reason == DW_DIFF_BATCH ? dw_text_bytes(i ? other : one, " ").at
+		                                 : dw_text_number(i ? other : one).at, what);
+	compare_refuse(diff, reason, text[0], text[1]);
+}
+
+static const char *compare_recorded(const struct dw_diff_run *run)
+{
+	return run->functions ? run->shapes ? "functions and shapes" : "functions"
+	       : run->shapes  ? "shapes" : "neither functions nor shapes";
+}
+
+static void compare_run(struct dw_diff *diff, const struct dw_diff_run *first,
+                        const struct dw_diff_run *run)
+{
+	compare_texts(diff, DW_DIFF_MACHINE, first->machine, run->machine);
+	compare_texts(diff, DW_DIFF_VERSIONS, first->versions, run->versions);
+	compare_numbers(diff, DW_DIFF_RANKS, first->ranks, run->ranks, 0, "processes with steps");
+	compare_numbers(diff, DW_DIFF_RANKS, first->loops, run->loops, 0, "threads with steps");
+	compare_numbers(diff, DW_DIFF_BATCH, first->input_bytes, run->input_bytes, COMPARE_BATCH,
+	                "of inputs");
+	compare_numbers(diff, DW_DIFF_SHAPES, first->flops, run->flops, COMPARE_FLOPS,
+	                "operations a step");
+	compare_texts(diff, DW_DIFF_RECORDING, compare_recorded(first), compare_recorded(run));
+}
+
+static double compare_mean_delay(const struct dw_diff_side *side)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < side->count; i++)
+		sum += side->runs[i].delay * side->runs[i].step_ns;
+	return sum / (double)side->count;
+}
+
+/* Other programs took the CPUs of one side for longer, and this explains most of the change. */
+static void compare_contention(struct dw_diff *diff)
+{
+	double before = compare_mean_delay(&diff->sides[DW_DIFF_BEFORE]);
+	double after = compare_mean_delay(&diff->sides[DW_DIFF_AFTER]);
+	double change = after - before;
+	char text[2][64];
+
+	if (!(fabs(change) > COMPARE_DELAY * diff->pace.before) ||
+	    !(change / diff->pace.difference > COMPARE_EXPLAINS))
+		return;
+	snprintf(text[0], sizeof text[0], "%s a step without a CPU", dw_text_ns(before, " ").at);
+	snprintf(text[1], sizeof text[1], "%s", dw_text_ns(after, " ").at);
+	compare_refuse(diff, DW_DIFF_CONTENTION, text[0], text[1]);
+}
+
+/* Fills `values`, which has an element for each run. */
+static void compare_ran(struct dw_diff *diff, double *values)
+{
+	const struct dw_diff_side *before = &diff->sides[DW_DIFF_BEFORE];
+	const struct dw_diff_side *after = &diff->sides[DW_DIFF_AFTER];
+
+	for (size_t i = 0; i < before->count + after->count; i++) {
+		const struct dw_diff_run *run =
+		    i < before->count ? &before->runs[i] : &after->runs[i - before->count];
+
+		values[i] = run->pace_ns - run->delay * run->step_ns;
+	}
+	diff->ran = dw_diff_estimate(values, before->count, values + before->count, after->count);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+struct compare_rows {
+	struct dw_diff_row *rows;
+	size_t count, capacity;
+};
+
+static struct dw_diff_part *compare_list(struct dw_diff_run *run, bool operators, size_t *count)
+{
+	*count = operators ? run->operator_count : run->part_count;
+	return operators ? run->operators : run->parts;
+}
+
+static bool compare_is_row(const struct dw_diff_row *row, const struct dw_diff_part *part)
+{
+	return row->outside == part->outside && strcmp(row->name, part->name) == 0;
+}
+
+static bool compare_add_names(struct compare_rows *rows, struct dw_diff_run *run, bool operators)
+{
+	size_t count;
+	const struct dw_diff_part *parts = compare_list(run, operators, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct dw_diff_row *row;
+		size_t at = 0;
+
+		while (at < rows->count && !compare_is_row(&rows->rows[at], &parts[i]))
+			at++;
+		if (at < rows->count)
+			continue;
+		if (!(row = DW_GROW(&rows->rows, &rows->capacity, rows->count)))
+			return false;
+		row->name = parts[i].name;
+		row->outside = parts[i].outside;
+		rows->count++;
+	}
+	return true;
+}
+
+/* Sums the parts of the row's name: a program may use one name in several places. */
+static void compare_fill_row(struct dw_diff *diff, struct dw_diff_row *row, bool operators,
+                             double *values)
+{
+	size_t number = 0;
+
+	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
+		for (size_t i = 0; i < diff->sides[side].count; i++) {
+			size_t count;
+			const struct dw_diff_part *parts =
+			    compare_list(&diff->sides[side].runs[i], operators, &count);
+
+			values[number] = 0;
+			for (size_t p = 0; p < count; p++)
+				if (compare_is_row(row, &parts[p])) {
+					values[number] += parts[p].ns;
+					row->calls[side] += parts[p].calls / (double)diff->sides[side].count;
+				}
+			number++;
+		}
+	row->time = dw_diff_estimate(values, diff->sides[DW_DIFF_BEFORE].count,
+	                             values + diff->sides[DW_DIFF_BEFORE].count,
+	                             diff->sides[DW_DIFF_AFTER].count);
+}
+
+static int compare_order(const void *left, const void *right)
+{
+	double a = fabs(((const struct dw_diff_row *)left)->time.difference);
+	double b = fabs(((const struct dw_diff_row *)right)->time.difference);
+
+	return (b > a) - (b < a);
+}
+
+static bool compare_make_rows(struct dw_diff *diff, bool operators, double *values,
+                              struct compare_rows *rows)
+{
+	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
+		for (size_t i = 0; i < diff->sides[side].count; i++)
+			if (!compare_add_names(rows, &diff->sides[side].runs[i], operators))
+				return false;
+	for (size_t i = 0; i < rows->count; i++)
+		compare_fill_row(diff, &rows->rows[i], operators, values);
+	if (rows->count)
+		qsort(rows->rows, rows->count, sizeof *rows->rows, compare_order);
+	return true;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------- */
+
+static void compare_judge(struct dw_diff *diff)
+{
+	bool refused = false;
+
+	for (unsigned reason = 0; reason < DW_DIFF_REASON_COUNT; reason++)
+		refused |= diff->reasons[reason] != NULL;
+	if (refused)
+		diff->verdict = DW_DIFF_NOT_COMPARABLE;
+	else if (isnan(diff->pace.low))
+		diff->verdict = DW_DIFF_TWO_RUNS;
+	else if (diff->pace.low > 0)
+		diff->verdict = DW_DIFF_SLOWER;
+	else if (diff->pace.high < 0)
+		diff->verdict = DW_DIFF_FASTER;
+	else
+		diff->verdict = DW_DIFF_NONE;
+}
+
+bool dw_diff_compare(struct dw_diff *diff)
+{
+	size_t before = diff->sides[DW_DIFF_BEFORE].count, after = diff->sides[DW_DIFF_AFTER].count;
+	double *values = calloc(before + after, sizeof *values);
+	struct compare_rows parts = { NULL, 0, 0 }, operators = { NULL, 0, 0 };
+	bool good = values != NULL;
+
+	for (size_t i = 0; good && i < before + after; i++) {
+		const struct dw_diff_run *run = i < before ? &diff->sides[DW_DIFF_BEFORE].runs[i]
+		                                           : &diff->sides[DW_DIFF_AFTER].runs[i - before];
+
+		values[i] = run->pace_ns;
+		compare_run(diff, diff->sides[DW_DIFF_BEFORE].runs, run);
+	}
+	if (good) {
+		diff->pace = dw_diff_estimate(values, before, values + before, after);
+		compare_ran(diff, values);
+		compare_contention(diff);
+		compare_judge(diff);
+	}
+	good = good && compare_make_rows(diff, false, values, &parts) &&
+	       compare_make_rows(diff, true, values, &operators);
+	diff->parts = parts.rows;
+	diff->part_count = parts.count;
+	diff->operators = operators.rows;
+	diff->operator_count = operators.count;
+	free(values);
+	return good;
+}

@@ -1,0 +1,191 @@
+/* What is compared of a run: its time per step, the parts of it, and what it depends on. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "diff/diff.h"
+#include "format/keys.h"
+#include "model/steps/steps.h"
+
+#define RUN_MOST_PARTS 200     /* further ones are summed: rows of sides are matched by name */
+#define RUN_MOST_OPERATORS 500
+
+static double run_fact(const struct dw_facts *facts, enum dw_fact_id id)
+{
+	return facts->at[id].measured ? facts->at[id].value : NAN;
+}
+
+static const char *run_text(struct dw_diff *diff, const char *text)
+{
+	return dw_arena_text(&diff->arena, text, strlen(text));
+}
+
+/* The last value of a key, or NULL. */
+static const char *run_meta(const struct dw_source *source, const char *key)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, key) == 0)
+			value = source->metas[i].value;
+	return value;
+}
+
+/* The values of the keys that the trace has, in one text; NULL: none of them. */
+static const char *run_join(struct dw_diff *diff, const struct dw_source *source,
+                            const char *const (*keys)[2], size_t count)
+{
+	char text[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *value = run_meta(source, keys[i][0]);
+
+		if (value && used < sizeof text)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%.120s%s", used ? ", " : "",
+			                         keys[i][1][0] == ' ' ? "" : keys[i][1], value,
+			                         keys[i][1][0] == ' ' ? keys[i][1] : "");
+	}
+	return used ? run_text(diff, text) : NULL;
+}
+
+static void run_describe(struct dw_diff *diff, struct dw_diff_run *run,
+                         const struct dw_source *source, const struct dw_facts *facts)
+{
+	static const char *const machine[][2] = { { "host.cpu", "" }, { "host.cpus", " CPUs" } };
+	static const char *const versions[][2] = { { DW_KEY_TORCH_VERSION, "PyTorch " },
+		                                       { "host.kernel", "Linux " } };
+
+	run->machine = run_join(diff, source, machine, 2);
+	run->versions = run_join(diff, source, versions, 2);
+	run->ranks = run_fact(facts, DW_FACT_RUN_RANKS);
+	run->loops = run_fact(facts, DW_FACT_RUN_LOOPS);
+	run->input_bytes = run_fact(facts, DW_FACT_MEMORY_INPUTS) * run_fact(facts, DW_FACT_MEMORY_PEAK);
+	run->flops = run_fact(facts, DW_FACT_FLOPS_STEP);
+	run->delay = run_fact(facts, DW_FACT_CPU_DELAY);
+	run->others = run_fact(facts, DW_FACT_CPU_OTHERS);
+	run->functions = facts->at[DW_FACT_TRACE_FUNCTIONS].value > 0;
+	run->shapes = facts->at[DW_FACT_TRACE_SHAPES].value > 0;
+}
+
+static bool run_put_steady(struct dw_diff *diff, struct dw_diff_run *run,
+                           const struct dw_steady *steady)
+{
+	double rest = 0;
+
+	run->parts = dw_arena_alloc(&diff->arena, (RUN_MOST_PARTS + 16) * sizeof *run->parts);
+	if (!run->parts)
+		return false;
+	for (size_t i = 0; i < steady->part_count; i++) {
+		const struct dw_steady_part *part = &steady->parts[i];
+		const char *name;
+
+		if (run->part_count == RUN_MOST_PARTS) {
+			rest += part->ns;
+			continue;
+		}
+		if (!(name = run_text(diff, part->name)))
+			return false;
+		run->parts[run->part_count++] = (struct dw_diff_part){ .name = name, .ns = part->ns };
+	}
+	if (rest > 0)
+		run->parts[run->part_count++] = (struct dw_diff_part){ .name = "further parts", .ns = rest };
+	return true;
+}
+
+/* The loop's time between its steps, per step. The facts from loop.evaluation to loop.unnamed are
+ * exclusive parts of the loop. */
+static void run_put_outside(struct dw_diff_run *run, const struct dw_facts *facts)
+{
+	double loop_ns = run_fact(facts, DW_FACT_LOOP_WALL);
+	double steps = run_fact(facts, DW_FACT_STEP_COUNT);
+
+	if (!(loop_ns > 0) || !(steps > 0))
+		return;
+	for (unsigned id = DW_FACT_LOOP_EVALUATION; id <= DW_FACT_LOOP_UNNAMED; id++) {
+		double ns = run_fact(facts, (enum dw_fact_id)id) * loop_ns / steps;
+
+		if (!(ns > 0))
+			continue;
+		run->parts[run->part_count++] = (struct dw_diff_part){
+			.name = dw_fact_kind((enum dw_fact_id)id)->name + strlen("loop."), .ns = ns,
+			.outside = true };
+		run->outside_ns += ns;
+	}
+}
+
+static bool run_put_operators(struct dw_diff *diff, struct dw_diff_run *run, struct dw_model *model,
+                              const struct dw_facts *facts, struct dwell_error *error)
+{
+	const struct dw_steps *steps = dw_model_steps(model, error);
+	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
+	const struct dw_loop *loop = NULL;
+	struct dw_diff_part *rest = NULL;
+
+	if (!steps)
+		return false;
+	for (size_t i = 0; i < steps->thread_count; i++)
+		if (steps->loops[i].thread == facts->thread)
+			loop = &steps->loops[i];
+	if (!loop || !loop->usual_count)
+		return true;
+	run->operators = dw_arena_alloc(&diff->arena, (RUN_MOST_OPERATORS + 1) * sizeof *run->operators);
+	for (size_t i = 0; run->operators && i < loop->operator_count; i++) {
+		const struct dw_loop_row *row = &loop->operators[i];
+		struct dw_diff_part *to = &run->operators[run->operator_count];
+
+		if (run->operator_count < RUN_MOST_OPERATORS) {
+			to->name = run_text(diff, symbols[row->symbol].name);
+			run->operator_count++;
+		} else {
+			to = rest = to;
+			to->name = "further operators";
+		}
+		if (!to->name)
+			return false;
+		to->ns += (double)row->ns / (double)loop->usual_count;
+		to->calls += (double)row->count / (double)loop->usual_count;
+	}
+	run->operator_count += rest != NULL;
+	return run->operators != NULL;
+}
+
+int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw_model *model,
+                struct dwell_error *error)
+{
+	const struct dw_steady *steady = dw_facts_steady(model, error);
+	const struct dw_facts *facts = steady ? dw_facts(model, error) : NULL;
+	struct dw_diff_side *to = &diff->sides[side];
+	struct dw_diff_run *run;
+
+	if (!facts)
+		return error && error->code ? error->code : DWELL_E_NOMEM;
+	if (!steady->steps)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no complete steps to compare: mark steps with dwell.step() or "
+		                    "DWELL_STEP(), or record with --step-on NAME", path);
+	run = DW_GROW(&to->runs, &to->capacity, to->count);
+	if (!run || !(run->path = run_text(diff, path)) || !run_put_steady(diff, run, steady) ||
+	    !run_put_operators(diff, run, model, facts, error))
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the comparison");
+	run_put_outside(run, facts);
+	run_describe(diff, run, dw_model_source(model), facts);
+	run->steps = steady->steps;
+	run->step_ns = steady->ns;
+	run->pace_ns = run->step_ns + run->outside_ns;
+	to->count++;
+	return 0;
+}
+
+void dw_diff_reset(struct dw_diff *diff)
+{
+	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
+		free(diff->sides[side].runs);
+	free(diff->parts);
+	free(diff->operators);
+	dw_arena_reset(&diff->arena);
+	memset(diff, 0, sizeof *diff);
+}

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""dwell diff on traces whose times are known, and on real runs.
+
+usage: diff_test.py DWELL MAKE_RANKS WORK CALIBRATE [PART-OF-A-NAME...]
+
+make_ranks writes traces in which each step has the same parts, with noise; a planted change is known.
+The last line is "N passed, N failed, N skipped".
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+dwell, make_ranks, work, calibrate = (os.path.abspath(path) for path in sys.argv[1:5])
+STEP_MS = 36.0  # of make_ranks
+
+
+def run(*command, status=0, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
+    if done.returncode != status:
+        raise AssertionError(f"{command}: exit status {done.returncode}: {done.stdout}{done.stderr}")
+    return done
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="dwell-diff-")
+        cls.folder = cls.temporary.name
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def runs(self, name, count, percent=0, part="forward", seed=1):
+        """Traces of runs whose steps take `percent` percent longer, in one part."""
+        paths = []
+        for i in range(count):
+            folder = os.path.join(self.folder, f"{name}{i}")
+            paths.append(os.path.join(folder, "rank-0000.dwell"))
+            if os.path.exists(paths[-1]):
+                continue
+            os.makedirs(folder)
+            # runs differ: each has an offset of its own, which stands for the machine's state
+            offset = random.Random(f"{name} {seed + i}").uniform(-0.5, 0.5)
+            run(make_ranks, folder, "1", "60", "noise", "1", "seed", str(100 * seed + i), "slow", "0", part,
+                str(percent + offset))
+        return paths
+
+    def diff(self, *arguments, status=0):
+        document = json.loads(run(dwell, "diff", "--format", "json", *arguments, status=status).stdout)
+        tables = {}
+        for table in document["views"]:
+            names = [column["name"] for column in table["columns"]]
+            tables[table["part"]] = [dict(zip(names, row)) for row in table["rows"]]
+            tables[table["part"] + " heads"] = table.get("heads", [])
+        return tables
+
+
+class Verdict(Case):
+    def test_slower_and_faster(self):
+        before, after = self.runs("a", 4), self.runs("b", 4, percent=5, seed=2)
+        verdict = self.diff(*before, "--", *after)["verdict"][0]
+        self.assertEqual("slower", verdict["verdict"])
+        self.assertAlmostEqual(0.05, verdict["change"], delta=0.01)
+        self.assertGreater(verdict["change_low"], 0)
+        self.assertLess(verdict["detectable"], 0.05)
+        verdict = self.diff(*after, "--", *before)["verdict"][0]
+        self.assertEqual("faster", verdict["verdict"])
+        self.assertLess(verdict["change_high"], 0)
+
+    def test_no_difference(self):
+        found = self.diff(*self.runs("a", 4), "--", *self.runs("c", 4, seed=3))
+        self.assertEqual("no difference", found["verdict"][0]["verdict"])
+        self.assertIn("is found 95 times of 100", found["verdict heads"][1])
+        self.assertGreater(found["verdict"][0]["detectable"], 0)
+
+    def test_one_run_a_side_shows_no_cause(self):
+        verdict = self.diff(self.runs("a", 1)[0], self.runs("b", 1, percent=5, seed=2)[0])["verdict"][0]
+        self.assertEqual("two runs", verdict["verdict"])
+        self.assertIsNone(verdict["change_low"])
+
+    def test_one_run_against_several(self):
+        verdict = self.diff(*self.runs("a", 4), "--", self.runs("e", 1, percent=10, seed=5)[0])["verdict"][0]
+        self.assertEqual("slower", verdict["verdict"])
+
+    def test_another_machine(self):
+        paths = [os.path.join(self.folder, name) for name in ("here.dwell", "there.dwell")]
+        for path in paths:
+            run(dwell, "run", "-o", path, "--", work, "20")
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            model = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+        if not model:
+            self.skipTest("this processor has no name")
+        with open(paths[1], "rb+") as file:
+            content = file.read()
+            self.assertIn(model[0].encode(), content)
+            file.seek(0)
+            file.write(content.replace(model[0].encode(), b"Q" * len(model[0].encode())))
+        found = self.diff(*paths)
+        self.assertEqual("not comparable", found["verdict"][0]["verdict"])
+        self.assertIn("machine", found["verdict"][0]["reasons"])
+        self.assertIn(f"{model[0]}", found["verdict heads"][0])
+        found = self.diff("--accept", "machine,contention", *paths)
+        self.assertEqual("two runs", found["verdict"][0]["verdict"])
+
+
+class Waterfall(Case):
+    def test_differences_of_parts_sum_to_the_whole(self):
+        found = self.diff(*self.runs("a", 4), "--", *self.runs("b", 4, percent=5, seed=2))
+        whole = found["verdict"][0]["after_ns"] - found["verdict"][0]["before_ns"]
+        for key, wanted in ("difference_ns", whole), ("before_ns", found["verdict"][0]["before_ns"]):
+            self.assertAlmostEqual(wanted, sum(row[key] for row in found["parts"]), delta=1)
+        self.assertEqual("forward", found["parts"][0]["name"])
+        self.assertAlmostEqual(0.05 * STEP_MS * 1e6, found["parts"][0]["difference_ns"], delta=0.4e6)
+        self.assertGreater(found["parts"][0]["low_ns"], 0)
+
+    def test_operators(self):
+        found = self.diff(*self.runs("a", 4), "--", *self.runs("b", 4, percent=5, seed=2))
+        self.assertEqual("forward.kernel", found["operators"][0]["name"])
+        self.assertEqual(4, found["operators"][0]["calls_before"])
+        runs = found["runs"]
+        self.assertEqual(["before"] * 4 + ["after"] * 4, [row["side"] for row in runs])
+        self.assertAlmostEqual(found["verdict"][0]["before_ns"], sum(row["ns"] for row in runs[:4]) / 4, delta=1)
+
+    def test_formats(self):
+        arguments = self.runs("a", 2) + ["--"] + self.runs("b", 2, percent=5, seed=2)
+        markdown = run(dwell, "diff", "-f", "md", *arguments).stdout
+        self.assertIn("| **all** |", markdown)
+        self.assertTrue(run(dwell, "diff", *arguments).stdout.startswith("Slower: +"))
+        self.assertIn("forward", run(dwell, "diff", "-f", "csv", *arguments).stdout)
+
+
+class Continuous(Case):
+    def test_fail_on(self):
+        before, after = self.runs("a", 4), self.runs("b", 4, percent=5, seed=2)
+        run(dwell, "diff", "--fail-on", "3%", *before, "--", *after, status=3)
+        run(dwell, "diff", "--fail-on", "8%", *before, "--", *after)
+        run(dwell, "diff", *after, "--", *before, "--fail-on", "3%")
+        said = run(dwell, "diff", "--fail-on", "0.01%", *before, "--", *self.runs("c", 4, seed=3)).stderr
+        self.assertIn("needs more runs", said)
+
+    def test_bad_input(self):
+        a, b = self.runs("a", 2)
+        for arguments, status, says in (
+                ([a, b, "--fail-on", "5%"], 2, "needs several runs a side"),
+                ([a, b, "--fail-on", "5"], 2, "takes a percentage"),
+                ([a, b, "--accept", "weather"], 2, "not 'weather'"),
+                ([a], 2, "no '--'"), ([a, "--"], 2, "no trace is given after"),
+                ([a, "--", a], 2, "is given twice"), ([a, "missing.dwell"], 1, "missing.dwell"),
+                ([a, make_ranks], 1, "is not a dwell trace")):
+            self.assertIn(says, run(dwell, "diff", *arguments, status=status).stderr, arguments)
+        empty = os.path.join(self.folder, "empty.dwell")
+        run(dwell, "run", "-o", empty, "--", work, "0")
+        self.assertIn("no complete steps to compare", run(dwell, "diff", a, empty, status=1).stderr)
+
+    def test_damaged_trace(self):
+        a, b = self.runs("a", 2)
+        cut = os.path.join(self.folder, "cut.dwell")
+        with open(b, "rb") as file, open(cut, "wb") as to:
+            to.write(file.read()[:-6000])
+        done = subprocess.run([dwell, "diff", a, cut], capture_output=True, text=True, check=False, timeout=60)
+        self.assertIn(done.returncode, (0, 1))
+        self.assertIn("cut.dwell", done.stderr)
+
+
+class Statistics(Case):
+    def test_false_alarms_and_power(self):
+        """Normal figures: 5% of false alarms; a change of 2.63 * sqrt(1/2.5) deviations is found in 95%."""
+        generator = random.Random(7)
+        lines = [f"0 {generator.gauss(100, 1)}" for _ in range(900)]
+        lines += [f"1 {generator.gauss(102.63, 1)}" for _ in range(900)]
+        rows = [[float(value) for value in line.split()] for line in
+                run(calibrate, "20000", input="\n".join(lines)).stdout.splitlines()]
+        self.assertEqual([1, 3, 5, 10], [row[0] for row in rows])
+        for row in rows[1:]:
+            self.assertLess(row[1], 0.057)
+        self.assertGreater(rows[3][1], 0.043)
+        self.assertAlmostEqual(0.95, rows[2][2], delta=0.03)
+        self.assertAlmostEqual(0.0263, rows[2][3], delta=0.003)
+
+
+if __name__ == "__main__":
+    selected = sys.argv[5:]
+    loader = unittest.TestLoader()
+    suite = unittest.TestSuite(test for group in loader.loadTestsFromModule(sys.modules[__name__]) for test in group
+                               if not selected or any(part in test.id() for part in selected))
+    result = unittest.TextTestRunner(verbosity=1).run(suite)
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
+    sys.exit(failed > 0)
