@@ -44,7 +44,7 @@
 
 #include <dwell/probe.h>
 
-enum { STEPS = 160, WARM_UP = 5, THREADS = 16, EVERY = 4, SPIKE = 20 };
+enum { STEPS = 240, WARM_UP = 5, THREADS = 16, EVERY = 4, SPIKE = 20 };
 #define STEP_MS 5.0
 #define MIB 1048576.0
 #define BASE_MIB 16 /* what is alive besides the planted bytes of `growth` and `temporaries` */

@@ -88,8 +88,9 @@ loading.fault("read", "loader-in-process loader-part", also="idle profiler-cost"
 loading.fault("collate", "loader-in-process loader-part", also="profiler-cost", options="--functions")
 loading.fault("workers", "loader-slow-workers", also="loader-part", clean="loading.workers.clean")
 loading.fault("decode-worker", "loader-slow-workers", also="loader-part", clean="loading.workers.clean")
-loading.fault("handover", "loader-handover", also="loader-part", clean="loading.handover.clean")
-loading.fault("restart", "loader-restart", also="loader-part", clean="loading.persistent")
+# To unpickle and to free so many objects also takes Python's time and the collector's.
+loading.fault("handover", "loader-handover", also="loader-part collector python", clean="loading.handover.clean")
+loading.fault("restart", "loader-restart", also="loader-part loader-handover", clean="loading.persistent")
 loading.fault("one-slow", "loader-one-slow-worker", first="loader-slow-workers", also="loader-part",
               clean="loading.workers.clean")
 loading.fault("burst", "loader-shallow-queue", also="loader-part slow-steps", clean="loading.workers.clean")
@@ -160,7 +161,7 @@ operators.fault("one-thread", "thread-count", strong=0.60, first="one-operator",
                 only_if=("threads_ratio", 0.75))
 operators.fault("functions", "profiler-cost", weak=0.45, strong=0.60, measured=False, first="python",
                 options="--functions", clean="operators.none")
-operators.decoy("fused-adam", "optimizer-unfused", share=STRONG, first="optimizer-dominates")
+operators.decoy("fused-adam", "optimizer-unfused", share=STRONG, first="optimizer-dominates", also="profiler-cost")
 operators.decoy("few-large", "memory-bound-chain", share=WEAK, measured=False, first="small-operators", also="profiler-cost")
 operators.decoy("reorder-once", "layout-copies")
 operators.decoy("reuse", "page-faults", share=WEAK, measured=False, first="memory-bound-chain")
@@ -176,12 +177,16 @@ over_time.fault("sleep-spikes", "slow-steps")
 over_time.fault("drift", "drift", first="python")
 over_time.fault("change", "change-point", first="python")
 over_time.fault("sizes", "input-size-variance", first="slow-steps")
-over_time.fault("shapes", "first-shapes", also="slow-steps", clean="over_time.shapes.clean")
-over_time.clean("shapes", also="input-size-variance")
-over_time.fault("compilation", "compilation", also="slow-steps first-shapes", clean="over_time.compile-once")
-over_time.fault("breaks", "graph-breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator profiler-cost",
-                clean="over_time.breaks.clean")
-over_time.clean("breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator profiler-cost",
+# The sizes differ in all three: a report may say so first.
+over_time.fault("shapes", "first-shapes", also="slow-steps input-size-variance precision", clean="over_time.shapes.clean",
+                options="--shapes")
+over_time.clean("shapes", first="input-size-variance precision", options="--shapes")
+# To compile makes many objects: the collector runs.
+over_time.fault("compilation", "compilation", also="slow-steps first-shapes collector", clean="over_time.compile-once")
+# A step takes a millisecond: to make its batch takes a part of it.
+over_time.fault("breaks", "graph-breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator profiler-cost "
+                "between-steps", clean="over_time.breaks.clean")
+over_time.clean("breaks", also="python small-operators optimizer-dominates optimizer-unfused one-operator profiler-cost between-steps",
                 first="python small-operators optimizer-dominates optimizer-unfused one-operator")
 over_time.decoy("first", "python", rules="warm-up", first="compute")
 over_time.decoy("jitter", "slow-steps")
@@ -205,13 +210,15 @@ memory.decoy("cache", "memory-growth")
 memory.decoy("old-copy", "memory-owners", share=STRONG, measured=False)
 memory.decoy("keep-numbers", "memory-growth")
 memory.decoy("sawtooth", "memory-growth")
-memory.decoy("large-batch", "memory-room", also="input-size-variance")
+# The sizes of batches differ, and steps with them: that is true, and a report may say it first.
+memory.decoy("large-batch", "memory-room", first="input-size-variance")
 
 ranks = Script("ranks.py", SCENARIOS)
 ranks.clean(also="communication rank-waits", first="communication rank-waits")
 ranks.fault("reduce", "communication", also="rank-waits")
 ranks.fault("straggler", "rank-waits", first="communication", also="idle")
-ranks.fault("busy-rank", "rank-waits", first="communication", also="python")
+# What the busy rank does is Python: the cause of the others' wait.
+ranks.fault("busy-rank", "rank-waits", first="communication python")
 ranks.decoy("both-wait", "rank-waits", share=STRONG, rules="idle", also="communication")
 ranks.decoy("small", "communication", also="communication rank-waits", first="communication rank-waits")
 
