@@ -175,8 +175,6 @@ static void facts_say_why(struct dw_facts_work *work)
 		const char *why;
 	} whys[] = {
 		{ DW_FACT_CPU_THREADS, "the number of threads that can run is not in the trace" },
-		{ DW_FACT_OPERATORS_FIRST_SHAPES, "calls by shape are not followed over the run yet" },
-		{ DW_FACT_OPERATORS_NEW_SHAPES, "calls by shape are not followed over the run yet" },
 		{ DW_FACT_RUN_FUNCTIONS, "record with dwell run --functions" },
 		{ DW_FACT_OPERATORS_DISPATCH, "the cost of an empty operator was not measured" },
 		{ DW_FACT_COMM_COUNT, "collectives are not counted by step yet" },
@@ -243,6 +241,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_memory(work);
 	dw_facts_of_ranks(work);
 	dw_facts_of_pace(work);
+	dw_facts_of_shapes(work);
 	dw_facts_of_flops(work);
 	dw_facts_of_waits(work);
 	dw_facts_of_blocked(work);

@@ -395,19 +395,19 @@ static void loader_put_parts(struct dw_facts_work *work, const struct loader *lo
 
 /* ---- workers ----------------------------------------------------------------------------------- */
 
-static double loader_mean_made(const struct dw_loading *of)
+static double loader_sum_made(const struct dw_loading *of)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < of->made_count; i++)
 		sum += (double)(of->made[i].end_ns - of->made[i].start_ns);
-	return of->made_count ? sum / (double)of->made_count : 0;
+	return sum;
 }
 
-/* Compares the workers that made several batches. The first batches of a worker take longer, so
- * that workers with few batches tell nothing. */
+/* Compares the workers that made several batches, by their medians: the first batches of a worker
+ * take longer, so that workers with few batches tell nothing. */
 static void loader_put_slowest(struct dw_facts_work *work, const struct loader *loader,
-                               double *means)
+                               double *medians, double *space)
 {
 	double slowest = 0, median;
 	uint32_t slow = DW_NO_INDEX;
@@ -419,13 +419,15 @@ static void loader_put_slowest(struct dw_facts_work *work, const struct loader *
 
 		if (of->made_count < LEAST_MADE)
 			continue;
-		means[count++] = loader_mean_made(of);
-		if (means[count - 1] > slowest) {
-			slowest = means[count - 1];
+		for (size_t i = 0; i < of->made_count; i++)
+			space[i] = (double)(of->made[i].end_ns - of->made[i].start_ns);
+		medians[count++] = dw_facts_median(space, of->made_count);
+		if (medians[count - 1] > slowest) {
+			slowest = medians[count - 1];
 			slow = loader->workers[w];
 		}
 	}
-	median = dw_facts_median(means, count);
+	median = dw_facts_median(medians, count);
 	if (count < 2 || !(median > 0)) {
 		dw_fact_miss(work, DW_FACT_LOADER_SLOWEST,
 		             loader->worker_count < 2 ? "there is only one worker"
@@ -438,7 +440,8 @@ static void loader_put_slowest(struct dw_facts_work *work, const struct loader *
 
 static void loader_put_workers(struct dw_facts_work *work, const struct loader *loader)
 {
-	double busy = 0, span = 0, *means;
+	double busy = 0, span = 0, *medians, *space;
+	size_t most = 0;
 
 	dw_fact_set(work, DW_FACT_LOADER_WORKERS, (double)loader->most_workers, loader->epoch_count);
 	dw_fact_set(work, DW_FACT_LOADER_WORKERS_STARTED, (double)loader->worker_count, 1);
@@ -447,18 +450,21 @@ static void loader_put_workers(struct dw_facts_work *work, const struct loader *
 		dw_fact_miss(work, DW_FACT_LOADER_SLOWEST, NO_WORKERS);
 		return;
 	}
-	means = calloc(loader->worker_count + 1, sizeof *means);
-	work->failed |= !means;
-	for (size_t w = 0; means && w < loader->worker_count; w++) {
+	for (size_t w = 0; w < loader->worker_count; w++) {
 		const struct dw_loading *of = &loader->all->threads[loader->workers[w]];
 
-		busy += loader_mean_made(of) * (double)of->made_count;
+		busy += loader_sum_made(of);
 		span += (double)(of->made[of->made_count - 1].end_ns - of->made[0].start_ns);
+		most = of->made_count > most ? of->made_count : most;
 	}
 	dw_fact_set_share(work, DW_FACT_LOADER_BUSY, busy, span, loader->worker_count);
-	if (means)
-		loader_put_slowest(work, loader, means);
-	free(means);
+	medians = calloc(loader->worker_count + 1, sizeof *medians);
+	space = calloc(most + 1, sizeof *space);
+	work->failed |= !medians || !space;
+	if (medians && space)
+		loader_put_slowest(work, loader, medians, space);
+	free(medians);
+	free(space);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------- */
@@ -503,7 +509,30 @@ static void loader_put_requests(struct dw_facts_work *work, const struct loader 
 		             loader->worker_count ? "no request found a batch ready" : NO_WORKERS);
 }
 
-/* The time that the begin of an epoch takes beyond a usual batch and making the first batch. */
+/* The median duration of the requests that are not the first of their epochs. */
+static double loader_usual_wait(const struct loader *loader, double *space)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < loader->request_count; i++)
+		if (!loader->first[i])
+			space[count++] = loader_length(&loader->requests[i]);
+	return dw_facts_median(space, count);
+}
+
+/* What the last request of an epoch takes beyond a usual one, if another epoch follows: a loader
+ * that does not keep its workers ends them then. */
+static double loader_end_ns(const struct loader *loader, size_t number, double usual_ns)
+{
+	const struct epoch *epoch = &loader->epochs[number];
+
+	if (number + 1 == loader->epoch_count || epoch->end - epoch->first < 2)
+		return 0;
+	return fmax(0, loader_length(&loader->requests[epoch->end - 1]) - usual_ns);
+}
+
+/* The time that the begin of an epoch takes beyond a usual batch and making the first batch, and
+ * its end beyond a usual batch. */
 static void loader_put_start(struct dw_facts_work *work, const struct loader *loader,
                              double usual_ns, double production_ns)
 {
@@ -522,6 +551,7 @@ static void loader_put_start(struct dw_facts_work *work, const struct loader *lo
 		if (epoch->end > epoch->first)
 			ns += fmax(0, loader_length(&loader->requests[epoch->first]) - usual_ns -
 			                  production_ns);
+		ns += loader_end_ns(loader, e, usual_ns);
 		sum += ns;
 		within += e && epoch->start_ns < work->loop->end_ns ? ns : 0;
 	}
@@ -540,7 +570,6 @@ static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
 {
 	double *space = calloc(loader->request_count + 1, sizeof *space);
 	const struct dw_fact *production = &work->facts->at[DW_FACT_LOADER_PRODUCTION];
-	const struct dw_fact *wait = &work->facts->at[DW_FACT_LOADER_WAIT];
 
 	if (!space) {
 		work->failed = true;
@@ -550,7 +579,7 @@ static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
 	loader_put_production(work, loader);
 	loader_put_parts(work, loader);
 	loader_put_workers(work, loader);
-	loader_put_start(work, loader, wait->measured ? wait->value : 0,
+	loader_put_start(work, loader, loader_usual_wait(loader, space),
 	                 production->measured ? production->value : 0);
 	loader_put_of_steps(work, loader, DW_FACT_LOADER_IN_PROCESS, MADE);
 	if (loader->worker_count) {

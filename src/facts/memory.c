@@ -1,8 +1,9 @@
 /*
  * Facts of memory: the peak and who owns it, growth from step to step, temporaries.
  *
- * They cover the pool with the largest peak in the loop's process. Memory grows if the mean of each
- * quarter of the loop's steady part exceeds that of the quarter before it.
+ * They cover the pool with the largest peak in the loop's process. Memory grows if both the mean and
+ * the least of each quarter of the loop's steady part exceed those of the quarter before it: larger
+ * inputs raise the mean only, and the least of few moments may rise by chance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,13 +35,17 @@ static double memory_bytes_of(const struct dw_memory_point *point)
 	return bytes;
 }
 
-/* Computes the means of the four quarters of the time from `from` to `to`. False: a quarter has no
- * point. */
+/* Finds the mean and the least memory in use in the four quarters of the time from `from` to `to`.
+ * False: a quarter has no point. */
 static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, double to_ns,
-                            double means[4])
+                            double means[4], double least[4])
 {
-	double sums[4] = { 0 }, counts[4] = { 0 };
+	double counts[4] = { 0 };
 
+	for (unsigned i = 0; i < 4; i++) {
+		means[i] = 0;
+		least[i] = INFINITY;
+	}
 	for (size_t i = 0; i < pool->point_count; i++) {
 		double ns = (double)pool->points[i].ns;
 		unsigned quarter;
@@ -48,15 +53,25 @@ static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, d
 		if (ns < from_ns || ns >= to_ns)
 			continue;
 		quarter = (unsigned)((ns - from_ns) / (to_ns - from_ns) * 4) & 3;
-		sums[quarter] += memory_bytes_of(&pool->points[i]);
+		least[quarter] = fmin(least[quarter], memory_bytes_of(&pool->points[i]));
+		means[quarter] += memory_bytes_of(&pool->points[i]);
 		counts[quarter]++;
 	}
-	for (unsigned i = 0; i < 4; i++) {
-		if (!(counts[i] > 0))
-			return false;
-		means[i] = sums[i] / counts[i];
-	}
-	return true;
+	for (unsigned i = 0; i < 4; i++)
+		means[i] /= counts[i];
+	return counts[0] > 0 && counts[1] > 0 && counts[2] > 0 && counts[3] > 0;
+}
+
+/* The growth from the first to the last moment, by figures of the four quarters; 0 unless each is more
+ * than the one before. */
+static double memory_growth(const double quarters[4])
+{
+	double growth = fmax(0, (quarters[3] - quarters[0]) * 4 / 3); /* they are three quarters apart */
+
+	for (unsigned i = 0; i < 3; i++)
+		if (quarters[i + 1] - quarters[i] < growth / 12)
+			growth = 0;
+	return growth;
 }
 
 /* The name that owns most bytes at the peak, or most of the bytes that are left at the end. */
@@ -80,21 +95,18 @@ static uint32_t memory_find_owner(const struct dw_memory_pool *pool, bool live, 
 static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory_pool *pool)
 {
 	size_t count = work->loop->count, first = count / 10 + 2;
-	double means[4], growth = 0, bytes, peak = (double)pool->all.at_peak_bytes;
+	double means[4], least[4], growth, bytes, peak = (double)pool->all.at_peak_bytes;
 	struct dw_fact *fact;
 
 	/* The first steps allocate memory that stays: gradients and the optimizer's state. */
 	if (count < GROWTH_STEPS ||
 	    !memory_quarters(pool, (double)work->all[first].start_ns,
-	                     (double)work->all[count - 1].end_ns, means)) {
+	                     (double)work->all[count - 1].end_ns, means, least)) {
 		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH, "there are too few steps");
 		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH_SHARE, "there are too few steps");
 		return;
 	}
-	growth = fmax(0, (means[3] - means[0]) * 4 / 3); /* the means are three quarters apart */
-	for (unsigned i = 0; i < 3; i++)
-		if (means[i + 1] - means[i] < growth / 12)
-			growth = 0;
+	growth = fmin(memory_growth(means), memory_growth(least));
 	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first),
 	                   count - first);
 	if (growth > 0)

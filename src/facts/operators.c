@@ -104,6 +104,10 @@ static struct sums operators_sum(const struct dw_facts_work *work)
 		enum group group = operators_group(name);
 		double ns = (double)row->ns, count = (double)row->count;
 
+		/* Copies of a few bytes cost their call: they are small operators. */
+		if ((group == COPY || group == LAYOUT) && ns < SMALL_NS * count &&
+		    strcmp(name, "aten::contiguous") != 0 && strcmp(name, "aten::clone") != 0)
+			group = OTHER;
 		sums.ns[group] += ns;
 		sums.counts[group] += count;
 		if (sums.largest[group] == DW_NO_INDEX)

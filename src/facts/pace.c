@@ -5,7 +5,8 @@
  * The trend is that of the sequence view (Mann-Kendall over medians of blocks, Theil-Sen). A change
  * point divides the medians of the blocks into two parts by Pettitt's test at 0.01. Only one of the
  * two is reported: the trend if the medians deviate less from a line, the change point if they
- * deviate less from two levels.
+ * deviate less from two levels. If one part of the step makes most of the change, the lengths are
+ * those with that part's changes only, so that the clock's changes do not hide them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@
 #define LEAST_SIDE 5u      /* blocks before and after a change point */
 #define LEAST_CHANGE 0.05
 #define CHANCE 0.01
+#define MOST_OWN 0.5         /* of a change: the rest is the pace of all parts */
+#define LEAST_OTHERS 0.1     /* of a step: less than this has no pace of its own */
 
 struct blocks {
 	double medians[BLOCKS];
@@ -26,20 +29,96 @@ struct blocks {
 	size_t count;
 };
 
+/* The lengths whose change is looked for. */
+struct pace {
+	struct dw_facts_work *work;
+	unsigned part;     /* only this part changes: the others have their mean; DW_PART_COUNT: all do */
+	double others_ns;  /* this mean */
+	double own;        /* what the part changes by beyond the others' pace, of the whole change */
+};
+
 /* A step's length without the time for which its thread waited for a CPU, because the load by other
  * programs changes during a run. */
-static double pace_length(const struct dw_facts_work *work, const struct dw_step *step)
+static double pace_length(const struct pace *pace, const struct dw_step *step)
 {
-	const struct dw_usage_of *usage = &work->usages[step - work->all];
-	double length = (double)(step->end_ns - step->start_ns);
+	const struct dw_usage_of *usage = &pace->work->usages[step - pace->work->all];
+	double length = (double)(step->end_ns - step->start_ns), parts[DW_PART_COUNT], running = 1;
 
-	if (!work->delay_known || !(usage->wall_ns > 0))
-		return length;
-	return fmax(0, length * (1 - usage->delay_ns / usage->wall_ns));
+	if (pace->work->delay_known && usage->wall_ns > 0)
+		running = fmax(0, 1 - usage->delay_ns / usage->wall_ns);
+	if (pace->part == DW_PART_COUNT)
+		return length * running;
+	dw_facts_divide(pace->work, step, parts);
+	return parts[pace->part] * running + pace->others_ns;
 }
 
-static void pace_make_blocks(struct dw_facts_work *work, struct blocks *blocks)
+/* Means of the parts of the steady steps from `from` to `to`; returns their sum. */
+static double pace_means(const struct dw_facts_work *work, size_t from, size_t to,
+                         double means[DW_PART_COUNT])
 {
+	double parts[DW_PART_COUNT], sum = 0;
+
+	memset(means, 0, DW_PART_COUNT * sizeof *means);
+	for (size_t i = from; i < to; i++) {
+		dw_facts_divide(work, work->steady[i], parts);
+		for (unsigned p = 0; p < DW_PART_COUNT; p++)
+			means[p] += parts[p] / (double)(to - from);
+	}
+	for (unsigned p = 0; p < DW_PART_COUNT; p++)
+		sum += means[p];
+	return sum;
+}
+
+/* How far the parts other than `part` are from one common pace, in ns. `rate` is this pace. */
+static double pace_residue(const double before[DW_PART_COUNT], const double after[DW_PART_COUNT],
+                           unsigned part, double *rate)
+{
+	double others_before = 0, others_after = 0, residue = 0;
+
+	for (unsigned p = 0; p < DW_PART_COUNT; p++) {
+		others_before += p == part ? 0 : before[p];
+		others_after += p == part ? 0 : after[p];
+	}
+	*rate = others_before >= LEAST_OTHERS * (others_before + before[part])
+	            ? others_after / others_before : 1;
+	for (unsigned p = 0; p < DW_PART_COUNT; p++)
+		residue += p == part ? 0 : fabs(after[p] - before[p] * *rate);
+	return residue;
+}
+
+/* Chooses the part without which all others change alike from the first half to the second one, as
+ * they do with the processor's clock. If most of the whole change is its own, only its changes
+ * count. */
+static struct pace pace_choose(struct dw_facts_work *work)
+{
+	struct pace pace = { .work = work, .part = DW_PART_COUNT };
+	double before[DW_PART_COUNT], after[DW_PART_COUNT], least_ns = INFINITY, own_ns = 0, rate;
+	size_t half = work->steady_count / 2;
+	double all_before = pace_means(work, 0, half, before);
+	double all_after = pace_means(work, half, work->steady_count, after);
+	unsigned part = 0;
+
+	for (unsigned p = 0; p < DW_PART_COUNT; p++) {
+		double residue = pace_residue(before, after, p, &rate);
+
+		if (residue < least_ns) {
+			least_ns = residue;
+			own_ns = fabs(after[p] - before[p] * rate);
+			part = p;
+		}
+	}
+	if (own_ns > 0)
+		pace.own = fmin(1, own_ns / fmax(own_ns, fabs(all_after - all_before)));
+	if (pace.own >= MOST_OWN) {
+		pace.part = part;
+		pace.others_ns = (all_before - before[part] + all_after - after[part]) / 2;
+	}
+	return pace;
+}
+
+static void pace_make_blocks(const struct pace *pace, struct blocks *blocks)
+{
+	const struct dw_facts_work *work = pace->work;
 	size_t count = work->steady_count;
 
 	blocks->count = count / 3 < BLOCKS ? count / 3 : BLOCKS;
@@ -49,7 +128,7 @@ static void pace_make_blocks(struct dw_facts_work *work, struct blocks *blocks)
 		size_t n = 0;
 
 		for (size_t i = blocks->first[b]; i < blocks->first[b + 1]; i++)
-			work->values[n++] = pace_length(work, work->steady[i]);
+			work->values[n++] = pace_length(pace, work->steady[i]);
 		blocks->medians[b] = dw_facts_median(work->values, n);
 	}
 }
@@ -105,44 +184,41 @@ static double pace_deviation_of_line(const struct blocks *blocks, double change)
 }
 
 /* The trend over the run, divided by the median; 0 if chance explains it. */
-static double pace_trend(const struct dw_facts_work *work)
+static double pace_trend(const struct pace *pace)
 {
+	const struct dw_facts_work *work = pace->work;
 	uint64_t chosen[DW_DRIFT_SAMPLES];
 	float samples[DW_DRIFT_SAMPLES];
 	uint32_t count = dw_drift_choose(work->steady_count, chosen);
 	bool drifts;
 	double change;
 
-	for (uint32_t i = 0; i < count; i++) {
-		samples[i] = (float)pace_length(work, work->steady[chosen[i]]);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		samples[i] = (float)pace_length(pace, work->steady[chosen[i]]);
 	change = dw_drift_of(samples, count, 1, &drifts);
 	return isfinite(change) ? change : 0;
 }
 
 /* The part that changes most between the steady steps before and after `at`. */
-static const char *pace_part(const struct dw_facts_work *work, size_t at)
+static const char *pace_part(const struct pace *pace, size_t at)
 {
-	double changes[DW_PART_COUNT] = { 0 }, parts[DW_PART_COUNT];
-	size_t count = work->steady_count;
+	double before[DW_PART_COUNT], after[DW_PART_COUNT];
 	unsigned largest = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		double weight = i < at ? -1.0 / (double)at : 1.0 / (double)(count - at);
-
-		dw_facts_divide(work, work->steady[i], parts);
-		for (unsigned p = 0; p < DW_PART_COUNT; p++)
-			changes[p] += weight * parts[p];
-	}
+	if (pace->part != DW_PART_COUNT)
+		return dw_facts_part_name((enum dw_part)pace->part);
+	pace_means(pace->work, 0, at, before);
+	pace_means(pace->work, at, pace->work->steady_count, after);
 	for (unsigned p = 1; p < DW_PART_COUNT; p++)
-		if (fabs(changes[p]) > fabs(changes[largest]))
+		if (fabs(after[p] - before[p]) > fabs(after[largest] - before[largest]))
 			largest = p;
 	return dw_facts_part_name((enum dw_part)largest);
 }
 
-static void pace_put(struct dw_facts_work *work, const struct blocks *blocks)
+static void pace_put(const struct pace *pace, const struct blocks *blocks)
 {
-	double trend = pace_trend(work), before = 0, after = 0, change = 0;
+	struct dw_facts_work *work = pace->work;
+	double trend = pace_trend(pace), before = 0, after = 0, change = 0;
 	size_t at = pace_find_change(blocks);
 	struct dw_fact *fact;
 
@@ -158,12 +234,16 @@ static void pace_put(struct dw_facts_work *work, const struct blocks *blocks)
 		trend = 0;
 	else
 		change = 0;
+	if (trend != 0 || change != 0)
+		dw_fact_set(work, DW_FACT_DRIFT_OWN, pace->own, work->steady_count);
+	else
+		dw_fact_miss(work, DW_FACT_DRIFT_OWN, "the pace does not change");
 	fact = dw_fact_set(work, DW_FACT_DRIFT_SLOPE, trend, work->steady_count);
 	if (trend != 0)
-		fact->note = pace_part(work, work->steady_count / 2);
+		fact->note = pace_part(pace, work->steady_count / 2);
 	fact = dw_fact_set(work, DW_FACT_DRIFT_CHANGE, change, work->steady_count);
 	if (change != 0) {
-		fact->note = pace_part(work, blocks->first[at]);
+		fact->note = pace_part(pace, blocks->first[at]);
 		dw_fact_set(work, DW_FACT_DRIFT_CHANGE_STEP,
 		            (double)work->steady[blocks->first[at]]->number, 1);
 	} else {
@@ -174,12 +254,14 @@ static void pace_put(struct dw_facts_work *work, const struct blocks *blocks)
 void dw_facts_of_pace(struct dw_facts_work *work)
 {
 	struct blocks blocks;
+	struct pace pace;
 
 	if (work->steady_count < LEAST_STEPS) {
-		for (unsigned id = DW_FACT_DRIFT_SLOPE; id <= DW_FACT_DRIFT_CHANGE_STEP; id++)
+		for (unsigned id = DW_FACT_DRIFT_SLOPE; id <= DW_FACT_DRIFT_OWN; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id, "there are fewer than 30 steady steps");
 		return;
 	}
-	pace_make_blocks(work, &blocks);
-	pace_put(work, &blocks);
+	pace = pace_choose(work);
+	pace_make_blocks(&pace, &blocks);
+	pace_put(&pace, &blocks);
 }

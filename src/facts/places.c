@@ -173,7 +173,7 @@ static void places_put_largest(struct dw_facts_work *work)
 
 	place = places_largest(work, &query, &largest_ns);
 	if (!place || !(work->loop_ns > 0)) {
-		for (unsigned id = DW_FACT_PLACES_BETWEEN; id <= DW_FACT_PLACES_LARGEST_RUNNING; id++)
+		for (unsigned id = DW_FACT_PLACES_BETWEEN; id <= DW_FACT_PLACES_PYTHON; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id,
 			             place ? "only part of the run is in scope" : NO_PLACES);
 		return;
@@ -189,6 +189,20 @@ static void places_put_largest(struct dw_facts_work *work)
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_COUNT, (double)place->count, 1);
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_LONGEST, (double)place->longest_ns, 1);
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_RUNNING, places_running(work, place), (size_t)place->count);
+}
+
+/* The long times between operators in steps, in which the thread ran. */
+static void places_put_python(struct dw_facts_work *work, double steps_ns)
+{
+	const struct places_query query = { DW_PLACE_BETWEEN, true, false, PLACES_PYTHON, DW_NO_INDEX };
+	double ns = 0;
+
+	if (!work->facts->at[DW_FACT_PLACES_BETWEEN].measured)
+		return;
+	for (size_t i = 0; i < work->source->place_count; i++)
+		if (places_fit(work, &work->source->places[i], &query))
+			ns += places_time(work, &work->source->places[i], &query);
+	dw_fact_set_share(work, DW_FACT_PLACES_PYTHON, ns, steps_ns, work->loop->count);
 }
 
 /* In a C program a range has the line of its probe. In Python these are lines of dwell's own probes;
@@ -222,6 +236,7 @@ void dw_facts_of_places(struct dw_facts_work *work)
 	for (size_t i = 0; i < work->loop->count; i++)
 		steps_ns += (double)(work->all[i].end_ns - work->all[i].start_ns);
 	places_put_largest(work);
+	places_put_python(work, steps_ns);
 	places_put(work, DW_FACT_STEP_PYTHON, steps_ns, &python);
 	places_put(work, DW_FACT_STEP_IDLE, steps_ns, &waiting);
 	places_put(work, DW_FACT_LOADER_IN_PROCESS, steps_ns, &data);

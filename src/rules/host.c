@@ -12,7 +12,7 @@
 #define HOST_CALL_NS 10e3
 #define HOST_SMALL_COUNT 100
 #define HOST_SMALL_SHARE 0.30
-#define HOST_MANY_COUNT 500
+#define HOST_MANY_COUNT 1000 /* a network of some dozens of layers calls 300 to 800 operators a step */
 
 /* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
 static enum dw_rule_whole host_whole(double outside)
@@ -101,13 +101,30 @@ static bool host_is_idle(const struct dw_rule_case *at)
 	       host_share_idle(at).value >= fmax(0.20, dw_case_part(at, DW_FACT_RUN_DELAY));
 }
 
+/* Threads of operators wait for each other at the end of each operator. Where there are more of them
+ * than CPUs, and no CPU is free, this says nothing of the program's locks. */
+static bool host_waits_for_lock(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_TRACE_FUNCTIONS) ||
+	       !(dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
+	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
+}
+
 /* ---- calls of operators ---------------------------------------------------------------------- */
 
-/* Small operators, and the interpreter's time for their calls: its other time is its own. */
+/* The time of a step between its operators: the interpreter's, or what a program in C does in no
+ * range. */
+static struct dw_amount host_between_operators(const struct dw_rule_case *at)
+{
+	return dw_case_amount(at, dw_case_fact(at, DW_FACT_STEP_PYTHON)->measured ? DW_FACT_STEP_PYTHON
+	                                                                        : DW_FACT_STEP_UNNAMED);
+}
+
+/* Small operators, and the time for their calls: the interpreter's other time is its own. */
 static struct dw_amount host_share_small(const struct dw_rule_case *at)
 {
 	struct dw_amount small = dw_case_amount(at, DW_FACT_OPERATORS_SMALL);
-	struct dw_amount calls = dw_case_amount(at, DW_FACT_STEP_PYTHON);
+	struct dw_amount calls = host_between_operators(at);
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
 	double most = count * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP);
 
@@ -128,26 +145,31 @@ static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 	                                      isnan(part) ? 0 : fmin(1, part)));
 }
 
-/* Most of them are an optimizer's that works on one parameter at a time: optimizer-unfused reports
- * them. */
+/* Most of them are an optimizer's: its own rules report them. */
 static bool host_calls_are_optimizers(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >=
 	           0.6 * dw_case_value(at, DW_FACT_OPERATORS_COUNT) &&
-	       !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) && !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
 	       fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER),
 	            dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL)) >= 0.15;
+}
+
+/* The compiled model is in several pieces. Its small operators are those of the pieces: in one
+ * piece the compiler merges them. */
+static bool host_breaks(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_OPERATORS_GRAPH_BREAKS) >= 1;
 }
 
 static bool host_calls_small(const struct dw_rule_case *at)
 {
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
 
-	return !host_calls_are_optimizers(at) &&
+	return !host_calls_are_optimizers(at) && !host_breaks(at) &&
 	       (count >= HOST_MANY_COUNT ||
 	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) &&
 	       dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) < HOST_SMALL_NS &&
-	       dw_case_part(at, DW_FACT_STEP_PYTHON) *
+	       host_between_operators(at).value *
 	               dw_case_whole_ns(at, DW_RULE_OF_STEP) /
 	               dw_case_value(at, DW_FACT_OPERATORS_COUNT) < HOST_SMALL_GAP_NS;
 }
@@ -155,11 +177,6 @@ static bool host_calls_small(const struct dw_rule_case *at)
 static struct dw_amount host_share_breaks(const struct dw_rule_case *at)
 {
 	return dw_case_amount(at, DW_FACT_STEP_PYTHON);
-}
-
-static bool host_breaks(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_OPERATORS_GRAPH_BREAKS) >= 1;
 }
 
 /* Where the work of a device was recorded, the time in such a call is the device's: device-sync
@@ -183,16 +200,56 @@ static struct dw_amount host_share_collector(const struct dw_rule_case *at)
 	                              ? DW_FACT_LOOP_COLLECTOR_ALL : DW_FACT_STEP_COLLECTOR);
 }
 
+#define HOST_OPTIMIZER 0.15 /* of a step: then a rule about the optimizer reports all of it */
+
+/* The interpreter's time in an optimizer that takes much of a step. */
+static double host_python_in_optimizer(const struct dw_rule_case *at)
+{
+	double all = dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL);
+
+	return all >= HOST_OPTIMIZER ? fmax(0, all - dw_case_part(at, DW_FACT_STEP_OPTIMIZER)) : 0;
+}
+
+/* The interpreter's time of a step without that of calls of operators, which take some microseconds
+ * of it each: as a part of a step. Times of a millisecond between two operators are no calls; ranges
+ * without operators may lie in them. */
+static double host_own_python_in_steps(const struct dw_rule_case *at)
+{
+	double in_optimizer = host_python_in_optimizer(at);
+	double all = fmax(0, dw_case_part(at, DW_FACT_STEP_PYTHON) - in_optimizer);
+	double ranges = in_optimizer + dw_case_part(at, DW_FACT_STEP_COMMUNICATION) +
+	                dw_case_part(at, DW_FACT_STEP_DEVICE) + dw_case_part(at, DW_FACT_STEP_COLLECTOR);
+	double longer = fmin(all, fmax(0, dw_case_part(at, DW_FACT_PLACES_PYTHON) - ranges));
+	double calls = dw_case_part(at, DW_FACT_OPERATORS_COUNT) * HOST_CALL_NS /
+	               dw_case_whole_ns(at, DW_RULE_OF_STEP);
+
+	return longer + fmax(0, all - longer - calls);
+}
+
+/* The same of the whole, as a part of it. Files and logging are left out: see host_in_python(). */
+static double host_own_python(const struct dw_rule_case *at)
+{
+	enum dw_rule_whole whole = host_whole_python(at);
+	double own = host_own_python_in_steps(at), calls;
+
+	if (whole == DW_RULE_OF_LOOP) {
+		calls = dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS / dw_case_whole_ns(at, whole);
+		own = own * dw_case_part(at, DW_FACT_LOOP_STEPS) +
+		      fmax(0, dw_case_part(at, DW_FACT_LOOP_PYTHON) - calls);
+	}
+	return fmax(0, own - host_of_whole(at, whole, host_in_python(at)));
+}
+
+static double host_gain_python(const struct dw_rule_case *at, double share_ns)
+{
+	return fmin(share_ns, host_own_python(at) *
+	                          dw_case_whole_ns(at, host_whole_python(at)));
+}
+
 /* A loop that only calls operators takes some microseconds of Python for each operator. */
 static bool host_is_python(const struct dw_rule_case *at)
 {
-	double whole_ns = dw_case_whole_ns(at, host_whole_python(at));
-	double calls_ns = dw_case_part(at, DW_FACT_OPERATORS_COUNT) * HOST_CALL_NS;
-
-	if (host_whole_python(at) == DW_RULE_OF_LOOP)
-		calls_ns += dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS;
-	return dw_case_has(at, DW_FACT_TRACE_PYTHON) &&
-	       host_share_python(at).value * whole_ns - calls_ns >= DW_RULE_DEADBAND * whole_ns;
+	return dw_case_has(at, DW_FACT_TRACE_PYTHON) && host_own_python(at) >= DW_RULE_NAMED;
 }
 
 #define HOST_FUNCTIONS                                                                       \
@@ -248,8 +305,10 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_LOCK),
 		.threshold = 0.05,
+		.applies = host_waits_for_lock,
 		.reason = "Time in functions that acquire locks, join threads or get from queues, if functions "
-		          "were recorded, or in which a lock blocked the main thread.",
+		          "were recorded, or in which a lock blocked the main thread. Not while more threads "
+		          "than CPUs want to run: then a thread of operators waits for the others.",
 		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
 		             "[, most of it in {wait.lock:name}]{wait.lock:where}.",
 		.remedy = {
@@ -267,7 +326,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole_of = host_whole_idle,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_IDLE),
 		.share = host_share_idle,
-		.threshold = 0.08,
+		.threshold = 0.07,
 		.reason = "No thread of the process used a CPU, and none waited for one. If that wait is "
 		          "known for the whole run only, the share must exceed it, and 20%.",
 		.applies = host_is_idle,
@@ -332,10 +391,11 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_FIRST_SHAPES, DW_FACT_OPERATORS_NEW_SHAPES),
 		.threshold = 0.05,
-		.reason = "What calls with a new shape take beyond later calls with the same shape, after "
-		          "the warm-up.",
-		.statement = "Operators that meet a shape for the first time take {share} {of} beyond their "
-		             "usual time, in {operators.new_shapes} step{operators.new_shapes:s}.",
+		.reason = "What steps with a new shape take beyond nine tenths of the other steps, after the "
+		          "warm-up: large inputs alone do not make a step so long. Only shapes that come "
+		          "again count.",
+		.statement = "Steps in which operators meet a shape for the first time take {share} {of} beyond "
+		             "other steps, in {operators.new_shapes} step{operators.new_shapes:s}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer different shapes: pad inputs to a few sizes",
 			[DW_WORDS_PYTORCH] = "pad inputs to a few sizes, and leave out the last short batch "
@@ -352,7 +412,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_GRAPH_BREAKS, DW_FACT_STEP_PYTHON),
 		.share = host_share_breaks,
-		.threshold = 0.05,
+		.threshold = 0.07,
 		.reason = "The interpreter runs between the pieces; its share bounds what a model in one "
 		          "piece can save.",
 		.applies = host_breaks,
@@ -377,10 +437,11 @@ const struct dw_rule dw_rules_host[] = {
 		                       DW_FACT_STEP_WALL),
 		.share = host_share_small,
 		.threshold = 0.10,
-		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 500 "
+		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 1000 "
 		          "operators a step of less than 20 us each, or 100 that take 30% of it, close to "
 		          "each other, of the step's own thread and without those of the data set. Of "
-		          "Python's time at most 10 us count for each.",
+		          "the time between operators at most 10 us count for each. Not of a compiled model "
+		          "in several pieces, and not if 60% of them are an optimizer's.",
 		.applies = host_calls_small,
 		.statement = "{operators.small_count} small operators a step, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",
@@ -403,10 +464,12 @@ const struct dw_rule dw_rules_host[] = {
 		.whole_of = host_whole_python,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_PYTHON),
 		.share = host_share_python,
-		.threshold = 0.10,
-		.reason = "What operators, waits and named ranges do not explain. Of this, 10 us for each "
-		          "operator are its call; without them at least 5% must remain.",
+		.threshold = 0.07,
+		.reason = "What operators, waits and named ranges do not explain. Times of 1 ms and more "
+		          "between two operators are no calls; of the rest, 10 us for each operator are its "
+		          "call. Without calls at least 7% must remain.",
 		.applies = host_is_python,
+		.gain_ns = host_gain_python,
 		.statement = "Python {takes} {share} {of}{step.python:where}, beside operators and waits.",
 		.remedy = {
 			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every "

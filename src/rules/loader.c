@@ -6,13 +6,22 @@
  */
 #include "rules/case.h"
 
-#define LOADER_SHARE 0.10
+#define LOADER_SHARE DW_RULE_NAMED
 #define LOADER_MOST_WORKERS 16
+
+/* The time of all starts of workers, the first one too, as a part of the loop. */
+static double loader_starts(const struct dw_rule_case *at)
+{
+	double starts = dw_case_part(at, DW_FACT_LOADER_START) * dw_case_part(at, DW_FACT_LOADER_EPOCHS) /
+	                dw_case_value(at, DW_FACT_LOOP_WALL);
+
+	return fmax(isnan(starts) ? 0 : starts, dw_case_part(at, DW_FACT_LOADER_START_SHARE));
+}
 
 /* Includes waits of the loop outside steps, except for the start of workers. */
 static double loader_outside(const struct dw_rule_case *at)
 {
-	return dw_case_part(at, DW_FACT_LOOP_DATA_ALL) - dw_case_part(at, DW_FACT_LOADER_START_SHARE);
+	return fmax(0, dw_case_part(at, DW_FACT_LOOP_DATA_ALL) - loader_starts(at));
 }
 
 /* The whole is the loop if it waits longer than the steady steps show: there are bursts, which a
@@ -24,13 +33,25 @@ static enum dw_rule_whole loader_whole(const struct dw_rule_case *at)
 	return loader_outside(at) > 1.25 * steps + 0.05 ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
 }
 
+/* What the waits of the steady steps have of starts of workers in later epochs: loader-restart
+ * reports them. At most what no other request explains. */
+static double loader_starts_in_steps(const struct dw_rule_case *at)
+{
+	double usual = dw_case_part(at, DW_FACT_LOADER_STARVED) +
+	               dw_case_part(at, DW_FACT_LOADER_HAND_OVER);
+	double starts = dw_case_part(at, DW_FACT_LOADER_START_SHARE) /
+	                fmax(0.01, dw_case_part(at, DW_FACT_LOOP_STEPS));
+
+	return fmax(0, fmin(starts, dw_case_part(at, DW_FACT_STEP_DATA) - usual));
+}
+
 static struct dw_amount loader_share(const struct dw_rule_case *at)
 {
 	double loop = loader_outside(at);
 
 	if (loader_whole(at) == DW_RULE_OF_LOOP)
 		return (struct dw_amount){ loop, loop, loop };
-	return dw_case_amount(at, DW_FACT_STEP_DATA);
+	return dw_amount_less(dw_case_amount(at, DW_FACT_STEP_DATA), loader_starts_in_steps(at));
 }
 
 /* The part of a step that is not spent waiting for data. */
@@ -80,6 +101,13 @@ static bool loader_restarts(const struct dw_rule_case *at)
 	           dw_case_value(at, DW_FACT_LOADER_WORKERS);
 }
 
+#define LOADER_BUSY 0.9 /* of the workers' time: they make batches without a pause */
+
+static bool loader_workers_are_busy(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_LOADER_BUSY) >= LOADER_BUSY;
+}
+
 static bool loader_hands_over(const struct dw_rule_case *at)
 {
 	double hand_over = dw_case_value(at, DW_FACT_LOADER_HAND_OVER);
@@ -88,24 +116,34 @@ static bool loader_hands_over(const struct dw_rule_case *at)
 	             dw_case_fact(at, DW_FACT_LOADER_EMPTY)->measured;
 
 	return ready && loader_has_workers(at) && hand_over >= loader_share(at).value / 2 &&
-	       !(dw_case_value(at, DW_FACT_LOADER_READY) < 0.8) &&
+	       !(dw_case_value(at, DW_FACT_LOADER_READY) < 0.8) && !loader_workers_are_busy(at) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_STARVED) > hand_over) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_EMPTY) > 0.5);
+}
+
+/* Whether the loop waits for batches that are not made yet, rather than for their hand-over. True
+ * if it is not known. */
+static bool loader_waits_for_production(const struct dw_rule_case *at)
+{
+	return loader_workers_are_busy(at) ||
+	       !(dw_case_value(at, DW_FACT_LOADER_STARVED) < dw_case_value(at, DW_FACT_LOADER_HAND_OVER));
 }
 
 static bool loader_has_slow_one(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_LOADER_WORKERS) >= 2 &&
-	       dw_case_value(at, DW_FACT_LOADER_SLOWEST) >= 1.5;
+	       dw_case_value(at, DW_FACT_LOADER_SLOWEST) >= 1.5 && loader_waits_for_production(at);
 }
 
-/* Production is fast enough on average, but the queue becomes empty: single batches take long. */
+/* Production is fast enough on average, but the queue becomes empty: single batches take longer
+ * than a step does without them, so that a batch that is ready does not hide them. */
 static bool loader_is_bursty(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_LOADER_PRODUCTION) /
-	               dw_case_value(at, DW_FACT_LOADER_WORKERS) <
-	           0.8 * loader_work_ns(at) &&
-	       dw_case_value(at, DW_FACT_LOADER_VARIATION) >= 2;
+	double production_ns = dw_case_value(at, DW_FACT_LOADER_PRODUCTION);
+	double variation = dw_case_value(at, DW_FACT_LOADER_VARIATION);
+
+	return production_ns / dw_case_value(at, DW_FACT_LOADER_WORKERS) < 0.8 * loader_work_ns(at) &&
+	       variation >= 2 && production_ns * variation > loader_work_ns(at);
 }
 
 static struct dw_amount loader_share_part(const struct dw_rule_case *at)
@@ -131,10 +169,10 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_START_SHARE, DW_FACT_LOADER_EPOCHS,
 		                       DW_FACT_LOADER_WORKERS_STARTED, DW_FACT_LOADER_WORKERS),
 		.threshold = 0.05,
-		.reason = "The first start is necessary, and is not counted. A start takes as long "
-		          "whatever the samples cost, so that it is reported apart from them.",
+		.reason = "The first start is necessary, and is not counted. To start and end workers takes "
+		          "as long whatever the samples cost, so that it is reported apart from them.",
 		.applies = loader_restarts,
-		.statement = "Starting {loader.workers} loader worker{loader.workers:s} in each of "
+		.statement = "Starting and ending {loader.workers} loader worker{loader.workers:s} in each of "
 		             "{loader.epochs} epochs {takes} {share} {of}[: {loader.start} an epoch].",
 		.remedy = {
 			[DW_WORDS_ANY] = "keep the workers from one epoch to the next",
@@ -151,9 +189,10 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_SLOWEST),
 		.share = loader_share,
-		.threshold = 0.10,
+		.threshold = 0.07,
 		.reason = "A loader returns batches in order, so that all wait for the slowest worker. "
-		          "Usual differences of workers are below a half.",
+		          "Usual differences of workers are below a half. The loop waits for batches that "
+		          "are being made, and not for their hand-over.",
 		.applies = loader_has_slow_one,
 		.statement = "Waiting for data {takes} {share} {of}: one of {loader.workers} loader workers"
 		             "[ ({loader.slowest:note})] takes {loader.slowest} times as long for a batch as "
@@ -172,9 +211,9 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_HAND_OVER),
 		.share = loader_share,
-		.threshold = 0.10,
-		.reason = "At least half of the wait passes while a batch is ready: more workers cannot "
-		          "shorten it.",
+		.threshold = 0.07,
+		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
+		          "tenth of their time: more of them cannot shorten it.",
 		.applies = loader_hands_over,
 		.statement = "Getting data {takes} {share} {of} although batches are ready"
 		             "[ ({loader.ready} of them on average)]: most of it is handing them over"
@@ -197,10 +236,11 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS,
 		                       DW_FACT_LOADER_PRODUCTION, DW_FACT_LOADER_VARIATION),
 		.share = loader_share,
-		.threshold = 0.10,
+		.threshold = 0.07,
 		.reason = "The workers make a batch in 80% of the time that a step takes for it, so that "
 		          "they suffice on average, and the slowest hundredth of the batches takes twice "
-		          "the median or more: a longer queue evens that out.",
+		          "the median or more, and longer than a step computes: a longer queue evens that "
+		          "out.",
 		.applies = loader_is_bursty,
 		.statement = "Waiting for data {takes} {share} {of}, although {loader.workers} "
 		             "worker{loader.workers:s} make batches fast enough on average: single batches take "
@@ -221,9 +261,10 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
 		.share = loader_share,
-		.threshold = 0.10,
-		.reason = "Waits that are removed make every step faster by their share. Below a tenth, the "
-		          "order of the batches and other programs change as much.",
+		.threshold = 0.07,
+		.reason = "Waits that are removed make every step faster by their share. Below, the order "
+		          "of the batches and other programs change as much. Starts of workers in later "
+		          "epochs are not counted.",
 		.applies = loader_has_workers,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
@@ -247,9 +288,10 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
 		.share = loader_share,
-		.threshold = 0.10,
-		.reason = "Waits that are removed make every step faster by their share. Below a tenth, the "
-		          "order of the batches and other programs change as much.",
+		.threshold = 0.07,
+		.reason = "Waits that are removed make every step faster by their share. Below, the order "
+		          "of the batches and other programs change as much. Starts of workers in later "
+		          "epochs are not counted.",
 		.applies = loader_has_none,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
@@ -272,10 +314,10 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_PART, DW_FACT_STEP_DATA),
 		.share = loader_share_part,
-		.threshold = 0.06,
-		.reason = "The loop waits for data in at least a tenth of its time, and one named part has "
-		          "60% of what a batch costs: making that part cheaper helps more than anything "
-		          "else in the data set.",
+		.threshold = 0.05,
+		.reason = "The loop waits for data in at least 7% of its time, and one named part has 60% "
+		          "of what a batch costs: making that part cheaper helps more than anything else in "
+		          "the data set.",
 		.applies = loader_part_dominates,
 		.statement = "{loader.part:name} {takes} {loader.part} of the time for a batch"
 		             "[ ({loader.production})] that the loop waits for.",

@@ -20,15 +20,20 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 	                       dw_case_value(at, DW_FACT_EVALUATION_GRAPHS));
 }
 
-/* Time between the steps that is neither Python nor a wait: these two have rules of their own. If
- * they cannot be distinguished from each other, both are included. */
+#define LOOP_CALL_NS 10e3 /* the interpreter's time for an operator's call, at most */
+
+/* Time between the steps that is neither Python nor a wait: these two have rules of their own. The
+ * interpreter's time for the calls of operators is included; if Python and waits cannot be
+ * distinguished from each other, both are. */
 static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 {
 	double share = dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
 	               dw_case_part(at, DW_FACT_LOOP_NAMED) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
+	double python = dw_case_part(at, DW_FACT_LOOP_PYTHON);
+	double calls_ns = dw_case_part(at, DW_FACT_LOOP_CALLS) * LOOP_CALL_NS;
 
-	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
-		share += dw_case_part(at, DW_FACT_LOOP_PYTHON);
+	share += dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured
+	             ? fmin(python, calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP)) : python;
 
 	return (struct dw_amount){ share, share, share };
 }
@@ -43,30 +48,53 @@ static bool loop_waits_for_data(const struct dw_rule_case *at)
 	        dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
 }
 
-/* Single slow first steps are not slow steps. The time of the collector, of waits for data, and of
- * compilation has rules of its own. */
+/* Single slow first steps are not slow steps. The time of the collector, of waits for data, of the
+ * recorder and of compilation has rules of its own. */
 static bool loop_has_slow_steps(const struct dw_rule_case *at)
 {
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 &&
 	       !(excess->note && strcmp(excess->note, "collector") == 0) &&
+	       !(excess->note && strcmp(excess->note, "profiler") == 0) &&
 	       !(excess->note && strcmp(excess->note, "data") == 0 && loop_waits_for_data(at)) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2);
 }
 
-/* Other programs that use the CPU also change the durations of steps. */
+#define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
+#define LOOP_PACE_OWN 0.5    /* part of the change that is the program's */
+
+/* Other programs that use the CPU also change the durations of steps, and so does the processor's
+ * clock: then all parts of a step change alike. */
+static bool loop_pace_is_own(const struct dw_rule_case *at, double change)
+{
+	double loop_ns = dw_case_value(at, DW_FACT_STEP_STEADY) * dw_case_value(at, DW_FACT_STEP_WALL);
+
+	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
+	       !(loop_ns < LOOP_PACE_NS) && !(change < dw_case_value(at, DW_FACT_CPU_DELAY)) &&
+	       !(dw_case_value(at, DW_FACT_DRIFT_OWN) < LOOP_PACE_OWN);
+}
+
+/* At the begin of a loop batches are ready; workers that are too slow are noticed later. Rules about
+ * the loader report that. */
+static bool loop_runs_out_of_data(const struct dw_rule_case *at, enum dw_fact_id change)
+{
+	const char *note = dw_case_fact(at, change)->note;
+
+	return note && strcmp(note, "data") == 0 && dw_case_has(at, DW_FACT_LOADER_WORKERS);
+}
+
 static bool loop_changes(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
-	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) < dw_case_value(at, DW_FACT_CPU_DELAY));
+	return !loop_runs_out_of_data(at, DW_FACT_DRIFT_CHANGE) &&
+	       loop_pace_is_own(at, dw_case_value(at, DW_FACT_DRIFT_CHANGE));
 }
 
 static bool loop_drifts(const struct dw_rule_case *at)
 {
-	return !(dw_case_value(at, DW_FACT_DRIFT_SLOPE) < dw_case_value(at, DW_FACT_CPU_DELAY)) &&
-	       dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS;
+	return !loop_runs_out_of_data(at, DW_FACT_DRIFT_SLOPE) &&
+	       loop_pace_is_own(at, dw_case_value(at, DW_FACT_DRIFT_SLOPE));
 }
 
 /* The gain over a run in which every step is as long as the first: on average half of the slope. */
@@ -152,9 +180,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.part = DW_RULE_PART_OUTSIDE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
-		.threshold = 0.10,
-		.reason = "An evaluation after each epoch is usually a tenth of the loop or less.",
-		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} times)].",
+		.threshold = 0.07,
+		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less.",
+		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate less often or on fewer samples",
 			[DW_WORDS_PYTORCH] = "evaluate less often or on fewer samples, with larger batches and "
@@ -172,7 +200,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_OPERATORS),
 		.share = loop_share_between,
-		.threshold = 0.10,
+		.threshold = 0.07,
 		.reason = "Evaluation, checkpoints, logging, data, Python and waits between the steps have "
 		          "rules of their own; the rest is usually metrics or preparation.",
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
@@ -215,8 +243,10 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE),
 		.threshold = 0.10,
-		.reason = "At least 40 steady steps, and a difference of at least the share of the time in which "
-		          "the steps' thread waits for a CPU: other programs change the pace too.",
+		.reason = "At least 40 steady steps and half a second, and a difference of at least the share "
+		          "of the time in which the steps' thread waits for a CPU: other programs change the "
+		          "pace too. One part of the step must change more than the others: the processor's "
+		          "clock changes all of them alike.",
 		.applies = loop_changes,
 		.no_gain = true,
 		.statement = "From step {drift.change_step} on, steps take {drift.change} longer than before"
@@ -235,9 +265,10 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
 		.threshold = 0.10,
-		.reason = "A trend over at least 40 steady steps that chance does not explain, of at least the "
-		          "share of the time in which the steps' thread waits for a CPU: other programs "
-		          "change the pace too.",
+		.reason = "A trend over at least 40 steady steps and half a second that chance does not "
+		          "explain, of at least the share of the time in which the steps' thread waits for a "
+		          "CPU: other programs change the pace too. One part of the step must change more "
+		          "than the others: the processor's clock changes all of them alike.",
 		.applies = loop_drifts,
 		.gain_ns = loop_gain_drift,
 		.statement = "Steps get slower: by {share} of the median from the first to the last"

@@ -9,6 +9,29 @@ static struct dw_amount machine_delay(const struct dw_rule_case *at)
 	return isnan(delay.value) ? dw_case_amount(at, DW_FACT_RUN_DELAY) : delay;
 }
 
+#define MACHINE_BUSY 1.05 /* CPUs: other threads of the process run too */
+#define MACHINE_WITHOUT 0.03 /* of a step without a CPU; threads that have one each wait less */
+
+/* The time in which the step's thread waits for other threads of its process that run: neither it
+ * nor a named wait explains it. If they have not got a CPU each, it is part of the same cause. */
+static double machine_waits_for_own(const struct dw_rule_case *at)
+{
+	double waits = 1 - dw_case_value(at, DW_FACT_CPU_THREAD) - dw_case_value(at, DW_FACT_CPU_DELAY) -
+	               dw_case_part(at, DW_FACT_STEP_IDLE) - dw_case_part(at, DW_FACT_STEP_DATA) -
+	               dw_case_part(at, DW_FACT_STEP_COMMUNICATION) -
+	               dw_case_part(at, DW_FACT_STEP_DEVICE);
+
+	return dw_case_value(at, DW_FACT_CPU_DELAY) >= MACHINE_WITHOUT &&
+	       dw_case_value(at, DW_FACT_CPU_BUSY) >= MACHINE_BUSY && waits > 0 ? waits : 0;
+}
+
+static struct dw_amount machine_share_delay(const struct dw_rule_case *at)
+{
+	double own = machine_waits_for_own(at);
+
+	return dw_amount_plus(machine_delay(at), (struct dw_amount){ own, own, own });
+}
+
 #define MACHINE_OTHERS 0.25 /* of the CPUs; if other programs use more, they may be the reason */
 #define MACHINE_ALONE 0.10  /* if they use less, only the program's own threads can be */
 #define MACHINE_MOST 0.60   /* if they use more, nothing can be said */
@@ -51,9 +74,38 @@ static bool machine_threads_rest(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_CPU_BUSY) < 0.4 * threads;
 }
 
+#define MACHINE_LARGEST 0.4      /* of a step in one operator */
+#define MACHINE_LARGE_NS 1e6     /* a call of it: long enough to be divided among threads */
+
+/* One large operator takes much of a step, and CPUs are free that it may not use. */
+static bool machine_cpus_rest(const struct dw_rule_case *at)
+{
+	double largest = dw_case_value(at, DW_FACT_OPERATORS_LARGEST);
+	double each_ns = largest * dw_case_whole_ns(at, DW_RULE_OF_STEP) /
+	                 dw_case_value(at, DW_FACT_OPERATORS_LARGEST_COUNT);
+
+	return dw_case_value(at, DW_FACT_CPU_THREADS) < dw_case_value(at, DW_FACT_CPU_CPUS) &&
+	       largest >= MACHINE_LARGEST && each_ns >= MACHINE_LARGE_NS &&
+	       !(dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_OTHERS);
+}
+
+static bool machine_threads_do_not_fit(const struct dw_rule_case *at)
+{
+	return machine_threads_rest(at) || machine_cpus_rest(at);
+}
+
 #define MACHINE_FAULT_NS 1000.0  /* without input, if it was not measured: 500 on physical machines,
                                  * 3000 in virtual ones */
 #define MACHINE_INPUT_NS 100e3   /* with input: it waits for a disk */
+
+/* After a fork the first write to each page faults: loader-restart reports new workers. */
+static bool machine_faults_are_own(const struct dw_rule_case *at)
+{
+	return !(dw_case_value(at, DW_FACT_LOADER_EPOCHS) > 1 &&
+	         dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) >
+	             dw_case_value(at, DW_FACT_LOADER_WORKERS) &&
+	         dw_case_value(at, DW_FACT_LOADER_START_SHARE) >= DW_RULE_DEADBAND);
+}
 
 /* The time of faults is a share of the time without waits for a CPU: those make all of it longer. */
 static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
@@ -63,10 +115,14 @@ static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
 	double fault_ns = dw_case_has(at, DW_FACT_CPU_FAULT_NS) ? dw_case_value(at, DW_FACT_CPU_FAULT_NS)
 	                                                       : MACHINE_FAULT_NS;
 
-	return dw_amount_plus(dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR),
-	                                      fault_ns / step_ns),
-	                      dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR),
-	                                      MACHINE_INPUT_NS / step_ns));
+	/* Memory that faults anew comes from the system and goes back to it: to free it takes as long as
+	 * to allocate it. */
+	return dw_amount_plus(
+	    dw_amount_plus(dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR),
+	                                   fault_ns / step_ns),
+	                   dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR),
+	                                   MACHINE_INPUT_NS / step_ns)),
+	    dw_amount_times(dw_case_amount(at, DW_FACT_MEMORY_ALLOCATOR), 2));
 }
 
 const struct dw_rule dw_rules_machine[] = {
@@ -77,9 +133,11 @@ const struct dw_rule dw_rules_machine[] = {
 		.part = DW_RULE_PART_NONE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_CPUS),
-		.share = machine_delay,
+		.share = machine_share_delay,
 		.threshold = 0.10,
-		.reason = "The time in which the step's thread could run and had no CPU. Other programs use "
+		.reason = "The time in which the step's thread could run and had no CPU; if that is 3% or "
+		          "more, also the time in which it waits for other threads of its process that run. "
+		          "Other programs use "
 		          "less than a quarter of the CPUs, and the program is known to have more threads "
 		          "than there are CPUs; or they use less than a tenth, so that nothing but the "
 		          "program's own threads can have the CPU; or they use less than 60%, the program "
@@ -87,7 +145,7 @@ const struct dw_rule dw_rules_machine[] = {
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,
 		.statement = "The program runs more threads [({number}) ]than there are CPUs ({cpu.cpus}): the "
-		             "step's thread waits for a CPU for {share} {of}.",
+		             "step's thread waits for a CPU, or for threads that have none, for {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "no more threads than CPUs (OMP_NUM_THREADS)",
 			[DW_WORDS_PYTORCH] = "torch.set_num_threads() or OMP_NUM_THREADS, and fewer loader workers: "
@@ -103,14 +161,19 @@ const struct dw_rule dw_rules_machine[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_CPU_OPERATOR_THREADS,
 		                       DW_FACT_CPU_BUSY, DW_FACT_CPU_CPUS),
 		.threshold = 0.50,
-		.reason = "Operators take at least half of a step, may use four threads or more, and keep "
-		          "less than 40% of them busy.",
-		.applies = machine_threads_rest,
+		.reason = "Operators take at least half of a step, and may use four threads or more and keep "
+		          "less than 40% of them busy; or one operator whose calls take 1 ms or more takes 40% "
+		          "of a step, and the program has fewer threads than there are CPUs, which other "
+		          "programs do not use.",
+		.applies = machine_threads_do_not_fit,
 		.no_gain = true,
-		.statement = "Operators may use {cpu.operator_threads} threads and keep {cpu.busy} CPUs busy.",
+		.statement = "Operators may use {cpu.operator_threads} thread{cpu.operator_threads:s} and keep "
+		             "{cpu.busy} of {cpu.cpus} CPUs busy.",
 		.remedy = {
-			[DW_WORDS_ANY] = "larger batches give each thread more work; fewer threads save the time "
-			                 "to start and join them",
+			[DW_WORDS_ANY] = "more threads for large operators, as many as CPUs are free; fewer "
+			                 "threads, or larger batches, for small ones",
+			[DW_WORDS_PYTORCH] = "torch.set_num_threads() or OMP_NUM_THREADS: more for large operators, "
+			                     "as many as CPUs are free; fewer, or larger batches, for small ones",
 		},
 	},
 	{
@@ -121,10 +184,12 @@ const struct dw_rule dw_rules_machine[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_FAULTS_MINOR, DW_FACT_CPU_FAULTS_MAJOR),
 		.share = machine_share_faults,
-		.threshold = 0.08,
+		.threshold = 0.07,
 		.reason = "Each fault without input takes the time that `dwell run` measured on this machine "
 		          "(1 us if it did not), each fault with input 100 us; as a share of the time without "
-		          "waits for a CPU.",
+		          "waits for a CPU. The allocator's time counts twice, to allocate and to free. Not if "
+		          "workers are forked in each epoch: that makes pages fault too.",
+		.applies = machine_faults_are_own,
 		.statement = "{cpu.faults_minor} page faults a step {take} about {share} {of}: memory is "
 		             "returned to the system and touched anew.",
 		.remedy = {

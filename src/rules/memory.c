@@ -4,7 +4,7 @@
 #include "rules/case.h"
 
 #define MEMORY_GROWTH_BYTES (1 << 20) /* in all steps */
-#define MEMORY_LARGE_BYTES (32 << 20)
+#define MEMORY_LARGE_BYTES (16 << 20) /* less is no concern on any machine */
 
 static bool memory_grows(const struct dw_rule_case *at)
 {
@@ -90,7 +90,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.whole = DW_RULE_OF_PEAK,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GRADIENTS_KEPT, DW_FACT_MEMORY_PEAK),
 		.threshold = 0.15,
-		.reason = "Gradients that stay in memory in all phases of all steps, at a peak of 32 MiB or "
+		.reason = "Gradients that stay in memory in all phases of all steps, at a peak of 16 MiB or "
 		          "more. Freed before the forward, they leave their place to activations.",
 		.applies = memory_is_large,
 		.no_gain = true,
@@ -130,7 +130,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_FACT_MEMORY_PEAK),
 		.threshold = 0.25,
 		.reason = "What is allocated and freed within one operator, or made anew in each step outside "
-		          "its phases, of a peak of 32 MiB or more.",
+		          "its phases, of a peak of 16 MiB or more.",
 		.applies = memory_is_large,
 		.no_gain = true,
 		.statement = "Temporaries hold {share} {of}.",

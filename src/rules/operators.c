@@ -168,8 +168,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LAYOUT, DW_FACT_OPERATORS_COPIES),
 		.share = operators_share_layout,
-		.threshold = 0.10,
-		.reason = "Copies compute nothing.",
+		.threshold = 0.07,
+		.reason = "Copies compute nothing. Copies of less than 20 us are small operators.",
 		.statement = "Copies and changes of layout {take} {share} {of}[, most of it in "
 		             "{operators.layout:name}]{operators.layout:where}.",
 		.remedy = {

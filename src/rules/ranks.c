@@ -48,7 +48,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_COMM_WAIT, DW_FACT_RUN_RANKS),
 		.share = ranks_share_wait,
-		.threshold = 0.10,
+		.threshold = 0.07,
 		.reason = "At least half of the communication is waiting for a rank that comes later. A "
 		          "faster network cannot shorten it.",
 		.applies = ranks_wait_dominates,
@@ -70,7 +70,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COMMUNICATION),
 		.share = ranks_exposed,
-		.threshold = 0.10,
+		.threshold = 0.07,
 		.reason = "A collective of a few percent belongs to any run with several ranks.",
 		.statement = "Communication {takes} {share} {of}[, most of it in {comm.count:name}].",
 		.remedy = {

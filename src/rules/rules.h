@@ -23,6 +23,8 @@
 #include "facts/facts.h"
 
 #define DW_RULE_DEADBAND 0.05   /* smaller causes are within the variation between runs */
+#define DW_RULE_NAMED 0.07      /* a cause of a twelfth of the time must be named; what is measured
+                                 * of it varies by some tenths between runs */
 #define DW_RULE_FIRM_STEPS 20u  /* over fewer steps the interval of a median means little */
 #define DW_RULE_TEXT 400u       /* bytes of a sentence */
 

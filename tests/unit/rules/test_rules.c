@@ -36,16 +36,16 @@ static const struct trial {
 	{ "loader-slow-workers", 0.05, S(LOADER_WORKERS, 0),
 	  { S(STEP_DATA, 0.3), S(LOADER_WORKERS, 2), S(LOADER_PRODUCTION, 20e6),
 	    S(LOADER_EMPTY, 0.9) } },
-	{ "loader-in-process", 0.09, S(LOADER_WORKERS, 2),
+	{ "loader-in-process", 0.06, S(LOADER_WORKERS, 2),
 	  { S(STEP_DATA, 0.3), S(LOADER_IN_PROCESS, 0.3), S(LOADER_PRODUCTION, 3e6) } },
-	{ "loader-part", 0.4, S(STEP_DATA, 0.08), { S(LOADER_PART, 0.8), S(STEP_DATA, 0.3) } },
-	{ "communication", 0.08, NO_OTHER, { S(STEP_COMMUNICATION, 0.3) } },
+	{ "loader-part", 0.4, S(STEP_DATA, 0.06), { S(LOADER_PART, 0.8), S(STEP_DATA, 0.3) } },
+	{ "communication", 0.06, NO_OTHER, { S(STEP_COMMUNICATION, 0.3) } },
 	{ "rank-waits", 0.05, S(COMM_EXPOSED, 0.9),
 	  { S(COMM_WAIT, 0.3), S(RUN_RANKS, 2), S(COMM_EXPOSED, 0.35), S(COMM_LAST_RANK, 1),
 	    S(COMM_LAST_RANK_SHARE, 0.95), S(STEP_COMMUNICATION, 0.35) } },
 	{ "checkpoint", 0.04, NO_OTHER, { S(LOOP_CHECKPOINT_ALL, 0.45), S(LOOP_STEPS, 0.5) } },
 	{ "logging", 0.04, NO_OTHER, { S(LOOP_LOGGING_ALL, 0.3), S(LOOP_STEPS, 0.6) } },
-	{ "evaluation", 0.08, NO_OTHER, { S(LOOP_EVALUATION_ALL, 0.5), S(LOOP_STEPS, 0.45) } },
+	{ "evaluation", 0.06, NO_OTHER, { S(LOOP_EVALUATION_ALL, 0.5), S(LOOP_STEPS, 0.45) } },
 	{ "evaluation-graphs", 0.02, S(LOOP_EVALUATION, 0.03),
 	  { S(EVALUATION_GRAPHS, 1), S(LOOP_EVALUATION, 0.3), S(LOOP_EVALUATION_ALL, 0.3),
 	    S(LOOP_STEPS, 0.6) } },
@@ -62,7 +62,7 @@ static const struct trial {
 	{ "collector", 0.03, NO_OTHER, { S(LOOP_COLLECTOR_ALL, 0.2), S(STEP_COLLECTOR, 0.2) } },
 	{ "waiting-file", 0.03, NO_OTHER, { S(WAIT_FILE, 0.3), S(STEP_IDLE, 0.3) } },
 	{ "waiting-lock", 0.03, NO_OTHER, { S(WAIT_LOCK, 0.3), S(STEP_IDLE, 0.3) } },
-	{ "idle", 0.07, NO_OTHER, { S(STEP_IDLE, 0.35) } },
+	{ "idle", 0.06, NO_OTHER, { S(STEP_IDLE, 0.35) } },
 	{ "synchronising-call", 0.03, S(OPERATORS_SYNCHRONISING_COUNT, 0),
 	  { S(OPERATORS_SYNCHRONISING, 0.3), S(OPERATORS_SYNCHRONISING_COUNT, 5) } },
 	{ "compilation", 0.03, NO_OTHER, { S(OPERATORS_COMPILATION, 0.3), S(OPERATORS_COMPILATIONS, 3) } },
@@ -72,7 +72,7 @@ static const struct trial {
 	{ "small-operators", 0.02, S(OPERATORS_SMALL_COUNT, 60),
 	  { S(OPERATORS_SMALL, 0.4), S(OPERATORS_SMALL_COUNT, 1500), S(OPERATORS_SMALL_MEAN, 2.6e3),
 	    S(OPERATORS_COUNT, 1560), S(STEP_PYTHON, 0.05) } },
-	{ "python", 0.08, S(TRACE_PYTHON, 0), { S(STEP_PYTHON, 0.35) } },
+	{ "python", 0.06, S(TRACE_PYTHON, 0), { S(STEP_PYTHON, 0.35) } },
 	{ "optimizer-unfused", 0.12, S(OPTIMIZER_FOREACH, 1),
 	  { S(STEP_OPTIMIZER, 0.3), S(OPTIMIZER_COUNT, 120), S(OPTIMIZER_FUSED, 0),
 	    S(OPTIMIZER_FOREACH, 0) } },
@@ -100,7 +100,7 @@ static const struct trial {
 	  { S(CPU_DELAY, 0.4), S(CPU_THREADS, 16), S(CPU_CPUS, 2), S(CPU_OTHERS, 0.02) } },
 	{ "thread-count", 7, S(CPU_OPERATOR_THREADS, 2),
 	  { S(CPU_BUSY, 1.2), S(CPU_OPERATOR_THREADS, 8), S(CPU_CPUS, 8) } },
-	{ "page-faults", 700, NO_OTHER, { S(CPU_FAULTS_MINOR, 4000), S(CPU_FAULTS_MAJOR, 0) } },
+	{ "page-faults", 600, NO_OTHER, { S(CPU_FAULTS_MINOR, 4000), S(CPU_FAULTS_MAJOR, 0) } },
 	{ "profiler-cost", 0.03, NO_OTHER, { S(RUN_PROFILER, 0.27) } },
 	{ "device-host-late", 0.08, NO_OTHER,
 	  { S(DEVICE_HOST_LATE, 0.35), S(DEVICE_BUSY, 0.6), S(DEVICE_COMPUTE, 0.4), S(STEP_PYTHON, 0.5) } },
@@ -346,7 +346,7 @@ TEST(threads_are_too_many_if_no_other_program_has_the_cpus)
 	judge(&at);
 	CHECK_STR(found(&at, "oversubscribed")->statement,
 	          "The program runs more threads than there are CPUs (2): the step's thread waits for a "
-	          "CPU for 30% of each step.");
+	          "CPU, or for threads that have none, for 30% of each step.");
 	done(&at);
 	set(&at, DW_FACT_CPU_OTHERS, 0.15); /* another program may have it */
 	judge(&at);
@@ -369,7 +369,7 @@ TEST(a_page_fault_takes_what_the_machine_takes)
 	struct judged at;
 
 	healthy(&at);
-	set(&at, DW_FACT_CPU_FAULTS_MINOR, 700);
+	set(&at, DW_FACT_CPU_FAULTS_MINOR, 600);
 	set(&at, DW_FACT_CPU_FAULTS_MAJOR, 0);
 	judge(&at);
 	CHECK(found(&at, "page-faults")->state != DW_RULE_FIRED);
@@ -377,11 +377,11 @@ TEST(a_page_fault_takes_what_the_machine_takes)
 	set(&at, DW_FACT_CPU_FAULT_NS, 3000);
 	judge(&at);
 	CHECK_EQ(found(&at, "page-faults")->state, DW_RULE_FIRED);
-	CHECK_NEAR(found(&at, "page-faults")->share.value, 0.21, 1e-9);
+	CHECK_NEAR(found(&at, "page-faults")->share.value, 0.18, 1e-9);
 	done(&at);
 	set(&at, DW_FACT_CPU_DELAY, 0.5); /* half of the step, the thread had no CPU */
 	judge(&at);
-	CHECK_NEAR(found(&at, "page-faults")->share.value, 0.42, 1e-9);
+	CHECK_NEAR(found(&at, "page-faults")->share.value, 0.36, 1e-9);
 	done(&at);
 }
 

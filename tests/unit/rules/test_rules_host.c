@@ -1,0 +1,190 @@
+/* Rules about the interpreter, small operators, the machine's CPUs and the pace of steps: each below,
+ * at and above its threshold, with what looks alike, and without evidence. */
+#include "trials.h"
+
+TEST(python_is_what_calls_of_operators_do_not_explain)
+{
+	struct made at;
+
+	/* 400 calls explain up to 4 of 20 ms. */
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.25 }));
+	CHECK(!made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.26));
+	CHECK(made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.28));
+	CHECK_EQ(made_without(&at, "python", DW_FACT_STEP_PYTHON), DW_RULE_NOT_MEASURED);
+	/* A gap of milliseconds is no call. */
+	made_set(&at, DW_FACT_STEP_PYTHON, 0.15);
+	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.06));
+	CHECK(made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.08));
+	made_set(&at, DW_FACT_PLACES_PYTHON, 0.08);
+	made_judge(&at);
+	CHECK(fabs(made_find(&at, "python")->gain_ns - 0.08 * 20e6) < 1e3); /* the calls are not gained */
+	/* Unless a collective or the collector lies in it. */
+	CHECK(!made_fires(&at, "python", DW_FACT_STEP_COMMUNICATION, 0.06));
+	CHECK(!made_fires(&at, "python", DW_FACT_STEP_COLLECTOR, 0.04));
+	made_end(&at);
+}
+
+TEST(python_in_the_optimizer_is_the_optimizers)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.14 }, { DW_FACT_PLACES_PYTHON, 0.09 },
+	                     { DW_FACT_STEP_OPTIMIZER, 0.09 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.21 }));
+	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_STEP_OPTIMIZER_ALL, 0.21));
+	CHECK(!made_fires(&at, "python", DW_FACT_STEP_OPTIMIZER_ALL, 0.21));
+	CHECK(made_fires(&at, "python", DW_FACT_STEP_OPTIMIZER_ALL, 0.10));
+	made_end(&at);
+}
+
+TEST(python_between_steps_is_not_hidden_by_the_calls_in_steps)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.9 }, { DW_FACT_LOOP_PYTHON, 0.08 },
+	                     { DW_FACT_LOOP_CALLS, 0 }));
+	CHECK(made_fires(&at, "python", DW_FACT_LOOP_PYTHON, 0.08));
+	CHECK(!made_fires(&at, "python", DW_FACT_LOOP_PYTHON, 0.06));
+	/* 150 calls between steps take up to 1.5 of 20 ms: they belong to the operators there. */
+	CHECK(!made_fires(&at, "python", DW_FACT_LOOP_CALLS, 150));
+	made_set(&at, DW_FACT_LOOP_CALLS, 150);
+	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.01));
+	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_PYTHON, 0));
+	CHECK_EQ(made_without(&at, "between-steps", DW_FACT_LOOP_OPERATORS), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+#define SMALL                                                                                    \
+	{ DW_FACT_OPERATORS_SMALL, 0.1 }, { DW_FACT_OPERATORS_SMALL_COUNT, 1200 },                      \
+	    { DW_FACT_OPERATORS_SMALL_MEAN, 2e3 }, { DW_FACT_OPERATORS_COUNT, 1300 }
+
+TEST(small_operators_are_a_thousand_or_a_third_of_a_step)
+{
+	struct made at;
+
+	made_begin(&at, MADE(SMALL));
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 1200));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 600));
+	made_set(&at, DW_FACT_OPERATORS_SMALL, 0.4);
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 600));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 60));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 25e3));
+	CHECK_EQ(made_without(&at, "small-operators", DW_FACT_OPERATORS_SMALL), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(small_operators_of_an_optimizer_and_of_pieces_have_rules_of_their_own)
+{
+	struct made at;
+
+	made_begin(&at, MADE(SMALL, { DW_FACT_OPERATORS_SMALL, 0.4 }));
+	made_set(&at, DW_FACT_STEP_OPTIMIZER_ALL, 0.3);
+	made_set(&at, DW_FACT_OPTIMIZER_FUSED, 1);
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPTIMIZER_COUNT, 100));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPTIMIZER_COUNT, 900));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_GRAPH_BREAKS, 6));
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_GRAPH_BREAKS, 0));
+	made_set(&at, DW_FACT_STEP_PYTHON, 0.3);
+	CHECK(made_fires(&at, "graph-breaks", DW_FACT_OPERATORS_GRAPH_BREAKS, 6));
+	made_end(&at);
+}
+
+TEST(a_program_in_c_calls_small_operators_without_python)
+{
+	struct made at;
+
+	made_begin(&at, MADE(SMALL, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_OPERATORS_SMALL, 0.06 }));
+	at.facts.framework = DW_FACTS_C;
+	at.facts.at[DW_FACT_STEP_PYTHON] = (struct dw_fact){ .missing = "the program is not a Python program" };
+	CHECK(made_fires(&at, "small-operators", DW_FACT_STEP_UNNAMED, 0.06));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_STEP_UNNAMED, 0.02));
+	made_end(&at);
+}
+
+TEST(waits_for_threads_without_a_cpu_are_oversubscription)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_DELAY, 0.05 }, { DW_FACT_CPU_OTHERS, 0.02 },
+	                     { DW_FACT_CPU_THREAD, 0.80 }, { DW_FACT_CPU_BUSY, 1.2 }));
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_THREAD, 0.80));  /* 5% and 15% */
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_THREAD, 0.94));
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_BUSY, 0.9));    /* no other thread runs */
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_STEP_IDLE, 0.15));  /* it waits for something */
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_DELAY, 0.01));  /* each has its CPU */
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_OTHERS, 0.2));
+	CHECK_EQ(made_without(&at, "oversubscribed", DW_FACT_CPU_CPUS), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(a_barrier_of_too_many_threads_is_no_lock_of_the_program)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_WAIT_LOCK, 0.2 }, { DW_FACT_STEP_IDLE, 0.2 }, { DW_FACT_CPU_THREADS, 4 },
+	                     { DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_DELAY, 0.3 }));
+	CHECK(!made_fires(&at, "waiting-lock", DW_FACT_CPU_DELAY, 0.3));
+	CHECK(made_fires(&at, "waiting-lock", DW_FACT_CPU_DELAY, 0.01));
+	CHECK(made_fires(&at, "waiting-lock", DW_FACT_CPU_THREADS, 2));
+	CHECK(made_fires(&at, "waiting-lock", DW_FACT_TRACE_FUNCTIONS, 1)); /* it was seen which */
+	CHECK_EQ(made_without(&at, "waiting-lock", DW_FACT_WAIT_LOCK), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(a_large_operator_can_use_cpus_that_rest)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 4 }, { DW_FACT_CPU_OPERATOR_THREADS, 1 },
+	                     { DW_FACT_CPU_THREADS, 1 }, { DW_FACT_CPU_BUSY, 1 }, { DW_FACT_CPU_OTHERS, 0.02 },
+	                     { DW_FACT_OPERATORS_LARGEST, 0.6 }, { DW_FACT_OPERATORS_LARGEST_COUNT, 6 }));
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "thread-count")->state, DW_RULE_FIRED);
+	CHECK_STR(made_find(&at, "thread-count")->statement,
+	          "Operators may use 1 thread and keep 1 of 4 CPUs busy.");
+	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST_COUNT, 60)); /* 0.2 ms each */
+	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST, 0.3));
+	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_THREADS, 4)); /* ranks or workers have them */
+	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_OTHERS, 0.5));
+	CHECK_EQ(made_without(&at, "thread-count", DW_FACT_CPU_BUSY), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(the_pace_is_the_programs_if_one_part_changes)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_DRIFT_CHANGE, 0.3 }, { DW_FACT_DRIFT_CHANGE_STEP, 30 },
+	                     { DW_FACT_DRIFT_SLOPE, 0 }, { DW_FACT_DRIFT_OWN, 0.9 }, { DW_FACT_CPU_DELAY, 0 }));
+	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.09));
+	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.10));
+	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, -0.3));
+	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_OWN, 0.1)); /* the clock's */
+	CHECK(!made_fires(&at, "change-point", DW_FACT_STEP_WALL, 1e6)); /* 60 ms in all */
+	made_set(&at, DW_FACT_DRIFT_CHANGE, 0);
+	CHECK(made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.2));
+	made_set(&at, DW_FACT_DRIFT_OWN, 0.1);
+	CHECK(!made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.2));
+	made_set(&at, DW_FACT_DRIFT_OWN, 0.9);
+	made_set(&at, DW_FACT_DRIFT_CHANGE, 0.3);
+	/* A queue that runs empty. */
+	at.facts.at[DW_FACT_DRIFT_CHANGE].note = "data";
+	CHECK(made_fires(&at, "change-point", DW_FACT_LOADER_WORKERS, 0));
+	CHECK(!made_fires(&at, "change-point", DW_FACT_LOADER_WORKERS, 2));
+	CHECK_EQ(made_without(&at, "change-point", DW_FACT_DRIFT_CHANGE), DW_RULE_NOT_MEASURED);
+	CHECK_EQ(made_without(&at, "drift", DW_FACT_DRIFT_SLOPE), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(slow_steps_of_the_recorder_are_its_cost)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 4 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.06 }));
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_EXCESS, 0.05));
+	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_EXCESS, 0.04));
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "profiler";
+	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS, 4));
+	made_end(&at);
+}
+
+CHECK_MAIN

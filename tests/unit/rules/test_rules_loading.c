@@ -1,0 +1,124 @@
+/* Rules about the loader: each below, at and above its threshold, with what looks alike, and without
+ * evidence. */
+#include "trials.h"
+
+/* Two workers that do not keep up. */
+#define SLOW                                                                                  \
+	{ DW_FACT_STEP_DATA, 0.3 }, { DW_FACT_LOADER_WORKERS, 2 }, { DW_FACT_LOADER_STARVED, 0.28 }, \
+	    { DW_FACT_LOADER_HAND_OVER, 0.02 }, { DW_FACT_LOADER_PRODUCTION, 40e6 },                 \
+	    { DW_FACT_LOADER_EMPTY, 0.9 }, { DW_FACT_LOADER_READY, 0.1 },                            \
+	    { DW_FACT_LOADER_BUSY, 0.98 }, { DW_FACT_LOADER_EPOCHS, 1 },                             \
+	    { DW_FACT_LOADER_WORKERS_STARTED, 2 }
+
+TEST(slow_workers_from_seven_percent_on)
+{
+	struct made at;
+
+	made_begin(&at, MADE(SLOW));
+	CHECK(!made_fires(&at, "loader-slow-workers", DW_FACT_STEP_DATA, 0.06));
+	CHECK(made_fires(&at, "loader-slow-workers", DW_FACT_STEP_DATA, 0.07));
+	CHECK(made_fires(&at, "loader-slow-workers", DW_FACT_STEP_DATA, 0.5));
+	CHECK(!made_fires(&at, "loader-slow-workers", DW_FACT_LOADER_WORKERS, 0));
+	CHECK(made_fires(&at, "loader-in-process", DW_FACT_LOADER_WORKERS, 0));
+	CHECK_EQ(made_without(&at, "loader-slow-workers", DW_FACT_LOADER_WORKERS), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(workers_without_a_pause_do_not_wait_for_the_hand_over)
+{
+	struct made at;
+
+	/* A batch is ready at most requests, but only just: the worker never pauses. */
+	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.09 }, { DW_FACT_LOADER_WORKERS, 1 },
+	                     { DW_FACT_LOADER_HAND_OVER, 0.06 }, { DW_FACT_LOADER_STARVED, 0.01 },
+	                     { DW_FACT_LOADER_READY, 1.7 }, { DW_FACT_LOADER_EMPTY, 0.1 },
+	                     { DW_FACT_LOADER_BUSY, 0.98 }));
+	CHECK(!made_fires(&at, "loader-handover", DW_FACT_LOADER_BUSY, 0.98));
+	CHECK(made_fires(&at, "loader-slow-workers", DW_FACT_LOADER_BUSY, 0.98));
+	CHECK(made_fires(&at, "loader-handover", DW_FACT_LOADER_BUSY, 0.3));
+	CHECK_EQ(made_without(&at, "loader-handover", DW_FACT_LOADER_HAND_OVER), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(one_slow_worker_is_one_that_the_loop_waits_for)
+{
+	struct made at;
+
+	made_begin(&at, MADE(SLOW, { DW_FACT_LOADER_SLOWEST, 3 }));
+	CHECK(!made_fires(&at, "loader-one-slow-worker", DW_FACT_LOADER_SLOWEST, 1.4));
+	CHECK(made_fires(&at, "loader-one-slow-worker", DW_FACT_LOADER_SLOWEST, 1.5));
+	/* The batches of the slow one are ready all the same. */
+	made_set(&at, DW_FACT_LOADER_BUSY, 0.2);
+	made_set(&at, DW_FACT_LOADER_HAND_OVER, 0.25);
+	CHECK(!made_fires(&at, "loader-one-slow-worker", DW_FACT_LOADER_STARVED, 0.02));
+	CHECK_EQ(made_without(&at, "loader-one-slow-worker", DW_FACT_LOADER_SLOWEST), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(a_shallow_queue_has_batches_that_take_longer_than_a_step)
+{
+	struct made at;
+
+	/* A step computes for 14 ms. Batches take 2 ms, the slowest ones 20 ms. */
+	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.3 }, { DW_FACT_LOADER_WORKERS, 2 },
+	                     { DW_FACT_LOADER_PRODUCTION, 2e6 }, { DW_FACT_LOADER_VARIATION, 10 }));
+	CHECK(made_fires(&at, "loader-shallow-queue", DW_FACT_LOADER_VARIATION, 10));
+	CHECK(!made_fires(&at, "loader-shallow-queue", DW_FACT_LOADER_VARIATION, 6)); /* 12 ms */
+	CHECK(!made_fires(&at, "loader-shallow-queue", DW_FACT_LOADER_PRODUCTION, 30e6)); /* too slow */
+	CHECK_EQ(made_without(&at, "loader-shallow-queue", DW_FACT_LOADER_VARIATION), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(starts_of_workers_are_no_waits_for_batches)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.20 }, { DW_FACT_LOADER_WORKERS, 2 },
+	                     { DW_FACT_LOADER_WORKERS_STARTED, 20 }, { DW_FACT_LOADER_EPOCHS, 10 },
+	                     { DW_FACT_LOADER_START, 20e6 }, { DW_FACT_LOADER_START_SHARE, 0.16 },
+	                     { DW_FACT_LOADER_STARVED, 0 }, { DW_FACT_LOADER_HAND_OVER, 0.03 }));
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "loader-restart")->state, DW_RULE_FIRED);
+	CHECK(made_find(&at, "loader-slow-workers")->state != DW_RULE_FIRED); /* 4% are left */
+	CHECK(!made_fires(&at, "loader-restart", DW_FACT_LOADER_START_SHARE, 0.04));
+	CHECK(made_fires(&at, "loader-restart", DW_FACT_LOADER_START_SHARE, 0.05));
+	CHECK(!made_fires(&at, "loader-restart", DW_FACT_LOADER_WORKERS_STARTED, 2)); /* they stay */
+	CHECK_EQ(made_without(&at, "loader-restart", DW_FACT_LOADER_EPOCHS), DW_RULE_NOT_MEASURED);
+	/* The forks make pages fault. */
+	made_set(&at, DW_FACT_CPU_FAULTS_MAJOR, 0);
+	CHECK(!made_fires(&at, "page-faults", DW_FACT_CPU_FAULTS_MINOR, 3000));
+	made_set(&at, DW_FACT_LOADER_WORKERS_STARTED, 2);
+	CHECK(made_fires(&at, "page-faults", DW_FACT_CPU_FAULTS_MINOR, 3000));
+	made_end(&at);
+}
+
+TEST(the_first_start_of_workers_is_no_wait_of_the_loop)
+{
+	struct made at;
+
+	/* The first batch is 0.6 s late, which is half of the loop; the others wait for nothing. */
+	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.04 }, { DW_FACT_LOADER_WORKERS, 2 },
+	                     { DW_FACT_LOADER_EPOCHS, 1 }, { DW_FACT_LOADER_START, 600e6 },
+	                     { DW_FACT_LOADER_START_SHARE, 0 }, { DW_FACT_LOOP_DATA_ALL, 0.54 }));
+	CHECK(!made_fires(&at, "loader-slow-workers", DW_FACT_LOADER_START, 600e6));
+	CHECK(made_fires(&at, "loader-slow-workers", DW_FACT_LOADER_START, 10e6)); /* it waits later */
+	made_end(&at);
+}
+
+TEST(a_part_of_a_batch_is_named_if_the_loop_waits_for_it)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.3 }, { DW_FACT_LOADER_WORKERS, 0 },
+	                     { DW_FACT_LOADER_PART, 0.9 }));
+	at.facts.at[DW_FACT_LOADER_PART].name = "decode";
+	CHECK(!made_fires(&at, "loader-part", DW_FACT_LOADER_PART, 0.59));
+	CHECK(made_fires(&at, "loader-part", DW_FACT_LOADER_PART, 0.6));
+	CHECK(!made_fires(&at, "loader-part", DW_FACT_STEP_DATA, 0.06));
+	CHECK_EQ(made_without(&at, "loader-part", DW_FACT_LOADER_PART), DW_RULE_NOT_MEASURED);
+	at.facts.at[DW_FACT_LOADER_PART].note = "the data set's own code, not named";
+	CHECK(!made_fires(&at, "loader-part", DW_FACT_LOADER_PART, 0.9));
+	made_end(&at);
+}
+
+CHECK_MAIN
