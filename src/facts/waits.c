@@ -1,7 +1,8 @@
 /*
  * Facts of functions, if they were recorded: those that wait for files, for the network or for
  * locks, those that log, and what recording functions costs. They are found by their names in
- * CPython and in libc. Their times cover the loop, in the threads with steps.
+ * CPython and in libc. Their times cover the loop, in the threads with steps. Also the function that
+ * takes most of making a batch.
  */
 #include <math.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 
 #include "facts/work.h"
 #include "format/keys.h"
+#include "model/time/loading.h"
 #include "model/time/profiles.h"
 
 #define NO_FUNCTIONS "record with dwell run --functions"
@@ -101,6 +103,48 @@ static void waits_put_cost(struct dw_facts_work *work, const struct dw_flat *fla
 	cost->high = fmin(1, cost->high + more);
 }
 
+#define MOST_OF_BATCH 0.6 /* of making a batch: a function with so much of it is named */
+
+/* Whether a function was called only while batches were made. */
+static bool waits_is_of_loader(const struct dw_facts_work *work, const struct dw_loading_all *loading,
+                               const struct dw_flat_row *row)
+{
+	const char *name = work->symbols[row->symbol].name;
+
+	for (size_t i = 0; i < loading->part_count; i++)
+		if (strcmp(work->symbols[loading->parts[i].symbol].name, name) == 0)
+			return (double)loading->parts[i].count >= 0.9 * (double)row->stat.count;
+	return false;
+}
+
+/* If the loop makes its batches itself and no self time is most of a batch: the innermost function
+ * that is most of it with what it calls. */
+static void waits_put_loader_part(struct dw_facts_work *work, const struct dw_flat *flat)
+{
+	const struct dw_fact *workers = &work->facts->at[DW_FACT_LOADER_WORKERS];
+	const struct dw_fact *part = &work->facts->at[DW_FACT_LOADER_PART];
+	const struct dw_loading_all *loading = dw_model_loading_all(work->model, NULL);
+	const struct dw_flat_row *found = NULL;
+	struct dw_fact *fact;
+
+	if (!loading || !loading->making_ns || !workers->measured || workers->value > 0 ||
+	    (part->measured && !part->note && part->value >= MOST_OF_BATCH))
+		return;
+	for (size_t i = 0; i < flat->count; i++) {
+		const struct dw_flat_row *row = &flat->rows[i];
+
+		if ((double)row->stat.total_ns >= MOST_OF_BATCH * (double)loading->making_ns &&
+		    (!found || row->stat.total_ns < found->stat.total_ns) &&
+		    waits_is_of_loader(work, loading, row))
+			found = row;
+	}
+	if (!found)
+		return;
+	fact = dw_fact_set_share(work, DW_FACT_LOADER_PART, (double)found->stat.total_ns,
+	                         (double)loading->making_ns, found->stat.count);
+	dw_fact_name(work, fact, found->symbol);
+}
+
 static enum dw_fact_id waits_find(const char *name)
 {
 	size_t length = strlen(name);
@@ -159,6 +203,8 @@ void dw_facts_of_waits(struct dw_facts_work *work)
 	}
 	if (work->loop_ns > 0)
 		waits_put_logging(work, flat);
-	if (flat)
+	if (flat) {
 		waits_put_cost(work, flat);
+		waits_put_loader_part(work, flat);
+	}
 }

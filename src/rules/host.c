@@ -394,8 +394,8 @@ const struct dw_rule dw_rules_host[] = {
 		.reason = "What steps with a new shape take beyond nine tenths of the other steps, after the "
 		          "warm-up: large inputs alone do not make a step so long. Only shapes that come "
 		          "again count.",
-		.statement = "Steps in which operators meet a shape for the first time take {share} {of} beyond "
-		             "other steps, in {operators.new_shapes} step{operators.new_shapes:s}.",
+		.statement = "{operators.new_shapes} step{operators.new_shapes:s} in which operators meet a "
+		             "new shape {operators.new_shapes:takes} {share} {of} beyond other steps.",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer different shapes: pad inputs to a few sizes",
 			[DW_WORDS_PYTORCH] = "pad inputs to a few sizes, and leave out the last short batch "

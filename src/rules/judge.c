@@ -319,7 +319,8 @@ static void judge_combine(const struct dw_rule_case *at, struct dw_verdicts *ver
 		sums_ns[verdict->rule->part] += verdict->gain_ns;
 		any = true;
 	}
-	for (unsigned part = DW_RULE_PART_NONE + 1; part < DW_RULE_PART_COUNT; part++)
+	/* Gains of no part (PART_NONE) may come from any of them: at most the loop's time. */
+	for (unsigned part = 0; part < DW_RULE_PART_COUNT; part++)
 		all_ns += fmin(sums_ns[part], fmax(0, judge_part_ns(at, part)));
 	if (production_ns > 0 && workers > 0 && !(sums_ns[DW_RULE_PART_DATA] > 0))
 		floor_ns = production_ns / workers;

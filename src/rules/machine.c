@@ -167,7 +167,7 @@ const struct dw_rule dw_rules_machine[] = {
 		          "programs do not use.",
 		.applies = machine_threads_do_not_fit,
 		.no_gain = true,
-		.statement = "Operators may use {cpu.operator_threads} thread{cpu.operator_threads:s} and keep "
+		.statement = "Operators have {cpu.operator_threads} thread{cpu.operator_threads:s} and keep "
 		             "{cpu.busy} of {cpu.cpus} CPUs busy.",
 		.remedy = {
 			[DW_WORDS_ANY] = "more threads for large operators, as many as CPUs are free; fewer "

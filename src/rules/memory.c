@@ -116,9 +116,9 @@ const struct dw_rule dw_rules_memory[] = {
 		          "need more of them. Whether larger batches are faster is not known from one size.",
 		.applies = memory_has_room,
 		.no_gain = true,
-		.statement = "{share} {of} on {memory.peak:note} is free at the peak of {memory.peak}.",
+		.statement = "The peak of {memory.peak} leaves {share} {of} on {memory.peak:note} free.",
 		.remedy = {
-			[DW_WORDS_ANY] = "try larger batches",
+			[DW_WORDS_ANY] = "try larger batches: the calls of operators take as long for them",
 		},
 		.look = "dwell report --view memory",
 	},

@@ -65,6 +65,7 @@ static void words_put_value(struct words *words, enum dw_fact_unit unit, double 
 {
 	switch (unit) {
 	case DW_FACT_RATIO:
+	case DW_FACT_CHANGED:
 		words_put_share(words, value);
 		return;
 	case DW_FACT_NS:

@@ -608,6 +608,58 @@ TEST(a_trend_and_a_change_point_are_told_apart)
 	made_close(&made);
 }
 
+/* A phase that is one operator. */
+static void phase(uint64_t from_ms, uint64_t to_ms, uint32_t id, uint32_t op)
+{
+	dw_encode_begin(&made.stream, from_ms * ms, id);
+	range(from_ms, to_ms, op);
+	dw_encode_end(&made.stream, to_ms * ms);
+}
+
+/* 200 steps with forward, backward and Python between them, whose lengths change in the middle. */
+static const struct dw_facts *facts_of_halves(const uint64_t before[3], const uint64_t after[3])
+{
+	uint64_t at = 10;
+
+	begin_trace(DW_PROCESS_PYTHON);
+	uint32_t forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	uint32_t backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward");
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+	for (size_t i = 0; i < 200; i++) {
+		const uint64_t *parts = i < 100 ? before : after;
+		uint64_t length = parts[0] + parts[1] + parts[2] + i % 3;
+
+		phase(at, at + parts[0] + i % 3, forward, op);
+		phase(at + length - parts[1], at + length, backward, op);
+		step(i, at, at + length, length);
+		at += length;
+	}
+	return facts_of();
+}
+
+TEST(the_pace_of_all_parts_is_told_from_that_of_one)
+{
+	/* All parts get slower by a fifth: the clock. */
+	const struct dw_facts *facts = facts_of_halves((uint64_t[]){ 50, 100, 20 }, (uint64_t[]){ 60, 120, 24 });
+
+	REQUIRE(facts != NULL);
+	CHECK(VALUE(facts, DRIFT_CHANGE) > 0.18 && VALUE(facts, DRIFT_CHANGE) < 0.22);
+	CHECK(VALUE(facts, DRIFT_OWN) < 0.2);
+	made_close(&made);
+	/* Python alone gets slower, while the clock gets faster by a tenth: the steps are as long. */
+	facts = facts_of_halves((uint64_t[]){ 50, 100, 20 }, (uint64_t[]){ 45, 90, 35 });
+	REQUIRE(facts != NULL);
+	CHECK(VALUE(facts, DRIFT_CHANGE) > 0.06);
+	CHECK_STR(facts->at[DW_FACT_DRIFT_CHANGE].note, "python");
+	CHECK(VALUE(facts, DRIFT_OWN) > 0.8);
+	made_close(&made);
+	/* Nothing changes. */
+	facts = facts_of_halves((uint64_t[]){ 50, 100, 20 }, (uint64_t[]){ 50, 100, 20 });
+	REQUIRE(facts != NULL);
+	CHECK(!facts->at[DW_FACT_DRIFT_OWN].measured);
+	made_close(&made);
+}
+
 /* Rank 1 takes 30 ms longer in its operators; rank 0 waits for it. */
 TEST(the_last_rank_and_what_the_other_one_waits)
 {

@@ -140,7 +140,7 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 	made_judge(&at);
 	CHECK_EQ(made_find(&at, "thread-count")->state, DW_RULE_FIRED);
 	CHECK_STR(made_find(&at, "thread-count")->statement,
-	          "Operators may use 1 thread and keep 1 of 4 CPUs busy.");
+	          "Operators have 1 thread and keep 1 of 4 CPUs busy.");
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST_COUNT, 60)); /* 0.2 ms each */
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST, 0.3));
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_THREADS, 4)); /* ranks or workers have them */
