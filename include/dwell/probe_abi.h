@@ -326,6 +326,66 @@ DWELL_API uint64_t dwell_ticks_of_ms(void);
 /* Counts `records` that the caller could not make, in the calling thread. Reports state them. */
 DWELL_API void dwell_probe_lost(uint64_t records);
 
+/*
+ * What devices did, for probes that learn it from a driver. All functions may be called from any thread
+ * except in signal handlers.
+ *
+ * The ids of devices, queues and launches are those of a session in a process: ask for them again when
+ * dwell_device_epoch() has changed. 0 means that nothing is recorded. Equal content has one id.
+ */
+DWELL_API uint32_t dwell_device_epoch(void);
+/* Whether events of devices are recorded now, or in one of the next steps: a driver begins to record late. */
+DWELL_API bool dwell_device_wanted(void);
+
+struct dwell_device {
+	uint32_t number;       /* as the process numbers its devices */
+	uint32_t api;          /* 1 CUDA, 2 HIP, 3 TPU */
+	const char *name;      /* or NULL */
+	uint32_t processors;   /* 0: unknown */
+	uint64_t memory_bytes; /* 0: unknown */
+	uint8_t uuid[16];      /* zeros: unknown */
+};
+DWELL_API uint32_t dwell_intern_device(const struct dwell_device *device);
+/* `number`: of the stream, or UINT64_MAX for events in no stream. `is_default`: of its context. */
+DWELL_API uint32_t dwell_intern_queue(uint32_t device, uint64_t number, uint32_t context, int32_t priority,
+                                      bool is_default);
+/* A kernel with its shape. `kernel`: its name, an id of dwell_intern() of the category DEVICE. `shape`: grid
+ * x, y, z, block x, y, z, registers of a thread, bytes of static and dynamic shared memory of a block,
+ * bytes of local memory of a thread. */
+DWELL_API uint32_t dwell_intern_launch(uint32_t kernel, const uint32_t shape[10]);
+
+/* The id of a thread of this process that records, by its kernel's number; 0: it has recorded nothing. */
+DWELL_API uint32_t dwell_thread_of(uint32_t tid);
+
+/* The time now, in ticks of the trace. */
+DWELL_API uint64_t dwell_device_ticks(void);
+/* A pairing of a driver's clock, in ns, with the trace's. `clock` 0 makes a clock. Returns its id, 0 if there
+ * is none. `error_ticks`: how far the two may be apart. */
+DWELL_API uint32_t dwell_device_clock(uint32_t clock, uint64_t device_ns, uint64_t ticks,
+                                      uint64_t error_ticks);
+
+/* The kinds and their details are described in doc/format.md. */
+enum dwell_device_kind {
+	DWELL_DEVICE_KERNEL = 1, DWELL_DEVICE_COPY, DWELL_DEVICE_SET, DWELL_DEVICE_SYNC, DWELL_DEVICE_GRAPH,
+	DWELL_DEVICE_MEMORY, DWELL_DEVICE_OVERHEAD, DWELL_DEVICE_RANGE, DWELL_DEVICE_RECORD, DWELL_DEVICE_CALL,
+};
+
+struct dwell_device_event {
+	uint64_t start_ns, length_ns; /* of the driver's clock */
+	uint32_t kind, detail;
+	uint32_t queue;       /* of a CALL the thread, dwell_thread_of() */
+	uint32_t correlation; /* number of the call that caused it; 0: unknown */
+	uint64_t value;       /* bytes; or name | graph node << 32; or event | queue waited for << 32 */
+	uint64_t external;    /* MEMORY: the address; else 0 */
+	uint32_t recorded_by; /* SYNC: correlation of the call that recorded the event; 0: unknown */
+};
+
+/* Counts records that the driver dropped. Reports state them. */
+DWELL_API void dwell_device_lost(uint64_t records);
+/* Writes events whose ids are of `epoch`, in any order. What finds no space is counted as lost. */
+DWELL_API void dwell_device_events(uint32_t epoch, uint32_t clock, const struct dwell_device_event *events,
+                                   unsigned count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -265,6 +265,7 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	setenv("DWELL_OPTIONS", options, 1);
 	const uint32_t functions = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
 	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
+	dw_injected_set_cuda(request->command[0], !request->no_cuda);
 	dw_preload(request->command[0], (request->options.categories & functions) == functions);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);

@@ -1,11 +1,12 @@
 /*
- * Names libdwell-injected in the environment variables of ITT and NVTX.
+ * Names libdwell-injected in the environment variables of ITT and NVTX, and libdwell-cuda in that of CUDA.
  *
  * Libraries with ITT load what INTEL_LIBITTNOTIFY64 names at their first announcement, those with NVTX
  * what NVTX_INJECTION64_PATH names. A program without such libraries loads nothing and pays nothing.
  *
  * If ITT's variable is set already, its collector stays, and ITT is not recorded. With NVTX's,
- * libdwell-injected loads the other library too and passes everything on.
+ * libdwell-injected loads the other library too and passes everything on. CUDA's driver loads what
+ * CUDA_INJECTION64_PATH names at a program's first use of a device; if it names another tool, that one stays.
  */
 #include "cli/run_injected.h"
 
@@ -22,6 +23,11 @@
 #define ITT "INTEL_LIBITTNOTIFY64"
 #define NVTX "NVTX_INJECTION64_PATH"
 
+#define CUDA_LIBRARY "libdwell-cuda.so"
+#define CUDA "CUDA_INJECTION64_PATH"
+
+static const char *const cuda_places[] = { "probes/cuda/" CUDA_LIBRARY,
+                                           DW_PROBES_FROM_COMMAND "/" CUDA_LIBRARY };
 static const char *const injected_places[] = { "probes/injected/" LIBRARY,
                                                DW_PROBES_FROM_COMMAND "/" LIBRARY };
 
@@ -55,6 +61,19 @@ void dw_injected_set(const char *program, bool itt, bool nvtx)
 	}
 }
 
+void dw_injected_set_cuda(const char *program, bool cuda)
+{
+	const char *other = getenv(CUDA), *slash = other ? strrchr(other, '/') : NULL;
+	char library[4096];
+
+	if (!cuda || !dw_find_library(cuda_places, program, library))
+		return;
+	if (other && *other && strcmp(slash ? slash + 1 : other, CUDA_LIBRARY) != 0)
+		dw_say("device work is not recorded: " CUDA " names another tool, %s", other);
+	else
+		setenv(CUDA, library, 1);
+}
+
 static const char *injected_find(const struct dw_source *source, const char *key)
 {
 	const char *value = NULL;
@@ -68,7 +87,7 @@ static const char *injected_find(const struct dw_source *source, const char *key
 void dw_injected_say(const char *trace)
 {
 	struct dwell_error error = { 0, "" };
-	const char *itt, *nvtx;
+	const char *itt, *nvtx, *cuda, *lacks;
 	struct dw_source *source;
 
 	if (dw_source_open(&source, &trace, 1, &error) != 0)
@@ -79,5 +98,11 @@ void dw_injected_say(const char *trace)
 		dw_say("recorded what libraries announce by %s%s%s%s%s%s", itt ? "ITT: " : "", itt ? itt : "",
 		       itt && nvtx ? "; by " : "", nvtx ? "NVTX: " : "", nvtx ? nvtx : "",
 		       itt ? " (--no-itt)" : " (--no-nvtx)");
+	cuda = injected_find(source, DW_KEY_CUDA);
+	lacks = injected_find(source, DW_KEY_CUDA_LACKS);
+	if (cuda)
+		dw_say("recorded the work of devices by CUPTI: %s (--no-cuda)", cuda);
+	if (lacks)
+		dw_say("%s: %s", cuda ? "the work of devices is incomplete" : "the work of devices is not recorded", lacks);
 	dw_source_close(source);
 }

@@ -80,6 +80,7 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_NO_ITT, "no-itt",
 	  .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
 	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
+	{ DW_OPTION_NO_CUDA, "no-cuda", .help = "do not record the work of NVIDIA's devices" },
 	HELP,
 };
 

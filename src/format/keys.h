@@ -21,6 +21,8 @@
                                                     * probe, but none were requested */
 #define DW_KEY_ITT "itt.domains"                   /* text: domains whose ITT events are recorded */
 #define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
+#define DW_KEY_CUDA "cuda.recorded"                /* text: the CUPTI by which device work was recorded */
+#define DW_KEY_CUDA_LACKS "cuda.lacks"             /* text: why device work is missing, or a part of it */
 #define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 
 /* ---- metadata of the machine ------------------------------------------------------------------ */

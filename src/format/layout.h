@@ -53,7 +53,8 @@ enum dw_keep { DW_KEEP_BOTH = 0, DW_KEEP_OLDEST = 1, DW_KEEP_NEWEST = 2 };
 	X(RECYCLED, "recycled", "the middle was overwritten to stay within --max-size")    \
 	X(STOPPED, "stopped", "the record came while the session was being stopped")           \
 	X(FOREIGN, "foreign", "a process that shares another's memory (vfork) made the record")   \
-	X(PROBE, "probe", "ranges were nested deeper than a probe follows, or their end was not seen")
+	X(PROBE, "probe", "ranges were nested deeper than a probe follows, or their end was not seen") \
+	X(DEVICE, "device", "a device's driver dropped records because its buffers were full")
 
 enum dw_loss {
 #define X(name, label, text) DW_LOSS_##name,

@@ -13,6 +13,7 @@
  *   stream    the slow half of writing a record
  *   probe     the exported functions of probe.h on top of stream
  *   operators operators with shapes, which threads cache
+ *   device    events of devices, which drivers report late
  *   places    sums of times by the lines of the program
  *   step      steps and the gate that follows them
  *   scope     steps that are blocks of the program
@@ -206,6 +207,19 @@ struct dw_slot {
 	struct dw_walked walked;
 };
 
+/* The writer of device chunks; see device.c. */
+struct dw_device_writer {
+	uint32_t lock;       /* atomic; 1: a thread writes */
+	uint32_t generation; /* of the session that the other fields belong to */
+	struct dw_chunk *chunk; /* the open chunk, or NULL */
+	uint32_t block;         /* of `chunk` */
+	uint32_t oldest;        /* first block that may be recycled, or 0 */
+	uint64_t number;        /* of `chunk` */
+	uint32_t clock;         /* of `chunk` */
+	uint32_t at_bytes;      /* of the next record in `chunk` */
+	uint64_t end_ticks;     /* latest end in `chunk` */
+};
+
 struct dw_process {
 	uint32_t pid;                /* atomic; 0 means not stored yet since fork */
 	uint32_t generation;         /* atomic; of the session it is registered with */
@@ -244,6 +258,7 @@ struct dw_process {
 	uint64_t maps_absent_until; /* atomic; an address in no mapping is not looked up again before */
 	uint64_t maps_made_until;   /* atomic; code without a file is not looked up again before */
 	bool forked;                /* atomic; a child of fork may use this process's gate */
+	struct dw_device_writer device;
 	uint32_t wants[32];         /* atomic; by bit of the mask: how many open profiles want it */
 	struct dw_window windows[DW_MAX_WINDOWS];
 	struct dw_slot slots[DW_MAX_SLOTS];
@@ -519,6 +534,8 @@ static inline void dw_usage_look(struct dw_slot *slot, uint64_t now)
 void dw_places_forget(struct dw_slot *slot); /* of an earlier session or thread */
 /* A step begins: times since then were counted as outside any step. Needs slot->places. */
 void dw_places_step(struct dw_slot *slot, uint64_t start_ticks);
+/* Whether one of the next `steps` steps is chosen to be recorded, with something of `mask`. */
+bool dw_step_wanted_soon(uint32_t mask, unsigned steps);
 bool dw_step_gated(void); /* whether the gate follows steps */
 /* Computes the masks of all gates after a change of the control page's mask. */
 void dw_step_compute_all(void);

@@ -208,6 +208,19 @@ static inline bool step_is_wanted(uint64_t number)
 	return !control->gated || step_is_chosen(control, number);
 }
 
+bool dw_step_wanted_soon(uint32_t mask, unsigned steps)
+{
+	const struct dw_control *control = DW_LOAD(dw_session.control);
+	uint64_t next = DW_LOAD(dw_process->steps);
+
+	if (!control->gated || !(DW_LOAD(control->mask) & mask))
+		return false;
+	for (unsigned i = 0; i < steps; i++)
+		if (step_is_chosen(control, next + i))
+			return true;
+	return false;
+}
+
 /* ---- steps ---------------------------------------------------------------------- */
 
 /* Functions on the path of each step: a call of them would cost more than what they do. */

@@ -1,0 +1,177 @@
+/*
+ * How the probe gets into a process, and when it records.
+ *
+ * CUDA's driver calls InitializeInjection() when the program first uses it, before that call returns, so the
+ * first kernel is recorded. One thread of the probe then looks at the gate, 50 times a second, and switches
+ * CUPTI's kinds of records on and off with it: outside the recorded windows none is enabled, and the program
+ * pays nothing. The thread also asks CUPTI for its buffers once a second, so that a program that is killed loses
+ * at most that, and pairs the clocks then.
+ *
+ * A child of fork cannot use CUDA that its parent started, and has no thread: nothing is done there.
+ */
+#include "cuda.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/keys.h"
+
+#define LOOK_NS 20000000l
+#define LOOKS_PER_FLUSH 50u
+#define FLUSHES_AFTER 3u     /* after a window, for work that had not ended */
+#define FLUSHES_OF_DOUBT 5u  /* without a buffer: another tool may have taken CUPTI */
+
+DWC_API int InitializeInjection(void);
+
+static struct {
+	pthread_mutex_t lock;
+	pid_t pid;
+	bool is_on, is_over;
+	unsigned flushes_left, flushes_without;
+	uint64_t returned;
+} cuda = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void cuda_note_recorded(void)
+{
+	const char *name = strrchr(dwc_cupti.path, '/');
+	char text[160];
+
+	snprintf(text, sizeof text, "%.90s, API %u%s", name ? name + 1 : dwc_cupti.path, dwc_cupti.version,
+	         dwc_cupti.subscriber ? ", beside other tools" : "");
+	dwell_meta(DW_KEY_CUDA, text);
+}
+
+static void cuda_count_lost(void)
+{
+	uint64_t lost = dwc_cupti_dropped();
+
+	if (lost)
+		dwell_device_lost(lost);
+}
+
+/* Another tool has subscribed since: the records are its own from then on. */
+static void cuda_leave_to_other(void)
+{
+	cuda.is_over = true;
+	dwell_meta(DW_KEY_CUDA_LACKS, "another tool of the program (torch.profiler, say) took CUPTI while dwell recorded; "
+	           "device work is missing from then on");
+}
+
+static void cuda_switch(bool on)
+{
+	dwc_records_pair_clocks(); /* a first pairing is there before a buffer comes back */
+	if (!dwc_cupti_switch(on)) {
+		cuda_leave_to_other();
+		return;
+	}
+	cuda.is_on = on;
+	cuda.flushes_left = FLUSHES_AFTER;
+	cuda.flushes_without = 0;
+	if (on && *dwc_cupti.lacks)
+		dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
+	else if (on)
+		cuda_note_recorded();
+	if (!on)
+		dwc_cupti_flush(false);
+}
+
+static void cuda_flush(void)
+{
+	uint64_t returned;
+
+	if (!cuda.is_on && !cuda.flushes_left)
+		return;
+	if (!cuda.is_on)
+		cuda.flushes_left--;
+	if (cuda.flushes_without >= FLUSHES_OF_DOUBT && dwc_cupti_taken()) {
+		cuda_leave_to_other();
+		return;
+	}
+	dwc_cupti_flush(false);
+	dwc_records_pair_clocks();
+	cuda_count_lost();
+	returned = dwc_buffers_returned();
+	cuda.flushes_without = returned == cuda.returned ? cuda.flushes_without + 1 : 0;
+	cuda.returned = returned;
+}
+
+static void *cuda_watch(void *context)
+{
+	struct timespec pause = { 0, LOOK_NS };
+
+	(void)context;
+	prctl(PR_SET_NAME, "dwell-cuda");
+	for (unsigned looks = 1; !cuda.is_over; looks++) {
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&cuda.lock);
+		if (!cuda.is_over && dwell_device_wanted() != cuda.is_on)
+			cuda_switch(!cuda.is_on);
+		if (!cuda.is_over && looks % LOOKS_PER_FLUSH == 0)
+			cuda_flush();
+		pthread_mutex_unlock(&cuda.lock);
+	}
+	return NULL;
+}
+
+static void cuda_end(void)
+{
+	if (cuda.pid != getpid())
+		return; /* a child of fork */
+	pthread_mutex_lock(&cuda.lock);
+	if (!cuda.is_over && dwc_cupti_taken()) {
+		cuda_leave_to_other();
+	} else if (!cuda.is_over) {
+		if (cuda.is_on)
+			dwc_records_pair_clocks();
+		dwc_cupti_switch(false);
+		dwc_cupti_flush(true);
+		cuda_count_lost();
+	}
+	cuda.is_over = true;
+	pthread_mutex_unlock(&cuda.lock);
+}
+
+static bool cuda_start_thread(void)
+{
+	sigset_t all, before;
+	pthread_t thread;
+	bool started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	started = pthread_create(&thread, NULL, cuda_watch, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (started)
+		pthread_detach(thread);
+	return started;
+}
+
+/* Called by CUDA's driver, perhaps more than once. Always 1: dwell never keeps a program from its devices. */
+int InitializeInjection(void)
+{
+	int saved = errno;
+
+	pthread_mutex_lock(&cuda.lock);
+	if (cuda.pid != getpid() && dwell_device_epoch()) {
+		cuda.pid = getpid();
+		if (!dwc_cupti_open()) {
+			cuda.is_over = true;
+			dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
+		} else {
+			if (dwell_device_wanted())
+				cuda_switch(true);
+			atexit(cuda_end);
+			cuda_start_thread();
+		}
+	}
+	pthread_mutex_unlock(&cuda.lock);
+	errno = saved;
+	return 1;
+}

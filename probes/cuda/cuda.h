@@ -1,0 +1,107 @@
+/*
+ * The CUDA probe: what devices do, by CUPTI's activity records.
+ *
+ *   cuda      how the library gets into a process, and when it records: one thread watches the gate
+ *   cupti     CUPTI's library: found, loaded, subscribed to; kinds of records on and off
+ *   buffers   CUPTI's buffers: given, taken, bounded
+ *   records   activity records become events of the trace
+ *
+ * The driver loads this library when a program first uses CUDA (CUDA_INJECTION64_PATH, which `dwell run`
+ * sets). A program without CUDA loads nothing. CUPTI's activity interface alone is used, without callbacks:
+ * a launch costs what CUPTI costs. A call's record has its thread and its time, so the reader finds the
+ * ranges that were open around it, and nothing is done when a range begins.
+ *
+ * Data flows one way: CUPTI fills a buffer -> buffers.c -> records.c -> dwell_device_events(). Only public
+ * headers of dwell are used.
+ */
+#ifndef DWC_CUDA_H
+#define DWC_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dwell/probe.h>
+
+#include "cupti_types.h"
+
+/* ---- CUPTI's functions: X(name, type of its arguments); those of version 2 may be missing --------------- */
+
+#define DWC_REQUIRED(X)                                                                         \
+	X(cuptiGetVersion, (uint32_t *version))                                                     \
+	X(cuptiSubscribe, (void **subscriber, void *callback, void *user))                          \
+	X(cuptiUnsubscribe, (void *subscriber))                                                     \
+	X(cuptiActivityRegisterCallbacks, (cupti_request_function, cupti_complete_function))        \
+	X(cuptiActivityEnable, (int kind))                                                          \
+	X(cuptiActivityDisable, (int kind))                                                         \
+	X(cuptiActivityFlushAll, (uint32_t flag))                                                   \
+	X(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t valid, void **record))               \
+	X(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped))     \
+	X(cuptiGetTimestamp, (uint64_t *ns))                                                        \
+	X(cuptiGetCallbackName, (int domain, uint32_t function, const char **name))
+#define DWC_OPTIONAL(X)                                                                         \
+	X(cuptiSetThreadIdType, (int type))                                                         \
+	X(cuptiSubscribe_v2, (void **subscriber, void *callback, void *user, struct cupti_subscriber *)) \
+	X(cuptiActivityRegisterCallbacks_v2,                                                        \
+	  (void *subscriber, cupti_request_v2_function, cupti_complete_v2_function))                \
+	X(cuptiActivityEnable_v2, (void *subscriber, int kind, void *config))                       \
+	X(cuptiActivityDisable_v2, (void *subscriber, int kind, void *config))                      \
+	X(cuptiActivityGetNextRecord_v2, (void *subscriber, uint8_t *buffer, size_t valid, void **record)) \
+	X(cuptiActivityGetNumDroppedRecords_v2,                                                     \
+	  (void *subscriber, void *context, uint32_t stream, size_t *dropped))                      \
+	X(cuptiGetTimestamp_v2, (void *subscriber, uint64_t *ns))
+
+struct dwc_functions {
+#define X(name, arguments) int (*name) arguments;
+	DWC_REQUIRED(X) DWC_OPTIONAL(X)
+#undef X
+};
+
+/* ---- cupti.c -------------------------------------------------------------------------------------------- */
+
+struct dwc_cupti {
+	struct dwc_functions call;
+	uint32_t version;    /* 18 for 11.8, 130500 for 13.5 */
+	void *subscriber;    /* of version 2, or NULL */
+	bool enabled;
+	char path[512];      /* of the library */
+	char lacks[256];     /* why nothing is recorded, or "" */
+};
+extern struct dwc_cupti dwc_cupti;
+
+/* Loads CUPTI and registers for its buffers. False: `lacks` says why. */
+bool dwc_cupti_open(void);
+/* Enables or disables all kinds of records. False if another tool has CUPTI meanwhile; nothing was done then. */
+bool dwc_cupti_switch(bool on);
+/* Asks CUPTI for its buffers; `all`: also for those whose work has not ended. */
+void dwc_cupti_flush(bool all);
+/* Whether another tool has subscribed since. */
+bool dwc_cupti_taken(void);
+/* The next record of a buffer; NULL at its end. */
+const void *dwc_cupti_next(uint8_t *buffer, size_t valid, const void *record);
+/* Records that CUPTI dropped since the last call. */
+uint64_t dwc_cupti_dropped(void);
+bool dwc_cupti_time(uint64_t *ns);
+
+/* ---- buffers.c ------------------------------------------------------------------------------------------ */
+
+#define DWC_BUFFER_BYTES ((size_t)1 << 20)
+#define DWC_MOST_BUFFERS 64u /* at once: 64 MiB */
+
+void dwc_buffer_request(uint8_t **buffer, size_t *size, size_t *most_records);
+void dwc_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+void dwc_buffer_request_v2(uint8_t **buffer, size_t *size, size_t *most_records, void *info);
+void dwc_buffer_complete_v2(uint8_t *buffer, size_t size, size_t valid, void *info);
+/* How many buffers CUPTI returned so far, and how often it asked for one when all were in use. */
+uint64_t dwc_buffers_returned(void), dwc_buffers_refused(void);
+
+/* ---- records.c ------------------------------------------------------------------------------------------ */
+
+/* Records of a whole buffer. */
+void dwc_records_take(uint8_t *buffer, size_t valid);
+/* Pairs CUPTI's clock with the trace's. */
+void dwc_records_pair_clocks(void);
+
+#define DWC_API __attribute__((__visibility__("default")))
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * CUPTI's library: found, loaded, subscribed to; kinds of records on and off.
+ *
+ * A process has one CUPTI. The copy that the program has loaded is preferred (PyTorch loads its own), then
+ * that of the loader's path, of CUDA_HOME and CUDA_PATH, of pip's packages beside the CUDA runtime that the
+ * program uses, and of /usr/local/cuda.
+ *
+ * With several subscribers (since 13.1) dwell is one of them. Before that a process has one, and nobody shares
+ * the activity records of another. dwell then subscribes for a moment only, to learn whether someone holds
+ * CUPTI, and records without a subscription, which the activity interface does not need: a program's own
+ * torch.profiler can still subscribe, and gets the records from then on. dwell notes that and leaves CUPTI alone.
+ */
+#include "cuda.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dwc_cupti dwc_cupti;
+
+static const char *const cupti_names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
+	                                       "libcupti.so" };
+#define NAMES (sizeof cupti_names / sizeof *cupti_names)
+
+/* ---- the library ---------------------------------------------------------------------------------------- */
+
+static void *cupti_try_folder(const char *folder, size_t length, const char *below)
+{
+	char path[4096];
+	void *library = NULL;
+
+	for (size_t i = 0; !library && i < NAMES; i++)
+		if (snprintf(path, sizeof path, "%.*s/%s/%s", (int)length, folder, below, cupti_names[i]) <
+		    (int)sizeof path)
+			library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	return library;
+}
+
+/* Beside the CUDA runtime: .../nvidia/cuda_runtime/lib/libcudart.so.12 has .../nvidia/cuda_cupti/lib, and
+ * .../nvidia/cu13/lib/libcudart.so.13 and an installed toolkit have it in the same folder or in extras. */
+static int cupti_look_beside(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	char folder[4096];
+
+	(void)size;
+	if (!slash || strncmp(slash + 1, "libcudart", 9) != 0 ||
+	    snprintf(folder, sizeof folder, "%s", info->dlpi_name) >= (int)sizeof folder)
+		return 0;
+	memcpy(data, folder, sizeof folder);
+	return 1;
+}
+
+static void *cupti_find_beside(void)
+{
+	static const char *const places[] = { ".", "../../cuda_cupti/lib", "../extras/CUPTI/lib64" };
+	char runtime[4096] = "";
+	void *library = NULL;
+
+	/* Not loaded inside the walk: the loader holds its lock there. */
+	dl_iterate_phdr(cupti_look_beside, runtime);
+	for (size_t i = 0; *runtime && !library && i < sizeof places / sizeof *places; i++)
+		library = cupti_try_folder(runtime, (size_t)(strrchr(runtime, '/') - runtime), places[i]);
+	return library;
+}
+
+static void *cupti_find(void)
+{
+	static const char *const homes[] = { "CUDA_HOME", "CUDA_PATH" };
+	void *library = NULL;
+
+	for (size_t i = 0; !library && i < NAMES; i++)
+		library = dlopen(cupti_names[i], RTLD_LAZY | RTLD_NOLOAD);
+	for (size_t i = 0; !library && i < sizeof homes / sizeof *homes; i++) {
+		const char *home = getenv(homes[i]);
+
+		if (home && *home && !(library = cupti_try_folder(home, strlen(home), "extras/CUPTI/lib64")))
+			library = cupti_try_folder(home, strlen(home), "lib64");
+		if (home && *home && !library)
+			library = cupti_try_folder(home, strlen(home), "lib");
+	}
+	if (!library)
+		library = cupti_find_beside();
+	for (size_t i = 0; !library && i < NAMES; i++)
+		library = dlopen(cupti_names[i], RTLD_LAZY | RTLD_LOCAL);
+	return library ? library : cupti_try_folder("/usr/local/cuda", 15, "extras/CUPTI/lib64");
+}
+
+static bool cupti_load(void)
+{
+	struct dwc_functions *call = &dwc_cupti.call;
+	void *library = cupti_find();
+	const char *missing = NULL;
+	struct link_map *map = NULL;
+
+	if (!library) {
+		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI (libcupti.so) was not found: set CUDA_HOME, "
+		         "or install nvidia-cuda-cupti");
+		return false;
+	}
+	if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map)
+		snprintf(dwc_cupti.path, sizeof dwc_cupti.path, "%s", map->l_name);
+#define X(name, arguments)                                     \
+	*(void **)&call->name = dlsym(library, #name);             \
+	if (!call->name)                                           \
+		missing = #name;
+	DWC_REQUIRED(X)
+#undef X
+#define X(name, arguments) *(void **)&call->name = dlsym(library, #name);
+	DWC_OPTIONAL(X)
+#undef X
+	if (missing)
+		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "%.150s lacks %s", dwc_cupti.path, missing);
+	else if (call->cuptiGetVersion(&dwc_cupti.version) != CUPTI_OK)
+		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "%.150s does not work with this driver", dwc_cupti.path);
+	return !*dwc_cupti.lacks;
+}
+
+/* ---- the subscription ------------------------------------------------------------------------------------ */
+
+static void cupti_on_callback(void *user, int domain, uint32_t id, const void *data)
+{
+	(void)user, (void)domain, (void)id, (void)data; /* no callback is ever enabled */
+}
+
+/* The tool that is in this process, if no interface names it. */
+static int cupti_look_for_tool(struct dl_phdr_info *info, size_t size, void *data)
+{
+	static const struct { const char *part, *name; } tools[] = {
+		{ "libToolsInjection", "Nsight Systems" }, { "libInterceptorInjectionTarget", "Nsight Compute" },
+		{ "libcuda-injection", "Nsight Compute" }, { "libsanitizer-collection", "Compute Sanitizer" },
+	};
+
+	(void)size;
+	for (size_t i = 0; info->dlpi_name && i < sizeof tools / sizeof *tools; i++)
+		if (strstr(info->dlpi_name, tools[i].part)) {
+			*(const char **)data = tools[i].name;
+			return 1;
+		}
+	return 0;
+}
+
+static void cupti_note_holder(const char *name)
+{
+	const char *tool = name;
+
+	if (!*name) {
+		tool = "another tool";
+		dl_iterate_phdr(cupti_look_for_tool, &tool);
+	}
+	snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "%.150s has CUPTI, which serves one tool a process", tool);
+}
+
+/* As one of several. False: this CUPTI has no several, or one refuses; `other` is named then. */
+static bool cupti_subscribe_with_others(char *other, size_t size)
+{
+	struct cupti_subscriber ask = { sizeof ask, "dwell", other, size, 1 };
+	const struct dwc_functions *call = &dwc_cupti.call;
+
+	other[0] = '\0';
+	if (!call->cuptiSubscribe_v2 || !call->cuptiActivityEnable_v2 || !call->cuptiActivityDisable_v2 ||
+	    !call->cuptiActivityRegisterCallbacks_v2 || !call->cuptiActivityGetNextRecord_v2)
+		return false;
+	if (call->cuptiSubscribe_v2(&dwc_cupti.subscriber, (void *)(uintptr_t)cupti_on_callback, NULL, &ask) == CUPTI_OK)
+		return true;
+	dwc_cupti.subscriber = NULL;
+	return false;
+}
+
+bool dwc_cupti_taken(void)
+{
+	void *subscriber = NULL;
+
+	if (dwc_cupti.subscriber)
+		return false;
+	if (dwc_cupti.call.cuptiSubscribe(&subscriber, (void *)(uintptr_t)cupti_on_callback, NULL) != CUPTI_OK)
+		return true;
+	dwc_cupti.call.cuptiUnsubscribe(subscriber);
+	return false;
+}
+
+/* 13.0 serves one tool, but names it. */
+static void cupti_ask_for_holder(char *other, size_t size)
+{
+	struct cupti_subscriber ask = { offsetof(struct cupti_subscriber, several), "dwell", other, size, 0 };
+	void *subscriber = NULL;
+
+	if (!*other && dwc_cupti.call.cuptiSubscribe_v2 &&
+	    dwc_cupti.call.cuptiSubscribe_v2(&subscriber, (void *)(uintptr_t)cupti_on_callback, NULL, &ask) == CUPTI_OK)
+		dwc_cupti.call.cuptiUnsubscribe(subscriber);
+}
+
+bool dwc_cupti_open(void)
+{
+	const struct dwc_functions *call = &dwc_cupti.call;
+	char other[128];
+	int result;
+
+	if (!cupti_load())
+		return false;
+	if (cupti_subscribe_with_others(other, sizeof other)) {
+		result = call->cuptiActivityRegisterCallbacks_v2(dwc_cupti.subscriber, dwc_buffer_request_v2,
+		                                                 dwc_buffer_complete_v2);
+	} else if (dwc_cupti_taken()) {
+		cupti_ask_for_holder(other, sizeof other);
+		cupti_note_holder(other);
+		return false;
+	} else {
+		result = call->cuptiActivityRegisterCallbacks(dwc_buffer_request, dwc_buffer_complete);
+	}
+	if (result != CUPTI_OK) {
+		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u refused its buffers (error %d)",
+		         dwc_cupti.version, result);
+		return false;
+	}
+	if (call->cuptiSetThreadIdType)
+		call->cuptiSetThreadIdType(THREAD_IDS_OF_SYSTEM);
+	return true;
+}
+
+/* ---- kinds of records ------------------------------------------------------------------------------------- */
+
+/* Devices, contexts and streams first: the others name them. Graphs are recorded by their kernels, which
+ * KIND_GRAPH would replace. */
+static const int cupti_kinds[] = { KIND_DEVICE, KIND_CONTEXT, KIND_STREAM, KIND_RUNTIME_CALL, KIND_DRIVER_CALL,
+	KIND_COPY, KIND_PEER_COPY, KIND_SET, KIND_MEMORY, KIND_POOL, KIND_SYNC, KIND_EVENT, KIND_OVERHEAD,
+	KIND_KERNEL };
+#define KINDS (sizeof cupti_kinds / sizeof *cupti_kinds)
+static bool cupti_is_on[KINDS];
+
+static bool cupti_set_kind(size_t at, bool on)
+{
+	const struct dwc_functions *call = &dwc_cupti.call;
+	int kind = cupti_kinds[at];
+
+	if (dwc_cupti.subscriber)
+		return (on ? call->cuptiActivityEnable_v2 : call->cuptiActivityDisable_v2)(dwc_cupti.subscriber, kind,
+		                                                                           NULL) == CUPTI_OK;
+	return (on ? call->cuptiActivityEnable : call->cuptiActivityDisable)(kind) == CUPTI_OK;
+}
+
+bool dwc_cupti_switch(bool on)
+{
+	/* What another tool has enabled by now must stay enabled. */
+	if (dwc_cupti_taken())
+		return false;
+	for (size_t i = 0; i < KINDS; i++)
+		if (on && !cupti_is_on[i])
+			cupti_is_on[i] = cupti_set_kind(i, true); /* a kind that this device lacks stays off */
+		else if (!on && cupti_is_on[i])
+			cupti_is_on[i] = !cupti_set_kind(i, false);
+	dwc_cupti.enabled = on;
+	if (on && !cupti_is_on[KINDS - 1]) {
+		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u does not record kernels here; the driver may "
+		         "allow this to administrators only (NVreg_RestrictProfilingToAdminUsers)", dwc_cupti.version);
+	}
+	return true;
+}
+
+void dwc_cupti_flush(bool all)
+{
+	dwc_cupti.call.cuptiActivityFlushAll(all ? FLUSH_FORCED : 0);
+}
+
+const void *dwc_cupti_next(uint8_t *buffer, size_t valid, const void *record)
+{
+	void *next = (void *)(uintptr_t)record;
+	const struct dwc_functions *call = &dwc_cupti.call;
+	int result = dwc_cupti.subscriber
+	                 ? call->cuptiActivityGetNextRecord_v2(dwc_cupti.subscriber, buffer, valid, &next)
+	                 : call->cuptiActivityGetNextRecord(buffer, valid, &next);
+
+	return result == CUPTI_OK ? next : NULL;
+}
+
+uint64_t dwc_cupti_dropped(void)
+{
+	const struct dwc_functions *call = &dwc_cupti.call;
+	size_t dropped = 0;
+	int result;
+
+	if (dwc_cupti.subscriber && call->cuptiActivityGetNumDroppedRecords_v2)
+		result = call->cuptiActivityGetNumDroppedRecords_v2(dwc_cupti.subscriber, NULL, 0, &dropped);
+	else
+		result = call->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
+	return result == CUPTI_OK ? dropped : 0;
+}
+
+bool dwc_cupti_time(uint64_t *ns)
+{
+	const struct dwc_functions *call = &dwc_cupti.call;
+
+	if (dwc_cupti.subscriber && call->cuptiGetTimestamp_v2)
+		return call->cuptiGetTimestamp_v2(dwc_cupti.subscriber, ns) == CUPTI_OK;
+	return call->cuptiGetTimestamp(ns) == CUPTI_OK;
+}

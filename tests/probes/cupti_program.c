@@ -1,0 +1,73 @@
+/*
+ * A program that uses CUDA without CUDA: plays the driver, which loads what CUDA_INJECTION64_PATH names, and lets
+ * the stand-in for libcupti play what each argument names. Its steps and operators are recorded by dwell.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dwell/probe.h>
+
+static void program_start_driver(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*initialize)(void) = NULL;
+
+	if (library)
+		*(void **)&initialize = dlsym(library, "InitializeInjection");
+	if (initialize && initialize() != 1)
+		fprintf(stderr, "the library refused\n");
+}
+
+static void program_wait_ms(long ms)
+{
+	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+static void program_fork(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		DWELL_ZONE("child");
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	void (*play)(const char *) = NULL;
+
+	program_start_driver();
+	*(void **)&play = dlsym(RTLD_DEFAULT, "standin_play");
+	if (!play) { /* the probe loads it for itself */
+		void *library = dlopen(argv[1], RTLD_LAZY | RTLD_NOLOAD);
+
+		if (library)
+			*(void **)&play = dlsym(library, "standin_play");
+	}
+	for (int i = 2; i < argc; i++) {
+		DWELL_STEP();
+		{
+			DWELL_OP("aten::mm");
+			if (strncmp(argv[i], "wait ", 5) == 0)
+				program_wait_ms(atol(argv[i] + 5));
+			else if (strcmp(argv[i], "fork") == 0)
+				program_fork();
+			else if (strcmp(argv[i], "kill") == 0)
+				abort();
+			else if (play)
+				play(argv[i]);
+		}
+	}
+	return 0;
+}
