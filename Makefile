@@ -4,6 +4,7 @@
 #   make             build into build/; installs nothing, needs a C compiler, Meson and Ninja
 #   make check-core  the tests that need no more than that
 #   make check       installs what is missing (Debian: says what, then apt-get), then all tests
+#   make check-gpu   on a machine with an NVIDIA GPU, PyTorch and a C compiler: installs nothing, writes doc/gpu.md
 #   make demo        the same set-up, then a real training run under dwell and its reports
 #   make pictures    makes the pictures of README anew (needs oneDNN and Chromium)
 #   make bench       installs what is missing (Debian), then measures what dwell costs on this machine
@@ -23,7 +24,7 @@ FUZZ_SECONDS ?= 60
 MESON ?= meson
 NINJA ?= ninja
 
-.PHONY: all check-core check demo pictures bench fuzz stress install wheel dist format clean
+.PHONY: all check-core check check-gpu demo pictures bench fuzz stress install wheel dist format clean
 
 all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD) -j $(JOBS)
@@ -43,6 +44,9 @@ check-core: all
 check:
 	tools/setup check
 	tools/check --jobs $(JOBS)
+
+check-gpu:
+	python3 tools/gpu_check
 
 demo:
 	tools/setup demo

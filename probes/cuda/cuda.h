@@ -5,6 +5,7 @@
  *   cupti     CUPTI's library: found, loaded, subscribed to; kinds of records on and off
  *   buffers   CUPTI's buffers: given, taken, bounded
  *   records   activity records become events of the trace
+ *   raw       buffers as they came, for tests
  *
  * The driver loads this library when a program first uses CUDA (CUDA_INJECTION64_PATH, which `dwell run`
  * sets). A program without CUDA loads nothing. CUPTI's activity interface alone is used, without callbacks:
@@ -101,6 +102,11 @@ uint64_t dwc_buffers_returned(void), dwc_buffers_refused(void);
 void dwc_records_take(uint8_t *buffer, size_t valid);
 /* Pairs CUPTI's clock with the trace's. */
 void dwc_records_pair_clocks(void);
+
+/* ---- raw.c ---------------------------------------------------------------------------------------------- */
+
+/* Appends the buffer to the file that DWELL_TEST_CUPTI_RAW names, if it names one. Under the lock of records.c. */
+void dwc_raw_keep(uint8_t *buffer, size_t valid);
 
 #define DWC_API __attribute__((__visibility__("default")))
 

@@ -491,6 +491,7 @@ void dwc_records_take(uint8_t *buffer, size_t valid)
 	const void *record = NULL;
 
 	record_lock();
+	dwc_raw_keep(buffer, valid);
 	if (record_look_at_session())
 		while ((record = dwc_cupti_next(buffer, valid, record)))
 			record_take(record);

@@ -9,10 +9,14 @@
  * because it is in every process of the run.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "format/keys.h"
 
 #define PROBE "libdwell-python.so"
 
@@ -111,6 +115,47 @@ static int attach_on_audit(const char *event, void *arguments, void *data)
 		attach_free_hook();
 	return 0;
 }
+
+/* ---- CUDA without a driver ------------------------------------------------------------- */
+
+/* Whether the library is CUDA's runtime. Such a program was made for a device. */
+static int attach_is_cuda(struct dl_phdr_info *info, size_t size, void *found)
+{
+	const char *name = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	(void)size;
+	*(bool *)found = name && strncmp(name + 1, "libcudart.so", 12) == 0;
+	return *(bool *)found;
+}
+
+/*
+ * The CUDA probe is loaded by NVIDIA's driver. Where there is none, this notes why the work of devices is
+ * missing; `dwell run` prints it once. Called when the process ends: programs load CUDA late. Without the
+ * recorder in the process there is no trace of it to explain.
+ */
+__attribute__((destructor)) static void attach_note_driver(void)
+{
+	static const char *const drivers[] = { "/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg",
+		                                   "/dev/nvhost-ctrl" };
+	const char *probe = getenv("CUDA_INJECTION64_PATH");
+	void (*note)(const char *key, const char *value) = NULL;
+	bool has_cuda = false;
+	void *recorder;
+
+	if (!probe || !strstr(probe, "libdwell-cuda.so") || !getenv("DWELL_TRACE"))
+		return;
+	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
+		if (access(drivers[i], F_OK) == 0)
+			return;
+	dl_iterate_phdr(attach_is_cuda, &has_cuda);
+	recorder = has_cuda ? dlopen("libdwell.so.0", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	if (recorder)
+		*(void **)&note = dlsym(recorder, "dwell_meta");
+	if (note)
+		note(DW_KEY_CUDA_LACKS, "CUDA is loaded, and this machine has no NVIDIA driver");
+}
+
+/* ---- the start --------------------------------------------------------------------------- */
 
 /* Sets probe_path. False: the path is too long or cannot be found. */
 static bool attach_find_probe(void)

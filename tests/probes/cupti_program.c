@@ -1,6 +1,6 @@
 /*
  * A program that uses CUDA without CUDA: plays the driver, which loads what CUDA_INJECTION64_PATH names, and lets
- * the stand-in for libcupti play what each argument names. Its steps and operators are recorded by dwell.
+ * the stand-in for libcupti play what each argument names; "load LIBRARY" loads a library. Its steps and operators are recorded by dwell.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 
 static void program_start_driver(void)
 {
-	const char *path = getenv("CUDA_INJECTION64_PATH");
+	const char *path = getenv("PLAYS_NO_DRIVER") ? NULL : getenv("CUDA_INJECTION64_PATH");
 	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
 	int (*initialize)(void) = NULL;
 
@@ -61,6 +61,8 @@ int main(int argc, char **argv)
 			DWELL_OP("aten::mm");
 			if (strncmp(argv[i], "wait ", 5) == 0)
 				program_wait_ms(atol(argv[i] + 5));
+			else if (strncmp(argv[i], "load ", 5) == 0)
+				dlopen(argv[i] + 5, RTLD_LAZY);
 			else if (strcmp(argv[i], "fork") == 0)
 				program_fork();
 			else if (strcmp(argv[i], "kill") == 0)

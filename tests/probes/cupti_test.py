@@ -102,6 +102,11 @@ def test_order():
     lines = subprocess.run([DWELL, "report", "--view", "kernels", "t.dwell"], capture_output=True, text=True,
                            check=True).stdout
     check("each has its call", "not in the trace" not in lines)
+    run = Run("11.8", "device", "mixed", DWELL_TEST_CUPTI_RAW=os.path.abspath("raw"))
+    with open("raw", "rb") as file:
+        raw = file.read()
+    check("raw buffers with their names", raw[:8] == (0x5550544355504954).to_bytes(8, "little") and
+          b"in_graph" in raw and b"Stand-in GPU" in raw and run.lost() == 0)
     run = Run("12.9", "device", "wrap")
     check("correlations that begin again", run.kernels("odd") == run.kernels("even") == 25)
 
@@ -153,6 +158,12 @@ def test_libraries():
     check("a library without CUPTI's functions", run.said("lacks cupti") and run.steps() == 1)
     run = Run("13.5", "wait 1", CUDA_HOME=PIP_13)
     check("NVIDIA's own CUPTI without a driver", run.said("does not work with this driver") and run.steps() == 1)
+    if not os.path.exists("/proc/driver/nvidia/version"):
+        runtime = os.path.join(PIP_13, "lib/libcudart.so.13")
+        run = Run("13.5", "load " + runtime, "wait 1", CUDA_HOME=os.path.abspath("lacking"), PLAYS_NO_DRIVER="1")
+        check("CUDA without a driver is said once", len(run.said("no NVIDIA driver")) == 1 and run.steps() == 2)
+        run = Run("13.5", "load " + runtime, arguments=["--no-cuda"], PLAYS_NO_DRIVER="1")
+        check("and not if it was not asked for", not run.said("NVIDIA"))
     done = subprocess.run([DWELL, "run", "-o", "t.dwell", "--", "cat", "/proc/self/maps"], capture_output=True,
                           text=True, check=True)
     check("a program without CUDA loads nothing of it", "libc.so" in done.stdout and
