@@ -266,9 +266,9 @@ class Builds:
         return folder
 
 
-def meson_tests(suite, folder, *names, env=None, only=(), under=(), multiplier=1, jobs=1, cores=None):
-    """The tests of Meson's suites `names` (of these `only` some), each counted by what it prints;
-    all `under` a command that starts another. `jobs` of each run at the same time. One by default:
+def meson_tests(suite, folder, *names, env=None, only=(), but=(), under=(), multiplier=1, jobs=1, cores=None):
+    """The tests of Meson's suites `names` (of these `only` some, and none of the suites `but`), each
+    counted by what it prints; all `under` a command that starts another. `jobs` of each run at the same time. One by default:
     the machine's other cores have other suites, and none waits until several cores are free."""
     def run(name):
         log = f"check-{name}"
@@ -277,8 +277,8 @@ def meson_tests(suite, folder, *names, env=None, only=(), under=(), multiplier=1
             os.remove(path)
         status, output = suite.run(*under, "meson", "test", "-C", folder, "--no-rebuild", "--suite", name,
                                    "--logbase", log, "--timeout-multiplier", str(multiplier),
-                                   "--num-processes", str(jobs), *only, env=env, timeout=1800,
-                                   cores=jobs if cores is None else cores)
+                                   "--num-processes", str(jobs), *(f"--no-suite={other}" for other in but), *only,
+                                   env=env, timeout=1800, cores=jobs if cores is None else cores)
         if not os.path.exists(path) or not os.path.getsize(path):
             if status == 0:
                 suite.skip(name, "no tests are registered in this build")

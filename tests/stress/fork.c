@@ -108,7 +108,7 @@ static void *recording_thread(void *number)
 static void busy_father(void *path)
 {
 	pthread_t threads[3];
-	int children = stress_long ? 400 : 60;
+	int children = STRESS_TIMES(60, 400);
 
 	stress_start(path, NULL);
 	for (uintptr_t i = 0; i < 3; i++)
@@ -145,7 +145,7 @@ static void sum_others(void *context, const struct trace_record *record)
 
 static void fork_while_recording(void)
 {
-	uint64_t children = stress_long ? 400 : 60;
+	uint64_t children = STRESS_TIMES(60, 400);
 	struct sum sum = { 0 };
 	struct trace trace;
 
@@ -324,7 +324,7 @@ static void fork_vfork_in_new_thread(void)
 
 /* ---- children that outlive the session ------------------------------------------------ */
 
-#define STOP_RACES 40
+#define STOP_RACES STRESS_TIMES(40, 40)
 
 /*
  * A child makes its first records while its parent stops the session, which removes the
@@ -349,7 +349,7 @@ static void race_with_stop(void *unused)
 			__atomic_store_n(&made[2], 1, __ATOMIC_RELEASE);
 			while (!(until = __atomic_load_n(&made[0], __ATOMIC_ACQUIRE)))
 				;
-			until += made[1] * (uint64_t)(round % 20) / 20;
+			until += made[1] * (uint64_t)(round * 40 / STOP_RACES % 20) / 20;
 			while (stress_now_ns() < until)
 				;
 			ranges_named("child", 50000);

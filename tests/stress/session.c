@@ -70,7 +70,7 @@ static void session_restarts(void)
 	uint64_t ranges = 0;
 
 	shared = stress_shared(4096);
-	shared[1] = stress_long ? 1000 : 120;
+	shared[1] = STRESS_TIMES(120, 1000);
 	CHECK_EXITED(stress_child(restart, NULL), 0);
 	for (uint32_t i = 0; i < shared[1]; i++) {
 		uint64_t unnamed = 0;

@@ -41,6 +41,10 @@
 #define STRESS_THREAD_ENDS() ((void)0)
 #endif
 
+/* How often a test repeats something. ThreadSanitizer takes ten times as long, finds a race in the
+ * first repetitions, and sees none between processes. */
+#define STRESS_TIMES(usual, in_long) (stress_long ? (in_long) : STRESS_TSAN ? (usual) / 4 : (usual))
+
 struct stress_test {
 	const char *name;
 	void (*run)(void);

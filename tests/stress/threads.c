@@ -199,8 +199,7 @@ static void leave_daemons(void *path)
 
 static void daemons(void)
 {
-	/* A round takes a second under ThreadSanitizer, which sees an order in each of them. */
-	int rounds = stress_long ? 500 : STRESS_TSAN ? 20 : 60;
+	int rounds = STRESS_TIMES(60, 500); /* of a second each under ThreadSanitizer */
 
 	marks_made = stress_shared(sizeof *marks_made);
 	for (int round = 0; round < rounds; round++) {

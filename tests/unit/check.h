@@ -38,6 +38,17 @@ static __attribute__((unused)) struct check_test **check_last = &check_tests;
 static unsigned long check_failures; /* of the test that runs */
 static const char *check_name;
 
+/* Programs take many times as long under ThreadSanitizer, and where DWELL_TEST_SLOW is set (under
+ * qemu). Tests then repeat less. */
+static inline bool check_is_slow(void)
+{
+#ifdef __SANITIZE_THREAD__
+	return true;
+#else
+	return getenv("DWELL_TEST_SLOW") != NULL;
+#endif
+}
+
 #define TEST(test)                                                               \
 	static void test(void);                                                      \
 	static struct check_test check_entry_##test = { #test, test, NULL };         \
