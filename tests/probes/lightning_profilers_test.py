@@ -27,6 +27,7 @@ import warnings
 
 import again
 import built
+import installed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.abspath(os.path.join(HERE, "..", "..", "python"))
@@ -171,7 +172,7 @@ def check(good, what):
 def run(program, *arguments, under=()):
     """What a script of its own prints."""
     with open("script.py", "w", encoding="utf-8") as file:
-        file.write(program)
+        file.write(installed.LIGHT + program)
     done = subprocess.run([*under, sys.executable, "script.py", *arguments], capture_output=True, text=True,
                           check=False, env={**os.environ, "PYTHONPATH": PACKAGE})
     check(done.returncode == 0, f"{arguments}: {done.stderr[-600:]}")
