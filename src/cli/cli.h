@@ -148,6 +148,7 @@ int dw_cmd_import(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
 /* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);

@@ -172,6 +172,13 @@ static const struct dw_option diff_options[] = {
 	HELP,
 };
 
+static const struct dw_option query_options[] = {
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", .help = "how to print the answer (default text)",
+	  .choices = "@renderers" },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
+	HELP,
+};
+
 static const struct dw_option info_options[] = {
 	{ DW_OPTION_TEXTS, "texts",
 	  .help = "print every text that is stored in the trace, one per line" },
@@ -219,6 +226,8 @@ const struct dw_verb dw_verbs[] = {
 	  OPTIONS(ranks_options), dw_cmd_ranks },
 	{ "diff", "compare runs before and after a change", "BEFORE... -- AFTER...", OPTIONS(diff_options),
 	  dw_cmd_diff },
+	{ "query", "answer a question in SQL about a trace", "[TRACE] SQL", OPTIONS(query_options),
+	  dw_cmd_query },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
 	  dw_cmd_serve },
 	{ "capture", "capture from a program that is serving", "HOST:PORT", OPTIONS(capture_options),

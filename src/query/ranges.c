@@ -1,0 +1,420 @@
+/*
+ * The table `ranges`: a row for each recorded range, in the order in which they end on each stream.
+ *
+ * A cursor walks one chunk at a time, and holds the rows of that chunk. Conditions on step, tid and
+ * start_ns become the scope of a model, so that chunks outside it are skipped; one on name is checked
+ * before a row is made. SQLite checks all conditions again.
+ */
+#include "query/query.h"
+
+#ifdef DW_HAVE_SQLITE
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "model/core/pass.h"
+#include "model/core/scope.h"
+
+enum { NAME, CATEGORY, STEP, THREAD, TID, PID, DEPTH, START, DURATION, SELF, ENDED };
+#define RANGES_SCHEMA                                                                             \
+	"CREATE TABLE x(name TEXT, category TEXT, step INTEGER, thread TEXT, tid INTEGER, pid INTEGER, " \
+	"depth INTEGER, start_ns INTEGER, duration_ns INTEGER, self_ns INTEGER, ended INTEGER)"
+
+/* Conditions that narrow the walk: bits of idxNum; their values come in this order. */
+enum { BY_STEP = 1, BY_STEP_FROM = 2, BY_STEP_TO = 4, BY_TID = 8, BY_NAME = 16, BY_START_FROM = 32,
+       BY_START_TO = 64, BY_ALL = 128 };
+
+struct ranges_table {
+	sqlite3_vtab base;
+	struct dw_model *model;
+};
+
+struct ranges_row {
+	uint64_t start, end, child; /* ticks */
+	uint32_t symbol, thread, depth;
+	bool ended;
+};
+
+struct ranges_frame {
+	struct dw_frame frame;
+	uint32_t symbol;
+};
+
+struct ranges_cursor {
+	sqlite3_vtab_cursor base;
+	struct dw_model *model;     /* of the scope; NULL: no row */
+	bool *symbols;              /* by symbol: wanted; NULL: all */
+	struct dw_frames frames;
+	void *buffer;
+	size_t stream, chunk;
+	bool walking;
+	struct ranges_row *rows;
+	size_t count, capacity, at;
+	sqlite3_int64 id;
+	size_t step;                /* index of the step that was found last */
+};
+
+struct ranges_pass {
+	struct dw_pass pass;
+	struct ranges_cursor *cursor;
+};
+
+struct ranges_state {
+	struct ranges_cursor cursor;
+	struct ranges_pass walk;
+};
+
+DW_INLINE void ranges_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct ranges_pass *walk = state;
+	struct ranges_frame *frame = place;
+	const struct dw_model *model = walk->cursor->model;
+
+	frame->symbol = model->symbol_by_id[walk->pass.walk.stream->file][id < walk->pass.walk.op_count ? id : 0];
+	frame->frame.in_scope = dw_pass_in_scope(&walk->pass, ticks);
+	dw_pass_link(&walk->pass, &frame->frame, 1);
+}
+
+DW_INLINE void ranges_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct ranges_pass *walk = state;
+	struct ranges_cursor *cursor = walk->cursor;
+	const struct ranges_frame *frame = place;
+	struct ranges_row *row;
+
+	if (!frame->frame.in_scope || (cursor->symbols && !cursor->symbols[frame->symbol]))
+		return;
+	row = DW_GROW(&cursor->rows, &cursor->capacity, cursor->count);
+	if (!row) {
+		walk->pass.failed = true;
+		return;
+	}
+	cursor->count++;
+	*row = (struct ranges_row){ frame->frame.start, ticks, frame->frame.child, frame->symbol,
+		                        walk->pass.walk.thread, walk->pass.depth, how == DW_LEAVE_END };
+}
+
+static const struct dw_pass_hooks ranges_hooks = {
+	.frame_bytes = sizeof(struct ranges_frame), .deepest = DW_DEEPEST, .chains = true, .all_linked = true,
+	.scoped = true, .enter = ranges_enter, .leave = ranges_leave,
+};
+DW_PASS_DEFINE(ranges, ranges_hooks)
+
+/* ---- walking ---------------------------------------------------------------------------------- */
+
+/* Walks until there is a row, or nothing is left. */
+static int ranges_fill(struct ranges_state *state)
+{
+	struct ranges_cursor *cursor = &state->cursor;
+	const struct dw_source *source = cursor->model ? dw_model_source(cursor->model) : NULL;
+
+	while (source && cursor->at == cursor->count) {
+		cursor->at = cursor->count = 0;
+		if (cursor->stream == source->stream_count)
+			return SQLITE_OK;
+		if (!cursor->walking && !dw_scope_has_stream(cursor->model, &source->streams[cursor->stream])) {
+			cursor->stream++;
+			continue;
+		}
+		if (!cursor->walking) {
+			memset(&state->walk, 0, sizeof state->walk);
+			dw_pass_init(&state->walk.pass, cursor->model, cursor->stream, &cursor->frames, cursor->buffer);
+			state->walk.cursor = cursor;
+			cursor->walking = true;
+			cursor->chunk = 0;
+		}
+		if (cursor->chunk < source->streams[cursor->stream].chunk_count) {
+			ranges_chunk(&state->walk.pass, cursor->chunk++);
+		} else {
+			ranges_finish(&state->walk.pass);
+			cursor->walking = false;
+			cursor->stream++;
+		}
+		if (state->walk.pass.failed)
+			return SQLITE_NOMEM;
+	}
+	return SQLITE_OK;
+}
+
+static void ranges_rewind(struct ranges_cursor *cursor)
+{
+	cursor->stream = cursor->chunk = cursor->at = cursor->count = cursor->step = 0;
+	cursor->walking = false;
+	cursor->id = 0;
+	cursor->model = NULL;
+	free(cursor->symbols);
+	cursor->symbols = NULL;
+}
+
+/* ---- conditions ------------------------------------------------------------------------------- */
+
+/* The bit of a condition, or 0. */
+static int ranges_condition(int column, unsigned char op)
+{
+	if (op == SQLITE_INDEX_CONSTRAINT_EQ)
+		return column == STEP ? BY_STEP : column == TID ? BY_TID : column == NAME ? BY_NAME : 0;
+	if (op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT)
+		return column == STEP ? BY_STEP_FROM : column == START ? BY_START_FROM : 0;
+	if (op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT)
+		return column == STEP ? BY_STEP_TO : column == START ? BY_START_TO : 0;
+	return 0;
+}
+
+static int ranges_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	int used[BY_ALL] = { 0 }, number = 0; /* by bit: index of the condition + 1 */
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		int bit = ranges_condition(info->aConstraint[i].iColumn, info->aConstraint[i].op);
+
+		if (bit && info->aConstraint[i].usable)
+			used[bit] = i + 1;
+	}
+	info->estimatedCost = 1e7;
+	info->estimatedRows = 10000000;
+	for (int bit = 1; bit < BY_ALL; bit <<= 1)
+		if (used[bit]) {
+			info->aConstraintUsage[used[bit] - 1].argvIndex = ++number;
+			info->idxNum |= bit;
+			info->estimatedCost /= bit == BY_STEP ? 1000 : 4;
+		}
+	info->estimatedRows = (sqlite3_int64)info->estimatedCost;
+	return SQLITE_OK;
+}
+
+static bool ranges_want_name(struct ranges_cursor *cursor, struct dw_model *model, const char *name)
+{
+	size_t count;
+	const struct dw_symbol *symbols = dw_model_symbols(model, &count);
+
+	cursor->symbols = calloc(count + 1, sizeof *cursor->symbols);
+	for (size_t i = 0; cursor->symbols && i < count; i++)
+		cursor->symbols[i] = name && strcmp(symbols[i].name, name) == 0;
+	return cursor->symbols != NULL;
+}
+
+static uint64_t ranges_number(sqlite3_value *value)
+{
+	sqlite3_int64 number = sqlite3_value_int64(value);
+
+	return number < 0 ? 0 : (uint64_t)number;
+}
+
+/* Sets the scope of the conditions. "> 4.5" must not lose 5, nor "< 4.5" 4: conditions on numbers that
+ * are no integers are left to SQLite. */
+static bool ranges_set_scope(struct ranges_cursor *cursor, struct dw_model *model, int bits,
+                             sqlite3_value **values, struct dw_scope *scope, char tid[24])
+{
+	scope->steps_to = scope->to_ns = UINT64_MAX;
+	for (int bit = 1, i = 0; bit < BY_ALL; bit <<= 1) {
+		sqlite3_value *value = bits & bit ? values[i++] : NULL;
+
+		if (value && bit == BY_NAME &&
+		    !ranges_want_name(cursor, model, (const char *)sqlite3_value_text(value)))
+			return false;
+		if (!value || bit == BY_NAME || sqlite3_value_type(value) != SQLITE_INTEGER)
+			continue;
+		scope->has_steps |= bit <= BY_STEP_TO;
+		scope->has_window |= bit >= BY_START_FROM;
+		switch (bit) {
+		case BY_STEP: scope->steps_from = scope->steps_to = ranges_number(value); break;
+		case BY_STEP_FROM: scope->steps_from = ranges_number(value); break;
+		case BY_STEP_TO: scope->steps_to = ranges_number(value); break;
+		case BY_START_FROM: scope->from_ns = ranges_number(value); break;
+		case BY_START_TO: scope->to_ns = ranges_number(value) + 1; break;
+		case BY_TID:
+			snprintf(tid, 24, "%llu", (unsigned long long)ranges_number(value));
+			scope->thread = tid;
+			break;
+		}
+	}
+	return true;
+}
+
+static int ranges_filter(sqlite3_vtab_cursor *base, int bits, const char *text, int count,
+                         sqlite3_value **values)
+{
+	struct ranges_state *state = (struct ranges_state *)base;
+	struct dw_model *model = ((struct ranges_table *)base->pVtab)->model;
+	struct dwell_error error = { 0, "" };
+	struct dw_scope scope = { .has_steps = false };
+	char tid[24];
+	int code;
+
+	ranges_rewind(&state->cursor);
+	if (!ranges_set_scope(&state->cursor, model, bits, values, &scope, tid))
+		return SQLITE_NOMEM;
+	if (scope.has_steps)
+		scope.has_window = false;
+	if (scope.has_steps && scope.steps_from > scope.steps_to)
+		return SQLITE_OK;
+	code = dw_model_within(model, &scope, &state->cursor.model, &error);
+	if (code) /* a step or thread that does not exist has no rows */
+		state->cursor.model = NULL;
+	return code == DWELL_E_NOMEM ? SQLITE_NOMEM : ranges_fill(state);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+/* The step of the range's process that began last before `ns`, if it had not ended. */
+static bool ranges_find_step(struct ranges_cursor *cursor, uint32_t process, uint64_t ns, uint64_t *number)
+{
+	const struct dw_source *source = dw_model_source(cursor->model);
+	const struct dw_source_step *steps = source->steps;
+	size_t low = 0, high = source->step_count, at = cursor->step;
+
+	if (at >= high || steps[at].start_ns > ns || steps[at].end_ns <= ns ||
+	    source->threads[steps[at].thread].process != process) {
+		while (low < high) { /* the first step after (process, ns) */
+			size_t middle = (low + high) / 2;
+			uint32_t other = source->threads[steps[middle].thread].process;
+
+			if (other < process || (other == process && steps[middle].start_ns <= ns))
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (!low || source->threads[steps[low - 1].thread].process != process || steps[low - 1].end_ns <= ns)
+			return false;
+		at = cursor->step = low - 1;
+	}
+	*number = steps[at].number;
+	return true;
+}
+
+static const char *ranges_category(uint32_t category)
+{
+	static const char *const names[] = {
+#define X(name, value, text) [value] = text,
+		DWELL_CATEGORIES(X)
+#undef X
+	};
+
+	return category < DWELL_CATEGORY_COUNT ? names[category] : "unknown";
+}
+
+static void ranges_put_thread(const struct ranges_cursor *cursor, sqlite3_context *to, uint32_t thread)
+{
+	char name[256];
+
+	dw_model_thread_name(cursor->model, thread, name, sizeof name);
+	sqlite3_result_text(to, name, -1, SQLITE_TRANSIENT);
+}
+
+static int ranges_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
+{
+	struct ranges_cursor *cursor = (struct ranges_cursor *)base;
+	const struct ranges_row *row = &cursor->rows[cursor->at];
+	const struct dw_source *source = dw_model_source(cursor->model);
+	const struct dw_source_thread *thread = &source->threads[row->thread];
+	const struct dw_source_clock *clock = &source->files[source->processes[thread->process].file].clock;
+	const struct dw_symbol *symbol = &cursor->model->symbols[row->symbol];
+	uint64_t start = dw_source_ns(clock, row->start), number;
+
+	switch (column) {
+	case NAME: sqlite3_result_text(to, symbol->name, -1, SQLITE_STATIC); break;
+	case CATEGORY: sqlite3_result_text(to, ranges_category(symbol->category), -1, SQLITE_STATIC); break;
+	case STEP:
+		if (ranges_find_step(cursor, thread->process, start, &number))
+			sqlite3_result_int64(to, (sqlite3_int64)number);
+		break;
+	case THREAD: ranges_put_thread(cursor, to, row->thread); break;
+	case TID: sqlite3_result_int64(to, thread->tid); break;
+	case PID: sqlite3_result_int64(to, source->processes[thread->process].pid); break;
+	case DEPTH: sqlite3_result_int64(to, row->depth); break;
+	case START: sqlite3_result_int64(to, (sqlite3_int64)start); break;
+	case DURATION:
+		sqlite3_result_int64(to, (sqlite3_int64)(dw_source_ns(clock, row->end) - start));
+		break;
+	case SELF:
+		sqlite3_result_int64(to, (sqlite3_int64)((double)(row->end - row->start - row->child) *
+		                                         clock->ns_per_tick + 0.5));
+		break;
+	case ENDED: sqlite3_result_int64(to, row->ended); break;
+	}
+	return SQLITE_OK;
+}
+
+static int ranges_next(sqlite3_vtab_cursor *base)
+{
+	struct ranges_state *state = (struct ranges_state *)base;
+
+	state->cursor.at++;
+	state->cursor.id++;
+	return ranges_fill(state);
+}
+
+static int ranges_eof(sqlite3_vtab_cursor *base)
+{
+	const struct ranges_cursor *cursor = (struct ranges_cursor *)base;
+
+	return !cursor->model || cursor->at == cursor->count;
+}
+
+static int ranges_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+	*id = ((struct ranges_cursor *)base)->id;
+	return SQLITE_OK;
+}
+
+/* ---- the module ----------------------------------------------------------------------------- */
+
+static int ranges_connect(sqlite3 *database, void *model, int count, const char *const *arguments,
+                          sqlite3_vtab **to, char **message)
+{
+	struct ranges_table *table = sqlite3_malloc(sizeof *table);
+
+	if (!table)
+		return SQLITE_NOMEM;
+	memset(table, 0, sizeof *table);
+	table->model = model;
+	*to = &table->base;
+	return sqlite3_declare_vtab(database, RANGES_SCHEMA);
+}
+
+static int ranges_disconnect(sqlite3_vtab *table)
+{
+	sqlite3_free(table);
+	return SQLITE_OK;
+}
+
+static int ranges_open(sqlite3_vtab *table, sqlite3_vtab_cursor **to)
+{
+	struct ranges_state *state = calloc(1, sizeof *state);
+
+	if (state)
+		state->cursor.buffer = malloc(DW_BLOCK_BYTES);
+	if (!state || !state->cursor.buffer) {
+		free(state);
+		return SQLITE_NOMEM;
+	}
+	*to = &state->cursor.base;
+	return SQLITE_OK;
+}
+
+static int ranges_close(sqlite3_vtab_cursor *base)
+{
+	struct ranges_state *state = (struct ranges_state *)base;
+
+	dw_frames_reset(&state->cursor.frames);
+	free(state->cursor.symbols);
+	free(state->cursor.rows);
+	free(state->cursor.buffer);
+	free(state);
+	return SQLITE_OK;
+}
+
+static const sqlite3_module ranges_module = {
+	.xConnect = ranges_connect, .xDisconnect = ranges_disconnect, .xBestIndex = ranges_best_index,
+	.xOpen = ranges_open, .xClose = ranges_close, .xFilter = ranges_filter, .xNext = ranges_next,
+	.xEof = ranges_eof, .xColumn = ranges_column, .xRowid = ranges_rowid,
+};
+
+int dw_query_add_ranges(sqlite3 *database, struct dw_model *model)
+{
+	return sqlite3_create_module(database, "ranges", &ranges_module, model);
+}
+#else
+typedef int ranges_unused; /* a file of C is not empty */
+#endif

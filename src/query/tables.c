@@ -1,0 +1,276 @@
+/* Views, steps, metadata and losses as tables of SQLite. */
+#include "query/query.h"
+
+#ifdef DW_HAVE_SQLITE
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "views/views.h"
+
+struct tables_source {
+	struct dw_model *model;
+	const struct dw_view *view; /* or NULL: */
+	struct dwell_table *(*make)(struct dw_model *model);
+};
+
+struct tables_table {
+	sqlite3_vtab base;
+	struct dwell_table *table;
+};
+
+struct tables_cursor {
+	sqlite3_vtab_cursor base;
+	size_t row;
+};
+
+/* ---- tables that are no views --------------------------------------------------------------- */
+
+static struct dwell_table *tables_make_metadata(struct dw_model *model)
+{
+	static const struct dw_column columns[] = { DW_COLUMN("pid", "pid", NONE, INT),
+		DW_COLUMN("key", "key", NONE, TEXT), DW_COLUMN("value", "value", NONE, TEXT) };
+	const struct dw_source *source = dw_model_source(model);
+	struct dwell_table *table = dw_table_create("metadata", columns, 3);
+
+	for (size_t i = 0; table && i < source->meta_count; i++) {
+		struct dw_cell *row = dw_table_row(table, 0);
+
+		dw_cell_int(&row[0], source->processes[source->metas[i].process].pid);
+		dw_cell_text(table, &row[1], source->metas[i].key);
+		dw_cell_text(table, &row[2], source->metas[i].value);
+	}
+	return table;
+}
+
+static struct dwell_table *tables_make_losses(struct dw_model *model)
+{
+	static const char *const causes[] = {
+#define X(name, label, text) [DW_LOSS_##name] = label,
+		DW_LOSS_CAUSES(X)
+#undef X
+	};
+	static const struct dw_column columns[] = { DW_COLUMN("cause", "cause", NONE, TEXT),
+		                                        DW_COLUMN("records", "records", COUNT, INT) };
+	const struct dw_source *source = dw_model_source(model);
+	struct dwell_table *table = dw_table_create("losses", columns, 2);
+
+	for (size_t i = 0; table && i < DW_LOSS_SLOTS; i++) {
+		struct dw_cell *row = source->lost[i] ? dw_table_row(table, 0) : NULL;
+
+		if (!row)
+			continue;
+		dw_cell_text(table, &row[0], i < sizeof causes / sizeof *causes && causes[i] ? causes[i] : "unknown");
+		dw_cell_int(&row[1], (int64_t)source->lost[i]);
+	}
+	return table;
+}
+
+static struct dwell_table *tables_make_steps(struct dw_model *model)
+{
+	enum { NUMBER, THREAD, START, DURATION, CPU, OPERATORS, COUNTED, COLUMNS };
+	static const struct dw_column columns[] = { [NUMBER] = DW_COLUMN("step", "step", NONE, INT),
+		[THREAD] = DW_COLUMN("thread", "thread", NONE, TEXT), [START] = DW_COLUMN("start_ns", "start", NS, INT),
+		[DURATION] = DW_COLUMN("duration_ns", "duration", NS, INT), [CPU] = DW_COLUMN("cpu_ns", "cpu", NS, INT),
+		[OPERATORS] = DW_COLUMN("operators", "operators", COUNT, INT),
+		[COUNTED] = DW_COLUMN("counted", "counted", NONE, INT) };
+	const struct dw_steps *steps = dw_model_steps(model, NULL);
+	struct dwell_table *table = steps ? dw_table_create("steps", columns, COLUMNS) : NULL;
+	char name[256];
+
+	for (size_t i = 0; table && i < steps->count; i++) {
+		const struct dw_step *step = &steps->steps[i];
+		struct dw_cell *row = dw_table_row(table, 0);
+
+		dw_model_thread_name(model, step->thread, name, sizeof name);
+		dw_cell_int(&row[NUMBER], (int64_t)step->number);
+		dw_cell_text(table, &row[THREAD], name);
+		dw_cell_int(&row[START], (int64_t)step->start_ns);
+		dw_cell_int(&row[DURATION], (int64_t)(step->end_ns - step->start_ns));
+		if (step->cpu_ns)
+			dw_cell_int(&row[CPU], (int64_t)step->cpu_ns);
+		dw_cell_int(&row[OPERATORS], step->operator_count);
+		dw_cell_int(&row[COUNTED], step->counted);
+	}
+	return table;
+}
+
+static const struct {
+	const char *name;
+	struct dwell_table *(*make)(struct dw_model *model);
+} tables_own[] = { { "ranges", NULL }, /* ranges.c */
+	               { "steps", tables_make_steps }, { "metadata", tables_make_metadata },
+	               { "losses", tables_make_losses } };
+#define TABLES_OWN (sizeof tables_own / sizeof *tables_own)
+
+/* Views that are sentences, or that a table above replaces. */
+static bool tables_is_left_out(const char *view)
+{
+	return strcmp(view, "overview") == 0 || strcmp(view, "steps") == 0;
+}
+
+const char *dw_query_table_name(size_t index)
+{
+	const struct dw_view *view;
+
+	if (index < TABLES_OWN)
+		return tables_own[index].name;
+	index -= TABLES_OWN;
+	for (size_t i = 0; (view = dw_view_at(i)); i++)
+		if (!tables_is_left_out(view->name) && !index--)
+			return view->name;
+	return NULL;
+}
+
+/* ---- the module ----------------------------------------------------------------------------- */
+
+static int tables_declare(sqlite3 *database, const struct dwell_table *table)
+{
+	static const char *const types[] = { [DW_CELL_NONE] = "", [DW_CELL_INT] = " INTEGER",
+		                                 [DW_CELL_REAL] = " REAL", [DW_CELL_TEXT] = " TEXT" };
+	sqlite3_str *sql = sqlite3_str_new(database);
+	char *text;
+	int code;
+
+	sqlite3_str_appendall(sql, "CREATE TABLE x(");
+	for (size_t i = 0; i < table->column_count; i++)
+		sqlite3_str_appendf(sql, "%s\"%w\"%s", i ? ", " : "", table->columns[i].name,
+		                    types[table->columns[i].type]);
+	sqlite3_str_appendall(sql, ")");
+	text = sqlite3_str_finish(sql);
+	code = text ? sqlite3_declare_vtab(database, text) : SQLITE_NOMEM;
+	sqlite3_free(text);
+	return code;
+}
+
+static int tables_connect(sqlite3 *database, void *context, int count, const char *const *arguments,
+                          sqlite3_vtab **to, char **message)
+{
+	static const struct dwell_view_options options = { .size = sizeof options, .limit = SIZE_MAX,
+		                                               .all = true };
+	const struct tables_source *source = context;
+	struct tables_table *vtab = sqlite3_malloc(sizeof *vtab);
+	struct dwell_error error = { 0, "" };
+	int code = vtab ? SQLITE_OK : SQLITE_NOMEM;
+
+	if (code)
+		return code;
+	memset(vtab, 0, sizeof *vtab);
+	if (source->make) {
+		vtab->table = source->make(source->model);
+	} else if (dw_view_run(source->view, source->model, &options, &vtab->table, &error)) {
+		*message = sqlite3_mprintf("%s", error.message);
+		code = SQLITE_ERROR;
+	}
+	if (!code)
+		code = vtab->table && !vtab->table->failed ? tables_declare(database, vtab->table) : SQLITE_NOMEM;
+	if (code) {
+		dw_table_destroy(vtab->table);
+		sqlite3_free(vtab);
+		return code;
+	}
+	*to = &vtab->base;
+	return SQLITE_OK;
+}
+
+static int tables_disconnect(sqlite3_vtab *vtab)
+{
+	dw_table_destroy(((struct tables_table *)vtab)->table);
+	sqlite3_free(vtab);
+	return SQLITE_OK;
+}
+
+static int tables_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	info->estimatedRows = (sqlite3_int64)((struct tables_table *)vtab)->table->row_count;
+	info->estimatedCost = (double)info->estimatedRows;
+	return SQLITE_OK;
+}
+
+static int tables_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **to)
+{
+	struct tables_cursor *cursor = sqlite3_malloc(sizeof *cursor);
+
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof *cursor);
+	*to = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int tables_close(sqlite3_vtab_cursor *cursor)
+{
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+static int tables_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
+                         sqlite3_value **values)
+{
+	((struct tables_cursor *)cursor)->row = 0;
+	return SQLITE_OK;
+}
+
+static int tables_next(sqlite3_vtab_cursor *cursor)
+{
+	((struct tables_cursor *)cursor)->row++;
+	return SQLITE_OK;
+}
+
+static int tables_eof(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct tables_cursor *)cursor)->row >= ((struct tables_table *)cursor->pVtab)->table->row_count;
+}
+
+static int tables_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int column)
+{
+	const struct dwell_table *table = ((struct tables_table *)cursor->pVtab)->table;
+	const struct dw_cell *cell = dw_table_at(table, ((struct tables_cursor *)cursor)->row) + column;
+
+	switch (cell->type) {
+	case DW_CELL_NONE: sqlite3_result_null(to); break;
+	case DW_CELL_INT: sqlite3_result_int64(to, cell->integer); break;
+	case DW_CELL_REAL: sqlite3_result_double(to, cell->real); break;
+	case DW_CELL_TEXT: sqlite3_result_text(to, cell->text, -1, SQLITE_STATIC); break;
+	}
+	return SQLITE_OK;
+}
+
+static int tables_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
+{
+	*id = (sqlite3_int64)((struct tables_cursor *)cursor)->row;
+	return SQLITE_OK;
+}
+
+/* Without xCreate: the table exists under the module's name, and is made when it is first used. */
+static const sqlite3_module tables_module = {
+	.xConnect = tables_connect, .xDisconnect = tables_disconnect, .xBestIndex = tables_best_index,
+	.xOpen = tables_open, .xClose = tables_close, .xFilter = tables_filter, .xNext = tables_next,
+	.xEof = tables_eof, .xColumn = tables_column, .xRowid = tables_rowid,
+};
+
+static int tables_add(sqlite3 *database, const char *name, struct tables_source from)
+{
+	struct tables_source *source = sqlite3_malloc(sizeof *source);
+
+	if (!source)
+		return SQLITE_NOMEM;
+	*source = from;
+	return sqlite3_create_module_v2(database, name, &tables_module, source, sqlite3_free);
+}
+
+int dw_query_add_tables(sqlite3 *database, struct dw_model *model)
+{
+	const struct dw_view *view;
+	int code = SQLITE_OK;
+
+	for (size_t i = 1; i < TABLES_OWN && !code; i++)
+		code = tables_add(database, tables_own[i].name, (struct tables_source){ model, NULL, tables_own[i].make });
+	for (size_t i = 0; (view = dw_view_at(i)) && !code; i++)
+		if (!tables_is_left_out(view->name))
+			code = tables_add(database, view->name, (struct tables_source){ model, view, NULL });
+	return code;
+}
+#else
+typedef int tables_unused; /* a file of C is not empty */
+#endif

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""dwell query on traces whose times are known.
+
+usage: query_test.py DWELL MAKE_RANKS [PART-OF-A-NAME...]
+
+The last line is "N passed, N failed, N skipped".
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+dwell, make_ranks = (os.path.abspath(path) for path in sys.argv[1:3])
+STEPS, OPERATORS = 50, 8  # of each step: half in forward, half in backward
+
+
+def run(*command, status=0):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode != status:
+        raise AssertionError(f"{command}: exit status {done.returncode}: {done.stdout}{done.stderr}")
+    return done
+
+
+class Query(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="dwell-query-")
+        run(make_ranks, cls.temporary.name, "1", str(STEPS), "operators", str(OPERATORS))
+        cls.trace = os.path.join(cls.temporary.name, "rank-0000.dwell")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def ask(self, sql):
+        return json.loads(run(dwell, "query", "-f", "json", self.trace, sql).stdout)["views"][0]["rows"]
+
+    def view(self, name):
+        table = json.loads(run(dwell, "report", "-f", "json", "--view", name, self.trace).stdout)["views"][0]
+        return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
+
+    def test_ranges_are_those_of_the_views(self):
+        rows = {row[0]: row[1:] for row in self.ask(
+            "select name, count(*), sum(duration_ns), sum(self_ns), max(duration_ns) from ranges "
+            "where category = 'operator' group by name")}
+        self.assertEqual({row["name"] for row in self.view("operators")}, set(rows))
+        for row in self.view("operators"):
+            calls, total, self_ns, longest = rows[row["name"]]
+            self.assertEqual((row["calls"], row["max_ns"]), (calls, longest))
+            self.assertEqual((row["total_ns"], row["self_ns"]), (total, self_ns))
+
+    def test_self_time_excludes_all_ranges_inside(self):
+        (outer, own), = self.ask("select sum(duration_ns), sum(self_ns) from ranges where name = 'forward'")
+        (inner,), = self.ask("select sum(duration_ns) from ranges where name = 'forward.kernel'")
+        self.assertEqual(outer - inner, own)
+
+    def test_conditions_narrow_the_walk_and_change_nothing(self):
+        everything = self.ask("select step, name, start_ns, duration_ns from ranges")
+        steps = [row[0] for row in everything]
+        self.assertEqual(set(range(STEPS)), set(steps) - {None})
+        for where, keep in (
+                ("step = 7", lambda row: row[0] == 7),
+                ("step between 7 and 9", lambda row: row[0] is not None and 7 <= row[0] <= 9),
+                ("step > 44.5", lambda row: row[0] is not None and row[0] > 44.5),
+                ("step = 10000", lambda row: False),
+                ("step is null", lambda row: row[0] is None),
+                ("name = 'backward' and step < 3", lambda row: row[1] == "backward" and row[0] is not None and row[0] < 3),
+                ("name = 'nothing'", lambda row: False),
+                ("start_ns >= 400000000 and start_ns < 600000000", lambda row: 400000000 <= row[2] < 600000000),
+                ("start_ns > 400000000 and step = 20", lambda row: row[2] > 400000000 and row[0] == 20),
+                ("tid = 1000", lambda row: True), ("tid = 77", lambda row: False)):
+            found = self.ask(f"select step, name, start_ns, duration_ns from ranges where {where}")
+            self.assertEqual([row for row in everything if keep(row)], found, where)
+
+    def test_join_of_steps_and_ranges(self):
+        rows = self.ask("select s.step, s.duration_ns, sum(r.self_ns) from steps s join ranges r on r.step = s.step "
+                        "group by s.step")
+        self.assertEqual(STEPS, len(rows))
+        for _, length, covered in rows:
+            self.assertLessEqual(covered, length)
+
+    def test_views_are_tables(self):
+        facts = dict(self.ask("select fact, value from facts where value is not null"))
+        self.assertEqual(STEPS, facts["step.count"])
+        self.assertEqual([[STEPS]], self.ask("select count(*) from steps where counted"))
+        self.assertEqual([], self.ask("select * from losses"))
+
+    def test_schema(self):
+        tables = dict(self.ask(".schema"))
+        self.assertIn("duration_ns", tables["ranges"].split())
+        self.assertIn("self_ns", tables["operators"].split())
+        self.assertIn("has no", tables["kernels"])  # why, and what to record
+
+    def test_bad_input(self):
+        for sql, says in (("selct 1", "SQL, character 1:"), ("select nme from ranges", "no such column: nme"),
+                          ("select 1; select 2", "one statement"), ("", "empty"), ("select * from nowhere", "no such table"),
+                          ("select name from kernels", "has no"), ("attach 'x.db' as x", "too many attached"),
+                          ("delete from ranges", "may not be modified")):
+            self.assertIn(says, run(dwell, "query", self.trace, sql, status=2).stderr, sql)
+        self.assertIn("missing.dwell", run(dwell, "query", "missing.dwell", "select 1", status=1).stderr)
+        run(dwell, "query", status=2)
+
+    def test_limit_ends_early_and_formats(self):
+        self.assertEqual(3, len(self.ask("select * from ranges limit 3")))
+        self.assertIn("| name |", run(dwell, "query", "-f", "md", self.trace, "select name from ranges limit 1").stdout)
+        self.assertEqual("a,b\n1,\n", run(dwell, "query", "-f", "csv", self.trace, "select 1 a, null b").stdout)
+
+
+if __name__ == "__main__":
+    selected = sys.argv[3:]
+    suite = unittest.TestSuite(test for test in unittest.defaultTestLoader.loadTestsFromTestCase(Query)
+                               if not selected or any(part in test.id() for part in selected))
+    result = unittest.TextTestRunner(verbosity=1).run(suite)
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
+    sys.exit(failed > 0)
