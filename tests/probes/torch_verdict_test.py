@@ -16,7 +16,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-HEAD = """
+HEAD = installed.LIGHT + """
 import gc, time, torch, torch.nn as nn
 from torch.utils.data import DataLoader, Dataset
 torch.set_num_threads(1)
