@@ -2,8 +2,9 @@
  * Facts of memory: the peak and who owns it, growth from step to step, temporaries.
  *
  * They cover the pool with the largest peak in the loop's process. Memory grows if both the mean and
- * the least of each quarter of the loop's steady part exceed those of the quarter before it: larger
- * inputs raise the mean only, and the least of few moments may rise by chance.
+ * the least of each quarter of the loop's steady part exceed those of the quarter before it, the least
+ * by half as much as the mean: larger inputs raise the mean only, and the least of few moments may rise
+ * by chance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -106,7 +107,9 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH_SHARE, "there are too few steps");
 		return;
 	}
-	growth = fmin(memory_growth(means), memory_growth(least));
+	growth = memory_growth(means);
+	if (memory_growth(least) < growth / 2)
+		growth = 0;
 	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first),
 	                   count - first);
 	if (growth > 0)

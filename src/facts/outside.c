@@ -120,8 +120,22 @@ static void outside_put_gap(struct dw_facts_work *work)
 		dw_fact_set_median(work, DW_FACT_LOOP_GAP, count);
 }
 
+/* The time between steps in which the thread waited for a CPU, of the loop's `delay_ns`. */
+static double outside_delay(const struct dw_facts_work *work, double delay_ns)
+{
+	for (size_t i = 0; i < work->loop->count; i++) {
+		const struct dw_usage_of *usage = &work->usages[i];
+		double length = (double)(work->all[i].end_ns - work->all[i].start_ns);
+
+		if (usage->wall_ns > 0)
+			delay_ns -= usage->delay_ns * length / usage->wall_ns;
+	}
+	return fmax(0, delay_ns);
+}
+
 /* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
- * The CPU time and the delay outside steps are those of the whole loop less those of its steps. */
+ * The CPU time and the delay outside steps are those of the whole loop less those of its steps. In
+ * its delay the thread does nothing: that is neither. */
 static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 {
 	const struct dw_loop *loop = work->loop;
@@ -142,12 +156,13 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 		                       loop->outside_ns[DW_SHARE_DEVICE]);
 		waiting_ns = fmax(0, fmin(waiting_ns, rest_ns));
 		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
+		waiting_ns += outside_delay(work, usage.delay_ns * work->loop_ns / usage.wall_ns);
 	} else {
 		dw_fact_miss(work, DW_FACT_LOOP_WAITING,
 		             "the trace has no readings of the kernel's account between steps");
 	}
 	dw_fact_set_share(work, work->python ? DW_FACT_LOOP_PYTHON : DW_FACT_LOOP_UNNAMED,
-	                  rest_ns - waiting_ns, work->loop_ns, 1);
+	                  fmax(0, rest_ns - waiting_ns), work->loop_ns, 1);
 	dw_fact_miss(work, work->python ? DW_FACT_LOOP_UNNAMED : DW_FACT_LOOP_PYTHON,
 	             work->python ? "in a Python program it is part of loop.python"
 	                          : "the program is not a Python program");

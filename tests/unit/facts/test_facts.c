@@ -488,6 +488,29 @@ TEST(what_blocks_the_main_thread)
 	made_close(&made);
 }
 
+/* Between two steps of 40 ms the thread runs for 4 ms and has no CPU for 6. */
+TEST(waits_for_a_cpu_between_steps_are_no_work)
+{
+	begin_trace(0);
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t at = 100 + i * 50;
+		struct dw_entry_usage *in = dw_encode_usage(&made.process, made.thread, at * ms, (at + 40) * ms);
+		struct dw_entry_usage *between;
+
+		in->cpu_ns = in->process_cpu_ns = 40 * ms;
+		step(i, at, at + 40, 40);
+		between = dw_encode_usage(&made.process, made.thread, (at + 40) * ms, (at + 50) * ms);
+		between->cpu_ns = between->process_cpu_ns = 4 * ms;
+		between->delay_ns = 6 * ms;
+	}
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, LOOP_STEPS), 800 / 990.0);
+	CLOSE(VALUE(facts, LOOP_WAITING), 0);
+	CHECK_NEAR(VALUE(facts, LOOP_UNNAMED), 19 * 4 / 990.0, 1e-3);
+	made_close(&made);
+}
+
 TEST(functions_that_log_count_with_what_they_call)
 {
 	begin_trace(DW_PROCESS_PYTHON);
