@@ -185,6 +185,13 @@ static const struct dw_option info_options[] = {
 	HELP,
 };
 
+static const struct dw_option view_options[] = {
+	{ DW_OPTION_PORT, "port", 'p', "PORT",
+	  .help = "listen at this port of 127.0.0.1 (default 0: any free port)" },
+	{ DW_OPTION_NO_BROWSER, "no-browser", .help = "print the address and start no browser" },
+	HELP,
+};
+
 static const struct dw_option serve_options[] = {
 	{ DW_OPTION_PORT, "port", 'p', "PORT",
 	  .help = "listen at this port; 0 means any free port (default 9001)" },
@@ -228,6 +235,8 @@ const struct dw_verb dw_verbs[] = {
 	  dw_cmd_diff },
 	{ "query", "answer a question in SQL about a trace", "[TRACE] SQL", OPTIONS(query_options),
 	  dw_cmd_query },
+	{ "view", "show a trace in a browser, also while it is being written", "[TRACE...]",
+	  OPTIONS(view_options), dw_cmd_view },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
 	  dw_cmd_serve },
 	{ "capture", "capture from a program that is serving", "HOST:PORT", OPTIONS(capture_options),

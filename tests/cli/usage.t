@@ -11,6 +11,7 @@ $ dwell
 2>   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
 2>   dwell diff BEFORE... -- AFTER... compare runs before and after a change
 2>   dwell query [TRACE] SQL   answer a question in SQL about a trace
+2>   dwell view [TRACE...]     show a trace in a browser, also while it is being written
 2>   dwell serve TRACE         let TensorBoard capture from a running program
 2>   dwell capture HOST:PORT   capture from a program that is serving
 2>   dwell info [TRACE]        list what a trace holds
@@ -39,6 +40,7 @@ dwell: where a neural network's training time and memory go
   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
   dwell diff BEFORE... -- AFTER... compare runs before and after a change
   dwell query [TRACE] SQL   answer a question in SQL about a trace
+  dwell view [TRACE...]     show a trace in a browser, also while it is being written
   dwell serve TRACE         let TensorBoard capture from a running program
   dwell capture HOST:PORT   capture from a program that is serving
   dwell info [TRACE]        list what a trace holds
@@ -177,6 +179,7 @@ verb	summarize	store what the steps of traces took, in a small file
 verb	ranks	compare the ranks of a job: which one is slow, and where
 verb	diff	compare runs before and after a change
 verb	query	answer a question in SQL about a trace
+verb	view	show a trace in a browser, also while it is being written
 verb	serve	let TensorBoard capture from a running program
 verb	capture	capture from a program that is serving
 verb	info	list what a trace holds

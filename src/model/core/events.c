@@ -20,6 +20,7 @@ struct frame {
 	uint64_t sequence;
 	const char *args;
 	uint32_t symbol, forward_thread, stack;
+	uint32_t id;    /* of its OP record */
 };
 
 struct async {
@@ -33,6 +34,7 @@ struct pass {
 	void *context;
 	int result;     /* of `each`; the first that is not 0 stops the walk */
 	bool failed;
+	bool window;    /* asynchronous ranges are left out: their ends may be outside */
 	struct dw_frames frames;
 	struct async *asyncs;
 	size_t async_count, async_capacity;
@@ -71,6 +73,7 @@ DW_INLINE void events_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	frame->sequence = UINT64_MAX;
 	frame->args = NULL;
 	frame->symbol = events_symbol(events, id);
+	frame->id = id;
 	frame->forward_thread = DW_NO_INDEX;
 	frame->stack = events->pass.depth > 1 ? frame[-1].stack : 0;
 	frame->frame.in_scope = dw_pass_in_scope(&events->pass, ticks);
@@ -175,7 +178,7 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 		break;
 	case DW_ASYNC_BEGIN:
 	case DW_ASYNC_END:
-		if (events->pass.walk.wanted)
+		if (events->pass.walk.wanted && !events->all->window)
 			events_async_keep(events, ticks, record);
 		break;
 	case DW_MARK:
@@ -343,4 +346,107 @@ int dw_model_events(struct dw_model *model, int (*each)(void *context, const str
                     void *context, struct dwell_error *error)
 {
 	return dw_model_events_of(model, DW_EVENTS_ALL, each, context, error);
+}
+
+/* ---- windows ---------------------------------------------------------------------------------- */
+
+/* Restores the state of the stream at a place, as if the stream had been walked up to there. */
+static void events_resume(struct events *events, const struct dw_events_place *from)
+{
+	struct dw_walk *walk = &events->pass.walk;
+
+	if (!from->chunk)
+		return;
+	dw_walk_set_thread(walk, from->thread);
+	walk->time.ticks = from->ticks;
+	walk->time.floor = from->floor;
+	walk->time.inside = from->inside;
+	walk->time.in_scope = from->in_scope;
+	for (uint32_t i = 0; i < from->open_count; i++) {
+		const struct dw_events_open *range = &from->open[i];
+
+		dw_pass_begin(&events->pass, &events_hooks, range->start, range->id);
+		if (!walk->file->named_ends)
+			continue;
+		if (walk->open.depth == walk->open.capacity)
+			dw_open_grow(&walk->open);
+		if (walk->open.depth < walk->open.capacity)
+			walk->open.ids[walk->open.depth] = range->id | (range->by_name ? DW_OPEN_BY_NAME : 0);
+		walk->open.depth++;
+	}
+	if (from->folded)
+		dw_pass_fold(&events->pass, (int)from->folded);
+}
+
+/* Stores the state before chunk `to`; the open ranges are not reported. */
+static void events_store(struct events *events, size_t to, struct dw_events_place *end)
+{
+	const struct dw_walk *walk = &events->pass.walk;
+	uint32_t depth = events->pass.depth;
+
+	*end = (struct dw_events_place){ .chunk = to, .ticks = walk->time.ticks,
+		.floor = walk->time.floor, .inside = walk->time.inside, .in_scope = walk->time.in_scope,
+		.thread = walk->thread, .folded = events->pass.folded };
+	end->open = depth ? malloc(depth * sizeof *end->open) : NULL;
+	if (depth && !end->open) {
+		events->all->failed = true;
+		return;
+	}
+	end->open_count = depth;
+	for (uint32_t i = 0; i < depth; i++) {
+		const struct frame *frame = (const struct frame *)(const void *)events->pass.frames + i + 1;
+
+		end->open[i] = (struct dw_events_open){ frame->frame.start, frame->id,
+			i < walk->open.depth && i < walk->open.capacity && walk->open.ids[i] & DW_OPEN_BY_NAME };
+	}
+}
+
+static void events_walk_window(struct events *events, const struct dw_events_place *from, size_t to,
+                               struct dw_events_place *end)
+{
+	struct dw_pass *pass = &events->pass;
+
+	events_resume(events, from);
+	for (size_t i = from->chunk; i < to && !events->all->result; i++)
+		events_chunk(pass, i);
+	if (to == pass->walk.stream->chunk_count) {
+		events_finish(pass);
+		if (end)
+			*end = (struct dw_events_place){ .chunk = to, .thread = pass->walk.thread };
+		return;
+	}
+	if (end)
+		events_store(events, to, end);
+	else
+		events_flush(pass, dw_time_now(&pass->walk.time), DW_FLUSH_END);
+	dw_walk_reset(&pass->walk);
+}
+
+uint32_t dw_model_symbol_of_id(const struct dw_model *model, uint32_t file, uint32_t id)
+{
+	uint32_t symbol = model->symbol_by_id[file][id < model->source->files[file].symbol_count ? id : 0];
+
+	return model->row_symbol[model->symbol_row[symbol]];
+}
+
+int dw_model_events_between(struct dw_model *model, size_t stream, const struct dw_events_place *from,
+                            size_t to, struct dw_events_place *end,
+                            int (*each)(void *context, const struct dw_event *event), void *context,
+                            struct dwell_error *error)
+{
+	struct pass pass = { .each = each, .context = context, .window = true };
+	void *buffer = malloc(DW_BLOCK_BYTES);
+	struct events events;
+
+	memset(&events, 0, sizeof events);
+	if (!buffer)
+		return dw_model_no_memory(model, error);
+	dw_pass_init(&events.pass, model, stream, &pass.frames, buffer);
+	events.all = &pass;
+	events.symbol_by_id = model->symbol_by_id[model->source->streams[stream].file];
+	events_walk_window(&events, from, to, end);
+	pass.failed |= events.pass.failed;
+	free(buffer);
+	dw_frames_reset(&pass.frames);
+	return pass.failed ? dw_model_no_memory(model, error) : pass.result;
 }

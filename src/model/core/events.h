@@ -41,4 +41,38 @@ int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
 int dw_model_events(struct dw_model *model, int (*each)(void *context, const struct dw_event *event),
                     void *context, struct dwell_error *error);
 
+/* ---- windows: some chunks of one stream ---------------------------------------------------- */
+
+/* A range that is open between two chunks. */
+struct dw_events_open {
+	uint64_t start;  /* ticks */
+	uint32_t id;     /* id of its OP record, in its file */
+	bool by_name;    /* a plain END does not end it */
+};
+
+/* The state of a stream between two chunks. All zero is the begin of a stream. */
+struct dw_events_place {
+	size_t chunk;          /* the next one */
+	uint64_t ticks, floor; /* see struct dw_decode_time */
+	uint32_t inside;
+	bool in_scope;
+	uint32_t thread;       /* index of the writer; not used if `chunk` is 0 */
+	uint32_t folded;       /* open ranges that are only counted */
+	uint32_t open_count;
+	struct dw_events_open *open; /* outermost first; malloc'ed */
+};
+
+/* The symbol of a range that is open at a place: the first symbol of its row. */
+uint32_t dw_model_symbol_of_id(const struct dw_model *model, uint32_t file, uint32_t id);
+/* Like dw_model_events(), for the chunks of a stream from place `from` up to chunk `to`, without
+ * asynchronous ranges. A range that was open at `from` is reported too, with its begin, but without
+ * what was recorded with its begin (args, stack, sequence). Ranges that are open at the end: if
+ * `end` is not NULL, they are stored there with the other state, and are not reported; otherwise
+ * they are reported with `open` set, and end at the last record. At the end of the stream `open`
+ * ranges are always reported. The caller frees end->open. */
+int dw_model_events_between(struct dw_model *model, size_t stream, const struct dw_events_place *from,
+                            size_t to, struct dw_events_place *end,
+                            int (*each)(void *context, const struct dw_event *event), void *context,
+                            struct dwell_error *error);
+
 #endif

@@ -1,0 +1,106 @@
+/* The index of spans, for the files that answer from it; see span.h. */
+#ifndef DW_PAGE_SPAN_INSIDE_H
+#define DW_PAGE_SPAN_INSIDE_H
+
+#include "export/arrows.h"
+#include "model/device/device.h"
+#include "page/span.h"
+#include "page/span_rows.h"
+
+/* Tracks by id: for each thread its steps, its ranges, the ranges of its signal handlers; then the
+ * queues of devices. */
+enum { DW_TRACK_STEPS, DW_TRACK_THREAD, DW_TRACK_HANDLERS, DW_TRACKS_OF_THREAD };
+
+/* A chunk of the trace, in the order in which it is read. */
+struct dw_span_chunk {
+	uint64_t begin_ns;
+	uint32_t stream, chunk;
+};
+
+struct dw_span_stream {
+	struct dw_events_place *places; /* before chunks number 0, stride, 2 * stride, ... as far as read;
+	                                 * a place that would be too large is not stored: its chunk is
+	                                 * 0 and the number of its place is not */
+	size_t place_count, place_capacity;
+	struct dw_events_place next;    /* up to where it is read */
+};
+
+struct dw_span_flow {
+	uint64_t from_ns, to_ns;
+	uint32_t from_track, to_track;
+};
+
+struct dw_page_spans {
+	struct dw_model *model;
+	const struct dw_source *source;
+	const struct dw_symbol *symbols;
+	size_t symbol_count;
+	const struct dw_device_work *device; /* NULL: the trace has none */
+	struct dw_span_rows *tracks;         /* by id */
+	size_t track_count;
+	struct dw_span_stream *streams;
+	size_t stride;                       /* chunks from one place to the next */
+	size_t place_bytes;
+	struct dw_span_chunk *chunks;
+	size_t chunk_count, next_chunk;
+	uint64_t resolution_ns;              /* of the tracks of threads and handlers; 0: all ranges */
+	size_t items, most_items;            /* in these tracks */
+	struct dw_arrows arrows;             /* until all has been read */
+	struct dw_span_flow *flows;          /* then */
+	size_t flow_count, flow_capacity;
+	bool begun, complete, failed;
+};
+
+static inline uint32_t dw_span_track_of(uint32_t thread, unsigned which)
+{
+	return thread * DW_TRACKS_OF_THREAD + which;
+}
+
+static inline uint32_t dw_span_queue_track(const struct dw_page_spans *spans, uint32_t queue)
+{
+	return (uint32_t)spans->source->thread_count * DW_TRACKS_OF_THREAD + queue;
+}
+
+/* Whether its short ranges may be merged in the index. */
+static inline bool dw_span_is_merged(const struct dw_page_spans *spans, uint32_t track)
+{
+	return spans->resolution_ns && track < spans->source->thread_count * DW_TRACKS_OF_THREAD &&
+	       track % DW_TRACKS_OF_THREAD != DW_TRACK_STEPS;
+}
+
+/* The name of an item. The items of a track of steps have numbers instead. */
+const char *dw_span_name(const struct dw_page_spans *spans, uint32_t name);
+/* DW_NO_INDEX: an event of a device. */
+uint32_t dw_span_category(const struct dw_page_spans *spans, uint32_t name);
+size_t dw_span_name_count(const struct dw_page_spans *spans);
+
+/* The kind of a name, an index of what the timeline calls kind_names: the category of a range, or
+ * the family of a device's event. */
+uint32_t dw_span_kind(const struct dw_page_spans *spans, uint32_t name);
+const char *dw_span_kind_name(uint32_t kind);
+
+/* ---- span.c ------------------------------------------------------------------------------------ */
+
+/*
+ * The rows of `track` in a window, in their order; `exact`: also the ranges that the index merged,
+ * from the chunks. The caller zeroes *rows and resets it.
+ */
+int dw_span_collect(struct dw_page_spans *spans, const struct dw_page_window *window,
+                    uint64_t resolution_ns, struct dw_span_rows *tracks, bool exact,
+                    struct dwell_error *error);
+/* How many chunks an exact answer reads. */
+size_t dw_span_chunks_of(const struct dw_page_spans *spans, const struct dw_page_window *window);
+/* Walks the chunks of all streams that have records in the window, from places before it. */
+int dw_span_walk(struct dw_page_spans *spans, const struct dw_page_window *window,
+                 int (*each)(void *context, const struct dw_event *event), void *context,
+                 struct dwell_error *error);
+/* Cuts a window to the trace. */
+struct dw_page_window dw_span_cut(const struct dw_page_spans *spans,
+                                  const struct dw_page_window *window);
+bool dw_span_wants(const struct dw_page_window *window, uint32_t track);
+/* Writes collected tracks as `"tracks":[...]`. `names` NULL: names as they are; otherwise each name
+ * is replaced by names[name] - 1. */
+void dw_span_put_tracks(const struct dw_page_spans *spans, const struct dw_span_rows *tracks,
+                        uint64_t begin_ns, const uint32_t *names, struct dw_writer_out *out);
+
+#endif

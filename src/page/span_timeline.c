@@ -1,0 +1,366 @@
+/*
+ * The timeline of a report: tracks, names, and the spans that a file can hold; see span.h.
+ *
+ * A page that asks a server needs no spans, but all names. A file has the whole run at some
+ * levels of detail, and every event of the slowest, the median and the first steady step of the
+ * thread with most steps. It has only the names of what is in these spans.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "dwell/probe.h"
+#include "facts/work.h"
+#include "page/span_inside.h"
+
+#define MOST_NAME_BYTES 300u   /* longer names are cut */
+#define FIRST_PIXELS 2000u
+#define FINER 32u              /* resolution of the second level, if a run is not small */
+#define ITEM_BYTES 16u         /* about, as JSON */
+#define STEP_SPANS 3u
+
+struct timeline_file {
+	struct dw_page_spans *spans;
+	struct dw_writer_out *out;
+	uint32_t *names;    /* by name: its number in the file plus 1; 0: not used yet */
+	uint32_t *order;    /* by number: the name */
+	uint32_t count;
+};
+
+/* ---- steps ------------------------------------------------------------------------------------ */
+
+static int timeline_compare_lengths(const void *left, const void *right)
+{
+	const struct dw_span_item *const *a = left, *const *b = right;
+	uint64_t x = (*a)->end_ns - (*a)->start_ns, y = (*b)->end_ns - (*b)->start_ns;
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (*a)->start_ns < (*b)->start_ns ? -1 : (*a)->start_ns > (*b)->start_ns;
+}
+
+/* The steps of the thread with most of them. */
+static const struct dw_span_row *timeline_steps(const struct dw_page_spans *spans)
+{
+	const struct dw_span_row *most = NULL;
+
+	for (size_t i = 0; i < spans->source->thread_count; i++) {
+		const struct dw_span_rows *rows = &spans->tracks[dw_span_track_of((uint32_t)i, DW_TRACK_STEPS)];
+
+		if (rows->count && (!most || rows->rows[0].count > most->count))
+			most = &rows->rows[0];
+	}
+	return most && most->count ? most : NULL;
+}
+
+/* Finds the slowest, the median and the first steady step. Returns how many there are: some may be
+ * the same. */
+static size_t timeline_choose_steps(const struct dw_page_spans *spans,
+                                    const struct dw_span_item *chosen[STEP_SPANS])
+{
+	const struct dw_span_row *row = timeline_steps(spans);
+	size_t count = row ? row->count : 0, sorted_count = 0, first = count;
+	const struct dw_span_item **sorted = calloc(count + 1, sizeof *sorted);
+	double *lengths = calloc(count * 2 + 1, sizeof *lengths);
+	uint8_t *roles = calloc(count + 1, 1);
+
+	if (count && sorted && lengths && roles) {
+		for (size_t i = 0; i < count; i++)
+			lengths[i] = (double)(row->items[i].end_ns - row->items[i].start_ns);
+		dw_facts_find_roles(lengths, count, true, roles, lengths + count);
+		for (size_t i = count; i-- > 0;) {
+			first = roles[i] & DW_ROLE_STEADY ? i : first;
+			if (!(roles[i] & DW_ROLE_WARM_UP))
+				sorted[sorted_count++] = &row->items[i];
+		}
+		if (!sorted_count)
+			sorted[sorted_count++] = &row->items[0];
+		qsort(sorted, sorted_count, sizeof *sorted, timeline_compare_lengths);
+		chosen[0] = sorted[sorted_count - 1];
+		chosen[1] = sorted[sorted_count / 2];
+		chosen[2] = &row->items[first < count ? first : 0];
+	}
+	free(sorted);
+	free(lengths);
+	free(roles);
+	return sorted_count ? STEP_SPANS : 0;
+}
+
+/* ---- spans ------------------------------------------------------------------------------------ */
+
+static void timeline_number_names(struct timeline_file *file, const struct dw_span_rows *tracks)
+{
+	uint32_t of_threads = (uint32_t)file->spans->source->thread_count * DW_TRACKS_OF_THREAD;
+
+	for (uint32_t t = 0; t < file->spans->track_count; t++)
+		for (size_t r = 0; r < tracks[t].count; r++)
+			for (size_t i = 0; i < tracks[t].rows[r].count; i++) {
+				uint32_t name = tracks[t].rows[r].items[i].name;
+
+				if (t < of_threads && t % DW_TRACKS_OF_THREAD == DW_TRACK_STEPS)
+					break;
+				if (!file->names[name]) {
+					file->order[file->count] = name;
+					file->names[name] = ++file->count;
+				}
+			}
+}
+
+static size_t timeline_items(const struct dw_page_spans *spans, const struct dw_span_rows *tracks)
+{
+	size_t items = 0;
+
+	for (size_t i = 0; i < spans->track_count; i++)
+		items += tracks[i].items;
+	return items;
+}
+
+/* Writes a span with at most `most_items`, at a resolution for which these suffice. */
+static int timeline_put_span(struct timeline_file *file, const struct dw_page_window *asked,
+                             uint64_t resolution_ns, const char *what, bool *any,
+                             struct dwell_error *error)
+{
+	struct dw_page_spans *spans = file->spans;
+	struct dw_page_window window = dw_span_cut(spans, asked);
+	struct dw_span_rows *tracks = calloc(spans->track_count + 1, sizeof *tracks);
+	bool exact = resolution_ns < spans->resolution_ns && dw_span_chunks_of(spans, &window) < 4096;
+	int result;
+
+	if (!tracks)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory writing the timeline");
+	if (!exact && resolution_ns < spans->resolution_ns)
+		resolution_ns = spans->resolution_ns;
+	result = dw_span_collect(spans, &window, resolution_ns, tracks, exact, error);
+	while (!result && timeline_items(spans, tracks) > window.most_items &&
+	       resolution_ns < window.end_ns - window.begin_ns) {
+		resolution_ns = resolution_ns ? resolution_ns * 2 : 1;
+		for (size_t i = 0; i < spans->track_count; i++)
+			dw_span_rows_coarsen(&tracks[i], resolution_ns);
+	}
+	if (!result) {
+		struct dw_writer_out *out = file->out;
+
+		timeline_number_names(file, tracks);
+		dw_out_text(out, *any ? ",\n{\"what\":" : "\n{\"what\":");
+		dw_out_string(out, what);
+		dw_out_text(out, ",\"begin_ns\":");
+		dw_out_u64(out, window.begin_ns);
+		dw_out_text(out, ",\"end_ns\":");
+		dw_out_u64(out, window.end_ns);
+		dw_out_text(out, ",\"resolution_ns\":");
+		dw_out_u64(out, resolution_ns);
+		dw_out_text(out, ",");
+		dw_span_put_tracks(spans, tracks, window.begin_ns, file->names, out);
+		dw_out_text(out, "}");
+		*any = true;
+	}
+	for (size_t i = 0; i < spans->track_count; i++)
+		dw_span_rows_reset(&tracks[i]);
+	free(tracks);
+	return result;
+}
+
+static int timeline_put_spans(struct timeline_file *file, size_t most_bytes,
+                              struct dwell_error *error)
+{
+	static const char *const what[STEP_SPANS] = { "slowest step", "median step",
+		                                          "first steady step" };
+	uint64_t end_ns = dw_page_spans_end_ns(file->spans);
+	size_t most = most_bytes / ITEM_BYTES;
+	struct dw_page_window window = { .end_ns = end_ns, .pixels = FIRST_PIXELS, .most_items = most / 5 };
+	const struct dw_span_item *steps[STEP_SPANS] = { NULL };
+	bool any = false;
+	int result = timeline_put_span(file, &window, end_ns / FIRST_PIXELS, "run", &any, error);
+
+	/* A small run is stored whole. */
+	window.most_items = most * 2 / 5;
+	if (!result)
+		result = timeline_put_span(file, &window, timeline_items(file->spans, file->spans->tracks) >
+		                           most * 4 ? end_ns / FIRST_PIXELS / FINER : 0, "run, finer", &any, error);
+	if (timeline_choose_steps(file->spans, steps))
+		for (size_t i = 0; i < STEP_SPANS && !result; i++) {
+			if ((i > 0 && steps[i] == steps[0]) || (i > 1 && steps[i] == steps[1]))
+				continue;
+			window = (struct dw_page_window){ .begin_ns = steps[i]->start_ns,
+				.end_ns = steps[i]->end_ns, .pixels = 1, .most_items = most * 2 / 15 };
+			if (window.end_ns > window.begin_ns)
+				result = timeline_put_span(file, &window, 0, what[i], &any, error);
+		}
+	return result;
+}
+
+/* ---- tracks and names ----------------------------------------------------------------------------- */
+
+static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track, const char *kind,
+                               const char *name, uint32_t process, struct dw_writer_out *out,
+                               bool *any)
+{
+	const struct dw_source_process *of = &spans->source->processes[process];
+	char group[160];
+
+	if (of->rank >= 0)
+		snprintf(group, sizeof group, "rank %d: %.100s [%u]", (int)of->rank, of->label, of->pid);
+	else
+		snprintf(group, sizeof group, "%.100s [%u]", of->label, of->pid);
+	dw_out_text(out, *any ? ",\n{\"id\":" : "\n{\"id\":");
+	dw_out_u64(out, track);
+	dw_out_text(out, ",\"kind\":");
+	dw_out_string(out, kind);
+	dw_out_text(out, ",\"name\":");
+	dw_out_string(out, name);
+	dw_out_text(out, ",\"group\":");
+	dw_out_string(out, group);
+	dw_out_text(out, "}");
+	*any = true;
+}
+
+static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t process,
+                                 struct dw_writer_out *out, bool *any)
+{
+	static const char *const kinds[] = { "steps", "thread", "handlers" };
+	char name[256];
+
+	/* Threads with steps come first. */
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < spans->source->thread_count; i++) {
+			const struct dw_source_thread *thread = &spans->source->threads[i];
+			bool steps = spans->tracks[dw_span_track_of(i, DW_TRACK_STEPS)].items != 0;
+
+			if (thread->process != process || steps == (pass == 1))
+				continue;
+			for (unsigned k = 0; k < DW_TRACKS_OF_THREAD; k++) {
+				if (!spans->tracks[dw_span_track_of(i, k)].items)
+					continue;
+				snprintf(name, sizeof name, "%.200s%s", k == DW_TRACK_STEPS ? "steps" : thread->name,
+				         k == DW_TRACK_HANDLERS ? " (signal handlers)" : "");
+				timeline_put_track(spans, dw_span_track_of(i, k), kinds[k], name, process, out, any);
+			}
+		}
+}
+
+static void timeline_put_queues(const struct dw_page_spans *spans, uint32_t process,
+                                struct dw_writer_out *out, bool *any)
+{
+	for (uint32_t i = 0; i < spans->source->queue_count; i++) {
+		const struct dw_source_queue *queue = &spans->source->queues[i];
+		const struct dw_source_device *device = &spans->source->devices[queue->device];
+		uint32_t track = dw_span_queue_track(spans, i);
+		char name[200];
+
+		if (device->process != process || !spans->tracks[track].items)
+			continue;
+		if (queue->number == DW_QUEUE_NONE)
+			snprintf(name, sizeof name, "GPU %u, no stream", device->number);
+		else
+			snprintf(name, sizeof name, "GPU %u stream %llu%s%.100s", device->number,
+			         (unsigned long long)queue->number, queue->name ? " " : "",
+			         queue->name ? queue->name : "");
+		timeline_put_track(spans, track, "device", name, process, out, any);
+	}
+}
+
+static void timeline_put_name(const struct dw_page_spans *spans, uint32_t name,
+                              struct dw_writer_out *out)
+{
+	const char *text = dw_span_name(spans, name);
+	char cut[MOST_NAME_BYTES + 8];
+	size_t length = strnlen(text, MOST_NAME_BYTES + 1);
+
+	if (length <= MOST_NAME_BYTES) {
+		dw_out_string(out, text);
+		return;
+	}
+	for (length = MOST_NAME_BYTES; length && (text[length] & 0xc0) == 0x80;)
+		length--; /* not within a character */
+	memcpy(cut, text, length);
+	memcpy(cut + length, "...", 4);
+	dw_out_string(out, cut);
+}
+
+/* The kinds of names: the categories of the host's ranges, then the families of devices' events. */
+#define CATEGORIES 32u
+
+uint32_t dw_span_kind(const struct dw_page_spans *spans, uint32_t name)
+{
+	uint32_t category = dw_span_category(spans, name);
+
+	if (category == DW_NO_INDEX)
+		return CATEGORIES + (uint32_t)spans->device->names[name - spans->symbol_count].family;
+	return category < CATEGORIES ? category : 0;
+}
+
+const char *dw_span_kind_name(uint32_t category)
+{
+	if (category >= CATEGORIES)
+		return dw_family_name((enum dw_family)(category - CATEGORIES));
+#define X(name, value, text) \
+	if (category == (value)) \
+		return text;
+	DWELL_CATEGORIES(X)
+#undef X
+	return "other";
+}
+
+static void timeline_put_names(const struct timeline_file *file, bool all)
+{
+	const struct dw_page_spans *spans = file->spans;
+	struct dw_writer_out *out = file->out;
+	size_t count = all ? dw_span_name_count(spans) : file->count;
+
+	dw_out_text(out, ",\n\"names\":[");
+	for (size_t i = 0; i < count; i++) {
+		uint32_t name = all ? (uint32_t)i : file->order[i];
+
+		dw_out_text(out, i ? "," : "");
+		/* Symbols that are not the first of their row name no item. */
+		if (all && i < spans->symbol_count &&
+		    dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, name)) != name)
+			dw_out_text(out, "0");
+		else
+			timeline_put_name(spans, name, out);
+	}
+	dw_out_text(out, "],\n\"kinds\":[");
+	for (size_t i = 0; i < count; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_out_u64(out, dw_span_kind(spans, all ? (uint32_t)i : file->order[i]));
+	}
+	dw_out_text(out, "],\n\"kind_names\":[");
+	for (uint32_t i = 0; i < CATEGORIES + DW_FAMILY_COUNT; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_out_string(out, dw_span_kind_name(i));
+	}
+	dw_out_text(out, "]");
+}
+
+int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_writer_out *out,
+                     struct dwell_error *error)
+{
+	size_t names = dw_span_name_count(spans);
+	struct timeline_file file = { .spans = spans, .out = out,
+		.names = calloc(names + 1, sizeof *file.names), .order = calloc(names + 1, sizeof *file.order) };
+	bool any = false;
+	int result = 0;
+
+	if (!file.names || !file.order)
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory writing the timeline");
+	dw_out_text(out, "{\"begin_ns\":0,\"end_ns\":");
+	dw_out_u64(out, dw_page_spans_end_ns(spans));
+	dw_out_text(out, ",\"read_ns\":");
+	dw_out_u64(out, dw_page_spans_read_ns(spans));
+	dw_out_text(out, ",\"spans\":[");
+	if (!result && most_bytes)
+		result = timeline_put_spans(&file, most_bytes, error);
+	dw_out_text(out, "],\n\"tracks\":[");
+	for (uint32_t i = 0; i < spans->source->process_count; i++) {
+		timeline_put_threads(spans, i, out, &any);
+		timeline_put_queues(spans, i, out, &any);
+	}
+	dw_out_text(out, "]");
+	if (!result)
+		timeline_put_names(&file, !most_bytes);
+	dw_out_text(out, "}");
+	free(file.names);
+	free(file.order);
+	return result;
+}

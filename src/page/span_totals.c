@@ -1,0 +1,99 @@
+/*
+ * The time of a selection by name; see span.h.
+ *
+ * Of a range that is only partly in the selection, that part counts.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "page/span_inside.h"
+
+#define MOST_EXACT_CHUNKS 4096u /* 256 MiB: a second or two */
+#define MOST_TOTALS 200u
+
+struct totals_sum {
+	uint64_t ns, count;
+	uint32_t name;
+};
+
+static int totals_compare(const void *left, const void *right)
+{
+	const struct totals_sum *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/* Adds the part of each item that is in the window. */
+static void totals_add(const struct dw_page_spans *spans, const struct dw_page_window *window,
+                       const struct dw_span_rows *tracks, struct totals_sum *sums)
+{
+	uint32_t of_threads = (uint32_t)spans->source->thread_count * DW_TRACKS_OF_THREAD;
+
+	for (uint32_t t = 0; t < spans->track_count; t++) {
+		if (t < of_threads && t % DW_TRACKS_OF_THREAD == DW_TRACK_STEPS)
+			continue;
+		for (size_t r = 0; r < tracks[t].count; r++)
+			for (size_t i = 0; i < tracks[t].rows[r].count; i++) {
+				const struct dw_span_item *item = &tracks[t].rows[r].items[i];
+				uint64_t from = item->start_ns > window->begin_ns ? item->start_ns : window->begin_ns;
+				uint64_t to = item->end_ns < window->end_ns ? item->end_ns : window->end_ns;
+
+				sums[item->name].count += item->count;
+				sums[item->name].ns += to > from ? to - from : 0;
+			}
+	}
+}
+
+static void totals_put(const struct dw_page_spans *spans, const struct dw_page_window *window,
+                       bool exact, struct totals_sum *sums, struct dw_writer_out *out)
+{
+	size_t count = 0, names = dw_span_name_count(spans);
+
+	for (size_t i = 0; i < names; i++)
+		if (sums[i].count) {
+			sums[i].name = (uint32_t)i;
+			sums[count++] = sums[i];
+		}
+	if (count)
+		qsort(sums, count, sizeof *sums, totals_compare);
+	dw_out_text(out, "{\"begin_ns\":");
+	dw_out_u64(out, window->begin_ns);
+	dw_out_text(out, ",\"end_ns\":");
+	dw_out_u64(out, window->end_ns);
+	dw_out_text(out, exact ? ",\"exact\":true,\"names\":[" : ",\"exact\":false,\"names\":[");
+	for (size_t i = 0; i < count && i < MOST_TOTALS; i++) {
+		dw_out_text(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		dw_out_u64(out, sums[i].name);
+		dw_out_text(out, ",\"count\":");
+		dw_out_u64(out, sums[i].count);
+		dw_out_text(out, ",\"ns\":");
+		dw_out_u64(out, sums[i].ns);
+		dw_out_text(out, "}");
+	}
+	dw_out_text(out, "],\"left_out\":");
+	dw_out_u64(out, count > MOST_TOTALS ? count - MOST_TOTALS : 0);
+	dw_out_text(out, "}\n");
+}
+
+int dw_page_span_totals(struct dw_page_spans *spans, const struct dw_page_window *asked,
+                        struct dw_writer_out *out, struct dwell_error *error)
+{
+	struct dw_page_window window = dw_span_cut(spans, asked);
+	bool exact = !spans->resolution_ns || dw_span_chunks_of(spans, &window) <= MOST_EXACT_CHUNKS;
+	struct dw_span_rows *tracks = calloc(spans->track_count + 1, sizeof *tracks);
+	struct totals_sum *sums = calloc(dw_span_name_count(spans) + 1, sizeof *sums);
+	int result = tracks && sums ? dw_span_collect(spans, &window, 0, tracks, exact, error)
+	                            : dw_error_set(error, DWELL_E_NOMEM, "out of memory adding up a selection");
+
+	if (!result) {
+		totals_add(spans, &window, tracks, sums);
+		totals_put(spans, &window, exact, sums, out);
+	}
+	for (size_t i = 0; tracks && i < spans->track_count; i++)
+		dw_span_rows_reset(&tracks[i]);
+	free(tracks);
+	free(sums);
+	return result;
+}

@@ -1,0 +1,287 @@
+/**
+ * Draws a timeline on a canvas.
+ *
+ * Events are not drawn one by one. Each visible row is a line of pixels in an array, into which the
+ * events write their colours; the lines are then stretched to the height of a row. So a frame takes
+ * about the same time for ten events and for a hundred thousand.
+ */
+import { firstAfter } from "./span.js";
+import { ROW, HEAD, GROUP } from "./tracks.js";
+import { markDistance, moment, duration } from "./format.js";
+
+export const RULER = 24;
+const LEAST_LABEL = 26; // pixels
+
+/** The colour of each kind: the colours of dwell's pictures. */
+const COLOUR_OF = {
+  step: 10, zone: 2, phase: 2, operator: 4, layer: 3, data: 6, action: 7, event: 7, handler: 7, function: 5,
+  collector: 8, communication: 8, device: 9, checkpoint: 1, evaluation: 1, profiler: 0, mark: 8, runtime: 10,
+  matmul: 4, convolution: 4, attention: 7, normalisation: 3, pooling: 6, softmax: 5, embedding: 6, optimizer: 9,
+  reduction: 3, elementwise: 2, "sort and scan": 5, copy: 10, "memory set": 0,
+};
+const COLOURS = 11;
+
+/** A CSS colour as the four bytes of a pixel. */
+function pixelOf(colour, context) {
+  context.fillStyle = "#000";
+  context.fillStyle = colour;
+  const value = parseInt(context.fillStyle.slice(1), 16);
+  return ((255 << 24) | ((value & 255) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;
+}
+
+/** A colour between two, as pixels. */
+function blend(a, b, part) {
+  let result = 255 << 24;
+  for (const shift of [0, 8, 16])
+    result |= Math.round(((a >> shift) & 255) * part + ((b >> shift) & 255) * (1 - part)) << shift;
+  return result >>> 0;
+}
+
+export class Painter {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d", { alpha: false });
+    this.strip = document.createElement("canvas");
+    this.stripContext = this.strip.getContext("2d");
+    this.widths = new Map();
+  }
+
+  /** Reads the colours from the style, after it has changed. */
+  setStyle() {
+    const style = getComputedStyle(this.canvas), get = (name) => style.getPropertyValue(name).trim();
+    this.paper = get("--tl-paper");
+    this.ink = get("--tl-ink");
+    this.faint = get("--tl-faint");
+    this.line = get("--tl-line");
+    this.accent = get("--tl-accent");
+    this.found = get("--tl-found");
+    this.font = `11px ${get("--tl-font") || "system-ui, sans-serif"}`;
+    const paper = pixelOf(this.paper, this.context);
+    this.palette = [];
+    for (let i = 0; i < COLOURS; i++) {
+      const colour = pixelOf(get(`--tl-c${i}`), this.context);
+      this.palette.push([colour, blend(colour, paper, 0.82), blend(colour, paper, 0.66)]);
+    }
+    this.foundPixel = pixelOf(this.found, this.context);
+    this.colourOf = null;
+  }
+
+  /** The colour of each name: that of its kind, in one of three tints. */
+  setNames(timeline) {
+    this.names = timeline.names;
+    this.widths.clear();
+    this.colourOf = new Uint32Array(timeline.names.length);
+    timeline.names.forEach((name, i) => {
+      const shades = this.palette[COLOUR_OF[timeline.kind_names[timeline.kinds[i]]] ?? 0];
+      let hash = 7;
+      for (let k = 0; k < Math.min(40, String(name).length); k++) hash = (hash * 31 + String(name).charCodeAt(k)) | 0;
+      this.colourOf[i] = shades[Math.abs(hash) % 3];
+    });
+  }
+
+  resize(width, height, ratio) {
+    if (this.width === width && this.height === height && this.ratio === ratio) return;
+    Object.assign(this, { width, height, ratio });
+    this.canvas.width = Math.max(1, Math.round(width * ratio));
+    this.canvas.height = Math.max(1, Math.round(height * ratio));
+    this.canvas.style.width = `${width}px`;
+    this.canvas.style.height = `${height}px`;
+  }
+
+  /**
+   * @param {object} scene begin, end (ns), scroll (pixels), places, parts (id -> Part[]), hits (by name,
+   * or null), selected, hovered, range, flows, labels (how many at most)
+   */
+  draw(scene) {
+    const context = this.context;
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.fillStyle = this.paper;
+    context.fillRect(0, 0, this.width, this.height);
+    this.scale = this.width / (scene.end - scene.begin);
+    this.drawGrid(scene);
+    const labels = this.drawRows(scene);
+    this.drawHeads(scene);
+    this.drawLabels(labels, scene.labels);
+    this.drawRange(scene);
+    for (const flow of scene.flows) this.drawFlow(scene, flow);
+    if (scene.hovered) this.drawOutline(scene, scene.hovered, this.ink, 1);
+    if (scene.selected) this.drawOutline(scene, scene.selected, this.accent, 2);
+    this.drawRuler(scene);
+  }
+
+  x(scene, ns) {
+    return (ns - scene.begin) * this.scale;
+  }
+
+  drawGrid(scene) {
+    const distance = markDistance(1 / this.scale);
+    this.context.fillStyle = this.line;
+    for (let ns = Math.ceil(scene.begin / distance) * distance; ns < scene.end; ns += distance)
+      this.context.fillRect(Math.round(this.x(scene, ns)), RULER, 1, this.height - RULER);
+  }
+
+  drawRows(scene) {
+    const width = this.canvas.width, rows = scene.places.reduce((sum, place) => sum + place.rows, 0), labels = [];
+    if (!rows) return labels;
+    if (this.strip.width !== width || this.strip.height < rows) {
+      this.strip.width = width;
+      this.strip.height = Math.ceil(rows / 16) * 16;
+      this.image = this.stripContext.createImageData(width, this.strip.height);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    }
+    this.pixels.fill(0, 0, rows * width);
+    let at = 0;
+    for (const place of scene.places) {
+      for (const part of scene.parts.get(place.track.id) || [])
+        for (let row = 0; row < Math.min(place.rows, part.track.rows); row++)
+          this.fillRow(scene, place, part, row, (at + row) * width, labels);
+      at += place.rows;
+    }
+    this.stripContext.putImageData(this.image, 0, 0, 0, 0, width, rows);
+    this.context.imageSmoothingEnabled = false;
+    at = 0;
+    for (const place of scene.places) {
+      const y = RULER + place.rowsTop - scene.scroll;
+      this.context.drawImage(this.strip, 0, at, width, place.rows, 0, y, this.width, place.rows * ROW);
+      this.context.fillStyle = this.paper;
+      for (let row = 1; row <= place.rows; row++) this.context.fillRect(0, y + row * ROW - 1, this.width, 1);
+      at += place.rows;
+    }
+    return labels;
+  }
+
+  fillRow(scene, place, part, row, offset, labels) {
+    const { track } = part, pixels = this.pixels, scale = this.scale * this.ratio, steps = place.track.kind === "steps";
+    const left = Math.max(0, Math.floor((part.from - scene.begin) * scale));
+    const right = Math.min(this.canvas.width, Math.ceil((part.to - scene.begin) * scale));
+    const least = LEAST_LABEL / this.scale, hits = steps ? null : scene.hits;
+    for (let i = firstAfter(track, row, part.from), last = track.first[row + 1]; i < last && track.begin[i] < part.to; i++) {
+      const name = track.name[i];
+      let colour = steps ? this.palette[COLOUR_OF.step][name & 1] : this.colourOf[name];
+      if (hits) colour = hits[name] ? this.foundPixel : this.palette[0][2];
+      let from = Math.floor((track.begin[i] - scene.begin) * scale), to = Math.floor((track.end[i] - scene.begin) * scale);
+      if (to - from >= 3) to--;
+      from = Math.max(from, left);
+      to = Math.min(Math.max(to, from + 1), right);
+      for (let x = from; x < to; x++) pixels[offset + x] = colour;
+      const seen = Math.min(track.end[i], scene.end) - Math.max(track.begin[i], scene.begin);
+      if (seen >= least && Math.max(track.begin[i], scene.begin) >= part.from)
+        labels.push({ x: Math.max(0, this.x(scene, track.begin[i])), y: RULER + place.rowsTop - scene.scroll + row * ROW,
+                      width: seen * this.scale, text: this.textOf(track, i, steps) });
+    }
+  }
+
+  textOf(track, i, steps) {
+    const count = track.count ? track.count[i] : 1;
+    if (steps) return count > 1 ? `${count} steps` : `step ${track.name[i]}`;
+    return count > 1 ? `${this.names[track.name[i]]} and ${count - 1} more` : String(this.names[track.name[i]]);
+  }
+
+  /** Writes the widest labels; text that is too long is cut. */
+  drawLabels(labels, most) {
+    const context = this.context;
+    if (labels.length > most) labels.sort((a, b) => b.width - a.width).length = most;
+    context.font = this.font;
+    context.textBaseline = "middle";
+    context.fillStyle = this.ink;
+    for (const label of labels) {
+      const space = label.width - 8;
+      let { text } = label, wide = this.widths.get(text);
+      if (wide === undefined) {
+        text = text.slice(0, 200);
+        wide = context.measureText(text).width;
+        if (this.widths.size < 20000) this.widths.set(label.text, wide);
+      }
+      if (wide > space) {
+        const letters = Math.floor((text.length * space) / wide) - 1;
+        if (letters < 3) continue;
+        text = `${text.slice(0, letters)}\u2026`;
+      }
+      context.fillText(text, label.x + 4, label.y + ROW / 2);
+    }
+  }
+
+  drawHeads(scene) {
+    const context = this.context;
+    context.textBaseline = "middle";
+    for (const place of scene.places) {
+      const y = RULER + place.top - scene.scroll;
+      if (place.heads) {
+        context.fillStyle = this.line;
+        context.fillRect(0, y, this.width, 1);
+        context.fillStyle = this.ink;
+        context.font = `600 ${this.font}`;
+        context.fillText(place.track.group, 6, y + GROUP / 2 + 1);
+      }
+      context.fillStyle = this.faint;
+      context.font = this.font;
+      context.fillText(`${place.collapsed ? "\u25b8" : "\u25be"} ${place.track.name}`, 6, y + (place.heads ? GROUP : 0) + HEAD / 2 + 1);
+    }
+  }
+
+  drawRuler(scene) {
+    const context = this.context, distance = markDistance(1 / this.scale);
+    context.fillStyle = this.paper;
+    context.fillRect(0, 0, this.width, RULER);
+    context.fillStyle = this.line;
+    context.fillRect(0, RULER - 1, this.width, 1);
+    context.fillStyle = this.faint;
+    context.font = this.font;
+    context.textBaseline = "middle";
+    for (let ns = Math.ceil(scene.begin / distance) * distance; ns < scene.end; ns += distance) {
+      context.fillRect(Math.round(this.x(scene, ns)), RULER - 6, 1, 6);
+      context.fillText(moment(ns, distance), this.x(scene, ns) + 4, RULER / 2);
+    }
+    if (scene.unread < scene.end) {
+      const x = Math.max(0, this.x(scene, scene.unread));
+      context.fillStyle = this.line;
+      context.globalAlpha = 0.5;
+      context.fillRect(x, RULER, this.width - x, this.height);
+      context.globalAlpha = 1;
+    }
+  }
+
+  drawRange(scene) {
+    if (!scene.range) return;
+    const context = this.context, x = this.x(scene, scene.range.begin), width = Math.max(1, this.x(scene, scene.range.end) - x);
+    context.fillStyle = this.accent;
+    context.globalAlpha = 0.14;
+    context.fillRect(x, RULER, width, this.height);
+    context.globalAlpha = 1;
+    context.fillRect(x, RULER, 1, this.height);
+    context.fillRect(x + width, RULER, 1, this.height);
+    const text = duration(scene.range.end - scene.range.begin);
+    context.font = `600 ${this.font}`;
+    context.textBaseline = "middle";
+    const wide = context.measureText(text).width + 10, at = Math.min(Math.max(0, x + width / 2 - wide / 2), this.width - wide);
+    context.fillRect(at, RULER + 3, wide, 16);
+    context.fillStyle = this.paper;
+    context.fillText(text, at + 5, RULER + 11);
+  }
+
+  drawOutline(scene, event, colour, thickness) {
+    const place = scene.places.find((item) => item.track.id === event.track);
+    if (!place || event.row >= place.rows) return;
+    const x = this.x(scene, event.begin), width = Math.max(3, this.x(scene, event.end) - x);
+    this.context.strokeStyle = colour;
+    this.context.lineWidth = thickness;
+    this.context.strokeRect(Math.max(-4, x), RULER + place.rowsTop - scene.scroll + event.row * ROW + 0.5,
+                            Math.min(width, this.width + 8), ROW - 2);
+  }
+
+  drawFlow(scene, flow) {
+    const context = this.context, [x1, x2] = [this.x(scene, flow.from.ns), this.x(scene, flow.to.ns)];
+    const middle = Math.max(20, Math.abs(x2 - x1) / 2);
+    context.strokeStyle = context.fillStyle = this.accent;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(x1, flow.from.y);
+    context.bezierCurveTo(x1 + middle, flow.from.y, x2 - middle, flow.to.y, x2, flow.to.y);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(x2, flow.to.y);
+    context.lineTo(x2 - 7, flow.to.y - 4);
+    context.lineTo(x2 - 7, flow.to.y + 4);
+    context.fill();
+  }
+}

@@ -1,0 +1,45 @@
+/** The page of `dwell view`: the timeline of a trace, which may still be written. */
+import { mountTimeline } from "./index.js";
+import { ServerSource } from "./source.js";
+
+const LIVE_MS = 1000, READING_MS = 300;
+
+async function json(what) {
+  const answer = await fetch(`/api/${what}`, { credentials: "same-origin" });
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer.json();
+}
+
+function stateText(live) {
+  if (live.gone) return "The trace was removed. What was read of it is still shown.";
+  if (!live.complete) return `Reading: ${Math.floor((live.read_ns / live.end_ns) * 100)}%`;
+  return live.live ? "The program is running" : "";
+}
+
+async function main() {
+  const box = document.getElementById("timeline"), notice = document.getElementById("notice");
+  let live = await json("live");
+  document.title = `${live.path.split("/").pop()} - dwell`;
+  document.getElementById("path").textContent = live.path;
+  const source = new ServerSource(await json("timeline")), timeline = mountTimeline(box, { source, fill: true });
+  source.failed = (error) => (notice.textContent = error.message);
+  window.dwellTimeline = timeline;
+
+  async function look() {
+    try {
+      const now = await json("live");
+      if (now.version !== live.version || now.read_ns !== live.read_ns || (now.complete && !live.complete)) {
+        source.renew(await json("timeline"));
+        timeline.renew();
+      }
+      live = now;
+      notice.textContent = stateText(live);
+    } catch {
+      notice.textContent = "dwell view has ended. Start it again, and open the address that it prints.";
+    }
+    setTimeout(look, live.complete ? LIVE_MS : READING_MS);
+  }
+  await look();
+}
+
+main().catch((error) => (document.getElementById("notice").textContent = error.message));
