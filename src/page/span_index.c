@@ -136,7 +136,7 @@ void dw_page_spans_destroy(struct dw_page_spans *spans)
 
 uint64_t dw_page_spans_end_ns(const struct dw_page_spans *spans)
 {
-	return spans->source->end_ns ? spans->source->end_ns : 1;
+	return spans->source->end_ns + 1; /* so that marks at the end are within */
 }
 
 uint64_t dw_page_spans_read_ns(const struct dw_page_spans *spans)

@@ -19,7 +19,7 @@ static bool rows_merge(struct dw_span_row *row, const struct dw_span_item *item,
 	uint64_t length = (item->end_ns - item->start_ns) / item->count;
 
 	if (!resolution_ns || !last || item->end_ns - item->start_ns >= resolution_ns ||
-	    item->end_ns - last->start_ns > resolution_ns)
+	    item->end_ns - last->start_ns >= resolution_ns)
 		return false;
 	if (length > row->longest_ns) {
 		row->longest_ns = length;

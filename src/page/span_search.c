@@ -21,6 +21,14 @@ struct search {
 	uint32_t track, row;
 };
 
+/* Whether the item is one range: a merged item has the name of one of many, at an unknown time. */
+static bool search_is_range(const struct search *search, const struct dw_span_item *item,
+                            uint32_t track)
+{
+	return !dw_span_is_merged(search->spans, track) ||
+	       (item->count == 1 && item->end_ns - item->start_ns >= search->spans->resolution_ns);
+}
+
 static void search_offer(struct search *search, const struct dw_span_item *item, uint32_t track,
                          uint32_t row)
 {
@@ -48,6 +56,8 @@ static void search_row(struct search *search, const struct dw_span_row *row, uin
 
 			if (search->found && item->start_ns >= search->best.start_ns)
 				return;
+			if (!search_is_range(search, item, track))
+				continue;
 			search_offer(search, item, track, number);
 			if (search->wanted[item->name] && item->start_ns > search->ns)
 				return;
@@ -59,6 +69,8 @@ static void search_row(struct search *search, const struct dw_span_row *row, uin
 
 		if (search->found && item->start_ns <= search->best.start_ns)
 			return;
+		if (!search_is_range(search, item, track))
+			continue;
 		search_offer(search, item, track, number);
 		if (search->wanted[item->name] && item->start_ns < search->ns)
 			return;

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""The timeline of `dwell view` used with mouse and keyboard in headless Chromium.
+
+usage: timeline_chromium.py BUILD [--shots FOLDER]
+
+The trace's events are known. Zoom, movement, selection, sums, search, flows, folding and the textual
+list are checked by what the page shows; nothing outside the server is asked for; names with markup
+stay text; contrast and both colour schemes. Skipped (77) without Chromium. The last line is
+"N passed, N failed".
+"""
+import argparse
+import base64
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "probes"))
+from pictures_chromium import Browser, CODES, KEYS  # noqa: E402
+
+KEYS.update({letter: ord(letter.upper()) for letter in "wsadncm"} | {"0": 48, "[": 219, "]": 221})
+CODES.update({letter: "Key" + letter.upper() for letter in "wsadncm"} | {"0": "Digit0", "[": "BracketLeft", "]": "BracketRight"})
+HOSTILE = '<img src=x onerror=alert(1)>'
+TRACE = """
+process 1 pid=1 name=train
+thread 1 process=1 tid=1 name=main
+thread 2 process=1 tid=2 name=other
+stream 1 thread=1
+at 0 begin zone start
++1ms end
+at 10ms step-begin
++0 begin phase forward
++1ms begin operator conv shapes=2x3:float32
++0 args level-3
++0 flow-out work 7
++1ms end
++2ms end
++0 begin phase "<img src=x onerror=alert(1)>"
++4ms end
++2ms step-end
+at 30ms begin zone a
++2ms begin zone b
++2ms end-of 1
++4ms end
+at 40ms begin zone last
++20ms end
+repeat 300
++1us begin operator tiny
++1us end
+done
+stream 2 thread=2
+at 12ms begin zone receiver
++1ms flow-in work 7
++3ms end
+"""
+passes = failures = 0
+
+
+def check(what, holds, *seen):
+    global passes, failures
+    print("ok  " if holds else "FAIL", what, *(seen if not holds else ()), flush=True)
+    passes += bool(holds)
+    failures += not holds
+
+
+class Page:
+    def __init__(self, browser, address, dark=False):
+        self.browser = browser
+        browser.open("/dev/null", 1200, 700, dark)
+        browser.events = []
+        browser.call("Page.navigate", url=address)
+        self.wait("window.dwellTimeline && dwellTimeline.lastFrame !== undefined")
+        self.quiet()
+
+    def js(self, code):
+        return self.browser.js(code)
+
+    def wait(self, condition, seconds=30):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            try:
+                if self.js(f"!!({condition})"):
+                    return True
+            except RuntimeError:
+                pass  # the page is being replaced
+            time.sleep(0.02)
+        return False
+
+    def quiet(self):
+        self.browser.settle()
+        check("nothing is missing any more", self.wait("dwellTimeline.source.running === 0 && !dwellTimeline.source.isBehind && !dwellTimeline.pending"))
+
+    def key(self, name):
+        self.browser.key(name)
+        self.quiet()
+
+    def place(self, name):
+        """Where the middle of an event is on the screen."""
+        return self.js(f"""(() => {{ const t = dwellTimeline, box = t.canvas.getBoundingClientRect();
+            for (const [id, parts] of t.parts) for (const part of parts) for (let row = 0; row < part.track.rows; row++)
+              for (let i = part.track.first[row]; i < part.track.first[row + 1]; i++)
+                if (t.painter.textOf(part.track, i, t.tracks.kinds.get(id) === "steps") === {name!r})
+                  return [box.left + t.painter.x(t.view, (Math.max(t.view.begin, part.track.begin[i]) + Math.min(t.view.end, part.track.end[i])) / 2),
+                          box.top + 24 + t.tracks.byId.get(id).rowsTop - t.scroller.scrollTop + row * 18 + 9];
+            return null; }})()""")
+
+    def pixel(self, x, y):
+        shot = self.browser.call("Page.captureScreenshot", clip={"x": x, "y": y, "width": 1, "height": 1, "scale": 1})
+        return shot["data"]
+
+    def details(self):
+        return self.js("document.querySelector('.tl-event').textContent")
+
+    def totals(self):
+        self.wait("document.querySelector('.tl-totals tbody')")
+        return dict(self.js("[...document.querySelectorAll('.tl-totals tbody tr')].map(r => [r.children[0].textContent, r.children[1].textContent + ' ' + r.children[2].textContent])"))
+
+    def length(self):
+        return self.js("dwellTimeline.view.end - dwellTimeline.view.begin")
+
+
+def use_mouse(page):
+    x, y = page.place("forward")
+    empty = page.pixel(x, y + 200)
+    check("an event is drawn", page.pixel(x + 40 if x else x, y) != empty)
+    page.browser.move(x, y)
+    check("what is under the pointer is named", "forward\n4.000 ms" in page.js("document.querySelector('.tl-tip').textContent"))
+    page.browser.click(*page.place("conv"))
+    check("a click selects an event and shows its arguments", page.wait("document.querySelector('.tl-event').textContent.includes('Input Dims')") and
+          all(text in page.details() for text in ("conv", "operator", "1.000 ms", "[[2,3]]", "level-3")), page.details())
+    check("its flow leads to the other thread", page.wait("dwellTimeline.flows.length === 1") and "leads to other, train [1]" in page.details())
+    page.js("document.querySelector('.tl-event button').click()")
+    page.quiet()
+    check("a flow can be followed", "receiver" in page.details(), page.details())
+    box = page.js("(({left, top}) => [left, top])(dwellTimeline.canvas.getBoundingClientRect())")
+    scale = page.js("dwellTimeline.painter.scale")
+    page.browser.drag(box[0] + 9e6 * scale, box[1] + 10, box[0] + 25e6 * scale, box[1] + 10)
+    page.quiet()
+    sums = page.totals()
+    check("a drag on the ruler adds up a time", sums.get("forward") == "1 4.000 ms" and sums.get("conv") == "1 1.000 ms", sums)
+    check("it is measured", "16" in page.js("document.querySelector('.tl-totals p').textContent"))
+    before = page.length()
+    page.browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-400)
+    check("the wheel zooms in", page.wait(f"dwellTimeline.view.end - dwellTimeline.view.begin < {before} * 0.6"))
+    begin = page.js("dwellTimeline.view.begin")
+    page.browser.drag(box[0] + 300, box[1] + 300, box[0] + 200, box[1] + 300)
+    page.quiet()
+    check("a drag moves", page.js("dwellTimeline.view.begin") > begin)
+    names = page.js("[...document.querySelectorAll('.tl-totals tbody th')].map(n => n.textContent)")
+    check("a name with markup stays text", HOSTILE in names and page.js("document.images.length") == 0, names)
+
+
+def use_keys(page):
+    page.js("dwellTimeline.canvas.focus()")
+    page.key("Escape")
+    page.key("0")
+    whole = page.length()
+    page.key("w")
+    check("W zooms in", page.length() < whole)
+    page.key("s")
+    check("S zooms out", abs(page.length() - whole) < whole * 0.2)
+    page.key("0")
+    page.key("ArrowRight")
+    check("an arrow selects an event", page.js("dwellTimeline.selected !== null"))
+    seen = set()
+    for direction in ["ArrowUp"] * 3 + ["ArrowDown", "ArrowRight"] * 7:
+        page.key(direction)
+        seen.add(page.js("dwellTimeline.selected.text"))
+    check("arrows reach events of all tracks", len(seen) > 5, seen)
+    check("the selected event is announced", page.js("document.querySelector('.tl-status').textContent.startsWith(dwellTimeline.selected.text)"))
+    page.key("Escape")
+    page.key("/")
+    page.browser.text("CONV")
+    page.key("Enter")
+    check("search finds", page.wait("dwellTimeline.selected?.text === 'conv'"), page.js("dwellTimeline.status.textContent"))
+    page.key("Enter")
+    check("search says that there is no more", page.wait("dwellTimeline.status.textContent.startsWith('Nothing further')"))
+    page.key("Escape")
+    check("Escape leaves the search", page.js("document.activeElement === dwellTimeline.canvas"))
+    page.key("m")
+    check("M measures the selected event", page.totals().get("conv") == "1 1.000 ms", page.totals())
+    page.key("c")
+    check("C folds the thread", page.js("dwellTimeline.tracks.collapsed.size === 1"))
+    page.key("c")
+    page.key("Escape")
+    check("Escape clears", page.js("dwellTimeline.selected === null && dwellTimeline.range === null"))
+    page.js("document.activeElement.blur()")
+    reached = set()
+    for _ in range(12):
+        page.browser.key("Tab")
+        reached.add(page.js("document.activeElement.tagName + (document.activeElement.title || document.activeElement.className)"))
+    check("Tab reaches the buttons, the search and the canvas", len(reached) >= 8 and "CANVAStl-canvas" in reached, reached)
+
+
+def see_overlaps(page):
+    page.js("dwellTimeline.show(28e6, 42e6)")
+    page.quiet()
+    a, b = page.place("a"), page.place("b")
+    check("ranges that overlap have rows of their own", a and b and a[1] != b[1], a, b)
+    page.js("dwellTimeline.show(59e6, 62e6)")
+    page.quiet()
+    check("short events are drawn", page.js("[...dwellTimeline.parts.values()].flat().some(part => part.track.begin.length > 5)"))
+    page.js("dwellTimeline.fit()")
+    page.quiet()
+
+
+def look(page, shots, name):
+    for width in (1200, 700, 400):
+        page.browser.size(width, 700)
+        page.quiet()
+        check(f"{name}, {width} pixels wide: nothing is wider than the page", page.js("document.documentElement.scrollWidth") <= width)
+        if shots:
+            with open(os.path.join(shots, f"{name}-{width}.png"), "wb") as file:
+                file.write(base64.b64decode(page.browser.call("Page.captureScreenshot")["data"]))
+    page.browser.size(1200, 700)
+    page.wait("dwellTimeline.painter.width > 700")
+    page.quiet()
+
+
+def check_requests(browser, port):
+    asked = [event["params"]["request"]["url"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
+    other = [url for url in asked if not url.startswith((f"http://127.0.0.1:{port}/", "data:"))]
+    check("nothing but the server is asked", asked and not other, other)
+    wrong = [event["params"] for event in browser.events if event.get("method") == "Runtime.exceptionThrown" or
+             (event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error")]
+    check("no errors", not wrong, str(wrong)[:600])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--shots")
+    options = parser.parse_args()
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not chromium:
+        print("skip timeline: Chromium is not installed")
+        return 77
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        trace = os.path.join(folder, "a.dwell")
+        subprocess.run([os.path.join(options.build, "tests/tools/mktrace"), "-", trace], input=TRACE, text=True, check=True)
+        server = subprocess.Popen([os.path.join(options.build, "dwell"), "view", "--no-browser", trace], stderr=subprocess.PIPE, text=True)
+        address, port = re.search(r"(http://127\.0\.0\.1:(\d+)/\S+)", server.stderr.readline()).groups()
+        browser = Browser(chromium, os.path.join(folder, "profile"))
+        try:
+            page = Page(browser, address)
+            check("the token has left the address", page.js("location.href") == f"http://127.0.0.1:{port}/")
+            look(page, options.shots, "light")
+            use_mouse(page)
+            see_overlaps(page)
+            use_keys(page)
+            check_requests(browser, port)
+            dark = Page(browser, address, dark=True)
+            check("the dark scheme is dark", dark.js("dwellTimeline.painter.paper") == "#15181c")
+            look(dark, options.shots, "dark")
+            check_requests(browser, port)
+        finally:
+            browser.process.kill()
+            server.kill()
+    print(f"{passes} passed, {failures} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
