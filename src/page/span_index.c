@@ -14,6 +14,7 @@
 
 #define MOST_ITEMS (4u << 20)          /* 24 bytes each; tests set DWELL_TEST_SPAN_ITEMS */
 #define MOST_PLACE_BYTES (48u << 20)
+#define RELEASE_CHUNKS 512u            /* 32 MiB: a large trace would not stay in memory */
 #define MOST_OPEN 4096u                /* ranges in a place that is stored */
 #define MOST_ARROW_ENDS (1u << 20)     /* 32 bytes each */
 #define FIRST_RESOLUTION 19            /* the run divided by 2^19 */
@@ -381,6 +382,8 @@ int dw_page_spans_read(struct dw_page_spans *spans, uint64_t most_ms, struct dwe
 	while (!result && !spans->failed && spans->next_chunk < spans->chunk_count) {
 		result = spans_read_chunk(spans, &spans->chunks[spans->next_chunk], error);
 		spans->next_chunk++;
+		if (spans->next_chunk % RELEASE_CHUNKS == 0)
+			dw_source_release(spans->source);
 		if (most_ms && spans_now_ms() >= until_ms)
 			break;
 	}

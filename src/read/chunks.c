@@ -19,6 +19,8 @@
 #include "format/device.h"
 #include "read/read.h"
 
+#define RELEASE_BLOCKS 1024u /* 64 MiB */
+
 static int chunks_compare_u64(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
@@ -226,6 +228,9 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 		struct dw_read_chunk *chunk =
 		    DW_GROW(&file->chunks, &file->chunk_capacity, file->chunk_count);
 
+		/* The kernel maps pages around each header; of a large file these are many. */
+		if (block % RELEASE_BLOCKS == 0)
+			dw_read_file_release(file);
 		if (!chunk)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
 		if (!chunks_check(file, block, chunk)) {

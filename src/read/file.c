@@ -180,6 +180,13 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 	return result;
 }
 
+void dw_read_file_release(const struct dw_read_file *file)
+{
+	/* What an importer has made is in no file. */
+	if (file->data && !file->foreign)
+		madvise((void *)(uintptr_t)file->data, file->size_bytes, MADV_DONTNEED);
+}
+
 void dw_read_file_close(struct dw_read_file *file)
 {
 	if (file->data)

@@ -252,6 +252,8 @@ int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, u
 int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,
                       struct dwell_error *error);
 void dw_read_file_close(struct dw_read_file *file);
+/* Unmaps the pages that were read; the next access maps them again. */
+void dw_read_file_release(const struct dw_read_file *file);
 
 /* chunks.c: fills `chunks`, sorted by type, process, stream, number. */
 int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error);

@@ -241,6 +241,14 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 	return 0;
 }
 
+void dw_source_release(const struct dw_source *source)
+{
+	const struct dw_reader *reader = source->private_data;
+
+	for (size_t i = 0; i < reader->file_count; i++)
+		dw_read_file_release(&reader->files[i]);
+}
+
 void dw_source_close(struct dw_source *source)
 {
 	struct dw_reader *reader;

@@ -325,6 +325,9 @@ struct dw_source {
 int dw_source_open(struct dw_source **source, const char *const *paths, size_t count,
                    struct dwell_error *error);
 void dw_source_close(struct dw_source *source);
+/* Returns the memory of the files' pages to the kernel, for readers that keep little of what they
+ * have read. What is read again is mapped again. */
+void dw_source_release(const struct dw_source *source);
 
 /* ns on the run's time line, at least 0. */
 uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks);
