@@ -207,6 +207,22 @@ def see_overlaps(page):
     page.quiet()
 
 
+def use_file(page):
+    """The same timeline from what a report's file would hold."""
+    page.js("""(async () => { const { mountTimeline } = await import("/timeline/index.js"), { EmbeddedSource } = await import("/timeline/source.js");
+        const data = await (await fetch("/api/timeline?bytes=1000000")).json(), box = document.createElement("div");
+        document.body.append(box); window.fileTimeline = mountTimeline(box, { source: new EmbeddedSource(data) }); window.fileData = data; })()""")
+    check("a file has the run, a finer level and a step", page.js("fileData.spans.map(span => span.what).join()") == "run,run, finer,slowest step",
+          page.js("fileData.spans.map(span => span.what).join()"))
+    check("it is drawn", page.wait("[...fileTimeline.parts.values()].flat().some(part => part.track.begin.length)"))
+    check("it has the names of what is in it", page.js("fileData.names.includes('conv') && !fileData.names.includes('work')"))
+    found = page.js("fileTimeline.source.find('conv', 0, true, fileTimeline.tracks.ids())")
+    check("search finds in a file", found and found["begin_ns"] == 11e6 and page.js("fileData.names[%d]" % found["name"]) == "conv", found)
+    sums = page.js("fileTimeline.source.totals(9e6, 25e6, fileTimeline.tracks.ids())")
+    check("sums of a file", {"conv": 1e6, "forward": 4e6}.items() <= {page.js(f"fileData.names[{item['name']}]"): item["ns"] for item in sums["names"]}.items(), sums)
+    page.js("fileTimeline.box.remove()")
+
+
 def look(page, shots, name):
     for width in (1200, 700, 400):
         page.browser.size(width, 700)
@@ -251,6 +267,7 @@ def main():
             use_mouse(page)
             see_overlaps(page)
             use_keys(page)
+            use_file(page)
             check_requests(browser, port)
             dark = Page(browser, address, dark=True)
             check("the dark scheme is dark", dark.js("dwellTimeline.painter.paper") == "#15181c")

@@ -27,6 +27,7 @@ export class EmbeddedSource {
     this.spans = timeline.spans.map(decodeSpan).sort((a, b) => a.resolution - b.resolution);
     this.changed = () => {};
     this.complete = true;
+    this.steps = new Set(timeline.tracks.filter((track) => track.kind === "steps").map((track) => track.id));
   }
 
   /** The coarsest span that shows each pixel, otherwise the finest one. */
@@ -52,7 +53,7 @@ export class EmbeddedSource {
   async totals(begin, end, ids) {
     const sums = new Map();
     let exact = true;
-    for (const id of ids)
+    for (const id of ids.filter((track) => !this.steps.has(track)))
       for (const part of this.parts(id, begin, end, 0)) {
         exact &&= !part.resolution;
         for (let row = 0; row < part.track.rows; row++)
@@ -73,7 +74,7 @@ export class EmbeddedSource {
   async find(text, ns, forward, ids) {
     const wanted = text.toLowerCase(), hits = this.timeline.names.map((name) => String(name).toLowerCase().includes(wanted));
     let best = null;
-    for (const id of ids)
+    for (const id of ids.filter((track) => !this.steps.has(track)))
       for (const span of this.spans) {
         const track = span.tracks.get(id);
         for (let row = 0; track && row < track.rows; row++)
