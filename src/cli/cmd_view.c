@@ -90,7 +90,7 @@ static void view_report_ready(void *context, const char *address, unsigned port,
 int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct view_request request = { .port = 0 };
-	struct dw_viewer_options options = { .path_count = 1, .ready = view_report_ready,
+	struct dw_view_options options = { .path_count = 1, .ready = view_report_ready,
 		.context = &request };
 	struct sigaction action = { .sa_handler = view_stop };
 	struct dwell_error error = { 0, "" };
@@ -117,6 +117,6 @@ int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGBUS, view_end_truncated);
-	code = dw_viewer_run(&options, &view_stopped, &error);
+	code = dw_view_serve(&options, &view_stopped, &error);
 	return code ? dw_say_error(&error, code) : 0;
 }

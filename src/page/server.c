@@ -24,12 +24,12 @@
 #define REFRESH_RATIO 10u   /* reading takes at most this part of the time */
 
 struct server_loop {
-	struct dw_viewer view;
-	struct dw_viewer_connection *connections[MOST_CONNECTIONS];
+	struct dw_view view;
+	struct dw_view_connection *connections[MOST_CONNECTIONS];
 	struct pollfd polled[1 + MOST_CONNECTIONS];
 };
 
-uint64_t dw_viewer_now_ms(void)
+uint64_t dw_view_now_ms(void)
 {
 	struct timespec now;
 
@@ -39,23 +39,23 @@ uint64_t dw_viewer_now_ms(void)
 
 /* ---- the trace ------------------------------------------------------------------------------------- */
 
-static void server_close_trace(struct dw_viewer_trace *trace)
+static void server_close_trace(struct dw_view_trace *trace)
 {
 	dw_page_spans_destroy(trace->spans);
 	if (trace->model)
 		dw_model_destroy(trace->model);
 	if (trace->source)
 		dw_source_close(trace->source);
-	*trace = (struct dw_viewer_trace){ 0 };
+	*trace = (struct dw_view_trace){ 0 };
 }
 
-static int server_open_trace(const struct dw_viewer_options *options, struct dw_viewer_trace *trace,
+static int server_open_trace(const struct dw_view_options *options, struct dw_view_trace *trace,
                            struct dwell_error *error)
 {
 	struct stat file = { .st_size = 0 };
 	int result;
 
-	*trace = (struct dw_viewer_trace){ .opened_ms = dw_viewer_now_ms() };
+	*trace = (struct dw_view_trace){ .opened_ms = dw_view_now_ms() };
 	if (stat(options->paths[0], &file) == 0)
 		trace->size_bytes = file.st_size;
 	result = dw_source_open(&trace->source, options->paths, options->path_count, error);
@@ -69,17 +69,17 @@ static int server_open_trace(const struct dw_viewer_options *options, struct dw_
 }
 
 /* Reads on for a moment. */
-static int server_read(struct dw_viewer_trace *trace, struct dwell_error *error)
+static int server_read(struct dw_view_trace *trace, struct dwell_error *error)
 {
-	uint64_t from_ms = dw_viewer_now_ms();
+	uint64_t from_ms = dw_view_now_ms();
 	int result = dw_page_spans_read(trace->spans, SLICE_MS, error);
 
 	trace->complete = result == 1;
-	trace->read_ms += dw_viewer_now_ms() - from_ms;
+	trace->read_ms += dw_view_now_ms() - from_ms;
 	return result < 0 ? result : 0;
 }
 
-bool dw_viewer_is_gone(const struct dw_viewer *view)
+bool dw_view_is_gone(const struct dw_view *view)
 {
 	struct stat now;
 
@@ -89,32 +89,32 @@ bool dw_viewer_is_gone(const struct dw_viewer *view)
 
 /* Whether the file has another size than when it was opened: a program that has just started to write
  * it may not have been in it yet. */
-static bool server_has_grown(const struct dw_viewer *view)
+static bool server_has_grown(const struct dw_view *view)
 {
 	struct stat now;
 
 	return stat(view->options->paths[0], &now) == 0 && now.st_size != view->shown.size_bytes;
 }
 
-void dw_viewer_refresh(struct dw_viewer *view)
+void dw_view_refresh(struct dw_view *view)
 {
 	struct dwell_error error = { 0, "" };
 	uint64_t wait_ms = view->shown.read_ms * REFRESH_RATIO;
 
-	if (view->has_fresh || !view->shown.complete || dw_viewer_is_gone(view) ||
+	if (view->has_fresh || !view->shown.complete || dw_view_is_gone(view) ||
 	    (!view->shown.source->live && !server_has_grown(view)))
 		return;
 	wait_ms = wait_ms > REFRESH_MS ? wait_ms : REFRESH_MS;
-	if (dw_viewer_now_ms() < view->shown.opened_ms + wait_ms)
+	if (dw_view_now_ms() < view->shown.opened_ms + wait_ms)
 		return;
 	/* A file that cannot be opened now stays as it was shown last. */
 	view->has_fresh = !server_open_trace(view->options, &view->fresh, &error);
 	if (!view->has_fresh)
-		view->shown.opened_ms = dw_viewer_now_ms();
+		view->shown.opened_ms = dw_view_now_ms();
 }
 
 /* Reads the trace, or its newer state, and shows that when all of it has been read. */
-static int server_go_on(struct dw_viewer *view, struct dwell_error *error)
+static int server_go_on(struct dw_view *view, struct dwell_error *error)
 {
 	int result = 0;
 
@@ -132,16 +132,16 @@ static int server_go_on(struct dw_viewer *view, struct dwell_error *error)
 	}
 	server_close_trace(&view->shown);
 	view->shown = view->fresh;
-	view->fresh = (struct dw_viewer_trace){ 0 };
+	view->fresh = (struct dw_view_trace){ 0 };
 	view->version++;
 	return 0;
 }
 
 /* ---- the socket ------------------------------------------------------------------------------------- */
 
-static int server_make_secret(char secret[DW_VIEWER_SECRET], struct dwell_error *error)
+static int server_make_secret(char secret[DW_VIEW_SECRET], struct dwell_error *error)
 {
-	unsigned char bytes[(DW_VIEWER_SECRET - 1) / 2];
+	unsigned char bytes[(DW_VIEW_SECRET - 1) / 2];
 
 	if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
 		return dw_error_set(error, DWELL_E_IO, "cannot make a token: %s", strerror(errno));
@@ -150,7 +150,7 @@ static int server_make_secret(char secret[DW_VIEWER_SECRET], struct dwell_error 
 	return 0;
 }
 
-static int server_listen(struct dw_viewer *view, struct dwell_error *error)
+static int server_listen(struct dw_view *view, struct dwell_error *error)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)view->options->port),
@@ -183,7 +183,7 @@ static size_t server_free_place(struct server_loop *loop)
 		if (loop->connections[i]->last_ms < loop->connections[oldest]->last_ms)
 			oldest = i;
 	}
-	dw_viewer_disconnect(loop->connections[oldest]);
+	dw_view_disconnect(loop->connections[oldest]);
 	loop->connections[oldest] = NULL;
 	return oldest;
 }
@@ -195,7 +195,7 @@ static void server_accept(struct server_loop *loop)
 	if (socket < 0)
 		return;
 	setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	loop->connections[server_free_place(loop)] = dw_viewer_connect(socket);
+	loop->connections[server_free_place(loop)] = dw_view_connect(socket);
 }
 
 /* ---- the loop ----------------------------------------------------------------------------------------- */
@@ -204,20 +204,20 @@ static void server_set_polled(struct server_loop *loop)
 {
 	loop->polled[0] = (struct pollfd){ loop->view.listener, POLLIN, 0 };
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
-		const struct dw_viewer_connection *connection = loop->connections[i];
+		const struct dw_view_connection *connection = loop->connections[i];
 
 		loop->polled[1 + i] = (struct pollfd){ connection ? connection->socket : -1, POLLIN, 0 };
-		if (connection && dw_viewer_has_output(connection))
+		if (connection && dw_view_has_output(connection))
 			loop->polled[1 + i].events = POLLOUT;
 	}
 }
 
 static void server_answer_connections(struct server_loop *loop)
 {
-	uint64_t now = dw_viewer_now_ms();
+	uint64_t now = dw_view_now_ms();
 
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
-		struct dw_viewer_connection *connection = loop->connections[i];
+		struct dw_view_connection *connection = loop->connections[i];
 		short ready = loop->polled[1 + i].revents;
 		bool goes_on = true;
 
@@ -225,11 +225,11 @@ static void server_answer_connections(struct server_loop *loop)
 			continue;
 		if (ready & (POLLERR | POLLNVAL))
 			goes_on = false;
-		else if (ready & (POLLIN | POLLHUP) && !dw_viewer_has_output(connection))
-			goes_on = dw_viewer_receive(&loop->view, connection);
-		goes_on = goes_on && dw_viewer_send(connection) && now < connection->last_ms + SILENT_MS;
+		else if (ready & (POLLIN | POLLHUP) && !dw_view_has_output(connection))
+			goes_on = dw_view_receive(&loop->view, connection);
+		goes_on = goes_on && dw_view_send(connection) && now < connection->last_ms + SILENT_MS;
 		if (!goes_on) {
-			dw_viewer_disconnect(connection);
+			dw_view_disconnect(connection);
 			loop->connections[i] = NULL;
 		}
 	}
@@ -253,7 +253,7 @@ static int server_loop(struct server_loop *loop, const volatile int *stop, struc
 	return result;
 }
 
-static int server_start(struct dw_viewer *view, struct dwell_error *error)
+static int server_start(struct dw_view *view, struct dwell_error *error)
 {
 	int result = server_open_trace(view->options, &view->shown, error);
 	char address[128];
@@ -274,7 +274,7 @@ static int server_start(struct dw_viewer *view, struct dwell_error *error)
 	return 0;
 }
 
-int dw_viewer_run(const struct dw_viewer_options *options, const volatile int *stop,
+int dw_view_serve(const struct dw_view_options *options, const volatile int *stop,
                 struct dwell_error *error)
 {
 	struct server_loop *loop = calloc(1, sizeof *loop);
@@ -282,13 +282,13 @@ int dw_viewer_run(const struct dw_viewer_options *options, const volatile int *s
 
 	if (!loop)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory");
-	loop->view = (struct dw_viewer){ .options = options, .listener = -1, .version = 1 };
+	loop->view = (struct dw_view){ .options = options, .listener = -1, .version = 1 };
 	result = server_start(&loop->view, error);
 	if (!result)
 		result = server_loop(loop, stop, error);
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++)
 		if (loop->connections[i])
-			dw_viewer_disconnect(loop->connections[i]);
+			dw_view_disconnect(loop->connections[i]);
 	if (loop->view.listener >= 0)
 		close(loop->view.listener);
 	server_close_trace(&loop->view.fresh);

@@ -20,7 +20,7 @@
  *   GET /api/event?track=ID&row=N&begin=NS
  *   GET /api/find?text=T&ns=NS[&backward=1]
  *   GET /api/live               {"version","read_ns","end_ns","complete","live","gone","path"}
- *   GET /api/report             the report's data, if there is one (struct dw_viewer_options)
+ *   GET /api/report             the report's data, if there is one (struct dw_view_options)
  *
  * What changes with a new state of the trace has a new version.
  */
@@ -30,7 +30,7 @@
 #include "export/out.h"
 #include "model/model.h"
 
-struct dw_viewer_options {
+struct dw_view_options {
 	const char *const *paths;
 	size_t path_count;
 	unsigned port;   /* 0 means any free port */
@@ -43,7 +43,7 @@ struct dw_viewer_options {
 
 /* Runs until *stop is set (a signal handler may set it and wake poll()). Errors: those of opening a
  * trace; DWELL_E_IO if it cannot listen. */
-int dw_viewer_run(const struct dw_viewer_options *options, const volatile int *stop,
+int dw_view_serve(const struct dw_view_options *options, const volatile int *stop,
                 struct dwell_error *error);
 
 #endif

@@ -18,7 +18,7 @@
 /* ---- who asks -------------------------------------------------------------------------------------- */
 
 /* Whether `text` is PREFIX, then 127.0.0.1 or localhost, then this server's port. */
-static bool answer_is_here(const struct dw_viewer *view, const char *text, const char *prefix)
+static bool answer_is_here(const struct dw_view *view, const char *text, const char *prefix)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost" };
 	char wanted[64];
@@ -36,14 +36,14 @@ static bool answer_is_secret(const char *given, size_t length, const char *secre
 {
 	unsigned char differs = 0;
 
-	if (length != DW_VIEWER_SECRET - 1)
+	if (length != DW_VIEW_SECRET - 1)
 		return false;
 	for (size_t i = 0; i < length; i++)
 		differs |= (unsigned char)(given[i] ^ secret[i]);
 	return !differs;
 }
 
-static bool answer_has_cookie(const struct dw_viewer *view, const struct dw_viewer_request *request)
+static bool answer_has_cookie(const struct dw_view *view, const struct dw_view_request *request)
 {
 	char name[32];
 	const char *at = request->cookie;
@@ -61,7 +61,7 @@ static bool answer_has_cookie(const struct dw_viewer *view, const struct dw_view
 
 /* Whether a page of another site asks, as far as the browser tells. A link to the page itself may be
  * anywhere: without the token or the cookie, which such a request lacks, it leads to nothing. */
-static bool answer_is_foreign(const struct dw_viewer *view, const struct dw_viewer_request *request)
+static bool answer_is_foreign(const struct dw_view *view, const struct dw_view_request *request)
 {
 	if (request->origin && !answer_is_here(view, request->origin, "http://"))
 		return true;
@@ -72,7 +72,7 @@ static bool answer_is_foreign(const struct dw_viewer *view, const struct dw_view
 /* ---- parameters --------------------------------------------------------------------------------------- */
 
 /* The value of a parameter; its length in *length. NULL: it is not given. */
-static const char *answer_find(const struct dw_viewer_request *request, const char *name,
+static const char *answer_find(const struct dw_view_request *request, const char *name,
                                size_t *length)
 {
 	size_t name_length = strlen(name);
@@ -90,7 +90,7 @@ static const char *answer_find(const struct dw_viewer_request *request, const ch
 }
 
 /* A number of digits alone; false: it is none or not given. */
-static bool answer_number(const struct dw_viewer_request *request, const char *name, uint64_t *value)
+static bool answer_number(const struct dw_view_request *request, const char *name, uint64_t *value)
 {
 	size_t length = 0;
 	const char *text = answer_find(request, name, &length);
@@ -114,7 +114,7 @@ static int answer_digit(char digit)
 }
 
 /* Decodes %XX and +. False: it is too long, empty or not well formed. */
-static bool answer_text(const struct dw_viewer_request *request, const char *name,
+static bool answer_text(const struct dw_view_request *request, const char *name,
                         char text[MOST_TEXT])
 {
 	size_t length = 0, used = 0;
@@ -140,7 +140,7 @@ static bool answer_text(const struct dw_viewer_request *request, const char *nam
 	return used;
 }
 
-static bool answer_tracks(const struct dw_viewer_request *request, uint32_t tracks[MOST_TRACKS],
+static bool answer_tracks(const struct dw_view_request *request, uint32_t tracks[MOST_TRACKS],
                           struct dw_page_window *window)
 {
 	size_t length = 0, i = 0;
@@ -165,7 +165,7 @@ static bool answer_tracks(const struct dw_viewer_request *request, uint32_t trac
 
 /* ---- answers from the trace --------------------------------------------------------------------------- */
 
-static int answer_window(struct dw_viewer *view, const struct dw_viewer_request *request, bool totals,
+static int answer_window(struct dw_view *view, const struct dw_view_request *request, bool totals,
                          struct dw_writer_out *out, struct dwell_error *error)
 {
 	uint32_t tracks[MOST_TRACKS];
@@ -183,7 +183,7 @@ static int answer_window(struct dw_viewer *view, const struct dw_viewer_request 
 	              : dw_page_span(view->shown.spans, &window, out, error);
 }
 
-static int answer_event(struct dw_viewer *view, const struct dw_viewer_request *request,
+static int answer_event(struct dw_view *view, const struct dw_view_request *request,
                         struct dw_writer_out *out, struct dwell_error *error)
 {
 	uint64_t track, row, begin_ns;
@@ -194,7 +194,7 @@ static int answer_event(struct dw_viewer *view, const struct dw_viewer_request *
 	return dw_page_span_event(view->shown.spans, (uint32_t)track, (uint32_t)row, begin_ns, out, error);
 }
 
-static int answer_search(struct dw_viewer *view, const struct dw_viewer_request *request,
+static int answer_search(struct dw_view *view, const struct dw_view_request *request,
                          struct dw_writer_out *out, struct dwell_error *error)
 {
 	char text[MOST_TEXT];
@@ -206,9 +206,9 @@ static int answer_search(struct dw_viewer *view, const struct dw_viewer_request 
 	return dw_page_span_find(view->shown.spans, text, ns, !backward, out, error);
 }
 
-static int answer_live(struct dw_viewer *view, struct dw_writer_out *out)
+static int answer_live(struct dw_view *view, struct dw_writer_out *out)
 {
-	dw_viewer_refresh(view);
+	dw_view_refresh(view);
 	dw_out_text(out, "{\"version\":");
 	dw_out_u64(out, view->version);
 	dw_out_text(out, ",\"read_ns\":");
@@ -217,7 +217,7 @@ static int answer_live(struct dw_viewer *view, struct dw_writer_out *out)
 	dw_out_u64(out, dw_page_spans_end_ns(view->shown.spans));
 	dw_out_text(out, view->shown.complete ? ",\"complete\":true" : ",\"complete\":false");
 	dw_out_text(out, view->shown.source->live ? ",\"live\":true" : ",\"live\":false");
-	dw_out_text(out, dw_viewer_is_gone(view) ? ",\"gone\":true" : ",\"gone\":false");
+	dw_out_text(out, dw_view_is_gone(view) ? ",\"gone\":true" : ",\"gone\":false");
 	dw_out_text(out, ",\"report\":");
 	dw_out_text(out, view->options->report ? "true" : "false");
 	dw_out_text(out, ",\"path\":");
@@ -226,7 +226,7 @@ static int answer_live(struct dw_viewer *view, struct dw_writer_out *out)
 	return 0;
 }
 
-static int answer_data(struct dw_viewer *view, const struct dw_viewer_request *request,
+static int answer_data(struct dw_view *view, const struct dw_view_request *request,
                        struct dw_writer_out *out, struct dwell_error *error)
 {
 	const char *what = request->path + 5; /* after "/api/" */
@@ -252,8 +252,8 @@ static int answer_data(struct dw_viewer *view, const struct dw_viewer_request *r
 	return DWELL_E_NAME;
 }
 
-static void answer_api(struct dw_viewer *view, struct dw_viewer_connection *connection,
-                       const struct dw_viewer_request *request)
+static void answer_api(struct dw_view *view, struct dw_view_connection *connection,
+                       const struct dw_view_request *request)
 {
 	struct dwell_error error = { 0, "" };
 	struct dw_writer_out out;
@@ -264,14 +264,14 @@ static void answer_api(struct dw_viewer *view, struct dw_viewer_connection *conn
 	if (!result && out.error)
 		result = DWELL_E_NOMEM;
 	if (!result)
-		dw_viewer_put(connection, request, "200 OK", "application/json", NULL, out.buffer, out.used);
+		dw_view_put(connection, request, "200 OK", "application/json", NULL, out.buffer, out.used);
 	else if (result == DWELL_E_ARGUMENT)
-		dw_viewer_refuse(connection, request, "400 Bad Request",
+		dw_view_refuse(connection, request, "400 Bad Request",
 		               "a parameter is missing or is not a number in its range");
 	else if (result == DWELL_E_NAME)
-		dw_viewer_refuse(connection, request, "404 Not Found", "there is no such thing here");
+		dw_view_refuse(connection, request, "404 Not Found", "there is no such thing here");
 	else
-		dw_viewer_refuse(connection, request, "500 Internal Server Error",
+		dw_view_refuse(connection, request, "500 Internal Server Error",
 		               error.message[0] ? error.message : dwell_error_text(result));
 	dw_out_reset(&out);
 }
@@ -289,54 +289,54 @@ static const char *answer_type(const char *name)
 	return "text/html; charset=utf-8";
 }
 
-static void answer_file(struct dw_viewer_connection *connection, const struct dw_viewer_request *request,
+static void answer_file(struct dw_view_connection *connection, const struct dw_view_request *request,
                         const char *name)
 {
-	for (const struct dw_viewer_file *file = dw_viewer_files; file->name; file++)
+	for (const struct dw_view_file *file = dw_view_files; file->name; file++)
 		if (strcmp(file->name, name) == 0) {
-			dw_viewer_put(connection, request, "200 OK", answer_type(name), NULL,
+			dw_view_put(connection, request, "200 OK", answer_type(name), NULL,
 			            (const char *)file->bytes, file->length);
 			return;
 		}
-	dw_viewer_refuse(connection, request, "404 Not Found", "there is no such thing here");
+	dw_view_refuse(connection, request, "404 Not Found", "there is no such thing here");
 }
 
 /* Moves the token from the address into a cookie, which scripts and other sites cannot use. */
-static void answer_token(struct dw_viewer *view, struct dw_viewer_connection *connection,
-                         const struct dw_viewer_request *request)
+static void answer_token(struct dw_view *view, struct dw_view_connection *connection,
+                         const struct dw_view_request *request)
 {
 	size_t length = 0;
 	const char *token = answer_find(request, "token", &length);
 	char headers[256];
 
 	if (!answer_is_secret(token, length, view->token)) {
-		dw_viewer_refuse(connection, request, "403 Forbidden",
+		dw_view_refuse(connection, request, "403 Forbidden",
 		               "this is not the token of this server; open the address that dwell view printed");
 		return;
 	}
 	snprintf(headers, sizeof headers,
 	         "Set-Cookie: dwell-%u=%s; Path=/; HttpOnly; SameSite=Strict\r\nLocation: /\r\n",
 	         view->port, view->session);
-	dw_viewer_put(connection, request, "303 See Other", "text/plain; charset=utf-8", headers, "", 0);
+	dw_view_put(connection, request, "303 See Other", "text/plain; charset=utf-8", headers, "", 0);
 }
 
-void dw_viewer_answer(struct dw_viewer *view, struct dw_viewer_connection *connection,
-                    const struct dw_viewer_request *request)
+void dw_view_answer(struct dw_view *view, struct dw_view_connection *connection,
+                    const struct dw_view_request *request)
 {
 	size_t length = 0;
 
 	if (!answer_is_here(view, request->host, "")) {
-		dw_viewer_refuse(connection, request, "421 Misdirected Request",
+		dw_view_refuse(connection, request, "421 Misdirected Request",
 		               "open the address that dwell view printed: 127.0.0.1 or localhost with its port");
 	} else if (answer_is_foreign(view, request)) {
-		dw_viewer_refuse(connection, request, "403 Forbidden", "another site asks for this");
+		dw_view_refuse(connection, request, "403 Forbidden", "another site asks for this");
 	} else if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
-		dw_viewer_put(connection, request, "405 Method Not Allowed", "text/plain; charset=utf-8",
+		dw_view_put(connection, request, "405 Method Not Allowed", "text/plain; charset=utf-8",
 		            "Allow: GET, HEAD\r\n", "only GET is answered\n", 21);
 	} else if (strcmp(request->path, "/") == 0 && answer_find(request, "token", &length)) {
 		answer_token(view, connection, request);
 	} else if (!answer_has_cookie(view, request)) {
-		dw_viewer_refuse(connection, request, "403 Forbidden",
+		dw_view_refuse(connection, request, "403 Forbidden",
 		               "open the address that dwell view printed, with its token");
 	} else if (strcmp(request->path, "/") == 0) {
 		answer_file(connection, request, "view.html");
@@ -345,6 +345,6 @@ void dw_viewer_answer(struct dw_viewer *view, struct dw_viewer_connection *conne
 	} else if (strncmp(request->path, "/api/", 5) == 0) {
 		answer_api(view, connection, request);
 	} else {
-		dw_viewer_refuse(connection, request, "404 Not Found", "there is no such thing here");
+		dw_view_refuse(connection, request, "404 Not Found", "there is no such thing here");
 	}
 }

@@ -25,21 +25,21 @@
 	"Referrer-Policy: no-referrer\r\n" \
 	"X-Content-Type-Options: nosniff\r\n"
 
-struct dw_viewer_connection *dw_viewer_connect(int socket)
+struct dw_view_connection *dw_view_connect(int socket)
 {
-	struct dw_viewer_connection *connection = calloc(1, sizeof *connection);
+	struct dw_view_connection *connection = calloc(1, sizeof *connection);
 
 	if (!connection) {
 		close(socket);
 		return NULL;
 	}
 	connection->socket = socket;
-	connection->last_ms = dw_viewer_now_ms();
+	connection->last_ms = dw_view_now_ms();
 	dw_out_init_memory(&connection->out);
 	return connection;
 }
 
-void dw_viewer_disconnect(struct dw_viewer_connection *connection)
+void dw_view_disconnect(struct dw_view_connection *connection)
 {
 	close(connection->socket);
 	dw_out_reset(&connection->out);
@@ -48,7 +48,7 @@ void dw_viewer_disconnect(struct dw_viewer_connection *connection)
 
 /* ---- answers ------------------------------------------------------------------------------------- */
 
-void dw_viewer_put(struct dw_viewer_connection *connection, const struct dw_viewer_request *request,
+void dw_view_put(struct dw_view_connection *connection, const struct dw_view_request *request,
                  const char *status, const char *type, const char *headers, const char *body,
                  size_t length)
 {
@@ -68,20 +68,20 @@ void dw_viewer_put(struct dw_viewer_connection *connection, const struct dw_view
 		dw_out_bytes(out, body, length);
 }
 
-void dw_viewer_refuse(struct dw_viewer_connection *connection, const struct dw_viewer_request *request,
+void dw_view_refuse(struct dw_view_connection *connection, const struct dw_view_request *request,
                     const char *status, const char *text)
 {
 	char body[512];
 	int length = snprintf(body, sizeof body, "%s\n", text);
 
-	dw_viewer_put(connection, request, status, "text/plain; charset=utf-8", NULL, body,
+	dw_view_put(connection, request, status, "text/plain; charset=utf-8", NULL, body,
 	            (size_t)(length < (int)sizeof body ? length : (int)sizeof body - 1));
 }
 
 /* ---- requests ------------------------------------------------------------------------------------ */
 
 /* Stores the value of a header that matters. False: this request cannot be answered safely. */
-static bool http_take_header(struct dw_viewer_request *request, char *name, char *value)
+static bool http_take_header(struct dw_view_request *request, char *name, char *value)
 {
 	char *end = value + strlen(value);
 
@@ -109,7 +109,7 @@ static bool http_take_header(struct dw_viewer_request *request, char *name, char
 }
 
 /* Splits the head in place. NULL: it is well formed; otherwise what is wrong with it. */
-static const char *http_parse(char *head, struct dw_viewer_request *request)
+static const char *http_parse(char *head, struct dw_view_request *request)
 {
 	char *line = head, *next = strstr(head, "\r\n"), *target, *version, *query;
 
@@ -144,20 +144,20 @@ static const char *http_parse(char *head, struct dw_viewer_request *request)
 }
 
 /* Answers the request at the start of the buffer. False: it is not complete. */
-static bool http_answer_one(struct dw_viewer *view, struct dw_viewer_connection *connection)
+static bool http_answer_one(struct dw_view *view, struct dw_view_connection *connection)
 {
-	struct dw_viewer_request request = { .method = "GET", .path = "", .query = "" };
+	struct dw_view_request request = { .method = "GET", .path = "", .query = "" };
 	char *end;
 	const char *wrong;
 	size_t length;
 
 	connection->in[connection->in_length] = '\0';
 	end = memmem(connection->in, connection->in_length, "\r\n\r\n", 4);
-	if (!end && connection->in_length < DW_VIEWER_MOST_REQUEST)
+	if (!end && connection->in_length < DW_VIEW_MOST_REQUEST)
 		return false;
 	if (!end) {
 		request.last = true;
-		dw_viewer_refuse(connection, &request, "431 Request Header Fields Too Large",
+		dw_view_refuse(connection, &request, "431 Request Header Fields Too Large",
 		               "the head of a request has at most 16 KiB");
 		return false;
 	}
@@ -168,43 +168,43 @@ static bool http_answer_one(struct dw_viewer *view, struct dw_viewer_connection 
 	if (wrong) {
 		request.last = true;
 		request.method = "GET";
-		dw_viewer_refuse(connection, &request, "400 Bad Request", wrong);
+		dw_view_refuse(connection, &request, "400 Bad Request", wrong);
 	} else {
-		dw_viewer_answer(view, connection, &request);
+		dw_view_answer(view, connection, &request);
 	}
 	memmove(connection->in, connection->in + length, connection->in_length - length);
 	connection->in_length -= length;
 	return !connection->ends;
 }
 
-bool dw_viewer_receive(struct dw_viewer *view, struct dw_viewer_connection *connection)
+bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection)
 {
 	ssize_t got = recv(connection->socket, connection->in + connection->in_length,
-	                   DW_VIEWER_MOST_REQUEST - connection->in_length, 0);
+	                   DW_VIEW_MOST_REQUEST - connection->in_length, 0);
 
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (!got)
 		return false;
-	connection->last_ms = dw_viewer_now_ms();
+	connection->last_ms = dw_view_now_ms();
 	connection->in_length += (size_t)got;
 	while (!connection->ends && http_answer_one(view, connection))
 		;
 	return true;
 }
 
-bool dw_viewer_send(struct dw_viewer_connection *connection)
+bool dw_view_send(struct dw_view_connection *connection)
 {
 	struct dw_writer_out *out = &connection->out;
 
-	while (dw_viewer_has_output(connection)) {
+	while (dw_view_has_output(connection)) {
 		ssize_t sent = send(connection->socket, out->buffer + connection->out_at,
 		                    out->used - connection->out_at, MSG_NOSIGNAL);
 
 		if (sent < 0)
 			return errno == EAGAIN || errno == EINTR;
 		connection->out_at += (size_t)sent;
-		connection->last_ms = dw_viewer_now_ms();
+		connection->last_ms = dw_view_now_ms();
 	}
 	if (out->error || connection->ends)
 		return false;

@@ -7,11 +7,11 @@
 #include "page/server.h"
 #include "page/span.h"
 
-#define DW_VIEWER_SECRET 33u         /* bytes of a token in hexadecimal, with NUL */
-#define DW_VIEWER_MOST_REQUEST 16384u
+#define DW_VIEW_SECRET 33u         /* bytes of a token in hexadecimal, with NUL */
+#define DW_VIEW_MOST_REQUEST 16384u
 
 /* One state of the trace. */
-struct dw_viewer_trace {
+struct dw_view_trace {
 	struct dw_source *source;
 	struct dw_model *model;
 	struct dw_page_spans *spans;
@@ -21,15 +21,15 @@ struct dw_viewer_trace {
 };
 
 /* What a request asks for. Texts point into the connection's buffer. */
-struct dw_viewer_request {
+struct dw_view_request {
 	const char *method, *path, *query; /* path and query as sent; query "" if there is none */
 	const char *host, *origin, *cookie, *site; /* headers, or NULL */
 	bool last;                         /* the client closes the connection after it */
 };
 
-struct dw_viewer_connection {
+struct dw_view_connection {
 	int socket;
-	char in[DW_VIEWER_MOST_REQUEST + 1];
+	char in[DW_VIEW_MOST_REQUEST + 1];
 	size_t in_length;
 	struct dw_writer_out out; /* in memory: answers */
 	size_t out_at;
@@ -37,55 +37,55 @@ struct dw_viewer_connection {
 	bool ends;                /* it is closed when the answer has been sent */
 };
 
-struct dw_viewer {
-	const struct dw_viewer_options *options;
+struct dw_view {
+	const struct dw_view_options *options;
 	int listener;
 	unsigned port;
-	char token[DW_VIEWER_SECRET], session[DW_VIEWER_SECRET];
-	struct dw_viewer_trace shown, fresh; /* fresh: a newer state that is being read */
+	char token[DW_VIEW_SECRET], session[DW_VIEW_SECRET];
+	struct dw_view_trace shown, fresh; /* fresh: a newer state that is being read */
 	bool has_fresh;
 	uint64_t version;
 	struct stat file;                  /* of the first path when it was opened */
 };
 
-uint64_t dw_viewer_now_ms(void);
+uint64_t dw_view_now_ms(void);
 /* Whether a newer state of a running program's trace should be opened, and does it. */
-void dw_viewer_refresh(struct dw_viewer *view);
+void dw_view_refresh(struct dw_view *view);
 /* Whether the trace is no longer where it was. */
-bool dw_viewer_is_gone(const struct dw_viewer *view);
+bool dw_view_is_gone(const struct dw_view *view);
 
 /* ---- server_http.c ------------------------------------------------------------------------------- */
 
-struct dw_viewer_connection *dw_viewer_connect(int socket);
-void dw_viewer_disconnect(struct dw_viewer_connection *connection);
+struct dw_view_connection *dw_view_connect(int socket);
+void dw_view_disconnect(struct dw_view_connection *connection);
 /* Receives, answers complete requests, sends. False: the connection has ended. */
-bool dw_viewer_receive(struct dw_viewer *view, struct dw_viewer_connection *connection);
-bool dw_viewer_send(struct dw_viewer_connection *connection);
-static inline bool dw_viewer_has_output(const struct dw_viewer_connection *connection)
+bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection);
+bool dw_view_send(struct dw_view_connection *connection);
+static inline bool dw_view_has_output(const struct dw_view_connection *connection)
 {
 	return connection->out_at < connection->out.used;
 }
 
 /* An answer. `headers`: further ones, each with its line end; or NULL. */
-void dw_viewer_put(struct dw_viewer_connection *connection, const struct dw_viewer_request *request,
+void dw_view_put(struct dw_view_connection *connection, const struct dw_view_request *request,
                  const char *status, const char *type, const char *headers, const char *body,
                  size_t length);
 /* An answer of one line of text. */
-void dw_viewer_refuse(struct dw_viewer_connection *connection, const struct dw_viewer_request *request,
+void dw_view_refuse(struct dw_view_connection *connection, const struct dw_view_request *request,
                     const char *status, const char *text);
 
 /* ---- server_answer.c ------------------------------------------------------------------------------- */
 
-void dw_viewer_answer(struct dw_viewer *view, struct dw_viewer_connection *connection,
-                    const struct dw_viewer_request *request);
+void dw_view_answer(struct dw_view *view, struct dw_view_connection *connection,
+                    const struct dw_view_request *request);
 
 /* ---- made at build from web/src/timeline (tools/embed) -------------------------------------------- */
 
-struct dw_viewer_file {
+struct dw_view_file {
 	const char *name;
 	const unsigned char *bytes;
 	size_t length;
 };
-extern const struct dw_viewer_file dw_viewer_files[]; /* ends with a name NULL */
+extern const struct dw_view_file dw_view_files[]; /* ends with a name NULL */
 
 #endif
