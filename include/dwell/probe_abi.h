@@ -304,6 +304,18 @@ DWELL_API void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *
 DWELL_API uint32_t dwell_intern_args(const char *json);
 DWELL_API void dwell_args(uint32_t text);
 
+/* For probes that see communication. Says that the innermost open range of this thread, of category
+ * DWELL_CATEGORY_COMMUNICATION, belongs to a collective of a group of ranks. `group` is an id of
+ * dwell_intern_group() (0: unknown). `sequence` is the number of the collective in its group, from 1,
+ * which is the same in all ranks; 0: the range is point-to-point communication. `bytes` is the larger
+ * of what this rank gives and receives, or 0 where another range of the collective says it. A rank enters
+ * a collective with the first of its ranges that have the group and the sequence, and leaves it with the
+ * end of the last: a probe reports the start of a collective and the wait for it with two ranges. A range
+ * may belong to several collectives; call this function for each, last for the one that it waits for
+ * longest. */
+DWELL_API uint32_t dwell_intern_group(const char *name);
+DWELL_API void dwell_collective(uint32_t group, uint64_t sequence, uint64_t bytes);
+
 /* How many probes of this process record operators; a program that records its own counts as one. What
  * libraries announce of operators and of what runs inside them is then left out. Atomic. */
 extern DWELL_API uint32_t dwell_operator_probes;

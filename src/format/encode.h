@@ -144,6 +144,9 @@ void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t ticks);
 void dw_encode_correlation(struct dw_encode_stream *stream, uint32_t correlation);
 /* EXT EXTERNAL: the same for the external id of device events. */
 void dw_encode_external(struct dw_encode_stream *stream, uint64_t ticks, uint64_t external);
+/* EXT COLLECTIVE: the innermost open range belongs to collective `sequence` of the group, a STRING. */
+void dw_encode_collective(struct dw_encode_stream *stream, uint64_t ticks, uint32_t group,
+                          uint64_t sequence, uint64_t bytes);
 /* Closes the open chunk; the next record begins a new one. */
 void dw_encode_close(struct dw_encode_stream *stream);
 /* Closes the chunk and skips `chunks` numbers, like recycling. */

@@ -153,3 +153,16 @@ void dw_encode_external(struct dw_encode_stream *stream, uint64_t ticks, uint64_
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_EXTERNAL << DW_EXT_TYPE_SHIFT | DW_EXTERNAL_WORDS,
 	                 payload, DW_EXTERNAL_WORDS);
 }
+
+void dw_encode_collective(struct dw_encode_stream *stream, uint64_t ticks, uint32_t group,
+                          uint64_t sequence, uint64_t bytes)
+{
+	uint32_t payload[DW_COLLECTIVE_WORDS] = {
+		(uint32_t)ticks, (uint32_t)(ticks >> 32), group, (uint32_t)sequence,
+		(uint32_t)(sequence >> 32), (uint32_t)bytes, (uint32_t)(bytes >> 32)
+	};
+
+	dw_encode_head(stream->encode)->flags |= DW_HEAD_COLLECTIVES;
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_COLLECTIVE << DW_EXT_TYPE_SHIFT | DW_COLLECTIVE_WORDS,
+	                 payload, DW_COLLECTIVE_WORDS);
+}

@@ -109,6 +109,8 @@ struct dw_head {
  * is about to join must not write. Afterwards FINISHED replaces it. */
 #define DW_HEAD_FINISHING 2u
 #define DW_HEAD_FINISHED 4u
+/* Some ranges are collectives (EXT COLLECTIVE). Without it nobody needs to look for them. */
+#define DW_HEAD_COLLECTIVES 8u
 
 /* ---- the control page: at byte 4096 of the head ------------------------- */
 
@@ -228,10 +230,13 @@ enum dw_ext {
 	                           by this number. One word, so that it has no time */
 	DW_EXT_EXTERNAL = 7,    /* u64 ticks, u64: the innermost open range is the call that wide records
 	                           of devices name by this number as `external` */
+	DW_EXT_COLLECTIVE = 8,  /* u64 ticks, u32 STRING, u64 sequence, u64 bytes: the innermost open range
+	                           belongs to this collective of the group */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u
 #define DW_EXTERNAL_WORDS 4u
+#define DW_COLLECTIVE_WORDS 7u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

@@ -14,7 +14,7 @@
  *
  * Further products have headers of their own: time/calls.h, time/function_calls.h, time/flops.h,
  * time/loading.h, device/device.h, device/sums.h, device/times.h, memory/memory.h,
- * layers/layers.h, sequence/sequence.h, engine/engine.h.
+ * layers/layers.h, sequence/sequence.h, engine/engine.h, collectives/collectives.h.
  */
 #ifndef DW_MODEL_MODEL_H
 #define DW_MODEL_MODEL_H

@@ -341,6 +341,39 @@ void dwell_args(uint32_t text)
 		probe_put_fast(DW_ARGS, text, NULL, 0);
 }
 
+uint32_t dwell_intern_group(const char *name)
+{
+	return dwell_intern_args(name);
+}
+
+void dwell_collective(uint32_t group, uint64_t sequence, uint64_t bytes)
+{
+	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_COLLECTIVE << DW_EXT_TYPE_SHIFT |
+	                 DW_COLLECTIVE_WORDS;
+	struct dw_head *head = dw_session_head();
+	struct dwell_stream *stream;
+	int saved = errno;
+	uint64_t ticks;
+
+	if (!head)
+		return;
+	/* Readers look for collectives only if the head has this flag. */
+	if (DWELL_UNLIKELY(!(DW_LOAD(head->flags) & DW_HEAD_COLLECTIVES)))
+		__atomic_fetch_or(&head->flags, DW_HEAD_COLLECTIVES, __ATOMIC_RELAXED);
+	stream = dw_stream_enter();
+	if (stream) {
+		ticks = dw_now();
+		ticks = ticks < stream->last_ticks ? stream->last_ticks : ticks;
+		uint32_t payload[DW_COLLECTIVE_WORDS] = {
+			(uint32_t)ticks, (uint32_t)(ticks >> 32), group, (uint32_t)sequence,
+			(uint32_t)(sequence >> 32), (uint32_t)bytes, (uint32_t)(bytes >> 32)
+		};
+		dw_stream_put(stream, ticks, word1, payload, DW_COLLECTIVE_WORDS);
+		dw_stream_leave(stream);
+	}
+	errno = saved;
+}
+
 /* Readers search for ends by name only if the head has this flag. */
 static void probe_note_named_ends(void)
 {

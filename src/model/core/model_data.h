@@ -6,7 +6,7 @@
  *            streams for several workers), tally (durations of many calls), call_paths, events
  *   time/    profile by name, call tree, calls, functions, threads, FLOPs, data loading
  *   steps/   each step and its division into shares
- *   memory/, layers/, sequence/, engine/   the products of these names
+ *   memory/, layers/, sequence/, engine/, collectives/   the products of these names
  *   joint/   several products in one walk
  *
  * Products are computed in ticks of a file and converted once, at the end.

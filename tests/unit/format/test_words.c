@@ -120,6 +120,33 @@ TEST(what_a_block_is_has_its_time_and_its_words)
 	dw_encode_reset(&encode);
 }
 
+TEST(a_collective_has_its_group_its_number_and_its_bytes)
+{
+	struct dw_encode encode;
+	struct dw_encode_process process;
+	struct dw_encode_stream stream;
+
+	dw_encode_init(&encode, DW_CLOCK_MONOTONIC, 1000000000);
+	dw_encode_process_init(&process, &encode, 0);
+	dw_encode_stream_init(&stream, &process, 0, 0);
+	CHECK_EQ(dw_encode_head(&encode)->flags & DW_HEAD_COLLECTIVES, 0);
+	dw_encode_begin(&stream, 100, 77);
+	dw_encode_collective(&stream, 250, 9, 0x123456789abc, 0xfedcba987654);
+	dw_encode_close(&stream);
+	CHECK(dw_encode_head(&encode)->flags & DW_HEAD_COLLECTIVES);
+	const struct dw_chunk *chunk = (const void *)(encode.image + 2 * (size_t)DW_BLOCK_BYTES);
+	const uint32_t *words = (const void *)(chunk + 1);
+
+	CHECK_EQ(words[3] & DW_ID_MASK, DW_EXT_COLLECTIVE << DW_EXT_TYPE_SHIFT | DW_COLLECTIVE_WORDS);
+	CHECK_EQ(words[4], 250);
+	CHECK_EQ(words[6], 9);
+	CHECK_EQ(words[7], 0x56789abc);
+	CHECK_EQ(words[8], 0x1234);
+	CHECK_EQ(words[9], 0xba987654);
+	CHECK_EQ(words[10], 0xfedc);
+	dw_encode_reset(&encode);
+}
+
 TEST(a_record_that_does_not_fit_is_left)
 {
 	uint32_t words[] = { 1, 3 << DW_KIND_SHIFT | 9, 1, 2, 3, 4, 3 };

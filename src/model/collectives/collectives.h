@@ -1,0 +1,38 @@
+/*
+ * Collectives: when each process entered and left which collective of which group of ranks.
+ *
+ * A range belongs to a collective if a probe said so (EXT COLLECTIVE, doc/format.md). Ranges of a
+ * process with one group and sequence are one collective: it is entered when the first begins and
+ * left when the last ends. In between the process may compute. It is blocked only while it is
+ * inside these ranges.
+ *
+ * If the trace has no such records, no stream is walked.
+ */
+#ifndef DW_MODEL_COLLECTIVES_COLLECTIVES_H
+#define DW_MODEL_COLLECTIVES_COLLECTIVES_H
+
+#include "model/core/model.h"
+
+struct dw_collective {
+	uint32_t process;  /* index */
+	uint32_t group;    /* index of dw_collectives.groups */
+	uint32_t symbol;   /* of the first range: the operation */
+	bool open;         /* a range of it had not ended */
+	uint64_t sequence; /* in the group, from 1; 0: point-to-point communication */
+	uint64_t bytes;
+	uint64_t enter_ns, leave_ns; /* of the run */
+	uint64_t blocked_ns;         /* time inside its ranges */
+};
+
+struct dw_collectives {
+	const struct dw_collective *collectives; /* by process, group, sequence, time */
+	size_t count;
+	const char **groups; /* names; "" if it is unknown */
+	uint32_t group_count;
+	uint64_t left_out; /* further ones that did not fit into memory's limit */
+};
+
+/* NULL with `error` if memory ran out. */
+const struct dw_collectives *dw_model_collectives(struct dw_model *model, struct dwell_error *error);
+
+#endif
