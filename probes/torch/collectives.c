@@ -1,23 +1,169 @@
 /*
- * Waits for other ranks: a range of communication while a thread waits for a collective.
+ * Collectives of torch.distributed, and waits for other ranks: ranges of communication.
  *
  * The operators of collectives (c10d::allreduce_, gloo:all_reduce) are recorded like all operators,
- * but they only start the work, or they run in another thread. A step waits in two places: in
- * Work.wait(), which torch.distributed's functions call unless async_op is given, and with
- * DistributedDataParallel at the end of backward, where its reducer waits for the gradients of all
- * buckets and copies them. PyTorch has no callback for either. The first is hooked in Python, the
- * second where libtorch_cpu calls it.
+ * but they say neither their group nor which one they are, and they only start the work, or they run
+ * in another thread. So a collective is recorded where it is called: the methods of ProcessGroup,
+ * which torch.distributed's functions call, are hooked in Python, and the reducer of
+ * DistributedDataParallel, which calls them in C++, where libtorch_cpu calls it. Each range gets its
+ * group, the number of the collective in the group, and its bytes (dwell_collective()). All ranks
+ * call the collectives of a group in the same order, so that counting them gives the same number in
+ * each rank; they are counted whether or not they are recorded.
+ *
+ * A step waits in two places: in Work.wait(), which torch.distributed's functions call unless
+ * async_op is given, and with DistributedDataParallel at the end of backward, where its reducer
+ * waits for the gradients of all buckets and copies them. The ranges of these waits belong to the
+ * same collectives.
  *
  * A collective that fails throws a C++ exception. This file is compiled so that exceptions pass
  * through it and end the range.
  */
 #include "torch.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_GROUPS 256u
+#define WORKS 256u
+
+struct group {
+	const PyObject *process_group; /* its address; its owner keeps it */
+	char name[64];
+	uint64_t sequence;
+	uint32_t id; /* 0: not known yet */
+};
+
+struct collective {
+	uint32_t group;
+	uint64_t sequence, bytes;
+};
+
+/* Changed with the interpreter's lock; the reducer counts without it. */
+static struct group groups[MOST_GROUPS];
+static uint32_t group_count;
+static struct group *reducer_group; /* of the DistributedDataParallel that was made last */
+
+/* ---- groups ------------------------------------------------------------------------------------ */
+
+/* The name that all ranks agree on: PyTorch numbers groups in the order in which they are made. */
+static void group_name(PyObject *process_group, struct group *group)
+{
+	PyObject *module, *names, *name, *text;
+
+	dwp_python_text(process_group, "group_name", group->name, sizeof group->name);
+	PyErr_Clear();
+	if (*group->name)
+		return;
+	module = PyImport_ImportModule("torch.distributed.distributed_c10d");
+	names = module ? PyObject_GetAttrString(module, "_pg_names") : NULL;
+	name = names ? PyObject_GetItem(names, process_group) : NULL;
+	text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
+	if (text)
+		snprintf(group->name, sizeof group->name, "%s", PyBytes_AsString(text));
+	else
+		snprintf(group->name, sizeof group->name, "group %u", group_count);
+	PyErr_Clear();
+	Py_XDECREF(text);
+	Py_XDECREF(name);
+	Py_XDECREF(names);
+	Py_XDECREF(module);
+}
+
+/* The groups of one name are one group: an object may be freed and made again. */
+static struct group *group_find(PyObject *process_group)
+{
+	struct group made = { .process_group = process_group };
+
+	for (uint32_t i = 0; i < group_count; i++)
+		if (groups[i].process_group == process_group)
+			return &groups[i];
+	group_name(process_group, &made);
+	for (uint32_t i = 0; i < group_count; i++)
+		if (strcmp(groups[i].name, made.name) == 0) {
+			groups[i].process_group = process_group;
+			return &groups[i];
+		}
+	if (group_count == MOST_GROUPS)
+		return NULL;
+	groups[group_count] = made;
+	return &groups[group_count++];
+}
+
+static struct collective group_count_collective(struct group *group, uint64_t bytes)
+{
+	struct collective collective = { 0, 0, bytes };
+
+	if (!group)
+		return collective;
+	if (!group->id)
+		group->id = dwell_intern_group(group->name);
+	collective.group = group->id;
+	collective.sequence = __atomic_add_fetch(&group->sequence, 1, __ATOMIC_RELAXED);
+	return collective;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------- */
+
+/* The result of a method without arguments; 0 if there is none. */
+static uint64_t collectives_call(PyObject *object, const char *method)
+{
+	PyObject *result = PyObject_CallMethod(object, method, NULL);
+	uint64_t number = result && PyLong_Check(result) ? PyLong_AsUnsignedLongLong(result) : 0;
+
+	Py_XDECREF(result);
+	if (PyErr_Occurred())
+		PyErr_Clear();
+	return number;
+}
+
+/* Of a tensor, or of the tensors in a list, or in a list of lists. */
+static uint64_t collectives_bytes(PyObject *tensors, unsigned depth)
+{
+	PyObject *bytes;
+	uint64_t sum = 0;
+
+	if (!tensors || depth > 2)
+		return 0;
+	if (PyList_Check(tensors)) {
+		for (Py_ssize_t i = 0; i < PyList_Size(tensors); i++)
+			sum += collectives_bytes(PyList_GetItem(tensors, i), depth + 1);
+		return sum;
+	}
+	bytes = PyObject_GetAttrString(tensors, "nbytes");
+	if (bytes && PyLong_Check(bytes))
+		sum = PyLong_AsUnsignedLongLong(bytes);
+	Py_XDECREF(bytes);
+	PyErr_Clear();
+	/* PyTorch 1.13 has no nbytes. */
+	return bytes ? sum : collectives_call(tensors, "numel") * collectives_call(tensors, "element_size");
+}
+
+/* ---- works --------------------------------------------------------------------------------------- */
+
+/* What a Work waits for, by its address. A later Work may have the address; it replaces the entry. */
+static struct {
+	const PyObject *work;
+	uint32_t group;
+	uint64_t sequence;
+} works[WORKS];
+
+static uint32_t collectives_work_place(const PyObject *work)
+{
+	return (uint32_t)((uintptr_t)work * 0x9e3779b97f4a7c15u >> 40) % WORKS;
+}
+
 static void collectives_before_wait(struct dwp_call *call)
 {
 	static struct dwell_site site = { "Work.wait", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
+	uint32_t at = collectives_work_place(call->self);
 
 	call->began = dwell_begin(&site);
+	if (works[at].work == call->self) {
+		if (call->began)
+			dwell_collective(works[at].group, works[at].sequence, 0);
+		works[at].work = NULL; /* the first wait is the one that lasts */
+	}
 	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
 }
 
@@ -27,21 +173,186 @@ static void collectives_after_wait(struct dwp_call *call, PyObject *result)
 	dwp_torch_places_leave(TORCH_PLACES_HIDDEN);
 }
 
-static void (*finalize_backward)(void *reducer);
+/* ---- methods of ProcessGroup --------------------------------------------------------------------- */
+
+enum data { NO_DATA, ONE, RANKS }; /* the bytes are those of the first argument, or times the ranks */
+
+static void collectives_before_call(struct dwp_call *call, struct dwell_site *site, bool counted,
+                                    enum data data)
+{
+	struct group *group = group_find(call->self);
+	struct collective collective = { group ? group->id : 0, 0, 0 };
+
+	call->began = dwell_begin(site);
+	if (counted)
+		collective = group_count_collective(group, 0);
+	if (call->began && data != NO_DATA)
+		collective.bytes = collectives_bytes(call->second, 0) *
+		                   (data == RANKS ? collectives_call(call->self, "size") : 1);
+	if (call->began)
+		dwell_collective(collective.group, collective.sequence, collective.bytes);
+	call->flags = collective.group;
+	call->place = (void *)(uintptr_t)collective.sequence;
+}
+
+static void collectives_after_call(struct dwp_call *call, PyObject *result)
+{
+	uint32_t at = collectives_work_place(result);
+
+	dwell_end(call->began);
+	if (result && result != Py_None && call->place) {
+		works[at].work = result;
+		works[at].group = call->flags;
+		works[at].sequence = (uintptr_t)call->place;
+	}
+}
+
+/* X(method, name of the range, whether it is a collective, its bytes). The first argument is the output,
+ * which is the larger one but in reduce_scatter. */
+#define COLLECTIVES(X)                                               \
+	X(allreduce, "all_reduce", true, ONE)                               \
+	X(allreduce_coalesced, "all_reduce", true, ONE)                     \
+	X(broadcast, "broadcast", true, ONE)                                \
+	X(reduce, "reduce", true, ONE)                                      \
+	X(allgather, "all_gather", true, ONE)                               \
+	X(allgather_coalesced, "all_gather", true, ONE)                     \
+	X(allgather_into_tensor_coalesced, "all_gather", true, ONE)         \
+	X(_allgather_base, "all_gather", true, ONE)                         \
+	X(all_gather_single, "all_gather", true, ONE)                             \
+	X(all_gather_single_coalesced, "all_gather", true, ONE)                   \
+	X(reduce_scatter_single, "reduce_scatter", true, RANKS)                   \
+	X(reduce_scatter_single_coalesced, "reduce_scatter", true, RANKS)         \
+	X(all_to_all_single, "all_to_all", true, ONE)                             \
+	X(gather, "gather", true, ONE)                                      \
+	X(scatter, "scatter", true, ONE)                                    \
+	X(reduce_scatter, "reduce_scatter", true, RANKS)                    \
+	X(reduce_scatter_tensor_coalesced, "reduce_scatter", true, RANKS)   \
+	X(_reduce_scatter_base, "reduce_scatter", true, RANKS)              \
+	X(alltoall, "all_to_all", true, ONE)                                \
+	X(alltoall_base, "all_to_all", true, ONE)                           \
+	X(barrier, "barrier", true, NO_DATA)                                \
+	X(monitored_barrier, "barrier", true, NO_DATA)                      \
+	X(send, "send", false, ONE)                                         \
+	X(recv, "recv", false, ONE)                                         \
+	X(recv_anysource, "recv", false, ONE)
+
+#define DEFINE(method, name, counted, data)                                                     \
+	static void collectives_before_##method(struct dwp_call *call)                                  \
+	{                                                                                               \
+		static struct dwell_site site = { name, NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };   \
+		collectives_before_call(call, &site, counted, data);                                    \
+	}
+COLLECTIVES(DEFINE)
+#undef DEFINE
+
+/* ---- DistributedDataParallel --------------------------------------------------------------------- */
+
+static struct dwp_abi_reducer reducer_calls;
+/* What the backward that runs in this thread has reduced: collectives that follow each other. */
+static __thread struct {
+	uint64_t first;
+	uint32_t group, count;
+} buckets;
+
+static void collectives_record_bucket(void *reducer, void *bucket)
+{
+	static struct dwell_site site = { "all_reduce", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
+	struct collective collective = group_count_collective(reducer_group,
+	                                                      dwp_abi_bucket_bytes(bucket));
+	unsigned began = dwell_begin(&site);
+	DWELL_SCOPE_OPEN(began, 0);
+
+	if (began)
+		dwell_collective(collective.group, collective.sequence, collective.bytes);
+	if (!buckets.count++)
+		buckets.first = collective.sequence;
+	buckets.group = collective.group;
+	reducer_calls.all_reduce_bucket(reducer, bucket);
+}
 
 static void collectives_record_finalize(void *reducer)
 {
 	static struct dwell_site site = { "DistributedDataParallel.finalize_backward", NULL, NULL, 0,
 		                              DWELL_CATEGORY_COMMUNICATION, 0 };
-	DWELL_SCOPE_OPEN(dwell_begin(&site), 0);
+	unsigned began = dwell_begin(&site);
+	DWELL_SCOPE_OPEN(began, 0);
 
-	finalize_backward(reducer);
+	for (uint32_t i = 0; began && buckets.first && i < buckets.count; i++)
+		dwell_collective(buckets.group, buckets.first + i, 0);
+	buckets.count = 0;
+	reducer_calls.finalize_backward(reducer);
+}
+
+/* The reducer does not say in which group it reduces. A program has mostly one model, and each rank takes
+ * the same group for it. */
+static void collectives_before_wrap(struct dwp_call *call)
+{
+	(void)call;
+}
+
+static void collectives_after_wrap(struct dwp_call *call, PyObject *result)
+{
+	PyObject *group = result ? PyObject_GetAttrString(call->self, "process_group") : NULL;
+
+	if (group)
+		reducer_group = group_find(group);
+	else if (result)
+		PyErr_Clear();
+	Py_XDECREF(group);
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------------- */
+
+static void collectives_before_init(struct dwp_call *call)
+{
+	(void)call;
+}
+
+static int collectives_number(PyObject *module, const char *function)
+{
+	PyObject *result = PyObject_CallMethod(module, function, NULL);
+	long number = result && PyLong_Check(result) ? PyLong_AsLong(result) : -1;
+
+	PyErr_Clear();
+	Py_XDECREF(result);
+	return number >= 0 && number <= INT32_MAX ? (int)number : -1;
+}
+
+/* Launchers that start ranks in other ways than by environment variables tell the library. */
+static void collectives_after_init(struct dwp_call *call, PyObject *result)
+{
+	PyObject *module = result ? PyImport_ImportModule("torch.distributed") : NULL;
+	const char *local = getenv("LOCAL_RANK");
+	int rank, size;
+
+	(void)call;
+	if (!module)
+		return;
+	rank = collectives_number(module, "get_rank");
+	size = collectives_number(module, "get_world_size");
+	if (rank >= 0 && size > 0)
+		dwell_rank(rank, local && *local >= '0' && *local <= '9' ? atoi(local) : -1, size);
+	Py_DECREF(module);
 }
 
 void dwp_collectives_attach(PyObject *torch)
 {
 	static const struct dwp_hook wait = { collectives_before_wait, collectives_after_wait };
+	static const struct dwp_hook wrap = { collectives_before_wrap, collectives_after_wrap };
+	static const struct dwp_hook init = { collectives_before_init, collectives_after_init };
+	static const struct dwp_abi_reducer ours = { collectives_record_finalize,
+		                                         collectives_record_bucket };
 
 	dwp_hook_path(torch, "_C._distributed_c10d.Work", "wait", &wait);
-	dwp_abi_replace_finalize_backward(collectives_record_finalize, &finalize_backward);
+#define HOOK(method, name, counted, data)                                                         \
+	{                                                                                                 \
+		static const struct dwp_hook hook = { collectives_before_##method, collectives_after_call };  \
+		dwp_hook_path(torch, "_C._distributed_c10d.ProcessGroup", #method, &hook);                    \
+	}
+	COLLECTIVES(HOOK)
+#undef HOOK
+	dwp_hook_path(torch, "distributed.distributed_c10d", "init_process_group", &init);
+	dwp_hook_path(torch, "distributed", "init_process_group", &init);
+	dwp_hook_path(torch, "nn.parallel.DistributedDataParallel", "__init__", &wrap);
+	dwp_abi_replace_reducer(&ours, &reducer_calls);
 }

@@ -13,7 +13,7 @@
  *   blocks      which allocations are parameters, which an optimizer's state
  *   loop        steps and phases, from what a training loop calls
  *   steps_state where steps begin and end, a state machine without Python
- *   collectives waits for other ranks
+ *   collectives collectives of ranks, and waits for other ranks
  *   data        batches and samples, checkpoints
  *   step_on     what makes a step if the user names it
  *

@@ -87,6 +87,16 @@ def record(dwell, folder, name, *launcher, text=SCRIPT):
     return trace
 
 
+def collectives(dwell, trace):
+    """The rows of the collectives that `dwell ranks` compares: operation, ranks, count, bytes."""
+    done = subprocess.run([dwell, "ranks", "--format", "json", trace], capture_output=True, text=True, check=False)
+    views = {view["part"]: view for view in json.loads(done.stdout)["views"]}
+    names = [column["name"] for column in views["collectives"]["columns"]]
+    rows_ = [dict(zip(names, row)) for row in views["collectives"]["rows"]]
+    return [(row["operation"], row["ranks"], row["count"], row["bytes"]) for row in rows_
+            if row["count"]]
+
+
 def launches(folder, launcher):
     nothing = os.path.join(folder, "nothing.py")
     with open(nothing, "w", encoding="utf-8"):
@@ -105,7 +115,12 @@ def main():
         check("rank 0 waits for rank 1", 13 <= share and phases["communication"]["share"] <= 1, phases)
         names = {row["name"] for row in rows(dwell, trace, "-v", "operators", "-n", "all")}
         check("the collectives are operators too", "c10d::allreduce_" in names, sorted(names))
+        # The gradients of 64 x 64 weights and of 64 biases, in floats of 4 bytes.
+        found = collectives(dwell, trace)
+        check("collectives of both ranks with their bytes", found == [("all_reduce", 2, 24, 8320)], found)
         trace = record(dwell, folder, "reducer", text=REDUCED)
+        found = collectives(dwell, trace)
+        check("the reducer's collectives", found == [("all_reduce", 2, 12, 16640)], found)
         # All but a few of rank 0's 12 steps wait for at least the sleep; how much more, is the machine's.
         waits = [row for row in rows(dwell, trace, "-v", "tree", "-n", "all") if row["name"] == WAIT]
         phases = {row["phase"]: row for row in rows(dwell, trace, "-v", "phases") if row["where"] == "steps"}

@@ -13,6 +13,7 @@
 #define FREE "_ZN3c108free_cpuEPv"
 #define SET_STATE "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE"
 #define FINALIZE "_ZN4c10d7Reducer17finalize_backwardEv"
+#define REDUCE_BUCKET "_ZN4c10d7Reducer17all_reduce_bucketERNS0_6BucketE"
 
 struct dwp_abi_functions dwp_abi_functions;
 
@@ -187,13 +188,25 @@ void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_
 		dwp_abi_lacks(DWP_ABI_ALLOCATOR);
 }
 
-void dwp_abi_replace_finalize_backward(void (*ours)(void *reducer), void (**real)(void *reducer))
+/* Returns false if this PyTorch does not call the function through its linkage table. */
+static bool abi_replace_reducer_call(const char *function, void *ours, void **real)
 {
-	void **slot = libraries.cpu ? dwp_abi_find_slot(libraries.cpu, FINALIZE) : NULL;
+	void **slot = dwp_abi_find_slot(libraries.cpu, function);
 
+	*real = dlsym(libraries.cpu, function);
+	return *real && slot && dwp_abi_replace(slot, ours);
+}
+
+void dwp_abi_replace_reducer(const struct dwp_abi_reducer *ours, struct dwp_abi_reducer *real)
+{
 	if (!libraries.cpu || !dlsym(libraries.cpu, FINALIZE))
 		return; /* a PyTorch without torch.distributed */
-	*(void **)real = dlsym(libraries.cpu, FINALIZE);
-	if (dwp_abi_breaks(DWP_ABI_REDUCER) || !slot || !dwp_abi_replace(slot, (void *)(uintptr_t)ours))
+	if (dwp_abi_breaks(DWP_ABI_REDUCER) ||
+	    !abi_replace_reducer_call(FINALIZE, (void *)(uintptr_t)ours->finalize_backward,
+	                              (void **)&real->finalize_backward)) {
 		dwp_abi_lacks(DWP_ABI_REDUCER);
+		return;
+	}
+	abi_replace_reducer_call(REDUCE_BUCKET, (void *)(uintptr_t)ours->all_reduce_bucket,
+	                         (void **)&real->all_reduce_bucket);
 }

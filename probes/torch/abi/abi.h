@@ -182,9 +182,16 @@ struct torch_allocator {
  * `real`. The replacement cannot be undone. */
 void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_allocator *real);
 
-/* The same for the function that DistributedDataParallel calls at the end of a backward. That
- * function may throw. */
-void dwp_abi_replace_finalize_backward(void (*ours)(void *reducer), void (**real)(void *reducer));
+/* Functions of DistributedDataParallel's reducer, which may throw: the one that it calls at the end
+ * of a backward, and the one that starts to reduce the gradients of a bucket. */
+struct dwp_abi_reducer {
+	void (*finalize_backward)(void *reducer);
+	void (*all_reduce_bucket)(void *reducer, void *bucket);
+};
+/* The same for these functions. */
+void dwp_abi_replace_reducer(const struct dwp_abi_reducer *ours, struct dwp_abi_reducer *real);
+/* The bytes of a bucket's gradients; 0 if they cannot be read. */
+uint64_t dwp_abi_bucket_bytes(const void *bucket);
 
 #ifdef DWP_TORCH_ABI
 #include "inline.h"

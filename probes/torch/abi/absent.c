@@ -18,3 +18,8 @@ unsigned dwp_abi_script_frames(uint32_t *ids, unsigned capacity)
 void dwp_abi_skip_states(bool skip)
 {
 }
+
+uint64_t dwp_abi_bucket_bytes(const void *bucket)
+{
+	return 0;
+}

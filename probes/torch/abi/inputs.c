@@ -35,3 +35,20 @@ unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_
 		                                      : (struct dwell_tensor){ NULL, 0, DWELL_DTYPE_NONE };
 	return (unsigned)count;
 }
+
+/* The bucket begins with its gradients, a tensor of one dimension. Anything else there is another
+ * layout. */
+uint64_t dwp_abi_bucket_bytes(const void *bucket)
+{
+	static const uint8_t type_bytes[] = { 1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 0, 0, 0, 2 };
+	const struct dwp_abi_layout *layout = &dwp_abi_layout;
+	uint64_t tensor, sizes[2];
+	uint8_t type;
+
+	if (!layout->inputs || dwp_abi_read(&tensor, bucket, sizeof tensor) != sizeof tensor ||
+	    dwp_abi_read(sizes, (const char *)(uintptr_t)tensor + layout->sizes, sizeof sizes) != sizeof sizes ||
+	    dwp_abi_read(&type, (const char *)(uintptr_t)tensor + layout->dtype, 1) != 1 || sizes[0] != 1 ||
+	    sizes[1] >> 48 || type >= sizeof type_bytes)
+		return 0;
+	return sizes[1] * type_bytes[type];
+}
