@@ -69,6 +69,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_NO_ITT: request->no_itt = true; return 0;
 	case DW_OPTION_NO_NVTX: request->no_nvtx = true; return 0;
 	case DW_OPTION_NO_CUDA: request->no_cuda = true; return 0;
+	case DW_OPTION_NO_MPI: request->no_mpi = true; return 0;
 	case DW_OPTION_SUMMARY_EVERY:
 		return dw_parse_time("summary-every", value, 1000, &request->summary_every_ms) ? 0 : -1;
 	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);

@@ -1,6 +1,7 @@
 /*
  * The libraries that `dwell run` loads into the program with LD_PRELOAD: the loader of the Python
- * probes, and for C functions the probe that code compiled with -finstrument-functions calls.
+ * probes, for C functions the probe that code compiled with -finstrument-functions calls, and for MPI the
+ * probe whose functions have the names of MPI's.
  *
  * Called in the child process before it executes the program. LD_PRELOAD applies to every process
  * that the program starts. The first library does nothing in processes without a Python
@@ -20,11 +21,14 @@
 
 #define LIBRARY "libdwell-attach.so"
 #define FUNCTIONS "libdwell-functions.so"
+#define MPI "libdwell-mpi.so"
 
 static const char *const attach_places[] = { "probes/" LIBRARY,
                                              DW_PROBES_FROM_COMMAND "/" LIBRARY };
 static const char *const function_places[] = { "probes/functions/" FUNCTIONS,
 	                                           DW_PROBES_FROM_COMMAND "/../" FUNCTIONS };
+
+static const char *const mpi_places[] = { "probes/mpi/" MPI, DW_PROBES_FROM_COMMAND "/" MPI };
 
 static bool preload_find_library(const char *const places[2], char path[4096])
 {
@@ -44,10 +48,9 @@ static bool preload_find_library(const char *const places[2], char path[4096])
 	return false;
 }
 
-/* The runtime of a sanitizer refuses to start if another library is loaded before it. */
-static bool preload_is_sanitized(const char *path)
+/* Whether the file contains one of these texts, such as the name of a library that it is linked to. */
+static bool preload_contains(const char *path, const char *const *texts, size_t count)
 {
-	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	bool found = false;
@@ -57,13 +60,35 @@ static bool preload_is_sanitized(const char *path)
 		return false;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
 		data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		for (size_t i = 0; data != MAP_FAILED && i < sizeof runtimes / sizeof *runtimes; i++)
-			found |= memmem(data, (size_t)status.st_size, runtimes[i], strlen(runtimes[i])) != NULL;
+		for (size_t i = 0; data != MAP_FAILED && i < count; i++)
+			found |= memmem(data, (size_t)status.st_size, texts[i], strlen(texts[i])) != NULL;
 		if (data != MAP_FAILED)
 			munmap(data, (size_t)status.st_size);
 	}
 	close(fd);
 	return found;
+}
+
+/* The runtime of a sanitizer refuses to start if another library is loaded before it. */
+static bool preload_is_sanitized(const char *path)
+{
+	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
+
+	return preload_contains(path, runtimes, sizeof runtimes / sizeof *runtimes);
+}
+
+/* Whether the program, or what it starts, may use MPI: it is linked to MPI, or starts ranks, or is Python,
+ * which may load mpi4py. Others may look for MPI's functions to learn whether they are there. */
+static bool preload_may_use_mpi(const char *path)
+{
+	static const char *const names[] = { "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "python" };
+	static const char *const libraries[] = { "libmpi" };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return preload_contains(path, libraries, 1);
 }
 
 /* Finds the file that execvp() will run. Returns false if there is none. */
@@ -93,12 +118,16 @@ static void preload_put_first(const char *library)
 	free(value);
 }
 
-void dw_preload(const char *program, bool functions)
+void dw_preload(const char *program, bool functions, bool mpi)
 {
 	char library[4096], path[4096];
+	bool found = preload_find_program(program, path);
 
-	if (preload_find_program(program, path) && preload_is_sanitized(path))
+	if (found && preload_is_sanitized(path))
 		return;
+	if (mpi && found && preload_may_use_mpi(path) && preload_find_library(mpi_places, library) &&
+	    !preload_is_sanitized(library))
+		preload_put_first(library);
 	if (functions && preload_find_library(function_places, library) &&
 	    !preload_is_sanitized(library))
 		preload_put_first(library);

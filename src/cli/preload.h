@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Sets LD_PRELOAD, for the program that is executed next, to those libraries that exist. With
- * `functions` C functions are recorded too. */
-void dw_preload(const char *program, bool functions);
+ * `functions` C functions are recorded too, with `mpi` calls of MPI where the program may use it. */
+void dw_preload(const char *program, bool functions, bool mpi);
 /* Finds a library of dwell that may be loaded into the program: in the build folder or where dwell is
  * installed. Returns false if there is none. */
 bool dw_find_library(const char *const places[2], const char *program, char path[4096]);

@@ -266,7 +266,7 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	const uint32_t functions = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
 	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
 	dw_injected_set_cuda(request->command[0], !request->no_cuda);
-	dw_preload(request->command[0], (request->options.categories & functions) == functions);
+	dw_preload(request->command[0], (request->options.categories & functions) == functions, !request->no_mpi);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);

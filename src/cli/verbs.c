@@ -81,6 +81,7 @@ static const struct dw_option run_options[] = {
 	  .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
 	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
 	{ DW_OPTION_NO_CUDA, "no-cuda", .help = "do not record the work of NVIDIA's devices" },
+	{ DW_OPTION_NO_MPI, "no-mpi", .help = "do not record calls of MPI" },
 	HELP,
 };
 

@@ -4,8 +4,11 @@
  * Called last by source.c: the end of a process is the latest time in its streams, threads and
  * steps, and open steps last until then.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "format/keys.h"
 #include "read/read.h"
 
 static int compare_steps(const void *left, const void *right)
@@ -279,6 +282,22 @@ static int steps_fill_profiles(struct dw_reader *reader)
 	return 0;
 }
 
+/* A process that learned its rank after its entry was written says so here. */
+static int steps_take_rank(struct dw_reader *reader, const struct dw_source_meta *meta)
+{
+	struct dw_source_process *process = &reader->source.processes[meta->process];
+	int rank, local_rank, world_size;
+
+	if (strcmp(meta->key, DW_KEY_RANK) != 0 ||
+	    sscanf(meta->value, "[%d,%d,%d]", &rank, &local_rank, &world_size) != 3 || rank < 0)
+		return 0;
+	process->rank = rank;
+	process->local_rank = local_rank >= 0 ? local_rank : process->local_rank;
+	process->world_size = world_size;
+	process->label = dw_read_label(&reader->arena, process);
+	return process->label ? 0 : -1;
+}
+
 static int steps_fill_metas(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
@@ -303,6 +322,8 @@ static int steps_fill_metas(struct dw_reader *reader)
 			if (dw_read_process_index(reader, file, file->metas[i].process, &meta->process))
 				return -1;
 			source->meta_count++;
+			if (steps_take_rank(reader, meta))
+				return -1;
 		}
 	}
 	return 0;

@@ -23,24 +23,51 @@ static struct {
 	char job[64];
 } environment = { -1, -1, -1, "" };
 
-static int32_t metadata_number_of(const char *first, const char *second)
-{
-	const char *text = getenv(first);
+/* What launchers tell their ranks: torchrun and what is built on it (accelerate), Open MPI, MPICH and Intel
+ * MPI, Slurm. A rank that one of the first starts inside a Slurm job is that launcher's rank. */
+static const struct {
+	const char *rank, *local_rank, *world_size, *job;
+} launchers[] = {
+	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID" },
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE" },
+	{ "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "PMI_JOBID" },
+	{ "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_JOB_ID" },
+};
 
-	if (!text)
-		text = getenv(second);
+static int32_t metadata_number_of(const char *name)
+{
+	const char *text = getenv(name);
+
 	return text && *text >= '0' && *text <= '9' ? atoi(text) : -1;
+}
+
+/* Lightning starts its ranks itself and tells them all but their rank, which is the local one if there is
+ * one node. */
+static void metadata_read_lightning(void)
+{
+	if (environment.rank < 0 && environment.local_rank >= 0 && environment.world_size > 0 &&
+	    metadata_number_of("NODE_RANK") == 0 && environment.local_rank < environment.world_size)
+		environment.rank = environment.local_rank;
 }
 
 void dw_metadata_read_environment(void)
 {
-	const char *job = getenv("TORCHELASTIC_RUN_ID");
+	const char *job = NULL;
 
-	environment.rank = metadata_number_of("RANK", "SLURM_PROCID");
-	environment.local_rank = metadata_number_of("LOCAL_RANK", "SLURM_LOCALID");
-	environment.world_size = metadata_number_of("WORLD_SIZE", "SLURM_NTASKS");
-	if (!job)
-		job = getenv("SLURM_JOB_ID");
+	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+		if (environment.rank < 0 && metadata_number_of(launchers[i].rank) >= 0) {
+			environment.rank = metadata_number_of(launchers[i].rank);
+			environment.local_rank = metadata_number_of(launchers[i].local_rank);
+			environment.world_size = metadata_number_of(launchers[i].world_size);
+		}
+		if (!job)
+			job = getenv(launchers[i].job);
+	}
+	if (environment.rank < 0) {
+		environment.local_rank = metadata_number_of("LOCAL_RANK");
+		environment.world_size = metadata_number_of("WORLD_SIZE");
+	}
+	metadata_read_lightning();
 	if (job)
 		snprintf(environment.job, sizeof environment.job, "%s", job);
 }

@@ -1,0 +1,166 @@
+/*
+ * libdwell-mpi: records the communication of programs with MPI. `dwell run` preloads it.
+ *
+ * Its functions have the names of MPI's, and call MPI's own through their second names, PMPI_*, which MPI
+ * has for this purpose. Each call is a range of communication. A collective also gets its group and its
+ * number in the group, so that the ranks of a job can be compared (EXT COLLECTIVE in doc/format.md).
+ * calls.def has a line for each function but those that wait.
+ *
+ * The library is not linked to MPI: it is loaded into every process of the program, of which most have
+ * no MPI.
+ */
+#include "groups.h"
+
+#include <string.h>
+
+#define DWM_API __attribute__((visibility("default")))
+#define MOST_WAITS 64 /* collectives that one wait may belong to */
+
+static uint64_t mpi_bytes(int count, MPI_Datatype type, int ranks)
+{
+	return count > 0 && ranks > 0 ? (uint64_t)count * (uint64_t)ranks * dwm_type_bytes(type) : 0;
+}
+
+static uint64_t mpi_bytes_of(const int *counts, MPI_Datatype type, int ranks)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; counts && i < ranks; i++)
+		sum += counts[i] > 0 ? (uint64_t)counts[i] : 0;
+	return sum * dwm_type_bytes(type);
+}
+
+static uint64_t mpi_larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int mpi_size(MPI_Comm comm)
+{
+	return dwm_size(comm);
+}
+
+static bool mpi_is_root(int root, MPI_Comm comm)
+{
+	return dwm_rank(comm) == root;
+}
+
+/* The bodies are equal but for what they note. `real` is found at the first call, from whatever thread. */
+#define MPI_CALL(name, parameters, arguments, note)                                               \
+	DWM_API int MPI_##name parameters                                                             \
+	{                                                                                             \
+		static struct dwell_site site = { "MPI_" #name, NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 }; \
+		static __typeof__(&PMPI_##name) real;                                                             \
+		int result;                                                                               \
+		if (DWELL_UNLIKELY(!real))                                                                \
+			*(void **)&real = dwm_find("PMPI_" #name, __builtin_return_address(0));               \
+		unsigned began = dwell_begin(&site);                                                      \
+		note;                                                                                     \
+		dwell_end(began);                                                                         \
+		return result;                                                                            \
+	}
+
+#define COLLECTIVE(name, parameters, arguments, size)                                             \
+	MPI_CALL(name, parameters, arguments, {                                                       \
+		struct dwm_collective collective = dwm_count(comm);                                       \
+		if (began)                                                                                \
+			dwell_collective(collective.group, collective.sequence, size);                        \
+		result = real arguments;                                                                  \
+	})
+
+#define STARTED(name, parameters, arguments, size)                                                \
+	MPI_CALL(name, parameters, arguments, {                                                       \
+		struct dwm_collective collective = dwm_count(comm);                                       \
+		if (began)                                                                                \
+			dwell_collective(collective.group, collective.sequence, collective.bytes = (size));   \
+		result = real arguments;                                                                  \
+		if (result == MPI_SUCCESS && collective.sequence)                                         \
+			dwm_request_add(*request, collective);                                                \
+	})
+
+#define POINT(name, parameters, arguments, size)                                                  \
+	MPI_CALL(name, parameters, arguments, {                                                       \
+		if (began)                                                                                \
+			dwell_collective(dwm_group(comm), 0, size);                                           \
+		result = real arguments;                                                                  \
+	})
+
+#define POSTED POINT
+
+#include "calls.def"
+
+/* ---- waits ------------------------------------------------------------------------------------- */
+
+static void mpi_note_wait(unsigned began, MPI_Request request)
+{
+	struct dwm_collective collective = dwm_request_take(request);
+
+	if (began && collective.sequence)
+		dwell_collective(collective.group, collective.sequence, collective.bytes);
+}
+
+MPI_CALL(Wait, (MPI_Request *request, MPI_Status *status), (request, status), {
+	mpi_note_wait(began, *request);
+	result = real(request, status);
+})
+
+MPI_CALL(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), (count, requests, statuses), {
+	for (int i = 0; i < count && i < MOST_WAITS; i++)
+		mpi_note_wait(began, requests[i]);
+	result = real(count, requests, statuses);
+})
+
+/* Which of the requests ends is known only afterwards, and the request itself is gone then. */
+MPI_CALL(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status),
+         (count, requests, index, status), {
+	MPI_Request before[MOST_WAITS];
+	int kept = count < MOST_WAITS ? count : MOST_WAITS;
+
+	if (kept > 0)
+		memcpy(before, requests, (size_t)kept * sizeof *before);
+	result = real(count, requests, index, status);
+	if (result == MPI_SUCCESS && *index >= 0 && *index < kept)
+		mpi_note_wait(began, before[*index]);
+})
+
+/* A test that succeeds is the end of the collective; one that fails is nothing to report. */
+DWM_API int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
+{
+	static struct dwell_site site = { "MPI_Test", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
+	static __typeof__(&PMPI_Test) real;
+	MPI_Request before = *request;
+	unsigned began;
+	int result;
+
+	if (DWELL_UNLIKELY(!real))
+		*(void **)&real = dwm_find("PMPI_Test", __builtin_return_address(0));
+	result = real(request, done, status);
+	if (result != MPI_SUCCESS || !*done)
+		return result;
+	began = dwell_begin(&site);
+	mpi_note_wait(began, before);
+	dwell_end(began);
+	return result;
+}
+
+/* ---- begin and end ----------------------------------------------------------------------------- */
+
+MPI_CALL(Init, (int *count, char ***arguments), (count, arguments), {
+	result = real(count, arguments);
+	if (result == MPI_SUCCESS)
+		dwm_report_rank();
+})
+
+MPI_CALL(Init_thread, (int *count, char ***arguments, int required, int *provided),
+         (count, arguments, required, provided), {
+	result = real(count, arguments, required, provided);
+	if (result == MPI_SUCCESS)
+		dwm_report_rank();
+})
+
+MPI_CALL(Finalize, (void), (), { result = real(); })
+
+MPI_CALL(Comm_free, (MPI_Comm * comm), (comm), {
+	dwm_forget(*comm);
+	result = real(comm);
+})
