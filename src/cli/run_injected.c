@@ -1,5 +1,6 @@
 /*
- * Names libdwell-injected in the environment variables of ITT and NVTX, and libdwell-cuda in that of CUDA.
+ * Names libdwell-injected in the environment variables of ITT and NVTX, libdwell-cuda in that of CUDA, and
+ * libdwell-nccl in that of NCCL.
  *
  * Libraries with ITT load what INTEL_LIBITTNOTIFY64 names at their first announcement, those with NVTX
  * what NVTX_INJECTION64_PATH names. A program without such libraries loads nothing and pays nothing.
@@ -7,6 +8,7 @@
  * If ITT's variable is set already, its collector stays, and ITT is not recorded. With NVTX's,
  * libdwell-injected loads the other library too and passes everything on. CUDA's driver loads what
  * CUDA_INJECTION64_PATH names at a program's first use of a device; if it names another tool, that one stays.
+ * The same is true of NCCL's plugin.
  */
 #include "cli/run_injected.h"
 
@@ -22,6 +24,8 @@
 #define LIBRARY "libdwell-injected.so"
 #define ITT "INTEL_LIBITTNOTIFY64"
 #define NVTX "NVTX_INJECTION64_PATH"
+#define NCCL "NCCL_PROFILER_PLUGIN"
+#define NCCL_LIBRARY "libdwell-nccl.so"
 
 #define CUDA_LIBRARY "libdwell-cuda.so"
 #define CUDA "CUDA_INJECTION64_PATH"
@@ -30,6 +34,9 @@ static const char *const cuda_places[] = { "probes/cuda/" CUDA_LIBRARY,
                                            DW_PROBES_FROM_COMMAND "/" CUDA_LIBRARY };
 static const char *const injected_places[] = { "probes/injected/" LIBRARY,
                                                DW_PROBES_FROM_COMMAND "/" LIBRARY };
+
+static const char *const nccl_places[] = { "probes/nccl/" NCCL_LIBRARY,
+	                                       DW_PROBES_FROM_COMMAND "/" NCCL_LIBRARY };
 
 /* The variable's value if it names another library than dwell's, else NULL. */
 static const char *injected_other(const char *variable)
@@ -44,6 +51,8 @@ void dw_injected_set(const char *program, bool itt, bool nvtx)
 {
 	char library[4096];
 
+	if (dw_find_library(nccl_places, program, library))
+		setenv(NCCL, library, 0);
 	if ((!itt && !nvtx) || !dw_find_library(injected_places, program, library))
 		return;
 	if (itt && injected_other(ITT))
