@@ -12,6 +12,7 @@
 #include "trace/trace.h"
 
 #define MOST_BYTES ((size_t)4 << 30)
+#define PART ((size_t)128) /* files that are read before they are merged */
 
 /* The rest of a file whose first bytes were read. NULL after an error message. */
 static unsigned char *summaries_read_rest(const char *path, FILE *file, const unsigned char *first,
@@ -88,7 +89,8 @@ static int summaries_add_trace(struct dw_summary *summary, const char *path)
 	return status;
 }
 
-int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count)
+/* Reads some files into an empty summary. */
+static int summaries_read_part(struct dw_summary *summary, char **paths, size_t count)
 {
 	struct dwell_error error = { 0, "" };
 
@@ -101,9 +103,57 @@ int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count)
 		if (status)
 			return status;
 	}
-	if (!dw_summary_finish(summary, &error))
-		return dw_say_error(&error, error.code);
-	return 0;
+	return dw_summary_finish(summary, &error) ? 0 : dw_say_error(&error, error.code);
+}
+
+/* Replaces two summaries by their merge, which has only what fits a summary of so many ranks. */
+static int summaries_merge(struct dw_summary *into, struct dw_summary *from)
+{
+	struct dwell_error error = { 0, "" };
+	struct dw_summary both = { .ranks = NULL };
+	bool good;
+
+	dw_summary_add(&both, into);
+	dw_summary_add(&both, from);
+	dw_summary_reset(into);
+	dw_summary_reset(from);
+	good = dw_summary_finish(&both, &error);
+	/* What was left out is still in the memory of `both`. */
+	if (good)
+		dw_summary_add(into, &both);
+	dw_summary_reset(&both);
+	good = good && dw_summary_finish(into, &error);
+	return good ? 0 : dw_say_error(&error, error.code);
+}
+
+/* Files are read in parts of equal size, and two merges of equal size are merged again. So memory holds
+ * few summaries at a time, and each rank is copied a few times. */
+int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count)
+{
+	struct dw_summary waiting[64] = { { .ranks = NULL } }; /* [i]: of PART << i files, or empty */
+	int status = 0;
+
+	for (size_t i = 0; !status && i < count; i += PART) {
+		struct dw_summary part = { .ranks = NULL };
+		unsigned level = 0;
+
+		status = summaries_read_part(&part, paths + i, count - i < PART ? count - i : PART);
+		for (; !status && part.count && waiting[level].count; level++)
+			status = summaries_merge(&part, &waiting[level]);
+		if (status || !part.count)
+			dw_summary_reset(&part);
+		else
+			waiting[level] = part;
+	}
+	for (unsigned level = 0; level < 64; level++) {
+		if (!status && waiting[level].count && summary->count)
+			status = summaries_merge(summary, &waiting[level]);
+		else if (!status && waiting[level].count)
+			*summary = waiting[level];
+		else
+			dw_summary_reset(&waiting[level]);
+	}
+	return status;
 }
 
 int dw_summaries_write(const struct dw_summary *summary, const char *path)

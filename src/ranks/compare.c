@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "ranks/ranks.h"
 
 #define LEAST_EXCESS \
@@ -23,6 +24,7 @@
 	      * the mean step */
 #define SLOW_SPREADS 8.0 /* of the rank's own differences between steps */
 #define FEW_STEPS 20
+#define MUCH_MEMORY 0.1 /* peak of a rank beyond the median rank's that is named */
 #define BLOCK 10u /* least steps of a block */
 #define LEAST_BLOCKS 5u
 #define MOST_BLOCKS 20u
@@ -189,6 +191,34 @@ static void ranks_check_ends(struct dw_ranks *ranks)
 			ranks_note(ranks, "Rank %d lost %llu records: its operators may be too few.",
 			           rank->rank, (unsigned long long)lost);
 	}
+}
+
+/* Names the rank whose memory is the largest, if it is far from that of the median rank. */
+static void ranks_check_memory(struct comparison *with)
+{
+	struct dw_ranks *ranks = with->ranks;
+	size_t known = 0, most = 0;
+	double median, peak;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct dw_summary_rank *rank = ranks->results[i].rank;
+
+		if (!rank->memory_peak_bytes)
+			continue;
+		with->space[known++] = (double)rank->memory_peak_bytes;
+		if (rank->memory_peak_bytes > ranks->results[most].rank->memory_peak_bytes)
+			most = i;
+	}
+	if (known < 2)
+		return;
+	median = ranks_median(with->space, known);
+	if (known == 2)
+		median = with->space[0];
+	peak = (double)ranks->results[most].rank->memory_peak_bytes;
+	if (peak > (1 + MUCH_MEMORY) * median)
+		ranks_note(ranks, "Memory is not balanced: rank %d has %s at its peak, %s more than the median rank.",
+		           ranks->results[most].rank->rank, dw_text_bytes(peak, " ").at,
+		           dw_text_percent(peak / median - 1).at);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -593,7 +623,7 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 	struct comparison with = { .ranks = ranks };
 	struct part_table parts = { .means =
 		                            calloc(ranks->count * DW_PART_COUNT, sizeof *parts.means) };
-	bool good = parts.means && ranks_place_cells(&with, summary);
+	bool good = parts.means && ranks_place_cells(&with, summary) && dw_ranks_add_collectives(ranks);
 
 	if (good) {
 		ranks_find_medians(&with);
@@ -604,6 +634,7 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 		ranks_find_slow(&with, &parts);
 		ranks_find_slow_steps(&with, &parts);
 		ranks_find_host(&with);
+		ranks_check_memory(&with);
 		dw_ranks_find_hang(ranks);
 		if (ranks->steps > 0 && ranks->steps < FEW_STEPS)
 			ranks_note(

@@ -16,9 +16,33 @@ static const struct dw_summary_open *hang_communication(const struct dw_summary_
 	return NULL;
 }
 
-bool dw_ranks_is_waiting(const struct dw_summary_rank *rank)
+/* Whether the rank belongs to the group of the collective that is waited for. */
+static bool hang_is_member(const struct dw_ranks *ranks, const struct dw_summary_rank *rank)
 {
+	return ranks->hang.group && dw_ranks_last_sequence(rank, ranks->hang.group);
+}
+
+bool dw_ranks_is_waiting(const struct dw_ranks *ranks, const struct dw_summary_rank *rank)
+{
+	if (hang_is_member(ranks, rank))
+		return dw_ranks_last_sequence(rank, ranks->hang.group) >= ranks->hang.sequence;
 	return hang_communication(rank) != NULL;
+}
+
+/* The collective that the rank is inside. If it is in several, the one of the lowest number is waited for
+ * first. */
+static void hang_find_collective(struct dw_hang *hang, const struct dw_summary_rank *rank)
+{
+	for (size_t c = 0; c < rank->collective_count; c++) {
+		const struct dw_summary_collective *collective = &rank->collectives[c];
+
+		if (!collective->open || !collective->last_sequence ||
+		    (hang->group && collective->last_sequence >= hang->sequence))
+			continue;
+		hang->group = collective->group;
+		hang->operation = collective->operation;
+		hang->sequence = collective->last_sequence;
+	}
 }
 
 /* Each trace ends with its last record, and that of a rank that waits may be old. So the latest end
@@ -42,20 +66,29 @@ uint64_t dw_ranks_since(const struct dw_ranks *ranks, const struct dw_summary_ra
 void dw_ranks_find_hang(struct dw_ranks *ranks)
 {
 	struct dw_hang *hang = &ranks->hang;
+	const struct dw_summary_rank *longest = NULL;
 
 	hang->end_ns = hang_end(ranks);
 	for (size_t i = 0; i < ranks->count; i++) {
-		const struct dw_summary_open *open = hang_communication(ranks->results[i].rank);
+		const struct dw_summary_rank *rank = ranks->results[i].rank;
+		const struct dw_summary_open *open = hang_communication(rank);
 
-		if (!ranks->results[i].rank->where_known)
+		if (!rank->where_known)
 			return; /* without all ranks nobody can say which one is missing */
-		hang->waiting += open != NULL;
-		hang->missing += open == NULL;
-		if (open && dw_ranks_since(ranks, ranks->results[i].rank, open->ns) > hang->ns) {
-			hang->ns = dw_ranks_since(ranks, ranks->results[i].rank, open->ns);
+		if (open && dw_ranks_since(ranks, rank, open->ns) > hang->ns) {
+			hang->ns = dw_ranks_since(ranks, rank, open->ns);
 			hang->name = open->name;
+			longest = rank;
 		}
 	}
-	hang->found = hang->name && (double)hang->ns >= LEAST_NS &&
-	              (double)hang->ns >= LEAST_STEPS * ranks->step_ns;
+	if (!longest || (double)hang->ns < LEAST_NS || (double)hang->ns < LEAST_STEPS * ranks->step_ns)
+		return;
+	hang->found = true;
+	hang_find_collective(hang, longest);
+	for (size_t i = 0; i < ranks->count; i++) {
+		bool waits = dw_ranks_is_waiting(ranks, ranks->results[i].rank);
+
+		hang->waiting += waits;
+		hang->missing += !waits;
+	}
 }

@@ -33,6 +33,23 @@ struct dw_rank_result {
 	double part_ns;    /* excess of that part in the mean step */
 	const char *name;  /* operator or range with most of the excess, or NULL */
 	double name_ns;
+	double hidden_ns; /* of the mean step: a collective was under way while the rank worked; NaN: no
+	                   * collectives are recorded */
+};
+
+/* The collectives of a group with one operation, over all its ranks. Times are of one rank in one
+ * collective, in the mean. */
+struct dw_collective_result {
+	const char *group, *operation;
+	size_t ranks;
+	double count; /* of a rank, in the mean */
+	double bytes; /* of a collective */
+	double blocked_ns;
+	/* Where arrivals of at least two ranks are known: */
+	double compared;             /* collectives */
+	double wait_ns, transfer_ns; /* of blocked_ns: until the last rank arrived, and afterwards */
+	size_t last;                 /* the rank that arrived last most often: index of a result */
+	double last_share;           /* in how many of the compared collectives */
 };
 
 /* A step, or the longest of several, in which a rank took much longer than usual. */
@@ -51,6 +68,9 @@ struct dw_hang {
 	uint64_t ns;             /* for how long the first of them waits */
 	size_t waiting, missing; /* ranks inside it; ranks that are elsewhere */
 	uint64_t end_ns;         /* of the latest recording, in ns since 1970 */
+	const char *group;       /* of the collective that they wait in; NULL: it is not known */
+	const char *operation;
+	uint64_t sequence;
 };
 
 struct dw_ranks {
@@ -69,6 +89,11 @@ struct dw_ranks {
 	const char
 		*slow_host; /* each rank of this host works longer than all of other hosts; or NULL */
 	double slow_host_excess; /* of the fastest of them, beyond the median of other hosts' ranks */
+	struct dw_collective_result *collectives; /* by time, descending */
+	size_t collective_count;
+	double clock_error_ns;     /* of the arrivals of different hosts; 0: there is one host */
+	size_t clock_collectives;  /* by which the clocks of hosts were aligned */
+	double wait_ns, transfer_ns; /* of the mean step and rank, where both are known */
 	struct dw_hang hang;
 	const char **notes; /* sentences: what was not compared, or restricts the comparison */
 	size_t note_count;
@@ -81,13 +106,20 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary,
                       struct dwell_error *error);
 void dw_ranks_reset(struct dw_ranks *ranks);
 
+/* Sets the figures of collectives. False: memory ran out. For dw_ranks_compare(). */
+bool dw_ranks_add_collectives(struct dw_ranks *ranks);
+/* The table of collectives. NULL: out of memory. */
+struct dwell_table *dw_ranks_table_of_collectives(const struct dw_ranks *ranks);
+/* The number of the last collective of the group that the rank entered; 0: none. */
+uint64_t dw_ranks_last_sequence(const struct dw_summary_rank *rank, const char *group);
 /* Sets ranks->hang. For dw_ranks_compare(). */
 void dw_ranks_find_hang(struct dw_ranks *ranks);
 /* For how long something lasts, of which `ns` were before the end of this rank's recording. */
 uint64_t dw_ranks_since(const struct dw_ranks *ranks, const struct dw_summary_rank *rank,
                         uint64_t ns);
-/* Whether the rank is inside communication at the end of the recording. */
-bool dw_ranks_is_waiting(const struct dw_summary_rank *rank);
+/* Whether the rank waits in what the job hangs in: it has entered that collective, or, where
+ * collectives are not known, is inside communication. */
+bool dw_ranks_is_waiting(const struct dw_ranks *ranks, const struct dw_summary_rank *rank);
 /* The answer as tables: `ranks`, then `slow_steps`. The caller destroys them. NULL: out of memory.
  */
 struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks);

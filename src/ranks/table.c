@@ -22,6 +22,8 @@ enum {
 	PART,
 	PART_EXCESS,
 	NAME,
+	HIDDEN,
+	MEMORY,
 	LOST
 };
 static const struct dw_column columns[] = {
@@ -40,6 +42,8 @@ static const struct dw_column columns[] = {
 	[PART] = DW_COLUMN("part", "most in", NONE, TEXT),
 	[PART_EXCESS] = DW_COLUMN("part_excess_ns", "excess there", NS, REAL, .wide_only = true),
 	[NAME] = DW_COLUMN("name", "operator", NONE, TEXT, .wide_only = true),
+	[HIDDEN] = DW_COLUMN("hidden_ns", "hidden", NS, REAL, .wide_only = true),
+	[MEMORY] = DW_COLUMN("memory_peak_bytes", "peak memory", BYTES, INT, .wide_only = true),
 	[LOST] = DW_COLUMN("lost", "lost", COUNT, INT, .wide_only = true),
 };
 
@@ -89,6 +93,10 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 	}
 	if (result->name)
 		dw_cell_text(table, &row[NAME], result->name);
+	if (!isnan(result->hidden_ns))
+		dw_cell_real(&row[HIDDEN], result->hidden_ns);
+	if (result->rank->memory_peak_bytes)
+		dw_cell_int(&row[MEMORY], (int64_t)result->rank->memory_peak_bytes);
 	dw_cell_int(&row[LOST], (int64_t)table_lost_records(result->rank));
 }
 
@@ -130,7 +138,7 @@ static void table_list_ranks(const struct dw_ranks *ranks, bool waiting, char *t
 
 	*text = '\0';
 	for (size_t i = 0; i < ranks->count; i++) {
-		if (dw_ranks_is_waiting(ranks->results[i].rank) != waiting)
+		if (dw_ranks_is_waiting(ranks, ranks->results[i].rank) != waiting)
 			continue;
 		if (listed++ == 8) {
 			snprintf(text + length, size - length, ", ...");
@@ -139,6 +147,21 @@ static void table_list_ranks(const struct dw_ranks *ranks, bool waiting, char *t
 		length += (size_t)snprintf(text + length, size - length, "%s%d", length ? ", " : "",
 		                           rank_number(ranks, i));
 	}
+}
+
+/* A rank that is inside a collective of its own waits for ranks that will not come. */
+static void table_head_of_other_operation(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
+{
+	const struct dw_summary_rank *rank = ranks->results[i].rank;
+
+	for (size_t c = 0; c < rank->collective_count; c++)
+		if (rank->collectives[c].open && rank->collectives[c].last_sequence)
+			dw_table_head(table,
+			              "It is in %s number %llu of group %s: ranks must call the same collectives in "
+			              "the same order.",
+			              rank->collectives[c].operation,
+			              (unsigned long long)rank->collectives[c].last_sequence,
+			              rank->collectives[c].group);
 }
 
 static void table_head_of_missing_rank(struct dwell_table *table, const struct dw_ranks *ranks,
@@ -154,22 +177,29 @@ static void table_head_of_missing_rank(struct dwell_table *table, const struct d
 	              open && rank->open_count == DW_SUMMARY_OPEN ? " or deeper" : "",
 	              rank->last_open ? "in step" : "after step", (unsigned long long)rank->last_step,
 	              dw_text_ns((double)dw_ranks_since(ranks, rank, rank->silent_ns), " ").at);
+	table_head_of_other_operation(table, ranks, i);
 }
 
 static void table_add_hang(struct dwell_table *table, const struct dw_ranks *ranks)
 {
-	char list[160];
+	char list[160], which[400] = "";
 
 	table_list_ranks(ranks, true, list, sizeof list);
-	dw_table_head(table, "The job hangs: rank%s %s wait%s in %s, for %s.",
+	if (ranks->hang.group)
+		snprintf(which, sizeof which, ",%s%.100s number %llu of group %.100s",
+		         strcmp(ranks->hang.operation, ranks->hang.name) == 0 ? "" : " ",
+		         strcmp(ranks->hang.operation, ranks->hang.name) == 0 ? "" : ranks->hang.operation,
+		         (unsigned long long)ranks->hang.sequence,
+		         *ranks->hang.group ? ranks->hang.group : "(unknown)");
+	dw_table_head(table, "The job hangs: rank%s %s wait%s in %s%s, for %s.",
 	              ranks->hang.waiting == 1 ? "" : "s", list, ranks->hang.waiting == 1 ? "s" : "",
-	              ranks->hang.name, dw_text_ns((double)ranks->hang.ns, " ").at);
+	              ranks->hang.name, which, dw_text_ns((double)ranks->hang.ns, " ").at);
 	if (!ranks->hang.missing)
 		dw_table_head(table,
 		              "No rank is elsewhere: look at the network, and at whether all ranks call "
 		              "the same collective.");
 	for (size_t i = 0, shown = 0; i < ranks->count && shown < 4; i++)
-		if (!dw_ranks_is_waiting(ranks->results[i].rank)) {
+		if (!dw_ranks_is_waiting(ranks, ranks->results[i].rank)) {
 			table_head_of_missing_rank(table, ranks, i);
 			shown++;
 		}
@@ -214,6 +244,9 @@ static void table_add_heads(struct dwell_table *table, const struct dw_ranks *ra
 	              "would be %s shorter.",
 	              ranks->count, dw_text_count((int64_t)ranks->steps).at,
 	              dw_text_ns(ranks->step_ns, " ").at, dw_text_percent(ranks->gain).at);
+	if (ranks->wait_ns + ranks->transfer_ns > 0)
+		dw_table_head(table, "In collectives a rank waits for other ranks for %s a step, and transfers for %s.",
+		              dw_text_ns(ranks->wait_ns, " ").at, dw_text_ns(ranks->transfer_ns, " ").at);
 }
 
 static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
@@ -242,6 +275,7 @@ static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
 struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
 {
 	struct dwell_table *table = dw_table_create("ranks", columns, sizeof columns / sizeof *columns);
+	struct dwell_table *last;
 
 	if (!table)
 		return NULL;
@@ -259,7 +293,12 @@ struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
 	for (size_t i = 0; i < ranks->note_count; i++)
 		if (ranks->notes[i])
 			dw_table_note(table, "%s", ranks->notes[i]);
+	last = table;
+	if (ranks->collective_count)
+		last->next = dw_ranks_table_of_collectives(ranks);
+	if (last->next)
+		last = last->next;
 	if (ranks->slow_step_count)
-		table->next = table_of_slow_steps(ranks);
+		last->next = table_of_slow_steps(ranks);
 	return table;
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "model/memory/memory.h"
 #include "summary/summary.h"
 
 /* Four buckets an octave; the bounds within an octave are 2^(k/4), as fractions of 2^63. */
@@ -185,9 +186,30 @@ static void build_process(struct dw_summary *summary, struct dw_summary_rank *ra
 			rank->lost[cause] += source->threads[i].lost[cause];
 }
 
+/* The pools of a process have their peaks at different times, so this is an upper bound if it has
+ * several. Nothing is walked if no allocation is recorded. */
+static bool build_memory(struct dw_summary_rank *rank, struct dw_model *model, uint32_t process,
+                         struct dwell_error *error)
+{
+	const struct dw_memory *memory;
+	const struct dw_symbol *symbols;
+	size_t count, at = 0;
+
+	symbols = dw_model_symbols(model, &count);
+	while (at < count && symbols[at].category != DWELL_CATEGORY_ALLOCATION)
+		at++;
+	if (at == count)
+		return true;
+	memory = dw_model_memory(model, error);
+	for (size_t i = 0; memory && i < memory->pool_count; i++)
+		if (memory->pools[i].process == process)
+			rank->memory_peak_bytes += memory->pools[i].all.at_peak_bytes;
+	return memory != NULL;
+}
+
 /* `ranks`: by thread, the rank of the thread's loop in the summary. */
 static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint32_t *ranks,
-                       const struct dw_divided_loop *divided)
+                       const struct dw_divided_loop *divided, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
@@ -205,7 +227,9 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	build_steps(rank, divided, steps->steps);
 	build_spans(summary, rank, divided);
 	build_names(summary, rank, divided->loop, dw_model_symbols(model, NULL));
-	return !summary->failed;
+	return build_memory(rank, model, process, error) &&
+	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) &&
+	       !summary->failed;
 }
 
 /* Whether the job may have been killed or may hang: a step or the recording did not end. */
@@ -237,7 +261,7 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
 		good = dw_facts_divide_loop(model, i, &divided, error);
 		loops = divided.loop_count;
 		if (good && divided.loop)
-			good = build_loop(summary, model, ranks, &divided);
+			good = build_loop(summary, model, ranks, &divided, error);
 		free(divided.steps);
 	}
 	if (good && summary->count > before && build_is_cut(source))

@@ -40,7 +40,22 @@ enum {
 	RANK_NAME,
 	RANK_OTHER,
 	RANK_LOST,
-	RANK_WHERE
+	RANK_WHERE,
+	RANK_MEMORY_PEAK,
+	RANK_COLLECTIVE,
+	RANK_ARRIVAL_LOG2,
+	RANK_IN_FLIGHT
+};
+enum {
+	COLLECTIVE_GROUP = 1,
+	COLLECTIVE_OPERATION,
+	COLLECTIVE_COUNT,
+	COLLECTIVE_BYTES,
+	COLLECTIVE_FLIGHT,
+	COLLECTIVE_BLOCKED,
+	COLLECTIVE_LAST,
+	COLLECTIVE_OPEN,
+	COLLECTIVE_ARRIVALS
 };
 enum { WHERE_COLLECTIVES = 1, WHERE_SILENT, WHERE_OPEN, WHERE_END };
 enum { OPEN_NAME = 1, OPEN_COMMUNICATION, OPEN_NS };
@@ -145,7 +160,7 @@ static void file_put_where(struct dw_proto *proto, const struct dw_summary_rank 
 {
 	size_t at = dw_proto_open(proto, RANK_WHERE), inner;
 
-	file_put_number(proto, WHERE_COLLECTIVES, rank->collectives);
+	file_put_number(proto, WHERE_COLLECTIVES, rank->communications);
 	file_put_number(proto, WHERE_SILENT, rank->silent_ns);
 	for (size_t i = 0; i < rank->open_count; i++) {
 		inner = dw_proto_open(proto, WHERE_OPEN);
@@ -155,6 +170,36 @@ static void file_put_where(struct dw_proto *proto, const struct dw_summary_rank 
 		dw_proto_close(proto, inner);
 	}
 	file_put_number(proto, WHERE_END, rank->end_ns);
+	dw_proto_close(proto, at);
+}
+
+/* Arrivals are near to each other in time and number, so differences take fewer bytes. The difference of
+ * two times wraps around if the second is earlier. */
+static void file_put_collective(struct dw_proto *proto, const struct dw_summary_collective *row)
+{
+	size_t at = dw_proto_open(proto, RANK_COLLECTIVE), inner;
+	uint64_t sequence = 0, enter_ns = 0;
+
+	file_put_text(proto, COLLECTIVE_GROUP, row->group);
+	file_put_text(proto, COLLECTIVE_OPERATION, row->operation);
+	file_put_number(proto, COLLECTIVE_COUNT, row->count);
+	file_put_number(proto, COLLECTIVE_BYTES, row->bytes);
+	file_put_number(proto, COLLECTIVE_FLIGHT, row->flight_ns);
+	file_put_number(proto, COLLECTIVE_BLOCKED, row->blocked_ns);
+	file_put_number(proto, COLLECTIVE_LAST, row->last_sequence);
+	file_put_number(proto, COLLECTIVE_OPEN, row->open);
+	if (row->arrival_count) {
+		inner = dw_proto_open(proto, COLLECTIVE_ARRIVALS);
+		for (size_t i = 0; i < row->arrival_count; i++) {
+			dw_proto_varint(proto, row->arrivals[i].sequence - sequence);
+			dw_proto_varint(proto, row->arrivals[i].enter_ns - enter_ns);
+			dw_proto_varint(proto, row->arrivals[i].flight_ns);
+			dw_proto_varint(proto, row->arrivals[i].blocked_ns);
+			sequence = row->arrivals[i].sequence;
+			enter_ns = row->arrivals[i].enter_ns;
+		}
+		dw_proto_close(proto, inner);
+	}
 	dw_proto_close(proto, at);
 }
 
@@ -189,6 +234,11 @@ static void file_put_rank(struct dw_proto *proto, const struct dw_summary_rank *
 	file_put_pairs(proto, RANK_LOST, rank->lost, DW_LOSS_SLOTS);
 	if (rank->where_known)
 		file_put_where(proto, rank);
+	file_put_number(proto, RANK_MEMORY_PEAK, rank->memory_peak_bytes);
+	for (size_t i = 0; i < rank->collective_count; i++)
+		file_put_collective(proto, &rank->collectives[i]);
+	file_put_number(proto, RANK_ARRIVAL_LOG2, rank->arrival_log2);
+	file_put_number(proto, RANK_IN_FLIGHT, rank->in_flight_ns);
 	dw_proto_close(proto, at);
 }
 
@@ -354,13 +404,76 @@ static bool file_read_where(struct reading *reading, struct dw_summary_rank *ran
 		if (field.field == WHERE_OPEN && field.wire == DW_PROTO_BYTES)
 			file_read_open(reading, rank, &field);
 		else if (field.field == WHERE_COLLECTIVES && field.wire == DW_PROTO_VARINT)
-			rank->collectives = field.number;
+			rank->communications = field.number;
 		else if (field.field == WHERE_SILENT && field.wire == DW_PROTO_VARINT)
 			rank->silent_ns = field.number;
 		else if (field.field == WHERE_END && field.wire == DW_PROTO_VARINT)
 			rank->end_ns = field.number;
 	}
 	return !reader.bad || file_read_fail(reading, from->bytes, "a rank's last place is damaged");
+}
+
+static bool file_read_arrivals(struct reading *reading, struct dw_summary_collective *row,
+                               const struct dw_proto_field *from)
+{
+	const unsigned char *at = from->bytes, *end = at + from->length;
+	struct dw_summary_arrival arrival = { 0, 0, 0, 0 };
+
+	row->arrivals = dw_arena_alloc(&reading->summary->arena, (from->length / 4 + 1) * sizeof *row->arrivals);
+	reading->summary->failed |= !row->arrivals;
+	while (row->arrivals && at < end) {
+		const unsigned char *place = at;
+		uint64_t sequence, enter;
+
+		if (!file_read_varint(&at, end, &sequence) || !file_read_varint(&at, end, &enter) ||
+		    !file_read_varint(&at, end, &arrival.flight_ns) ||
+		    !file_read_varint(&at, end, &arrival.blocked_ns) || !sequence ||
+		    __builtin_add_overflow(arrival.sequence, sequence, &arrival.sequence) ||
+		    row->arrival_count == DW_SUMMARY_ARRIVALS)
+			return file_read_fail(reading, place, "arrivals at a collective are not valid");
+		arrival.enter_ns += enter;
+		row->arrivals[row->arrival_count++] = arrival;
+	}
+	return !reading->summary->failed;
+}
+
+static bool file_read_collective(struct reading *reading, struct dw_summary_rank *rank,
+                                 const struct dw_proto_field *from)
+{
+	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
+	struct dw_summary_collective row = { .group = "", .operation = "" };
+	struct dw_proto_field field;
+
+	if (rank->collective_count == DW_SUMMARY_COLLECTIVES)
+		return file_read_fail(reading, from->bytes, "a rank has too many kinds of collectives");
+	if (!rank->collectives)
+		rank->collectives = dw_arena_alloc(&reading->summary->arena,
+		                                   DW_SUMMARY_COLLECTIVES * sizeof *rank->collectives);
+	reading->summary->failed |= !rank->collectives;
+	while (rank->collectives && !reading->wrong && dw_proto_next(&reader, &field)) {
+		uint64_t *const numbers[] = { [COLLECTIVE_COUNT] = &row.count,
+			                          [COLLECTIVE_BYTES] = &row.bytes,
+			                          [COLLECTIVE_FLIGHT] = &row.flight_ns,
+			                          [COLLECTIVE_BLOCKED] = &row.blocked_ns,
+			                          [COLLECTIVE_LAST] = &row.last_sequence };
+
+		if (field.wire == DW_PROTO_BYTES && field.field == COLLECTIVE_GROUP)
+			row.group = file_read_text(reading, &field);
+		else if (field.wire == DW_PROTO_BYTES && field.field == COLLECTIVE_OPERATION)
+			row.operation = file_read_text(reading, &field);
+		else if (field.wire == DW_PROTO_BYTES && field.field == COLLECTIVE_ARRIVALS && !row.arrivals)
+			file_read_arrivals(reading, &row, &field);
+		else if (field.wire == DW_PROTO_VARINT && field.field == COLLECTIVE_OPEN)
+			row.open = field.number;
+		else if (field.wire == DW_PROTO_VARINT && field.field >= COLLECTIVE_COUNT &&
+		         field.field <= COLLECTIVE_LAST)
+			*numbers[field.field] = field.number;
+	}
+	if (reader.bad)
+		return file_read_fail(reading, from->bytes, "a collective's message is damaged");
+	if (rank->collectives)
+		rank->collectives[rank->collective_count++] = row;
+	return !reading->wrong;
 }
 
 static void file_read_number(struct dw_summary_rank *rank, const struct dw_proto_field *field)
@@ -417,6 +530,15 @@ static void file_read_number(struct dw_summary_rank *rank, const struct dw_proto
 	case RANK_OTHER:
 		rank->other_ns = number;
 		break;
+	case RANK_MEMORY_PEAK:
+		rank->memory_peak_bytes = number;
+		break;
+	case RANK_ARRIVAL_LOG2:
+		rank->arrival_log2 = number < 64 ? (unsigned)number : 63;
+		break;
+	case RANK_IN_FLIGHT:
+		rank->in_flight_ns = number;
+		break;
 	default:
 		break; /* of a newer version */
 	}
@@ -470,6 +592,8 @@ static bool file_read_list(struct reading *reading, struct dw_summary_rank *rank
 		return file_read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
 	case RANK_WHERE:
 		return file_read_where(reading, rank, field);
+	case RANK_COLLECTIVE:
+		return file_read_collective(reading, rank, field);
 	case RANK_SPAN:
 		return file_read_span(reading, rank, spans, field);
 	case RANK_NAME:

@@ -2,10 +2,11 @@
  * Merges summaries. The result depends only on the set of ranks, not on the order of merging.
  *
  * A summary of few ranks has up to DW_SUMMARY_SPANS spans and DW_SUMMARY_NAMES names for each; one
- * of many ranks has fewer, so that its size is bounded too. Spans and names are left out only in
- * dw_summary_finish(), and the number of ranks decides. A smaller set of ranks leaves out less, and
- * leaving out twice is the same as once: spans with equal numbers of steps add up, and the largest
- * of the largest names are the largest of all.
+ * of many ranks has fewer, so that its size is bounded too. The same is true of arrivals at
+ * collectives. Spans, names and arrivals are left out only in dw_summary_finish(), and the number of
+ * ranks decides. A smaller set of ranks leaves out less, and leaving out twice is the same as once:
+ * spans with equal numbers of steps add up, the largest of the largest names are the largest of all,
+ * and every fourth arrival is every second of every second one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,10 @@
 
 #define ALL_SPANS (1u << 19) /* in a summary of many ranks, together */
 #define ALL_NAMES (1u << 17)
+#define ALL_ARRIVALS (1u << 18)
 #define LEAST_SPANS 16u /* of a rank */
 #define LEAST_NAMES 8u
+#define LEAST_ARRIVALS 4u
 
 void dw_summary_reset(struct dw_summary *summary)
 {
@@ -44,6 +47,21 @@ static const char *merge_text(struct dw_summary *summary, const char *text)
 	return copy ? copy : "";
 }
 
+static void merge_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
+                              const struct dw_summary_rank *from)
+{
+	rank->collectives = (void *)(uintptr_t)merge_copy(
+		summary, from->collectives, from->collective_count * sizeof *rank->collectives);
+	for (size_t n = 0; rank->collectives && n < rank->collective_count; n++) {
+		struct dw_summary_collective *row = &rank->collectives[n];
+
+		row->group = merge_text(summary, row->group);
+		row->operation = merge_text(summary, row->operation);
+		row->arrivals = (void *)(uintptr_t)merge_copy(summary, row->arrivals,
+		                                              row->arrival_count * sizeof *row->arrivals);
+	}
+}
+
 void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 {
 	for (size_t i = 0; i < other->count; i++) {
@@ -68,6 +86,7 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 		                                           from->open_count * sizeof *rank->open);
 		for (size_t n = 0; rank->open && n < rank->open_count; n++)
 			rank->open[n].name = merge_text(summary, from->open[n].name);
+		merge_collectives(summary, rank, from);
 		if (summary->failed)
 			return;
 		summary->count++;
@@ -185,7 +204,7 @@ static size_t merge_share(size_t all, size_t ranks, size_t most, size_t least)
 
 bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 {
-	size_t kept = 0, spans, names;
+	size_t kept = 0, spans, names, arrivals;
 
 	if (summary->failed) {
 		dw_error_set(error, DWELL_E_NOMEM, "no memory to merge summaries");
@@ -199,7 +218,10 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 	summary->count = kept;
 	spans = merge_share(ALL_SPANS, kept, DW_SUMMARY_SPANS, LEAST_SPANS);
 	names = merge_share(ALL_NAMES, kept, DW_SUMMARY_NAMES, LEAST_NAMES);
-	for (size_t i = 0; i < kept; i++)
+	arrivals = merge_share(ALL_ARRIVALS, kept, DW_SUMMARY_ARRIVALS, LEAST_ARRIVALS);
+	for (size_t i = 0; i < kept; i++) {
 		merge_leave_out(&summary->ranks[i], spans, names);
+		dw_summary_thin_arrivals(&summary->ranks[i], arrivals);
+	}
 	return true;
 }

@@ -21,9 +21,11 @@
 #include "base/proto.h"
 #include "facts/parts.h"
 
-#define DW_SUMMARY_VERSION 1u
+#define DW_SUMMARY_VERSION 2u
 #define DW_SUMMARY_SPANS 1024u  /* most spans of a rank, if the summary has few ranks */
 #define DW_SUMMARY_NAMES 256u   /* most names of a rank, if the summary has few ranks */
+#define DW_SUMMARY_COLLECTIVES 32u /* most rows of collectives of a rank */
+#define DW_SUMMARY_ARRIVALS 2048u   /* most arrivals of a rank, if the summary has few ranks */
 #define DW_SUMMARY_OPEN 8u      /* most open ranges of a rank: the outermost ones */
 #define DW_SUMMARY_BUCKETS 200u /* bucket i counts durations from 2^(8 + i/4) ns */
 
@@ -52,6 +54,27 @@ struct dw_summary_open {
 	uint64_t ns; /* from its begin to the end of the recording */
 };
 
+/* When a rank entered and left a collective. */
+struct dw_summary_arrival {
+	uint64_t sequence;   /* number in the group */
+	uint64_t enter_ns;   /* since 1970 by the clock of the rank's machine */
+	uint64_t flight_ns;  /* until it left */
+	uint64_t blocked_ns; /* of that: inside calls, at the end of the flight */
+};
+
+/* The collectives of a group of ranks with one operation; or point-to-point communication, whose
+ * sequence numbers are 0. Sums are of the loop. */
+struct dw_summary_collective {
+	const char *group, *operation;
+	uint64_t count, bytes;
+	uint64_t flight_ns, blocked_ns;
+	uint64_t last_sequence; /* of the whole recording */
+	bool open;              /* the last one had not ended */
+	/* By sequence: those of the loop whose sequence is a multiple of 1 << arrival_log2. */
+	struct dw_summary_arrival *arrivals;
+	size_t arrival_count;
+};
+
 struct dw_summary_rank {
 	const char *job; /* identifier of the job, from the launcher; "" if it is not known */
 	const char *host;
@@ -75,11 +98,16 @@ struct dw_summary_rank {
 	size_t name_count;
 	uint64_t other_ns;            /* self time of the names that were left out */
 	uint64_t lost[DW_LOSS_SLOTS]; /* records of its process, by enum dw_loss */
+	uint64_t memory_peak_bytes;   /* of all devices together at most; 0: not recorded */
+	struct dw_summary_collective *collectives; /* by group, then operation */
+	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
+	unsigned arrival_log2;
+	uint64_t in_flight_ns; /* of the loop: time in which a collective was under way */
 	/* Where the thread of its steps was at the end of the recording. Known only if a step of the
 	 * run did not end: the job was killed, or hangs. */
 	bool where_known;
 	uint64_t end_ns;              /* of the recording, in ns since 1970 */
-	uint64_t collectives;         /* ranges of communication that the thread began */
+	uint64_t communications;      /* ranges of communication that the thread began */
 	uint64_t silent_ns;           /* from its last record to the end of the recording */
 	struct dw_summary_open *open; /* outermost first */
 	size_t open_count;            /* at most DW_SUMMARY_OPEN */
@@ -101,6 +129,12 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
  * source, or DW_NO_INDEX. For dw_summary_add_model(). */
 bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, const uint32_t *ranks,
                           struct dwell_error *error);
+/* Adds the collectives of a process, `loop` of it. For dw_summary_add_model(). */
+bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
+                                struct dw_model *model, uint32_t process, const struct dw_loop *loop,
+                                struct dwell_error *error);
+/* Keeps every other arrival, as often as necessary, so that there are at most `most`. */
+void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most);
 /* Adds the ranks of another summary, which may be reset afterwards. */
 void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other);
 /* Sorts the ranks, drops ranks that occur twice, and makes them as coarse as their number requires.

@@ -72,7 +72,7 @@ static int where_see(void *context, const struct dw_event *event)
 		where->last_ns[event->thread] = time;
 	if (event->type != DW_EVENT_RANGE)
 		return 0;
-	rank->collectives += where->symbols[event->symbol].category == DWELL_CATEGORY_COMMUNICATION;
+	rank->communications += where->symbols[event->symbol].category == DWELL_CATEGORY_COMMUNICATION;
 	if (event->open && event->start_ns <= where->end_ns)
 		where_add_open(where, rank, event);
 	return where->summary->failed;

@@ -11,8 +11,11 @@
  *     once R N P     rank R takes P percent of a step longer in step N, in the collector
  *     stop R N       rank R ends in step N, which stays open
  *     hang R N       rank R stays in data loading for 5 s in step N, and the others in the
- * all-reduce; then the recording ends hosts N        ranks per host (default all) world N the world
- * size that the ranks know (default RANKS)
+ *                    all-reduce; then the recording ends
+ *     hosts N        ranks per host (default all)
+ *     world N        the world size that the ranks know (default RANKS)
+ *     collectives B  the all-reduces are recorded as collectives of B bytes
+ *     clock S        the clock of each host is S seconds ahead of that of the host before
  *
  * The files are FOLDER/rank-0000.dwell and so on. Each step has data loading of 2 ms, forward of
  * 10, backward of 20, an optimizer of 3, and an all-reduce in which each rank waits for the last
@@ -38,7 +41,8 @@ static const double part_ms[PARTS] = { 2, 10, 20, 3, 0 };
 static struct {
 	const char *folder;
 	unsigned ranks, steps, operators, hosts, world;
-	double noise;
+	unsigned bytes;
+	double noise, clock;
 	int slow_rank, slow_part, once_rank, stop_rank, hang_rank;
 	unsigned once_step, stop_step, hang_step;
 	double slow, once;
@@ -50,7 +54,7 @@ struct rank {
 	struct dw_encode encode;
 	struct dw_encode_process process;
 	struct dw_encode_stream stream;
-	uint32_t thread, ops[PARTS], inner[PARTS], reduce;
+	uint32_t thread, ops[PARTS], inner[PARTS], reduce, group;
 	uint64_t now;
 };
 
@@ -81,6 +85,9 @@ static void rank_begin(struct rank *rank, unsigned number)
 	if (job.hang_rank < 0 && job.stop_rank < 0)
 		head->flags |= DW_HEAD_FINISHED;
 	head->start_realtime_ns = 1700000000000000000u + number;
+	if (job.clock > 0)
+		head->start_realtime_ns =
+			1700000000000000000u + (job.hosts ? number / job.hosts : 0) * (uint64_t)(job.clock * 1e9);
 	dw_encode_process_init(&rank->process, &rank->encode, 0);
 	job_id = dw_encode_string(&rank->process, job_name);
 	entry = dw_encode_process_entry(&rank->process);
@@ -102,6 +109,7 @@ static void rank_begin(struct rank *rank, unsigned number)
 	}
 	rank->reduce =
 		dw_encode_op(&rank->process, DWELL_CATEGORY_COMMUNICATION, "all_reduce", NULL, 0, NULL, 0);
+	rank->group = dw_encode_string(&rank->process, "world");
 }
 
 static void rank_part(struct rank *rank, unsigned part, uint64_t ns)
@@ -117,6 +125,13 @@ static void rank_part(struct rank *rank, unsigned part, uint64_t ns)
 	}
 	rank->now += ns;
 	dw_encode_end(&rank->stream, rank->now);
+}
+
+static void rank_reduce(struct rank *rank, uint64_t begin, unsigned step)
+{
+	dw_encode_begin(&rank->stream, begin, rank->reduce);
+	if (job.bytes)
+		dw_encode_collective(&rank->stream, begin, rank->group, step + 1, job.bytes);
 }
 
 static bool rank_write(struct rank *rank, unsigned number)
@@ -168,7 +183,7 @@ static void job_step(struct rank *ranks, unsigned step, double *lengths)
 		rank->now = begin;
 		for (unsigned part = 0; part < PARTS; part++)
 			rank_part(rank, part, (uint64_t)lengths[r * PARTS + part]);
-		dw_encode_begin(&rank->stream, rank->now, rank->reduce);
+		rank_reduce(rank, rank->now, step);
 		rank->now = begin + last + TRANSFER_NS;
 		if (!stops)
 			dw_encode_end(&rank->stream, rank->now);
@@ -186,7 +201,7 @@ static void job_hang(struct rank *ranks)
 		dw_encode_step(&rank->process, rank->thread, job.hang_step, rank->now, 0, 0,
 		               DW_STEP_RECORDED);
 		if ((int)r != job.hang_rank) {
-			dw_encode_begin(&rank->stream, rank->now + 30000000, rank->reduce);
+			rank_reduce(rank, rank->now + 30000000, job.hang_step);
 			continue;
 		}
 		dw_encode_begin(&rank->stream, rank->now, rank->ops[DATA]);
@@ -210,6 +225,10 @@ static int take_options(int count, char **values)
 			random_state = strtoull(value, NULL, 10) * 77 + 1;
 		else if (strcmp(name, "hosts") == 0)
 			job.hosts = (unsigned)atoi(value);
+		else if (strcmp(name, "collectives") == 0)
+			job.bytes = (unsigned)atoi(value);
+		else if (strcmp(name, "clock") == 0)
+			job.clock = atof(value);
 		else if (strcmp(name, "world") == 0)
 			job.world = (unsigned)atoi(value);
 		else if (strcmp(name, "slow") == 0 && i + 2 < count) {

@@ -131,6 +131,36 @@ class Comparison(Case):
         text = run(dwell, "ranks", *files[:3], os.path.join(self.path("b"), "rank-0003.dwell")).stdout
         self.assertNotIn("hangs", text)
 
+    def test_collectives(self):
+        # All ranks leave at the same time, 1 ms after the last one has arrived.
+        tables = self.compare(self.make(4, 100, "slow", 2, "data", 20, "collectives", 5000))
+        (row,) = self.rows(tables["collectives"])
+        self.assertEqual((row["group"], row["operation"], row["ranks"], row["count"], row["bytes"], row["compared"]),
+                         ("world", "all_reduce", 4, 100, 5000, 100))
+        self.assertAlmostEqual(row["transfer_ns"], 1e6, delta=1)
+        self.assertAlmostEqual(row["wait_ns"] + row["transfer_ns"], row["blocked_ns"], delta=1)
+        self.assertAlmostEqual(row["wait_ns"], STEP_MS * .2e6 * 3 / 4, delta=STEP_MS * .2e5)
+        self.assertEqual(row["last_rank"], 2)
+        self.assertGreater(row["last_share"], .95)
+        for rank in self.rows(tables["ranks"]):
+            self.assertAlmostEqual(rank["hidden_ns"], 0, delta=1)
+
+    def test_clocks_that_are_hours_apart(self):
+        options = "slow", 2, "data", 20, "collectives", 5000, "hosts", 2
+        same = self.compare(self.make(6, 100, *options, name="a"))
+        apart = self.compare(self.make(6, 100, *options, "clock", 9000, name="b"))
+        (row,), (other,) = self.rows(same["collectives"]), self.rows(apart["collectives"])
+        for name in ("wait_ns", "transfer_ns"):
+            self.assertAlmostEqual(row[name], other[name], delta=100, msg=name)
+        self.assertEqual((row["last_rank"], row["last_share"]), (other["last_rank"], other["last_share"]))
+        said = run(dwell, "ranks", *sorted(os.path.join(self.path("b"), file) for file in os.listdir(self.path("b"))))
+        self.assertRegex(said.stdout, "The clocks of the hosts were aligned by 400 common collectives, to 0")
+
+    def test_a_hanging_collective_is_named(self):
+        files = self.make(4, 60, "hang", 2, 40, "collectives", 5000)
+        said = run(dwell, "ranks", *files).stdout
+        self.assertRegex(said, "The job hangs: ranks 0, 1, 3 wait in all_reduce, number 41 of group world, for ")
+
     def test_ranks_that_are_missing_or_twice(self):
         files = self.make(8, 30)
         text = run(dwell, "ranks", *files[:3], *files[5:]).stdout
@@ -186,7 +216,7 @@ class Mpi(Case):
 
 class Summary(Case):
     def test_any_order_gives_the_same_bytes(self):
-        files = self.make(24, 200)
+        files = self.make(24, 200, "collectives", 100)
         whole = self.summarize(files, "whole")
         for seed in range(5):
             parts, order = [], files[:]
@@ -198,7 +228,7 @@ class Summary(Case):
             self.assertEqual(self.summarize([*parts, files[3]], "again"), whole)
 
     def test_many_ranks_are_coarser_in_any_order(self):
-        files = self.make(600, 700, "operators", 2)
+        files = self.make(600, 700, "operators", 2, "collectives", 100)
         parts = []
         for at in range(0, 600, 100):
             parts.append(self.path(f"part{at}"))
@@ -208,7 +238,7 @@ class Summary(Case):
         self.assertLess(len(merged), 600 * 60000)
 
     def test_a_long_run_is_small(self):
-        (file, _) = self.make(2, 60000, "operators", 2)
+        (file, _) = self.make(2, 60000, "operators", 2, "collectives", 100)
         self.assertLess(len(self.summarize([file], "long")), 256 << 10)
 
     def test_the_comparison_is_that_of_the_traces(self):
@@ -217,7 +247,7 @@ class Summary(Case):
         self.assertEqual(run(dwell, "ranks", self.path("sum")).stdout, run(dwell, "ranks", *files).stdout)
 
     def test_damage_is_refused(self):
-        data = self.summarize(self.make(2, 40), "good")
+        data = self.summarize(self.make(2, 40, "collectives", 100), "good")
         for end in [*range(8, 40), *range(40, len(data), 397)]:
             with self.subTest(end=end):
                 self.refused(data[:end])

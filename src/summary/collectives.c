@@ -1,0 +1,196 @@
+/* The collectives of a rank: sums by group and operation, and when it entered and left each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "model/collectives/collectives.h"
+#include "summary/summary.h"
+
+struct build {
+	struct dw_summary *summary;
+	const struct dw_collectives *from;
+	const struct dw_symbol *symbols;
+	uint64_t start_ns, end_ns; /* of the loop */
+	uint64_t realtime_ns;      /* of the run's begin, since 1970 */
+	struct dw_summary_collective rows[DW_SUMMARY_COLLECTIVES];
+	size_t capacities[DW_SUMMARY_COLLECTIVES];
+	size_t count;
+};
+
+static bool collectives_in_loop(const struct build *build, const struct dw_collective *collective)
+{
+	return collective->enter_ns >= build->start_ns && collective->enter_ns < build->end_ns;
+}
+
+/* The row of a group and an operation; further ones than there is place for have none. */
+static struct dw_summary_collective *collectives_row(struct build *build,
+                                                     const struct dw_collective *collective)
+{
+	const char *group = build->from->groups[collective->group];
+	const char *operation = build->symbols[collective->symbol].name;
+
+	for (size_t i = 0; i < build->count; i++)
+		if (strcmp(build->rows[i].group, group) == 0 &&
+		    strcmp(build->rows[i].operation, operation) == 0)
+			return &build->rows[i];
+	if (build->count == DW_SUMMARY_COLLECTIVES)
+		return NULL;
+	build->rows[build->count].group =
+		dw_arena_text(&build->summary->arena, group, strnlen(group, 255));
+	build->rows[build->count].operation =
+		dw_arena_text(&build->summary->arena, operation, strnlen(operation, 255));
+	if (!build->rows[build->count].group || !build->rows[build->count].operation) {
+		build->summary->failed = true;
+		return NULL;
+	}
+	return &build->rows[build->count++];
+}
+
+static void collectives_add(struct build *build, const struct dw_collective *collective)
+{
+	struct dw_summary_collective *row = collectives_row(build, collective);
+	struct dw_summary_arrival *arrival;
+
+	if (!row)
+		return;
+	if (collective->sequence > row->last_sequence) {
+		row->last_sequence = collective->sequence;
+		row->open = collective->open;
+	}
+	if (!collectives_in_loop(build, collective))
+		return;
+	row->count++;
+	row->bytes += collective->bytes;
+	row->flight_ns += collective->leave_ns - collective->enter_ns;
+	row->blocked_ns += collective->blocked_ns;
+	if (!collective->sequence || collective->open)
+		return;
+	arrival = DW_GROW(&row->arrivals, &build->capacities[row - build->rows], row->arrival_count);
+	if (!arrival) {
+		build->summary->failed = true;
+		return;
+	}
+	row->arrival_count++;
+	*arrival = (struct dw_summary_arrival){ collective->sequence,
+		                                    build->realtime_ns + collective->enter_ns,
+		                                    collective->leave_ns - collective->enter_ns,
+		                                    collective->blocked_ns };
+}
+
+static int collectives_compare_rows(const void *left, const void *right)
+{
+	const struct dw_summary_collective *a = left, *b = right;
+	int order = strcmp(a->group, b->group);
+
+	return order ? order : strcmp(a->operation, b->operation);
+}
+
+static int collectives_compare_enter(const void *left, const void *right)
+{
+	const struct dw_collective *a = left, *b = right;
+
+	return (a->enter_ns > b->enter_ns) - (a->enter_ns < b->enter_ns);
+}
+
+/* The time of the loop in which at least one collective was under way. Sorts by time. */
+static uint64_t collectives_in_flight(const struct build *build, struct dw_collective *own,
+                                      size_t count)
+{
+	uint64_t sum = 0, until = build->start_ns;
+
+	if (count)
+		qsort(own, count, sizeof *own, collectives_compare_enter);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t from = own[i].enter_ns > until ? own[i].enter_ns : until;
+		uint64_t to = own[i].leave_ns < build->end_ns ? own[i].leave_ns : build->end_ns;
+
+		if (!own[i].sequence || to <= from)
+			continue;
+		sum += to - from;
+		until = to;
+	}
+	return sum;
+}
+
+/* Moves the rows into the summary's memory. */
+static void collectives_keep(struct build *build, struct dw_summary_rank *rank)
+{
+	rank->collectives = dw_arena_alloc(&build->summary->arena,
+	                                   (build->count + 1) * sizeof *rank->collectives);
+	build->summary->failed |= !rank->collectives;
+	for (size_t i = 0; i < build->count; i++) {
+		struct dw_summary_collective *row = &build->rows[i];
+		size_t bytes = row->arrival_count * sizeof *row->arrivals;
+		void *copy = dw_arena_alloc(&build->summary->arena, bytes + 1);
+
+		build->summary->failed |= !copy;
+		if (copy && bytes)
+			memcpy(copy, row->arrivals, bytes);
+		free(row->arrivals);
+		row->arrivals = copy;
+		row->arrival_count = copy ? row->arrival_count : 0;
+		if (rank->collectives)
+			rank->collectives[rank->collective_count++] = *row;
+	}
+	if (rank->collective_count)
+		qsort(rank->collectives, rank->collective_count, sizeof *rank->collectives,
+		      collectives_compare_rows);
+}
+
+void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most)
+{
+	for (;;) {
+		size_t count = 0, kept;
+
+		for (size_t i = 0; i < rank->collective_count; i++)
+			count += rank->collectives[i].arrival_count;
+		if (count <= most || rank->arrival_log2 == 63)
+			return;
+		rank->arrival_log2++;
+		for (size_t i = 0; i < rank->collective_count; i++) {
+			struct dw_summary_collective *row = &rank->collectives[i];
+
+			kept = 0;
+			for (size_t k = 0; k < row->arrival_count; k++)
+				if (!(row->arrivals[k].sequence & (((uint64_t)1 << rank->arrival_log2) - 1)))
+					row->arrivals[kept++] = row->arrivals[k];
+			row->arrival_count = kept;
+		}
+	}
+}
+
+bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
+                                struct dw_model *model, uint32_t process, const struct dw_loop *loop,
+                                struct dwell_error *error)
+{
+	struct build build = { .summary = summary,
+		                   .from = dw_model_collectives(model, error),
+		                   .symbols = dw_model_symbols(model, NULL),
+		                   .start_ns = loop->start_ns,
+		                   .end_ns = loop->end_ns,
+		                   .realtime_ns = dw_model_source(model)->realtime_start_ns };
+	size_t first = 0, last;
+	struct dw_collective *own;
+
+	if (!build.from)
+		return false;
+	while (first < build.from->count && build.from->collectives[first].process != process)
+		first++;
+	for (last = first; last < build.from->count && build.from->collectives[last].process == process;)
+		last++;
+	if (first == last)
+		return true;
+	for (size_t i = first; i < last; i++)
+		collectives_add(&build, &build.from->collectives[i]);
+	own = malloc((last - first) * sizeof *own);
+	if (own) {
+		memcpy(own, &build.from->collectives[first], (last - first) * sizeof *own);
+		rank->in_flight_ns = collectives_in_flight(&build, own, last - first);
+	}
+	summary->failed |= !own;
+	free(own);
+	collectives_keep(&build, rank);
+	dw_summary_thin_arrivals(rank, DW_SUMMARY_ARRIVALS);
+	return !summary->failed;
+}

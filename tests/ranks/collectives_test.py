@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Collectives of real ranks: MPI's in C and Python, NCCL's interface, and what launchers say of ranks.
+
+usage: collectives_test.py DWELL NCCL_HOST NCCL_PLUGIN [MPI_RANKS]
+
+mpi_ranks is slow in a known way and prints by its own clock how much. The comparison must name the rank, the
+part and the time within 10%, and each collective with its group, count and bytes. nccl_host calls the plugin
+as NCCL does. The last line is "N passed, N failed, N skipped".
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../probes"))
+import again  # noqa: E402
+
+dwell, nccl_host, nccl_plugin = (os.path.abspath(path) for path in sys.argv[1:4])
+mpi_ranks = os.path.abspath(sys.argv[4]) if len(sys.argv) > 4 else None
+STEPS = 60
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"]
+
+
+def environment(**more):
+    return dict(os.environ, OMPI_MCA_btl_vader_single_copy_mechanism="none", **more)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="dwell-collectives-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.trace = os.path.join(self.folder, "job.dwell")
+
+    def run_dwell(self, *command, **more):
+        if os.path.exists(self.trace):
+            os.remove(self.trace)
+        done = subprocess.run([dwell, "run", "-o", self.trace, "--", *command], capture_output=True, text=True,
+                              check=False, timeout=120, env=environment(**more))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def tables(self, trace=None):
+        done = subprocess.run([dwell, "ranks", "--format", "json", trace or self.trace], capture_output=True,
+                              text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {view["part"]: [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
+                for view in json.loads(done.stdout)["views"]}
+
+
+@unittest.skipUnless(mpi_ranks, "this dwell was built without MPI")
+class Mpi(Case):
+    def record(self, *plan):
+        text = self.run_dwell(*MPIRUN, mpi_ranks, str(STEPS), *map(str, plan))
+        planted = {int(rank): int(ns) for rank, ns in re.findall(r"planted (\d) (\d+)", text)}
+        return planted.get(2, 0), self.tables()
+
+    def check_slow_part(self, what, part):
+        def near(found):
+            planted, tables = found
+            rows = [row for row in tables["ranks"] if row["slow"]]
+            return (len(rows) == 1 and rows[0]["rank"] == 2 and rows[0]["part"] == part and
+                    abs(rows[0]["part_excess_ns"] * STEPS / planted - 1) < .1)
+        planted, tables = again.until(near, lambda: self.record(what, 2, 4))
+        self.assertTrue(near((planted, tables)), (planted / STEPS, tables["ranks"]))
+        return tables
+
+    def test_slow_data(self):
+        tables = self.check_slow_part("data", "data")
+        rows = {(row["group"], row["operation"]): row for row in tables["collectives"]}
+        counted = {key: (row["ranks"], row["count"], row["bytes"]) for key, row in rows.items() if row["count"]}
+        self.assertEqual(counted, {("MPI_COMM_WORLD", "MPI_Allreduce"): (4, STEPS, 4096 * 4),
+                                   ("MPI_COMM_WORLD", "MPI_Iallreduce"): (4, STEPS, 4),
+                                   ("ranks 0,2", "MPI_Bcast"): (2, STEPS, 64),
+                                   ("ranks 1,3", "MPI_Bcast"): (2, STEPS, 64)})
+        row = rows["MPI_COMM_WORLD", "MPI_Allreduce"]
+        self.assertGreater(row["last_share"], .5)
+        self.assertEqual(row["last_rank"], 2)
+        self.assertAlmostEqual(row["wait_ns"] + row["transfer_ns"], row["blocked_ns"], delta=row["blocked_ns"] * .01)
+        # Three ranks wait for 4 ms in each step, the other one does not.
+        self.assertGreater(row["wait_ns"], 1.5e6)
+        # The reduction that is started before backward is under way during backward's 3 ms.
+        self.assertGreater(min(row["hidden_ns"] for row in tables["ranks"]), 2e6)
+        self.assertEqual(self.tables(self.trace + ".sum"), tables)
+
+    def test_slow_compute(self):
+        self.check_slow_part("compute", "named")
+
+    def test_slow_collector(self):
+        self.check_slow_part("collector", "collector")
+
+    def test_slow_once(self):
+        def near(found):
+            planted, tables = found
+            steps = tables.get("slow_steps", [])
+            return (not any(row["slow"] for row in tables["ranks"]) and steps and steps[0]["rank"] == 2 and
+                    steps[0]["step"] == 20 and abs(steps[0]["excess_ns"] / planted - 1) < .1)
+        found = again.until(near, lambda: self.record("once", 2, 80))
+        self.assertTrue(near(found), found)
+
+    def test_a_job_that_hangs(self):
+        job = subprocess.Popen([dwell, "run", "-o", self.trace, "--", *MPIRUN, mpi_ranks, str(STEPS), "stop", "2",
+                                "600000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(),
+                               start_new_session=True)
+        try:
+            limit, said = time.monotonic() + 60, ""
+            while "The job hangs" not in said and time.monotonic() < limit:
+                time.sleep(.5)
+                said = subprocess.run([dwell, "ranks", self.trace], capture_output=True, text=True,
+                                      check=False).stdout
+        finally:
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+        for text in (said, subprocess.run([dwell, "ranks", self.trace], capture_output=True, text=True,
+                                          check=False).stdout):
+            self.assertRegex(text, "The job hangs: ranks 0, 1, 3 wait in MPI_Allreduce, number 42 of group "
+                                   "MPI_COMM_WORLD, for ")
+            self.assertIn("Rank 2 did not enter it: it is outside all recorded ranges, after step 19", text)
+
+    def test_python(self):
+        python = "/usr/bin/python3"
+        if subprocess.run([python, "-c", "import mpi4py"], capture_output=True, check=False).returncode:
+            self.skipTest("mpi4py is missing: Debian's package python3-mpi4py")
+        script = os.path.join(self.folder, "train.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("from mpi4py import MPI\nimport array\nworld = MPI.COMM_WORLD\n"
+                       "pair = world.Split(world.rank % 2, world.rank)\n"
+                       "own, sums = (array.array('f', [0] * 1000) for _ in range(2))\n"
+                       "for _ in range(10):\n    world.Allreduce(own, sums)\n    pair.Bcast(own)\n")
+        self.run_dwell(*MPIRUN, python, script)
+        done = subprocess.run([dwell, "report", "--format", "json", "--limit", "all", "--view", "tree", self.trace],
+                              capture_output=True, text=True, check=True).stdout
+        view = json.loads(done)["views"][0]
+        names = [column["name"] for column in view["columns"]]
+        rows = [dict(zip(names, row)) for row in view["rows"]]
+        for name in ("MPI_Allreduce", "MPI_Bcast"):
+            self.assertEqual([row["calls"] for row in rows if row["name"] == name], [10] * 4)
+
+
+class Nccl(Case):
+    def test_each_version(self):
+        for version in (4, 5, 6):
+            with self.subTest(version=version):
+                command = " ".join([nccl_host, nccl_plugin, str(version), "30", "2"])
+                self.run_dwell("sh", "-c", f"RANK=0 {command} & RANK=1 {command}; wait", WORLD_SIZE="2")
+                tables = self.tables()
+                rows = {row["operation"]: (row["group"], row["ranks"], row["count"], row["bytes"], row["compared"])
+                        for row in tables["collectives"]}
+                group = "world NCCL 0000000000001234"
+                self.assertEqual(rows, {"ncclAllReduce": (group, 2, 30, 4000, 30),
+                                        "ncclAllGather": (group, 2, 30, 2000, 30)})
+                # The program does not wait in NCCL's calls: all of the 2 ms is time under way.
+                for row in tables["ranks"]:
+                    self.assertGreaterEqual(row["hidden_ns"], 1.9e6)
+
+
+class Launchers(Case):
+    def test_ranks_are_known(self):
+        launchers = {
+            "torchrun, accelerate": {"RANK": "3", "LOCAL_RANK": "1", "WORLD_SIZE": "4"},
+            "Open MPI": {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"},
+            "MPICH": {"PMI_RANK": "3", "MPI_LOCALRANKID": "1", "PMI_SIZE": "4"},
+            "srun": {"SLURM_PROCID": "3", "SLURM_LOCALID": "1", "SLURM_NTASKS": "4"},
+            "torchrun within Slurm": {"RANK": "3", "LOCAL_RANK": "1", "WORLD_SIZE": "4", "SLURM_PROCID": "0",
+                                      "SLURM_LOCALID": "0", "SLURM_NTASKS": "1"},
+            "Lightning": {"NODE_RANK": "0", "LOCAL_RANK": "3", "WORLD_SIZE": "4"},
+        }
+        for name, variables in launchers.items():
+            with self.subTest(launcher=name):
+                self.run_dwell(nccl_host, nccl_plugin, "6", "2", "0", **variables)
+                said = subprocess.run([dwell, "report", "--view", "tree", self.trace], capture_output=True, text=True,
+                                      check=True).stdout
+                self.assertIn("rank 3 nccl_host", said)
+
+
+def main():
+    suite = unittest.TestSuite()
+    chosen = sys.argv[5:]
+    for case in (Mpi, Nccl, Launchers):
+        for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
+            if not chosen or any(part in test.id() for part in chosen):
+                suite.addTest(test)
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    for test, why in result.skipped:
+        print(f"skip {test.id()}: {why}")
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
+    return failed != 0
+
+
+sys.exit(main())
