@@ -83,7 +83,7 @@ static struct chrome_event *nsight_begin(struct nsight *nsight, struct chrome *c
                                          const struct dw_rows *rows, enum chrome_category category)
 {
 	struct chrome_event *event = &nsight->event;
-	int64_t owner = nsight->processes[nsight->pass] << 24;
+	int64_t owner = (int64_t)((uint64_t)nsight->processes[nsight->pass] << 24);
 	int64_t global = dw_rows_integer(rows, ROW_OWNER, owner);
 
 	rows_begin(chrome, rows, event, category);
