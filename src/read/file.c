@@ -40,7 +40,7 @@ static const char *file_guess_text(const unsigned char *data, size_t size)
 static const char *file_guess(const char *bytes, size_t size)
 {
 	static const struct { const char *magic; size_t length; const char *text; } known[] = {
-		{ "\x1f\x8b", 2, " it looks like gzip: gunzip it first" },
+		{ "\x1f\x8b", 2, " it looks like gzip: no trace can be read in it. Copy it again, or gunzip it first" },
 		{ "\x28\xb5\x2f\xfd", 4, " it looks like zstd: unzstd it first" },
 		{ "\x7f" "ELF", 4, " it looks like a program (ELF)" },
 		{ "PK\x03\x04", 4, " it looks like a zip archive" },
