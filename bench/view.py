@@ -81,7 +81,9 @@ def frames(events):
     threads = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"}
     begins = [e for e in events if e["name"] in ("BeginMainThreadFrame", "FireAnimationFrame")]
     thread = max(threads, key=lambda t: sum((e["pid"], e["tid"]) == t for e in begins))
-    tasks = sorted(((e["ts"], e.get("dur", 0)) for e in events if (e["pid"], e["tid"]) == thread and e["name"] in ("RunTask", "ThreadControllerImpl::RunTask")))
+    # Two categories trace each task, one inside the other: one of them counts.
+    name = next(name for name in ("RunTask", "ThreadControllerImpl::RunTask") if any(e["name"] == name for e in events))
+    tasks = sorted((e["ts"], e.get("dur", 0)) for e in events if (e["pid"], e["tid"]) == thread and e["name"] == name)
     marks = sorted(e["ts"] for e in begins if (e["pid"], e["tid"]) == thread and e["name"] == "FireAnimationFrame")
     sums, at = [], 0
     for start, end in zip(marks, marks[1:]):
