@@ -1,4 +1,5 @@
 /* dwell report: prints views of traces. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,7 +8,9 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "export/out.h"
 #include "layouts/layouts.h"
+#include "page/report.h"
 #include "render/render.h"
 #include "trace/trace.h"
 #include "views/views.h"
@@ -20,6 +23,7 @@ struct report_request {
 	const struct dw_layout *layout; /* printed instead of views; NULL: none */
 	struct dw_layout_request layout_request;
 	const struct dw_renderer *renderer;
+	bool page;          /* the whole HTML report instead of views */
 	const char *output;
 	struct dwell_scope scope;
 	struct dwell_view_options options;
@@ -64,6 +68,8 @@ static int report_finish_options(struct report_request *request)
 		dw_say_error(&error, code);
 		return -1;
 	}
+	request->page = !request->view_count && !request->layout &&
+	                strcmp(request->renderer->name, "html") == 0;
 	if (!request->view_count)
 		request->views[request->view_count++] = dw_view_find("overview", &error);
 	/* CSV and JSON contain all rows; text, Markdown and HTML contain the first ones. */
@@ -143,6 +149,32 @@ static int report_views(const struct report_request *request, struct dwell_trace
 	return status;
 }
 
+/* The page has more parts than a view, and is written by another kind of output. */
+static int report_page(const struct report_request *request, struct dwell_trace *trace)
+{
+	const char *path = request->output && strcmp(request->output, "-") != 0 ? request->output : NULL;
+	struct dwell_error error = { 0, "" }, closing = { 0, "" };
+	struct dw_writer_out out;
+	int code, closed;
+
+	if (!path && isatty(STDOUT_FILENO)) {
+		dw_say_progress(NULL);
+		dw_say("a page of HTML is not for a terminal: add -o report.html");
+		return DW_EXIT_USAGE;
+	}
+	code = dw_out_open(&out, path, &error);
+	if (code)
+		return dw_say_error(&error, code);
+	code = dw_page_report(dw_trace_model(trace), &out, &error);
+	dw_say_progress(NULL);
+	closed = dw_out_close(&out, !code, &closing);
+	if (code)
+		return dw_say_error(&error, code);
+	if (closed && !path && out.error == EPIPE)
+		return DW_EXIT_PIPE;
+	return closed ? dw_say_error(&closing, closed) : 0;
+}
+
 static int report_traces(const struct report_request *request, char **paths, size_t count)
 {
 	struct dwell_error error = { 0, "" };
@@ -160,6 +192,11 @@ static int report_traces(const struct report_request *request, char **paths, siz
 		return dw_say_error(&error, code);
 	}
 	dw_say_state(trace);
+	if (request->page) {
+		status = report_page(request, trace);
+		dwell_trace_close(trace);
+		return status;
+	}
 	status = dw_output_open(&output, request->output);
 	if (!status) {
 		status = request->layout ? report_layout(request, trace, output.file)

@@ -1,0 +1,47 @@
+/*
+ * The HTML report: one file that holds the page and all of its data.
+ *
+ * `dwell report --format html` writes it. The page (web/, bundled in bundle.html) draws what the data
+ * says; it computes no figures of a profile itself. The data is JSON:
+ *
+ *   {"version":1,"dwell":"0.1.0","trace":{"paths","bytes","created_s","end_ns","live"},
+ *    "tables":[a table of each view that the trace has data for],
+ *    "steps":{...},"flame":{...},"memory":[...],"environment":[...],"timeline":{...}}
+ *
+ *   report.c         the file, the list of views
+ *   report_table.c   tables
+ *   report_series.c  steps, memory over time
+ *   report_flame.c   call paths
+ *
+ * The size of the file is bounded: tables have their first rows, long texts are cut, steps and paths
+ * are merged. No text of a trace can end the element that holds the data.
+ */
+#ifndef DW_PAGE_REPORT_H
+#define DW_PAGE_REPORT_H
+
+#include "export/out.h"
+#include "model/model.h"
+#include "table/table.h"
+
+/* Errors of `out` are its own. */
+int dw_page_report(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error);
+
+/* ---- the parts of the data; each writes one value of JSON ---------------------------------- */
+
+#define DW_PAGE_MOST_TEXT 400u   /* bytes of a text; longer ones are cut and end in "…" */
+#define DW_PAGE_MOST_STEPS 2500u
+#define DW_PAGE_MOST_PATHS 6000u
+
+/* For dw_json_text() and others that put JSON: `out` gets it without "<". */
+void dw_page_put(void *out, const char *bytes, size_t length);
+void dw_page_put_text(struct dw_writer_out *out, const char *text);
+/* `title` tells apart tables of one view: "by shape"; or NULL. */
+void dw_page_put_table(struct dw_writer_out *out, const struct dwell_table *table, const char *title);
+/* Shares and named parts of each step; of runs of neighbours the longest, if there are too many. */
+int dw_page_put_steps(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error);
+int dw_page_put_memory(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error);
+int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error);
+
+extern const char dw_page_bundle[]; /* bundle.html */
+
+#endif

@@ -1,0 +1,124 @@
+/* A table as JSON of the page; see report.h. The columns are as in the JSON of a report. */
+#include <math.h>
+
+#include "page/report.h"
+
+static const char *const units[] = {
+#define X(name, label) label,
+	DW_UNITS(X)
+#undef X
+};
+
+static void report_put_cell(struct dw_writer_out *out, const struct dw_cell *cell)
+{
+	switch (cell->type) {
+	case DW_CELL_INT: dw_out_i64(out, cell->integer); break;
+	case DW_CELL_REAL: dw_out_real(out, cell->real); break;
+	case DW_CELL_TEXT: dw_page_put_text(out, cell->text); break;
+	case DW_CELL_NONE: dw_out_text(out, "null"); break;
+	}
+}
+
+static void report_put_cells(struct dw_writer_out *out, const struct dw_cell *cells, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		dw_out_text(out, i ? "," : "[");
+		report_put_cell(out, &cells[i]);
+	}
+	dw_out_text(out, "]");
+}
+
+static void report_put_texts(struct dw_writer_out *out, const char *key, const char *const *texts,
+                             size_t count)
+{
+	dw_out_text(out, ",\"");
+	dw_out_text(out, key);
+	dw_out_text(out, "\":[");
+	for (size_t i = 0; i < count; i++) {
+		dw_out_text(out, i ? "," : "");
+		dw_page_put_text(out, texts[i]);
+	}
+	dw_out_text(out, "]");
+}
+
+static void report_put_columns(struct dw_writer_out *out, const struct dwell_table *table)
+{
+	dw_out_text(out, ",\"columns\":[");
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct dw_column *column = &table->columns[i];
+
+		dw_out_text(out, i ? ",{\"name\":" : "{\"name\":");
+		dw_page_put_text(out, column->name);
+		dw_out_text(out, ",\"label\":");
+		dw_page_put_text(out, column->label);
+		dw_out_text(out, ",\"unit\":");
+		dw_page_put_text(out, units[column->unit]);
+		dw_out_text(out, column->type == DW_CELL_TEXT ? ",\"text\":1" : "");
+		dw_out_text(out, column->bar ? ",\"bar\":1" : "");
+		dw_out_text(out, column->data_only ? ",\"hidden\":1}" : "}");
+	}
+	dw_out_text(out, "]");
+}
+
+static void report_put_rows(struct dw_writer_out *out, const struct dwell_table *table)
+{
+	dw_out_text(out, ",\"rows\":[");
+	for (size_t i = 0; i < table->row_count; i++) {
+		dw_out_text(out, i ? ",\n" : "\n");
+		report_put_cells(out, dw_table_at(table, i), table->column_count);
+	}
+	dw_out_text(out, "]");
+	if (table->depths) {
+		dw_out_text(out, ",\"depths\":[");
+		for (size_t i = 0; i < table->row_count; i++) {
+			dw_out_text(out, i ? "," : "");
+			dw_out_i64(out, table->depths[i]);
+		}
+		dw_out_text(out, "]");
+	}
+	if (table->totals) {
+		dw_out_text(out, ",\"totals\":");
+		report_put_cells(out, table->totals, table->column_count);
+	}
+}
+
+void dw_page_put_table(struct dw_writer_out *out, const struct dwell_table *table, const char *title)
+{
+	dw_out_text(out, "{\"view\":");
+	dw_page_put_text(out, table->view);
+	if (table->part) {
+		dw_out_text(out, ",\"part\":");
+		dw_page_put_text(out, table->part);
+	}
+	if (title) {
+		dw_out_text(out, ",\"title\":");
+		dw_page_put_text(out, title);
+	}
+	report_put_columns(out, table);
+	report_put_rows(out, table);
+	dw_out_text(out, ",\"coverage\":");
+	dw_out_real(out, table->coverage);
+	dw_out_text(out, ",\"losses\":[");
+	for (size_t i = 0; i < table->loss_count; i++) {
+		dw_out_text(out, i ? ",[" : "[");
+		dw_page_put_text(out, table->losses[i].cause);
+		dw_out_text(out, ",");
+		dw_out_u64(out, table->losses[i].records);
+		dw_out_text(out, ",");
+		dw_page_put_text(out, table->losses[i].why);
+		dw_out_text(out, "]");
+	}
+	dw_out_text(out, "],\"rows_cut\":");
+	dw_out_u64(out, table->rows_cut);
+	report_put_texts(out, "heads", table->heads, table->head_count);
+	report_put_texts(out, "notes", table->notes, table->note_count);
+	if (table->steps) {
+		dw_out_text(out, ",\"steps\":");
+		dw_page_put_text(out, table->steps);
+	}
+	if (table->thread) {
+		dw_out_text(out, ",\"thread\":");
+		dw_page_put_text(out, table->thread);
+	}
+	dw_out_text(out, "}");
+}

@@ -1,0 +1,107 @@
+/** The first screen: verdict, what to try, the parts of a step, all steps, what the figures rest on. */
+import { h, name } from "./dom.js";
+import { time, bytes, percent, count } from "./format.js";
+import { rowsOf } from "./table.js";
+import { partsBar, partsList, stepsChart } from "./steps.js";
+
+/** A sentence of dwell's. "(dwell report --view operators ...)" becomes a link to the panel. */
+export function sentence(text, report) {
+  const parts = [];
+  let rest = text, match;
+  while ((match = /\s*\((?:[^()]*, )?dwell report --view ([a-z]+)[^)]*\)/.exec(rest))) {
+    parts.push(name(rest.slice(0, match.index)));
+    if (report.has(match[1])) parts.push(" (see ", h("a", { href: `#${match[1]}` }, match[1]), ")");
+    rest = rest.slice(match.index + match[0].length);
+  }
+  return [...parts, rest ? name(rest) : ""];
+}
+
+const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+const isCommand = (text) => /^More: dwell report|^\d+ more: dwell report/.test(text);
+export const notesOf = (table, report) => table.notes.filter((text) => !isCommand(text)).map((text) => h("p", { class: "note" }, sentence(text, report)));
+
+function verdicts(report) {
+  const table = report.table("verdict");
+  return table ? rowsOf(table).filter((row) => row.state === "yes" && row.statement) : [];
+}
+
+/** @returns {{title: string, more: string[]}} the verdict, and what the overview says besides */
+function opening(report, fired) {
+  const heads = (report.table("overview", "run")?.heads || []).filter((text) => !text.startsWith("  -> ") && !isCommand(text));
+  const said = fired.map((row) => row.statement), summary = heads.filter((text) => !said.includes(text));
+  if (said.length) return { title: said[0], more: summary };
+  return heads.length > 1 ? { title: heads[1], more: [heads[0], ...heads.slice(2)] } : { title: heads[0] || "This trace holds no ranges.", more: [] };
+}
+
+/** The first one repeats no statement: it is the title of the page. */
+function recommendation(row, isFirst, stepNs, report) {
+  const gain = typeof row.gain_ns === "number" && stepNs ? Math.min(1, row.gain_ns / stepNs) : null;
+  const range = typeof row.low === "number" && row.high - row.low >= 0.0005 ? ` (95% between ${percent(row.low)} and ${percent(row.high)})` : "";
+  return h("li", {},
+    isFirst ? null : h("p", { class: "statement" }, sentence(row.statement, report)),
+    row.hint ? h("p", { class: isFirst ? "statement" : "hint" }, sentence(upper(row.hint), report)) : null,
+    h("p", { class: "evidence" }, `Evidence: ${typeof row.share === "number" ? percent(row.share) : "?"} ${row.of ? `of ${String(row.of).replace(/^of /, "")}` : ""}${range}. `,
+      gain !== null ? `Upper bound of the gain: ${time(row.gain_ns)} of ${time(stepNs)} a step. ` : "", h("span", { class: "rule" }, row.rule)),
+    gain !== null ? h("div", { class: "gain", "aria-hidden": "true" }, h("span", { style: `width:${(gain * 100).toFixed(1)}%` })) : null);
+}
+
+function figures(report, run) {
+  const memory = (report.data.memory || []).reduce((most, pool) => Math.max(most, pool.peak_bytes), 0), list = [];
+  const data = report.table("overview", "breakdown") && rowsOf(report.table("overview", "breakdown")).find((row) => row.name === "data");
+  const add = (label, value) => list.push(h("div", {}, h("dt", {}, label), h("dd", {}, value)));
+  if (run?.steps) {
+    add("steps", count(run.steps));
+    add("median step", time(run.p50_ns));
+    add("95% are below", time(run.p95_ns));
+    add("99% are below", time(run.p99_ns));
+    if (run.mean_ns) add("steps a second", count(1e9 / run.mean_ns));
+    if (data) add("waits for data", percent(data.share));
+  } else if (run) add("ran for", time(run.wall_ns));
+  if (memory) add("peak memory", bytes(memory));
+  return h("dl", { class: "figures" }, list);
+}
+
+function trust(report, run) {
+  const table = report.table("overview", "run") || report.data.tables[0], items = [];
+  const item = (good, ...words) => items.push(h("li", { class: good ? "good" : "poor" }, ...words));
+  if (!table) return null;
+  if (table.losses.length) table.losses.forEach(([, records, why]) => item(false, `${count(records)} records are lost: `, name(why), "."));
+  else item(true, "No record is lost.");
+  item(table.coverage > 0.9995, table.coverage > 0.9995 ? "All of the time in question was recorded." : `${percent(table.coverage)} of the time in question was recorded.`);
+  if (typeof run?.cost_share === "number") item(run.cost_share < 0.05, `Profiling cost about ${percent(run.cost_share)} of the time.`);
+  const delay = (table.heads || []).find((text) => /no (CPU|processor)|waited for a (CPU|processor)/i.test(text));
+  if (delay) item(false, name(delay));
+  const missing = report.table("verdict") ? rowsOf(report.table("verdict")).filter((row) => row.state === "not measured") : [];
+  if (missing.length) item(true, `${missing.length} of the ${report.table("verdict").rows.length} rules could not be tested: `, h("a", { href: "#verdict" }, "which, and what to record for them"), ".");
+  if (report.data.trace.live) item(false, "The program was still running when this report was made.");
+  return h("section", { class: "trust", "aria-labelledby": "trust" }, h("h2", { id: "trust" }, "What these figures rest on"), h("ul", {}, items));
+}
+
+function partsSection(report, run, hueOf) {
+  const steps = report.table("overview", "breakdown"), wall = report.table("overview", "wall"), table = steps || wall;
+  if (!table) return null;
+  const value = table.columns.find((column) => column.unit === "ns")?.name;
+  const parts = rowsOf(table).map((row) => ({ name: row[table.columns[0].name], ns: row[value] || 0 })), all = parts.reduce((sum, part) => sum + part.ns, 0);
+  if (!value || !all) return null;
+  const title = steps ? `A step of ${time(all)}, by part` : `${time(all)}, by part`;
+  return h("section", { "aria-labelledby": "parts" }, h("h2", { id: "parts" }, title),
+    h("p", { class: "look" }, "Each moment belongs to one part, so the parts sum to the whole. Look at the widest part that does not compute."),
+    partsBar(parts, hueOf, title), partsList(parts, hueOf), notesOf(table, report));
+}
+
+export function firstScreen(report, steps, hueOf) {
+  const fired = verdicts(report), { title, more } = opening(report, fired);
+  const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
+  const verdictHeads = report.table("verdict")?.heads || [], together = verdictHeads.find((text) => text.startsWith("All of this together"));
+  const breakdown = report.table("overview", "breakdown"), stepNs = breakdown ? rowsOf(breakdown).reduce((sum, row) => sum + (row.per_step_ns || 0), 0) : 0;
+  const slowest = report.data.tables.filter((table) => table.view === "overview").flatMap((table) => table.notes).find((text) => text.startsWith("Slowest:"));
+  return [
+    h("section", { class: "verdict", id: "summary" }, h("h1", {}, sentence(title, report)), more.map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
+    fired.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
+      h("ol", { class: "try" }, fired.map((row, i) => recommendation(row, i === 0, stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
+    partsSection(report, run, hueOf),
+    steps && steps.steps.length > 1 ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
+      h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf)) : null,
+    trust(report, run),
+  ];
+}

@@ -1,0 +1,33 @@
+/** Quantities as text, in the units of `dwell report`. */
+
+const TIMES = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
+const BYTES = [["TiB", 2 ** 40], ["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 1024], ["B", 1]];
+
+function three(value) {
+  const size = Math.abs(value);
+  return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+function scaled(value, units) {
+  const [unit, factor] = units.find((item) => Math.abs(value) >= item[1] * 0.9995) || units.at(-1);
+  return factor === 1 ? `${Math.round(value)} ${unit}` : `${three(value / factor)} ${unit}`;
+}
+
+export const time = (ns) => (ns === 0 ? "0" : scaled(ns, TIMES));
+export const bytes = (value) => (value === 0 ? "0" : scaled(value, BYTES));
+export const percent = (ratio) => `${(ratio * 100).toFixed(1)}%`;
+export const count = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : value >= 1000 ? Math.round(value).toLocaleString("en-US") : three(value));
+
+/** A cell of a table by the unit of its column. */
+export function cell(value, unit) {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  switch (unit) {
+    case "ns": return time(value);
+    case "bytes": return bytes(value);
+    case "ratio": return percent(value);
+    case "times": return `${three(value)}×`;
+    case "1/s": return `${count(value)}/s`;
+    default: return count(value);
+  }
+}

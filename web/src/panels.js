@@ -1,0 +1,145 @@
+/** The panels below the first screen. A panel returns its content, or null if the trace has no data for it. */
+import { h, choice } from "./dom.js";
+import { bytes, time } from "./format.js";
+import { tableOf, rowsOf } from "./table.js";
+import { Flame, treeOf, inverted } from "./flame.js";
+import { categoryHue, CATEGORY_NAMES } from "./theme.js";
+import { memoryChart } from "./memory.js";
+import { rankMap } from "./steps.js";
+import { notesOf, sentence } from "./first.js";
+import { mountTimeline } from "./timeline/index.js";
+import { EmbeddedSource } from "./timeline/source.js";
+
+const WORDS = { run: "The run", breakdown: "A step" };
+
+function headed(table, report, label) {
+  if (!table.rows.length && !table.heads.length) return null;
+  return h("div", { class: "part" }, table.heads.map((text) => h("p", {}, sentence(text, report))),
+    table.rows.length ? tableOf(table, label) : null, notesOf(table, report));
+}
+
+/** All tables of some views, below each other. */
+function tables(report, title, ...views) {
+  const list = views.flatMap((view) => report.tables(view)).filter((table) => table.rows.length || table.heads.length);
+  if (!list.length) return null;
+  return list.map((table) => {
+    const label = [title, table.part && (WORDS[table.part] || table.part), table.title].filter(Boolean).join(", ");
+    return h("div", {}, list.length > 1 && (table.part || views.length > 1) ? h("h3", {}, table.part ? WORDS[table.part] || table.part : table.view) : null, headed(table, report, label));
+  });
+}
+
+/** The tables of a view that differ in how rows are grouped. */
+function grouped(report, title, view) {
+  const list = report.tables(view).filter((table) => table.rows.length);
+  if (!list.length) return null;
+  const box = h("div"), show = (i) => box.replaceChildren(headed(list[i], report, `${title} ${list[i].title || ""}`.trim()));
+  show(0);
+  return [list.length > 1 ? choice(`Group ${title}`, list.map((table) => table.title || "by name"), show) : null, box];
+}
+
+function layers(report) {
+  const table = report.table("layers");
+  if (!table?.rows.length) return null;
+  const rows = rowsOf(table), choices = [["time", "total_ns", time], ["backward", "backward_total_ns", time], ["memory", "memory_bytes", bytes]]
+    .map(([text, wanted, unit]) => [text, table.columns.find((column) => column.name === wanted || (text === "memory" && column.name === "total_bytes"))?.name, unit])
+    .filter(([, column]) => column && rows.some((row) => row[column] > 0));
+  const depth = (i) => table.depths?.[i] ?? 0;
+  /* A list of layers has no time of its own: it is as wide as what is in it. */
+  const values = (column) => {
+    const value = rows.map((row) => Math.max(0, row[column] || 0)), within = [];
+    for (let i = rows.length - 1; i >= 0; i--) {
+      value[i] = Math.max(value[i], within[depth(i) + 1] || 0);
+      within[depth(i)] = (within[depth(i)] || 0) + value[i];
+      within.length = depth(i) + 1;
+    }
+    return value;
+  };
+  const tree = (column) => {
+    const value = values(column);
+    return treeOf(rows.map((row, i) => ({ depth: depth(i), name: String(row[table.columns[0].name]), value: value[i], self: 0, count: row.calls || 0, hue: 3, kind: "layer" })));
+  };
+  const flame = choices.length ? new Flame(tree(choices[0][1]), { label: "Layers", unit: choices[0][2] }) : null;
+  return [flame ? h("div", { class: "tools" }, choice("Width", choices.map(([text]) => text), (i) => { flame.unit = choices[i][2]; flame.set(tree(choices[i][1])); })) : null,
+    flame?.box, headed(table, report, "Layers")];
+}
+
+function flameGraph(report) {
+  const { nodes, names, threads, left_out: leftOut } = report.data.flame, list = [];
+  if (!nodes.length) return null;
+  for (let i = 0; i < nodes.length; i += 6) {
+    const [depth, label, category, value, self, calls] = nodes.slice(i, i + 6);
+    list.push({ depth, name: category < 0 ? threads[label] : names[label], hue: categoryHue(category), kind: category < 0 ? "thread" : CATEGORY_NAMES[category] || "other", value, self, count: calls });
+  }
+  const whole = treeOf(list), state = { thread: -1, invert: false };
+  const flame = new Flame(whole, { label: "Flame graph" });
+  const renew = () => {
+    const root = state.thread < 0 ? whole : { ...whole, value: whole.children[state.thread].value, children: [whole.children[state.thread]] };
+    flame.set(state.invert ? inverted(root) : root);
+  };
+  return [h("div", { class: "tools" },
+    choice("Direction", ["from the thread in", "by self time"], (i) => { state.invert = i === 1; renew(); }),
+    whole.children.length > 1 ? h("label", {}, "Thread ", h("select", { onchange: (event) => { state.thread = Number(event.target.value); renew(); } },
+      h("option", { value: "-1" }, "all"), whole.children.slice(0, 500).map((node, i) => h("option", { value: i }, node.name)))) : null,
+    h("input", { type: "search", placeholder: "Search", "aria-label": "Search the flame graph", spellcheck: "false", oninput: (event) => flame.search(event.target.value) }),
+    h("button", { type: "button", onclick: () => flame.zoom(flame.root) }, "Show all")),
+  flame.box, leftOut ? h("p", { class: "note" }, `${leftOut.toLocaleString("en-US")} narrower call paths are part of the bars around them.`) : null];
+}
+
+function memory(report) {
+  const pools = report.data.memory || [], content = tables(report, "Memory", "memory");
+  if (!pools.length && !content) return null;
+  const box = h("div"), show = (i) => box.replaceChildren(memoryChart(pools[i]));
+  if (pools.length) show(0);
+  return [pools.length > 1 ? choice("Device", pools.map((pool) => `${pool.process} ${pool.device}`), show) : null, pools.length ? box : null, content];
+}
+
+function timeline(report) {
+  if (!report.data.timeline?.tracks?.length) return null;
+  const box = h("div", { class: "timeline" });
+  const mount = () => mountTimeline(box, { source: new EmbeddedSource(report.data.timeline), fill: false });
+  const watch = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    watch.disconnect();
+    mount();
+  }, { rootMargin: "300px" });
+  watch.observe(box);
+  return box;
+}
+
+function environment(report) {
+  const rows = report.data.environment;
+  if (!rows.length) return null;
+  return tableOf({ columns: [{ name: "key", label: "what", unit: "", text: 1 }, { name: "value", label: "value", unit: "", text: 1 }, { name: "process", label: "process", unit: "", text: 1 }],
+    rows: rows.map(([process, key, value]) => [key, value, process]), rows_cut: 0 }, "Environment");
+}
+
+function ranks(report, steps) {
+  if (!steps || steps.lanes.length < 2 || !steps.lanes.some((lane) => /rank/i.test(lane)) || steps.lanes.length > 256) return null;
+  return rankMap(steps);
+}
+
+/** id, title, what to look for, content. The id is the view's name, to which sentences link. */
+export const PANELS = [
+  ["verdict", "Every rule", "What dwell tested, how sure it is, and what to record for what it could not test.", (report) => report.table("verdict") && tableOf(report.table("verdict"), "Rules")],
+  ["timeline", "Timeline", "Look for gaps, and for threads that wait for one another. The slowest, the median and the first steady step have every event; elsewhere short events are merged.", timeline],
+  ["steps", "Slowest steps", "Look at the last column: what took longer than in other steps.", (report) => tables(report, "Slowest steps", "steps")],
+  ["phases", "Phases", "Look for phases outside the steps: start-up, validation, checkpoints.", (report) => tables(report, "Phases", "phases")],
+  ["operators", "Operators", "Self time excludes operators within. Many calls of short ones cost more in calls than in work.", (report) => grouped(report, "Operators", "operators")],
+  ["layers", "Layers", "Width is time or memory with all inner layers. Look for a layer that is wider than its share of the work.", layers],
+  ["tree", "Flame graph", "Width is time, and what is above called what is below. Look for wide bars at the bottom ends.", flameGraph],
+  ["functions", "Functions", "Look for functions of your own with large self time.", (report) => tables(report, "Functions", "functions")],
+  ["actions", "Named ranges", "The names that the program gave. Look at share and at the distance of p50 and p99.", (report) => tables(report, "Named ranges", "actions")],
+  ["events", "Events", "Events of the training engine, with the handlers that ran in them.", (report) => tables(report, "Events", "events", "handlers")],
+  ["sequence", "Sequence", "The operators of one iteration in their order. Look for those that take longer as the run goes on.", (report) => tables(report, "Sequence", "sequence")],
+  ["dataloader", "Data loading", "A loop that finds the queue empty waits. Compare the time of a batch with the number of workers.", (report) => tables(report, "Data loading", "dataloader")],
+  ["memory", "Memory", "Look for what is largest at the peak, and for growth from step to step.", memory],
+  ["threads", "Threads", "Look for workers that are idle, and for one thread that does all the work.", (report) => tables(report, "Threads", "threads")],
+  ["gc", "Garbage collector", "Look for long pauses within steps.", (report) => tables(report, "Garbage collector", "gc")],
+  ["flops", "Arithmetic", "Look for heavy operators that are far from the speed of the others.", (report) => tables(report, "Arithmetic", "flops")],
+  ["device", "Device", "Look for idle time, and at what the device waits for.", (report) => tables(report, "Device", "device")],
+  ["kernels", "Kernels", "Kernels of the device by time.", (report) => tables(report, "Kernels", "kernels")],
+  ["streams", "Streams", "Look for streams that work one after the other and could overlap.", (report) => tables(report, "Streams", "streams")],
+  ["ranks", "Ranks", "A dark cell is a rank that took longer in that step than the others did. A dark row is a straggler.", ranks],
+  ["facts", "Facts", "Every quantity that verdicts are made from, or why it is not measured.", (report) => tables(report, "Facts", "facts")],
+  ["environment", "Environment", "Where and how the program ran. Compare it when two reports differ.", environment],
+];

@@ -1,0 +1,158 @@
+/** The parts of a step as one bar, and the chart of all steps. */
+import { h, svg, name } from "./dom.js";
+import { time, percent, count } from "./format.js";
+import { colour } from "./theme.js";
+
+/** @param {{name: string, ns: number}[]} parts that sum to the whole */
+export function partsBar(parts, hueOf, label) {
+  const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
+  const shown = parts.filter((part) => part.ns > 0);
+  const text = shown.map((part) => `${part.name} ${percent(part.ns / all)}`).join(", ");
+  return h("div", { class: "parts", role: "img", "aria-label": `${label}: ${text}` },
+    shown.map((part) =>
+      h("span", { style: `flex:${part.ns / all} 0 0;background:${colour(hueOf(part.name))}`, title: `${part.name}: ${time(part.ns)}, ${percent(part.ns / all)}` },
+        part.ns / all > 0.09 ? h("span", {}, name(part.name), ` ${percent(part.ns / all)}`) : null)));
+}
+
+/** The list below the bar. */
+export function partsList(parts, hueOf) {
+  const all = parts.reduce((sum, part) => sum + part.ns, 0) || 1;
+  return h("ul", { class: "legend" }, parts.filter((part) => part.ns > 0).map((part) =>
+    h("li", {}, h("i", { style: `background:${colour(hueOf(part.name))}` }), name(part.name), h("b", {}, time(part.ns)), h("span", {}, percent(part.ns / all)))));
+}
+
+/** Steps of the data, decoded. */
+export function readSteps(data) {
+  if (!data) return null;
+  const width = 7 + data.parts.length, steps = [];
+  for (let i = 0; i + width <= data.steps.length; i += width) {
+    const [lane, number, begin, length, state, why, extra] = data.steps.slice(i, i + 7);
+    steps.push({ lane, number, begin, length, state, why: why < 0 ? null : data.why[why], extra, parts: data.steps.slice(i + 7, i + width) });
+  }
+  return { ...data, steps };
+}
+
+const HEIGHT = 180, LEFT = 58, BOTTOM = 18, TOP = 8;
+
+/** The top of the scale: above the outliers, unless they would flatten all others. */
+function scaleTop(steps) {
+  const sorted = steps.map((step) => step.length).sort((a, b) => a - b);
+  const most = sorted.at(-1) || 1, usual = sorted[Math.floor((sorted.length - 1) * 0.98)] || most;
+  return most > usual * 4 ? { top: usual * 2.2, cut: true } : { top: most * 1.04, cut: false };
+}
+
+function ticks(top) {
+  const power = 10 ** Math.floor(Math.log10(top / 3)), distance = [1, 2, 5, 10].map((factor) => factor * power).find((value) => top / value <= 4.5);
+  return Array.from({ length: Math.floor(top / distance) + 1 }, (_, i) => i * distance);
+}
+
+/** Bars are drawn from what the screen can show: several steps on one pixel share its longest. */
+function stackPaths(steps, parts, x, y, width) {
+  const paths = parts.map(() => "");
+  const gap = width > 4 ? 1 : 0;
+  steps.forEach((step, i) => {
+    let sum = 0;
+    step.parts.forEach((ns, part) => {
+      if (!ns) return;
+      const from = y(sum), to = y(sum + ns);
+      sum += ns;
+      if (from - to > 0.05) paths[part] += `M${x(i).toFixed(2)} ${from.toFixed(1)}V${to.toFixed(1)}h${(width - gap).toFixed(2)}V${from.toFixed(1)}z`;
+    });
+  });
+  return paths;
+}
+
+function details(steps, step, hueOf) {
+  const parts = steps.parts.map((part, i) => ({ name: part, ns: step.parts[i] })).sort((a, b) => b.ns - a.ns);
+  const ratio = steps.p50_ns ? step.length / steps.p50_ns : 0;
+  const words = [h("b", {}, `Step ${step.number}`), steps.lanes.length > 1 ? [" of ", name(steps.lanes[step.lane] ?? "")] : "",
+    ` took ${time(step.length)}`, ratio ? `, ${ratio.toFixed(2)} times the median` : "", ". "];
+  if (step.state === 1) words.push("Part of it was not recorded.");
+  else if (step.state === 2) words.push("It did not end.");
+  else if (step.why) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
+  else words.push("No single name explains the difference.");
+  return [h("p", {}, words.flat()), partsBar(parts, hueOf, `Parts of step ${step.number}`), partsList(parts, hueOf)];
+}
+
+export function stepsChart(steps, hueOf) {
+  const lane = { index: 0 };
+  const root = h("div", { class: "steps" }), plot = h("div", { class: "plot" }), panel = h("div", { class: "details", "aria-live": "polite" });
+  const slowest = h("p", { class: "slowest" });
+  let list = [], at = -1, marker = null, geometry = null;
+
+  function select(index, focus) {
+    at = Math.max(0, Math.min(list.length - 1, index));
+    const step = list[at];
+    plot.setAttribute("aria-valuenow", at);
+    plot.setAttribute("aria-valuetext", `Step ${step.number}: ${time(step.length)}${step.why ? `, ${time(step.extra)} longer in ${step.why}` : ""}`);
+    mark();
+    panel.replaceChildren(...details(steps, step, hueOf));
+    if (focus) plot.focus();
+  }
+  function mark() {
+    if (!marker || at < 0) return;
+    const { x, width } = geometry;
+    marker.setAttribute("x", x(at) - 1);
+    marker.setAttribute("width", Math.max(3, width + 1));
+    marker.removeAttribute("visibility");
+  }
+  function draw() {
+    const whole = Math.max(260, plot.clientWidth || 900), { top, cut } = scaleTop(list), room = whole - LEFT;
+    const width = room / Math.max(list.length, 12), x = (i) => LEFT + i * width;
+    const y = (ns) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.min(1, ns / top));
+    geometry = { x, width };
+    marker = svg("rect", { y: TOP - 4, height: HEIGHT - TOP - BOTTOM + 8, class: "marker", visibility: "hidden" });
+    const over = cut ? list.flatMap((step, i) => (step.length > top ? [svg("path", { class: "over", d: `M${x(i) + width / 2 - 4} ${TOP + 5}l4-6 4 6z` })] : [])) : [];
+    plot.replaceChildren(svg("svg", { width: whole, height: HEIGHT, viewBox: `0 0 ${whole} ${HEIGHT}`, "aria-hidden": "true" },
+      ticks(top).map((ns) => [svg("line", { x1: LEFT, x2: whole, y1: y(ns), y2: y(ns), class: "grid" }), svg("text", { x: LEFT - 8, y: y(ns) + 4, class: "tick", "text-anchor": "end" }, ns ? time(ns) : "0")]).flat(),
+      stackPaths(list, steps.parts, x, y, width).map((d, i) => svg("path", { d, style: `fill:${colour(hueOf(steps.parts[i]))}` })),
+      steps.p50_ns && steps.p50_ns < top ? svg("line", { x1: LEFT, x2: whole, y1: y(steps.p50_ns), y2: y(steps.p50_ns), class: "median" }) : null,
+      over, marker,
+      svg("text", { x: LEFT, y: HEIGHT - 3, class: "tick" }, `step ${list[0]?.number ?? ""}`),
+      svg("text", { x: whole - 2, y: HEIGHT - 3, class: "tick", "text-anchor": "end" }, list.length > 1 ? `step ${list.at(-1).number}` : "")));
+    mark();
+  }
+  function choose(index) {
+    lane.index = index;
+    list = steps.steps.filter((step) => step.lane === index).sort((a, b) => a.begin - b.begin);
+    plot.setAttribute("aria-valuemax", Math.max(0, list.length - 1));
+    draw();
+    const order = list.map((_, i) => i).sort((a, b) => list[b].length - list[a].length).slice(0, Math.min(5, list.length));
+    slowest.replaceChildren("Slowest: ", ...order.map((i) => h("button", { type: "button", onclick: () => select(i) }, `${list[i].number}`, h("span", {}, ` ${time(list[i].length)}`))));
+    if (order.length) select(order[0]);
+  }
+  Object.entries({ tabindex: "0", role: "slider", "aria-label": "Steps. Arrow keys go from step to step.", "aria-valuemin": "0", "aria-valuenow": "0" })
+    .forEach(([key, value]) => plot.setAttribute(key, value));
+  plot.addEventListener("click", (event) => select(Math.floor((event.clientX - plot.getBoundingClientRect().left - LEFT) / geometry.width)));
+  plot.addEventListener("keydown", (event) => {
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowUp: at + 1, ArrowDown: at - 1, PageUp: at + 10, PageDown: at - 10, Home: 0, End: list.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    select(to);
+  });
+  if (steps.lanes.length > 1)
+    root.append(h("p", {}, h("label", {}, "Steps of ", h("select", { onchange: (event) => choose(Number(event.target.value)) },
+      steps.lanes.map((text, i) => h("option", { value: i }, text))))));
+  root.append(plot, slowest, panel);
+  if (steps.of > 1) root.append(h("p", { class: "note" }, `A bar is the longest of ${steps.of} neighbouring steps; there are ${count(steps.count)}.`));
+  new ResizeObserver(() => draw()).observe(plot);
+  choose(0);
+  return root;
+}
+
+/** Ranks below each other, steps side by side: the colour is the length as a multiple of that step's median over ranks. */
+export function rankMap(steps) {
+  const numbers = [...new Set(steps.steps.map((step) => step.number))].sort((a, b) => a - b);
+  const column = new Map(numbers.map((number, i) => [number, i])), lengths = new Map();
+  for (const step of steps.steps) lengths.set(step.number, [...(lengths.get(step.number) || []), step.length]);
+  const median = new Map([...lengths].map(([number, list]) => [number, list.sort((a, b) => a - b)[Math.floor((list.length - 1) / 2)]]));
+  const cells = steps.steps.map((step) => {
+    const ratio = step.length / (median.get(step.number) || 1), excess = Math.max(0, Math.min(1, (ratio - 1) / 1));
+    return svg("rect", { x: column.get(step.number), y: step.lane, width: 1.02, height: 0.94, style: `fill:color-mix(in oklab,var(--heat) ${(6 + excess * 94).toFixed(0)}%,var(--paper))` },
+      svg("title", {}, `${steps.lanes[step.lane]}, step ${step.number}: ${time(step.length)}, ${ratio.toFixed(2)} times the median of ranks`));
+  });
+  return h("div", { class: "ranks" },
+    h("ol", {}, steps.lanes.map((lane) => h("li", {}, name(lane)))),
+    svg("svg", { viewBox: `0 0 ${numbers.length} ${steps.lanes.length}`, preserveAspectRatio: "none", style: `height:${steps.lanes.length * 18}px`, role: "img",
+      "aria-label": `Heat map of ${steps.lanes.length} ranks and ${numbers.length} steps` }, cells));
+}

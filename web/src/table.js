@@ -1,0 +1,98 @@
+/** Tables: sort, filter, more rows. A table of a tree keeps its order and its indentation. */
+import { h, name } from "./dom.js";
+import { cell } from "./format.js";
+
+const FIRST = 15, FILTER_FROM = 12;
+
+/** Rows of the data as objects with their column's names. */
+export function rowsOf(table) {
+  return table.rows.map((row) => Object.fromEntries(table.columns.map((column, i) => [column.name, row[i]])));
+}
+
+const isShown = (table, column, i) => !column.hidden && table.rows.some((row) => row[i] !== null);
+
+/** @returns {number} negative: a comes first; empty cells come last */
+function compare(a, b, ascending) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  const order = typeof a === "string" ? a.localeCompare(b) : a - b;
+  return ascending ? order : -order;
+}
+
+/** Rows that contain the text, and in a tree those around them. */
+function filtered(table, order, text) {
+  if (!text) return order;
+  const wanted = text.toLowerCase();
+  const hit = table.rows.map((row) => row.some((value) => typeof value === "string" && value.toLowerCase().includes(wanted)));
+  if (table.depths)
+    for (let i = table.rows.length - 1, need = -1; i >= 0; i--) {
+      if (hit[i]) need = Math.max(need, table.depths[i] - 1);
+      else if (table.depths[i] <= need) { hit[i] = true; need = table.depths[i] - 1; }
+      if (need >= table.depths[i]) need = table.depths[i] - 1;
+    }
+  return order.filter((i) => hit[i]);
+}
+
+function headCell(column, state, sort) {
+  const { sorted, isTree } = state, is = sorted?.column === column;
+  const text = column.label || "time";
+  return h("th", { scope: "col", class: column.text ? "text" : null, "aria-sort": is ? (sorted.ascending ? "ascending" : "descending") : null },
+    isTree ? text : h("button", { type: "button", onclick: () => sort(column) }, text, h("span", { class: "arrow", "aria-hidden": "true" }, is ? (sorted.ascending ? "▲" : "▼") : "")));
+}
+
+function bodyRow(table, columns, row, most) {
+  return columns.map(({ column, at }, i) => {
+    const value = row === -1 ? table.totals[at] : table.rows[row][at], text = cell(value, column.unit);
+    const share = most[at] && typeof value === "number" ? Math.max(0, Math.min(1, value / most[at])) : 0;
+    const attributes = { class: [column.text && "text", share && "bar"].filter(Boolean).join(" ") || null,
+      title: typeof value === "number" && column.unit ? `${value} ${column.unit}` : text.length > 48 ? text : null };
+    if (share) attributes.style = `--share:${(share * 100).toFixed(1)}%`;
+    const depth = i === 0 && row >= 0 && table.depths ? table.depths[row] : 0;
+    if (depth) attributes.style = `padding-left:${(0.5 + Math.min(depth, 24) * 1.1).toFixed(1)}em`;
+    return i === 0 ? h("th", { scope: "row", ...attributes }, name(text)) : h("td", attributes, typeof value === "string" ? name(text) : text);
+  });
+}
+
+/** Column `at` gets bars: the one that the table says, otherwise the first share. */
+function barScale(table, columns) {
+  const most = [];
+  const bar = columns.find(({ column }) => column.bar) || columns.find(({ column, at }) => column.unit === "ratio" && table.rows.every((row) => !(row[at] > 1.0001)));
+  if (bar) most[bar.at] = Math.max(...table.rows.map((row) => row[bar.at] || 0), bar.column.unit === "ratio" ? 0.001 : 0);
+  return most;
+}
+
+/** @param {string} label names the table for screen readers */
+export function tableOf(table, label) {
+  const columns = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => isShown(table, column, at));
+  const most = barScale(table, columns), all = table.rows.map((_, i) => i);
+  const state = { sorted: null, isTree: Boolean(table.depths?.some((depth) => depth > 0)), text: "", shown: FIRST, order: all };
+  const head = h("thead"), body = h("tbody"), foot = h("tfoot"), under = h("p", { class: "under" });
+  const status = h("span", { role: "status", class: "status" });
+
+  function sort(column) {
+    const at = table.columns.indexOf(column);
+    const ascending = state.sorted?.column === column ? !state.sorted.ascending : Boolean(column.text);
+    state.sorted = { column, ascending };
+    state.order = all.slice().sort((a, b) => compare(table.rows[a][at], table.rows[b][at], ascending));
+    draw();
+    head.querySelectorAll("button")[columns.findIndex((item) => item.column === column)]?.focus();
+  }
+  function draw() {
+    const rows = filtered(table, state.order, state.text), cut = table.rows_cut;
+    head.replaceChildren(h("tr", {}, columns.map(({ column }) => headCell(column, state, sort))));
+    body.replaceChildren(...rows.slice(0, state.shown).map((row) => h("tr", {}, bodyRow(table, columns, row, most))));
+    foot.replaceChildren(...(table.totals && !state.text ? [h("tr", {}, bodyRow(table, columns, -1, []))] : []));
+    status.textContent = state.text ? `${rows.length} of ${table.rows.length} rows` : "";
+    under.replaceChildren();
+    if (rows.length > state.shown)
+      under.append(h("button", { type: "button", onclick: () => { state.shown = Infinity; draw(); } }, `Show all ${rows.length} rows`));
+    if (cut && rows.length <= state.shown) under.append(`${cut.toLocaleString("en-US")} smaller rows are not in this file.`);
+  }
+  draw();
+  const filter = table.rows.length >= FILTER_FROM
+    ? h("p", { class: "filter" }, h("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${label}`, spellcheck: "false",
+        oninput: (event) => { state.text = event.target.value; state.shown = FIRST; draw(); } }), status)
+    : null;
+  return h("div", { class: "table" }, filter,
+    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label },
+      h("table", { "aria-label": label }, head, body, foot)), under);
+}

@@ -1,0 +1,36 @@
+/** Colours: those of dwell's pictures (src/pictures/style.c), as the CSS variables --c0 to --c10. */
+
+const GREY = 0, STONE = 1, BLUE = 2, GREEN = 3, AMBER = 4, YELLOW = 5, TEAL = 6, VIOLET = 7, ROSE = 8, LIME = 9, SLATE = 10;
+
+/** By enum dwell_category, as flamegraph.c has them. */
+const CATEGORIES = [BLUE, VIOLET, AMBER, GREEN, YELLOW, LIME, LIME, LIME, STONE, SLATE, ROSE, TEAL, VIOLET, VIOLET, SLATE];
+export const CATEGORY_NAMES = ["zone", "phase", "operator", "layer", "data", "action", "event", "handler", "function", "collector",
+  "communication", "device", "checkpoint", "evaluation", "profiler"];
+export const categoryHue = (category) => (category < 0 ? GREY : CATEGORIES[category] ?? STONE);
+
+const PARTS = { data: YELLOW, forward: BLUE, backward: VIOLET, optimizer: LIME, python: STONE, operators: AMBER, layers: GREEN,
+  functions: STONE, collector: SLATE, profiler: SLATE, communication: ROSE, device: TEAL, checkpoint: GREEN, evaluation: TEAL,
+  other: GREY, idle: GREY, "other names": STONE };
+const NAMED = [BLUE, VIOLET, LIME, AMBER, TEAL, ROSE, GREEN, YELLOW];
+
+/** Hues of the parts of a step; names of the program get hues in their order. */
+export function partHues() {
+  const given = new Map();
+  return (part) => {
+    if (part in PARTS) return PARTS[part];
+    if (!given.has(part)) given.set(part, NAMED[given.size % NAMED.length]);
+    return given.get(part);
+  };
+}
+
+const MEMORY = { parameter: BLUE, "optimizer state": VIOLET, gradient: ROSE, input: YELLOW, activation: AMBER, temporary: TEAL };
+export const memoryHue = (kind) => MEMORY[kind] ?? GREY;
+
+export const colour = (hue) => `var(--c${hue})`;
+/** For a canvas, which does not know variables. */
+export function canvasColours() {
+  const style = getComputedStyle(document.documentElement);
+  const get = (variable) => style.getPropertyValue(variable).trim();
+  return { hues: Array.from({ length: 11 }, (_, i) => get(`--c${i}`)), ink: get("--ink"), paper: get("--paper"), found: get("--found"),
+    accent: get("--accent"), faint: get("--faint") };
+}
