@@ -36,7 +36,7 @@ static const char *const injected_places[] = { "probes/injected/" LIBRARY,
                                                DW_PROBES_FROM_COMMAND "/" LIBRARY };
 
 static const char *const nccl_places[] = { "probes/nccl/" NCCL_LIBRARY,
-	                                       DW_PROBES_FROM_COMMAND "/" NCCL_LIBRARY };
+                                           DW_PROBES_FROM_COMMAND "/" NCCL_LIBRARY };
 
 /* The variable's value if it names another library than dwell's, else NULL. */
 static const char *injected_other(const char *variable)
