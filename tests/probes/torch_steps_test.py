@@ -685,7 +685,8 @@ def main():
             os.rename(trace, os.environ["KEEP"])
     counts, wrong_shares = {}, {}
     for row in csv.DictReader(shown.splitlines()):
-        process = int(re.match(r"[^[]*\[(\d+)\] ", row["thread"])[1])
+        named = re.match(r"[^[]*\[(\d+)\] ", row["thread"])  # a rank has its number instead of the process's
+        process = int(named[1]) if named else "rank"
         counts.setdefault(process, {}).setdefault(row["thread"], 0)
         counts[process][row["thread"]] += 1
         shares = {name: int(value) for name, value in row.items() if name.endswith("_ns") and value and
@@ -693,11 +694,11 @@ def main():
         if sum(shares.values()) > int(row["duration_ns"]):
             wrong_shares.setdefault(process, []).append((row["step"], shares, row["duration_ns"]))
     for number, process, status in ended:
-        name, _, wanted = scripts[number]
+        name, text, wanted = scripts[number]
         if status == 77:
             print(f"skip {name}: this PyTorch has no such thing")
             continue
-        inside = [process, *workers.get(number, ())]
+        inside = [process, *workers.get(number, ()), *(["rank"] if "init_process_group" in text else [])]
         found = sorted(count for other in inside for count in counts.get(other, {}).values())
         wrong = [] if status == 0 else [f"exit status {status}: {done.stderr[-1500:]}"]
         if found != (sorted(wanted) if isinstance(wanted, list) else [wanted]):
