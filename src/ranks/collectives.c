@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "ranks/ranks.h"
 
 #define MOST_LASTS ((size_t)1 << 26)
@@ -23,12 +24,20 @@ struct arrival {
 	uint32_t group, host;
 };
 
+/* Different texts, numbered in the order in which they came. */
+struct numbered {
+	const char **texts;
+	uint32_t count;
+	struct dw_map map;
+};
+
 struct arrivals {
 	struct dw_ranks *ranks;
 	struct arrival *all; /* by group, sequence, rank */
 	size_t count;
-	const char **groups, **hosts;
-	uint32_t group_count, host_count;
+	struct numbered groups, hosts;
+	struct dw_map rows; /* of dw_ranks.collectives, by group and operation */
+	bool failed;        /* out of memory */
 	double *offsets;   /* by host: what its clock is ahead of the first host's; NaN: unknown */
 	uint32_t *last_counts; /* by row, then rank: in how many collectives it arrived last; NULL: there are
 	                        * too many ranks and rows */
@@ -36,41 +45,54 @@ struct arrivals {
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-static size_t collectives_row(struct dw_ranks *ranks, const struct dw_summary_collective *from)
+static uint32_t collectives_hash(uint32_t seed, const char *text)
 {
-	/* Neighbouring ranks share most groups, so the newest rows are looked at first. */
-	for (size_t i = ranks->collective_count; i-- > 0;)
-		if (strcmp(ranks->collectives[i].group, from->group) == 0 &&
-		    strcmp(ranks->collectives[i].operation, from->operation) == 0)
-			return i;
+	return dw_map_hash_bytes(seed, text, strlen(text));
+}
+
+static size_t collectives_row(struct arrivals *arrivals, const struct dw_summary_collective *from)
+{
+	struct dw_ranks *ranks = arrivals->ranks;
+	uint32_t hash = collectives_hash(collectives_hash(0, from->group), from->operation);
+	uint32_t found = DW_MAP_FIND(&arrivals->rows, hash, i,
+	                             strcmp(ranks->collectives[i].group, from->group) == 0 &&
+	                                 strcmp(ranks->collectives[i].operation, from->operation) == 0);
+
+	if (found != DW_MAP_NONE)
+		return found;
+	if (!dw_map_add(&arrivals->rows, hash, (uint32_t)ranks->collective_count))
+		arrivals->failed = true;
 	ranks->collectives[ranks->collective_count] =
 		(struct dw_collective_result){ .group = from->group, .operation = from->operation };
 	return ranks->collective_count++;
 }
 
-/* Equal texts of a list get one number. */
-static uint32_t collectives_number(const char **texts, uint32_t *count, const char *text)
+/* Equal texts get one number. */
+static uint32_t collectives_number(struct arrivals *arrivals, struct numbered *numbered,
+                                   const char *text)
 {
-	uint32_t i = *count;
+	uint32_t hash = collectives_hash(0, text);
+	uint32_t found =
+		DW_MAP_FIND(&numbered->map, hash, i, strcmp(numbered->texts[i], text) == 0);
 
-	while (i > 0 && strcmp(texts[i - 1], text) != 0)
-		i--;
-	if (i)
-		return i - 1;
-	texts[*count] = text;
-	return (*count)++;
+	if (found != DW_MAP_NONE)
+		return found;
+	if (!dw_map_add(&numbered->map, hash, numbered->count))
+		arrivals->failed = true;
+	numbered->texts[numbered->count] = text;
+	return numbered->count++;
 }
 
 static void collectives_add_rank(struct arrivals *arrivals, size_t i, unsigned arrival_log2)
 {
 	const struct dw_summary_rank *rank = arrivals->ranks->results[i].rank;
-	uint32_t host = collectives_number(arrivals->hosts, &arrivals->host_count, rank->host);
+	uint32_t host = collectives_number(arrivals, &arrivals->hosts, rank->host);
 
 	for (size_t c = 0; c < rank->collective_count; c++) {
 		const struct dw_summary_collective *from = &rank->collectives[c];
-		size_t at = collectives_row(arrivals->ranks, from);
+		size_t at = collectives_row(arrivals, from);
 		struct dw_collective_result *row = &arrivals->ranks->collectives[at];
-		uint32_t group = collectives_number(arrivals->groups, &arrivals->group_count, from->group);
+		uint32_t group = collectives_number(arrivals, &arrivals->groups, from->group);
 
 		row->ranks++;
 		row->count += (double)from->count;
@@ -186,7 +208,7 @@ static bool collectives_align(struct arrivals *arrivals, double *space)
 	struct difference *found = malloc((arrivals->count + 1) * sizeof *found);
 	size_t count = 1;
 
-	for (uint32_t host = 0; host < arrivals->host_count; host++)
+	for (uint32_t host = 0; host < arrivals->hosts.count; host++)
 		arrivals->offsets[host] = host ? NAN : 0;
 	while (found && count) {
 		count = collectives_find_differences(arrivals, found);
@@ -308,13 +330,13 @@ static bool collectives_run(struct arrivals *arrivals, unsigned arrival_log2, si
 		return false;
 	for (size_t i = 0; i < ranks->count; i++)
 		collectives_add_rank(arrivals, i, arrival_log2);
-	arrivals->offsets = malloc((arrivals->host_count + 1) * sizeof *arrivals->offsets);
+	arrivals->offsets = malloc((arrivals->hosts.count + 1) * sizeof *arrivals->offsets);
 	if (ranks->collective_count * ranks->count <= MOST_LASTS)
 		arrivals->last_counts =
 			calloc(ranks->collective_count * ranks->count + 1, sizeof *arrivals->last_counts);
 	if (arrivals->count)
 		qsort(arrivals->all, arrivals->count, sizeof *arrivals->all, collectives_compare);
-	if (arrivals->offsets && collectives_align(arrivals, space)) {
+	if (!arrivals->failed && arrivals->offsets && collectives_align(arrivals, space)) {
 		good = true;
 		for (size_t i = 0, same; i < arrivals->count; i += same) {
 			same = collectives_same(arrivals, i);
@@ -355,11 +377,15 @@ bool dw_ranks_add_collectives(struct dw_ranks *ranks)
 	if (!rows)
 		return true;
 	ranks->collectives = dw_arena_alloc(&ranks->arena, rows * sizeof *ranks->collectives);
-	arrivals.groups = dw_arena_alloc(&ranks->arena, rows * sizeof *arrivals.groups);
-	arrivals.hosts = dw_arena_alloc(&ranks->arena, ranks->count * sizeof *arrivals.hosts);
+	arrivals.groups.texts = dw_arena_alloc(&ranks->arena, rows * sizeof *arrivals.groups.texts);
+	arrivals.hosts.texts =
+		dw_arena_alloc(&ranks->arena, ranks->count * sizeof *arrivals.hosts.texts);
 	arrivals.all = malloc((capacity + 1) * sizeof *arrivals.all);
-	good = ranks->collectives && arrivals.groups && arrivals.hosts && arrivals.all &&
+	good = ranks->collectives && arrivals.groups.texts && arrivals.hosts.texts && arrivals.all &&
 	       collectives_run(&arrivals, arrival_log2, capacity);
+	dw_map_reset(&arrivals.groups.map);
+	dw_map_reset(&arrivals.hosts.map);
+	dw_map_reset(&arrivals.rows);
 	free(arrivals.all);
 	free(arrivals.offsets);
 	free(arrivals.last_counts);

@@ -143,6 +143,7 @@ static void ranks_check_numbers(struct dw_ranks *ranks)
 	int32_t world = -1;
 	size_t missing = 0;
 	char list[128] = "";
+	unsigned char *there = NULL; /* by number */
 
 	for (size_t i = 0; i < ranks->count; i++) {
 		const struct dw_summary_rank *rank = ranks->results[i].rank;
@@ -153,16 +154,20 @@ static void ranks_check_numbers(struct dw_ranks *ranks)
 			           rank->rank, ranks->results[i - 1].rank->pid,
 			           ranks->results[i - 1].rank->host, rank->pid, rank->host);
 	}
-	for (int32_t number = 0; number < world && world <= 1 << 20; number++) {
-		size_t at = 0, length = strlen(list);
+	if (world > 0 && world <= 1 << 20)
+		there = calloc((size_t)world, 1);
+	if (!there)
+		return;
+	for (size_t i = 0; i < ranks->count; i++)
+		if (ranks->results[i].rank->rank >= 0 && ranks->results[i].rank->rank < world)
+			there[ranks->results[i].rank->rank] = 1;
+	for (int32_t number = 0; number < world; number++) {
+		size_t length = strlen(list);
 
-		while (at < ranks->count && ranks->results[at].rank->rank != number)
-			at++;
-		if (at < ranks->count)
-			continue;
-		if (missing++ < 8)
+		if (!there[number] && missing++ < 8)
 			snprintf(list + length, sizeof list - length, "%s%d", length ? ", " : "", number);
 	}
+	free(there);
 	if (missing)
 		ranks_note(ranks, "%zu of %d ranks are missing: %s%s.", missing, world, list,
 		           missing > 8 ? ", ..." : "");
