@@ -470,7 +470,7 @@ const struct dw_rule dw_rules_host[] = {
 		          "call. Without calls at least 7% must remain.",
 		.applies = host_is_python,
 		.gain_ns = host_gain_python,
-		.statement = "Python {takes} {share} {of}{step.python:where}, beside operators and waits.",
+		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits.",
 		.remedy = {
 			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every "
 			                 "step",

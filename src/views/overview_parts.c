@@ -38,13 +38,15 @@ static void overview_note_steady(struct dwell_table *table, const struct dw_stea
 	if (!steady->warm_up && !steady->outliers)
 		return;
 	if (steady->warm_up)
-		snprintf(warm_up, sizeof warm_up, "%zu of warm-up", steady->warm_up);
+		snprintf(warm_up, sizeof warm_up, "%zu warm-up step%s", steady->warm_up,
+		         dw_text_plural(steady->warm_up));
 	if (steady->outliers)
 		snprintf(outliers, sizeof outliers, "%zu outlier%s", steady->outliers,
 		         dw_text_plural(steady->outliers));
-	dw_table_note(table, "The parts are of %s steady step%s, without %s%s%s.",
+	dw_table_note(table, "The parts are of %s steady step%s; %s%s%s %s left out.",
 	              dw_text_count((int64_t)steady->steps).at, dw_text_plural(steady->steps), warm_up,
-	              *warm_up && *outliers ? " and " : "", outliers);
+	              *warm_up && *outliers ? " and " : "", outliers,
+	              steady->warm_up + steady->outliers == 1 ? "is" : "are");
 }
 
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,

@@ -37,13 +37,13 @@ TEST(few_steps_are_not_firm)
 	set(&at, DW_FACT_STEP_PYTHON, 0.35);
 	judge(&at);
 	CHECK_STR(found(&at, "python")->statement,
-	          "Python takes 35% of each step, beside operators and waits.");
+	          "Python takes 35% of each step, outside operators and waits.");
 	done(&at);
 	set(&at, DW_FACT_STEP_STEADY, 19);
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
 	CHECK_STR(found(&at, "python")->statement,
-	          "Python may take 35% of each step, beside operators and waits.");
+	          "Python may take 35% of each step, outside operators and waits.");
 	done(&at);
 }
 
