@@ -604,18 +604,20 @@ static void ranks_try_host(struct comparison *with, const char *host)
 	}
 }
 
+/* Only the host of the rank with the largest excess can be such a host. */
 static void ranks_find_host(struct comparison *with)
 {
 	const struct dw_rank_result *results = with->ranks->results;
+	size_t largest = 0;
 
-	/* Ranks of a host mostly follow each other: each group is tried once. */
-	for (size_t i = 0; i < with->ranks->count; i++)
-		if (!i || strcmp(results[i].rank->host, results[i - 1].rank->host) != 0)
-			ranks_try_host(with, results[i].rank->host);
+	for (size_t i = 1; i < with->ranks->count; i++)
+		if (results[i].excess > results[largest].excess)
+			largest = i;
+	if (with->ranks->count)
+		ranks_try_host(with, results[largest].rank->host);
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------ */
+/* ---- all --------------------------------------------------------------------------------- */
 
 static bool ranks_fail(struct dwell_error *error)
 {
