@@ -40,9 +40,11 @@ static enum dw_facts_framework run_find_framework(const struct dw_facts_work *wo
 	static const char *const pytorch[] = { "aten::", NULL };
 	static const char *const jax[] = { "PjitFunction", "PjRt", "XlaModule", "jit_", NULL };
 
-	if (categories & DW_FACTS_CATEGORY(ACTION) && run_has_name(work, lightning))
+	bool is_python = work->python || torch; /* C programs may use libdwell-lightning, -ignite */
+
+	if (is_python && categories & DW_FACTS_CATEGORY(ACTION) && run_has_name(work, lightning))
 		return DW_FACTS_LIGHTNING;
-	if (categories & (DW_FACTS_CATEGORY(EVENT) | DW_FACTS_CATEGORY(HANDLER)))
+	if (is_python && categories & (DW_FACTS_CATEGORY(EVENT) | DW_FACTS_CATEGORY(HANDLER)))
 		return DW_FACTS_IGNITE;
 	if (torch || run_has_name(work, pytorch)) /* traces of Kineto have no version */
 		return DW_FACTS_PYTORCH;

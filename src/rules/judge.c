@@ -200,11 +200,14 @@ static void judge_groups(struct dw_verdicts *verdicts)
 #define JUDGE_LARGE 0.3 /* of the loop: a warm-up of this size is what a short run is about */
 
 /* Work is ranked among the causes, and information about a large part of the loop before the
- * answer. */
+ * answer. A small part of the peak comes after it: memory that is there lengthens no step. */
 static int judge_kind(const struct dw_verdict *verdict)
 {
 	if (verdict->rule->kind == DW_RULE_WORK)
 		return DW_RULE_CAUSE;
+	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&
+	    verdict->share.value < JUDGE_LARGE)
+		return DW_RULE_INFORMATION;
 	if (verdict->rule->kind == DW_RULE_INFORMATION && verdict->share.value >= JUDGE_LARGE)
 		return DW_RULE_WORK;
 	return (int)verdict->rule->kind;
