@@ -16,7 +16,8 @@ export function sentence(text, report) {
   return [...parts, rest ? name(rest) : ""];
 }
 
-const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+/** A sentence begins with a capital letter, unless it begins with code. */
+const upper = (text) => (/^[a-z]+[ ,]/.test(text) ? text.slice(0, 1).toUpperCase() + text.slice(1) : text);
 const isCommand = (text) => /^More: dwell report|^\d+ more: dwell report/.test(text);
 export const notesOf = (table, report) => table.notes.filter((text) => !isCommand(text)).map((text) => h("p", { class: "note" }, sentence(text, report)));
 
@@ -94,11 +95,12 @@ export function firstScreen(report, steps, hueOf) {
   const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
   const verdictHeads = report.table("verdict")?.heads || [], together = verdictHeads.find((text) => text.startsWith("All of this together"));
   const breakdown = report.table("overview", "breakdown"), stepNs = breakdown ? rowsOf(breakdown).reduce((sum, row) => sum + (row.per_step_ns || 0), 0) : 0;
+  const toTry = fired.filter((row) => row.hint), others = fired.slice(1).filter((row) => !row.hint).map((row) => row.statement);
   const slowest = report.data.tables.filter((table) => table.view === "overview").flatMap((table) => table.notes).find((text) => text.startsWith("Slowest:"));
   return [
-    h("section", { class: "verdict", id: "summary" }, h("h1", {}, sentence(title, report)), more.map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
-    fired.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
-      h("ol", { class: "try" }, fired.map((row, i) => recommendation(row, i === 0, stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
+    h("section", { class: "verdict", id: "summary" }, h("h1", {}, sentence(title, report)), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
+    toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
+      h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row === fired[0], stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
     partsSection(report, run, hueOf),
     steps && steps.steps.length > 1 ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
       h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf)) : null,
