@@ -197,7 +197,8 @@ static void judge_groups(struct dw_verdicts *verdicts)
 			verdicts->at[i].state = DW_RULE_QUIET;
 }
 
-#define JUDGE_LARGE 0.3 /* of the loop: a warm-up of this size is what a short run is about */
+#define JUDGE_LARGE 0.3    /* of the loop: a warm-up of this size is what a short run is about */
+#define JUDGE_OF_PEAK 0.25 /* less of the peak of memory is not worth the first sentence */
 
 /* Work is ranked among the causes, and information about a large part of the loop before the
  * answer. A small part of the peak comes after it: memory that is there lengthens no step. */
@@ -206,7 +207,7 @@ static int judge_kind(const struct dw_verdict *verdict)
 	if (verdict->rule->kind == DW_RULE_WORK)
 		return DW_RULE_CAUSE;
 	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&
-	    verdict->share.value < JUDGE_LARGE)
+	    verdict->share.value < JUDGE_OF_PEAK)
 		return DW_RULE_INFORMATION;
 	if (verdict->rule->kind == DW_RULE_INFORMATION && verdict->share.value >= JUDGE_LARGE)
 		return DW_RULE_WORK;
