@@ -58,6 +58,9 @@ enum dw_option_id {
 	DW_OPTION_FAIL_ON,
 	DW_OPTION_ACCEPT,
 	DW_OPTION_NO_BROWSER,
+	DW_OPTION_EVERY,
+	DW_OPTION_LAST,
+	DW_OPTION_ONCE,
 	DW_OPTION_HELP,
 	DW_OPTION_VERSION,
 };
@@ -151,6 +154,7 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_top(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
 /* `dwell COMMAND...`: runs the command, then prints the overview. */

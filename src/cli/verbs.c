@@ -193,6 +193,19 @@ static const struct dw_option view_options[] = {
 	HELP,
 };
 
+static const struct dw_option top_options[] = {
+	{ DW_OPTION_VIEW, "view", 'v', "NAME", .help = "begin with this view (default operators)",
+	  .choices = "@views" },
+	{ DW_OPTION_LAST, "last", .argument = "TIME",
+	  .help = "show the last TIME, as 10s or 5m, or all of the run (default 10s)" },
+	{ DW_OPTION_EVERY, "every", .argument = "TIME",
+	  .help = "look again every TIME (default 1s); less often if that would take more than 1% of a CPU" },
+	{ DW_OPTION_THREAD, "thread", .argument = "T",
+	  .help = "show only the thread with this name or number" },
+	{ DW_OPTION_ONCE, "once", .help = "print one state and exit" },
+	HELP,
+};
+
 static const struct dw_option serve_options[] = {
 	{ DW_OPTION_PORT, "port", 'p', "PORT",
 	  .help = "listen at this port; 0 means any free port (default 9001)" },
@@ -236,6 +249,8 @@ const struct dw_verb dw_verbs[] = {
 	  dw_cmd_diff },
 	{ "query", "answer a question in SQL about a trace", "[TRACE] SQL", OPTIONS(query_options),
 	  dw_cmd_query },
+	{ "top", "show what a running program does, in a terminal", "[TRACE|PID]", OPTIONS(top_options),
+	  dw_cmd_top },
 	{ "view", "show a trace in a browser, also while it is being written", "[TRACE...]",
 	  OPTIONS(view_options), dw_cmd_view },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),

@@ -263,3 +263,21 @@ void dw_source_close(struct dw_source *source)
 	dw_arena_reset(&reader->arena);
 	free(reader);
 }
+
+void dw_source_keep_since(struct dw_source *source, uint64_t ns)
+{
+	for (size_t i = 0; i < source->stream_count; i++) {
+		struct dw_source_stream *stream = &source->streams[i];
+		uint64_t ticks = dw_source_ticks(&source->files[stream->file].clock, ns);
+		size_t first = 0;
+
+		while (first < stream->chunk_count && stream->chunks[first].end_ticks < ticks)
+			first++;
+		if (!first)
+			continue;
+		stream->chunks += first;
+		stream->chunk_count -= first;
+		if (stream->chunk_count)
+			stream->chunks[0].gap_before = true;
+	}
+}

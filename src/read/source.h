@@ -329,6 +329,10 @@ void dw_source_close(struct dw_source *source);
  * have read. What is read again is mapped again. */
 void dw_source_release(const struct dw_source *source);
 
+/* Leaves out all chunks of streams that ended before `ns`, as if they had been recycled, so that a
+ * reader of the end of a large trace does not walk its begin. Only before a model is made. */
+void dw_source_keep_since(struct dw_source *source, uint64_t ns);
+
 /* ns on the run's time line, at least 0. */
 uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks);
 /* The duration of a number of ticks. */
