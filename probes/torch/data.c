@@ -15,6 +15,7 @@ DWELL_SITE(workers_site, DWELL_CATEGORY_DATA, "DataLoader.__iter__", NULL);
 DWELL_SITE(samples_site, DWELL_CATEGORY_DATA, "a batch's samples", NULL);
 DWELL_SITE(count_site, DWELL_CATEGORY_COUNTER, DW_COUNTER_SAMPLES, "samples");
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch.save", NULL);
+DWELL_SITE(trainer_site, DWELL_CATEGORY_CHECKPOINT, "checkpoint", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch.load", NULL);
 
 /* Whether the iterator has the next batch already: it arrived before an earlier one. */
@@ -84,6 +85,14 @@ static void data_before_save(struct dwp_call *call)
 	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
 }
 
+/* A trainer's checkpoint: it collects states and writes files besides torch.save(). */
+static void data_before_checkpoint(struct dwp_call *call)
+{
+	dwp_loop_checkpoint();
+	call->began = dwell_begin(&trainer_site);
+	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
+}
+
 static void data_before_load(struct dwp_call *call)
 {
 	dwp_loop_checkpoint();
@@ -120,4 +129,13 @@ void dwp_data_attach(PyObject *torch)
 {
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
 		dwp_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);
+}
+
+static const struct dwp_hook checkpoint_hook = { data_before_checkpoint, data_after_checkpoint };
+
+void dwp_data_attach_trainer(PyObject *module)
+{
+	dwp_hook_path(module, "Trainer", "save_checkpoint", &checkpoint_hook);  /* Lightning */
+	dwp_hook_path(module, "Trainer", "_save_checkpoint", &checkpoint_hook); /* transformers */
+	dwp_hook_path(module, "Accelerator", "save_state", &checkpoint_hook);
 }

@@ -61,6 +61,8 @@ void dwp_blocks_of_state(PyObject *optimizer);
 void dwp_blocks_of_first_step(PyObject *optimizer);
 void dwp_loop_attach(PyObject *torch);
 void dwp_data_attach(PyObject *torch);
+/* Called with the module of a framework's trainer when it has been imported. */
+void dwp_data_attach_trainer(PyObject *module);
 void dwp_collectives_attach(PyObject *torch);
 
 /* Called by layers.c when a module is called that is not within another module, and when the call

@@ -24,8 +24,9 @@ static bool blocked_is_main(const struct dw_facts_work *work, uint64_t program)
 /* The loop's idle time that no range explains, as a part of the loop. */
 static double blocked_idle(const struct dw_facts *facts)
 {
-	return facts->at[DW_FACT_STEP_IDLE].value * facts->at[DW_FACT_LOOP_STEPS].value +
-	       facts->at[DW_FACT_LOOP_WAITING].value;
+	return (facts->at[DW_FACT_STEP_IDLE].value + facts->at[DW_FACT_STEP_IDLE_NAMED].value) *
+	           facts->at[DW_FACT_LOOP_STEPS].value +
+	       facts->at[DW_FACT_STEP_IDLE_SLOW].value + facts->at[DW_FACT_LOOP_WAITING].value;
 }
 
 /* The part of the loop in which it waits in ranges that say for what. */

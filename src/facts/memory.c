@@ -2,9 +2,9 @@
  * Facts of memory: the peak and who owns it, growth from step to step, temporaries.
  *
  * They cover the pool with the largest peak in the loop's process. Memory grows if both the mean and
- * the least of each quarter of the loop's steady part exceed those of the quarter before it, the least
- * by half as much as the mean: larger inputs raise the mean only, and the least of few moments may rise
- * by chance.
+ * the least of each quarter of the loop's steady part exceed those of the quarter before it, the least by
+ * half as much as the mean: larger inputs raise the mean only. The least of few moments varies by chance:
+ * so what a tenth of the moments is below counts as well.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,31 +36,31 @@ static double memory_bytes_of(const struct dw_memory_point *point)
 	return bytes;
 }
 
-/* Finds the mean and the least memory in use in the four quarters of the time from `from` to `to`.
- * False: a quarter has no point. */
+/* Finds the mean memory in use in the four quarters of the time from `from` to `to`, the least, and what a
+ * tenth of the points is below. `space` is for a number for each point. False: a quarter has no point. */
 static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, double to_ns,
-                            double means[4], double least[4])
+                            double means[4], double least[4], double low[4], double *space)
 {
-	double counts[4] = { 0 };
+	for (unsigned quarter = 0; quarter < 4; quarter++) {
+		double sum = 0;
+		size_t count = 0;
 
-	for (unsigned i = 0; i < 4; i++) {
-		means[i] = 0;
-		least[i] = INFINITY;
-	}
-	for (size_t i = 0; i < pool->point_count; i++) {
-		double ns = (double)pool->points[i].ns;
-		unsigned quarter;
+		for (size_t i = 0; i < pool->point_count; i++) {
+			double of = ((double)pool->points[i].ns - from_ns) / (to_ns - from_ns) * 4;
 
-		if (ns < from_ns || ns >= to_ns)
-			continue;
-		quarter = (unsigned)((ns - from_ns) / (to_ns - from_ns) * 4) & 3;
-		least[quarter] = fmin(least[quarter], memory_bytes_of(&pool->points[i]));
-		means[quarter] += memory_bytes_of(&pool->points[i]);
-		counts[quarter]++;
+			if (of < quarter || of >= quarter + 1)
+				continue;
+			space[count] = memory_bytes_of(&pool->points[i]);
+			sum += space[count++];
+		}
+		if (!count)
+			return false;
+		dw_facts_median(space, count); /* sorts */
+		means[quarter] = sum / (double)count;
+		least[quarter] = space[0];
+		low[quarter] = space[count / 10];
 	}
-	for (unsigned i = 0; i < 4; i++)
-		means[i] /= counts[i];
-	return counts[0] > 0 && counts[1] > 0 && counts[2] > 0 && counts[3] > 0;
+	return true;
 }
 
 /* The growth from the first to the last moment, by figures of the four quarters; 0 unless each is more
@@ -95,20 +95,24 @@ static uint32_t memory_find_owner(const struct dw_memory_pool *pool, bool live, 
 
 static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory_pool *pool)
 {
+	/* The first steps allocate memory that stays: gradients and the optimizer's state. */
 	size_t count = work->loop->count, first = count / 10 + 2;
-	double means[4], least[4], growth, bytes, peak = (double)pool->all.at_peak_bytes;
+	double means[4], least[4], low[4], growth, bytes, peak = (double)pool->all.at_peak_bytes;
+	double *space = calloc(pool->point_count + 1, sizeof *space);
+	bool known = space && count >= GROWTH_STEPS &&
+	             memory_quarters(pool, (double)work->all[first].start_ns,
+	                             (double)work->all[count - 1].end_ns, means, least, low, space);
 	struct dw_fact *fact;
 
-	/* The first steps allocate memory that stays: gradients and the optimizer's state. */
-	if (count < GROWTH_STEPS ||
-	    !memory_quarters(pool, (double)work->all[first].start_ns,
-	                     (double)work->all[count - 1].end_ns, means, least)) {
+	work->failed |= !space;
+	free(space);
+	if (!known) {
 		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH, "there are too few steps");
 		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH_SHARE, "there are too few steps");
 		return;
 	}
 	growth = memory_growth(means);
-	if (memory_growth(least) < growth / 2)
+	if (fmax(memory_growth(least), memory_growth(low)) < growth / 2)
 		growth = 0;
 	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first),
 	                   count - first);

@@ -8,6 +8,8 @@
  * name (data, communication, device, backward waiting for another thread). What remains, at most
  * the rest, is `idle`.
  */
+#include <math.h>
+
 #include "facts/work.h"
 
 static const struct {
@@ -58,12 +60,31 @@ double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *s
 	return unused > 0 ? unused : 0;
 }
 
+/* The time of the ranges that say for what they wait. */
+static double parts_waits(const struct dw_step *step)
+{
+	return (double)(step->share_ns[DW_SHARE_DATA] + step->share_ns[DW_SHARE_COMMUNICATION] +
+	                step->share_ns[DW_SHARE_DEVICE] + step->helped_ns);
+}
+
+double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle)
+{
+	const struct dw_usage_of *usage = &work->usages[step - work->all];
+	double wall = (double)(step->end_ns - step->start_ns), cpu, delay = 0;
+
+	if (!(usage->known > 0.5) || !(usage->wall_ns > 0))
+		return 0;
+	cpu = step->cpu_ns ? (double)step->cpu_ns : usage->process_cpu_ns * wall / usage->wall_ns;
+	if (usage->delay_known)
+		delay = usage->delay_ns * wall / usage->wall_ns;
+	return fmax(0, wall - cpu - delay - idle - parts_waits(step) -
+	                   (double)(step->share_ns[DW_SHARE_CHECKPOINT] +
+	                            step->share_ns[DW_SHARE_EVALUATION]));
+}
+
 static double parts_idle(const struct dw_facts_work *work, const struct dw_step *step, double rest)
 {
-	double waits = (double)(step->share_ns[DW_SHARE_DATA] +
-	                        step->share_ns[DW_SHARE_COMMUNICATION] +
-	                        step->share_ns[DW_SHARE_DEVICE] + step->helped_ns);
-	double idle = dw_facts_unused(work, step) - waits;
+	double idle = dw_facts_unused(work, step) - parts_waits(step);
 
 	if (idle < 0)
 		return 0;

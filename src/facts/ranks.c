@@ -1,9 +1,10 @@
 /*
  * Facts of ranks: which rank takes longest without communication, and why.
  *
- * Steps with the same number in different processes belong together. The work of a step is its
- * length without communication. In a step, a rank waits for others at most as long as the work of
- * the rank with the most work exceeds its own work.
+ * Steps with the same number in different processes belong together. What a rank does between two steps
+ * belongs to the second one: the others wait for it in that step. The work of a step is the time from the
+ * end of the step before it to its end, without communication. In a step, a rank waits for others at most
+ * as long as the work of the rank with the most work exceeds its own work.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -46,10 +47,20 @@ static const struct dw_step *ranks_step(const struct dw_facts_work *work, const 
 	return step && step->counted ? step : NULL;
 }
 
-static double ranks_work(const struct dw_step *step)
+/* The length of the loop's step `i` with the time before it. */
+static double ranks_length(const struct dw_facts_work *work, const struct dw_loop *loop, size_t i)
 {
-	return (double)(step->end_ns - step->start_ns) -
-	       (double)step->share_ns[DW_SHARE_COMMUNICATION];
+	const struct dw_step *step = &work->steps->steps[loop->first_step + i];
+	uint64_t from_ns = i && step[-1].end_ns < step->start_ns ? step[-1].end_ns : step->start_ns;
+
+	return (double)(step->end_ns - from_ns);
+}
+
+static double ranks_work(const struct dw_facts_work *work, const struct dw_loop *loop, size_t i)
+{
+	const struct dw_step *step = &work->steps->steps[loop->first_step + i];
+
+	return ranks_length(work, loop, i) - (double)step->share_ns[DW_SHARE_COMMUNICATION];
 }
 
 /* Sums over all ranks. */
@@ -71,12 +82,12 @@ static void ranks_compare_step(const struct dw_facts_work *work, const struct ra
 
 		if (!step)
 			return;
-		works[r] = sorted[r] = ranks_work(step);
+		works[r] = sorted[r] = ranks_work(work, ranks->loops[r], i);
 		if (works[r] > works[slowest])
 			slowest = r;
 		if (ranks->loops[r] == work->loop) {
 			own = works[r];
-			length = (double)(step->end_ns - step->start_ns);
+			length = ranks_length(work, ranks->loops[r], i);
 			communication = (double)step->share_ns[DW_SHARE_COMMUNICATION];
 		}
 	}
@@ -145,6 +156,7 @@ static void ranks_put_exposed(struct dw_facts_work *work, const struct ranks *ra
 	if (!own->measured)
 		return;
 	*fact = *own;
+	fact->value = fact->low = fact->high = 0;
 	for (size_t r = 0; r < ranks->count; r++) {
 		double part = 0, whole = 0;
 
@@ -152,7 +164,7 @@ static void ranks_put_exposed(struct dw_facts_work *work, const struct ranks *ra
 			const struct dw_step *step = ranks_step(work, ranks->loops[r], i);
 
 			part += step ? (double)step->share_ns[DW_SHARE_COMMUNICATION] : 0;
-			whole += step ? (double)(step->end_ns - step->start_ns) : 0;
+			whole += step ? ranks_length(work, ranks->loops[r], i) : 0;
 		}
 		if (whole > 0 && part / whole > fact->value)
 			fact->value = fact->low = fact->high = part / whole;

@@ -213,6 +213,30 @@ static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
 		dw_fact_name(work, fact, excess->slow_symbol);
 }
 
+/* What the part with most of the excess has of it beyond its part of a usual step. If all parts are longer
+ * alike, it is nothing. */
+static double steady_own(const struct dw_facts_work *work, const struct excess *excess)
+{
+	double usual[DW_PART_COUNT], delay, length = steady_usual(work, usual, &delay);
+	double part = excess->parts[steady_largest(excess->parts)] / excess->ns;
+	double of_usual = length > 0 ? usual[steady_largest(excess->parts)] / length : 0;
+
+	return of_usual < 1 ? fmin(1, fmax(0, (part - of_usual) / (1 - of_usual))) : 0;
+}
+
+/* Outliers that are steady steps too have their idle time in those. */
+static void steady_put_slow_idle(struct dw_facts_work *work, const struct excess *outliers)
+{
+	bool recur = false;
+
+	for (size_t i = 0; i < work->loop->count; i++)
+		recur |= work->roles[i] == (DW_ROLE_OUTLIER | DW_ROLE_STEADY);
+	if (work->cpu_known && work->loop_ns > 0)
+		dw_fact_set_share(work, DW_FACT_STEP_IDLE_SLOW,
+		                  recur ? 0 : fmax(0, outliers->parts[DW_PART_IDLE]), work->loop_ns,
+		                  outliers->count);
+}
+
 static void steady_put_long_steps(struct dw_facts_work *work)
 {
 	struct excess warm_up = steady_excess(work, DW_ROLE_WARM_UP);
@@ -223,12 +247,16 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up);
 	dw_fact_set(work, DW_FACT_STEP_OUTLIERS, (double)outliers.count, outliers.count);
 	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers);
-	if (outliers.count)
+	steady_put_slow_idle(work, &outliers);
+	if (outliers.count && outliers.ns > 0) {
 		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART,
 		                  outliers.parts[steady_largest(outliers.parts)], outliers.ns,
 		                  outliers.count);
-	else
-		dw_fact_miss(work, DW_FACT_STEP_OUTLIERS_PART, "there are no outliers");
+		dw_fact_set(work, DW_FACT_STEP_OUTLIERS_OWN, steady_own(work, &outliers), outliers.count);
+		return;
+	}
+	dw_fact_miss(work, DW_FACT_STEP_OUTLIERS_PART, "there are no outliers");
+	dw_fact_miss(work, DW_FACT_STEP_OUTLIERS_OWN, "there are no outliers");
 }
 
 /* ---- the steady steps ------------------------------------------------------------------------ */
@@ -310,6 +338,14 @@ static void steady_put_parts(struct dw_facts_work *work)
 		fact = dw_fact_set_blocks(work, id, work->steady_count);
 		if (p == DW_PART_NAMED && fact->value > 0)
 			dw_fact_name(work, fact, steady_largest_name(work));
+	}
+	/* A wait for a device is one for its work. */
+	if (divided && work->cpu_known && !(work->facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0)) {
+		for (size_t i = 0; i < work->steady_count; i++) {
+			work->values[i] = dw_facts_idle_named(work, work->steady[i], divided[i][DW_PART_IDLE]);
+			work->wholes[i] = steady_length(work->steady[i]);
+		}
+		dw_fact_set_blocks(work, DW_FACT_STEP_IDLE_NAMED, work->steady_count);
 	}
 	free(divided);
 }

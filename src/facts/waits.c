@@ -1,5 +1,5 @@
 /*
- * Facts of functions, if they were recorded: those that wait for files, for the network or for
+ * Facts of functions, if they were recorded: those that wait for files or for
  * locks, those that log, and what recording functions costs. They are found by their names in
  * CPython and in libc. Their times cover the loop, in the threads with steps. Also the function that
  * takes most of making a batch.
@@ -28,9 +28,7 @@ static const struct {
 	{ "Buffered", "read1", DW_FACT_WAIT_FILE },   { "Buffered", "readinto", DW_FACT_WAIT_FILE },
 	{ "Buffered", "write", DW_FACT_WAIT_FILE },   { "Buffered", "flush", DW_FACT_WAIT_FILE },
 	{ "Buffered", "close", DW_FACT_WAIT_FILE },   { "TextIOWrapper.", "", DW_FACT_WAIT_FILE },
-	{ "FileIO.", "", DW_FACT_WAIT_FILE },         { "socket.", "recv", DW_FACT_WAIT_FILE },
-	{ "socket.", "recv_into", DW_FACT_WAIT_FILE }, { "socket.", "send", DW_FACT_WAIT_FILE },
-	{ "socket.", "sendall", DW_FACT_WAIT_FILE },  { "socket.", "connect", DW_FACT_WAIT_FILE },
+	{ "FileIO.", "", DW_FACT_WAIT_FILE },
 	{ "", "lock.acquire", DW_FACT_WAIT_LOCK },    { "", "Lock.acquire", DW_FACT_WAIT_LOCK },
 	{ "", "lock.__enter__", DW_FACT_WAIT_LOCK },  { "", "Lock.__enter__", DW_FACT_WAIT_LOCK },
 	{ "", "SemLock.acquire", DW_FACT_WAIT_LOCK }, { "SimpleQueue.get", "", DW_FACT_WAIT_LOCK },

@@ -80,6 +80,10 @@ void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *ste
 /* The time of a step in which its thread neither ran nor waited for a CPU. Negative: not known. */
 double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step);
 
+/* The time of a step within ranges that do not say that they wait, in which no thread of the process ran or
+ * waited for a CPU. `idle`: its DW_PART_IDLE. 0 if it is not known. */
+double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle);
+
 /* ---- steady.c -------------------------------------------------------------------------------- */
 
 /* Sets the roles of the steps by their lengths in ns. `first`: the first length is that of the

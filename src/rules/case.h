@@ -78,6 +78,19 @@ static inline struct dw_amount dw_amount_less(struct dw_amount amount, double le
 /* The time of the whole in ns per step, for shares of time; NaN for shares of memory. */
 double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole);
 
+#define DW_CASE_WAITS 0.02 /* of a step */
+
+/* All steps wait, some longer than others: then the slow steps' waits have the same cause as the waits of
+ * the usual steps. */
+static inline bool dw_case_waits_in_all_steps(const struct dw_rule_case *at)
+{
+	return dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED) >=
+	           DW_CASE_WAITS && dw_case_has(at, DW_FACT_STEP_IDLE_SLOW);
+}
+
+/* host.c: whether the interpreter takes a part of the time that counts. */
+bool dw_case_is_python(const struct dw_rule_case *at);
+
 /* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);
 

@@ -13,6 +13,7 @@
 #define HOST_SMALL_COUNT 100
 #define HOST_SMALL_SHARE 0.30
 #define HOST_MANY_COUNT 1000 /* a network of some dozens of layers calls 300 to 800 operators a step */
+#define HOST_EMPTY_NS 1.5e3  /* an operator that takes no longer computes next to nothing */
 
 /* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
 static enum dw_rule_whole host_whole(double outside)
@@ -88,17 +89,36 @@ static enum dw_rule_whole host_whole_idle(const struct dw_rule_case *at)
 	return host_whole(dw_case_part(at, DW_FACT_LOOP_WAITING));
 }
 
+/* Idle time within the steps: in no range, and in ranges that do not say that they wait. */
+static struct dw_amount host_idle_in_steps(const struct dw_rule_case *at)
+{
+	return dw_amount_plus(dw_case_amount(at, DW_FACT_STEP_IDLE),
+	                      dw_case_amount(at, DW_FACT_STEP_IDLE_NAMED));
+}
+
 static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 {
-	return dw_amount_less(host_share(at, DW_FACT_STEP_IDLE, DW_FACT_LOOP_WAITING),
-	                      host_of_whole(at, host_whole_idle(at), host_in_slow_steps(at, "idle")));
+	enum dw_rule_whole whole = host_whole_idle(at);
+	struct dw_amount share = host_idle_in_steps(at);
+
+	if (whole == DW_RULE_OF_LOOP)
+		share = dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_WAITING),
+		                       dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS)));
+	if (dw_case_waits_in_all_steps(at))
+		return dw_amount_plus(share, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_IDLE_SLOW),
+		                                             host_of_whole(at, whole, 1)));
+	return dw_amount_less(share, host_of_whole(at, whole, host_in_slow_steps(at, "idle")));
 }
+
+#define HOST_UNSURE 0.30    /* of a step; if a wait for a CPU is not known, less may be one */
+#define HOST_BUSY_CPUS 1.05 /* CPUs: with more, other threads of the process work */
 
 /* If the delay of each step is not known, a wait for a CPU cannot be distinguished from a sleep. */
 static bool host_is_idle(const struct dw_rule_case *at)
 {
 	return dw_case_fact(at, DW_FACT_CPU_DELAY)->measured ||
-	       host_share_idle(at).value >= fmax(0.20, dw_case_part(at, DW_FACT_RUN_DELAY));
+	       (host_share_idle(at).value >= fmax(HOST_UNSURE, dw_case_part(at, DW_FACT_RUN_DELAY)) &&
+	        !(dw_case_value(at, DW_FACT_CPU_BUSY) > HOST_BUSY_CPUS));
 }
 
 /* Threads of operators wait for each other at the end of each operator. Where there are more of them
@@ -120,11 +140,13 @@ static struct dw_amount host_between_operators(const struct dw_rule_case *at)
 	                                                                        : DW_FACT_STEP_UNNAMED);
 }
 
-/* Small operators, and the time for their calls: the interpreter's other time is its own. */
+/* Small operators, and the time for their calls: the interpreter's other time is its own, as in times
+ * of a millisecond between two operators. */
 static struct dw_amount host_share_small(const struct dw_rule_case *at)
 {
 	struct dw_amount small = dw_case_amount(at, DW_FACT_OPERATORS_SMALL);
-	struct dw_amount calls = host_between_operators(at);
+	struct dw_amount calls = dw_amount_less(host_between_operators(at),
+	                                        dw_case_part(at, DW_FACT_PLACES_PYTHON));
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
 	double most = count * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP);
 
@@ -161,12 +183,15 @@ static bool host_breaks(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_OPERATORS_GRAPH_BREAKS) >= 1;
 }
 
+/* A deep network calls thousands of operators too, whose tensors are small but not tiny. Those of a loop
+ * over rows compute next to nothing: their time is their call. */
 static bool host_calls_small(const struct dw_rule_case *at)
 {
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
 
 	return !host_calls_are_optimizers(at) && !host_breaks(at) &&
-	       (count >= HOST_MANY_COUNT ||
+	       ((count >= HOST_MANY_COUNT &&
+	         dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) < HOST_EMPTY_NS) ||
 	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) &&
 	       dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) < HOST_SMALL_NS &&
 	       host_between_operators(at).value *
@@ -246,10 +271,12 @@ static double host_gain_python(const struct dw_rule_case *at, double share_ns)
 	                          dw_case_whole_ns(at, host_whole_python(at)));
 }
 
-/* A loop that only calls operators takes some microseconds of Python for each operator. */
-static bool host_is_python(const struct dw_rule_case *at)
+/* A loop that only calls operators takes some microseconds of Python for each operator. While the thread
+ * waits for a CPU, the interpreter does nothing. */
+bool dw_case_is_python(const struct dw_rule_case *at)
 {
-	return dw_case_has(at, DW_FACT_TRACE_PYTHON) && host_own_python(at) >= DW_RULE_NAMED;
+	return dw_case_has(at, DW_FACT_TRACE_PYTHON) &&
+	       host_own_python(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) >= DW_RULE_NAMED;
 }
 
 #define HOST_FUNCTIONS                                                                       \
@@ -288,7 +315,8 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_FILE),
 		.threshold = 0.05,
 		.reason = "Time in functions that read, write and flush, if functions were recorded, or in "
-		          "which the main thread was blocked by a file, a pipe or a socket.",
+		          "which a file blocked the main thread. A pipe or a socket is the answer of another "
+		          "program: then the program is idle.",
 		.statement = "Reading or writing files {takes} {share} {of}[, most of it in {wait.file:name}]"
 		             "{wait.file:where}.",
 		.remedy = {
@@ -327,13 +355,15 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_IDLE),
 		.share = host_share_idle,
 		.threshold = 0.07,
-		.reason = "No thread of the process used a CPU, and none waited for one. If that wait is "
-		          "known for the whole run only, the share must exceed it, and 20%.",
+		.reason = "No thread of the process used a CPU, and none waited for one; in no range, or in a "
+		          "range that does not say that it waits. If that wait is known for the whole run "
+		          "only, the share must exceed it, and 30%. Long waits of single steps are included "
+		          "if all steps wait.",
 		.applies = host_is_idle,
 		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data"
 		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop].",
 		.remedy = {
-			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the network that it waits for",
+			[DW_WORDS_ANY] = "find the sleep, the lock, or the other program's answer that it waits for",
 		},
 		HOST_FUNCTIONS,
 	},
@@ -438,9 +468,11 @@ const struct dw_rule dw_rules_host[] = {
 		.share = host_share_small,
 		.threshold = 0.10,
 		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 1000 "
-		          "operators a step of less than 20 us each, or 100 that take 30% of it, close to "
-		          "each other, of the step's own thread and without those of the data set. Of "
-		          "the time between operators at most 10 us count for each. Not of a compiled model "
+		          "operators a step of less than 1.5 us each on average, as a loop over rows has them, "
+		          "or 100 of less than 20 us that take 30% of it, close to each other, of the step's "
+		          "own thread and without those of the data set. A deep network has thousands of "
+		          "small operators too: they take longer, and a smaller share. Of the time between "
+		          "operators at most 10 us count for each, and no times of a millisecond. Not of a compiled model "
 		          "in several pieces, and not if 60% of them are an optimizer's.",
 		.applies = host_calls_small,
 		.statement = "{operators.small_count} small operators a step, {operators.small_mean} each, "
@@ -467,8 +499,8 @@ const struct dw_rule dw_rules_host[] = {
 		.threshold = 0.07,
 		.reason = "What operators, waits and named ranges do not explain. Times of 1 ms and more "
 		          "between two operators are no calls; of the rest, 10 us for each operator are its "
-		          "call. Without calls at least 7% must remain.",
-		.applies = host_is_python,
+		          "call. Without calls, and without waits for a CPU, at least 7% must remain.",
+		.applies = dw_case_is_python,
 		.gain_ns = host_gain_python,
 		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits.",
 		.remedy = {

@@ -101,6 +101,28 @@ static bool loader_restarts(const struct dw_rule_case *at)
 	           dw_case_value(at, DW_FACT_LOADER_WORKERS);
 }
 
+#define LOADER_OF_USUAL 2.0 /* the mean hand-over by the median one; beyond it, single requests waited for
+                             * a batch that was not the ready one */
+
+/* Requests while a batch was ready. Batches come in order: while the next one is being made, later ones may
+ * be ready. Such a request takes far longer than a usual one, and its wait is one for production. */
+static double loader_hand_over(const struct dw_rule_case *at)
+{
+	double hand_over = dw_case_value(at, DW_FACT_LOADER_HAND_OVER);
+	double usual = dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) *
+	               fmax(1, dw_case_part(at, DW_FACT_LOADER_BATCHES) /
+	                           dw_case_value(at, DW_FACT_STEP_COUNT)) /
+	               dw_case_whole_ns(at, DW_RULE_OF_STEP);
+
+	return hand_over > LOADER_OF_USUAL * usual ? usual : hand_over;
+}
+
+static double loader_production(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_LOADER_STARVED) + dw_case_value(at, DW_FACT_LOADER_HAND_OVER) -
+	       loader_hand_over(at);
+}
+
 #define LOADER_BUSY 0.9 /* of the workers' time: they make batches without a pause */
 
 static bool loader_workers_are_busy(const struct dw_rule_case *at)
@@ -108,16 +130,20 @@ static bool loader_workers_are_busy(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_LOADER_BUSY) >= LOADER_BUSY;
 }
 
+#define LOADER_EXCHANGE_NS 2e6 /* any batch of another process takes up to so long to arrive */
+
 static bool loader_hands_over(const struct dw_rule_case *at)
 {
-	double hand_over = dw_case_value(at, DW_FACT_LOADER_HAND_OVER);
+	double hand_over = loader_hand_over(at);
 
 	bool ready = dw_case_fact(at, DW_FACT_LOADER_READY)->measured ||
 	             dw_case_fact(at, DW_FACT_LOADER_EMPTY)->measured;
 
 	return ready && loader_has_workers(at) && hand_over >= loader_share(at).value / 2 &&
+	       !(dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) < LOADER_EXCHANGE_NS) &&
+	       !(dw_case_value(at, DW_FACT_LOADER_START_SHARE) > hand_over) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_READY) < 0.8) && !loader_workers_are_busy(at) &&
-	       !(dw_case_value(at, DW_FACT_LOADER_STARVED) > hand_over) &&
+	       !(loader_production(at) > hand_over) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_EMPTY) > 0.5);
 }
 
@@ -125,8 +151,12 @@ static bool loader_hands_over(const struct dw_rule_case *at)
  * if it is not known. */
 static bool loader_waits_for_production(const struct dw_rule_case *at)
 {
-	return loader_workers_are_busy(at) ||
-	       !(dw_case_value(at, DW_FACT_LOADER_STARVED) < dw_case_value(at, DW_FACT_LOADER_HAND_OVER));
+	return loader_workers_are_busy(at) || !(loader_production(at) < loader_hand_over(at));
+}
+
+static bool loader_workers_are_slow(const struct dw_rule_case *at)
+{
+	return loader_has_workers(at) && loader_waits_for_production(at);
 }
 
 static bool loader_has_slow_one(const struct dw_rule_case *at)
@@ -213,7 +243,9 @@ const struct dw_rule dw_rules_loader[] = {
 		.share = loader_share,
 		.threshold = 0.07,
 		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
-		          "tenth of their time: more of them cannot shorten it.",
+		          "tenth of their time: more of them cannot shorten it. A usual request takes 2 ms or "
+		          "more: to exchange any batch with another process takes up to so long. Starts of "
+		          "workers in later epochs take less time than it.",
 		.applies = loader_hands_over,
 		.statement = "Getting data {takes} {share} {of} although batches are ready"
 		             "[ ({loader.ready} of them on average)]: most of it is handing them over"
@@ -263,9 +295,10 @@ const struct dw_rule dw_rules_loader[] = {
 		.share = loader_share,
 		.threshold = 0.07,
 		.reason = "Waits that are removed make every step faster by their share. Below, the order "
-		          "of the batches and other programs change as much. Starts of workers in later "
-		          "epochs are not counted.",
-		.applies = loader_has_workers,
+		          "of the batches and other programs change as much. Workers make batches without a "
+		          "pause, or most of the wait is for a batch that is being made. Starts of workers in "
+		          "later epochs are not counted.",
+		.applies = loader_workers_are_slow,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
 		.statement = "Waiting for data {takes} {share} {of}: {loader.workers} loader "
@@ -288,10 +321,10 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
 		.share = loader_share,
-		.threshold = 0.07,
-		.reason = "Waits that are removed make every step faster by their share. Below, the order "
-		          "of the batches and other programs change as much. Starts of workers in later "
-		          "epochs are not counted.",
+		.threshold = 0.10,
+		.reason = "Waits that are removed make every step faster by their share. To collect samples that "
+		          "are in memory takes some percent of short steps. Starts of workers in later epochs "
+		          "are not counted.",
 		.applies = loader_has_none,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,

@@ -20,11 +20,26 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 	                       dw_case_value(at, DW_FACT_EVALUATION_GRAPHS));
 }
 
+#define LOOP_EACH 0.5 /* of the evaluation: the time after a usual step has so much of its share */
+
+/* After each step the model is called without gradients: to act, to make targets. That is part of training.
+ * An evaluation comes after many steps, so that the time after a usual step has none of it. */
+static bool loop_evaluates(const struct dw_rule_case *at)
+{
+	double loop_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+	double each_ns = dw_case_part(at, DW_FACT_LOOP_EVALUATION) * loop_ns;
+	double other_ns = (1 - dw_case_part(at, DW_FACT_LOOP_STEPS)) * loop_ns - each_ns;
+
+	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >=
+	             dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
+	         dw_case_value(at, DW_FACT_LOOP_GAP) - fmax(0, other_ns) >= LOOP_EACH * each_ns);
+}
+
 #define LOOP_CALL_NS 10e3 /* the interpreter's time for an operator's call, at most */
 
 /* Time between the steps that is neither Python nor a wait: these two have rules of their own. The
- * interpreter's time for the calls of operators is included; if Python and waits cannot be
- * distinguished from each other, both are. */
+ * interpreter's time for the calls of operators is included, unless the rule about Python reports all of
+ * its time; if Python and waits cannot be distinguished from each other, both are. */
 static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 {
 	double share = dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
@@ -32,8 +47,10 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	double python = dw_case_part(at, DW_FACT_LOOP_PYTHON);
 	double calls_ns = dw_case_part(at, DW_FACT_LOOP_CALLS) * LOOP_CALL_NS;
 
-	share += dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured
-	             ? fmin(python, calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP)) : python;
+	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
+		share += python;
+	else if (!dw_case_is_python(at))
+		share += fmin(python, calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP));
 
 	return (struct dw_amount){ share, share, share };
 }
@@ -48,22 +65,48 @@ static bool loop_waits_for_data(const struct dw_rule_case *at)
 	        dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
 }
 
-/* Single slow first steps are not slow steps. The time of the collector, of waits for data, of the
- * recorder and of compilation has rules of its own. */
+/* Whether a rule about the part reports most of what slow steps take beyond others. */
+static bool loop_part_is_reported(const struct dw_rule_case *at, const char *part)
+{
+	static const struct {
+		const char *part;
+		enum dw_fact_id all;
+	} reported[] = {
+		{ "collector", DW_FACT_LOOP_COLLECTOR_ALL },
+		{ "evaluation", DW_FACT_LOOP_EVALUATION_ALL },
+		{ "checkpoint", DW_FACT_LOOP_CHECKPOINT_ALL },
+	};
+	double excess = dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+
+	for (size_t i = 0; i < sizeof reported / sizeof *reported; i++)
+		if (strcmp(part, reported[i].part) == 0)
+			return dw_case_part(at, reported[i].all) >= excess / 2;
+	return strcmp(part, "profiler") == 0 ||
+	       (strcmp(part, "communication") == 0 &&
+	        dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
+	       (strcmp(part, "idle") == 0 && dw_case_waits_in_all_steps(at)) ||
+	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
+}
+
+#define LOOP_SLOW_OWN 0.25 /* of the excess; if all parts are slower alike, the machine was */
+
+/* Single slow first steps are not slow steps. Steps that waited for a CPU, or in which all parts were
+ * slower alike, say something about the machine. Parts with rules of their own are reported by those. */
 static bool loop_has_slow_steps(const struct dw_rule_case *at)
 {
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 &&
-	       !(excess->note && strcmp(excess->note, "collector") == 0) &&
-	       !(excess->note && strcmp(excess->note, "profiler") == 0) &&
-	       !(excess->note && strcmp(excess->note, "data") == 0 && loop_waits_for_data(at)) &&
+	       !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
+	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
+	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < LOOP_SLOW_OWN &&
+	         !(dw_case_value(at, DW_FACT_INPUT_VARIATION) >= 0.5)) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2);
 }
 
 #define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
-#define LOOP_PACE_OWN 0.5    /* part of the change that is the program's */
+#define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
 
 /* Other programs that use the CPU also change the durations of steps, and so does the processor's
  * clock: then all parts of a step change alike. */
@@ -77,23 +120,25 @@ static bool loop_pace_is_own(const struct dw_rule_case *at, double change)
 }
 
 /* At the begin of a loop batches are ready; workers that are too slow are noticed later. Rules about
- * the loader report that. */
-static bool loop_runs_out_of_data(const struct dw_rule_case *at, enum dw_fact_id change)
+ * the loader report that. How long a rank waits for others is their pace. */
+static bool loop_pace_is_reported(const struct dw_rule_case *at, enum dw_fact_id change)
 {
 	const char *note = dw_case_fact(at, change)->note;
 
-	return note && strcmp(note, "data") == 0 && dw_case_has(at, DW_FACT_LOADER_WORKERS);
+	return note && ((strcmp(note, "data") == 0 && dw_case_has(at, DW_FACT_LOADER_WORKERS)) ||
+	                (strcmp(note, "communication") == 0 &&
+	                 dw_case_value(at, DW_FACT_RUN_RANKS) > 1));
 }
 
 static bool loop_changes(const struct dw_rule_case *at)
 {
-	return !loop_runs_out_of_data(at, DW_FACT_DRIFT_CHANGE) &&
+	return !loop_pace_is_reported(at, DW_FACT_DRIFT_CHANGE) &&
 	       loop_pace_is_own(at, dw_case_value(at, DW_FACT_DRIFT_CHANGE));
 }
 
 static bool loop_drifts(const struct dw_rule_case *at)
 {
-	return !loop_runs_out_of_data(at, DW_FACT_DRIFT_SLOPE) &&
+	return !loop_pace_is_reported(at, DW_FACT_DRIFT_SLOPE) &&
 	       loop_pace_is_own(at, dw_case_value(at, DW_FACT_DRIFT_SLOPE));
 }
 
@@ -181,7 +226,10 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.threshold = 0.07,
-		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less.",
+		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if "
+		          "the model is called without gradients after each step: then it acts, or makes "
+		          "targets.",
+		.applies = loop_evaluates,
 		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate less often or on fewer samples",
@@ -225,7 +273,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OUTLIERS_EXCESS, DW_FACT_STEP_OUTLIERS),
 		.threshold = 0.05,
 		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
-		          "apart, as warm-up.",
+		          "apart, as warm-up. Not if most of it is waiting for a CPU, or if all parts of the "
+		          "steps were slower alike: the machine was slower then. Not if a rule about the part "
+		          "with the excess reports it.",
 		.applies = loop_has_slow_steps,
 		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
 		             "time[, most of it in {step.outliers_excess:note}]"

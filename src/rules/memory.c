@@ -4,7 +4,8 @@
 #include "rules/case.h"
 
 #define MEMORY_GROWTH_BYTES (1 << 20) /* in all steps */
-#define MEMORY_LARGE_BYTES (16 << 20) /* less is no concern on any machine */
+#define MEMORY_LARGE_BYTES (16 << 20) /* gradients of less are no concern on any machine */
+#define MEMORY_PEAK_BYTES (64 << 20)  /* any machine that trains has more than that to spare */
 
 static bool memory_grows(const struct dw_rule_case *at)
 {
@@ -36,10 +37,14 @@ static struct dw_amount memory_room(const struct dw_rule_case *at)
 	return (struct dw_amount){ room, room, room };
 }
 
-
 static bool memory_is_large(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_MEMORY_PEAK) >= MEMORY_LARGE_BYTES;
+}
+
+static bool memory_peak_counts(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_MEMORY_PEAK) >= MEMORY_PEAK_BYTES;
 }
 
 const struct dw_rule dw_rules_memory[] = {
@@ -130,8 +135,8 @@ const struct dw_rule dw_rules_memory[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_TEMPORARIES_SHARE, DW_FACT_MEMORY_PEAK),
 		.threshold = 0.25,
 		.reason = "What is allocated and freed within one operator, or made anew in each step outside "
-		          "its phases, of a peak of 16 MiB or more.",
-		.applies = memory_is_large,
+		          "its phases, of a peak of 64 MiB or more: to save a part of less helps nobody.",
+		.applies = memory_peak_counts,
 		.no_gain = true,
 		.statement = "Temporaries hold {share} {of}.",
 		.remedy = {

@@ -3,11 +3,20 @@
 
 #define RANKS_OFTEN 0.6   /* part of the steps in which the same rank is the last one */
 
+/* Facts of several ranks are about steps with the time before them. */
+static enum dw_rule_whole ranks_whole(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_LOOP_STEPS) < 1 - DW_RULE_DEADBAND ? DW_RULE_OF_LOOP
+	                                                                    : DW_RULE_OF_STEP;
+}
+
 static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
 {
 	struct dw_amount exposed = dw_case_amount(at, DW_FACT_COMM_EXPOSED);
 	struct dw_amount own = dw_case_amount(at, DW_FACT_STEP_COMMUNICATION);
 
+	if (ranks_whole(at) == DW_RULE_OF_LOOP)
+		own = dw_amount_times(own, dw_case_part(at, DW_FACT_LOOP_STEPS));
 	return exposed.value > own.value ? exposed : own;
 }
 
@@ -33,7 +42,7 @@ static bool ranks_wait_dominates(const struct dw_rule_case *at)
 static double ranks_gain_wait(const struct dw_rule_case *at, double share_ns)
 {
 	double excess = dw_case_value(at, DW_FACT_COMM_LAST_RANK_EXCESS);
-	double most_ns = excess * dw_case_whole_ns(at, DW_RULE_OF_STEP);
+	double most_ns = excess * dw_case_whole_ns(at, ranks_whole(at));
 
 	return most_ns > 0 && most_ns < share_ns ? most_ns : share_ns;
 }
@@ -45,7 +54,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_RANKS,
 		.part = DW_RULE_PART_COMMUNICATION,
-		.whole = DW_RULE_OF_STEP,
+		.whole_of = ranks_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_COMM_WAIT, DW_FACT_RUN_RANKS),
 		.share = ranks_share_wait,
 		.threshold = 0.07,
@@ -67,7 +76,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_RANKS,
 		.part = DW_RULE_PART_COMMUNICATION,
-		.whole = DW_RULE_OF_STEP,
+		.whole_of = ranks_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COMMUNICATION),
 		.share = ranks_exposed,
 		.threshold = 0.07,

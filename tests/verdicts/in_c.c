@@ -47,7 +47,7 @@
 enum { STEPS = 240, WARM_UP = 5, THREADS = 16, EVERY = 4, SPIKE = 20 };
 #define STEP_MS 5.0
 #define MIB 1048576.0
-#define BASE_MIB 16 /* what is alive besides the planted bytes of `growth` and `temporaries` */
+#define BASE_MIB 72 /* what is alive besides the planted bytes of `growth` and `temporaries` */
 
 static const char *cause;
 /* A step's planted milliseconds: for work, and, where other programs make steps longer, for waits. */

@@ -52,14 +52,14 @@ TEST(causes_with_overlapping_intervals_are_both_named)
 	struct judged at;
 
 	healthy(&at);
-	set(&at, DW_FACT_STEP_PYTHON, 0.30);
-	set(&at, DW_FACT_STEP_IDLE, 0.28);
-	at.facts.at[DW_FACT_STEP_IDLE].high = 0.33;
+	set(&at, DW_FACT_STEP_PYTHON, 0.34);
+	set(&at, DW_FACT_STEP_IDLE, 0.32);
+	at.facts.at[DW_FACT_STEP_IDLE].high = 0.37;
 	judge(&at);
 	CHECK_STR(first(&at), "python");
 	CHECK(found(&at, "python")->tied && found(&at, "idle")->tied);
 	done(&at);
-	at.facts.at[DW_FACT_STEP_IDLE].high = 0.29;
+	at.facts.at[DW_FACT_STEP_IDLE].high = 0.33;
 	at.arena = (struct dw_arena){ 0 };
 	judge(&at);
 	CHECK(!found(&at, "python")->tied && !found(&at, "idle")->tied);

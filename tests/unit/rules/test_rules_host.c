@@ -55,7 +55,73 @@ TEST(python_between_steps_is_not_hidden_by_the_calls_in_steps)
 
 #define SMALL                                                                                    \
 	{ DW_FACT_OPERATORS_SMALL, 0.1 }, { DW_FACT_OPERATORS_SMALL_COUNT, 1200 },                      \
-	    { DW_FACT_OPERATORS_SMALL_MEAN, 2e3 }, { DW_FACT_OPERATORS_COUNT, 1300 }
+	    { DW_FACT_OPERATORS_SMALL_MEAN, 1e3 }, { DW_FACT_OPERATORS_COUNT, 1300 }
+
+TEST(python_while_the_thread_has_no_cpu_is_not_the_interpreters)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.32 }, { DW_FACT_CPU_DELAY, 0 }));
+	CHECK(made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.3));   /* 12% without calls, 8% of it ran */
+	CHECK(!made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.5));
+	made_end(&at);
+}
+
+TEST(a_wait_in_a_named_range_is_idle_time)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }, { DW_FACT_STEP_IDLE_NAMED, 0.2 }));
+	CHECK(!made_fires(&at, "idle", DW_FACT_STEP_IDLE_NAMED, 0.06));
+	CHECK(made_fires(&at, "idle", DW_FACT_STEP_IDLE_NAMED, 0.07));
+	CHECK(made_fires(&at, "waiting-lock", DW_FACT_WAIT_LOCK, 0.2)); /* which of them */
+	made_end(&at);
+}
+
+TEST(slow_steps_wait_for_what_all_steps_wait_for)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }, { DW_FACT_STEP_IDLE_SLOW, 0.1 },
+	                     { DW_FACT_STEP_OUTLIERS, 3 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.1 },
+	                     { DW_FACT_STEP_OUTLIERS_PART, 1 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 }));
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_IDLE, 0.01));
+	CHECK(!made_fires(&at, "idle", DW_FACT_STEP_IDLE, 0.01));
+	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_IDLE, 0.03));
+	CHECK(made_fires(&at, "idle", DW_FACT_STEP_IDLE, 0.03));
+	made_end(&at);
+}
+
+TEST(idle_time_of_steps_too_short_to_measure_needs_a_process_that_rests)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_IDLE, 0.35 }, { DW_FACT_RUN_DELAY, 0.02 }, { DW_FACT_CPU_BUSY, 0.6 }));
+	CHECK(made_fires(&at, "idle", DW_FACT_STEP_IDLE, 0.35));
+	CHECK(!made_fires(&at, "idle", DW_FACT_STEP_IDLE, 0.25));
+	CHECK(!made_fires(&at, "idle", DW_FACT_CPU_BUSY, 1.3));
+	made_end(&at);
+}
+
+TEST(operators_of_a_deep_network_are_not_small)
+{
+	struct made at;
+
+	made_begin(&at, MADE(SMALL));
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 1.4e3));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 1.6e3));
+	made_set(&at, DW_FACT_OPERATORS_SMALL_MEAN, 3e3);
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL, 0.2));
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL, 0.3));
+	/* A time of milliseconds between two operators is no call of any. */
+	made_set(&at, DW_FACT_STEP_PYTHON, 0.45);
+	made_set(&at, DW_FACT_OPERATORS_COUNT, 11000);
+	made_set(&at, DW_FACT_OPERATORS_SMALL_COUNT, 10500);
+	CHECK(made_fires(&at, "small-operators", DW_FACT_PLACES_PYTHON, 0));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_PLACES_PYTHON, 0.4));
+	made_end(&at);
+}
 
 TEST(small_operators_are_a_thousand_or_a_third_of_a_step)
 {
@@ -184,6 +250,103 @@ TEST(slow_steps_of_the_recorder_are_its_cost)
 	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_EXCESS, 0.04));
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "profiler";
 	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS, 4));
+	made_end(&at);
+}
+
+TEST(slow_steps_of_the_machine_are_no_cause)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 4 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.1 },
+	                     { DW_FACT_STEP_OUTLIERS_PART, 0.6 }, { DW_FACT_STEP_OUTLIERS_OWN, 0.6 }));
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "no CPU";
+	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS, 4));
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "backward";
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.25));
+	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.24)); /* all parts alike */
+	made_set(&at, DW_FACT_INPUT_VARIATION, 0.9);                             /* unless inputs are larger */
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.1));
+	made_end(&at);
+}
+
+TEST(slow_steps_of_a_part_with_a_rule_are_that_rules)
+{
+	static const struct {
+		const char *part;
+		enum dw_fact_id all;
+	} parts[] = {
+		{ "evaluation", DW_FACT_LOOP_EVALUATION_ALL },
+		{ "checkpoint", DW_FACT_LOOP_CHECKPOINT_ALL },
+		{ "collector", DW_FACT_LOOP_COLLECTOR_ALL },
+		{ "communication", DW_FACT_STEP_COMMUNICATION },
+	};
+	struct made at;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 4 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.1 }));
+		at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = parts[i].part;
+		CHECK(made_fires(&at, "slow-steps", parts[i].all, 0.02));
+		CHECK(!made_fires(&at, "slow-steps", parts[i].all, 0.1));
+		made_end(&at);
+	}
+}
+
+TEST(evaluation_after_each_step_is_training)
+{
+	struct made at;
+
+	/* A step and the time after it take 40 ms. */
+	made_begin(&at, MADE({ DW_FACT_LOOP_WALL, 60 * 40e6 }, { DW_FACT_LOOP_STEPS, 0.55 },
+	                     { DW_FACT_LOOP_EVALUATION, 0.4 }, { DW_FACT_LOOP_EVALUATION_ALL, 0.4 }));
+	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 2e6));
+	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 9e6));  /* 2 ms of other work, 7 of 16 */
+	CHECK(!made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 11e6));
+	CHECK_EQ(made_without(&at, "evaluation", DW_FACT_LOOP_EVALUATION_ALL), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(calls_between_steps_belong_to_python_if_it_is_reported)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_PYTHON, 0.1 },
+	                     { DW_FACT_LOOP_OPERATORS, 0.02 }, { DW_FACT_LOOP_CALLS, 500 }));
+	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_PYTHON, 0.1)); /* all of it are calls */
+	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_PYTHON, 0.4));
+	CHECK(made_fires(&at, "python", DW_FACT_LOOP_PYTHON, 0.4));
+	made_end(&at);
+}
+
+TEST(what_a_rank_does_between_steps_lets_the_others_wait)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_WALL, 60 * 80e6 }, { DW_FACT_LOOP_STEPS, 0.25 },
+	                     { DW_FACT_RUN_RANKS, 2 }, { DW_FACT_COMM_WAIT, 0 }, { DW_FACT_COMM_EXPOSED, 0.7 },
+	                     { DW_FACT_COMM_LAST_RANK_SHARE, 1 }, { DW_FACT_COMM_LAST_RANK_EXCESS, 0.6 }));
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "rank-waits")->state, DW_RULE_FIRED);
+	CHECK_EQ(made_find(&at, "rank-waits")->whole, DW_RULE_OF_LOOP);
+	CHECK(!made_fires(&at, "rank-waits", DW_FACT_COMM_LAST_RANK_EXCESS, 0.3)); /* half is sending */
+	CHECK(made_fires(&at, "communication", DW_FACT_COMM_LAST_RANK_EXCESS, 0.3));
+	CHECK_EQ(made_without(&at, "rank-waits", DW_FACT_COMM_WAIT), DW_RULE_NOT_MEASURED);
+	/* The ranks' pace is the time that they wait for each other. */
+	made_set(&at, DW_FACT_DRIFT_SLOPE, 0.3);
+	made_set(&at, DW_FACT_DRIFT_OWN, 1);
+	CHECK(made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.3));
+	at.facts.at[DW_FACT_DRIFT_SLOPE].note = "communication";
+	CHECK(!made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.3));
+	made_end(&at);
+}
+
+TEST(temporaries_of_a_small_peak_are_no_concern)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_MEMORY_PEAK, 80e6 }, { DW_FACT_MEMORY_TEMPORARIES_SHARE, 0.5 }));
+	CHECK(made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK, 68e6));
+	CHECK(!made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_PEAK, 66e6));
+	CHECK(!made_fires(&at, "memory-temporaries", DW_FACT_MEMORY_TEMPORARIES_SHARE, 0.24));
 	made_end(&at);
 }
 

@@ -29,14 +29,33 @@ TEST(workers_without_a_pause_do_not_wait_for_the_hand_over)
 	struct made at;
 
 	/* A batch is ready at most requests, but only just: the worker never pauses. */
-	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.09 }, { DW_FACT_LOADER_WORKERS, 1 },
-	                     { DW_FACT_LOADER_HAND_OVER, 0.06 }, { DW_FACT_LOADER_STARVED, 0.01 },
+	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.13 }, { DW_FACT_LOADER_WORKERS, 1 },
+	                     { DW_FACT_LOADER_HAND_OVER, 0.12 }, { DW_FACT_LOADER_STARVED, 0.01 },
+	                     { DW_FACT_LOADER_HAND_OVER_NS, 2.4e6 },
 	                     { DW_FACT_LOADER_READY, 1.7 }, { DW_FACT_LOADER_EMPTY, 0.1 },
 	                     { DW_FACT_LOADER_BUSY, 0.98 }));
 	CHECK(!made_fires(&at, "loader-handover", DW_FACT_LOADER_BUSY, 0.98));
 	CHECK(made_fires(&at, "loader-slow-workers", DW_FACT_LOADER_BUSY, 0.98));
 	CHECK(made_fires(&at, "loader-handover", DW_FACT_LOADER_BUSY, 0.3));
 	CHECK_EQ(made_without(&at, "loader-handover", DW_FACT_LOADER_HAND_OVER), DW_RULE_NOT_MEASURED);
+	/* Any exchange with a process takes as long, and so do workers that were just started. */
+	made_set(&at, DW_FACT_LOADER_BUSY, 0.3);
+	CHECK(!made_fires(&at, "loader-handover", DW_FACT_LOADER_HAND_OVER_NS, 1.9e6));
+	CHECK(!made_fires(&at, "loader-slow-workers", DW_FACT_LOADER_HAND_OVER_NS, 1.9e6));
+	CHECK(!made_fires(&at, "loader-handover", DW_FACT_LOADER_START_SHARE, 0.2));
+	made_end(&at);
+}
+
+TEST(a_ready_batch_may_not_be_the_next_one)
+{
+	struct made at;
+
+	/* Most requests take 0.2 ms, some wait for the slow worker while batches of others are ready. */
+	made_begin(&at, MADE(SLOW, { DW_FACT_LOADER_SLOWEST, 8 }, { DW_FACT_LOADER_BUSY, 0.3 },
+	                     { DW_FACT_LOADER_READY, 1.5 }, { DW_FACT_LOADER_EMPTY, 0 },
+	                     { DW_FACT_LOADER_STARVED, 0.01 }, { DW_FACT_LOADER_HAND_OVER, 0.29 }));
+	CHECK(made_fires(&at, "loader-one-slow-worker", DW_FACT_LOADER_HAND_OVER_NS, 0.2e6));
+	CHECK(made_fires(&at, "loader-handover", DW_FACT_LOADER_HAND_OVER_NS, 5e6));
 	made_end(&at);
 }
 
