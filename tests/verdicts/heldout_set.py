@@ -1,7 +1,7 @@
-"""The held-out scripts of tests/verdicts/heldout: what is true of them, what of a verdict is right, the page.
+"""Scripts with a truth of their own, in tests/verdicts/heldout and tests/verdicts/practice: what of a verdict is right, the page.
 
 For each script, once recorded: its planted causes are found or missed; each other rule in the verdict is true besides,
-not judged, or false; and the first sentence is right or wrong. The file heldout.json says which rules are which.
+not judged, or false; and the first sentence is right or wrong. The file heldout.json or practice.json says which rules are which.
 """
 import json
 import os
@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from judge import wilson
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "heldout")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SETS = ("heldout", "practice")  # a folder with a file NAME.json
 PLANTED_AT_LEAST = 0.10  # of the loop; with less, in this run, nothing was planted
 CLEAN_AT_MOST = 0.05     # with more, in this run, the script was not clean
 SYSTEM_AT_LEAST = 0.05   # of the loop in the kernel: rules about page faults are then true
@@ -32,10 +33,11 @@ class Case:
     first: object = None
     options: list = field(default_factory=list)
     ranks: int = 0
+    set: str = "heldout"
 
     @property
     def name(self):
-        return "heldout." + os.path.splitext(self.source)[0]
+        return self.set + "." + os.path.splitext(self.source)[0]
 
     @property
     def script(self):
@@ -64,9 +66,18 @@ class Case:
         return f"{self.name:<30} {self.kind:<7} {named}{also}: {self.plants}"
 
 
-def load(folder):
-    with open(os.path.join(folder, "heldout.json"), encoding="utf-8") as file:
-        return [Case(folder, entry.pop("script"), **entry) for entry in json.load(file)]
+def folder_of(name):
+    return os.path.join(HERE, name)
+
+
+def load(name, folder=""):
+    """The scripts of a set; none if there is no such set. `folder`: instead of the set's own."""
+    folder = folder or folder_of(name)
+    try:
+        with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
+            return [Case(folder, entry.pop("script"), set=name, **entry) for entry in json.load(file)]
+    except FileNotFoundError:
+        return []
 
 
 @dataclass
@@ -132,9 +143,10 @@ def ratio(hits, count):
 
 
 class Page:
-    """All outcomes, as text and as doc/verdict-heldout.md. `runs`: (case, run)."""
+    """All outcomes, as text and as doc/verdict-heldout.md or doc/verdict-practice.md. `runs`: (case, run)."""
 
-    def __init__(self, runs, machine):
+    def __init__(self, runs, machine, name="heldout"):
+        self.set = name
         self.all = [(case, one, judge(case, one)) for case, one in runs]
         self.counted = [each for each in self.all if not each[2].why_not]
         self.machine = machine
@@ -183,15 +195,23 @@ class Page:
             share = f"{one['truth']['share']:.0%}" if "truth" in one else ""
             said = ", ".join(row["rule"] for row in one.get("rows", []))
             what = f"not counted: {outcome.why_not}" if outcome.why_not else "right" if outcome.right() else outcome.faults()
-            lines.append(f"| [{case.source}](../tests/verdicts/heldout/{case.source}) | {case.kind} | {case.plants} | {share} | {said} "
+            lines.append(f"| [{case.source}](../tests/verdicts/{self.set}/{case.source}) | {case.kind} | {case.plants} | {share} | {said} "
                          f"| {' '.join(what.split()).replace('|', ' or ')} |")
         return lines
 
+    def head(self):
+        if self.set == "practice":
+            return ["# Verdicts on scripts that rules were corrected with", "",
+                    "[The scripts](../tests/verdicts/practice/README.md) were written by authors who did not know dwell's rules, facts and",
+                    "thresholds. Then rules were corrected by them, so this page does not show how often verdicts are right on other work;",
+                    "`tests/verdicts/heldout` is for that. `tools/verdicts --practice --page` ran them under dwell and wrote this page.", ""]
+        return ["# Verdicts on scripts that the rules were not made with", "",
+                "[The scripts](../tests/verdicts/heldout/README.md) were written by an author who did not know dwell's rules, facts",
+                "and thresholds, and who did not run its reports on them. `tools/verdicts --heldout --page` ran them under dwell and wrote this page.", ""]
+
     def markdown(self):
         machine = self.machine
-        lines = ["# Verdicts on scripts that the rules were not made with", "",
-                 "[The scripts](../tests/verdicts/heldout/README.md) were written by an author who did not know dwell's rules, facts",
-                 "and thresholds, and who did not run its reports on them. `tools/verdicts --heldout --page` ran them under dwell and wrote this page.", "",
+        lines = [*self.head(),
                  f"{machine.get('versions', 'unknown versions')}; {machine.get('processor', 'unknown processor')}, "
                  f"{machine.get('cores', '?')} cores; {machine.get('date', '')}; load {machine.get('load', '?')}; "
                  f"{machine.get('repeat', 1)} run(s) of each, {machine.get('jobs', 1)} at a time."
