@@ -346,6 +346,10 @@ static void steady_put_parts(struct dw_facts_work *work)
 			work->wholes[i] = steady_length(work->steady[i]);
 		}
 		dw_fact_set_blocks(work, DW_FACT_STEP_IDLE_NAMED, work->steady_count);
+	} else {
+		dw_fact_miss(work, DW_FACT_STEP_IDLE_NAMED,
+		             work->cpu_known ? "such a time may be a wait for the device"
+		                             : "the CPU time of the steps was not recorded: steps are too short");
 	}
 	free(divided);
 }

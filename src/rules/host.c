@@ -363,7 +363,8 @@ const struct dw_rule dw_rules_host[] = {
 		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data"
 		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop].",
 		.remedy = {
-			[DW_WORDS_ANY] = "find the sleep, the lock, or the other program's answer that it waits for",
+			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that "
+			                 "it waits for",
 		},
 		HOST_FUNCTIONS,
 	},
@@ -472,8 +473,8 @@ const struct dw_rule dw_rules_host[] = {
 		          "or 100 of less than 20 us that take 30% of it, close to each other, of the step's "
 		          "own thread and without those of the data set. A deep network has thousands of "
 		          "small operators too: they take longer, and a smaller share. Of the time between "
-		          "operators at most 10 us count for each, and no times of a millisecond. Not of a compiled model "
-		          "in several pieces, and not if 60% of them are an optimizer's.",
+		          "operators at most 10 us count for each, and no times of a millisecond. Not of a compiled "
+		          "model in several pieces, and not if 60% of them are an optimizer's.",
 		.applies = host_calls_small,
 		.statement = "{operators.small_count} small operators a step, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",
