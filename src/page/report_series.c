@@ -3,7 +3,7 @@
  *
  *   steps   {"of":N,"count":all,"p50_ns","lanes":["rank 0", ...],"parts":["data", ...],"why":[names],
  *            "steps":[lane,number,begin ns,length ns,state,why,extra ns, each part's ns, ...]}
- *   memory  [{"device","peak_ns","peak_bytes","left_bytes","kinds":[...],"time_ns":[...],
+ *   memory  [{"process","pid","device","peak_ns","peak_bytes","left_bytes","kinds":[...],"time_ns":[...],
  *             "bytes":[[of the first kind], ...],"owners":[[name,bytes], ...]}, ...]
  *
  * A step's parts sum to its length. Of each `of` neighbours only the longest step is written. State: 0
@@ -232,6 +232,8 @@ static void series_put_pool(struct dw_writer_out *out, struct dw_model *model,
 
 	dw_out_text(out, "{\"process\":");
 	dw_page_put_text(out, dw_model_source(model)->processes[pool->process].label);
+	dw_out_text(out, ",\"pid\":");
+	dw_out_u64(out, dw_model_source(model)->processes[pool->process].pid);
 	dw_out_text(out, ",\"device\":");
 	dw_page_put_text(out, pool->device);
 	dw_out_text(out, ",\"peak_ns\":");

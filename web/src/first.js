@@ -1,6 +1,6 @@
 /** The first screen: verdict, what to try, the parts of a step, all steps, what the figures rest on. */
 import { h, name } from "./dom.js";
-import { time, bytes, percent, count } from "./format.js";
+import { time, bytes, percent, share, count } from "./format.js";
 import { rowsOf } from "./table.js";
 import { partsBar, partsList, stepsChart } from "./steps.js";
 
@@ -16,8 +16,10 @@ export function sentence(text, report) {
   return [...parts, rest ? name(rest) : ""];
 }
 
+const CONTENTION = 0.05;
+
 /** A sentence begins with a capital letter, unless it begins with code. */
-const upper = (text) => (/^[a-z]+[ ,]/.test(text) ? text.slice(0, 1).toUpperCase() + text.slice(1) : text);
+const upper = (text) => (/^[a-z]+(-[a-z]+)*[ ,:]/.test(text) ? text.slice(0, 1).toUpperCase() + text.slice(1) : text);
 const isCommand = (text) => /^More: dwell report|^\d+ more: dwell report/.test(text);
 export const notesOf = (table, report) => table.notes.filter((text) => !isCommand(text)).map((text) => h("p", { class: "note" }, sentence(text, report)));
 
@@ -69,9 +71,13 @@ function trust(report, run) {
   if (table.losses.length) table.losses.forEach(([, records, why]) => item(false, `${count(records)} records are lost: `, name(why), "."));
   else item(true, "No record is lost.");
   item(table.coverage > 0.9995, table.coverage > 0.9995 ? "All of the time in question was recorded." : `${percent(table.coverage)} of the time in question was recorded.`);
-  if (typeof run?.cost_share === "number") item(run.cost_share < 0.05, `Profiling cost about ${percent(run.cost_share)} of the time.`);
-  const delay = (table.heads || []).find((text) => /no (CPU|processor)|waited for a (CPU|processor)/i.test(text));
-  if (delay) item(false, name(delay));
+  if (typeof run?.cost_share === "number") item(run.cost_share < 0.05, `Profiling cost ${run.cost_share < 0.001 ? "" : "about "}${share(run.cost_share)} of the time.`);
+  else if (report.fact("trace.foreign")) item(true, "Another profiler recorded this trace: what that cost is not in it.");
+  const delay = report.fact("cpu.delay") ?? report.fact("run.delay"), others = report.fact("cpu.others");
+  if (delay !== null || others !== null) item((delay ?? 0) < CONTENTION && (others ?? 0) < CONTENTION, [
+    delay === null ? "" : `The thread with the steps could run and had no processor for ${share(delay)} of the time`,
+    others === null ? "" : `${delay === null ? "O" : "; o"}ther programs took ${share(others)} of the machine's processors`].join(""), ".");
+  if (report.data.trace.files > 1) item(true, `${count(report.data.trace.files)} files are one run: times of different hosts are compared by the hosts' clocks.`);
   const missing = report.table("verdict") ? rowsOf(report.table("verdict")).filter((row) => row.state === "not measured") : [];
   if (missing.length) item(true, `${missing.length} of the ${report.table("verdict").rows.length} rules could not be tested: `, h("a", { href: "#verdict" }, "which, and what to record for them"), ".");
   if (report.data.trace.live) item(false, "The program was still running when this report was made.");
@@ -103,7 +109,7 @@ export function firstScreen(report, steps, hueOf) {
       h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row === fired[0], stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
     partsSection(report, run, hueOf),
     steps && steps.steps.length > 1 ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
-      h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf)) : null,
+      h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report)) : null,
     trust(report, run),
   ];
 }

@@ -65,7 +65,7 @@ export class Flame {
     this.text = "";
     this.set(root);
     new ResizeObserver(() => this.draw()).observe(this.box);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", () => this.draw());
     this.canvas.addEventListener("pointermove", (event) => this.hover(this.find(event)));
     this.canvas.addEventListener("pointerleave", () => this.hover(null));
     this.canvas.addEventListener("click", (event) => { const node = this.find(event); if (node) this.zoom(node); });

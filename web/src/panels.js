@@ -5,7 +5,8 @@ import { tableOf, rowsOf } from "./table.js";
 import { Flame, treeOf, inverted } from "./flame.js";
 import { categoryHue, CATEGORY_NAMES } from "./theme.js";
 import { memoryChart } from "./memory.js";
-import { rankMap } from "./steps.js";
+import { ranksPanel, isRanked } from "./ranks.js";
+import { rulesPanel } from "./rules.js";
 import { notesOf, sentence } from "./first.js";
 import { mountTimeline } from "./timeline/index.js";
 import { EmbeddedSource } from "./timeline/source.js";
@@ -20,11 +21,15 @@ function headed(table, report, label) {
 
 /** All tables of some views, below each other. */
 function tables(report, title, ...views) {
-  const list = views.flatMap((view) => report.tables(view)).filter((table) => table.rows.length || table.heads.length);
+  return listed(views.flatMap((view) => report.tables(view)), report, title, views.length > 1);
+}
+
+function listed(all, report, title, several) {
+  const list = all.filter((table) => table.rows.length || table.heads.length);
   if (!list.length) return null;
   return list.map((table) => {
     const label = [title, table.part && (WORDS[table.part] || table.part), table.title].filter(Boolean).join(", ");
-    return h("div", {}, list.length > 1 && (table.part || views.length > 1) ? h("h3", {}, table.part ? WORDS[table.part] || table.part : table.view) : null, headed(table, report, label));
+    return h("div", {}, list.length > 1 && (table.part || several) ? h("h3", {}, table.part ? WORDS[table.part] || table.part : table.view) : null, headed(table, report, label));
   });
 }
 
@@ -86,17 +91,22 @@ function flameGraph(report) {
 }
 
 function memory(report) {
-  const pools = report.data.memory || [], content = tables(report, "Memory", "memory");
+  const pools = report.data.memory || [];
+  /* The chart has the owners at the peak and the memory over time. */
+  const content = listed(report.tables("memory").filter((table) => !pools.length || !["peak", "timeline"].includes(table.part)), report, "Memory");
   if (!pools.length && !content) return null;
   const box = h("div"), show = (i) => box.replaceChildren(memoryChart(pools[i]));
+  const label = (pool) => `${pool.process}${pools.some((other) => other !== pool && other.process === pool.process && other.device === pool.device) ? ` [${pool.pid}]` : ""} ${pool.device}`;
   if (pools.length) show(0);
-  return [pools.length > 1 ? choice("Device", pools.map((pool) => `${pool.process} ${pool.device}`), show) : null, pools.length ? box : null, content];
+  return [pools.length > 1 ? choice("Device", pools.map(label), show) : null, pools.length ? box : null, content];
 }
 
 function timeline(report) {
   if (!report.data.timeline?.tracks?.length) return null;
   const box = h("div", { class: "timeline" });
-  const mount = () => mountTimeline(box, { source: new EmbeddedSource(report.data.timeline), fill: false });
+  let timeline = null;
+  const mount = () => (timeline ??= mountTimeline(box, { source: new EmbeddedSource(report.data.timeline), fill: false }));
+  report.timeline = mount;
   const watch = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     watch.disconnect();
@@ -106,21 +116,33 @@ function timeline(report) {
   return box;
 }
 
+/** Values are text in the trace; those that end in _ns are times, memory is in bytes. */
+function unitOf(key, value) {
+  if (!/^\d+(\.\d+)?$/.test(value)) return value;
+  return key.endsWith("_ns") ? time(Number(value)) : /\b(memory|bytes)$/.test(key) ? bytes(Number(value)) : value;
+}
+
 function environment(report) {
   const rows = report.data.environment;
   if (!rows.length) return null;
+  /* What several processes say alike stands once. */
+  const by = new Map();
+  for (const [process, key, value] of rows) {
+    const at = `${key}\0${value}`;
+    if (!by.has(at)) by.set(at, [key, unitOf(key, value), new Set()]);
+    by.get(at)[2].add(process);
+  }
   return tableOf({ columns: [{ name: "key", label: "what", unit: "", text: 1 }, { name: "value", label: "value", unit: "", text: 1 }, { name: "process", label: "process", unit: "", text: 1 }],
-    rows: rows.map(([process, key, value]) => [key, value, process]), rows_cut: 0 }, "Environment");
+    rows: [...by.values()].map(([key, value, processes]) => [key, value, [...processes].slice(0, 4).join(", ") + (processes.size > 4 ? ` and ${processes.size - 4} more` : "")]), rows_cut: 0 }, "Environment");
 }
 
 function ranks(report, steps) {
-  if (!steps || steps.lanes.length < 2 || !steps.lanes.some((lane) => /rank/i.test(lane)) || steps.lanes.length > 256) return null;
-  return rankMap(steps);
+  return [isRanked(steps) ? ranksPanel(steps) : null, tables(report, "Ranks", "ranks")];
 }
 
 /** id, title, what to look for, content. The id is the view's name, to which sentences link. */
 export const PANELS = [
-  ["verdict", "Every rule", "What dwell tested, how sure it is, and what to record for what it could not test.", (report) => report.table("verdict") && tableOf(report.table("verdict"), "Rules")],
+  ["verdict", "Every rule", "What dwell tested, how sure it is, and what to record for what it could not test.", rulesPanel],
   ["timeline", "Timeline", "Look for gaps, and for threads that wait for one another. The slowest, the median and the first steady step have every event; elsewhere short events are merged.", timeline],
   ["steps", "Slowest steps", "Look at the last column: what took longer than in other steps.", (report) => tables(report, "Slowest steps", "steps")],
   ["phases", "Phases", "Look for phases outside the steps: start-up, validation, checkpoints.", (report) => tables(report, "Phases", "phases")],
@@ -139,7 +161,7 @@ export const PANELS = [
   ["device", "Device", "Look for idle time, and at what the device waits for.", (report) => tables(report, "Device", "device")],
   ["kernels", "Kernels", "Kernels of the device by time.", (report) => tables(report, "Kernels", "kernels")],
   ["streams", "Streams", "Look for streams that work one after the other and could overlap.", (report) => tables(report, "Streams", "streams")],
-  ["ranks", "Ranks", "A dark cell is a rank that took longer in that step than the others did. A dark row is a straggler.", ranks],
+  ["ranks", "Ranks", "A strong colour is a rank that took longer in that step than the others did. A row of them is a straggler.", ranks],
   ["facts", "Facts", "Every quantity that verdicts are made from, or why it is not measured.", (report) => tables(report, "Facts", "facts")],
   ["environment", "Environment", "Where and how the program ran. Compare it when two reports differ.", environment],
 ];

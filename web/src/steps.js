@@ -62,7 +62,7 @@ function stackPaths(steps, parts, x, y, width) {
   return paths;
 }
 
-function details(steps, step, hueOf) {
+function details(steps, step, hueOf, report) {
   const parts = steps.parts.map((part, i) => ({ name: part, ns: step.parts[i] })).sort((a, b) => b.ns - a.ns);
   const ratio = steps.p50_ns ? step.length / steps.p50_ns : 0;
   const words = [h("b", {}, `Step ${step.number}`), steps.lanes.length > 1 ? [" of ", name(steps.lanes[step.lane] ?? "")] : "",
@@ -71,10 +71,12 @@ function details(steps, step, hueOf) {
   else if (step.state === 2) words.push("It did not end.");
   else if (step.why) words.push(`${time(step.extra)} of that, more than usual, in `, name(step.why), ".");
   else words.push("No single name explains the difference.");
-  return [h("p", {}, words.flat()), partsBar(parts, hueOf, `Parts of step ${step.number}`), partsList(parts, hueOf)];
+  const inTimeline = report.has("timeline") && step.length > 0
+    ? h("p", {}, h("button", { type: "button", onclick: () => report.showTime(step.begin, step.begin + step.length) }, "Show it in the timeline")) : null;
+  return [h("p", {}, words.flat()), partsBar(parts, hueOf, `Parts of step ${step.number}`), partsList(parts, hueOf), inTimeline].filter(Boolean);
 }
 
-export function stepsChart(steps, hueOf) {
+export function stepsChart(steps, hueOf, report) {
   const lane = { index: 0 };
   const root = h("div", { class: "steps" }), plot = h("div", { class: "plot" }), panel = h("div", { class: "details", "aria-live": "polite" });
   const slowest = h("p", { class: "slowest" });
@@ -86,7 +88,7 @@ export function stepsChart(steps, hueOf) {
     plot.setAttribute("aria-valuenow", at);
     plot.setAttribute("aria-valuetext", `Step ${step.number}: ${time(step.length)}${step.why ? `, ${time(step.extra)} longer in ${step.why}` : ""}`);
     mark();
-    panel.replaceChildren(...details(steps, step, hueOf));
+    panel.replaceChildren(...details(steps, step, hueOf, report));
     if (focus) plot.focus();
   }
   function mark() {
@@ -98,7 +100,7 @@ export function stepsChart(steps, hueOf) {
   }
   function draw() {
     const whole = Math.max(260, plot.clientWidth || 900), { top, cut } = scaleTop(list), room = whole - LEFT;
-    const width = room / Math.max(list.length, 12), x = (i) => LEFT + i * width;
+    const width = room / Math.max(list.length, 12), end = LEFT + list.length * width, x = (i) => LEFT + i * width;
     const y = (ns) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.min(1, ns / top));
     geometry = { x, width };
     marker = svg("rect", { y: TOP - 4, height: HEIGHT - TOP - BOTTOM + 8, class: "marker", visibility: "hidden" });
@@ -109,7 +111,7 @@ export function stepsChart(steps, hueOf) {
       steps.p50_ns && steps.p50_ns < top ? svg("line", { x1: LEFT, x2: whole, y1: y(steps.p50_ns), y2: y(steps.p50_ns), class: "median" }) : null,
       over, marker,
       svg("text", { x: LEFT, y: HEIGHT - 3, class: "tick" }, `step ${list[0]?.number ?? ""}`),
-      svg("text", { x: whole - 2, y: HEIGHT - 3, class: "tick", "text-anchor": "end" }, list.length > 1 ? `step ${list.at(-1).number}` : "")));
+      svg("text", { x: end - 2, y: HEIGHT - 3, class: "tick", "text-anchor": "end" }, list.length > 1 && end - LEFT > 150 ? `step ${list.at(-1).number}` : "")));
     mark();
   }
   function choose(index) {
@@ -138,21 +140,4 @@ export function stepsChart(steps, hueOf) {
   new ResizeObserver(() => draw()).observe(plot);
   choose(0);
   return root;
-}
-
-/** Ranks below each other, steps side by side: the colour is the length as a multiple of that step's median over ranks. */
-export function rankMap(steps) {
-  const numbers = [...new Set(steps.steps.map((step) => step.number))].sort((a, b) => a - b);
-  const column = new Map(numbers.map((number, i) => [number, i])), lengths = new Map();
-  for (const step of steps.steps) lengths.set(step.number, [...(lengths.get(step.number) || []), step.length]);
-  const median = new Map([...lengths].map(([number, list]) => [number, list.sort((a, b) => a - b)[Math.floor((list.length - 1) / 2)]]));
-  const cells = steps.steps.map((step) => {
-    const ratio = step.length / (median.get(step.number) || 1), excess = Math.max(0, Math.min(1, (ratio - 1) / 1));
-    return svg("rect", { x: column.get(step.number), y: step.lane, width: 1.02, height: 0.94, style: `fill:color-mix(in oklab,var(--heat) ${(6 + excess * 94).toFixed(0)}%,var(--paper))` },
-      svg("title", {}, `${steps.lanes[step.lane]}, step ${step.number}: ${time(step.length)}, ${ratio.toFixed(2)} times the median of ranks`));
-  });
-  return h("div", { class: "ranks" },
-    h("ol", {}, steps.lanes.map((lane) => h("li", {}, name(lane)))),
-    svg("svg", { viewBox: `0 0 ${numbers.length} ${steps.lanes.length}`, preserveAspectRatio: "none", style: `height:${steps.lanes.length * 18}px`, role: "img",
-      "aria-label": `Heat map of ${steps.lanes.length} ranks and ${numbers.length} steps` }, cells));
 }

@@ -9,6 +9,14 @@ export function rowsOf(table) {
   return table.rows.map((row) => Object.fromEntries(table.columns.map((column, i) => [column.name, row[i]])));
 }
 
+/** The column with bars stands next to the names, so that it is seen first. */
+function columnsOf(table) {
+  const columns = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => isShown(table, column, at));
+  const bar = columns.findIndex(({ column }) => column.bar && column.unit === "ratio"), first = columns.findIndex(({ column }) => !column.text);
+  if (bar > first && first > 0) columns.splice(first, 0, ...columns.splice(bar, 1));
+  return columns;
+}
+
 const isShown = (table, column, i) => !column.hidden && table.rows.some((row) => row[i] !== null);
 
 /** @returns {number} negative: a comes first; empty cells come last */
@@ -41,11 +49,11 @@ function headCell(column, state, sort) {
 
 function bodyRow(table, columns, row, most) {
   return columns.map(({ column, at }, i) => {
-    const value = row === -1 ? table.totals[at] : table.rows[row][at], text = cell(value, column.unit);
+    const value = row === -1 ? table.totals[at] : table.rows[row][at], text = cell(value, column.unit) || (i === 0 ? "(no name)" : "");
     const share = most[at] && typeof value === "number" ? Math.max(0, Math.min(1, value / most[at])) : 0;
     const attributes = { class: [column.text && "text", share && "bar"].filter(Boolean).join(" ") || null,
       title: typeof value === "number" && column.unit ? `${value} ${column.unit}` : text.length > 48 ? text : null };
-    if (share) attributes.style = `--share:${(share * 100).toFixed(1)}%`;
+    if (share) attributes.style = `--bar:${share.toFixed(3)}`;
     const depth = i === 0 && row >= 0 && table.depths ? table.depths[row] : 0;
     if (depth) attributes.style = `padding-left:${(0.5 + Math.min(depth, 24) * 1.1).toFixed(1)}em`;
     return i === 0 ? h("th", { scope: "row", ...attributes }, name(text)) : h("td", attributes, typeof value === "string" ? name(text) : text);
@@ -62,7 +70,7 @@ function barScale(table, columns) {
 
 /** @param {string} label names the table for screen readers */
 export function tableOf(table, label) {
-  const columns = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => isShown(table, column, at));
+  const columns = columnsOf(table), totals = table.totals?.some((value, i) => i > 0 && value !== null && !table.columns[i].hidden);
   const most = barScale(table, columns), all = table.rows.map((_, i) => i);
   const state = { sorted: null, isTree: Boolean(table.depths?.some((depth) => depth > 0)), text: "", shown: FIRST, order: all };
   const head = h("thead"), body = h("tbody"), foot = h("tfoot"), under = h("p", { class: "under" });
@@ -80,7 +88,7 @@ export function tableOf(table, label) {
     const rows = filtered(table, state.order, state.text), cut = table.rows_cut;
     head.replaceChildren(h("tr", {}, columns.map(({ column }) => headCell(column, state, sort))));
     body.replaceChildren(...rows.slice(0, state.shown).map((row) => h("tr", {}, bodyRow(table, columns, row, most))));
-    foot.replaceChildren(...(table.totals && !state.text ? [h("tr", {}, bodyRow(table, columns, -1, []))] : []));
+    foot.replaceChildren(...(totals && !state.text ? [h("tr", {}, bodyRow(table, columns, -1, []))] : []));
     status.textContent = state.text ? `${rows.length} of ${table.rows.length} rows` : "";
     under.replaceChildren();
     if (rows.length > state.shown)
@@ -93,6 +101,6 @@ export function tableOf(table, label) {
         oninput: (event) => { state.text = event.target.value; state.shown = FIRST; draw(); } }), status)
     : null;
   return h("div", { class: "table" }, filter,
-    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label },
+    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `${label}, table` },
       h("table", { "aria-label": label }, head, body, foot)), under);
 }

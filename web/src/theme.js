@@ -10,15 +10,16 @@ export const categoryHue = (category) => (category < 0 ? GREY : CATEGORIES[categ
 
 const PARTS = { data: YELLOW, forward: BLUE, backward: VIOLET, optimizer: LIME, python: STONE, operators: AMBER, layers: GREEN,
   functions: STONE, collector: SLATE, profiler: SLATE, communication: ROSE, device: TEAL, checkpoint: GREEN, evaluation: TEAL,
-  other: GREY, idle: GREY, "other names": STONE };
+  other: GREY, idle: GREY, "other names": STONE, "smaller ones": STONE };
 const NAMED = [BLUE, VIOLET, LIME, AMBER, TEAL, ROSE, GREEN, YELLOW];
 
-/** Hues of the parts of a step; names of the program get hues in their order. */
-export function partHues() {
-  const given = new Map();
+/** Hues of the parts of a step; names of the program get, in their order, hues that no other part has. */
+export function partHues(parts) {
+  const given = new Map(), taken = new Set(parts.filter((part) => Object.hasOwn(PARTS, part)).map((part) => PARTS[part]));
+  const free = NAMED.filter((hue) => !taken.has(hue)), hues = free.length ? free : NAMED;
   return (part) => {
-    if (part in PARTS) return PARTS[part];
-    if (!given.has(part)) given.set(part, NAMED[given.size % NAMED.length]);
+    if (Object.hasOwn(PARTS, part)) return PARTS[part];
+    if (!given.has(part)) given.set(part, hues[given.size % hues.length]);
     return given.get(part);
   };
 }

@@ -20,7 +20,7 @@ export class Details {
     this.host = host;
     this.event = element("section", { class: "tl-event", "aria-label": "Selected event" });
     this.totals = element("section", { class: "tl-totals", "aria-label": "Sums of the selected time" });
-    this.box = element("aside", { class: "tl-details" }, this.event, this.totals);
+    this.box = element("section", { class: "tl-details", tabindex: "0", "aria-label": "Details of the timeline" }, this.event, this.totals);
     this.showEvent(null);
     this.showTotals(null);
   }

@@ -54,7 +54,7 @@ class Timeline {
     this.box.classList.toggle("tl-fill", this.fill);
     this.box.replaceChildren(
       element("div", { class: "tl-bar", role: "toolbar", "aria-label": "Timeline" },
-        button("All", "Show the whole run", () => this.fit()), button("\u2212", "Zoom out", () => this.zoom(ZOOM)), button("+", "Zoom in", () => this.zoom(1 / ZOOM)),
+        button("All", "All of the run", () => this.fit()), button("\u2212", "Zoom out", () => this.zoom(ZOOM)), button("+", "Zoom in", () => this.zoom(1 / ZOOM)),
         button("\u2190", "Move left", () => this.pan(-0.25)), button("\u2192", "Move right", () => this.pan(0.25)),
         this.search, button("\u2191", "Previous find", () => this.find(false)), button("\u2193", "Next find", () => this.find(true)), this.status, this.state),
       element("p", { id, class: "tl-help" }, HELP),

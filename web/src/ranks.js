@@ -1,0 +1,69 @@
+/** Ranks below each other, steps side by side; and which rank is the straggler. */
+import { h, svg, name } from "./dom.js";
+import { time, percent } from "./format.js";
+import { tableOf } from "./table.js";
+
+const ROW = 18, MOST_LABELS = 64;
+
+export const isRanked = (steps) => Boolean(steps && steps.lanes.length > 1 && steps.lanes.some((lane) => /\brank\b/i.test(lane)));
+
+const middle = (list) => { const sorted = list.slice().sort((a, b) => a - b); return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0; };
+const rankOf = (lane) => Number(/\brank (\d+)/i.exec(lane)?.[1] ?? Infinity);
+
+/** What a rank computed in a step: without the time in which it communicates, and so waits for the slow ones. */
+function ownTimes(steps) {
+  const waits = steps.parts.indexOf("communication");
+  return steps.steps.filter((step) => step.state !== 2).map((step) => ({ ...step, own: step.length - (waits < 0 ? 0 : step.parts[waits]) }));
+}
+
+function heatMap(steps, list, numbers, order, medians) {
+  const column = new Map(numbers.map((number, i) => [number, i])), row = new Map(order.map((lane, i) => [lane, i]));
+  const cells = list.map((step) => {
+    const ratio = step.own / (medians.get(step.number) || 1), excess = Math.max(0, Math.min(1, ratio - 1));
+    return svg("rect", { x: column.get(step.number), y: row.get(step.lane), width: 1.02, height: 0.94, style: `fill:color-mix(in oklab,var(--heat) ${(6 + excess * 94).toFixed(0)}%,var(--paper))` },
+      svg("title", {}, `${steps.lanes[step.lane]}, step ${step.number}: ${time(step.own)}, ${ratio.toFixed(2)} times the median of ranks`));
+  });
+  return h("div", { class: "ranks" },
+    order.length <= MOST_LABELS ? h("ol", { "aria-hidden": "true" }, order.map((lane) => h("li", {}, name(steps.lanes[lane])))) : null,
+    svg("svg", { viewBox: `0 0 ${numbers.length} ${order.length}`, preserveAspectRatio: "none", style: `height:${order.length * (order.length <= MOST_LABELS ? ROW : 4)}px`, role: "img",
+      "aria-label": `Heat map of ${order.length} ranks and ${numbers.length} steps. The table below has its figures.` }, cells));
+}
+
+const scale = () => h("p", { class: "scale" }, "the median of ranks ", h("i", { "aria-hidden": "true" }), " twice as long or longer");
+
+/** One row a rank: sums of what the map shows. */
+function stragglers(steps, list, order, medians) {
+  const slowest = new Map();
+  for (const step of list) if (!(slowest.get(step.number)?.own >= step.own)) slowest.set(step.number, step);
+  const rows = order.map((lane) => {
+    const own = list.filter((step) => step.lane === lane), longer = own.reduce((sum, step) => sum + Math.max(0, step.own - medians.get(step.number)), 0);
+    const median = middle(own.map((step) => step.own)), waits = own.reduce((sum, step) => sum + step.length - step.own, 0);
+    return [steps.lanes[lane], own.length ? own.filter((step) => slowest.get(step.number) === step).length / own.length : null, own.length ? longer / own.length : null, median,
+      own.length ? waits / own.length : null, own.length];
+  }).sort((a, b) => (b[2] ?? 0) - (a[2] ?? 0));
+  return tableOf({ rows, rows_cut: 0, columns: [{ name: "rank", label: "rank", unit: "", text: 1 }, { name: "last", label: "the slowest in", unit: "ratio", bar: 1 },
+    { name: "excess", label: "longer than the median rank, a step", unit: "ns" }, { name: "median", label: "median step, without communication", unit: "ns" },
+    { name: "waits", label: "communication, a step", unit: "ns" }, { name: "steps", label: "steps", unit: "count" }] }, "Ranks");
+}
+
+export function ranksPanel(steps) {
+  const list = ownTimes(steps), numbers = [...new Set(list.map((step) => step.number))].sort((a, b) => a - b), byStep = new Map();
+  for (const step of list) byStep.set(step.number, [...(byStep.get(step.number) || []), step.own]);
+  const medians = new Map([...byStep].map(([number, lengths]) => [number, middle(lengths)]));
+  const order = steps.lanes.map((_, lane) => lane).sort((a, b) => rankOf(steps.lanes[a]) - rankOf(steps.lanes[b]) || a - b);
+  const most = stragglers(steps, list, order, medians), columns = numbers.length;
+  return [heatMap(steps, list, numbers, order, medians), scale(), most,
+    h("p", { class: "note" }, `${columns.toLocaleString("en-US")} steps of ${order.length} ranks${steps.of > 1 ? `: of each ${steps.of} neighbouring steps of a rank the longest` : ""}. `
+      + "The time in communication is left out: in it a rank waits for the slowest one."), percentNote(list, medians)];
+}
+
+/** What all ranks together would gain if none were slower than the median rank. */
+function percentNote(list, medians) {
+  const most = new Map(), length = new Map();
+  for (const step of list) {
+    most.set(step.number, Math.max(most.get(step.number) || 0, step.own - medians.get(step.number)));
+    length.set(step.number, Math.max(length.get(step.number) || 0, step.length));
+  }
+  const sum = (map) => [...map.values()].reduce((all, value) => all + value, 0), all = sum(length);
+  return all ? h("p", { class: "note" }, `If no rank took longer than the median rank, these steps would be at most ${percent(sum(most) / all)} shorter.`) : null;
+}
