@@ -271,13 +271,12 @@ void dw_source_keep_since(struct dw_source *source, uint64_t ns)
 		uint64_t ticks = dw_source_ticks(&source->files[stream->file].clock, ns);
 		size_t first = 0;
 
-		while (first < stream->chunk_count && stream->chunks[first].end_ticks < ticks)
+		while (first + 1 < stream->chunk_count && stream->chunks[first].end_ticks < ticks)
 			first++;
 		if (!first)
 			continue;
 		stream->chunks += first;
 		stream->chunk_count -= first;
-		if (stream->chunk_count)
-			stream->chunks[0].gap_before = true;
+		stream->chunks[0].gap_before = true;
 	}
 }

@@ -329,8 +329,9 @@ void dw_source_close(struct dw_source *source);
  * have read. What is read again is mapped again. */
 void dw_source_release(const struct dw_source *source);
 
-/* Leaves out all chunks of streams that ended before `ns`, as if they had been recycled, so that a
- * reader of the end of a large trace does not walk its begin. Only before a model is made. */
+/* Leaves out the chunks that ended before `ns`, as if they had been recycled, so that a reader of the end
+ * of a large trace does not walk its begin. A stream keeps at least its last chunk. Only before a
+ * model is made. */
 void dw_source_keep_since(struct dw_source *source, uint64_t ns);
 
 /* ns on the run's time line, at least 0. */

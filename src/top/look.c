@@ -39,9 +39,12 @@ static uint64_t look_machine_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The process that the screen is named after: the first one that is not `dwell run`. */
-static const struct dw_source_process *look_main(const struct dw_source *source)
+/* The process that the screen is named after: that of the steps, or the first one that is not `dwell
+ * run`. `thread`: with the steps, or DW_NO_INDEX. */
+static const struct dw_source_process *look_main(const struct dw_source *source, uint32_t thread)
 {
+	if (thread != DW_NO_INDEX)
+		return &source->processes[source->threads[thread].process];
 	for (size_t i = 0; i < source->process_count; i++)
 		if (!(source->processes[i].flags & DW_PROCESS_RUNNER))
 			return &source->processes[i];
@@ -50,7 +53,7 @@ static const struct dw_source_process *look_main(const struct dw_source *source)
 
 static uint32_t look_main_thread(const struct dw_source *source)
 {
-	const struct dw_source_process *process = look_main(source);
+	const struct dw_source_process *process = look_main(source, DW_NO_INDEX);
 
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		if (&source->processes[source->threads[i].process] == process &&
@@ -59,9 +62,9 @@ static uint32_t look_main_thread(const struct dw_source *source)
 	return 0;
 }
 
-static void look_name(struct look *at)
+static void look_name(struct look *at, uint32_t thread)
 {
-	const struct dw_source_process *process = look_main(at->source);
+	const struct dw_source_process *process = look_main(at->source, thread);
 	char rank[48] = "", others[48] = "";
 	size_t count = 0;
 
@@ -341,6 +344,15 @@ static void look_filter(struct dwell_table *table, const char *filter)
 	free(kept);
 }
 
+/* The time before the window counts as overwritten, which is not interesting here. */
+static void look_hide_gaps(struct dwell_table *table)
+{
+	int gap = dw_table_column(table, "gap_ns");
+
+	if (gap >= 0)
+		table->columns[gap].data_only = true;
+}
+
 static int look_table(struct look *at, struct dw_model *within, struct dwell_error *error)
 {
 	const struct dw_top_request *request = at->request;
@@ -360,6 +372,7 @@ static int look_table(struct look *at, struct dw_model *within, struct dwell_err
 		snprintf(look->message, sizeof look->message, "%s", error->message);
 		return 0;
 	}
+	look_hide_gaps(look->table);
 	look->rows = look->table;
 	while (look->rows->next && (look->rows->heads_only || look->rows->summary || !look->rows->row_count))
 		look->rows = look->rows->next;
@@ -377,7 +390,7 @@ static uint32_t look_around(struct look *at)
 	struct dw_top_look *look = at->look;
 	uint32_t thread = look_step_thread(at->source, &look->step_count);
 
-	look_name(at);
+	look_name(at, thread);
 	look_time(at);
 	look_losses(at);
 	look_use(at);

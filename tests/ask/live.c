@@ -6,6 +6,7 @@
  * Each step sleeps for so long in forward and in backward. After STOP-AFTER steps it hangs inside the
  * range all_reduce of its backward pass.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -18,6 +19,17 @@ static void live_sleep(long ms)
 	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
 
 	nanosleep(&time, NULL);
+}
+
+/* A thread that recorded something at the start and nothing since. */
+static void *live_help(void *argument)
+{
+	{
+		DWELL_OP("start_up");
+	}
+	while (pause() < 0)
+		continue;
+	return argument;
 }
 
 static void live_step(long forward_ms, long backward_ms, int hangs)
@@ -50,6 +62,7 @@ int main(int count, char **arguments)
 {
 	struct dwell_options options = { .size = sizeof options, .steps_to = UINT64_MAX };
 	struct dwell_error error;
+	pthread_t helper;
 	long stop_after = count > 4 ? atol(arguments[4]) : -1;
 
 	if (count < 4)
@@ -59,6 +72,7 @@ int main(int count, char **arguments)
 		fprintf(stderr, "%s\n", error.message);
 		return 1;
 	}
+	pthread_create(&helper, NULL, live_help, NULL);
 	for (long step = 0;; step++)
 		live_step(atol(arguments[2]), atol(arguments[3]), step == stop_after);
 }

@@ -133,6 +133,15 @@ class Once(Folder):
         self.assertIn("convolution", text)
         self.assertIn("CPU", run(dwell, "top", "--help").stdout)
 
+    def test_a_thread_that_is_idle_in_this_time(self):
+        program = self.program()
+        time.sleep(1.5)
+        self.assertIn("start_up", run(dwell, "top", "--once", "--last", "all", program.trace).stdout)
+        text = run(dwell, "top", "--once", "--last", "1s", "--view", "threads", program.trace).stdout
+        self.assertIn("2 threads", text)
+        self.assertNotIn("overwritten", text)
+        self.assertNotIn("start_up", run(dwell, "top", "--once", "--last", "1s", program.trace).stdout)
+
     def test_without_a_terminal(self):
         program = self.program()
         self.assertIn("not a terminal; dwell top --once prints one state",
