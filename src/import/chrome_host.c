@@ -115,8 +115,9 @@ static void host_put_operator(struct chrome *chrome, const struct chrome_event *
 	host_add(chrome, event, item);
 }
 
-/* "## forward ##" names a phase; so do PyTorch's own annotations of optimizers and loaders. */
-static uint32_t host_annotation_op(struct chrome *chrome, const struct dw_json_string *name)
+/* "## forward ##" names a phase; so do PyTorch's own annotations of optimizers and loaders. Those of
+ * collectives have shapes. */
+static uint32_t host_annotation_op(struct chrome *chrome, const struct chrome_event *event)
 {
 	static const struct { const char *begin, *name; uint32_t category; } known[] = {
 		{ "Optimizer.step#", "optimizer", DWELL_CATEGORY_PHASE },
@@ -124,7 +125,9 @@ static uint32_t host_annotation_op(struct chrome *chrome, const struct dw_json_s
 		{ "enumerate(DataLoader)#", "DataLoader.__next__", DWELL_CATEGORY_DATA },
 	};
 	static const char *const phases[] = { "forward", "backward", "optimizer" };
+	const struct dw_json_string *name = &event->name;
 	size_t from = 0, to = name->length;
+	bool communicates = host_begins(name, "nccl:") || host_begins(name, "gloo:");
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (host_begins(name, known[i].begin)) {
@@ -141,8 +144,8 @@ static uint32_t host_annotation_op(struct chrome *chrome, const struct dw_json_s
 		if (to - from == strlen(phases[i]) && memcmp(name->at + from, phases[i], to - from) == 0)
 			return chrome_op_of(chrome, DWELL_CATEGORY_PHASE, chrome_text_plain(chrome, phases[i]),
 			                    from ? chrome_text_of(chrome, name) : 0, 0, 0, 0);
-	return host_op(chrome, host_begins(name, "nccl:") || host_begins(name, "gloo:")
-	                           ? DWELL_CATEGORY_COMMUNICATION : DWELL_CATEGORY_ZONE, name);
+	return chrome_op_of(chrome, communicates ? DWELL_CATEGORY_COMMUNICATION : DWELL_CATEGORY_ZONE,
+	                    chrome_text_of(chrome, name), 0, chrome_shapes_of(chrome, event), 0, 0);
 }
 
 /* The number in "ProfilerStep#12" or "ProfilerStep*"; false: the name is no step's. */
@@ -214,6 +217,8 @@ static void host_put_node(struct chrome *chrome, const struct chrome_event *even
 
 	chrome->runtime_events++;
 	chrome->nodes_after_run++;
+	if (chrome_has(event, CHROME_OP_NAME) && op->kind != CHROME_TEXT && !event->wrong_type)
+		chrome_count(chrome, &chrome->wrong);
 	if (!chrome_has(event, CHROME_OP_NAME) || op->kind != CHROME_TEXT || node.length <= strlen(suffix) ||
 	    memcmp(node.at + node.length - strlen(suffix), suffix, strlen(suffix)) != 0) {
 		item->op = host_op(chrome, DWELL_CATEGORY_ZONE, &event->name);
@@ -250,7 +255,7 @@ static void host_put_range(struct chrome *chrome, const struct chrome_event *eve
 		else
 			item.value = 0;
 		item.op = item.kind == CHROME_STEP ? host_op(chrome, DWELL_CATEGORY_ZONE, &event->name)
-		                                   : host_annotation_op(chrome, &event->name);
+		                                   : host_annotation_op(chrome, event);
 		break;
 	case CHROME_IS_PYTHON: item.op = host_python_op(chrome, &event->name); break;
 	case CHROME_IS_RUNTIME:

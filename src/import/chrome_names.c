@@ -15,7 +15,8 @@
 #define MOST_TEXTS ((size_t)1 << 20)
 #define MOST_TEXT_BYTES ((uint64_t)64 << 20)
 #define MOST_SHAPES ((size_t)1 << 18)
-#define MOST_TENSORS 256u /* of one operator */
+#define MOST_TENSORS 1024u /* of one operator */
+#define MOST_SIZES 3072u   /* of all of them: an entry of the dictionary lies in one block */
 #define MOST_DIMENSIONS 64u
 #define MOST_JSON 100000u
 #define LONGEST_TEXT 32000u /* of a STRING entry */
@@ -181,7 +182,7 @@ uint32_t chrome_op_of(struct chrome *chrome, uint32_t category, uint32_t name, u
 struct shapes_reader {
 	struct dw_json json;
 	struct dwell_tensor tensors[MOST_TENSORS];
-	int64_t sizes[MOST_TENSORS * 8];
+	int64_t sizes[MOST_SIZES];
 	uint32_t count, size_count;
 	const char *types; /* in "Input type"; NULL: it ended */
 };
@@ -231,14 +232,13 @@ static uint8_t chrome_shapes_next_type(struct shapes_reader *reader, bool *list)
 /* Reads "[2, 3]" as the sizes of a tensor; NULL if it is no list of integers. */
 static const char *chrome_shapes_read_sizes(struct shapes_reader *reader, const char *at, uint8_t type)
 {
-	const uint32_t space = sizeof reader->sizes / sizeof *reader->sizes;
 	struct dwell_tensor *tensor = &reader->tensors[reader->count];
 	struct dw_json_number number;
 	uint32_t count = 0;
 
 	tensor->sizes = reader->sizes + reader->size_count;
 	for (at = dw_json_space(at + 1); *at != ']';) {
-		if (count == MOST_DIMENSIONS || reader->size_count == space ||
+		if (count == MOST_DIMENSIONS || reader->size_count == MOST_SIZES ||
 		    !(at = dw_json_read_number(&reader->json, at, &number)) ||
 		    !dw_json_i64(&number, &reader->sizes[reader->size_count]))
 			return NULL;
@@ -314,6 +314,8 @@ static uint32_t chrome_shapes_write(struct chrome *chrome, const struct chrome_v
 		if (*at == ',')
 			at = dw_json_space(at + 1);
 	}
+	if (reader->count == MOST_TENSORS || reader->size_count == MOST_SIZES)
+		chrome_count(chrome, &chrome->names_dropped);
 	if (reader->count)
 		id = dw_encode_shapes(chrome_journal(chrome), reader->tensors, reader->count);
 	free(reader);

@@ -397,6 +397,7 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 	if (code)
 		return code;
 	ask.all_ranges = ask.group.annotations = dw_model_has_device(model);
+	ask.group.sizes = ask.group.shapes;
 	table.calls = dw_model_calls(model, &ask, error);
 	if (!table.calls)
 		return DWELL_E_NOMEM;
@@ -410,7 +411,7 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 	table.shapes = ask.group.shapes;
 	table.stacks = ask.group.stack_frames > 0;
 	table.flops = table.calls->has_flops && torch_asked_for_flops(dw_model_source(model));
-	code = dw_torch_rows_make(&table.rows, model, table.calls, &ask, error);
+	code = dw_torch_rows_make(&table.rows, model, table.calls, &ask, table.old, error);
 	table.device_us = (double)table.rows.device_ns / 1e3;
 	if (!code && table.rows.count)
 		code = torch_put_table(&table, error);

@@ -67,15 +67,15 @@ struct dw_torch_row {
 struct dw_torch_rows {
 	struct dw_torch_row *rows; /* in the order of their first calls */
 	size_t count;
-	uint64_t device_ns;        /* sum over events of devices, without annotations */
+	uint64_t device_ns;        /* sum over events of devices; annotations count in 1.13 only */
 	bool has_device;           /* some event of a device took time */
 	struct dw_call_row *events;
 };
 
 /* All rows of `calls`, which were requested by `ask`; with all_ranges also those of events of
- * devices. Reset zeroed rows in any case. */
+ * devices; `old`: those of PyTorch 1.13. Reset zeroed rows in any case. */
 int dw_torch_rows_make(struct dw_torch_rows *rows, struct dw_model *model,
-                       const struct dw_calls *calls, const struct dw_calls_ask *ask,
+                       const struct dw_calls *calls, const struct dw_calls_ask *ask, bool old,
                        struct dwell_error *error);
 void dw_torch_rows_reset(struct dw_torch_rows *rows);
 

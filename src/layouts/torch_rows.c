@@ -52,8 +52,10 @@ static void torch_rows_add_event(struct dw_call_row *call, struct dw_torch_row *
 	row->self_device_ns = row->device_ns;
 }
 
-/* Adds a row for each name of events, and the base of percentages. */
-static bool torch_rows_add_events(struct dw_torch_rows *rows, const struct dw_device_work *work)
+/* Adds a row for each name of events, and the base of percentages: `old` counts annotations in it, as
+ * PyTorch 1.13 does. */
+static bool torch_rows_add_events(struct dw_torch_rows *rows, const struct dw_device_work *work,
+                                  bool old)
 {
 	struct dw_torch_row *added = &rows->rows[rows->count];
 	uint32_t *steps = calloc(work->name_count + 1, sizeof *steps); /* by name: its row */
@@ -84,7 +86,7 @@ static bool torch_rows_add_events(struct dw_torch_rows *rows, const struct dw_de
 		if (!added[i].call)
 			continue;
 		rows->has_device |= added[i].device_ns > 0;
-		rows->device_ns += added[i].annotation ? 0 : added[i].device_ns;
+		rows->device_ns += added[i].annotation && !old ? 0 : added[i].device_ns;
 		added[count++] = added[i];
 	}
 	rows->count += count;
@@ -93,7 +95,7 @@ static bool torch_rows_add_events(struct dw_torch_rows *rows, const struct dw_de
 }
 
 int dw_torch_rows_make(struct dw_torch_rows *rows, struct dw_model *model,
-                       const struct dw_calls *calls, const struct dw_calls_ask *ask,
+                       const struct dw_calls *calls, const struct dw_calls_ask *ask, bool old,
                        struct dwell_error *error)
 {
 	const struct dw_device_work *work = NULL;
@@ -116,7 +118,7 @@ int dw_torch_rows_make(struct dw_torch_rows *rows, struct dw_model *model,
 	}
 	rows->count = calls->count;
 	if (device)
-		good = torch_rows_add_events(rows, work);
+		good = torch_rows_add_events(rows, work, old);
 	if (device && good && rows->count)
 		qsort(rows->rows, rows->count, sizeof *rows->rows, torch_rows_compare);
 	return good ? 0 : dw_error_set(error, DWELL_E_NOMEM, "out of memory printing a table");

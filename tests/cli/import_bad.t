@@ -91,4 +91,4 @@ $ printf '[{"cat":"Session","pid":5,"tid":6,"dur":9,"ts":0,"ph":"X","name":"mode
 $ dwell report --view operators --format csv onnx.json | cut -d , -f 1-3
 name,calls,self_ns
 Relu,1,8000
-2> dwell: onnx.json: the file ends too early at line 5, column 1; what lies before is here; 1 events have members of a wrong type or lack their time (the first at line 3, column 1); 1 events have a negative duration, which is taken as 0 (the first at line 3, column 1)
+2> dwell: onnx.json: the file ends too early at line 5, column 1; what lies before is here; 2 events have members of a wrong type or lack their time (the first at line 3, column 1); 1 events have a negative duration, which is taken as 0 (the first at line 3, column 1)

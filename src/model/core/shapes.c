@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "dwell/probe.h"
 #include "model/core/shapes.h"
 
@@ -69,4 +70,39 @@ char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style 
 		return text;
 	free(text);
 	return NULL;
+}
+
+/* The number of bytes of the sizes that PyTorch's form has of an argument. */
+static size_t shapes_size_bytes(const uint8_t *tensor)
+{
+	return tensor[0] == DWELL_ARG_INTS ? 0 : (size_t)tensor[1] * 8;
+}
+
+bool dw_shapes_same_sizes(const struct dw_entry_shapes *a, const struct dw_entry_shapes *b)
+{
+	const uint8_t *at = a ? a->tensors : NULL, *other = b ? b->tensors : NULL;
+	uint32_t count = a ? a->entry.aux : 0;
+
+	if (a == b || count != (b ? b->entry.aux : 0))
+		return a == b;
+	for (uint32_t i = 0; i < count; i++) {
+		size_t bytes = shapes_size_bytes(at);
+
+		if (bytes != shapes_size_bytes(other) || memcmp(at + 8, other + 8, bytes) != 0)
+			return false;
+		at += 8 + (size_t)at[1] * 8;
+		other += 8 + (size_t)other[1] * 8;
+	}
+	return true;
+}
+
+uint32_t dw_shapes_hash_sizes(uint32_t seed, const struct dw_entry_shapes *shapes)
+{
+	const uint8_t *at = shapes ? shapes->tensors : NULL;
+
+	for (uint32_t i = 0; shapes && i < shapes->entry.aux; i++) {
+		seed = dw_map_hash_bytes(seed + 1, at + 8, shapes_size_bytes(at));
+		at += 8 + (size_t)at[1] * 8;
+	}
+	return seed;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "model/core/shapes.h"
 #include "model/time/call_groups.h"
 
 /* ---- classes of symbols ------------------------------------------------------------------------- */
@@ -34,6 +35,8 @@ static bool groups_same_class(const struct dw_symbol *a, const struct dw_symbol 
 	    ((ask->overload || (ask->annotations && annotation)) &&
 	     !groups_same_text(a->detail, b->detail)))
 		return false;
+	if (ask->sizes)
+		return dw_shapes_same_sizes(a->shapes, b->shapes);
 	return !ask->shapes || (groups_shape_bytes(a->shapes) == groups_shape_bytes(b->shapes) &&
 	                        (!a->shapes || (a->shapes->entry.aux == b->shapes->entry.aux &&
 	                                        memcmp(a->shapes->tensors, b->shapes->tensors,
@@ -46,7 +49,9 @@ static uint32_t groups_hash_class(const struct dw_symbol *symbol, const struct d
 
 	if (ask->overload && symbol->detail)
 		hash = dw_map_hash_bytes(hash, symbol->detail, strlen(symbol->detail));
-	if (ask->shapes && symbol->shapes)
+	if (ask->sizes)
+		hash = dw_shapes_hash_sizes(hash, symbol->shapes);
+	else if (ask->shapes && symbol->shapes)
 		hash = dw_map_hash_bytes(hash, symbol->shapes->tensors, groups_shape_bytes(symbol->shapes));
 	return hash;
 }

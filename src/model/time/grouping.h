@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 struct dw_grouping {
-	bool shapes;           /* shapes of the arguments */
+	bool shapes;           /* shapes and element types of the arguments */
+	bool sizes;            /* with `shapes`: only shapes, as PyTorch; users cannot request it */
 	bool overload;         /* the detail of an operator */
 	uint32_t stack_frames; /* how many innermost frames; 0: none */
 	bool annotations;      /* the detail of a phase and of data loading; users cannot request it */
