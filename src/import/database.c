@@ -74,6 +74,8 @@ struct dw_json_string dw_rows_text(const struct dw_rows *rows, unsigned column)
 #define SPARE_STEPS ((uint64_t)2 << 20)
 #define STEPS_A_BYTE 32u
 #define BYTES_A_ROW 8u   /* at least: two of the page, the lengths, the key, a start and an end */
+#define SPARE_TEXT_BYTES ((uint64_t)64 << 20)
+#define TEXT_BYTES_A_BYTE 128u /* each row has the text of its name again */
 #define STEPS_AT_ONCE 1000
 #define MOST_VALUE_BYTES (16 << 20) /* of one value, which SQLite copies */
 
@@ -100,6 +102,7 @@ static void database_limit(struct dw_database *database, uint64_t size_bytes)
 		sqlite3_limit(database->handle, limits[i].what, limits[i].most);
 	database->steps_left = (SPARE_STEPS + size_bytes * STEPS_A_BYTE) / STEPS_AT_ONCE;
 	database->most_rows = size_bytes / BYTES_A_ROW;
+	database->text_left = SPARE_TEXT_BYTES + size_bytes * TEXT_BYTES_A_BYTE;
 	sqlite3_progress_handler(database->handle, STEPS_AT_ONCE, database_count_steps, database);
 }
 
@@ -165,8 +168,17 @@ bool dw_database_has_table(const struct dw_database *database, const char *table
 
 bool dw_database_has(const struct dw_database *database, const char *table, const char *column)
 {
-	return sqlite3_table_column_metadata(database->handle, "main", table, column, NULL, NULL, NULL, NULL,
-	                                     NULL) == SQLITE_OK;
+	sqlite3_stmt *statement = NULL;
+	bool found;
+
+	if (sqlite3_prepare_v2(database->handle, "SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden = 0 AND "
+	                       "name = ?2 COLLATE NOCASE", -1, &statement, NULL) != SQLITE_OK)
+		return false;
+	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 2, column, -1, SQLITE_STATIC);
+	found = sqlite3_step(statement) == SQLITE_ROW;
+	sqlite3_finalize(statement);
+	return found;
 }
 
 void dw_database_use_strings(struct dw_database *database, const char *table, const char *id_column)
@@ -229,18 +241,38 @@ void dw_rows_open(struct dw_rows *rows, struct dw_database *database, const char
 	rows->statement = statement;
 }
 
+/* Whether the texts of the current row fit in what the file may have. SQLite copies each, also one
+ * that all rows share. */
+static bool rows_spend_text(struct dw_rows *rows)
+{
+	int count = sqlite3_column_count(rows->statement);
+	uint64_t bytes = 0, *left = &rows->database->text_left;
+
+	for (int i = 0; i < count; i++) {
+		int type = sqlite3_column_type(rows->statement, i);
+
+		if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+			bytes += (uint64_t)sqlite3_column_bytes(rows->statement, i);
+	}
+	*left = bytes < *left ? *left - bytes : 0;
+	return *left > 0;
+}
+
 bool dw_rows_next(struct dw_rows *rows)
 {
+	bool fits = true;
 	int code;
 
 	if (!rows->statement)
 		return false;
 	code = sqlite3_step(rows->statement);
-	if (code == SQLITE_ROW && rows->row < rows->database->most_rows) {
+	if (code == SQLITE_ROW && rows->row < rows->database->most_rows && (fits = rows_spend_text(rows))) {
 		rows->row++;
 		return true;
 	}
-	if (code == SQLITE_ROW)
+	if (!fits)
+		rows_fail(rows, "it has more text than a file of this size may");
+	else if (code == SQLITE_ROW)
 		rows_fail(rows, "more rows than fit in the file");
 	else if (code == SQLITE_INTERRUPT)
 		rows_fail(rows, "it takes more steps than a file of this size may");

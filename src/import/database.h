@@ -6,8 +6,9 @@
  * that is missing has no value in any row.
  *
  * The file is read from the mapping: SQLite opens nothing. A file may have been made to harm its
- * reader. Only real tables are read, because a view may compute anything; the schema is not trusted;
- * and the number of steps and of rows is bounded by a multiple of the file's size.
+ * reader. Only real tables and columns are read, because a view and a generated column may compute
+ * anything; the schema is not trusted; and the numbers of steps, of rows and of bytes in their texts are
+ * bounded by a multiple of the file's size.
  */
 #ifndef DW_IMPORT_DATABASE_H
 #define DW_IMPORT_DATABASE_H
@@ -26,6 +27,7 @@ struct dw_database {
 	bool has_strings;
 	uint64_t steps_left;      /* thousands of steps that all queries together may still take */
 	uint64_t most_rows;       /* of a table: more do not fit in the file */
+	uint64_t text_left;       /* bytes of texts that all rows together may still have */
 	/* The first table that could not be read to its end, and why. NULL: none. */
 	const char *bad_table;
 	char bad_why[128];
@@ -41,6 +43,7 @@ int dw_database_open(struct dw_database *database, const struct dw_import_file *
 void dw_database_close(struct dw_database *database);
 /* Names the table of texts: see DW_TEXT_OF. */
 void dw_database_use_strings(struct dw_database *database, const char *table, const char *id_column);
+/* Whether the table has the column, and stores its values. */
 bool dw_database_has(const struct dw_database *database, const char *table, const char *column);
 bool dw_database_has_table(const struct dw_database *database, const char *table);
 

@@ -79,12 +79,13 @@ static void xspace_add_event(struct xspace *space, struct xs_thread *thread, uin
 	space->aggregated += aggregated;
 	/* A negative time is a large unsigned one. */
 	if (reader.bad || !message->length || message->length > UINT32_MAX || duration_ps > INT64_MAX || offset_ps > INT64_MAX) {
-		space->damaged++;
+		xspace_count_damage(space, message->bytes);
 		return;
 	}
 	start_ns = line_ns + offset_ps / 1000;
 	if (aggregated || start_ns > LATEST_NS) {
-		space->damaged += !aggregated;
+		if (!aggregated)
+			xspace_count_damage(space, message->bytes);
 		return;
 	}
 	event = DW_GROW(&thread->events, &thread->capacity, thread->count);
@@ -132,7 +133,7 @@ static struct xs_thread *xspace_memory_thread(struct xspace *space, const struct
 
 	xs_read_stats(space, message->bytes, message->length, &stats);
 	if (!(stats.has >> XS_THREAD & 1) || !stats.values[XS_THREAD].is_text) {
-		space->damaged++;
+		xspace_count_damage(space, message->bytes);
 		return NULL;
 	}
 	name = stats.values[XS_THREAD].text;
@@ -165,7 +166,8 @@ static void xspace_add_line(struct xspace *space, const struct dw_proto_field *m
 		if (thread)
 			xspace_add_event(space, thread, line.timestamp_ns - space->base_ns, &field);
 	}
-	space->damaged += reader.bad;
+	if (reader.bad)
+		xspace_count_damage(space, reader.at);
 	if (thread == &stream && stream.count)
 		xs_put_device_events(space, line.name, line.id, &stream);
 	free(stream.events);
@@ -327,7 +329,8 @@ static int xspace_finish_result(struct xspace *space, struct dw_import_result *r
 	dw_import_note(result, space->arena, space->aggregated,
 	               "events are sums without a time, and are left out");
 	dw_import_note(result, space->arena, space->damaged,
-	               "events or lines make no sense, and are left out");
+	               dw_arena_printf(space->arena, "events or lines have parts that make no sense and "
+	                               "are left out (the first at byte %zu)", space->damaged_at));
 	dw_import_note(result, space->arena, space->texts_dropped,
 	               "events have more to say than is kept");
 	dw_import_note(result, space->arena, space->lines_dropped,

@@ -56,6 +56,7 @@ struct xs_text {
 
 struct xs_value {
 	bool is_text, is_double;
+	bool bad; /* the message is damaged */
 	uint64_t number;
 	double real;
 	struct xs_text text;
@@ -161,6 +162,7 @@ struct xspace {
 	size_t async_count;
 	/* counted for the note on the file */
 	size_t events, aggregated, damaged, texts_dropped, lines_dropped;
+	size_t damaged_at; /* byte of the first of the damaged ones */
 	bool python;
 	bool failed; /* out of memory */
 };
@@ -183,6 +185,13 @@ static inline struct xs_text xs_text_of(const struct dw_proto_field *field)
 static inline int xspace_at_most(size_t length, size_t most)
 {
 	return (int)(length < most ? length : most);
+}
+
+/* Counts a part that makes no sense, and stores the place of the first one: any byte of it. */
+static inline void xspace_count_damage(struct xspace *space, const void *at)
+{
+	if (!space->damaged++)
+		space->damaged_at = (size_t)((const unsigned char *)at - space->bytes);
 }
 
 uint64_t xs_hash(uint64_t seed, const void *bytes, size_t length);
@@ -212,6 +221,7 @@ uint32_t xs_read_process(struct xspace *space, const char **name);
 
 /* xspace_stats.c */
 struct xs_stats {
+	bool bad;     /* a stat is damaged, and not here */
 	uint64_t has; /* bits: 1 << enum xs_stat, set if values[] has the stat */
 	struct xs_value values[XS_STAT_COUNT];
 	char args[1024]; /* JSON, or the text that dwell exported; "" if there is none */

@@ -168,6 +168,8 @@ static void device_put(struct xspace *space, const struct xs_event *event, uint3
 	struct xs_stats stats;
 
 	xs_read_stats(space, event->bytes, event->length, &stats);
+	if (stats.bad || event->name == UINT32_MAX)
+		xspace_count_damage(space, event->bytes);
 	if (stats.has >> XS_CORRELATION & 1 && stats.values[XS_CORRELATION].number <= UINT32_MAX)
 		record.correlation = (uint32_t)stats.values[XS_CORRELATION].number;
 	if (!derived)

@@ -197,6 +197,8 @@ static void line_put_event(struct xspace *space, struct xs_thread *to, const str
 	struct xs_stats stats;
 
 	xs_read_stats(space, event->bytes, event->length, &stats);
+	if (stats.bad)
+		xspace_count_damage(space, event->bytes);
 	if ((name->role == XS_ALLOC || name->role == XS_FREE) && line_has(&stats, XS_ADDRESS)) {
 		line_put_memory(space, to, event, &stats, name->role);
 	} else if (to->counters) {

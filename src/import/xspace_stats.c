@@ -64,6 +64,7 @@ bool xs_read_stat(const struct xspace *space, struct xs_text message, enum xs_st
 		else
 			stats_read_value(space, &field, value);
 	}
+	value->bad = reader.bad;
 	if (reader.bad || !known)
 		return false;
 	*stat = known->stat;
@@ -135,10 +136,14 @@ void xs_read_stats(const struct xspace *space, const unsigned char *event, size_
 	size_t used = 0;
 
 	stats->has = 0;
+	stats->bad = false;
 	while (dw_proto_next(&reader, &field)) {
-		if (field.field != XS_EVENT_STAT || field.wire != DW_PROTO_BYTES ||
-		    !xs_read_stat(space, xs_text_of(&field), &stat, &name, &value))
+		if (field.field != XS_EVENT_STAT || field.wire != DW_PROTO_BYTES)
 			continue;
+		if (!xs_read_stat(space, xs_text_of(&field), &stat, &name, &value)) {
+			stats->bad |= value.bad; /* without a name it is only unknown */
+			continue;
+		}
 		if (stat == XS_OTHER) {
 			stats_put_arg(stats, &used, name, &value);
 		} else {
