@@ -1,7 +1,7 @@
 """Sorts support tickets by their urgency; gradients of two halves of a batch are added and clipped.
 
 Planted: nothing.
-Truth: time of drawing tickets and of clipping, of the loop.
+Truth: time of drawing tickets, of the loop.
 """
 import torch
 from torch import nn
@@ -35,8 +35,7 @@ def main():
                     texts, wanted = tickets[chosen], urgencies[chosen]
                 loss = nn.functional.cross_entropy(model(texts), wanted) / 2
                 loss.backward()
-            with watch.planted():
-                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             watch.step()
     print(f"loss {loss.item():.3f}")

@@ -1,6 +1,6 @@
 """Learns a map of cities from their distances.
 
-Planted: all differences are written to a tensor of 38 MB for each sum, whose pages come new from the system.
+Planted: all differences are written to a tensor of 15 MB for each sum, whose pages come new from the system.
 Truth: time of the kernel for the loop's thread, of the loop.
 """
 import torch
@@ -16,9 +16,9 @@ def distances(places):
 def main():
     torch.manual_seed(59)
     torch.set_num_threads(1)
-    body = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 16))
+    body = nn.Sequential(nn.Linear(64, 1024), nn.ReLU(), nn.Linear(1024, 16))
     optimizer = torch.optim.SGD(body.parameters(), lr=0.01)
-    cities = torch.randn(768, 64)
+    cities = torch.randn(480, 64)
     wanted = torch.cdist(cities, cities) ** 2
     watch = Stopwatch()
     with watch.loop():

@@ -1,9 +1,9 @@
 /*
  * A linear model in C beside a pool of threads that wait for work.
  *
- * Decoy of waiting and of locks: six threads wait on a condition all the time, and the trainer takes their lock
- * once a step, which is free.
- * Truth: time of taking the lock in the trainer, of the loop.
+ * Decoy of waiting and of locks: six threads wait on a condition all the time, and the trainer
+ * takes their lock once a step, which is free. Truth: time of taking the lock in the trainer, of
+ * the loop.
  */
 #include <dwell/probe.h>
 
@@ -110,7 +110,7 @@ int main(void)
 	pthread_mutex_unlock(&lock);
 	for (int thread = 0; thread < THREADS; thread++)
 		pthread_join(threads[thread], NULL);
-	printf("TRUTH {\"share\": %.4f, \"loop_s\": %.2f, \"steps\": %d, \"step_ms\": %.2f}\n", locked_s / loop_s, loop_s, steps,
-	       1e3 * loop_s / steps);
+	printf("TRUTH {\"share\": %.4f, \"loop_s\": %.2f, \"steps\": %d, \"step_ms\": %.2f}\n",
+	       locked_s / loop_s, loop_s, steps, 1e3 * loop_s / steps);
 	return finished != steps;
 }

@@ -1,8 +1,8 @@
 /*
  * A recurrent layer in C that asks for its buffers anew in each step.
  *
- * Planted: 24 MB are allocated, used once and freed in each step; the system clears their pages each time.
- * Truth: time of the kernel for the thread, of the loop.
+ * Planted: 24 MB are allocated, used once and freed in each step; the system clears their pages
+ * each time. Truth: time of the kernel for the thread, of the loop.
  */
 #include <dwell/probe.h>
 
@@ -48,7 +48,9 @@ static void recur_gradient(const float *activations, float *slopes)
 	DWELL_OP("recur_gradient");
 	for (int time = TIMES - 1; time >= 0; time--)
 		for (int unit = 0; unit < WIDTH; unit++)
-			slopes[time * WIDTH + unit] = activations[time * WIDTH + unit] * (time + 1 < TIMES ? slopes[(time + 1) * WIDTH + unit] : 1) * 0.5f;
+			slopes[time * WIDTH + unit] =
+				activations[time * WIDTH + unit] *
+				(time + 1 < TIMES ? slopes[(time + 1) * WIDTH + unit] : 1) * 0.5f;
 }
 
 static void descend(const float *slopes)
@@ -92,7 +94,8 @@ int main(void)
 	}
 	loop_s = now_s() - began;
 	kernel = kernel_s() - kernel;
-	printf("TRUTH {\"share\": %.4f, \"system_share\": %.4f, \"loop_s\": %.2f, \"steps\": %d, \"step_ms\": %.2f}\n", kernel / loop_s,
-	       kernel / loop_s, loop_s, steps, 1e3 * loop_s / steps);
+	printf(
+		"TRUTH {\"share\": %.4f, \"system_share\": %.4f, \"loop_s\": %.2f, \"steps\": %d, \"step_ms\": %.2f}\n",
+		kernel / loop_s, kernel / loop_s, loop_s, steps, 1e3 * loop_s / steps);
 	return 0;
 }

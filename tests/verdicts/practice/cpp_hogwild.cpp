@@ -15,14 +15,16 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace
+{
 
 constexpr int USERS = 2000, ITEMS = 3000, RANK = 32, BATCH = 60000;
 constexpr double SECONDS = 3;
 
 double now_s()
 {
-	return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+	return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+	    .count();
 }
 
 struct Rating {
@@ -32,7 +34,8 @@ struct Rating {
 
 struct Factors {
 	std::mutex mutex;
-	std::vector<float> users = std::vector<float>(USERS * RANK, 0.1f), items = std::vector<float>(ITEMS * RANK, 0.1f);
+	std::vector<float> users = std::vector<float>(USERS * RANK, 0.1f),
+					   items = std::vector<float>(ITEMS * RANK, 0.1f);
 };
 
 std::vector<Rating> draw(std::mt19937 &random, int count)
@@ -40,14 +43,16 @@ std::vector<Rating> draw(std::mt19937 &random, int count)
 	std::vector<Rating> ratings(count);
 
 	for (Rating &rating : ratings)
-		rating = { static_cast<int>(random() % USERS), static_cast<int>(random() % ITEMS), static_cast<float>(random() % 5) };
+		rating = { static_cast<int>(random() % USERS), static_cast<int>(random() % ITEMS),
+			       static_cast<float>(random() % 5) };
 	return ratings;
 }
 
 void descend(Factors &factors, const std::vector<Rating> &ratings)
 {
 	for (const Rating &rating : ratings) {
-		float *user = &factors.users[rating.user * RANK], *item = &factors.items[rating.item * RANK], error = -rating.stars;
+		float *user = &factors.users[rating.user * RANK],
+			  *item = &factors.items[rating.item * RANK], error = -rating.stars;
 
 		for (int each = 0; each < RANK; each++)
 			error += user[each] * item[each];
@@ -65,10 +70,12 @@ void fold_in(Factors &factors, std::atomic<bool> &training)
 	std::mt19937 random(2);
 
 	while (training) {
-		std::vector<Rating> ratings = draw(random, 70000);
+		std::vector<Rating> ratings = draw(random, 110000);
 		{
 			std::lock_guard<std::mutex> guard(factors.mutex);
-			std::sort(ratings.begin(), ratings.end(), [](const Rating &left, const Rating &right) { return left.user < right.user; });
+			std::sort(ratings.begin(), ratings.end(), [](const Rating &left, const Rating &right) {
+				return left.user < right.user;
+			});
 			ratings.resize(500);
 			descend(factors, ratings);
 		}
@@ -76,7 +83,7 @@ void fold_in(Factors &factors, std::atomic<bool> &training)
 	}
 }
 
-}
+} // namespace
 
 int main()
 {
@@ -90,7 +97,8 @@ int main()
 
 	for (; now_s() - began < SECONDS; steps++) {
 		DWELL_STEP();
-		std::vector<Rating> batch(all.begin() + steps % 8 * BATCH, all.begin() + (steps % 8 + 1) * BATCH);
+		std::vector<Rating> batch(all.begin() + steps % 8 * BATCH,
+		                          all.begin() + (steps % 8 + 1) * BATCH);
 		double asked = now_s();
 
 		std::lock_guard<std::mutex> guard(factors.mutex);
@@ -101,7 +109,7 @@ int main()
 	loop_s = now_s() - began;
 	training = false;
 	folding.join();
-	std::printf("TRUTH {\"share\": %.4f, \"loop_s\": %.2f, \"steps\": %d, \"step_ms\": %.2f}\n", waited_s / loop_s, loop_s, steps,
-		    1e3 * loop_s / steps);
+	std::printf("TRUTH {\"share\": %.4f, \"loop_s\": %.2f, \"steps\": %d, \"step_ms\": %.2f}\n",
+	            waited_s / loop_s, loop_s, steps, 1e3 * loop_s / steps);
 	return 0;
 }

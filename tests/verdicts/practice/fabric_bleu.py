@@ -14,7 +14,7 @@ from torch import nn
 from stopwatch import Stopwatch
 
 warnings.filterwarnings("ignore")
-WORDS = 300
+WORDS = 200
 
 
 def bleu(said, wanted):
@@ -29,9 +29,9 @@ def bleu(said, wanted):
 class Translator(nn.Module):
     def __init__(self):
         super().__init__()
-        self.embedding = nn.Embedding(WORDS, 160)
-        self.encoder = nn.TransformerEncoderLayer(160, 4, 320, batch_first=True)
-        self.words = nn.Linear(160, WORDS)
+        self.embedding = nn.Embedding(WORDS, 96)
+        self.encoder = nn.TransformerEncoderLayer(96, 4, 192, batch_first=True)
+        self.words = nn.Linear(96, WORDS)
 
     def forward(self, source):
         return self.words(self.encoder(self.embedding(source)))
@@ -46,13 +46,13 @@ def main():
     watch = Stopwatch()
     with watch.loop():
         while watch.seconds() < 3:
-            source = torch.randint(WORDS, (32, 24))
+            source = torch.randint(WORDS, (24, 20))
             target = source.flip(1)
             scores = model(source)
             with watch.planted():
                 said = scores.argmax(2).tolist()
                 weights = torch.tensor([1 - bleu(one, other) for one, other in zip(said, target.tolist())])
-            loss = (nn.functional.cross_entropy(scores.transpose(1, 2), target, reduction="none").mean(1) * weights).mean()
+            loss = (nn.functional.cross_entropy(scores.flatten(0, 1), target.flatten(), reduction="none").view(24, 20).mean(1) * weights).mean()
             optimizer.zero_grad()
             fabric.backward(loss)
             optimizer.step()

@@ -1,4 +1,4 @@
-"""Learns sentence embeddings; every 30 steps it looks for the hardest negatives of all sentences.
+"""Learns sentence embeddings; every 15 steps it looks for the hardest negatives of all sentences.
 
 Planted: that search takes several times as long as a step.
 Truth: time of the searches, of the loop.
@@ -27,7 +27,7 @@ def main():
     watch = Stopwatch()
     with watch.loop():
         while watch.seconds() < 3.3:
-            if len(watch.marks) % 30 == 0:
+            if len(watch.marks) % 15 == 0:
                 with watch.planted():
                     negatives = hardest(encoder, sentences)
             chosen = torch.randint(1200, (512,))

@@ -15,8 +15,8 @@ from stopwatch import Stopwatch
 def main():
     torch.manual_seed(78)
     model = nn.Sequential(nn.Linear(16, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, 1))
-    optimizer = torch.optim.LBFGS(model.parameters(), lr=0.05, max_iter=2, history_size=4)
-    lines = torch.randn(6000, 16)
+    optimizer = torch.optim.LBFGS(model.parameters(), lr=0.05, max_iter=2, history_size=2)
+    lines = torch.randn(10000, 16)
     heights = (lines[:, :1] * 2).sin()
     watch, closures = Stopwatch(), [0.0]
 

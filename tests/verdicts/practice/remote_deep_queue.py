@@ -28,7 +28,7 @@ class Roads(Dataset):
 def main():
     torch.manual_seed(83)
     torch.set_num_threads(1)
-    model = nn.Sequential(nn.Conv2d(3, 24, 3, padding=1), nn.ReLU(), nn.Conv2d(24, 24, 3, padding=1), nn.ReLU(), nn.Conv2d(24, 2, 1))
+    model = nn.Sequential(nn.Conv2d(3, 40, 3, padding=1), nn.ReLU(), nn.Conv2d(40, 40, 3, padding=1), nn.ReLU(), nn.Conv2d(40, 2, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     loader = DataLoader(Roads(), batch_size=8, num_workers=2, prefetch_factor=6)
     watch, batches = Stopwatch(), iter(loader)

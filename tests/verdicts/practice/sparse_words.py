@@ -13,7 +13,7 @@ class Words(nn.Module):
     def __init__(self, words=60_000, width=96):
         super().__init__()
         self.centre = nn.Embedding(words, width, sparse=True)
-        self.mix = nn.Sequential(nn.Linear(width, 640), nn.Tanh(), nn.Linear(640, width))
+        self.mix = nn.Sequential(nn.Linear(width, 2000), nn.Tanh(), nn.Linear(2000, width))
 
     def forward(self, centres, neighbours):
         mixed = self.mix(self.centre(centres))
