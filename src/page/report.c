@@ -1,11 +1,15 @@
 /* The file of a report, and which views it has; see report.h. */
 #include "page/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "base/text.h"
+#include "model/core/freed_bytes.h"
+#include "model/device/device.h"
 #include "page/span.h"
 #include "views/views.h"
 
@@ -13,35 +17,66 @@
 #define MOST_METAS 200u
 #define DATA_MARK "@DWELL_DATA@"
 
+/* What shares products is computed by one thread, and different groups at the same time. */
+enum report_group { GROUP_FIRST, GROUP_SUMS, GROUP_CALLS, GROUP_TIMELINE, GROUP_LAYERS, GROUPS };
+
 static const struct {
 	const char *view;
 	const char *title;    /* of a table that is grouped; otherwise NULL */
 	const char *group_by;
 	size_t limit;
 	bool all;
+	enum report_group group;
 } report_views[] = {
-	{ "overview", NULL, NULL, 12, false },
-	{ "verdict", NULL, NULL, SIZE_MAX, true },
-	{ "steps", NULL, NULL, 30, false },
-	{ "phases", NULL, NULL, 60, false },
-	{ "operators", NULL, NULL, 250, false },
-	{ "operators", "by shape", "shape", 250, false },
-	{ "operators", "by stack", "stack:5", 120, false },
-	{ "layers", NULL, NULL, 400, false },
-	{ "functions", NULL, NULL, 250, false },
-	{ "actions", NULL, NULL, 250, false },
-	{ "events", NULL, NULL, 200, false },
-	{ "handlers", NULL, NULL, 200, false },
-	{ "sequence", NULL, NULL, 250, false },
-	{ "dataloader", NULL, NULL, 200, false },
-	{ "memory", NULL, NULL, 150, false },
-	{ "threads", NULL, NULL, 200, false },
-	{ "gc", NULL, NULL, 100, false },
-	{ "flops", NULL, NULL, 100, false },
-	{ "device", NULL, NULL, 200, false },
-	{ "kernels", NULL, NULL, 200, false },
-	{ "streams", NULL, NULL, 200, false },
-	{ "facts", NULL, NULL, SIZE_MAX, false },
+	{ "overview", NULL, NULL, 12, false, GROUP_FIRST },
+	{ "verdict", NULL, NULL, SIZE_MAX, true, GROUP_SUMS },
+	{ "steps", NULL, NULL, 30, false, GROUP_SUMS },
+	{ "phases", NULL, NULL, 60, false, GROUP_SUMS },
+	{ "operators", NULL, NULL, 250, false, GROUP_SUMS },
+	{ "operators", "by shape", "shape", 250, false, GROUP_CALLS },
+	{ "operators", "by stack", "stack:5", 120, false, GROUP_CALLS },
+	{ "layers", NULL, NULL, 400, false, GROUP_LAYERS },
+	{ "functions", NULL, NULL, 250, false, GROUP_SUMS },
+	{ "actions", NULL, NULL, 250, false, GROUP_SUMS },
+	{ "events", NULL, NULL, 200, false, GROUP_SUMS },
+	{ "handlers", NULL, NULL, 200, false, GROUP_SUMS },
+	{ "sequence", NULL, NULL, 250, false, GROUP_SUMS },
+	{ "dataloader", NULL, NULL, 200, false, GROUP_SUMS },
+	{ "memory", NULL, NULL, 150, false, GROUP_SUMS },
+	{ "threads", NULL, NULL, 200, false, GROUP_SUMS },
+	{ "gc", NULL, NULL, 100, false, GROUP_SUMS },
+	{ "flops", NULL, NULL, 100, false, GROUP_SUMS },
+	{ "device", NULL, NULL, 200, false, GROUP_SUMS },
+	{ "kernels", NULL, NULL, 200, false, GROUP_SUMS },
+	{ "streams", NULL, NULL, 200, false, GROUP_SUMS },
+	{ "facts", NULL, NULL, SIZE_MAX, false, GROUP_SUMS },
+};
+#define VIEWS (sizeof report_views / sizeof *report_views)
+
+static int report_put_timeline(struct dw_writer_out *out, struct dw_model *model,
+                               struct dwell_error *error);
+
+static const struct {
+	const char *name;
+	int (*put)(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error);
+	enum report_group group;
+} report_parts[] = {
+	{ "steps", dw_page_put_steps, GROUP_SUMS },
+	{ "flame", dw_page_put_flame, GROUP_SUMS },
+	{ "memory", dw_page_put_memory, GROUP_SUMS },
+	{ "timeline", report_put_timeline, GROUP_TIMELINE },
+};
+#define PARTS (sizeof report_parts / sizeof *report_parts)
+
+/* What the groups have written, until it is put together. */
+struct report_work {
+	struct dw_model *model;
+	struct dw_model *models[GROUPS];
+	struct dw_writer_out views[VIEWS], parts[PARTS];
+	struct {
+		int result;
+		struct dwell_error error;
+	} groups[GROUPS];
 };
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -112,8 +147,8 @@ static void report_put_trace(struct dw_writer_out *out, const struct dw_source *
 	dw_out_text(out, "}");
 }
 
-/* Adds the tables of a view. A view without data in this trace adds none. */
-static int report_put_view(struct dw_writer_out *out, struct dw_model *model, size_t index, bool *any,
+/* Writes the tables of a view. A view without data in this trace writes none. */
+static int report_put_view(struct dw_writer_out *out, struct dw_model *model, size_t index,
                            struct dwell_error *error)
 {
 	const struct dwell_view_options options = { .size = sizeof options,
@@ -126,24 +161,10 @@ static int report_put_view(struct dw_writer_out *out, struct dw_model *model, si
 	if (result == DWELL_E_NO_DATA)
 		return 0;
 	for (const struct dwell_table *part = table; !result && part; part = part->next) {
-		dw_out_text(out, *any ? ",\n" : "\n");
-		*any = true;
+		dw_out_text(out, part == table ? "" : ",\n");
 		dw_page_put_table(out, part, report_views[index].title);
 	}
 	dw_table_destroy(table);
-	return result;
-}
-
-static int report_put_tables(struct dw_writer_out *out, struct dw_model *model,
-                             struct dwell_error *error)
-{
-	bool any = false;
-	int result = 0;
-
-	dw_out_text(out, "\"tables\":[");
-	for (size_t i = 0; !result && i < sizeof report_views / sizeof *report_views; i++)
-		result = report_put_view(out, model, i, &any, error);
-	dw_out_text(out, "]");
 	return result;
 }
 
@@ -187,33 +208,126 @@ static int report_put_timeline(struct dw_writer_out *out, struct dw_model *model
 	return result;
 }
 
-static int report_put_data(struct dw_writer_out *out, struct dw_model *model,
-                           struct dwell_error *error)
+/* ---- the groups ---------------------------------------------------------------------------------- */
+
+static void report_run_group(struct report_work *work, enum report_group group,
+                             struct dw_model *model)
 {
-	static const struct {
-		const char *name;
-		int (*put)(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error);
-	} parts[] = {
-		{ "steps", dw_page_put_steps },
-		{ "flame", dw_page_put_flame },
-		{ "memory", dw_page_put_memory },
-		{ "timeline", report_put_timeline },
-	};
+	int *result = &work->groups[group].result;
+	struct dwell_error *error = &work->groups[group].error;
+
+	for (size_t i = 0; !*result && i < VIEWS; i++)
+		if (report_views[i].group == group)
+			*result = report_put_view(&work->views[i], model, i, error);
+	for (size_t i = 0; !*result && i < PARTS; i++)
+		if (report_parts[i].group == group)
+			*result = report_parts[i].put(&work->parts[i], model, error);
+}
+
+static void report_run(void *context, unsigned worker, size_t index)
+{
+	struct report_work *work = context;
+	enum report_group group = (enum report_group)(index + GROUP_FIRST + 1);
+
+	report_run_group(work, group, work->models[group]);
+}
+
+/* Runs the other groups at the same time, each with a model of its own. With one core they share the
+ * model: then no product is computed twice. */
+static int report_run_others(struct report_work *work, struct dwell_error *error)
+{
+	unsigned workers = dw_pool_workers(GROUPS - 1);
+	int result = 0;
+
+	for (unsigned i = GROUP_FIRST + 1; i < GROUPS && !result; i++) {
+		work->models[i] = workers > 1 && i != GROUP_SUMS ? dw_model_beside(work->model, error)
+		                                                 : work->model;
+		result = work->models[i] ? 0 : DWELL_E_NOMEM;
+	}
+	if (!result)
+		dw_pool_run(GROUPS - 1, workers, report_run, work);
+	for (unsigned i = GROUP_FIRST + 1; i < GROUPS; i++)
+		if (work->models[i] != work->model)
+			dw_model_destroy(work->models[i]);
+	return result;
+}
+
+/* The first group uses all cores, and what it computes is used by all other groups. So are the sizes
+ * of freed memory and the work of devices, which several groups need. */
+static int report_run_all(struct report_work *work, struct dwell_error *error)
+{
+	struct dw_freed_bytes freed;
 	int result;
 
+	report_run_group(work, GROUP_FIRST, work->model);
+	if (!work->groups[GROUP_FIRST].result) {
+		if (!dw_freed_bytes_init(&freed, work->model, true))
+			return dw_error_set(error, DWELL_E_NOMEM, "out of memory while writing a report");
+		if (dw_model_has_device(work->model) && !dw_model_device_work(work->model, error))
+			return DWELL_E_NOMEM;
+		result = report_run_others(work, error);
+		if (result)
+			return result;
+	}
+	for (size_t i = 0; i < GROUPS; i++) {
+		result = work->groups[i].result;
+		if (result) {
+			*error = work->groups[i].error;
+			return result;
+		}
+	}
+	for (size_t i = 0; i < VIEWS + PARTS; i++)
+		if ((i < VIEWS ? &work->views[i] : &work->parts[i - VIEWS])->error)
+			return dw_error_set(error, DWELL_E_NOMEM, "out of memory while writing a report");
+	return 0;
+}
+
+static void report_put_all(const struct report_work *work, struct dw_writer_out *out)
+{
+	bool any = false;
+
 	dw_out_text(out, "{\"version\":1,\n");
-	report_put_trace(out, dw_model_source(model));
+	report_put_trace(out, dw_model_source(work->model));
 	dw_out_text(out, ",\n");
-	report_put_environment(out, dw_model_source(model));
-	dw_out_text(out, ",\n");
-	result = report_put_tables(out, model, error);
-	for (size_t i = 0; !result && i < sizeof parts / sizeof *parts; i++) {
+	report_put_environment(out, dw_model_source(work->model));
+	dw_out_text(out, ",\n\"tables\":[");
+	for (size_t i = 0; i < VIEWS; i++) {
+		if (!work->views[i].used)
+			continue;
+		dw_out_text(out, any ? ",\n" : "\n");
+		dw_out_bytes(out, work->views[i].buffer, work->views[i].used);
+		any = true;
+	}
+	dw_out_text(out, "]");
+	for (size_t i = 0; i < PARTS; i++) {
 		dw_out_text(out, ",\n\"");
-		dw_out_text(out, parts[i].name);
+		dw_out_text(out, report_parts[i].name);
 		dw_out_text(out, "\":");
-		result = parts[i].put(out, model, error);
+		dw_out_bytes(out, work->parts[i].buffer, work->parts[i].used);
 	}
 	dw_out_text(out, "}");
+}
+
+int dw_page_report_data(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error)
+{
+	struct report_work *work = calloc(1, sizeof *work);
+	int result;
+
+	if (!work)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while writing a report");
+	work->model = model;
+	for (size_t i = 0; i < VIEWS; i++)
+		dw_out_init_memory(&work->views[i]);
+	for (size_t i = 0; i < PARTS; i++)
+		dw_out_init_memory(&work->parts[i]);
+	result = report_run_all(work, error);
+	if (!result)
+		report_put_all(work, out);
+	for (size_t i = 0; i < VIEWS; i++)
+		dw_out_reset(&work->views[i]);
+	for (size_t i = 0; i < PARTS; i++)
+		dw_out_reset(&work->parts[i]);
+	free(work);
 	return result;
 }
 
@@ -223,7 +337,7 @@ int dw_page_report(struct dw_model *model, struct dw_writer_out *out, struct dwe
 	int result;
 
 	dw_out_bytes(out, dw_page_bundle, (size_t)(data - dw_page_bundle));
-	result = report_put_data(out, model, error);
+	result = dw_page_report_data(model, out, error);
 	dw_out_text(out, data + strlen(DATA_MARK));
 	return result;
 }

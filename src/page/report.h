@@ -26,6 +26,9 @@
 /* Errors of `out` are its own. */
 int dw_page_report(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error);
 
+/* The data alone. */
+int dw_page_report_data(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error);
+
 /* ---- the parts of the data; each writes one value of JSON ---------------------------------- */
 
 #define DW_PAGE_MOST_TEXT 400u   /* bytes of a text; longer ones are cut and end in "…" */

@@ -179,19 +179,36 @@ static void calls_put_rows(struct filling *filling)
 }
 
 static int calls_check_recorded(struct dw_model *model, const struct dw_grouping *group,
-                                const struct dw_calls *calls, struct dwell_error *error)
+                                bool has_shapes, bool has_stacks, struct dwell_error *error)
 {
 	char name[256];
 
-	if (group->shapes && !calls->has_shapes)
+	if (group->shapes && !has_shapes)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "%s has no shapes: record with dwell run --shapes, or with record_shapes of "
 		                    "a profile", dw_view_trace_name(model, name));
-	if (group->stack_frames && !calls->has_stacks)
+	if (group->stack_frames && !has_stacks)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "%s has no stacks: record with dwell run --stacks, or with with_stack of a "
 		                    "profile", dw_view_trace_name(model, name));
 	return 0;
+}
+
+/* Whether anything at all has shapes or a stack: if not, no walk is needed to say so. */
+static int calls_check_any(struct dw_model *model, const struct dw_grouping *group,
+                           struct dwell_error *error)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_symbol *symbols;
+	bool shapes = false, stacks = false;
+	size_t count;
+
+	symbols = dw_model_symbols(model, &count);
+	for (size_t i = 0; i < count && !shapes; i++)
+		shapes = symbols[i].shapes != NULL;
+	for (size_t i = 0; i < source->file_count && !stacks; i++)
+		stacks = source->files[i].stacks != NULL;
+	return calls_check_recorded(model, group, shapes, stacks, error);
 }
 
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
@@ -202,12 +219,14 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 	struct filling filling = { .symbols = dw_model_symbols(model, NULL) };
 	struct dw_column columns[MOST_COLUMNS];
 
-	if (dw_grouping_parse(options->group_by, &ask.group, error))
+	if (dw_grouping_parse(options->group_by, &ask.group, error) ||
+	    calls_check_any(model, &ask.group, error))
 		return NULL;
 	filling.calls = dw_model_calls(model, &ask, error);
 	for (size_t i = 0; i < dw_model_source(model)->process_count; i++)
 		filling.python |= dw_model_source(model)->processes[i].flags & DW_PROCESS_PYTHON;
-	if (!filling.calls || calls_check_recorded(model, &ask.group, filling.calls, error))
+	if (!filling.calls || calls_check_recorded(model, &ask.group, filling.calls->has_shapes,
+	                                            filling.calls->has_stacks, error))
 		return NULL;
 	if (dw_model_has_device(model)) {
 		filling.device = dw_model_device_by_call(model, &ask, error);

@@ -1,90 +1,304 @@
 /*
- * The bytes that each free subtracts.
+ * The bytes that each free subtracts; see freed_bytes.h.
  *
- * A FREE record has only an address. Memory may be allocated in one stream and freed in another,
- * but a pass reads one stream after the other. All allocations and frees of a process are therefore
- * sorted by address and time first. A free of memory that was allocated before the recording counts
- * 0 bytes. Memory of devices counts 0 bytes too: the columns show CPU memory.
+ * Memory may be allocated in one stream and freed in another, but a pass reads one stream after the
+ * other. So the changes of each stream are collected first, without its ranges. Then those of all
+ * streams of a process are visited in order of time, and a table of what is allocated now says what a
+ * free subtracts. A free of memory that was allocated before the recording counts 0 bytes. Memory of
+ * devices counts 0 bytes too: the columns show CPU memory.
  */
+#include "model/core/freed_bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "model/core/events.h"
-#include "model/core/freed_bytes.h"
+#include "base/pool.h"
+#include "model/core/product.h"
 #include "model/core/scope.h"
+#include "model/core/walk.h"
 
-struct change {
-	uint64_t ns, address, bytes;
-	uint32_t process;
-	uint32_t order;
-	bool is_free;
+#define IS_FREE INT64_MIN /* as the bytes of a change, until they are known */
+
+struct freed_all {
+	struct dw_freed_stream *streams;
+	size_t count;
 };
 
-struct collection {
-	struct dw_model *model;
-	struct change *changes;
-	size_t count, capacity;
+/* ---- the changes of a stream ------------------------------------------------------------------- */
+
+struct freed_walk {
+	struct dw_walk walk; /* must be the first member */
+	struct dw_freed_stream *stream;
+	uint64_t **ticks;
+	size_t tick_capacity;
+	const bool *on_device; /* by merged symbol */
 	bool failed;
 };
 
-static int freed_collect(void *pointer, const struct dw_event *event)
-{
-	struct collection *all = pointer;
-	const char *device;
-	struct change *change;
+struct freed_collect {
+	struct dw_model *model;
+	struct freed_all *all;
+	uint64_t **ticks; /* by stream: of its changes */
+	bool *on_device;
+	bool failed;      /* atomic */
+};
 
-	if (event->type != DW_EVENT_ALLOC && event->type != DW_EVENT_FREE)
-		return 0;
-	change = DW_GROW(&all->changes, &all->capacity, all->count);
-	if (!change || all->count == UINT32_MAX) {
-		all->failed = true;
-		return -1;
+DW_INLINE void freed_begin(void *state, uint64_t ticks, uint32_t id)
+{
+}
+
+DW_INLINE void freed_end(void *state, uint64_t ticks)
+{
+}
+
+static void freed_flush(void *state, uint64_t ticks, enum dw_flush why)
+{
+}
+
+static __attribute__((noinline)) void freed_take(struct freed_walk *walk, uint64_t now,
+                                                 const struct dw_record *record)
+{
+	struct dw_freed_stream *stream = walk->stream;
+	struct dw_freed_change *change;
+	uint64_t *ticks;
+	uint32_t id = record->id < walk->walk.op_count ? record->id : 0;
+
+	change = DW_GROW(&stream->changes, &stream->capacity, stream->count);
+	ticks = change ? DW_GROW(walk->ticks, &walk->tick_capacity, stream->count) : NULL;
+	if (!ticks) {
+		walk->failed = true;
+		return;
 	}
-	device = all->model->symbols[event->symbol].detail;
-	change->ns = event->start_ns;
-	change->address = event->handle;
-	change->bytes = !device || strncmp(device, "cpu", 3) == 0 ? event->size_bytes : 0;
-	change->process = all->model->source->threads[event->thread].process;
-	change->order = (uint32_t)all->count++;
-	change->is_free = event->type == DW_EVENT_FREE;
-	return 0;
+	change->address = dw_record_u64(record, 0);
+	change->bytes = IS_FREE;
+	if (record->kind == DW_ALLOC)
+		change->bytes = walk->on_device[walk->walk.model->symbol_by_id[walk->walk.stream->file][id]]
+		                    ? 0 : (int64_t)(dw_record_u64(record, 2) & INT64_MAX);
+	*ticks = now;
+	stream->count++;
 }
 
-static int freed_compare_changes(const void *left, const void *right)
+DW_INLINE void freed_other(void *state, uint64_t ticks, const struct dw_record *record)
 {
-	const struct change *a = left, *b = right;
+	struct dw_record copy = *record;
 
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return a->order < b->order ? -1 : 1;
+	if (dw_walk_break(state, ticks, &copy, freed_flush))
+		return;
+	if (copy.kind == DW_ALLOC || copy.kind == DW_FREE)
+		freed_take(state, ticks, &copy);
 }
 
-/* Sorted by address and time, a free follows its allocation. */
-static void freed_resolve(struct collection *all, struct dw_freed_change *changes)
+static void freed_walk_stream(void *context, unsigned worker, size_t at)
 {
-	uint64_t live = 0;
+	struct freed_collect *collect = context;
+	struct dw_model *model = collect->model;
+	size_t stream = model->stream_order[at];
+	struct freed_walk walk = { .stream = &collect->all->streams[stream],
+		.ticks = &collect->ticks[stream], .on_device = collect->on_device };
+	void *buffer = malloc(DW_BLOCK_BYTES);
 
-	if (all->count)
-		qsort(all->changes, all->count, sizeof *all->changes, freed_compare_changes);
-	for (size_t i = 0; i < all->count; i++) {
-		const struct change *change = &all->changes[i];
+	walk.failed = !buffer;
+	if (buffer) {
+		dw_walk_init(&walk.walk, model, stream, buffer);
+		dw_walk(&walk.walk, freed_begin, freed_end, freed_other, freed_flush, NULL);
+	}
+	free(buffer);
+	if (walk.failed)
+		__atomic_store_n(&collect->failed, true, __ATOMIC_RELAXED);
+}
 
-		if (!i || change[-1].process != change->process || change[-1].address != change->address)
-			live = 0;
-		changes[change->order].address = change->address;
-		if (change->is_free) {
-			changes[change->order].bytes = -(int64_t)live;
-			live = 0;
-		} else {
-			changes[change->order].bytes = (int64_t)change->bytes;
-			live = change->bytes;
+/* ---- what is allocated now ------------------------------------------------------------------------ */
+
+/* Open addressing with linear probing, at most half full. */
+struct freed_live {
+	struct freed_block { uint64_t address; int64_t bytes; } *blocks; /* address 0: not used */
+	size_t mask, count;
+};
+
+static uint64_t freed_key(uint64_t address)
+{
+	return address ? address : UINT64_MAX;
+}
+
+static size_t freed_home(const struct freed_live *live, uint64_t key)
+{
+	return (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & live->mask;
+}
+
+/* The block with this key, or the one that is free for it. */
+static struct freed_block *freed_find(const struct freed_live *live, uint64_t key)
+{
+	size_t at = freed_home(live, key);
+
+	while (live->blocks[at].address && live->blocks[at].address != key)
+		at = (at + 1) & live->mask;
+	return &live->blocks[at];
+}
+
+static bool freed_reserve(struct freed_live *live)
+{
+	struct freed_live larger = { NULL, live->blocks ? live->mask * 2 + 1 : 1023, live->count };
+
+	if (live->blocks && live->count * 2 <= live->mask)
+		return true;
+	larger.blocks = calloc(larger.mask + 1, sizeof *larger.blocks);
+	if (!larger.blocks)
+		return false;
+	for (size_t i = 0; live->blocks && i <= live->mask; i++)
+		if (live->blocks[i].address)
+			*freed_find(&larger, live->blocks[i].address) = live->blocks[i];
+	free(live->blocks);
+	*live = larger;
+	return true;
+}
+
+/* Removes a block, and moves those behind it that would no longer be found. */
+static void freed_remove(struct freed_live *live, struct freed_block *block)
+{
+	size_t hole = (size_t)(block - live->blocks), at = hole;
+
+	live->count--;
+	for (;;) {
+		at = (at + 1) & live->mask;
+		if (!live->blocks[at].address)
+			break;
+		if (((at - freed_home(live, live->blocks[at].address)) & live->mask) >=
+		    ((at - hole) & live->mask)) {
+			live->blocks[hole] = live->blocks[at];
+			hole = at;
 		}
 	}
+	live->blocks[hole].address = 0;
+}
+
+static bool freed_settle(struct freed_live *live, struct dw_freed_change *change)
+{
+	uint64_t key = freed_key(change->address);
+	struct freed_block *block;
+
+	if (!freed_reserve(live))
+		return false;
+	block = freed_find(live, key);
+	if (change->bytes != IS_FREE) {
+		live->count += !block->address;
+		*block = (struct freed_block){ key, change->bytes };
+		return true;
+	}
+	change->bytes = block->address ? -block->bytes : 0;
+	if (block->address)
+		freed_remove(live, block);
+	return true;
+}
+
+/* ---- the streams of a process in order of time ---------------------------------------------------- */
+
+struct freed_head {
+	const uint64_t *ticks;
+	struct dw_freed_stream *stream;
+	size_t at;
+};
+
+struct freed_heap {
+	struct freed_head *heads;
+	size_t count;
+};
+
+/* Changes of the same time are in the order of the streams. */
+static bool freed_is_earlier(const struct freed_head *a, const struct freed_head *b)
+{
+	if (a->ticks[a->at] != b->ticks[b->at])
+		return a->ticks[a->at] < b->ticks[b->at];
+	return a->stream < b->stream;
+}
+
+static void freed_sift(struct freed_heap *heap, size_t at)
+{
+	for (;;) {
+		size_t child = at * 2 + 1;
+		struct freed_head head = heap->heads[at];
+
+		if (child + 1 < heap->count && freed_is_earlier(&heap->heads[child + 1], &heap->heads[child]))
+			child++;
+		if (child >= heap->count || !freed_is_earlier(&heap->heads[child], &head))
+			return;
+		heap->heads[at] = heap->heads[child];
+		heap->heads[child] = head;
+		at = child;
+	}
+}
+
+static bool freed_settle_process(const struct freed_collect *collect, uint32_t process,
+                                 struct freed_heap *heap)
+{
+	const struct dw_source *source = collect->model->source;
+	struct freed_live live = { NULL, 0, 0 };
+	bool good = true;
+
+	heap->count = 0;
+	for (size_t i = 0; i < source->stream_count; i++)
+		if (source->streams[i].process == process && collect->all->streams[i].count)
+			heap->heads[heap->count++] =
+			    (struct freed_head){ collect->ticks[i], &collect->all->streams[i], 0 };
+	for (size_t i = heap->count; i-- > 0;)
+		freed_sift(heap, i);
+	while (good && heap->count) {
+		struct freed_head *first = &heap->heads[0];
+
+		good = freed_settle(&live, &first->stream->changes[first->at]);
+		if (++first->at == first->stream->count)
+			*first = heap->heads[--heap->count];
+		freed_sift(heap, 0);
+	}
+	free(live.blocks);
+	return good;
+}
+
+static bool freed_settle_all(const struct freed_collect *collect)
+{
+	const struct dw_source *source = collect->model->source;
+	struct freed_heap heap = { calloc(source->stream_count + 1, sizeof *heap.heads), 0 };
+	bool good = heap.heads != NULL;
+
+	for (uint32_t i = 0; good && i < source->process_count; i++)
+		good = freed_settle_process(collect, i, &heap);
+	free(heap.heads);
+	return good;
+}
+
+/* ---- the product --------------------------------------------------------------------------------- */
+
+static void freed_free(void *result)
+{
+	struct freed_all *all = result;
+
+	for (size_t i = 0; all->streams && i < all->count; i++)
+		free(all->streams[i].changes);
+	free(all->streams);
+}
+
+static bool freed_compute(struct dw_model *model, const void *request, void *result)
+{
+	struct freed_all *all = result;
+	struct freed_collect collect = { .model = model, .all = all };
+	bool good;
+
+	all->count = model->source->stream_count;
+	all->streams = calloc(all->count + 1, sizeof *all->streams);
+	collect.ticks = calloc(all->count + 1, sizeof *collect.ticks);
+	collect.on_device = calloc(model->symbol_count + 1, sizeof *collect.on_device);
+	good = all->streams && collect.ticks && collect.on_device;
+	for (uint32_t i = 0; good && i < model->symbol_count; i++)
+		collect.on_device[i] = model->symbols[i].detail &&
+		                       strncmp(model->symbols[i].detail, "cpu", 3) != 0;
+	if (good)
+		dw_pool_run(all->count, dw_pool_workers(all->count), freed_walk_stream, &collect);
+	good = good && !collect.failed && freed_settle_all(&collect);
+	for (size_t i = 0; collect.ticks && i < all->count; i++)
+		free(collect.ticks[i]);
+	free(collect.ticks);
+	free(collect.on_device);
+	return good;
 }
 
 static bool freed_has_allocations(const struct dw_model *model)
@@ -97,28 +311,21 @@ static bool freed_has_allocations(const struct dw_model *model)
 
 bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, bool wanted)
 {
+	static const struct dw_product product = { sizeof(struct freed_all), freed_compute, freed_free };
 	static const struct dw_scope everything;
-	struct collection all = { .model = model };
-	bool done = true;
+	const struct freed_all *all;
 
 	memset(freed, 0, sizeof *freed);
 	if (!wanted || !freed_has_allocations(model))
 		return true;
 	/* Memory freed in scope may have been allocated out of scope. */
-	if (!dw_scope_is_all(model) && dw_model_within(model, &everything, &all.model, NULL) != 0)
+	if (!dw_scope_is_all(model) && dw_model_within(model, &everything, &model, NULL) != 0)
 		return false;
-	dw_model_events(all.model, freed_collect, &all, NULL);
-	done = !all.failed;
-	freed->changes = done ? calloc(all.count + 1, sizeof *freed->changes) : NULL;
-	if (freed->changes) {
-		freed_resolve(&all, freed->changes);
-		freed->count = all.count;
-	}
-	free(all.changes);
-	return freed->changes != NULL;
-}
-
-void dw_freed_bytes_reset(struct dw_freed_bytes *freed)
-{
-	free(freed->changes);
+	all = dw_product_get(model, &product, 0, NULL, NULL);
+	if (!all)
+		return false;
+	freed->known = true;
+	freed->streams = all->streams;
+	freed->end = all->streams + all->count;
+	return true;
 }

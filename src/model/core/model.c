@@ -176,6 +176,45 @@ int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct
 	return 0;
 }
 
+/* What a scope has resolved stays in the memory of `from`. */
+static struct dw_model *model_copy(const struct dw_model *from)
+{
+	struct dw_model *copy = malloc(sizeof *copy);
+
+	if (!copy)
+		return NULL;
+	*copy = *from;
+	memset(&copy->arena, 0, sizeof copy->arena);
+	copy->whole = copy;
+	copy->parts = copy->next_part = NULL;
+	copy->results = NULL;
+	copy->lent = from->results;
+	return copy;
+}
+
+struct dw_model *dw_model_beside(struct dw_model *model, struct dwell_error *error)
+{
+	struct dw_model *beside = model_copy(model), **end;
+
+	assert(model->whole == model && !model->lent);
+	if (!beside) {
+		dw_model_no_memory(model, error);
+		return NULL;
+	}
+	end = &beside->parts;
+	for (const struct dw_model *part = model->parts; part; part = part->next_part) {
+		*end = model_copy(part);
+		if (!*end) {
+			dw_model_destroy(beside);
+			dw_model_no_memory(model, error);
+			return NULL;
+		}
+		(*end)->whole = beside;
+		end = &(*end)->next_part;
+	}
+	return beside;
+}
+
 void dw_model_forget(struct dw_model *part)
 {
 	struct dw_model **at;

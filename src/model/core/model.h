@@ -4,7 +4,8 @@
  * A model has one scope. dw_model_within() returns the model of another scope of the same run. It
  * has the same symbols, is owned by the first model, and is the same object for equal scopes.
  * Everything that a model returns belongs to it and is freed by dw_model_destroy(). A model belongs
- * to one thread; it uses further threads to compute its products.
+ * to one thread; it uses further threads to compute its products. dw_model_beside() returns a model
+ * for another thread.
  */
 #ifndef DW_MODEL_CORE_MODEL_H
 #define DW_MODEL_CORE_MODEL_H
@@ -53,6 +54,14 @@ int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct
 /* Frees a model of dw_model_within() now, for callers that need very many scopes. Does nothing for
  * a model of dw_model_create(). */
 void dw_model_forget(struct dw_model *part);
+
+/*
+ * A model of the same run and scope for another thread, with the same scopes of dw_model_within() as
+ * `model` has now. It uses the products that `model` has computed so far, and computes others itself.
+ * `model` is one of dw_model_create(). The caller destroys the new one first, and forgets no scope of
+ * `model` until then. NULL with `error`: out of memory.
+ */
+struct dw_model *dw_model_beside(struct dw_model *model, struct dwell_error *error);
 
 const struct dw_source *dw_model_source(const struct dw_model *model);
 /* The thread's name in views and for --thread: "resnet18"; with several processes "rank 0 python";

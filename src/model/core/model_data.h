@@ -55,6 +55,7 @@ struct dw_model {
 	                                        * is valid for all threads */
 
 	struct dw_product_result *results; /* see product.h */
+	const struct dw_product_result *lent; /* those of the model that this one was made beside */
 };
 
 /* Factor from ticks of a file to ticks of the first one; 1 if the rates differ by less than 1e-6,

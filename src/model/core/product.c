@@ -8,14 +8,26 @@ struct dw_product_result {
 	void *result;
 };
 
+static const struct dw_product_result *product_find(const struct dw_model *model,
+                                                    const struct dw_product *product, uint64_t key)
+{
+	const struct dw_product_result *const lists[] = { model->results, model->lent };
+
+	for (unsigned i = 0; i < 2; i++)
+		for (const struct dw_product_result *kept = lists[i]; kept; kept = kept->next)
+			if (kept->product == product && kept->key == key)
+				return kept;
+	return NULL;
+}
+
 const void *dw_product_get(struct dw_model *model, const struct dw_product *product, uint64_t key,
                            const void *request, struct dwell_error *error)
 {
+	const struct dw_product_result *known = product_find(model, product, key);
 	struct dw_product_result *kept;
 
-	for (kept = model->results; kept; kept = kept->next)
-		if (kept->product == product && kept->key == key)
-			return kept->result;
+	if (known)
+		return known->result;
 	kept = dw_arena_alloc(&model->arena, sizeof *kept);
 	if (kept)
 		kept->result = dw_arena_alloc(&model->arena, product->bytes);
@@ -38,10 +50,7 @@ const void *dw_product_get(struct dw_model *model, const struct dw_product *prod
 
 bool dw_product_has(const struct dw_model *model, const struct dw_product *product, uint64_t key)
 {
-	for (const struct dw_product_result *kept = model->results; kept; kept = kept->next)
-		if (kept->product == product && kept->key == key)
-			return true;
-	return false;
+	return product_find(model, product, key) != NULL;
 }
 
 void *dw_product_put(struct dw_model *model, const struct dw_product *product, uint64_t key)

@@ -402,7 +402,7 @@ static bool layers_walk_streams(struct pass *pass)
 		struct layers layers = { .all = pass, .thread = DW_NO_INDEX };
 
 		/* Ranges out of scope do not count, but any stream may free or allocate memory. */
-		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
+		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.known)
 			continue;
 		dw_pass_init(&layers.pass, model, i, &pass->frames, buffer);
 		layers.symbol_by_id = model->symbol_by_id[source->streams[i].file];
@@ -445,7 +445,6 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 		done = dw_layer_settle(&pass.tree) && dw_layers_take(&pass.tree, &pass.ask, layers);
 	}
 	dw_layer_tree_reset(&pass.tree);
-	dw_freed_bytes_reset(&pass.memory);
 	free(pass.symbols);
 	free(pass.next_call);
 	dw_frames_reset(&pass.frames);

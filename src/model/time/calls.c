@@ -424,7 +424,7 @@ static bool calls_walk_streams(struct pass *pass)
 
 		/* A stream out of scope is walked only for its allocations: the list has those of all
 		 * streams. */
-		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.count)
+		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.known)
 			continue;
 		dw_pass_init(&calls.pass, model, i, &pass->frames, buffer);
 		calls.symbol_by_id = model->symbol_by_id[source->streams[i].file];
@@ -560,7 +560,6 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 	call_sums_reset(&pass.sums);
 	step_row_reset(&pass.steps);
 	dw_call_groups_reset(&pass.groups);
-	dw_freed_bytes_reset(&pass.memory);
 	return done;
 }
 
