@@ -8,6 +8,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/grow.h"
@@ -247,6 +249,33 @@ void dw_source_release(const struct dw_source *source)
 
 	for (size_t i = 0; i < reader->file_count; i++)
 		dw_read_file_release(&reader->files[i]);
+}
+
+#define NEAR_BYTES ((uintptr_t)128 << 10)
+
+void dw_source_release_chunks(const struct dw_source_stream *stream, size_t from, size_t to)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = 0, end = 0;
+
+	/* Chunks that lie next to each other are released at once. What else is on their pages is only
+	 * mapped again. */
+	for (size_t i = from; i < to; i++) {
+		const struct dw_source_chunk *chunk = &stream->chunks[i];
+		uintptr_t at = (uintptr_t)chunk->words & ~(page - 1);
+		uintptr_t after = ((uintptr_t)(chunk->words + chunk->word_count) + page - 1) & ~(page - 1);
+
+		if (end && at >= begin && at <= end + NEAR_BYTES) {
+			end = after > end ? after : end;
+			continue;
+		}
+		if (end)
+			madvise((void *)begin, end - begin, MADV_DONTNEED);
+		begin = at;
+		end = after;
+	}
+	if (end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 void dw_source_close(struct dw_source *source)

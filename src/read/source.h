@@ -270,6 +270,8 @@ struct dw_source_file {
 	uint32_t clock_jumps;            /* times that its clock jumped: see struct dw_source_clock */
 	uint64_t clock_jump_ns;          /* by how much, at most */
 	bool foreign;                    /* written by another profiler: an XSpace */
+	bool large;                      /* walks return the pages that they have read: see
+	                                  * dw_source_release_chunks() */
 	bool torn;                       /* the file ends within a chunk */
 	/* How many bytes a copy that was cut short lacks; 0 means it is complete, or that cannot be
 	 * found out. */
@@ -328,6 +330,11 @@ void dw_source_close(struct dw_source *source);
 /* Returns the memory of the files' pages to the kernel, for readers that keep little of what they
  * have read. What is read again is mapped again. */
 void dw_source_release(const struct dw_source *source);
+/* The same for some chunks of a stream. For walks, which read a large file from its begin to its
+ * end: otherwise all of it would stay in memory. */
+#define DW_SOURCE_LARGE_BYTES (64u << 20)
+#define DW_SOURCE_RELEASE_CHUNKS 32u
+void dw_source_release_chunks(const struct dw_source_stream *stream, size_t from, size_t to);
 
 /* Leaves out the chunks that ended before `ns`, as if they had been recycled, so that a reader of the end
  * of a large trace does not walk its begin. A stream keeps at least its last chunk. Only before a

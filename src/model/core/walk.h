@@ -171,6 +171,8 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 		dw_decode_end_all(&walk->time); /* skip() has ended all open ranges of the product */
 		return;
 	}
+	if (__builtin_expect(i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && walk->file->large, 0))
+		dw_source_release_chunks(walk->stream, i - DW_SOURCE_RELEASE_CHUNKS, i);
 	words = dw_source_borrow(chunk, walk->buffer);
 	if (!words) {
 		dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);
@@ -185,7 +187,10 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
 {
 	uint64_t now = dw_time_now(&walk->time);
+	size_t chunks = walk->stream->chunk_count;
 
+	if (walk->file->large)
+		dw_source_release_chunks(walk->stream, chunks - chunks % DW_SOURCE_RELEASE_CHUNKS, chunks);
 	dw_walk_reset(walk);
 	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
 }
