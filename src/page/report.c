@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/text.h"
-#include "model/core/freed_bytes.h"
 #include "model/device/device.h"
 #include "page/span.h"
 #include "views/views.h"
@@ -18,7 +17,7 @@
 #define DATA_MARK "@DWELL_DATA@"
 
 /* What shares products is computed by one thread, and different groups at the same time. */
-enum report_group { GROUP_FIRST, GROUP_SUMS, GROUP_CALLS, GROUP_TIMELINE, GROUP_LAYERS, GROUPS };
+enum report_group { GROUP_FIRST, GROUP_SUMS, GROUP_CALLS, GROUP_TIMELINE, GROUPS };
 
 static const struct {
 	const char *view;
@@ -35,7 +34,7 @@ static const struct {
 	{ "operators", NULL, NULL, 250, false, GROUP_SUMS },
 	{ "operators", "by shape", "shape", 250, false, GROUP_CALLS },
 	{ "operators", "by stack", "stack:5", 120, false, GROUP_CALLS },
-	{ "layers", NULL, NULL, 400, false, GROUP_LAYERS },
+	{ "layers", NULL, NULL, 400, false, GROUP_CALLS },
 	{ "functions", NULL, NULL, 250, false, GROUP_SUMS },
 	{ "actions", NULL, NULL, 250, false, GROUP_SUMS },
 	{ "events", NULL, NULL, 200, false, GROUP_SUMS },
@@ -72,6 +71,7 @@ static const struct {
 struct report_work {
 	struct dw_model *model;
 	struct dw_model *models[GROUPS];
+	bool first_done;
 	struct dw_writer_out views[VIEWS], parts[PARTS];
 	struct {
 		int result;
@@ -229,16 +229,24 @@ static void report_run(void *context, unsigned worker, size_t index)
 	struct report_work *work = context;
 	enum report_group group = (enum report_group)(index + GROUP_FIRST + 1);
 
+	if (group == GROUP_SUMS && !work->first_done)
+		report_run_group(work, GROUP_FIRST, work->model);
 	report_run_group(work, group, work->models[group]);
 }
 
-/* Runs the other groups at the same time, each with a model of its own. With one core they share the
- * model: then no product is computed twice. */
-static int report_run_others(struct report_work *work, struct dwell_error *error)
+/* Runs the groups at the same time, each with a model of its own. With one core they share the model:
+ * then no product is computed twice. All groups need the work of devices, so it comes first. */
+static int report_run_groups(struct report_work *work, struct dwell_error *error)
 {
 	unsigned workers = dw_pool_workers(GROUPS - 1);
 	int result = 0;
 
+	if (dw_model_has_device(work->model)) {
+		report_run_group(work, GROUP_FIRST, work->model);
+		work->first_done = true;
+		if (!dw_model_device_work(work->model, error))
+			return DWELL_E_NOMEM;
+	}
 	for (unsigned i = GROUP_FIRST + 1; i < GROUPS && !result; i++) {
 		work->models[i] = workers > 1 && i != GROUP_SUMS ? dw_model_beside(work->model, error)
 		                                                 : work->model;
@@ -252,34 +260,19 @@ static int report_run_others(struct report_work *work, struct dwell_error *error
 	return result;
 }
 
-/* The first group uses all cores, and what it computes is used by all other groups. So are the sizes
- * of freed memory and the work of devices, which several groups need. */
 static int report_run_all(struct report_work *work, struct dwell_error *error)
 {
-	struct dw_freed_bytes freed;
-	int result;
+	int result = report_run_groups(work, error);
 
-	report_run_group(work, GROUP_FIRST, work->model);
-	if (!work->groups[GROUP_FIRST].result) {
-		if (!dw_freed_bytes_init(&freed, work->model, true))
-			return dw_error_set(error, DWELL_E_NOMEM, "out of memory while writing a report");
-		if (dw_model_has_device(work->model) && !dw_model_device_work(work->model, error))
-			return DWELL_E_NOMEM;
-		result = report_run_others(work, error);
-		if (result)
-			return result;
-	}
-	for (size_t i = 0; i < GROUPS; i++) {
+	for (size_t i = 0; !result && i < GROUPS; i++) {
 		result = work->groups[i].result;
-		if (result) {
+		if (result)
 			*error = work->groups[i].error;
-			return result;
-		}
 	}
-	for (size_t i = 0; i < VIEWS + PARTS; i++)
+	for (size_t i = 0; !result && i < VIEWS + PARTS; i++)
 		if ((i < VIEWS ? &work->views[i] : &work->parts[i - VIEWS])->error)
-			return dw_error_set(error, DWELL_E_NOMEM, "out of memory while writing a report");
-	return 0;
+			result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while writing a report");
+	return result;
 }
 
 static void report_put_all(const struct report_work *work, struct dw_writer_out *out)

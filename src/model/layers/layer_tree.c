@@ -6,7 +6,11 @@
  *
  * The walk adds places and links in the order of the records. After the walk each late place finds
  * its place by its link. A link may lead to another late place (a backward pass that was itself
- * differentiated). Then the search continues with the link of that place.
+ * differentiated). Then the search continues with the link of that place. Most backward passes need
+ * no late place: their links were added before, in ascending order.
+ *
+ * Several operators may have the sequence number of a backward operator: those before the one that
+ * was differentiated, and those that it calls. So the last of equal links counts.
  */
 #include "model/layers/layer_tree.h"
 
@@ -64,6 +68,15 @@ uint32_t dw_layer_late(struct dw_layer_tree *tree, uint64_t sequence, uint32_t t
 	return index;
 }
 
+static int tree_compare_links(const void *left, const void *right)
+{
+	const struct dw_layer_link *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
 bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread, uint32_t place)
 {
 	struct dw_layer_link *link = DW_GROW(&tree->links, &tree->link_capacity, tree->link_count);
@@ -71,8 +84,35 @@ bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t threa
 	if (!link)
 		return false;
 	*link = (struct dw_layer_link){ sequence, thread, place };
+	tree->unsorted |= tree->link_count && tree_compare_links(link - 1, link) > 0;
 	tree->link_count++;
 	return true;
+}
+
+/* The last link with this number and thread in the sorted links, or NULL. */
+static const struct dw_layer_link *tree_find_link(const struct dw_layer_tree *tree,
+                                                  uint64_t sequence, uint32_t thread)
+{
+	const struct dw_layer_link wanted = { sequence, thread, 0 };
+	size_t low = 0, high = tree->link_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tree_compare_links(&tree->links[middle], &wanted) > 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low && tree_compare_links(&tree->links[low - 1], &wanted) == 0 ? &tree->links[low - 1]
+	                                                                      : NULL;
+}
+
+uint32_t dw_layer_known(const struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread)
+{
+	const struct dw_layer_link *link = tree->unsorted ? NULL : tree_find_link(tree, sequence, thread);
+
+	return link && tree->places[link->place].node != DW_LAYER_LATE ? link->place : 0;
 }
 
 /* ---- operators by name ---------------------------------------------------------------- */
@@ -96,23 +136,12 @@ uint32_t dw_layer_entry(struct dw_layer_tree *tree, uint32_t place, uint32_t row
 
 /* ---- late places ------------------------------------------------------------------------ */
 
-static int tree_compare_links(const void *left, const void *right)
-{
-	const struct dw_layer_link *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
-}
-
 static uint32_t tree_find_place(const struct dw_layer_tree *tree, uint32_t place)
 {
 	for (int hops = 0; tree->places[place].node == DW_LAYER_LATE; hops++) {
-		struct dw_layer_link wanted = { tree->places[place].sequence, tree->places[place].thread, 0 };
-		const struct dw_layer_link *link = tree->link_count && hops < MOST_HOPS
-		                                       ? bsearch(&wanted, tree->links, tree->link_count,
-		                                                 sizeof *tree->links, tree_compare_links)
-		                                       : NULL;
+		const struct dw_layer_link *link =
+		    hops < MOST_HOPS ? tree_find_link(tree, tree->places[place].sequence,
+		                                      tree->places[place].thread) : NULL;
 
 		place = link ? link->place : 0;
 	}
@@ -146,7 +175,7 @@ static bool tree_settle_operators(struct dw_layer_tree *tree)
 
 bool dw_layer_settle(struct dw_layer_tree *tree)
 {
-	if (tree->link_count)
+	if (tree->unsorted)
 		qsort(tree->links, tree->link_count, sizeof *tree->links, tree_compare_links);
 	for (uint32_t i = 1; i < tree->place_count; i++) {
 		struct dw_layer_place *place = &tree->places[i];

@@ -81,6 +81,7 @@ struct dw_layer_tree {
 	size_t place_count, place_capacity;
 	struct dw_layer_link *links;
 	size_t link_count, link_capacity;
+	bool unsorted;          /* some link is less than the one before it */
 	struct dw_layer_entry *entries; /* [0] is not used: index 0 means none */
 	size_t entry_count, entry_capacity;
 	struct dw_map by_name;  /* entries by place and row; all but the first */
@@ -101,6 +102,8 @@ void dw_layer_tree_reset(struct dw_layer_tree *tree);
 
 uint32_t dw_layer_place(struct dw_layer_tree *tree, uint32_t node);
 uint32_t dw_layer_late(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread);
+/* The place that a late place would find, if that is known already; otherwise 0. */
+uint32_t dw_layer_known(const struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread);
 bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread, uint32_t place);
 uint32_t dw_layer_entry(struct dw_layer_tree *tree, uint32_t place, uint32_t row);
 /* Finds the places of late places and adds their sums and operators to these. */

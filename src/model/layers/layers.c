@@ -245,7 +245,10 @@ static void layers_make_late(struct pass *pass, struct frame *frame, uint64_t se
                              uint32_t thread)
 {
 	pass->tree.entries[frame->entry].within -= frame->entry != 0;
-	frame->place = dw_layer_late(&pass->tree, sequence, thread);
+	/* The operators of a layer are in the order of the walk, forward before backward. */
+	frame->place = pass->ask.operators ? 0 : dw_layer_known(&pass->tree, sequence, thread);
+	if (!frame->place)
+		frame->place = dw_layer_late(&pass->tree, sequence, thread);
 	pass->failed |= !frame->place;
 	layers_enter_operator(pass, frame);
 }
