@@ -2,7 +2,7 @@
  * The bytes that each free subtracts; see freed_bytes.h.
  *
  * Memory may be allocated in one stream and freed in another, but a pass reads one stream after the
- * other. So the changes of each stream are collected first, without its ranges. Then those of all
+ * other. So the changes of each stream are collected first. Then those of all
  * streams of a process are visited in order of time, and a table of what is allocated now says what a
  * free subtracts. A free of memory that was allocated before the recording counts 0 bytes. Memory of
  * devices counts 0 bytes too: the columns show CPU memory.
@@ -13,10 +13,11 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/live.h"
 #include "base/pool.h"
+#include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
-#include "model/core/walk.h"
 
 #define IS_FREE INT64_MIN /* as the bytes of a change, until they are known */
 
@@ -28,10 +29,11 @@ struct freed_all {
 /* ---- the changes of a stream ------------------------------------------------------------------- */
 
 struct freed_walk {
-	struct dw_walk walk; /* must be the first member */
+	struct dw_pass pass; /* must be the first member */
 	struct dw_freed_stream *stream;
 	uint64_t **ticks;
 	size_t tick_capacity;
+	const uint32_t *symbol_by_id;
 	const bool *on_device; /* by merged symbol */
 	bool failed;
 };
@@ -44,26 +46,24 @@ struct freed_collect {
 	bool failed;      /* atomic */
 };
 
-DW_INLINE void freed_begin(void *state, uint64_t ticks, uint32_t id)
+DW_INLINE void freed_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
 }
 
-DW_INLINE void freed_end(void *state, uint64_t ticks)
+DW_INLINE void freed_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
 }
 
-static void freed_flush(void *state, uint64_t ticks, enum dw_flush why)
+static void freed_note(void *state, uint64_t now, const struct dw_record *record)
 {
-}
-
-static __attribute__((noinline)) void freed_take(struct freed_walk *walk, uint64_t now,
-                                                 const struct dw_record *record)
-{
+	struct freed_walk *walk = state;
 	struct dw_freed_stream *stream = walk->stream;
 	struct dw_freed_change *change;
 	uint64_t *ticks;
-	uint32_t id = record->id < walk->walk.op_count ? record->id : 0;
+	uint32_t id = record->id < walk->pass.walk.op_count ? record->id : 0;
 
+	if (record->kind != DW_ALLOC && record->kind != DW_FREE)
+		return;
 	change = DW_GROW(&stream->changes, &stream->capacity, stream->count);
 	ticks = change ? DW_GROW(walk->ticks, &walk->tick_capacity, stream->count) : NULL;
 	if (!ticks) {
@@ -73,21 +73,17 @@ static __attribute__((noinline)) void freed_take(struct freed_walk *walk, uint64
 	change->address = dw_record_u64(record, 0);
 	change->bytes = IS_FREE;
 	if (record->kind == DW_ALLOC)
-		change->bytes = walk->on_device[walk->walk.model->symbol_by_id[walk->walk.stream->file][id]]
+		change->bytes = walk->on_device[walk->symbol_by_id[id]]
 		                    ? 0 : (int64_t)(dw_record_u64(record, 2) & INT64_MAX);
 	*ticks = now;
 	stream->count++;
 }
 
-DW_INLINE void freed_other(void *state, uint64_t ticks, const struct dw_record *record)
-{
-	struct dw_record copy = *record;
-
-	if (dw_walk_break(state, ticks, &copy, freed_flush))
-		return;
-	if (copy.kind == DW_ALLOC || copy.kind == DW_FREE)
-		freed_take(state, ticks, &copy);
-}
+static const struct dw_pass_hooks freed_hooks = {
+	.frame_bytes = sizeof(struct dw_frame), .deepest = DW_DEEPEST,
+	.enter = freed_enter, .leave = freed_leave, .note = freed_note,
+};
+DW_PASS_DEFINE(freed, freed_hooks)
 
 static void freed_walk_stream(void *context, unsigned worker, size_t at)
 {
@@ -96,98 +92,44 @@ static void freed_walk_stream(void *context, unsigned worker, size_t at)
 	size_t stream = model->stream_order[at];
 	struct freed_walk walk = { .stream = &collect->all->streams[stream],
 		.ticks = &collect->ticks[stream], .on_device = collect->on_device };
+	struct dw_frames frames = { NULL, 0 };
 	void *buffer = malloc(DW_BLOCK_BYTES);
 
 	walk.failed = !buffer;
+	walk.symbol_by_id = model->symbol_by_id[model->source->streams[stream].file];
 	if (buffer) {
-		dw_walk_init(&walk.walk, model, stream, buffer);
-		dw_walk(&walk.walk, freed_begin, freed_end, freed_other, freed_flush, NULL);
+		dw_pass_init(&walk.pass, model, stream, &frames, buffer);
+		freed_walk(&walk.pass);
 	}
 	free(buffer);
-	if (walk.failed)
+	dw_frames_reset(&frames);
+	if (walk.failed || walk.pass.failed)
 		__atomic_store_n(&collect->failed, true, __ATOMIC_RELAXED);
 }
 
 /* ---- what is allocated now ------------------------------------------------------------------------ */
 
-/* Open addressing with linear probing, at most half full. */
 struct freed_live {
-	struct freed_block { uint64_t address; int64_t bytes; } *blocks; /* address 0: not used */
-	size_t mask, count;
+	struct dw_live live;
+	int64_t *bytes; /* by number */
+	size_t capacity;
 };
-
-static uint64_t freed_key(uint64_t address)
-{
-	return address ? address : UINT64_MAX;
-}
-
-static size_t freed_home(const struct freed_live *live, uint64_t key)
-{
-	return (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & live->mask;
-}
-
-/* The block with this key, or the one that is free for it. */
-static struct freed_block *freed_find(const struct freed_live *live, uint64_t key)
-{
-	size_t at = freed_home(live, key);
-
-	while (live->blocks[at].address && live->blocks[at].address != key)
-		at = (at + 1) & live->mask;
-	return &live->blocks[at];
-}
-
-static bool freed_reserve(struct freed_live *live)
-{
-	struct freed_live larger = { NULL, live->blocks ? live->mask * 2 + 1 : 1023, live->count };
-
-	if (live->blocks && live->count * 2 <= live->mask)
-		return true;
-	larger.blocks = calloc(larger.mask + 1, sizeof *larger.blocks);
-	if (!larger.blocks)
-		return false;
-	for (size_t i = 0; live->blocks && i <= live->mask; i++)
-		if (live->blocks[i].address)
-			*freed_find(&larger, live->blocks[i].address) = live->blocks[i];
-	free(live->blocks);
-	*live = larger;
-	return true;
-}
-
-/* Removes a block, and moves those behind it that would no longer be found. */
-static void freed_remove(struct freed_live *live, struct freed_block *block)
-{
-	size_t hole = (size_t)(block - live->blocks), at = hole;
-
-	live->count--;
-	for (;;) {
-		at = (at + 1) & live->mask;
-		if (!live->blocks[at].address)
-			break;
-		if (((at - freed_home(live, live->blocks[at].address)) & live->mask) >=
-		    ((at - hole) & live->mask)) {
-			live->blocks[hole] = live->blocks[at];
-			hole = at;
-		}
-	}
-	live->blocks[hole].address = 0;
-}
 
 static bool freed_settle(struct freed_live *live, struct dw_freed_change *change)
 {
-	uint64_t key = freed_key(change->address);
-	struct freed_block *block;
+	uint32_t number = dw_live_find(&live->live, change->address, 0);
 
-	if (!freed_reserve(live))
-		return false;
-	block = freed_find(live, key);
-	if (change->bytes != IS_FREE) {
-		live->count += !block->address;
-		*block = (struct freed_block){ key, change->bytes };
+	if (change->bytes == IS_FREE) {
+		change->bytes = number == DW_MAP_NONE ? 0 : -live->bytes[number];
+		if (number != DW_MAP_NONE)
+			dw_live_remove(&live->live, number);
 		return true;
 	}
-	change->bytes = block->address ? -block->bytes : 0;
-	if (block->address)
-		freed_remove(live, block);
+	if (number == DW_MAP_NONE)
+		number = dw_live_add(&live->live, change->address, 0);
+	if (number == DW_MAP_NONE || !DW_GROW(&live->bytes, &live->capacity, number))
+		return false;
+	live->bytes[number] = change->bytes;
 	return true;
 }
 
@@ -232,7 +174,7 @@ static bool freed_settle_process(const struct freed_collect *collect, uint32_t p
                                  struct freed_heap *heap)
 {
 	const struct dw_source *source = collect->model->source;
-	struct freed_live live = { NULL, 0, 0 };
+	struct freed_live live = { .bytes = NULL };
 	bool good = true;
 
 	heap->count = 0;
@@ -250,7 +192,8 @@ static bool freed_settle_process(const struct freed_collect *collect, uint32_t p
 			*first = heap->heads[--heap->count];
 		freed_sift(heap, 0);
 	}
-	free(live.blocks);
+	dw_live_reset(&live.live);
+	free(live.bytes);
 	return good;
 }
 

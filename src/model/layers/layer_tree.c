@@ -8,9 +8,6 @@
  * its place by its link. A link may lead to another late place (a backward pass that was itself
  * differentiated). Then the search continues with the link of that place. Most backward passes need
  * no late place: their links were added before, in ascending order.
- *
- * Several operators may have the sequence number of a backward operator: those before the one that
- * was differentiated, and those that it calls. So the last of equal links counts.
  */
 #include "model/layers/layer_tree.h"
 
@@ -79,40 +76,44 @@ static int tree_compare_links(const void *left, const void *right)
 
 bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread, uint32_t place)
 {
-	struct dw_layer_link *link = DW_GROW(&tree->links, &tree->link_capacity, tree->link_count);
+	const struct dw_layer_link added = { sequence, thread, place };
+	struct dw_layer_link *link;
 
+	if (tree->link_count) {
+		int order = tree_compare_links(&tree->links[tree->link_count - 1], &added);
+
+		if (!order && tree->links[tree->link_count - 1].place == place)
+			return true; /* an operator and those that it calls */
+		tree->unsorted |= order > 0;
+	}
+	link = DW_GROW(&tree->links, &tree->link_capacity, tree->link_count);
 	if (!link)
 		return false;
-	*link = (struct dw_layer_link){ sequence, thread, place };
-	tree->unsorted |= tree->link_count && tree_compare_links(link - 1, link) > 0;
+	*link = added;
 	tree->link_count++;
 	return true;
 }
 
-/* The last link with this number and thread in the sorted links, or NULL. */
 static const struct dw_layer_link *tree_find_link(const struct dw_layer_tree *tree,
                                                   uint64_t sequence, uint32_t thread)
 {
 	const struct dw_layer_link wanted = { sequence, thread, 0 };
-	size_t low = 0, high = tree->link_count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (tree_compare_links(&tree->links[middle], &wanted) > 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low && tree_compare_links(&tree->links[low - 1], &wanted) == 0 ? &tree->links[low - 1]
-	                                                                      : NULL;
+	return tree->link_count ? bsearch(&wanted, tree->links, tree->link_count, sizeof *tree->links,
+	                                  tree_compare_links) : NULL;
 }
 
 uint32_t dw_layer_known(const struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread)
 {
 	const struct dw_layer_link *link = tree->unsorted ? NULL : tree_find_link(tree, sequence, thread);
+	const struct dw_layer_link *last = tree->links + tree->link_count - 1;
 
-	return link && tree->places[link->place].node != DW_LAYER_LATE ? link->place : 0;
+	/* If other layers have it too, all links decide. */
+	if (!link || tree->places[link->place].node == DW_LAYER_LATE ||
+	    (link > tree->links && tree_compare_links(link - 1, link) == 0) ||
+	    (link < last && tree_compare_links(link, link + 1) == 0))
+		return 0;
+	return link->place;
 }
 
 /* ---- operators by name ---------------------------------------------------------------- */

@@ -251,6 +251,34 @@ TEST(what_is_forgotten_is_made_anew)
 	made_close(&made);
 }
 
+TEST(a_model_beside_uses_what_the_first_one_knows)
+{
+	struct dw_scope steps = { .has_steps = true, .steps_from = 1, .steps_to = 1 };
+	struct dw_scope others = { .has_steps = true, .steps_from = 2, .steps_to = 2 };
+	struct dw_model *part, *beside, *again, *other;
+	const struct dw_flat *flat, *of_part;
+
+	make_steps();
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(dw_model_within(made.model, &steps, &part, &made.error) == 0);
+	flat = dw_model_flat(made.model, UINT32_MAX, &made.error);
+	of_part = dw_model_flat(part, UINT32_MAX, &made.error);
+	beside = dw_model_beside(made.model, &made.error);
+	REQUIRE(beside && beside != made.model);
+	CHECK(dw_model_flat(beside, UINT32_MAX, &made.error) == flat);
+	REQUIRE(dw_model_within(beside, &steps, &again, &made.error) == 0 && again != part);
+	CHECK(dw_model_flat(again, UINT32_MAX, &made.error) == of_part);
+
+	/* what either computes from then on is its own */
+	CHECK(dw_model_tree(beside, &made.error) != dw_model_tree(made.model, &made.error));
+	REQUIRE(dw_model_within(beside, &others, &other, &made.error) == 0);
+	CHECK_EQ(total(other, "mm"), 12);
+	dw_model_destroy(beside);
+	CHECK(dw_model_flat(made.model, UINT32_MAX, &made.error) == flat);
+	CHECK_EQ(total(part, "mm"), 11);
+	made_close(&made);
+}
+
 /* ---- products --------------------------------------------------------------------------- */
 
 static int computed, freed;
