@@ -89,8 +89,17 @@ struct sums {
 	double ns[GROUPS], counts[GROUPS];
 	uint32_t largest[GROUPS];
 	double small_ns, small_count, all_ns, all_count;
-	double fused_count, foreach_count;
+	double fused_count, foreach_count, recurrent_count;
 };
+
+/* aten::lstm, aten::gru, aten::rnn_tanh and aten::rnn_relu, but no cell: a cell is one time step. */
+static bool operators_is_recurrent(const char *name)
+{
+	name = operators_plain(name);
+	return strcmp(name, "lstm") == 0 || strcmp(name, "gru") == 0 || strcmp(name, "rnn_tanh") == 0 ||
+	       strcmp(name, "rnn_relu") == 0;
+}
+
 
 static struct sums operators_sum(const struct dw_facts_work *work)
 {
@@ -123,6 +132,8 @@ static struct sums operators_sum(const struct dw_facts_work *work)
 			sums.fused_count += count;
 		if (strncmp(name, "aten::_foreach_", 15) == 0)
 			sums.foreach_count += count;
+		if (operators_is_recurrent(name))
+			sums.recurrent_count += count;
 	}
 	return sums;
 }
@@ -391,6 +402,7 @@ void dw_facts_of_operators(struct dw_facts_work *work)
 	if (sums.small_count > 0)
 		dw_fact_set(work, DW_FACT_OPERATORS_SMALL_MEAN, sums.small_ns / sums.small_count,
 		            loop->usual_count);
+	dw_fact_set(work, DW_FACT_OPERATORS_RECURRENT, sums.recurrent_count / steps, loop->usual_count);
 	operators_put_groups(work, &sums, whole_ns, steps);
 	operators_put_compiled(work, steps);
 	/* A few steps of another optimizer before the loop do not count. */

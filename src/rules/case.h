@@ -88,8 +88,11 @@ static inline bool dw_case_waits_in_all_steps(const struct dw_rule_case *at)
 	           DW_CASE_WAITS && dw_case_has(at, DW_FACT_STEP_IDLE_SLOW);
 }
 
-/* host.c: whether the interpreter takes a part of the time that counts. */
+/* host.c: whether the interpreter takes a part of the time that counts; whether steps with a new shape are long because of it;
+ * whether there are so many small operators between the steps that the rule about these reports them. */
 bool dw_case_is_python(const struct dw_rule_case *at);
+bool dw_case_shapes_are_new(const struct dw_rule_case *at);
+bool dw_case_calls_between_are_small(const struct dw_rule_case *at);
 
 /* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);

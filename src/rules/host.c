@@ -11,8 +11,10 @@
 #define HOST_SMALL_GAP_NS 40e3
 #define HOST_CALL_NS 10e3
 #define HOST_SMALL_COUNT 100
-#define HOST_SMALL_SHARE 0.30
+#define HOST_SMALL_SHARE 0.45
 #define HOST_MANY_COUNT 1000 /* a network of some dozens of layers calls 300 to 800 operators a step */
+#define HOST_MOST 0.5        /* of the operators: with more of an optimizer, none are reported */
+#define HOST_OPTIMIZER 0.15  /* of a step: then a rule about the optimizer reports all of it */
 #define HOST_EMPTY_NS 1.5e3  /* an operator that takes no longer computes next to nothing */
 
 /* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
@@ -140,6 +142,17 @@ static struct dw_amount host_between_operators(const struct dw_rule_case *at)
 	                                                                        : DW_FACT_STEP_UNNAMED);
 }
 
+/* The part of the operators that an optimizer calls, if it takes so much of a step that its own rules report
+ * them. */
+static double host_part_of_optimizer(const struct dw_rule_case *at)
+{
+	double part = dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT);
+	double share = fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER),
+	                    dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL));
+
+	return share >= HOST_OPTIMIZER && part > 0 ? fmin(1, part) : 0;
+}
+
 /* Small operators, and the time for their calls: the interpreter's other time is its own, as in times
  * of a millisecond between two operators. */
 static struct dw_amount host_share_small(const struct dw_rule_case *at)
@@ -153,7 +166,60 @@ static struct dw_amount host_share_small(const struct dw_rule_case *at)
 	calls = dw_amount_times(calls, count / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
 	if (calls.value > most)
 		calls = dw_amount_times(calls, most / calls.value);
-	return dw_amount_plus(small, calls);
+	return dw_amount_times(dw_amount_plus(small, calls), 1 - host_part_of_optimizer(at));
+}
+
+/* The time of the operators between the steps, and of their calls, as a part of the loop. */
+static double host_calls_between(const struct dw_rule_case *at)
+{
+	double calls_ns = dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS;
+
+	return dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
+	       fmin(dw_case_part(at, DW_FACT_LOOP_PYTHON), calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP));
+}
+
+bool dw_case_calls_between_are_small(const struct dw_rule_case *at)
+{
+	double count = dw_case_value(at, DW_FACT_LOOP_CALLS);
+	double share = dw_case_part(at, DW_FACT_LOOP_OPERATORS);
+	double ns = share * dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+
+	return count >= HOST_SMALL_COUNT && ns < HOST_CALL_NS * count &&
+	       share >= HOST_SMALL_SHARE / 2 && host_calls_between(at) >= HOST_SMALL_SHARE;
+}
+
+static enum dw_rule_whole host_whole_calls(const struct dw_rule_case *at)
+{
+	return dw_case_calls_between_are_small(at) ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
+}
+
+/* The same, with the operators between the steps if these are small. */
+static struct dw_amount host_share_calls(const struct dw_rule_case *at)
+{
+	struct dw_amount small = host_share_small(at);
+	double between = host_calls_between(at);
+
+	if (host_whole_calls(at) == DW_RULE_OF_STEP)
+		return small;
+	small = dw_amount_times(small, dw_case_part(at, DW_FACT_LOOP_STEPS));
+	return dw_amount_plus(small, (struct dw_amount){ between, between, between });
+}
+
+static double host_number_of_calls(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT) +
+	       (dw_case_calls_between_are_small(at) ? dw_case_part(at, DW_FACT_LOOP_CALLS) : 0);
+}
+
+#define HOST_OWN_CALLS 0.5 /* of the operators' time; recurrent layers call theirs without Python */
+
+/* A recurrent layer of the library calls operators for each time step by itself: those are its form. */
+static bool host_calls_are_recurrent(const struct dw_rule_case *at)
+{
+	double calls = host_between_operators(at).value - dw_case_part(at, DW_FACT_PLACES_PYTHON);
+
+	return dw_case_value(at, DW_FACT_OPERATORS_RECURRENT) >= 1 &&
+	       calls < HOST_OWN_CALLS * dw_case_value(at, DW_FACT_OPERATORS_SMALL);
 }
 
 /* Calls that wait for a result, and the interpreter's time for them. */
@@ -165,15 +231,6 @@ static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 	return dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_SYNCHRONISING),
 	                      dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON),
 	                                      isnan(part) ? 0 : fmin(1, part)));
-}
-
-/* Most of them are an optimizer's: its own rules report them. */
-static bool host_calls_are_optimizers(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >=
-	           0.6 * dw_case_value(at, DW_FACT_OPERATORS_COUNT) &&
-	       fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER),
-	            dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL)) >= 0.15;
 }
 
 /* The compiled model is in several pieces. Its small operators are those of the pieces: in one
@@ -189,7 +246,10 @@ static bool host_calls_small(const struct dw_rule_case *at)
 {
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
 
-	return !host_calls_are_optimizers(at) && !host_breaks(at) &&
+	if (dw_case_calls_between_are_small(at))
+		return true;
+	return host_part_of_optimizer(at) < HOST_MOST && !host_breaks(at) &&
+	       !host_calls_are_recurrent(at) &&
 	       ((count >= HOST_MANY_COUNT &&
 	         dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) < HOST_EMPTY_NS) ||
 	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) &&
@@ -224,8 +284,6 @@ static struct dw_amount host_share_collector(const struct dw_rule_case *at)
 	return dw_case_amount(at, host_whole_collector(at) == DW_RULE_OF_LOOP
 	                              ? DW_FACT_LOOP_COLLECTOR_ALL : DW_FACT_STEP_COLLECTOR);
 }
-
-#define HOST_OPTIMIZER 0.15 /* of a step: then a rule about the optimizer reports all of it */
 
 /* The interpreter's time in an optimizer that takes much of a step. */
 static double host_python_in_optimizer(const struct dw_rule_case *at)
@@ -271,12 +329,22 @@ static double host_gain_python(const struct dw_rule_case *at, double share_ns)
 	                          dw_case_whole_ns(at, host_whole_python(at)));
 }
 
+#define HOST_PYTHON 0.09 /* the interpreter's own time: a small model's loop has some percent of it */
+
 /* A loop that only calls operators takes some microseconds of Python for each operator. While the thread
  * waits for a CPU, the interpreter does nothing. */
 bool dw_case_is_python(const struct dw_rule_case *at)
 {
 	return dw_case_has(at, DW_FACT_TRACE_PYTHON) &&
-	       host_own_python(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) >= DW_RULE_NAMED;
+	       host_own_python(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) >= HOST_PYTHON;
+}
+
+#define HOST_SIZES 0.9 /* of the spread of steps */
+
+/* Inputs of many sizes have many shapes: then the size makes a step long, and not that the shape is new. */
+bool dw_case_shapes_are_new(const struct dw_rule_case *at)
+{
+	return !(dw_case_value(at, DW_FACT_INPUT_VARIATION) >= HOST_SIZES);
 }
 
 #define HOST_FUNCTIONS                                                                       \
@@ -292,7 +360,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole_of = host_whole_collector,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COLLECTOR),
 		.share = host_share_collector,
-		.threshold = 0.05,
+		.threshold = 0.07,
 		.reason = "Collections of a program that keeps few new objects are well below 1%. In and "
 		          "outside steps, because they come at any place.",
 		.statement = "Garbage collection takes {share} {of}.",
@@ -422,9 +490,10 @@ const struct dw_rule dw_rules_host[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_FIRST_SHAPES, DW_FACT_OPERATORS_NEW_SHAPES),
 		.threshold = 0.05,
+		.applies = dw_case_shapes_are_new,
 		.reason = "What steps with a new shape take beyond nine tenths of the other steps, after the "
 		          "warm-up: large inputs alone do not make a step so long. Only shapes that come "
-		          "again count.",
+		          "again count. Not if the size of the input explains 90% of the spread of steps.",
 		.statement = "{operators.new_shapes} step{operators.new_shapes:s} in which operators meet a "
 		             "new shape {operators.new_shapes:takes} {share} {of} beyond other steps.",
 		.remedy = {
@@ -461,22 +530,26 @@ const struct dw_rule dw_rules_host[] = {
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_HOST,
 		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
+		.whole_of = host_whole_calls,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SMALL, DW_FACT_OPERATORS_SMALL_COUNT,
 		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT,
 		                       DW_FACT_STEP_WALL),
-		.share = host_share_small,
+		.share = host_share_calls,
 		.threshold = 0.10,
 		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 1000 "
 		          "operators a step of less than 1.5 us each on average, as a loop over rows has them, "
-		          "or 100 of less than 20 us that take 30% of it, close to each other, of the step's "
+		          "or 100 of less than 20 us that take 45% of it, close to each other, of the step's "
 		          "own thread and without those of the data set. A deep network has thousands of "
 		          "small operators too: they take longer, and a smaller share. Of the time between "
-		          "operators at most 10 us count for each, and no times of a millisecond. Not of a compiled "
-		          "model in several pieces, and not if 60% of them are an optimizer's.",
+		          "operators at most 10 us count for each, and no times of a millisecond. Not of a "
+		          "compiled model in several pieces, nor of a recurrent layer, which calls them without Python. "
+		          "Those between the steps count if they take 22% of the loop, with their calls 45%, and "
+		          "less than 10 us each. Those of an optimizer that takes 15% of a step do not count, and none do if it calls half "
+		          "of them.",
 		.applies = host_calls_small,
-		.statement = "{operators.small_count} small operators a step, {operators.small_mean} each, "
+		.number = host_number_of_calls,
+		.statement = "{number} small operators a step, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer and larger operators: whole tensors in place of loops over rows, "
@@ -497,10 +570,11 @@ const struct dw_rule dw_rules_host[] = {
 		.whole_of = host_whole_python,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_PYTHON),
 		.share = host_share_python,
-		.threshold = 0.07,
+		.threshold = 0.09,
 		.reason = "What operators, waits and named ranges do not explain. Times of 1 ms and more "
 		          "between two operators are no calls; of the rest, 10 us for each operator are its "
-		          "call. Without calls, and without waits for a CPU, at least 7% must remain.",
+		          "call. Without calls, and without waits for a CPU, at least 9% must remain: "
+		          "the loop of a small model has some percent of its own.",
 		.applies = dw_case_is_python,
 		.gain_ns = host_gain_python,
 		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits.",

@@ -109,6 +109,18 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 	}
 }
 
+#define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
+#define JUDGE_OTHERS 0.25   /* of the CPUs, used by other programs */
+
+/* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps
+ * longer, and so the share of a sleep smaller. */
+static double judge_with_cpu(const struct dw_rule_case *at)
+{
+	if (!(dw_case_value(at, DW_FACT_CPU_OTHERS) >= JUDGE_OTHERS))
+		return 1;
+	return fmax(JUDGE_LEAST_CPU, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
+}
+
 static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
@@ -128,6 +140,8 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		verdict->share.high = judge_clamp(verdict->share.high);
 		if (least < DW_RULE_DEADBAND && rule->kind <= DW_RULE_WORK)
 			least = DW_RULE_DEADBAND;
+		if (rule->part == DW_RULE_PART_IDLE)
+			least *= judge_with_cpu(at);
 	}
 	if (isnan(verdict->share.value) || verdict->share.value < least ||
 	    (rule->host_times && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
@@ -367,10 +381,13 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict,
 
 	verdict->statement = dw_rule_words(at, rule->statement, arena);
 	remedy = remedy ? dw_rule_words(at, remedy, arena) : "";
-	/* Functions of a program in C are recorded only if it was compiled for it. */
+	/* Functions of a program in C are recorded only if it was compiled for it, and it says itself which
+	 * shapes its operators have. */
 	if (rule->record && !dw_case_has(at, rule->unless))
 		look = at->facts->foreign || (rule->unless == DW_FACT_TRACE_FUNCTIONS &&
-		                              at->facts->framework == DW_FACTS_C) ? NULL : rule->record;
+		                              at->facts->framework == DW_FACTS_C) ? NULL
+		     : at->facts->framework == DW_FACTS_C ? "dwell report --view operators"
+		                                          : rule->record;
 	look = look ? dw_rule_words(at, look, arena) : "";
 	if (!verdict->statement || !remedy || !look)
 		return -1;

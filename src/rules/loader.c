@@ -275,7 +275,7 @@ const struct dw_rule dw_rules_loader[] = {
 		          "out.",
 		.applies = loader_is_bursty,
 		.statement = "Waiting for data {takes} {share} {of}, although {loader.workers} "
-		             "worker{loader.workers:s} make batches fast enough on average: single batches take "
+		             "worker{loader.workers:s} can make batches fast enough on average: single ones take "
 		             "{loader.variation} times the usual {loader.production}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "a longer queue of batches",

@@ -5,6 +5,9 @@
 
 #include "rules/case.h"
 
+#define LOOP_SHARED 0.15 /* of the CPUs for others, or of a step without a CPU */
+#define LOOP_VARIES 0.7  /* of the spread of steps */
+
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside,
                                  enum dw_fact_id outside)
 {
@@ -20,7 +23,10 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 	                       dw_case_value(at, DW_FACT_EVALUATION_GRAPHS));
 }
 
-#define LOOP_EACH 0.5 /* of the evaluation: the time after a usual step has so much of its share */
+#define LOOP_EACH 0.3 /* of the evaluation: the time after a usual step has so much of its share */
+
+#define LOOP_ACTS 5        /* calls a step */
+#define LOOP_ACT_NS 500e3  /* a call: an evaluation is of batches, and takes longer */
 
 /* After each step the model is called without gradients: to act, to make targets. That is part of training.
  * An evaluation comes after many steps, so that the time after a usual step has none of it. */
@@ -29,7 +35,10 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 	double loop_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
 	double each_ns = dw_case_part(at, DW_FACT_LOOP_EVALUATION) * loop_ns;
 	double other_ns = (1 - dw_case_part(at, DW_FACT_LOOP_STEPS)) * loop_ns - each_ns;
+	double calls = dw_case_part(at, DW_FACT_LOOP_EVALUATIONS) / dw_case_value(at, DW_FACT_STEP_COUNT);
 
+	if (calls >= LOOP_ACTS && each_ns < LOOP_ACT_NS * calls)
+		return false;
 	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >=
 	             dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
 	         dw_case_value(at, DW_FACT_LOOP_GAP) - fmax(0, other_ns) >= LOOP_EACH * each_ns);
@@ -37,19 +46,20 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 
 #define LOOP_CALL_NS 10e3 /* the interpreter's time for an operator's call, at most */
 
-/* Time between the steps that is neither Python nor a wait: these two have rules of their own. The
- * interpreter's time for the calls of operators is included, unless the rule about Python reports all of
- * its time; if Python and waits cannot be distinguished from each other, both are. */
+/* Time between the steps that is neither Python nor a wait nor small operators: these have rules of their
+ * own. The interpreter's time for the calls of operators is included, unless the rule about Python reports
+ * all of its time; if Python and waits cannot be distinguished from each other, both are. */
 static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 {
-	double share = dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
-	               dw_case_part(at, DW_FACT_LOOP_NAMED) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
+	double share = dw_case_part(at, DW_FACT_LOOP_NAMED) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
 	double python = dw_case_part(at, DW_FACT_LOOP_PYTHON);
 	double calls_ns = dw_case_part(at, DW_FACT_LOOP_CALLS) * LOOP_CALL_NS;
 
+	if (!dw_case_calls_between_are_small(at))
+		share += dw_case_part(at, DW_FACT_LOOP_OPERATORS);
 	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
 		share += python;
-	else if (!dw_case_is_python(at))
+	else if (!dw_case_is_python(at) && !dw_case_calls_between_are_small(at))
 		share += fmin(python, calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP));
 
 	return (struct dw_amount){ share, share, share };
@@ -88,7 +98,14 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
 }
 
-#define LOOP_SLOW_OWN 0.25 /* of the excess; if all parts are slower alike, the machine was */
+#define LOOP_SLOW_OWN 0.25   /* of the excess; if all parts are slower alike, the machine was */
+#define LOOP_SLOW_SHARED 0.8 /* the same while other programs compete for CPUs and caches */
+
+static double loop_slow_own(const struct dw_rule_case *at)
+{
+	return fmax(dw_case_part(at, DW_FACT_CPU_OTHERS), dw_case_part(at, DW_FACT_CPU_DELAY)) >= LOOP_SHARED
+	           ? LOOP_SLOW_SHARED : LOOP_SLOW_OWN;
+}
 
 /* Single slow first steps are not slow steps. Steps that waited for a CPU, or in which all parts were
  * slower alike, say something about the machine. Parts with rules of their own are reported by those. */
@@ -99,13 +116,15 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 &&
 	       !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
 	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
-	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < LOOP_SLOW_OWN &&
-	         !(dw_case_value(at, DW_FACT_INPUT_VARIATION) >= 0.5)) &&
+	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at) &&
+	         !(dw_case_value(at, DW_FACT_INPUT_VARIATION) >= LOOP_VARIES)) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
-	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2);
+	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 &&
+	         dw_case_shapes_are_new(at));
 }
 
 #define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
+#define LOOP_PACE_LARGE 0.75 /* no processor's clock changes so much */
 #define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
 
 /* Other programs that use the CPU also change the durations of steps, and so does the processor's
@@ -116,7 +135,8 @@ static bool loop_pace_is_own(const struct dw_rule_case *at, double change)
 
 	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
 	       !(loop_ns < LOOP_PACE_NS) && !(change < dw_case_value(at, DW_FACT_CPU_DELAY)) &&
-	       !(dw_case_value(at, DW_FACT_DRIFT_OWN) < LOOP_PACE_OWN);
+	       !(dw_case_value(at, DW_FACT_DRIFT_OWN) < LOOP_PACE_OWN &&
+	         !(change >= LOOP_PACE_LARGE && !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= LOOP_SHARED)));
 }
 
 /* At the begin of a loop batches are ready; workers that are too slow are noticed later. Rules about
@@ -227,8 +247,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.threshold = 0.07,
 		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if "
-		          "the model is called without gradients after each step: then it acts, or makes "
-		          "targets.",
+		          "the model is called without gradients after each step, or often and for less than "
+		          "0.5 ms: then it acts, or makes targets.",
 		.applies = loop_evaluates,
 		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",
 		.remedy = {
@@ -243,14 +263,14 @@ const struct dw_rule dw_rules_loop[] = {
 	{
 		.id = "between-steps",
 		.question = "What does the loop compute between steps?",
-		.kind = DW_RULE_CAUSE,
+		.kind = DW_RULE_WORK,
 		.part = DW_RULE_PART_OUTSIDE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_OPERATORS),
 		.share = loop_share_between,
-		.threshold = 0.07,
+		.threshold = 0.09,
 		.reason = "Evaluation, checkpoints, logging, data, Python and waits between the steps have "
-		          "rules of their own; the rest is usually metrics or preparation.",
+		          "rules of their own; the rest is usually metrics or preparation. It is ranked as work.",
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program "
 		             "{loop.named}][ (most of it {loop.named:name})][?loop.unnamed: , in no range "
@@ -271,10 +291,10 @@ const struct dw_rule dw_rules_loop[] = {
 		.part = DW_RULE_PART_NONE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OUTLIERS_EXCESS, DW_FACT_STEP_OUTLIERS),
-		.threshold = 0.05,
+		.threshold = 0.08,
 		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
 		          "apart, as warm-up. Not if most of it is waiting for a CPU, or if all parts of the "
-		          "steps were slower alike: the machine was slower then. Not if a rule about the part "
+		          "steps were slower alike: the machine was slower then, and more so if other programs run. Not if a rule about the part "
 		          "with the excess reports it.",
 		.applies = loop_has_slow_steps,
 		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
@@ -296,7 +316,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.reason = "At least 40 steady steps and half a second, and a difference of at least the share "
 		          "of the time in which the steps' thread waits for a CPU: other programs change the "
 		          "pace too. One part of the step must change more than the others: the processor's "
-		          "clock changes all of them alike.",
+		          "clock changes all of them alike, and never by 75%.",
 		.applies = loop_changes,
 		.no_gain = true,
 		.statement = "From step {drift.change_step} on, steps take {drift.change} longer than before"
@@ -318,7 +338,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.reason = "A trend over at least 40 steady steps and half a second that chance does not "
 		          "explain, of at least the share of the time in which the steps' thread waits for a "
 		          "CPU: other programs change the pace too. One part of the step must change more "
-		          "than the others: the processor's clock changes all of them alike.",
+		          "than the others: the processor's clock changes all of them alike, and never by 75%.",
 		.applies = loop_drifts,
 		.gain_ns = loop_gain_drift,
 		.statement = "Steps get slower: by {share} of the median from the first to the last"
@@ -335,9 +355,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.kind = DW_RULE_CHANCE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_INPUT_VARIATION, DW_FACT_STEP_SPREAD),
-		.threshold = 0.5,
+		.threshold = 0.7,
 		.reason = "The size of the input, as the memory that a step needs shows it, explains at least "
-		          "half of the spread of the steps' durations, and the spread is at least 30% of the "
+		          "70% of the spread of the steps' durations, and the spread is at least 30% of the "
 		          "median.",
 		.applies = loop_varies,
 		.no_gain = true,

@@ -52,6 +52,8 @@ static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
 	double others = dw_case_value(at, DW_FACT_CPU_OTHERS);
 
+	if (machine_delay(at).low < MACHINE_WITHOUT)
+		return false; /* a burst, and not in all steps */
 	if (others > MACHINE_OTHERS)
 		return machine_has_far_too_many(at);
 	return dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) ||

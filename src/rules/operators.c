@@ -13,11 +13,13 @@ static bool operators_optimizer_alone(const struct dw_rule_case *at)
 	       dw_case_part(at, DW_FACT_STEP_OPTIMIZER) < 0.9;
 }
 
+#define OPERATORS_OF_MANY 400 /* of an optimizer: Adam's for some thirty tensors */
+
 static bool operators_optimizer_unfused(const struct dw_rule_case *at)
 {
 	return operators_optimizer_alone(at) && !dw_case_has(at, DW_FACT_OPTIMIZER_FUSED) &&
 	       !dw_case_has(at, DW_FACT_OPTIMIZER_FOREACH) &&
-	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= 40;
+	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= OPERATORS_OF_MANY;
 }
 
 /* The optimizer including the interpreter's time in it, if its ranges are recorded. */
@@ -26,6 +28,17 @@ static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
 	struct dw_amount all = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER_ALL);
 
 	return isnan(all.value) ? dw_case_amount(at, DW_FACT_STEP_OPTIMIZER) : all;
+}
+
+#define OPERATORS_DOMINATE 0.20
+
+/* Where the loop does much besides its steps, the optimizer's part of the loop counts. */
+static bool operators_optimizer_dominates(const struct dw_rule_case *at)
+{
+	double steps = dw_case_has(at, DW_FACT_LOOP_STEPS) ? dw_case_value(at, DW_FACT_LOOP_STEPS) : 1;
+
+	return operators_optimizer_alone(at) &&
+	       operators_share_optimizer(at).value * steps >= OPERATORS_DOMINATE - 0.01;
 }
 
 static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
@@ -119,7 +132,7 @@ const struct dw_rule dw_rules_operators[] = {
 		                       DW_FACT_OPTIMIZER_FUSED),
 		.share = operators_share_optimizer,
 		.threshold = 0.15,
-		.reason = "At least 40 operators in the optimizer, none of them over lists of tensors. An "
+		.reason = "At least 400 operators in the optimizer, as Adam calls them for some thirty tensors, none of them over lists of tensors. An "
 		          "optimizer that works on all parameters at once takes a few percent of a step.",
 		.applies = operators_optimizer_unfused,
 		.gain_ns = operators_half,
@@ -143,8 +156,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.share = operators_share_optimizer,
 		.threshold = 0.20,
 		.reason = "An update costs as much for a small batch as for a large one. Where it takes 20% "
-		          "of a step, the batch is small for the number of parameters.",
-		.applies = operators_optimizer_alone,
+		          "of a step and of the loop, the batch is small for the number of parameters.",
+		.applies = operators_optimizer_dominates,
 		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of "
 		             "parameters.",
@@ -168,8 +181,9 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LAYOUT, DW_FACT_OPERATORS_COPIES),
 		.share = operators_share_layout,
-		.threshold = 0.07,
-		.reason = "Copies compute nothing. Copies of less than 20 us are small operators.",
+		.threshold = 0.14,
+		.reason = "Copies compute nothing. Copies of less than 20 us are small operators. To prepare the "
+		          "input, most programs copy up to a tenth.",
 		.statement = "Copies and changes of layout {take} {share} {of}[, most of it in "
 		             "{operators.layout:name}]{operators.layout:where}.",
 		.remedy = {

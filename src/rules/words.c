@@ -163,7 +163,7 @@ static void words_put_place(struct words *words, const char *place)
 
 		words->known &= !isnan(number);
 		if (!isnan(number))
-			words_put_text(words, dw_text_number(number).at);
+			words_put_value(words, DW_FACT_COUNTED, number);
 	} else if (strcmp(place, "gain") == 0) {
 		if (isnan(verdict->gain_ns))
 			words->known = false;

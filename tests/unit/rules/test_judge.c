@@ -144,7 +144,7 @@ TEST(hints_do_not_suggest_what_is_in_use)
 	struct judged at;
 
 	healthy(&at);
-	set(&at, DW_FACT_OPERATORS_SMALL, 0.4);
+	set(&at, DW_FACT_OPERATORS_SMALL, 0.5);
 	set(&at, DW_FACT_OPERATORS_SMALL_COUNT, 1500);
 	set(&at, DW_FACT_OPERATORS_SMALL_MEAN, 2.6e3);
 	set(&at, DW_FACT_OPERATORS_COUNT, 1560);
