@@ -360,7 +360,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole_of = host_whole_collector,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COLLECTOR),
 		.share = host_share_collector,
-		.threshold = 0.07,
+		.threshold = 0.06,
 		.reason = "Collections of a program that keeps few new objects are well below 1%. In and "
 		          "outside steps, because they come at any place.",
 		.statement = "Garbage collection takes {share} {of}.",
@@ -543,10 +543,10 @@ const struct dw_rule dw_rules_host[] = {
 		          "own thread and without those of the data set. A deep network has thousands of "
 		          "small operators too: they take longer, and a smaller share. Of the time between "
 		          "operators at most 10 us count for each, and no times of a millisecond. Not of a "
-		          "compiled model in several pieces, nor of a recurrent layer, which calls them without Python. "
-		          "Those between the steps count if they take 22% of the loop, with their calls 45%, and "
-		          "less than 10 us each. Those of an optimizer that takes 15% of a step do not count, and none do if it calls half "
-		          "of them.",
+		          "compiled model in several pieces, nor of a recurrent layer, which calls them without "
+		          "Python. Those between the steps count if they take 22% of the loop, with their calls "
+		          "45%, and less than 10 us each. Those of an optimizer that takes 15% of a step do not "
+		          "count, and none do if it calls half of them.",
 		.applies = host_calls_small,
 		.number = host_number_of_calls,
 		.statement = "{number} small operators a step, {operators.small_mean} each, "

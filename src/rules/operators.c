@@ -132,8 +132,8 @@ const struct dw_rule dw_rules_operators[] = {
 		                       DW_FACT_OPTIMIZER_FUSED),
 		.share = operators_share_optimizer,
 		.threshold = 0.15,
-		.reason = "At least 400 operators in the optimizer, as Adam calls them for some thirty tensors, none of them over lists of tensors. An "
-		          "optimizer that works on all parameters at once takes a few percent of a step.",
+		.reason = "At least 400 operators in the optimizer, as Adam calls them for some thirty tensors, "
+		          "none of them over lists of tensors. An optimizer that works on all parameters at once takes a few percent of a step.",
 		.applies = operators_optimizer_unfused,
 		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of} with {optimizer.count} operators: it works on "
@@ -250,8 +250,9 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_ELEMENTWISE),
 		.share = operators_share_elementwise,
-		.threshold = 0.20,
-		.reason = "Elementwise operators read and write memory and compute little. Merged in pairs "
+		.threshold = 0.30,
+		.reason = "Elementwise operators read and write memory and compute little; a fifth of a step is "
+		          "usual. Merged in pairs "
 		          "they move half as much.",
 		.applies = operators_not_compiled,
 		.gain_ns = operators_half,
