@@ -24,7 +24,6 @@
 	      * the mean step */
 #define SLOW_SPREADS 8.0 /* of the rank's own differences between steps */
 #define FEW_STEPS 20
-#define MUCH_MEMORY 0.1 /* peak of a rank beyond the median rank's that is named */
 #define BLOCK 10u /* least steps of a block */
 #define LEAST_BLOCKS 5u
 #define MOST_BLOCKS 20u
@@ -58,9 +57,7 @@ static double span_work(const struct dw_summary_span *span)
 	return (double)(span->ns - span->part_ns[DW_PART_COMMUNICATION]) / (double)span->steps;
 }
 
-static void ranks_note(struct dw_ranks *ranks, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static void ranks_note(struct dw_ranks *ranks, const char *format, ...)
+void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...)
 {
 	char text[512];
 	va_list arguments;
@@ -86,6 +83,18 @@ static double ranks_median(double *values, size_t count)
 		return 0;
 	qsort(values, count, sizeof *values, ranks_compare_numbers);
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+double dw_ranks_middle(double *values, size_t count)
+{
+	double median = ranks_median(values, count);
+
+	return count == 2 ? values[0] : median;
+}
+
+int dw_ranks_number(const struct dw_ranks *ranks, size_t i)
+{
+	return ranks->results[i].rank->rank >= 0 ? ranks->results[i].rank->rank : (int)i;
 }
 
 /* A robust standard deviation; replaces the values by their deviations. */
@@ -131,10 +140,10 @@ static void ranks_choose(struct dw_ranks *ranks, const struct dw_summary *summar
 			ranks->results[ranks->count++].rank = rank;
 	}
 	if (other_jobs)
-		ranks_note(ranks, "%zu rank%s of other jobs than '%s' %s not compared.", other_jobs,
+		dw_ranks_note(ranks, "%zu rank%s of other jobs than '%s' %s not compared.", other_jobs,
 		           other_jobs == 1 ? "" : "s", job, other_jobs == 1 ? "is" : "are");
 	if (without)
-		ranks_note(ranks, "%zu process%s without a counted step %s not compared.", without,
+		dw_ranks_note(ranks, "%zu process%s without a counted step %s not compared.", without,
 		           without == 1 ? "" : "es", without == 1 ? "is" : "are");
 }
 
@@ -150,7 +159,7 @@ static void ranks_check_numbers(struct dw_ranks *ranks)
 
 		world = rank->world_size > world ? rank->world_size : world;
 		if (i && rank->rank >= 0 && rank->rank == ranks->results[i - 1].rank->rank)
-			ranks_note(ranks, "Two processes have rank %d: pid %u on %s and pid %u on %s.",
+			dw_ranks_note(ranks, "Two processes have rank %d: pid %u on %s and pid %u on %s.",
 			           rank->rank, ranks->results[i - 1].rank->pid,
 			           ranks->results[i - 1].rank->host, rank->pid, rank->host);
 	}
@@ -169,7 +178,7 @@ static void ranks_check_numbers(struct dw_ranks *ranks)
 	}
 	free(there);
 	if (missing)
-		ranks_note(ranks, "%zu of %d ranks are missing: %s%s.", missing, world, list,
+		dw_ranks_note(ranks, "%zu of %d ranks are missing: %s%s.", missing, world, list,
 		           missing > 8 ? ", ..." : "");
 }
 
@@ -186,44 +195,16 @@ static void ranks_check_ends(struct dw_ranks *ranks)
 		uint64_t lost = 0;
 
 		if (rank->last_step + 1 < last)
-			ranks_note(ranks,
+			dw_ranks_note(ranks,
 			           "Rank %d began its last step, %llu, while other ranks came to step %llu%s.",
 			           rank->rank, (unsigned long long)rank->last_step, (unsigned long long)last,
 			           rank->last_open ? "; that step did not end" : "");
 		for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
 			lost += rank->lost[cause];
 		if (lost)
-			ranks_note(ranks, "Rank %d lost %llu records: its operators may be too few.",
+			dw_ranks_note(ranks, "Rank %d lost %llu records: its operators may be too few.",
 			           rank->rank, (unsigned long long)lost);
 	}
-}
-
-/* Names the rank whose memory is the largest, if it is far from that of the median rank. */
-static void ranks_check_memory(struct comparison *with)
-{
-	struct dw_ranks *ranks = with->ranks;
-	size_t known = 0, most = 0;
-	double median, peak;
-
-	for (size_t i = 0; i < ranks->count; i++) {
-		const struct dw_summary_rank *rank = ranks->results[i].rank;
-
-		if (!rank->memory_peak_bytes)
-			continue;
-		with->space[known++] = (double)rank->memory_peak_bytes;
-		if (rank->memory_peak_bytes > ranks->results[most].rank->memory_peak_bytes)
-			most = i;
-	}
-	if (known < 2)
-		return;
-	median = ranks_median(with->space, known);
-	if (known == 2)
-		median = with->space[0];
-	peak = (double)ranks->results[most].rank->memory_peak_bytes;
-	if (peak > (1 + MUCH_MEMORY) * median)
-		ranks_note(ranks, "Memory is not balanced: rank %d has %s at its peak, %s more than the median rank.",
-		           ranks->results[most].rank->rank, dw_text_bytes(peak, " ").at,
-		           dw_text_percent(peak / median - 1).at);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -285,9 +266,7 @@ static void ranks_find_medians(struct comparison *with)
 		for (size_t i = 0; i < ranks->count; i++)
 			if (ranks_cell_span(with, i, s))
 				with->space[present++] = *ranks_cell_work(with, i, s);
-		median = ranks_median(with->space, present);
-		if (present == 2)
-			median = with->space[0];
+		median = dw_ranks_middle(with->space, present);
 		with->medians[s] = present >= 2 && 2 * present >= ranks->count && median > 0 ? median : NAN;
 		for (size_t i = 0; i < ranks->count; i++)
 			ranks->excess[i * ranks->span_count + s] =
@@ -440,9 +419,7 @@ static void part_table_fill(struct comparison *with, struct part_table *table, s
 		for (size_t i = 0; i < ranks; i++)
 			if (!isnan(table->means[i * DW_PART_COUNT + part]))
 				with->space[count++] = table->means[i * DW_PART_COUNT + part];
-		table->medians[part] = ranks_median(with->space, count);
-		if (count == 2)
-			table->medians[part] = with->space[0];
+		table->medians[part] = dw_ranks_middle(with->space, count);
 	}
 }
 
@@ -461,38 +438,6 @@ static enum dw_part part_table_find(const struct part_table *table, size_t i, do
 		}
 	}
 	return found;
-}
-
-static double ranks_name_mean(const struct dw_summary_rank *rank, const char *name)
-{
-	for (size_t n = 0; n < rank->name_count && rank->named_steps; n++)
-		if (strcmp(rank->names[n].name, name) == 0)
-			return (double)rank->names[n].self_ns / (double)rank->named_steps;
-	return 0;
-}
-
-/* The operator by which a rank exceeds the median rank most. */
-static void result_find_name(struct comparison *with, struct dw_rank_result *result)
-{
-	for (size_t n = 0; n < result->rank->name_count; n++) {
-		const struct dw_summary_name *name = &result->rank->names[n];
-		double own = ranks_name_mean(result->rank, name->name), median;
-
-		if (name->communication || own <= result->name_ns)
-			continue;
-		for (size_t k = 0; k < with->ranks->count; k++)
-			with->space[k] = ranks_name_mean(with->ranks->results[k].rank, name->name);
-		median = ranks_median(with->space, with->ranks->count);
-		if (with->ranks->count == 2)
-			median = with->space[0];
-		if (own - median > result->name_ns) {
-			result->name_ns = own - median;
-			result->name = name->name;
-		}
-	}
-	/* A name explains the excess only if it is a good part of it. */
-	if (result->name_ns < 0.3 * result->part_ns)
-		result->name = NULL;
 }
 
 static void ranks_find_slow(struct comparison *with, struct part_table *parts)
@@ -516,7 +461,7 @@ static void ranks_find_slow(struct comparison *with, struct part_table *parts)
 		               result->excess - fmin(median, 0) >= LEAST_SPREADS * spread;
 		result->part = part_table_find(parts, i, &result->part_ns);
 		if (result->slow)
-			result_find_name(with, result);
+			dw_ranks_find_names(ranks, result, with->space);
 	}
 }
 
@@ -641,10 +586,10 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 		ranks_find_slow(&with, &parts);
 		ranks_find_slow_steps(&with, &parts);
 		ranks_find_host(&with);
-		ranks_check_memory(&with);
+		dw_ranks_check_balance(ranks, with.space);
 		dw_ranks_find_hang(ranks);
 		if (ranks->steps > 0 && ranks->steps < FEW_STEPS)
-			ranks_note(
+			dw_ranks_note(
 				ranks,
 				"Only %.0f steps are compared. With fewer than %d, differences are uncertain.",
 				ranks->steps, FEW_STEPS);

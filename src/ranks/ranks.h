@@ -33,6 +33,8 @@ struct dw_rank_result {
 	double part_ns;    /* excess of that part in the mean step */
 	const char *name;  /* operator or range with most of the excess, or NULL */
 	double name_ns;
+	const char *layer; /* the same: its path */
+	double layer_ns;
 	double hidden_ns; /* of the mean step: a collective was under way while the rank worked; NaN: no
 	                   * collectives are recorded */
 };
@@ -106,6 +108,18 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary,
                       struct dwell_error *error);
 void dw_ranks_reset(struct dw_ranks *ranks);
 
+/* The number of the rank of a result; without one, its index. */
+int dw_ranks_number(const struct dw_ranks *ranks, size_t i);
+/* The median; of two values the smaller one. Sorts them. 0: there are none. */
+double dw_ranks_middle(double *values, size_t count);
+void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Sets the operator and the layer of a slow rank. `space` has place for a number of each rank. For
+ * dw_ranks_compare(). */
+void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *result,
+                         double *space);
+/* Notes imbalance of memory and of input sizes. The same. */
+void dw_ranks_check_balance(struct dw_ranks *ranks, double *space);
 /* Sets the figures of collectives. False: memory ran out. For dw_ranks_compare(). */
 bool dw_ranks_add_collectives(struct dw_ranks *ranks);
 /* The table of collectives. NULL: out of memory. */
@@ -123,6 +137,10 @@ bool dw_ranks_is_waiting(const struct dw_ranks *ranks, const struct dw_summary_r
 /* The answer as tables: `ranks`, then `slow_steps`. The caller destroys them. NULL: out of memory.
  */
 struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks);
+/* The slow ranks, by excess, then single slow steps, as one table. NULL: out of memory. */
+struct dwell_table *dw_ranks_table_of_stragglers(const struct dw_ranks *ranks);
+/* Puts the answer's sentences above a table. */
+void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks);
 /* Writes a picture of rank and step, coloured by the rank's excess, as SVG. */
 void dw_ranks_picture(const struct dw_ranks *ranks, FILE *svg);
 

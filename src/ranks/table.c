@@ -22,8 +22,11 @@ enum {
 	PART,
 	PART_EXCESS,
 	NAME,
+	LAYER,
 	HIDDEN,
 	MEMORY,
+	INPUT,
+	ALLOCATED,
 	LOST
 };
 static const struct dw_column columns[] = {
@@ -42,8 +45,11 @@ static const struct dw_column columns[] = {
 	[PART] = DW_COLUMN("part", "most in", NONE, TEXT),
 	[PART_EXCESS] = DW_COLUMN("part_excess_ns", "excess there", NS, REAL, .wide_only = true),
 	[NAME] = DW_COLUMN("name", "operator", NONE, TEXT, .wide_only = true),
+	[LAYER] = DW_COLUMN("layer", "layer", NONE, TEXT, .wide_only = true),
 	[HIDDEN] = DW_COLUMN("hidden_ns", "hidden", NS, REAL, .wide_only = true),
 	[MEMORY] = DW_COLUMN("memory_peak_bytes", "peak memory", BYTES, INT, .wide_only = true),
+	[INPUT] = DW_COLUMN("input_bytes", "inputs/step", BYTES, REAL, .wide_only = true),
+	[ALLOCATED] = DW_COLUMN("allocated_bytes", "allocated/step", BYTES, REAL, .data_only = true),
 	[LOST] = DW_COLUMN("lost", "lost", COUNT, INT, .wide_only = true),
 };
 
@@ -70,6 +76,15 @@ static uint64_t table_lost_records(const struct dw_summary_rank *rank)
 	return lost;
 }
 
+/* Bytes of a mean step; 0 leaves the cell empty. */
+static void table_put_bytes(struct dw_cell *cell, const struct dw_summary_rank *rank, uint64_t bytes)
+{
+	uint64_t steps = dw_summary_steps(rank);
+
+	if (bytes && steps)
+		dw_cell_real(cell, (double)bytes / (double)steps);
+}
+
 static void table_add_rank(struct dwell_table *table, const struct dw_rank_result *result,
                            size_t number)
 {
@@ -93,16 +108,15 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 	}
 	if (result->name)
 		dw_cell_text(table, &row[NAME], result->name);
+	if (result->layer)
+		dw_cell_text(table, &row[LAYER], result->layer);
 	if (!isnan(result->hidden_ns))
 		dw_cell_real(&row[HIDDEN], result->hidden_ns);
 	if (result->rank->memory_peak_bytes)
 		dw_cell_int(&row[MEMORY], (int64_t)result->rank->memory_peak_bytes);
+	table_put_bytes(&row[INPUT], result->rank, result->rank->input_bytes);
+	table_put_bytes(&row[ALLOCATED], result->rank, result->rank->allocated_bytes);
 	dw_cell_int(&row[LOST], (int64_t)table_lost_records(result->rank));
-}
-
-static int rank_number(const struct dw_ranks *ranks, size_t i)
-{
-	return ranks->results[i].rank->rank >= 0 ? ranks->results[i].rank->rank : (int)i;
 }
 
 /* ---- sentences --------------------------------------------------------------------------------
@@ -120,14 +134,15 @@ static void table_excess_text(double excess, char text[64])
 static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
 {
 	const struct dw_rank_result *result = &ranks->results[i];
-	char where[400] = "", excess[64];
+	char where[600] = "", excess[64];
 
 	if (result->part != DW_PART_COUNT)
-		snprintf(where, sizeof where, ", most of it in %s (%s a step more)%s%.255s",
+		snprintf(where, sizeof where, ", most of it in %s (%s a step more)%s%.255s%s%.255s",
 		         table_part_name(result->part), dw_text_ns(result->part_ns, " ").at,
+		         result->layer ? ", layer " : "", result->layer ? result->layer : "",
 		         result->name ? ", operator " : "", result->name ? result->name : "");
 	table_excess_text(result->excess, excess);
-	dw_table_head(table, "Rank %d is slow: it works %s the median rank%s.", rank_number(ranks, i),
+	dw_table_head(table, "Rank %d is slow: it works %s the median rank%s.", dw_ranks_number(ranks, i),
 	              excess, where);
 }
 
@@ -145,7 +160,7 @@ static void table_list_ranks(const struct dw_ranks *ranks, bool waiting, char *t
 			return;
 		}
 		length += (size_t)snprintf(text + length, size - length, "%s%d", length ? ", " : "",
-		                           rank_number(ranks, i));
+		                           dw_ranks_number(ranks, i));
 	}
 }
 
@@ -172,7 +187,7 @@ static void table_head_of_missing_rank(struct dwell_table *table, const struct d
 		rank->open_count ? &rank->open[rank->open_count - 1] : NULL;
 
 	dw_table_head(table, "Rank %d did not enter it: %s%s%s, %s %llu, without a record for %s.",
-	              rank_number(ranks, i), open ? "it is in " : "it is outside all recorded ranges",
+	              dw_ranks_number(ranks, i), open ? "it is in " : "it is outside all recorded ranges",
 	              open ? open->name : "",
 	              open && rank->open_count == DW_SUMMARY_OPEN ? " or deeper" : "",
 	              rank->last_open ? "in step" : "after step", (unsigned long long)rank->last_step,
@@ -207,7 +222,7 @@ static void table_add_hang(struct dwell_table *table, const struct dw_ranks *ran
 		dw_table_head(table, "%zu more ranks did not enter it.", ranks->hang.missing - 4);
 }
 
-static void table_add_heads(struct dwell_table *table, const struct dw_ranks *ranks)
+void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 {
 	size_t slow = 0, on_host = 0;
 
@@ -233,7 +248,7 @@ static void table_add_heads(struct dwell_table *table, const struct dw_ranks *ra
 		const struct dw_slow_step *step = &ranks->slow_steps[0];
 
 		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",
-		              rank_number(ranks, step->result), (unsigned long long)step->number,
+		              dw_ranks_number(ranks, step->result), (unsigned long long)step->number,
 		              dw_text_ns(step->excess_ns, " ").at,
 		              step->part == DW_PART_COUNT ? "" : ", in ", table_part_name(step->part));
 	} else if (!slow && !ranks->slow_host && !ranks->hang.found) {
@@ -263,7 +278,7 @@ static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
 		const struct dw_slow_step *step = &ranks->slow_steps[i];
 		struct dw_cell *row = dw_table_row(table, 0);
 
-		dw_cell_int(&row[SLOW_RANK], rank_number(ranks, step->result));
+		dw_cell_int(&row[SLOW_RANK], dw_ranks_number(ranks, step->result));
 		dw_cell_int(&row[SLOW_STEP], (int64_t)step->number);
 		dw_cell_int(&row[SLOW_LENGTH], (int64_t)step->ns);
 		dw_cell_real(&row[SLOW_EXCESS], step->excess_ns);
@@ -281,7 +296,7 @@ struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
 		return NULL;
 	table->part = "ranks";
 	table->coverage = 1;
-	table_add_heads(table, ranks);
+	dw_ranks_put_heads(table, ranks);
 	for (size_t i = 0; i < ranks->count; i++)
 		table_add_rank(table, &ranks->results[i], i);
 	dw_table_note(table,

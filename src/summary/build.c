@@ -202,8 +202,13 @@ static bool build_memory(struct dw_summary_rank *rank, struct dw_model *model, u
 		return true;
 	memory = dw_model_memory(model, error);
 	for (size_t i = 0; memory && i < memory->pool_count; i++)
-		if (memory->pools[i].process == process)
-			rank->memory_peak_bytes += memory->pools[i].all.at_peak_bytes;
+		if (memory->pools[i].process == process) {
+			const struct dw_memory_pool *pool = &memory->pools[i];
+
+			rank->memory_peak_bytes += pool->all.at_peak_bytes;
+			rank->allocated_bytes += pool->all.allocated_bytes;
+			rank->input_bytes += pool->kinds[DW_MEMORY_INPUT].allocated_bytes;
+		}
 	return memory != NULL;
 }
 
@@ -228,6 +233,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	build_spans(summary, rank, divided);
 	build_names(summary, rank, divided->loop, dw_model_symbols(model, NULL));
 	return build_memory(rank, model, process, error) &&
+	       dw_summary_add_layers(summary, rank, model, divided, error) &&
 	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) &&
 	       !summary->failed;
 }

@@ -2,8 +2,8 @@
  * Merges summaries. The result depends only on the set of ranks, not on the order of merging.
  *
  * A summary of few ranks has up to DW_SUMMARY_SPANS spans and DW_SUMMARY_NAMES names for each; one
- * of many ranks has fewer, so that its size is bounded too. The same is true of arrivals at
- * collectives. Spans, names and arrivals are left out only in dw_summary_finish(), and the number of
+ * of many ranks has fewer, so that its size is bounded too. The same is true of layers and of
+ * arrivals at collectives. All of these are left out only in dw_summary_finish(), and the number of
  * ranks decides. A smaller set of ranks leaves out less, and leaving out twice is the same as once:
  * spans with equal numbers of steps add up, the largest of the largest names are the largest of all,
  * and every fourth arrival is every second of every second one.
@@ -17,9 +17,11 @@
 
 #define ALL_SPANS (1u << 19) /* in a summary of many ranks, together */
 #define ALL_NAMES (1u << 17)
+#define ALL_LAYERS (1u << 15)
 #define ALL_ARRIVALS (1u << 18)
 #define LEAST_SPANS 16u /* of a rank */
 #define LEAST_NAMES 8u
+#define LEAST_LAYERS 8u
 #define LEAST_ARRIVALS 4u
 
 void dw_summary_reset(struct dw_summary *summary)
@@ -45,6 +47,17 @@ static const char *merge_text(struct dw_summary *summary, const char *text)
 
 	summary->failed |= !copy;
 	return copy ? copy : "";
+}
+
+static struct dw_summary_name *merge_names(struct dw_summary *summary,
+                                           const struct dw_summary_name *from, size_t count)
+{
+	struct dw_summary_name *names =
+		(void *)(uintptr_t)merge_copy(summary, from, count * sizeof *from);
+
+	for (size_t n = 0; names && n < count; n++)
+		names[n].name = merge_text(summary, from[n].name);
+	return names;
 }
 
 static void merge_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
@@ -78,10 +91,8 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 		rank->command = merge_text(summary, from->command);
 		rank->spans = (void *)(uintptr_t)merge_copy(summary, from->spans,
 		                                            from->span_count * sizeof *rank->spans);
-		rank->names = (void *)(uintptr_t)merge_copy(summary, from->names,
-		                                            from->name_count * sizeof *rank->names);
-		for (size_t n = 0; rank->names && n < rank->name_count; n++)
-			rank->names[n].name = merge_text(summary, from->names[n].name);
+		rank->names = merge_names(summary, from->names, from->name_count);
+		rank->layers = merge_names(summary, from->layers, from->layer_count);
 		rank->open = (void *)(uintptr_t)merge_copy(summary, from->open,
 		                                           from->open_count * sizeof *rank->open);
 		for (size_t n = 0; rank->open && n < rank->open_count; n++)
@@ -91,6 +102,11 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 			return;
 		summary->count++;
 	}
+}
+
+uint64_t dw_summary_steps(const struct dw_summary_rank *rank)
+{
+	return rank->steps + rank->warm_up_steps + rank->missing_steps;
 }
 
 /* ---- leaving out --------------------------------------------------------------------------------
@@ -149,14 +165,16 @@ static int merge_name_compare(const void *left, const void *right)
 	return (a->calls < b->calls) - (a->calls > b->calls);
 }
 
-static void merge_leave_out(struct dw_summary_rank *rank, size_t most_spans, size_t most_names)
+/* Sorts the names and keeps the largest. Returns the self time of the others. */
+static uint64_t merge_leave_out(struct dw_summary_name *names, size_t *count, size_t most)
 {
-	while (merge_extent(rank) > most_spans)
-		dw_summary_coarsen(rank, rank->span_log2 + 1);
-	if (rank->name_count)
-		qsort(rank->names, rank->name_count, sizeof *rank->names, merge_name_compare);
-	while (rank->name_count > most_names)
-		rank->other_ns += rank->names[--rank->name_count].self_ns;
+	uint64_t left_out_ns = 0;
+
+	if (*count)
+		qsort(names, *count, sizeof *names, merge_name_compare);
+	while (*count > most)
+		left_out_ns += names[--*count].self_ns;
+	return left_out_ns;
 }
 
 /* ---- order --------------------------------------------------------------------------------------
@@ -204,7 +222,7 @@ static size_t merge_share(size_t all, size_t ranks, size_t most, size_t least)
 
 bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 {
-	size_t kept = 0, spans, names, arrivals;
+	size_t kept = 0, spans, names, layers, arrivals;
 
 	if (summary->failed) {
 		dw_error_set(error, DWELL_E_NOMEM, "no memory to merge summaries");
@@ -218,10 +236,16 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 	summary->count = kept;
 	spans = merge_share(ALL_SPANS, kept, DW_SUMMARY_SPANS, LEAST_SPANS);
 	names = merge_share(ALL_NAMES, kept, DW_SUMMARY_NAMES, LEAST_NAMES);
+	layers = merge_share(ALL_LAYERS, kept, DW_SUMMARY_LAYERS, LEAST_LAYERS);
 	arrivals = merge_share(ALL_ARRIVALS, kept, DW_SUMMARY_ARRIVALS, LEAST_ARRIVALS);
 	for (size_t i = 0; i < kept; i++) {
-		merge_leave_out(&summary->ranks[i], spans, names);
-		dw_summary_thin_arrivals(&summary->ranks[i], arrivals);
+		struct dw_summary_rank *rank = &summary->ranks[i];
+
+		while (merge_extent(rank) > spans)
+			dw_summary_coarsen(rank, rank->span_log2 + 1);
+		rank->other_ns += merge_leave_out(rank->names, &rank->name_count, names);
+		rank->other_layers_ns += merge_leave_out(rank->layers, &rank->layer_count, layers);
+		dw_summary_thin_arrivals(rank, arrivals);
 	}
 	return true;
 }

@@ -3,7 +3,7 @@
  *
  * A trace of a rank may have gigabytes. Its summary has at most 256 KB, for a run of any length:
  * steps are summed in at most DW_SUMMARY_SPANS spans of equal numbers of steps, durations are
- * counted in fixed logarithmic buckets, and of the operators the largest ones are kept. Summaries
+ * counted in fixed logarithmic buckets, and of operators and layers the largest ones are kept. Summaries
  * of ranks are merged into one. All sums are integers, ranks and names are sorted, and how coarse a
  * summary is depends on nothing but the number of its ranks. So merging in any order gives the same
  * bytes.
@@ -21,9 +21,10 @@
 #include "base/proto.h"
 #include "facts/parts.h"
 
-#define DW_SUMMARY_VERSION 2u
+#define DW_SUMMARY_VERSION 3u
 #define DW_SUMMARY_SPANS 1024u  /* most spans of a rank, if the summary has few ranks */
 #define DW_SUMMARY_NAMES 256u   /* most names of a rank, if the summary has few ranks */
+#define DW_SUMMARY_LAYERS 64u    /* most layers of a rank, if the summary has few ranks */
 #define DW_SUMMARY_COLLECTIVES 32u /* most rows of collectives of a rank */
 #define DW_SUMMARY_ARRIVALS 2048u   /* most arrivals of a rank, if the summary has few ranks */
 #define DW_SUMMARY_OPEN 8u      /* most open ranges of a rank: the outermost ones */
@@ -39,12 +40,13 @@ struct dw_summary_span {
 	uint64_t part_ns[DW_PART_COUNT]; /* sum to ns */
 };
 
-/* An operator or a named range of usual steps. */
+/* An operator or a named range of usual steps; or a layer, whose name is its path. */
 struct dw_summary_name {
 	const char *name;
 	bool communication; /* a collective, or another range of communication */
 	uint64_t calls;
-	uint64_t self_ns;
+	uint64_t self_ns; /* of a layer: without the layers in it, but with its operators of the
+	                   * backward pass */
 };
 
 /* A range that had not ended when the recording ended. */
@@ -97,8 +99,14 @@ struct dw_summary_rank {
 	struct dw_summary_name *names; /* by self_ns, descending, then by name */
 	size_t name_count;
 	uint64_t other_ns;            /* self time of the names that were left out */
+	uint64_t layer_steps;         /* counted steps of which the layers below are sums */
+	struct dw_summary_name *layers; /* in the order of names */
+	size_t layer_count;
+	uint64_t other_layers_ns;
 	uint64_t lost[DW_LOSS_SLOTS]; /* records of its process, by enum dw_loss */
 	uint64_t memory_peak_bytes;   /* of all devices together at most; 0: not recorded */
+	/* Of the whole recording, 0: not recorded. Inputs are what data loading left allocated. */
+	uint64_t allocated_bytes, input_bytes;
 	struct dw_summary_collective *collectives; /* by group, then operation */
 	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
 	unsigned arrival_log2;
@@ -133,6 +141,10 @@ bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, co
 bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
                                 struct dw_model *model, uint32_t process, const struct dw_loop *loop,
                                 struct dwell_error *error);
+/* Adds the layers of a process, from at most 128 of its counted steps. For dw_summary_add_model(). */
+bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *rank,
+                           struct dw_model *model, const struct dw_divided_loop *divided,
+                           struct dwell_error *error);
 /* Keeps every other arrival, as often as necessary, so that there are at most `most`. */
 void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most);
 /* Adds the ranks of another summary, which may be reset afterwards. */
@@ -140,6 +152,8 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other);
 /* Sorts the ranks, drops ranks that occur twice, and makes them as coarse as their number requires.
  * False with `error` if memory ran out. */
 bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error);
+/* The steps of its loop, counted or not. */
+uint64_t dw_summary_steps(const struct dw_summary_rank *rank);
 /* Sums spans so that each has 1 << span_log2 steps, at least as many as before. */
 void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2);
 

@@ -15,6 +15,9 @@
  *     hosts N        ranks per host (default all)
  *     world N        the world size that the ranks know (default RANKS)
  *     collectives B  the all-reduces are recorded as collectives of B bytes
+ *     layers N       forward consists of N layers, Net.0 and so on
+ *     layer K        with slow, in forward: all of it in layer K
+ *     inputs R P     each rank's data loading allocates 1 MiB a step, and rank R P percent more
  *     clock S        the clock of each host is S seconds ahead of that of the host before
  *
  * The files are FOLDER/rank-0000.dwell and so on. Each step has data loading of 2 ms, forward of
@@ -37,24 +40,29 @@ static const char *const part_names[PARTS] = { "data", "forward", "backward", "o
 static const double part_ms[PARTS] = { 2, 10, 20, 3, 0 };
 #define STEP_MS 36.0
 #define TRANSFER_NS 1000000u
+#define MOST_LAYERS 100u
+#define INPUT_BYTES 1048576.0
 
 static struct {
 	const char *folder;
 	unsigned ranks, steps, operators, hosts, world;
-	unsigned bytes;
+	unsigned bytes, layers;
 	double noise, clock;
 	int slow_rank, slow_part, once_rank, stop_rank, hang_rank;
 	unsigned once_step, stop_step, hang_step;
-	double slow, once;
+	int slow_layer, input_rank;
+	double slow, once, input;
 } job = {
-	.operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1, .hang_rank = -1
+	.operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1, .hang_rank = -1,
+	.slow_layer = -1, .input_rank = -1
 };
 
 struct rank {
 	struct dw_encode encode;
 	struct dw_encode_process process;
 	struct dw_encode_stream stream;
-	uint32_t thread, ops[PARTS], inner[PARTS], reduce, group;
+	uint32_t thread, ops[PARTS], inner[PARTS], reduce, group, block, layers[MOST_LAYERS];
+	unsigned number;
 	uint64_t now;
 };
 
@@ -107,23 +115,73 @@ static void rank_begin(struct rank *rank, unsigned number)
 		rank->inner[part] =
 			dw_encode_op(&rank->process, DWELL_CATEGORY_OPERATOR, name, NULL, 0, NULL, 0);
 	}
+	rank->number = number;
+	for (unsigned i = 0; i < job.layers; i++) {
+		char name[64];
+
+		snprintf(name, sizeof name, "Net.%u", i);
+		rank->layers[i] =
+			dw_encode_op(&rank->process, DWELL_CATEGORY_LAYER, name, NULL, 0, NULL, 0);
+	}
+	if (job.input_rank >= 0)
+		rank->block = dw_encode_op(&rank->process, DWELL_CATEGORY_ALLOCATION, "other", "cpu", 0,
+		                           NULL, 0);
 	rank->reduce =
 		dw_encode_op(&rank->process, DWELL_CATEGORY_COMMUNICATION, "all_reduce", NULL, 0, NULL, 0);
 	rank->group = dw_encode_string(&rank->process, "world");
 }
 
-static void rank_part(struct rank *rank, unsigned part, uint64_t ns)
+static void rank_operators(struct rank *rank, unsigned part, unsigned operators, uint64_t ns)
 {
-	unsigned operators = part == FORWARD || part == BACKWARD ? job.operators / 2 : 0;
-
-	if (!ns)
-		return;
-	dw_encode_begin(&rank->stream, rank->now, rank->ops[part]);
 	for (unsigned i = 0; i < operators; i++) {
 		dw_encode_begin(&rank->stream, rank->now + ns * i / operators + 1, rank->inner[part]);
 		dw_encode_end(&rank->stream, rank->now + ns * (i + 1) / operators - 1);
 	}
 	rank->now += ns;
+}
+
+static void rank_layers(struct rank *rank, uint64_t ns)
+{
+	bool slow = (int)rank->number == job.slow_rank && job.slow_part == FORWARD && job.slow_layer >= 0;
+	uint64_t more = slow ? (uint64_t)(STEP_MS * job.slow * 1e4) : 0, end = rank->now + ns;
+
+	for (unsigned i = 0; i < job.layers; i++) {
+		bool own = slow && (int)i == job.slow_layer;
+
+		dw_encode_begin(&rank->stream, rank->now, rank->layers[i]);
+		rank_operators(rank, FORWARD, job.operators / 2 / job.layers,
+		               (ns - more) / job.layers + (own ? more : 0));
+		dw_encode_end(&rank->stream, rank->now);
+	}
+	rank->now = end;
+}
+
+/* Allocates the batch. Two batches are alive at a time. */
+static void rank_load(struct rank *rank, unsigned step)
+{
+	double more = (int)rank->number == job.input_rank ? 1 + job.input / 100 : 1;
+	uint64_t block[2] = { (step % 2 + 1) << 20, (uint64_t)(INPUT_BYTES * more) };
+	uint32_t words[4];
+
+	memcpy(words, block, sizeof words);
+	dw_encode_begin(&rank->stream, rank->now, rank->inner[DATA]);
+	if (step >= 2)
+		dw_encode_record(&rank->stream, rank->now, DW_FREE, rank->block, words, 2);
+	dw_encode_record(&rank->stream, rank->now, DW_ALLOC, rank->block, words, 4);
+	dw_encode_end(&rank->stream, rank->now + 1);
+}
+
+static void rank_part(struct rank *rank, unsigned part, unsigned step, uint64_t ns)
+{
+	if (!ns)
+		return;
+	dw_encode_begin(&rank->stream, rank->now, rank->ops[part]);
+	if (part == DATA && job.input_rank >= 0)
+		rank_load(rank, step);
+	if (part == FORWARD && job.layers)
+		rank_layers(rank, ns);
+	else
+		rank_operators(rank, part, part == FORWARD || part == BACKWARD ? job.operators / 2 : 0, ns);
 	dw_encode_end(&rank->stream, rank->now);
 }
 
@@ -182,7 +240,7 @@ static void job_step(struct rank *ranks, unsigned step, double *lengths)
 			continue;
 		rank->now = begin;
 		for (unsigned part = 0; part < PARTS; part++)
-			rank_part(rank, part, (uint64_t)lengths[r * PARTS + part]);
+			rank_part(rank, part, step, (uint64_t)lengths[r * PARTS + part]);
 		rank_reduce(rank, rank->now, step);
 		rank->now = begin + last + TRANSFER_NS;
 		if (!stops)
@@ -227,6 +285,10 @@ static int take_options(int count, char **values)
 			job.hosts = (unsigned)atoi(value);
 		else if (strcmp(name, "collectives") == 0)
 			job.bytes = (unsigned)atoi(value);
+		else if (strcmp(name, "layers") == 0)
+			job.layers = (unsigned)atoi(value) < MOST_LAYERS ? (unsigned)atoi(value) : MOST_LAYERS;
+		else if (strcmp(name, "layer") == 0)
+			job.slow_layer = atoi(value);
 		else if (strcmp(name, "clock") == 0)
 			job.clock = atof(value);
 		else if (strcmp(name, "world") == 0)
@@ -246,6 +308,9 @@ static int take_options(int count, char **values)
 		} else if (strcmp(name, "hang") == 0 && i + 1 < count) {
 			job.hang_rank = atoi(value);
 			job.hang_step = (unsigned)atoi(values[++i]);
+		} else if (strcmp(name, "inputs") == 0 && i + 1 < count) {
+			job.input_rank = atoi(value);
+			job.input = atof(values[++i]);
 		} else if (strcmp(name, "stop") == 0 && i + 1 < count) {
 			job.stop_rank = atoi(value);
 			job.stop_step = (unsigned)atoi(values[++i]);

@@ -74,6 +74,39 @@ class Comparison(Case):
                 self.assertAlmostEqual(row["part_excess_ns"], STEP_MS * 0.05e6, delta=STEP_MS * 0.005e6)
                 self.assertEqual(row["name"], f"{part}.kernel" if part in ("forward", "backward") else None)
 
+    def test_a_slow_layer_is_named(self):
+        # Of 80 layers a summary keeps 64, in any order with this one.
+        files = self.make(8, 120, "operators", 160, "layers", 80, "slow", 5, "forward", 5, "layer", 71)
+        (row,) = self.slow(self.compare(files))
+        self.assertEqual((row["part"], row["layer"], row["name"]), ("forward", "Net.71", "forward.kernel"))
+        self.assertIn("a step more), layer Net.71, operator forward.kernel.", run(dwell, "ranks", *files).stdout)
+        self.summarize(files, "sum")
+        self.assertEqual(run(dwell, "ranks", self.path("sum")).stdout, run(dwell, "ranks", *files).stdout)
+        # The excess is elsewhere: no layer is named.
+        (row,) = self.slow(self.compare(self.make(8, 120, "layers", 4, "slow", 5, "backward", 5, name="b")))
+        self.assertEqual((row["part"], row["layer"], row["name"]), ("backward", None, "backward.kernel"))
+
+    def test_input_sizes_that_differ(self):
+        files = self.make(4, 60, "inputs", 2, 30)
+        rows = self.rows(self.compare(files)["ranks"])
+        for row in rows:
+            self.assertAlmostEqual(row["input_bytes"], (1.3 if row["rank"] == 2 else 1) * 2**20, delta=1)
+        self.assertIn("Input sizes are not balanced: rank 2 loads 1.30 MiB a step, 30.0% more than the median rank.",
+                      run(dwell, "ranks", *files).stdout)
+        equal = run(dwell, "ranks", *self.make(4, 60, "inputs", 2, 3, name="b")).stdout
+        self.assertNotIn("not balanced", equal)
+
+    def test_stragglers(self):
+        files = self.make(8, 120, "layers", 2, "slow", 5, "forward", 20, "layer", 1, "once", 2, 70, 900)
+        view = json.loads(run(dwell, "report", "--view", "stragglers", "--format", "json", *files).stdout)["views"][0]
+        always, once = self.rows(view)
+        self.assertEqual((always["rank"], always["step"], always["part"], always["layer"], always["name"]),
+                         (5, None, "forward", "Net.1", "forward.kernel"))
+        self.assertGreater(always["last"], .95)
+        self.assertEqual((once["rank"], once["step"], once["part"]), (2, 70, "collector"))
+        said = run(dwell, "report", "--view", "stragglers", files[0], status=1).stderr
+        self.assertIn("has steps of one process: stragglers are found among several ranks", said)
+
     def test_others_wait_for_it(self):
         tables = self.compare(self.make(4, 100, "slow", 2, "data", 20, "noise", 0))
         for row in self.rows(tables["ranks"]):
@@ -216,7 +249,7 @@ class Mpi(Case):
 
 class Summary(Case):
     def test_any_order_gives_the_same_bytes(self):
-        files = self.make(24, 200, "collectives", 100)
+        files = self.make(24, 200, "collectives", 100, "layers", 80, "operators", 160, "inputs", 3, 10)
         whole = self.summarize(files, "whole")
         for seed in range(5):
             parts, order = [], files[:]
@@ -228,7 +261,7 @@ class Summary(Case):
             self.assertEqual(self.summarize([*parts, files[3]], "again"), whole)
 
     def test_many_ranks_are_coarser_in_any_order(self):
-        files = self.make(600, 700, "operators", 2, "collectives", 100)
+        files = self.make(600, 700, "operators", 60, "layers", 60, "collectives", 100)
         parts = []
         for at in range(0, 600, 100):
             parts.append(self.path(f"part{at}"))
@@ -238,13 +271,21 @@ class Summary(Case):
         self.assertLess(len(merged), 600 * 60000)
 
     def test_a_long_run_is_small(self):
-        (file, _) = self.make(2, 60000, "operators", 2, "collectives", 100)
+        (file, _) = self.make(2, 60000, "operators", 2, "collectives", 100, "layers", 1)
         self.assertLess(len(self.summarize([file], "long")), 256 << 10)
 
     def test_the_comparison_is_that_of_the_traces(self):
         files = self.make(8, 300, "slow", 3, "backward", 5, "once", 6, 100, 200)
         self.summarize(files, "sum")
         self.assertEqual(run(dwell, "ranks", self.path("sum")).stdout, run(dwell, "ranks", *files).stdout)
+
+    def test_older_versions_are_read(self):
+        files = self.make(4, 40, "slow", 2, "data", 20)
+        data = self.summarize(files, "now")
+        for version in (1, 2):
+            with open(self.path("old"), "wb") as file:
+                file.write(data[:8] + bytes([version]) + data[9:])
+            self.assertEqual(run(dwell, "ranks", self.path("old")).stdout, run(dwell, "ranks", *files).stdout)
 
     def test_damage_is_refused(self):
         data = self.summarize(self.make(2, 40, "collectives", 100), "good")
@@ -257,7 +298,7 @@ class Summary(Case):
         self.assertIn("not a dwell trace", self.refused(data[:7]))
 
     def test_damage_with_a_right_checksum(self):
-        data = self.summarize(self.make(2, 20, "operators", 2), "good")
+        data = self.summarize(self.make(2, 20, "operators", 2, "layers", 1, "inputs", 1, 5), "good")
         source = random.Random(7)
         for _ in range(150):
             changed = bytearray(data)

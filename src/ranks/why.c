@@ -1,0 +1,156 @@
+/* Why a rank is slow: the operator and the layer with most of its excess, and the sizes of inputs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ranks/ranks.h"
+
+#define GOOD_PART 0.3    /* of the excess of the part: a name that has less does not explain it */
+#define MUCH_MEMORY 0.1  /* peak of a rank beyond the median rank's that is named */
+#define MUCH_INPUT 0.05  /* the same for its inputs */
+
+/* Operators or layers of a rank. */
+struct why_names {
+	const struct dw_summary_name *names;
+	size_t count;
+	uint64_t steps, other_ns;
+};
+
+static struct why_names why_names_of(const struct dw_summary_rank *rank, bool layers)
+{
+	return layers ? (struct why_names){ rank->layers, rank->layer_count, rank->layer_steps,
+		                                rank->other_layers_ns }
+	              : (struct why_names){ rank->names, rank->name_count, rank->named_steps,
+		                                rank->other_ns };
+}
+
+/* Time in the mean step. A name that was left out has at most the time of the smallest one that was
+ * kept; if nothing was left out, it has none. NaN: the rank has no such names. */
+static double why_mean(const struct why_names *own, const char *name)
+{
+	double most;
+
+	if (!own->steps || !own->count)
+		return NAN;
+	for (size_t n = 0; n < own->count; n++)
+		if (strcmp(own->names[n].name, name) == 0)
+			return (double)own->names[n].self_ns / (double)own->steps;
+	most = fmin((double)own->other_ns, (double)own->names[own->count - 1].self_ns);
+	return most / (double)own->steps;
+}
+
+/* The time that the median rank has in a name. */
+static double why_median(const struct dw_ranks *ranks, const char *name, bool layers, double *space)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		struct why_names names = why_names_of(ranks->results[i].rank, layers);
+		double mean = why_mean(&names, name);
+
+		if (!isnan(mean))
+			space[known++] = mean;
+	}
+	return dw_ranks_middle(space, known);
+}
+
+/* The name in which the rank exceeds the median rank most; NULL: none explains the excess. */
+static const char *why_find_name(const struct dw_ranks *ranks, const struct dw_rank_result *result,
+                                 bool layers, double *excess_ns, double *space)
+{
+	struct why_names own = why_names_of(result->rank, layers);
+	const char *found = NULL;
+
+	*excess_ns = 0;
+	for (size_t n = 0; n < own.count && own.steps; n++) {
+		double mean = (double)own.names[n].self_ns / (double)own.steps, excess;
+
+		if (own.names[n].communication || mean <= *excess_ns)
+			continue;
+		excess = mean - why_median(ranks, own.names[n].name, layers, space);
+		if (excess > *excess_ns) {
+			*excess_ns = excess;
+			found = own.names[n].name;
+		}
+	}
+	return *excess_ns >= GOOD_PART * result->part_ns ? found : NULL;
+}
+
+void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *result, double *space)
+{
+	result->name = why_find_name(ranks, result, false, &result->name_ns, space);
+	result->layer = why_find_name(ranks, result, true, &result->layer_ns, space);
+}
+
+/* ---- memory and inputs -------------------------------------------------------------------------
+ */
+
+enum why_bytes { WHY_PEAK, WHY_INPUT, WHY_ALLOCATED };
+
+static double why_bytes_of(const struct dw_summary_rank *rank, enum why_bytes which)
+{
+	uint64_t steps = dw_summary_steps(rank);
+
+	if (which == WHY_PEAK)
+		return (double)rank->memory_peak_bytes;
+	return steps ? (double)(which == WHY_INPUT ? rank->input_bytes : rank->allocated_bytes) /
+	                   (double)steps
+	             : 0;
+}
+
+/* Finds the rank with the most bytes. Returns by how much it exceeds the median rank, as a ratio;
+ * 0: fewer than two ranks are known. */
+static double why_imbalance(const struct dw_ranks *ranks, enum why_bytes which, size_t *most,
+                            double *space)
+{
+	size_t known = 0;
+	double largest = 0, median;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		double bytes = why_bytes_of(ranks->results[i].rank, which);
+
+		if (bytes <= 0)
+			continue;
+		space[known++] = bytes;
+		if (bytes > largest) {
+			largest = bytes;
+			*most = i;
+		}
+	}
+	median = dw_ranks_middle(space, known);
+	return known >= 2 && median > 0 ? largest / median - 1 : 0;
+}
+
+void dw_ranks_check_balance(struct dw_ranks *ranks, double *space)
+{
+	size_t most = 0;
+	double more = why_imbalance(ranks, WHY_PEAK, &most, space);
+
+	if (more > MUCH_MEMORY)
+		dw_ranks_note(ranks,
+		              "Memory is not balanced: rank %d has %s at its peak, %s more than the median "
+		              "rank.",
+		              dw_ranks_number(ranks, most),
+		              dw_text_bytes(why_bytes_of(ranks->results[most].rank, WHY_PEAK), " ").at,
+		              dw_text_percent(more).at);
+	more = why_imbalance(ranks, WHY_INPUT, &most, space);
+	if (more > MUCH_INPUT) {
+		dw_ranks_note(ranks,
+		              "Input sizes are not balanced: rank %d loads %s a step, %s more than the "
+		              "median rank.",
+		              dw_ranks_number(ranks, most),
+		              dw_text_bytes(why_bytes_of(ranks->results[most].rank, WHY_INPUT), " ").at,
+		              dw_text_percent(more).at);
+		return;
+	}
+	more = why_imbalance(ranks, WHY_ALLOCATED, &most, space);
+	if (more > MUCH_MEMORY)
+		dw_ranks_note(
+			ranks,
+			"Rank %d allocates %s in each step, %s more than the median rank: its inputs "
+			"may be larger.",
+			dw_ranks_number(ranks, most),
+			dw_text_bytes(why_bytes_of(ranks->results[most].rank, WHY_ALLOCATED), " ").at,
+			dw_text_percent(more).at);
+}
