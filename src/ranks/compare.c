@@ -179,7 +179,7 @@ static void ranks_check_numbers(struct dw_ranks *ranks)
 	free(there);
 	if (missing)
 		dw_ranks_note(ranks, "%zu of %d ranks are missing: %s%s.", missing, world, list,
-		           missing > 8 ? ", ..." : "");
+		           missing > 8 ? " and others" : "");
 }
 
 /* Names ranks that ended earlier than others, and ranks that lost records. */

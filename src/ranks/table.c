@@ -264,6 +264,23 @@ void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 		              dw_text_ns(ranks->wait_ns, " ").at, dw_text_ns(ranks->transfer_ns, " ").at);
 }
 
+/* Text leaves out columns that no rank fills. */
+static void table_hide_empty_columns(struct dwell_table *table)
+{
+	for (size_t c = 0; c < table->column_count; c++) {
+		bool filled = false;
+
+		for (size_t i = 0; i < table->row_count && !filled; i++) {
+			const struct dw_cell *cell = &dw_table_at(table, i)[c];
+
+			filled = cell->type == DW_CELL_TEXT ? *cell->text != '\0'
+			         : c == LOST                ? cell->integer != 0
+			                                    : cell->type != DW_CELL_NONE;
+		}
+		table->columns[c].data_only |= !filled;
+	}
+}
+
 static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
 {
 	struct dwell_table *table =
@@ -299,6 +316,7 @@ struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
 	dw_ranks_put_heads(table, ranks);
 	for (size_t i = 0; i < ranks->count; i++)
 		table_add_rank(table, &ranks->results[i], i);
+	table_hide_empty_columns(table);
 	dw_table_note(table,
 	              "work: the step without communication. excess: the median over steps of a "
 	              "rank's work beyond the median rank's. last in: the steps in which the rank "

@@ -22,6 +22,8 @@ const char *dw_view_trace_name(const struct dw_model *model, char buffer[256]);
  * ", in signal handlers". */
 const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,
                                 char buffer[256]);
+/* Whether several processes have steps. */
+bool dw_view_has_ranks(const struct dw_source *source);
 const char *dw_view_category(uint32_t category);
 const char *dw_view_share(enum dw_share share);
 

@@ -320,6 +320,7 @@ static void overview_note_more(struct dwell_table *table, const struct dw_overvi
 
 		if (strcmp(view->name, "overview") == 0 || strcmp(view->name, "facts") == 0 ||
 		    (view->needs_steps && !overview->steps) ||
+		    (view->needs_ranks && !dw_view_has_ranks(dw_model_source(overview->model))) ||
 		    (view->needs_device && !dw_model_source(overview->model)->events_count) ||
 		    (view->categories && !(categories & view->categories)) ||
 		    (strcmp(view->name, "flops") == 0 && !overview->has_shapes))

@@ -13,12 +13,25 @@
 
 /* ---- what a view needs --------------------------------------------------------------- */
 
+bool dw_view_has_ranks(const struct dw_source *source)
+{
+	uint32_t first = source->step_count ? source->threads[source->steps[0].thread].process : 0;
+
+	for (size_t i = 1; i < source->step_count; i++)
+		if (source->threads[source->steps[i].thread].process != first)
+			return true;
+	return false;
+}
+
 static int view_check_needs(const struct dw_view *view, struct dw_model *model,
                             struct dwell_error *error)
 {
 	char name[256];
 
 	if (view->needs_steps && !dw_model_source(model)->step_count)
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
+		                    dw_view_trace_name(model, name), view->needs, view->remedy);
+	if (view->needs_ranks && !dw_view_has_ranks(dw_model_source(model)))
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
 		                    dw_view_trace_name(model, name), view->needs, view->remedy);
 	if (view->needs_device && !dw_model_source(model)->events_count)

@@ -9,21 +9,6 @@
 #include "ranks/ranks.h"
 #include "views/common.h"
 
-/* Processes with steps, up to 2. */
-static size_t stragglers_count_ranks(const struct dw_source *source)
-{
-	uint32_t first = DW_NO_INDEX;
-
-	for (size_t i = 0; i < source->step_count; i++) {
-		uint32_t process = source->threads[source->steps[i].thread].process;
-
-		if (first != DW_NO_INDEX && process != first)
-			return 2;
-		first = process;
-	}
-	return first != DW_NO_INDEX;
-}
-
 static struct dwell_table *stragglers_view(struct dw_model *model,
                                            const struct dwell_view_options *options,
                                            struct dwell_error *error)
@@ -33,14 +18,6 @@ static struct dwell_table *stragglers_view(struct dw_model *model,
 	struct dw_ranks ranks;
 
 	(void)options;
-	if (stragglers_count_ranks(dw_model_source(model)) < 2) {
-		char name[256];
-
-		dw_error_set(error, DWELL_E_NO_DATA,
-		             "%s has steps of one process: stragglers are found among several ranks",
-		             dw_view_trace_name(model, name));
-		return NULL;
-	}
 	if (dw_summary_add_model(&summary, model, error) && dw_summary_finish(&summary, error)) {
 		if (dw_ranks_compare(&ranks, &summary, error)) {
 			table = dw_ranks_table_of_stragglers(&ranks);
@@ -58,7 +35,7 @@ const struct dw_view dw_view_stragglers = {
 	.question = "which ranks make the others wait, and in which part of the step?",
 	.run = stragglers_view,
 	.limit = SIZE_MAX,
-	.needs_steps = true,
-	.needs = "steps",
-	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+	.needs_ranks = true,
+	.needs = "steps of several processes",
+	.remedy = "record all ranks, or give the traces of all ranks",
 };

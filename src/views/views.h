@@ -26,6 +26,7 @@ struct dw_view {
 	/* The trace must contain ranges of at least one of these categories (0: no condition). */
 	uint32_t categories;
 	bool needs_steps;
+	bool needs_ranks; /* steps of several processes */
 	bool needs_device; /* events of devices */
 	/* For the error "FILE has no NEEDS: REMEDY". */
 	const char *needs;

@@ -134,6 +134,7 @@ Options of views and layouts:
   gc          when did the garbage collector stop the program, and for how long?
   tree        who calls whom, and what does it take?
   threads     what did each thread record, and how busy was it?
+  stragglers  which ranks make the others wait, and in which part of the step?
   memory      who allocates, who holds it at the peak, what is left at the end?
   flops       how much arithmetic is it, how fast, and what was not counted?
   facts       which measured quantities do verdicts and comparisons use?

@@ -105,7 +105,7 @@ class Comparison(Case):
         self.assertGreater(always["last"], .95)
         self.assertEqual((once["rank"], once["step"], once["part"]), (2, 70, "collector"))
         said = run(dwell, "report", "--view", "stragglers", files[0], status=1).stderr
-        self.assertIn("has steps of one process: stragglers are found among several ranks", said)
+        self.assertIn("has no steps of several processes: record all ranks", said)
 
     def test_others_wait_for_it(self):
         tables = self.compare(self.make(4, 100, "slow", 2, "data", 20, "noise", 0))
