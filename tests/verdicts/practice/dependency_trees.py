@@ -1,6 +1,6 @@
 """Learns dependency trees while a corpus of Python objects lies in memory; memory was short once.
 
-Planted: a helper collects garbage after every fourth batch, over all objects of the corpus.
+Planted: a helper collects garbage after every twentieth batch, over all objects of the corpus.
 Truth: time between the collector's start and end, of the loop.
 """
 import gc
@@ -37,6 +37,7 @@ def free_memory():
 
 def main():
     torch.manual_seed(51)
+    torch.set_num_threads(1)
     corpus, watch, collected = make_corpus(4000), Stopwatch(), []
 
     def note(phase, _info):
@@ -56,7 +57,7 @@ def main():
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            if len(watch.marks) % 4 == 3:
+            if len(watch.marks) % 20 == 19:
                 free_memory()
             watch.step()
         gc.callbacks.remove(note)
