@@ -166,9 +166,13 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 /* The time by which a verdict is ranked: see enum dw_rule_kind. */
 static double judge_weight_ns(const struct dw_verdict *verdict)
 {
+	double share = verdict->share.value, usual = verdict->rule->usual;
+
 	if (isnan(verdict->time_ns))
 		return 0;
-	return verdict->rule->kind == DW_RULE_WORK ? verdict->time_ns / 2 : verdict->time_ns;
+	if (verdict->rule->kind != DW_RULE_WORK)
+		return verdict->time_ns;
+	return share > usual ? verdict->time_ns / 2 * (share - usual) / share : 0;
 }
 
 static bool judge_is_cause(const struct dw_verdict *verdict)

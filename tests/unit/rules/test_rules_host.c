@@ -280,6 +280,20 @@ TEST(a_barrier_of_too_many_threads_is_no_lock_of_the_program)
 	made_end(&at);
 }
 
+TEST(a_wait_comes_before_an_operator_of_usual_size)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_LARGEST, 0.46 }, { DW_FACT_STEP_IDLE, 0.12 }, { DW_FACT_CPU_DELAY, 0 }));
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "idle");
+	CHECK_STR(at.verdicts.at[1].rule->id, "one-operator");
+	made_set(&at, DW_FACT_OPERATORS_LARGEST, 0.60); /* 17% */
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "one-operator");
+	made_end(&at);
+}
+
 TEST(a_large_operator_can_use_cpus_that_rest)
 {
 	struct made at;
