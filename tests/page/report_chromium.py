@@ -37,17 +37,17 @@ def step(number, name, inner="x"):
 def hostile():
     """Hostile names wherever a trace has names: also those of ranks, memory, counters, loaders, stacks, the collector."""
     names = [name.replace('"', "'") for name in (MARKUP, "a\u202eb\u2066c", "\u2028\"'`${1}", "n" * 100000)]
-    text = ""
+    text = "".join(f"process {rank} pid={rank} rank={rank - 1} world=2 name=\"{MARKUP}\"\nthread {rank} process={rank} tid={rank} name=\"{MARKUP}\"\n" for rank in (1, 2))
+    text += f"device 0 number=0 name=\"{MARKUP}\" process=1\nqueue 0 device=0 stream=7 name=\"{MARKUP}\"\nevents 0 process=1\n"
     for rank in (0, 1):
-        text += f"process {rank + 1} pid={rank + 1} rank={rank} world=2 name=\"{MARKUP}\"\nthread {rank + 1} process={rank + 1} tid={rank + 1} name=\"{MARKUP}\"\n"
         text += f"stream {rank + 1} thread={rank + 1}\nmeta \"{MARKUP}\" \"{MARKUP}\"\n"
         for i in range(12):
             text += step(i, names[i % 4], names[(i + 1) % 4])
             text += (f"begin data \"{names[i % 3]}\"\n+1ms end\nbegin operator \"{names[i % 3]}\" shapes=2x3:float32\nstack \"{names[i % 3]}\"\n"
                      f"alloc activation \"{names[i % 2]}\" {4096 + i} 64\n+1ms end\nbegin collector \"{names[i % 3]}\"\n+100us end\n"
-                     f"begin event \"{names[i % 3]}\"\nbegin handler \"{names[i % 2]}\"\n+50us end\n+10us end\nbegin function \"{names[i % 3]}\"\n+10us end\n"
+                     f"begin event \"{names[i % 3]}\" detail=trainer\nbegin handler \"{names[i % 2]}\" detail=trainer.STARTED\n+50us end\n+10us end\nbegin function \"{names[i % 3]}\"\n+10us end\n"
                      f"mark \"{names[i % 3]}\"\ncounter \"{names[i % 3]}\" 0.5\nbegin communication \"{names[i % 3]}\"\n+{rank * 100 + 10}us end\n")
-    return text
+    return text + "".join(f"event kernel 0 {i * 20 + 2}ms 2ms {i + 1} name=\"{names[i % 3]}\" grid=1x1x1 block=1x1x1\n" for i in range(12))
 
 
 def ranks():
@@ -128,6 +128,14 @@ def see(browser, name, page, verdict):
     check(f"{name}: each panel shows something", not empty, empty)
     title = browser.js("document.querySelector('h1').textContent")
     check(f"{name}: a first sentence", len(title) > 10 and (not verdict or title == verdict) and PLANTED.get(name, "") in title, title, verdict)
+
+
+def see_panels(browser, page):
+    """Every panel is on a page whose names are all hostile."""
+    browser.open(page, 1280, 900)
+    there = set(browser.js("[...document.querySelectorAll('.panel')].map((panel) => panel.id)"))
+    wanted = set("verdict timeline steps phases operators layers tree functions actions events sequence dataloader memory threads gc device kernels streams ranks facts environment".split())
+    check("hostile: every panel is there", wanted <= there, wanted - there)
 
 
 def use(browser, page):
@@ -260,6 +268,7 @@ def main():
                     see(browser, name, page, first_sentence(dwell, traces[name]))
                 use(browser, pages["rich"])
                 use_more(browser, pages["loader"])
+                see_panels(browser, pages["hostile"])
                 see_ranks(browser, pages["ranks"])
                 see_accessible(browser, {name: pages[name] for name in ("loader", "lock", "device", "ranks", "hostile")}, folder)
             finally:

@@ -16,7 +16,7 @@ import { duration, moment } from "./format.js";
 const LABELS = 400, LABELS_MOVING = 120;
 const LEAST_SPAN = 40;      // ns
 const ZOOM = 1.35;
-const HELP = "Keys: W and S zoom, A and D move, 0 shows all, arrow keys go from event to event, Enter zooms to the event, " +
+const HELP = "Mouse: drag moves, Control and the wheel zoom, Shift and drag measures. Keys: W and S zoom, A and D move, 0 shows all, arrow keys go from event to event, Enter zooms to the event, " +
   "[ and ] set the begin and the end of the measured time at it, M measures it, / searches, N and P go to the next and the previous find, " +
   "C folds the thread, Escape clears.";
 
@@ -57,7 +57,7 @@ class Timeline {
         button("All", "All of the run", () => this.fit()), button("\u2212", "Zoom out", () => this.zoom(ZOOM)), button("+", "Zoom in", () => this.zoom(1 / ZOOM)),
         button("\u2190", "Move left", () => this.pan(-0.25)), button("\u2192", "Move right", () => this.pan(0.25)),
         this.search, button("\u2191", "Previous find", () => this.find(false)), button("\u2193", "Next find", () => this.find(true)), this.status, this.state),
-      element("p", { id, class: "tl-help" }, HELP),
+      element("details", { class: "tl-help" }, element("summary", {}, "Keys and mouse"), element("p", { id }, HELP)),
       element("div", { class: "tl-body" }, element("div", { class: "tl-stage" }, this.scroller, this.tip), this.details.box));
   }
 
