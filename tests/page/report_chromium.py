@@ -136,6 +136,8 @@ def see_panels(browser, page):
     there = set(browser.js("[...document.querySelectorAll('.panel')].map((panel) => panel.id)"))
     wanted = set("verdict timeline steps phases operators layers tree functions actions events sequence dataloader memory threads gc device kernels streams ranks facts environment".split())
     check("hostile: every panel is there", wanted <= there, wanted - there)
+    browser.js("dispatchEvent(new Event('beforeprint'))")
+    check("hostile: marks of direction are text", browser.js(r"/\\u202e/.test(document.body.innerText) && !/[\u202a-\u202e\u2066-\u2069]/.test(document.getElementById('page').textContent)"))
 
 
 def use(browser, page):

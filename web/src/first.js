@@ -44,8 +44,8 @@ function recommendation(row, isFirst, stepNs, report) {
     isFirst ? null : h("p", { class: "statement" }, sentence(row.statement, report)),
     row.hint ? h("p", { class: isFirst ? "statement" : "hint" }, sentence(upper(row.hint), report)) : null,
     h("p", { class: "evidence" }, `Evidence: ${typeof row.share === "number" ? percent(row.share) : "?"} ${row.of ? `of ${String(row.of).replace(/^of /, "")}` : ""}${range}. `,
-      gain !== null ? `Upper bound of the gain: ${time(row.gain_ns)} of ${time(stepNs)} a step. ` : "", h("span", { class: "rule" }, row.rule)),
-    gain !== null ? h("div", { class: "gain", "aria-hidden": "true" }, h("span", { style: `width:${(gain * 100).toFixed(1)}%` })) : null);
+      gain !== null ? `Upper bound of the gain: ${time(row.gain_ns)}${row.gain_ns <= stepNs ? ` of ${time(stepNs)}` : ""} a step. ` : "", h("span", { class: "rule" }, row.rule)),
+    gain !== null && row.gain_ns <= stepNs ? h("div", { class: "gain", "aria-hidden": "true" }, h("span", { style: `width:${(gain * 100).toFixed(1)}%` })) : null);
 }
 
 function figures(report, run) {

@@ -81,8 +81,14 @@ function watchPlace(nav) {
   links.forEach((_, id) => { const section = document.getElementById(id); if (section) seen.observe(section); });
 }
 
+/**
+ * Marks that change the direction of text are shown as text: an element around a name does not stop all of them. The JSON has
+ * them as escapes; after another backslash it is a text that looks like one.
+ */
+const visible = (json) => json.replace(/(\\+)u(?:202[a-e]|206[6-9])/gi, (all, slashes) => (slashes.length % 2 ? `\\${all}` : all));
+
 function start() {
-  const data = JSON.parse(document.getElementById("data").textContent), report = new Report(data);
+  const data = JSON.parse(visible(document.getElementById("data").textContent)), report = new Report(data);
   const steps = readSteps(data.steps), hueOf = partHues(report.partNames()), pending = new Map();
   const panels = PANELS.filter(([id]) => isThere(id, report, steps));
   report.ids = new Set(panels.map(([id]) => id));
