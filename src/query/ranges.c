@@ -260,27 +260,12 @@ static int ranges_filter(sqlite3_vtab_cursor *base, int bits, const char *text, 
 /* The step of the range's process that began last before `ns`, if it had not ended. */
 static bool ranges_find_step(struct ranges_cursor *cursor, uint32_t process, uint64_t ns, uint64_t *number)
 {
-	const struct dw_source *source = dw_model_source(cursor->model);
-	const struct dw_source_step *steps = source->steps;
-	size_t low = 0, high = source->step_count, at = cursor->step;
+	const struct dw_source_step *step =
+	    dw_source_step_at(dw_model_source(cursor->model), process, ns, &cursor->step);
 
-	if (at >= high || steps[at].start_ns > ns || steps[at].end_ns <= ns ||
-	    source->threads[steps[at].thread].process != process) {
-		while (low < high) { /* the first step after (process, ns) */
-			size_t middle = (low + high) / 2;
-			uint32_t other = source->threads[steps[middle].thread].process;
-
-			if (other < process || (other == process && steps[middle].start_ns <= ns))
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (!low || source->threads[steps[low - 1].thread].process != process || steps[low - 1].end_ns <= ns)
-			return false;
-		at = cursor->step = low - 1;
-	}
-	*number = steps[at].number;
-	return true;
+	if (step)
+		*number = step->number;
+	return step != NULL;
 }
 
 static const char *ranges_category(uint32_t category)

@@ -309,3 +309,32 @@ void dw_source_keep_since(struct dw_source *source, uint64_t ns)
 		stream->chunks[0].gap_before = true;
 	}
 }
+
+static bool source_step_contains(const struct dw_source *source, size_t step, uint32_t process, uint64_t ns)
+{
+	const struct dw_source_step *at = &source->steps[step];
+
+	return at->start_ns <= ns && ns < at->end_ns && source->threads[at->thread].process == process;
+}
+
+const struct dw_source_step *dw_source_step_at(const struct dw_source *source, uint32_t process,
+                                               uint64_t ns, size_t *last)
+{
+	size_t low = 0, high = source->step_count;
+
+	if (*last < high && source_step_contains(source, *last, process, ns))
+		return &source->steps[*last];
+	while (low < high) { /* the first step after (process, ns) */
+		size_t middle = low + (high - low) / 2;
+		uint32_t other = source->threads[source->steps[middle].thread].process;
+
+		if (other < process || (other == process && source->steps[middle].start_ns <= ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || !source_step_contains(source, low - 1, process, ns))
+		return NULL;
+	*last = low - 1;
+	return &source->steps[*last];
+}

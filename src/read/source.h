@@ -341,6 +341,11 @@ void dw_source_release_chunks(const struct dw_source_stream *stream, size_t from
  * model is made. */
 void dw_source_keep_since(struct dw_source *source, uint64_t ns);
 
+/* The step of a process that began last before `ns`, if it had not ended; otherwise NULL. *last is
+ * the index of the step that was found last, which is tried first; begin with 0. */
+const struct dw_source_step *dw_source_step_at(const struct dw_source *source, uint32_t process,
+                                               uint64_t ns, size_t *last);
+
 /* ns on the run's time line, at least 0. */
 uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks);
 /* The duration of a number of ticks. */

@@ -5,8 +5,10 @@ usage: query_test.py DWELL MAKE_RANKS [PART-OF-A-NAME...]
 
 The last line is "N passed, N failed, N skipped".
 """
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -101,6 +103,27 @@ class Query(unittest.TestCase):
             self.assertIn(says, run(dwell, "query", self.trace, sql, status=2).stderr, sql)
         self.assertIn("missing.dwell", run(dwell, "query", "missing.dwell", "select 1", status=1).stderr)
         run(dwell, "query", status=2)
+
+    def test_an_export_has_the_same_tables(self):
+        path = os.path.join(self.temporary.name, "trace.db")
+        run(dwell, "export", "--format", "sqlite", "-o", path, self.trace)
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            for sql in ("select name, category, step, thread, tid, pid, depth, start_ns, duration_ns, self_ns, ended from ranges "
+                        "order by start_ns, depth",
+                        "select step, thread, start_ns, duration_ns, cpu_ns, operators, counted from steps",
+                        "select pid, key, value from metadata", "select * from losses"):
+                self.assertEqual([tuple(row) for row in self.ask(sql)], database.execute(sql).fetchall(), sql)
+            operators = {row["name"]: (row["calls"], row["total_ns"]) for row in self.view("operators")}
+            self.assertEqual(operators, {row[0]: row[1:] for row in database.execute(
+                "select name, calls, total_ns from operators")})
+            self.assertEqual("ok", database.execute("pragma integrity_check").fetchone()[0])
+        run(dwell, "export", "--format", "sqlite", "-o", path, "--steps", "3..4", self.trace)
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            self.assertEqual([(3,), (4,)], database.execute("select distinct step from ranges order by 1").fetchall())
+        done = subprocess.run([dwell, "export", "--format", "sqlite", "-o", path, self.trace], capture_output=True, text=True,
+                              check=False, env={**os.environ, "TMPDIR": "/nowhere"})
+        self.assertEqual(1, done.returncode)
+        self.assertIn("set TMPDIR", done.stderr)
 
     def test_limit_ends_early_and_formats(self):
         self.assertEqual(3, len(self.ask("select * from ranges limit 3")))
