@@ -173,7 +173,8 @@ static bool loader_is_bursty(const struct dw_rule_case *at)
 	double variation = dw_case_value(at, DW_FACT_LOADER_VARIATION);
 
 	return production_ns / dw_case_value(at, DW_FACT_LOADER_WORKERS) < 0.8 * loader_work_ns(at) &&
-	       variation >= 2 && production_ns * variation > loader_work_ns(at);
+	       variation >= 2 && production_ns * variation > loader_work_ns(at) &&
+	       loader_waits_for_production(at);
 }
 
 static struct dw_amount loader_share_part(const struct dw_rule_case *at)
@@ -272,7 +273,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.reason = "The workers make a batch in 80% of the time that a step takes for it, so that "
 		          "they suffice on average, and the slowest hundredth of the batches takes twice "
 		          "the median or more, and longer than a step computes: a longer queue evens that "
-		          "out.",
+		          "out. Not if most of the wait is the hand-over.",
 		.applies = loader_is_bursty,
 		.statement = "Waiting for data {takes} {share} {of}, although {loader.workers} "
 		             "worker{loader.workers:s} can make batches fast enough on average: single ones take "

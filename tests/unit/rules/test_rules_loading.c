@@ -85,6 +85,10 @@ TEST(a_shallow_queue_has_batches_that_take_longer_than_a_step)
 	CHECK(!made_fires(&at, "loader-shallow-queue", DW_FACT_LOADER_VARIATION, 6)); /* 12 ms */
 	CHECK(!made_fires(&at, "loader-shallow-queue", DW_FACT_LOADER_PRODUCTION, 30e6)); /* too slow */
 	CHECK_EQ(made_without(&at, "loader-shallow-queue", DW_FACT_LOADER_VARIATION), DW_RULE_NOT_MEASURED);
+	made_set(&at, DW_FACT_LOADER_STARVED, 0.1);
+	made_set(&at, DW_FACT_LOADER_HAND_OVER_NS, 4e6);
+	CHECK(made_fires(&at, "loader-shallow-queue", DW_FACT_LOADER_HAND_OVER, 0.05));
+	CHECK(!made_fires(&at, "loader-shallow-queue", DW_FACT_LOADER_HAND_OVER, 0.2));
 	made_end(&at);
 }
 
