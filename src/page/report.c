@@ -14,7 +14,6 @@
 
 #define MOST_TIMELINE_BYTES (5u << 19)
 #define MOST_METAS 200u
-#define DATA_MARK "@DWELL_DATA@"
 
 /* What shares products is computed by one thread, and different groups at the same time. */
 enum report_group { GROUP_FIRST, GROUP_SUMS, GROUP_CALLS, GROUP_TIMELINE, GROUPS };
@@ -326,11 +325,11 @@ int dw_page_report_data(struct dw_model *model, struct dw_writer_out *out, struc
 
 int dw_page_report(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error)
 {
-	const char *data = strstr(dw_page_bundle, DATA_MARK);
+	const char *data = strstr(dw_page_bundle, DW_PAGE_DATA_MARK);
 	int result;
 
 	dw_out_bytes(out, dw_page_bundle, (size_t)(data - dw_page_bundle));
 	result = dw_page_report_data(model, out, error);
-	dw_out_text(out, data + strlen(DATA_MARK));
+	dw_out_text(out, data + strlen(DW_PAGE_DATA_MARK));
 	return result;
 }

@@ -45,6 +45,8 @@ int dw_page_put_steps(struct dw_writer_out *out, struct dw_model *model, struct 
 int dw_page_put_memory(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error);
 int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error);
 
-extern const char dw_page_bundle[]; /* bundle.html */
+extern const char dw_page_bundle[];      /* bundle.html */
+extern const char dw_page_script_hash[]; /* of its script: "sha256-..." */
+#define DW_PAGE_DATA_MARK "@DWELL_DATA@" /* in its place the data is written */
 
 #endif

@@ -41,6 +41,7 @@ uint64_t dw_view_now_ms(void)
 
 static void server_close_trace(struct dw_view_trace *trace)
 {
+	dw_view_report_destroy(trace);
 	dw_page_spans_destroy(trace->spans);
 	if (trace->model)
 		dw_model_destroy(trace->model);
@@ -101,7 +102,8 @@ void dw_view_refresh(struct dw_view *view)
 	struct dwell_error error = { 0, "" };
 	uint64_t wait_ms = view->shown.read_ms * REFRESH_RATIO;
 
-	if (view->has_fresh || !view->shown.complete || dw_view_is_gone(view) ||
+	if (view->has_fresh || !view->shown.complete || !dw_view_report_ended(&view->shown) ||
+	    dw_view_is_gone(view) ||
 	    (!view->shown.source->live && !server_has_grown(view)))
 		return;
 	wait_ms = wait_ms > REFRESH_MS ? wait_ms : REFRESH_MS;
@@ -123,13 +125,15 @@ static int server_go_on(struct dw_view *view, struct dwell_error *error)
 	if (!view->has_fresh)
 		return 0;
 	result = server_read(&view->fresh, error);
-	if (!result && !view->fresh.complete)
+	if (!result && (!view->fresh.complete || !dw_view_report_ended(&view->shown)))
 		return 0;
 	view->has_fresh = false;
 	if (result) {
 		server_close_trace(&view->fresh);
 		return result;
 	}
+	view->fresh.report = view->shown.report;
+	view->shown.report = NULL;
 	server_close_trace(&view->shown);
 	view->shown = view->fresh;
 	view->fresh = (struct dw_view_trace){ 0 };
@@ -292,6 +296,8 @@ int dw_view_serve(const struct dw_view_options *options, const volatile int *sto
 	if (loop->view.listener >= 0)
 		close(loop->view.listener);
 	server_close_trace(&loop->view.fresh);
+	if (!dw_view_report_ended(&loop->view.shown))
+		return result; /* the process ends now; what the report's thread reads stays */
 	server_close_trace(&loop->view.shown);
 	free(loop);
 	return result;

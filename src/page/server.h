@@ -10,17 +10,19 @@
  *   server.c         the trace, the socket, the loop
  *   server_http.c    one connection: requests and answers of HTTP/1.1
  *   server_answer.c  what is answered
+ *   server_report.c  the report, made in the background
  *
  *   GET /?token=T               sets the cookie, leads to /
  *   GET /                       the page
  *   GET /timeline/NAME          its parts
+ *   GET /report                 the page of the report; until it is made, one that asks again
  *   GET /api/timeline[?bytes=N] tracks and names (span.h); with N the spans that a file would have
  *   GET /api/span?begin=NS&end=NS&pixels=N[&tracks=ID,ID][&flows=1]
  *   GET /api/totals?begin=NS&end=NS[&tracks=ID,ID]
  *   GET /api/event?track=ID&row=N&begin=NS
  *   GET /api/find?text=T&ns=NS[&backward=1]
  *   GET /api/live               {"version","read_ns","end_ns","complete","live","gone","path"}
- *   GET /api/report             the report's data, if there is one (struct dw_view_options)
+ *   GET /api/report             the report's data; 503 until it is made
  *
  * What changes with a new state of the trace has a new version.
  */
@@ -34,8 +36,6 @@ struct dw_view_options {
 	const char *const *paths;
 	size_t path_count;
 	unsigned port;   /* 0 means any free port */
-	/* Writes the data of the report's panels. NULL: there is no report. */
-	int (*report)(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error);
 	/* Called when the server listens, with the address to open. */
 	void (*ready)(void *context, const char *address, unsigned port, bool live);
 	void *context;

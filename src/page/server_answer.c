@@ -218,8 +218,7 @@ static int answer_live(struct dw_view *view, struct dw_writer_out *out)
 	dw_out_text(out, view->shown.complete ? ",\"complete\":true" : ",\"complete\":false");
 	dw_out_text(out, view->shown.source->live ? ",\"live\":true" : ",\"live\":false");
 	dw_out_text(out, dw_view_is_gone(view) ? ",\"gone\":true" : ",\"gone\":false");
-	dw_out_text(out, ",\"report\":");
-	dw_out_text(out, view->options->report ? "true" : "false");
+	dw_out_text(out, ",\"report\":true");
 	dw_out_text(out, ",\"path\":");
 	dw_out_string(out, view->options->paths[0]);
 	dw_out_text(out, "}\n");
@@ -247,8 +246,6 @@ static int answer_data(struct dw_view *view, const struct dw_view_request *reque
 		return dw_page_timeline(view->shown.spans, bytes < MOST_BYTES ? (size_t)bytes : MOST_BYTES, out,
 		                        error);
 	}
-	if (strcmp(what, "report") == 0 && view->options->report)
-		return view->options->report(view->shown.model, out, error);
 	return DWELL_E_NAME;
 }
 
@@ -340,6 +337,8 @@ void dw_view_answer(struct dw_view *view, struct dw_view_connection *connection,
 		               "open the address that dwell view printed, with its token");
 	} else if (strcmp(request->path, "/") == 0) {
 		answer_file(connection, request, "view.html");
+	} else if (strcmp(request->path, "/report") == 0 || strcmp(request->path, "/api/report") == 0) {
+		dw_view_answer_report(view, connection, request, request->path[1] == 'r');
 	} else if (strncmp(request->path, "/timeline/", 10) == 0) {
 		answer_file(connection, request, request->path + 10);
 	} else if (strncmp(request->path, "/api/", 5) == 0) {

@@ -18,7 +18,8 @@
 #define POLICY \
 	"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; " \
 	"connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " \
-	"frame-ancestors 'none'\r\n" \
+	"frame-ancestors 'none'\r\n"
+#define OTHERS \
 	"Cache-Control: no-store\r\n" \
 	"Cross-Origin-Opener-Policy: same-origin\r\n" \
 	"Cross-Origin-Resource-Policy: same-origin\r\n" \
@@ -48,16 +49,18 @@ void dw_view_disconnect(struct dw_view_connection *connection)
 
 /* ---- answers ------------------------------------------------------------------------------------- */
 
-void dw_view_put(struct dw_view_connection *connection, const struct dw_view_request *request,
-                 const char *status, const char *type, const char *headers, const char *body,
-                 size_t length)
+void dw_view_put_with(struct dw_view_connection *connection, const struct dw_view_request *request,
+                      const char *status, const char *policy, const char *type,
+                      const char *headers, const char *body, size_t length)
 {
 	struct dw_writer_out *out = &connection->out;
 
 	connection->ends |= request->last;
 	dw_out_text(out, "HTTP/1.1 ");
 	dw_out_text(out, status);
-	dw_out_text(out, "\r\n" POLICY "Content-Type: ");
+	dw_out_text(out, "\r\n" OTHERS);
+	dw_out_text(out, policy);
+	dw_out_text(out, "Content-Type: ");
 	dw_out_text(out, type);
 	dw_out_text(out, "\r\nContent-Length: ");
 	dw_out_u64(out, length);
@@ -66,6 +69,13 @@ void dw_view_put(struct dw_view_connection *connection, const struct dw_view_req
 	dw_out_text(out, "\r\n");
 	if (strcmp(request->method, "HEAD") != 0)
 		dw_out_bytes(out, body, length);
+}
+
+void dw_view_put(struct dw_view_connection *connection, const struct dw_view_request *request,
+                 const char *status, const char *type, const char *headers, const char *body,
+                 size_t length)
+{
+	dw_view_put_with(connection, request, status, POLICY, type, headers, body, length);
 }
 
 void dw_view_refuse(struct dw_view_connection *connection, const struct dw_view_request *request,

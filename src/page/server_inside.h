@@ -18,6 +18,7 @@ struct dw_view_trace {
 	off_t size_bytes;            /* of the first file */
 	uint64_t opened_ms, read_ms; /* when it was opened, and how long reading took */
 	bool complete;
+	struct dw_view_report *report; /* server_report.c; NULL: nobody has asked for it */
 };
 
 /* What a request asks for. Texts point into the connection's buffer. */
@@ -70,6 +71,10 @@ static inline bool dw_view_has_output(const struct dw_view_connection *connectio
 void dw_view_put(struct dw_view_connection *connection, const struct dw_view_request *request,
                  const char *status, const char *type, const char *headers, const char *body,
                  size_t length);
+/* The same with another Content-Security-Policy, a whole line. */
+void dw_view_put_with(struct dw_view_connection *connection, const struct dw_view_request *request,
+                      const char *status, const char *policy, const char *type,
+                      const char *headers, const char *body, size_t length);
 /* An answer of one line of text. */
 void dw_view_refuse(struct dw_view_connection *connection, const struct dw_view_request *request,
                     const char *status, const char *text);
@@ -78,6 +83,16 @@ void dw_view_refuse(struct dw_view_connection *connection, const struct dw_view_
 
 void dw_view_answer(struct dw_view *view, struct dw_view_connection *connection,
                     const struct dw_view_request *request);
+
+/* ---- server_report.c ------------------------------------------------------------------------------- */
+
+/* The report as a page, or its data alone; makes it if nobody has asked for it before. */
+void dw_view_answer_report(struct dw_view *view, struct dw_view_connection *connection,
+                           const struct dw_view_request *request, bool page);
+/* False: it is being made, and the trace must stay open. */
+bool dw_view_report_ended(const struct dw_view_trace *trace);
+/* Waits until it has ended. */
+void dw_view_report_destroy(struct dw_view_trace *trace);
 
 /* ---- made at build from web/src/timeline (tools/embed) -------------------------------------------- */
 

@@ -4,7 +4,9 @@ Who is answered and who is refused; spans, sums, one event and search against a 
 are known; a merged index against the whole one; a trace that is deleted, one that is cut, one that
 is still written. PROGRAM is tests/serve/program.c.
 """
+import base64
 import contextlib
+import hashlib
 import http.client
 import json
 import os
@@ -289,6 +291,38 @@ def test_merged_index(folder):
     whole.end(), merged.end()
 
 
+def report_page(view):
+    """The page of the report, when it has been made: its headers and bytes."""
+    last = [None, None, b""]
+
+    def is_there():
+        last[:] = view.ask("/report", Cookie=view.cookie)
+        return last[0] != 200 or b'id="data"' in last[2]
+    assert wait_for(is_there) and last[0] == 200, last
+    return last[1], last[2]
+
+
+def test_report(folder):
+    path, page = make(folder, TRACE), os.path.join(folder, "report.html")
+    view = View(path).complete()
+    check("the report needs the cookie", view.ask("/report")[0] == 403 and view.ask("/api/report")[0] == 403)
+    check("its data is not there at once, or is", view.status("/api/report") in (200, 503))
+    headers, content = report_page(view)
+    subprocess.run([DWELL, "report", "--format", "html", "-o", page, path], check=True, capture_output=True)
+    with open(page, "rb") as file:
+        check("it is the page of dwell report", file.read() == content)
+    policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
+    script = re.search(rb"<script>(.*)</script>", content, re.DOTALL).group(1)
+    digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
+    check("its policy allows that script alone", policy["default-src"] == "'none'" and policy["script-src"] == f"'sha256-{digest}'", policy)
+    check("its data is there", view.get("report")["version"] == 1 and view.get("report")["trace"]["paths"] == [path])
+    check("the page of the timeline links to it", b'href="/report"' in view.ask("/", Cookie=view.cookie)[2])
+    view.end()
+    slow = View(make(folder, random_trace(), "slow.dwell"))
+    slow.status("/report")
+    check("it ends while a report may be made", slow.end() == 0)
+
+
 def test_trace_that_goes(folder):
     path = make(folder, TRACE)
     view = View(path).complete()
@@ -340,6 +374,13 @@ def test_live(folder):
     first = view.complete().get("live")
     check("what is written later is shown", wait_for(lambda: view.get("live")["version"] > first["version"] + 1 and
                                                      view.get("live")["end_ns"] > first["end_ns"]))
+    first = json.loads(re.search(rb'id="data">(.*?)</script>', report_page(view)[1], re.DOTALL).group(1))["trace"]
+    check("a report of what is there so far", first["live"], first)
+
+    def is_newer():
+        status, _, content = view.ask("/api/report", Cookie=view.cookie)
+        return status == 200 and json.loads(content)["trace"]["end_ns"] > first["end_ns"]
+    check("a later one has what was written since", wait_for(is_newer))
     last = view.get("live")["end_ns"]
     check("its newest events are there", bool(view.events(max(0, last - 10**8), last)))
     program.stdin.close()

@@ -189,7 +189,7 @@ def use_keys(page):
     check("Escape clears", page.js("dwellTimeline.selected === null && dwellTimeline.range === null"))
     page.js("document.activeElement.blur()")
     reached = set()
-    for _ in range(12):
+    for _ in range(16):
         page.browser.key("Tab")
         reached.add(page.js("document.activeElement.tagName + (document.activeElement.title || document.activeElement.className)"))
     check("Tab reaches the buttons, the search and the canvas", len(reached) >= 8 and "CANVAStl-canvas" in reached, reached)
@@ -272,6 +272,9 @@ def main():
             dark = Page(browser, address, dark=True)
             check("the dark scheme is dark", dark.js("dwellTimeline.painter.paper") == "#15181c")
             look(dark, options.shots, "dark")
+            dark.js("document.querySelector('header a').click()")
+            check("the report is made and draws itself under its policy",
+                  dark.wait("location.pathname === '/report' && performance.getEntriesByName('dwell-ready').length && document.querySelector('#main h2')"))
             check_requests(browser, port)
         finally:
             browser.process.kill()
