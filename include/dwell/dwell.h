@@ -314,7 +314,7 @@ DWELL_API int dwell_profile_result(const struct dwell_profile *profile,
 DWELL_API uint32_t dwell_profile_id(const struct dwell_profile *profile);
 
 /* A sentence that names what the options ask for and is not available here; NULL if all of it is.
- * The text is static. */
+ * The text is static. Devices are available from the program's first use of CUDA on, under `dwell run`. */
 DWELL_API const char *dwell_profile_warning(const struct dwell_profile *profile);
 
 /* Starts the profile here and stops it when the block is left, in whatever way. The profile and

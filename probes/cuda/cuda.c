@@ -8,6 +8,9 @@
  * at most that, and pairs the clocks then.
  *
  * A child of fork cannot use CUDA that its parent started, and has no thread: nothing is done there.
+ *
+ * A program that asks for devices without `dwell run` (dwell.profile) loads the library by itself and calls
+ * dwc_process_attach(). When its profile begins and ends it cannot wait for the thread: dwc_process_follow().
  */
 #include "cuda.h"
 
@@ -29,6 +32,11 @@
 #define FLUSHES_OF_DOUBT 5u  /* without a buffer: another tool may have taken CUPTI */
 
 DWC_API int InitializeInjection(void);
+/* For dwell.profile and others that begin and end a profile in this process; without a session nothing happens.
+ * attach() does what the driver does. NULL: devices are recorded here; else why they are not. */
+DWC_API const char *dwc_process_attach(void);
+/* Follows the gate at once. `flush`: afterwards the trace has the records of all work that has ended. */
+DWC_API void dwc_process_follow(int flush);
 
 static struct {
 	pthread_mutex_t lock;
@@ -174,4 +182,36 @@ int InitializeInjection(void)
 	pthread_mutex_unlock(&cuda.lock);
 	errno = saved;
 	return 1;
+}
+
+const char *dwc_process_attach(void)
+{
+	const char *lacks;
+
+	InitializeInjection();
+	pthread_mutex_lock(&cuda.lock);
+	lacks = cuda.pid != getpid() ? "no session of dwell records in this process"
+	      : !cuda.is_over        ? NULL
+	      : *dwc_cupti.lacks     ? dwc_cupti.lacks
+	                             : "another tool of the program has CUPTI";
+	pthread_mutex_unlock(&cuda.lock);
+	return lacks;
+}
+
+void dwc_process_follow(int flush)
+{
+	int saved = errno;
+
+	pthread_mutex_lock(&cuda.lock);
+	if (cuda.pid == getpid() && !cuda.is_over) {
+		if (dwell_device_wanted() != cuda.is_on)
+			cuda_switch(!cuda.is_on);
+		if (flush && !cuda.is_over && !dwc_cupti_taken()) {
+			dwc_cupti_flush(false);
+			dwc_records_pair_clocks();
+			cuda_count_lost();
+		}
+	}
+	pthread_mutex_unlock(&cuda.lock);
+	errno = saved;
 }

@@ -215,10 +215,8 @@ def _attach():
     library (None: it was not built, or not for this interpreter)."""
     if "free-threading" in sys.version:
         return lambda: None, lambda module, name: [], None
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
     for folder in ("dwell", "probes"):
-        path = os.path.join(home, folder, "libdwell-python.so")
+        path = os.path.join(home(), folder, "libdwell-python.so")
         if os.path.exists(path):
             probe = ctypes.PyDLL(path)
             probe.dwp_python_attach()
@@ -228,7 +226,53 @@ def _attach():
     return lambda: None, lambda module, name: [], None
 
 
+def home():
+    """The folder of libdwell."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        return next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
+
+
+class _Devices:
+    """The work of NVIDIA's devices in this process, if something asked for it: libdwell-cuda."""
+
+    def __init__(self):
+        self._library = None
+        self.lacks = None  # why devices are not recorded
+
+    def attach(self):
+        """Has devices recorded in this process, as `dwell run` does. Returns why not, or None."""
+        if self._library is None:
+            self._library = self._load()
+        self.lacks = "libdwell-cuda.so is not there"
+        if self._library:
+            why = self._library.dwc_process_attach()
+            self.lacks = why.decode(errors="replace") if why else None
+        return self.lacks
+
+    def _load(self):
+        for folder in ("dwell", "probes/cuda"):
+            path = os.path.join(home(), folder, "libdwell-cuda.so")
+            if os.path.exists(path):
+                library = ctypes.CDLL(path)
+                library.dwc_process_attach.restype, library.dwc_process_attach.argtypes = text, []
+                library.dwc_process_follow.restype, library.dwc_process_follow.argtypes = None, [ctypes.c_int]
+                return library
+        return False
+
+    def follow(self, flush=False):
+        """The gate may have changed. `flush`: what has ended is in the trace afterwards."""
+        if self._library and self.lacks is None:
+            self._library.dwc_process_follow(flush)
+
+    def wait(self):
+        """Until the devices have done what they were given, as torch.profiler does at a profile's end."""
+        torch = sys.modules.get("torch")
+        if self._library and self.lacks is None and torch is not None and torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
+
 record = _load("dwell", _RECORD, ctypes.RTLD_GLOBAL)
+devices = _Devices()
 follow_gate, layer_paths, python_probe = _attach()
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = pointer

@@ -51,10 +51,11 @@ class _Times:
     cuda_time_str = property(lambda self: self.device_time_str)
     cuda_time_total_str = property(lambda self: self.device_time_total_str)
     self_cuda_time_total_str = property(lambda self: self.self_device_time_total_str)
-    # No device is recorded.
-    device_time = cuda_time = 0.0
-    device_time_total = cuda_time_total = 0.0
-    self_device_time_total = self_cuda_time_total = 0.0
+    cuda_time = property(lambda self: self.device_time)
+    cuda_time_total = property(lambda self: self.device_time_total)
+    self_cuda_time_total = property(lambda self: self.self_device_time_total)
+    # Of single calls, and where no device is recorded.
+    device_time = device_time_total = self_device_time_total = 0.0
     device_memory_usage = self_device_memory_usage = 0
     cuda_memory_usage = self_cuda_memory_usage = 0
     device_type = "DeviceType.CPU"
@@ -151,6 +152,9 @@ class FunctionEventAvg(_Times):
         self.max_cpu_time = (row["max_ns"] or 0) / 1e3
         self.p50_cpu_time = (row["p50_ns"] or 0) / 1e3
         self.p99_cpu_time = (row["p99_ns"] or 0) / 1e3
+        self.device_time_total = (row.get("device_total_ns") or 0) / 1e3
+        self.self_device_time_total = (row.get("device_ns") or 0) / 1e3
+        self.use_device = "cuda" if "device_ns" in row else None
         self.cpu_memory_usage = row.get("total_bytes") or 0
         self.self_cpu_memory_usage = row.get("self_bytes") or 0
         self.input_shapes = row.get("input_shapes") or ""
@@ -165,8 +169,8 @@ class FunctionEventAvg(_Times):
     def add(self, other):
         """Adds the calls of another; of the same operator, or the key is the first's."""
         self.count += other.count
-        for name in ("cpu_time_total", "self_cpu_time_total", "cpu_memory_usage",
-                     "self_cpu_memory_usage"):
+        for name in ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total",
+                     "cpu_memory_usage", "self_cpu_memory_usage"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.flops = (self.flops or 0) + (other.flops or 0)
         return self
@@ -176,6 +180,10 @@ class FunctionEventAvg(_Times):
     @property
     def cpu_time(self):
         return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def device_time(self):
+        return self.device_time_total / self.count if self.count else 0.0
 
     def __repr__(self):
         return (f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
@@ -213,6 +221,8 @@ class EventList(list):
         row.update(name="Total", calls=sum(event.count for event in self),
                    total_ns=1e3 * sum(event.cpu_time_total for event in self),
                    self_ns=1e3 * self.self_cpu_time_total,
+                   device_total_ns=1e3 * sum(event.device_time_total for event in self),
+                   device_ns=1e3 * sum(event.self_device_time_total for event in self),
                    self_bytes=sum(event.self_cpu_memory_usage for event in self),
                    total_bytes=sum(event.self_cpu_memory_usage for event in self),
                    flops=sum(event.flops or 0 for event in self))
@@ -220,7 +230,7 @@ class EventList(list):
 
     @property
     def supported_export_stacks_metrics(self):
-        return ["self_cpu_time_total"]
+        return ["self_cpu_time_total", "self_cuda_time_total"]
 
     def _repr_html_(self):
         if not self:

@@ -30,11 +30,14 @@ class _Times:
     @property
     def self_cuda_time_total_str(self) -> str: ...
     device_time: float
-    cuda_time: float
     device_time_total: float
-    cuda_time_total: float
     self_device_time_total: float
-    self_cuda_time_total: float
+    @property
+    def cuda_time(self) -> float: ...
+    @property
+    def cuda_time_total(self) -> float: ...
+    @property
+    def self_cuda_time_total(self) -> float: ...
     device_memory_usage: int
     self_device_memory_usage: int
     cuda_memory_usage: int

@@ -18,8 +18,7 @@ _open = 0  # blocks that are open
 
 
 def _load():
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        home = next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
+    home = native.home()
     for folder in ("dwell", "probes/injected"):
         path = os.path.join(home, folder, "libdwell-injected.so")
         if os.path.exists(path):

@@ -31,7 +31,8 @@ class ProfilerAction(enum.Enum):
 
 
 class ProfilerActivity(enum.Enum):
-    """What is recorded. Devices are valid without one: a warning, and no device columns."""
+    """What is recorded. All but CPU mean NVIDIA's devices. They are valid without a device: a warning, and no
+    device columns."""
     CPU = 1
     CUDA = 2
     XPU = 3
@@ -42,7 +43,9 @@ class ProfilerActivity(enum.Enum):
 
 def supported_activities():
     """What is recorded here. Asking a profile for more is a warning, not an error."""
-    return {ProfilerActivity.CPU}
+    torch = sys.modules.get("torch")
+    has_device = os.path.exists("/proc/driver/nvidia/version") or (torch is not None and torch.cuda.is_available())
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if has_device else {ProfilerActivity.CPU}
 
 
 def kineto_available():
@@ -191,6 +194,7 @@ class profile:
                           stacklevel=2)
             self.activities.add(ProfilerActivity.CUDA)
         self._failure = None
+        self._has_devices = False
         self._result = None
         self._handle = None
         self._trace = None
@@ -206,9 +210,10 @@ class profile:
             options.on_trace_ready = native.READY(self._ready)
         self._options = options  # keeps the callbacks alive
         self._handle = native.check(native.record.dwell_profile_create, ctypes.byref(options))
+        self._has_devices = options.activities & 2 and native.devices.attach() is None
         warning = native.record.dwell_profile_warning(self._handle)
         if warning:
-            warnings.warn(warning.decode(), stacklevel=2)
+            warnings.warn(f"{warning.decode()}: {native.devices.lacks}", stacklevel=2)
 
     def _activities(self):
         mask = 0
@@ -223,6 +228,8 @@ class profile:
 
     def _ready(self, handle, result, context):
         # An exception must reach the caller of step() or stop(), not end in C.
+        if self._has_devices:
+            native.devices.follow(flush=True)
         self._take(result.contents)
         try:
             self.on_trace_ready(self)
@@ -244,6 +251,8 @@ class profile:
             native.check(function, self._handle)
         finally:
             native.follow_gate()
+            if self._has_devices:
+                native.devices.follow()
             failure, self._failure = self._failure, None
             if failure is not None:
                 raise failure
@@ -273,11 +282,15 @@ class profile:
         self._call(native.record.dwell_profile_start)
 
     def stop(self):
-        """Ends the range and the cycle under way, which on_trace_ready gets."""
+        """Ends the range and the cycle under way, which on_trace_ready gets. Waits for devices, as there."""
+        if self._has_devices:
+            native.devices.wait()
         try:
             self._call(native.record.dwell_profile_stop)
         except native.Error as error:
             warnings.warn(str(error), stacklevel=2)
+        if self._has_devices:
+            native.devices.follow(flush=True)
         result = native.Result()
         if not native.record.dwell_profile_result(self._handle, ctypes.byref(result), None):
             if self._result is None or self._result.id != result.id:
@@ -285,6 +298,8 @@ class profile:
 
     def step(self):
         """The end of a step: what comes is the next."""
+        if self._has_devices and self.current_action is ProfilerAction.RECORD_AND_SAVE:
+            native.devices.wait()
         self._call(native.record.dwell_profile_step)
 
     prepare_trace = staticmethod(lambda: None)

@@ -16,7 +16,7 @@ from collections import Counter, OrderedDict, defaultdict, namedtuple
 
 from . import _native as native
 from .events import events_of
-from .profiler import profile
+from .profiler import ProfilerActivity, profile
 from .views import View
 
 __all__ = ["Profile", "Trace"]
@@ -220,7 +220,8 @@ class Profile:
         self.traces = tuple(walk_modules(self._model))
         self._chosen = _chosen(self.paths, self.traces)
         native.layer_paths(self._model, True)  # named before they are called
-        self._profile = profile(profile_memory=self.profile_memory)
+        activities = {ProfilerActivity.CPU} | ({ProfilerActivity.CUDA} if self.use_cuda and _has_device() else set())
+        self._profile = profile(activities=activities, profile_memory=self.profile_memory)
         self._profile.start()
         return self
 

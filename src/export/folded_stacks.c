@@ -14,6 +14,7 @@
 #include "base/nearest.h"
 #include "export/export.h"
 #include "export/stacks.h"
+#include "model/device/device.h"
 
 struct line {
 	const char *text;
@@ -119,32 +120,42 @@ static void stacks_put_lines(const struct lines *lines, struct dw_writer_out *ou
 	}
 }
 
-static int stacks_check_metric(const struct dw_model *model, const char *metric,
+/* PyTorch's names, and the device's under the name that it has had since 2.1. */
+static const struct { const char *name; bool device; } stacks_metrics[] = {
+	{ "time", false }, { "self_cpu_time_total", false }, { "self_cuda_time_total", true },
+	{ "self_device_time_total", true },
+};
+#define METRICS (sizeof stacks_metrics / sizeof *stacks_metrics)
+
+static int stacks_check_metric(const struct dw_model *model, const char *metric, bool *device,
                                struct dwell_error *error)
 {
-	static const char *const metrics[] = { "time", "self_cpu_time_total",
-		"self_cuda_time_total" };
 	const char *path = dw_model_source(model)->files[0].path;
 	struct dw_nearest nearest;
+	size_t i = 1; /* time is drawn from calls, not from stacks */
 
-	if (strcmp(metric, "self_cuda_time_total") == 0)
+	while (i < METRICS && strcmp(stacks_metrics[i].name, metric) != 0)
+		i++;
+	if (i == METRICS) {
+		dw_nearest_init(&nearest, metric);
+		for (i = 0; i < METRICS; i++)
+			dw_nearest_try(&nearest, stacks_metrics[i].name);
+		return dw_error_set(error, DWELL_E_NAME,
+		                    "no metric '%.100s'%s%s%s there are: time, self_cpu_time_total, "
+		                    "self_cuda_time_total",
+		                    metric, nearest.best ? ": did you mean '" : ";",
+		                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+	}
+	*device = stacks_metrics[i].device;
+	if (*device && !dw_model_has_device(model))
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "%s has no device time: none is recorded; use --metric "
 		                    "self_cpu_time_total",
 		                    path);
-	if (strcmp(metric, "self_cpu_time_total") == 0)
-		return dw_stacks_any(dw_model_source(model))
-		           ? 0
-		           : dw_error_set(error, DWELL_E_NO_DATA,
-		                          "%s has no stacks: record with dwell run --stacks", path);
-	dw_nearest_init(&nearest, metric);
-	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-		dw_nearest_try(&nearest, metrics[i]);
-	return dw_error_set(error, DWELL_E_NAME,
-	                    "no metric '%.100s'%s%s%s there are: time, self_cpu_time_total, "
-	                    "self_cuda_time_total",
-	                    metric, nearest.best ? ": did you mean '" : ";",
-	                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+	return dw_stacks_any(dw_model_source(model))
+	           ? 0
+	           : dw_error_set(error, DWELL_E_NO_DATA,
+	                          "%s has no stacks: record with dwell run --stacks", path);
 }
 
 int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_options *options,
@@ -152,11 +163,12 @@ int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_op
 {
 	struct lines lines = { 0 };
 	struct dw_stacks stacks;
-	int result = stacks_check_metric(model, options->metric, error);
+	bool device = false;
+	int result = stacks_check_metric(model, options->metric, &device, error);
 
 	if (result)
 		return result;
-	result = dw_stacks_make(&stacks, model, error);
+	result = (device ? dw_stacks_make_device : dw_stacks_make)(&stacks, model, error);
 	dw_out_init_memory(&lines.text);
 	dw_out_init_memory(&lines.function);
 	if (!result) {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "model/device/device.h"
 
 bool dw_stacks_any(const struct dw_source *source)
 {
@@ -170,6 +171,28 @@ int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwel
 		                      "out of memory while adding up stacks; export fewer steps "
 		                      "(--steps) or one thread (--thread)");
 	return result < 0 ? result : 0;
+}
+
+int dw_stacks_make_device(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error)
+{
+	const struct dw_device_work *work = dw_model_device_work(model, error);
+
+	memset(stacks, 0, sizeof *stacks);
+	if (!work)
+		return DWELL_E_NOMEM;
+	stacks->rows = calloc(work->call_count + 1, sizeof *stacks->rows);
+	if (!stacks->rows)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while adding up stacks of device time");
+	for (size_t i = 0; i < work->call_count; i++) {
+		const struct dw_device_call *call = &work->calls[i];
+		uint32_t at = dw_device_first_owner(call);
+
+		if (call->in_scope && call->device_ns && at != DW_NO_INDEX)
+			stacks->rows[stacks->count++] = (struct dw_stacks_row){ work->owners[at].symbol, work->owners[at].thread,
+				                                                    work->owners[at].stack, call->work,
+				                                                    call->device_ns };
+	}
+	return 0;
 }
 
 void dw_stacks_reset(struct dw_stacks *stacks)

@@ -2,7 +2,7 @@
  * Recorded stacks for the exports: the functions that called a range.
  *
  *   dw_stack_*    the functions of one stack, innermost first
- *   dw_stacks_*   the self time of all ranges of the scope, by symbol and stack
+ *   dw_stacks_*   the self time of all ranges of the scope, of the host or of devices, by symbol and stack
  *
  * Called by the formats that show stacks. Stack ids are per file; a thread uses the file of its
  * process.
@@ -45,6 +45,9 @@ struct dw_stacks {
 /* Self time excludes all inner ranges, so the rows add up to the time of the outermost ranges.
  * Errors: DWELL_E_NOMEM. */
 int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error);
+/* The same of the devices' time: each call's belongs to the innermost range around it. A symbol and stack may have
+ * several rows. */
+int dw_stacks_make_device(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error);
 void dw_stacks_reset(struct dw_stacks *stacks);
 
 #endif

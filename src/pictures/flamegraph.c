@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "model/device/device.h"
 #include "pictures/layers.h"
 
 /* Kind 0 is threads and the whole; then the order of enum dwell_category. */
@@ -179,7 +180,9 @@ static const struct dw_paths *flamegraph_find_paths(struct dw_model *model, cons
 	}
 	if (metrics[i].device) {
 		dw_error_set(error, DWELL_E_NO_DATA,
-		             "%s holds no device times to draw '%s' from; --metric self_cpu is the processor's",
+		             dw_model_has_device(model)
+		                 ? "%s: '%s' is not drawn; dwell export --format folded --metric self_cuda_time_total has the stacks"
+		                 : "%s holds no device times to draw '%s' from; --metric self_cpu is the processor's",
 		             dw_model_source(model)->files[0].path, name);
 		return NULL;
 	}

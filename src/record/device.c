@@ -40,10 +40,18 @@ uint32_t dwell_device_epoch(void)
 	return epoch;
 }
 
+static uint32_t device_probe; /* atomic; 1: there is one. A note only, which orders nothing */
+
+bool dw_device_has_probe(void)
+{
+	return __atomic_load_n(&device_probe, __ATOMIC_RELAXED);
+}
+
 bool dwell_device_wanted(void)
 {
 	const uint32_t mask = 1u << DWELL_CATEGORY_DEVICE;
 
+	__atomic_store_n(&device_probe, 1, __ATOMIC_RELAXED);
 	return dwell_device_epoch() && (dwell_wants(mask) || dw_step_wanted_soon(mask, STEPS_AHEAD));
 }
 

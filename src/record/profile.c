@@ -23,7 +23,6 @@ struct dwell_profile {
 	uint32_t pid;
 	uint32_t name;                  /* a STRING id */
 	uint32_t mask;
-	const char *warning;
 
 	bool started, stepped;
 	bool open;                      /* it is recording */
@@ -134,9 +133,6 @@ struct dwell_profile *dwell_profile_create(const struct dwell_profile_options *o
 	profile->pid = DW_LOAD(dw_process->pid);
 	profile->mask = profile_mask_of(options);
 	profile->name = dw_intern_text(options->name ? options->name : "profile");
-	if (options->activities & DWELL_ACTIVITY_CUDA)
-		profile->warning = "CUDA is asked for and nothing records a CUDA device here: there will "
-		                   "be no device times";
 	profile_store_metadata(options);
 	return profile;
 }
@@ -414,7 +410,9 @@ uint32_t dwell_profile_id(const struct dwell_profile *profile)
 
 const char *dwell_profile_warning(const struct dwell_profile *profile)
 {
-	return profile->warning;
+	if (profile->options.activities & DWELL_ACTIVITY_CUDA && !dw_device_has_probe())
+		return "CUDA is asked for and nothing records a CUDA device here: there will be no device times";
+	return NULL;
 }
 
 int dwell_profile_result(const struct dwell_profile *profile, struct dwell_profile_result *result,

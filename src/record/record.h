@@ -207,6 +207,9 @@ struct dw_slot {
 	struct dw_walked walked;
 };
 
+/* Whether a probe of this process has asked whether devices are recorded: it records them then. */
+bool dw_device_has_probe(void);
+
 /* The writer of device chunks; see device.c. */
 struct dw_device_writer {
 	uint32_t lock;       /* atomic; 1: a thread writes */

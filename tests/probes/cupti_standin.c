@@ -411,6 +411,8 @@ __attribute__((destructor)) static void say(void)
 void standin_play(const char *what);
 void standin_play(const char *what)
 {
+	unsigned us;
+
 	pthread_mutex_lock(&lock);
 	if (strcmp(what, "device") == 0) {
 		device();
@@ -418,6 +420,8 @@ void standin_play(const char *what)
 		mixed();
 	} else if (strcmp(what, "many") == 0) {
 		many(20000);
+	} else if (sscanf(what, "kernel %u", &us) == 1) {
+		kernel("timed", 7, call(CUPTI_ACTIVITY_KIND_RUNTIME, LAUNCH), 5000, us * 1000ull, 0);
 	} else if (strcmp(what, "wrap") == 0) {
 		correlation = UINT32_MAX - 10;
 		many(50);

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The work of NVIDIA's devices is recorded by CUPTI: each kind of record of each version, and what goes wrong.
 
-usage: cupti_test.py BUILD PACKAGES PACKAGES-11      last line: N passed, N failed
+usage: cupti_test.py BUILD PACKAGES PACKAGES-11 [TORCH-PYTHON]      last line: N passed, N failed
 
 No GPU is needed: cupti_standin.c takes libcupti's place. It is built with the real headers of CUPTI 11.8, 12.9
 and 13.5, which tools/venv cupti and cupti11 install, and cupti_layout.c compares dwell's own declarations with them.
-cupti_program.c takes the place of a program and of CUDA's driver.
+cupti_program.c takes the place of a program and of CUDA's driver. With TORCH-PYTHON, PyTorch's operators launch kernels of
+known times: what stands in for torch.profiler, torchprof and SINGA prints these times.
 """
+import ast
 import csv
 import io
 import os
@@ -128,7 +130,7 @@ def test_other_tools():
     run = Run("13.5", "device", "mixed", STANDIN_HOLDER="Kineto", STANDIN_SEVERAL="1")
     check("13.5: beside another tool", run.kernels("in_graph") == 3 and run.said("beside other tools"))
     check("13.5: nothing stays enabled", run.enabled() == [0] and run.lost() == 0)
-    run = Run("12.9", "device", "mixed", "wait 1100", "other tool")
+    run = Run("12.9", "device", "mixed", "wait 2000", "other tool")
     check("12.9: a tool that comes later gets CUPTI", run.said("incomplete: another tool of the program") and
           run.kernels("in_graph") == 3)
     check("12.9: its kinds stay as they are", run.enabled() == [KINDS + 1])
@@ -170,6 +172,147 @@ def test_libraries():
           not re.search(r"libdwell-cuda|cupti", done.stdout))
 
 
+# Without `dwell run`: the script asks for CUDA, and its kernels last as long as it says.
+PYTHON_PROGRAM = """
+import ctypes, warnings
+import dwell
+from dwell import ProfilerActivity, profile, record_function, schedule
+warnings.simplefilter("error")
+play = None
+def run(name, *lengths):
+    global play
+    if play is None:  # the probe has loaded it
+        play = ctypes.CDLL(LIBRARY).standin_play
+        play(b"device")
+    with record_function(name):
+        for us in lengths:
+            play(b"kernel %d" % us)
+def sums(prof):
+    return {row.key: (row.count, row.cuda_time_total, row.self_cuda_time_total, row.device_time, row.use_device)
+            for row in prof.key_averages()}
+both = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+with profile(activities=both, with_stack=True, acc_events=True) as prof:
+    with record_function("outer"):
+        run("a", 100)
+        run("b", 30, 20)
+    run("a", 7)
+print("sums", sums(prof))
+total = prof.key_averages().total_average()
+print("total", total.count, total.self_cuda_time_total)
+print(prof.key_averages().table(sort_by="self_cuda_time_total"))
+run("between", 1000)
+cycles = []
+with profile(activities=both, schedule=schedule(wait=1, warmup=1, active=2),
+             on_trace_ready=lambda prof: cycles.append(sums(prof))) as prof:
+    for i in range(8):
+        run("step", 10 + i)
+        prof.step()
+print("cycles", [cycle["step"][:2] for cycle in cycles])
+with profile(activities=[ProfilerActivity.CPU]) as prof:
+    run("host", 5)
+print("host", sums(prof)["host"])
+from dwell.singa import device
+dev = device.create_cuda_gpu()
+dev.SetVerbosity(1)
+print("attached", device.native.devices.lacks)
+"""
+
+
+# The operators of a model launch kernels of 40 and 300 us.
+TORCH_PROGRAM = """
+import ctypes, torch
+from dwell import ProfilerActivity, profile, torchprof
+from dwell.singa import device
+torch.cuda.is_available = lambda: True  # the stand-in's
+play = None
+torch.library.define("standin::work", "(Tensor x, int us) -> Tensor")
+@torch.library.impl("standin::work", "CPU")
+def work(x, us):
+    global play
+    if play is None:
+        play = ctypes.CDLL(LIBRARY).standin_play
+        play(b"device")
+    play(b"kernel %d" % us)
+    return x.clone()
+class Part(torch.nn.Module):
+    def __init__(self, us):
+        super().__init__()
+        self.us, self.linear = us, torch.nn.Linear(4, 4)
+    def forward(self, x):
+        return self.linear(torch.ops.standin.work(x.detach(), self.us))
+net, x = torch.nn.Sequential(Part(40), Part(300)), torch.ones(2, 4)
+def forward_twice():
+    for i in range(2):
+        net(x)
+with torchprof.Profile(net, use_cuda=True, paths=[("Sequential", "0"), ("Sequential", "1")]) as prof:
+    forward_twice()
+print(prof)
+with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True) as prof:
+    forward_twice()
+print(prof.key_averages().table(sort_by="cuda_time_total"))
+prof.export_stacks("stacks", "self_cuda_time_total")
+print(open("stacks").read())
+dev = device.create_cuda_gpu()
+dev.SetSkipIteration(1)
+dev.SetVerbosity(2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(4):
+    optimizer.zero_grad()
+    net(x).sum().backward()
+    optimizer.step()
+dev.PrintTimeProfiling()
+"""
+
+
+def run_python(python, program, home="13.5", *options):
+    """A script without `dwell run`."""
+    environment = {"PYTHONPATH": os.path.join(ROOT, "python"), "CUDA_HOME": os.path.abspath(home),
+                   "LD_LIBRARY_PATH": ":".join(os.path.join(BUILD, folder) for folder in ("", "src/compat/singa", "src/compat"))}
+    program = program.replace("LIBRARY", repr(os.path.abspath(os.path.join("13.5/lib64", VERSIONS["13.5"][0]))))
+    return subprocess.run([python, *options, "-c", program], capture_output=True, text=True, check=False,
+                          env={**os.environ, **environment})
+
+
+def test_torch(python):
+    done = run_python(python, TORCH_PROGRAM)
+    check(f"a PyTorch script's own profiles: {done.stderr[-1500:]}", done.returncode == 0)
+
+    def near(pattern, expected, unit=1.0):
+        found = re.search(pattern, done.stdout, re.M)
+        check(f"{pattern}: {expected}: {done.stdout if not found else found.groups()}",
+              found and abs(float(found.group(1)) * unit - expected) < 0.02)
+    near(r"── 0 .*\| ([\d.]+)us +\| 2 ", 80)    # torchprof: the layers' CUDA total
+    near(r"── 1 .*\| ([\d.]+)us +\| 2 ", 600)
+    near(r"^ +standin::work .* ([\d.]+)us +100.00% ", 680)  # torch.profiler: Self CUDA
+    near(r"^Self CUDA time total: ([\d.]+)us", 680)
+    check("stacks with the device's time", re.search(r";_?\S*\(\d+\):_forward_twice;.*Part.forward;\S* (679|680)$", done.stdout, re.M))
+    near(r"^OP_ID1. standin::work : ([\d.e-]+) sec", 40, 1e6)  # SINGA: an operation's time is the device's
+    near(r"^OP_ID4. standin::work : ([\d.e-]+) sec", 300, 1e6)
+
+
+def test_python():
+    done = run_python(sys.executable, PYTHON_PROGRAM)
+    check(f"a script's own profile: {done.stderr[-1500:]}", done.returncode == 0)
+    said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+    sums = ast.literal_eval(said.get("sums", "{}"))
+    # Times may differ by the nanosecond that the conversion of a clock rounds.
+    rounded = {key: tuple(round(value, 2) for value in row[:4]) + row[4:] for key, row in sums.items()}
+    check(f"device times of ranges are the kernels': {sums}", rounded == {
+        "outer": (1, 150.0, 0.0, 150.0, "cuda"), "a": (2, 107.0, 107.0, 53.5, "cuda"), "b": (1, 50.0, 50.0, 50.0, "cuda")})
+    check(f"and their total: {said.get('total')}", re.fullmatch(r"4 (157\.0|156\.99|157\.00)\d*", said.get("total", "")))
+    check(f"the table has the device's columns: {done.stdout[:3000]}", "Self CUDA %" in done.stdout and
+          re.search(r"^ +timed .* 15[67].\d+us +100.00%", done.stdout, re.M) and
+          re.search("Self CUDA time total: 15[67].", done.stdout))
+    cycles = [(count, round(us, 2)) for count, us in ast.literal_eval(said.get("cycles", "[]"))]
+    check(f"a schedule's cycles have their own kernels: {cycles}", cycles == [(2, 25.0), (2, 33.0)])
+    check(f"a profile of the host has no device: {said.get('host')}", said.get("host", "").startswith("(1, 0.0, 0.0, 0.0,"))
+    check(f"SINGA's devices: {said.get('attached')}", said.get("attached") == "None")
+    lacking = run_python(sys.executable, "from dwell import profile, ProfilerActivity\n"
+                         "profile(activities=[ProfilerActivity.CUDA])", "lacking").stderr
+    check(f"one warning where CUDA cannot be recorded: {lacking}", lacking.count("Warning: CUDA is asked for") == 1 and
+          "lacks cupti" in lacking)
+
+
 def main():
     for version, (name, _) in VERSIONS.items():
         os.makedirs(f"{version}/lib64")
@@ -188,6 +331,9 @@ def main():
     test_windows()
     test_ends()
     test_libraries()
+    test_python()
+    if len(sys.argv) > 4:
+        test_torch(sys.argv[4])
 
 
 with tempfile.TemporaryDirectory(prefix="dwell-cupti-") as folder:

@@ -9,9 +9,10 @@
 
 An iteration is a training step: it ends with the optimizer's. The operations are PyTorch's
 operators that lie in no other, of the forward pass, the backward pass and the optimizer, in
-the order in which they run. Times are seconds of the CPU's clock, also of operators whose
-work is a GPU's: of those it is the launch. A process has one time profiling, whichever of
-its devices is asked.
+the order in which they run. Times are seconds. That of an operator whose work is a GPU's is the
+GPU's if dwell records it (a CUDA device was made here, or `dwell run`), and nothing waits for
+each operator; else it is the CPU's time of the launch. A process has one time profiling,
+whichever of its devices is asked.
 """
 import ctypes
 import operator
@@ -52,6 +53,9 @@ class Device:
         one is started, whose trace is a file in the current folder."""
         native.check(_profiling().dwell_singa_set_verbosity, operator.index(verbosity))
         native.follow_gate()
+        if verbosity and self._kind == "CUDA":
+            native.devices.attach()
+        native.devices.follow()
 
     def SetSkipIteration(self, skip_iteration):
         """How many of the first iterations are not in the means; 5 without this call."""
@@ -63,7 +67,9 @@ class Device:
     def PrintTimeProfiling(self):
         """Prints what the iterations so far took on average, in seconds; at verbosity 0 nothing.
         Error when no iteration is left beyond the skipped ones; a warning when the iterations'
-        operations differ."""
+        operations differ. Waits for the GPU once."""
+        native.devices.wait()
+        native.devices.follow(flush=True)
         text = native.printed(_profiling().dwell_singa_print_time_profiling,
                               note=lambda said: warnings.warn(said, stacklevel=5))
         print(text, end="", flush=True)

@@ -17,10 +17,12 @@
 #define PHASES (1u << DWELL_CATEGORY_PHASE)
 #define COMMUNICATION (1u << DWELL_CATEGORY_COMMUNICATION)
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
+#define DEVICE (1u << DWELL_CATEGORY_DEVICE) /* an operation's time is then the device's, without a wait for it */
 
 /* By verbosity. Steps are not in the list because every session records them. */
-static const uint32_t categories[MOST_VERBOSITY + 1] = { 0, PHASES, PHASES | OPERATORS | COMMUNICATION,
-	                                   PHASES | COMMUNICATION };
+static const uint32_t categories[MOST_VERBOSITY + 1] = { 0, PHASES | DEVICE,
+	                                   PHASES | OPERATORS | COMMUNICATION | DEVICE,
+	                                   PHASES | COMMUNICATION | DEVICE };
 
 static struct {
 	pid_t pid;
