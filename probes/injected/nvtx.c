@@ -10,10 +10,9 @@
  *   push and pop    ranges that nest in their thread, in their domain
  *   start and end   ranges that need not nest; the number that start returns finds the name at the end
  *   marks           moments
- *   category, colour, payload of a pushed range are its arguments
+ *   category, colour, payload of a pushed range are its arguments; structured payloads: payload.h
  */
-#include "nvtx_types.h"
-#include "table.h"
+#include "payload.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -179,6 +178,16 @@ static size_t nvtx_payload_text(const struct nvtx_attributes *attributes, char *
 	}
 }
 
+static const struct nvtx_payload_data *nvtx_blocks(const struct nvtx_attributes *attributes)
+{
+	return (const struct nvtx_payload_data *)(uintptr_t)attributes->payload.u64;
+}
+
+static size_t nvtx_block_count(const struct nvtx_attributes *attributes)
+{
+	return attributes->payload.u64 && attributes->reserved > 0 ? (size_t)attributes->reserved : 0;
+}
+
 static void nvtx_make_arguments(const struct dwi_domain *domain, uint64_t key,
                                 const struct nvtx_attributes *attributes)
 {
@@ -200,6 +209,13 @@ static void nvtx_make_arguments(const struct dwi_domain *domain, uint64_t key,
 	    attributes->payload_type <= NVTX_PAYLOAD_REAL32) {
 		at += (size_t)snprintf(json + at, sizeof json - at, "%s\"payload\":", at > 1 ? "," : "");
 		at += nvtx_payload_text(attributes, json + at, sizeof json - at);
+	} else if (attributes->payload_type == NVTX_PAYLOAD_BLOCKS) {
+		size_t comma = at > 1, length = dwi_payload_json(domain, nvtx_blocks(attributes), nvtx_block_count(attributes),
+		                                                 json + at + comma, sizeof json - at - comma - 2);
+
+		if (length && comma)
+			json[at] = ',';
+		at += length ? length + comma : 0;
 	}
 	if (at > 1) {
 		memcpy(json + at, "}", 2);
@@ -216,12 +232,30 @@ static inline void nvtx_arguments(const struct dwi_domain *domain,
 	    !(attributes->category || attributes->color_type || attributes->payload_type))
 		return;
 	key = dwi_key(domain, (uint64_t)attributes->category << 32 | attributes->color,
-	              attributes->payload_type ? attributes->payload.u64 : 0,
+	              attributes->payload_type == NVTX_PAYLOAD_BLOCKS
+	                  ? dwi_payload_key(nvtx_blocks(attributes), nvtx_block_count(attributes))
+	                  : attributes->payload_type ? attributes->payload.u64 : 0,
 	              ((uint64_t)(uint32_t)attributes->payload_type << 32 |
 	               (uint32_t)attributes->color_type << 28) ^
 	                  __atomic_load_n(&category_names, __ATOMIC_ACQUIRE));
 	if (!dwi_arguments_again(domain, key))
 		nvtx_make_arguments(domain, key, attributes);
+}
+
+/* ---- for payload.c --------------------------------------------------------------------------------------- */
+
+struct dwi_domain *dwi_nvtx_domain(const void *handle)
+{
+	return nvtx_domain_of(handle);
+}
+
+void dwi_nvtx_arguments(const struct dwi_domain *domain, const struct nvtx_payload_data *data, size_t count)
+{
+	struct nvtx_attributes attributes = { .size = sizeof attributes, .payload_type = NVTX_PAYLOAD_BLOCKS,
+		                                  .reserved = (int32_t)(count < DWI_MOST_PAYLOADS ? count : DWI_MOST_PAYLOADS),
+		                                  .payload.u64 = (uint64_t)(uintptr_t)data };
+
+	nvtx_arguments(domain, &attributes);
 }
 
 /* ---- what the next library gets ------------------------------------------------------------------------ */
@@ -321,6 +355,11 @@ static uint64_t nvtx_start(struct dwi_name *name, bool next, uint64_t next_numbe
 
 	dwi_async_begin(name, dwi_key(NULL, number, 1, 0));
 	return number;
+}
+
+uint64_t dwi_nvtx_start(struct dwi_name *name)
+{
+	return nvtx_start(name, false, 0);
 }
 
 static uint64_t nvtx_on_domain_start(struct nvtx_domain *domain, const struct nvtx_attributes *attributes)

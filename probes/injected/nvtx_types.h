@@ -43,6 +43,80 @@ enum nvtx_payload {
 	NVTX_PAYLOAD_REAL32,
 };
 
+/* ---- structured payloads -------------------------------------------------------------------------- */
+
+/* A payload_type: `payload.u64` is the address of `reserved` payloads. */
+#define NVTX_PAYLOAD_BLOCKS ((int32_t)0xdfbd0009)
+
+struct nvtx_payload_data {
+	uint64_t schema;
+	size_t size;
+	const void *payload;
+};
+
+struct nvtx_schema_entry {
+	uint64_t flags, type;
+	const char *name, *description;
+	uint64_t detail, offset; /* offset 0: after the entry before */
+	const void *semantics, *reserved;
+};
+
+struct nvtx_schema {
+	uint64_t fields; /* which members are there */
+	const char *name;
+	uint64_t type, flags;
+	const struct nvtx_schema_entry *entries;
+	size_t entry_count, static_size, pack_align;
+	uint64_t number;
+	void *extension;
+};
+_Static_assert(sizeof(struct nvtx_payload_data) == 24 && sizeof(struct nvtx_schema_entry) == 64 &&
+               sizeof(struct nvtx_schema) == 80, "the layout of NVTX 3.1 and later");
+
+struct nvtx_value_name {
+	const char *name;
+	uint64_t value;
+	int8_t is_flag;
+};
+
+struct nvtx_value_names {
+	uint64_t fields;
+	const char *name;
+	const struct nvtx_value_name *values;
+	size_t value_count, size;
+	uint64_t number;
+	void *extension;
+};
+
+#define NVTX_SCHEMA_HAS_NAME (1u << 1)
+#define NVTX_SCHEMA_HAS_NUMBER (1u << 8)
+#define NVTX_VALUES_HAVE_NUMBER (1u << 5)
+#define NVTX_ENTRY_IS_ELSEWHERE 0x7eu /* a pointer, an offset or an array */
+#define NVTX_FIRST_DYNAMIC (1ull << 32)
+
+enum nvtx_type {
+	NVTX_TYPE_LAST_C = 18, NVTX_TYPE_FLOAT, NVTX_TYPE_DOUBLE, NVTX_TYPE_FLOAT32 = 43, NVTX_TYPE_FLOAT64 = 44,
+	NVTX_TYPES = 128,
+};
+
+struct nvtx_segment {
+	size_t number, count;
+	intptr_t *functions;
+};
+
+struct nvtx_module_of_extension {
+	uint16_t version, size, module, compatible;
+	size_t segment_count;
+	struct nvtx_segment *segments;
+};
+
+#define NVTX_MODULE_PAYLOAD 2u
+
+enum nvtx_payload_function {
+	PAYLOAD_SCHEMA, PAYLOAD_VALUES, PAYLOAD_MARK, PAYLOAD_PUSH, PAYLOAD_POP, PAYLOAD_START, PAYLOAD_END,
+	PAYLOAD_FUNCTIONS
+};
+
 typedef void (*nvtx_function)(void);
 typedef const void *(*nvtx_get_table)(uint32_t id);
 

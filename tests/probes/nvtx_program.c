@@ -5,7 +5,9 @@
  *     nvtx_program WHAT        see main()
  */
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +97,58 @@ static void domains(void)
 	nvtxDomainDestroy(own);
 }
 
+static void event_without_schema(nvtxDomainHandle_t domain)
+{
+	nvtxEventAttributes_t event = text("no payload");
+
+	event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+	event.reserved0 = 5; /* of none */
+	nvtxDomainRangePushEx(domain, &event);
+	nvtxDomainRangePop(domain);
+}
+
+/* As NCCL: a schema with names of values, whose payload comes with a pushed range. */
+static void payloads(void)
+{
+	struct collective { uint64_t communicator; size_t bytes; uint32_t operation; int root; double ratio; const char *note; };
+	const nvtxPayloadEnum_t operations[] = { { "Sum", 0, 0 }, { "Max \"2\"", 2, 0 } };
+	const nvtxPayloadEnumAttr_t names = { .fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+		NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE |
+		NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID, .entries = operations, .numEntries = 2, .sizeOfEnum = 4,
+		.schemaId = NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 5 };
+	nvtxDomainHandle_t nccl = nvtxDomainCreateA("NCCL"), own = nvtxDomainCreateA("own");
+	uint64_t operation = nvtxPayloadEnumRegister(nccl, &names);
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{ 0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "communicator", NULL, 0, 0, NULL, NULL },
+		{ 0, NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "message size", NULL, 0, offsetof(struct collective, bytes), NULL, NULL },
+		{ 0, operation, "operation", NULL, 0, 0, NULL, NULL }, { 0, NVTX_PAYLOAD_ENTRY_TYPE_INT, "root", NULL, 0, 0, NULL, NULL },
+		{ 0, NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "ratio", NULL, 0, 0, NULL, NULL },
+		{ NVTX_PAYLOAD_ENTRY_FLAG_POINTER, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "note", NULL, 0, 0, NULL, NULL } };
+	const nvtxPayloadSchemaAttr_t attributes = { .fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
+		NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES, .name = "collective",
+		.entries = entries, .numEntries = 6 };
+	uint64_t schema = nvtxPayloadSchemaRegister(nccl, &attributes);
+
+	nvtxPayloadSchemaRegister(nccl, NULL);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct collective collective = { 1ull << 63, 1000u << i, i, -3, 0.5, "not recorded" };
+		nvtxPayloadData_t data[2] = { { schema, i == 3 ? 16 : sizeof collective, &collective }, { 99999999, 8, &collective } };
+		nvtxEventAttributes_t event = text("ncclBroadcast");
+
+		event.category = 3;
+		event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+		event.payload.ullValue = (uint64_t)(uintptr_t)data;
+		event.reserved0 = 2;
+		nvtxDomainRangePushEx(nccl, &event);
+		nvtxDomainRangePop(nccl);
+		nvtxRangePushPayload(nccl, data, 1);
+		nvtxRangePopPayload(nccl, NULL, 0);
+	}
+	event_without_schema(own);
+	nvtxRangeEndPayload(own, nvtxRangeStartPayload(own, NULL, 0), NULL, 0);
+	nvtxMarkPayload(own, NULL, 0);
+}
+
 /* What PyTorch's emit_nvtx writes. */
 static void operators(void)
 {
@@ -171,6 +225,8 @@ int main(int argc, char **argv)
 		across();
 	else if (strcmp(what, "domains") == 0)
 		domains();
+	else if (strcmp(what, "payloads") == 0)
+		payloads();
 	else if (strcmp(what, "operators") == 0)
 		operators();
 	else if (strcmp(what, "wrong") == 0)

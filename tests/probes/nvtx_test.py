@@ -63,6 +63,18 @@ def test_program(program):
     check("a range of a domain that is ended first", len(run.of("blue", "Xb")) == 6)
     check("marks", len(run.of("now", "i")) == len(run.of("now wide", "i")) == len(run.of("blue", "i")) == 1)
 
+    run = Run(program, "payloads")
+    found = [event["args"].get("args", {}) for event in run.of("ncclBroadcast", "Xb")]
+    expected = [{"communicator": 1 << 63, "message size": 1000 << i, "operation": value, "root": -3, "ratio": 0.5}
+                for i, value in enumerate(("Sum", 1, 'Max "2"'))] + [{"communicator": 1 << 63, "message size": 8000}]
+    check(f"payloads with a registered schema: {found}", len(found) == 4 and all(
+        expected[i].items() <= found[i].items() and not {"note", "payload"} & found[i].keys() for i in range(4)))
+    check("a payload that is cut has what fits", "root" not in found[3])
+    pushed = [event["args"].get("args", {}) for event in run.of("collective", "Xb")]
+    check(f"events of payloads alone: {pushed}", [one.get("message size") for one in pushed] == [1000, 2000, 4000, 8000])
+    check("payloads without a schema, and without data", run.count("no payload") == 1 and run.lost() == 0 and
+          run.done.returncode == 0)
+
     run = Run(program, "operators")
     check("numbers are no part of an operator's name", run.count("aten::add") == 20)
 

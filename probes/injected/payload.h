@@ -1,0 +1,29 @@
+/*
+ * NVTX's structured payloads: arguments of a range whose layout a library has registered, such as NCCL's
+ * message size, root and reduction.
+ *
+ *     schema, names of values  -> payload.c keeps a copy of each by domain and number
+ *     event with a payload     -> nvtx.c, payload.c: members of the range's arguments, as JSON
+ *
+ * Numbers and names of values are recorded. Texts, arrays, unions and nested schemas in a payload are left out.
+ */
+#ifndef DWI_PAYLOAD_H
+#define DWI_PAYLOAD_H
+
+#include "nvtx_types.h"
+#include "table.h"
+
+#define DWI_MOST_PAYLOADS 8u /* of one event */
+
+/* A number for the content of payloads. */
+uint64_t dwi_payload_key(const struct nvtx_payload_data *data, size_t count);
+/* Writes "name":value,... with no comma after the last one. Returns the length, less than `size`. */
+size_t dwi_payload_json(const struct dwi_domain *domain, const struct nvtx_payload_data *data, size_t count,
+                        char *json, size_t size);
+
+/* nvtx.c: the domain of a handle; arguments of the range that has just begun; the number of a range that starts. */
+struct dwi_domain *dwi_nvtx_domain(const void *handle);
+void dwi_nvtx_arguments(const struct dwi_domain *domain, const struct nvtx_payload_data *data, size_t count);
+uint64_t dwi_nvtx_start(struct dwi_name *name);
+
+#endif
