@@ -18,9 +18,9 @@
  *
  * Where does a file begin on the common time line? Files of one boot of one machine share the
  * monotonic clock. Its values at their starts place the files exactly, except for the reading's
- * error. Files of other machines (or boots) are placed by the wall clock. In a good network NTP
- * keeps wall clocks within some ms of each other; a file cannot know by how much. What it can
- * know is added up in error_ns: the reading's error, and how far wall clock and monotonic clock
+ * error. Files of other machines (or boots, or time namespaces) are placed by the wall clock. In a
+ * good network NTP keeps wall clocks within some ms of each other; a file cannot know by how much.
+ * What it can know is added up in error_ns: the reading's error, and how far wall clock and monotonic clock
  * drifted apart from the first to the last pairing, because a clock that NTP corrects was wrong.
  *
  * Where is zero? At the earliest start of all files.
@@ -189,11 +189,13 @@ static double clock_drift_ns(const struct dw_read_file *file)
 	            ((double)last->monotonic_ns - (double)head->start_monotonic_ns));
 }
 
-static bool clock_is_same_boot(const struct dw_head *a, const struct dw_head *b)
+/* Whether two files have one monotonic clock. A time namespace has its own. */
+static bool clock_is_shared(const struct dw_head *a, const struct dw_head *b)
 {
 	static const uint8_t unknown[16];
 
-	return memcmp(a->boot_id, b->boot_id, 16) == 0 && memcmp(a->boot_id, unknown, 16) != 0;
+	return memcmp(a->boot_id, b->boot_id, 16) == 0 && memcmp(a->boot_id, unknown, 16) != 0 &&
+	       (a->time_namespace == b->time_namespace || !a->time_namespace || !b->time_namespace);
 }
 
 int dw_read_clocks(struct dw_read_file *files, size_t count, uint64_t *realtime_ns)
@@ -208,7 +210,7 @@ int dw_read_clocks(struct dw_read_file *files, size_t count, uint64_t *realtime_
 		if (clock_fit_rate(file))
 			return -1;
 		file->start_ns = 0;
-		if (i > 0 && clock_is_same_boot(main, file->head)) {
+		if (i > 0 && clock_is_shared(main, file->head)) {
 			file->start_ns = clock_difference(file->head->start_monotonic_ns, main->start_monotonic_ns);
 			error = (double)file->last_clock.error_ns + (double)files[0].last_clock.error_ns;
 		} else if (i > 0) {

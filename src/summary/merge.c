@@ -19,6 +19,7 @@
 #define ALL_NAMES (1u << 17)
 #define ALL_LAYERS (1u << 15)
 #define ALL_ARRIVALS (1u << 18)
+#define SAME_START_NS 1000000000u
 #define LEAST_SPANS 16u /* of a rank */
 #define LEAST_NAMES 8u
 #define LEAST_LAYERS 8u
@@ -185,6 +186,14 @@ static int merge_order(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
+/* Of two summaries of one process the later one comes first. */
+static int merge_compare_length(const struct dw_summary_rank *a, const struct dw_summary_rank *b)
+{
+	int order = (b->last_step > a->last_step) - (b->last_step < a->last_step);
+
+	return order ? order : (b->wall_ns > a->wall_ns) - (b->wall_ns < a->wall_ns);
+}
+
 /* By job, rank, and what else tells two processes apart. */
 static int merge_rank_compare(const void *left, const void *right)
 {
@@ -196,20 +205,20 @@ static int merge_rank_compare(const void *left, const void *right)
 	if (!order)
 		order = strcmp(a->host, b->host);
 	if (!order)
-		order = (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-	if (!order)
 		order = merge_order(a->pid, b->pid);
-	/* Two summaries of one process, the later one first. */
 	if (!order)
-		order = (b->last_step > a->last_step) - (b->last_step < a->last_step);
-	if (!order)
-		order = (b->wall_ns > a->wall_ns) - (b->wall_ns < a->wall_ns);
-	return order;
+		order = (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+	return order ? order : merge_compare_length(a, b);
 }
 
+/* When a process began is known to some ns or us, because clocks are estimated: of one file alone
+ * otherwise than of all files of a run. */
 static bool rank_same(const struct dw_summary_rank *a, const struct dw_summary_rank *b)
 {
-	return a->rank == b->rank && a->pid == b->pid && a->start_ns == b->start_ns &&
+	uint64_t apart_ns = a->start_ns > b->start_ns ? a->start_ns - b->start_ns
+	                                              : b->start_ns - a->start_ns;
+
+	return a->rank == b->rank && a->pid == b->pid && apart_ns < SAME_START_NS &&
 	       strcmp(a->host, b->host) == 0 && strcmp(a->job, b->job) == 0;
 }
 
@@ -230,9 +239,14 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 	}
 	if (summary->count)
 		qsort(summary->ranks, summary->count, sizeof *summary->ranks, merge_rank_compare);
-	for (size_t i = 0; i < summary->count; i++)
-		if (!kept || !rank_same(&summary->ranks[kept - 1], &summary->ranks[i]))
+	for (size_t i = 0; i < summary->count; i++) {
+		struct dw_summary_rank *last = kept ? &summary->ranks[kept - 1] : NULL;
+
+		if (!last || !rank_same(last, &summary->ranks[i]))
 			summary->ranks[kept++] = summary->ranks[i];
+		else if (merge_compare_length(last, &summary->ranks[i]) > 0)
+			*last = summary->ranks[i];
+	}
 	summary->count = kept;
 	spans = merge_share(ALL_SPANS, kept, DW_SUMMARY_SPANS, LEAST_SPANS);
 	names = merge_share(ALL_NAMES, kept, DW_SUMMARY_NAMES, LEAST_NAMES);

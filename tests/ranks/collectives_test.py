@@ -10,6 +10,7 @@ as NCCL does. The last line is "N passed, N failed, N skipped".
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -159,6 +160,45 @@ class Nccl(Case):
                     self.assertGreaterEqual(row["hidden_ns"], 1.9e6)
 
 
+def can_unshare():
+    command = ["unshare", "--uts", "--time", "--fork", "hostname", "node9"]
+    return shutil.which("unshare") and not subprocess.run(command, capture_output=True, check=False).returncode
+
+
+@unittest.skipUnless(can_unshare(), "this user may make no namespaces for host names and clocks")
+class Nodes(Case):
+    """Two nodes: host names of their own, and for one trace clocks of their own, in namespaces."""
+
+    def check_nodes(self, files):
+        said = subprocess.run([dwell, "ranks", "--format", "json", *files], capture_output=True, text=True, check=False)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        views = {view["part"]: view for view in json.loads(said.stdout)["views"]}
+        names = [column["name"] for column in views["ranks"]["columns"]]
+        rows = [dict(zip(names, row)) for row in views["ranks"]["rows"]]
+        self.assertEqual([(row["rank"], row["host"]) for row in rows], [(0, "node0"), (1, "node1")])
+        self.assertEqual({row[views["collectives"]["columns"].index(column)] for row in views["collectives"]["rows"]
+                          for column in views["collectives"]["columns"] if column["name"] == "ranks"}, {2})
+
+    def test_dwell_before_each_rank(self):
+        node = ("hostname node{0}; RANK={0} WORLD_SIZE=2 exec {1} run -o {2}/node{0}.dwell -- {3} {4} 6 30 1")
+        ranks = [subprocess.Popen(["unshare", "--uts", "--fork", "sh", "-c",
+                                   node.format(rank, dwell, self.folder, nccl_host, nccl_plugin)],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for rank in range(2)]
+        self.assertEqual([rank.wait(timeout=60) for rank in ranks], [0, 0])
+        self.check_nodes([f"{self.folder}/node{rank}.dwell" for rank in range(2)])
+        self.check_nodes([f"{self.folder}/node{rank}.dwell.sum" for rank in range(2)])
+
+    def test_dwell_before_the_launcher(self):
+        # The launcher passes the environment on to both nodes, whose clocks differ.
+        node = ("unshare --uts --time --boottime 5000 --monotonic {0}000 --fork "
+                "sh -c 'hostname node{0}; RANK={0} exec {1} {2} 6 30 1' &")
+        script = "".join(node.format(rank, nccl_host, nccl_plugin) for rank in range(2)) + " wait"
+        self.run_dwell("sh", "-c", script, WORLD_SIZE="2")
+        files = [os.path.join(self.folder, name) for name in os.listdir(self.folder) if name.endswith(".dwell")]
+        self.assertGreater(len(files), 1, files)
+        self.check_nodes(files)
+
+
 class Launchers(Case):
     def test_ranks_are_known(self):
         launchers = {
@@ -180,7 +220,7 @@ class Launchers(Case):
 def main():
     suite = unittest.TestSuite()
     chosen = sys.argv[5:]
-    for case in (Mpi, Nccl, Launchers):
+    for case in (Mpi, Nccl, Nodes, Launchers):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not chosen or any(part in test.id() for part in chosen):
                 suite.addTest(test)
