@@ -48,8 +48,9 @@ def near(got, want, share=1e-3, least=0.0):
 
 
 def dwell_view(trace, view):
-    """{part: [row, ...]}, rows as dictionaries."""
-    done = subprocess.run([DWELL, "report", trace, "--view", view, "--limit", "all", "--format", "json"],
+    """{part: [row, ...]}, rows as dictionaries. `trace`: a path, or the paths of a job's ranks."""
+    paths = [trace] if isinstance(trace, str) else trace
+    done = subprocess.run([DWELL, "report", *paths, "--view", view, "--limit", "all", "--format", "json"],
                           capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stderr)
@@ -307,6 +308,35 @@ def compare_trace(name, events, golden, unrounded, folder):
     compare_launches(name, views["streams"]["launches"], golden)
 
 
+def compare_ranks(folder, traces, golden):
+    """Two ranks at once: what the device of each does, and that `dwell ranks` knows both."""
+    names, paths = ("sampled_rank0", "sampled_rank1"), []
+    for name in names:
+        paths.append(os.path.join(folder, name + ".json"))
+        with gzip.open(os.path.join(traces, name + ".json.gz"), "rt", encoding="utf-8") as file:
+            events = hta_filter(json.load(file)["traceEvents"], include_last=True)
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events, "distributedInfo": {"rank": int(name[-1]), "world_size": 2}}, file)
+    devices = {row["device"]: row for row in dwell_view(paths, "device")["devices"]}
+    for want, overlap in zip(golden["temporal_breakdown"], golden["comm_comp_overlap"]):
+        row = devices.get(f"rank {want['rank']} device {want['rank']}")
+        check(f"both ranks: rank {want['rank']} has a device", row, sorted(devices))
+        if not row:
+            continue
+        got = {"kernel_time(us)": row["span_ns"], "idle_time(us)": row["idle_ns"], "compute_time(us)": row["compute_ns"],
+               "non_compute_time(us)": row["span_ns"] - row["idle_ns"] - row["compute_ns"]}
+        check(f"both ranks: times of rank {want['rank']}",
+              all(near(got[key] / 1000, want[key], least=0.01) for key in got), (got, want))
+        hidden = 100 * row["hidden_ns"] / row["communication_ns"]
+        check(f"both ranks: overlap of rank {want['rank']}",
+              near(hidden, overlap["comp_comm_overlap_pctg"], 1e-3, 0.0051), (hidden, overlap))
+    done = subprocess.run([DWELL, "ranks", *paths, "--format", "json"], capture_output=True, text=True, check=False)
+    table = json.loads(done.stdout)["views"][0] if not done.returncode else {"rows": [], "columns": []}
+    columns = [column["name"] for column in table["columns"]]
+    found = [(row[columns.index("rank")], row[columns.index("steps")]) for row in table["rows"]]
+    check("both ranks: dwell ranks compares two steps", found == [(0, 2), (1, 2)], (found, done.stderr))
+
+
 def main():
     traces, goldens = (os.path.join(SHARED, *part) for part in (("data", "kineto"), ("reference", "golden", "hta")))
     if not os.path.isdir(traces) or not os.path.isdir(goldens):
@@ -327,6 +357,9 @@ def main():
                 if isinstance(golden[option], dict):
                     compare_trace(f"{name} {option}", hta_filter(events, option != "default"), golden[option],
                                   golden_path == unrounded, folder)
+        if not ONLY or "sampled_both" in ONLY:
+            with open(os.path.join(goldens, "sampled_both.json"), encoding="utf-8") as file:
+                compare_ranks(folder, traces, json.load(file)["include_last_profiler_step"])
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0
 
