@@ -4,9 +4,12 @@
 usage: import_speed.py DWELL TRACE.json.gz [REPEATS]
 
 The wall time includes the start of the process and the trace that is written. Run it on a quiet machine.
+The kernel's figure of a child's memory counts what this process had when it started the child, so it is
+printed beside it: only a larger one is dwell's.
 """
 import gzip
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -38,7 +41,8 @@ def main():
             os.unlink(result)
     rates = sorted(size / 1e6 / one for one in seconds[1:])
     print(f"{size / 1e6:.1f} MB: {statistics.median(rates):.0f} MB/s (from {rates[0]:.0f} to {rates[-1]:.0f}), "
-          f"at most {most:.0f} MB of memory")
+          f"at most {most:.0f} MiB of memory (this program itself: "
+          f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f})")
 
 
 main()

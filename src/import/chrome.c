@@ -519,6 +519,7 @@ static int chrome_finish(struct chrome *chrome, const char *writer, struct dw_im
 		head->start_realtime_ns += (uint64_t)chrome->base_ns;
 	head->end_blocks = chrome->encode.blocks;
 	snprintf(head->writer, sizeof head->writer, "%s", writer);
+	result->backed = chrome->encode.in_file;
 	result->image = dw_encode_take(&chrome->encode, &result->image_bytes);
 	return result->image ? 0 : chrome_check(chrome, error);
 }

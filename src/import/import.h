@@ -40,6 +40,7 @@ struct dw_import_result {
 	void *image;        /* the caller unmaps it */
 	size_t image_bytes;
 	bool in_file;       /* the image is the file that the caller named */
+	bool backed;        /* the image is a file, named or not: its pages may be released */
 	const char *note;   /* text for the user about what was left out; in the arena, or NULL */
 };
 

@@ -153,6 +153,7 @@ static int import_file(struct dw_read_file *file, struct dw_arena *arena, struct
 	file->size_bytes = imported.image_bytes;
 	file->note = imported.note;
 	file->foreign = true;
+	file->unbacked = !imported.backed;
 	return 0;
 }
 
@@ -182,8 +183,7 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 
 void dw_read_file_release(const struct dw_read_file *file)
 {
-	/* What an importer has made is in no file. */
-	if (file->data && !file->foreign)
+	if (file->data && !file->unbacked)
 		madvise((void *)(uintptr_t)file->data, file->size_bytes, MADV_DONTNEED);
 }
 

@@ -89,7 +89,7 @@ static int people_fill_files(struct dw_reader *reader)
 
 		file->path = from->path;
 		/* `dwell import` names the other tool as the writer of its trace. */
-		file->large = !from->foreign && from->size_bytes >= DW_SOURCE_LARGE_BYTES;
+		file->large = !from->unbacked && from->size_bytes >= DW_SOURCE_LARGE_BYTES;
 		file->foreign = from->foreign || strncmp(from->head->writer, "dwell", 5) != 0;
 		file->size_bytes = from->size_bytes;
 		file->head = from->head;

@@ -158,6 +158,7 @@ struct dw_read_file {
 	bool side;                 /* found by gather.c, not named by the caller */
 	bool torn;                 /* the file ends within a chunk */
 	bool foreign;              /* written by another profiler and translated */
+	bool unbacked;             /* `data` is no file's */
 	unsigned scans_left;       /* for dw_process_lives() */
 	size_t damaged;            /* blocks and entries that are invalid */
 	const char *note;          /* what a translation left out, or NULL */

@@ -208,6 +208,8 @@ bool dw_device_read_events(struct dw_device_build *build)
 			memcpy(&record, at + r * chunk->record_bytes, bytes);
 			good = events_take(build, chunk, &record);
 		}
+		if (i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && source->files[chunk->file].large)
+			dw_source_release(source);
 	}
 	free(buffer);
 	if (build->late_count)
