@@ -99,7 +99,7 @@ static bool main_is_other_verb(const char *word)
 		                                                                           "run" },
 		{ "script", "export" },   { "show", "report" },   { "stat", "report" },  { "stats",
 		                                                                           "report" },
-		{ "top", NULL },          { "version", NULL },    { "view", "report" },
+		{ "version", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

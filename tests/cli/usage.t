@@ -11,6 +11,7 @@ $ dwell
 2>   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
 2>   dwell diff BEFORE... -- AFTER... compare runs before and after a change
 2>   dwell query [TRACE] SQL   answer a question in SQL about a trace
+2>   dwell top [TRACE|PID]     show what a running program does, in a terminal
 2>   dwell view [TRACE...]     show a trace in a browser, also while it is being written
 2>   dwell serve TRACE         let TensorBoard capture from a running program
 2>   dwell capture HOST:PORT   capture from a program that is serving
@@ -40,6 +41,7 @@ dwell: where a neural network's training time and memory go
   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
   dwell diff BEFORE... -- AFTER... compare runs before and after a change
   dwell query [TRACE] SQL   answer a question in SQL about a trace
+  dwell top [TRACE|PID]     show what a running program does, in a terminal
   dwell view [TRACE...]     show a trace in a browser, also while it is being written
   dwell serve TRACE         let TensorBoard capture from a running program
   dwell capture HOST:PORT   capture from a program that is serving
@@ -180,6 +182,7 @@ verb	summarize	store what the steps of traces took, in a small file
 verb	ranks	compare the ranks of a job: which one is slow, and where
 verb	diff	compare runs before and after a change
 verb	query	answer a question in SQL about a trace
+verb	top	show what a running program does, in a terminal
 verb	view	show a trace in a browser, also while it is being written
 verb	serve	let TensorBoard capture from a running program
 verb	capture	capture from a program that is serving
@@ -206,8 +209,8 @@ $ dwell help reprot
 2> dwell: no verb 'reprot'; did you mean 'report'? (dwell --help lists all)
 [2]
 
-$ dwell top
-2> dwell: no verb 'top' (dwell --help lists all). To run a program of this name: dwell run -- top
+$ dwell attach
+2> dwell: no verb 'attach' (dwell --help lists all). To run a program of this name: dwell run -- attach
 [2]
 
 $ dwell stat
