@@ -19,6 +19,7 @@ _HOMES = {
     "supported_activities": "profiler",
     "tensorboard_trace_handler": "profiler",
     "View": "views",
+    "counter": "values", "mark": "values",
     "emit_nvtx": "nvtx",
     "load_ipython_extension": "notebook",  # %load_ext dwell
 }

@@ -15,11 +15,13 @@ from .profiler import schedule as schedule
 from .profiler import step as step
 from .profiler import supported_activities as supported_activities
 from .profiler import tensorboard_trace_handler as tensorboard_trace_handler
+from .values import counter as counter
+from .values import mark as mark
 from .views import View as View
 
 __version__: str
 __all__ = [
     "Error", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
-    "View", "emit_nvtx", "kineto_available", "load_ipython_extension", "load_nvprof", "profile", "record_function",
+    "View", "counter", "emit_nvtx", "kineto_available", "load_ipython_extension", "load_nvprof", "mark", "profile", "record_function",
     "schedule", "step", "supported_activities", "tensorboard_trace_handler",
 ]

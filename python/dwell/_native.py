@@ -155,6 +155,8 @@ _RECORD = {
     "dwell_meta": (None, text, text),
     "dwell_meta_json": (None, text, text),
     "dwell_intern": (u32, ctypes.c_int, text, text),
+    "dwell_counter": (None, pointer, ctypes.c_double),
+    "dwell_mark": (None, pointer),
     "dwell_begin_id": (ctypes.c_uint, u32, ctypes.c_int),
     "dwell_end_id": (None, ctypes.c_uint),
     "dwell_schedule_action": (ctypes.c_int, ctypes.POINTER(Schedule), u64),

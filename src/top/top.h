@@ -49,7 +49,7 @@ struct dw_top_part {
 
 struct dw_top_look {
 	char program[64];      /* "train.py" */
-	char where[96];        /* "pid 4711", "rank 2 of 8, pid 4711, 3 processes" */
+	char where[128];       /* "pid 4711", "rank 2 of 8, pid 4711, 3 processes" */
 	bool live;             /* a process writes the trace */
 	uint64_t size_bytes;   /* of the trace */
 	uint64_t run_ns;       /* from its begin to now, or to its last record if it has ended */

@@ -137,6 +137,11 @@ Options of views and layouts:
   tree        who calls whom, and what does it take?
   threads     what did each thread record, and how busy was it?
   stragglers  which ranks make the others wait, and in which part of the step?
+  counters    how do values change that the program reports, as a loss?
+  marks       when and how often did the program report that something happened?
+  async       how long did asynchronous ranges take, and how many were open at
+              once?
+  flows       how long did it take to hand things on to another thread?
   memory      who allocates, who holds it at the peak, what is left at the end?
   flops       how much arithmetic is it, how fast, and what was not counted?
   facts       which measured quantities do verdicts and comparisons use?

@@ -105,6 +105,10 @@ CASES = {
        ("torch", 0, ["--layout", "torch"]), ("torch.top", 0, ["--layout", "torch", "--top-level"]),
        ("torchprof", 0, ["--layout", "torchprof"]), ("torchprof.events", 0, ["--layout", "torchprof", "--events"]),
        ("singa", 0, ["--layout", "singa"])],
+    "values": [(f"{view}.{form}", 0, ["--view", view, "--format", form])
+               for view in ("counters", "marks", "async", "flows") for form in ("text", "csv")]
+    + [("counters.scope", 0, ["--view", "counters", "--steps", "1..2"]),
+       ("marks.scope", 0, ["--view", "marks", "--steps", "1"])],
     "flops": [(f"flops.{form}", 0, ["--view", "flops", "--format", form]) for form in FORMATS],
     "calls": [(f"calls.{form}", 0, ["--view", "calls", "--format", form]) for form in FORMATS]
     + [(f"operators.{name.replace(':', '')}", 0, ["--view", "operators", "--group-by", name])

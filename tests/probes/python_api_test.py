@@ -57,6 +57,34 @@ class Schedules(unittest.TestCase):
             schedule(wait=0, warmup=0, active=1)(-1)
 
 
+class Values(unittest.TestCase):
+    def test_counters_and_marks_of_a_program(self):
+        dwell.counter("nobody", 1)  # without a session
+        with open("values.py", "w", encoding="utf-8") as script:
+            script.write("import dwell\n"
+                         "for i in range(20):\n"
+                         "    dwell.step()\n"
+                         "    dwell.counter('loss', 8 / (i + 1), 'nats')\n"
+                         "    if i % 5 == 4:\n"
+                         "        dwell.mark('better')\n")
+        command = os.path.join(os.environ["LD_LIBRARY_PATH"], "dwell")
+        subprocess.run([command, "run", "-o", "values.dwell", "--", sys.executable, "values.py"], check=True,
+                       capture_output=True)
+
+        def rows(view):
+            done = subprocess.run([command, "report", "-f", "json", "--view", view, "values.dwell"], check=True,
+                                  capture_output=True)
+            table = json.loads(done.stdout)["views"][0]
+            return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
+
+        loss = [row for row in rows("counters") if row["counter"] == "loss"]
+        self.assertEqual(("nats", 20, 8.0, 0.4), tuple(loss[0][name] for name in ("unit", "samples", "first", "last")))
+        self.assertEqual(11, len(loss))
+        self.assertEqual("steps 0..1", loss[1]["row"])
+        self.assertAlmostEqual(6.0, loss[1]["mean"])
+        self.assertEqual([("better", 4)], [(row["mark"], row["count"]) for row in rows("marks")])
+
+
 class Profiles(unittest.TestCase):
     def test_range_with_known_times(self):
         with record_function("before"):

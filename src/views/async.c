@@ -1,0 +1,155 @@
+/*
+ * async: how long did asynchronous ranges take, and how many were open at the same time?
+ *
+ * An asynchronous range may begin and end in different threads and overlap others of its name, as a
+ * request or a transfer does.
+ */
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "views/common.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("name", "asynchronous range", NONE, TEXT),
+	DW_COLUMN("calls", "calls", COUNT, INT),
+	DW_COLUMN("total_ns", "total", NS, INT),
+	DW_COLUMN("mean_ns", "mean", NS, REAL),
+	DW_COLUMN("min_ns", "min", NS, INT),
+	DW_COLUMN("p50_ns", "p50", NS, INT),
+	DW_COLUMN("p99_ns", "p99", NS, INT),
+	DW_COLUMN("max_ns", "max", NS, INT),
+	DW_COLUMN("at_once", "at once", COUNT, INT),
+	DW_COLUMN("open", "not ended", COUNT, INT),
+};
+enum { NAME, CALLS, TOTAL, MEAN, MIN, P50, P99, MAX, AT_ONCE, OPEN, COLUMNS };
+
+struct async_range {
+	uint32_t row, symbol;
+	uint64_t start_ns, end_ns;
+	bool open;
+};
+
+struct async {
+	struct dw_model *model;
+	struct async_range *ranges;
+	size_t count, capacity;
+};
+
+static int async_see(void *context, const struct dw_event *event)
+{
+	struct async *async = context;
+	struct async_range *range;
+
+	if (event->type != DW_EVENT_ASYNC)
+		return 0;
+	range = DW_GROW(&async->ranges, &async->capacity, async->count);
+	if (!range)
+		return DWELL_E_NOMEM;
+	async->count++;
+	*range = (struct async_range){ dw_model_symbol_row(async->model, event->symbol), event->symbol,
+		                           event->start_ns, event->end_ns, event->open };
+	return 0;
+}
+
+static int async_compare_starts(const void *left, const void *right)
+{
+	const struct async_range *a = left, *b = right;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static int async_compare_times(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* `ranges` are ordered by start, `times` has space for `count`. Returns the largest number that were
+ * open at the same time. */
+static size_t async_at_once(const struct async_range *ranges, size_t count, uint64_t *times)
+{
+	size_t most = 0, ended = 0;
+
+	for (size_t i = 0; i < count; i++)
+		times[i] = ranges[i].end_ns;
+	qsort(times, count, sizeof *times, async_compare_times);
+	for (size_t i = 0; i < count; i++) {
+		while (ended < count && times[ended] <= ranges[i].start_ns && ended < i)
+			ended++;
+		most = i + 1 - ended > most ? i + 1 - ended : most;
+	}
+	return most;
+}
+
+static void async_put(struct dwell_table *table, const struct dw_symbol *symbol,
+                      const struct async_range *ranges, size_t count, uint64_t *times)
+{
+	struct dw_cell *row = dw_table_row(table, 0);
+	uint64_t total = 0, open = 0;
+
+	dw_cell_text(table, &row[NAME], symbol->name);
+	dw_cell_int(&row[CALLS], (int64_t)count);
+	dw_cell_int(&row[AT_ONCE], (int64_t)async_at_once(ranges, count, times));
+	for (size_t i = 0; i < count; i++) {
+		times[i] = ranges[i].end_ns - ranges[i].start_ns;
+		total += times[i];
+		open += ranges[i].open;
+	}
+	qsort(times, count, sizeof *times, async_compare_times);
+	dw_cell_int(&row[TOTAL], (int64_t)total);
+	dw_cell_real(&row[MEAN], (double)total / (double)count);
+	dw_cell_int(&row[MIN], (int64_t)times[0]);
+	dw_cell_int(&row[P50], (int64_t)times[(count - 1) / 2]);
+	dw_cell_int(&row[P99], (int64_t)times[(count * 99 + 99) / 100 - 1]);
+	dw_cell_int(&row[MAX], (int64_t)times[count - 1]);
+	if (open)
+		dw_cell_int(&row[OPEN], (int64_t)open);
+}
+
+static struct dwell_table *async_fill(struct async *async, struct dwell_error *error)
+{
+	const struct dw_symbol *symbols = dw_model_symbols(async->model, NULL);
+	struct dwell_table *table = dw_view_table("async", columns, COLUMNS, error);
+	uint64_t *times = malloc((async->count + 1) * sizeof *times);
+
+	qsort(async->ranges, async->count, sizeof *async->ranges, async_compare_starts);
+	for (size_t from = 0, to; table && times && from < async->count; from = to) {
+		to = from + 1;
+		while (to < async->count && async->ranges[to].row == async->ranges[from].row)
+			to++;
+		async_put(table, &symbols[async->ranges[from].symbol], async->ranges + from, to - from, times);
+	}
+	if (table) {
+		table->failed |= !times;
+		dw_table_sort(table, TOTAL);
+	}
+	free(times);
+	return table;
+}
+
+static struct dwell_table *async_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
+{
+	struct async async = { .model = model };
+	struct dwell_table *table = NULL;
+	int code = dw_model_events(model, async_see, &async, error);
+
+	(void)options;
+	if (!code && !async.count)
+		dw_view_nothing(model, "asynchronous ranges", "DWELL_ASYNC_BEGIN() and DWELL_ASYNC_END() mark them", error);
+	else if (!code)
+		table = async_fill(&async, error);
+	free(async.ranges);
+	return table;
+}
+
+const struct dw_view dw_view_async = {
+	.name = "async",
+	.question = "how long did asynchronous ranges take, and how many were open at once?",
+	.run = async_view,
+	.limit = 20,
+};

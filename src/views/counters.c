@@ -1,0 +1,220 @@
+/*
+ * counters: how do the values that the program reports, as a loss or a learning rate, change?
+ *
+ * A counter has a row with the values of the whole scope, and rows for its parts: the steps in their
+ * order, divided into ten parts; without steps, the time divided into ten parts. Values that are no
+ * numbers (NaN) are counted and otherwise left out.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "views/common.h"
+
+#define COUNTERS_PARTS 10
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("row", "counter", NONE, TEXT),
+	DW_COLUMN("counter", "counter", NONE, TEXT, .data_only = true),
+	DW_COLUMN("unit", "unit", NONE, TEXT),
+	DW_COLUMN("samples", "samples", COUNT, INT),
+	DW_COLUMN("first", "first", NONE, REAL),
+	DW_COLUMN("last", "last", NONE, REAL),
+	DW_COLUMN("mean", "mean", NONE, REAL),
+	DW_COLUMN("min", "min", NONE, REAL),
+	DW_COLUMN("max", "max", NONE, REAL),
+	DW_COLUMN("nan", "not a number", COUNT, INT),
+};
+enum { ROW, COUNTER, UNIT, SAMPLES, FIRST, LAST, MEAN, MIN, MAX, NOT_A_NUMBER, COLUMNS };
+
+struct counters_part {
+	uint64_t samples, nan, first_ns, last_ns;
+	uint64_t from, to; /* numbers of steps */
+	double first, last, sum, min, max;
+};
+
+struct counters_row {
+	uint32_t symbol;
+	struct counters_part all, parts[COUNTERS_PARTS];
+};
+
+struct counters {
+	struct dw_model *model;
+	const struct dw_source *source;
+	struct counters_row **rows; /* by row of the symbols; NULL: no sample */
+	size_t row_count;
+	bool by_step;
+	uint64_t first, count;      /* steps by number, or ns */
+	size_t step;
+	uint64_t nan;
+};
+
+static void counters_add(struct counters_part *part, uint64_t ns, double value)
+{
+	if (isnan(value)) {
+		part->nan++;
+		return;
+	}
+	if (!part->samples || ns < part->first_ns) {
+		part->first_ns = ns;
+		part->first = value;
+	}
+	if (!part->samples || ns >= part->last_ns) {
+		part->last_ns = ns;
+		part->last = value;
+	}
+	part->min = part->samples && part->min < value ? part->min : value;
+	part->max = part->samples && part->max > value ? part->max : value;
+	part->sum += value;
+	part->samples++;
+}
+
+/* The part of the run that a moment belongs to; NULL: it is outside the steps. */
+static struct counters_part *counters_find_part(struct counters *counters, struct counters_row *row,
+                                                const struct dw_event *event)
+{
+	uint32_t process = counters->source->threads[event->thread].process;
+	uint64_t at = event->start_ns;
+	struct counters_part *part;
+	size_t index;
+
+	if (counters->by_step) {
+		const struct dw_source_step *step = dw_source_step_at(counters->source, process, at, &counters->step);
+
+		if (!step || step->number < counters->first)
+			return NULL;
+		at = step->number;
+	}
+	index = (size_t)((double)(at - counters->first) / (double)counters->count * COUNTERS_PARTS);
+	part = &row->parts[index < COUNTERS_PARTS ? index : COUNTERS_PARTS - 1];
+	part->from = part->samples + part->nan && part->from < at ? part->from : at;
+	part->to = part->samples + part->nan && part->to > at ? part->to : at;
+	return part;
+}
+
+static int counters_see(void *context, const struct dw_event *event)
+{
+	struct counters *counters = context;
+	struct counters_row **row;
+	struct counters_part *part;
+
+	if (event->type != DW_EVENT_COUNTER)
+		return 0;
+	row = &counters->rows[dw_model_symbol_row(counters->model, event->symbol)];
+	if (!*row) {
+		*row = calloc(1, sizeof **row);
+		if (!*row)
+			return DWELL_E_NOMEM;
+		(*row)->symbol = event->symbol;
+	}
+	part = counters_find_part(counters, *row, event);
+	if (part)
+		counters_add(part, event->start_ns, event->value);
+	counters_add(&(*row)->all, event->start_ns, event->value);
+	counters->nan += isnan(event->value);
+	return 0;
+}
+
+/* The steps of the scope, or its time. */
+static void counters_divide(struct counters *counters)
+{
+	uint64_t last = 0;
+
+	counters->first = UINT64_MAX;
+	for (size_t i = 0; i < counters->source->step_count; i++) {
+		const struct dw_source_step *step = &counters->source->steps[i];
+
+		if (!dw_model_has_step(counters->model, step))
+			continue;
+		counters->first = step->number < counters->first ? step->number : counters->first;
+		last = step->number > last ? step->number : last;
+	}
+	counters->by_step = counters->first != UINT64_MAX;
+	if (!counters->by_step) {
+		counters->first = 0;
+		last = counters->source->end_ns;
+	}
+	counters->count = last - counters->first + 1;
+}
+
+static void counters_put(struct dwell_table *table, int depth, const char *name,
+                         const struct dw_symbol *symbol, const struct counters_part *part)
+{
+	struct dw_cell *row = dw_table_row(table, depth);
+
+	dw_cell_text(table, &row[ROW], name);
+	dw_cell_text(table, &row[COUNTER], symbol->name);
+	if (symbol->detail && !depth)
+		dw_cell_text(table, &row[UNIT], symbol->detail);
+	dw_cell_int(&row[SAMPLES], (int64_t)part->samples);
+	if (part->nan)
+		dw_cell_int(&row[NOT_A_NUMBER], (int64_t)part->nan);
+	if (!part->samples)
+		return;
+	dw_cell_real(&row[FIRST], part->first);
+	dw_cell_real(&row[LAST], part->last);
+	dw_cell_real(&row[MEAN], part->sum / (double)part->samples);
+	dw_cell_real(&row[MIN], part->min);
+	dw_cell_real(&row[MAX], part->max);
+}
+
+static void counters_put_row(struct counters *counters, struct dwell_table *table,
+                             const struct counters_row *from)
+{
+	const struct dw_symbol *symbol = &dw_model_symbols(counters->model, NULL)[from->symbol];
+	char name[96];
+
+	counters_put(table, 0, symbol->name, symbol, &from->all);
+	for (size_t i = 0; i < COUNTERS_PARTS; i++) {
+		const struct counters_part *part = &from->parts[i];
+
+		if (!part->samples && !part->nan)
+			continue;
+		if (!counters->by_step)
+			snprintf(name, sizeof name, "from %s", dw_text_ns((double)part->from, " ").at);
+		else if (part->from == part->to)
+			snprintf(name, sizeof name, "step %llu", (unsigned long long)part->from);
+		else
+			snprintf(name, sizeof name, "steps %llu..%llu", (unsigned long long)part->from,
+			         (unsigned long long)part->to);
+		counters_put(table, 1, name, symbol, part);
+	}
+}
+
+static struct dwell_table *counters_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
+{
+	struct counters counters = { .model = model, .source = dw_model_source(model) };
+	struct dwell_table *table = NULL;
+	size_t found = 0;
+	int code;
+
+	(void)options;
+	dw_model_symbols(model, &counters.row_count);
+	counters.rows = calloc(counters.row_count + 1, sizeof *counters.rows);
+	counters_divide(&counters);
+	code = counters.rows ? dw_model_events(model, counters_see, &counters, error) : DWELL_E_NOMEM;
+	for (size_t i = 0; !code && i < counters.row_count; i++)
+		found += counters.rows[i] != NULL;
+	if (!code && !found)
+		dw_view_nothing(model, "counters", "DWELL_COUNTER(\"loss\", value), in Python dwell.counter(\"loss\", value), reports one", error);
+	else if (!code)
+		table = dw_view_table("counters", columns, COLUMNS, error);
+	if (table)
+		table->columns[NOT_A_NUMBER].data_only = !counters.nan;
+	for (size_t i = 0; counters.rows && i < counters.row_count; i++) {
+		if (table && counters.rows[i])
+			counters_put_row(&counters, table, counters.rows[i]);
+		free(counters.rows[i]);
+	}
+	free(counters.rows);
+	return table;
+}
+
+const struct dw_view dw_view_counters = {
+	.name = "counters",
+	.question = "how do values change that the program reports, as a loss?",
+	.run = counters_view,
+	.limit = SIZE_MAX,
+};

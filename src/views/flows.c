@@ -1,0 +1,156 @@
+/*
+ * flows: how long did it take from where something was handed on to where it was taken?
+ *
+ * A flow leaves one thread and arrives in another under the same name and handle. An arrival belongs
+ * to the latest departure of its handle before it; a departure may have several arrivals.
+ */
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "views/common.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("flow", "flow", NONE, TEXT),
+	DW_COLUMN("out", "out", COUNT, INT),
+	DW_COLUMN("in", "in", COUNT, INT),
+	DW_COLUMN("mean_ns", "mean", NS, REAL),
+	DW_COLUMN("min_ns", "min", NS, INT),
+	DW_COLUMN("max_ns", "max", NS, INT),
+	DW_COLUMN("other_thread", "to another thread", RATIO, REAL),
+	DW_COLUMN("without_out", "in without out", COUNT, INT),
+};
+enum { FLOW, OUT, IN, MEAN, MIN, MAX, OTHER_THREAD, WITHOUT_OUT, COLUMNS };
+
+struct flows_end {
+	uint32_t row, symbol, thread;
+	bool in;
+	uint64_t handle, ns;
+};
+
+struct flows {
+	struct dw_model *model;
+	struct flows_end *ends;
+	size_t count, capacity;
+};
+
+struct flows_sums {
+	uint64_t outs, ins, without, others, matched, total_ns, min_ns, max_ns;
+};
+
+static int flows_see(void *context, const struct dw_event *event)
+{
+	struct flows *flows = context;
+	struct flows_end *end;
+
+	if (event->type != DW_EVENT_FLOW_OUT && event->type != DW_EVENT_FLOW_IN)
+		return 0;
+	end = DW_GROW(&flows->ends, &flows->capacity, flows->count);
+	if (!end)
+		return DWELL_E_NOMEM;
+	flows->count++;
+	*end = (struct flows_end){ dw_model_symbol_row(flows->model, event->symbol), event->symbol, event->thread,
+		                       event->type == DW_EVENT_FLOW_IN, event->handle, event->start_ns };
+	return 0;
+}
+
+/* By name, handle and time; at the same time departures come first. */
+static int flows_compare(const void *left, const void *right)
+{
+	const struct flows_end *a = left, *b = right;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	if (a->handle != b->handle)
+		return a->handle < b->handle ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (int)a->in - (int)b->in;
+}
+
+static struct flows_sums flows_sum(const struct flows_end *ends, size_t count)
+{
+	struct flows_sums sums = { .min_ns = UINT64_MAX };
+	const struct flows_end *out = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct flows_end *end = &ends[i];
+
+		if (!end->in) {
+			sums.outs++;
+			out = end;
+			continue;
+		}
+		sums.ins++;
+		if (!out || out->handle != end->handle) {
+			sums.without++;
+			continue;
+		}
+		sums.matched++;
+		sums.others += out->thread != end->thread;
+		sums.total_ns += end->ns - out->ns;
+		sums.min_ns = end->ns - out->ns < sums.min_ns ? end->ns - out->ns : sums.min_ns;
+		sums.max_ns = end->ns - out->ns > sums.max_ns ? end->ns - out->ns : sums.max_ns;
+	}
+	return sums;
+}
+
+static void flows_put(struct dwell_table *table, const char *name, const struct flows_sums *sums)
+{
+	struct dw_cell *row = dw_table_row(table, 0);
+
+	dw_cell_text(table, &row[FLOW], name);
+	dw_cell_int(&row[OUT], (int64_t)sums->outs);
+	dw_cell_int(&row[IN], (int64_t)sums->ins);
+	if (sums->without)
+		dw_cell_int(&row[WITHOUT_OUT], (int64_t)sums->without);
+	if (!sums->matched)
+		return;
+	dw_cell_real(&row[MEAN], (double)sums->total_ns / (double)sums->matched);
+	dw_cell_int(&row[MIN], (int64_t)sums->min_ns);
+	dw_cell_int(&row[MAX], (int64_t)sums->max_ns);
+	dw_cell_real(&row[OTHER_THREAD], (double)sums->others / (double)sums->matched);
+}
+
+static struct dwell_table *flows_fill(struct flows *flows, struct dwell_error *error)
+{
+	const struct dw_symbol *symbols = dw_model_symbols(flows->model, NULL);
+	struct dwell_table *table = dw_view_table("flows", columns, COLUMNS, error);
+
+	qsort(flows->ends, flows->count, sizeof *flows->ends, flows_compare);
+	for (size_t from = 0, to; table && from < flows->count; from = to) {
+		struct flows_sums sums;
+
+		to = from + 1;
+		while (to < flows->count && flows->ends[to].row == flows->ends[from].row)
+			to++;
+		sums = flows_sum(flows->ends + from, to - from);
+		flows_put(table, symbols[flows->ends[from].symbol].name, &sums);
+	}
+	if (table)
+		dw_table_sort(table, MEAN);
+	return table;
+}
+
+static struct dwell_table *flows_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
+{
+	struct flows flows = { .model = model };
+	struct dwell_table *table = NULL;
+	int code = dw_model_events(model, flows_see, &flows, error);
+
+	(void)options;
+	if (!code && !flows.count)
+		dw_view_nothing(model, "flows", "DWELL_FLOW_OUT() and DWELL_FLOW_IN() mark them", error);
+	else if (!code)
+		table = flows_fill(&flows, error);
+	free(flows.ends);
+	return table;
+}
+
+const struct dw_view dw_view_flows = {
+	.name = "flows",
+	.question = "how long did it take to hand things on to another thread?",
+	.run = flows_view,
+	.limit = 20,
+};
