@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { SECONDS = 3, ROWS = 2000, COLUMNS = 640, PRODUCE_MS = 14 };
+enum { SECONDS = 3, ROWS = 2000, COLUMNS = 640, PRODUCE_MS = 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, taken = PTHREAD_COND_INITIALIZER;
@@ -76,7 +76,7 @@ static void differentiate(void)
 	DWELL_OP("differentiate");
 	for (int column = 0; column < COLUMNS; column++)
 		slopes[column] = 0;
-	for (int pass = 0; pass < 4; pass++)
+	for (int pass = 0; pass < 12; pass++)
 		for (int row = 0; row < ROWS; row++)
 			for (int column = 0; column < COLUMNS; column++)
 				slopes[column] += rows[row][column] * scores[row];

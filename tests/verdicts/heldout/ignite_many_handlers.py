@@ -44,7 +44,7 @@ def main():
             engine.terminate()
 
     with watch.loop():
-        trainer.run([torch.randint(6000, (320,)) for _ in range(60)], max_epochs=40)
+        trainer.run([torch.randint(6000, (128,)) for _ in range(60)], max_epochs=40)
     print(f"loss {trainer.state.metrics['loss']:.3f}")
     watch.tell()
 

@@ -13,12 +13,13 @@ from stopwatch import Stopwatch
 
 def main():
     torch.manual_seed(153)
+    torch.set_num_threads(1)
     encoder = nn.Sequential(nn.Linear(1024, 900), nn.ReLU(), nn.Linear(900, 900), nn.ReLU(), nn.Linear(900, 128))
     optimizer = torch.optim.SGD(encoder.parameters(), lr=0.01)
     sounds, kept, watch = torch.randn(5000, 1024), collections.deque(maxlen=10), Stopwatch()
     with watch.loop():
         while watch.seconds() < 3.2:
-            features = encoder(sounds[torch.randint(5000, (320,))])
+            features = encoder(sounds[torch.randint(5000, (128,))])
             with watch.planted():
                 kept.append(features.detach())
                 usual = torch.stack([each.mean(0) for each in kept]).mean(0)

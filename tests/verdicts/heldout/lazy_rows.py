@@ -16,14 +16,14 @@ class Rows(IterableDataset):
 
     def __iter__(self):
         while True:
-            yield from self.rows.split(512)
+            yield from self.rows.split(192)
 
 
 def main():
     torch.manual_seed(152)
     model = nn.Sequential(nn.Linear(500, 800), nn.ReLU(), nn.Linear(800, 800), nn.ReLU(), nn.Linear(800, 500))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    loader, watch = DataLoader(Rows(torch.randn(512 * 24, 500)), batch_size=None), Stopwatch()
+    loader, watch = DataLoader(Rows(torch.randn(192 * 60, 500)), batch_size=None), Stopwatch()
     with watch.loop():
         for rows in watch.limited(watch.batches(loader), 3.2):
             loss = nn.functional.mse_loss(model(rows), rows)

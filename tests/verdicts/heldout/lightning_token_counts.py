@@ -1,7 +1,7 @@
 """Trains a tagger in Lightning; a callback keeps statistics of its errors.
 
-Planted: the callback counts pairs of tags in plain Python after each batch.
-Truth: time of the callback's counting, of the loop.
+Planted: after each batch, the callback computes how far tags are from the right ones, in plain Python.
+Truth: time of these computations, of the loop.
 """
 import collections
 import logging
@@ -33,18 +33,23 @@ class Tagger(pl.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=0.01)
 
 
+def edits(guesses, tags):
+    row = list(range(len(tags) + 1))
+    for number, guess in enumerate(guesses, 1):
+        corner, row[0] = row[0], number
+        for column, tag in enumerate(tags, 1):
+            corner, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, corner + (guess != tag))
+    return row[-1]
+
+
 class Errors(pl.Callback):
     def __init__(self):
-        self.pairs = collections.defaultdict(lambda: [0, 0])
+        self.distances = collections.Counter()
 
     def on_train_batch_end(self, trainer, module, outputs, batch, number):
         with watch.planted():
             for guesses, tags in zip(outputs["guesses"].tolist(), batch[1].tolist()):
-                before = -1
-                for guess, tag in zip(guesses, tags):
-                    count = self.pairs[before, tag]
-                    count[guess == tag] += 1
-                    before = tag
+                self.distances[edits(guesses, tags)] += 1
         watch.step()
 
 

@@ -13,7 +13,8 @@ class Mixture(nn.Module):
     def __init__(self, experts=60):
         super().__init__()
         self.trunk = nn.Sequential(nn.Linear(80, 800), nn.ReLU(), nn.Linear(800, 60))
-        self.experts = nn.ModuleList(nn.Sequential(nn.Linear(60, 24), nn.LayerNorm(24), nn.Tanh(), nn.Linear(24, 16), nn.LayerNorm(16)) for _ in range(experts))
+        self.experts = nn.ModuleList(
+            nn.Sequential(nn.Linear(60, 24), nn.LayerNorm(24), nn.Tanh(), nn.Linear(24, 16), nn.LayerNorm(16)) for _ in range(experts))
         self.head = nn.Linear(16, 1)
 
     def forward(self, houses, chosen):
@@ -30,7 +31,7 @@ def main():
     with watch.loop():
         while watch.seconds() < 3.2:
             chosen = torch.randperm(60)[:6].tolist()
-            loss = nn.functional.mse_loss(model(torch.randn(512, 80), chosen), torch.randn(512))
+            loss = nn.functional.mse_loss(model(torch.randn(1024, 80), chosen), torch.randn(1024))
             optimizer.zero_grad(set_to_none=False)
             loss.backward()
             with watch.planted():

@@ -30,7 +30,7 @@ def main():
     with watch.loop():
         while watch.seconds() < 3.2:
             with watch.planted():
-                chosen = torch.randint(20000, (512,))
+                chosen = torch.randint(20000, (256,))
                 batch, wanted = joints[chosen], places[chosen]
             loss = -model(batch).log_prob(wanted).mean()
             optimizer.zero_grad()

@@ -19,7 +19,7 @@ def main():
     rows, watch = torch.randn(9000, 400), Stopwatch()
     with watch.loop():
         while watch.seconds() < 3.2:
-            batch = rows[torch.randint(9000, (768,))]
+            batch = rows[torch.randint(9000, (320,))]
             target = teacher(batch).softmax(1)
             loss = nn.functional.cross_entropy(student(batch + 0.1 * torch.randn_like(batch)), target)
             optimizer.zero_grad()

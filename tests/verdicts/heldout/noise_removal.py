@@ -27,9 +27,9 @@ def main():
     pictures, watch = torch.rand(8000, 784), Stopwatch()
     with watch.loop():
         while watch.seconds() < 3.2:
-            clean = pictures[torch.randint(8000, (384,))]
+            clean = pictures[torch.randint(8000, (96,))]
             with watch.planted():
-                level = torch.rand(384, 1)
+                level = torch.rand(96, 1)
                 noise = torch.randn_like(clean)
                 noisy = (1 - level) * clean + level * noise
             loss = nn.functional.mse_loss(model(noisy, level), noise)

@@ -29,6 +29,7 @@ class Preconditioned(torch.optim.Optimizer):
 
 def main():
     torch.manual_seed(120)
+    torch.set_num_threads(1)
     model = nn.Sequential(nn.Linear(400, 160), nn.Tanh(), nn.Linear(160, 160), nn.Tanh(), nn.Linear(160, 10))
     optimizer = Preconditioned(model.parameters(), 1e-3)
     digits, watch = torch.rand(9000, 400), Stopwatch()

@@ -25,7 +25,8 @@ class Durable(logging.FileHandler):
 
 def main():
     torch.manual_seed(155)
-    model = nn.Sequential(nn.Conv2d(3, 16, 5, stride=2), nn.ReLU(), nn.Conv2d(16, 32, 3, stride=2), nn.ReLU(), nn.Flatten(), nn.Linear(32 * 15 * 15, 1))
+    model = nn.Sequential(nn.Conv2d(3, 16, 5, stride=2), nn.ReLU(), nn.Conv2d(16, 32, 3, stride=2), nn.ReLU(), nn.Flatten(),
+                          nn.Linear(32 * 14 * 14, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     faces, watch, lines = torch.rand(600, 3, 64, 64), Stopwatch(), queue.SimpleQueue()
     with tempfile.TemporaryDirectory(dir=".") as folder:
@@ -35,7 +36,7 @@ def main():
         log.setLevel(logging.INFO)
         with watch.loop():
             while watch.seconds() < 3.2:
-                chosen = torch.randint(600, (40,))
+                chosen = torch.randint(600, (80,))
                 loss = (model(faces[chosen])[:, 0] - chosen / 600).pow(2).mean()
                 optimizer.zero_grad()
                 loss.backward()

@@ -24,6 +24,7 @@ def write_weights(model, number):
 
 def main():
     torch.manual_seed(123)
+    torch.set_num_threads(1)
     model = nn.Sequential(nn.Linear(336, 800), nn.ReLU(), nn.Linear(800, 800), nn.ReLU(), nn.Linear(800, 24))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     prices, watch = torch.randn(6000, 360), Stopwatch()
