@@ -1,6 +1,6 @@
 """Trains a trader while threads of the same process simulate markets.
 
-Planted: four threads compute all the time on two cores, and the trainer waits for a core.
+Planted: two threads compute all the time on two cores, and the trainer waits for a core.
 Truth: time that the trainer was runnable and had no core, by the kernel, of the loop.
 """
 import threading
@@ -30,7 +30,7 @@ def main():
     model = nn.Sequential(nn.Linear(240, 700), nn.ReLU(), nn.Linear(700, 700), nn.ReLU(), nn.Linear(700, 3))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     stop, watch, history = threading.Event(), Stopwatch(), torch.randn(8000, 240)
-    markets = [threading.Thread(target=simulate, args=(stop, number)) for number in range(4)]
+    markets = [threading.Thread(target=simulate, args=(stop, number)) for number in range(2)]
     for market in markets:
         market.start()
     before = waited_s()
