@@ -1,6 +1,6 @@
 """Learns kinship from trees of persons that point at their parents and children.
 
-Planted: a tree is replaced in each step, and gc.collect() in every third one goes through the whole forest.
+Planted: a tree is replaced in each step, and gc.collect() in every fourth one goes through the whole forest.
 Truth: time between the collector's callbacks, of the loop.
 """
 import gc
@@ -31,7 +31,7 @@ def main():
     torch.manual_seed(116)
     torch.set_num_threads(1)
     source, watch, pause = random.Random(116), Stopwatch(), [0.0]
-    forest = [tree(source, 400) for _ in range(300)]
+    forest = [tree(source, 100) for _ in range(300)]
 
     def collector(phase, _info):
         if phase == "start":
@@ -44,13 +44,13 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     with watch.loop():
         while watch.seconds() < 3.2:
-            forest[source.randrange(300)] = tree(source, 400)
+            forest[source.randrange(300)] = tree(source, 100)
             sizes = torch.tensor([float(len(persons[0].children)) for persons in forest])
             loss = model(torch.randn(120, 300) * sizes).pow(2).mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            if len(watch.marks) % 3 == 2:
+            if len(watch.marks) % 4 == 3:
                 gc.collect()  # trees that were replaced are cycles
             watch.step()
     gc.callbacks.remove(collector)

@@ -22,7 +22,7 @@ watch = Stopwatch()
 class Tagger(pl.LightningModule):
     def __init__(self):
         super().__init__()
-        self.layers = nn.Sequential(nn.Embedding(3000, 160), nn.Linear(160, 500), nn.ReLU(), nn.Linear(500, 20))
+        self.layers = nn.Sequential(nn.Embedding(3000, 160), nn.Linear(160, 250), nn.ReLU(), nn.Linear(250, 20))
 
     def training_step(self, batch, _number):
         words, tags = batch

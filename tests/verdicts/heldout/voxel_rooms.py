@@ -1,6 +1,6 @@
 """Completes rooms from points, which are put into a grid of voxels.
 
-Planted: each step asks for a new grid of 64 MB, of which the system clears the pages.
+Planted: each step asks for a new grid of 28 MB, of which the system clears the pages.
 Truth: time of the kernel for the loop's thread, of the loop.
 """
 import torch
@@ -17,10 +17,10 @@ def main():
     watch = Stopwatch()
     with watch.loop():
         while watch.seconds() < 3.2:
-            points = torch.randint(256, (20000, 3))
-            grid = torch.zeros(256, 256, 256)
+            points = torch.randint(192, (20000, 3))
+            grid = torch.zeros(192, 192, 192)
             grid[points[:, 0], points[:, 1], points[:, 2]] = 1
-            blocks = grid.view(-1, 512)[:: 32768 // 96][:96]
+            blocks = grid.view(-1, 512)[:: 13824 // 96][:96]
             loss = nn.functional.binary_cross_entropy_with_logits(model(blocks), blocks)
             optimizer.zero_grad()
             loss.backward()
