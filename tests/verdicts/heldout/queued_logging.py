@@ -25,6 +25,7 @@ class Durable(logging.FileHandler):
 
 def main():
     torch.manual_seed(155)
+    torch.set_num_threads(1)
     model = nn.Sequential(nn.Conv2d(3, 16, 5, stride=2), nn.ReLU(), nn.Conv2d(16, 32, 3, stride=2), nn.ReLU(), nn.Flatten(),
                           nn.Linear(32 * 14 * 14, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
@@ -36,7 +37,7 @@ def main():
         log.setLevel(logging.INFO)
         with watch.loop():
             while watch.seconds() < 3.2:
-                chosen = torch.randint(600, (80,))
+                chosen = torch.randint(600, (48,))
                 loss = (model(faces[chosen])[:, 0] - chosen / 600).pow(2).mean()
                 optimizer.zero_grad()
                 loss.backward()
