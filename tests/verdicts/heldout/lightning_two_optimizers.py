@@ -46,6 +46,7 @@ class Coder(pl.LightningModule):
 
 def main():
     pl.seed_everything(145)
+    torch.set_num_threads(1)
     batches = DataLoader(TensorDataset(torch.randn(40, 192, 600)), batch_size=None)
     trainer = pl.Trainer(max_steps=600, max_time={"seconds": 4}, logger=False, enable_checkpointing=False, accelerator="cpu",
                          enable_progress_bar=False, enable_model_summary=False)

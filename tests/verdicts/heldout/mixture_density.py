@@ -24,6 +24,7 @@ class Arm(nn.Module):
 
 def main():
     torch.manual_seed(143)
+    torch.set_num_threads(1)
     model = Arm()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
     joints, places, watch = torch.rand(20000, 64), torch.rand(20000), Stopwatch()
