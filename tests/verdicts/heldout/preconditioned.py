@@ -35,8 +35,8 @@ def main():
     digits, watch = torch.rand(9000, 400), Stopwatch()
     with watch.loop():
         while watch.seconds() < 3.2 and len(watch.marks) < 400:
-            batch = digits[torch.randint(9000, (1500,))]
-            loss = nn.functional.cross_entropy(model(batch), torch.randint(10, (1500,)))
+            batch = digits[torch.randint(9000, (500,))]
+            loss = nn.functional.cross_entropy(model(batch), torch.randint(10, (500,)))
             optimizer.zero_grad()
             loss.backward()
             with watch.planted():

@@ -12,7 +12,7 @@ from stopwatch import Stopwatch
 def main():
     torch.manual_seed(111)
     torch.set_num_threads(1)
-    encoder = nn.Sequential(nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 192))
+    encoder = nn.Sequential(nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 256))
     optimizer = torch.optim.SGD(encoder.parameters(), lr=0.01)
     pictures, watch = torch.randn(4000, 512), Stopwatch()
     with watch.loop():
