@@ -139,9 +139,7 @@ static struct dwell_table *async_view(struct dw_model *model,
 	int code = dw_model_events(model, async_see, &async, error);
 
 	(void)options;
-	if (!code && !async.count)
-		dw_view_nothing(model, "asynchronous ranges", "DWELL_ASYNC_BEGIN() and DWELL_ASYNC_END() mark them", error);
-	else if (!code)
+	if (!code)
 		table = async_fill(&async, error);
 	free(async.ranges);
 	return table;
@@ -152,4 +150,7 @@ const struct dw_view dw_view_async = {
 	.question = "how long did asynchronous ranges take, and how many were open at once?",
 	.run = async_view,
 	.limit = 20,
+	.categories = DW_CATEGORIES_ASYNC,
+	.needs = "asynchronous ranges",
+	.remedy = "DWELL_ASYNC_BEGIN() and DWELL_ASYNC_END() mark them",
 };

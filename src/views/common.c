@@ -29,20 +29,6 @@ const char *dw_view_trace_name(const struct dw_model *model, char buffer[256])
 	return buffer;
 }
 
-void dw_view_nothing(const struct dw_model *model, const char *needs, const char *remedy,
-                     struct dwell_error *error)
-{
-	char name[256];
-
-	if (dw_model_is_partial(model) || dw_model_scope(model)->thread)
-		dw_error_set(error, DWELL_E_NO_DATA,
-		             "%s has no %s in these steps, this profile, this action or this thread",
-		             dw_view_trace_name(model, name), needs);
-	else
-		dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s", dw_view_trace_name(model, name), needs,
-		             remedy);
-}
-
 const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,
                                 char buffer[256])
 {

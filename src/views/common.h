@@ -18,10 +18,6 @@ struct dwell_table *dw_view_table(const char *view, const struct dw_column *colu
 
 /* The trace in messages: its path, or "PATH and 3 more" of several. */
 const char *dw_view_trace_name(const struct dw_model *model, char buffer[256]);
-/* The error of a view whose events are not in the trace, or not in its scope: "FILE has no NEEDS:
- * REMEDY". */
-void dw_view_nothing(const struct dw_model *model, const char *needs, const char *remedy,
-                     struct dwell_error *error);
 /* "main", "train main" with several processes, "rank 1 main" with ranks; `nested` adds
  * ", in signal handlers". */
 const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,

@@ -187,7 +187,6 @@ static struct dwell_table *counters_view(struct dw_model *model,
 {
 	struct counters counters = { .model = model, .source = dw_model_source(model) };
 	struct dwell_table *table = NULL;
-	size_t found = 0;
 	int code;
 
 	(void)options;
@@ -195,11 +194,7 @@ static struct dwell_table *counters_view(struct dw_model *model,
 	counters.rows = calloc(counters.row_count + 1, sizeof *counters.rows);
 	counters_divide(&counters);
 	code = counters.rows ? dw_model_events(model, counters_see, &counters, error) : DWELL_E_NOMEM;
-	for (size_t i = 0; !code && i < counters.row_count; i++)
-		found += counters.rows[i] != NULL;
-	if (!code && !found)
-		dw_view_nothing(model, "counters", "DWELL_COUNTER(\"loss\", value), in Python dwell.counter(\"loss\", value), reports one", error);
-	else if (!code)
+	if (!code)
 		table = dw_view_table("counters", columns, COLUMNS, error);
 	if (table)
 		table->columns[NOT_A_NUMBER].data_only = !counters.nan;
@@ -217,4 +212,7 @@ const struct dw_view dw_view_counters = {
 	.question = "how do values change that the program reports, as a loss?",
 	.run = counters_view,
 	.limit = SIZE_MAX,
+	.categories = DW_VIEW_CATEGORY(COUNTER),
+	.needs = "counters",
+	.remedy = "DWELL_COUNTER(\"loss\", value), in Python dwell.counter(\"loss\", value), reports one",
 };

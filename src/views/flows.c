@@ -140,9 +140,7 @@ static struct dwell_table *flows_view(struct dw_model *model,
 	int code = dw_model_events(model, flows_see, &flows, error);
 
 	(void)options;
-	if (!code && !flows.count)
-		dw_view_nothing(model, "flows", "DWELL_FLOW_OUT() and DWELL_FLOW_IN() mark them", error);
-	else if (!code)
+	if (!code)
 		table = flows_fill(&flows, error);
 	free(flows.ends);
 	return table;
@@ -153,4 +151,7 @@ const struct dw_view dw_view_flows = {
 	.question = "how long did it take to hand things on to another thread?",
 	.run = flows_view,
 	.limit = 20,
+	.categories = DW_VIEW_CATEGORY(FLOW),
+	.needs = "flows",
+	.remedy = "DWELL_FLOW_OUT() and DWELL_FLOW_IN() mark them",
 };

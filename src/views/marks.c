@@ -68,20 +68,16 @@ static struct dwell_table *marks_view(struct dw_model *model,
 	struct marks marks = { .model = model };
 	struct dwell_table *table = NULL;
 	const struct dw_symbol *symbols;
-	size_t rows, found = 0, steps = 0;
+	size_t rows, steps = 0;
 	int code;
 
 	(void)options;
 	symbols = dw_model_symbols(model, &rows);
 	marks.rows = calloc(rows + 1, sizeof *marks.rows);
 	code = marks.rows ? dw_model_events(model, marks_see, &marks, error) : DWELL_E_NOMEM;
-	for (size_t i = 0; !code && i < rows; i++)
-		found += marks.rows[i].count > 0;
 	for (size_t i = 0; i < source->step_count; i++)
 		steps += dw_model_has_step(model, &source->steps[i]);
-	if (!code && !found)
-		dw_view_nothing(model, "marks", "DWELL_MARK(\"name\"), in Python dwell.mark(\"name\"), reports one", error);
-	else if (!code)
+	if (!code)
 		table = dw_view_table("marks", columns, COLUMNS, error);
 	for (size_t i = 0; table && i < rows; i++)
 		if (marks.rows[i].count)
@@ -97,4 +93,7 @@ const struct dw_view dw_view_marks = {
 	.question = "when and how often did the program report that something happened?",
 	.run = marks_view,
 	.limit = 20,
+	.categories = DW_VIEW_CATEGORY(MARK),
+	.needs = "marks",
+	.remedy = "DWELL_MARK(\"name\"), in Python dwell.mark(\"name\"), reports one",
 };

@@ -44,8 +44,12 @@ static int view_check_needs(const struct dw_view *view, struct dw_model *model,
 		return DWELL_E_NOMEM;
 	if (dw_model_categories(model) & view->categories)
 		return 0;
-	dw_view_nothing(model, view->needs, view->remedy, error);
-	return DWELL_E_NO_DATA;
+	if (dw_model_is_partial(model) || dw_model_scope(model)->thread)
+		return dw_error_set(error, DWELL_E_NO_DATA,
+		                    "%s has no %s in these steps, this profile, this action or this thread",
+		                    dw_view_trace_name(model, name), view->needs);
+	return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s", dw_view_trace_name(model, name),
+	                    view->needs, view->remedy);
 }
 
 /* ---- order and length ------------------------------------------------------------------ */

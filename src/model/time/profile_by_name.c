@@ -235,6 +235,7 @@ static uint32_t profile_category_of_kind(uint32_t kind)
 	case DW_FREE: return 1u << DWELL_CATEGORY_ALLOCATION;
 	case DW_FLOW_OUT:
 	case DW_FLOW_IN: return 1u << DWELL_CATEGORY_FLOW;
+	case DW_ASYNC_BEGIN: return DW_CATEGORIES_ASYNC;
 	default: return 0;
 	}
 }

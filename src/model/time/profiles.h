@@ -80,7 +80,9 @@ const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *
 const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
                                       struct dwell_error *error);
 
-/* The categories that occur, as a mask; including marks, counters and allocations. */
+/* Asynchronous ranges occur. They have the categories of other ranges. */
+#define DW_CATEGORIES_ASYNC (1u << 31)
+/* The categories that occur, as a mask; including marks, counters, flows and allocations. */
 uint32_t dw_model_categories(struct dw_model *model);
 
 /* What was damaged and what was recovered, as sentences with numbers. The source's own sentences
