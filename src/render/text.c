@@ -1,10 +1,10 @@
 /*
  * Text: aligned columns, scaled values.
  *
- * On a terminal the table is fitted to the width: columns with wide_only are omitted first, then
- * texts are shortened in their middle; the remaining width is used for bars. In a pipe nothing is
- * shortened and no bars are drawn. Names come from other programs, so characters that would move the
- * cursor or hide text are never printed.
+ * On a terminal the table is fitted to the width. Columns with wide_only are omitted first, those with
+ * not_narrow next, then texts are shortened in their middle. The remaining width is used for bars. In
+ * a pipe nothing is shortened and no bars are drawn. Names come from other programs, so characters
+ * that would move the cursor or hide text are never printed.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "render/render.h"
 
 #define GAP 2u
-#define LEAST_NAME 20u /* texts are not shortened below this while a column can be omitted */
-#define COMMON_NAME 30u /* a column is omitted before texts are shortened below this */
+#define LEAST_NAME 20u  /* a column with not_narrow is omitted before texts are shortened below this */
+#define COMMON_NAME 30u /* a column with wide_only is omitted before texts are shortened below this */
 #define MOST_BAR 24u
 #define MOST_INDENT 40u
 #define MOST_COLUMNS 64u /* views have fewer */
@@ -205,6 +205,13 @@ static void text_shorten(struct text_page *page, unsigned least)
 	}
 }
 
+static void text_limit_names(struct text_page *page, unsigned most)
+{
+	for (size_t i = 0; i < page->table->column_count; i++)
+		if (text_is_text(page, i) && page->widths[i] > most)
+			page->widths[i] = most;
+}
+
 static void text_fit_columns(struct text_page *page)
 {
 	unsigned natural[MOST_COLUMNS], width = page->options->width;
@@ -213,12 +220,14 @@ static void text_fit_columns(struct text_page *page)
 	if (!width)
 		return;
 	memcpy(natural, page->widths, sizeof natural);
-	/* Long names must not cause columns to be omitted: they count as COMMON_NAME. */
-	for (size_t i = 0; i < count; i++)
-		if (text_is_text(page, i) && page->widths[i] > COMMON_NAME)
-			page->widths[i] = COMMON_NAME;
+	/* Long names must not cause columns to be omitted: they count as this many characters. */
+	text_limit_names(page, COMMON_NAME);
 	for (size_t i = count; i-- > 0 && text_total_width(page) > width;)
 		if (page->table->columns[i].wide_only)
+			page->shown[i] = false;
+	text_limit_names(page, LEAST_NAME);
+	for (size_t i = count; i-- > 0 && text_total_width(page) > width;)
+		if (page->table->columns[i].not_narrow)
 			page->shown[i] = false;
 	/* The remaining width is given to the names. */
 	for (size_t i = 0; i < count; i++)

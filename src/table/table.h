@@ -54,6 +54,7 @@ struct dw_column {
 	enum dw_cell_type type; /* of its cells that are not DW_CELL_NONE */
 	bool bar;               /* text on a terminal may draw a bar next to the value */
 	bool wide_only;         /* text omits the column if the terminal is narrow */
+	bool not_narrow;        /* text omits the column if those with wide_only were not enough */
 	bool one_unit;          /* all durations are displayed in one unit: parts of a whole */
 	bool data_only;         /* only CSV and JSON have the column */
 };

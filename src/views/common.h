@@ -52,11 +52,11 @@ struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads whi
 	DW_COLUMN("calls", "calls", COUNT, INT),                                    \
 	DW_COLUMN("self_ns", "self", NS, INT),                                      \
 	DW_COLUMN("total_ns", "total", NS, INT),                                    \
-	DW_COLUMN("mean_ns", "mean", NS, INT),                                      \
+	DW_COLUMN("mean_ns", "mean", NS, INT, .not_narrow = true),                  \
 	DW_COLUMN("min_ns", "min", NS, INT, .wide_only = true),                     \
 	DW_COLUMN("max_ns", "max", NS, INT, .wide_only = true),                     \
 	DW_COLUMN("p50_ns", "p50", NS, INT, .wide_only = true),                     \
-	DW_COLUMN("p99_ns", "p99", NS, INT)
+	DW_COLUMN("p99_ns", "p99", NS, INT, .not_narrow = true)
 #define DW_VIEW_STAT_COUNT 8
 void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat);
 

@@ -18,7 +18,7 @@ static const struct dw_column columns[] = {
 	DW_VIEW_STAT_COLUMNS,
 	DW_COLUMN("share", "of operators", RATIO, REAL, .bar = true),
 	DW_COLUMN("self_per_step_ns", "self/step", NS, REAL),
-	DW_COLUMN("other_threads_per_step_ns", "other threads/step", NS, REAL),
+	DW_COLUMN("other_threads_per_step_ns", "other threads/step", NS, REAL, .not_narrow = true),
 };
 enum { NAME, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, PER_STEP, OTHERS, COLUMNS };
 
