@@ -34,6 +34,7 @@ class Case:
     options: list = field(default_factory=list)
     ranks: int = 0
     set: str = "heldout"
+    origin: str = ""  # of a practice script: the set that it was written for
 
     @property
     def name(self):
