@@ -105,108 +105,6 @@ static double ranks_spread(double *values, size_t count, double median)
 	return SIGMA * ranks_median(values, count);
 }
 
-/* ---- which ranks ----------------------------------------------------------------------------- */
-
-/* The job with the most ranks. */
-static const char *ranks_find_job(const struct dw_summary *summary)
-{
-	size_t best = 0, most = 0;
-
-	for (size_t i = 0, from = 0; i <= summary->count; i++) {
-		if (i < summary->count && strcmp(summary->ranks[i].job, summary->ranks[from].job) == 0)
-			continue;
-		if (i - from > most) {
-			most = i - from;
-			best = from;
-		}
-		from = i;
-	}
-	return summary->ranks[best].job;
-}
-
-static void ranks_choose(struct dw_ranks *ranks, const struct dw_summary *summary)
-{
-	const char *job = ranks_find_job(summary);
-	size_t other_jobs = 0, without = 0;
-
-	for (size_t i = 0; i < summary->count; i++) {
-		const struct dw_summary_rank *rank = &summary->ranks[i];
-
-		if (strcmp(rank->job, job) != 0)
-			other_jobs++;
-		else if (!rank->span_count)
-			without++;
-		else
-			ranks->results[ranks->count++].rank = rank;
-	}
-	if (other_jobs)
-		dw_ranks_note(ranks, "%zu rank%s of other jobs than '%s' %s not compared.", other_jobs,
-		           other_jobs == 1 ? "" : "s", job, other_jobs == 1 ? "is" : "are");
-	if (without)
-		dw_ranks_note(ranks, "%zu process%s without a counted step %s not compared.", without,
-		           without == 1 ? "" : "es", without == 1 ? "is" : "are");
-}
-
-static void ranks_check_numbers(struct dw_ranks *ranks)
-{
-	int32_t world = -1;
-	size_t missing = 0;
-	char list[128] = "";
-	unsigned char *there = NULL; /* by number */
-
-	for (size_t i = 0; i < ranks->count; i++) {
-		const struct dw_summary_rank *rank = ranks->results[i].rank;
-
-		world = rank->world_size > world ? rank->world_size : world;
-		if (i && rank->rank >= 0 && rank->rank == ranks->results[i - 1].rank->rank)
-			dw_ranks_note(ranks, "Two processes have rank %d: pid %u on %s and pid %u on %s.",
-			           rank->rank, ranks->results[i - 1].rank->pid,
-			           ranks->results[i - 1].rank->host, rank->pid, rank->host);
-	}
-	if (world > 0 && world <= 1 << 20)
-		there = calloc((size_t)world, 1);
-	if (!there)
-		return;
-	for (size_t i = 0; i < ranks->count; i++)
-		if (ranks->results[i].rank->rank >= 0 && ranks->results[i].rank->rank < world)
-			there[ranks->results[i].rank->rank] = 1;
-	for (int32_t number = 0; number < world; number++) {
-		size_t length = strlen(list);
-
-		if (!there[number] && missing++ < 8)
-			snprintf(list + length, sizeof list - length, "%s%d", length ? ", " : "", number);
-	}
-	free(there);
-	if (missing)
-		dw_ranks_note(ranks, "%zu of %d ranks are missing: %s%s.", missing, world, list,
-		           missing > 8 ? " and others" : "");
-}
-
-/* Names ranks that ended earlier than others, and ranks that lost records. */
-static void ranks_check_ends(struct dw_ranks *ranks)
-{
-	uint64_t last = 0;
-
-	for (size_t i = 0; i < ranks->count; i++)
-		if (ranks->results[i].rank->last_step > last)
-			last = ranks->results[i].rank->last_step;
-	for (size_t i = 0; i < ranks->count; i++) {
-		const struct dw_summary_rank *rank = ranks->results[i].rank;
-		uint64_t lost = 0;
-
-		if (rank->last_step + 1 < last)
-			dw_ranks_note(ranks,
-			           "Rank %d began its last step, %llu, while other ranks came to step %llu%s.",
-			           rank->rank, (unsigned long long)rank->last_step, (unsigned long long)last,
-			           rank->last_open ? "; that step did not end" : "");
-		for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
-			lost += rank->lost[cause];
-		if (lost)
-			dw_ranks_note(ranks, "Rank %d lost %llu records: its operators may be too few.",
-			           rank->rank, (unsigned long long)lost);
-	}
-}
-
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 static bool ranks_place_cells(struct comparison *with, struct dw_summary *summary)
@@ -615,7 +513,7 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct
 	ranks->notes = dw_arena_alloc(&ranks->arena, 64 * sizeof *ranks->notes);
 	if (!ranks->results || !ranks->slow_steps || !ranks->notes)
 		return ranks_fail(error);
-	ranks_choose(ranks, summary);
+	dw_ranks_choose(ranks, summary);
 	if (ranks->count < 2) {
 		dw_error_set(
 			error, DWELL_E_NO_DATA,
@@ -623,8 +521,7 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct
 			ranks->count ? "one rank with steps" : "no rank with steps");
 		return false;
 	}
-	ranks_check_numbers(ranks);
-	ranks_check_ends(ranks);
+	dw_ranks_check(ranks);
 	return ranks_run(ranks, summary, error);
 }
 

@@ -114,6 +114,12 @@ int dw_ranks_number(const struct dw_ranks *ranks, size_t i);
 double dw_ranks_middle(double *values, size_t count);
 void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Takes the ranks of the job with the most ranks. For dw_ranks_compare(). */
+void dw_ranks_choose(struct dw_ranks *ranks, const struct dw_summary *summary);
+/* Notes what restricts the comparison: other runs, numbers, ends, losses. The same. */
+void dw_ranks_check(struct dw_ranks *ranks);
+/* Records that the process of a rank lost. */
+uint64_t dw_ranks_lost(const struct dw_summary_rank *rank);
 /* Sets the operator and the layer of a slow rank. `space` has place for a number of each rank. For
  * dw_ranks_compare(). */
 void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *result,

@@ -67,15 +67,6 @@ static const char *table_part_name(enum dw_part part)
 	return part == DW_PART_COUNT ? "" : dw_facts_part_name(part);
 }
 
-static uint64_t table_lost_records(const struct dw_summary_rank *rank)
-{
-	uint64_t lost = 0;
-
-	for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
-		lost += rank->lost[cause];
-	return lost;
-}
-
 /* Bytes of a mean step; 0 leaves the cell empty. */
 static void table_put_bytes(struct dw_cell *cell, const struct dw_summary_rank *rank, uint64_t bytes)
 {
@@ -116,7 +107,7 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 		dw_cell_int(&row[MEMORY], (int64_t)result->rank->memory_peak_bytes);
 	table_put_bytes(&row[INPUT], result->rank, result->rank->input_bytes);
 	table_put_bytes(&row[ALLOCATED], result->rank, result->rank->allocated_bytes);
-	dw_cell_int(&row[LOST], (int64_t)table_lost_records(result->rank));
+	dw_cell_int(&row[LOST], (int64_t)dw_ranks_lost(result->rank));
 }
 
 /* ---- sentences --------------------------------------------------------------------------------

@@ -18,6 +18,9 @@
  *     layers N       forward consists of N layers, Net.0 and so on
  *     layer K        with slow, in forward: all of it in layer K
  *     inputs R P     each rank's data loading allocates 1 MiB a step, and rank R P percent more
+ *     lost R N       rank R lost N records, because the middle was overwritten
+ *     job R          rank R and those after it are of another job
+ *     start R S      rank R began S seconds after the others
  *     clock S        the clock of each host is S seconds ahead of that of the host before
  *
  * The files are FOLDER/rank-0000.dwell and so on. Each step has data loading of 2 ms, forward of
@@ -49,12 +52,12 @@ static struct {
 	unsigned bytes, layers;
 	double noise, clock;
 	int slow_rank, slow_part, once_rank, stop_rank, hang_rank;
-	unsigned once_step, stop_step, hang_step;
-	int slow_layer, input_rank;
-	double slow, once, input;
+	unsigned once_step, stop_step, hang_step, lost;
+	int slow_layer, input_rank, lost_rank, job_rank, late_rank;
+	double slow, once, input, late;
 } job = {
 	.operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1, .hang_rank = -1,
-	.slow_layer = -1, .input_rank = -1
+	.slow_layer = -1, .input_rank = -1, .lost_rank = -1, .job_rank = -1, .late_rank = -1
 };
 
 struct rank {
@@ -77,6 +80,20 @@ static double part_length(unsigned rank, unsigned step, unsigned part)
 	return ms * 1e6;
 }
 
+static uint32_t rank_thread(struct rank *rank, unsigned number)
+{
+	uint32_t id = dw_encode_new_id(&rank->encode);
+	struct dw_entry_thread *entry =
+		dw_encode_entry(&rank->process, DW_ENTRY_THREAD, id, rank->process.id, sizeof *entry);
+
+	if (!entry)
+		return 0;
+	entry->tid = 1000 + number;
+	memcpy(entry->name, "train", 5);
+	entry->lost[DW_LOSS_RECYCLED] = (int)number == job.lost_rank ? job.lost : 0;
+	return id;
+}
+
 static void rank_begin(struct rank *rank, unsigned number)
 {
 	static const uint32_t categories[PARTS] = { DWELL_CATEGORY_DATA, DWELL_CATEGORY_PHASE,
@@ -84,7 +101,6 @@ static void rank_begin(struct rank *rank, unsigned number)
 		                                        DWELL_CATEGORY_COLLECTOR };
 	struct dw_entry_process *entry;
 	struct dw_head *head;
-	char job_name[] = "job 7";
 	uint32_t job_id;
 
 	dw_encode_init(&rank->encode, DW_CLOCK_MONOTONIC, 1000000000);
@@ -92,19 +108,21 @@ static void rank_begin(struct rank *rank, unsigned number)
 	snprintf(head->hostname, sizeof head->hostname, "node%u", job.hosts ? number / job.hosts : 0);
 	if (job.hang_rank < 0 && job.stop_rank < 0)
 		head->flags |= DW_HEAD_FINISHED;
-	head->start_realtime_ns = 1700000000000000000u + number;
+	head->start_realtime_ns =
+		1700000000000000000u + number + ((int)number == job.late_rank ? (uint64_t)(job.late * 1e9) : 0);
 	if (job.clock > 0)
 		head->start_realtime_ns =
 			1700000000000000000u + (job.hosts ? number / job.hosts : 0) * (uint64_t)(job.clock * 1e9);
 	dw_encode_process_init(&rank->process, &rank->encode, 0);
-	job_id = dw_encode_string(&rank->process, job_name);
+	job_id = dw_encode_string(&rank->process,
+	                          job.job_rank >= 0 && (int)number >= job.job_rank ? "job 8" : "job 7");
 	entry = dw_encode_process_entry(&rank->process);
 	entry->pid = 1000 + number;
 	entry->rank = (int32_t)number;
 	entry->local_rank = (int32_t)(job.hosts ? number % job.hosts : number);
 	entry->world_size = (int32_t)job.world;
 	entry->job = job_id;
-	rank->thread = dw_encode_thread(&rank->process, 1000 + number, 0, 0, "train");
+	rank->thread = rank_thread(rank, number);
 	dw_encode_stream_init(&rank->stream, &rank->process, 0, rank->thread);
 	for (unsigned part = 0; part < PARTS; part++) {
 		char name[64];
@@ -311,6 +329,14 @@ static int take_options(int count, char **values)
 		} else if (strcmp(name, "inputs") == 0 && i + 1 < count) {
 			job.input_rank = atoi(value);
 			job.input = atof(values[++i]);
+		} else if (strcmp(name, "job") == 0) {
+			job.job_rank = atoi(value);
+		} else if (strcmp(name, "start") == 0 && i + 1 < count) {
+			job.late_rank = atoi(value);
+			job.late = atof(values[++i]);
+		} else if (strcmp(name, "lost") == 0 && i + 1 < count) {
+			job.lost_rank = atoi(value);
+			job.lost = (unsigned)atoi(values[++i]);
 		} else if (strcmp(name, "stop") == 0 && i + 1 < count) {
 			job.stop_rank = atoi(value);
 			job.stop_step = (unsigned)atoi(values[++i]);

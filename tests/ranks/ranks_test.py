@@ -204,6 +204,37 @@ class Comparison(Case):
         # The same trace twice is one rank.
         self.assertEqual(run(dwell, "ranks", *files, files[3]).stdout, run(dwell, "ranks", *files).stdout)
 
+    def test_ranks_of_several_jobs(self):
+        files = self.make(8, 40, "job", 6, "slow", 7, "data", 50)
+        text = run(dwell, "ranks", *files).stdout
+        self.assertIn("2 ranks of other jobs than 'job 7' are not compared.", text)
+        self.assertIn("2 of 8 ranks are missing: 6, 7.", text)
+        self.assertIn("No rank stands out.", text)
+        # A rank of another run, whose job has the same name: a day later on the same host.
+        files = self.make(4, 40, "start", 2, 86400, name="b")
+        self.assertIn("On node0 rank 2 began 86,400 s after rank 0, whose steps took 1.",
+                      run(dwell, "ranks", *files).stdout)
+        self.assertNotIn("different runs", run(dwell, "ranks", *self.make(4, 40, "start", 2, 30, name="c")).stdout)
+
+    def test_different_numbers_of_steps(self):
+        files = self.make(4, 100, "slow", 3, "data", 20)
+        fewer = self.make(4, 60, "slow", 3, "data", 20, name="b")
+        tables = self.compare([*files[:2], fewer[2], files[3]])
+        (row,) = self.slow(tables)
+        self.assertEqual((row["rank"], row["part"], row["steps"]), (3, "data", self.rows(tables["ranks"])[0]["steps"]))
+        self.assertEqual(self.rows(tables["ranks"])[2]["steps"], row["steps"] - 40)
+        self.assertIn("Rank 2 began its last step, 59, while other ranks came to step 99.",
+                      run(dwell, "ranks", *files[:2], fewer[2], files[3]).stdout)
+
+    def test_a_rank_with_losses(self):
+        files = self.make(4, 60, "lost", 2, 1234)
+        said = ("Rank 2 lost 1,234 records (the middle was overwritten to stay within --max-size): times of its "
+                "operators and parts may be too short.")
+        self.assertIn(said, run(dwell, "ranks", *files).stdout)
+        self.assertEqual([row["lost"] for row in self.rows(self.compare(files)["ranks"])], [0, 0, 1234, 0])
+        self.summarize(files, "sum")
+        self.assertIn(said, run(dwell, "ranks", self.path("sum")).stdout)
+
     def test_few_steps(self):
         self.assertIn("Only 12 steps are compared.", run(dwell, "ranks", *self.make(4, 12)).stdout)
 
@@ -280,12 +311,27 @@ class Summary(Case):
         self.assertEqual(run(dwell, "ranks", self.path("sum")).stdout, run(dwell, "ranks", *files).stdout)
 
     def test_older_versions_are_read(self):
-        files = self.make(4, 40, "slow", 2, "data", 20)
+        files = self.make(4, 40, "slow", 2, "data", 20, "layers", 2, "inputs", 1, 20, "collectives", 100)
         data = self.summarize(files, "now")
-        for version in (1, 2):
+        new = self.compare([self.path("now")])
+        for version, last in ((1, 24), (2, 28)):
             with open(self.path("old"), "wb") as file:
-                file.write(data[:8] + bytes([version]) + data[9:])
-            self.assertEqual(run(dwell, "ranks", self.path("old")).stdout, run(dwell, "ranks", *files).stdout)
+                file.write(older(data, version, last))
+            old = self.compare([self.path("old")])
+            for before, now in zip(self.rows(old["ranks"]), self.rows(new["ranks"])):
+                self.assertEqual({key: now[key] for key, value in before.items() if value is not None},
+                                 {key: value for key, value in before.items() if value is not None})
+            self.assertEqual("collectives" in old, version > 1)
+
+    def test_mixed_versions(self):
+        files = self.make(4, 40, "slow", 2, "data", 20)
+        parts = [files[0]]
+        for i, (version, last) in enumerate(((1, 24), (2, 28), (3, 99)), 1):
+            parts.append(self.path(f"part{i}"))
+            data = self.summarize([files[i]], f"part{i}")
+            with open(parts[-1], "wb") as file:
+                file.write(older(data, version, last))
+        self.assertEqual(run(dwell, "ranks", *parts).stdout, run(dwell, "ranks", *files).stdout)
 
     def test_damage_is_refused(self):
         data = self.summarize(self.make(2, 40, "collectives", 100), "good")
@@ -321,6 +367,39 @@ class Summary(Case):
         self.assertIn("no output is given", run(dwell, "summarize", "x.dwell", status=2).stderr)
         self.assertIn("no trace is given", run(dwell, "summarize", status=2).stderr)
         self.assertIn("nothing.dwell", run(dwell, "summarize", "nothing.dwell", "-o", self.path("x"), status=1).stderr)
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def number(value):
+    text = bytearray()
+    while value > 127:
+        text.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*text, value])
+
+
+def older(data, version, last):
+    """A summary as an older version wrote it: ranks have the fields up to number `last`."""
+    ranks, at = b"", 24
+    while at < len(data):
+        length, at = varint(data, at + 1)
+        end, rank = at + length, b""
+        while at < end:
+            begin = at
+            key, at = varint(data, at)
+            value, at = varint(data, at)
+            at += value if key & 7 == 2 else 0
+            rank += data[begin:at] if key >> 3 <= last else b""
+        ranks += bytes([10]) + number(len(rank)) + rank
+    return data[:8] + bytes([version, 0, 0, 0, 0, 0, 0, 0]) + checksum(ranks).to_bytes(8, "little") + ranks
 
 
 def checksum(data):
