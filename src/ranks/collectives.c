@@ -14,7 +14,8 @@
 #include "base/map.h"
 #include "ranks/ranks.h"
 
-#define MOST_LASTS ((size_t)1 << 26)
+#define MOST_LASTS ((size_t)1 << 22)
+#define MOST_ROUNDS 32u /* hosts between two others whose clocks are aligned through them */
 #define SIGMA 1.4826 /* of a normal distribution, from the median absolute deviation */
 
 struct arrival {
@@ -207,10 +208,11 @@ static bool collectives_align(struct arrivals *arrivals, double *space)
 {
 	struct difference *found = malloc((arrivals->count + 1) * sizeof *found);
 	size_t count = 1;
+	unsigned rounds = 0;
 
 	for (uint32_t host = 0; host < arrivals->hosts.count; host++)
 		arrivals->offsets[host] = host ? NAN : 0;
-	while (found && count) {
+	while (found && count && rounds++ < MOST_ROUNDS) {
 		count = collectives_find_differences(arrivals, found);
 		if (count)
 			qsort(found, count, sizeof *found, collectives_compare_differences);

@@ -30,6 +30,7 @@
 #define MEDIAN_ERROR \
 	1.2533 /* standard error of a median of normal values, in those of their mean */
 #define MOST_SLOW_STEPS 20u
+#define MOST_NAMED 64u /* slow ranks whose operator and layer are searched */
 #define SIGMA 1.4826 /* of a normal distribution, from the median absolute deviation */
 
 struct comparison {
@@ -110,7 +111,7 @@ static double ranks_spread(double *values, size_t count, double median)
 static bool ranks_place_cells(struct comparison *with, struct dw_summary *summary)
 {
 	struct dw_ranks *ranks = with->ranks;
-	uint64_t first = UINT64_MAX, last = 0;
+	uint64_t first = UINT64_MAX, last = 0, most;
 	size_t cells;
 
 	for (size_t i = 0; i < ranks->count; i++)
@@ -126,9 +127,11 @@ static bool ranks_place_cells(struct comparison *with, struct dw_summary *summar
 		if (rank->spans[rank->span_count - 1].index > last)
 			last = rank->spans[rank->span_count - 1].index;
 	}
-	/* Ranks with unlike numbers of steps: at most what one summary may hold is compared. */
-	if (last - first >= 4 * DW_SUMMARY_SPANS)
-		last = first + 4 * DW_SUMMARY_SPANS - 1;
+	/* Ranks with unlike numbers of steps: no more is compared than twice what a summary of so many ranks
+	 * holds of each. */
+	most = 2 * dw_summary_share_spans(ranks->count);
+	if (last - first >= most)
+		last = first + most - 1;
 	with->first = first;
 	ranks->first_step = first << ranks->span_log2;
 	ranks->span_count = (size_t)(last - first + 1);
@@ -338,10 +341,33 @@ static enum dw_part part_table_find(const struct part_table *table, size_t i, do
 	return found;
 }
 
+/* Names the operator and the layer of the slowest ranks. Each of them takes a search in all ranks. */
+static void ranks_name_slow(struct comparison *with, size_t slow)
+{
+	struct dw_ranks *ranks = with->ranks;
+	double least = -INFINITY;
+	size_t count = 0;
+
+	for (size_t i = 0; slow > MOST_NAMED && i < ranks->count; i++)
+		if (ranks->results[i].slow)
+			with->space[count++] = ranks->results[i].excess;
+	if (count) {
+		qsort(with->space, count, sizeof *with->space, ranks_compare_numbers);
+		least = with->space[count - MOST_NAMED];
+	}
+	count = 0;
+	for (size_t i = 0; i < ranks->count && count < MOST_NAMED; i++)
+		if (ranks->results[i].slow && ranks->results[i].excess >= least) {
+			dw_ranks_find_names(ranks, &ranks->results[i], with->space);
+			count++;
+		}
+}
+
 static void ranks_find_slow(struct comparison *with, struct part_table *parts)
 {
 	struct dw_ranks *ranks = with->ranks;
 	double median, spread = 0, least;
+	size_t slow = 0;
 
 	for (size_t i = 0; i < ranks->count; i++)
 		with->space[i] = ranks->results[i].excess_error;
@@ -358,9 +384,9 @@ static void ranks_find_slow(struct comparison *with, struct part_table *parts)
 		result->slow = result->excess >= LEAST_EXCESS && result->excess >= LEAST_ERRORS * error &&
 		               result->excess - fmin(median, 0) >= LEAST_SPREADS * spread;
 		result->part = part_table_find(parts, i, &result->part_ns);
-		if (result->slow)
-			dw_ranks_find_names(ranks, result, with->space);
+		slow += result->slow;
 	}
+	ranks_name_slow(with, slow);
 }
 
 /* ---- single steps
@@ -373,24 +399,20 @@ static int slow_step_compare(const void *left, const void *right)
 	return (a->excess_ns < b->excess_ns) - (a->excess_ns > b->excess_ns);
 }
 
-static void ranks_add_slow_step(struct comparison *with, struct part_table *parts, size_t i,
-                                size_t s)
+static void ranks_add_slow_step(struct comparison *with, size_t i, size_t s)
 {
 	struct dw_ranks *ranks = with->ranks;
 	const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
 	struct dw_slow_step found = { i, cell->longest, cell->longest_ns,
 		                          (*ranks_cell_work(with, i, s) - with->medians[s]) *
 		                              (double)cell->steps,
-		                          DW_PART_COUNT };
-	double excess;
+		                          s, DW_PART_COUNT };
 
 	if (ranks->slow_step_count == MOST_SLOW_STEPS) {
 		if (found.excess_ns <= ranks->slow_steps[MOST_SLOW_STEPS - 1].excess_ns)
 			return;
 		ranks->slow_step_count--;
 	}
-	part_table_fill(with, parts, s, s + 1);
-	found.part = part_table_find(parts, i, &excess);
 	ranks->slow_steps[ranks->slow_step_count++] = found;
 	qsort(ranks->slow_steps, ranks->slow_step_count, sizeof found, slow_step_compare);
 }
@@ -412,7 +434,14 @@ static void ranks_find_slow_steps(struct comparison *with, struct part_table *pa
 			if (!isnan(excess[s]) && excess[s] - ranks->results[i].excess > SLOW_STEP &&
 			    excess[s] - ranks->results[i].excess > SLOW_SPREADS * spread &&
 			    excess[s] * with->medians[s] > SLOW_STEP * ranks->step_ns)
-				ranks_add_slow_step(with, parts, i, s);
+				ranks_add_slow_step(with, i, s);
+	}
+	for (size_t k = 0; k < ranks->slow_step_count; k++) {
+		struct dw_slow_step *step = &ranks->slow_steps[k];
+		double excess;
+
+		part_table_fill(with, parts, step->span, step->span + 1);
+		step->part = part_table_find(parts, step->result, &excess);
 	}
 }
 

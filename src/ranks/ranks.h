@@ -31,7 +31,8 @@ struct dw_rank_result {
 	bool slow;         /* constantly */
 	enum dw_part part; /* the part with most of the excess; DW_PART_COUNT: none */
 	double part_ns;    /* excess of that part in the mean step */
-	const char *name;  /* operator or range with most of the excess, or NULL */
+	const char *name;  /* operator or range with most of the excess, or NULL: none has, or more than 64
+	                    * ranks are slower */
 	double name_ns;
 	const char *layer; /* the same: its path */
 	double layer_ns;
@@ -60,6 +61,7 @@ struct dw_slow_step {
 	uint64_t number;
 	uint64_t ns;      /* its length */
 	double excess_ns; /* work of the rank beyond the median rank's */
+	size_t span;      /* index of its span */
 	enum dw_part part;
 };
 

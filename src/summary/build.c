@@ -134,10 +134,23 @@ static void build_names(struct dw_summary *summary, struct dw_summary_rank *rank
 /* ---- a rank -------------------------------------------------------------------------------------
  */
 
-static void build_steps(struct dw_summary_rank *rank, const struct dw_divided_loop *divided,
-                        const struct dw_step *all)
+static void build_durations(struct dw_summary *summary, struct dw_summary_rank *rank,
+                            const uint64_t *counts)
+{
+	rank->durations =
+		dw_arena_alloc(&summary->arena, DW_SUMMARY_BUCKETS * sizeof *rank->durations);
+	summary->failed |= !rank->durations;
+	for (uint32_t bucket = 0; rank->durations && bucket < DW_SUMMARY_BUCKETS; bucket++)
+		if (counts[bucket])
+			rank->durations[rank->duration_count++] =
+				(struct dw_summary_bucket){ bucket, counts[bucket] };
+}
+
+static void build_steps(struct dw_summary *summary, struct dw_summary_rank *rank,
+                        const struct dw_divided_loop *divided, const struct dw_step *all)
 {
 	const struct dw_loop *loop = divided->loop;
+	uint64_t counts[DW_SUMMARY_BUCKETS] = { 0 };
 
 	for (size_t i = 0; i < divided->count; i++) {
 		uint64_t ns = divided->steps[i].step->end_ns - divided->steps[i].step->start_ns;
@@ -149,8 +162,9 @@ static void build_steps(struct dw_summary_rank *rank, const struct dw_divided_lo
 		}
 		rank->steps++;
 		rank->ns += ns;
-		rank->durations[build_bucket(ns)]++;
+		counts[build_bucket(ns)]++;
 	}
+	build_durations(summary, rank, counts);
 	rank->missing_steps = loop->count - divided->count;
 	for (size_t i = 0; i < loop->count; i++) {
 		const struct dw_step *step = &all[loop->first_step + i];
@@ -229,7 +243,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 		return false;
 	ranks[divided->loop->thread] = (uint32_t)summary->count++;
 	build_process(summary, rank, source, process);
-	build_steps(rank, divided, steps->steps);
+	build_steps(summary, rank, divided, steps->steps);
 	build_spans(summary, rank, divided);
 	build_names(summary, rank, divided->loop, dw_model_symbols(model, NULL));
 	return build_memory(rank, model, process, error) &&

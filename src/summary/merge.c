@@ -92,6 +92,8 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 		rank->command = merge_text(summary, from->command);
 		rank->spans = (void *)(uintptr_t)merge_copy(summary, from->spans,
 		                                            from->span_count * sizeof *rank->spans);
+		rank->durations = (void *)(uintptr_t)merge_copy(
+			summary, from->durations, from->duration_count * sizeof *rank->durations);
 		rank->names = merge_names(summary, from->names, from->name_count);
 		rank->layers = merge_names(summary, from->layers, from->layer_count);
 		rank->open = (void *)(uintptr_t)merge_copy(summary, from->open,
@@ -229,6 +231,11 @@ static size_t merge_share(size_t all, size_t ranks, size_t most, size_t least)
 	return share > most ? most : share < least ? least : share;
 }
 
+size_t dw_summary_share_spans(size_t ranks)
+{
+	return merge_share(ALL_SPANS, ranks, DW_SUMMARY_SPANS, LEAST_SPANS);
+}
+
 bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 {
 	size_t kept = 0, spans, names, layers, arrivals;
@@ -248,7 +255,7 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 			*last = summary->ranks[i];
 	}
 	summary->count = kept;
-	spans = merge_share(ALL_SPANS, kept, DW_SUMMARY_SPANS, LEAST_SPANS);
+	spans = dw_summary_share_spans(kept);
 	names = merge_share(ALL_NAMES, kept, DW_SUMMARY_NAMES, LEAST_NAMES);
 	layers = merge_share(ALL_LAYERS, kept, DW_SUMMARY_LAYERS, LEAST_LAYERS);
 	arrivals = merge_share(ALL_ARRIVALS, kept, DW_SUMMARY_ARRIVALS, LEAST_ARRIVALS);

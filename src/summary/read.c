@@ -70,6 +70,31 @@ static bool read_pairs(struct reading *reading, const unsigned char *at,
 	return true;
 }
 
+static bool read_durations(struct reading *reading, struct dw_summary_rank *rank,
+                           const struct dw_proto_field *from)
+{
+	const unsigned char *at = from->bytes, *end = at + from->length;
+	uint64_t next = 0;
+
+	if (rank->durations)
+		return read_fail(reading, at, "a rank has two lists of durations");
+	rank->durations =
+		dw_arena_alloc(&reading->summary->arena, (from->length / 2 + 1) * sizeof *rank->durations);
+	reading->summary->failed |= !rank->durations;
+	while (rank->durations && at < end) {
+		const unsigned char *place = at;
+		uint64_t bucket, steps;
+
+		if (!read_varint(&at, end, &bucket) || !read_varint(&at, end, &steps) || bucket < next ||
+		    bucket >= DW_SUMMARY_BUCKETS || !steps)
+			return read_fail(reading, place, "a list of durations is not valid");
+		rank->durations[rank->duration_count++] =
+			(struct dw_summary_bucket){ (uint32_t)bucket, steps };
+		next = bucket + 1;
+	}
+	return rank->durations != NULL;
+}
+
 static const char *read_text(struct reading *reading, const struct dw_proto_field *field)
 {
 	const char *text;
@@ -200,20 +225,16 @@ static bool read_arrivals(struct reading *reading, struct dw_summary_collective 
 	return !reading->summary->failed;
 }
 
-static bool read_collective(struct reading *reading, struct dw_summary_rank *rank,
-                                 const struct dw_proto_field *from)
+static bool read_collective(struct reading *reading, struct dw_summary_rank *rank, size_t most,
+                            const struct dw_proto_field *from)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_summary_collective row = { .group = "", .operation = "" };
 	struct dw_proto_field field;
 
-	if (rank->collective_count == DW_SUMMARY_COLLECTIVES)
-		return read_fail(reading, from->bytes, "a rank has too many kinds of collectives");
-	if (!rank->collectives)
-		rank->collectives = dw_arena_alloc(&reading->summary->arena,
-		                                   DW_SUMMARY_COLLECTIVES * sizeof *rank->collectives);
-	reading->summary->failed |= !rank->collectives;
-	while (rank->collectives && !reading->wrong && dw_proto_next(&reader, &field)) {
+	if (rank->collective_count == most)
+		return read_fail(reading, from->bytes, "there are more collectives than at first");
+	while (!reading->wrong && dw_proto_next(&reader, &field)) {
 		uint64_t *const numbers[] = { [COLLECTIVE_COUNT] = &row.count,
 			                          [COLLECTIVE_BYTES] = &row.bytes,
 			                          [COLLECTIVE_FLIGHT] = &row.flight_ns,
@@ -234,8 +255,7 @@ static bool read_collective(struct reading *reading, struct dw_summary_rank *ran
 	}
 	if (reader.bad)
 		return read_fail(reading, from->bytes, "a collective's message is damaged");
-	if (rank->collectives)
-		rank->collectives[rank->collective_count++] = row;
+	rank->collectives[rank->collective_count++] = row;
 	return !reading->wrong;
 }
 
@@ -319,12 +339,12 @@ static void read_number(struct dw_summary_rank *rank, const struct dw_proto_fiel
 	}
 }
 
-/* How many spans, names and layers a rank's message has. */
+/* How many of each list a rank's message has. */
 struct lengths {
-	size_t spans, names, layers;
+	size_t spans, names, layers, collectives;
 };
 
-/* Makes space for as many spans, names and layers as the message has. */
+/* Makes space for as many spans, names, layers and collectives as the message has. */
 static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
                               const struct dw_proto_field *from, struct lengths *lengths)
 {
@@ -334,24 +354,29 @@ static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
 	*rank = (struct dw_summary_rank){
 		.job = "", .host = "", .command = "", .rank = -1, .local_rank = -1, .world_size = -1
 	};
-	*lengths = (struct lengths){ 0, 0, 0 };
+	*lengths = (struct lengths){ 0, 0, 0, 0 };
 	while (dw_proto_next(&reader, &field)) {
 		lengths->spans += field.field == RANK_SPAN && field.wire == DW_PROTO_BYTES;
 		lengths->names += field.field == RANK_NAME && field.wire == DW_PROTO_BYTES;
 		lengths->layers += field.field == RANK_LAYER && field.wire == DW_PROTO_BYTES;
+		lengths->collectives += field.field == RANK_COLLECTIVE && field.wire == DW_PROTO_BYTES;
 	}
 	if (reader.bad)
 		return read_fail(reading, from->bytes, "a rank's message is damaged");
 	if (lengths->spans > DW_SUMMARY_SPANS || lengths->names > DW_SUMMARY_NAMES ||
-	    lengths->layers > DW_SUMMARY_LAYERS)
-		return read_fail(reading, from->bytes, "a rank has too many spans, names or layers");
+	    lengths->layers > DW_SUMMARY_LAYERS || lengths->collectives > DW_SUMMARY_COLLECTIVES)
+		return read_fail(reading, from->bytes,
+		                 "a rank has too many spans, names, layers or kinds of collectives");
 	rank->spans =
 		dw_arena_alloc(&reading->summary->arena, (lengths->spans + 1) * sizeof *rank->spans);
 	rank->names =
 		dw_arena_alloc(&reading->summary->arena, (lengths->names + 1) * sizeof *rank->names);
 	rank->layers =
 		dw_arena_alloc(&reading->summary->arena, (lengths->layers + 1) * sizeof *rank->layers);
-	reading->summary->failed |= !rank->spans || !rank->names || !rank->layers;
+	rank->collectives = dw_arena_alloc(&reading->summary->arena,
+	                                   (lengths->collectives + 1) * sizeof *rank->collectives);
+	reading->summary->failed |=
+		!rank->spans || !rank->names || !rank->layers || !rank->collectives;
 	return !reading->summary->failed;
 }
 
@@ -372,14 +397,13 @@ static bool read_list(struct reading *reading, struct dw_summary_rank *rank,
 		rank->command = read_text(reading, field);
 		return true;
 	case RANK_DURATIONS:
-		return read_pairs(reading, field->bytes, end, rank->durations, DW_SUMMARY_BUCKETS,
-		                       &sum);
+		return read_durations(reading, rank, field);
 	case RANK_LOST:
 		return read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
 	case RANK_WHERE:
 		return read_where(reading, rank, field);
 	case RANK_COLLECTIVE:
-		return read_collective(reading, rank, field);
+		return read_collective(reading, rank, lengths->collectives, field);
 	case RANK_SPAN:
 		return read_span(reading, rank, lengths->spans, field);
 	case RANK_NAME:
@@ -406,6 +430,9 @@ static bool read_rank(struct reading *reading, const struct dw_proto_field *from
 		else if (field.wire == DW_PROTO_VARINT)
 			read_number(&rank, &field);
 	}
+	if (!reading->wrong && rank.span_count && rank.span_log2 &&
+	    rank.spans[rank.span_count - 1].index >> (64 - rank.span_log2))
+		read_fail(reading, from->bytes, "the number of a step is too large");
 	place = reading->wrong ? NULL
 	                       : DW_GROW(&reading->summary->ranks, &reading->summary->capacity,
 	                                 reading->summary->count);
@@ -454,8 +481,12 @@ int dw_summary_decode(struct dw_summary *summary, const char *path, const void *
 		return code;
 	reader = dw_proto_read(reading.start + HEAD_BYTES, length - HEAD_BYTES);
 	while (!reading.wrong && !summary->failed && dw_proto_next(&reader, &field))
-		if (field.field == SUMMARY_RANK && field.wire == DW_PROTO_BYTES)
-			read_rank(&reading, &field);
+		if (field.field == SUMMARY_RANK && field.wire == DW_PROTO_BYTES) {
+			if (summary->count - before < DW_SUMMARY_RANKS)
+				read_rank(&reading, &field);
+			else
+				read_fail(&reading, field.bytes, "there are too many ranks");
+		}
 	if (reader.bad)
 		read_fail(&reading, reader.at, "there is no field here");
 	if (reading.wrong || summary->failed)

@@ -27,8 +27,15 @@
 #define DW_SUMMARY_LAYERS 64u    /* most layers of a rank, if the summary has few ranks */
 #define DW_SUMMARY_COLLECTIVES 32u /* most rows of collectives of a rank */
 #define DW_SUMMARY_ARRIVALS 2048u   /* most arrivals of a rank, if the summary has few ranks */
+#define DW_SUMMARY_RANKS ((size_t)1 << 20) /* most ranks of a file */
 #define DW_SUMMARY_OPEN 8u      /* most open ranges of a rank: the outermost ones */
 #define DW_SUMMARY_BUCKETS 200u /* bucket i counts durations from 2^(8 + i/4) ns */
+
+/* Steps of about the same length. */
+struct dw_summary_bucket {
+	uint32_t bucket;
+	uint64_t steps;
+};
 
 /* Steps with numbers from index << span_log2 to before (index + 1) << span_log2. */
 struct dw_summary_span {
@@ -91,7 +98,8 @@ struct dw_summary_rank {
 	uint64_t missing_steps;                 /* steps of the loop that are not counted */
 	uint64_t last_step;                     /* number of the last step that began */
 	bool last_open;                         /* it did not end */
-	uint64_t durations[DW_SUMMARY_BUCKETS]; /* counted steps by length */
+	struct dw_summary_bucket *durations;    /* counted steps by length, ascending */
+	size_t duration_count;
 	unsigned span_log2;
 	struct dw_summary_span *spans; /* by index */
 	size_t span_count;
@@ -152,6 +160,8 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other);
 /* Sorts the ranks, drops ranks that occur twice, and makes them as coarse as their number requires.
  * False with `error` if memory ran out. */
 bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error);
+/* The most spans of each rank in a summary of so many ranks. */
+size_t dw_summary_share_spans(size_t ranks);
 /* The steps of its loop, counted or not. */
 uint64_t dw_summary_steps(const struct dw_summary_rank *rank);
 /* Sums spans so that each has 1 << span_log2 steps, at least as many as before. */

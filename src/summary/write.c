@@ -47,6 +47,20 @@ static void write_pairs(struct dw_proto *proto, uint32_t field, const uint64_t *
 		dw_proto_close(proto, at);
 }
 
+static void write_durations(struct dw_proto *proto, const struct dw_summary_rank *rank)
+{
+	size_t at;
+
+	if (!rank->duration_count)
+		return;
+	at = dw_proto_open(proto, RANK_DURATIONS);
+	for (size_t i = 0; i < rank->duration_count; i++) {
+		dw_proto_varint(proto, rank->durations[i].bucket);
+		dw_proto_varint(proto, rank->durations[i].steps);
+	}
+	dw_proto_close(proto, at);
+}
+
 static void write_span(struct dw_proto *proto, const struct dw_summary_span *span)
 {
 	size_t at = dw_proto_open(proto, RANK_SPAN);
@@ -141,7 +155,7 @@ static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *ran
 	write_number(proto, RANK_MISSING_STEPS, rank->missing_steps);
 	write_number(proto, RANK_LAST_STEP, rank->last_step);
 	write_number(proto, RANK_LAST_OPEN, rank->last_open);
-	write_pairs(proto, RANK_DURATIONS, rank->durations, DW_SUMMARY_BUCKETS);
+	write_durations(proto, rank);
 	write_number(proto, RANK_SPAN_LOG2, rank->span_log2);
 	for (size_t i = 0; i < rank->span_count; i++)
 		write_span(proto, &rank->spans[i]);

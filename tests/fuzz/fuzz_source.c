@@ -14,10 +14,12 @@
 
 #include "bounds.h"
 #include "file.h"
+#include "model/collectives/collectives.h"
 #include "model/device/sums.h"
 #include "model/layers/layers.h"
 #include "model/model.h"
 #include "model/sequence/sequence.h"
+#include "summary/summary.h"
 
 #define MOST_BLOCKS 16
 
@@ -152,6 +154,41 @@ static void check_whole(struct dw_model *model)
 	demand(coverage >= 0 && coverage <= 1);
 }
 
+/* Each collective has a process and a group, and is blocked only while it is under way. */
+static void check_collectives(struct dw_model *model)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_collectives *collectives = dw_model_collectives(model, NULL);
+
+	demand(collectives != NULL);
+	for (size_t i = 0; i < collectives->count; i++) {
+		const struct dw_collective *one = &collectives->collectives[i];
+
+		demand(one->process < source->process_count && one->group < collectives->group_count &&
+		       collectives->groups[one->group] && one->enter_ns <= one->leave_ns &&
+		       one->blocked_ns <= one->leave_ns - one->enter_ns);
+	}
+}
+
+/* What dwell ranks reads of a trace. */
+static void check_summary(struct dw_model *model)
+{
+	struct dw_summary summary = { .ranks = NULL };
+
+	demand(dw_summary_add_model(&summary, model, NULL) && dw_summary_finish(&summary, NULL));
+	for (size_t i = 0; i < summary.count; i++) {
+		const struct dw_summary_rank *rank = &summary.ranks[i];
+		uint64_t steps = 0, ns = 0;
+
+		for (size_t s = 0; s < rank->span_count; s++) {
+			steps += rank->spans[s].steps;
+			ns += rank->spans[s].ns;
+		}
+		demand(steps == rank->steps && ns == rank->ns);
+	}
+	dw_summary_reset(&summary);
+}
+
 static void check_model(struct dw_model *model, const uint8_t *data, size_t size)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -164,6 +201,10 @@ static void check_model(struct dw_model *model, const uint8_t *data, size_t size
 		check_whole(model);
 	if (bounds_asks(data, size, 3, 4))
 		check_device(model);
+	if (bounds_asks(data, size, 1, 4))
+		check_collectives(model);
+	if (bounds_asks(data, size, 2, 4))
+		check_summary(model);
 	if (!bounds_asks(data, size, 3, 4))
 		return;
 	check_paths(source, dw_model_paths(model, DW_PATHS_CALLS, NULL));

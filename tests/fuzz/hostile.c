@@ -190,6 +190,39 @@ static void calls_in_deep_ranges(void)
 	dw_encode_events_close(&events);
 }
 
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+/* A group for each collective, of which more than the reader keeps. */
+static void collectives_of_many_groups(void)
+{
+	uint32_t op = dw_encode_op(&process, DWELL_CATEGORY_COMMUNICATION, "all_reduce", NULL, 0, NULL, 0);
+	char name[32];
+
+	dw_encode_head(&encode)->flags |= DW_HEAD_COLLECTIVES;
+	for (uint64_t i = 0; i < 20000; i++) {
+		snprintf(name, sizeof name, "g%u", (unsigned)i);
+		dw_encode_begin(&stream, 2 * i, op);
+		dw_encode_collective(&stream, 2 * i, dw_encode_string(&process, name), 1, 8);
+		dw_encode_end(&stream, 2 * i + 1);
+	}
+}
+
+/* Many collectives of one range; and ranges of one collective, which surround each other. */
+static void collectives_of_one_range(void)
+{
+	uint32_t op = dw_encode_op(&process, DWELL_CATEGORY_COMMUNICATION, "all_reduce", NULL, 0, NULL, 0);
+	uint32_t group = dw_encode_string(&process, "world");
+
+	dw_encode_head(&encode)->flags |= DW_HEAD_COLLECTIVES;
+	dw_encode_begin(&stream, 1, op);
+	for (uint64_t i = 0; i < 100000; i++)
+		dw_encode_collective(&stream, 2 + i, group, UINT64_MAX - i, UINT64_MAX);
+	for (uint64_t i = 0; i < 100000; i++) {
+		dw_encode_begin(&stream, 100002 + i, op);
+		dw_encode_collective(&stream, 100002 + i, group, 7, 1);
+	}
+}
+
 /* ---- Chrome traces --------------------------------------------------------------------------- */
 
 static char *text;
@@ -281,6 +314,8 @@ static const struct hostile {
 	{ "source", "long names", long_names },
 	{ "source", "large ids", large_ids },
 	{ "source", "calls in deep ranges", calls_in_deep_ranges },
+	{ "source", "collectives of many groups", collectives_of_many_groups },
+	{ "source", "collectives of one range", collectives_of_one_range },
 	{ "xspace", "many lines", many_lines },
 	{ "xspace", "many lines that overlap", many_lines_that_overlap },
 	{ "xspace", "many ranks", many_ranks },

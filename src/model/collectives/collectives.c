@@ -45,7 +45,7 @@ struct collectives {
 	const uint32_t *symbol_by_id;
 };
 
-/* The index of a group by its name. */
+/* The index of a group by its name. DW_NO_INDEX: there are too many groups, or no memory. */
 static uint32_t collectives_group(struct pass *pass, const char *name)
 {
 	struct dw_collectives *view = &pass->result->view;
@@ -54,11 +54,11 @@ static uint32_t collectives_group(struct pass *pass, const char *name)
 		if (strcmp(view->groups[i], name) == 0)
 			return i;
 	if (view->group_count == MOST_GROUPS)
-		return 0;
+		return DW_NO_INDEX;
 	const char **place = DW_GROW(&view->groups, &pass->result->group_capacity, view->group_count);
 	if (!place) {
 		pass->failed = true;
-		return 0;
+		return DW_NO_INDEX;
 	}
 	*place = name;
 	return view->group_count++;
@@ -121,6 +121,10 @@ static void collectives_note(void *state, uint64_t ticks, const struct dw_record
 	}
 	if (record->payload[2] != pass->known_id)
 		collectives_note_group(walk, record->payload[2]);
+	if (pass->known_group == DW_NO_INDEX) {
+		pass->result->view.left_out++;
+		return;
+	}
 	noted = DW_GROW(&pass->noted, &pass->capacity, pass->count);
 	if (!noted) {
 		pass->failed = true;
@@ -194,7 +198,10 @@ static void collectives_join(struct result *result)
 			into->leave_ns = from->leave_ns;
 		if (from->bytes > into->bytes)
 			into->bytes = from->bytes;
+		/* Ranges of one collective may surround each other. */
 		into->blocked_ns += from->blocked_ns;
+		if (into->blocked_ns > into->leave_ns - into->enter_ns)
+			into->blocked_ns = into->leave_ns - into->enter_ns;
 		into->open |= from->open;
 	}
 	result->view.count = kept;
