@@ -53,9 +53,19 @@ static const struct dw_summary_span *ranks_cell_span(const struct comparison *wi
 	return with->cells[result * with->ranks->span_count + span];
 }
 
+static double span_length(const struct dw_summary_span *span)
+{
+	return (double)span->ns + (double)span->between_ns;
+}
+
 static double span_work(const struct dw_summary_span *span)
 {
-	return (double)(span->ns - span->part_ns[DW_PART_COMMUNICATION]) / (double)span->steps;
+	return (span_length(span) - (double)span->part_ns[DW_PART_COMMUNICATION]) / (double)span->steps;
+}
+
+const char *dw_ranks_part_name(unsigned part)
+{
+	return part == DW_RANKS_NO_PART ? "" : part == DW_RANKS_BETWEEN ? "between steps" : dw_facts_part_name((enum dw_part)part);
 }
 
 void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...)
@@ -214,7 +224,7 @@ static void ranks_result_add_spans(struct comparison *with, size_t i)
 			continue;
 		steps = (double)cell->steps;
 		result->steps += steps;
-		result->step_ns += (double)cell->ns;
+		result->step_ns += span_length(cell);
 		result->communication_ns += (double)cell->part_ns[DW_PART_COMMUNICATION];
 		result->work_ns += steps * *ranks_cell_work(with, i, s);
 		with->space[spans++] = ranks->excess[i * ranks->span_count + s];
@@ -262,7 +272,7 @@ static void ranks_add_waits(struct comparison *with)
 			ranks->results[i].delay_ns +=
 				(*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
 			delay += (*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
-			length += (double)cell->ns;
+			length += span_length(cell);
 			ranks->steps += (double)cell->steps;
 		}
 	}
@@ -283,7 +293,7 @@ static void ranks_add_waits(struct comparison *with)
 /* By rank and part: the time in its mean step, NaN without steps; and the median over ranks. */
 struct part_table {
 	double *means;
-	double medians[DW_PART_COUNT];
+	double medians[DW_RANKS_PARTS];
 };
 
 static void part_table_add_rank(const struct comparison *with, size_t i, size_t from, size_t to,
@@ -291,7 +301,7 @@ static void part_table_add_rank(const struct comparison *with, size_t i, size_t 
 {
 	double steps = 0;
 
-	for (unsigned part = 0; part < DW_PART_COUNT; part++)
+	for (unsigned part = 0; part < DW_RANKS_PARTS; part++)
 		means[part] = 0;
 	for (size_t s = from; s < to; s++) {
 		const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
@@ -299,10 +309,10 @@ static void part_table_add_rank(const struct comparison *with, size_t i, size_t 
 		if (!cell || isnan(with->medians[s]))
 			continue;
 		steps += (double)cell->steps;
-		for (unsigned part = 0; part < DW_PART_COUNT; part++)
-			means[part] += (double)cell->part_ns[part];
+		for (unsigned part = 0; part < DW_RANKS_PARTS; part++)
+			means[part] += part == DW_RANKS_BETWEEN ? (double)cell->between_ns : (double)cell->part_ns[part];
 	}
-	for (unsigned part = 0; part < DW_PART_COUNT; part++)
+	for (unsigned part = 0; part < DW_RANKS_PARTS; part++)
 		means[part] = steps > 0 ? means[part] / steps : NAN;
 }
 
@@ -313,29 +323,29 @@ static void part_table_fill(struct comparison *with, struct part_table *table, s
 	size_t ranks = with->ranks->count;
 
 	for (size_t i = 0; i < ranks; i++)
-		part_table_add_rank(with, i, from, to, &table->means[i * DW_PART_COUNT]);
-	for (unsigned part = 0; part < DW_PART_COUNT; part++) {
+		part_table_add_rank(with, i, from, to, &table->means[i * DW_RANKS_PARTS]);
+	for (unsigned part = 0; part < DW_RANKS_PARTS; part++) {
 		size_t count = 0;
 
 		for (size_t i = 0; i < ranks; i++)
-			if (!isnan(table->means[i * DW_PART_COUNT + part]))
-				with->space[count++] = table->means[i * DW_PART_COUNT + part];
+			if (!isnan(table->means[i * DW_RANKS_PARTS + part]))
+				with->space[count++] = table->means[i * DW_RANKS_PARTS + part];
 		table->medians[part] = dw_ranks_middle(with->space, count);
 	}
 }
 
 /* The part by which a rank exceeds the median rank most. */
-static enum dw_part part_table_find(const struct part_table *table, size_t i, double *excess)
+static unsigned part_table_find(const struct part_table *table, size_t i, double *excess)
 {
-	enum dw_part found = DW_PART_COUNT;
+	unsigned found = DW_RANKS_NO_PART;
 
 	*excess = 0;
-	for (unsigned part = 0; part < DW_PART_COUNT; part++) {
-		double more = table->means[i * DW_PART_COUNT + part] - table->medians[part];
+	for (unsigned part = 0; part < DW_RANKS_PARTS; part++) {
+		double more = table->means[i * DW_RANKS_PARTS + part] - table->medians[part];
 
 		if (part != DW_PART_COMMUNICATION && more > *excess) {
 			*excess = more;
-			found = (enum dw_part)part;
+			found = part;
 		}
 	}
 	return found;
@@ -406,7 +416,7 @@ static void ranks_add_slow_step(struct comparison *with, size_t i, size_t s)
 	struct dw_slow_step found = { i, cell->longest, cell->longest_ns,
 		                          (*ranks_cell_work(with, i, s) - with->medians[s]) *
 		                              (double)cell->steps,
-		                          s, DW_PART_COUNT };
+		                          s, DW_RANKS_NO_PART };
 
 	if (ranks->slow_step_count == MOST_SLOW_STEPS) {
 		if (found.excess_ns <= ranks->slow_steps[MOST_SLOW_STEPS - 1].excess_ns)
@@ -501,7 +511,7 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 {
 	struct comparison with = { .ranks = ranks };
 	struct part_table parts = { .means =
-		                            calloc(ranks->count * DW_PART_COUNT, sizeof *parts.means) };
+		                            calloc(ranks->count * DW_RANKS_PARTS, sizeof *parts.means) };
 	bool good = parts.means && ranks_place_cells(&with, summary) && dw_ranks_add_collectives(ranks);
 
 	if (good) {

@@ -2,7 +2,8 @@
  * Comparison of ranks: which rank is slow, how much, in which part, and what the others wait for.
  *
  * Ranks of a synchronous job do the same steps, and each step takes as long as its slowest rank.
- * The work of a rank is its step without communication. The rank with the most work arrives last,
+ * A step is from the end of the step before to its own end, as far as its communication is known. The work
+ * of a rank is its step without communication. The rank with the most work arrives last,
  * and the others wait for it inside their communication. So work is compared, step by step: with
  * the median rank of the same step, which needs no common clock. With two ranks the faster one
  * stands for the median.
@@ -19,6 +20,10 @@
 #include "summary/summary.h"
 #include "table/table.h"
 
+/* Beyond the parts of a step. */
+enum { DW_RANKS_BETWEEN = DW_PART_COUNT, DW_RANKS_NO_PART };
+#define DW_RANKS_PARTS (DW_PART_COUNT + 1u)
+
 struct dw_rank_result {
 	const struct dw_summary_rank *rank;
 	double steps;                              /* compared */
@@ -29,7 +34,8 @@ struct dw_rank_result {
 	double last;                 /* share of the steps in which it has the most work */
 	double delay_ns;   /* of the mean step: what it took beyond the median rank where it was last */
 	bool slow;         /* constantly */
-	enum dw_part part; /* the part with most of the excess; DW_PART_COUNT: none */
+	unsigned part;     /* the part with most of the excess: enum dw_part, DW_RANKS_BETWEEN or
+	                    * DW_RANKS_NO_PART */
 	double part_ns;    /* excess of that part in the mean step */
 	const char *name;  /* operator or range with most of the excess, or NULL: none has, or more than 64
 	                    * ranks are slower */
@@ -62,7 +68,7 @@ struct dw_slow_step {
 	uint64_t ns;      /* its length */
 	double excess_ns; /* work of the rank beyond the median rank's */
 	size_t span;      /* index of its span */
-	enum dw_part part;
+	unsigned part; /* as of a rank */
 };
 
 /* What a job that hangs waits for. */
@@ -110,6 +116,8 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary,
                       struct dwell_error *error);
 void dw_ranks_reset(struct dw_ranks *ranks);
 
+/* "data", "between steps"; "" for DW_RANKS_NO_PART. */
+const char *dw_ranks_part_name(unsigned part);
 /* The number of the rank of a result; without one, its index. */
 int dw_ranks_number(const struct dw_ranks *ranks, size_t i);
 /* The median; of two values the smaller one. Sorts them. 0: there are none. */

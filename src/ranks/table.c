@@ -62,9 +62,13 @@ static const struct dw_column slow_columns[] = {
 	[SLOW_PART] = DW_COLUMN("part", "most in", NONE, TEXT),
 };
 
-static const char *table_part_name(enum dw_part part)
+/* "in data", or "between steps". */
+static struct dw_text table_in_part(unsigned part)
 {
-	return part == DW_PART_COUNT ? "" : dw_facts_part_name(part);
+	struct dw_text text;
+
+	snprintf(text.at, sizeof text.at, "%s%s", part == DW_RANKS_BETWEEN ? "" : "in ", dw_ranks_part_name(part));
+	return text;
 }
 
 /* Bytes of a mean step; 0 leaves the cell empty. */
@@ -93,8 +97,8 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 	dw_cell_real(&row[LAST], result->last);
 	dw_cell_real(&row[DELAY], result->delay_ns);
 	dw_cell_int(&row[SLOW], result->slow);
-	if (result->slow && result->part != DW_PART_COUNT) {
-		dw_cell_text(table, &row[PART], table_part_name(result->part));
+	if (result->slow && result->part != DW_RANKS_NO_PART) {
+		dw_cell_text(table, &row[PART], dw_ranks_part_name(result->part));
 		dw_cell_real(&row[PART_EXCESS], result->part_ns);
 	}
 	if (result->name)
@@ -127,9 +131,9 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 	const struct dw_rank_result *result = &ranks->results[i];
 	char where[600] = "", excess[64];
 
-	if (result->part != DW_PART_COUNT)
-		snprintf(where, sizeof where, ", most of it in %s (%s a step more)%s%.255s%s%.255s",
-		         table_part_name(result->part), dw_text_ns(result->part_ns, " ").at,
+	if (result->part != DW_RANKS_NO_PART)
+		snprintf(where, sizeof where, ", most of it %s (%s a step more)%s%.255s%s%.255s",
+		         table_in_part(result->part).at, dw_text_ns(result->part_ns, " ").at,
 		         result->layer ? ", layer " : "", result->layer ? result->layer : "",
 		         result->name ? ", operator " : "", result->name ? result->name : "");
 	table_excess_text(result->excess, excess);
@@ -241,7 +245,8 @@ void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",
 		              dw_ranks_number(ranks, step->result), (unsigned long long)step->number,
 		              dw_text_ns(step->excess_ns, " ").at,
-		              step->part == DW_PART_COUNT ? "" : ", in ", table_part_name(step->part));
+		              step->part == DW_RANKS_NO_PART ? "" : ", ",
+		              step->part == DW_RANKS_NO_PART ? "" : table_in_part(step->part).at);
 	} else if (!slow && !ranks->slow_host && !ranks->hang.found) {
 		dw_table_head(table, "No rank stands out.");
 	}
@@ -290,7 +295,7 @@ static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
 		dw_cell_int(&row[SLOW_STEP], (int64_t)step->number);
 		dw_cell_int(&row[SLOW_LENGTH], (int64_t)step->ns);
 		dw_cell_real(&row[SLOW_EXCESS], step->excess_ns);
-		dw_cell_text(table, &row[SLOW_PART], table_part_name(step->part));
+		dw_cell_text(table, &row[SLOW_PART], dw_ranks_part_name(step->part));
 	}
 	return table;
 }

@@ -36,8 +36,8 @@ static void stragglers_add_rank(struct dwell_table *table, const struct dw_ranks
 	dw_cell_real(&row[EXCESS], result->excess);
 	dw_cell_real(&row[EXCESS_NS], result->delay_ns);
 	dw_cell_real(&row[LAST], result->last);
-	if (result->part != DW_PART_COUNT) {
-		dw_cell_text(table, &row[PART], dw_facts_part_name(result->part));
+	if (result->part != DW_RANKS_NO_PART) {
+		dw_cell_text(table, &row[PART], dw_ranks_part_name(result->part));
 		dw_cell_real(&row[PART_EXCESS], result->part_ns);
 	}
 	if (result->layer)
@@ -55,8 +55,8 @@ static void stragglers_add_step(struct dwell_table *table, const struct dw_ranks
 	dw_cell_text(table, &row[HOST], ranks->results[step->result].rank->host);
 	dw_cell_int(&row[STEP], (int64_t)step->number);
 	dw_cell_real(&row[EXCESS_NS], step->excess_ns);
-	if (step->part != DW_PART_COUNT)
-		dw_cell_text(table, &row[PART], dw_facts_part_name(step->part));
+	if (step->part != DW_RANKS_NO_PART)
+		dw_cell_text(table, &row[PART], dw_ranks_part_name(step->part));
 }
 
 struct dwell_table *dw_ranks_table_of_stragglers(const struct dw_ranks *ranks)

@@ -7,6 +7,8 @@
 #include "model/memory/memory.h"
 #include "summary/summary.h"
 
+#define MOST_TEXT 255u /* bytes of a name */
+
 /* Four buckets an octave; the bounds within an octave are 2^(k/4), as fractions of 2^63. */
 static unsigned build_bucket(uint64_t ns)
 {
@@ -27,22 +29,20 @@ static unsigned build_bucket(uint64_t ns)
 
 static const char *build_text(struct dw_summary *summary, const char *text)
 {
-	size_t length = strlen(text);
-	const char *copy = dw_arena_text(&summary->arena, text, length < 255 ? length : 255);
-
-	summary->failed |= !copy;
-	return copy ? copy : "";
+	return dw_summary_text(summary, text, MOST_TEXT);
 }
 
 /* ---- spans --------------------------------------------------------------------------------------
  */
 
-static void span_add(struct dw_summary_span *span, const struct dw_divided_step *divided)
+static void span_add(struct dw_summary_span *span, const struct dw_divided_step *divided,
+                     uint64_t between_ns)
 {
 	uint64_t ns = divided->step->end_ns - divided->step->start_ns;
 
 	span->steps++;
 	span->ns += ns;
+	span->between_ns += between_ns;
 	if (ns > span->longest_ns) {
 		span->longest_ns = ns;
 		span->longest = divided->step->number;
@@ -77,7 +77,7 @@ static int build_span_compare(const void *left, const void *right)
 
 /* Steps of a thread are in order of time, and almost always of number too. */
 static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank,
-                        const struct dw_divided_loop *loop)
+                        const struct dw_divided_loop *loop, const uint64_t *between_ns)
 {
 	size_t most = loop->count < DW_SUMMARY_SPANS ? loop->count : DW_SUMMARY_SPANS;
 	struct dw_summary_span *spans = dw_arena_alloc(&summary->arena, (most + 1) * sizeof *spans);
@@ -96,11 +96,11 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 		if (!at || spans[at - 1].index != index) {
 			at = rank->span_count++;
 			spans[at].index = index;
-			span_add(&spans[at], &loop->steps[i]);
+			span_add(&spans[at], &loop->steps[i], between_ns[i]);
 			if (at && spans[at - 1].index > index)
 				qsort(spans, rank->span_count, sizeof *spans, build_span_compare);
 		} else {
-			span_add(&spans[at - 1], &loop->steps[i]);
+			span_add(&spans[at - 1], &loop->steps[i], between_ns[i]);
 		}
 	}
 }
@@ -234,6 +234,8 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
 	uint32_t process = source->threads[divided->loop->thread].process;
 	struct dw_summary_rank *rank;
+	uint64_t *between_ns;
+	bool good;
 
 	for (size_t i = 0; i < source->thread_count; i++)
 		if (ranks[i] != DW_NO_INDEX && source->threads[i].process == process)
@@ -244,9 +246,13 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	ranks[divided->loop->thread] = (uint32_t)summary->count++;
 	build_process(summary, rank, source, process);
 	build_steps(summary, rank, divided, steps->steps);
-	build_spans(summary, rank, divided);
+	between_ns = calloc(divided->count + 1, sizeof *between_ns);
+	good = between_ns && dw_summary_find_between(model, process, divided, steps->steps, between_ns, error);
+	if (good)
+		build_spans(summary, rank, divided, between_ns);
+	free(between_ns);
 	build_names(summary, rank, divided->loop, dw_model_symbols(model, NULL));
-	return build_memory(rank, model, process, error) &&
+	return good && build_memory(rank, model, process, error) &&
 	       dw_summary_add_layers(summary, rank, model, divided, error) &&
 	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) &&
 	       !summary->failed;

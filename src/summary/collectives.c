@@ -37,13 +37,9 @@ static struct dw_summary_collective *collectives_row(struct build *build,
 	if (build->count == DW_SUMMARY_COLLECTIVES)
 		return NULL;
 	build->rows[build->count].group =
-		dw_arena_text(&build->summary->arena, group, strnlen(group, 255));
+		dw_summary_text(build->summary, group, 255);
 	build->rows[build->count].operation =
-		dw_arena_text(&build->summary->arena, operation, strnlen(operation, 255));
-	if (!build->rows[build->count].group || !build->rows[build->count].operation) {
-		build->summary->failed = true;
-		return NULL;
-	}
+		dw_summary_text(build->summary, operation, 255);
 	return &build->rows[build->count++];
 }
 

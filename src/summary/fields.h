@@ -55,6 +55,8 @@ enum {
 	COLLECTIVE_OPEN,
 	COLLECTIVE_ARRIVALS
 };
+/* In a span, in place of a part: the time between steps. */
+#define SPAN_BETWEEN 31u
 enum { WHERE_COLLECTIVES = 1, WHERE_SILENT, WHERE_OPEN, WHERE_END };
 enum { OPEN_NAME = 1, OPEN_COMMUNICATION, OPEN_NS };
 enum { NAME_NAME = 1, NAME_COMMUNICATION, NAME_CALLS, NAME_SELF };

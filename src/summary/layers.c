@@ -58,7 +58,6 @@ static const char *layers_path(struct dw_summary *summary, const char *path)
 {
 	size_t length = strlen(path);
 	char text[MOST_PATH + 1];
-	const char *copy;
 
 	if (length > MOST_PATH) {
 		path += length - (MOST_PATH - 3);
@@ -67,9 +66,7 @@ static const char *layers_path(struct dw_summary *summary, const char *path)
 		snprintf(text, sizeof text, "...%s", path);
 		path = text;
 	}
-	copy = dw_arena_text(&summary->arena, path, strlen(path));
-	summary->failed |= !copy;
-	return copy ? copy : "";
+	return dw_summary_text(summary, path, strlen(path));
 }
 
 static void layers_add(struct dw_summary *summary, struct dw_summary_rank *rank,

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "summary/summary.h"
 
 #define ALL_SPANS (1u << 19) /* in a summary of many ranks, together */
@@ -40,6 +41,24 @@ static const void *merge_copy(struct dw_summary *summary, const void *from, size
 		memcpy(copy, from, bytes);
 	summary->failed |= !copy;
 	return copy;
+}
+
+const char *dw_summary_text(struct dw_summary *summary, const char *text, size_t length)
+{
+	char *copy = dw_arena_text(&summary->arena, text, strnlen(text, length)), *good;
+	const char *from = copy;
+	size_t plain = 0, used = 0;
+
+	while (copy && copy[plain] && (unsigned char)copy[plain] < 0x80)
+		plain++;
+	if (copy && !copy[plain])
+		return copy;
+	/* A byte that is no part of a character becomes three. */
+	good = copy ? dw_arena_alloc(&summary->arena, 3 * strlen(copy) + 1) : NULL;
+	summary->failed |= !good;
+	while (good && *from)
+		used += dw_utf8_put(good + used, dw_utf8_next(&from));
+	return good ? good : "";
 }
 
 static const char *merge_text(struct dw_summary *summary, const char *text)
@@ -127,6 +146,7 @@ static void span_merge(struct dw_summary_span *into, const struct dw_summary_spa
 	}
 	for (unsigned p = 0; p < DW_PART_COUNT; p++)
 		into->part_ns[p] += from->part_ns[p];
+	into->between_ns += from->between_ns;
 }
 
 void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2)

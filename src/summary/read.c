@@ -97,15 +97,29 @@ static bool read_durations(struct reading *reading, struct dw_summary_rank *rank
 
 static const char *read_text(struct reading *reading, const struct dw_proto_field *field)
 {
-	const char *text;
-
 	if (field->length > 1024) {
 		read_fail(reading, field->bytes, "a name is longer than 1,024 bytes");
 		return "";
 	}
-	text = dw_arena_text(&reading->summary->arena, (const char *)field->bytes, field->length);
-	reading->summary->failed |= !text;
-	return text ? text : "";
+	return dw_summary_text(reading->summary, (const char *)field->bytes, field->length);
+}
+
+static bool read_parts(struct reading *reading, const unsigned char *at, const unsigned char *end,
+                       struct dw_summary_span *span)
+{
+	while (at < end) {
+		const unsigned char *place = at;
+		uint64_t part, ns, *to, *sum;
+
+		if (!read_varint(&at, end, &part) || !read_varint(&at, end, &ns) ||
+		    (part >= DW_PART_COUNT && part != SPAN_BETWEEN))
+			return read_fail(reading, place, "the parts of a span are not valid");
+		to = part == SPAN_BETWEEN ? &span->between_ns : &span->part_ns[part];
+		sum = part == SPAN_BETWEEN ? to : &span->ns;
+		if (__builtin_add_overflow(*to, ns, to) || (sum != to && __builtin_add_overflow(*sum, ns, sum)))
+			return read_fail(reading, place, "the parts of a span are too long");
+	}
+	return true;
 }
 
 static bool read_span(struct reading *reading, struct dw_summary_rank *rank, size_t most,
@@ -119,7 +133,7 @@ static bool read_span(struct reading *reading, struct dw_summary_rank *rank, siz
 	if (!read_varint(&at, end, &span->index) || !read_varint(&at, end, &span->steps) ||
 	    !read_varint(&at, end, &span->longest_ns) ||
 	    !read_varint(&at, end, &span->longest) ||
-	    !read_pairs(reading, at, end, span->part_ns, DW_PART_COUNT, &span->ns))
+	    !read_parts(reading, at, end, span))
 		return read_fail(reading, field->bytes, "a span is cut off");
 	if (!span->steps || span->longest_ns > span->ns)
 		return read_fail(reading, field->bytes,

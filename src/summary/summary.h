@@ -21,7 +21,7 @@
 #include "base/proto.h"
 #include "facts/parts.h"
 
-#define DW_SUMMARY_VERSION 3u
+#define DW_SUMMARY_VERSION 4u
 #define DW_SUMMARY_SPANS 1024u  /* most spans of a rank, if the summary has few ranks */
 #define DW_SUMMARY_NAMES 256u   /* most names of a rank, if the summary has few ranks */
 #define DW_SUMMARY_LAYERS 64u    /* most layers of a rank, if the summary has few ranks */
@@ -45,6 +45,8 @@ struct dw_summary_span {
 	uint64_t longest_ns;
 	uint64_t longest;                /* number of the longest step */
 	uint64_t part_ns[DW_PART_COUNT]; /* sum to ns */
+	uint64_t between_ns; /* from the end of the step before each of them, without communication; not in
+	                      * ns */
 };
 
 /* An operator or a named range of usual steps; or a layer, whose name is its path. */
@@ -141,6 +143,13 @@ void dw_summary_reset(struct dw_summary *summary);
 /* Adds each process of a run that has steps. False with `error` if memory ran out. */
 bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
                           struct dwell_error *error);
+/* A copy of a text, of at most `length` bytes, in which what is not UTF-8 is replaced: the same text as in a
+ * file. "" if memory ran out. */
+const char *dw_summary_text(struct dw_summary *summary, const char *text, size_t length);
+/* By step of a divided loop of a process, adds the time since the step before, without communication. The
+ * times are 0 before. For dw_summary_add_model(). */
+bool dw_summary_find_between(struct dw_model *model, uint32_t process, const struct dw_divided_loop *divided,
+                             const struct dw_step *all, uint64_t *between_ns, struct dwell_error *error);
 /* Finds where the threads were at the end of the recording. `ranks`: the rank of each thread of the
  * source, or DW_NO_INDEX. For dw_summary_add_model(). */
 bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, const uint32_t *ranks,

@@ -42,8 +42,8 @@ static void where_add_open(struct where *where, struct dw_summary_rank *rank,
 	if (!rank->open)
 		rank->open =
 			dw_arena_alloc(&where->summary->arena, (DW_SUMMARY_OPEN + 1) * sizeof *rank->open);
-	name = dw_arena_text(&where->summary->arena, name, strnlen(name, 255));
-	if (!rank->open || !name) {
+	name = dw_summary_text(where->summary, name, 255);
+	if (!rank->open) {
 		where->summary->failed = true;
 		return;
 	}

@@ -74,6 +74,10 @@ static void write_span(struct dw_proto *proto, const struct dw_summary_span *spa
 			dw_proto_varint(proto, p);
 			dw_proto_varint(proto, span->part_ns[p]);
 		}
+	if (span->between_ns) {
+		dw_proto_varint(proto, SPAN_BETWEEN);
+		dw_proto_varint(proto, span->between_ns);
+	}
 	dw_proto_close(proto, at);
 }
 

@@ -72,7 +72,7 @@ static void check_comparison(struct dw_summary *summary)
 			const struct dw_rank_result *result = &ranks.results[i];
 
 			demand(result->last >= 0 && result->last <= 1 + 1e-9 && result->wait_ns >= 0 &&
-			       isfinite(result->excess) && result->part <= DW_PART_COUNT);
+			       isfinite(result->excess) && result->part <= DW_RANKS_NO_PART);
 		}
 		for (size_t i = 0; i < ranks.slow_step_count; i++)
 			demand(ranks.slow_steps[i].result < ranks.count && ranks.slow_steps[i].span < ranks.span_count);

@@ -46,8 +46,8 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def tables(self, trace=None):
-        done = subprocess.run([dwell, "ranks", "--format", "json", trace or self.trace], capture_output=True,
+    def tables(self, *traces):
+        done = subprocess.run([dwell, "ranks", "--format", "json", *(traces or [self.trace])], capture_output=True,
                               text=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         return {view["part"]: [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
@@ -103,6 +103,21 @@ class Mpi(Case):
                     steps[0]["step"] == 20 and abs(steps[0]["excess_ns"] / planted - 1) < .1)
         found = again.until(near, lambda: self.record("once", 2, 80))
         self.assertTrue(near(found), found)
+
+    def test_mpirun_starts_dwell(self):
+        command = f"exec {dwell} run -o {self.folder}/$OMPI_COMM_WORLD_RANK.dwell -- {mpi_ranks} {STEPS} data 2 4"
+
+        def record():
+            subprocess.run([*MPIRUN, "sh", "-c", command], capture_output=True, check=True, timeout=120, env=environment())
+            return self.tables(*(os.path.join(self.folder, f"{rank}.dwell") for rank in range(4)))
+
+        def named(tables):
+            return [row["slow"] for row in tables["ranks"]] == [0, 0, 1, 0]
+        tables = again.until(named, record)
+        self.assertTrue(named(tables), tables["ranks"])
+        self.assertEqual([row["rank"] for row in tables["ranks"]], [0, 1, 2, 3])
+        self.assertIn(("MPI_COMM_WORLD", "MPI_Allreduce", 4, STEPS),
+                      [(row["group"], row["operation"], row["ranks"], row["count"]) for row in tables["collectives"]])
 
     def test_a_job_that_hangs(self):
         job = subprocess.Popen([dwell, "run", "-o", self.trace, "--", *MPIRUN, mpi_ranks, str(STEPS), "stop", "2",

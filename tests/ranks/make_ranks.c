@@ -18,6 +18,7 @@
  *     layers N       forward consists of N layers, Net.0 and so on
  *     layer K        with slow, in forward: all of it in layer K
  *     inputs R P     each rank's data loading allocates 1 MiB a step, and rank R P percent more
+ *     between R P    rank R waits P percent of a step between each two steps
  *     lost R N       rank R lost N records, because the middle was overwritten
  *     job R          rank R and those after it are of another job
  *     start R S      rank R began S seconds after the others
@@ -53,11 +54,11 @@ static struct {
 	double noise, clock;
 	int slow_rank, slow_part, once_rank, stop_rank, hang_rank;
 	unsigned once_step, stop_step, hang_step, lost;
-	int slow_layer, input_rank, lost_rank, job_rank, late_rank;
-	double slow, once, input, late;
+	int slow_layer, input_rank, lost_rank, job_rank, late_rank, between_rank;
+	double slow, once, input, late, between;
 } job = {
 	.operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1, .hang_rank = -1,
-	.slow_layer = -1, .input_rank = -1, .lost_rank = -1, .job_rank = -1, .late_rank = -1
+	.slow_layer = -1, .input_rank = -1, .lost_rank = -1, .job_rank = -1, .late_rank = -1, .between_rank = -1
 };
 
 struct rank {
@@ -235,15 +236,20 @@ static bool rank_stopped(unsigned rank, unsigned step)
 	return (int)rank == job.stop_rank && step > job.stop_step;
 }
 
+static uint64_t rank_begins(const struct rank *rank, uint64_t begin)
+{
+	return begin + ((int)rank->number == job.between_rank ? (uint64_t)(STEP_MS * job.between * 1e4) : 0);
+}
+
 /* All ranks leave the all-reduce at the same time. */
 static void job_step(struct rank *ranks, unsigned step, double *lengths)
 {
-	uint64_t begin = ranks[0].now, last = 0;
+	uint64_t begin = ranks[0].now, last = 0, own;
 
 	for (unsigned r = 0; r < job.ranks; r++)
 		begin = ranks[r].now > begin ? ranks[r].now : begin;
 	for (unsigned r = 0; r < job.ranks; r++) {
-		uint64_t sum = 0;
+		uint64_t sum = rank_begins(&ranks[r], begin) - begin;
 
 		for (unsigned part = 0; part < PARTS; part++)
 			sum += (uint64_t)(lengths[r * PARTS + part] = part_length(r, step, part));
@@ -256,14 +262,14 @@ static void job_step(struct rank *ranks, unsigned step, double *lengths)
 
 		if (rank_stopped(r, step))
 			continue;
-		rank->now = begin;
+		rank->now = own = rank_begins(rank, begin);
 		for (unsigned part = 0; part < PARTS; part++)
 			rank_part(rank, part, step, (uint64_t)lengths[r * PARTS + part]);
 		rank_reduce(rank, rank->now, step);
 		rank->now = begin + last + TRANSFER_NS;
 		if (!stops)
 			dw_encode_end(&rank->stream, rank->now);
-		dw_encode_step(&rank->process, rank->thread, step, begin, stops ? 0 : rank->now, 0,
+		dw_encode_step(&rank->process, rank->thread, step, own, stops ? 0 : rank->now, 0,
 		               DW_STEP_RECORDED);
 		rank->now += 1000;
 	}
@@ -334,6 +340,9 @@ static int take_options(int count, char **values)
 		} else if (strcmp(name, "start") == 0 && i + 1 < count) {
 			job.late_rank = atoi(value);
 			job.late = atof(values[++i]);
+		} else if (strcmp(name, "between") == 0 && i + 1 < count) {
+			job.between_rank = atoi(value);
+			job.between = atof(values[++i]);
 		} else if (strcmp(name, "lost") == 0 && i + 1 < count) {
 			job.lost_rank = atoi(value);
 			job.lost = (unsigned)atoi(values[++i]);

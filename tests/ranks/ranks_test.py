@@ -235,6 +235,17 @@ class Comparison(Case):
         self.summarize(files, "sum")
         self.assertIn(said, run(dwell, "ranks", self.path("sum")).stdout)
 
+    def test_time_between_steps(self):
+        # The slow rank waits outside its steps, and the others wait for it in theirs.
+        files = self.make(4, 60, "collectives", 100, "between", 2, 20)
+        tables = self.compare(files)
+        (row,) = self.slow(tables)
+        self.assertEqual((row["rank"], row["part"]), (2, "between steps"))
+        self.assertAlmostEqual(row["part_excess_ns"], STEP_MS * .2e6, delta=STEP_MS * .02e6)
+        self.assertIn("most of it between steps (7.08 ms a step more)", run(dwell, "ranks", *files).stdout)
+        self.summarize(files, "sum")
+        self.assertEqual(run(dwell, "ranks", self.path("sum")).stdout, run(dwell, "ranks", *files).stdout)
+
     def test_few_steps(self):
         self.assertIn("Only 12 steps are compared.", run(dwell, "ranks", *self.make(4, 12)).stdout)
 
@@ -326,7 +337,7 @@ class Summary(Case):
     def test_mixed_versions(self):
         files = self.make(4, 40, "slow", 2, "data", 20)
         parts = [files[0]]
-        for i, (version, last) in enumerate(((1, 24), (2, 28), (3, 99)), 1):
+        for i, (version, last) in enumerate(((1, 24), (2, 28), (3, 33)), 1):
             parts.append(self.path(f"part{i}"))
             data = self.summarize([files[i]], f"part{i}")
             with open(parts[-1], "wb") as file:
