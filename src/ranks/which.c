@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "format/layout.h"
 #include "ranks/ranks.h"
 
 #define MOST_NAMED 8u /* ranks that a note lists, and notes of one kind */
