@@ -122,6 +122,15 @@ DWELL_API int dwell_trace_view(struct dwell_trace *trace, const char *view,
 /* Frees a table with the tables chained to it. NULL is ignored. */
 DWELL_API void dwell_table_destroy(struct dwell_table *table);
 
+/*
+ * Prints a summary of at most 64 KB: verdicts with their evidence, the parts of a step, what was not
+ * measured, losses, the machine and versions. `format` is "json" for programs (doc/machine-summary.md
+ * describes the keys) or "md" for people. Errors: DWELL_E_NAME for another format, DWELL_E_IO,
+ * DWELL_E_NOSPACE, DWELL_E_NOMEM.
+ */
+DWELL_API int dwell_trace_summary(struct dwell_trace *trace, const char *format, FILE *file,
+                                  struct dwell_error *error);
+
 struct dwell_print_options {
 	size_t size;
 	const char *format;   /* "text", "csv", "json", "md", "html" (a fragment); NULL means "text" */

@@ -178,6 +178,7 @@ _READ = {
     "dwell_trace_open_result": (ctypes.c_int, _pp, ctypes.POINTER(Result), _error_p),
     "dwell_trace_close": (None, pointer),
     "dwell_trace_view": (ctypes.c_int, pointer, text, ctypes.POINTER(ViewOptions), _pp, _error_p),
+    "dwell_trace_summary": (ctypes.c_int, pointer, text, pointer, _error_p),
     "dwell_table_destroy": (None, pointer),
     "dwell_table_print": (ctypes.c_int, _pp, size_t, pointer, ctypes.POINTER(PrintOptions),
                           _error_p),

@@ -369,6 +369,11 @@ class profile:
         of `dwell report`: sort, limit, group_by. Beyond torch.profiler."""
         return View(self.trace, name, **options)
 
+    def summary(self):
+        """A dict of what `dwell report --summary --format json` prints: verdicts with their
+        evidence, parts of a step, what was not measured, losses. Beyond torch.profiler."""
+        return _json.loads(native.printed(native.read().dwell_trace_summary, self.trace, b"json"))
+
     def _repr_html_(self):
         try:
             return self.view("calls", limit=20).format("html") if self._result else None

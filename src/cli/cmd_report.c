@@ -12,6 +12,7 @@
 #include "layouts/layouts.h"
 #include "page/report.h"
 #include "render/render.h"
+#include "report_summary/report_summary.h"
 #include "trace/trace.h"
 #include "views/views.h"
 
@@ -24,6 +25,7 @@ struct report_request {
 	struct dw_layout_request layout_request;
 	const struct dw_renderer *renderer;
 	bool page;          /* the whole HTML report instead of views */
+	bool summary;       /* the summary instead of views */
 	const char *output;
 	struct dwell_scope scope;
 	struct dwell_view_options options;
@@ -50,12 +52,30 @@ static int report_take_option(void *context, const struct dw_option *option, con
 		break;
 	case DW_OPTION_FORMAT: found = (request->renderer = dw_renderer_find(value, &error)); break;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
+	case DW_OPTION_SUMMARY: request->summary = true; return 0;
 	case DW_OPTION_VIEW_FIELD: return dw_option_set_field(&request->options, option, value);
 	default: return dw_take_scope(&request->scope, option, value);
 	}
 	if (!found)
 		dw_say_error(&error, error.code);
 	return found ? 0 : -1;
+}
+
+/* A summary has two forms and holds what it holds: an option that could change nothing is an error. */
+static int report_check_summary(const struct report_request *request)
+{
+	const char *option = dw_view_option_name(dw_view_options_given(&request->options));
+
+	if (request->layout || request->view_count)
+		dw_say("--summary and --%s: a summary is printed instead of views and layouts",
+		       request->layout ? "layout" : "view");
+	else if (option)
+		dw_say("--summary takes no --%s, which is for views and layouts", option);
+	else if (strcmp(request->renderer->name, "json") != 0 && strcmp(request->renderer->name, "md") != 0)
+		dw_say("--summary has two formats: --format json for programs, --format md for people");
+	else
+		return 0;
+	return -1;
 }
 
 /* Checks and sets what depends on several options. */
@@ -68,6 +88,8 @@ static int report_finish_options(struct report_request *request)
 		dw_say_error(&error, code);
 		return -1;
 	}
+	if (request->summary && report_check_summary(request))
+		return -1;
 	request->page = !request->view_count && !request->layout &&
 	                strcmp(request->renderer->name, "html") == 0;
 	if (!request->view_count)
@@ -91,6 +113,17 @@ static int report_layout(const struct report_request *request, struct dwell_trac
 	dw_say_progress(NULL);
 	if (!code && error.message[0])
 		dw_say("%s", error.message);
+	if (code && dw_output_left(file))
+		return DW_EXIT_PIPE;
+	return code ? dw_say_error(&error, code) : 0;
+}
+
+static int report_summary(const struct report_request *request, struct dwell_trace *trace, FILE *file)
+{
+	struct dwell_error error = { 0, "" };
+	int code = dw_report_summary(dw_trace_model(trace), request->renderer->name, file, &error);
+
+	dw_say_progress(NULL);
 	if (code && dw_output_left(file))
 		return DW_EXIT_PIPE;
 	return code ? dw_say_error(&error, code) : 0;
@@ -199,8 +232,9 @@ static int report_traces(const struct report_request *request, char **paths, siz
 	}
 	status = dw_output_open(&output, request->output);
 	if (!status) {
-		status = request->layout ? report_layout(request, trace, output.file)
-		                         : report_views(request, trace, output.file);
+		status = request->summary  ? report_summary(request, trace, output.file)
+		         : request->layout ? report_layout(request, trace, output.file)
+		                           : report_views(request, trace, output.file);
 		status = dw_output_close(&output, status);
 	}
 	dwell_trace_close(trace);

@@ -96,6 +96,9 @@ static const struct dw_option report_options[] = {
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
 	  .help = "how to print views (default text); csv and json have raw values and all rows",
 	  .choices = "@renderers" },
+	{ DW_OPTION_SUMMARY, "summary",
+	  .help = "print a summary of at most 64 KB instead of views: verdicts with their evidence, what was "
+	          "not measured, losses, the machine; --format json for programs, md for pull requests" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
 	HELP,
 

@@ -109,6 +109,8 @@ struct dw_fact_kind {
 	enum dw_fact_unit unit;
 };
 const struct dw_fact_kind *dw_fact_kind(enum dw_fact_id id);
+/* In JSON and CSV: "ratio", "ns". */
+const char *dw_fact_unit_name(enum dw_fact_unit unit);
 /* The fact of this name, or DW_FACT_COUNT. */
 enum dw_fact_id dw_fact_find(const char *name);
 

@@ -22,6 +22,20 @@ const struct dw_fact_kind *dw_fact_kind(enum dw_fact_id id)
 	return &kinds[id];
 }
 
+const char *dw_fact_unit_name(enum dw_fact_unit unit)
+{
+	switch (unit) {
+	case DW_FACT_RATIO: return "ratio";
+	case DW_FACT_CHANGED: return "ratio";
+	case DW_FACT_TIMES: return "times";
+	case DW_FACT_NS: return "ns";
+	case DW_FACT_BYTES: return "bytes";
+	case DW_FACT_COUNTED: return "count";
+	case DW_FACT_PER_SECOND: return "1/s";
+	}
+	return "";
+}
+
 enum dw_fact_id dw_fact_find(const char *name)
 {
 	unsigned id = 0;

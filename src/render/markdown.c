@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "render/render.h"
 
-static void markdown_put_escaped(FILE *file, const char *text)
+void dw_render_markdown_text(FILE *file, const char *text)
 {
 	while (*text) {
 		const char *at = text;
@@ -46,7 +46,7 @@ static void markdown_put_cell(FILE *file, const struct dwell_table *table, size_
 			fputs("&ensp;", file);
 	if (row == table->row_count && *text)
 		fputs("**", file);
-	markdown_put_escaped(file, text);
+	dw_render_markdown_text(file, text);
 	fputs(row == table->row_count && *text ? "** |" : " |", file);
 }
 
@@ -78,7 +78,7 @@ static void markdown_put_rows(FILE *file, const struct dwell_table *table,
 
 static void markdown_put_line(void *file, const char *text)
 {
-	markdown_put_escaped(file, text);
+	dw_render_markdown_text(file, text);
 	fputs("\n\n", file);
 }
 

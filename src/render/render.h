@@ -44,6 +44,8 @@ void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE 
 
 /* For the renderers: dw_put for a FILE. */
 void dw_render_put(void *file, const char *bytes, size_t length);
+/* Writes a text as part of a line of Markdown: what has a meaning there is escaped. */
+void dw_render_markdown_text(FILE *file, const char *text);
 /* For CSV and JSON: writes a number with a point, whatever the program's locale. */
 void dw_render_real(FILE *file, double value);
 

@@ -13,6 +13,7 @@
 #include "layouts/layouts.h"
 #include "read/source.h"
 #include "render/render.h"
+#include "report_summary/report_summary.h"
 #include "views/views.h"
 
 struct dwell_trace {
@@ -159,6 +160,12 @@ const char *dwell_view_name(size_t index, const char **question)
 	if (view && question)
 		*question = view->question;
 	return view ? view->name : NULL;
+}
+
+int dwell_trace_summary(struct dwell_trace *trace, const char *format, FILE *file,
+                        struct dwell_error *error)
+{
+	return dw_report_summary(trace->model, format, file, error);
 }
 
 /* ---- layouts ------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 #ifndef DW_VIEWS_COMMON_H
 #define DW_VIEWS_COMMON_H
 
+#include "facts/facts.h"
 #include "views/views.h"
 
 #define DW_VIEW_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
@@ -69,6 +70,9 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 /* Puts "40 steps in 853 ms, 21.3 ms a step (p50 ...)" and `rest` above the table. If the figures
  * per step are not of all steps, a further sentence says of which. */
 void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest);
+
+/* A fact's value with its unit: "26.5%", "12.3 ms". (facts.c) */
+void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double value);
 
 /* Notes on calls that did not end or whose end is missing. */
 void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat);

@@ -29,7 +29,7 @@ static const struct dw_column columns[] = {
 enum { FACT, SHOWN, INTERVAL, DENOMINATOR, VALUE, LOW, HIGH, UNIT, SAMPLES, EVIDENCE, MISSING,
        MEANING, COLUMNS };
 
-static void facts_write(char *to, size_t size, enum dw_fact_unit unit, double value)
+void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double value)
 {
 	switch (unit) {
 	case DW_FACT_RATIO: snprintf(to, size, "%s", dw_text_percent(value).at); break;
@@ -45,20 +45,6 @@ static void facts_write(char *to, size_t size, enum dw_fact_unit unit, double va
 		break;
 	case DW_FACT_PER_SECOND: snprintf(to, size, "%.3g/s", value); break;
 	}
-}
-
-static const char *facts_unit_name(enum dw_fact_unit unit)
-{
-	switch (unit) {
-	case DW_FACT_RATIO: return "ratio";
-	case DW_FACT_CHANGED: return "ratio";
-	case DW_FACT_TIMES: return "times";
-	case DW_FACT_NS: return "ns";
-	case DW_FACT_BYTES: return "bytes";
-	case DW_FACT_COUNTED: return "count";
-	case DW_FACT_PER_SECOND: return "1/s";
-	}
-	return "";
 }
 
 static void facts_put_evidence(struct dwell_table *table, struct dw_cell *cell,
@@ -85,7 +71,7 @@ static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id,
 
 	dw_cell_text(table, &row[FACT], kind->name);
 	dw_cell_text(table, &row[DENOMINATOR], kind->denominator);
-	dw_cell_text(table, &row[UNIT], facts_unit_name(kind->unit));
+	dw_cell_text(table, &row[UNIT], dw_fact_unit_name(kind->unit));
 	dw_cell_text(table, &row[MEANING], kind->meaning);
 	if (!fact->measured) {
 		snprintf(text, sizeof text, "not measured");
@@ -94,7 +80,7 @@ static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id,
 		dw_cell_text(table, &row[MISSING], fact->missing);
 		return;
 	}
-	facts_write(text, sizeof text, kind->unit, fact->value);
+	dw_view_fact_text(text, sizeof text, kind->unit, fact->value);
 	dw_cell_text(table, &row[SHOWN], text);
 	dw_cell_real(&row[VALUE], fact->value);
 	dw_cell_real(&row[LOW], fact->low);
@@ -102,8 +88,8 @@ static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id,
 	dw_cell_int(&row[SAMPLES], (int64_t)fact->samples);
 	facts_put_evidence(table, &row[EVIDENCE], fact);
 	if (fact->low < fact->value || fact->high > fact->value) {
-		facts_write(low, sizeof low, kind->unit, fact->low);
-		facts_write(high, sizeof high, kind->unit, fact->high);
+		dw_view_fact_text(low, sizeof low, kind->unit, fact->low);
+		dw_view_fact_text(high, sizeof high, kind->unit, fact->high);
 		snprintf(text, sizeof text, "%s to %s", low, high);
 		dw_cell_text(table, &row[INTERVAL], text);
 	}

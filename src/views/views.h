@@ -16,6 +16,19 @@
 #include "model/model.h"
 #include "table/table.h"
 
+/* The options of view_options.def as bits, by field. */
+enum dw_view_option {
+#define OPTION(scope, kind, field, name, letter, argument, choices, help) DW_VIEW_OPTION_##field,
+#include "views/view_options.def"
+#undef OPTION
+	DW_VIEW_OPTION_COUNT
+};
+#define DW_VIEW_TAKES(field) (UINT64_C(1) << DW_VIEW_OPTION_##field)
+/* The options that the caller has given. */
+uint64_t dw_view_options_given(const struct dwell_view_options *options);
+/* The name of the first of them, without "--"; NULL: none. */
+const char *dw_view_option_name(uint64_t options);
+
 struct dw_view {
 	const char *name;
 	const char *question; /* the question that it answers, for `dwell report --help` */

@@ -79,6 +79,10 @@ What to show:
                           would have printed
   -f, --format FORMAT     how to print views (default text); csv and json have
                           raw values and all rows
+      --summary           print a summary of at most 64 KB instead of views:
+                          verdicts with their evidence, what was not measured,
+                          losses, the machine; --format json for programs, md
+                          for pull requests
   -o, --output FILE       write to FILE
   -h, --help              show this help and exit
 

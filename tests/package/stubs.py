@@ -26,6 +26,7 @@ with dwell.profile(schedule=dwell.schedule(wait=1, warmup=1, active=2)) as prof:
     prof.step()
 total: float = prof.key_averages().self_cpu_time_total
 rows: list[dict[str, object]] = prof.view("operators", sort="calls").rows()
+verdicts: list[dict[str, object]] = prof.summary()["verdicts"]
 reveal_type(prof.key_averages()[0])
 dwell.profile(record_shape=True)
 """

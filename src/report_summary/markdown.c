@@ -1,0 +1,258 @@
+/*
+ * The summary as Markdown, for the comment on a pull request: the verdicts with their evidence, the
+ * parts of a step, the largest operators, what was not measured, losses, machine and versions.
+ *
+ * GitHub takes at most 65,536 characters in a comment. Every list and every text is bounded.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "render/render.h"
+#include "report_summary/report_summary.h"
+#include "views/common.h"
+
+#define MARKDOWN_TEXT 300u     /* most bytes of a text */
+#define MARKDOWN_ROWS 10u      /* most rows of a list */
+#define MARKDOWN_EVIDENCE 6u   /* most facts of a verdict */
+
+/* Most bytes that dw_render_markdown_text() writes for a code point: some have a "\" before. */
+static unsigned markdown_cost(uint32_t code)
+{
+	return code < 0x80 ? 2 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+static void markdown_put(FILE *file, const char *text)
+{
+	char short_text[MARKDOWN_TEXT * 2 + 8];
+
+	dw_render_markdown_text(file, dw_report_summary_cut(text, MARKDOWN_TEXT * 2, markdown_cost,
+	                                                    short_text, sizeof short_text));
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* "`loop.gc` 6.9% of the loop (6.1% to 7.2%; 15 samples), train.py:41" */
+static void markdown_put_fact(FILE *file, enum dw_fact_id id, const struct dw_fact *fact)
+{
+	const struct dw_fact_kind *kind = dw_fact_kind(id);
+	char value[48], low[48], high[48], what[400];
+
+	dw_view_fact_text(value, sizeof value, kind->unit, fact->value);
+	fprintf(file, "`%s` %s", kind->name, value);
+	if (*kind->denominator)
+		fprintf(file, " %s %s", kind->unit == DW_FACT_RATIO ? "of" : "per",
+		        kind->unit != DW_FACT_RATIO && strncmp(kind->denominator, "a ", 2) == 0
+		            ? kind->denominator + 2
+		            : kind->denominator);
+	if (fact->low < fact->value || fact->high > fact->value) {
+		dw_view_fact_text(low, sizeof low, kind->unit, fact->low);
+		dw_view_fact_text(high, sizeof high, kind->unit, fact->high);
+		fprintf(file, " (%s to %s; %zu sample%s)", low, high, fact->samples,
+		        dw_text_plural(fact->samples));
+	}
+	dw_report_summary_what(fact, what, sizeof what);
+	if (*what) {
+		fputs(", ", file);
+		markdown_put(file, what);
+	}
+}
+
+static void markdown_put_evidence(const struct dw_report_summary *summary, FILE *file,
+                                  const struct dw_verdict *verdict)
+{
+	unsigned count = 0;
+
+	for (const enum dw_fact_id *need = verdict->rule->needs; *need != DW_FACT_COUNT; need++) {
+		if (!summary->facts->at[*need].measured || count == MARKDOWN_EVIDENCE)
+			continue;
+		fputs(count++ ? "; " : "  \n  Evidence: ", file);
+		markdown_put_fact(file, *need, &summary->facts->at[*need]);
+	}
+	fputs("\n", file);
+}
+
+static void markdown_put_verdicts(const struct dw_report_summary *summary, FILE *file)
+{
+	const struct dw_verdicts *verdicts = &summary->verdicts;
+
+	for (size_t i = 0; i < verdicts->fired && i < MARKDOWN_ROWS; i++) {
+		const struct dw_verdict *verdict = &verdicts->at[i];
+
+		fputs("- **", file);
+		markdown_put(file, verdict->statement);
+		fputs("**", file);
+		if (*verdict->hint) {
+			fputs("  \n  ", file);
+			markdown_put(file, verdict->hint);
+		}
+		markdown_put_evidence(summary, file, verdict);
+	}
+	if (verdicts->fired > MARKDOWN_ROWS)
+		fprintf(file, "- %zu more: `dwell report --view verdict`\n", verdicts->fired - MARKDOWN_ROWS);
+	if (!verdicts->fired)
+		fputs(summary->steps->count ? "No rule says anything about these steps.\n"
+		                            : "The trace has no steps, so no rule can be applied.\n", file);
+	if (!isnan(verdicts->combined_ns))
+		fprintf(file, "\nAll of this together: at most %s of %s a step.\n",
+		        dw_text_ns(verdicts->combined_ns, " ").at, dw_text_ns(verdicts->loop_ns, " ").at);
+	fputs("\n", file);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+static void markdown_put_parts(const struct dw_steady *steady, FILE *file)
+{
+	if (!steady->part_count)
+		return;
+	fputs("| part of a step | time | of a step |\n| :--- | ---: | ---: |\n", file);
+	for (size_t i = 0; i < steady->part_count && i < MARKDOWN_ROWS; i++) {
+		fputs("| ", file);
+		markdown_put(file, steady->parts[i].name);
+		fprintf(file, " | %s | %s |\n", dw_text_ns(steady->parts[i].ns, " ").at,
+		        dw_text_percent(steady->parts[i].ns / steady->ns).at);
+	}
+	if (steady->part_count > MARKDOWN_ROWS)
+		fprintf(file, "| %zu more | | |\n", steady->part_count - MARKDOWN_ROWS);
+	fputs("\n", file);
+}
+
+/* The first rows of a table: a name, a count, a time and a share. */
+static void markdown_put_rows(const struct dwell_table *table, FILE *file, const char *title,
+                              const char *const columns[4])
+{
+	size_t count = table ? table->row_count : 0, all = count + (table ? table->rows_cut : 0);
+
+	if (!count)
+		return;
+	fprintf(file, "| %s | times | time | share |\n| :--- | ---: | ---: | ---: |\n", title);
+	for (size_t row = 0; row < count && row < MARKDOWN_ROWS; row++) {
+		const struct dw_cell *cells[4];
+
+		for (size_t i = 0; i < 4; i++)
+			cells[i] = dw_report_summary_cell(table, row, columns[i]);
+		fputs("| ", file);
+		markdown_put(file, cells[0] ? cells[0]->text : "");
+		fprintf(file, " | %s | %s | %s |\n", cells[1] ? dw_text_count(cells[1]->integer).at : "",
+		        cells[2] ? dw_text_ns((double)cells[2]->integer, " ").at : "",
+		        cells[3] ? dw_text_percent(cells[3]->real).at : "");
+	}
+	if (all > MARKDOWN_ROWS)
+		fprintf(file, "| %s more | | | |\n", dw_text_count((int64_t)(all - MARKDOWN_ROWS)).at);
+	fputs("\n", file);
+}
+
+static void markdown_put_tables(const struct dw_report_summary *summary, FILE *file)
+{
+	const struct dwell_table *by_name = summary->kernels;
+
+	while (by_name && dw_table_column(by_name, "short_name") < 0)
+		by_name = by_name->next;
+	markdown_put_parts(summary->steady, file);
+	markdown_put_rows(summary->operators, file, "operator (self time)",
+	                  (const char *const[]){ "name", "calls", "self_ns", "share" });
+	markdown_put_rows(by_name, file, "kernel or copy",
+	                  (const char *const[]){ "short_name", "calls", "total_ns", "share" });
+}
+
+/* ---- what the figures are based on ------------------------------------------------------------- */
+
+static void markdown_put_missing(const struct dw_report_summary *summary, FILE *file)
+{
+	const struct dw_verdicts *verdicts = &summary->verdicts;
+	unsigned facts = 0, rules = 0, reasons = 0;
+
+	for (unsigned id = 0; id < DW_FACT_COUNT; id++)
+		facts += !summary->facts->at[id].measured;
+	for (size_t i = 0; i < verdicts->count; i++)
+		rules += verdicts->at[i].state == DW_RULE_NOT_MEASURED;
+	fprintf(file, "<details><summary>Not measured: %u of %zu rules, %u of %u facts</summary>\n\n", rules,
+	        verdicts->count, facts, (unsigned)DW_FACT_COUNT);
+	for (size_t i = 0; i < verdicts->count; i++) {
+		const char *missing = verdicts->at[i].missing;
+		bool said = verdicts->at[i].state != DW_RULE_NOT_MEASURED;
+
+		for (size_t n = 0; n < i && !said; n++)
+			said = verdicts->at[n].state == DW_RULE_NOT_MEASURED &&
+			       strcmp(verdicts->at[n].missing, missing) == 0;
+		if (said)
+			continue;
+		fputs(reasons++ ? "; " : "Rules: ", file);
+		for (size_t n = i, any = 0; n < verdicts->count; n++)
+			if (verdicts->at[n].state == DW_RULE_NOT_MEASURED &&
+			    strcmp(verdicts->at[n].missing, missing) == 0)
+				fprintf(file, "%s`%s`", any++ ? ", " : "", verdicts->at[n].rule->id);
+		fputs(" (", file);
+		markdown_put(file, missing);
+		fputs(")", file);
+	}
+	fprintf(file, "%sFacts: `dwell report --view facts` lists them with the reason.\n\n</details>\n\n",
+	        reasons ? ". " : "");
+}
+
+static void markdown_put_line(void *file, const char *text)
+{
+	markdown_put(file, text);
+	fputs("\n\n", file);
+}
+
+static void markdown_put_machine(const struct dw_report_summary *summary, FILE *file)
+{
+	const struct dw_source *source = dw_model_source(summary->model);
+	const char *texts[] = { summary->cpu, summary->architecture, summary->kernel };
+	char text[80];
+
+	snprintf(text, sizeof text, "%.63s", source->file_count ? source->files[0].head->hostname : "");
+	fputs("Machine: ", file);
+	markdown_put(file, *text ? text : "unknown");
+	for (size_t i = 0; i < 3; i++)
+		if (texts[i]) {
+			fputs(i == 2 ? ", Linux " : ", ", file);
+			markdown_put(file, texts[i]);
+		}
+	if (summary->cpus) {
+		fputs(", CPUs: ", file);
+		markdown_put(file, summary->cpus);
+	}
+	for (size_t i = 0; i < summary->version_count && i < MARKDOWN_ROWS; i++) {
+		fputs(", ", file);
+		markdown_put(file, summary->versions[i].key);
+		fputs(" ", file);
+		markdown_put(file, summary->versions[i].value);
+	}
+	fprintf(file, ", dwell %s. Trace: ", DWELL_VERSION);
+	for (size_t i = 0; i < source->file_count && i < MARKDOWN_ROWS; i++) {
+		fputs(i ? ", " : "", file);
+		markdown_put(file, source->files[i].path);
+	}
+	if (source->file_count > MARKDOWN_ROWS)
+		fprintf(file, " and %zu more", source->file_count - MARKDOWN_ROWS);
+	fputs("\n", file);
+}
+
+bool dw_report_summary_markdown(const struct dw_report_summary *summary, FILE *file)
+{
+	const struct dwell_table *overview = summary->overview;
+	char scope[200];
+
+	fputs("### dwell\n\n", file);
+	if (dw_display_scope(overview, scope, sizeof scope))
+		markdown_put_line(file, scope);
+	if (overview->head_count)
+		markdown_put_line(file, overview->heads[0]);
+	markdown_put_verdicts(summary, file);
+	markdown_put_tables(summary, file);
+	markdown_put_missing(summary, file);
+	for (size_t i = 0; i < summary->repair_count && i < MARKDOWN_ROWS; i++)
+		markdown_put_line(file, summary->repairs[i]);
+	if (!overview->loss_count)
+		fputs("Lost: nothing.\n\n", file);
+	for (size_t i = 0; i < overview->loss_count; i++) {
+		fprintf(file, "Lost: %s records: ", dw_text_count((int64_t)overview->losses[i].records).at);
+		markdown_put_line(file, overview->losses[i].why);
+	}
+	if (overview->coverage < 0.9995)
+		fprintf(file, "Recorded: %s of this time.\n\n", dw_text_percent(overview->coverage).at);
+	markdown_put_machine(summary, file);
+	return true;
+}
