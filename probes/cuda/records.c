@@ -294,6 +294,9 @@ static void record_take_kernel(const struct cupti_kernel *from)
 	event->value = record_launch(from) | (uint64_t)(uint32_t)from->graph_node << 32;
 }
 
+/* Of the format's detail of MEMORY. */
+#define DETAIL_POOL_CREATED 3u
+#define MEMORY_IS_DEVICE 3u
 #define MEMORY_OF(kind) ((uint32_t)(kind) <= 7 ? (uint32_t)(kind) : 0)
 
 static void record_take_copy(const struct cupti_copy *from)
@@ -336,6 +339,20 @@ static void record_take_memory(const struct cupti_memory *from)
 	event->queue = record_queue(from->device, from->context, STREAM_NONE);
 	event->value = from->bytes;
 	event->detail = from->operation | MEMORY_OF(from->memory) << 4;
+	event->external = from->address;
+}
+
+/* A pool of the driver, as that of cudaMallocAsync(). */
+static void record_take_pool(const struct cupti_pool *from)
+{
+	struct dwell_device_event *event;
+
+	if (from->operation < 1 || from->operation > 3)
+		return;
+	event = record_add(DWELL_DEVICE_MEMORY, from->time, from->time, from->correlation);
+	event->queue = record_queue(from->device, 0, STREAM_NONE);
+	event->value = from->bytes;
+	event->detail = (DETAIL_POOL_CREATED + from->operation - 1) | MEMORY_IS_DEVICE << 4;
 	event->external = from->address;
 }
 
@@ -411,6 +428,7 @@ static void record_take(const void *record)
 	case KIND_PEER_COPY: record_take_peer_copy(record); break;
 	case KIND_SET: record_take_set(record); break;
 	case KIND_MEMORY: record_take_memory(record); break;
+	case KIND_POOL: record_take_pool(record); break;
 	case KIND_SYNC: record_take_sync(record); break;
 	case KIND_EVENT: record_take_event(record); break;
 	case KIND_OVERHEAD: record_take_overhead(record); break;
@@ -418,7 +436,7 @@ static void record_take(const void *record)
 	case KIND_DEVICE: record_take_device(record); break;
 	case KIND_CONTEXT: record_take_context(record); break;
 	case KIND_STREAM: record_take_stream(record); break;
-	default: break; /* pools, and kinds of later versions */
+	default: break; /* kinds of later versions */
 	}
 }
 

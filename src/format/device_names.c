@@ -58,6 +58,15 @@ static void device_name_copy(uint32_t detail, char text[DW_DEVICE_NAME_BYTES])
 		         device_memory_name(from), device_memory_name(to));
 }
 
+static const char *device_change_name(uint32_t detail)
+{
+	static const char *const names[16] = { [DW_CHANGE_ALLOCATED] = "Allocate", [DW_CHANGE_FREED] = "Free",
+		[DW_CHANGE_POOL_CREATED] = "Create Pool", [DW_CHANGE_POOL_DESTROYED] = "Destroy Pool",
+		[DW_CHANGE_POOL_TRIMMED] = "Trim Pool" };
+
+	return names[detail & 15] ? names[detail & 15] : "Memory";
+}
+
 const char *dw_device_usual_name(uint32_t kind, uint32_t detail, char text[DW_DEVICE_NAME_BYTES])
 {
 	switch (kind) {
@@ -69,8 +78,7 @@ const char *dw_device_usual_name(uint32_t kind, uint32_t detail, char text[DW_DE
 	case DW_DEVICE_SYNC: snprintf(text, DW_DEVICE_NAME_BYTES, "%s", device_sync_name(detail)); break;
 	case DW_DEVICE_RECORD: snprintf(text, DW_DEVICE_NAME_BYTES, "Event Record"); break;
 	case DW_DEVICE_MEMORY:
-		snprintf(text, DW_DEVICE_NAME_BYTES, "%s (%s)",
-		         (detail & 15) == DW_CHANGE_FREED ? "Free" : "Allocate",
+		snprintf(text, DW_DEVICE_NAME_BYTES, "%s (%s)", device_change_name(detail),
 		         device_memory_name(dw_device_destination(detail)));
 		break;
 	default: snprintf(text, DW_DEVICE_NAME_BYTES, "(unknown)"); break;

@@ -310,7 +310,13 @@ enum dw_device_sync {
 	DW_SYNC_DEVICE = 5,
 };
 
-enum dw_device_change { DW_CHANGE_ALLOCATED = 1, DW_CHANGE_FREED = 2 };
+enum dw_device_change {
+	DW_CHANGE_ALLOCATED = 1,
+	DW_CHANGE_FREED = 2,
+	DW_CHANGE_POOL_CREATED = 3, /* bytes: the pool's size; `external`: its address */
+	DW_CHANGE_POOL_DESTROYED = 4,
+	DW_CHANGE_POOL_TRIMMED = 5,
+};
 
 /* ---- entries of a journal ------------------------------------------------ */
 

@@ -317,6 +317,7 @@ static void copies(void)
 	real_peer_copy peer = { .kind = CUPTI_ACTIVITY_KIND_MEMCPY2 };
 	real_set set = { .kind = CUPTI_ACTIVITY_KIND_MEMSET };
 	real_memory memory = { .kind = CUPTI_ACTIVITY_KIND_MEMORY2 };
+	real_pool pool = { .kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL };
 	uint64_t now = now_ns();
 
 	copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
@@ -335,6 +336,17 @@ static void copies(void)
 	memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
 	memory.address = 0x7f0000000000, memory.bytes = 1 << 20, memory.timestamp = now;
 	put(&memory);
+	memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+	memory.timestamp = now + 100;
+	put(&memory);
+	pool.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+	pool.address = 0x7e0000000000, pool.timestamp = now;
+	for (int i = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_INVALID;
+	     i <= CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED; i++) {
+		pool.memoryPoolOperationType = i; /* an invalid one is left out */
+		pool.size = (uint64_t)i << 21, pool.timestamp += 100;
+		put(&pool);
+	}
 }
 
 static void waits(void)

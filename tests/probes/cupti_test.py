@@ -13,6 +13,7 @@ import csv
 import io
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,15 @@ class Run(announced.Run):
         row = self.table("kernels").get(name)
         return int(row["calls"]) if row else 0
 
+    def memory(self):
+        """(name, bytes) of what was done with memory of devices, by time."""
+        subprocess.run([DWELL, "export", "--format", "sqlite", "-o", "t.sqlite", "t.dwell"], check=True)
+        database = sqlite3.connect("t.sqlite")
+        rows = database.execute("select name, size_bytes from device_events where kind = 'memory' order by start_ns, name").fetchall()
+        database.close()
+        os.remove("t.sqlite")
+        return rows
+
     def enabled(self):
         """How many kinds were enabled each time that the stand-in said so."""
         return [int(number) for number in re.findall(r"^standin: (\d+) kinds", self.done.stderr, re.M)]
@@ -93,6 +103,9 @@ def test_kinds(version):
         [DWELL, "report", "--view", "device", "t.dwell"], capture_output=True, text=True, check=True).stdout)
     shape = [event for event in run.events if event["name"] == "in_graph"]
     check(f"{version}: the grid: {shape[:1]}", len(shape) == 6 and shape[0]["args"].get("grid") == [12, 3, 1])
+    check(f"{version}: memory and pools: {run.memory()}", run.memory() == [
+        ("Allocate (Device)", 1 << 20), ("Free (Device)", 1 << 20), ("Create Pool (Device)", 2 << 20),
+        ("Destroy Pool (Device)", 4 << 20), ("Trim Pool (Device)", 6 << 20)] * 2)
     check(f"{version}: nothing is lost", run.lost() == 0)
     check(f"{version}: afterwards no kind is enabled", run.enabled() == [0])
     check(f"{version}: what dwell prints", run.said(VERSIONS[version][0] + ", API"))

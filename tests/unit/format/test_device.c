@@ -122,6 +122,8 @@ TEST(names_of_events_that_need_none)
 		{ DW_DEVICE_SYNC, DW_SYNC_EVENT, "Event Sync" },
 		{ DW_DEVICE_SYNC, 999, "Sync" },
 		{ DW_DEVICE_MEMORY, DW_CHANGE_FREED | DW_MEMORY_DEVICE << 4, "Free (Device)" },
+		{ DW_DEVICE_MEMORY, DW_CHANGE_POOL_TRIMMED | DW_MEMORY_DEVICE << 4, "Trim Pool (Device)" },
+		{ DW_DEVICE_MEMORY, 15, "Memory (Unknown)" },
 		{ 15, 0, "(unknown)" },
 	};
 	char text[DW_DEVICE_NAME_BYTES];
