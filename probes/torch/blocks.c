@@ -5,7 +5,7 @@
  *
  * Called when a module is named (parameters.c), and by loop.c when an optimizer is created, has
  * loaded its state or steps for the first time. The block of a tensor is that of its storage.
- * Storages that were not allocated on the CPU (lazy, on other devices, mapped from a file) are at
+ * Storages that no recorded allocator gave out (lazy, mapped from a file) are at
  * addresses without a recorded block, so that a reader ignores them. Needs the interpreter's lock.
  */
 #include "torch.h"

@@ -56,8 +56,9 @@ class _Times:
     self_cuda_time_total = property(lambda self: self.self_device_time_total)
     # Of single calls, and where no device is recorded.
     device_time = device_time_total = self_device_time_total = 0.0
-    device_memory_usage = self_device_memory_usage = 0
-    cuda_memory_usage = self_cuda_memory_usage = 0
+    self_device_memory_usage = 0
+    cuda_memory_usage = property(lambda self: self.device_memory_usage)
+    self_cuda_memory_usage = property(lambda self: self.self_device_memory_usage)
     device_type = "DeviceType.CPU"
     use_device = None
     device_index = device_resource_id = 0
@@ -123,6 +124,10 @@ class FunctionEvent(_Times):
     def cpu_memory_usage(self):
         return self.self_cpu_memory_usage + sum(c.cpu_memory_usage for c in self.cpu_children)
 
+    @property
+    def device_memory_usage(self):
+        return self.self_device_memory_usage + sum(c.device_memory_usage for c in self.cpu_children)
+
     def append_cpu_child(self, child):
         child.cpu_parent = self
         self.cpu_children.append(child)
@@ -157,6 +162,8 @@ class FunctionEventAvg(_Times):
         self.use_device = "cuda" if "device_ns" in row else None
         self.cpu_memory_usage = row.get("total_bytes") or 0
         self.self_cpu_memory_usage = row.get("self_bytes") or 0
+        self.device_memory_usage = row.get("device_total_bytes") or 0
+        self.self_device_memory_usage = row.get("device_bytes") or 0
         self.input_shapes = row.get("input_shapes") or ""
         self.overload_name = row.get("overload") or ""
         self.stack = (row.get("stack") or "").split("\n") if row.get("stack") else []
@@ -170,7 +177,8 @@ class FunctionEventAvg(_Times):
         """Adds the calls of another; of the same operator, or the key is the first's."""
         self.count += other.count
         for name in ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total",
-                     "cpu_memory_usage", "self_cpu_memory_usage"):
+                     "cpu_memory_usage", "self_cpu_memory_usage", "device_memory_usage",
+                     "self_device_memory_usage"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.flops = (self.flops or 0) + (other.flops or 0)
         return self
@@ -225,6 +233,8 @@ class EventList(list):
                    device_ns=1e3 * sum(event.self_device_time_total for event in self),
                    self_bytes=sum(event.self_cpu_memory_usage for event in self),
                    total_bytes=sum(event.self_cpu_memory_usage for event in self),
+                   device_bytes=sum(event.self_device_memory_usage for event in self),
+                   device_total_bytes=sum(event.self_device_memory_usage for event in self),
                    flops=sum(event.flops or 0 for event in self))
         return FunctionEventAvg(row)
 
@@ -335,16 +345,18 @@ def _each(trace, take):
 
 
 def _memory(events):
-    """Bytes by (thread, time): an allocation and its free, wherever that happens."""
+    """(time, bytes, whether a device has them) by thread: an allocation and its free, wherever that happens."""
     sizes, changes = {}, {}
     for event in sorted((e for e in events if e["type"] in (_ALLOC, _FREE)),
                         key=lambda e: (e["start_ns"], e["type"] == _ALLOC)):
         key = event["pid"], event["handle"]
         if event["type"] == _ALLOC:
-            change = sizes[key] = event["bytes"]
+            change, on_device = event["bytes"], not (event["detail"] or "cpu").startswith("cpu")
+            sizes[key] = change, on_device
         else:
-            change = -sizes.pop(key, 0)
-        changes.setdefault((event["pid"], event["tid"]), []).append((event["start_ns"], change))
+            change, on_device = sizes.pop(key, (0, False))
+            change = -change
+        changes.setdefault((event["pid"], event["tid"]), []).append((event["start_ns"], change, on_device))
     return changes
 
 
@@ -363,13 +375,15 @@ def _give_memory(calls, changes):
     """Each change is the innermost call's of its own thread at its time."""
     calls = sorted(calls, key=lambda c: (c.time_range.start, -c.time_range.end))
     at, open_calls = 0, []
-    for time_ns, change in changes:
+    for time_ns, change, on_device in changes:
         while at < len(calls) and calls[at].time_range.start * 1e3 <= time_ns:
             open_calls.append(calls[at])
             at += 1
         while open_calls and open_calls[-1].time_range.end * 1e3 < time_ns:
             open_calls.pop()
-        if open_calls:
+        if open_calls and on_device:
+            open_calls[-1].self_device_memory_usage += change
+        elif open_calls:
             open_calls[-1].self_cpu_memory_usage += change
 
 

@@ -54,4 +54,10 @@
 #define DW_COUNTER_SAMPLES "batch samples"         /* samples of the batch being made */
 #define DW_COUNTER_READY_BATCHES "DataLoader queue" /* batches ready at a request */
 
+/* ---- counters of memory ------------------------------------------------------------------------ */
+
+/* Behind the name of a device ("cuda:0 reserved"), in bytes: what an allocator has from the device for the
+ * blocks that it gives out. */
+#define DW_COUNTER_RESERVED " reserved"
+
 #endif

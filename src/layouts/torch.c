@@ -30,7 +30,7 @@ struct table {
 	struct dw_layout_widths most;
 	double self_us, device_us, flops_scale;
 	bool old;             /* PyTorch 1.13 */
-	bool overload, memory, shapes, stacks, flops;
+	bool overload, memory, device_memory, shapes, stacks, flops;
 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -172,6 +172,10 @@ static void torch_make_columns(struct table *table)
 		dw_torch_add_column(page, "CPU Mem", COLUMN, false);
 		dw_torch_add_column(page, "Self CPU Mem", COLUMN, false);
 	}
+	if (table->device_memory) {
+		dw_torch_add_column(page, "CUDA Mem", COLUMN, false);
+		dw_torch_add_column(page, "Self CUDA Mem", COLUMN, false);
+	}
 	dw_torch_add_column(page, "# of Calls", COLUMN, false);
 	if (table->shapes)
 		dw_torch_add_column(page, "Input Shapes",
@@ -282,6 +286,12 @@ static bool torch_put_row(const struct table *table, const struct dw_torch_row *
 		torch_memory_text(table, row->total_bytes, buffer);
 		dw_torch_put_text(page, column++, buffer);
 		torch_memory_text(table, row->self_bytes, buffer);
+		dw_torch_put_text(page, column++, buffer);
+	}
+	if (table->device_memory) {
+		torch_memory_text(table, row->device_total_bytes, buffer);
+		dw_torch_put_text(page, column++, buffer);
+		torch_memory_text(table, row->device_bytes, buffer);
 		dw_torch_put_text(page, column++, buffer);
 	}
 	snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)row->stat.count);
@@ -408,6 +418,9 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 	table.self_us = (double)table.calls->self_ns / 1e3;
 	table.overload = ask.group.overload && !table.old;
 	table.memory = table.calls->has_memory;
+	/* As in PyTorch: only where some call has more of it after than before. */
+	for (size_t i = 0; i < table.calls->count; i++)
+		table.device_memory |= table.calls->rows[i].device_bytes > 0;
 	table.shapes = ask.group.shapes;
 	table.stacks = ask.group.stack_frames > 0;
 	table.flops = table.calls->has_flops && torch_asked_for_flops(dw_model_source(model));

@@ -20,7 +20,7 @@ struct dw_torch_column {
 
 struct dw_torch_page {
 	FILE *file;
-	struct dw_torch_column columns[16];
+	struct dw_torch_column columns[20];
 	size_t column_count;
 };
 

@@ -21,7 +21,8 @@ static double torch_order_total_of(const struct dw_call_row *call)
 	X(device "_time", (double)row->device_ns / (double)call->stat.count)                 \
 	X(device "_time_total", (double)row->device_ns)                                      \
 	X("self_" device "_time_total", (double)row->self_device_ns)                         \
-	X(device "_memory_usage", 0) X("self_" device "_memory_usage", 0)
+	X(device "_memory_usage", (double)call->device_total_bytes)                          \
+	X("self_" device "_memory_usage", (double)call->device_bytes)
 #define SORTS(X)                                                                          \
 	X("self_cpu_time_total", (double)call->stat.self_ns) X("self_ns", (double)call->stat.self_ns) \
 	X("cpu_time_total", torch_order_total_of(call)) X("total_ns", torch_order_total_of(call)) \

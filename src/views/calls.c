@@ -16,9 +16,8 @@
 #include "views/device.h"
 
 /* All possible columns, in order. */
-enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, FLOPS, INPUT_SHAPES,
-       STACK,
-	CATEGORY, KINDS };
+enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, DEVICE_BYTES,
+       DEVICE_TOTAL_BYTES, FLOPS, INPUT_SHAPES, STACK, CATEGORY, KINDS };
 #define MOST_COLUMNS (KINDS + DW_VIEW_STAT_COUNT + DW_VIEW_DEVICE_COUNT)
 
 struct filling {
@@ -46,6 +45,10 @@ static size_t calls_choose_columns(struct filling *filling, const struct dw_grou
 		{ SHARE, true, DW_COLUMN("share", "of self time", RATIO, REAL, .bar = true) },
 		{ SELF_BYTES, calls->has_memory, DW_COLUMN("self_bytes", "self memory", BYTES, INT) },
 		{ TOTAL_BYTES, calls->has_memory, DW_COLUMN("total_bytes", "memory", BYTES, INT) },
+		{ DEVICE_BYTES, calls->has_device_memory,
+		  DW_COLUMN("device_bytes", "self device memory", BYTES, INT) },
+		{ DEVICE_TOTAL_BYTES, calls->has_device_memory,
+		  DW_COLUMN("device_total_bytes", "device memory", BYTES, INT) },
 		{ FLOPS, calls->has_flops, DW_COLUMN("flops", "FLOPs", NONE, REAL) },
 		{ INPUT_SHAPES, group->shapes,
 		  DW_COLUMN("input_shapes", "input shapes", NONE, TEXT, .data_only = true) },
@@ -128,6 +131,10 @@ static void calls_put_row(struct filling *filling, const struct dw_call_row *fro
 	if (at[SELF_BYTES] >= 0) {
 		dw_cell_int(&row[at[SELF_BYTES]], from->self_bytes);
 		dw_cell_int(&row[at[TOTAL_BYTES]], from->total_bytes);
+	}
+	if (at[DEVICE_BYTES] >= 0) {
+		dw_cell_int(&row[at[DEVICE_BYTES]], from->device_bytes);
+		dw_cell_int(&row[at[DEVICE_TOTAL_BYTES]], from->device_total_bytes);
 	}
 	if (at[FLOPS] >= 0 && from->flops)
 		dw_cell_real(&row[at[FLOPS]], (double)from->flops);

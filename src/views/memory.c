@@ -2,6 +2,7 @@
  * memory: who allocates, who holds it at the peak, what is left at the end?
  *
  *   categories  memory by purpose: at the peak, at the end, in total
+ *   reserved    what allocators of devices hold, and how much of it is unused; only where it is recorded
  *   peak        operators and ranges that allocated the memory that was live at the peak
  *   allocators  operators and ranges that allocate most, with and without those they call
  *   timeline    bytes by category over time, for CSV, JSON and pictures
@@ -204,6 +205,48 @@ static void memory_note(struct dwell_table *table, const struct dw_source *sourc
 		              memory->doubled == 1 ? "its" : "their");
 }
 
+/* ---- reserved by allocators of devices ------------------------------------------------------- */
+
+static const struct dw_column reserved_columns[] = {
+	DW_COLUMN("device", "device", NONE, TEXT),
+	DW_COLUMN("peak_bytes", "allocated at the peak", BYTES, INT),
+	DW_COLUMN("reserved_bytes", "reserved then", BYTES, INT),
+	DW_COLUMN("unused_bytes", "unused", BYTES, INT),
+	DW_COLUMN("unused", "of the reserved", RATIO, REAL, .bar = true),
+	DW_COLUMN("most_reserved_bytes", "reserved at most", BYTES, INT),
+};
+
+static struct dwell_table *memory_reserved_table(struct dw_model *model, const struct dw_memory *memory,
+                                                 struct dwell_error *error)
+{
+	struct dwell_table *table = dw_view_table("memory", reserved_columns,
+	                                          sizeof reserved_columns / sizeof *reserved_columns, error);
+	char buffer[256];
+
+	if (!table)
+		return NULL;
+	table->part = "reserved";
+	for (size_t i = 0; i < memory->pool_count; i++) {
+		const struct dw_memory_pool *pool = &memory->pools[i];
+		uint64_t peak = pool->all.at_peak_bytes, reserved = pool->reserved_bytes;
+		uint64_t unused = reserved > peak ? reserved - peak : 0;
+		struct dw_cell *row;
+
+		if (!pool->most_reserved_bytes)
+			continue;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
+		dw_cell_int(&row[1], (int64_t)peak);
+		dw_cell_int(&row[2], (int64_t)reserved);
+		dw_cell_int(&row[3], (int64_t)unused);
+		if (reserved)
+			dw_cell_real(&row[4], memory_of(unused, reserved));
+		dw_cell_int(&row[5], (int64_t)pool->most_reserved_bytes);
+	}
+	dw_table_note(table, "Reserved but unused memory is cached or fragmented: PyTorch's allocator keeps it for later blocks.");
+	return table;
+}
+
 /* ---- by owner ------------------------------------------------------------------------------ */
 
 static const struct dw_column peak_columns[] = {
@@ -343,20 +386,25 @@ static struct dwell_table *memory_view(struct dw_model *model,
                                        struct dwell_error *error)
 {
 	const struct dw_memory *memory = dw_model_memory(model, error);
-	struct dwell_table *first = memory ? memory_categories_table(model, memory, error) : NULL;
+	struct dwell_table *first = memory ? memory_categories_table(model, memory, error) : NULL, *last = first;
+	bool reserved = false;
 
 	if (!first)
 		return NULL;
 	memory_head(first, model, memory);
-	first->next = memory_owners_table(model, memory, true, error);
-	if (first->next)
-		first->next->next = memory_owners_table(model, memory, false, error);
-	if (first->next && first->next->next) {
-		memory_note(first->next->next, dw_model_source(model),
-		            memory); /* below what people read last */
-		first->next->next->next = memory_timeline_table(model, memory, error);
+	for (size_t i = 0; i < memory->pool_count; i++)
+		reserved |= memory->pools[i].most_reserved_bytes > 0;
+	if (reserved)
+		last = last->next = memory_reserved_table(model, memory, error);
+	if (last)
+		last = last->next = memory_owners_table(model, memory, true, error);
+	if (last)
+		last = last->next = memory_owners_table(model, memory, false, error);
+	if (last) {
+		memory_note(last, dw_model_source(model), memory); /* below what people read last */
+		last = last->next = memory_timeline_table(model, memory, error);
 	}
-	if (first->next && first->next->next && first->next->next->next)
+	if (last)
 		return first;
 	dw_table_destroy(first);
 	return NULL;

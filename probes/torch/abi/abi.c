@@ -6,11 +6,14 @@
 #include "private.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ALLOC "_ZN3c109alloc_cpuEm"
 #define FREE "_ZN3c108free_cpuEPv"
+#define REPORT_MEMORY "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
+#define REPORT_MEMORY_1 "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE" /* PyTorch 1 */
 #define SET_STATE "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE"
 #define FINALIZE "_ZN4c10d7Reducer17finalize_backwardEv"
 #define REDUCE_BUCKET "_ZN4c10d7Reducer17all_reduce_bucketERNS0_6BucketE"
@@ -62,6 +65,8 @@ static const struct {
 	[DWP_ABI_SCRIPT] = { "script", "stacks have no frames of TorchScript", "returns a script's calls" },
 	[DWP_ABI_STATES] = { "states", "recording a backward takes longer", NULL },
 	[DWP_ABI_ALLOCATOR] = { "allocator", "allocations on the CPU are not recorded", "calls its allocator" },
+	[DWP_ABI_DEVICE_ALLOCATOR] = { "device allocator", "allocations on devices are not recorded",
+	                               "calls an allocator's report" },
 	[DWP_ABI_REDUCER] = { "reducer", "waits of DistributedDataParallel are not recorded",
 	                      "calls its reducer" },
 };
@@ -186,6 +191,49 @@ void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_
 		dwp_abi_replace(free_slot, (void *)(uintptr_t)ours->free);
 	else
 		dwp_abi_lacks(DWP_ABI_ALLOCATOR);
+}
+
+/* Paths of PyTorch's libraries with allocators of devices: libc10_cuda.so, libc10_hip.so, ... */
+struct device_libraries {
+	char paths[4][1024];
+	unsigned count;
+};
+
+static int abi_see_device_library(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct device_libraries *found = data;
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	size_t length = slash ? strlen(info->dlpi_name) : 0;
+
+	if (slash && strncmp(slash, "/libc10_", 8) == 0 && length < sizeof *found->paths &&
+	    found->count < sizeof found->paths / sizeof *found->paths)
+		memcpy(found->paths[found->count++], info->dlpi_name, length + 1);
+	return 0;
+}
+
+static bool abi_replace_report_of(const char *path, const char *function, torch_report_memory *ours)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+	void **slot = library ? dwp_abi_find_any_slot(library, function) : NULL;
+
+	return slot && dwp_abi_replace(slot, (void *)(uintptr_t)ours);
+}
+
+void dwp_abi_replace_report_memory(torch_report_memory *ours, torch_report_memory **real)
+{
+	struct device_libraries found = { .count = 0 };
+	const char *function = REPORT_MEMORY;
+	bool replaced = false;
+
+	if (libraries.c10 && !dlsym(libraries.c10, function))
+		function = REPORT_MEMORY_1;
+	*(void **)real = libraries.c10 ? dlsym(libraries.c10, function) : NULL;
+	/* Not opened inside the walk: the loader holds its lock there. */
+	dl_iterate_phdr(abi_see_device_library, &found);
+	for (unsigned i = 0; *real && !dwp_abi_breaks(DWP_ABI_DEVICE_ALLOCATOR) && i < found.count; i++)
+		replaced |= abi_replace_report_of(found.paths[i], function, ours);
+	if (found.count && !replaced)
+		dwp_abi_lacks(DWP_ABI_DEVICE_ALLOCATOR);
 }
 
 /* Returns false if this PyTorch does not call the function through its linkage table. */

@@ -24,6 +24,8 @@
  *   script     jit::currentCallstack()    search: a known call    (the search itself)
  *   states     RecordFunctionTLS          fixed fields            a known change
  *   allocator  linkage table of libc10    symbols                 the slot is found
+ *   devices'   linkage tables of libc10_cuda symbols               the slot is found
+ *     allocator  and the like
  *   reducer    linkage table of libtorch  symbols                 the slot is found
  *
  * The build option torch_abi=disabled leaves out the questions that read PyTorch's memory: names,
@@ -181,6 +183,18 @@ struct torch_allocator {
 /* Makes PyTorch call `ours` instead of its allocator for the CPU, and stores PyTorch's functions in
  * `real`. The replacement cannot be undone. */
 void dwp_abi_replace_allocator(const struct torch_allocator *ours, struct torch_allocator *real);
+
+/* c10::Device: c10::DeviceType and the device's index. C and C++ pass it in the same way. */
+struct torch_device {
+	int8_t type, index;
+};
+/* What an allocator of a device calls for each block: `bytes` is negative for a free. `allocated` and
+ * `reserved` are the allocator's sums of the device afterwards. */
+typedef void torch_report_memory(void *address, int64_t bytes, size_t allocated, size_t reserved,
+                                 struct torch_device device);
+/* Makes the allocators of devices call `ours` instead of PyTorch's function, which is stored in `real`.
+ * Nothing happens if PyTorch has loaded no such allocator. The replacement cannot be undone. */
+void dwp_abi_replace_report_memory(torch_report_memory *ours, torch_report_memory **real);
 
 /* Functions of DistributedDataParallel's reducer, which may throw: the one that it calls at the end
  * of a backward, and the one that starts to reduce the gradients of a bucket. */

@@ -30,6 +30,7 @@ enum dwp_abi_question {
 	DWP_ABI_SCRIPT,
 	DWP_ABI_STATES,
 	DWP_ABI_ALLOCATOR,
+	DWP_ABI_DEVICE_ALLOCATOR,
 	DWP_ABI_REDUCER,
 	DWP_ABI_QUESTIONS
 };
@@ -61,6 +62,8 @@ void dwp_abi_find_states(void *library, void *cpu);
 /* The slot of the linkage table through which the library `handle` calls a function; NULL if it
  * does not call that function. */
 void **dwp_abi_find_slot(void *handle, const char *function);
+/* The same; also where the library was built to call functions without a linkage table. */
+void **dwp_abi_find_any_slot(void *handle, const char *function);
 /* Stores `to` in the slot. Another thread may still call the old function once. Returns false if
  * the slot cannot be made writable. */
 bool dwp_abi_replace(void **slot, void *to);

@@ -4,8 +4,7 @@
  * Memory may be allocated in one stream and freed in another, but a pass reads one stream after the
  * other. So the changes of each stream are collected first. Then those of all
  * streams of a process are visited in order of time, and a table of what is allocated now says what a
- * free subtracts. A free of memory that was allocated before the recording counts 0 bytes. Memory of
- * devices counts 0 bytes too: the columns show CPU memory.
+ * free subtracts. A free of memory that was allocated before the recording counts 0 bytes.
  */
 #include "model/core/freed_bytes.h"
 
@@ -19,7 +18,7 @@
 #include "model/core/product.h"
 #include "model/core/scope.h"
 
-#define IS_FREE INT64_MIN /* as the bytes of a change, until they are known */
+#define MOST_BYTES ((uint64_t)1 << 60)
 
 struct freed_all {
 	struct dw_freed_stream *streams;
@@ -71,10 +70,15 @@ static void freed_note(void *state, uint64_t now, const struct dw_record *record
 		return;
 	}
 	change->address = dw_record_u64(record, 0);
-	change->bytes = IS_FREE;
-	if (record->kind == DW_ALLOC)
-		change->bytes = walk->on_device[walk->symbol_by_id[id]]
-		                    ? 0 : (int64_t)(dw_record_u64(record, 2) & INT64_MAX);
+	change->bytes = 0;
+	change->on_device = false;
+	change->is_free = record->kind == DW_FREE;
+	if (record->kind == DW_ALLOC) {
+		uint64_t bytes = dw_record_u64(record, 2); /* a damaged trace may have any value */
+
+		change->bytes = (int64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES);
+		change->on_device = walk->on_device[walk->symbol_by_id[id]];
+	}
 	*ticks = now;
 	stream->count++;
 }
@@ -111,7 +115,7 @@ static void freed_walk_stream(void *context, unsigned worker, size_t at)
 
 struct freed_live {
 	struct dw_live live;
-	int64_t *bytes; /* by number */
+	struct dw_freed_change *allocations; /* by number */
 	size_t capacity;
 };
 
@@ -119,17 +123,19 @@ static bool freed_settle(struct freed_live *live, struct dw_freed_change *change
 {
 	uint32_t number = dw_live_find(&live->live, change->address, 0);
 
-	if (change->bytes == IS_FREE) {
-		change->bytes = number == DW_MAP_NONE ? 0 : -live->bytes[number];
-		if (number != DW_MAP_NONE)
-			dw_live_remove(&live->live, number);
+	if (change->is_free) {
+		if (number == DW_MAP_NONE)
+			return true;
+		change->bytes = -live->allocations[number].bytes;
+		change->on_device = live->allocations[number].on_device;
+		dw_live_remove(&live->live, number);
 		return true;
 	}
 	if (number == DW_MAP_NONE)
 		number = dw_live_add(&live->live, change->address, 0);
-	if (number == DW_MAP_NONE || !DW_GROW(&live->bytes, &live->capacity, number))
+	if (number == DW_MAP_NONE || !DW_GROW(&live->allocations, &live->capacity, number))
 		return false;
-	live->bytes[number] = change->bytes;
+	live->allocations[number] = *change;
 	return true;
 }
 
@@ -174,7 +180,7 @@ static bool freed_settle_process(const struct freed_collect *collect, uint32_t p
                                  struct freed_heap *heap)
 {
 	const struct dw_source *source = collect->model->source;
-	struct freed_live live = { .bytes = NULL };
+	struct freed_live live = { .allocations = NULL };
 	bool good = true;
 
 	heap->count = 0;
@@ -193,7 +199,7 @@ static bool freed_settle_process(const struct freed_collect *collect, uint32_t p
 		freed_sift(heap, 0);
 	}
 	dw_live_reset(&live.live);
-	free(live.bytes);
+	free(live.allocations);
 	return good;
 }
 

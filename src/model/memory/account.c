@@ -248,6 +248,44 @@ static bool account_allocate(struct dw_memory_account *account, const struct dw_
 	return true;
 }
 
+/* The symbol of an allocation on the device whose counter this is; DW_NO_INDEX: there is none. */
+static uint32_t account_find_reserving(const struct dw_memory_account *account, uint32_t counter)
+{
+	const struct dw_model *model = account->model;
+	size_t length = dw_memory_reserved_device(&model->symbols[counter]);
+
+	for (uint32_t i = 0; i < model->symbol_count; i++) {
+		const struct dw_symbol *symbol = &model->symbols[i];
+
+		if (symbol->category == DWELL_CATEGORY_ALLOCATION && symbol->detail &&
+		    strncmp(symbol->detail, model->symbols[counter].name, length) == 0 && !symbol->detail[length])
+			return i;
+	}
+	return DW_NO_INDEX;
+}
+
+/* The counter stands before the first block, so its device may be new. */
+static bool account_reserve(struct dw_memory_account *account, const struct dw_memory_event *event)
+{
+	uint32_t counter = event->symbol, index, symbol;
+	struct dw_memory_device *device;
+
+	if (!account->device_by_symbol[counter]) {
+		symbol = account_find_reserving(account, counter);
+		index = symbol == DW_NO_INDEX ? DW_NO_INDEX : account_find_device(account, symbol);
+		if (index == DW_NO_INDEX)
+			return symbol == DW_NO_INDEX;
+		account->device_by_symbol[counter] = (uint8_t)(index + 1);
+	}
+	device = &account->devices[account->device_by_symbol[counter] - 1u];
+	account_end_level(account, device, event->ticks);
+	account_catch_up(device, &device->reserved);
+	device->reserved.now = event->bytes;
+	if (account_in_scope(account, event->ticks) && event->bytes > device->most_reserved)
+		device->most_reserved = event->bytes;
+	return true;
+}
+
 void dw_memory_account_put(struct dw_memory_account *account, const struct dw_memory_event *event)
 {
 	bool counts = account_in_scope(account, event->ticks), is_free = event->type == DW_MEMORY_FREE;
@@ -255,6 +293,10 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 
 	if (event->type == DW_MEMORY_SAID || account->failed)
 		return;
+	if (event->type == DW_MEMORY_RESERVED) {
+		account->failed = !account_reserve(account, event);
+		return;
+	}
 	number = dw_live_find(&account->live, event->address, 0);
 	if (is_free && number == DW_MAP_NONE) {
 		/* In a scope of threads, a thread out of scope may have allocated it. */
@@ -309,6 +351,7 @@ void dw_memory_account_end(struct dw_memory_account *account)
 
 		account_end_level(account, device,
 		                  account->to_ticks > device->since ? account->to_ticks : device->since);
+		account_catch_up(device, &device->reserved);
 		for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++) {
 			account_catch_up(device, &device->levels[kind]);
 			device->kinds[kind].at_peak_bytes = device->levels[kind].at_peak;

@@ -33,6 +33,8 @@ struct dw_memory_device {
 	uint64_t since; /* when the level last changed */
 	const struct dw_interval *interval;
 	struct dw_memory_level levels[DW_MEMORY_KIND_COUNT];
+	struct dw_memory_level reserved; /* by the allocator; 0: unknown */
+	uint64_t most_reserved;
 	struct dw_memory_use kinds[DW_MEMORY_KIND_COUNT];
 	struct dw_memory_bucket *buckets; /* DW_MEMORY_POINTS - 1: the peak may add a point */
 };

@@ -399,6 +399,8 @@ static bool memory_make_pool(struct dw_memory_pool *pool, const struct dw_memory
 	memcpy(pool->kinds, device->kinds, sizeof pool->kinds);
 	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++)
 		memory_add_use(&pool->all, &pool->kinds[kind]);
+	pool->most_reserved_bytes = device->most_reserved;
+	pool->reserved_bytes = device->reserved.at_peak;
 	pool->peak_ns = dw_source_ns(clock, device->peak_ticks);
 	pool->peak_step =
 		device->peak ? memory_find_step(source, account->process, device->peak_ticks) : DW_NO_INDEX;

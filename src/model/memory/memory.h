@@ -76,6 +76,9 @@ struct dw_memory_pool {
 	uint32_t process;                                      /* index */
 	const char *device;                                    /* "cpu"; never NULL */
 	struct dw_memory_use all, kinds[DW_MEMORY_KIND_COUNT]; /* kinds sum to all */
+	/* By the allocator of a device, which gives out blocks of it: at most, and at the peak of what it had given
+	 * out. 0: not recorded. */
+	uint64_t most_reserved_bytes, reserved_bytes;
 	uint64_t peak_ns;
 	uint32_t peak_step;             /* index into source steps, or DW_NO_INDEX */
 	struct dw_memory_owner *owners; /* by bytes at the peak, then bytes allocated */

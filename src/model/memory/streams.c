@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "format/keys.h"
 #include "model/memory/kinds.h"
 #include "model/memory/streams.h"
 #include "model/core/scope.h"
@@ -135,6 +136,35 @@ static uint32_t stream_symbol(const struct dw_memory_stream *stream, uint32_t id
 	return stream->symbol_by_id[id < stream->pass.walk.op_count ? id : 0];
 }
 
+size_t dw_memory_reserved_device(const struct dw_symbol *symbol)
+{
+	size_t length = strlen(symbol->name), tail = strlen(DW_COUNTER_RESERVED);
+
+	return symbol->category == DWELL_CATEGORY_COUNTER && symbol->detail && strcmp(symbol->detail, "bytes") == 0 &&
+	               length > tail && strcmp(symbol->name + length - tail, DW_COUNTER_RESERVED) == 0
+	           ? length - tail : 0;
+}
+
+static void stream_add_reserved(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record)
+{
+	uint32_t symbol = stream_symbol(stream, record->id);
+	uint64_t bits = dw_record_u64(record, 0);
+	struct dw_memory_event *event;
+	double value;
+
+	if (!dw_memory_reserved_device(&stream->pass.walk.model->symbols[symbol]))
+		return;
+	event = DW_GROW(&stream->events, &stream->capacity, stream->count);
+	if (!event) {
+		stream->failed = true;
+		return;
+	}
+	memcpy(&value, &bits, sizeof value);
+	stream->count++;
+	*event = (struct dw_memory_event){ .ticks = ticks, .type = DW_MEMORY_RESERVED, .symbol = symbol,
+		.bytes = value > 0 && value < 1e18 ? (uint64_t)value : 0 };
+}
+
 static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
                              const struct dw_record *record, enum dw_memory_event_type type)
 {
@@ -173,6 +203,9 @@ static void memory_note(void *state, uint64_t ticks, const struct dw_record *rec
 		break;
 	case DW_FREE:
 		stream_add_event(stream, ticks, record, DW_MEMORY_FREE);
+		break;
+	case DW_COUNTER:
+		stream_add_reserved(stream, ticks, record);
 		break;
 	case DW_EXT:
 		if (record->id == (DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS))

@@ -14,7 +14,8 @@
 enum dw_memory_event_type {
 	DW_MEMORY_ALLOC,
 	DW_MEMORY_FREE,
-	DW_MEMORY_SAID, /* names the kind of a live block; only the first pass uses it */
+	DW_MEMORY_RESERVED, /* a counter's value: what a device's allocator has */
+	DW_MEMORY_SAID,     /* names the kind of a live block; only the first pass uses it */
 };
 
 /* The phase that a range marks; dw_memory_roles() finds it by row. */
@@ -61,6 +62,10 @@ struct dw_memory_stream {
 	size_t at, count, capacity;
 	bool failed;
 };
+
+/* The length of the device's name in that of a counter of what the device's allocator has reserved; 0: it is
+ * another counter. */
+size_t dw_memory_reserved_device(const struct dw_symbol *symbol);
 
 /* Reads chunks until there is an event at `at`. False at the end or when out of memory. */
 bool dw_memory_stream_fill(struct dw_memory_stream *stream);

@@ -28,7 +28,7 @@
 
 struct call_sum {
 	struct dw_tally tally;
-	int64_t self_bytes, total_bytes;
+	int64_t self_bytes[2], total_bytes[2]; /* of the CPU, of devices */
 	uint64_t flops, first_ns; /* UINT64_MAX: none yet */
 	uint64_t first_ticks;     /* duration of the first call */
 	uint64_t nested;          /* ticks: sum of durations minus the time in which a call is open */
@@ -214,7 +214,7 @@ static bool step_row_finish(struct step_row *steps, struct call_sums *sums)
 
 struct frame {
 	struct dw_frame frame;      /* in the chain if it counts */
-	int64_t bytes, child_bytes; /* of the call itself; of its children */
+	int64_t bytes[2], child_bytes[2]; /* of the call itself; of its children: of the CPU, of devices */
 	uint32_t symbol;            /* merged symbol */
 	uint32_t stack;             /* STACK id, its own or that of the range around it; 0: none */
 	bool covered;               /* a call around it has FLOPs, which include its own */
@@ -234,7 +234,7 @@ struct pass {
 	struct dw_nesting *nestings; /* by class; for the current stream */
 	struct dw_frames frames;
 	uint64_t self_ticks;
-	bool has_async, failed;
+	bool has_async, any_on_device, failed;
 };
 
 struct calls {
@@ -275,8 +275,10 @@ static struct call_sum *calls_add(struct calls *calls, const struct frame *frame
 	                dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
 	                dw_file_scale(ticks - frame->frame.start, ratio),
 	                dw_file_scale(self, ratio));
-	row->self_bytes += frame->bytes;
-	row->total_bytes += frame->bytes + frame->child_bytes;
+	for (int i = 0; i < 2; i++) {
+		row->self_bytes[i] += frame->bytes[i];
+		row->total_bytes[i] += frame->bytes[i] + frame->child_bytes[i];
+	}
 	return row;
 }
 
@@ -318,7 +320,8 @@ static void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	struct frame *frame = place;
 	uint32_t symbol = calls->symbol_by_id[id < calls->pass.walk.op_count ? id : 0];
 
-	frame->bytes = frame->child_bytes = 0;
+	memset(frame->bytes, 0, sizeof frame->bytes);
+	memset(frame->child_bytes, 0, sizeof frame->child_bytes);
 	frame->stack = calls->pass.depth > 1 ? frame[-1].stack : 0;
 	frame->covered = false;
 	if (!pass->counts[symbol] || !dw_pass_in_scope(&calls->pass, ticks))
@@ -366,8 +369,8 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	if (row && !frame->covered)
 		row->flops += pass->flops[frame->symbol];
 	pass->self_ticks += dw_file_scale(self, calls->ratio);
-	if (around)
-		around->child_bytes += frame->bytes + frame->child_bytes;
+	for (int i = 0; around && i < 2; i++)
+		around->child_bytes[i] += frame->bytes[i] + frame->child_bytes[i];
 }
 
 static void calls_unnest(void *state, uint32_t place)
@@ -384,6 +387,7 @@ static void calls_note(void *state, uint64_t ticks, const struct dw_record *reco
 	struct frame *innermost = DW_PASS_INNERMOST(&calls->pass, struct frame);
 	uint32_t counted = calls->pass.top[CHAIN];
 	int64_t change;
+	bool on_device;
 
 	switch (record->kind) {
 	case DW_STACK:
@@ -392,10 +396,11 @@ static void calls_note(void *state, uint64_t ticks, const struct dw_record *reco
 		break;
 	case DW_ALLOC:
 	case DW_FREE:
-		change = dw_freed_bytes_next(&pass->memory, dw_record_u64(record, 0));
+		change = dw_freed_bytes_next_on(&pass->memory, dw_record_u64(record, 0), &on_device);
 		pass->memory.any |= dw_pass_in_scope(&calls->pass, ticks);
+		pass->any_on_device |= on_device && dw_pass_in_scope(&calls->pass, ticks);
 		if (counted && !calls->pass.folded)
-			call_frame_at(calls, counted)->bytes += change;
+			call_frame_at(calls, counted)->bytes[on_device] += change;
 		break;
 	case DW_ASYNC_BEGIN:
 		pass->has_async = true;
@@ -503,8 +508,10 @@ static bool calls_make_rows(struct pass *pass)
 		row->stack = is_step || from->is_async ? NULL : pass->groups.prefixes[from->prefix];
 		row->is_async = from->is_async;
 		dw_tally_stat_nested(&from->tally, from->nested, ns_per_tick, &row->stat);
-		row->self_bytes = from->self_bytes;
-		row->total_bytes = from->total_bytes;
+		row->self_bytes = from->self_bytes[0];
+		row->total_bytes = from->total_bytes[0];
+		row->device_bytes = from->self_bytes[1];
+		row->device_total_bytes = from->total_bytes[1];
 		row->flops = from->flops;
 		row->first_ns = from->first_ns;
 		row->first_end_ns = from->first_ns + dw_whole((double)from->first_ticks * ns_per_tick + 0.5);
@@ -513,6 +520,7 @@ static bool calls_make_rows(struct pass *pass)
 	}
 	calls->self_ns = dw_whole((double)pass->self_ticks * ns_per_tick + 0.5);
 	calls->has_memory = pass->memory.any;
+	calls->has_device_memory = pass->any_on_device;
 	calls->has_stacks = pass->groups.any_stack;
 	if (calls->count)
 		qsort(calls->rows, calls->count, sizeof *calls->rows, calls_compare_rows);

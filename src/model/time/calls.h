@@ -38,6 +38,7 @@ struct dw_call_row {
 	bool is_async;            /* asynchronous ranges: no self time, no children */
 	struct dw_stat stat;
 	int64_t self_bytes, total_bytes; /* CPU memory */
+	int64_t device_bytes, device_total_bytes; /* memory of all devices, likewise */
 	uint64_t flops;
 	uint64_t first_ns, first_end_ns; /* of the first call */
 };
@@ -47,7 +48,7 @@ struct dw_calls {
 	size_t count;
 	uint64_t self_ns;         /* of all calls, including those that top_level omits */
 	uint64_t overlapping;     /* calls that ended while a later one was open */
-	bool has_shapes, has_stacks, has_memory, has_flops; /* such data was recorded */
+	bool has_shapes, has_stacks, has_memory, has_device_memory, has_flops; /* such data was recorded */
 };
 
 /* Whether calls of this symbol are rows. */
