@@ -303,6 +303,8 @@ DWELL_API void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *
  * id dwell_intern_args() returns (0: unknown); of several texts of one range the last one counts. */
 DWELL_API uint32_t dwell_intern_args(const char *json);
 DWELL_API void dwell_args(uint32_t text);
+/* The same of the next dwell_mark() or dwell_async_begin() of this site in this thread. */
+DWELL_API void dwell_args_next(struct dwell_site *site, uint32_t text);
 
 /* For probes that see communication. Says that the innermost open range of this thread, of category
  * DWELL_CATEGORY_COMMUNICATION, belongs to a collective of a group of ranks. `group` is an id of

@@ -81,27 +81,56 @@ bool dwi_arguments_again(const struct dwi_domain *domain, uint64_t key)
 	return true;
 }
 
-void dwi_arguments(const struct dwi_domain *domain, uint64_t key, const char *json)
+/* The id of the text, which the thread keeps; 0: the trace has no space for it. */
+static uint32_t args_keep(struct dwi_thread *thread, uint64_t key, const char *json)
 {
-	struct dwi_thread *thread;
-	struct dwi_open *open = dwi_innermost(domain, 0, &thread);
 	uint32_t text;
 
-	if (!open || !open->began)
-		return;
 	if (__atomic_load_n(&args_full, __ATOMIC_RELAXED)) {
 		dwell_probe_lost(1);
-		return;
+		return 0;
 	}
 	text = dwell_intern_args(json);
 	if (!text)
-		return;
+		return 0;
 	thread->known_args[key % DWI_CACHE].key = 0; /* a signal handler between finds no match */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->known_args[key % DWI_CACHE].text = text;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->known_args[key % DWI_CACHE].key = key;
-	args_record(thread, text);
+	return text;
+}
+
+void dwi_arguments(const struct dwi_domain *domain, uint64_t key, const char *json)
+{
+	struct dwi_thread *thread;
+	struct dwi_open *open = dwi_innermost(domain, 0, &thread);
+	uint32_t text = open && open->began ? args_keep(thread, key, json) : 0;
+
+	if (text)
+		args_record(thread, text);
+}
+
+bool dwi_next_arguments_again(struct dwi_name *name, uint64_t key)
+{
+	struct dwi_thread *thread = dwi_thread_here();
+
+	if (!thread || thread->known_args[key % DWI_CACHE].key != key)
+		return false;
+	dwell_args_next(&name->site, thread->known_args[key % DWI_CACHE].text);
+	return true;
+}
+
+void dwi_next_arguments(struct dwi_name *name, uint64_t key, const char *json)
+{
+	struct dwi_thread *thread = dwi_thread_here();
+	uint32_t text = thread ? args_keep(thread, key, json) : 0;
+
+	if (!text)
+		return;
+	if (!args_are_bounded(text))
+		__atomic_store_n(&args_full, 1, __ATOMIC_RELAXED);
+	dwell_args_next(&name->site, text);
 }
 
 size_t dwi_json_number(double value, char *json, size_t size)

@@ -10,7 +10,7 @@
  *   push and pop    ranges that nest in their thread, in their domain
  *   start and end   ranges that need not nest; the number that start returns finds the name at the end
  *   marks           moments
- *   category, colour, payload of a pushed range are its arguments; structured payloads: payload.h
+ *   category, colour and payload are arguments of the range or mark: nvtx_args.c; structured ones: payload.h
  */
 #include "payload.h"
 
@@ -123,139 +123,11 @@ static struct dwi_name *nvtx_name(struct dwi_domain *domain, enum dwi_use use,
 	return name ? name : dwi_name(domain, use, NULL);
 }
 
-/* ---- arguments of a pushed range ------------------------------------------------------------------ */
-
-static struct {
-	uint64_t key;      /* atomic; of domain and number; 0: free */
-	const char *name;  /* atomic */
-} categories[1024];
-static uint32_t category_names; /* atomic; changes with each name */
-
-static void nvtx_category_name(const struct dwi_domain *domain, uint32_t category, const char *name)
-{
-	uint64_t key = dwi_key(domain, category, 0, 0);
-	size_t length = name ? strnlen(name, 200) : 0;
-	char *copy = dwi_memory(length + 1);
-
-	if (!copy || !length)
-		return;
-	memcpy(copy, name, length);
-	for (uint64_t i = 0; i < 16; i++) {
-		uint64_t none = 0, *place = &categories[(key + i) & 1023].key;
-
-		if (__atomic_load_n(place, __ATOMIC_RELAXED) == key ||
-		    __atomic_compare_exchange_n(place, &none, key, false, __ATOMIC_RELAXED,
-		                                __ATOMIC_RELAXED) || none == key) {
-			__atomic_store_n(&categories[(key + i) & 1023].name, copy, __ATOMIC_RELEASE);
-			__atomic_fetch_add(&category_names, 1, __ATOMIC_RELEASE);
-			return;
-		}
-	}
-}
-
-static const char *nvtx_category_find(const struct dwi_domain *domain, uint32_t category)
-{
-	uint64_t key = dwi_key(domain, category, 0, 0);
-
-	for (uint64_t i = 0; i < 16; i++)
-		if (__atomic_load_n(&categories[(key + i) & 1023].key, __ATOMIC_RELAXED) == key)
-			return __atomic_load_n(&categories[(key + i) & 1023].name, __ATOMIC_ACQUIRE);
-	return NULL;
-}
-
-static size_t nvtx_payload_text(const struct nvtx_attributes *attributes, char *text, size_t size)
-{
-	switch ((enum nvtx_payload)attributes->payload_type) {
-	case NVTX_PAYLOAD_U64:
-		return (size_t)snprintf(text, size, "%llu", (unsigned long long)attributes->payload.u64);
-	case NVTX_PAYLOAD_S64:
-		return (size_t)snprintf(text, size, "%lld", (long long)attributes->payload.s64);
-	case NVTX_PAYLOAD_REAL: return dwi_json_number(attributes->payload.real, text, size);
-	case NVTX_PAYLOAD_U32: return (size_t)snprintf(text, size, "%u", attributes->payload.u32);
-	case NVTX_PAYLOAD_S32: return (size_t)snprintf(text, size, "%d", attributes->payload.s32);
-	case NVTX_PAYLOAD_REAL32: return dwi_json_number((double)attributes->payload.real32, text, size);
-	default: return 0;
-	}
-}
-
-static const struct nvtx_payload_data *nvtx_blocks(const struct nvtx_attributes *attributes)
-{
-	return (const struct nvtx_payload_data *)(uintptr_t)attributes->payload.u64;
-}
-
-static size_t nvtx_block_count(const struct nvtx_attributes *attributes)
-{
-	return attributes->payload.u64 && attributes->reserved > 0 ? (size_t)attributes->reserved : 0;
-}
-
-static void nvtx_make_arguments(const struct dwi_domain *domain, uint64_t key,
-                                const struct nvtx_attributes *attributes)
-{
-	char json[2000];
-	size_t at = 0;
-
-	json[at++] = '{';
-	if (attributes->category) {
-		const char *name = nvtx_category_find(domain, attributes->category);
-
-		at += (size_t)snprintf(json + at, sizeof json - at, "\"category\":");
-		at += name ? dwi_json_text(name, strlen(name), json + at, DWI_LONGEST)
-		           : (size_t)snprintf(json + at, sizeof json - at, "%u", attributes->category);
-	}
-	if (attributes->color_type == 1)
-		at += (size_t)snprintf(json + at, sizeof json - at, "%s\"color\":\"#%06x\"",
-		                       at > 1 ? "," : "", attributes->color & 0xffffff);
-	if (attributes->payload_type >= NVTX_PAYLOAD_U64 &&
-	    attributes->payload_type <= NVTX_PAYLOAD_REAL32) {
-		at += (size_t)snprintf(json + at, sizeof json - at, "%s\"payload\":", at > 1 ? "," : "");
-		at += nvtx_payload_text(attributes, json + at, sizeof json - at);
-	} else if (attributes->payload_type == NVTX_PAYLOAD_BLOCKS) {
-		size_t comma = at > 1, length = dwi_payload_json(domain, nvtx_blocks(attributes), nvtx_block_count(attributes),
-		                                                 json + at + comma, sizeof json - at - comma - 2);
-
-		if (length && comma)
-			json[at] = ',';
-		at += length ? length + comma : 0;
-	}
-	if (at > 1) {
-		memcpy(json + at, "}", 2);
-		dwi_arguments(domain, key, json);
-	}
-}
-
-static inline void nvtx_arguments(const struct dwi_domain *domain,
-                                  const struct nvtx_attributes *attributes)
-{
-	uint64_t key;
-
-	if (!attributes || attributes->size < sizeof *attributes ||
-	    !(attributes->category || attributes->color_type || attributes->payload_type))
-		return;
-	key = dwi_key(domain, (uint64_t)attributes->category << 32 | attributes->color,
-	              attributes->payload_type == NVTX_PAYLOAD_BLOCKS
-	                  ? dwi_payload_key(nvtx_blocks(attributes), nvtx_block_count(attributes))
-	                  : attributes->payload_type ? attributes->payload.u64 : 0,
-	              ((uint64_t)(uint32_t)attributes->payload_type << 32 |
-	               (uint32_t)attributes->color_type << 28) ^
-	                  __atomic_load_n(&category_names, __ATOMIC_ACQUIRE));
-	if (!dwi_arguments_again(domain, key))
-		nvtx_make_arguments(domain, key, attributes);
-}
-
 /* ---- for payload.c --------------------------------------------------------------------------------------- */
 
 struct dwi_domain *dwi_nvtx_domain(const void *handle)
 {
 	return nvtx_domain_of(handle);
-}
-
-void dwi_nvtx_arguments(const struct dwi_domain *domain, const struct nvtx_payload_data *data, size_t count)
-{
-	struct nvtx_attributes attributes = { .size = sizeof attributes, .payload_type = NVTX_PAYLOAD_BLOCKS,
-		                                  .reserved = (int32_t)(count < DWI_MOST_PAYLOADS ? count : DWI_MOST_PAYLOADS),
-		                                  .payload.u64 = (uint64_t)(uintptr_t)data };
-
-	nvtx_arguments(domain, &attributes);
 }
 
 /* ---- what the next library gets ------------------------------------------------------------------------ */
@@ -287,7 +159,7 @@ static int nvtx_push(struct dwi_domain *domain, const struct nvtx_attributes *at
 {
 	int depth = dwi_begin(nvtx_name(domain, DWI_RANGE, attributes), 0);
 
-	nvtx_arguments(domain, attributes);
+	dwi_nvtx_arguments(domain, attributes);
 	return depth;
 }
 
@@ -357,6 +229,15 @@ static uint64_t nvtx_start(struct dwi_name *name, bool next, uint64_t next_numbe
 	return number;
 }
 
+static uint64_t nvtx_start_with(struct dwi_domain *domain, const struct nvtx_attributes *attributes, bool next,
+                                uint64_t next_number)
+{
+	struct dwi_name *name = nvtx_name(domain, DWI_RANGE, attributes);
+
+	dwi_nvtx_next_arguments(name, domain, attributes);
+	return nvtx_start(name, next, next_number);
+}
+
 uint64_t dwi_nvtx_start(struct dwi_name *name)
 {
 	return nvtx_start(name, false, 0);
@@ -370,7 +251,7 @@ static uint64_t nvtx_on_domain_start(struct nvtx_domain *domain, const struct nv
 	uint64_t number =
 	    next ? next(nvtx_next_domain(domain), nvtx_for_next(attributes, &copy)) : 0;
 
-	return nvtx_start(nvtx_name(nvtx_domain_of(domain), DWI_RANGE, attributes), next, number);
+	return nvtx_start_with(nvtx_domain_of(domain), attributes, next, number);
 }
 
 static uint64_t nvtx_on_start_ex(const struct nvtx_attributes *attributes)
@@ -379,7 +260,7 @@ static uint64_t nvtx_on_start_ex(const struct nvtx_attributes *attributes)
 	struct nvtx_attributes copy;
 	uint64_t number = next ? next(nvtx_for_next(attributes, &copy)) : 0;
 
-	return nvtx_start(nvtx_name(nvtx_default_domain(), DWI_RANGE, attributes), next, number);
+	return nvtx_start_with(nvtx_default_domain(), attributes, next, number);
 }
 
 static uint64_t nvtx_on_start_a(const char *text)
@@ -419,12 +300,20 @@ static void nvtx_on_domain_end(struct nvtx_domain *domain, uint64_t number)
 
 /* ---- marks --------------------------------------------------------------------------------------------------- */
 
+static void nvtx_mark(struct dwi_domain *domain, const struct nvtx_attributes *attributes)
+{
+	struct dwi_name *name = nvtx_name(domain, DWI_MARK, attributes);
+
+	dwi_nvtx_next_arguments(name, domain, attributes);
+	dwi_mark(name);
+}
+
 static void nvtx_on_domain_mark(struct nvtx_domain *domain, const struct nvtx_attributes *attributes)
 {
 	void (*next)(void *, const void *) = NEXT(next_core2, CORE2_MARK, void (*)(void *, const void *));
 	struct nvtx_attributes copy;
 
-	dwi_mark(nvtx_name(nvtx_domain_of(domain), DWI_MARK, attributes));
+	nvtx_mark(nvtx_domain_of(domain), attributes);
 	if (next)
 		next(nvtx_next_domain(domain), nvtx_for_next(attributes, &copy));
 }
@@ -434,7 +323,7 @@ static void nvtx_on_mark_ex(const struct nvtx_attributes *attributes)
 	void (*next)(const void *) = NEXT(next_core, CORE_MARK_EX, void (*)(const void *));
 	struct nvtx_attributes copy;
 
-	dwi_mark(nvtx_name(nvtx_default_domain(), DWI_MARK, attributes));
+	nvtx_mark(nvtx_default_domain(), attributes);
 	if (next)
 		next(nvtx_for_next(attributes, &copy));
 }
@@ -465,7 +354,7 @@ static void nvtx_on_category_a(uint32_t category, const char *name)
 	void (*next)(uint32_t, const char *) =
 	    NEXT(next_core, CORE_CATEGORY_A, void (*)(uint32_t, const char *));
 
-	nvtx_category_name(nvtx_default_domain(), category, name);
+	dwi_nvtx_category_name(nvtx_default_domain(), category, name);
 	if (next)
 		next(category, name);
 }
@@ -476,7 +365,7 @@ static void nvtx_on_category_w(uint32_t category, const int32_t *wide)
 	    NEXT(next_core, CORE_CATEGORY_W, void (*)(uint32_t, const int32_t *));
 	char text[DWI_LONGEST + 8];
 
-	nvtx_category_name(nvtx_default_domain(), category, dwi_narrow(wide, text));
+	dwi_nvtx_category_name(nvtx_default_domain(), category, dwi_narrow(wide, text));
 	if (next)
 		next(category, wide);
 }
@@ -486,7 +375,7 @@ static void nvtx_on_domain_category_a(struct nvtx_domain *domain, uint32_t categ
 	void (*next)(void *, uint32_t, const char *) =
 	    NEXT(next_core2, CORE2_CATEGORY_A, void (*)(void *, uint32_t, const char *));
 
-	nvtx_category_name(nvtx_domain_of(domain), category, name);
+	dwi_nvtx_category_name(nvtx_domain_of(domain), category, name);
 	if (next)
 		next(nvtx_next_domain(domain), category, name);
 }
@@ -497,7 +386,7 @@ static void nvtx_on_domain_category_w(struct nvtx_domain *domain, uint32_t categ
 	    NEXT(next_core2, CORE2_CATEGORY_W, void (*)(void *, uint32_t, const int32_t *));
 	char text[DWI_LONGEST + 8];
 
-	nvtx_category_name(nvtx_domain_of(domain), category, dwi_narrow(wide, text));
+	dwi_nvtx_category_name(nvtx_domain_of(domain), category, dwi_narrow(wide, text));
 	if (next)
 		next(nvtx_next_domain(domain), category, wide);
 }

@@ -224,15 +224,20 @@ static struct dwi_name *payload_name(struct dwi_domain *domain, enum dwi_use use
 
 static void payload_on_mark(const void *handle, const struct nvtx_payload_data *data, size_t count)
 {
-	dwi_mark(payload_name(dwi_nvtx_domain(handle), DWI_MARK, data, count));
+	struct nvtx_attributes attributes = dwi_nvtx_of_blocks(data, count);
+	struct dwi_name *name = payload_name(dwi_nvtx_domain(handle), DWI_MARK, data, count);
+
+	dwi_nvtx_next_arguments(name, dwi_nvtx_domain(handle), &attributes);
+	dwi_mark(name);
 }
 
 static int payload_on_push(const void *handle, const struct nvtx_payload_data *data, size_t count)
 {
+	struct nvtx_attributes attributes = dwi_nvtx_of_blocks(data, count);
 	struct dwi_domain *domain = dwi_nvtx_domain(handle);
 	int depth = dwi_begin(payload_name(domain, DWI_RANGE, data, count), 0);
 
-	dwi_nvtx_arguments(domain, data, count);
+	dwi_nvtx_arguments(domain, &attributes);
 	return depth;
 }
 
@@ -244,7 +249,11 @@ static int payload_on_pop(const void *handle, const struct nvtx_payload_data *da
 
 static uint64_t payload_on_start(const void *handle, const struct nvtx_payload_data *data, size_t count)
 {
-	return dwi_nvtx_start(payload_name(dwi_nvtx_domain(handle), DWI_RANGE, data, count));
+	struct nvtx_attributes attributes = dwi_nvtx_of_blocks(data, count);
+	struct dwi_name *name = payload_name(dwi_nvtx_domain(handle), DWI_RANGE, data, count);
+
+	dwi_nvtx_next_arguments(name, dwi_nvtx_domain(handle), &attributes);
+	return dwi_nvtx_start(name);
 }
 
 static void payload_on_end(const void *handle, uint64_t number, const struct nvtx_payload_data *data, size_t count)

@@ -21,9 +21,17 @@ uint64_t dwi_payload_key(const struct nvtx_payload_data *data, size_t count);
 size_t dwi_payload_json(const struct dwi_domain *domain, const struct nvtx_payload_data *data, size_t count,
                         char *json, size_t size);
 
-/* nvtx.c: the domain of a handle; arguments of the range that has just begun; the number of a range that starts. */
+/* nvtx.c: the domain of a handle; the number of a range that starts. */
 struct dwi_domain *dwi_nvtx_domain(const void *handle);
-void dwi_nvtx_arguments(const struct dwi_domain *domain, const struct nvtx_payload_data *data, size_t count);
 uint64_t dwi_nvtx_start(struct dwi_name *name);
+
+/* nvtx_args.c: records the arguments of the range that has just begun, or of the mark or range of this name
+ * that comes next in this thread and need not nest. */
+void dwi_nvtx_arguments(const struct dwi_domain *domain, const struct nvtx_attributes *attributes);
+void dwi_nvtx_next_arguments(struct dwi_name *name, const struct dwi_domain *domain,
+                             const struct nvtx_attributes *attributes);
+/* Attributes with nothing but structured payloads. */
+struct nvtx_attributes dwi_nvtx_of_blocks(const struct nvtx_payload_data *data, size_t count);
+void dwi_nvtx_category_name(const struct dwi_domain *domain, uint32_t category, const char *name);
 
 #endif

@@ -84,6 +84,11 @@ static inline struct dwi_thread *thread_here(void)
 	return DWELL_LIKELY(thread != NULL) ? thread : thread_new();
 }
 
+struct dwi_thread *dwi_thread_here(void)
+{
+	return thread_here();
+}
+
 struct dwi_name *dwi_name_again(struct dwi_domain *domain, enum dwi_use use, const char *text)
 {
 	struct dwi_thread *thread = thread_here();
@@ -327,7 +332,7 @@ static struct dwi_name *range_slot_take(uint64_t key)
 	return NULL;
 }
 
-static bool range_wants(const struct dwi_name *name)
+bool dwi_wanted(const struct dwi_name *name)
 {
 	return name && !range_is_paused() && !range_is_left_out(name) && dwell_wants(1u << name->site.category);
 }
@@ -335,7 +340,7 @@ static bool range_wants(const struct dwi_name *name)
 void dwi_async_begin(struct dwi_name *name, uint64_t key)
 {
 	key = key == BUSY ? 1 : key;
-	if (!range_wants(name))
+	if (!dwi_wanted(name))
 		return;
 	dwi_domain_note(name->domain);
 	if (range_slot_put(key, name))
@@ -379,7 +384,7 @@ void dwi_frame_end(struct dwi_domain *domain, uint64_t key)
 
 void dwi_mark(struct dwi_name *name)
 {
-	if (range_wants(name)) {
+	if (dwi_wanted(name)) {
 		dwi_domain_note(name->domain);
 		dwell_mark(&name->site);
 	}
@@ -387,7 +392,7 @@ void dwi_mark(struct dwi_name *name)
 
 void dwi_counter(struct dwi_name *name, double value)
 {
-	if (range_wants(name)) {
+	if (dwi_wanted(name)) {
 		dwi_domain_note(name->domain);
 		dwell_counter(&name->site, value);
 	}
@@ -395,7 +400,7 @@ void dwi_counter(struct dwi_name *name, double value)
 
 void dwi_flow(struct dwi_name *name, uint64_t handle, bool out)
 {
-	if (!range_wants(name))
+	if (!dwi_wanted(name))
 		return;
 	if (out)
 		dwell_flow_out(&name->site, handle);

@@ -145,6 +145,11 @@ void dwi_thread_name_of(uint32_t thread, const char *name);
 /* Stops and continues the recording of what is announced, in this process. */
 void dwi_pause(bool pause);
 
+/* Whether a mark or a range of this name that need not nest is recorded now. */
+bool dwi_wanted(const struct dwi_name *name);
+/* The calling thread; NULL: there is no memory. */
+struct dwi_thread *dwi_thread_here(void);
+
 /* For args.c and the faces: the innermost open range of the calling thread if it is of this domain and, unless `id`
  * is 0, has this id; else NULL. */
 struct dwi_open *dwi_innermost(const struct dwi_domain *domain, uint64_t id,
@@ -167,6 +172,9 @@ void dwi_argument_number(const struct dwi_domain *domain, uint64_t id, const cha
  * function returns false if the calling thread does not know it, and the second is to be called. */
 bool dwi_arguments_again(const struct dwi_domain *domain, uint64_t key);
 void dwi_arguments(const struct dwi_domain *domain, uint64_t key, const char *json);
+/* The same for the mark or range of this name that comes next in this thread and need not nest. */
+bool dwi_next_arguments_again(struct dwi_name *name, uint64_t key);
+void dwi_next_arguments(struct dwi_name *name, uint64_t key, const char *json);
 /* Writes a number as JSON and returns its length. */
 size_t dwi_json_number(double value, char *json, size_t size);
 /* Writes `text` as a JSON string with its quotes, and returns its length. What does not fit into

@@ -236,6 +236,18 @@ static void chrome_put_ids(struct chrome *chrome, struct dw_writer_out *out)
 	dw_out_wrote(out, dw_put_u64(to, id - 1));
 }
 
+/* What the program gave as arguments, if it did. */
+static void chrome_put_given_args(struct dw_writer_out *out, const char *args)
+{
+	if (!args)
+		return;
+	dw_out_text(out, "\"args\":");
+	if (dw_json_valid(args))
+		dw_out_text(out, args);
+	else
+		dw_out_string(out, args);
+}
+
 /* Writes the arguments that differ between two calls of one symbol. */
 static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out,
                                 const struct dw_event *event)
@@ -247,13 +259,8 @@ static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out
 		dw_out_text(out, ",\"Call stack\":");
 		dw_out_string(out, dw_label_stack(&chrome->timeline, event->thread, event->stack));
 	}
-	if (event->args) {
-		dw_out_text(out, ",\"args\":");
-		if (dw_json_valid(event->args))
-			dw_out_text(out, event->args);
-		else
-			dw_out_string(out, event->args);
-	}
+	dw_out_text(out, event->args ? "," : "");
+	chrome_put_given_args(out, event->args);
 	if (event->sequence != UINT64_MAX) {
 		dw_out_text(out, ",\"Sequence number\":");
 		dw_out_big(out, event->sequence);
@@ -364,9 +371,11 @@ static void chrome_put_mark(void *to, const struct dw_event *event, uint32_t tra
 	chrome_put_head(chrome, label->head);
 	chrome_put_place(chrome, track, event->start_ns);
 	dw_out_text(chrome->out, ",\"s\":\"t\"");
-	if (label->args.length) {
+	if (label->args.length || event->args) {
 		dw_out_text(chrome->out, ",\"args\":{");
 		dw_out_bytes(chrome->out, label->args.text, label->args.length);
+		dw_out_text(chrome->out, label->args.length && event->args ? "," : "");
+		chrome_put_given_args(chrome->out, event->args);
 		dw_out_bytes(chrome->out, "}", 1);
 	}
 	dw_out_bytes(chrome->out, "}", 1);
@@ -395,6 +404,8 @@ static void chrome_put_async(void *to, const struct dw_event *event, uint32_t tr
 	dw_out_text(&args, "\"handle\":");
 	dw_out_hex(&args, event->handle);
 	dw_out_text(&args, event->open ? ",\"open\":true" : "");
+	dw_out_text(&args, event->args ? "," : "");
+	chrome_put_given_args(&args, event->args);
 	dw_out_bytes(&args, "", 1);
 	if (args.error)
 		chrome->timeline.failed = true;

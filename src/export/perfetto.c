@@ -212,13 +212,15 @@ static void perfetto_put_mark(void *to, const struct dw_event *event, uint32_t t
 	opened = dw_perfetto_open(packets, DW_PERFETTO_INSTANT, 1 + (uint64_t)track, event->start_ns);
 	dw_perfetto_name(packets, event->symbol);
 	dw_perfetto_args(packets, event->symbol);
+	if (event->args)
+		dw_perfetto_annotate(packets, "args", event->args, dw_json_valid(event->args));
 	dw_perfetto_close(packets, opened);
 }
 
 static void perfetto_put_async(void *to, const struct dw_event *event, uint32_t track)
 {
 	const struct slice slice = { .start_ns = event->start_ns, .end_ns = event->end_ns,
-		.sequence = UINT64_MAX, .symbol = event->symbol, .open = event->open };
+		.sequence = UINT64_MAX, .args = event->args, .symbol = event->symbol, .open = event->open };
 
 	perfetto_put_apart(to, &slice, event->thread);
 }

@@ -232,11 +232,14 @@ enum dw_ext {
 	                           of devices name by this number as `external` */
 	DW_EXT_COLLECTIVE = 8,  /* u64 ticks, u32 STRING, u64 sequence, u64 bytes: the innermost open range
 	                           belongs to this collective of the group */
+	DW_EXT_ARGS_NEXT = 9,   /* u64 ticks, u32 STRING, u32 OP: arguments of the next MARK or ASYNC_BEGIN of this
+	                           OP in the stream */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u
 #define DW_EXTERNAL_WORDS 4u
 #define DW_COLLECTIVE_WORDS 7u
+#define DW_ARGS_NEXT_WORDS 4u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

@@ -341,6 +341,29 @@ void dwell_args(uint32_t text)
 		probe_put_fast(DW_ARGS, text, NULL, 0);
 }
 
+void dwell_args_next(struct dwell_site *site, uint32_t text)
+{
+	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_ARGS_NEXT << DW_EXT_TYPE_SHIFT |
+	                 DW_ARGS_NEXT_WORDS;
+	struct dwell_stream *stream;
+	int saved = errno;
+	uint64_t ticks;
+	uint32_t id;
+
+	if (!text || !dwell_wants(1u << site->category))
+		return;
+	id = dwell_site_id(site);
+	stream = dw_stream_enter();
+	if (stream) {
+		ticks = dw_now();
+		ticks = ticks < stream->last_ticks ? stream->last_ticks : ticks;
+		uint32_t payload[DW_ARGS_NEXT_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), text, id };
+		dw_stream_put(stream, ticks, word1, payload, DW_ARGS_NEXT_WORDS);
+		dw_stream_leave(stream);
+	}
+	errno = saved;
+}
+
 uint32_t dwell_intern_group(const char *name)
 {
 	return dwell_intern_args(name);

@@ -58,9 +58,11 @@ def test_program(program):
           all("communication" in json.dumps(event) for event in reduce))
     check("with their bytes", sum('4096' in json.dumps(event.get("args")) for event in reduce) == 5)
     blue = [event for event in run.of("blue", "Xb") if "#0000ff" in json.dumps(event.get("args"))]
-    check(f"category, colour and payload: {blue[:1]}", len(blue) == 5 and
+    check(f"category, colour and payload: {blue[:1]}", len(blue) == 6 and
           all('kind \\"seven\\"' in json.dumps(event["args"]) and "2.5" in json.dumps(event["args"]) for event in blue))
     check("a range of a domain that is ended first", len(run.of("blue", "Xb")) == 6)
+    check(f"of a mark: {run.of('blue', 'i')[0]}", run.of("blue", "i")[0]["args"].get("args") == {
+        "category": 'kind "seven"', "color": "#0000ff", "payload": 2.5})
     check("marks", len(run.of("now", "i")) == len(run.of("now wide", "i")) == len(run.of("blue", "i")) == 1)
 
     run = Run(program, "payloads")
@@ -120,8 +122,8 @@ for i in range(7):
     nvtx.push_range("pushed")
     work()
     nvtx.pop_range()
-nvtx.mark("marked")
-started = nvtx.start_range("started")
+nvtx.mark("marked", category="math", payload=3)
+started = nvtx.start_range("started", payload=4.5)
 thread = threading.Thread(target=nvtx.end_range, args=(started,))
 thread.start(), thread.join()
 """
@@ -135,6 +137,12 @@ def test_python():
     check(f"with category and payload: {within}", '"math"' in within and "12" in within)
     check("a mark, and a range across threads", len(run.of("marked", "i")) == 1 and
           len(run.of("started", "b")) == len(run.of("started", "e")) == 1)
+    mark, started = run.of("marked", "i")[0]["args"].get("args", {}), run.of("started", "b")[0]["args"].get("args", {})
+    check(f"with category and payload: {mark}, {started}", mark.get("category") == "math" and mark.get("payload") == 3 and
+          started.get("payload") == 4.5)
+    perfetto = subprocess.run([os.path.join(BUILD, "dwell"), "export", "--format", "perfetto", "t.dwell"], check=True,
+                              capture_output=True).stdout
+    check("also for Perfetto", b"marked" in perfetto and b"math" in perfetto)
 
 
 EMIT = """

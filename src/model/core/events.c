@@ -25,6 +25,7 @@ struct frame {
 
 struct async {
 	uint64_t handle, ns;
+	const char *args;
 	uint32_t symbol, thread, process;
 	bool end, nested;
 };
@@ -44,6 +45,8 @@ struct events {
 	struct dw_pass pass;
 	struct pass *all;
 	const uint32_t *symbol_by_id;
+	const char *next_args; /* of the next mark or asynchronous begin of `next_op`, or NULL */
+	uint32_t next_op;
 };
 
 static uint32_t events_symbol(const struct events *events, uint32_t id)
@@ -100,6 +103,25 @@ DW_INLINE void events_leave(void *state, void *place, uint64_t ticks, enum dw_le
 		events_emit(events, &event);
 }
 
+/* What the record's ARGS_NEXT said, or NULL. */
+static const char *events_take_args(struct events *events, const struct dw_record *record)
+{
+	const char *args = events->next_op == record->id && record->kind != DW_ASYNC_END ? events->next_args : NULL;
+
+	if (args)
+		events->next_args = NULL;
+	return args;
+}
+
+static void events_note_args(struct events *events, const struct dw_record *record)
+{
+	const struct dw_source_file *file = events->pass.walk.file;
+	uint32_t text = record->payload[2];
+
+	events->next_args = text < file->symbol_count ? file->strings[text] : NULL;
+	events->next_op = record->payload[3];
+}
+
 static void events_async_keep(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
 	struct pass *pass = events->all;
@@ -110,7 +132,7 @@ static void events_async_keep(struct events *events, uint64_t ticks, const struc
 		return;
 	}
 	pass->async_count++;
-	*async = (struct async){ dw_record_u64(record, 0), events_ns(events, ticks),
+	*async = (struct async){ dw_record_u64(record, 0), events_ns(events, ticks), events_take_args(events, record),
 		events_symbol(events, record->id), events->pass.walk.thread,
 		events->pass.walk.stream->process, record->kind == DW_ASYNC_END,
 		events->pass.walk.stream->nested };
@@ -129,7 +151,10 @@ static void events_emit_record(struct events *events, uint64_t ticks,
 	if (record->kind != DW_MARK && record->kind != DW_COUNTER)
 		event.handle = dw_record_u64(record, 0);
 	switch (record->kind) {
-	case DW_MARK: event.type = DW_EVENT_MARK; break;
+	case DW_MARK:
+		event.type = DW_EVENT_MARK;
+		event.args = events_take_args(events, record);
+		break;
 	case DW_COUNTER:
 		event.type = DW_EVENT_COUNTER;
 		event.value = dw_record_f64(record, 0);
@@ -190,6 +215,10 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 		if (in)
 			events_emit_record(events, ticks, record);
 		break;
+	case DW_EXT:
+		if (record->id == (DW_EXT_ARGS_NEXT << DW_EXT_TYPE_SHIFT | DW_ARGS_NEXT_WORDS))
+			events_note_args(events, record);
+		break;
 	default: break;
 	}
 }
@@ -238,7 +267,7 @@ static void events_async_emit(struct dw_model *model, struct pass *pass, const s
                               const struct async *end)
 {
 	struct dw_event event = {
-		.type = DW_EVENT_ASYNC, .symbol = begin->symbol, .thread = begin->thread,
+		.type = DW_EVENT_ASYNC, .args = begin->args, .symbol = begin->symbol, .thread = begin->thread,
 		.start_ns = begin->ns, .handle = begin->handle, .open = !end, .nested = begin->nested,
 		.sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
 		.end_ns = end ? end->ns : model->source->processes[begin->process].end_ns,

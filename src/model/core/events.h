@@ -15,7 +15,7 @@ struct dw_event {
 	uint64_t handle;       /* ASYNC and FLOW: the handle; ALLOC and FREE: the address */
 	uint64_t size_bytes;   /* ALLOC */
 	double value;          /* COUNTER */
-	const char *args;      /* RANGE: text of its ARGS record, or NULL */
+	const char *args;      /* RANGE, MARK, ASYNC: text of its arguments, or NULL */
 	uint64_t sequence;     /* RANGE: number from its LINK record; UINT64_MAX: none */
 	uint32_t forward_thread;
 	/* RANGE: the call site, as an id in `stacks` of the file of the thread's process. A range
