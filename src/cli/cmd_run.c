@@ -66,6 +66,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_FLOPS: options->categories |= DWELL_DETAIL_FLOPS | DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_MEMORY: options->categories |= 1u << DWELL_CATEGORY_ALLOCATION; return 0;
 	case DW_OPTION_NO_MEMORY: options->categories &= ~(1u << DWELL_CATEGORY_ALLOCATION); return 0;
+	case DW_OPTION_COUNTERS: request->counters = true; return 0;
 	case DW_OPTION_NO_ITT: request->no_itt = true; return 0;
 	case DW_OPTION_NO_NVTX: request->no_nvtx = true; return 0;
 	case DW_OPTION_NO_CUDA: request->no_cuda = true; return 0;

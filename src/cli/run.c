@@ -188,6 +188,28 @@ static void run_note_peaks(void)
 	dwell_meta_json("host.bandwidth", text);
 }
 
+/* Lets the program's threads read the processor's counters, if the kernel permits it. */
+static void run_allow_counters(void)
+{
+	struct dw_counters counters = { { 0 }, { 0 }, false };
+	int error = dw_counters_open(&counters);
+	const char *reason = "this machine offers none, as most virtual machines";
+	char text[200];
+
+	dw_counters_close(&counters);
+	if (!error) {
+		__atomic_fetch_or(&dw_session.map->flags, DW_HEAD_COUNTERS, __ATOMIC_RELEASE);
+		return;
+	}
+	if (error == EACCES || error == EPERM)
+		reason = "not permitted: write 2 or less to /proc/sys/kernel/perf_event_paranoid, or permit "
+		         "perf_event_open in this container";
+	snprintf(text, sizeof text, "the processor's counters cannot be read: %s (perf_event_open: %s)", reason,
+	         strerror(error));
+	dw_say("%s", text);
+	dwell_meta(DW_KEY_COUNTERS_LACK, text);
+}
+
 static void run_note_status(int status)
 {
 	char text[32];
@@ -529,6 +551,8 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		run_note_cost();
 		if (request->options.categories & DWELL_DETAIL_FLOPS)
 			run_note_peaks();
+		if (request->counters)
+			run_allow_counters();
 	}
 	if (request->serve) {
 		server = run_start_serving(listener, port, actual);

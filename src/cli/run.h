@@ -18,6 +18,7 @@ struct dw_run_request {
 	const char *serve;            /* a port for captures, or NULL */
 	bool no_itt, no_nvtx, no_cuda; /* leave out what libraries announce by these interfaces */
 	bool no_mpi;                  /* leave out the program's calls of MPI */
+	bool counters;                /* record the processor's counters, where the kernel permits it */
 	uint64_t summary_every_ms;    /* time between summaries during the run, or 0 */
 	int quiet;                    /* print only errors to stderr */
 };

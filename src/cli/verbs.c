@@ -72,6 +72,10 @@ static const struct dw_option run_options[] = {
 	  .help =
 	      "record shapes, from which FLOPs are counted, and this machine's peak, which is measured "
 	      "for 50 ms before the program starts" },
+	{ DW_OPTION_COUNTERS, "counters",
+	  .help =
+	      "record the processor's cycles, instructions and cache misses of each step, where the kernel "
+	      "permits it" },
 	{ DW_OPTION_MEMORY, "memory", .help = "record allocations and frees (the default)" },
 	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
 	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME",

@@ -84,6 +84,45 @@ static void cpu_put_mean(struct dw_facts_work *work, enum dw_fact_id id, size_t 
 	fact->high = mean + error;
 }
 
+/* Sets the facts of the processor's counters: medians of the steps with their counts. */
+static void cpu_put_counters(struct dw_facts_work *work)
+{
+	static const struct {
+		enum dw_fact_id id;
+		size_t place;
+	} counters[] = {
+		{ DW_FACT_CPU_INSTRUCTIONS, offsetof(struct dw_usage_of, instructions) },
+		{ DW_FACT_CPU_CYCLES, offsetof(struct dw_usage_of, cycles) },
+		{ DW_FACT_CPU_CACHE_MISSES, offsetof(struct dw_usage_of, cache_misses) },
+	};
+	const char *refused = dw_facts_meta(work, DW_KEY_COUNTERS_LACK);
+	double instructions = 0, cycles = 0;
+
+	for (size_t c = 0; c < sizeof counters / sizeof *counters; c++) {
+		size_t known = 0;
+
+		for (size_t i = 0; i < work->steady_count; i++) {
+			const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];
+			double value = *(const double *)(const void *)((const char *)usage + counters[c].place);
+			double part = usage->wall_ns > 0 ? usage->counted_ns / usage->wall_ns * usage->known : 0;
+
+			if (!(part > 0.5))
+				continue;
+			work->values[known++] = value / part;
+			instructions += c == 0 ? usage->instructions : 0;
+			cycles += c == 0 ? usage->cycles : 0;
+		}
+		if (known && known * 10 >= work->steady_count * 9)
+			dw_fact_set_median(work, counters[c].id, known);
+		else
+			dw_fact_miss(work, counters[c].id, refused ? refused : "dwell run --counters, if the kernel permits it");
+	}
+	if (cycles > 0)
+		dw_fact_set(work, DW_FACT_CPU_PER_CYCLE, instructions / cycles, work->steady_count);
+	else
+		dw_fact_miss(work, DW_FACT_CPU_PER_CYCLE, refused ? refused : "dwell run --counters, if the kernel permits it");
+}
+
 static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const char *key,
                            const char *missing)
 {
@@ -127,6 +166,7 @@ void dw_facts_of_cpu(struct dw_facts_work *work)
 	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_FORCED, USAGE(preemptions), false);
 	cpu_put_mean(work, DW_FACT_CPU_FAULTS_MINOR, USAGE(minor_faults));
 	cpu_put_mean(work, DW_FACT_CPU_FAULTS_MAJOR, USAGE(major_faults));
+	cpu_put_counters(work);
 	if (work->delay_known)
 		cpu_put_usage(work, DW_FACT_CPU_DELAY, USAGE(delay_ns), true);
 	else

@@ -28,6 +28,7 @@
 /* ---- metadata of the machine ------------------------------------------------------------------ */
 
 #define DW_KEY_FAULT_NS "host.fault_ns" /* JSON: what it takes to get a page of memory and return it */
+#define DW_KEY_COUNTERS_LACK "host.counters_lack" /* text: why --counters recorded no counters */
 #define DW_KEY_BFLOAT16 "host.bfloat16" /* text: the processor's instructions for bfloat16 */
 
 /* ---- metadata of Python's and PyTorch's probes ----------------------------------------------- */

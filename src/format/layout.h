@@ -111,6 +111,8 @@ struct dw_head {
 #define DW_HEAD_FINISHED 4u
 /* Some ranges are collectives (EXT COLLECTIVE). Without it nobody needs to look for them. */
 #define DW_HEAD_COLLECTIVES 8u
+/* Threads with steps read the processor's counters, if the kernel permits it (--counters). */
+#define DW_HEAD_COUNTERS 16u
 
 /* ---- the control page: at byte 4096 of the head ------------------------- */
 
@@ -530,8 +532,12 @@ struct dw_entry_usage {
 	uint32_t preemptions;    /* involuntary ones */
 	uint32_t minor_faults;   /* page faults of the thread without and with reading from a disk */
 	uint32_t major_faults;
+	/* An entry without DW_USAGE_COUNTERS may end here. What the processor counted while the thread
+	 * ran in user space: */
+	uint64_t cycles, instructions, cache_misses;
 };
 #define DW_USAGE_DELAY 1u /* delay_ns is known */
+#define DW_USAGE_COUNTERS 4u /* the processor's counters are known */
 /* id is 0: all processors of the machine ran for cpu_ns, and process_cpu_ns of that was for the
  * program that `dwell run` started, with its child processes. What the program's main thread did was
  * looked up `waits` times; of these it was blocked `preemptions` times by a lock, `minor_faults`

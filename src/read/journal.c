@@ -42,7 +42,7 @@ static size_t journal_least_bytes(uint32_t type)
 	case DW_ENTRY_QUEUE: return sizeof(struct dw_entry_queue);
 	case DW_ENTRY_LAUNCH: return sizeof(struct dw_entry_launch);
 	case DW_ENTRY_DEVICE_CLOCK: return sizeof(struct dw_entry_device_clock);
-	case DW_ENTRY_USAGE: return sizeof(struct dw_entry_usage);
+	case DW_ENTRY_USAGE: return offsetof(struct dw_entry_usage, cycles);
 	case DW_ENTRY_WITHDRAWAL: return sizeof(struct dw_entry_withdrawal);
 	case DW_ENTRY_PLACE: return sizeof(struct dw_entry_place);
 	default: return sizeof(struct dw_entry);
@@ -365,6 +365,7 @@ static int journal_take_usage(struct dw_read_file *file, const struct dw_entry *
 {
 	const struct dw_entry_usage *from = (const struct dw_entry_usage *)(const void *)entry;
 	struct dw_read_usage *usage = DW_GROW(&file->usages, &file->usage_capacity, file->usage_count);
+	bool counters = entry->aux & DW_USAGE_COUNTERS && entry->bytes >= sizeof *from;
 
 	if (!usage)
 		return -1;
@@ -375,7 +376,9 @@ static int journal_take_usage(struct dw_read_file *file, const struct dw_entry *
 	*usage = (struct dw_read_usage){ entry->id, entry->aux & DW_USAGE_DELAY,
 		entry->aux & DW_USAGE_MACHINE, from->start_ticks,
 		from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
-		from->preemptions, from->minor_faults, from->major_faults };
+		from->preemptions, from->minor_faults, from->major_faults, counters,
+		counters ? from->cycles : 0, counters ? from->instructions : 0,
+		counters ? from->cache_misses : 0 };
 	file->usage_count++;
 	return 0;
 }

@@ -89,6 +89,8 @@ struct dw_read_usage {
 	bool delay_known, machine;
 	uint64_t start_ticks, end_ticks, cpu_ns, delay_ns, process_cpu_ns;
 	uint32_t waits, preemptions, minor_faults, major_faults;
+	bool counters_known;
+	uint64_t cycles, instructions, cache_misses;
 };
 
 struct dw_read_profile {

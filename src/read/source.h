@@ -101,6 +101,8 @@ struct dw_source_usage {
 	uint64_t process_cpu_ns; /* all threads of the process ran */
 	uint32_t waits, preemptions; /* voluntary and involuntary context switches of the thread */
 	uint32_t minor_faults, major_faults; /* of the thread: without and with reading from a disk */
+	bool counters_known;   /* otherwise the following are 0 */
+	uint64_t cycles, instructions, cache_misses; /* of the thread in user space */
 };
 
 /* The sum of a thread's times that belong to the same lines of the program; see DW_PLACE_*. Only

@@ -240,7 +240,9 @@ static int steps_fill_usages(struct dw_reader *reader)
 				.cpu_ns = from->cpu_ns, .delay_ns = from->delay_known ? from->delay_ns : 0,
 				.process_cpu_ns = from->process_cpu_ns, .waits = from->waits,
 				.preemptions = from->preemptions, .minor_faults = from->minor_faults,
-				.major_faults = from->major_faults,
+				.major_faults = from->major_faults, .counters_known = from->counters_known,
+				.cycles = from->cycles, .instructions = from->instructions,
+				.cache_misses = from->cache_misses,
 			};
 		}
 	}

@@ -153,6 +153,18 @@ struct dw_usage {
 	uint64_t cpu_ns, delay_ns, process_cpu_ns;
 	uint32_t waits, preemptions, minor_faults, major_faults;
 	bool delay_known; /* and cpu_ns is from the same account */
+	bool counters_known;
+	uint64_t counted_ns; /* time for which the counters counted; less than the next one if the kernel */
+	uint64_t running_ns; /* divides the processor's counters among programs */
+	uint64_t cycles, instructions, cache_misses;
+};
+
+/* The processor's counters of one thread (counters.c). */
+#define DW_COUNTERS 3u
+struct dw_counters {
+	int fd[DW_COUNTERS];      /* one more than the descriptor; 0: none */
+	uint64_t id[DW_COUNTERS]; /* the kernel's number of each, by which its descriptor is recognised */
+	bool tried;               /* the kernel was asked for them */
 };
 
 /* What belongs to one thread. `main` comes first: dwell_this_stream points to it. */
@@ -185,6 +197,7 @@ struct dw_slot {
 	uint64_t step_ticks;                /* duration of this thread's last step */
 	uint64_t usage_due;                 /* no reading of the usage before this time */
 	struct dw_usage usage;              /* the last reading */
+	struct dw_counters counters;
 	uint64_t ended_start;               /* the last step that ended */
 	uint64_t ended_end;                 /* 0: none yet */
 	struct dw_places *places;           /* NULL: none yet; see places.c */
@@ -526,6 +539,13 @@ static inline void dw_step_look(void)
 	if (DW_LOAD(DW_LOAD(dw_session.control)->capture))
 		dw_step_look_at_capture();
 }
+/* Opens the processor's counters for the calling thread. Returns 0, or the errno of the kernel. */
+int dw_counters_open(struct dw_counters *counters);
+/* Reads them into the usage; leaves counters_known false if they cannot be read. */
+void dw_counters_read(struct dw_counters *counters, struct dw_usage *usage);
+/* Closes what is open. Preserves errno. */
+void dw_counters_close(struct dw_counters *counters);
+
 /* Reads the calling thread's usage and writes what it used since the last reading (usage.c). */
 void dw_usage_read(struct dw_slot *slot);
 /* The same, if a reading is due at `now`. */

@@ -133,6 +133,7 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->step_ticks = 0;
 	slot->usage_due = 0;
 	slot->usage.ticks = 0;
+	dw_counters_close(&slot->counters);
 	slot->summarises = false;
 	slot->reused_step = NULL;
 	slot->summary = NULL;

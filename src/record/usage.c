@@ -6,10 +6,11 @@
  * reads these counts when a step begins or ends, if enough time has passed since its last reading,
  * and writes the difference to the journal. A reading takes some microseconds, so it is made at most
  * every 10 ms. In a long run it is made more rarely, so that the journal stays small: an hour has
- * some 20,000 entries, a day 30,000.
+ * some 20,000 entries, a day 30,000. With --counters a reading includes the processor's counters.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -50,7 +51,7 @@ static uint64_t usage_clock_ns(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static bool usage_read(struct dw_usage *usage)
+static bool usage_read(struct dw_usage *usage, struct dw_counters *counters)
 {
 	struct rusage self;
 
@@ -64,6 +65,12 @@ static bool usage_read(struct dw_usage *usage)
 	usage->delay_known = usage_read_delay(usage);
 	if (!usage->delay_known)
 		usage->cpu_ns = usage_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	usage->counters_known = false;
+	if (__atomic_load_n(&dw_session_map()->flags, __ATOMIC_RELAXED) & DW_HEAD_COUNTERS) {
+		if (!counters->tried)
+			dw_counters_open(counters);
+		dw_counters_read(counters, usage);
+	}
 	usage->ticks = dw_now();
 	return true;
 }
@@ -74,10 +81,31 @@ static uint64_t usage_since(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
+/* Writes what the counters counted. If they counted for a part of the time in which the thread ran,
+ * the counts are of the whole time, in proportion. */
+static void usage_write_counters(struct dw_entry_usage *entry, const struct dw_usage *before,
+                                 const struct dw_usage *now)
+{
+	uint64_t counted_ns = usage_since(now->counted_ns, before->counted_ns);
+	uint64_t running_ns = usage_since(now->running_ns, before->running_ns);
+	double scale = counted_ns ? (double)running_ns / (double)counted_ns : 0;
+
+	if (!counted_ns && running_ns)
+		return;
+	entry->entry.aux |= DW_USAGE_COUNTERS;
+	entry->cycles = (uint64_t)(scale * (double)usage_since(now->cycles, before->cycles));
+	entry->instructions =
+	    (uint64_t)(scale * (double)usage_since(now->instructions, before->instructions));
+	entry->cache_misses =
+	    (uint64_t)(scale * (double)usage_since(now->cache_misses, before->cache_misses));
+}
+
 static void usage_write(const struct dw_slot *slot, const struct dw_usage *now)
 {
 	const struct dw_usage *before = &slot->usage;
-	struct dw_entry_usage *entry = dw_journal_reserve(sizeof *entry);
+	bool counters = now->counters_known && before->counters_known;
+	struct dw_entry_usage *entry =
+	    dw_journal_reserve(counters ? sizeof *entry : offsetof(struct dw_entry_usage, cycles));
 
 	if (!entry)
 		return;
@@ -92,6 +120,8 @@ static void usage_write(const struct dw_slot *slot, const struct dw_usage *now)
 	entry->preemptions = now->preemptions - before->preemptions;
 	entry->minor_faults = now->minor_faults - before->minor_faults;
 	entry->major_faults = now->major_faults - before->major_faults;
+	if (counters)
+		usage_write_counters(entry, before, now);
 	dw_journal_commit(entry, DW_ENTRY_USAGE);
 }
 
@@ -105,7 +135,7 @@ void dw_usage_read(struct dw_slot *slot)
 
 	slot->usage_due = UINT64_MAX; /* a signal handler that steps does not come here */
 	/* When the file is nearly full, its last part is for names and summaries. */
-	if (slot->summarises || !usage_read(&now)) {
+	if (slot->summarises || !usage_read(&now, &slot->counters)) {
 		errno = saved;
 		return;
 	}

@@ -88,6 +88,16 @@ def outliving():
     check("its trace is live", "still being written" in info.stderr, info.stderr)
 
 
+def counters():
+    """A machine with counters records them; on another one the run says why not, and records the rest."""
+    code, text = run("--counters", "-o", "counted.dwell", OUTLIVE)
+    check("counters", code == 0 and "recorded to" in text, text)
+    meta = subprocess.run([DWELL, "info", "counted.dwell"], capture_output=True, text=True, check=False).stdout
+    refused_here = "the processor's counters cannot be read: " in text
+    check("why there are no counters", refused_here == ("host.counters_lack" in meta), text + meta)
+    check("no word without the option", "counters" not in run("-o", "plain.dwell", OUTLIVE)[1])
+
+
 def apart():
     shutil.copy("/bin/true", "apart")
     try:
@@ -103,7 +113,7 @@ def apart():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in (serving, sizes, others_files, outliving, apart):
+    for part in (serving, sizes, others_files, outliving, counters, apart):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

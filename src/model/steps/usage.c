@@ -33,6 +33,9 @@ static void usage_add(struct dw_usage_of *to, const struct dw_source_usage *from
 	to->preemptions += part * from->preemptions;
 	to->minor_faults += part * from->minor_faults;
 	to->major_faults += part * from->major_faults;
+	to->cycles += part * (double)from->cycles;
+	to->instructions += part * (double)from->instructions;
+	to->cache_misses += part * (double)from->cache_misses;
 }
 
 struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t thread,
@@ -42,7 +45,7 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 	uint32_t process = source->threads[thread].process;
 	const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
 	struct dw_usage_of usage = { .delay_known = true };
-	uint64_t covered = 0;
+	uint64_t covered = 0, counted = 0;
 
 	for (size_t i = usage_find(source, thread, start_ticks); i < source->usage_count; i++) {
 		const struct dw_source_usage *at = &source->usages[i];
@@ -53,9 +56,11 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 			break;
 		usage_add(&usage, at, (double)(to - from) / (double)(at->end_ticks - at->start_ticks));
 		covered += to - from;
+		counted += at->counters_known ? to - from : 0;
 	}
 	usage.delay_known = usage.delay_known && covered;
 	usage.wall_ns = (double)dw_source_span_ns(clock, covered);
+	usage.counted_ns = (double)dw_source_span_ns(clock, counted);
 	usage.known = covered ? (double)covered / (double)(end_ticks - start_ticks) : 0;
 	return usage;
 }

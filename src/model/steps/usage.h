@@ -1,6 +1,6 @@
 /*
  * What a thread with steps used, by the kernel's account: CPU time, time without a CPU, context
- * switches, page faults. And what the processors of the whole machine did in that time.
+ * switches, page faults, and the processor's counters with --counters. And what the processors of the whole machine did in that time.
  *
  * The recorder reads these at the begin and the end of steps, at most every 10 ms (USAGE entries in
  * doc/format.md). So a long step has a reading of its own, and short steps share one. Each step gets
@@ -21,6 +21,8 @@ struct dw_usage_of {
 	double process_cpu_ns; /* all threads of the process ran; may exceed wall_ns */
 	double waits, preemptions; /* voluntary and involuntary context switches of the thread */
 	double minor_faults, major_faults;
+	double counted_ns;     /* the part of wall_ns in which the processor's counters were read */
+	double cycles, instructions, cache_misses; /* of the thread in user space, in that part */
 };
 
 /* What a thread used from start_ticks to end_ticks of its file's clock. `thread` is an index into

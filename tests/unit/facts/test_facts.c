@@ -488,6 +488,41 @@ TEST(what_blocks_the_main_thread)
 	made_close(&made);
 }
 
+TEST(counters_of_the_processor)
+{
+	const struct dw_facts *facts;
+
+	for (int with = 0; with < 2; with++) {
+		begin_trace(0);
+		for (uint64_t i = 0; i < 30; i++) {
+			uint64_t at = 100 + i * 50;
+			struct dw_entry_usage *entry =
+			    dw_encode_usage(&made.process, made.thread, at * ms, (at + 50) * ms);
+
+			entry->cycles = 150000000;
+			entry->instructions = 300000000;
+			entry->cache_misses = 4000;
+			if (with)
+				entry->entry.aux |= DW_USAGE_COUNTERS;
+			step(i, at, at + 50, 50);
+		}
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		CHECK_EQ(facts->at[DW_FACT_CPU_CYCLES].measured, with == 1);
+		if (!with) {
+			CHECK(strstr(facts->at[DW_FACT_CPU_CYCLES].missing, "--counters") != NULL);
+			CHECK(!facts->at[DW_FACT_CPU_PER_CYCLE].measured);
+			made_close(&made);
+			continue;
+		}
+		CLOSE(VALUE(facts, CPU_CYCLES), 150000000);
+		CLOSE(VALUE(facts, CPU_INSTRUCTIONS), 300000000);
+		CLOSE(VALUE(facts, CPU_PER_CYCLE), 2);
+		CLOSE(VALUE(facts, CPU_CACHE_MISSES), 4000);
+		made_close(&made);
+	}
+}
+
 /* Between two steps of 40 ms the thread runs for 4 ms and has no CPU for 6. */
 TEST(waits_for_a_cpu_between_steps_are_no_work)
 {

@@ -57,6 +57,31 @@ TEST(a_step_has_its_part_of_each_reading)
 	made_close(&made);
 }
 
+TEST(counters_of_a_part_of_the_readings)
+{
+	struct dw_usage_of usage;
+
+	made_init(&made);
+	for (uint64_t i = 0; i < 2; i++) {
+		struct dw_entry_usage *entry =
+		    dw_encode_usage(&made.process, made.thread, (100 + 10 * i) * ms, (110 + 10 * i) * ms);
+
+		entry->cycles = 3000;
+		entry->instructions = 6000;
+		entry->cache_misses = 30;
+		if (i == 0)
+			entry->entry.aux |= DW_USAGE_COUNTERS;
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	usage = between(made.model, 105, 120);
+	CHECK_NEAR(usage.wall_ns, 15e6, 1);
+	CHECK_NEAR(usage.counted_ns, 5e6, 1);
+	CHECK_NEAR(usage.cycles, 1500, 1e-6);
+	CHECK_NEAR(usage.instructions, 3000, 1e-6);
+	CHECK_NEAR(usage.cache_misses, 15, 1e-6);
+	made_close(&made);
+}
+
 TEST(a_span_over_several_readings_and_gaps)
 {
 	struct dw_model *model;
