@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { SECONDS = 3, PICTURES = 600, BATCH = 32, SEEN = 400, HIDDEN = 160 };
+enum { SECONDS = 3, PICTURES = 600, BATCH = 56, SEEN = 400, HIDDEN = 160 };
 
 static float pictures[PICTURES][SEEN], weights[SEEN][HIDDEN], slopes[SEEN][HIDDEN];
 static float seen[BATCH][SEEN], hidden[BATCH][HIDDEN], again[BATCH][SEEN], then[BATCH][HIDDEN];

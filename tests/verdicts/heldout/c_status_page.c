@@ -64,7 +64,7 @@ static void differentiate(void)
 	DWELL_OP("differentiate");
 	for (int column = 0; column < COLUMNS; column++)
 		slopes[column] = 0;
-	for (int pass = 0; pass < 3; pass++)
+	for (int pass = 0; pass < 10; pass++)
 		for (int row = 0; row < ROWS; row++)
 			for (int column = 0; column < COLUMNS; column++)
 				slopes[column] += rows[row][column] * errors[row];

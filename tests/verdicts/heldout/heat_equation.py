@@ -23,8 +23,8 @@ def main():
     with watch.loop():
         while watch.seconds() < 3.4:
             with watch.planted():
-                places = space[torch.randint(20_000, (220,))].requires_grad_()
-                first = start[torch.randint(2000, (220,))]
+                places = space[torch.randint(20_000, (360,))].requires_grad_()
+                first = start[torch.randint(2000, (360,))]
             slopes = slope_of(model(places), places)
             bend = slope_of(slopes[:, 0], places)[:, 0]
             loss = (slopes[:, 1] - 0.1 * bend).pow(2).mean() + (model(first) - first[:, :1].sin()).pow(2).mean()

@@ -1,6 +1,6 @@
 """Links names in Lightning to the entries of a knowledge base, which lies in memory as objects.
 
-Planted: a callback collects garbage after every fourth batch, "to keep memory low".
+Planted: a callback collects garbage after every sixth batch, "to keep memory low".
 Truth: time of these collections, of the loop.
 """
 import gc
@@ -40,7 +40,7 @@ class Linker(pl.LightningModule):
 
 class Tidy(pl.Callback):
     def on_train_batch_end(self, trainer, module, outputs, batch, number):
-        if number % 4 == 3:
+        if number % 6 == 5:
             with watch.planted():
                 gc.collect()
         watch.step()
@@ -49,7 +49,7 @@ class Tidy(pl.Callback):
 def main():
     pl.seed_everything(215)
     torch.set_num_threads(1)
-    base = {number: Entry(number) for number in range(25_000)}
+    base = {number: Entry(number) for number in range(8000)}
     data = TensorDataset(torch.randn(400 * 120, 500), torch.randint(100, (400 * 120,)))
     trainer = pl.Trainer(max_steps=400, max_time={"seconds": 4}, logger=False, enable_checkpointing=False, accelerator="cpu",
                          callbacks=[Tidy()], enable_progress_bar=False, enable_model_summary=False)

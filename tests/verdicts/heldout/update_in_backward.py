@@ -25,7 +25,7 @@ def main():
         weight.register_post_accumulate_grad_hook(update)
     with watch.loop():
         while watch.seconds() < 3.4:
-            batch = tides[torch.randint(6000, (800,))]
+            batch = tides[torch.randint(6000, (1100,))]
             loss = nn.functional.mse_loss(model(batch), batch[:, :40])
             loss.backward()
             watch.step()
