@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECONDS = 3, ROWS = 5000, COLUMNS = 512 };
+enum { SECONDS = 3, ROWS = 7500, COLUMNS = 512 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int newest;
