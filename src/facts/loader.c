@@ -469,6 +469,37 @@ static void loader_put_workers(struct dw_facts_work *work, const struct loader *
 
 /* ---- requests ---------------------------------------------------------------------------------- */
 
+/* The part of a time that lies in the loop. */
+static double loader_in_loop(const struct dw_facts_work *work, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t from = start_ns > work->loop->start_ns ? start_ns : work->loop->start_ns;
+	uint64_t to = end_ns < work->loop->end_ns ? end_ns : work->loop->end_ns;
+
+	return to > from ? (double)(to - from) : 0;
+}
+
+/* The loop's data loading has no time of the collector. So collections within requests are what these
+ * are longer. */
+static void loader_put_collector(struct dw_facts_work *work, const struct loader *loader)
+{
+	const struct dw_fact *data = &work->facts->at[DW_FACT_LOOP_DATA_ALL];
+	const struct dw_fact *collector = &work->facts->at[DW_FACT_LOOP_COLLECTOR_ALL];
+	double ns = 0;
+
+	if (!data->measured || !collector->measured) {
+		dw_fact_miss(work, DW_FACT_LOADER_COLLECTOR, "only part of the run is in scope");
+		return;
+	}
+	for (size_t i = 0; i < loader->request_count; i++)
+		ns += loader_in_loop(work, loader->requests[i].start_ns, loader->requests[i].end_ns);
+	for (size_t i = 0; i < loader->epoch_count; i++)
+		ns += loader_in_loop(work, loader->epochs[i].start_ns,
+		                     loader->epochs[i].start_ns + loader->epochs[i].iterator_ns);
+	ns = fmin(ns - data->value * work->loop_ns, collector->value * work->loop_ns);
+	dw_fact_set_share(work, DW_FACT_LOADER_COLLECTOR, fmax(0, ns), work->loop_ns,
+	                  loader->request_count);
+}
+
 static void loader_put_requests(struct dw_facts_work *work, const struct loader *loader,
                                 double *space)
 {
@@ -576,6 +607,7 @@ static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
 		return;
 	}
 	loader_put_requests(work, loader, space);
+	loader_put_collector(work, loader);
 	loader_put_production(work, loader);
 	loader_put_parts(work, loader);
 	loader_put_workers(work, loader);

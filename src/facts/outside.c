@@ -133,6 +133,20 @@ static double outside_delay(const struct dw_facts_work *work, double delay_ns)
 	return fmax(0, delay_ns);
 }
 
+/* The page faults between the steps: those of the loop, `faults`, less those of its steps. */
+static void outside_put_faults(struct dw_facts_work *work, double faults)
+{
+	const struct dw_loop *loop = work->loop;
+
+	for (size_t i = 0; i < loop->count; i++) {
+		const struct dw_usage_of *usage = &work->usages[i];
+
+		if (usage->known > 0)
+			faults -= usage->minor_faults / usage->known;
+	}
+	dw_fact_set(work, DW_FACT_LOOP_FAULTS, fmax(0, faults) / (double)loop->count, loop->count);
+}
+
 /* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
  * The CPU time and the delay outside steps are those of the whole loop less those of its steps. In
  * its delay the thread does nothing: that is neither. */
@@ -157,7 +171,10 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 		waiting_ns = fmax(0, fmin(waiting_ns, rest_ns));
 		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
 		waiting_ns += outside_delay(work, usage.delay_ns * work->loop_ns / usage.wall_ns);
+		outside_put_faults(work, usage.minor_faults * work->loop_ns / usage.wall_ns);
 	} else {
+		dw_fact_miss(work, DW_FACT_LOOP_FAULTS,
+		             "the trace has no readings of the kernel's account between steps");
 		dw_fact_miss(work, DW_FACT_LOOP_WAITING,
 		             "the trace has no readings of the kernel's account between steps");
 	}

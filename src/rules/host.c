@@ -63,6 +63,17 @@ static double host_in_slow_steps(const struct dw_rule_case *at, const char *part
 	return excess->value * dw_case_part(at, DW_FACT_STEP_OUTLIERS_PART);
 }
 
+#define HOST_WAITS 0.33 /* of the time between two lines */
+
+/* Where the thread waits for a third of the time between two lines, it calls the system there: what it runs
+ * is the kernel's work for that wait. */
+static double host_work_for_waits(const struct dw_rule_case *at)
+{
+	double running = dw_case_value(at, DW_FACT_PLACES_LARGEST_RUNNING);
+
+	return running <= 1 - HOST_WAITS ? dw_case_part(at, DW_FACT_PLACES_LARGEST) * running : 0;
+}
+
 /* Waits for files and logging are parts of the loop. Where they use a CPU, the interpreter's time
  * contains them. */
 static double host_in_python(const struct dw_rule_case *at)
@@ -73,7 +84,12 @@ static double host_in_python(const struct dw_rule_case *at)
 	double logging = dw_case_part(at, DW_FACT_LOOP_LOGGING_ALL) -
 	                 dw_case_part(at, DW_FACT_LOOP_LOGGING);
 
-	return fmax(files, logging) + host_in_slow_steps(at, "python");
+	return fmax(fmax(files, logging), host_work_for_waits(at)) + host_in_slow_steps(at, "python");
+}
+
+static struct dw_amount host_share_file(const struct dw_rule_case *at)
+{
+	return dw_amount_less(dw_case_amount(at, DW_FACT_WAIT_FILE), dw_case_files_of_checkpoints(at));
 }
 
 static struct dw_amount host_share_python(const struct dw_rule_case *at)
@@ -222,15 +238,19 @@ static bool host_calls_are_recurrent(const struct dw_rule_case *at)
 	       calls < HOST_OWN_CALLS * dw_case_value(at, DW_FACT_OPERATORS_SMALL);
 }
 
-/* Calls that wait for a result, and the interpreter's time for them. */
+/* Calls that wait for a result, and the interpreter's time for them. Those of an optimizer that has a rule of
+ * its own are part of its operators. */
 static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 {
 	double part = dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) /
 	              dw_case_value(at, DW_FACT_OPERATORS_COUNT);
 
-	return dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_SYNCHRONISING),
-	                      dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON),
-	                                      isnan(part) ? 0 : fmin(1, part)));
+	struct dw_amount share =
+	    dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_SYNCHRONISING),
+	                   dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON),
+	                                   isnan(part) ? 0 : fmin(1, part)));
+
+	return dw_amount_times(share, 1 - host_part_of_optimizer(at));
 }
 
 /* The compiled model is in several pieces. Its small operators are those of the pieces: in one
@@ -279,10 +299,13 @@ static enum dw_rule_whole host_whole_collector(const struct dw_rule_case *at)
 	                                                              : DW_RULE_OF_STEP;
 }
 
+/* Collections while the loop gets data are part of getting it: the rules about the loader count them. */
 static struct dw_amount host_share_collector(const struct dw_rule_case *at)
 {
-	return dw_case_amount(at, host_whole_collector(at) == DW_RULE_OF_LOOP
-	                              ? DW_FACT_LOOP_COLLECTOR_ALL : DW_FACT_STEP_COLLECTOR);
+	if (host_whole_collector(at) == DW_RULE_OF_STEP)
+		return dw_case_amount(at, DW_FACT_STEP_COLLECTOR);
+	return dw_amount_less(dw_case_amount(at, DW_FACT_LOOP_COLLECTOR_ALL),
+	                      dw_case_part(at, DW_FACT_LOADER_COLLECTOR));
 }
 
 /* The interpreter's time in an optimizer that takes much of a step. */
@@ -339,6 +362,15 @@ bool dw_case_is_python(const struct dw_rule_case *at)
 	       host_own_python(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) >= HOST_PYTHON;
 }
 
+#define HOST_MAKES 4 /* times the collector's time: Python that takes so long makes the objects */
+
+/* Python code that makes many objects starts the collector. To do less of it in Python removes both. */
+static bool host_collects_alone(const struct dw_rule_case *at)
+{
+	return !(dw_case_is_python(at) &&
+	         host_own_python(at) >= HOST_MAKES * host_share_collector(at).value);
+}
+
 #define HOST_SIZES 0.9 /* of the spread of steps */
 
 /* Inputs of many sizes have many shapes: then the size makes a step long, and not that the shape is new. */
@@ -361,8 +393,11 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_COLLECTOR),
 		.share = host_share_collector,
 		.threshold = 0.06,
+		.applies = host_collects_alone,
 		.reason = "Collections of a program that keeps few new objects are well below 1%. In and "
-		          "outside steps, because they come at any place.",
+		          "outside steps, because they come at any place; but while the loop gets data they "
+		          "are part of that. Not if Python's own time, which makes the objects, is four times "
+		          "as long.",
 		.statement = "Garbage collection takes {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "allocate fewer objects that are collected",
@@ -381,9 +416,10 @@ const struct dw_rule dw_rules_host[] = {
 		.part = DW_RULE_PART_IDLE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_FILE),
+		.share = host_share_file,
 		.threshold = 0.05,
 		.reason = "Time in functions that read, write and flush, if functions were recorded, or in "
-		          "which a file blocked the main thread. A pipe or a socket is the answer of another "
+		          "which a file blocked the main thread. Without what belongs to checkpoints. A pipe or a socket is the answer of another "
 		          "program: then the program is idle.",
 		.statement = "Reading or writing files {takes} {share} {of}[, most of it in {wait.file:name}]"
 		             "{wait.file:where}.",

@@ -166,13 +166,9 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 /* The time by which a verdict is ranked: see enum dw_rule_kind. */
 static double judge_weight_ns(const struct dw_verdict *verdict)
 {
-	double share = verdict->share.value, usual = verdict->rule->usual;
-
 	if (isnan(verdict->time_ns))
 		return 0;
-	if (verdict->rule->kind != DW_RULE_WORK)
-		return verdict->time_ns;
-	return share > usual ? verdict->time_ns / 2 * (share - usual) / share : 0;
+	return verdict->rule->kind == DW_RULE_WORK ? verdict->time_ns / 2 : verdict->time_ns;
 }
 
 static bool judge_is_cause(const struct dw_verdict *verdict)
@@ -218,12 +214,13 @@ static void judge_groups(struct dw_verdicts *verdicts)
 #define JUDGE_LARGE 0.3    /* of the loop: a warm-up of this size is what a short run is about */
 #define JUDGE_OF_PEAK 0.25 /* less of the peak of memory is not worth the first sentence */
 
-/* Work is ranked among the causes, and information about a large part of the loop before the
+/* Work is ranked among the causes, except what only describes the program's form: that is there to be seen,
+ * and seldom to be changed. So is information about a large part of the loop before the
  * answer. A small part of the peak comes after it: memory that is there lengthens no step. */
 static int judge_kind(const struct dw_verdict *verdict)
 {
 	if (verdict->rule->kind == DW_RULE_WORK)
-		return DW_RULE_CAUSE;
+		return verdict->rule->form ? DW_RULE_WORK : DW_RULE_CAUSE;
 	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&
 	    verdict->share.value < JUDGE_OF_PEAK)
 		return DW_RULE_INFORMATION;

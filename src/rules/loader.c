@@ -18,10 +18,12 @@ static double loader_starts(const struct dw_rule_case *at)
 	return fmax(isnan(starts) ? 0 : starts, dw_case_part(at, DW_FACT_LOADER_START_SHARE));
 }
 
-/* Includes waits of the loop outside steps, except for the start of workers. */
+/* Includes waits of the loop outside steps, except for the start of workers; and collections while it
+ * waits. */
 static double loader_outside(const struct dw_rule_case *at)
 {
-	return fmax(0, dw_case_part(at, DW_FACT_LOOP_DATA_ALL) - loader_starts(at));
+	return fmax(0, dw_case_part(at, DW_FACT_LOOP_DATA_ALL) +
+	                   dw_case_part(at, DW_FACT_LOADER_COLLECTOR) - loader_starts(at));
 }
 
 /* The whole is the loop if it waits longer than the steady steps show: there are bursts, which a
@@ -134,12 +136,12 @@ static bool loader_workers_are_busy(const struct dw_rule_case *at)
 
 static bool loader_hands_over(const struct dw_rule_case *at)
 {
-	double hand_over = loader_hand_over(at);
+	double hand_over = loader_hand_over(at), collector = dw_case_part(at, DW_FACT_LOADER_COLLECTOR);
 
 	bool ready = dw_case_fact(at, DW_FACT_LOADER_READY)->measured ||
 	             dw_case_fact(at, DW_FACT_LOADER_EMPTY)->measured;
 
-	return ready && loader_has_workers(at) && hand_over >= loader_share(at).value / 2 &&
+	return ready && loader_has_workers(at) && hand_over + collector >= loader_share(at).value / 2 &&
 	       !(dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) < LOADER_EXCHANGE_NS) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_START_SHARE) > hand_over) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_READY) < 0.8) && !loader_workers_are_busy(at) &&
@@ -245,12 +247,13 @@ const struct dw_rule dw_rules_loader[] = {
 		.threshold = 0.07,
 		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
 		          "tenth of their time: more of them cannot shorten it. A usual request takes 2 ms or "
-		          "more: to exchange any batch with another process takes up to so long. Starts of "
+		          "more, with the collections in it: to exchange any batch with another process takes up to so long. Starts of "
 		          "workers in later epochs take less time than it.",
 		.applies = loader_hands_over,
 		.statement = "Getting data {takes} {share} {of} although batches are ready"
 		             "[ ({loader.ready} of them on average)]: most of it is handing them over"
-		             "[, {loader.hand_over_ns} a batch].",
+		             "[, {loader.hand_over_ns} a batch][?loader.collector: , and the collector, which looks at "
+		             "the objects that this makes, {loader.collector} of the loop].",
 		.remedy = {
 			[DW_WORDS_ANY] = "hand over fewer and larger objects",
 			[DW_WORDS_PYTORCH] = "fewer, larger tensors in a batch (a collate_fn that stacks) in "

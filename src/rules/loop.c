@@ -17,6 +17,32 @@ static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id 
 	return (struct dw_amount){ share, share, share };
 }
 
+#define LOOP_AS_OFTEN 0.1 /* difference of two numbers of times; and 2 of a few */
+
+/* A wait for a file that comes at one place, once with each checkpoint, is part of writing it: a file is
+ * renamed, or synchronised with the disk, when it has been written. */
+double dw_case_files_of_checkpoints(const struct dw_rule_case *at)
+{
+	const struct dw_fact *file = dw_case_fact(at, DW_FACT_WAIT_FILE);
+	const struct dw_fact *place = dw_case_fact(at, DW_FACT_PLACES_LARGEST);
+	double times = dw_case_value(at, DW_FACT_PLACES_LARGEST_COUNT);
+	double checkpoints = dw_case_value(at, DW_FACT_LOOP_CHECKPOINTS);
+
+	if (!file->measured || !place->measured || !file->where || !place->where ||
+	    strcmp(file->where, place->where) != 0 ||
+	    !(fabs(times - checkpoints) <= fmax(2, LOOP_AS_OFTEN * checkpoints)))
+		return 0;
+	return fmin(file->value, place->value);
+}
+
+static struct dw_amount loop_share_checkpoints(const struct dw_rule_case *at)
+{
+	double files = dw_case_files_of_checkpoints(at);
+
+	return dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_CHECKPOINT_ALL),
+	                      (struct dw_amount){ files, files, files });
+}
+
 static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 {
 	return dw_amount_times(loop_sum(at, DW_FACT_STEP_EVALUATION, DW_FACT_LOOP_EVALUATION),
@@ -47,7 +73,7 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 #define LOOP_CALL_NS 10e3 /* the interpreter's time for an operator's call, at most */
 
 /* Time between the steps that is neither Python nor a wait nor small operators: these have rules of their
- * own. The interpreter's time for the calls of operators is included, unless the rule about Python reports
+ * own, and so have page faults. The interpreter's time for the calls of operators is included, unless the rule about Python reports
  * all of its time; if Python and waits cannot be distinguished from each other, both are. */
 static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 {
@@ -62,6 +88,7 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	else if (!dw_case_is_python(at) && !dw_case_calls_between_are_small(at))
 		share += fmin(python, calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP));
 
+	share = fmax(0, share - dw_case_faults_between(at));
 	return (struct dw_amount){ share, share, share };
 }
 
@@ -123,6 +150,7 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	         dw_case_shapes_are_new(at));
 }
 
+#define LOOP_CHANGE 0.10     /* of a step: a smaller change is not reported */
 #define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
 #define LOOP_PACE_LARGE 0.75 /* no processor's clock changes so much */
 #define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
@@ -169,9 +197,12 @@ static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 	return share_ns / 2;
 }
 
+/* Where steps change at one point, or with time, that makes the spread: to group inputs does not help. */
 static bool loop_varies(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_STEP_SPREAD) >= 0.3;
+	return dw_case_value(at, DW_FACT_STEP_SPREAD) >= 0.3 &&
+	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) >= LOOP_CHANGE && loop_changes(at)) &&
+	       !(dw_case_value(at, DW_FACT_DRIFT_SLOPE) >= LOOP_CHANGE && loop_drifts(at));
 }
 
 static bool loop_warms_up(const struct dw_rule_case *at)
@@ -187,9 +218,11 @@ const struct dw_rule dw_rules_loop[] = {
 		.part = DW_RULE_PART_OUTSIDE,
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_CHECKPOINT_ALL),
+		.share = loop_share_checkpoints,
 		.threshold = 0.05,
 		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more "
-		          "than most failures.",
+		          "than most failures. A wait for a file at one place, once with each of them, is "
+		          "counted.",
 		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)].",
 		.remedy = {
 			[DW_WORDS_ANY] = "write them less often, or from another thread",
@@ -268,9 +301,10 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_OPERATORS),
 		.share = loop_share_between,
-		.threshold = 0.09,
-		.reason = "Evaluation, checkpoints, logging, data, Python and waits between the steps have "
-		          "rules of their own; the rest is usually metrics or preparation. It is ranked as work.",
+		.threshold = 0.10,
+		.reason = "Evaluation, checkpoints, logging, data, Python, page faults and waits between the "
+		          "steps have rules of their own; the rest is usually metrics or preparation. To make "
+		          "the input takes nearly a tenth of the loop of a small model. It is ranked as work.",
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program "
 		             "{loop.named}][ (most of it {loop.named:name})][?loop.unnamed: , in no range "
@@ -359,7 +393,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.7,
 		.reason = "The size of the input, as the memory that a step needs shows it, explains at least "
 		          "70% of the spread of the steps' durations, and the spread is at least 30% of the "
-		          "median.",
+		          "median. Not if steps change from one step on, or with time.",
 		.applies = loop_varies,
 		.no_gain = true,
 		.statement = "The size of the input explains {input.variation} of the spread of the steps' "

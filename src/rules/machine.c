@@ -100,31 +100,77 @@ static bool machine_threads_do_not_fit(const struct dw_rule_case *at)
                                  * 3000 in virtual ones */
 #define MACHINE_INPUT_NS 100e3   /* with input: it waits for a disk */
 
-/* After a fork the first write to each page faults: loader-restart reports new workers. */
-static bool machine_faults_are_own(const struct dw_rule_case *at)
+static double machine_fault_ns(const struct dw_rule_case *at)
 {
-	return !(dw_case_value(at, DW_FACT_LOADER_EPOCHS) > 1 &&
-	         dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) >
-	             dw_case_value(at, DW_FACT_LOADER_WORKERS) &&
-	         dw_case_value(at, DW_FACT_LOADER_START_SHARE) >= DW_RULE_DEADBAND);
+	return dw_case_has(at, DW_FACT_CPU_FAULT_NS) ? dw_case_value(at, DW_FACT_CPU_FAULT_NS)
+	                                             : MACHINE_FAULT_NS;
 }
 
-/* The time of faults is a share of the time without waits for a CPU: those make all of it longer. */
-static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
+/* At most the time of what touches memory there: operators, and the program's own code. */
+double dw_case_faults_between(const struct dw_rule_case *at)
+{
+	double share = dw_case_part(at, DW_FACT_LOOP_FAULTS) * machine_fault_ns(at) /
+	               dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+	double most = dw_case_part(at, DW_FACT_LOOP_OPERATORS) + dw_case_part(at, DW_FACT_LOOP_NAMED) +
+	              dw_case_part(at, DW_FACT_LOOP_PYTHON) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
+
+	return share >= DW_RULE_DEADBAND ? fmin(share, most) : 0;
+}
+
+static enum dw_rule_whole machine_whole_faults(const struct dw_rule_case *at)
+{
+	return dw_case_faults_between(at) > 0 ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
+}
+
+static double machine_faults(const struct dw_rule_case *at)
+{
+	return dw_case_part(at, DW_FACT_CPU_FAULTS_MINOR) +
+	       (dw_case_faults_between(at) > 0 ? dw_case_part(at, DW_FACT_LOOP_FAULTS) : 0);
+}
+
+/* Memory that faults anew comes from the system and goes back to it: to free it takes as long as to
+ * allocate it. The time of faults is a share of the time without waits for a CPU: those make all of it
+ * longer. */
+static struct dw_amount machine_share_faults_in_steps(const struct dw_rule_case *at)
 {
 	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP) *
 	                 fmax(0.1, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
-	double fault_ns = dw_case_has(at, DW_FACT_CPU_FAULT_NS) ? dw_case_value(at, DW_FACT_CPU_FAULT_NS)
-	                                                       : MACHINE_FAULT_NS;
 
-	/* Memory that faults anew comes from the system and goes back to it: to free it takes as long as
-	 * to allocate it. */
 	return dw_amount_plus(
 	    dw_amount_plus(dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR),
-	                                   fault_ns / step_ns),
+	                                   machine_fault_ns(at) / step_ns),
 	                   dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR),
 	                                   MACHINE_INPUT_NS / step_ns)),
 	    dw_amount_times(dw_case_amount(at, DW_FACT_MEMORY_ALLOCATOR), 2));
+}
+
+static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
+{
+	struct dw_amount share = machine_share_faults_in_steps(at);
+	double between = dw_case_faults_between(at);
+
+	if (machine_whole_faults(at) == DW_RULE_OF_STEP)
+		return share;
+	return dw_amount_plus(dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS)),
+	                      (struct dw_amount){ between, between, between });
+}
+
+/* While the loop waits longer for another thread or for batches that are not made yet, its own faults pass
+ * in that wait: without them it waits longer. */
+static bool machine_faults_are_hidden(const struct dw_rule_case *at)
+{
+	return fmax(dw_case_part(at, DW_FACT_WAIT_LOCK), dw_case_part(at, DW_FACT_LOADER_STARVED)) >
+	       machine_share_faults(at).value;
+}
+
+/* After a fork the first write to each page faults: loader-restart reports new workers. */
+static bool machine_faults_are_own(const struct dw_rule_case *at)
+{
+	return !machine_faults_are_hidden(at) &&
+	       !(dw_case_value(at, DW_FACT_LOADER_EPOCHS) > 1 &&
+	         dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) >
+	             dw_case_value(at, DW_FACT_LOADER_WORKERS) &&
+	         dw_case_value(at, DW_FACT_LOADER_START_SHARE) >= DW_RULE_DEADBAND);
 }
 
 const struct dw_rule dw_rules_machine[] = {
@@ -183,16 +229,18 @@ const struct dw_rule dw_rules_machine[] = {
 		.question = "Does memory that is touched for the first time take time in every step?",
 		.kind = DW_RULE_CAUSE,
 		.part = DW_RULE_PART_COMPUTE,
-		.whole = DW_RULE_OF_STEP,
+		.whole_of = machine_whole_faults,
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_FAULTS_MINOR, DW_FACT_CPU_FAULTS_MAJOR),
 		.share = machine_share_faults,
 		.threshold = 0.07,
 		.reason = "Each fault without input takes the time that `dwell run` measured on this machine "
 		          "(1 us if it did not), each fault with input 100 us; as a share of the time without "
-		          "waits for a CPU. The allocator's time counts twice, to allocate and to free. Not if "
-		          "workers are forked in each epoch: that makes pages fault too.",
+		          "waits for a CPU. Faults between the steps count if they take a twentieth of the loop. The allocator's time counts twice, to allocate and to free. Not if "
+		          "workers are forked in each epoch: that makes pages fault too. Not if the loop waits "
+		          "longer for another thread, or for batches: the faults pass in that wait.",
 		.applies = machine_faults_are_own,
-		.statement = "{cpu.faults_minor} page faults a step {take} about {share} {of}: memory is "
+		.number = machine_faults,
+		.statement = "{number} page faults a step {take} about {share} {of}: memory is "
 		             "returned to the system and touched anew.",
 		.remedy = {
 			[DW_WORDS_ANY] = "keep large buffers from step to step",

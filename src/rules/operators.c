@@ -199,6 +199,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.id = "roofline",
 		.question = "Do operators compute far below the machine's peak?",
 		.kind = DW_RULE_WORK,
+		.form = true,
 		.group = DW_RULE_OPERATORS,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
@@ -221,16 +222,16 @@ const struct dw_rule dw_rules_operators[] = {
 		.id = "one-operator",
 		.question = "Does one operator take most of a step?",
 		.kind = DW_RULE_WORK,
+		.form = true,
 		.group = DW_RULE_OPERATORS,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
 		.threshold = 0.40,
-		.usual = 0.25,
 		.reason = "One name with 40% decides how long a step takes. The gain is that of making it "
-		          "twice as fast. A quarter of a step is usual: only what is beyond it counts in the "
-		          "ranking.",
+		          "twice as fast. It comes after all causes, because it is "
+		          "seldom what can be changed.",
 		.gain_ns = operators_half,
 		.statement = "One operator, {operators.largest:name}, {takes} {share} {of}"
 		             "{operators.largest:where}[: {operators.largest_count} "

@@ -113,8 +113,7 @@ struct dw_rule {
 	 * used unchanged, a time is divided by the whole. */
 	struct dw_amount (*share)(const struct dw_rule_case *);
 	double threshold;      /* of the share */
-	double usual;          /* the part of the whole that is usual for such work: it does not count in
-	                        * the ranking */
+	bool form;             /* WORK that describes what a program computes: ranked after all causes */
 	const char *reason;    /* why this threshold, and why the further conditions */
 	bool (*applies)(const struct dw_rule_case *);
 	/* An upper bound of the gain in ns per step; by default the share's time. */

@@ -537,12 +537,15 @@ TEST(waits_for_a_cpu_between_steps_are_no_work)
 		between = dw_encode_usage(&made.process, made.thread, (at + 40) * ms, (at + 50) * ms);
 		between->cpu_ns = between->process_cpu_ns = 4 * ms;
 		between->delay_ns = 6 * ms;
+		in->minor_faults = 10;
+		between->minor_faults = 300;
 	}
 	const struct dw_facts *facts = facts_of();
 	REQUIRE(facts != NULL);
 	CLOSE(VALUE(facts, LOOP_STEPS), 800 / 990.0);
 	CLOSE(VALUE(facts, LOOP_WAITING), 0);
 	CHECK_NEAR(VALUE(facts, LOOP_UNNAMED), 19 * 4 / 990.0, 1e-3);
+	CHECK_NEAR(VALUE(facts, LOOP_FAULTS), 19 * 300 / 20.0, 1);
 	made_close(&made);
 }
 

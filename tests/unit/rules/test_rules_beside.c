@@ -1,0 +1,157 @@
+/* Rules beside each other: time that one rule explains, another one does not report again, and what can be
+ * changed comes before what only describes the work. */
+#include "trials.h"
+
+TEST(a_cause_comes_before_the_form_of_the_work)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_LARGEST, 0.9 }, { DW_FACT_WAIT_FILE, 0.06 }, { DW_FACT_STEP_IDLE, 0.06 }));
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
+	CHECK_STR(at.verdicts.at[1].rule->id, "one-operator");
+	made_set(&at, DW_FACT_WAIT_FILE, 0.04);
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "one-operator");
+	made_end(&at);
+}
+
+TEST(waiting_calls_of_an_optimizer_are_part_of_it)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_SYNCHRONISING, 0.08 }, { DW_FACT_OPERATORS_SYNCHRONISING_COUNT, 40 },
+	                     { DW_FACT_OPTIMIZER_COUNT, 200 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.3 }));
+	/* With the interpreter's time for 40 of 400 calls 8.5%; half of the operators are the optimizer's. */
+	CHECK(!made_fires(&at, "synchronising-call", DW_FACT_OPTIMIZER_COUNT, 200));
+	CHECK(made_fires(&at, "synchronising-call", DW_FACT_OPTIMIZER_COUNT, 100));
+	CHECK(made_fires(&at, "synchronising-call", DW_FACT_STEP_OPTIMIZER_ALL, 0.1)); /* no rule about it */
+	CHECK_EQ(made_without(&at, "synchronising-call", DW_FACT_OPERATORS_SYNCHRONISING), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(inputs_that_change_at_one_point_are_no_spread)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_INPUT_VARIATION, 0.9 }, { DW_FACT_STEP_SPREAD, 0.8 }, { DW_FACT_DRIFT_OWN, 0.9 },
+	                     { DW_FACT_CPU_DELAY, 0 }, { DW_FACT_DRIFT_SLOPE, 0 }));
+	CHECK(made_fires(&at, "input-size-variance", DW_FACT_DRIFT_CHANGE, 0.09));
+	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_DRIFT_CHANGE, 0.10));
+	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_DRIFT_CHANGE, 0.5));
+	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_DRIFT_SLOPE, 0.5));
+	made_set(&at, DW_FACT_DRIFT_OWN, 0.1); /* the clock's change */
+	CHECK(made_fires(&at, "input-size-variance", DW_FACT_DRIFT_CHANGE, 0.5));
+	made_end(&at);
+}
+
+TEST(objects_that_python_makes_are_pythons)
+{
+	struct made at;
+
+	/* Half of the step is Python's, 46% of it without calls. */
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.5 }, { DW_FACT_PLACES_PYTHON, 0.5 }, { DW_FACT_LOOP_COLLECTOR_ALL, 0.1 }));
+	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.05));
+	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.12));
+	CHECK(made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.13));
+	made_set(&at, DW_FACT_STEP_PYTHON, 0.08);
+	made_set(&at, DW_FACT_PLACES_PYTHON, 0);
+	CHECK(made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.06));
+	CHECK_EQ(made_without(&at, "collector", DW_FACT_STEP_COLLECTOR), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.15 }, { DW_FACT_LOOP_DATA_ALL, 0.15 }, { DW_FACT_LOADER_WORKERS, 2 },
+	                     { DW_FACT_LOADER_HAND_OVER, 0.15 }, { DW_FACT_LOADER_HAND_OVER_NS, 4e6 },
+	                     { DW_FACT_LOADER_STARVED, 0 }, { DW_FACT_LOADER_READY, 3.9 }, { DW_FACT_LOADER_EMPTY, 0 },
+	                     { DW_FACT_LOADER_BUSY, 0.1 }, { DW_FACT_LOADER_EPOCHS, 1 },
+	                     { DW_FACT_LOOP_COLLECTOR_ALL, 0.25 }));
+	CHECK(made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.18));
+	CHECK(made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.19));
+	CHECK(!made_fires(&at, "collector", DW_FACT_LOADER_COLLECTOR, 0.2));
+	made_set(&at, DW_FACT_LOADER_COLLECTOR, 0.25);
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "loader-handover");
+	CHECK(fabs(at.verdicts.at[0].share.value - 0.40) < 1e-9);
+	CHECK(strstr(at.verdicts.at[0].statement, "the collector, which looks at the objects that this makes, 25% of the loop"));
+	made_end(&at);
+}
+
+TEST(a_rename_after_each_checkpoint_is_part_of_it)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_CHECKPOINT_ALL, 0.1 }, { DW_FACT_LOOP_CHECKPOINTS, 40 },
+	                     { DW_FACT_WAIT_FILE, 0.25 }, { DW_FACT_LOOP_WAITING, 0.25 }, { DW_FACT_PLACES_LARGEST, 0.3 },
+	                     { DW_FACT_PLACES_LARGEST_COUNT, 40 }, { DW_FACT_PLACES_LARGEST_RUNNING, 0.2 }));
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "waiting-file")->state, DW_RULE_FIRED); /* where, is not known */
+	at.facts.at[DW_FACT_WAIT_FILE].where = "train.py:30 and train.py:12";
+	at.facts.at[DW_FACT_PLACES_LARGEST].where = "train.py:30 and train.py:12";
+	made_judge(&at);
+	CHECK(made_find(&at, "waiting-file")->state != DW_RULE_FIRED);
+	CHECK_STR(at.verdicts.at[0].rule->id, "checkpoint");
+	CHECK(fabs(at.verdicts.at[0].share.value - 0.35) < 1e-9);
+	CHECK(!made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_COUNT, 36)); /* nearly as often */
+	CHECK(made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_COUNT, 35));
+	CHECK(made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_COUNT, 120)); /* in each step */
+	at.facts.at[DW_FACT_PLACES_LARGEST].where = "train.py:14 and train.py:15";
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "waiting-file")->state, DW_RULE_FIRED);
+	made_end(&at);
+}
+
+TEST(the_kernels_work_for_a_wait_is_not_pythons)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.05 }, { DW_FACT_LOOP_STEPS, 0.8 }, { DW_FACT_LOOP_PYTHON, 0.12 },
+	                     { DW_FACT_LOOP_WAITING, 0.08 }, { DW_FACT_LOOP_CALLS, 0 }, { DW_FACT_CPU_DELAY, 0 },
+	                     { DW_FACT_PLACES_LARGEST, 0.2 }));
+	CHECK(made_fires(&at, "python", DW_FACT_PLACES_LARGEST_RUNNING, 1));
+	CHECK(made_fires(&at, "python", DW_FACT_PLACES_LARGEST_RUNNING, 0.68));
+	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_LARGEST_RUNNING, 0.66)); /* it waits for a third */
+	CHECK(made_fires(&at, "idle", DW_FACT_PLACES_LARGEST_RUNNING, 0.6));
+	made_end(&at);
+}
+
+TEST(page_faults_pass_while_the_loop_waits)
+{
+	struct made at;
+
+	/* 2000 faults of 1 us are 10% of 20 ms. */
+	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 2000 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
+	CHECK(made_fires(&at, "page-faults", DW_FACT_WAIT_LOCK, 0.09));
+	CHECK(!made_fires(&at, "page-faults", DW_FACT_WAIT_LOCK, 0.11));
+	CHECK(made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.09));
+	CHECK(!made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.11));
+	made_end(&at);
+}
+
+TEST(page_faults_between_steps_count)
+{
+	struct made at;
+
+	/* 2000 faults of 1 us between steps are 10% of 20 ms. */
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.8 }, { DW_FACT_LOOP_OPERATORS, 0.2 }, { DW_FACT_CPU_FAULTS_MINOR, 0 },
+	                     { DW_FACT_CPU_FAULTS_MAJOR, 0 }, { DW_FACT_LOOP_FAULTS, 0 }));
+	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_FAULTS, 1900));
+	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_FAULTS, 2100));
+	CHECK(!made_fires(&at, "page-faults", DW_FACT_LOOP_FAULTS, 1300));
+	CHECK(made_fires(&at, "page-faults", DW_FACT_LOOP_FAULTS, 1500));
+	made_set(&at, DW_FACT_LOOP_FAULTS, 2000);
+	made_judge(&at);
+	CHECK_STR(made_find(&at, "page-faults")->statement,
+	          "2,000 page faults a step take about 10% of the loop: memory is returned to the system and touched anew.");
+	made_set(&at, DW_FACT_LOOP_OPERATORS, 0.06); /* nothing else touches memory there */
+	made_judge(&at);
+	CHECK(made_find(&at, "page-faults")->state != DW_RULE_FIRED);
+	CHECK_EQ(made_without(&at, "page-faults", DW_FACT_CPU_FAULTS_MINOR), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+CHECK_MAIN
