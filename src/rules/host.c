@@ -118,14 +118,17 @@ static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 {
 	enum dw_rule_whole whole = host_whole_idle(at);
 	struct dw_amount share = host_idle_in_steps(at);
+	double other = dw_case_files_of_checkpoints(at); /* what other rules report */
 
 	if (whole == DW_RULE_OF_LOOP)
 		share = dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_WAITING),
 		                       dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS)));
 	if (dw_case_waits_in_all_steps(at))
-		return dw_amount_plus(share, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_IDLE_SLOW),
-		                                             host_of_whole(at, whole, 1)));
-	return dw_amount_less(share, host_of_whole(at, whole, host_in_slow_steps(at, "idle")));
+		share = dw_amount_plus(share, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_IDLE_SLOW),
+		                                              host_of_whole(at, whole, 1)));
+	else
+		other += host_in_slow_steps(at, "idle");
+	return dw_amount_less(share, host_of_whole(at, whole, other));
 }
 
 #define HOST_UNSURE 0.30    /* of a step; if a wait for a CPU is not known, less may be one */

@@ -149,6 +149,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	    (rule->applies && !rule->applies(at)))
 		return;
 	verdict->state = DW_RULE_FIRED;
+	verdict->form = rule->is_form && rule->is_form(at);
 	verdict->firm = steady >= DW_RULE_FIRM_STEPS &&
 	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
 	verdict->time_ns = verdict->share.value * dw_case_whole_ns(at, verdict->whole);
@@ -220,7 +221,7 @@ static void judge_groups(struct dw_verdicts *verdicts)
 static int judge_kind(const struct dw_verdict *verdict)
 {
 	if (verdict->rule->kind == DW_RULE_WORK)
-		return verdict->rule->form ? DW_RULE_WORK : DW_RULE_CAUSE;
+		return verdict->form ? DW_RULE_WORK : DW_RULE_CAUSE;
 	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&
 	    verdict->share.value < JUDGE_OF_PEAK)
 		return DW_RULE_INFORMATION;
@@ -297,7 +298,8 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 		return loop_ns * (1 - dw_case_part(at, DW_FACT_LOOP_STEPS));
 	case DW_RULE_PART_DATA:
 		return fmax(dw_case_part(at, DW_FACT_STEP_DATA) * step_ns,
-		            dw_case_part(at, DW_FACT_LOOP_DATA_ALL) * loop_ns);
+		            dw_case_part(at, DW_FACT_LOOP_DATA_ALL) * loop_ns) +
+		       dw_case_part(at, DW_FACT_LOADER_COLLECTOR) * loop_ns;
 	case DW_RULE_PART_COMMUNICATION:
 		return fmax(fmax(dw_case_part(at, DW_FACT_STEP_COMMUNICATION),
 		                 dw_case_part(at, DW_FACT_COMM_EXPOSED)) * step_ns,

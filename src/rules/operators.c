@@ -1,6 +1,8 @@
 /*
  * Rules about the work itself: operators, the optimizer, layout and precision.
  */
+#include <string.h>
+
 #include "rules/case.h"
 
 /* An optimizer that calls forward and backward itself, as LBFGS does, has no time of its own. */
@@ -119,6 +121,28 @@ static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 	return sum;
 }
 
+static bool operators_always(const struct dw_rule_case *at)
+{
+	(void)at;
+	return true;
+}
+
+/* Products, convolutions and recurrent layers are what training computes. In C the program gives its
+ * operators their names, which say nothing of that. */
+static bool operators_are_usual(const struct dw_rule_case *at)
+{
+	static const char *const usual[] = { "mm", "matmul", "linear", "dot", "einsum", "conv", "attention",
+		                                 "lstm", "gru", "rnn" };
+	const char *name = dw_case_fact(at, DW_FACT_OPERATORS_LARGEST)->name;
+
+	if (at->facts->framework == DW_FACTS_C || !name)
+		return true;
+	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+		if (strstr(name, usual[i]))
+			return true;
+	return false;
+}
+
 const struct dw_rule dw_rules_operators[] = {
 	{
 		.id = "optimizer-unfused",
@@ -199,7 +223,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.id = "roofline",
 		.question = "Do operators compute far below the machine's peak?",
 		.kind = DW_RULE_WORK,
-		.form = true,
+		.is_form = operators_always,
 		.group = DW_RULE_OPERATORS,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
@@ -222,7 +246,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.id = "one-operator",
 		.question = "Does one operator take most of a step?",
 		.kind = DW_RULE_WORK,
-		.form = true,
+		.is_form = operators_are_usual,
 		.group = DW_RULE_OPERATORS,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
@@ -230,8 +254,9 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
 		.threshold = 0.40,
 		.reason = "One name with 40% decides how long a step takes. The gain is that of making it "
-		          "twice as fast. It comes after all causes, because it is "
-		          "seldom what can be changed.",
+		          "twice as fast. Products, convolutions and "
+		          "recurrent layers are what training computes, and come after all causes; so do a C "
+		          "program's operators, whose names do not say what they are.",
 		.gain_ns = operators_half,
 		.statement = "One operator, {operators.largest:name}, {takes} {share} {of}"
 		             "{operators.largest:where}[: {operators.largest_count} "

@@ -113,7 +113,8 @@ struct dw_rule {
 	 * used unchanged, a time is divided by the whole. */
 	struct dw_amount (*share)(const struct dw_rule_case *);
 	double threshold;      /* of the share */
-	bool form;             /* WORK that describes what a program computes: ranked after all causes */
+	/* Whether WORK is the usual form of such programs: then it is ranked after all causes. */
+	bool (*is_form)(const struct dw_rule_case *);
 	const char *reason;    /* why this threshold, and why the further conditions */
 	bool (*applies)(const struct dw_rule_case *);
 	/* An upper bound of the gain in ns per step; by default the share's time. */
@@ -148,6 +149,7 @@ struct dw_verdict {
 	enum dw_rule_state state;
 	enum dw_rule_whole whole;
 	bool firm;
+	bool form;             /* see is_form */
 	bool tied;             /* one of the first two causes, and their intervals overlap */
 	struct dw_amount share;
 	double time_ns;        /* the share's time per step; NaN if it is no share of time */

@@ -75,7 +75,7 @@ static void words_put_value(struct words *words, enum dw_fact_unit unit, double 
 		words_put_text(words, dw_text_bytes(value, " ").at);
 		return;
 	case DW_FACT_COUNTED:
-		if (value >= 100 || value == floor(value))
+		if (value >= 100 || fabs(value - round(value)) < 0.01) /* no "0.999 CPUs" */
 			words_put_text(words, dw_text_count((int64_t)llround(value)).at);
 		else
 			words_put_text(words, dw_text_number(value).at);

@@ -10,6 +10,15 @@ TEST(a_cause_comes_before_the_form_of_the_work)
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
 	CHECK_STR(at.verdicts.at[1].rule->id, "one-operator");
+	at.facts.at[DW_FACT_OPERATORS_LARGEST].name = "aten::addmm";
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
+	at.facts.at[DW_FACT_OPERATORS_LARGEST].name = "aten::_linalg_svd"; /* not what all training computes */
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "one-operator");
+	at.facts.framework = DW_FACTS_C; /* where a name says nothing */
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-file");
 	made_set(&at, DW_FACT_WAIT_FILE, 0.04);
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "one-operator");
@@ -77,6 +86,7 @@ TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "loader-handover");
 	CHECK(fabs(at.verdicts.at[0].share.value - 0.40) < 1e-9);
+	CHECK(at.verdicts.combined_ns >= at.verdicts.at[0].gain_ns - 1);
 	CHECK(strstr(at.verdicts.at[0].statement, "the collector, which looks at the objects that this makes, 25% of the loop"));
 	made_end(&at);
 }
@@ -86,7 +96,7 @@ TEST(a_rename_after_each_checkpoint_is_part_of_it)
 	struct made at;
 
 	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_CHECKPOINT_ALL, 0.1 }, { DW_FACT_LOOP_CHECKPOINTS, 40 },
-	                     { DW_FACT_WAIT_FILE, 0.25 }, { DW_FACT_LOOP_WAITING, 0.25 }, { DW_FACT_PLACES_LARGEST, 0.3 },
+	                     { DW_FACT_WAIT_FILE, 0.25 }, { DW_FACT_LOOP_WAITING, 0.25 }, { DW_FACT_CPU_DELAY, 0 }, { DW_FACT_PLACES_LARGEST, 0.3 },
 	                     { DW_FACT_PLACES_LARGEST_COUNT, 40 }, { DW_FACT_PLACES_LARGEST_RUNNING, 0.2 }));
 	made_judge(&at);
 	CHECK_EQ(made_find(&at, "waiting-file")->state, DW_RULE_FIRED); /* where, is not known */
@@ -94,6 +104,7 @@ TEST(a_rename_after_each_checkpoint_is_part_of_it)
 	at.facts.at[DW_FACT_PLACES_LARGEST].where = "train.py:30 and train.py:12";
 	made_judge(&at);
 	CHECK(made_find(&at, "waiting-file")->state != DW_RULE_FIRED);
+	CHECK(made_find(&at, "idle")->state != DW_RULE_FIRED);
 	CHECK_STR(at.verdicts.at[0].rule->id, "checkpoint");
 	CHECK(fabs(at.verdicts.at[0].share.value - 0.35) < 1e-9);
 	CHECK(!made_fires(&at, "waiting-file", DW_FACT_PLACES_LARGEST_COUNT, 36)); /* nearly as often */

@@ -306,6 +306,10 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 	CHECK_EQ(made_find(&at, "thread-count")->state, DW_RULE_FIRED);
 	CHECK_STR(made_find(&at, "thread-count")->statement,
 	          "Operators have 1 thread and keep 1 of 4 CPUs busy.");
+	made_set(&at, DW_FACT_CPU_BUSY, 0.997);
+	made_judge(&at);
+	CHECK_STR(made_find(&at, "thread-count")->statement,
+	          "Operators have 1 thread and keep 1 of 4 CPUs busy.");
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST_COUNT, 60)); /* 0.2 ms each */
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST, 0.3));
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_THREADS, 4)); /* ranks or workers have them */
