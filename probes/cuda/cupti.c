@@ -169,16 +169,25 @@ static bool cupti_subscribe_with_others(char *other, size_t size)
 	return false;
 }
 
-bool dwc_cupti_taken(void)
+/* Subscribes for a moment. */
+static int cupti_try_subscription(void)
 {
 	void *subscriber = NULL;
+	int result = dwc_cupti.call.cuptiSubscribe(&subscriber, (void *)(uintptr_t)cupti_on_callback, NULL);
 
-	if (dwc_cupti.subscriber)
-		return false;
-	if (dwc_cupti.call.cuptiSubscribe(&subscriber, (void *)(uintptr_t)cupti_on_callback, NULL) != CUPTI_OK)
-		return true;
-	dwc_cupti.call.cuptiUnsubscribe(subscriber);
-	return false;
+	if (result == CUPTI_OK)
+		dwc_cupti.call.cuptiUnsubscribe(subscriber);
+	return result;
+}
+
+static bool cupti_is_held(int result)
+{
+	return result == CUPTI_SUBSCRIBER_EXISTS || result == CUPTI_LIMIT_REACHED; /* before 11.2 */
+}
+
+bool dwc_cupti_taken(void)
+{
+	return !dwc_cupti.subscriber && cupti_is_held(cupti_try_subscription());
 }
 
 /* 13.0 serves one tool, but names it. */
@@ -203,16 +212,16 @@ bool dwc_cupti_open(void)
 	if (cupti_subscribe_with_others(other, sizeof other)) {
 		result = call->cuptiActivityRegisterCallbacks_v2(dwc_cupti.subscriber, dwc_buffer_request_v2,
 		                                                 dwc_buffer_complete_v2);
-	} else if (dwc_cupti_taken()) {
+	} else if (cupti_is_held(result = cupti_try_subscription())) {
 		cupti_ask_for_holder(other, sizeof other);
 		cupti_note_holder(other);
 		return false;
-	} else {
+	} else if (result == CUPTI_OK) {
 		result = call->cuptiActivityRegisterCallbacks(dwc_buffer_request, dwc_buffer_complete);
 	}
 	if (result != CUPTI_OK) {
-		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u refused its buffers (error %d)",
-		         dwc_cupti.version, result);
+		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u does not work here (error %d): the driver may "
+		         "have no device (nvidia-smi lists them)", dwc_cupti.version, result);
 		return false;
 	}
 	if (call->cuptiSetThreadIdType)

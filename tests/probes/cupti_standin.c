@@ -7,6 +7,8 @@
  *
  *   STANDIN_HOLDER=NAME  another tool has subscribed
  *   STANDIN_SEVERAL=1    several tools may subscribe (13.1 and later)
+ *   STANDIN_VERSION=N    it is this version of CUPTI's interface
+ *   STANDIN_FAILS=WHAT   "subscribe", "register", "kernels": this fails, as without a device or without the right to it
  *
  * At the end it prints to stderr how many kinds and how many buffers are still in use.
  */
@@ -41,6 +43,16 @@ static size_t dropped, returned;
 static struct { uint8_t *buffer; size_t used; } held[HELD];
 static unsigned held_count;
 static bool hold; /* full buffers are kept, as while a slow kernel runs */
+
+static bool faulted; /* a kernel has failed: CUPTI answers nothing but errors */
+static uint32_t context_id = 1;
+
+static bool fails(const char *what)
+{
+	const char *asked = getenv("STANDIN_FAILS");
+
+	return asked && strcmp(asked, what) == 0;
+}
 
 static uint64_t now_ns(void)
 {
@@ -127,13 +139,15 @@ static void put(const void *record)
 
 CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
 {
-	*version = CUPTI_API_VERSION;
+	*version = getenv("STANDIN_VERSION") ? (uint32_t)atoi(getenv("STANDIN_VERSION")) : CUPTI_API_VERSION;
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void *user)
 {
 	(void)callback, (void)user;
+	if (fails("subscribe"))
+		return CUPTI_ERROR_NOT_INITIALIZED;
 	if (getenv("STANDIN_HOLDER") || subscribed)
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	subscribed = true;
@@ -151,6 +165,8 @@ CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
                                                     CUpti_BuffersCallbackCompleteFunc completed)
 {
+	if (fails("register"))
+		return CUPTI_ERROR_NOT_INITIALIZED;
 	request = requested;
 	complete = completed;
 	return CUPTI_SUCCESS;
@@ -158,6 +174,8 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 {
+	if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fails("kernels"))
+		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
 	enabled[kind] = true;
 	return CUPTI_SUCCESS;
 }
@@ -174,7 +192,7 @@ CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 	pthread_mutex_lock(&lock);
 	end_buffer();
 	pthread_mutex_unlock(&lock);
-	return CUPTI_SUCCESS;
+	return faulted ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *memory, size_t valid, CUpti_Activity **record)
@@ -197,6 +215,8 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context, uint32
 
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *ns)
 {
+	if (faulted)
+		return CUPTI_ERROR_UNKNOWN;
 	*ns = now_ns();
 	return CUPTI_SUCCESS;
 }
@@ -299,7 +319,7 @@ static void kernel(const char *name, uint32_t stream, uint32_t by, uint64_t afte
 
 	record.start = now_ns() + after_ns;
 	record.end = record.start + length_ns;
-	record.contextId = 1;
+	record.contextId = context_id;
 	record.streamId = stream;
 	record.gridX = 12, record.gridY = 3, record.gridZ = 1;
 	record.blockX = 256, record.blockY = record.blockZ = 1;
@@ -382,7 +402,7 @@ static void device(void)
 	record.globalMemorySize = (uint64_t)16 << 30;
 	record.numMultiprocessors = 84;
 	put(&record);
-	context.contextId = 1;
+	context.contextId = context_id;
 	context.nullStreamId = 7;
 	put(&context);
 }
@@ -445,6 +465,17 @@ void standin_play(const char *what)
 		fprintf(stderr, "standin: %zu dropped\n", dropped);
 		for (; held_count; held_count--)
 			give_back(held[held_count - 1].buffer, held[held_count - 1].used);
+	} else if (strcmp(what, "reset") == 0) { /* cudaDeviceReset(): another context, its streams from the beginning */
+		end_buffer();
+		context_id++;
+		device();
+	} else if (strcmp(what, "fault") == 0) { /* the kernel that fails has no times */
+		uint32_t by = call(CUPTI_ACTIVITY_KIND_RUNTIME, LAUNCH);
+		real_kernel record = { .kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL };
+
+		record.contextId = context_id, record.streamId = 7, record.correlationId = by, record.name = "faulting";
+		put(&record);
+		faulted = true;
 	} else if (strcmp(what, "say") == 0) {
 		say();
 	} else if (strcmp(what, "other tool") == 0) {

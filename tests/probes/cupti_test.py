@@ -151,6 +151,24 @@ def test_other_tools():
     check("another library in CUDA's variable", run.said("names another tool, /nowhere/libnsys.so"))
 
 
+def test_failures():
+    for what in "subscribe", "register":
+        run = Run("12.9", "device", "mixed", STANDIN_FAILS=what)
+        check(f"a driver without a device ({what}): {run.done.stderr[-500:]}", run.steps() == 2 and run.done.returncode == 0 and
+              run.said("does not work here (error 15): the driver may have no device") and not run.said("has CUPTI"))
+    run = Run("12.9", "device", "mixed", STANDIN_FAILS="kernels")
+    check("without the right to record kernels", run.said("administrators only") and not run.kernels("in_graph") and
+          run.steps() == 2 and run.enabled() == [0])
+    for version in "9", "150000":
+        run = Run("13.5", "device", "mixed", STANDIN_VERSION=version)
+        check(f"CUPTI {version}, which nobody knows", run.kernels("in_graph") == 3 and run.said("API " + version))
+    run = Run("13.5", "device", "mixed", "reset", "mixed")
+    check("a device that is reset", run.kernels("in_graph") == 6 and run.lost() == 0 and run.enabled() == [0])
+    run = Run("13.5", "device", "mixed", "fault", "wait 1200", "mixed")
+    check(f"a kernel that fails: {run.done.stderr[-500:]}", run.done.returncode == 0 and run.kernels("in_graph") == 6 and
+          not run.kernels("faulting") and run.steps() == 5 and run.enabled() == [0])
+
+
 def test_windows():
     run = Run("13.5", "device", "mixed", "wait 100", "wait 100", "say", "mixed", arguments=["--steps", "0..2"])
     check(f"after the window no kind is enabled: {run.enabled()}", run.enabled() == [0, 0])
@@ -308,15 +326,15 @@ def test_python():
     check(f"a script's own profile: {done.stderr[-1500:]}", done.returncode == 0)
     said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
     sums = ast.literal_eval(said.get("sums", "{}"))
-    # Times may differ by the nanosecond that the conversion of a clock rounds.
-    rounded = {key: tuple(round(value, 2) for value in row[:4]) + row[4:] for key, row in sums.items()}
+    # The rate of a clock is known by two readings, which are less exact on a busy machine.
+    rounded = {key: (row[0], *(round(value * 2) / 2 for value in row[1:4]), row[4]) for key, row in sums.items()}
     check(f"device times of ranges are the kernels': {sums}", rounded == {
         "outer": (1, 150.0, 0.0, 150.0, "cuda"), "a": (2, 107.0, 107.0, 53.5, "cuda"), "b": (1, 50.0, 50.0, 50.0, "cuda")})
-    check(f"and their total: {said.get('total')}", re.fullmatch(r"4 (157\.0|156\.99|157\.00)\d*", said.get("total", "")))
+    check(f"and their total: {said.get('total')}", re.fullmatch(r"4 15(7\.0|6\.9)\d*", said.get("total", "")))
     check(f"the table has the device's columns: {done.stdout[:3000]}", "Self CUDA %" in done.stdout and
           re.search(r"^ +timed .* 15[67].\d+us +100.00%", done.stdout, re.M) and
           re.search("Self CUDA time total: 15[67].", done.stdout))
-    cycles = [(count, round(us, 2)) for count, us in ast.literal_eval(said.get("cycles", "[]"))]
+    cycles = [(count, round(us, 1)) for count, us in ast.literal_eval(said.get("cycles", "[]"))]
     check(f"a schedule's cycles have their own kernels: {cycles}", cycles == [(2, 25.0), (2, 33.0)])
     check(f"a profile of the host has no device: {said.get('host')}", said.get("host", "").startswith("(1, 0.0, 0.0, 0.0,"))
     check(f"SINGA's devices: {said.get('attached')}", said.get("attached") == "None")
@@ -341,6 +359,7 @@ def main():
     test_order()
     test_drops()
     test_other_tools()
+    test_failures()
     test_windows()
     test_ends()
     test_libraries()
