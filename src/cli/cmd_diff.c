@@ -20,6 +20,7 @@ struct diff_request {
 	const char *output;
 	double fail_on; /* a ratio; negative: not given */
 	unsigned accepted;
+	bool by_fast;
 	struct dwell_scope scope;
 	struct dwell_print_options print;
 };
@@ -68,6 +69,9 @@ static int diff_take_option(void *context, const struct dw_option *option, const
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	case DW_OPTION_FAIL_ON: return diff_parse_percent(value, &request->fail_on) ? 0 : -1;
 	case DW_OPTION_ACCEPT: return diff_parse_reasons(value, &request->accepted) ? 0 : -1;
+	case DW_OPTION_BY:
+		request->by_fast = strcmp(value, "fast") == 0;
+		return 0;
 	case DW_OPTION_FORMAT:
 		request->renderer = dw_renderer_find(value, &error);
 		if (!request->renderer)
@@ -182,8 +186,10 @@ static int diff_print(const struct diff_request *request, struct dwell_table *ta
 /* The exit status with --fail-on. */
 static int diff_status(const struct diff_request *request, const struct dw_diff *diff)
 {
-	double change = diff->pace.difference / diff->pace.before;
-	double detectable = diff->pace.detectable / diff->pace.before;
+	const struct dw_diff_estimate *by = diff->by_fast ? &diff->fast : &diff->pace;
+	double change = by->difference / by->before;
+	/* A change of this size, or of a larger one, could be missed. */
+	double detectable = (diff->by_fast ? by->high : by->detectable) / by->before;
 
 	if (request->fail_on < 0)
 		return 0;
@@ -233,11 +239,17 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv)
 		dw_say("--fail-on needs several runs a side: two runs of one program differ too");
 		return DW_EXIT_USAGE;
 	}
+	if (request.by_fast &&
+	    !dw_diff_can_permute((size_t)operands.counts[0], (size_t)operands.counts[1])) {
+		dw_say("--by fast needs at least 4 runs a side: fewer cannot be divided in enough other ways");
+		return DW_EXIT_USAGE;
+	}
 	if (!diff_check_twice(&operands))
 		return DW_EXIT_USAGE;
 	if (!request.output)
 		dw_terminal(STDOUT_FILENO, &request.print);
 	diff.accepted = request.accepted;
+	diff.by_fast = request.by_fast;
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
 		for (int i = 0; i < operands.counts[side] && !status; i++)
 			status = diff_add_trace(&request, &diff, side, operands.paths[side][i]);

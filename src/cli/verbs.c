@@ -172,6 +172,10 @@ static const struct dw_option diff_options[] = {
 	{ DW_OPTION_FAIL_ON, "fail-on", .argument = "PERCENT",
 	  .help = "end with status 3 if the runs after are slower by PERCENT, as 5%, or more, and with status 4 "
 	          "if they are not comparable" },
+	{ DW_OPTION_BY, "by", .argument = "WHAT",
+	  .help = "what decides: step, the mean time per step (default), or fast, the fast steps of the runs that "
+	          "others disturbed least, for busy machines; needs 4 runs a side",
+	  .choices = "step fast" },
 	{ DW_OPTION_ACCEPT, "accept", .argument = "LIST",
 	  .help = "compare although these differ: a list of machine, versions, ranks, batch, shapes, recording, "
 	          "contention" },

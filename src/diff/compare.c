@@ -114,6 +114,19 @@ static void compare_ran(struct dw_diff *diff, double *values)
 	diff->ran = dw_diff_estimate(values, before->count, values + before->count, after->count);
 }
 
+static bool compare_fast(struct dw_diff *diff, double *values)
+{
+	const struct dw_diff_side *before = &diff->sides[DW_DIFF_BEFORE];
+	const struct dw_diff_side *after = &diff->sides[DW_DIFF_AFTER];
+
+	for (size_t i = 0; i < before->count; i++)
+		values[i] = fmax(1, before->runs[i].fast_ns);
+	for (size_t i = 0; i < after->count; i++)
+		values[before->count + i] = fmax(1, after->runs[i].fast_ns);
+	return dw_diff_estimate_lowest(values, before->count, values + before->count, after->count,
+	                               &diff->fast);
+}
+
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 struct compare_rows {
@@ -205,17 +218,18 @@ static bool compare_make_rows(struct dw_diff *diff, bool operators, double *valu
 
 static void compare_judge(struct dw_diff *diff)
 {
+	const struct dw_diff_estimate *by = diff->by_fast ? &diff->fast : &diff->pace;
 	bool refused = false;
 
 	for (unsigned reason = 0; reason < DW_DIFF_REASON_COUNT; reason++)
 		refused |= diff->reasons[reason] != NULL;
 	if (refused)
 		diff->verdict = DW_DIFF_NOT_COMPARABLE;
-	else if (isnan(diff->pace.low))
+	else if (isnan(by->low))
 		diff->verdict = DW_DIFF_TWO_RUNS;
-	else if (diff->pace.low > 0)
+	else if (by->low > 0)
 		diff->verdict = DW_DIFF_SLOWER;
-	else if (diff->pace.high < 0)
+	else if (by->high < 0)
 		diff->verdict = DW_DIFF_FASTER;
 	else
 		diff->verdict = DW_DIFF_NONE;
@@ -238,6 +252,7 @@ bool dw_diff_compare(struct dw_diff *diff)
 	if (good) {
 		diff->pace = dw_diff_estimate(values, before, values + before, after);
 		compare_ran(diff, values);
+		good = compare_fast(diff, values);
 		compare_contention(diff);
 		compare_judge(diff);
 	}

@@ -9,6 +9,11 @@
  * What is compared is the time per step: the mean steady step (facts.h), and the loop's time outside
  * the steps divided by their number. Its parts are exclusive, so the differences of the parts sum to
  * the difference of the whole.
+ *
+ * On a machine that others use too, runs of one program differ more than most changes do. A second
+ * quantity is steadier: the fast steps of a run, and of the runs the least disturbed ones. It does
+ * not see a change of rare steps or of the time outside the steps, so it decides only if the caller
+ * asks for it.
  */
 #ifndef DW_DIFF_DIFF_H
 #define DW_DIFF_DIFF_H
@@ -48,6 +53,7 @@ struct dw_diff_run {
 	double pace_ns;          /* step_ns + outside_ns */
 	double step_ns;          /* mean steady step */
 	double outside_ns;       /* per step; 0 if it is not measured */
+	double fast_ns;          /* the step that a twentieth of the steady steps do not exceed */
 	size_t steps;            /* steady steps */
 	struct dw_diff_part *parts; /* sum to pace_ns */
 	size_t part_count;
@@ -89,9 +95,11 @@ struct dw_diff_row {
 struct dw_diff {
 	struct dw_diff_side sides[DW_DIFF_SIDES];
 	unsigned accepted;       /* bits of reasons that do not matter to the caller */
+	bool by_fast;            /* the verdict is that of the fast steps, not of the time per step */
 	/* set by dw_diff_compare(): */
 	enum dw_diff_verdict verdict;
 	struct dw_diff_estimate pace;
+	struct dw_diff_estimate fast; /* fast steps of the least disturbed runs; dw_diff_estimate_lowest() */
 	struct dw_diff_estimate ran; /* the same without the steps' waits for a CPU; NaN: not known */
 	const char *reasons[DW_DIFF_REASON_COUNT]; /* "2 CPUs before, 4 CPUs after", or NULL */
 	struct dw_diff_row *parts, *operators; /* by size of the difference, descending */
@@ -116,6 +124,13 @@ struct dwell_table *dw_diff_table(const struct dw_diff *diff);
  * other side does. */
 struct dw_diff_estimate dw_diff_estimate(const double *before, size_t before_count,
                                          const double *after, size_t after_count);
+/* Compares the mean of the lowest quarter of the values of each side (of their logarithms), with an
+ * interval by permutations (permutation.c); `detectable` is NaN, and so is the interval where
+ * dw_diff_can_permute() is false. False: out of memory. */
+bool dw_diff_estimate_lowest(const double *before, size_t before_count, const double *after,
+                             size_t after_count, struct dw_diff_estimate *estimate);
+/* Whether so many runs a side can be divided in enough ways for a 95% interval: 4 and 4, or more. */
+bool dw_diff_can_permute(size_t before_count, size_t after_count);
 /* The value that Student's t with `freedom` degrees exceeds with probability `tail`, which is below
  * a half. */
 double dw_diff_student(double tail, double freedom);

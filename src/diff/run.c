@@ -175,6 +175,7 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
 	run_describe(diff, run, dw_model_source(model), facts);
 	run->steps = steady->steps;
 	run->step_ns = steady->ns;
+	run->fast_ns = steady->fast_ns;
 	run->pace_ns = run->step_ns + run->outside_ns;
 	to->count++;
 	return 0;

@@ -7,7 +7,7 @@
 #include "diff/diff.h"
 
 enum { VERDICT, CHANGE, CHANGE_LOW, CHANGE_HIGH, DETECTABLE, BEFORE, AFTER, BEFORE_RUNS, AFTER_RUNS,
-       REASONS, VERDICT_COLUMNS };
+       REASONS, BY, FAST_CHANGE, FAST_LOW, FAST_HIGH, FAST_BEFORE, FAST_AFTER, VERDICT_COLUMNS };
 static const struct dw_column verdict_columns[] = {
 	[VERDICT] = DW_COLUMN("verdict", "verdict", NONE, TEXT),
 	[CHANGE] = DW_COLUMN("change", "change", RATIO, REAL),
@@ -19,6 +19,12 @@ static const struct dw_column verdict_columns[] = {
 	[BEFORE_RUNS] = DW_COLUMN("before_runs", "runs before", COUNT, INT),
 	[AFTER_RUNS] = DW_COLUMN("after_runs", "runs after", COUNT, INT),
 	[REASONS] = DW_COLUMN("reasons", "why not comparable", NONE, TEXT),
+	[BY] = DW_COLUMN("by", "verdict by", NONE, TEXT),
+	[FAST_CHANGE] = DW_COLUMN("fast_change", "change of fast steps", RATIO, REAL),
+	[FAST_LOW] = DW_COLUMN("fast_low", "low", RATIO, REAL),
+	[FAST_HIGH] = DW_COLUMN("fast_high", "high", RATIO, REAL),
+	[FAST_BEFORE] = DW_COLUMN("fast_before_ns", "fast step before", NS, REAL),
+	[FAST_AFTER] = DW_COLUMN("fast_after_ns", "fast step after", NS, REAL),
 };
 
 enum { ROW_NAME, ROW_WHERE, ROW_BEFORE, ROW_AFTER, ROW_DIFFERENCE, ROW_OF_STEP, ROW_LOW, ROW_HIGH,
@@ -39,7 +45,8 @@ static const struct dw_column operator_columns[] = {
 	[ROW_CALLS_AFTER] = DW_COLUMN("calls_after", "calls after", COUNT, REAL, .wide_only = true),
 };
 
-enum { RUN_SIDE, RUN_PACE, RUN_STEP, RUN_OUTSIDE, RUN_STEPS, RUN_DELAY, RUN_OTHERS, RUN_PATH };
+enum { RUN_SIDE, RUN_PACE, RUN_STEP, RUN_OUTSIDE, RUN_STEPS, RUN_DELAY, RUN_OTHERS, RUN_FAST,
+       RUN_PATH };
 static const struct dw_column run_columns[] = {
 	[RUN_SIDE] = DW_COLUMN("side", "run", NONE, TEXT),
 	[RUN_PACE] = DW_COLUMN("ns", "per step", NS, REAL),
@@ -48,6 +55,7 @@ static const struct dw_column run_columns[] = {
 	[RUN_STEPS] = DW_COLUMN("steps", "steps", COUNT, INT),
 	[RUN_DELAY] = DW_COLUMN("delay", "without a CPU", RATIO, REAL),
 	[RUN_OTHERS] = DW_COLUMN("others", "CPUs of others", RATIO, REAL),
+	[RUN_FAST] = DW_COLUMN("fast_ns", "fast step", NS, REAL),
 	[RUN_PATH] = DW_COLUMN("trace", "trace", NONE, TEXT),
 };
 
@@ -93,11 +101,48 @@ static struct dw_text table_counts(const struct dw_diff *diff)
 	return text;
 }
 
+/* The verdict by fast steps, and that the time per step has no verdict then. */
+static void table_head_by_fast(struct dwell_table *table, const struct dw_diff *diff)
+{
+	const struct dw_diff_estimate *fast = &diff->fast, *pace = &diff->pace;
+	const char *word = diff->verdict == DW_DIFF_NONE     ? "No difference of fast steps at this sample"
+	                   : diff->verdict == DW_DIFF_SLOWER ? "Slower"
+	                                                     : "Faster";
+
+	dw_table_head(table, "%s: fast steps %s, %s before, %s after (95%% interval %s to %s; %s).", word,
+	              table_signed(fast->difference / fast->before).at, dw_text_ns(fast->before, " ").at,
+	              dw_text_ns(fast->after, " ").at, table_signed(fast->low / fast->before).at,
+	              table_signed(fast->high / fast->before).at, table_counts(diff).at);
+	dw_table_head(table, "A fast step is one that a twentieth of a run's steps do not exceed; the runs that were "
+	                     "disturbed least are compared. The time per step, with all that disturbed it: %s "
+	                     "(%s to %s).",
+	              table_signed(pace->difference / pace->before).at,
+	              table_signed(pace->low / pace->before).at, table_signed(pace->high / pace->before).at);
+}
+
+/* The fast steps where the verdict is that of the time per step. */
+static void table_head_fast(struct dwell_table *table, const struct dw_diff *diff)
+{
+	const struct dw_diff_estimate *fast = &diff->fast;
+
+	if (diff->by_fast || !isfinite(fast->low) || !(fast->before > 1))
+		return;
+	dw_table_head(table, "Fast steps, which others disturbed least: %s, %s before, %s after (95%% interval %s "
+	                     "to %s); the verdict is not theirs without --by fast.",
+	              table_signed(fast->difference / fast->before).at, dw_text_ns(fast->before, " ").at,
+	              dw_text_ns(fast->after, " ").at, table_signed(fast->low / fast->before).at,
+	              table_signed(fast->high / fast->before).at);
+}
+
 static void table_head_comparable(struct dwell_table *table, const struct dw_diff *diff)
 {
 	const struct dw_diff_estimate *pace = &diff->pace;
 	double whole = pace->before;
 
+	if (diff->by_fast) {
+		table_head_by_fast(table, diff);
+		return;
+	}
 	if (diff->verdict == DW_DIFF_TWO_RUNS) {
 		dw_table_head(table, "These two runs differ by %s of the time per step: %s before, %s after.",
 		              table_signed(pace->difference / whole).at, dw_text_ns(whole, " ").at,
@@ -170,6 +215,7 @@ static struct dwell_table *table_of_verdict(const struct dw_diff *diff)
 	else
 		table_head_comparable(table, diff);
 	table_head_ran(table, diff);
+	table_head_fast(table, diff);
 	row = dw_table_row(table, 0);
 	dw_cell_text(table, &row[VERDICT], verdicts[diff->verdict]);
 	table_put_real(&row[CHANGE], diff->pace.difference / diff->pace.before);
@@ -183,6 +229,12 @@ static struct dwell_table *table_of_verdict(const struct dw_diff *diff)
 	table_list_reasons(diff, true, ",", text, sizeof text);
 	if (*text)
 		dw_cell_text(table, &row[REASONS], text);
+	dw_cell_text(table, &row[BY], diff->by_fast ? "fast steps" : "time per step");
+	table_put_real(&row[FAST_CHANGE], diff->fast.difference / diff->fast.before);
+	table_put_real(&row[FAST_LOW], diff->fast.low / diff->fast.before);
+	table_put_real(&row[FAST_HIGH], diff->fast.high / diff->fast.before);
+	table_put_real(&row[FAST_BEFORE], diff->fast.before);
+	table_put_real(&row[FAST_AFTER], diff->fast.after);
 	return table;
 }
 
@@ -255,6 +307,7 @@ static struct dwell_table *table_of_runs(const struct dw_diff *diff)
 			dw_cell_int(&row[RUN_STEPS], (int64_t)run->steps);
 			table_put_real(&row[RUN_DELAY], run->delay);
 			table_put_real(&row[RUN_OTHERS], run->others);
+			dw_cell_real(&row[RUN_FAST], run->fast_ns);
 		}
 	dw_table_note(table, "Time per step: the mean steady step, and the loop's time outside the steps divided "
 	                     "by their number.");

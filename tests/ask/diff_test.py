@@ -108,6 +108,37 @@ class Verdict(Case):
         self.assertEqual("two runs", found["verdict"][0]["verdict"])
 
 
+class Fast(Case):
+    def disturbed(self, name, percent, seed):
+        """Five runs, of which others slowed down one by a quarter."""
+        return (self.runs(name, 4, percent=percent, seed=seed) +
+                self.runs(f"{name}-disturbed", 1, percent=percent + 25, seed=seed + 50))
+
+    def test_finds_what_disturbed_runs_hide(self):
+        before, after = self.disturbed("g", 0, 11), self.disturbed("h", 5, 12)
+        found = self.diff(*before, "--", *after)
+        self.assertEqual("no difference", found["verdict"][0]["verdict"])
+        self.assertEqual("time per step", found["verdict"][0]["by"])
+        self.assertIn("without --by fast", " ".join(found["verdict heads"]))
+        found = self.diff("--by", "fast", *before, "--", *after)
+        verdict = found["verdict"][0]
+        self.assertEqual(("slower", "fast steps"), (verdict["verdict"], verdict["by"]))
+        self.assertAlmostEqual(0.05, verdict["fast_change"], delta=0.015)
+        self.assertLess(0, verdict["fast_low"])
+        self.assertLess(verdict["fast_low"], verdict["fast_change"])
+        self.assertLess(verdict["fast_change"], verdict["fast_high"])
+        run(dwell, "diff", "--by", "fast", "--fail-on", "3%", *before, "--", *after, status=3)
+        verdict = self.diff("--by", "fast", *before, "--", *self.disturbed("i", 0, 13))["verdict"][0]
+        self.assertEqual("no difference", verdict["verdict"])
+
+    def test_needs_four_runs_a_side(self):
+        before, after = self.runs("a", 4), self.runs("b", 4, percent=5, seed=2)
+        self.assertEqual("slower", self.diff("--by", "fast", *before, "--", *after)["verdict"][0]["verdict"])
+        said = run(dwell, "diff", "--by", "fast", *before[:3], "--", *after[:3], status=2).stderr
+        self.assertIn("at least 4 runs a side", said)
+        self.assertIsNone(self.diff(*before[:3], "--", *after[:3])["verdict"][0]["fast_low"])
+
+
 class Waterfall(Case):
     def test_differences_of_parts_sum_to_the_whole(self):
         found = self.diff(*self.runs("a", 4), "--", *self.runs("b", 4, percent=5, seed=2))
@@ -169,15 +200,18 @@ class Continuous(Case):
 
 class Statistics(Case):
     def test_false_alarms_and_power(self):
-        """Normal figures: 5% of false alarms; a change of 2.63 * sqrt(1/2.5) deviations is found in 95%."""
+        """Normal figures, time per step: 5% of false alarms; a change of 2.63 * sqrt(1/2.5) deviations is found in 95%."""
         generator = random.Random(7)
         lines = [f"0 {generator.gauss(100, 1)}" for _ in range(900)]
         lines += [f"1 {generator.gauss(102.63, 1)}" for _ in range(900)]
         rows = [[float(value) for value in line.split()] for line in
-                run(calibrate, "20000", input="\n".join(lines)).stdout.splitlines()]
+                run(calibrate, "20000", "200", input="\n".join(lines)).stdout.splitlines()]
         self.assertEqual([1, 3, 5, 10], [row[0] for row in rows])
         for row in rows[1:]:
             self.assertLess(row[1], 0.057)
+        for row in rows[2:]:  # fast steps; 200 draws
+            self.assertLess(row[4], 0.1)
+            self.assertGreater(row[5], 0.5)
         self.assertGreater(rows[3][1], 0.043)
         self.assertAlmostEqual(0.95, rows[2][2], delta=0.03)
         self.assertAlmostEqual(0.0263, rows[2][3], delta=0.003)
