@@ -16,7 +16,7 @@
 #define DIFF_OPERATORS 15 /* in text, Markdown and HTML; data formats have all */
 
 struct diff_request {
-	const struct dw_renderer *renderer;
+	const struct dw_renderer *renderer; /* NULL: the picture */
 	const char *output;
 	double fail_on; /* a ratio; negative: not given */
 	unsigned accepted;
@@ -73,10 +73,10 @@ static int diff_take_option(void *context, const struct dw_option *option, const
 		request->by_fast = strcmp(value, "fast") == 0;
 		return 0;
 	case DW_OPTION_FORMAT:
-		request->renderer = dw_renderer_find(value, &error);
-		if (!request->renderer)
+		request->renderer = strcmp(value, "svg") == 0 ? NULL : dw_renderer_find(value, &error);
+		if (error.code)
 			dw_say_error(&error, error.code);
-		return request->renderer ? 0 : -1;
+		return error.code ? -1 : 0;
 	default: return dw_take_scope(&request->scope, option, value);
 	}
 }
@@ -160,6 +160,8 @@ static int diff_add_trace(const struct diff_request *request, struct dw_diff *di
 	code = dwell_trace_open(&trace, &path, 1, &request->scope, &error);
 	if (!code) {
 		code = dw_diff_add(diff, side, path, dw_trace_model(trace), &error);
+		if (!code && !request->renderer)
+			code = dw_diff_add_paths(diff, side, dw_trace_model(trace), &error);
 		dw_say_progress(NULL);
 		dw_say_state(trace);
 		dwell_trace_close(trace);
@@ -168,11 +170,21 @@ static int diff_add_trace(const struct diff_request *request, struct dw_diff *di
 	return code ? dw_say_error(&error, code) : 0;
 }
 
-static int diff_print(const struct diff_request *request, struct dwell_table *table, FILE *file)
+static void diff_put(void *to, const char *text, size_t length)
+{
+	fwrite(text, 1, length, to); /* dw_output_close() reports what could not be written */
+}
+
+static int diff_print(const struct diff_request *request, struct dw_diff *diff,
+                      struct dwell_table *table, FILE *file)
 {
 	struct dwell_error error = { 0, "" };
 	int code;
 
+	if (!request->renderer) {
+		code = dw_diff_draw(diff, diff_put, file, &error);
+		return code ? dw_say_error(&error, code) : 0;
+	}
 	for (struct dwell_table *part = table; part && request->renderer->is_scaled; part = part->next)
 		if (strcmp(part->part, "operators") == 0)
 			dw_table_limit(part, DIFF_OPERATORS);
@@ -215,7 +227,7 @@ static int diff_compare(const struct diff_request *request, struct dw_diff *diff
 	}
 	status = dw_output_open(&output, request->output);
 	if (!status)
-		status = dw_output_close(&output, diff_print(request, table, output.file));
+		status = dw_output_close(&output, diff_print(request, diff, table, output.file));
 	dw_table_destroy(table);
 	return status ? status : diff_status(request, diff);
 }

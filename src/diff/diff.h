@@ -18,6 +18,7 @@
 #ifndef DW_DIFF_DIFF_H
 #define DW_DIFF_DIFF_H
 
+#include "base/text.h"
 #include "facts/facts.h"
 #include "table/table.h"
 
@@ -104,6 +105,7 @@ struct dw_diff {
 	const char *reasons[DW_DIFF_REASON_COUNT]; /* "2 CPUs before, 4 CPUs after", or NULL */
 	struct dw_diff_row *parts, *operators; /* by size of the difference, descending */
 	size_t part_count, operator_count;
+	struct dw_diff_paths *paths; /* of dw_diff_add_paths(); NULL: none */
 	struct dw_arena arena;
 };
 
@@ -111,12 +113,22 @@ struct dw_diff {
  * the run has no steady steps. */
 int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw_model *model,
                 struct dwell_error *error);
+/* Adds the call paths of a run for dw_diff_draw(). Call it after dw_diff_add(), for each run or for
+ * none. */
+int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *model,
+                      struct dwell_error *error);
 /* Compares the sides; each has at least one run. False: out of memory. */
 bool dw_diff_compare(struct dw_diff *diff);
 void dw_diff_reset(struct dw_diff *diff);
 /* The answer as tables: verdict, parts, operators, runs. The caller destroys them. NULL: out of
  * memory. */
 struct dwell_table *dw_diff_table(const struct dw_diff *diff);
+
+/* ---- flame.c ---------------------------------------------------------------------------------- */
+
+/* The differential flame graph as SVG. `put` keeps its own errors. */
+int dw_diff_draw(struct dw_diff *diff, dw_put *put, void *to, struct dwell_error *error);
+void dw_diff_reset_paths(struct dw_diff_paths *paths);
 
 /* ---- statistics.c ------------------------------------------------------------------------------ */
 

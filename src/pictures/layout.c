@@ -78,7 +78,7 @@ bool dw_picture_lay(struct dw_drawing *drawing, const struct dw_picture_node *no
 int dw_picture_measure(struct dw_drawing *drawing)
 {
 	const struct dw_picture *picture = drawing->picture;
-	struct dw_picture_node node;
+	struct dw_picture_node node = { .note = NULL };
 	struct dw_picture_place place;
 	int failed = 0;
 

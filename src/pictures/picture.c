@@ -72,7 +72,7 @@ static void picture_put_tooltip(struct dw_drawing *drawing, const struct dw_pict
 	dw_pen_text(&drawing->pen, "<title>");
 	dw_pen_xml(&drawing->pen, node->label, DW_PICTURE_UNCUT);
 	dw_pen_text(&drawing->pen, "\n");
-	if (node->kind) {
+	if (node->kind && !picture->plain) {
 		dw_pen_xml(&drawing->pen, picture->kinds[node->kind].name, DW_PICTURE_UNCUT);
 		dw_pen_text(&drawing->pen, ", ");
 	}
@@ -86,6 +86,8 @@ static void picture_put_tooltip(struct dw_drawing *drawing, const struct dw_pict
 		dw_pen_xml(&drawing->pen, picture->counted, DW_PICTURE_UNCUT);
 		dw_pen_text(&drawing->pen, dw_text_plural(node->count));
 	}
+	if (node->note)
+		dw_pen_xml(&drawing->pen, node->note, DW_PICTURE_UNCUT);
 	dw_pen_text(&drawing->pen, "</title>");
 }
 
@@ -100,7 +102,7 @@ static void picture_put_node(struct dw_drawing *drawing, const struct dw_picture
 	struct dw_text x = picture_percent(place->x);
 
 	dw_pen_format(&drawing->pen, "<g class=\"c%u t%u\">", (unsigned)drawing->picture->kinds[node->kind].hue,
-	           picture_tint(node->label));
+	           drawing->picture->plain ? 0 : picture_tint(node->label));
 	picture_put_tooltip(drawing, node, place);
 	dw_pen_format(&drawing->pen, "<rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%u\"/>", x.at, y,
 	           picture_percent(place->width).at, BAR);
@@ -115,7 +117,8 @@ static void picture_put_node(struct dw_drawing *drawing, const struct dw_picture
 static int picture_put_nodes(struct dw_drawing *drawing)
 {
 	const struct dw_picture *picture = drawing->picture;
-	struct dw_picture_node node = { picture->root, drawing->drawn.total, DW_PICTURE_NO_SELF, 0, 0, 0 };
+	struct dw_picture_node node = { picture->root, drawing->drawn.total, DW_PICTURE_NO_SELF, 0, 0, 0,
+		                            NULL };
 	struct dw_picture_place place = { 0, DW_PICTURE_FULL, drawing->drawn.total };
 	int failed = 0;
 
@@ -158,7 +161,7 @@ static void picture_put_legend(struct dw_drawing *drawing, unsigned y)
 	double x = DW_PICTURE_MARGIN;
 
 	dw_pen_format(&drawing->pen, "<svg class=\"legend\" y=\"%u\" overflow=\"visible\">\n", y);
-	for (unsigned hue = 0; hue < DW_HUE_COUNT; hue++) {
+	for (unsigned hue = 0; hue < DW_HUE_MOST; hue++) {
 		if (!picture_join_kinds(drawing, hue, text, sizeof text))
 			continue;
 		dw_pen_format(&drawing->pen,
@@ -204,7 +207,8 @@ int dw_picture_write(const struct dw_picture *picture, dw_put *put, void *to,
 
 	assert(picture->kind_count <= 32);
 	if (!failed) {
-		dw_pen_head(&drawing.pen, picture->title, picture->subtitle, picture->down ? "down" : "up", "",
+		dw_pen_head(&drawing.pen, picture->title, picture->subtitle, picture->down ? "down" : "up",
+		            picture->style ? picture->style : "",
 		            HEADER + drawing.drawn.rows * ROW + FOOTER);
 		failed = picture_put_nodes(&drawing);
 	}

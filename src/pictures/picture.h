@@ -37,6 +37,9 @@ enum dw_picture_hue {
 
 /* A kind of nodes: a colour, and a name in tooltips and in the legend, which joins the kinds of
  * one hue. */
+/* A hue from DW_HUE_COUNT to DW_HUE_MOST - 1 has its colour in dw_picture.style. */
+#define DW_HUE_MOST (DW_HUE_COUNT + 8)
+
 struct dw_picture_kind {
 	const char *name;
 	enum dw_picture_hue hue;
@@ -49,6 +52,7 @@ struct dw_picture_node {
 	uint64_t count;      /* of calls or the like, for the tooltip; 0 means not shown */
 	uint32_t depth;      /* 0 for children of the root; at most one more than the node before */
 	uint32_t kind;       /* index into kinds */
+	const char *note;    /* the end of the tooltip, or NULL; valid until the next node is read */
 };
 
 /* A value as text with its unit, like dw_text_ns() and dw_text_bytes(). */
@@ -61,6 +65,8 @@ struct dw_picture {
 	const char *counted;                /* the word for one of `count`: "call" */
 	dw_picture_unit *unit;
 	bool down;                          /* the root on top: an icicle */
+	bool plain;                         /* colours are a scale: no shades of neighbours, no kinds in tooltips */
+	const char *style;                  /* colours from .c11 on for further hues, or NULL */
 	const struct dw_picture_kind *kinds; /* the first is that of the root */
 	size_t kind_count;                  /* at most 32 */
 	/* Sets *node to the node of this index. Nodes are in order, depth first, and are read several

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 dwell, make_ranks, work, calibrate = (os.path.abspath(path) for path in sys.argv[1:5])
 STEP_MS = 36.0  # of make_ranks
@@ -163,6 +164,47 @@ class Waterfall(Case):
         self.assertIn("| **all** |", markdown)
         self.assertTrue(run(dwell, "diff", *arguments).stdout.startswith("Slower: +"))
         self.assertIn("forward", run(dwell, "diff", "-f", "csv", *arguments).stdout)
+
+
+class Flame(Case):
+    def draw(self, *arguments):
+        """The nodes of the picture: class of the colour, name, rest of the tooltip, row, begin and width in percent."""
+        picture = os.path.join(self.folder, "flame.svg")
+        run(dwell, "diff", "-f", "svg", "-o", picture, *arguments)
+        space = "{http://www.w3.org/2000/svg}"
+        root = xml.etree.ElementTree.parse(picture).getroot()
+        frames = next(part for part in root.iter(space + "svg") if part.get("class") == "frames")
+        nodes = []
+        for group in frames.findall(space + "g"):
+            name, rest = group.find(space + "title").text.split("\n")
+            bar = group.find(space + "rect")
+            nodes.append((group.get("class").split()[0], name, rest, int(bar.get("y")), float(bar.get("x")[:-1]),
+                          float(bar.get("width")[:-1])))
+        texts = [part.text for part in root.iter(space + "text") if part.text]
+        return nodes, texts
+
+    def test_the_slower_function_is_the_reddest(self):
+        nodes, texts = self.draw(*self.runs("a", 4), "--", *self.runs("b", 4, percent=5, seed=2))
+        self.assertEqual(["forward.kernel"], [node[1] for node in nodes if node[0] == "c18"])
+        slower = next(node for node in nodes if node[0] == "c18")
+        self.assertRegex(slower[2], r"ms before, \+1\.\d+ ms; self .*, \+1\.\d+ ms; calls a step 4 before, 4 after")
+        self.assertTrue(texts[0].startswith("+5."), texts[0])
+        self.assertIn("Width: time per step after", texts[1])
+        self.assertIn("Colour: change of self time, at most 1.", texts[1])
+        self.assertRegex(" ".join(texts), r"\+1\.\d+ ms to \+1\.\d+ ms")  # the legend
+        nodes, _ = self.draw(*self.runs("b", 4, percent=5, seed=2), "--", *self.runs("a", 4))
+        self.assertEqual(["forward.kernel"], [node[1] for node in nodes if node[0] == "c14"])
+
+    def test_widths_sum(self):
+        nodes, _ = self.draw(*self.runs("a", 4), "--", *self.runs("b", 4, percent=5, seed=2))
+        self.assertEqual(("all", 100), (nodes[0][1], nodes[0][5]))
+        rows = sorted({node[3] for node in nodes}, reverse=True)
+        for above, below in zip(rows, rows[1:]):
+            for parent in (node for node in nodes if node[3] == above):
+                inner = sum(node[5] for node in nodes if node[3] == below and
+                            parent[4] <= node[4] < parent[4] + parent[5])
+                self.assertLessEqual(inner, parent[5] + 1e-4, parent)
+        self.assertAlmostEqual(100, sum(node[5] for node in nodes if node[3] == rows[1]), delta=1e-4)
 
 
 class Continuous(Case):

@@ -65,7 +65,7 @@ static const char *draw(const struct dw_picture_node *nodes, size_t count, bool 
 	return drawn_text.at;
 }
 
-#define NODE(depth, value, label) { label, value, DW_PICTURE_NO_SELF, 1, depth, 1 }
+#define NODE(depth, value, label) { label, value, DW_PICTURE_NO_SELF, 1, depth, 1, NULL }
 
 TEST(names_cannot_end_their_element)
 {
