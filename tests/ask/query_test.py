@@ -76,6 +76,24 @@ class Query(unittest.TestCase):
             found = self.ask(f"select step, name, start_ns, duration_ns from ranges where {where}")
             self.assertEqual([row for row in everything if keep(row)], found, where)
 
+    def test_rows_by_name_need_no_sort(self):
+        for condition in ("", "where step = 3", "where depth > 0 and step between 2 and 5", "where name = 'nothing'"):
+            sums = "count(*), sum(duration_ns), sum(self_ns), min(start_ns), max(step)"
+            self.assertEqual(self.ask(f"select +name as n, {sums} from ranges {condition} group by n order by n"),
+                             self.ask(f"select name, {sums} from ranges {condition} group by name"), condition)
+        names = [row[0] for row in self.ask("select distinct name from ranges order by name")]
+        self.assertEqual(sorted(set(names)), names)
+        self.assertEqual(names, [row[0] for row in self.ask("select name from ranges group by name")])
+        plan = json.dumps(self.ask("explain query plan select name, count(*) from ranges group by name"))
+        self.assertNotIn("TEMP B-TREE", plan)
+        backwards = [row[0] for row in self.ask("select name from ranges where step = 3 order by name desc")]
+        self.assertEqual(sorted(backwards, reverse=True), backwards)
+        folded = [row[0].lower() for row in self.ask("select name from ranges where step = 3 order by name collate nocase")]
+        self.assertEqual(sorted(folded), folded)
+        self.assertEqual(self.ask("select name, n from (select name, count(*) as n from ranges group by name) "
+                                  "join (select distinct name as other from ranges) on name = other"),
+                         self.ask("select name, count(*) from ranges group by name"))
+
     def test_join_of_steps_and_ranges(self):
         rows = self.ask("select s.step, s.duration_ns, sum(r.self_ns) from steps s join ranges r on r.step = s.step "
                         "group by s.step")
