@@ -169,6 +169,23 @@ static uint64_t device_put_row(void *to, const struct dw_device_row *row)
 	return row->number;
 }
 
+/* A call that the driver reported late, in the track of its thread. The others are ranges there. */
+static void device_put_call(struct chrome_device *to, const struct dw_device_call *call)
+{
+	const char *name = to->timeline->symbols[call->symbol].name;
+
+	device_begin(to, "\"ph\":\"X\",\"cat\":\"");
+	dw_out_text(to->out, strncmp(name, "cu", 2) == 0 && strncmp(name, "cuda", 4) != 0 ? "cuda_driver" : "cuda_runtime");
+	dw_out_text(to->out, "\",\"name\":");
+	dw_out_string(to->out, name);
+	device_put_number(to, ",\"pid\":", to->timeline->tracks[call->thread * 2].pid);
+	device_put_number(to, ",\"tid\":", to->timeline->tracks[call->thread * 2].tid);
+	device_put_us(to, "ts", call->start_ns);
+	device_put_us(to, "dur", call->end_ns - call->start_ns);
+	device_put_number(to, ",\"args\":{\"correlation\":", call->correlation);
+	dw_out_text(to->out, "}}");
+}
+
 void dw_chrome_put_devices(struct dw_timeline *timeline, bool *any_event)
 {
 	static const struct dw_device_rows_format format = { device_put_row, device_put_event };
@@ -184,6 +201,9 @@ void dw_chrome_put_devices(struct dw_timeline *timeline, bool *any_event)
 	timeline->failed |= !to.work || !to.pids || !to.named;
 	for (uint32_t i = 0; !timeline->failed && i < source->device_count; i++)
 		to.pids[i] = device_pid(&to, i);
+	for (size_t i = 0; !timeline->failed && i < to.work->call_count; i++)
+		if (to.work->calls[i].late && to.work->calls[i].in_scope)
+			device_put_call(&to, &to.work->calls[i]);
 	dw_device_rows(timeline, &format, &to);
 	free(to.pids);
 	free(to.named);

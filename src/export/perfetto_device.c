@@ -9,7 +9,7 @@
 
 struct perfetto_device {
 	struct dw_perfetto *packets;
-	const struct dw_launches *launches;
+	struct dw_launches *launches;
 	const struct dw_device_work *work;
 	const struct dw_source *source;
 	uint64_t *tracks; /* by device; 0: it has no row yet */
@@ -81,7 +81,45 @@ static void device_put_event(void *to, const struct dw_device_event *event, size
 	dw_perfetto_close(packets, dw_perfetto_open(packets, DW_PERFETTO_END, track, event->end_ns));
 }
 
-void dw_perfetto_put_devices(struct dw_perfetto *packets, const struct dw_launches *launches)
+/* A call that the driver reported late. The others are slices of their threads. */
+static void device_put_call(struct perfetto_device *to, const struct dw_device_call *call, uint64_t track)
+{
+	struct dw_perfetto *packets = to->packets;
+	struct dw_launched launched;
+	struct dw_perfetto_event opened;
+
+	dw_perfetto_intern(packets, call->symbol);
+	opened = dw_perfetto_open(packets, DW_PERFETTO_BEGIN, track, call->start_ns);
+	dw_perfetto_name(packets, call->symbol);
+	launched = dw_launches_of(to->launches, call->thread, call->start_ns, call->symbol);
+	if (launched.correlation)
+		dw_perfetto_annotate_u64(packets, "correlation", launched.correlation);
+	for (size_t i = 0; i < launched.count; i++)
+		dw_perfetto_launch(packets, launched.events[i], false);
+	dw_perfetto_close(packets, opened);
+	dw_perfetto_close(packets, dw_perfetto_open(packets, DW_PERFETTO_END, track, call->end_ns));
+}
+
+/* They have a track of their own below that of their thread: their times come from another clock, so that they may
+ * cross slices of the thread. */
+static void device_put_calls(struct perfetto_device *to)
+{
+	uint64_t *tracks = calloc(to->source->thread_count + 1, sizeof *tracks);
+
+	to->packets->timeline->failed |= !tracks;
+	for (size_t i = 0; tracks && i < to->work->call_count; i++) {
+		const struct dw_device_call *call = &to->work->calls[i];
+
+		if (!call->late || !call->in_scope)
+			continue;
+		if (!tracks[call->thread])
+			tracks[call->thread] = dw_perfetto_new_track(to->packets, 1 + (uint64_t)call->thread * 2, "calls of the driver");
+		device_put_call(to, call, tracks[call->thread]);
+	}
+	free(tracks);
+}
+
+void dw_perfetto_put_devices(struct dw_perfetto *packets, struct dw_launches *launches)
 {
 	static const struct dw_device_rows_format format = { device_put_row, device_put_event };
 	struct dw_timeline *timeline = packets->timeline;
@@ -93,6 +131,7 @@ void dw_perfetto_put_devices(struct dw_perfetto *packets, const struct dw_launch
 	to.tracks = calloc(to.source->device_count + 1, sizeof *to.tracks);
 	to.interned = calloc(to.work->name_count + 1, sizeof *to.interned);
 	timeline->failed |= !to.tracks || !to.interned;
+	device_put_calls(&to);
 	dw_device_rows(timeline, &format, &to);
 	free(to.tracks);
 	free(to.interned);

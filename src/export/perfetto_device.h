@@ -7,6 +7,6 @@
 
 /* Called after all ranges of the host were written: `launches` knows whose arrows have begun. Sets
  * timeline->failed if out of memory. */
-void dw_perfetto_put_devices(struct dw_perfetto *packets, const struct dw_launches *launches);
+void dw_perfetto_put_devices(struct dw_perfetto *packets, struct dw_launches *launches);
 
 #endif

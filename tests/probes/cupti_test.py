@@ -9,6 +9,7 @@ cupti_program.c takes the place of a program and of CUDA's driver. With TORCH-PY
 known times: what stands in for torch.profiler, torchprof and SINGA prints these times.
 """
 import ast
+import collections
 import csv
 import io
 import os
@@ -99,6 +100,20 @@ def test_kinds(version):
         row["operator"] == "aten::mm" for name, row in names.items() if "HtoD" in name or "_" in name))
     check(f"{version}: the call's name: {run.table('streams')}", "cudaLaunchKernel" in subprocess.run(
         [DWELL, "report", "--view", "streams", "t.dwell"], capture_output=True, text=True, check=True).stdout)
+    calls = [event for event in run.events if event.get("cat") in ("cuda_runtime", "cuda_driver")]
+    check(f"{version}: calls that come late are in their thread: {calls[:2]}", sorted(
+        (event["name"], event["cat"]) for event in calls) == sorted([
+            ("cudaLaunchKernel", "cuda_runtime"), ("cuLaunchKernel", "cuda_driver"), ("cudaLaunchKernel", "cuda_runtime"),
+            ("cudaMemcpyAsync", "cuda_runtime"), ("cudaStreamSynchronize", "cuda_runtime")] * 2) and all(
+                event["tid"] == run.of("aten::mm")[0]["tid"] and 1.9 < event["dur"] < 2.1 for event in calls))
+    begins = {event["id"]: event for event in run.events if event["ph"] == "s"}
+    check(f"{version}: arrows begin in calls and end in what they launched", len(begins) == 14 and all(
+        any(call["ts"] == begin["ts"] and call["tid"] == begin["tid"] for call in calls) for begin in begins.values()) and
+        collections.Counter(event["name"] for event in run.events for arrow in run.events if arrow["ph"] == "f" and
+                            event["ph"] == "X" and "stream" in event.get("args", {}) and event["ts"] == arrow["ts"] and
+                            event["tid"] == arrow["tid"])["in_graph"] == 6)
+    perfetto = subprocess.run([DWELL, "export", "--format", "perfetto", "t.dwell"], capture_output=True, check=True).stdout
+    check(f"{version}: also for Perfetto", all(name in perfetto for name in (b"calls of the driver", b"cuLaunchKernel")))
     check(f"{version}: the device's name", "Stand-in GPU" in subprocess.run(
         [DWELL, "report", "--view", "device", "t.dwell"], capture_output=True, text=True, check=True).stdout)
     shape = [event for event in run.events if event["name"] == "in_graph"]

@@ -163,7 +163,7 @@ void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 			.end_ns = calls_ns(calls, late->end_ticks), .symbol = symbol, .thread = thread,
 			.owner = pass->folded ? DW_NO_INDEX : calls_owner(calls, pass->depth),
 			.in_scope = dw_pass_in_scope(pass, late->start_ticks),
-			.synchronises = build->waits[symbol], .correlation = late->correlation,
+			.synchronises = build->waits[symbol], .correlation = late->correlation, .late = true,
 		});
 	}
 }

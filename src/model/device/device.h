@@ -77,6 +77,7 @@ struct dw_device_call {
 	uint32_t correlation;  /* its number; 0: it has only an external one */
 	bool in_scope;
 	bool synchronises;     /* it returns when the device has finished some work */
+	bool late;             /* the driver reported it late: no range of the thread's stream stands for it */
 };
 
 /* Of deeper ranges around a call the outermost ones are its owners: products walk the owners of each
