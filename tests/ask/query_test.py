@@ -8,6 +8,8 @@ The last line is "N passed, N failed, N skipped".
 import contextlib
 import json
 import os
+import signal
+import time
 import sqlite3
 import subprocess
 import sys
@@ -121,6 +123,50 @@ class Query(unittest.TestCase):
             self.assertIn(says, run(dwell, "query", self.trace, sql, status=2).stderr, sql)
         self.assertIn("missing.dwell", run(dwell, "query", "missing.dwell", "select 1", status=1).stderr)
         run(dwell, "query", status=2)
+
+    def test_the_questions_of_the_page_are_one_query_each(self):
+        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../doc/query.md")
+        with open(page, encoding="utf-8") as file:
+            questions = file.read().split("## Ten questions")[1].split("\n**")[1:]
+        self.assertEqual(10, len(questions))
+        for question in questions:
+            self.ask("\n".join(line for line in question.splitlines() if line.startswith("    ")))
+
+    def test_an_interrupted_query_leaves_nothing(self):
+        folder = os.path.join(self.temporary.name, "interrupted")
+        os.mkdir(folder)
+        kept = os.path.join(folder, "kept.csv")
+        with open(kept, "w", encoding="utf-8") as file:
+            file.write("before")
+        endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n, ranges"
+        for path in kept, os.path.join(folder, "new.csv"):
+            with subprocess.Popen([dwell, "query", "-f", "csv", "-o", path, self.trace, endless],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as query:
+                ticks = 0
+                while ticks < 10 and query.poll() is None:  # it runs
+                    time.sleep(0.01)
+                    with open(f"/proc/{query.pid}/stat", encoding="utf-8") as file:
+                        ticks = int(file.read().rsplit(")", 1)[1].split()[11])
+                query.send_signal(signal.SIGINT)
+                out, _ = query.communicate(timeout=30)
+                self.assertIn(query.returncode, (-signal.SIGINT, 130))
+                self.assertEqual(b"", out)
+        self.assertEqual(["kept.csv"], os.listdir(folder))
+        with open(kept, encoding="utf-8") as file:
+            self.assertEqual("before", file.read())
+
+    def test_damaged_and_empty_traces(self):
+        with open(self.trace, "rb") as file:
+            content = file.read()
+        damaged = os.path.join(self.temporary.name, "damaged.dwell")
+        for size in len(content) - 6000, 100, 0:
+            with open(damaged, "wb") as file:
+                file.write(content[:size])
+            done = subprocess.run([dwell, "query", damaged, "select count(*) from ranges"], capture_output=True,
+                                  text=True, check=False, timeout=60)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertIn("damaged.dwell", done.stderr)
+        os.unlink(damaged)
 
     def test_an_export_has_the_same_tables(self):
         path = os.path.join(self.temporary.name, "trace.db")
