@@ -23,10 +23,18 @@
  *     job R          rank R and those after it are of another job
  *     start R S      rank R began S seconds after the others
  *     clock S        the clock of each host is S seconds ahead of that of the host before
+ *     like TRACE     steps are those of TRACE, in which several ranks were recorded; see below
  *
  * The files are FOLDER/rank-0000.dwell and so on. Each step has data loading of 2 ms, forward of
  * 10, backward of 20, an optimizer of 3, and an all-reduce in which each rank waits for the last
  * one, plus 1 ms. The noise is normal and independent.
+ *
+ * With `like`, each rank takes steps of the recorded ranks, drawn in runs of ten on average, with all their
+ * ranges and allocations, and so with the parts, operators and noise of that program. Only the collective in
+ * which a rank waited longest is made anew: all ranks leave it together, after the last one has entered it,
+ * and the transfer, which is the 5th percentile of the recorded times there. Ranks differ by no constant.
+ * Percentages are of the mean recorded step. `noise`, `operators`, `layers`, `inputs`, `stop`, `hang` and
+ * `between` have no effect.
  */
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +45,7 @@
 #include "dwell/probe.h"
 #include "format/encode.h"
 #include "random.h"
+#include "real_steps.h"
 
 enum { DATA, FORWARD, BACKWARD, OPTIMIZER, COLLECTOR, PARTS };
 static const char *const part_names[PARTS] = { "data", "forward", "backward", "optimizer",
@@ -61,6 +70,9 @@ static struct {
 	.slow_layer = -1, .input_rank = -1, .lost_rank = -1, .job_rank = -1, .late_rank = -1, .between_rank = -1
 };
 
+static struct real_trace real; /* of `like`; without steps: not given */
+static double step_ms = STEP_MS;
+
 struct rank {
 	struct dw_encode encode;
 	struct dw_encode_process process;
@@ -68,6 +80,11 @@ struct rank {
 	uint32_t thread, ops[PARTS], inner[PARTS], reduce, group, block, layers[MOST_LAYERS];
 	unsigned number;
 	uint64_t now;
+	/* With `like`: ops by symbol, the step that is taken, and what is planted in it. */
+	uint32_t *real_ops;
+	size_t real_step;
+	uint64_t arrival, planted_at, planted_ns;
+	bool collector;
 };
 
 static double part_length(unsigned rank, unsigned step, unsigned part)
@@ -79,6 +96,17 @@ static double part_length(unsigned rank, unsigned step, unsigned part)
 	if ((int)rank == job.once_rank && step == job.once_step && part == COLLECTOR)
 		ms += STEP_MS * job.once / 100;
 	return ms * 1e6;
+}
+
+static void like_begin(struct rank *rank)
+{
+	rank->real_ops = calloc(real.symbol_count + 1, sizeof *rank->real_ops);
+	for (size_t i = 0; rank->real_ops && i < real.symbol_count; i++) {
+		bool block = real.symbols[i].category == DWELL_CATEGORY_ALLOCATION;
+
+		rank->real_ops[i] = dw_encode_op(&rank->process, real.symbols[i].category, real.symbols[i].name,
+		                                 block ? "cpu" : NULL, 0, NULL, 0);
+	}
 }
 
 static uint32_t rank_thread(struct rank *rank, unsigned number)
@@ -148,6 +176,8 @@ static void rank_begin(struct rank *rank, unsigned number)
 	rank->reduce =
 		dw_encode_op(&rank->process, DWELL_CATEGORY_COMMUNICATION, "all_reduce", NULL, 0, NULL, 0);
 	rank->group = dw_encode_string(&rank->process, "world");
+	if (real.step_count)
+		like_begin(rank);
 }
 
 static void rank_operators(struct rank *rank, unsigned part, unsigned operators, uint64_t ns)
@@ -275,6 +305,153 @@ static void job_step(struct rank *ranks, unsigned step, double *lengths)
 	}
 }
 
+/* ---- steps of a recorded trace ------------------------------------------------------------------- */
+
+static bool like_is_in_part(const struct real_event *event, unsigned part)
+{
+	const struct real_symbol *symbol = &real.symbols[event->symbol];
+
+	return event->type == DW_EVENT_RANGE &&
+	       (part == DATA ? symbol->category == DWELL_CATEGORY_DATA
+	                     : symbol->category == DWELL_CATEGORY_PHASE && strcmp(symbol->name, part_names[part]) == 0);
+}
+
+/* The end of the longest operator of a part before the collective, or of the part: there the step becomes
+ * longer. */
+static uint64_t like_place(const struct real_step *step, unsigned part)
+{
+	const struct real_event *outer = NULL, *longest = NULL;
+	uint64_t last = step->collective < step->count ? step->events[step->collective].start_ns : step->ns;
+
+	for (size_t i = 0; i < step->count; i++) {
+		const struct real_event *event = &step->events[i];
+
+		if (!outer && like_is_in_part(event, part))
+			outer = event;
+		if (outer && event->type == DW_EVENT_RANGE && event->end_ns <= outer->end_ns && event->end_ns <= last &&
+		    real.symbols[event->symbol].category == DWELL_CATEGORY_OPERATOR &&
+		    (!longest || event->end_ns - event->start_ns > longest->end_ns - longest->start_ns))
+			longest = event;
+	}
+	return longest ? longest->end_ns : outer ? outer->end_ns : last;
+}
+
+static void like_choose(struct rank *rank, unsigned number)
+{
+	const struct real_step *step;
+	double ms = 0;
+
+	rank->real_step++;
+	if (!number || uniform() < 0.1 || rank->real_step >= real.step_count)
+		rank->real_step = (size_t)(uniform() * (double)real.step_count);
+	step = &real.steps[rank->real_step];
+	rank->arrival = rank->now + (step->collective < step->count ? step->events[step->collective].start_ns : 0);
+	rank->collector = false;
+	if ((int)rank->number == job.slow_rank) {
+		ms = step_ms * job.slow / 100;
+		rank->collector = job.slow_part == COLLECTOR;
+	}
+	if ((int)rank->number == job.once_rank && number == job.once_step) {
+		ms = step_ms * job.once / 100;
+		rank->collector = true;
+	}
+	rank->planted_ns = (uint64_t)(ms * 1e6);
+	rank->planted_at = ms <= 0          ? UINT64_MAX
+	                   : rank->collector ? rank->arrival - rank->now
+	                                     : like_place(step, (unsigned)job.slow_part);
+	if (rank->planted_at <= rank->arrival - rank->now)
+		rank->arrival += rank->planted_ns;
+}
+
+/* When a time of the recorded step is in the made one. */
+static uint64_t like_time(const struct rank *rank, const struct real_step *step, uint64_t begin, uint64_t leave,
+                          uint64_t at, bool end)
+{
+	const struct real_event *collective = &step->events[step->collective];
+	uint64_t time = begin + at;
+
+	if (at > rank->planted_at || (at == rank->planted_at && (end || rank->collector)))
+		time += rank->planted_ns;
+	if (step->collective < step->count && at >= collective->end_ns)
+		time += leave - rank->arrival - (collective->end_ns - collective->start_ns);
+	return time;
+}
+
+static void like_allocation(struct rank *rank, const struct real_event *event, uint64_t time)
+{
+	uint32_t words[4];
+
+	memcpy(words, &event->address, 8);
+	memcpy(words + 2, &event->bytes, 8);
+	if (event->type == DW_EVENT_ALLOC)
+		dw_encode_record(&rank->stream, time, DW_ALLOC, rank->real_ops[event->symbol], words, 4);
+	else
+		dw_encode_record(&rank->stream, time, DW_FREE, rank->real_ops[event->symbol], words, 2);
+}
+
+static void like_step(struct rank *rank, unsigned number, uint64_t leave)
+{
+	const struct real_step *step = &real.steps[rank->real_step];
+	const struct real_event *collective = &step->events[step->collective];
+	uint64_t begin = rank->now, ends[64];
+	size_t depth = 0;
+
+	for (size_t i = 0; i <= step->count; i++) {
+		const struct real_event *event = &step->events[i];
+		uint64_t from = i < step->count ? event->start_ns : UINT64_MAX;
+
+		while (depth && ends[depth - 1] <= from) {
+			depth--;
+			dw_encode_end(&rank->stream, like_time(rank, step, begin, leave, ends[depth], true));
+		}
+		if (i == step->count)
+			break;
+		if (step->collective < i && event->end_ns <= collective->end_ns)
+			continue; /* in the collective */
+		if (event->type != DW_EVENT_RANGE) {
+			like_allocation(rank, event, like_time(rank, step, begin, leave, from, false));
+			continue;
+		}
+		if (i == step->collective && rank->collector && rank->planted_ns) {
+			dw_encode_begin(&rank->stream, rank->arrival - rank->planted_ns, rank->ops[COLLECTOR]);
+			dw_encode_end(&rank->stream, rank->arrival);
+		}
+		if (depth == 64)
+			continue;
+		ends[depth++] = event->end_ns;
+		dw_encode_begin(&rank->stream, like_time(rank, step, begin, leave, from, false), rank->real_ops[event->symbol]);
+		if (i == step->collective && job.bytes)
+			dw_encode_collective(&rank->stream, rank->arrival, rank->group, number + 1, job.bytes);
+	}
+	rank->now = like_time(rank, step, begin, leave, step->ns, true);
+	dw_encode_step(&rank->process, rank->thread, number, begin, rank->now, 0, DW_STEP_RECORDED);
+	rank->now += 1000;
+}
+
+static void like_job_step(struct rank *ranks, unsigned number)
+{
+	uint64_t last = 0;
+
+	for (unsigned r = 0; r < job.ranks; r++) {
+		like_choose(&ranks[r], number);
+		last = ranks[r].arrival > last ? ranks[r].arrival : last;
+	}
+	for (unsigned r = 0; r < job.ranks; r++)
+		like_step(&ranks[r], number, last + real.transfer_ns);
+}
+
+static bool like_read(const char *path)
+{
+	double sum = 0;
+
+	if (!real_trace_read(&real, path))
+		return false;
+	for (size_t s = 0; s < real.step_count; s++)
+		sum += (double)real.steps[s].ns;
+	step_ms = sum / (double)real.step_count / 1e6;
+	return true;
+}
+
 static void job_hang(struct rank *ranks)
 {
 	for (unsigned r = 0; r < job.ranks; r++) {
@@ -335,6 +512,9 @@ static int take_options(int count, char **values)
 		} else if (strcmp(name, "inputs") == 0 && i + 1 < count) {
 			job.input_rank = atoi(value);
 			job.input = atof(values[++i]);
+		} else if (strcmp(name, "like") == 0) {
+			if (!like_read(value))
+				return -1;
 		} else if (strcmp(name, "job") == 0) {
 			job.job_rank = atoi(value);
 		} else if (strcmp(name, "start") == 0 && i + 1 < count) {
@@ -382,7 +562,10 @@ int main(int count, char **values)
 			job_hang(ranks);
 			break;
 		}
-		job_step(ranks, step, lengths);
+		if (real.step_count)
+			like_job_step(ranks, step);
+		else
+			job_step(ranks, step, lengths);
 	}
 	for (unsigned r = 0; r < job.ranks; r++)
 		if (!rank_write(&ranks[r], r)) {
