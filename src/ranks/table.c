@@ -239,7 +239,7 @@ void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 		}
 	if (slow > 5)
 		dw_table_head(table, "%zu more ranks are slow.", slow - 5);
-	if (!slow && !ranks->slow_host && ranks->slow_step_count) {
+	if (!slow && !ranks->slow_host && !ranks->hang.found && ranks->slow_step_count) {
 		const struct dw_slow_step *step = &ranks->slow_steps[0];
 
 		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",

@@ -158,9 +158,22 @@ class Launchers(Case):
     def torchrun(self, *more):
         return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *more]
 
+    def check_made_ranks(self):
+        """Ranks that make_ranks makes of the recorded steps: as many as asked, one slow by three mean steps."""
+        made = os.path.join(self.folder, "made")
+        os.mkdir(made)
+        self.run_command(os.path.join(os.path.dirname(dwell), "tests/ranks/make_ranks"), made, "8", "100", "like", self.trace,
+                         "collectives", "1000", "slow", "5", "optimizer", "300")
+        step_ns = sum(row["step_ns"] for row in self.tables()["ranks"]) / 2
+        rows = self.tables(*(os.path.join(made, name) for name in sorted(os.listdir(made))))["ranks"]
+        self.assertEqual([row["slow"] for row in rows], [0, 0, 0, 0, 0, 1, 0, 0])
+        self.assertEqual(rows[5]["part"], "optimizer")
+        self.assertAlmostEqual(rows[5]["part_excess_ns"] / step_ns, 3, delta=.6)
+
     def test_torchrun(self):
         self.run_dwell(*self.torchrun(EXAMPLE, "30"))
         self.check_ranks()
+        self.check_made_ranks()
 
     def test_torchrun_starts_dwell(self):
         self.run_command(*self.torchrun(
