@@ -47,6 +47,7 @@ static const struct {
 	{ "device", NULL, NULL, 200, false, GROUP_SUMS },
 	{ "kernels", NULL, NULL, 200, false, GROUP_SUMS },
 	{ "streams", NULL, NULL, 200, false, GROUP_SUMS },
+	{ "stragglers", NULL, NULL, 50, false, GROUP_SUMS },
 	{ "facts", NULL, NULL, SIZE_MAX, false, GROUP_SUMS },
 };
 #define VIEWS (sizeof report_views / sizeof *report_views)

@@ -137,7 +137,7 @@ function environment(report) {
 }
 
 function ranks(report, steps) {
-  return [isRanked(steps) ? ranksPanel(steps) : null, tables(report, "Ranks", "ranks")];
+  return [isRanked(steps) ? ranksPanel(steps) : null, tables(report, "Stragglers", "stragglers")];
 }
 
 /** id, title, what to look for, content. The id is the view's name, to which sentences link. */
