@@ -89,7 +89,7 @@ static int ranks_read(const struct ranks_request *request, struct dw_summary *su
 	if (request->mpi)
 		return dw_ranks_read_mpi(summary, paths, count, first);
 #endif
-	return dw_summaries_read(summary, paths, count);
+	return dw_summaries_read_parallel(summary, paths, count);
 }
 
 #ifndef DW_HAVE_MPI

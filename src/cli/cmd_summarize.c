@@ -28,7 +28,7 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 		                : "no trace is given: dwell summarize TRACE... -o FILE");
 		return DW_EXIT_USAGE;
 	}
-	status = dw_summaries_read(&summary, argv, (size_t)operands);
+	status = dw_summaries_read_parallel(&summary, argv, (size_t)operands);
 	if (!status && !summary.count) {
 		dw_say("no process of %s%s has steps: there is nothing to summarize", argv[0],
 		       operands > 1 ? " and the other files" : "");

@@ -8,6 +8,9 @@
  * after another, so that memory is needed for one of them only. Returns 0, or an exit status after
  * an error message. */
 int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count);
+/* The same with many files in several processes, as many as the cores that this one may use. No other thread
+ * may run. */
+int dw_summaries_read_parallel(struct dw_summary *summary, char **paths, size_t count);
 /* Writes the file of a summary. Returns 0, or an exit status after an error message. */
 int dw_summaries_write(const struct dw_summary *summary, const char *path);
 

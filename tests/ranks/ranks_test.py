@@ -304,6 +304,16 @@ class Summary(Case):
             self.assertEqual(self.summarize(parts, "merged"), whole)
             self.assertEqual(self.summarize([*parts, files[3]], "again"), whole)
 
+    def test_any_number_of_processes_gives_the_same(self):
+        files = self.make(40, 60, "slow", 7, "forward", 10)
+        want = self.summarize(files, "several")
+        run("taskset", "-c", str(min(os.sched_getaffinity(0))), dwell, "summarize", *files, "-o", self.path("one"))
+        with open(self.path("one"), "rb") as file:
+            self.assertEqual(file.read(), want)
+        with open(files[33], "wb") as file:
+            file.write(b"dwellsum damaged")
+        self.assertIn(files[33], run(dwell, "ranks", *files, status=1).stderr)
+
     def test_many_ranks_are_coarser_in_any_order(self):
         files = self.make(600, 700, "operators", 60, "layers", 60, "collectives", 100)
         parts = []
