@@ -7,6 +7,8 @@
 
 #define MOST_WORKERS 64u
 
+static unsigned pool_most = MOST_WORKERS;
+
 struct run {
 	size_t next; /* atomic */
 	size_t count;
@@ -28,11 +30,16 @@ unsigned dw_pool_workers(size_t count)
 	/* The cores that this process may use, which containers and taskset limit. */
 	if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
 		cores = (unsigned)CPU_COUNT(&set);
-	if (cores > MOST_WORKERS)
-		cores = MOST_WORKERS;
+	if (cores > pool_most)
+		cores = pool_most;
 	if (cores > count)
 		cores = count ? (unsigned)count : 1;
 	return cores;
+}
+
+void dw_pool_limit(unsigned workers)
+{
+	pool_most = workers < 1 ? 1 : workers < MOST_WORKERS ? workers : MOST_WORKERS;
 }
 
 static void *pool_work(void *argument)

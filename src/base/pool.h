@@ -12,6 +12,8 @@
 
 /* How many workers are useful on this machine for `count` tasks, at least 1. */
 unsigned dw_pool_workers(size_t count);
+/* Limits the workers of this process, before it has any: other processes use the other cores. */
+void dw_pool_limit(unsigned workers);
 void dw_pool_run(size_t count, unsigned workers,
                  void (*task)(void *context, unsigned worker, size_t index), void *context);
 

@@ -11,6 +11,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include "base/pool.h"
 #include "cli/cli.h"
 #include "cli/summaries.h"
 
@@ -84,6 +85,8 @@ int dw_ranks_read_mpi(struct dw_summary *summary, char **paths, size_t count, bo
 	MPI_Init(NULL, NULL);
 	MPI_Comm_rank(MPI_COMM_WORLD, &process);
 	MPI_Comm_size(MPI_COMM_WORLD, &processes);
+	if (processes > 1)
+		dw_pool_limit(1); /* the launcher starts as many processes as there are cores */
 	for (size_t i = (size_t)process; own && i < count; i += (size_t)processes)
 		own[taken++] = paths[i];
 	status = own ? dw_summaries_read(summary, own, taken) : DW_EXIT_BAD_INPUT;

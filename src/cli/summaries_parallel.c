@@ -34,6 +34,7 @@ static int parallel_read_part(char **paths, size_t count, size_t first, size_t s
 	size_t taken = 0, written = 0;
 	int status = own ? 0 : DW_EXIT_BAD_INPUT;
 
+	dw_pool_limit(dw_pool_workers(SIZE_MAX) / (unsigned)step);
 	for (size_t i = first; own && i < count; i += step)
 		own[taken++] = paths[i];
 	if (!status)
