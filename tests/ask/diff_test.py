@@ -247,11 +247,11 @@ class Statistics(Case):
         lines = [f"0 {generator.gauss(100, 1)}" for _ in range(900)]
         lines += [f"1 {generator.gauss(102.63, 1)}" for _ in range(900)]
         rows = [[float(value) for value in line.split()] for line in
-                run(calibrate, "20000", "200", input="\n".join(lines)).stdout.splitlines()]
+                run(calibrate, "20000", "50", input="\n".join(lines)).stdout.splitlines()]
         self.assertEqual([1, 3, 5, 10], [row[0] for row in rows])
         for row in rows[1:]:
             self.assertLess(row[1], 0.057)
-        for row in rows[2:]:  # fast steps; 200 draws
+        for row in rows[2:]:  # fast steps; 50 draws
             self.assertLess(row[4], 0.1)
             self.assertGreater(row[5], 0.5)
         self.assertGreater(rows[3][1], 0.043)

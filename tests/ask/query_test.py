@@ -9,11 +9,11 @@ import contextlib
 import json
 import os
 import signal
-import time
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 dwell, make_ranks = (os.path.abspath(path) for path in sys.argv[1:3])
