@@ -72,6 +72,8 @@ struct report_work {
 	struct dw_model *model;
 	struct dw_model *models[GROUPS];
 	bool first_done;
+	struct dw_page_progress *progress; /* or NULL */
+	unsigned panels;                   /* that are done; atomic */
 	struct dw_writer_out views[VIEWS], parts[PARTS];
 	struct {
 		int result;
@@ -210,6 +212,20 @@ static int report_put_timeline(struct dw_writer_out *out, struct dw_model *model
 
 /* ---- the groups ---------------------------------------------------------------------------------- */
 
+/* Returns an error if the report is no longer wanted. */
+static int report_next(struct report_work *work, struct dwell_error *error)
+{
+	unsigned done = __atomic_fetch_add(&work->panels, 1, __ATOMIC_RELAXED);
+
+	if (!work->progress)
+		return 0;
+	__atomic_store_n(&work->progress->done, done * DW_PAGE_PROGRESS_ALL / (unsigned)(VIEWS + PARTS),
+	                 __ATOMIC_RELAXED);
+	return __atomic_load_n(&work->progress->stop, __ATOMIC_RELAXED)
+	           ? dw_error_set(error, DWELL_E_NO_DATA, "the report was stopped")
+	           : 0;
+}
+
 static void report_run_group(struct report_work *work, enum report_group group,
                              struct dw_model *model)
 {
@@ -217,10 +233,12 @@ static void report_run_group(struct report_work *work, enum report_group group,
 	struct dwell_error *error = &work->groups[group].error;
 
 	for (size_t i = 0; !*result && i < VIEWS; i++)
-		if (report_views[i].group == group)
+		if (report_views[i].group == group &&
+		    !(*result = report_next(work, error)))
 			*result = report_put_view(&work->views[i], model, i, error);
 	for (size_t i = 0; !*result && i < PARTS; i++)
-		if (report_parts[i].group == group)
+		if (report_parts[i].group == group &&
+		    !(*result = report_next(work, error)))
 			*result = report_parts[i].put(&work->parts[i], model, error);
 }
 
@@ -301,7 +319,8 @@ static void report_put_all(const struct report_work *work, struct dw_writer_out 
 	dw_out_text(out, "}");
 }
 
-int dw_page_report_data(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error)
+int dw_page_report_data(struct dw_model *model, struct dw_page_progress *progress,
+                        struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct report_work *work = calloc(1, sizeof *work);
 	int result;
@@ -309,6 +328,7 @@ int dw_page_report_data(struct dw_model *model, struct dw_writer_out *out, struc
 	if (!work)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while writing a report");
 	work->model = model;
+	work->progress = progress;
 	for (size_t i = 0; i < VIEWS; i++)
 		dw_out_init_memory(&work->views[i]);
 	for (size_t i = 0; i < PARTS; i++)
@@ -330,7 +350,7 @@ int dw_page_report(struct dw_model *model, struct dw_writer_out *out, struct dwe
 	int result;
 
 	dw_out_bytes(out, dw_page_bundle, (size_t)(data - dw_page_bundle));
-	result = dw_page_report_data(model, out, error);
+	result = dw_page_report_data(model, NULL, out, error);
 	dw_out_text(out, data + strlen(DW_PAGE_DATA_MARK));
 	return result;
 }

@@ -26,8 +26,17 @@
 /* Errors of `out` are its own. */
 int dw_page_report(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error);
 
-/* The data alone. */
-int dw_page_report_data(struct dw_model *model, struct dw_writer_out *out, struct dwell_error *error);
+/* How far a report is, for another thread, which may set `stop`: then the report ends with an error
+ * when the panel that is being made is done. All members are atomic. */
+struct dw_page_progress {
+	unsigned done; /* of DW_PAGE_PROGRESS_ALL */
+	bool stop;
+};
+#define DW_PAGE_PROGRESS_ALL 100u
+
+/* The data alone. `progress` may be NULL. */
+int dw_page_report_data(struct dw_model *model, struct dw_page_progress *progress,
+                        struct dw_writer_out *out, struct dwell_error *error);
 
 /* ---- the parts of the data; each writes one value of JSON ---------------------------------- */
 

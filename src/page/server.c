@@ -252,6 +252,7 @@ static int server_loop(struct server_loop *loop, const volatile int *stop, struc
 		server_answer_connections(loop);
 		if (loop->polled[0].revents & POLLIN)
 			server_accept(loop);
+		dw_view_report_look(&loop->view.shown);
 		result = server_go_on(&loop->view, error);
 	}
 	return result;

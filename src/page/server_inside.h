@@ -91,6 +91,8 @@ void dw_view_answer_report(struct dw_view *view, struct dw_view_connection *conn
                            const struct dw_view_request *request, bool page);
 /* False: it is being made, and the trace must stay open. */
 bool dw_view_report_ended(const struct dw_view_trace *trace);
+/* Stops the report if no browser waits for it any more. */
+void dw_view_report_look(struct dw_view_trace *trace);
 /* Waits until it has ended. */
 void dw_view_report_destroy(struct dw_view_trace *trace);
 

@@ -3,7 +3,7 @@
  *
  * A thread of its own with a model of its own makes it, so that the timeline is answered meanwhile.
  * Until it is there, a small page says so and asks again. The trace that is shown is not replaced by a
- * newer state while its report is being made. A report that was made is answered once after that.
+ * newer state while its report is being made. If no browser asks for it any more, it is stopped. A report that was made is answered once after that.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -20,10 +20,14 @@
 	"Content-Security-Policy: default-src 'none'; script-src '%s'; style-src 'unsafe-inline'; " \
 	"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
 
+#define ABANDONED_MS 30000u /* the small page asks every second, in a hidden tab less often */
+
 struct dw_view_report {
 	const struct dw_source *source;
 	pthread_t thread;
-	uint64_t began_ms, version; /* of the state that it is about */
+	uint64_t asked_ms;          /* when a browser last asked for it */
+	uint64_t version;           /* of the state that it is about */
+	struct dw_page_progress progress;
 	bool ended; /* atomic: the members below are set */
 	int result;
 	struct dwell_error error;
@@ -41,7 +45,7 @@ static void *report_make(void *argument)
 	if (!report->result) {
 		dw_out_bytes(&report->page, dw_page_bundle, (size_t)(data - dw_page_bundle));
 		report->data_at = report->page.used;
-		report->result = dw_page_report_data(model, &report->page, &report->error);
+		report->result = dw_page_report_data(model, &report->progress, &report->page, &report->error);
 		report->data_bytes = report->page.used - report->data_at;
 		dw_out_text(&report->page, data + strlen(DW_PAGE_DATA_MARK));
 		dw_model_destroy(model);
@@ -61,7 +65,6 @@ static void report_start(struct dw_view_trace *trace, uint64_t version)
 	if (!report)
 		return;
 	report->source = trace->source;
-	report->began_ms = dw_view_now_ms();
 	report->version = version;
 	dw_out_init_memory(&report->page);
 	/* The command's handlers of signals must wake the loop, and not this thread. */
@@ -89,10 +92,28 @@ void dw_view_report_destroy(struct dw_view_trace *trace)
 	trace->report = NULL;
 }
 
+/* Whether its result is that it was stopped. */
+static bool report_was_stopped(const struct dw_view_trace *trace)
+{
+	return trace->report && dw_view_report_ended(trace) && trace->report->result &&
+	       trace->report->progress.stop;
+}
+
+void dw_view_report_look(struct dw_view_trace *trace)
+{
+	struct dw_view_report *report = trace->report;
+
+	if (report_was_stopped(trace))
+		dw_view_report_destroy(trace);
+	else if (report && !dw_view_report_ended(trace) &&
+	         dw_view_now_ms() > report->asked_ms + ABANDONED_MS)
+		__atomic_store_n(&report->progress.stop, true, __ATOMIC_RELAXED);
+}
+
 static void report_wait(struct dw_view_connection *connection, const struct dw_view_request *request,
                         const struct dw_view_report *report, bool page)
 {
-	unsigned long long seconds = (unsigned long long)(dw_view_now_ms() - report->began_ms) / 1000;
+	unsigned done = __atomic_load_n(&report->progress.done, __ATOMIC_RELAXED);
 	char body[512];
 	int length;
 
@@ -106,8 +127,8 @@ static void report_wait(struct dw_view_connection *connection, const struct dw_v
 	                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	                  "<meta http-equiv=\"refresh\" content=\"1\">\n<title>dwell report</title>\n"
 	                  "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/timeline/view.css\">\n</head>\n<body>\n"
-	                  "<header><h1>dwell</h1><p id=\"notice\" role=\"status\">The report is being made: "
-	                  "%llu s so far.</p></header>\n</body>\n</html>\n", seconds);
+	                  "<header><h1>dwell</h1><p id=\"notice\" role=\"status\">Making the report: "
+	                  "%u%%</p></header>\n</body>\n</html>\n", done);
 	dw_view_put(connection, request, "200 OK", "text/html; charset=utf-8", NULL, body, (size_t)length);
 }
 
@@ -118,9 +139,13 @@ void dw_view_answer_report(struct dw_view *view, struct dw_view_connection *conn
 	char policy[512];
 
 	dw_view_refresh(view);
+	if (report_was_stopped(&view->shown))
+		dw_view_report_destroy(&view->shown);
 	if (!view->shown.report)
 		report_start(&view->shown, view->version);
 	report = view->shown.report;
+	if (report)
+		report->asked_ms = dw_view_now_ms();
 	if (!report) {
 		dw_view_refuse(connection, request, "500 Internal Server Error",
 		               "no memory or thread for the report");

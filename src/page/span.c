@@ -410,6 +410,9 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked
 		dw_out_u64(out, dw_page_spans_read_ns(spans));
 		dw_out_text(out, ",");
 		dw_span_put_tracks(spans, tracks, window.begin_ns, NULL, out);
+		dw_out_text(out, ",");
+		if (!dw_span_put_counters(spans, &window, resolution_ns, out))
+			result = dw_error_set(error, DWELL_E_NOMEM, "out of memory reading a part of the trace");
 		dw_out_text(out, ",\"flows\":[");
 		if (window.flows)
 			span_put_flows(spans, &window, out);

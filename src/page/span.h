@@ -10,6 +10,7 @@
  *   span_index.c      reads the trace
  *   span.c            one span as JSON
  *   span_timeline.c   the timeline of a report: tracks, names, some spans
+ *   span_beside.c     asynchronous ranges and counters
  *   span_totals.c     sums of a selection
  *   span_detail.c     one event
  *   span_search.c     search
@@ -18,13 +19,16 @@
  *
  *   {"begin_ns":B,"end_ns":E,"resolution_ns":R,"read_ns":N,"tracks":[
  *     {"track":ID,"rows":[2,1],"begin":[...],"duration":[...],"name":[...],"count":[...],"open":[...]}],
+ *    "counters":[{"track":ID,"at":[...],"last":[...],"low":[...],"high":[...]}],
  *    "flows":[[from track,ns,to track,ns],...],"flows_left_out":N}
  *
  * `rows` has the number of items of each row, and the other lists have their items, row after row.
  * `begin` counts from the end of the item before; the first one of a row from B, and it may be
  * negative. `count` is omitted if all are 1, `open` (the numbers of items without an end) if there
  * are none. Ranges shorter than R may be merged; then `count` is above 1 and `name` that of the
- * longest. What begins after read_ns is not read yet.
+ * longest. Asynchronous ranges are there when all has been read. `counters` have one sample before
+ * the window; `at` counts as `begin` does, and `low` and `high` are omitted if no samples were merged.
+ * What begins after read_ns is not read yet.
  */
 #ifndef DW_PAGE_SPAN_H
 #define DW_PAGE_SPAN_H
@@ -60,7 +64,8 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *windo
                  struct dw_writer_out *out, struct dwell_error *error);
 
 /* Writes {"begin_ns","end_ns","read_ns","tracks":[{"id","kind","name","group"}],"names":[...],
- * "kinds":[...],"kind_names":[...],"spans":[...]}: `kinds` has the kind of each name. `most_bytes` is
+ * "kinds":[...],"kind_names":[...],"spans":[...],"counters":[...]}: `kinds` has the kind of each name.
+ * Tracks of kind "counter" have "unit", "low", "high" and "not_finite" as well. `most_bytes` is
  * about the size of `spans`: the whole run, then the same at a finer level, then all events of some
  * steps. 0: no spans, and the names of all events, for a page that asks a server. */
 int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_writer_out *out,

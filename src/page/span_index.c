@@ -105,7 +105,7 @@ int dw_page_spans_create(struct dw_page_spans **result, struct dw_model *model,
 	spans->stride = 1;
 	spans->most_items = test && atoi(test) > 0 ? (size_t)atoi(test) : MOST_ITEMS;
 	spans->track_count = spans->source->thread_count * DW_TRACKS_OF_THREAD +
-	                     spans->source->queue_count;
+	                     spans->source->queue_count + spans->source->process_count;
 	spans->tracks = calloc(spans->track_count + 1, sizeof *spans->tracks);
 	spans->streams = calloc(spans->source->stream_count + 1, sizeof *spans->streams);
 	if (spans->tracks && spans->streams && spans_order_chunks(spans))
@@ -128,6 +128,7 @@ void dw_page_spans_destroy(struct dw_page_spans *spans)
 		free(spans->streams[i].next.open);
 	}
 	dw_arrows_reset(&spans->arrows);
+	dw_span_beside_reset(spans);
 	free(spans->flows);
 	free(spans->chunks);
 	free(spans->streams);
@@ -210,6 +211,9 @@ static int spans_take_event(void *context, const struct dw_event *event)
 	case DW_EVENT_MARK: spans_add_item(spans, event, track); break;
 	case DW_EVENT_FLOW_OUT:
 	case DW_EVENT_FLOW_IN: spans_add_flow(spans, event, track); break;
+	case DW_EVENT_COUNTER:
+	case DW_EVENT_ASYNC_BEGIN:
+	case DW_EVENT_ASYNC_END: spans->failed |= !dw_span_beside_take(spans, event); break;
 	default: break;
 	}
 	return spans->failed;
@@ -396,5 +400,7 @@ int dw_page_spans_read(struct dw_page_spans *spans, uint64_t most_ms, struct dwe
 	if (spans->next_chunk < spans->chunk_count)
 		return 0;
 	spans_finish(spans);
+	if (!dw_span_beside_finish(spans))
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading asynchronous ranges");
 	return 1;
 }

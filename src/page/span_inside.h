@@ -3,12 +3,14 @@
 #define DW_PAGE_SPAN_INSIDE_H
 
 #include "export/arrows.h"
+#include "model/core/events.h"
 #include "model/device/device.h"
 #include "page/span.h"
 #include "page/span_rows.h"
 
 /* Tracks by id: for each thread its steps, its ranges, the ranges of its signal handlers; then the
- * queues of devices. */
+ * queues of devices; for each process its asynchronous ranges; then the counters, which have no
+ * rows. */
 enum { DW_TRACK_STEPS, DW_TRACK_THREAD, DW_TRACK_HANDLERS, DW_TRACKS_OF_THREAD };
 
 /* A chunk of the trace, in the order in which it is read. */
@@ -30,6 +32,22 @@ struct dw_span_flow {
 	uint32_t from_track, to_track;
 };
 
+/* A value of a counter, or some that follow one another. */
+struct dw_span_sample {
+	uint64_t ns;            /* of the first */
+	double low, high, last;
+};
+
+struct dw_span_counter {
+	uint32_t process, symbol; /* the first symbol of its row */
+	uint32_t next;            /* the next counter of the symbol plus 1; 0: none */
+	bool unsorted;
+	struct dw_span_sample *samples;
+	size_t count, capacity;
+	uint64_t not_finite;      /* values that are no numbers, or infinite; these have no sample */
+	double low, high;         /* of all samples */
+};
+
 struct dw_page_spans {
 	struct dw_model *model;
 	const struct dw_source *source;
@@ -48,6 +66,14 @@ struct dw_page_spans {
 	struct dw_arrows arrows;             /* until all has been read */
 	struct dw_span_flow *flows;          /* then */
 	size_t flow_count, flow_capacity;
+	struct dw_events_async *asyncs;      /* ends of asynchronous ranges, until all has been read */
+	size_t async_count, async_capacity;
+	uint64_t asyncs_left_out;            /* ends for which there was no space */
+	struct dw_span_counter *counters;
+	size_t counter_count, counter_capacity;
+	uint32_t *counter_of;                /* by symbol: its first counter plus 1; 0: none */
+	size_t samples;                      /* of all counters */
+	uint64_t counters_left_out;          /* values of counters for which there was no space */
 	bool begun, complete, failed;
 };
 
@@ -59,6 +85,16 @@ static inline uint32_t dw_span_track_of(uint32_t thread, unsigned which)
 static inline uint32_t dw_span_queue_track(const struct dw_page_spans *spans, uint32_t queue)
 {
 	return (uint32_t)spans->source->thread_count * DW_TRACKS_OF_THREAD + queue;
+}
+
+static inline uint32_t dw_span_async_track(const struct dw_page_spans *spans, uint32_t process)
+{
+	return dw_span_queue_track(spans, (uint32_t)spans->source->queue_count) + process;
+}
+
+static inline uint32_t dw_span_counter_track(const struct dw_page_spans *spans, size_t counter)
+{
+	return (uint32_t)(spans->track_count + counter);
 }
 
 /* Whether its short ranges may be merged in the index. */
@@ -78,6 +114,19 @@ size_t dw_span_name_count(const struct dw_page_spans *spans);
  * the family of a device's event. */
 uint32_t dw_span_kind(const struct dw_page_spans *spans, uint32_t name);
 const char *dw_span_kind_name(uint32_t kind);
+
+/* ---- span_beside.c: asynchronous ranges and counters -------------------------------------------- */
+
+/* Takes the value of a counter, or an end of an asynchronous range. False: out of memory. */
+bool dw_span_beside_take(struct dw_page_spans *spans, const struct dw_event *event);
+/* Pairs the asynchronous ranges when all has been read, and gives them rows. */
+bool dw_span_beside_finish(struct dw_page_spans *spans);
+void dw_span_beside_reset(struct dw_page_spans *spans);
+/* Writes `"counters":[{"track":ID,"at":[...],"last":[...],"low":[...],"high":[...]}]` of a window, with
+ * one sample before it. `at` counts from the sample before, the first one from the window's begin. `low`
+ * and `high` are omitted if each sample is one value. */
+bool dw_span_put_counters(struct dw_page_spans *spans, const struct dw_page_window *window,
+                          uint64_t resolution_ns, struct dw_writer_out *out);
 
 /* ---- span.c ------------------------------------------------------------------------------------ */
 

@@ -18,6 +18,7 @@
 #define FIRST_PIXELS 2000u
 #define FINER 32u              /* resolution of the second level, if a run is not small */
 #define ITEM_BYTES 16u         /* about, as JSON */
+#define SAMPLE_BYTES 40u       /* of a counter, about, as JSON */
 #define STEP_SPANS 3u
 
 struct timeline_file {
@@ -192,9 +193,9 @@ static int timeline_put_spans(struct timeline_file *file, size_t most_bytes,
 
 /* ---- tracks and names ----------------------------------------------------------------------------- */
 
-static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track, const char *kind,
-                               const char *name, uint32_t process, struct dw_writer_out *out,
-                               bool *any)
+static void timeline_begin_track(const struct dw_page_spans *spans, uint32_t track,
+                                 const char *kind, const char *name, uint32_t process,
+                                 struct dw_writer_out *out, bool *any)
 {
 	const struct dw_source_process *of = &spans->source->processes[process];
 	char group[160];
@@ -211,8 +212,15 @@ static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track
 	dw_out_string(out, name);
 	dw_out_text(out, ",\"group\":");
 	dw_out_string(out, group);
-	dw_out_text(out, "}");
 	*any = true;
+}
+
+static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track, const char *kind,
+                               const char *name, uint32_t process, struct dw_writer_out *out,
+                               bool *any)
+{
+	timeline_begin_track(spans, track, kind, name, process, out, any);
+	dw_out_text(out, "}");
 }
 
 static void timeline_put_threads(const struct dw_page_spans *spans, uint32_t process,
@@ -258,6 +266,59 @@ static void timeline_put_queues(const struct dw_page_spans *spans, uint32_t proc
 			         queue->name ? queue->name : "");
 		timeline_put_track(spans, track, "device", name, process, out, any);
 	}
+}
+
+static void timeline_put_async(const struct dw_page_spans *spans, uint32_t process,
+                               struct dw_writer_out *out, bool *any)
+{
+	uint32_t track = dw_span_async_track(spans, process);
+	char name[120] = "asynchronous ranges";
+
+	if (!spans->tracks[track].items)
+		return;
+	if (spans->asyncs_left_out)
+		snprintf(name, sizeof name, "asynchronous ranges (%llu later begins and ends are not shown)",
+		         (unsigned long long)spans->asyncs_left_out);
+	timeline_put_track(spans, track, "async", name, process, out, any);
+}
+
+static void timeline_put_counters(const struct dw_page_spans *spans, uint32_t process,
+                                  struct dw_writer_out *out, bool *any)
+{
+	char name[256];
+
+	for (size_t i = 0; i < spans->counter_count; i++) {
+		const struct dw_span_counter *counter = &spans->counters[i];
+		const struct dw_symbol *symbol = &spans->symbols[counter->symbol];
+
+		if (counter->process != process || !counter->count)
+			continue;
+		snprintf(name, sizeof name, "%.200s", symbol->name);
+		timeline_begin_track(spans, dw_span_counter_track(spans, i), "counter", name, process, out, any);
+		dw_out_text(out, ",\"unit\":");
+		dw_out_string(out, symbol->detail ? symbol->detail : "");
+		dw_out_text(out, ",\"low\":");
+		dw_out_real(out, counter->low);
+		dw_out_text(out, ",\"high\":");
+		dw_out_real(out, counter->high);
+		dw_out_text(out, ",\"not_finite\":");
+		dw_out_u64(out, counter->not_finite);
+		dw_out_text(out, "}");
+	}
+}
+
+/* The counters of the whole run, for a file. */
+static int timeline_put_values(struct dw_page_spans *spans, size_t most_bytes,
+                               struct dw_writer_out *out, struct dwell_error *error)
+{
+	struct dw_page_window window = { .end_ns = dw_page_spans_end_ns(spans), .pixels = 1 };
+	size_t most = most_bytes / 10 / SAMPLE_BYTES / (spans->counter_count + 1);
+
+	dw_out_text(out, ",\n");
+	return dw_span_put_counters(spans, &window, window.end_ns / (most < FIRST_PIXELS ? most + 1
+	                            : FIRST_PIXELS), out)
+	           ? 0
+	           : dw_error_set(error, DWELL_E_NOMEM, "out of memory writing the timeline");
 }
 
 static void timeline_put_name(const struct dw_page_spans *spans, uint32_t name,
@@ -355,8 +416,12 @@ int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_w
 	for (uint32_t i = 0; i < spans->source->process_count; i++) {
 		timeline_put_threads(spans, i, out, &any);
 		timeline_put_queues(spans, i, out, &any);
+		timeline_put_async(spans, i, out, &any);
+		timeline_put_counters(spans, i, out, &any);
 	}
 	dw_out_text(out, "]");
+	if (!result && most_bytes)
+		result = timeline_put_values(spans, most_bytes, out, error);
 	if (!result)
 		timeline_put_names(&file, !most_bytes);
 	dw_out_text(out, "}");

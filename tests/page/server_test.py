@@ -232,6 +232,56 @@ def test_answers(folder):
     view.end()
 
 
+BESIDE = """
+process 1 pid=1 name=a
+thread 1 process=1 tid=1 name=one
+thread 2 process=1 tid=2 name=two
+stream 1 thread=1
+at 1ms async-begin load 1
++1ms async-begin load 2
++1ms async-end load 2
++1ms async-end load 1
++0 async-begin load 1
++1ms async-begin send 1
++0 async-end load 9
+at 1000ms begin zone end
++1ms end
+stream 2 thread=2
+at 0 counter queue 5
++1ms counter queue -1.5
++1ms counter queue nan
+at 6ms async-end load 1
+at 100ms counter "<b>" 1 detail="a\\u202eb"
+repeat 5000
++1us counter loss 3
++1us counter loss 1
++1us counter loss 2
+done
+"""
+
+
+def test_beside(folder):
+    view = View(make(folder, BESIDE)).complete()
+    timeline, ms = view.get("timeline"), 10**6
+    tracks = {track["name"]: track for track in timeline["tracks"]}
+    check("tracks of asynchronous ranges and counters", [track["kind"] for track in timeline["tracks"]] == ["thread", "async", "counter", "counter", "counter"], tracks)
+    ranges = sorted((begin / ms, end / ms, timeline["names"][name], row) for track, row, begin, end, name, count in
+                    view.events(0, 10**9) if track == tracks["asynchronous ranges"]["id"])
+    check("each asynchronous range has a row where it is alone", [item for item in ranges if item[2] == "load"] == [
+        (1, 4, "load", 0), (2, 3, "load", 1), (4, 6, "load", 0)] and ranges[-1][:1] + ranges[-1][2:] == (5, "send", 1), ranges)
+    queue = tracks["queue"]
+    check("a counter's values are known", (queue["low"], queue["high"], queue["not_finite"]) == (-1.5, 5, 1) and tracks["<b>"]["unit"].endswith("b"), queue)
+    span = view.get(f"span?begin={ms}&end={2 * ms}&pixels=100&tracks={queue['id']}")
+    check("a span has the values in it and the one before", span["counters"] == [{"track": queue["id"], "at": [-ms, ms], "last": [5, -1.5]}], span["counters"])
+    loss = view.get(f"span?begin=0&end={10**9}&pixels=10&tracks={tracks['loss']['id']}")["counters"][0]
+    check("values that are merged keep their least and greatest", loss == {"track": loss["track"], "at": [100001000], "last": [2], "low": [1], "high": [3]}, loss)
+    check("no values before the first", view.get(f"span?begin=0&end={ms}&pixels=10&tracks={loss['track']}")["counters"] == [])
+    data = view.get("timeline?bytes=100000")
+    check("a file's counters are few enough", {item["track"] for item in data["counters"]} == {track["id"] for track in tracks.values() if track["kind"] == "counter"} and
+          len(json.dumps(data["counters"])) < 20000, len(json.dumps(data["counters"])))
+    view.end()
+
+
 def random_trace():
     """Ranges of all lengths in two threads, some of which overlap."""
     choose, lines = random.Random(5), ["process 1 pid=1 name=a", "thread 1 process=1 tid=1 name=a", "thread 2 process=1 tid=2 name=b"]
@@ -319,7 +369,8 @@ def test_report(folder):
     check("the page of the timeline links to it", b'href="/report"' in view.ask("/", Cookie=view.cookie)[2])
     view.end()
     slow = View(make(folder, random_trace(), "slow.dwell"))
-    slow.status("/report")
+    content = slow.ask("/report", Cookie=slow.cookie)[2]
+    check("while it is made, a percentage is shown", b'id="data"' in content or re.search(rb"Making the report: \d+%", content), content[:300])
     check("it ends while a report may be made", slow.end() == 0)
 
 

@@ -41,6 +41,7 @@ at 10ms step-begin
 +0 begin phase "<img src=x onerror=alert(1)>"
 +4ms end
 +2ms step-end
+at 26ms async-begin request 1
 at 30ms begin zone a
 +2ms begin zone b
 +2ms end-of 1
@@ -55,6 +56,12 @@ stream 2 thread=2
 at 12ms begin zone receiver
 +1ms flow-in work 7
 +3ms end
+at 26ms counter loss 0.5 detail=nats
++500us async-begin request 2
++500us async-end request 1
++0 counter loss 0.25 detail=nats
++500us mark "half way"
++500us async-end request 2
 """
 passes = failures = 0
 
@@ -207,6 +214,37 @@ def see_overlaps(page):
     page.quiet()
 
 
+def see_beside(page):
+    page.js("dwellTimeline.show(25.5e6, 28.5e6)")
+    page.quiet()
+    page.js("dwellTimeline.scroller.scrollTop = 1e6")
+    page.quiet()
+    kinds = page.js("dwellTimeline.tracks.list.map(track => track.kind).join()")
+    check("asynchronous ranges and a counter have tracks", kinds == "steps,thread,thread,async,counter", kinds)
+    ranges = page.js("""(() => { const t = dwellTimeline, found = [], id = t.tracks.list.find(track => track.kind === "async").id;
+        for (let row = 0; row < 3; row++) for (const part of t.parts.get(id) || []) if (row < part.track.rows) for (let i = part.track.first[row]; i < part.track.first[row + 1]; i++)
+          found.push(`${row} ${t.painter.textOf(part.track, i)} ${part.track.begin[i] / 1e6} ${part.track.end[i] / 1e6}`);
+        return [...new Set(found)]; })()""")
+    check("asynchronous ranges that overlap, over two threads, have rows of their own", ranges == ["0 request 26 27", "1 request 26.5 28"], ranges)
+    check("a mark has a tick", page.js("dwellTimeline.painter.ticks.length") == 1)
+    place = page.js("""(() => { const t = dwellTimeline, box = t.canvas.getBoundingClientRect(), place = t.tracks.places.at(-1);
+        return [box.left + t.painter.x(t.view, 26.4e6), box.top + 24 + place.rowsTop - t.scroller.scrollTop + 9, box.left + t.painter.x(t.view, 27.5e6)]; })()""")
+    page.browser.move(place[0], place[1])
+    tip = page.js("document.querySelector('.tl-tip').textContent")
+    check("the value under the pointer is named", tip.startswith("loss: 0.5 nats\nfrom 26") and tip.endswith("for 1.000 ms"), tip)
+    page.browser.click(place[0], place[1])
+    page.quiet()
+    check("a click selects a value", "loss: 0.5 nats" in page.details() and "Holds for1.000 ms" in page.details(), page.details())
+    page.js("dwellTimeline.canvas.focus()")
+    page.key("ArrowRight")
+    check("the next value by key", "loss: 0.25 nats" in page.details(), page.details())
+    page.key("ArrowUp")
+    check("from a counter to the track above it", "request" in page.details(), page.details())
+    page.key("Escape")
+    page.js("dwellTimeline.scroller.scrollTop = 0; dwellTimeline.fit()")
+    page.quiet()
+
+
 def use_file(page):
     """The same timeline from what a report's file would hold."""
     page.js("""(async () => { const { mountTimeline } = await import("/timeline/index.js"), { EmbeddedSource } = await import("/timeline/source.js");
@@ -220,6 +258,9 @@ def use_file(page):
     check("search finds in a file", found and found["begin_ns"] == 11e6 and page.js("fileData.names[%d]" % found["name"]) == "conv", found)
     sums = page.js("fileTimeline.source.totals(9e6, 25e6, fileTimeline.tracks.ids())")
     check("sums of a file", {"conv": 1e6, "forward": 4e6}.items() <= {page.js(f"fileData.names[{item['name']}]"): item["ns"] for item in sums["names"]}.items(), sums)
+    kinds = [page.js(f"fileTimeline.tracks.list.filter(track => track.kind === '{kind}').flatMap(track => fileTimeline.source.parts(track.id, 0, 1e8, 1000)).length > 0")
+             for kind in ("async", "counter")]
+    check("a file has asynchronous ranges and counters", kinds == [True, True], kinds)
     page.js("fileTimeline.box.remove()")
 
 
@@ -266,6 +307,7 @@ def main():
             look(page, options.shots, "light")
             use_mouse(page)
             see_overlaps(page)
+            see_beside(page)
             use_keys(page)
             use_file(page)
             check_requests(browser, port)

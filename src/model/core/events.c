@@ -23,21 +23,14 @@ struct frame {
 	uint32_t id;    /* of its OP record */
 };
 
-struct async {
-	uint64_t handle, ns;
-	const char *args;
-	uint32_t symbol, thread, process;
-	bool end, nested;
-};
-
 struct pass {
 	int (*each)(void *, const struct dw_event *);
 	void *context;
 	int result;     /* of `each`; the first that is not 0 stops the walk */
 	bool failed;
-	bool window;    /* asynchronous ranges are left out: their ends may be outside */
+	bool window;    /* asynchronous ranges are not paired: their ends may be outside */
 	struct dw_frames frames;
-	struct async *asyncs;
+	struct dw_events_async *asyncs;
 	size_t async_count, async_capacity;
 };
 
@@ -125,14 +118,15 @@ static void events_note_args(struct events *events, const struct dw_record *reco
 static void events_async_keep(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
 	struct pass *pass = events->all;
-	struct async *async = DW_GROW(&pass->asyncs, &pass->async_capacity, pass->async_count);
+	struct dw_events_async *async = DW_GROW(&pass->asyncs, &pass->async_capacity, pass->async_count);
 
 	if (!async) {
 		pass->failed = true;
 		return;
 	}
 	pass->async_count++;
-	*async = (struct async){ dw_record_u64(record, 0), events_ns(events, ticks), events_take_args(events, record),
+	*async = (struct dw_events_async){ dw_record_u64(record, 0), events_ns(events, ticks),
+		events_take_args(events, record),
 		events_symbol(events, record->id), events->pass.walk.thread,
 		events->pass.walk.stream->process, record->kind == DW_ASYNC_END,
 		events->pass.walk.stream->nested };
@@ -164,6 +158,11 @@ static void events_emit_record(struct events *events, uint64_t ticks,
 		event.size_bytes = dw_record_u64(record, 2);
 		break;
 	case DW_FREE: event.type = DW_EVENT_FREE; break;
+	case DW_ASYNC_BEGIN:
+		event.type = DW_EVENT_ASYNC_BEGIN;
+		event.args = events_take_args(events, record);
+		break;
+	case DW_ASYNC_END: event.type = DW_EVENT_ASYNC_END; break;
 	case DW_FLOW_OUT: event.type = DW_EVENT_FLOW_OUT; break;
 	default: event.type = DW_EVENT_FLOW_IN; break;
 	}
@@ -203,7 +202,9 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 		break;
 	case DW_ASYNC_BEGIN:
 	case DW_ASYNC_END:
-		if (events->pass.walk.wanted && !events->all->window)
+		if (events->pass.walk.wanted && events->all->window)
+			events_emit_record(events, ticks, record);
+		else if (events->pass.walk.wanted)
 			events_async_keep(events, ticks, record);
 		break;
 	case DW_MARK:
@@ -233,7 +234,7 @@ DW_PASS_DEFINE(events, events_hooks)
 
 static int events_async_compare(const void *left, const void *right)
 {
-	const struct async *a = left, *b = right;
+	const struct dw_events_async *a = left, *b = right;
 
 	if (a->process != b->process)
 		return a->process < b->process ? -1 : 1;
@@ -246,7 +247,8 @@ static int events_async_compare(const void *left, const void *right)
 	return a->end - b->end;
 }
 
-static bool events_async_in_scope(const struct dw_model *model, const struct async *async)
+static bool events_async_in_scope(const struct dw_model *model,
+                                  const struct dw_events_async *async)
 {
 	const struct dw_interval *at = model->intervals ? model->intervals[async->process] : NULL;
 	const struct dw_source *source = model->source;
@@ -263,8 +265,8 @@ static bool events_async_in_scope(const struct dw_model *model, const struct asy
 }
 
 /* Reports the asynchronous range from `begin` to `end`. NULL: the range has no end. */
-static void events_async_emit(struct dw_model *model, struct pass *pass, const struct async *begin,
-                              const struct async *end)
+static void events_async_emit(struct dw_model *model, struct pass *pass,
+                              const struct dw_events_async *begin, const struct dw_events_async *end)
 {
 	struct dw_event event = {
 		.type = DW_EVENT_ASYNC, .args = begin->args, .symbol = begin->symbol, .thread = begin->thread,
@@ -280,7 +282,8 @@ static void events_async_emit(struct dw_model *model, struct pass *pass, const s
 		pass->result = pass->each(pass->context, &event);
 }
 
-static bool events_async_same_range(const struct async *a, const struct async *b)
+static bool events_async_same_range(const struct dw_events_async *a,
+                                    const struct dw_events_async *b)
 {
 	return a->process == b->process && a->handle == b->handle && a->symbol == b->symbol;
 }
@@ -290,19 +293,19 @@ static bool events_async_same_range(const struct async *a, const struct async *b
  * the same ns are sorted with the begins first. If a range is open, its end is used first,
  * otherwise a begin: a handle may be used again in the ns in which it was freed.
  */
-static void events_async_pair(struct dw_model *model, struct pass *pass, const struct async *at,
-                              const struct async *last)
+static void events_async_pair(struct dw_model *model, struct pass *pass,
+                              const struct dw_events_async *at, const struct dw_events_async *last)
 {
-	const struct async *open = NULL;
+	const struct dw_events_async *open = NULL;
 
 	while (at < last) {
-		const struct async *ends = at, *next, *begins = at;
+		const struct dw_events_async *ends = at, *next, *begins = at;
 
 		while (ends < last && ends->ns == at->ns && !ends->end)
 			ends++;
 		for (next = ends; next < last && next->ns == at->ns;)
 			next++;
-		for (const struct async *middle = ends; begins < middle || ends < next;) {
+		for (const struct dw_events_async *middle = ends; begins < middle || ends < next;) {
 			bool take_end = open ? ends < next : begins == middle;
 
 			if (open)
@@ -333,6 +336,15 @@ static void events_async_emit_all(struct dw_model *model, struct pass *pass)
 				break;
 		events_async_pair(model, pass, &pass->asyncs[i], &pass->asyncs[next]);
 	}
+}
+
+int dw_model_events_pair(struct dw_model *model, struct dw_events_async *ends, size_t count,
+                         int (*each)(void *context, const struct dw_event *event), void *context)
+{
+	struct pass pass = { .each = each, .context = context, .asyncs = ends, .async_count = count };
+
+	events_async_emit_all(model, &pass);
+	return pass.result;
 }
 
 static bool events_wants_stream(const struct dw_model *model, enum dw_event_streams which,

@@ -8,7 +8,8 @@
 
 struct dw_event {
 	enum { DW_EVENT_RANGE, DW_EVENT_MARK, DW_EVENT_COUNTER, DW_EVENT_ALLOC, DW_EVENT_FREE,
-	       DW_EVENT_ASYNC, DW_EVENT_FLOW_OUT, DW_EVENT_FLOW_IN } type;
+	       DW_EVENT_ASYNC, DW_EVENT_FLOW_OUT, DW_EVENT_FLOW_IN,
+	       DW_EVENT_ASYNC_BEGIN, DW_EVENT_ASYNC_END /* of windows alone */ } type;
 	uint32_t symbol;
 	uint32_t thread;       /* index into the source's threads */
 	uint64_t start_ns, end_ns;
@@ -64,8 +65,8 @@ struct dw_events_place {
 
 /* The symbol of a range that is open at a place: the first symbol of its row. */
 uint32_t dw_model_symbol_of_id(const struct dw_model *model, uint32_t file, uint32_t id);
-/* Like dw_model_events(), for the chunks of a stream from place `from` up to chunk `to`, without
- * asynchronous ranges. A range that was open at `from` is reported too, with its begin, but without
+/* Like dw_model_events(), for the chunks of a stream from place `from` up to chunk `to`. Of
+ * asynchronous ranges, the begins and the ends are reported as they come, also those out of scope. A range that was open at `from` is reported too, with its begin, but without
  * what was recorded with its begin (args, stack, sequence). Ranges that are open at the end: if
  * `end` is not NULL, they are stored there with the other state, and are not reported; otherwise
  * they are reported with `open` set, and end at the last record. At the end of the stream `open`
@@ -74,5 +75,18 @@ int dw_model_events_between(struct dw_model *model, size_t stream, const struct 
                             size_t to, struct dw_events_place *end,
                             int (*each)(void *context, const struct dw_event *event), void *context,
                             struct dwell_error *error);
+
+/* The begin or the end of an asynchronous range. */
+struct dw_events_async {
+	uint64_t handle, ns;
+	const char *args;      /* as in struct dw_event */
+	uint32_t symbol, thread, process;
+	bool end, nested;
+};
+
+/* Pairs the begins and ends of asynchronous ranges, which may come from several windows, as
+ * dw_model_events() does, and calls `each` for the ranges in scope. Changes the order of `ends`. */
+int dw_model_events_pair(struct dw_model *model, struct dw_events_async *ends, size_t count,
+                         int (*each)(void *context, const struct dw_event *event), void *context);
 
 #endif

@@ -33,7 +33,9 @@ export class Details {
     }
     const list = element("dl", {});
     list.append(...row("Name", more?.name ?? event.text), ...row("Kind", more?.kind ?? event.kind), ...row("Track", event.trackName),
-                ...row("Duration", duration(event.end - event.begin) + (event.open ? ", not ended" : "")),
+                ...(event.kind === "counter" ? [...row("Least", event.least < event.most ? event.least : ""), ...row("Most", event.least < event.most ? event.most : ""),
+                                                ...row("Holds for", event.open ? "" : duration(event.end - event.begin))]
+                  : row("Duration", duration(event.end - event.begin) + (event.open ? ", not ended" : ""))),
                 ...row("Begins at", moment(event.begin)), ...row("Events", event.count > 1 ? `${number(event.count)}, merged at this zoom` : ""));
     for (const [key, value] of Object.entries(more?.args ?? {}))
       list.append(...row(key, typeof value === "string" ? value : JSON.stringify(value)));

@@ -5,12 +5,15 @@
  * events write their colours; the lines are then stretched to the height of a row. So a frame takes
  * about the same time for ten events and for a hundred thousand.
  */
+import { counterHead, drawCounter, drawSample } from "./counters.js";
 import { firstAfter } from "./span.js";
 import { ROW, HEAD, GROUP } from "./tracks.js";
 import { markDistance, moment, duration } from "./format.js";
 
 export const RULER = 24;
 const LEAST_LABEL = 26; // pixels
+const LEAST_TICK = 5;   // pixels from one mark's tick to the next
+const MOST_TICKS = 2000;
 
 /** The colour of each kind: the colours of dwell's pictures. */
 const COLOUR_OF = {
@@ -99,7 +102,10 @@ export class Painter {
     context.fillRect(0, 0, this.width, this.height);
     this.scale = this.width / (scene.end - scene.begin);
     this.drawGrid(scene);
+    this.ticks = [];
     const labels = this.drawRows(scene);
+    for (const place of scene.places) if (place.track.kind === "counter") drawCounter(this, scene, place, RULER);
+    this.drawTicks();
     this.drawHeads(scene);
     this.drawLabels(labels, scene.labels);
     this.drawRange(scene);
@@ -164,11 +170,31 @@ export class Painter {
       from = Math.max(from, left);
       to = Math.min(Math.max(to, from + 1), right);
       for (let x = from; x < to; x++) pixels[offset + x] = colour;
+      if (track.end[i] === track.begin[i]) this.addTick(this.x(scene, track.begin[i]), RULER + place.rowsTop - scene.scroll + row * ROW);
       const seen = Math.min(track.end[i], scene.end) - Math.max(track.begin[i], scene.begin);
       if (seen >= least && Math.max(track.begin[i], scene.begin) >= part.from)
         labels.push({ x: Math.max(0, this.x(scene, track.begin[i])), y: RULER + place.rowsTop - scene.scroll + row * ROW,
                       width: seen * this.scale, text: this.textOf(track, i, steps) });
     }
+  }
+
+  /** A mark has no length: a small triangle shows where it is. */
+  addTick(x, y) {
+    const { ticks } = this, before = ticks[ticks.length - 1];
+    if (ticks.length < MOST_TICKS && !(before && before.y === y && x - before.x < LEAST_TICK)) ticks.push({ x, y });
+  }
+
+  drawTicks() {
+    const context = this.context;
+    context.fillStyle = this.ink;
+    context.beginPath();
+    for (const { x, y } of this.ticks) {
+      context.moveTo(x - 3, y);
+      context.lineTo(x + 4, y);
+      context.lineTo(x + 0.5, y + 6);
+      context.closePath();
+    }
+    context.fill();
   }
 
   textOf(track, i, steps) {
@@ -215,7 +241,7 @@ export class Painter {
       }
       context.fillStyle = this.faint;
       context.font = this.font;
-      context.fillText(`${place.collapsed ? "\u25b8" : "\u25be"} ${place.track.name}`, 6, y + (place.heads ? GROUP : 0) + HEAD / 2 + 1);
+      context.fillText(`${place.collapsed ? "\u25b8" : "\u25be"} ${place.track.kind === "counter" ? counterHead(place.track) : place.track.name}`, 6, y + (place.heads ? GROUP : 0) + HEAD / 2 + 1);
     }
   }
 
@@ -262,6 +288,10 @@ export class Painter {
   drawOutline(scene, event, colour, thickness) {
     const place = scene.places.find((item) => item.track.id === event.track);
     if (!place || event.row >= place.rows) return;
+    if (event.kind === "counter") {
+      drawSample(this, scene, place, RULER, event, colour);
+      return;
+    }
     const x = this.x(scene, event.begin), width = Math.max(3, this.x(scene, event.end) - x);
     this.context.strokeStyle = colour;
     this.context.lineWidth = thickness;

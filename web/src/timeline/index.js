@@ -10,6 +10,7 @@
 import { Tracks, ROW } from "./tracks.js";
 import { Painter, RULER } from "./draw.js";
 import { Details, element } from "./details.js";
+import { counterAt, counterBeside } from "./counters.js";
 import { firstAfter } from "./span.js";
 import { duration, moment } from "./format.js";
 
@@ -211,6 +212,7 @@ class Timeline {
 
   /** The event of a row at a time, or one within `slack` ns of it. */
   eventAt(id, row, ns, slack = 0) {
+    if (this.tracks.kinds.get(id) === "counter") return row ? null : counterAt(this.parts?.get(id), this.tracks.byId.get(id), this.trackName(id), ns);
     for (const part of this.parts?.get(id) || []) {
       if (ns < part.from - slack || ns >= part.to + slack || row >= part.track.rows) continue;
       const i = firstAfter(part.track, row, ns - slack);
@@ -221,6 +223,7 @@ class Timeline {
 
   /** The event before or after another one in its row, among those that are drawn. */
   neighbour(event, forward) {
+    if (event.kind === "counter") return counterBeside(this.parts?.get(event.track), this.tracks.byId.get(event.track), event.trackName, event, forward);
     let best = null;
     for (const part of this.parts?.get(event.track) || [])
       for (let i = part.track.first[event.row] ?? 0; event.row < part.track.rows && i < part.track.first[event.row + 1]; i++) {
@@ -231,13 +234,18 @@ class Timeline {
     return best;
   }
 
+  lengthOf(event) {
+    if (event.kind === "counter") return event.open ? `since ${moment(event.begin)}` : `from ${moment(event.begin)} for ${duration(event.end - event.begin)}`;
+    return `${duration(event.end - event.begin)}${event.open ? ", not ended" : ""}`;
+  }
+
   select(event) {
     this.selected = event;
     this.flows = [];
     this.details.showEvent(event);
-    this.status.textContent = event ? `${event.text}, ${duration(event.end - event.begin)}, ${event.trackName ?? ""}` : "";
+    this.status.textContent = event ? `${event.text}, ${this.lengthOf(event)}, ${event.trackName ?? ""}` : "";
     this.redraw();
-    if (event && event.count === 1 && event.kind !== "step") this.fetchDetails(event);
+    if (event && event.count === 1 && event.kind !== "step" && event.kind !== "counter" && this.tracks.kinds.get(event.track) !== "async") this.fetchDetails(event);
   }
 
   async fetchDetails(event) {
@@ -293,7 +301,7 @@ class Timeline {
   under(pointer) {
     const box = this.canvas.getBoundingClientRect(), x = pointer.clientX - box.left, y = pointer.clientY - box.top;
     const ns = this.view.begin + x * this.nsPerPixel, found = y > RULER ? this.tracks.at(y - RULER + this.scroller.scrollTop) : null;
-    const event = found && found.row >= 0 ? this.eventAt(found.place.track.id, found.row, ns, this.nsPerPixel * 2) : null;
+    const event = found && found.row >= 0 ? this.eventAt(found.place.track.id, found.place.track.kind === "counter" ? 0 : found.row, ns, this.nsPerPixel * 2) : null;
     return { x, y, ns, found, event };
   }
 
@@ -373,7 +381,7 @@ class Timeline {
     }
     this.tip.hidden = !event;
     if (!event) return;
-    this.tip.textContent = `${event.text}\n${duration(event.end - event.begin)}${event.open ? ", not ended" : ""}, at ${moment(event.begin)}`;
+    this.tip.textContent = `${event.text}\n${this.lengthOf(event)}${event.kind === "counter" ? "" : `, at ${moment(event.begin)}`}`;
     const box = this.tip.parentElement.getBoundingClientRect();
     this.tip.style.left = `${Math.min(pointer.clientX - box.left + 12, box.width - this.tip.offsetWidth - 4)}px`;
     this.tip.style.top = `${Math.min(pointer.clientY - box.top + 16, box.height - this.tip.offsetHeight - 4)}px`;

@@ -10,6 +10,7 @@
  * @property {number} to
  * @property {number} resolution ns; shorter events may be merged
  */
+import { decodeCounter } from "./counters.js";
 import { decodeSpan, firstAfter } from "./span.js";
 
 const LEVELS_UP = 14;       // how much coarser a tile may be that stands in for a missing one
@@ -25,6 +26,7 @@ export class EmbeddedSource {
   constructor(timeline) {
     this.timeline = timeline;
     this.spans = timeline.spans.map(decodeSpan).sort((a, b) => a.resolution - b.resolution);
+    this.counters = new Map((timeline.counters || []).map((counter) => [counter.track, decodeCounter(counter, 0)]));
     this.changed = () => {};
     this.complete = true;
     this.steps = new Set(timeline.tracks.filter((track) => track.kind === "steps").map((track) => track.id));
@@ -38,6 +40,7 @@ export class EmbeddedSource {
 
   /** @returns {Part[]} */
   parts(id, begin, end, nsPerPixel) {
+    if (this.counters.has(id)) return [{ track: this.counters.get(id), from: begin, to: end, resolution: 0 }];
     const cuts = new Set([begin]), parts = [];
     for (const span of this.spans)
       for (const cut of [span.begin, span.end]) if (cut > begin && cut < end) cuts.add(cut);

@@ -10,6 +10,7 @@
  * @property {Uint32Array|null} count events that were merged; null: each is one
  * @property {Set<number>|null} open events without an end
  */
+import { decodeCounter } from "./counters.js";
 
 /** @returns {Track} */
 function decodeTrack(from, spanBegin) {
@@ -31,6 +32,7 @@ function decodeTrack(from, spanBegin) {
 /** @returns {{begin: number, end: number, resolution: number, read: number, tracks: Map<number, Track>}} */
 export function decodeSpan(from) {
   const tracks = new Map(from.tracks.map((track) => [track.track, decodeTrack(track, from.begin_ns)]));
+  for (const counter of from.counters || []) tracks.set(counter.track, decodeCounter(counter, from.begin_ns));
   return { begin: from.begin_ns, end: from.end_ns, resolution: from.resolution_ns,
            read: from.read_ns ?? Infinity, tracks };
 }

@@ -1,6 +1,7 @@
 /** Which tracks are shown, in which place, with how many rows. */
 
 export const ROW = 18;       // height of a row, with the line below it
+const COUNTER_ROWS = 2;
 export const HEAD = 20;      // height of a track's name
 export const GROUP = 26;     // height of a process's name
 
@@ -30,6 +31,7 @@ export class Tracks {
   }
 
   shown(id) {
+    if (this.kinds.get(id) === "counter") return this.collapsed.has(id) ? 1 : COUNTER_ROWS;
     return this.collapsed.has(id) ? 1 : Math.max(1, this.rows.get(id) || 1);
   }
 
