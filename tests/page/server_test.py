@@ -271,8 +271,8 @@ def test_beside(folder):
         (1, 4, "load", 0), (2, 3, "load", 1), (4, 6, "load", 0)] and ranges[-1][:1] + ranges[-1][2:] == (5, "send", 1), ranges)
     queue = tracks["queue"]
     check("a counter's values are known", (queue["low"], queue["high"], queue["not_finite"]) == (-1.5, 5, 1) and tracks["<b>"]["unit"].endswith("b"), queue)
-    span = view.get(f"span?begin={ms}&end={2 * ms}&pixels=100&tracks={queue['id']}")
-    check("a span has the values in it and the one before", span["counters"] == [{"track": queue["id"], "at": [-ms, ms], "last": [5, -1.5]}], span["counters"])
+    span = view.get(f"span?begin={ms // 2}&end={2 * ms}&pixels=100&tracks={queue['id']}")
+    check("a span has the values in it and the one before", span["counters"] == [{"track": queue["id"], "at": [-ms // 2, ms], "last": [5, -1.5]}], span["counters"])
     loss = view.get(f"span?begin=0&end={10**9}&pixels=10&tracks={tracks['loss']['id']}")["counters"][0]
     check("values that are merged keep their least and greatest", loss == {"track": loss["track"], "at": [100001000], "last": [2], "low": [1], "high": [3]}, loss)
     check("no values before the first", view.get(f"span?begin=0&end={ms}&pixels=10&tracks={loss['track']}")["counters"] == [])
