@@ -65,7 +65,8 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *windo
 
 /* Writes {"begin_ns","end_ns","read_ns","tracks":[{"id","kind","name","group"}],"names":[...],
  * "kinds":[...],"kind_names":[...],"spans":[...],"counters":[...]}: `kinds` has the kind of each name.
- * Tracks of kind "counter" have "unit", "low", "high" and "not_finite" as well. `most_bytes` is
+ * Tracks of kind "counter" have "unit", "low", "high" and "not_finite" as well.
+ * "counter_values_left_out": of further counters, if there are too many. `most_bytes` is
  * about the size of `spans`: the whole run, then the same at a finer level, then all events of some
  * steps. 0: no spans, and the names of all events, for a page that asks a server. */
 int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_writer_out *out,

@@ -60,37 +60,47 @@ static void beside_thin(struct dw_page_spans *spans)
 	}
 }
 
-static struct dw_span_counter *beside_find(struct dw_page_spans *spans, uint32_t process,
-                                           uint32_t symbol)
+/* Finds or makes the counter of a name in a process. False: out of memory. NULL: there are too many. */
+static bool beside_find(struct dw_page_spans *spans, uint32_t process, uint32_t symbol,
+                        struct dw_span_counter **result)
 {
 	struct dw_span_counter *counter;
 	uint32_t number;
 
+	*result = NULL;
 	if (!spans->counter_of)
 		spans->counter_of = calloc(spans->symbol_count + 1, sizeof *spans->counter_of);
 	if (!spans->counter_of)
-		return NULL;
+		return false;
 	for (number = spans->counter_of[symbol]; number; number = spans->counters[number - 1].next)
-		if (spans->counters[number - 1].process == process)
-			return &spans->counters[number - 1];
+		if (spans->counters[number - 1].process == process) {
+			*result = &spans->counters[number - 1];
+			return true;
+		}
+	if (spans->counter_count >= MOST_COUNTERS)
+		return true;
 	counter = DW_GROW(&spans->counters, &spans->counter_capacity, spans->counter_count);
 	if (!counter)
-		return NULL;
+		return false;
 	*counter = (struct dw_span_counter){ .process = process, .symbol = symbol,
 		.next = spans->counter_of[symbol] };
 	spans->counter_of[symbol] = (uint32_t)++spans->counter_count;
-	return counter;
+	*result = counter;
+	return true;
 }
 
 static bool beside_add_value(struct dw_page_spans *spans, const struct dw_event *event,
                              uint32_t symbol)
 {
-	struct dw_span_counter *counter =
-	    beside_find(spans, spans->source->threads[event->thread].process, symbol);
+	struct dw_span_counter *counter;
 	struct dw_span_sample *sample;
 
-	if (!counter)
+	if (!beside_find(spans, spans->source->threads[event->thread].process, symbol, &counter))
 		return false;
+	if (!counter) {
+		spans->counters_left_out++;
+		return true;
+	}
 	if (!isfinite(event->value)) {
 		counter->not_finite++;
 		return true;
@@ -282,13 +292,8 @@ bool dw_span_beside_take(struct dw_page_spans *spans, const struct dw_event *eve
 	uint32_t symbol =
 	    dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, event->symbol));
 
-	if (event->type != DW_EVENT_COUNTER)
-		return beside_keep(spans, event, symbol);
-	if (spans->counter_count >= MOST_COUNTERS && !spans->counter_of[symbol]) {
-		spans->counters_left_out++;
-		return true;
-	}
-	return beside_add_value(spans, event, symbol);
+	return event->type == DW_EVENT_COUNTER ? beside_add_value(spans, event, symbol)
+	                                       : beside_keep(spans, event, symbol);
 }
 
 void dw_span_beside_reset(struct dw_page_spans *spans)

@@ -409,6 +409,10 @@ int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_w
 	dw_out_u64(out, dw_page_spans_end_ns(spans));
 	dw_out_text(out, ",\"read_ns\":");
 	dw_out_u64(out, dw_page_spans_read_ns(spans));
+	if (spans->counters_left_out) {
+		dw_out_text(out, ",\"counter_values_left_out\":");
+		dw_out_u64(out, spans->counters_left_out);
+	}
 	dw_out_text(out, ",\"spans\":[");
 	if (!result && most_bytes)
 		result = timeline_put_spans(&file, most_bytes, error);

@@ -12,7 +12,7 @@ import { Painter, RULER } from "./draw.js";
 import { Details, element } from "./details.js";
 import { counterAt, counterBeside } from "./counters.js";
 import { firstAfter } from "./span.js";
-import { duration, moment } from "./format.js";
+import { duration, moment, number } from "./format.js";
 
 const LABELS = 400, LABELS_MOVING = 120;
 const LEAST_SPAN = 40;      // ns
@@ -65,13 +65,20 @@ class Timeline {
   restyle() {
     this.painter.setStyle();
     this.painter.setNames(this.source.timeline);
+    this.sayState();
     this.redraw();
+  }
+
+  sayState() {
+    const values = this.source.timeline.counter_values_left_out;
+    this.state.textContent = values ? `${number(values)} values of further counters are not shown` : "";
   }
 
   /** The source has a newer state. Keeps what is shown in place. */
   renew() {
     const whole = this.view.begin <= 0 && this.view.end >= this.endBefore;
     this.tracks.reset(this.source.timeline);
+    this.sayState();
     this.painter.setNames(this.source.timeline);
     if (whole || this.follow) this.view = whole ? { begin: 0, end: this.source.timeline.end_ns } : this.view;
     this.redraw();
