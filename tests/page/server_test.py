@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 DWELL, MKTRACE, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:4])
@@ -279,6 +280,29 @@ def test_beside(folder):
     data = view.get("timeline?bytes=100000")
     check("a file's counters are few enough", {item["track"] for item in data["counters"]} == {track["id"] for track in tracks.values() if track["kind"] == "counter"} and
           len(json.dumps(data["counters"])) < 20000, len(json.dumps(data["counters"])))
+    view.end()
+
+
+def test_two_browsers(folder):
+    view = View(make(folder, random_trace())).complete()
+    end = view.get("live")["end_ns"]
+    windows = [(end * i // 40, end * (i + 1 + i % 5) // 40 + 1) for i in range(30)]
+    alone, cookie = [view.events(*window) for window in windows], view.sign_in()
+    view.status("/report")
+    seen = []
+
+    def browse():
+        other = http.client.HTTPConnection("127.0.0.1", view.port, timeout=LIMIT)  # one connection, as a browser keeps it
+        for begin, last in windows:
+            other.request("GET", f"/api/span?begin={begin}&end={last}&pixels=8192", headers={"Cookie": cookie})
+            answer = other.getresponse()
+            seen.append((answer.status, sum(len(track["begin"]) for track in json.loads(answer.read())["tracks"])))
+        other.close()
+    second = threading.Thread(target=browse)
+    second.start()
+    first = [view.events(*window) for window in windows]
+    second.join(LIMIT)
+    check("two browsers at once see what one sees", first == alone and seen == [(200, len(events)) for events in alone], seen[:3])
     view.end()
 
 
