@@ -12,7 +12,7 @@
 #include "base/grow.h"
 #include "page/span_inside.h"
 
-#define MOST_ITEMS (4u << 20)          /* 24 bytes each; tests set DWELL_TEST_SPAN_ITEMS */
+#define MOST_ITEMS (2u << 20)          /* 24 bytes each; tests set DWELL_TEST_SPAN_ITEMS */
 #define MOST_PLACE_BYTES (48u << 20)
 #define RELEASE_CHUNKS 512u            /* 32 MiB: a large trace would not stay in memory */
 #define MOST_OPEN 4096u                /* ranges in a place that is stored */
