@@ -31,6 +31,10 @@ struct dwell_scope {
 	const char *profile; /* only the ranges of the profile with this name or id, or NULL */
 	uint32_t profile_id; /* the same by id, or 0 */
 	const char *action;  /* only what begins inside this zone or action, or NULL */
+	bool has_time;       /* only what begins in [from_ns, to_ns) since the start of the run, and steps
+	                      * that begin and end there */
+	uint64_t from_ns;
+	uint64_t to_ns;
 };
 
 /*
@@ -84,13 +88,13 @@ struct dwell_view_options {
 	 * Net.stem,Net.block.* */
 	const char *paths;
 
-	/* ---- For views; layouts ignore it. */
+	/* ---- For views; layouts refuse it. */
 	/* --leaves: layers: show only layers that contain no other layer */
 	bool leaves;
 	/* --per-call: layers: a row for each call of a layer */
 	bool per_call;
 
-	/* ---- For layouts; views ignore it. */
+	/* ---- For layouts; views refuse it. */
 	/* --header TEXT: print TEXT above the table, in layouts that have such a line */
 	const char *header;
 	/* --widths LIST: how wide columns of a layout may be, in characters: name=N,shapes=N,source=N
@@ -103,10 +107,18 @@ struct dwell_view_options {
 	/* --time-unit UNIT: print all times in one unit */
 	const char *time_unit;
 
-	/* ---- For views; layouts ignore it. */
+	/* ---- For views; layouts refuse it. */
 	/* --all: verdict: list every rule, with those that were not measured and what to record for
 	 * them */
 	bool all;
+	/* --name PATTERN: show only rows of this name, as 'aten::conv*': * is any text, ? any character
+	 * */
+	const char *name;
+	/* --min-duration TIME: show only rows of at least this time, as 10us or 1.5ms; a row's time is
+	 * its total, in the view steps the step's duration, in sequence the mean */
+	const char *min_duration;
+	/* --merge-threads: threads: show the threads of a process that have one name as one row */
+	bool merge_threads;
 };
 /* [tools/generate end] */
 

@@ -19,6 +19,9 @@ class View:
         leaves: bool = False,
         per_call: bool = False,
         all: bool = False,
+        name: str | None = None,
+        min_duration: str | None = None,
+        merge_threads: bool = False,
         # [tools/generate end]
     ) -> None: ...
     def __del__(self) -> None: ...

@@ -69,6 +69,35 @@ struct dw_text dw_text_ns(double ns, const char *gap)
 	return text_scaled(durations, sizeof durations / sizeof *durations, ns, gap);
 }
 
+bool dw_text_parse_ns(const char *text, const char **end, uint64_t *ns)
+{
+	static const struct { const char *unit; double ns; } units[] = {
+		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "m", 6e10 } };
+	double value = 0, place = 1;
+	const char *at = text;
+
+	/* strtod() would depend on the locale, and would take "inf". */
+	for (; *at >= '0' && *at <= '9'; at++)
+		value = value * 10 + (*at - '0');
+	if (at == text)
+		return false;
+	if (at[0] == '.' && at[1] >= '0' && at[1] <= '9')
+		for (at++; *at >= '0' && *at <= '9'; at++)
+			value += (*at - '0') * (place /= 10);
+	at += strspn(at, " ");
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		size_t length = strlen(units[i].unit);
+
+		/* "m" must not take the beginning of "ms", which comes before it */
+		if (strncmp(at, units[i].unit, length) != 0 || value * units[i].ns >= 1e18)
+			continue;
+		*end = at + length;
+		*ns = (uint64_t)(value * units[i].ns + 0.5);
+		return true;
+	}
+	return false;
+}
+
 const char *dw_text_ns_unit(double like_ns)
 {
 	return text_pick(durations, sizeof durations / sizeof *durations, like_ns)->unit;

@@ -28,6 +28,10 @@ struct dw_text dw_text_count(int64_t count);                 /* "1,204,331" */
 struct dw_text dw_text_percent(double ratio);                /* "26.5%" */
 struct dw_text dw_text_number(double value);                 /* three digits, no trailing zeros */
 
+/* Reads a time with its unit, "10us", "1.5 ms", "2s" or "1m", up to its end; *end is the first
+ * byte after it. False: it is none. */
+bool dw_text_parse_ns(const char *text, const char **end, uint64_t *ns);
+
 /* "s", or "" if the count is one. */
 static inline const char *dw_text_plural(uint64_t count)
 {

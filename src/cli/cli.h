@@ -45,6 +45,7 @@ enum dw_option_id {
 	DW_OPTION_PROFILE,
 	DW_OPTION_ACTION,
 	DW_OPTION_SUMMARY,
+	DW_OPTION_TIME,
 	DW_OPTION_TEXTS,
 	DW_OPTION_METRIC,
 	DW_OPTION_TITLE,
@@ -119,6 +120,8 @@ void dw_options_usage(void);
 
 /* Parses "A..B", "A..", "..B" or "A". Returns false after an error message. */
 bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to);
+/* Parses "1.5s..2s", "1.5s.." or "..2s". Returns false after an error message. */
+bool dw_parse_span(const char *text, uint64_t *from_ns, uint64_t *to_ns);
 /* Parses "512K", "64M" or "2G". */
 bool dw_parse_size(const char *text, uint64_t *bytes);
 /* Parses "skip=10,wait=5,warmup=1,active=3,repeat=2". */

@@ -83,15 +83,30 @@ static int report_finish_options(struct report_request *request)
 {
 	struct dwell_error error = { 0, "" };
 	int code = dw_layout_check(&request->options, &error);
+	uint64_t given = dw_view_options_given(&request->options), wrong = given & dw_view_options_for_views();
 
 	if (code) {
 		dw_say_error(&error, code);
+		return -1;
+	}
+	if (request->layout && request->view_count) {
+		dw_say("--layout and --view: one of them");
+		return -1;
+	}
+	if (request->layout && wrong) {
+		dw_say("the layout %s has no --%s, which is for views", request->layout->name,
+		       dw_view_option_name(wrong));
 		return -1;
 	}
 	if (request->summary && report_check_summary(request))
 		return -1;
 	request->page = !request->view_count && !request->layout &&
 	                strcmp(request->renderer->name, "html") == 0;
+	if (request->page && given) {
+		dw_say("the page of --format html has no --%s; with --view NAME, html is a table",
+		       dw_view_option_name(given));
+		return -1;
+	}
 	if (!request->view_count)
 		request->views[request->view_count++] = dw_view_find("overview", &error);
 	/* CSV and JSON contain all rows; text, Markdown and HTML contain the first ones. */

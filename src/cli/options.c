@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "render/render.h"
 
@@ -391,6 +392,26 @@ bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to)
 	else if (*from > *to)
 		dw_say("steps %s: the first is past the last", text);
 	return good && *from <= *to;
+}
+
+bool dw_parse_span(const char *text, uint64_t *from_ns, uint64_t *to_ns)
+{
+	const char *at = text;
+	bool good = true;
+
+	*from_ns = 0;
+	*to_ns = UINT64_MAX;
+	if (strncmp(at, "..", 2) != 0)
+		good = dw_text_parse_ns(at, &at, from_ns);
+	good = good && strncmp(at, "..", 2) == 0;
+	if (good && at[2])
+		good = dw_text_parse_ns(at + 2, &at, to_ns) && *at == '\0';
+	if (!good)
+		dw_say("'%s' is not a range of time: write A..B, A.. or ..B since the start of the run, as "
+		       "1.5s..2s or 200ms..", text);
+	else if (*from_ns >= *to_ns)
+		dw_say("time %s: the end is not after the begin", text);
+	return good && *from_ns < *to_ns;
 }
 
 bool dw_parse_size(const char *text, uint64_t *bytes)

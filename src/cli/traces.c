@@ -40,6 +40,9 @@ int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, con
 	case DW_OPTION_STEPS:
 		scope->has_steps = true;
 		return dw_parse_steps(value, &scope->steps_from, &scope->steps_to) ? 0 : -1;
+	case DW_OPTION_TIME:
+		scope->has_time = true;
+		return dw_parse_span(value, &scope->from_ns, &scope->to_ns) ? 0 : -1;
 	case DW_OPTION_PROFILE: scope->profile = value; return 0;
 	case DW_OPTION_ACTION: scope->action = value; return 0;
 	case DW_OPTION_THREAD: scope->thread = value; return 0;

@@ -28,6 +28,9 @@
 /* Options that select the part of a trace to read. */
 #define SCOPE(doing) \
 	STEPS(doing), \
+		{ DW_OPTION_TIME, "time", .argument = "A..B", \
+		  .help = doing " what begins between these times since the start of the run, as 1.5s..2s, and " \
+		          "steps that begin and end between them" }, \
 		{ DW_OPTION_PROFILE, "profile", .argument = "P", \
 		  .help = doing " the ranges of the profile with this name or id" }, \
 		{ DW_OPTION_ACTION, "action", .argument = "NAME", \

@@ -146,9 +146,11 @@ static int tables_declare(sqlite3 *database, const struct dwell_table *table)
 static int tables_connect(sqlite3 *database, void *context, int count, const char *const *arguments,
                           sqlite3_vtab **to, char **message)
 {
-	static const struct dwell_view_options options = { .size = sizeof options, .limit = SIZE_MAX,
-		                                               .all = true };
 	const struct tables_source *source = context;
+	struct dwell_view_options options = {
+		.size = sizeof options, .limit = SIZE_MAX,
+		.all = source->view && source->view->takes & DW_VIEW_TAKES(all),
+	};
 	struct tables_table *vtab = sqlite3_malloc(sizeof *vtab);
 	struct dwell_error error = { 0, "" };
 	int code = vtab ? SQLITE_OK : SQLITE_NOMEM;

@@ -95,29 +95,28 @@ const char *dw_display_cell(const struct dw_display_column *display, const struc
 
 bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size)
 {
-	char steps[64] = "", thread[128] = "", profile[128] = "", action[128] = "";
-	size_t half = table->steps ? strcspn(table->steps, ".") : 0;
-
-	if (!table->steps && !table->thread && !table->profile && !table->action)
-		return false;
-	if (table->steps && strncmp(table->steps, table->steps + half + 2, half) == 0 &&
-	    !table->steps[half + 2 + half])
-		snprintf(steps, sizeof steps, "step %.*s", (int)half, table->steps);
-	else if (table->steps)
-		snprintf(steps, sizeof steps, "steps %s", table->steps);
+	size_t half = table->steps ? strcspn(table->steps, ".") : 0, used = 0;
+	bool one = table->steps && strncmp(table->steps, table->steps + half + 2, half) == 0 &&
+	           !table->steps[half + 2 + half];
 	/* A profile without a name is called "profile". */
-	if (table->profile && strcmp(table->profile, "profile") == 0)
-		snprintf(profile, sizeof profile, "%sthis profile", *steps ? ", " : "");
-	else if (table->profile)
-		snprintf(profile, sizeof profile, "%sprofile %.100s", *steps ? ", " : "", table->profile);
-	if (table->action)
-		snprintf(action, sizeof action, "%saction %.100s", *steps || *profile ? ", " : "",
-		         table->action);
-	if (table->thread)
-		snprintf(thread, sizeof thread, "%sthread %.100s",
-		         *steps || *profile || *action ? ", " : "", table->thread);
-	snprintf(buffer, size, "Only %s%s%s%s.", steps, profile, action, thread);
-	return true;
+	bool unnamed = table->profile && strcmp(table->profile, "profile") == 0;
+	const struct { const char *words, *text; int length; } parts[] = {
+		{ one ? "step " : "steps ", table->steps, one ? (int)half : 64 },
+		{ "time ", table->time, 64 },
+		{ unnamed ? "this profile" : "profile ", table->profile, unnamed ? 0 : 100 },
+		{ "action ", table->action, 100 },
+		{ "thread ", table->thread, 100 },
+		{ "rows named ", table->name, 100 },
+		{ "rows of at least ", table->min_duration, 32 },
+	};
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++)
+		if (parts[i].text)
+			used += (size_t)snprintf(buffer + used, size - used, "%s%s%.*s", used ? ", " : "Only ",
+			                         parts[i].words, parts[i].length, parts[i].text);
+	if (used && used + 1 < size)
+		snprintf(buffer + used, size - used, ".");
+	return used > 0;
 }
 
 void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),

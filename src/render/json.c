@@ -49,22 +49,20 @@ static void json_put_texts(FILE *file, const char *key, const char *const *texts
 
 static void json_put_scope(FILE *file, const struct dwell_table *table)
 {
+	const char *const members[][2] = {
+		{ "steps", table->steps }, { "time", table->time }, { "profile", table->profile },
+		{ "action", table->action }, { "thread", table->thread }, { "name", table->name },
+		{ "min_duration", table->min_duration },
+	};
+	bool more = false;
+
 	fputs("\"scope\":{", file);
-	if (table->steps) {
-		fputs("\"steps\":", file);
-		json_put_text(file, table->steps);
-	}
-	if (table->profile) {
-		fprintf(file, "%s\"profile\":", table->steps ? "," : "");
-		json_put_text(file, table->profile);
-	}
-	if (table->action) {
-		fprintf(file, "%s\"action\":", table->steps || table->profile ? "," : "");
-		json_put_text(file, table->action);
-	}
-	if (table->thread) {
-		fprintf(file, "%s\"thread\":", table->steps || table->profile || table->action ? "," : "");
-		json_put_text(file, table->thread);
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+		if (!members[i][1])
+			continue;
+		fprintf(file, "%s\"%s\":", more ? "," : "", members[i][0]);
+		json_put_text(file, members[i][1]);
+		more = true;
 	}
 	fputs("}", file);
 }

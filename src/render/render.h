@@ -64,7 +64,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 /* The cell's text: its own, or a scaled number, which is written to `buffer`. */
 const char *dw_display_cell(const struct dw_display_column *display, const struct dw_cell *cell,
                             char *buffer, size_t size);
-/* Writes "Only steps 10..20, thread main."; false if the scope is the whole trace. */
+/* Writes "Only steps 10..20, thread main, rows named aten::*."; false if the scope is the whole trace. */
 bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size);
 /* Calls `line` for each sentence below a table: coverage, losses, rows that were omitted. Tables
  * that are parts of an answer have these sentences among their own notes. */

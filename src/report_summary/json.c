@@ -184,6 +184,7 @@ static void json_put_scope(struct json *out, const struct dwell_table *table)
 {
 	json_open(out, "scope", '{');
 	json_text(out, "steps", table->steps);
+	json_text(out, "time", table->time);
 	json_text(out, "thread", table->thread);
 	json_text(out, "profile", table->profile);
 	json_text(out, "action", table->action);

@@ -260,6 +260,32 @@ void dw_table_sort(struct dwell_table *table, size_t column)
 	free(depths);
 }
 
+size_t dw_table_keep(struct dwell_table *table, const bool *keep)
+{
+	size_t width = table->column_count, kept = table->row_count;
+	int wanted = 0; /* in a tree, rows of a smaller depth are parents of the row that was kept last */
+
+	if (!table->row_count)
+		return 0;
+	/* From the end: rows that stay are moved to the end, and then to the beginning. */
+	for (size_t i = table->row_count; i-- > 0; ) {
+		int depth = table->depths ? table->depths[i] : 0;
+
+		if (!keep[i] && depth >= wanted)
+			continue;
+		wanted = depth;
+		kept--;
+		memmove(dw_table_at(table, kept), dw_table_at(table, i), width * sizeof *table->cells);
+		if (table->depths)
+			table->depths[kept] = depth;
+	}
+	table->row_count -= kept;
+	memmove(table->cells, dw_table_at(table, kept), table->row_count * width * sizeof *table->cells);
+	if (table->depths)
+		memmove(table->depths, table->depths + kept, table->row_count * sizeof *table->depths);
+	return kept;
+}
+
 void dw_table_limit(struct dwell_table *table, size_t rows)
 {
 	if (table->row_count <= rows)

@@ -97,6 +97,9 @@ struct dwell_table {
 	const char *thread;        /* scope, or NULL */
 	const char *profile;       /* scope, or NULL */
 	const char *action;        /* scope, or NULL */
+	const char *time;          /* scope: "1.5s..2s", or NULL */
+	const char *name;          /* only rows of this name: a pattern, or NULL */
+	const char *min_duration;  /* only rows of at least this time: "1ms", or NULL */
 	const char **traces;       /* the files read */
 	size_t trace_count;
 };
@@ -137,6 +140,9 @@ int dw_table_column(const struct dwell_table *table, const char *name);
 /* A stable sort: numbers descending, texts ascending, empty cells last. Rows of a tree stay with
  * their parents. */
 void dw_table_sort(struct dwell_table *table, size_t column);
+/* Keeps the rows for which `keep` is true, and in a tree the parents of each; returns how many were
+ * removed. */
+size_t dw_table_keep(struct dwell_table *table, const bool *keep);
 /* Keeps the first rows. In a tree these include the parents of each. */
 void dw_table_limit(struct dwell_table *table, size_t rows);
 

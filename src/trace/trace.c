@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
 #include "read/source.h"
@@ -58,7 +59,13 @@ static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope 
 	}
 	scope = (struct dw_scope){ .has_steps = given.has_steps, .steps_from = given.steps_from,
 		.steps_to = given.steps_to, .thread = trace->thread, .profile = trace->profile,
-		.profile_id = given.profile_id, .action = trace->action };
+		.profile_id = given.profile_id, .action = trace->action, .has_window = given.has_time,
+		.from_ns = given.from_ns, .to_ns = given.to_ns };
+	if (given.has_time && given.from_ns >= trace->source->end_ns)
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s ends at %s: nothing begins at %s or later",
+		                    trace->source->files[0].path,
+		                    dw_text_ns((double)trace->source->end_ns, " ").at,
+		                    dw_text_ns((double)given.from_ns, " ").at);
 	return dw_model_create(&trace->model, trace->source, &scope, error);
 }
 

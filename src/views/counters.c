@@ -211,6 +211,7 @@ const struct dw_view dw_view_counters = {
 	.name = "counters",
 	.question = "how do values change that the program reports, as a loss?",
 	.run = counters_view,
+	.row_name = "counter",
 	.limit = SIZE_MAX,
 	.categories = DW_VIEW_CATEGORY(COUNTER),
 	.needs = "counters",

@@ -124,5 +124,6 @@ const struct dw_view dw_view_facts = {
 	.name = "facts",
 	.question = "which measured quantities do verdicts and comparisons use?",
 	.run = facts_view,
+	.row_name = "fact",
 	.limit = SIZE_MAX,
 };

@@ -150,6 +150,7 @@ const struct dw_view dw_view_flows = {
 	.name = "flows",
 	.question = "how long did it take to hand things on to another thread?",
 	.run = flows_view,
+	.row_name = "flow",
 	.limit = 20,
 	.categories = DW_VIEW_CATEGORY(FLOW),
 	.needs = "flows",

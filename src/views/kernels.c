@@ -369,6 +369,8 @@ const struct dw_view dw_view_kernels = {
 	.name = "kernels",
 	.question = "which kernels and copies take the device's time?",
 	.run = kernels_view,
+	.row_name = "name",
+	.row_ns = "total_ns",
 	.limit = 20,
 	.needs_device = true,
 	DW_VIEW_NEEDS_DEVICE,

@@ -92,6 +92,7 @@ const struct dw_view dw_view_marks = {
 	.name = "marks",
 	.question = "when and how often did the program report that something happened?",
 	.run = marks_view,
+	.row_name = "mark",
 	.limit = 20,
 	.categories = DW_VIEW_CATEGORY(MARK),
 	.needs = "marks",

@@ -16,6 +16,20 @@ uint64_t dw_view_options_given(const struct dwell_view_options *options)
 	return given;
 }
 
+uint64_t dw_view_options_for_views(void)
+{
+	uint64_t options = 0;
+
+#define FOR_ALL 0
+#define FOR_VIEWS 1
+#define FOR_LAYOUTS 0
+#define OPTION(scope, kind, field, name, letter, argument, choices, help) \
+	options |= FOR_##scope ? DW_VIEW_TAKES(field) : 0;
+#include "views/view_options.def"
+#undef OPTION
+	return options;
+}
+
 const char *dw_view_option_name(uint64_t options)
 {
 	static const char *const names[] = {

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "model/joint/joint.h"
 #include "views/common.h"
 
@@ -50,6 +52,91 @@ static int view_check_needs(const struct dw_view *view, struct dw_model *model,
 		                    dw_view_trace_name(model, name), view->needs);
 	return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s", dw_view_trace_name(model, name),
 	                    view->needs, view->remedy);
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+/* What the driver does for every view. */
+#define VIEW_COMMON (DW_VIEW_TAKES(sort) | DW_VIEW_TAKES(limit) | DW_VIEW_TAKES(time_unit))
+
+static uint64_t view_takes(const struct dw_view *view)
+{
+	return view->takes | VIEW_COMMON | (view->row_name ? DW_VIEW_TAKES(name) : 0) |
+	       (view->row_ns ? DW_VIEW_TAKES(min_duration) : 0);
+}
+
+/* An option that would change nothing is an error, which names the views that have it. */
+static int view_check_options(const struct dw_view *view, const struct dwell_view_options *options,
+                              struct dwell_error *error)
+{
+	uint64_t unknown = dw_view_options_given(options) & ~view_takes(view);
+	uint64_t first = unknown & -unknown;
+	const struct dw_view *other;
+	char names[300] = "";
+	size_t used = 0;
+
+	if (!unknown)
+		return 0;
+	for (size_t i = 0; (other = dw_view_at(i)); i++)
+		if (view_takes(other) & first && used < sizeof names)
+			used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+			                         used ? ", " : "; it is for ", other->name);
+	return dw_error_set(error, DWELL_E_ARGUMENT, "the view %s has no --%s%s", view->name,
+	                    dw_view_option_name(unknown), used ? names : "; it is for layouts");
+}
+
+static int view_parse_duration(const struct dwell_view_options *options, uint64_t *ns,
+                               struct dwell_error *error)
+{
+	const char *end = "";
+
+	*ns = 0;
+	if (!options->min_duration || (dw_text_parse_ns(options->min_duration, &end, ns) && !*end))
+		return 0;
+	return dw_error_set(error, DWELL_E_ARGUMENT,
+	                    "--min-duration %s: give a time with its unit, as 10us, 1.5ms or 2s",
+	                    options->min_duration);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool view_wants_row(const struct dw_cell *cells, int name, int ns,
+                           const struct dwell_view_options *options, uint64_t min_ns)
+{
+	const char *pattern = options->name;
+
+	if (pattern && (name < 0 || cells[name].type != DW_CELL_TEXT ||
+	                !dw_glob_match(pattern, strlen(pattern), cells[name].text)))
+		return false;
+	if (!options->min_duration)
+		return true;
+	return ns >= 0 && ((cells[ns].type == DW_CELL_INT && cells[ns].integer >= (int64_t)min_ns) ||
+	                   (cells[ns].type == DW_CELL_REAL && cells[ns].real >= (double)min_ns));
+}
+
+/* --name and --min-duration. Totals and shares stay those of all rows, which a note says. */
+static void view_filter_rows(const struct dw_view *view, struct dwell_table *table,
+                             const struct dwell_view_options *options, uint64_t min_ns)
+{
+	int name = options->name ? dw_table_column(table, view->row_name) : -1;
+	int ns = options->min_duration ? dw_table_column(table, view->row_ns) : -1;
+	bool *keep = dw_arena_alloc(&table->arena, table->row_count + 1);
+	size_t all = table->row_count, hidden;
+
+	table->failed |= !keep;
+	if (!keep)
+		return;
+	for (size_t row = 0; row < table->row_count; row++)
+		keep[row] = view_wants_row(dw_table_at(table, row), name, ns, options, min_ns);
+	hidden = dw_table_keep(table, keep);
+	if (hidden)
+		dw_table_note(table, "%zu of %zu rows are shown; totals and shares are of all rows.",
+		              all - hidden, all);
+	if (options->name)
+		table->name = dw_arena_text(&table->arena, options->name, strlen(options->name));
+	if (options->min_duration)
+		table->min_duration =
+		    dw_arena_text(&table->arena, options->min_duration, strlen(options->min_duration));
 }
 
 /* ---- order and length ------------------------------------------------------------------ */
@@ -154,6 +241,11 @@ static void view_state_scope(struct dwell_table *table, const struct dw_source *
 	else if (scope->has_steps)
 		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..%" PRIu64, scope->steps_from,
 		                               scope->steps_to);
+	if (scope->has_window && scope->to_ns == UINT64_MAX)
+		table->time = dw_arena_printf(&table->arena, "%s..", dw_text_ns((double)scope->from_ns, "").at);
+	else if (scope->has_window)
+		table->time = dw_arena_printf(&table->arena, "%s..%s", dw_text_ns((double)scope->from_ns, "").at,
+		                              dw_text_ns((double)scope->to_ns, "").at);
 	if (scope->profile)
 		table->profile = dw_arena_text(&table->arena, scope->profile, strlen(scope->profile));
 	else if (scope->profile_id)
@@ -185,6 +277,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 	struct dwell_error unused = { 0, "" };
 	struct dw_grouping group;
 	struct dwell_table *table;
+	uint64_t min_ns;
 	char name[256];
 	int code;
 
@@ -192,6 +285,10 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 	if (!error)
 		error = &unused;
 	code = dw_grouping_parse(options->group_by, &group, error);
+	if (!code)
+		code = view_check_options(view, options, error);
+	if (!code)
+		code = view_parse_duration(options, &min_ns, error);
 	if (!code)
 		code = view_check_needs(view, model, error);
 	if (code)
@@ -204,6 +301,9 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 		                                  dw_view_trace_name(model, name));
 	if (!table->row_count && !table->head_count)
 		dw_table_head(table, "Nothing was recorded here.");
+	for (struct dwell_table *part = table; part && (options->name || options->min_duration);
+	     part = part->next)
+		view_filter_rows(view, part, options, min_ns);
 	code = view_arrange_rows(view, table, options, error);
 	for (struct dwell_table *part = table; part && !code; part = part->next) {
 		view_state(part, model);

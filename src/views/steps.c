@@ -138,6 +138,7 @@ const struct dw_view dw_view_steps = {
 	.name = "steps",
 	.question = "how long does each step take, and why are slow ones slow?",
 	.run = steps_view,
+	.row_ns = "duration_ns",
 	.limit = 20,
 	.needs_steps = true,
 	.needs = "steps",

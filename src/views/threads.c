@@ -2,8 +2,13 @@
  * threads: what did each thread record, and how busy was it?
  *
  * Busy is the time inside any range, as a share of the time from the thread's first record to its
- * last.
+ * last. If only a part of the time is in scope, the figures are those of the ranges that begin there,
+ * and records and losses, which are known of whole threads alone, are left out.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
 #include "views/common.h"
 
 static const struct dw_column columns[] = {
@@ -18,64 +23,215 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("busy_share", "busy share", RATIO, REAL, .bar = true),
 	DW_COLUMN("gap_ns", "overwritten", NS, INT),
 	DW_COLUMN("lost", "lost", COUNT, INT),
+	DW_COLUMN("threads", "threads", COUNT, INT),
 };
-enum { THREAD, PID, TID, RECORDS, RANGES, FIRST, LAST, BUSY, SHARE, GAP, LOST, COLUMNS };
+enum { THREAD, PID, TID, RECORDS, RANGES, FIRST, LAST, BUSY, SHARE, GAP, LOST, COUNT, COLUMNS };
+
+/* Threads of one row. */
+struct threads_sum {
+	struct dw_thread_row row; /* of the first; figures are sums, first_ns and last_ns the outermost */
+	uint64_t span_ns;         /* sum of the times from a thread's first record to its last */
+	size_t count;
+};
 
 static void threads_fill_row(struct dwell_table *table, const struct dw_model *model,
-                             const struct dw_thread_row *from)
+                             const struct threads_sum *sum)
 {
+	const struct dw_thread_row *from = &sum->row;
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_source_thread *thread = &source->threads[from->thread];
 	struct dw_cell *row = dw_table_row(table, 0);
 	char name[256];
 
-	dw_cell_text(table, &row[THREAD], dw_view_thread_name(model, from->thread, from->nested, name));
+	dw_view_thread_name(model, from->thread, from->nested, name);
+	/* "worker [4711]" of several becomes "worker" */
+	if (sum->count > 1 && strrchr(name, '['))
+		strrchr(name, '[')[-1] = '\0';
+	dw_cell_text(table, &row[THREAD], name);
+	dw_cell_int(&row[COUNT], (int64_t)sum->count);
 	dw_cell_int(&row[PID], source->processes[thread->process].pid);
-	dw_cell_int(&row[TID], thread->tid);
-	dw_cell_int(&row[RECORDS], (int64_t)from->records);
+	if (sum->count == 1)
+		dw_cell_int(&row[TID], thread->tid);
 	dw_cell_int(&row[RANGES], (int64_t)from->ranges);
 	dw_cell_int(&row[FIRST], (int64_t)from->first_ns);
 	dw_cell_int(&row[LAST], (int64_t)from->last_ns);
 	dw_cell_int(&row[BUSY], (int64_t)from->busy_ns);
-	if (from->last_ns > from->first_ns)
-		dw_cell_real(&row[SHARE],
-		             (double)from->busy_ns / (double)(from->last_ns - from->first_ns));
+	if (sum->span_ns)
+		dw_cell_real(&row[SHARE], (double)from->busy_ns / (double)sum->span_ns);
+	if (dw_model_is_partial(model))
+		return;
+	dw_cell_int(&row[RECORDS], (int64_t)from->records);
 	dw_cell_int(&row[GAP], (int64_t)from->gap_ns);
 	dw_cell_int(&row[LOST], (int64_t)from->lost);
+}
+
+/* ---- a part of the time -------------------------------------------------------------------------- */
+
+struct threads_part {
+	struct dw_thread_row *rows; /* by thread, then by thread for signal handlers */
+	size_t thread_count;
+	size_t at;                  /* index of the row that events come for */
+	/* Times of that row that count as busy: ranges in scope without a range in scope around them so
+	 * far. A range comes after those inside it, and replaces them. */
+	struct threads_time {
+		uint64_t start_ns, end_ns;
+	} *times;
+	size_t time_count, time_capacity;
+};
+
+static void threads_end_row(struct threads_part *part)
+{
+	for (size_t i = 0; i < part->time_count; i++)
+		part->rows[part->at].busy_ns += part->times[i].end_ns - part->times[i].start_ns;
+	part->time_count = 0;
+}
+
+static int threads_see(void *context, const struct dw_event *event)
+{
+	struct threads_part *part = context;
+	size_t at = event->thread + (event->nested ? part->thread_count : 0);
+	struct dw_thread_row *row = &part->rows[at];
+	struct threads_time *time;
+
+	if (event->type != DW_EVENT_RANGE)
+		return 0;
+	if (at != part->at)
+		threads_end_row(part);
+	part->at = at;
+	while (part->time_count && part->times[part->time_count - 1].start_ns >= event->start_ns)
+		part->time_count--;
+	time = DW_GROW(&part->times, &part->time_capacity, part->time_count);
+	if (!time)
+		return DWELL_E_NOMEM;
+	*time = (struct threads_time){ event->start_ns, event->end_ns };
+	part->time_count++;
+	row->first_ns = row->ranges && row->first_ns < event->start_ns ? row->first_ns : event->start_ns;
+	row->last_ns = row->last_ns > event->end_ns ? row->last_ns : event->end_ns;
+	row->ranges++;
+	return 0;
+}
+
+/* The rows of the ranges in scope; in the table's memory. False: out of memory. */
+static bool threads_of_part(struct dwell_table *table, struct dw_model *model,
+                            struct dw_threads *threads, struct dwell_error *error)
+{
+	struct threads_part part = { .thread_count = dw_model_source(model)->thread_count };
+	size_t count = 2 * part.thread_count;
+	bool good;
+
+	part.rows = dw_arena_alloc(&table->arena, (count + 1) * sizeof *part.rows);
+	good = part.rows && dw_model_events(model, threads_see, &part, error) == 0;
+	if (good)
+		threads_end_row(&part);
+	free(part.times);
+	*threads = (struct dw_threads){ .rows = part.rows };
+	for (size_t i = 0; good && i < count; i++) {
+		if (!part.rows[i].ranges)
+			continue;
+		part.rows[i].thread = (uint32_t)(i % part.thread_count);
+		part.rows[i].nested = i >= part.thread_count;
+		part.rows[threads->count++] = part.rows[i];
+	}
+	return good;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+/* Whether both rows are threads of one process, or signal handlers in them, with one name. */
+static bool threads_are_namesakes(const struct dw_source *source, const struct dw_thread_row *left,
+                                  const struct dw_thread_row *right)
+{
+	const struct dw_source_thread *a = &source->threads[left->thread];
+	const struct dw_source_thread *b = &source->threads[right->thread];
+
+	return a->process == b->process && left->nested == right->nested && *a->name &&
+	       strcmp(a->name, b->name) == 0;
+}
+
+static void threads_add(struct threads_sum *sum, const struct dw_thread_row *row)
+{
+	sum->span_ns += row->last_ns > row->first_ns ? row->last_ns - row->first_ns : 0;
+	if (!sum->count++) {
+		sum->row = *row;
+		return;
+	}
+	sum->row.records += row->records;
+	sum->row.ranges += row->ranges;
+	sum->row.busy_ns += row->busy_ns;
+	sum->row.gap_ns += row->gap_ns;
+	sum->row.lost += row->lost;
+	if (row->first_ns < sum->row.first_ns)
+		sum->row.first_ns = row->first_ns;
+	if (row->last_ns > sum->row.last_ns)
+		sum->row.last_ns = row->last_ns;
+}
+
+/* The process of `dwell run` writes metadata but no records. */
+static bool threads_is_runner(const struct dw_source *source, const struct dw_thread_row *row)
+{
+	return !row->records && !row->ranges && !row->lost &&
+	       source->processes[source->threads[row->thread].process].flags & DW_PROCESS_RUNNER;
+}
+
+/* Adds a row for each thread, or for the threads of each name. Returns the sum of all. */
+static struct dw_thread_row threads_fill_rows(struct dwell_table *table, const struct dw_model *model,
+                                              const struct dw_threads *threads, bool merge)
+{
+	const struct dw_source *source = dw_model_source(model);
+	struct threads_sum *sums = dw_arena_alloc(&table->arena, (threads->count + 1) * sizeof *sums);
+	struct threads_sum all = { .count = 0 };
+	size_t count = 0;
+
+	table->failed |= !sums;
+	for (size_t i = 0; sums && i < threads->count; i++) {
+		const struct dw_thread_row *row = &threads->rows[i];
+		size_t at = merge ? 0 : count;
+
+		if (threads_is_runner(source, row))
+			continue;
+		while (at < count && !threads_are_namesakes(source, &sums[at].row, row))
+			at++;
+		count += at == count;
+		threads_add(&sums[at], row);
+		threads_add(&all, row);
+	}
+	for (size_t i = 0; i < count; i++)
+		threads_fill_row(table, model, &sums[i]);
+	return all.row;
 }
 
 static struct dwell_table *threads_view(struct dw_model *model,
                                         const struct dwell_view_options *options,
                                         struct dwell_error *error)
 {
-	const struct dw_threads *threads = dw_model_threads(model, error);
-	struct dwell_table *table = threads ? dw_view_table("threads", columns, COLUMNS, error) : NULL;
-	uint64_t records = 0, ranges = 0, lost = 0, gap_ns = 0;
+	struct dwell_table *table = dw_view_table("threads", columns, COLUMNS, error);
+	bool is_part = dw_model_is_partial(model);
+	const struct dw_threads *threads;
+	struct dw_threads part;
+	struct dw_thread_row all;
 	struct dw_cell *totals;
 
 	if (!table)
 		return NULL;
-	for (size_t i = 0; i < threads->count; i++) {
-		const struct dw_thread_row *row = &threads->rows[i];
-		const struct dw_source *source = dw_model_source(model);
-
-		/* the process of `dwell run` writes metadata but no records */
-		if (!row->records && !row->lost &&
-		    source->processes[source->threads[row->thread].process].flags & DW_PROCESS_RUNNER)
-			continue;
-		threads_fill_row(table, model, row);
-		records += row->records;
-		ranges += row->ranges;
-		lost += row->lost;
-		gap_ns += row->gap_ns;
+	threads = is_part ? threads_of_part(table, model, &part, error) ? &part : NULL
+	                  : dw_model_threads(model, error);
+	if (!threads) {
+		dw_table_destroy(table);
+		return NULL;
 	}
-	table->columns[GAP].data_only = !gap_ns;
+	all = threads_fill_rows(table, model, threads, options->merge_threads);
+	table->columns[COUNT].data_only = !options->merge_threads;
+	table->columns[TID].data_only = options->merge_threads;
+	table->columns[GAP].data_only = !all.gap_ns;
+	table->columns[RECORDS].data_only = table->columns[LOST].data_only = is_part;
 	if (table->row_count > 1) {
 		totals = dw_table_totals(table);
 		dw_cell_text(table, &totals[THREAD], "all threads");
-		dw_cell_int(&totals[RECORDS], (int64_t)records);
-		dw_cell_int(&totals[RANGES], (int64_t)ranges);
-		dw_cell_int(&totals[LOST], (int64_t)lost);
+		dw_cell_int(&totals[RANGES], (int64_t)all.ranges);
+		if (!is_part) {
+			dw_cell_int(&totals[RECORDS], (int64_t)all.records);
+			dw_cell_int(&totals[LOST], (int64_t)all.lost);
+		}
 	}
 	return table;
 }
@@ -84,5 +240,8 @@ const struct dw_view dw_view_threads = {
 	.name = "threads",
 	.question = "what did each thread record, and how busy was it?",
 	.run = threads_view,
+	.takes = DW_VIEW_TAKES(merge_threads),
+	.row_name = "thread",
+	.row_ns = "busy_ns",
 	.limit = SIZE_MAX,
 };

@@ -97,5 +97,7 @@ const struct dw_view dw_view_tree = {
 	.name = "tree",
 	.question = "who calls whom, and what does it take?",
 	.run = tree_view,
+	.row_name = "name",
+	.row_ns = "total_ns",
 	.limit = SIZE_MAX,
 };

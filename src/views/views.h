@@ -26,7 +26,9 @@ enum dw_view_option {
 #define DW_VIEW_TAKES(field) (UINT64_C(1) << DW_VIEW_OPTION_##field)
 /* The options that the caller has given. */
 uint64_t dw_view_options_given(const struct dwell_view_options *options);
-/* The name of the first of them, without "--"; NULL: none. */
+/* The options that layouts refuse. */
+uint64_t dw_view_options_for_views(void);
+/* The name of the first of some options, without "--"; NULL: none. */
 const char *dw_view_option_name(uint64_t options);
 
 struct dw_view {
@@ -35,6 +37,12 @@ struct dw_view {
 	/* Returns NULL with `error`; if `error` is not set, memory is out. `options` is never NULL. */
 	struct dwell_table *(*run)(struct dw_model *model, const struct dwell_view_options *options,
 	                           struct dwell_error *error);
+	/* Options that it takes besides those that the driver handles for all views: DW_VIEW_TAKES(). */
+	uint64_t takes;
+	/* The columns for --name and --min-duration: a text, and a time in ns. NULL: the view has no such
+	 * column and refuses the option. Of an answer in several tables, those without the column have no
+	 * rows then. */
+	const char *row_name, *row_ns;
 	size_t limit;         /* rows to show if the caller sets no limit; SIZE_MAX: all */
 	/* The trace must contain ranges of at least one of these categories (0: no condition). */
 	uint32_t categories;

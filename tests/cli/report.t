@@ -11,9 +11,9 @@ all threads                  980     490                                       0
 2> dwell: train.dwell is the newest trace here
 
 $ trace nosteps && touch -d '2020-01-01' nosteps.dwell && dwell report --view threads --format csv
-thread,pid,tid,records,ranges,first_ns,last_ns,busy_ns,busy_share,gap_ns,lost
-train,4711,4711,812,406,5000000,1019500000,968500000,0.954657467,0,0
-loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0
+thread,pid,tid,records,ranges,first_ns,last_ns,busy_ns,busy_share,gap_ns,lost,threads
+train,4711,4711,812,406,5000000,1019500000,968500000,0.954657467,0,0,1
+loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0,1
 2> dwell: train.dwell is the newest trace here
 
 $ dwell report nothing.dwell
@@ -149,7 +149,7 @@ $ dwell report train.dwell --view steps --limit all | head -1
 40 steps in 844 ms, 21.1 ms a step (p50 20.0, p95 20.5, p99 60.0).
 
 $ dwell report --format=csv --view=threads -- train.dwell | tail -1
-loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0
+loader,4711,4712,168,84,47000000,949000000,861000000,0.954545455,0,0,1
 # A copy that was cut short: recovered, said, and no error.
 $ head -c 140000 train.dwell > torn.dwell && dwell report torn.dwell --view threads
 thread        pid   tid  records  ranges   first   last   busy  busy share  lost

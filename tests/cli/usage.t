@@ -88,6 +88,9 @@ What to show:
 
 Which part of the trace:
       --steps A..B        look only at steps A to B, counted from 0
+      --time A..B         look only at what begins between these times since the
+                          start of the run, as 1.5s..2s, and steps that begin
+                          and end between them
       --profile P         look only at the ranges of the profile with this name
                           or id
       --action NAME       look only at what begins within this action or zone
@@ -121,6 +124,13 @@ Options of views and layouts:
                           print all times in one unit
       --all               verdict: list every rule, with those that were not
                           measured and what to record for them
+      --name PATTERN      show only rows of this name, as 'aten::conv*': * is
+                          any text, ? any character
+      --min-duration TIME show only rows of at least this time, as 10us or
+                          1.5ms; a row's time is its total, in the view steps
+                          the step's duration, in sequence the mean
+      --merge-threads     threads: show the threads of a process that have one
+                          name as one row
 
 --view NAME:
   overview    where does the time go?

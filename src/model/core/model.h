@@ -25,8 +25,8 @@ struct dw_scope {
 	 * while they have no profile of their own open. */
 	const char *profile;           /* name or id; NULL: all times */
 	uint32_t profile_id;           /* id only; 0: all times */
-	/* Only ranges count that begin in this window, in ns of the run. Not used if the scope has
-	 * steps, a profile or an action. */
+	/* Only ranges count that begin in this window, in ns of the run, and only steps that begin and
+	 * end in it. */
 	bool has_window;
 	uint64_t from_ns, to_ns;
 	/* Only ranges count that begin inside this action of their thread. If their thread has no

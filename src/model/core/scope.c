@@ -6,7 +6,7 @@
  * process without steps (a loader worker) uses the steps of its nearest ancestor that has steps;
  * without such an ancestor it uses the steps of all processes. With profiles, the range must also
  * begin while one of them is open, and while its thread has no other profile of its own open. With
- * an action, it must also begin inside that action.
+ * an action, it must also begin inside that action. With a window, it must also begin in the window.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -447,6 +447,41 @@ static int scope_resolve_window(struct dw_model *model, struct dwell_error *erro
 	return model->intervals ? 0 : dw_model_no_memory(model, error);
 }
 
+/* Clips a list to a window, in place. Lists may be shared: a second time changes nothing. */
+static void scope_clip_list(struct dw_interval *list, uint64_t from_ticks, uint64_t to_ticks)
+{
+	size_t kept = 0;
+
+	for (struct dw_interval *at = list; at->start_ticks != UINT64_MAX; at++) {
+		struct dw_interval both = {
+			at->start_ticks > from_ticks ? at->start_ticks : from_ticks,
+			at->end_ticks < to_ticks ? at->end_ticks : to_ticks,
+		};
+
+		if (both.start_ticks < both.end_ticks)
+			list[kept++] = both;
+	}
+	list[kept] = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
+	list[-1].start_ticks = kept; /* see scope_interval_count() */
+}
+
+/* Of the times of steps, profiles and an action, keeps those in the window. */
+static void scope_clip_times(struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+
+	for (uint32_t p = 0; p < source->process_count; p++) {
+		const struct dw_source_clock *clock = &source->files[source->processes[p].file].clock;
+		uint64_t from = dw_source_ticks(clock, model->scope.from_ns);
+		uint64_t to = dw_source_ticks(clock, model->scope.to_ns);
+
+		scope_clip_list(model->intervals[p], from, to);
+		for (uint32_t t = 0; model->thread_intervals && t < source->thread_count; t++)
+			if (source->threads[t].process == p)
+				scope_clip_list(model->thread_intervals[t], from, to);
+	}
+}
+
 /* Of the selected threads, keeps those with steps. */
 static int scope_keep_step_threads(struct dw_model *model, struct dwell_error *error)
 {
@@ -500,6 +535,12 @@ static int scope_find_streams(struct dw_model *model, struct dwell_error *error)
 	return good ? 0 : dw_model_no_memory(model, error);
 }
 
+/* Whether steps, profiles or an action choose times. */
+static bool scope_has_times(const struct dw_scope *scope)
+{
+	return scope->has_steps || scope->profile || scope->profile_id || scope->action;
+}
+
 int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 {
 	int result = 0;
@@ -510,11 +551,13 @@ int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 		result = scope_keep_step_threads(model, error);
 	if (result == 0 && model->wanted_threads)
 		result = scope_find_streams(model, error);
-	if (result == 0 && (model->scope.has_steps || model->scope.profile || model->scope.profile_id ||
-	                    model->scope.action))
+	if (result == 0 && scope_has_times(&model->scope)) {
 		result = scope_resolve_times(model, error);
-	else if (result == 0 && model->scope.has_window)
+		if (result == 0 && model->scope.has_window)
+			scope_clip_times(model);
+	} else if (result == 0 && model->scope.has_window) {
 		result = scope_resolve_window(model, error);
+	}
 	return result;
 }
 
@@ -528,8 +571,11 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 
 	if (!scope_wants_step(model, step))
 		return false;
-	if (model->scope.has_window)
-		return step->start_ns >= model->scope.from_ns && step->start_ns < model->scope.to_ns;
+	if (model->scope.has_window &&
+	    (step->start_ns < model->scope.from_ns || step->end_ns > model->scope.to_ns))
+		return false;
+	if (!scope_has_times(&model->scope) && model->scope.has_window)
+		return true;
 	if (!at)
 		return !model->thread_intervals;
 	for (high = scope_interval_count(at); low < high;) {
