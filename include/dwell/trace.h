@@ -113,7 +113,7 @@ struct dwell_view_options {
 	bool all;
 	/* --name PATTERN: show only rows of this name, as 'aten::conv*': * is any text, ? any character
 	 * */
-	const char *name;
+	const char *named;
 	/* --min-duration TIME: show only rows of at least this time, as 10us or 1.5ms; a row's time is
 	 * its total, in the view steps the step's duration, in sequence the mean */
 	const char *min_duration;

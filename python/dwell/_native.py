@@ -76,7 +76,7 @@ class ViewOptions(ctypes.Structure):
                 ("top_level", boolean), ("engine", text), ("has_skip_iteration", boolean),
                 ("skip_iteration", u64), ("events", boolean), ("paths", text), ("leaves", boolean),
                 ("per_call", boolean), ("header", text), ("widths", text), ("has_verbosity", boolean),
-                ("verbosity", u64), ("time_unit", text), ("all", boolean), ("name", text),
+                ("verbosity", u64), ("time_unit", text), ("all", boolean), ("named", text),
                 ("min_duration", text), ("merge_threads", boolean)]
     # [tools/generate end]
 

@@ -19,7 +19,7 @@ class View:
         leaves: bool = False,
         per_call: bool = False,
         all: bool = False,
-        name: str | None = None,
+        named: str | None = None,
         min_duration: str | None = None,
         merge_threads: bool = False,
         # [tools/generate end]

@@ -61,7 +61,7 @@ static int view_check_needs(const struct dw_view *view, struct dw_model *model,
 
 static uint64_t view_takes(const struct dw_view *view)
 {
-	return view->takes | VIEW_COMMON | (view->row_name ? DW_VIEW_TAKES(name) : 0) |
+	return view->takes | VIEW_COMMON | (view->row_name ? DW_VIEW_TAKES(named) : 0) |
 	       (view->row_ns ? DW_VIEW_TAKES(min_duration) : 0);
 }
 
@@ -103,7 +103,7 @@ static int view_parse_duration(const struct dwell_view_options *options, uint64_
 static bool view_wants_row(const struct dw_cell *cells, int name, int ns,
                            const struct dwell_view_options *options, uint64_t min_ns)
 {
-	const char *pattern = options->name;
+	const char *pattern = options->named;
 
 	if (pattern && (name < 0 || cells[name].type != DW_CELL_TEXT ||
 	                !dw_glob_match(pattern, strlen(pattern), cells[name].text)))
@@ -118,7 +118,7 @@ static bool view_wants_row(const struct dw_cell *cells, int name, int ns,
 static void view_filter_rows(const struct dw_view *view, struct dwell_table *table,
                              const struct dwell_view_options *options, uint64_t min_ns)
 {
-	int name = options->name ? dw_table_column(table, view->row_name) : -1;
+	int name = options->named ? dw_table_column(table, view->row_name) : -1;
 	int ns = options->min_duration ? dw_table_column(table, view->row_ns) : -1;
 	bool *keep = dw_arena_alloc(&table->arena, table->row_count + 1);
 	size_t all = table->row_count, hidden;
@@ -132,8 +132,8 @@ static void view_filter_rows(const struct dw_view *view, struct dwell_table *tab
 	if (hidden)
 		dw_table_note(table, "%zu of %zu rows are shown; totals and shares are of all rows.",
 		              all - hidden, all);
-	if (options->name)
-		table->name = dw_arena_text(&table->arena, options->name, strlen(options->name));
+	if (options->named)
+		table->name = dw_arena_text(&table->arena, options->named, strlen(options->named));
 	if (options->min_duration)
 		table->min_duration =
 		    dw_arena_text(&table->arena, options->min_duration, strlen(options->min_duration));
@@ -301,7 +301,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 		                                  dw_view_trace_name(model, name));
 	if (!table->row_count && !table->head_count)
 		dw_table_head(table, "Nothing was recorded here.");
-	for (struct dwell_table *part = table; part && (options->name || options->min_duration);
+	for (struct dwell_table *part = table; part && (options->named || options->min_duration);
 	     part = part->next)
 		view_filter_rows(view, part, options, min_ns);
 	code = view_arrange_rows(view, table, options, error);

@@ -223,14 +223,17 @@ class Summary(Folder):
                        "GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": os.path.join(temporary, "step"),
                        "TRAIN": "sh train.sh", "PULL_REQUEST": "17"}
         run("bash", "-e", "-c", blocks[0], cwd=folder, env=environment)
-        run("bash", "-e", "-c", blocks[1], cwd=folder, env=environment, status=3)
+        # On a machine that other programs keep busy the answer is that nothing can be said.
+        done = subprocess.run(["bash", "-e", "-c", blocks[1]], cwd=folder, env=environment, check=False, timeout=60,
+                              capture_output=True)
+        self.assertIn(done.returncode, (3, 4), done.stderr)
         run("bash", "-e", "-c", blocks[2], cwd=folder, env=environment)
         with open(os.path.join(temporary, "gh"), encoding="utf-8") as file:
             said = file.read().split()
         self.assertEqual(["pr", "comment", "17"], said[:3])
         with open(said[-1], encoding="utf-8") as file:
             comment = file.read()
-        self.assertIn("Slower: +", comment)
+        self.assertIn("Slower: +" if done.returncode == 3 else "Not comparable: contention", comment)
         self.assertIn("### dwell\n", comment)
         self.assertIn("Lost: nothing.", comment)
         with open(os.path.join(temporary, "head.json"), encoding="utf-8") as file:
