@@ -129,7 +129,7 @@ static void table_excess_text(double excess, char text[64])
 static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
 {
 	const struct dw_rank_result *result = &ranks->results[i];
-	char where[600] = "", excess[64];
+	char where[760] = "", excess[64];
 
 	if (result->part != DW_RANKS_NO_PART)
 		snprintf(where, sizeof where, ", most of it %s (%s a step more)%s%.255s%s%.255s",
