@@ -241,6 +241,8 @@ static int timeline_add(void *context, const struct dw_event *event)
 		break;
 	case DW_EVENT_FLOW_OUT:
 	case DW_EVENT_FLOW_IN: timeline_add_flow(timeline, event, track); break;
+	case DW_EVENT_ASYNC_BEGIN:
+	case DW_EVENT_ASYNC_END: break; /* of windows alone */
 	}
 	return timeline_is_over(timeline); /* 1 ends the walk */
 }
