@@ -65,14 +65,17 @@ class _Measure:
         self.calls = calls
         self.self_ns = self.total_ns = self.device_ns = 0
         self.self_bytes = self.total_bytes = 0
+        self.device_bytes = self.device_total_bytes = 0
         self.backward_ns = self.backward_bytes = 0
 
-    def add(self, row, total_ns, total_bytes):
+    def add(self, row, total_ns, total_bytes, device_total_bytes):
         self.self_ns += row["operators_ns"] or 0
         self.total_ns += total_ns or 0
         self.device_ns += row["device_ns"] or 0
         self.self_bytes += row["self_bytes"] or 0
         self.total_bytes += total_bytes or 0
+        self.device_bytes += row.get("device_bytes") or 0
+        self.device_total_bytes += device_total_bytes or 0
         self.backward_ns += row["backward_ns"] or 0
         self.backward_bytes += row["backward_bytes"] or 0
 
@@ -90,6 +93,7 @@ class _Layers:
         self._rows = [row for row in rows if row["path"] is not None]
         self._at = {row["path"]: i for i, row in enumerate(self._rows) if row["kind"] == "layer"}
         self.has_device = any(row["device_ns"] is not None for row in rows)
+        self.has_device_memory = any(row.get("device_bytes") is not None for row in rows)
 
     def below(self, ends):
         """Paths that are one of `ends`, or end with one: a model that another one called."""
@@ -110,7 +114,7 @@ class _Layers:
         measure = _Measure(sum(self._rows[self._at[p]]["calls"] or 0 for p in paths if p in self._at))
         for row in self._within(paths):
             if row["kind"] == "layer":
-                measure.add(row, row["operators_ns"], row["self_bytes"])
+                measure.add(row, row["operators_ns"], row["self_bytes"], row.get("device_bytes"))
         return measure
 
     def operators(self, paths, with_backward):
@@ -120,7 +124,7 @@ class _Layers:
             if row["kind"] == "operator" and (row["calls"] or with_backward):
                 measure = found.setdefault(row["name"], _Measure())
                 measure.calls += row["calls"] or 0
-                measure.add(row, row["total_ns"], row["total_bytes"])
+                measure.add(row, row["total_ns"], row["total_bytes"], row.get("device_total_bytes"))
         return found
 
 
@@ -150,6 +154,8 @@ _COLUMNS = OrderedDict((
     ("CUDA total", lambda m: format_time(m.device_ns)),
     ("Self CPU Mem", lambda m: format_memory(m.self_bytes)),
     ("CPU Mem", lambda m: format_memory(m.total_bytes)),
+    ("Self CUDA Mem", lambda m: format_memory(m.device_bytes)),
+    ("CUDA Mem", lambda m: format_memory(m.device_total_bytes)),
     ("Backward CPU total", lambda m: format_time(m.backward_ns)),
     ("Backward CPU Mem", lambda m: format_memory(m.backward_bytes)),
     ("Number of Calls", lambda m: str(m.calls)),
@@ -286,6 +292,8 @@ class Profile:
         left_out = set()
         if not (self.use_cuda and self._layers.has_device):
             left_out |= {"Self CUDA total", "CUDA total"}
+        if not (self.use_cuda and self.profile_memory and self._layers.has_device_memory):
+            left_out |= {"Self CUDA Mem", "CUDA Mem"}
         if not self.profile_memory:
             left_out |= {"Self CPU Mem", "CPU Mem", "Backward CPU Mem"}
         if not backward:

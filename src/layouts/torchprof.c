@@ -22,18 +22,20 @@
 #include "layouts/layouts.h"
 #include "model/layers/layers.h"
 
-enum { MODULE, SELF_CPU, CPU, SELF_DEVICE, DEVICE, SELF_MEMORY, MEMORY, CALLS, COLUMNS };
+enum { MODULE, SELF_CPU, CPU, SELF_DEVICE, DEVICE, SELF_MEMORY, MEMORY, SELF_DEVICE_MEMORY, DEVICE_MEMORY,
+       CALLS, COLUMNS };
 #define CELL 48
 
 static const char *const titles[COLUMNS] = { "Module", "Self CPU total", "CPU total",
-	"Self CUDA total", "CUDA total", "Self CPU Mem", "CPU Mem", "Number of Calls" };
+	"Self CUDA total", "CUDA total", "Self CPU Mem", "CPU Mem", "Self CUDA Mem", "CUDA Mem",
+	"Number of Calls" };
 
 struct row {
 	const char *name;
 	uint32_t depth;
 	bool measured, has_next;
 	uint64_t self_ns, total_ns, device_ns, device_total_ns, calls;
-	int64_t self_bytes, total_bytes;
+	int64_t self_bytes, total_bytes, device_bytes, device_total_bytes;
 };
 
 struct listing {
@@ -90,6 +92,8 @@ static void torchprof_add_operator(struct listing *listing,
 	                                                  : operator->own.device_ns;
 	row->self_bytes += operator->own.bytes;
 	row->total_bytes += operator->total_bytes;
+	row->device_bytes += operator->own.device_bytes;
+	row->device_total_bytes += operator->device_total_bytes;
 	row->calls += operator->calls;
 }
 
@@ -123,6 +127,7 @@ static void torchprof_add_layer(struct listing *listing, size_t index)
 	row->self_ns = row->total_ns = layer->all.operators_ns;
 	row->device_ns = row->device_total_ns = layer->all.device_ns;
 	row->self_bytes = row->total_bytes = layer->all.bytes;
+	row->device_bytes = row->device_total_bytes = layer->all.device_bytes;
 	row->calls = layer->calls;
 }
 
@@ -185,6 +190,8 @@ static void torchprof_fill_rows(char cells[COLUMNS][CELL], const struct row *row
 	torchprof_put_time(cells[DEVICE], row->device_total_ns);
 	torchprof_put_bytes(cells[SELF_MEMORY], row->self_bytes);
 	torchprof_put_bytes(cells[MEMORY], row->total_bytes);
+	torchprof_put_bytes(cells[SELF_DEVICE_MEMORY], row->device_bytes);
+	torchprof_put_bytes(cells[DEVICE_MEMORY], row->device_total_bytes);
 	snprintf(cells[CALLS], CELL, "%llu", (unsigned long long)row->calls);
 }
 
@@ -216,6 +223,8 @@ static void torchprof_measure_widths(struct listing *listing)
 	}
 	if (!listing->layers->has_memory)
 		widths[SELF_MEMORY] = widths[MEMORY] = 0;
+	if (!listing->layers->has_device_memory)
+		widths[SELF_DEVICE_MEMORY] = widths[DEVICE_MEMORY] = 0;
 	if (!listing->layers->has_device)
 		widths[SELF_DEVICE] = widths[DEVICE] = 0;
 }

@@ -18,7 +18,9 @@ enum {
 	NAME, PATH, KIND, TYPE, CALL, START, CALLS, SELF, TOTAL, MEAN, OPERATORS, SHARE, BACKWARD_CALLS,
 	BACKWARD, BACKWARD_TOTAL, DEVICE, DEVICE_TOTAL, FLOPS, PARAMETERS, SELF_BYTES, BYTES,
 	BACKWARD_BYTES, COLUMNS, /* columns after this one only if the trace has work of devices */
-	BACKWARD_DEVICE = COLUMNS, BACKWARD_DEVICE_TOTAL, DEVICE_EVENTS, ALL_COLUMNS
+	BACKWARD_DEVICE = COLUMNS, BACKWARD_DEVICE_TOTAL, DEVICE_EVENTS,
+	EVENT_COLUMNS, /* columns after this one only if the trace has memory of devices */
+	DEVICE_BYTES = EVENT_COLUMNS, DEVICE_TOTAL_BYTES, ALL_COLUMNS
 };
 
 static const struct dw_column columns[ALL_COLUMNS] = {
@@ -47,6 +49,8 @@ static const struct dw_column columns[ALL_COLUMNS] = {
 	DW_COLUMN("backward_device_ns", "backward device", NS, INT),
 	DW_COLUMN("backward_device_total_ns", "backward device total", NS, INT),
 	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
+	DW_COLUMN("device_bytes", "self device memory", BYTES, INT),
+	DW_COLUMN("device_total_bytes", "device memory", BYTES, INT),
 };
 
 struct filling {
@@ -66,6 +70,7 @@ static struct dwell_table *layers_make_table(const struct dw_layers *layers,
                                              const struct dwell_view_options *options,
                                              struct dwell_error *error)
 {
+	size_t count = layers->has_device_memory ? ALL_COLUMNS : layers->has_device_events ? EVENT_COLUMNS : COLUMNS;
 	struct dw_column own[ALL_COLUMNS];
 
 	for (size_t i = 0; i < ALL_COLUMNS; i++)
@@ -81,7 +86,8 @@ static struct dwell_table *layers_make_table(const struct dw_layers *layers,
 	own[BACKWARD_BYTES].data_only = !layers->has_backward_memory;
 	own[BACKWARD_DEVICE].data_only = own[BACKWARD_DEVICE_TOTAL].data_only =
 	    !layers->has_backward_device;
-	return dw_view_table("layers", own, layers->has_device_events ? ALL_COLUMNS : COLUMNS, error);
+	own[DEVICE_EVENTS].data_only = !layers->has_device_events;
+	return dw_view_table("layers", own, count, error);
 }
 
 /* ---- cells ------------------------------------------------------------------------------ */
@@ -128,6 +134,10 @@ static void layers_fill_sums(const struct filling *filling, struct dw_cell *row,
 	}
 	if (layers->has_backward_memory)
 		dw_cell_int(&row[BACKWARD_BYTES], own->backward_bytes);
+	if (layers->has_device_memory) {
+		dw_cell_int(&row[DEVICE_BYTES], own->device_bytes);
+		dw_cell_int(&row[DEVICE_TOTAL_BYTES], all->device_bytes);
+	}
 }
 
 static void layers_fill_operators(const struct filling *filling, struct dw_layer_operators from,
@@ -152,6 +162,8 @@ static void layers_fill_operators(const struct filling *filling, struct dw_layer
 		layers_fill_sums(filling, row, &operator->own, NULL);
 		if (filling->layers->has_memory)
 			dw_cell_int(&row[BYTES], operator->total_bytes);
+		if (filling->layers->has_device_memory)
+			dw_cell_int(&row[DEVICE_TOTAL_BYTES], operator->device_total_bytes);
 		if (filling->layers->has_device_events)
 			dw_cell_int(&row[DEVICE_TOTAL], (int64_t)operator->device_total_ns);
 		if (filling->layers->has_backward)

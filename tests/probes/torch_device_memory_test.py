@@ -78,6 +78,26 @@ x = torch.ones(4)
 
 RUN = SCRIPT + "torch.ops.standin.outer(x)\n"
 
+# Two layers, of which one grows by 8 MiB less 4 MiB, and the other by 5 MiB.
+LAYERS = SCRIPT + """
+class Outer(torch.nn.Module):
+    def forward(self, x):
+        return torch.ops.standin.outer(x)
+class Grow(torch.nn.Module):
+    def forward(self, x):
+        return torch.ops.standin.grow(x)
+model = torch.nn.Sequential(Outer(), Grow())
+"""
+LAYERS_RUN = LAYERS + "model(x)\n"
+TORCHPROF = LAYERS + """
+import dwell.torchprof as torchprof
+with torchprof.Profile(model, profile_memory=True) as prof:
+    model(x)
+torchprof._has_device = lambda: True  # for the columns only: a run with use_cuda=True needs a GPU
+prof.use_cuda = True
+print(prof.display(show_events=True))
+"""
+
 UNDER_TORCH = SCRIPT + """
 with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as prof:
     torch.ops.standin.outer(x)
@@ -162,6 +182,28 @@ def test_profilers(folder):
           re.search(r"standin::grow .* 5.00 M[Bb] +5.00 M[Bb] +1 ", done.stdout))
 
 
+def torchprof_rows(text):
+    """A dict of the columns by module and operator."""
+    lines = [[cell.strip() for cell in line.split(" | ")] for line in text.splitlines() if " | " in line]
+    return {line[0].lstrip("│├└─ "): dict(zip(lines[0], line)) for line in lines[1:]} if lines else {}
+
+
+def test_layers(folder):
+    done = run(folder, LAYERS_RUN, DWELL, "run", "-o", "t.dwell", "--")
+    check(f"a model: {done.stderr[-800:]}", done.returncode == 0)
+    rows = {row["name"]: (row["device_bytes"], row["device_total_bytes"]) for row in view(folder, "layers", "")}
+    check(f"by layer: {rows}", rows.get("0") == (4 * MB, 4 * MB) and rows.get("1") == (5 * MB, 5 * MB) and
+          rows.get("Sequential") == (0, 9 * MB))
+    wanted = {"standin::outer": ("1.00 Mb", "4.00 Mb"), "standin::shrink": ("-2.00 Mb", "-2.00 Mb")}
+    layout = subprocess.run([DWELL, "report", "--layout", "torchprof", "--events", "t.dwell"], cwd=folder,
+                            capture_output=True, text=True, check=False).stdout
+    done = run(folder, TORCHPROF, PYTHONPATH=os.path.join(ROOT, "python"), LD_LIBRARY_PATH=os.path.dirname(DWELL))
+    for what, text in (("the layout torchprof", layout), ("dwell.torchprof", done.stdout)):
+        rows = torchprof_rows(text)
+        got = {name: (rows.get(name, {}).get("Self CUDA Mem"), rows.get(name, {}).get("CUDA Mem")) for name in wanted}
+        check(f"{what}: {got} {text} {done.stderr[-500:]}", got == wanted)
+
+
 def test_broken(folder):
     """A PyTorch whose allocator reports in another way: one line says so, the rest is recorded."""
     probe = os.path.join(os.path.dirname(DWELL), "probes/libdwell-python-broken.so")
@@ -190,6 +232,7 @@ def main():
                         os.path.join(folder, "libc10_cuda.so"), source, "-L" + LIBRARIES, "-lc10"], check=True)
         test_recorded(folder)
         test_profilers(folder)
+        test_layers(folder)
         test_broken(folder)
     print(f"torch_device_memory_test: PyTorch {TORCH}: {passed} passed, {failed} failed")
     return failed != 0

@@ -38,6 +38,7 @@ static struct dw_layer_sums rows_convert_sums(const struct taking *taking,
 		.device_events = from->events,
 		.bytes = from->bytes,
 		.backward_bytes = from->backward_bytes,
+		.device_bytes = from->device_bytes,
 		.flops = from->flops,
 	};
 }
@@ -47,7 +48,7 @@ static struct dw_layer_sums rows_convert_sums(const struct taking *taking,
 static bool rows_is_used(const struct dw_layer_node *node, const struct dw_layer_ticks *own)
 {
 	return node->calls || own->operators || own->backward || own->device || own->bytes ||
-	       own->backward_bytes || own->events;
+	       own->backward_bytes || own->device_bytes || own->events;
 }
 
 static void rows_add_up(struct taking *taking)
@@ -123,6 +124,7 @@ static struct dw_layer_operators rows_make_operators(struct taking *taking, uint
 		to->backward_calls = entry->backward_calls;
 		to->total_ns = rows_ns(taking, entry->total);
 		to->total_bytes = entry->total_bytes;
+		to->device_total_bytes = entry->device_total_bytes;
 		to->device_total_ns = entry->device_total_ns;
 		to->backward_total_ns = rows_ns(taking, entry->backward_total);
 		to->own = rows_convert_sums(taking, &entry->ticks);

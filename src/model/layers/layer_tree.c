@@ -168,6 +168,7 @@ static bool tree_settle_operators(struct dw_layer_tree *tree)
 		to->total += from.total;
 		to->backward_total += from.backward_total;
 		to->total_bytes += from.total_bytes;
+		to->device_total_bytes += from.device_total_bytes;
 		to->device_total_ns += from.device_total_ns;
 		dw_layer_ticks_add(&to->ticks, &from.ticks);
 	}

@@ -18,7 +18,7 @@
 struct dw_layer_ticks {
 	uint64_t operators, backward, device;
 	uint64_t events_ns, backward_events_ns, events; /* work of devices; in ns */
-	int64_t bytes, backward_bytes;
+	int64_t bytes, backward_bytes, device_bytes;
 	uint64_t flops;
 };
 
@@ -60,7 +60,7 @@ struct dw_layer_entry {
 	uint64_t calls, backward_calls, total, backward_total;
 	uint64_t device_total_ns;
 	const struct dw_device_call *last_call; /* the one that was added to device_total_ns last */
-	int64_t total_bytes;
+	int64_t total_bytes, device_total_bytes;
 	struct dw_layer_ticks ticks;
 };
 
@@ -124,6 +124,7 @@ static inline void dw_layer_ticks_add(struct dw_layer_ticks *into, const struct 
 	into->events += from->events;
 	into->bytes += from->bytes;
 	into->backward_bytes += from->backward_bytes;
+	into->device_bytes += from->device_bytes;
 	into->flops += from->flops;
 }
 

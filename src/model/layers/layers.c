@@ -62,7 +62,7 @@ struct frame {
 	uint32_t call;          /* the place of the innermost layer's call; inherited */
 	uint32_t place;         /* where its time is added: `call` or a late place; inherited */
 	uint32_t entry;         /* of the innermost operator, in `place`; 0: none */
-	int64_t bytes;          /* the stream's `bytes` when the range began */
+	int64_t bytes, device_bytes; /* the stream's when the range began */
 	bool backward;          /* in a backward phase, or linked to a forward; inherited */
 	bool covered;           /* an operator around it has FLOPs, which include its own */
 };
@@ -76,6 +76,7 @@ struct pass {
 	struct dw_frames frames;
 	const struct dw_device_work *work; /* NULL: no events of devices */
 	size_t *next_call;      /* by thread: number of its calls of devices that have been added */
+	bool device_memory;     /* the pass has found an allocation of a device in scope */
 	bool failed;
 };
 
@@ -84,7 +85,8 @@ struct layers {
 	struct pass *all;
 	const uint32_t *symbol_by_id;
 	double ratio;        /* multiplies ticks of this file to get those of the first */
-	int64_t bytes;       /* allocated less freed so far */
+	int64_t bytes;       /* allocated less freed so far, of the CPU's memory */
+	int64_t device_bytes; /* and of devices */
 	uint32_t thread;     /* the thread of `calls` */
 	const struct dw_device_moment *calls; /* those that caused work of devices */
 	size_t call_count;
@@ -167,6 +169,7 @@ static void layers_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	frame->covered = around && (around->covered || (around->what == DW_LAYER_IS_OPERATOR &&
 	                                                pass->symbols[around->symbol].flops));
 	frame->bytes = layers->bytes;
+	frame->device_bytes = layers->device_bytes;
 	frame->symbol = symbol;
 	frame->backward |= pass->symbols[symbol].backward;
 	frame->frame.in_scope = dw_pass_in_scope(&layers->pass, ticks);
@@ -198,7 +201,10 @@ static void layers_end_operator(struct layers *layers, const struct frame *frame
 	if (entry->within)
 		return;
 	*(frame->backward ? &entry->backward_total : &entry->total) += layers_scale(layers, duration);
-	entry->total_bytes += frame->backward ? 0 : layers->bytes - frame->bytes;
+	if (frame->backward)
+		return;
+	entry->total_bytes += layers->bytes - frame->bytes;
+	entry->device_total_bytes += layers->device_bytes - frame->device_bytes;
 }
 
 static void layers_end_layer(struct layers *layers, const struct frame *frame, uint64_t duration,
@@ -291,14 +297,19 @@ static void layers_take_memory(struct layers *layers, const struct frame *frame,
                                const struct dw_record *record)
 {
 	struct pass *pass = layers->all;
-	int64_t change = dw_freed_bytes_next(&pass->memory, dw_record_u64(record, 0));
-	struct dw_layer_ticks more = { .bytes = frame->backward ? 0 : change,
-		                           .backward_bytes = frame->backward ? change : 0 };
+	bool on_device;
+	int64_t change = dw_freed_bytes_next_on(&pass->memory, dw_record_u64(record, 0), &on_device);
+	struct dw_layer_ticks more = { .operators = 0 };
 
 	if (!dw_pass_in_scope(&layers->pass, ticks))
 		return;
 	pass->memory.any = true;
-	layers->bytes += change;
+	*(on_device ? &layers->device_bytes : &layers->bytes) += change;
+	pass->device_memory |= on_device;
+	if (on_device)
+		more.device_bytes = frame->backward ? 0 : change;
+	else
+		*(frame->backward ? &more.backward_bytes : &more.bytes) = change;
 	dw_layer_ticks_add(&pass->tree.places[frame->place].ticks, &more);
 	if (frame->entry)
 		dw_layer_ticks_add(&pass->tree.entries[frame->entry].ticks, &more);
@@ -445,6 +456,7 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 		done = dw_layer_tree_add_uncalled(&pass.tree);
 	if (done) {
 		layers->has_memory = pass.memory.any;
+		layers->has_device_memory = pass.device_memory;
 		done = dw_layer_settle(&pass.tree) && dw_layers_take(&pass.tree, &pass.ask, layers);
 	}
 	dw_layer_tree_reset(&pass.tree);

@@ -34,7 +34,8 @@ struct dw_layer_sums {
 	                                     * device/sums.h) of calls that are not in the backward */
 	uint64_t backward_device_ns;        /* device time of calls in the backward pass */
 	uint64_t device_events;             /* events of a device, of both passes */
-	int64_t bytes, backward_bytes;      /* allocated less freed */
+	int64_t bytes, backward_bytes;      /* allocated less freed, of the CPU's memory */
+	int64_t device_bytes;               /* likewise of devices, outside the backward pass */
 	uint64_t flops;                     /* of both passes */
 };
 
@@ -43,7 +44,7 @@ struct dw_layer_operator {
 	const char *name;
 	uint64_t calls, backward_calls;
 	uint64_t total_ns, backward_total_ns; /* inclusive; a recursive call counts once */
-	int64_t total_bytes;                  /* like total_ns, of the forward calls */
+	int64_t total_bytes, device_total_bytes; /* like total_ns, of the forward calls */
 	uint64_t device_total_ns;             /* the same: device time of calls in it */
 	struct dw_layer_sums own;             /* its own, without the operators within it */
 };
@@ -89,7 +90,7 @@ struct dw_layers {
 	struct dw_layer_sums outside; /* outside any layer */
 	struct dw_layer_operators outside_operators;
 	bool has_backward, has_memory, has_backward_memory, has_flops, has_parameters;
-	bool has_device, has_backward_device, has_device_events;
+	bool has_device, has_backward_device, has_device_events, has_device_memory;
 };
 
 /* `ask` may be NULL: only layers. Returns NULL with `error` when out of memory. */
@@ -118,6 +119,7 @@ static inline void dw_layer_sums_add(struct dw_layer_sums *into, const struct dw
 	into->device_events += from->device_events;
 	into->bytes += from->bytes;
 	into->backward_bytes += from->backward_bytes;
+	into->device_bytes += from->device_bytes;
 	into->flops += from->flops;
 }
 
