@@ -179,15 +179,18 @@ def is_in(inner, outer):
 
 
 def drop_memory(table):
-    """Without the columns of memory, which PyTorch computes differently."""
-    lines = table.split("\n")
-    heads = next((line for line in lines if "CPU Mem" in line), None)
-    if heads is None:
-        return table
-    end = heads.index("CPU Mem") + len("CPU Mem")
-    begin, end = end - 12, end + 2 + 12 + 2
-    return "\n".join(line[:begin] + line[end:] if len(line) > end and set(line[:1]) <= set(" -=")
-                     or len(line) > end else line for line in lines)
+    """Without the columns of memory, which PyTorch computes differently: two of the CPU, two of devices."""
+    for title in "CPU Mem", "CUDA Mem":
+        lines = table.split("\n")
+        heads = next((line for line in lines if title in line), None)
+        if heads is None:
+            continue
+        end = heads.index(title) + len(title)
+        begin, end = end - 12, end + 2 + 12 + 2
+        wide = max(0, len("Self " + title) - 12)  # PyTorch's heads may be longer than their columns
+        table = "\n".join(line[:begin] + line[end + wide * (title in line):] if len(line) > end else line
+                          for line in lines)
+    return table
 
 
 def first_difference(got, want):
