@@ -106,7 +106,7 @@ static const struct dw_layer_link *tree_find_link(const struct dw_layer_tree *tr
 uint32_t dw_layer_known(const struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread)
 {
 	const struct dw_layer_link *link = tree->unsorted ? NULL : tree_find_link(tree, sequence, thread);
-	const struct dw_layer_link *last = tree->links + tree->link_count - 1;
+	const struct dw_layer_link *last = link ? tree->links + tree->link_count - 1 : NULL;
 
 	/* If other layers have it too, all links decide. */
 	if (!link || tree->places[link->place].node == DW_LAYER_LATE ||
