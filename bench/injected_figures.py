@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the collectors of ITT, NVTX and CUDA cost a program on the CPU, and how exact the times of oneDNN by ITT are.
 
-usage: bench/injected_figures.py BUILD [PAIRS]      on a quiet machine; needs bench_injected and oneDNN's example
+usage: bench/injected_figures.py BUILD [PAIRS]      on a quiet machine; needs `ninja -C BUILD all bench/bench_injected` and oneDNN
 
 1. A program that announces nothing, under `dwell run` with all of them and with none of them: what it loads, and the median
    difference of alternating pairs. It is paid once a process.
