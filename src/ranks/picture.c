@@ -145,9 +145,9 @@ static void picture_axis(const struct picture *picture, double bottom)
 	            (unsigned long long)last);
 	if (steps > 1 || ranks->count > picture->rows)
 		picture_put(picture->svg,
-		            "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">a cell shows the largest excess of %.3g steps%s"
+		            "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">a cell shows the largest excess of up to %.0f steps%s"
 		            "</text>\n",
-		            LEFT + PLOT_WIDTH / 2, bottom + 16, steps * (double)ranks->count / (double)picture->rows,
+		            LEFT + PLOT_WIDTH / 2, bottom + 16, ceil(steps) * ceil((double)ranks->count / (double)picture->rows),
 		            ranks->count > picture->rows ? " of ranks" : "");
 }
 
