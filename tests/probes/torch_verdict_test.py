@@ -72,11 +72,13 @@ for i in range(60):
     optimizer.step()
 """),
     ("one-operator", "aten::mm", """
-big = torch.randn(700, 700, requires_grad=True)
+big = torch.randn(700, 700)
+first, second = torch.empty_like(big), torch.empty_like(big) # new results would be page faults
 for i in range(10):
     optimizer.zero_grad()
     net(torch.ones(4, 64))
-    with torch.no_grad(): big @ big @ big @ big
+    with torch.no_grad():
+        for left, out in (big, first), (first, second), (second, first): torch.mm(left, big, out=out)
     optimizer.step()
 """),
     ("idle", "idle for", """
