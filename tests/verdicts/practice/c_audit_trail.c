@@ -4,26 +4,19 @@
  * Planted: each step appends its weights to a file and waits until the disk has them.
  * Truth: time of writing, of the loop.
  */
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SECONDS = 3, ROWS = 6000, COLUMNS = 512, STEPS_AT_MOST = 400 };
 
 static float rows[ROWS][COLUMNS], weights[COLUMNS], slopes[COLUMNS], errors[ROWS];
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void predict(void)
 {

@@ -5,12 +5,13 @@
  * takes their lock once a step, which is free. Truth: time of taking the lock in the trainer, of
  * the loop.
  */
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { SECONDS = 3, ROWS = 1024, COLUMNS = 768, THREADS = 6, PASSES = 6 };
 
@@ -19,14 +20,6 @@ static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static bool ended;
 static int finished;
 static float rows[ROWS][COLUMNS], weights[COLUMNS], slopes[COLUMNS], errors[ROWS];
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void *wait_for_work(void *unused)
 {

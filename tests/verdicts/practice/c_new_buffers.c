@@ -4,24 +4,17 @@
  * Planted: 24 MB are allocated, used once and freed in each step; the system clears their pages
  * each time. Truth: time of the kernel for the thread, of the loop.
  */
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { SECONDS = 3, TIMES = 3072, WIDTH = 1024 };
 
 static float weights[WIDTH], state[WIDTH];
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static double kernel_s(void)
 {

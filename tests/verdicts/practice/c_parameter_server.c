@@ -5,6 +5,8 @@
  * and the trainer waits for the lock in each step.
  * Truth: the time of pthread_mutex_lock() in the trainer, of the loop.
  */
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <pthread.h>
@@ -17,14 +19,6 @@ enum { SECONDS = 9, ROWS = 600, COLUMNS = 1000 };
 static pthread_mutex_t weights_lock = PTHREAD_MUTEX_INITIALIZER;
 static float weights[ROWS][COLUMNS], gradient[ROWS][COLUMNS], input[COLUMNS], output[ROWS];
 static atomic_bool training = true;
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void sleep_ms(long ms)
 {

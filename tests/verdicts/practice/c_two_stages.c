@@ -4,6 +4,8 @@
  * Planted: the trainer waits on a condition for the batch of a producer that needs longer.
  * Truth: time of waiting, of the loop.
  */
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <pthread.h>
@@ -17,14 +19,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, taken = PTHREAD_COND_INITIALIZER;
 static bool full, ended;
 static float batch[COLUMNS], rows[ROWS][COLUMNS], scores[ROWS], slopes[COLUMNS], weights[COLUMNS];
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void *produce(void *unused)
 {

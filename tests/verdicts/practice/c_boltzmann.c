@@ -4,26 +4,19 @@
  * Planted: nothing.
  * Truth: time of choosing the pictures of a step, of the loop.
  */
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { SECONDS = 3, PICTURES = 600, BATCH = 56, SEEN = 400, HIDDEN = 160 };
 
 static float pictures[PICTURES][SEEN], weights[SEEN][HIDDEN], slopes[SEEN][HIDDEN];
 static float seen[BATCH][SEEN], hidden[BATCH][HIDDEN], again[BATCH][SEEN], then[BATCH][HIDDEN];
 static uint32_t state = 232;
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static uint32_t draw(void)
 {

@@ -4,6 +4,8 @@
  * Planted: each step polls a pipe until the station's process has written the next measurement.
  * Truth: time of polling, of the loop.
  */
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <poll.h>
@@ -16,14 +18,6 @@
 enum { SECONDS = 3, ROWS = 3000, COLUMNS = 512, EVERY_MS = 18 };
 
 static float rows[ROWS][COLUMNS], weights[COLUMNS], slopes[COLUMNS], errors[ROWS];
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void measure(int fd)
 {

@@ -5,23 +5,16 @@
  * Truth: time of mapping, filling and unmapping, of the loop.
  */
 #define _GNU_SOURCE
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <stdio.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { SECONDS = 3, SIDE = 1448, ROWS = 4000, COLUMNS = 512 };
 
 static float rows[ROWS][COLUMNS], weights[COLUMNS], slopes[COLUMNS];
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static float diffuse(int step)
 {

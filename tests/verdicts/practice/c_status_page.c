@@ -4,6 +4,8 @@
  * Decoy of waiting: a thread waits for visitors at a socket all the time, and nobody comes; the trainer takes
  * the lock that both share, which is free. Truth: time of taking it, of the loop.
  */
+#include "clock.h"
+
 #include <dwell/probe.h>
 
 #include <netinet/in.h>
@@ -12,7 +14,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SECONDS = 3, ROWS = 7500, COLUMNS = 512 };
@@ -21,14 +22,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int newest;
 static _Atomic int ended;
 static float rows[ROWS][COLUMNS], weights[COLUMNS], slopes[COLUMNS], errors[ROWS];
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void *serve(void *descriptor)
 {
