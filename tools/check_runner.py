@@ -95,8 +95,40 @@ def kill_group(process):
             process.kill()
 
 
+def read_process(pid):
+    """Parent, state, what the kernel waits for, and command of a process; None if it has ended."""
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            state, parent = file.read().rpartition(")")[2].split()[:2]
+        with open(f"/proc/{pid}/wchan", encoding="ascii") as file:
+            place = file.read()
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+            command = file.read().replace("\0", " ").strip()
+        return int(parent), state, place, command
+    return None
+
+
+def processes_below(pid):
+    """A line for a process and each of its descendants: what a command did when its time was over."""
+    every = {int(name): read_process(name) for name in os.listdir("/proc") if name.isdigit()}
+    wanted, lines = [pid], []
+    while wanted:
+        pid = wanted.pop(0)
+        if every.get(pid):
+            _, state, place, command = every[pid]
+            lines.append(f"process {pid} {state} {place}: {command[:200]}")
+        wanted += [other for other, about in every.items() if about and about[0] == pid]
+    return "\n".join(lines)
+
+
 def run_command(machine, command, environment, timeout):
     """Exit status, output, and seconds of processor time of a command."""
+    left = []  # the processes of a command that took too long
+
+    def stop(process):
+        left.append(processes_below(process.pid))
+        kill_group(process)
+
     # A process group of its own, but the caller's session: the kernel shares the processor
     # among sessions, and --busy must compete with each test.
     group = {"process_group": 0} if sys.version_info >= (3, 11) else {}
@@ -107,7 +139,7 @@ def run_command(machine, command, environment, timeout):
         except OSError as error:
             return 127, f"{command[0]}: {error.strerror}\n", 0.0
         machine.processes.add(process)
-        late = threading.Timer(timeout, kill_group, [process])
+        late = threading.Timer(timeout, stop, [process])
         late.start()
         started = time.monotonic()
         _, status, used = os.wait4(process.pid, 0)
@@ -118,7 +150,7 @@ def run_command(machine, command, environment, timeout):
         text = output.read().decode("utf-8", "replace")
     status = process.returncode
     if time.monotonic() - started >= timeout:
-        status, text = 124, text + f"\nstopped after {timeout} s\n"
+        status, text = 124, text + f"\nstopped after {timeout} s with these processes:\n{''.join(left)}\n"
     return status, text, used.ru_utime + used.ru_stime
 
 
@@ -178,7 +210,7 @@ class Suite:
             self.failed += 1
             self.failures.append((what, output))
 
-    def run(self, *command, env=None, timeout=1800, cores=1, urgent=False):
+    def run(self, *command, env=None, timeout=900, cores=1, urgent=False):
         """Status and output of a command, which are in the log too. `urgent`: other suites wait
         for it."""
         environment = dict(os.environ, **(env or {}))

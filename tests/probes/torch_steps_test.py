@@ -558,6 +558,7 @@ if not dist.is_available(): raise SystemExit(77)
 name = tempfile.mktemp()
 def train(rank):
     dist.init_process_group("gloo", init_method="file://" + name, rank=rank, world_size=2)
+    global module  # a local one would be freed at the end, where PyTorch 2.13 deadlocks at times
     module = nn.parallel.DistributedDataParallel(net)
     optimizer = sgd(module)
     for i, (x, y) in enumerate(batches(12)):
@@ -631,14 +632,29 @@ while tasks() > before and (waits := waits - 1): time.sleep(.02)  # they end a m
 )
 
 # Runs the scripts, each in a child; prints their numbers, processes and statuses, and the
-# processes that they made and keep in `workers`.
+# processes that they made and keep in `workers`. A script that takes longer than LIMIT seconds
+# prints what its threads do, in each of its processes, and is killed.
+LIMIT = 120
 DRIVER = """
-import atexit, os, sys, traceback, torch, torch.distributed, torch.multiprocessing, torch.utils.checkpoint
+import atexit, faulthandler, os, signal, sys, time, traceback
+import torch, torch.distributed, torch.multiprocessing, torch.utils.checkpoint
 try:
     import torch._dynamo  # which the first optimizer of each child would import
 except ImportError:
     pass
 torch.set_num_threads(1)
+faulthandler.register(signal.SIGUSR2)
+def wait(child):
+    late = time.monotonic() + LIMIT
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+        if time.monotonic() > late:
+            os.killpg(child, signal.SIGUSR2)
+            time.sleep(2)
+            os.killpg(child, signal.SIGKILL)
+            ended = os.waitpid(child, 0)
+            break
+        time.sleep(.005)
+    return os.waitstatus_to_exitcode(ended[1])
 def run(text, names):
     try:
         exec(compile(text, "script", "exec"), names)
@@ -652,6 +668,7 @@ for number, text in enumerate(SCRIPTS):
     sys.stdout.flush()
     child = os.fork()
     if not child:
+        os.setpgid(0, 0)
         # PyTorch makes its autograd engine anew in a forked child, when it is first used. If two
         # threads use it first at the same time, PyTorch crashes; so it is used here.
         torch.ones(1, requires_grad=True) * torch.ones(1)
@@ -660,7 +677,7 @@ for number, text in enumerate(SCRIPTS):
         print("workers", number, *(worker.pid for worker in names.get("workers", ())), flush=True)
         atexit._run_exitfuncs()
         os._exit(status)
-    print("script", number, child, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    print("script", number, child, wait(child))
 """
 
 
@@ -670,7 +687,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path, trace = os.path.join(folder, "train.py"), os.path.join(folder, "t.dwell")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(f"SCRIPTS = {[HEAD + text for _, text, _ in scripts]!r}\n{DRIVER}")
+            file.write(f"SCRIPTS = {[HEAD + text for _, text, _ in scripts]!r}\nLIMIT = {LIMIT}\n{DRIVER}")
         done = subprocess.run([dwell, "run", "-o", trace, "--", sys.executable, path], capture_output=True,
                               text=True, check=False)
         said = [line.split() for line in done.stdout.splitlines()]
