@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "model/joint/joint.h"
 #include "model/memory/memory.h"
 #include "summary/summary.h"
 
@@ -275,7 +276,8 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
 {
 	const struct dw_source *source = dw_model_source(model);
 	uint32_t *ranks = malloc((source->thread_count + 1) * sizeof *ranks);
-	bool good = ranks && (!source->step_count || dw_model_steps(model, error));
+	bool good = ranks && !dw_model_compute_ranks_together(model, error) &&
+	            (!source->step_count || dw_model_steps(model, error));
 	size_t loops = good && source->step_count ? 1 : 0, before = summary->count;
 
 	for (size_t i = 0; ranks && i < source->thread_count; i++)

@@ -90,6 +90,7 @@ bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *r
                            struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
+	const struct dw_layers_ask ask = { .no_memory = true };
 	struct dw_scope scope = *dw_model_scope(model);
 	const struct dw_layers *layers;
 	struct dw_model *part;
@@ -106,7 +107,7 @@ bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *r
 	scope.steps_to = UINT64_MAX;
 	scope.steps_counted = chosen;
 	if (rank->layer_steps && !dw_model_within(model, &scope, &part, error)) {
-		layers = dw_model_layers(part, NULL, error);
+		layers = dw_model_layers(part, &ask, error);
 		if (layers)
 			layers_add(summary, rank, layers);
 		summary->failed |= !layers;

@@ -1,142 +1,57 @@
 /* Collectives of a run; see collectives.h. */
-#include "model/collectives/collectives.h"
+#include "model/collectives/collectives_pass.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "model/core/pass.h"
-#include "model/core/product.h"
 #include "model/core/scope.h"
 
-#define MOST_COLLECTIVES ((size_t)1 << 22)
 #define MOST_GROUPS 4096u
 
 struct result {
 	struct dw_collectives view;
 	struct dw_collective *all;
 	size_t capacity, group_capacity;
+	bool failed;
 };
+
+/* ---- a stream ------------------------------------------------------------------------------ */
 
 struct frame {
 	struct dw_frame frame;
-	uint32_t symbol;
-	uint32_t last; /* collective of its last record, plus 1; 0: none */
-};
-
-/* A collective of a stream, in ticks until its range ends. */
-struct noted {
-	struct dw_collective collective;
-	uint32_t previous; /* of the same range, plus 1; 0: none */
-};
-
-struct pass {
-	struct dw_frames frames;
-	struct result *result;
-	struct noted *noted; /* of the stream */
-	size_t count, capacity;
-	uint32_t known_id, known_group; /* the last group's STRING of the stream's file */
-	bool failed;
+	struct dw_collectives_frame own;
 };
 
 struct collectives {
 	struct dw_pass pass;
-	struct pass *all;
-	const uint32_t *symbol_by_id;
+	struct dw_collectives_walk walk;
 };
-
-/* The index of a group by its name. DW_NO_INDEX: there are too many groups, or no memory. */
-static uint32_t collectives_group(struct pass *pass, const char *name)
-{
-	struct dw_collectives *view = &pass->result->view;
-
-	for (uint32_t i = 0; i < view->group_count; i++)
-		if (strcmp(view->groups[i], name) == 0)
-			return i;
-	if (view->group_count == MOST_GROUPS)
-		return DW_NO_INDEX;
-	const char **place = DW_GROW(&view->groups, &pass->result->group_capacity, view->group_count);
-	if (!place) {
-		pass->failed = true;
-		return DW_NO_INDEX;
-	}
-	*place = name;
-	return view->group_count++;
-}
 
 DW_INLINE void collectives_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	struct collectives *walk = state;
+	struct collectives *at = state;
 	struct frame *frame = place;
 
-	frame->symbol = walk->symbol_by_id[id < walk->pass.walk.op_count ? id : 0];
-	frame->last = 0;
-	frame->frame.in_scope = dw_pass_in_scope(&walk->pass, ticks);
+	dw_collectives_enter(&at->walk, &frame->own, id);
+	frame->frame.in_scope = dw_pass_in_scope(&at->pass, ticks);
 }
 
 DW_INLINE void collectives_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	struct collectives *walk = state;
 	const struct frame *frame = place;
-	const struct dw_source_clock *clock = &walk->pass.walk.file->clock;
-	bool last = true;
 
-	for (uint32_t at = frame->last; at; last = false) {
-		struct noted *noted = &walk->all->noted[at - 1];
-		struct dw_collective *collective = &noted->collective;
-
-		collective->enter_ns = dw_source_ns(clock, frame->frame.start);
-		collective->leave_ns = dw_source_ns(clock, ticks);
-		/* Of the collectives of a range the last one is waited for. */
-		collective->blocked_ns = last ? collective->leave_ns - collective->enter_ns : 0;
-		collective->open = how == DW_LEAVE_OPEN;
-		at = noted->previous;
-	}
-}
-
-static void collectives_note_group(struct collectives *walk, uint32_t id)
-{
-	const struct dw_source_file *file = walk->pass.walk.file;
-	const char *name = id < file->symbol_count ? file->strings[id] : NULL;
-
-	walk->all->known_group = collectives_group(walk->all, name ? name : "");
-	walk->all->known_id = id;
+	dw_collectives_leave(&((struct collectives *)state)->walk, &frame->frame, &frame->own, ticks, how);
 }
 
 static void collectives_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
-	struct collectives *walk = state;
-	struct pass *pass = walk->all;
-	struct frame *frame = DW_PASS_INNERMOST(&walk->pass, struct frame);
-	struct noted *noted;
+	struct collectives *at = state;
+	struct frame *frame = DW_PASS_INNERMOST(&at->pass, struct frame);
 
 	(void)ticks;
-	if (record->kind != DW_EXT ||
-	    record->id != (DW_EXT_COLLECTIVE << DW_EXT_TYPE_SHIFT | DW_COLLECTIVE_WORDS) || !frame ||
-	    !frame->frame.in_scope)
-		return;
-	if (pass->count + pass->result->view.count >= MOST_COLLECTIVES) {
-		pass->result->view.left_out++;
-		return;
-	}
-	if (record->payload[2] != pass->known_id)
-		collectives_note_group(walk, record->payload[2]);
-	if (pass->known_group == DW_NO_INDEX) {
-		pass->result->view.left_out++;
-		return;
-	}
-	noted = DW_GROW(&pass->noted, &pass->capacity, pass->count);
-	if (!noted) {
-		pass->failed = true;
-		return;
-	}
-	*noted = (struct noted){ .previous = frame->last };
-	noted->collective = (struct dw_collective){ .process = walk->pass.walk.stream->process,
-		                                        .group = pass->known_group,
-		                                        .symbol = frame->symbol,
-		                                        .sequence = dw_record_u64(record, 3),
-		                                        .bytes = dw_record_u64(record, 5) };
-	frame->last = (uint32_t)++pass->count;
+	if (frame && frame->frame.in_scope)
+		dw_collectives_note(&at->walk, &frame->own, record);
 }
 
 static const struct dw_pass_hooks collectives_hooks = {
@@ -145,22 +60,121 @@ static const struct dw_pass_hooks collectives_hooks = {
 };
 DW_PASS_DEFINE(collectives, collectives_hooks)
 
-/* Appends what the stream has. */
-static void collectives_take(struct pass *pass)
+bool dw_collectives_has_stream(const struct dw_model *model, size_t stream)
 {
-	struct result *result = pass->result;
+	const struct dw_source_stream *from = &model->source->streams[stream];
+	const struct dw_head *head = model->source->files[from->file].head;
 
-	for (size_t i = 0; i < pass->count; i++) {
-		struct dw_collective *place = DW_GROW(&result->all, &result->capacity, result->view.count);
+	return head && head->flags & DW_HEAD_COLLECTIVES && !from->nested && dw_scope_has_stream(model, from);
+}
 
-		if (!place) {
-			pass->failed = true;
-			return;
+void dw_collectives_begin(struct dw_collectives_walk *walk, struct dw_collectives_stream *stream,
+                          const struct dw_model *model, size_t index)
+{
+	const struct dw_source_file *file = &model->source->files[model->source->streams[index].file];
+
+	*walk = (struct dw_collectives_walk){ .stream = stream, .process = model->source->streams[index].process,
+		                                  .clock = &file->clock, .symbol_count = file->symbol_count,
+		                                  .symbol_by_id = model->symbol_by_id[model->source->streams[index].file] };
+}
+
+__attribute__((noinline)) void dw_collectives_found(struct dw_collectives_walk *walk,
+                                                    struct dw_collectives_frame *frame,
+                                                    const struct dw_record *record)
+{
+	struct dw_collectives_stream *stream = walk->stream;
+	struct dw_collective_noted *noted;
+
+	if (stream->count >= DW_MOST_COLLECTIVES) {
+		stream->left_out++;
+		return;
+	}
+	noted = DW_GROW(&stream->noted, &stream->capacity, stream->count);
+	if (!noted) {
+		stream->failed = true;
+		return;
+	}
+	*noted = (struct dw_collective_noted){ .previous = frame->last, .group_id = record->payload[2] };
+	noted->collective = (struct dw_collective){ .process = walk->process,
+		                                        .symbol = frame->symbol,
+		                                        .sequence = dw_record_u64(record, 3),
+		                                        .bytes = dw_record_u64(record, 5) };
+	frame->last = (uint32_t)++stream->count;
+}
+
+void dw_collectives_end(struct dw_collectives_walk *walk, const struct dw_collectives_frame *frame,
+                        uint64_t start_ticks, uint64_t end_ticks, enum dw_leave how)
+{
+	bool last = true;
+
+	for (uint32_t at = frame->last; at; last = false) {
+		struct dw_collective_noted *noted = &walk->stream->noted[at - 1];
+		struct dw_collective *collective = &noted->collective;
+
+		collective->enter_ns = dw_source_ns(walk->clock, start_ticks);
+		collective->leave_ns = dw_source_ns(walk->clock, end_ticks);
+		/* Of the collectives of a range the last one is waited for. */
+		collective->blocked_ns = last ? collective->leave_ns - collective->enter_ns : 0;
+		collective->open = how == DW_LEAVE_OPEN;
+		at = noted->previous;
+	}
+}
+
+/* ---- all streams --------------------------------------------------------------------------- */
+
+/* The index of a group by its name. DW_NO_INDEX: there are too many groups, or no memory. */
+static uint32_t collectives_group(struct result *result, const char *name)
+{
+	struct dw_collectives *view = &result->view;
+	const char **place;
+
+	for (uint32_t i = 0; i < view->group_count; i++)
+		if (strcmp(view->groups[i], name) == 0)
+			return i;
+	if (view->group_count == MOST_GROUPS)
+		return DW_NO_INDEX;
+	place = DW_GROW(&view->groups, &result->group_capacity, view->group_count);
+	if (!place) {
+		result->failed = true;
+		return DW_NO_INDEX;
+	}
+	*place = name;
+	return view->group_count++;
+}
+
+/* Appends what a stream has, and frees it. */
+static void collectives_take(struct result *result, const struct dw_source_file *file,
+                             struct dw_collectives_stream *stream)
+{
+	uint32_t known_id = UINT32_MAX, group = DW_NO_INDEX;
+
+	for (size_t i = 0; i < stream->count && !result->failed; i++) {
+		const struct dw_collective_noted *noted = &stream->noted[i];
+		struct dw_collective *place = NULL;
+
+		if (noted->group_id != known_id || !i) {
+			const char *name = noted->group_id < file->symbol_count ? file->strings[noted->group_id] : NULL;
+
+			group = collectives_group(result, name ? name : "");
+			known_id = noted->group_id;
 		}
-		*place = pass->noted[i].collective;
+		if (group == DW_NO_INDEX || result->view.count >= DW_MOST_COLLECTIVES) {
+			result->view.left_out++;
+			continue;
+		}
+		place = DW_GROW(&result->all, &result->capacity, result->view.count);
+		if (!place) {
+			result->failed = true;
+			break;
+		}
+		*place = noted->collective;
+		place->group = group;
 		result->view.count++;
 	}
-	pass->count = 0;
+	result->view.left_out += stream->left_out;
+	result->failed |= stream->failed;
+	free(stream->noted);
+	*stream = (struct dw_collectives_stream){ .noted = NULL };
 }
 
 static int collectives_compare(const void *left, const void *right)
@@ -208,37 +222,45 @@ static void collectives_join(struct result *result)
 	result->view.collectives = result->all;
 }
 
-static bool collectives_compute(struct dw_model *model, const void *request, void *place)
+bool dw_collectives_finish(struct dw_model *model, struct dw_collectives_stream *streams, void *place)
 {
 	const struct dw_source *source = model->source;
-	struct pass pass = { .result = place, .known_id = UINT32_MAX };
+	struct result *result = place;
+
+	for (size_t i = 0; i < source->stream_count; i++)
+		collectives_take(result, &source->files[source->streams[i].file], &streams[i]);
+	if (!result->failed)
+		collectives_join(result);
+	return !result->failed;
+}
+
+/* ---- the product --------------------------------------------------------------------------- */
+
+static bool collectives_compute(struct dw_model *model, const void *request, void *result)
+{
+	size_t count = model->source->stream_count;
+	struct dw_collectives_stream *streams = calloc(count + 1, sizeof *streams);
+	struct dw_frames frames = { NULL, 0 };
 	void *buffer = malloc(DW_BLOCK_BYTES);
+	bool good = streams && buffer;
 
 	(void)request;
-	pass.failed = !buffer;
-	for (size_t i = 0; i < source->stream_count && !pass.failed; i++) {
-		const struct dw_source_stream *stream = &source->streams[i];
-		const struct dw_head *head = source->files[stream->file].head;
-		struct collectives walk;
+	for (size_t i = 0; good && i < count; i++) {
+		struct collectives state;
 
-		if (!head || !(head->flags & DW_HEAD_COLLECTIVES) || stream->nested ||
-		    !dw_scope_has_stream(model, stream))
+		if (!dw_collectives_has_stream(model, i))
 			continue;
-		memset(&walk, 0, sizeof walk);
-		dw_pass_init(&walk.pass, model, i, &pass.frames, buffer);
-		walk.all = &pass;
-		walk.symbol_by_id = model->symbol_by_id[stream->file];
-		pass.known_id = UINT32_MAX;
-		collectives_walk(&walk.pass);
-		pass.failed |= walk.pass.failed;
-		collectives_take(&pass);
+		memset(&state, 0, sizeof state);
+		dw_pass_init(&state.pass, model, i, &frames, buffer);
+		dw_collectives_begin(&state.walk, &streams[i], model, i);
+		collectives_walk(&state.pass);
+		good = !state.pass.failed;
 	}
 	free(buffer);
-	free(pass.noted);
-	dw_frames_reset(&pass.frames);
-	if (!pass.failed)
-		collectives_join(place);
-	return !pass.failed;
+	dw_frames_reset(&frames);
+	good = streams && dw_collectives_finish(model, streams, result) && good;
+	free(streams);
+	return good;
 }
 
 static void collectives_free(void *place)
@@ -249,11 +271,11 @@ static void collectives_free(void *place)
 	free(result->view.groups);
 }
 
+const struct dw_product dw_collectives_product = { sizeof(struct result), collectives_compute, collectives_free };
+
 const struct dw_collectives *dw_model_collectives(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct result), collectives_compute,
-		                                       collectives_free };
-	const struct result *result = dw_product_get(model, &product, 0, NULL, error);
+	const struct result *result = dw_product_get(model, &dw_collectives_product, 0, NULL, error);
 
 	return result ? &result->view : NULL;
 }

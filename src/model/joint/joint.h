@@ -36,4 +36,11 @@
 int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts,
                               struct dwell_error *error);
 
+/*
+ * Computes the threads, the steps and the collectives of a model in one walk, for summaries of ranks. Does
+ * nothing if one of them exists already, if the scope is not the whole run, or if records are missing: the
+ * steps need to know where. Returns 0, or DWELL_E_NOMEM.
+ */
+int dw_model_compute_ranks_together(struct dw_model *model, struct dwell_error *error);
+
 #endif

@@ -387,7 +387,7 @@ static void layers_note(void *state, uint64_t ticks, const struct dw_record *rec
 		layers_take_link(layers, frame, record);
 	else if (record->kind == DW_FLOW_OUT || record->kind == DW_FLOW_IN)
 		layers_take_flow(layers, frame, record);
-	else if (record->kind == DW_ALLOC || record->kind == DW_FREE)
+	else if ((record->kind == DW_ALLOC || record->kind == DW_FREE) && !layers->all->ask.no_memory)
 		layers_take_memory(layers, frame, ticks, record);
 }
 
@@ -450,7 +450,7 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 	struct dw_layers *layers = result;
 	bool done = (pass.symbols = layers_make_symbols(model)) &&
 	            dw_layer_tree_make(&pass.tree, model) && layers_find_device_work(&pass) &&
-	            dw_freed_bytes_init(&pass.memory, model, true) && layers_walk_streams(&pass);
+	            dw_freed_bytes_init(&pass.memory, model, !pass.ask.no_memory) && layers_walk_streams(&pass);
 
 	if (done && pass.ask.uncalled)
 		done = dw_layer_tree_add_uncalled(&pass.tree);
@@ -474,6 +474,7 @@ const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_
 	uint64_t key;
 
 	ask = ask ? ask : &nothing;
-	key = ask->operators | (uint64_t)ask->calls << 1 | (uint64_t)ask->uncalled << 2;
+	key = ask->operators | (uint64_t)ask->calls << 1 | (uint64_t)ask->uncalled << 2 |
+	      (uint64_t)ask->no_memory << 3;
 	return dw_product_get(model, &product, key, ask, error);
 }

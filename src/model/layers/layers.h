@@ -25,6 +25,7 @@ struct dw_layers_ask {
 	bool operators; /* by name, in each layer */
 	bool calls;     /* each call of each layer; `operators` are then those of each call */
 	bool uncalled;  /* also layers that were never called, of a model that was called */
+	bool no_memory; /* without bytes: what a free subtracts need not be known */
 };
 
 /* Sums of a layer without its child layers. */

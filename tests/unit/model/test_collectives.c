@@ -2,6 +2,7 @@
  * blocked in it. */
 #include "made.h"
 #include "model/collectives/collectives.h"
+#include "model/joint/joint.h"
 
 static struct made made;
 
@@ -68,6 +69,56 @@ TEST(point_to_point_is_not_joined_and_an_open_range_is_open)
 	CHECK_EQ(found->collectives[1].enter_ns, 120);
 	CHECK_EQ(found->collectives[2].sequence, 7);
 	CHECK(found->collectives[2].open && !found->collectives[0].open);
+	made_close(&made);
+}
+
+/* Two threads have collectives of two groups, which they meet in different orders; some ranges do not end. */
+TEST(the_walk_for_summaries_finds_the_same)
+{
+	const struct dw_collectives *got, *want;
+	struct dw_encode_stream own = { .thread = 0 };
+	struct dw_model *model = NULL;
+
+	made_init(&made);
+	uint32_t reduce = made_op(&made, DWELL_CATEGORY_COMMUNICATION, "all_reduce");
+	uint32_t send = made_op(&made, DWELL_CATEGORY_COMMUNICATION, "send");
+	uint32_t groups[] = { dw_encode_string(&made.process, "world"), dw_encode_string(&made.process, "pair") };
+	uint32_t thread = dw_encode_thread(&made.process, 101, 1, 0, "other");
+
+	own = made.stream;
+	dw_encode_stream_init(&made.stream, &made.process, 1, thread);
+	for (uint64_t i = 1; i < 200; i++) {
+		range_of(i * 1000 + 5, i * 1000 + 400, reduce, groups[i % 2], i, i + i % 3, 64);
+		range_of(i * 1000 + 500, i * 1000 + 510, send, groups[0], 0, 0, 8);
+	}
+	dw_encode_begin(&made.stream, 300000, reduce);
+	dw_encode_collective(&made.stream, 300000, groups[1], 300, 1);
+	dw_encode_close(&made.stream);
+	made.stream = own;
+	for (uint64_t i = 1; i < 200; i++) {
+		dw_encode_begin(&made.stream, i * 1000, send);
+		range_of(i * 1000 + 20, i * 1000 + 900, reduce, groups[1], i, i, 32);
+		dw_encode_end(&made.stream, i * 1000 + 950);
+		dw_encode_step(&made.process, made.thread, i, i * 1000, i * 1000 + 1000, 1, DW_STEP_RECORDED);
+	}
+	want = opened();
+	REQUIRE(want && want->count > 400 && want->group_count == 2);
+	REQUIRE(dw_model_create(&model, dw_model_source(made.model), NULL, &made.error) == 0);
+	CHECK_EQ(dw_model_compute_ranks_together(model, &made.error), 0);
+	got = dw_model_collectives(model, &made.error);
+	REQUIRE(got && got->count == want->count && got->group_count == want->group_count);
+	for (uint32_t i = 0; i < got->group_count; i++)
+		CHECK_STR(got->groups[i], want->groups[i]);
+	for (size_t i = 0; i < got->count; i++) {
+		const struct dw_collective *a = &got->collectives[i], *b = &want->collectives[i];
+
+		CHECK(a->process == b->process && a->group == b->group && a->symbol == b->symbol);
+		CHECK(a->open == b->open && a->sequence == b->sequence && a->bytes == b->bytes);
+		CHECK_EQ(a->enter_ns, b->enter_ns);
+		CHECK_EQ(a->leave_ns, b->leave_ns);
+		CHECK_EQ(a->blocked_ns, b->blocked_ns);
+	}
+	dw_model_destroy(model);
 	made_close(&made);
 }
 

@@ -3,6 +3,7 @@
 #include "made.h"
 
 #include "format/keys.h"
+#include "model/collectives/collectives.h"
 #include "model/core/model_data.h"
 #include "model/core/segments.h"
 #include "model/device/device.h"
@@ -12,6 +13,7 @@
 #include "model/time/flops.h"
 #include "model/time/loading.h"
 #include "model/time/outermost.h"
+#include "model/time/threads.h"
 #include "table/table.h"
 #include "views/views.h"
 
@@ -321,6 +323,22 @@ TEST(memory_finds_the_segments_of_the_first_pass)
 	}
 	dw_model_destroy(model);
 	made_close(&made);
+}
+
+TEST(a_summary_of_ranks_visits_each_chunk_once_for_its_steps_and_collectives)
+{
+	static const unsigned runs[] = { 0, ALL, MISSES };
+
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+		make_run(runs[i]);
+		REQUIRE(made_open(&made, NULL) == 0);
+		count_visits(made.model);
+		CHECK_EQ(dw_model_compute_ranks_together(made.model, &made.error), 0);
+		CHECK(dw_model_threads(made.model, NULL) && dw_model_steps(made.model, NULL));
+		CHECK(dw_model_collectives(made.model, NULL) != NULL);
+		CHECK_EQ(free_visits(made.model), runs[i] & MISSES ? 2 : 1);
+		made_close(&made);
+	}
 }
 
 CHECK_MAIN

@@ -276,7 +276,9 @@ static int properties_open(void)
 	models[0] = models[1] = made.model;
 	if (scope.has_window)
 		code = dw_model_within(made.model, &scope, &models[1], &made.error);
-	if (code == 0)
+	if (code == 0 && random_below(4) == 0)
+		CHECK_EQ(dw_model_compute_ranks_together(made.model, &made.error), 0);
+	else if (code == 0)
 		CHECK_EQ(dw_model_compute_together(models, 2, true, &made.error), 0);
 	made.model = models[1];
 	return code;

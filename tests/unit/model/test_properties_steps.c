@@ -394,8 +394,8 @@ static void steps_compare_loops(const struct dw_loop *got, const struct dw_loop 
 	steps_compare_rows(got->operators, want->operators, got->operator_count);
 }
 
-/* Steps of a joint walk over segments are those of a walk for the steps alone. */
-static void steps_compare_joint(const struct dw_steps *want)
+/* Steps of a joint walk, over segments or for summaries of ranks, are those of a walk for the steps alone. */
+static void steps_compare_joint(const struct dw_steps *want, bool ranks)
 {
 	const struct dw_steps *got;
 	struct dw_model *model = NULL;
@@ -403,7 +403,8 @@ static void steps_compare_joint(const struct dw_steps *want)
 	REQUIRE(dw_model_create(&model, dw_model_source(made.model), dw_model_scope(made.model),
 	                        &made.error) == 0);
 	model->segment_chunks = random_below(4);
-	CHECK_EQ(dw_model_compute_together(&model, 1, true, &made.error), 0);
+	CHECK_EQ(ranks ? dw_model_compute_ranks_together(model, &made.error)
+	               : dw_model_compute_together(&model, 1, true, &made.error), 0);
 	got = dw_model_steps(model, &made.error);
 	REQUIRE(got != NULL && got->count == want->count && got->beside_count == want->beside_count);
 	for (size_t i = 0; i < got->count; i++) {
@@ -452,7 +453,8 @@ static void steps_compare(void)
 	}
 	steps_compare_lengths(got);
 	steps_compare_sums(got);
-	steps_compare_joint(got);
+	steps_compare_joint(got, false);
+	steps_compare_joint(got, true);
 }
 
 TEST(steps_agree_with_the_reference_division)
