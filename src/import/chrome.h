@@ -82,14 +82,15 @@ struct chrome_value {
 	X(BACKWARD_FLOW, "fwdbwd") X(BACKWARD_FLOW, "forward_backward")                        \
 	X(INSTANT, "cpu_instant_event") X(SPAN, "Trace")                                       \
 	X(SPAN, "cuda_profiler_range") X(KERNEL, "xpu_kernel")                                 \
-	X(NODE, "Node") X(SESSION, "Session")
+	X(NODE, "Node") X(SESSION, "Session") X(COMMUNICATION, "communication") /* dwell writes it */
 enum chrome_category {
 	CHROME_UNKNOWN, /* of another writer: the phase of the event decides what it is */
 	CHROME_IS_OPERATOR, CHROME_IS_ANNOTATION, CHROME_IS_PYTHON, CHROME_IS_RUNTIME, CHROME_IS_KERNEL,
 	CHROME_IS_COPY, CHROME_IS_SET, CHROME_IS_SYNC, CHROME_IS_DEVICE_ANNOTATION, CHROME_IS_OVERHEAD,
 	CHROME_IS_LAUNCH_FLOW, CHROME_IS_BACKWARD_FLOW, CHROME_IS_INSTANT, CHROME_IS_SPAN,
-	CHROME_IS_NODE, CHROME_IS_SESSION,        /* of ONNX Runtime */
-	CHROME_IS_COMMUNICATION, CHROME_IS_GRAPH, /* of databases alone */
+	CHROME_IS_NODE, CHROME_IS_SESSION, /* of ONNX Runtime */
+	CHROME_IS_COMMUNICATION,
+	CHROME_IS_GRAPH, /* of databases alone */
 };
 
 struct chrome_event {

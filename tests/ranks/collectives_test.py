@@ -175,6 +175,29 @@ class Nccl(Case):
                     self.assertGreaterEqual(row["hidden_ns"], 1.9e6)
 
 
+class Running(Case):
+    def test_summaries_during_the_run(self):
+        """--summary-every: a comparison of a running job, from its summary alone."""
+        command = " ".join([nccl_host, nccl_plugin, "6", "250", "20"])
+        job = subprocess.Popen([dwell, "run", "--summary-every", "1s", "-o", self.trace, "--", "sh", "-c",
+                                f"RANK=0 {command} & RANK=1 {command}; wait"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, env=environment(WORLD_SIZE="2"))
+        seen = set()
+        while job.poll() is None:
+            said = subprocess.run([dwell, "ranks", "--format", "json", self.trace + ".sum"], capture_output=True,
+                                  text=True, check=False)
+            self.assertEqual(said.returncode, 0 if seen else said.returncode, said.stderr)
+            if not said.returncode:
+                view = json.loads(said.stdout)["views"][0]
+                seen.add(view["rows"][0][[column["name"] for column in view["columns"]].index("steps")])
+            time.sleep(.1)
+        self.assertEqual(job.returncode, 0)
+        self.assertGreaterEqual(len(seen), 2, seen)
+        steps = [row["steps"] for row in self.tables(self.trace + ".sum")["ranks"]]
+        self.assertGreaterEqual(min(steps), max(seen))
+        self.assertEqual(steps, [row["steps"] for row in self.tables()["ranks"]])
+
+
 def can_unshare():
     command = ["unshare", "--uts", "--time", "--fork", "hostname", "node9"]
     return shutil.which("unshare") and not subprocess.run(command, capture_output=True, check=False).returncode
@@ -235,7 +258,7 @@ class Launchers(Case):
 def main():
     suite = unittest.TestSuite()
     chosen = sys.argv[5:]
-    for case in (Mpi, Nccl, Nodes, Launchers):
+    for case in (Mpi, Nccl, Running, Nodes, Launchers):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not chosen or any(part in test.id() for part in chosen):
                 suite.addTest(test)

@@ -8,6 +8,7 @@ was slowed, by how much and where, and must name none where none was. Summaries 
 bytes in whatever order they are merged, and refuse damage. The last line is "N passed, N failed, N
 skipped".
 """
+import gzip
 import itertools
 import json
 import os
@@ -283,6 +284,22 @@ class Mpi(Case):
         for processes in (1, 2, 3, 5):
             with self.subTest(processes=processes):
                 self.assertEqual(self.mpirun(processes, "--format", "json", *files).stdout, want)
+
+    def test_compressed_traces_and_summaries(self):
+        files = self.make(4, 40, "slow", 2, "data", 20, "collectives", 100)
+        exported = []
+        for i, file in enumerate(files):
+            exported.append(self.path(f"{i}.json.gz"))
+            run(dwell, "export", "--format", "chrome", "-o", self.path("json"), file)
+            with open(self.path("json"), "rb") as json_file, gzip.open(exported[-1], "wb") as compressed:
+                compressed.write(json_file.read())
+        self.summarize(files[1:2], "sum")
+        for given in (exported, [files[0], self.path("sum"), *files[2:]]):
+            want = run(dwell, "ranks", "--format", "json", *given).stdout
+            (row,) = self.slow(self.compare(given))
+            self.assertEqual((row["rank"], row["part"]), (2, "data"))
+            self.assertAlmostEqual(row["part_excess_ns"], STEP_MS * .2e6, delta=STEP_MS * .02e6)
+            self.assertEqual(self.mpirun(2, "--format", "json", *given).stdout, want)
 
     def test_a_damaged_file_ends_all(self):
         files = self.make(4, 30)

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""How long dwell takes to compare many ranks: of traces, with several processes of MPI, and of summaries.
+
+usage: ranks.py BUILD FOLDER make TRACE [RANKS]    makes traces of 10 MB each in FOLDER, like those of TRACE
+       ranks.py BUILD FOLDER ranks [RANKS...]      compares so many ranks, in one process and on all cores
+       ranks.py BUILD FOLDER mpi [RANKS [ROUNDS]]  one MPI process and two, in turns
+       ranks.py BUILD FOLDER summaries TRACE [COUNT]  makes summaries like that of a rank of TRACE, and compares
+                                                   them
+
+TRACE is of several ranks, such as those of examples/pytorch/ddp_ranks.py. Files are read once before each
+measurement, so that they are in the page cache. Each line has the time, the processor time of all processes,
+the memory of the largest one, faults that read from the disk, and which share of the processors other programs
+used meanwhile: a line with more than some percent of that, or with such faults, measures those too.
+"""
+import glob
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
+
+
+def busy_seconds():
+    """Of all processors together, since the machine started."""
+    with open("/proc/stat", encoding="ascii") as file:
+        fields = [int(field) for field in file.readline().split()[1:]]
+    return (sum(fields[:8]) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(what, command, quiet=False):
+    """Runs a command, prints a line and returns the seconds that it took."""
+    busy, began = busy_seconds(), time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          env=dict(os.environ, OMPI_MCA_btl_vader_single_copy_mechanism="none")) as process:
+        said = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    took = time.monotonic() - began
+    used = usage.ru_utime + usage.ru_stime
+    others = max(0, busy_seconds() - busy - used) / took / os.cpu_count()
+    if process.returncode:
+        sys.exit(f"{command[0]}: exit status {process.returncode}: {said.decode()}")
+    if not quiet:
+        print(f"{what:34} {took:6.2f} s  processors {used:6.2f} s  {usage.ru_maxrss >> 10:4} MB  "
+              f"faults {usage.ru_majflt:4}  others {others:5.1%}", flush=True)
+    return took
+
+
+def read(files):
+    """Reads files, so that they are in the page cache."""
+    for path in files:
+        with open(path, "rb", buffering=0) as file:
+            while file.read(1 << 20):
+                pass
+
+
+def traces(folder, count):
+    files = sorted(glob.glob(os.path.join(folder, "rank-*.dwell")))[:count]
+    if len(files) < count:
+        sys.exit(f"{folder} has {len(files)} traces instead of {count}: make them first")
+    read(files)
+    return files
+
+
+def make(build, folder, trace, ranks="1024"):
+    os.makedirs(folder, exist_ok=True)
+    subprocess.run([os.path.join(build, "tests/ranks/make_ranks"), folder, ranks, "2080", "like", trace, "collectives",
+                    "1052672", "slow", str(int(ranks) * 2 // 5), "forward", "20", "hosts", "8"], check=True)
+    size = sum(os.path.getsize(path) for path in traces(folder, int(ranks)))
+    print(f"{ranks} traces of {size / int(ranks) / 1e6:.1f} MB")
+
+
+def ranks(build, folder, *counts):
+    dwell = os.path.join(build, "dwell")
+    for count in counts or ("64", "256", "1024"):
+        files = traces(folder, int(count))
+        measure(f"{count} ranks, one processor", ["taskset", "-c", "0", dwell, "ranks", *files])
+        measure(f"{count} ranks, all processors", [dwell, "ranks", *files])
+
+
+def mpi(build, folder, count="64", rounds="5"):
+    files, took = traces(folder, int(count)), ([], [])
+    for _ in range(int(rounds)):
+        for processes in (1, 2):
+            took[processes - 1].append(measure(
+                f"{count} ranks, {processes} of MPI",
+                [*MPIRUN, str(processes), os.path.join(build, "dwell"), "ranks", "--mpi", *files]))
+    ratios = sorted(one / two for one, two in zip(*took))
+    print(f"medians {statistics.median(took[0]):.2f} s and {statistics.median(took[1]):.2f} s; of the pairs two "
+          f"processes are {statistics.median(ratios):.2f} times as fast ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+
+
+def summaries(build, folder, trace, count="100000"):
+    dwell, many = os.path.join(build, "dwell"), os.path.join(folder, "summaries")
+    if not os.path.isdir(many):
+        subprocess.run([dwell, "summarize", trace, "-o", many + ".sum"], check=True)
+        os.mkdir(many)
+        subprocess.run([os.path.join(build, "tests/ranks/copy_summaries"), many + ".sum", many, count], check=True)
+    os.chdir(many)
+    files = sorted(os.listdir("."))
+    read(files)
+    measure(f"{len(files)} summaries, one processor", ["taskset", "-c", "0", dwell, "ranks", *files])
+    measure(f"{len(files)} summaries, all processors", [dwell, "ranks", *files])
+
+
+def main(arguments):
+    parts = {"make": make, "ranks": ranks, "mpi": mpi, "summaries": summaries}
+    if len(arguments) < 3 or arguments[2] not in parts:
+        sys.exit(__doc__)
+    if arguments[2] == "mpi" and not shutil.which("mpirun"):
+        sys.exit("mpirun is missing: Debian's package openmpi-bin")
+    parts[arguments[2]](os.path.abspath(arguments[0]), os.path.abspath(arguments[1]), *arguments[3:])
+
+
+main(sys.argv[1:])
