@@ -201,10 +201,11 @@ static void memory_put_peak(struct dw_facts_work *work, const struct dw_memory_p
 /* ---- the size of the input ------------------------------------------------------------------ */
 
 #define LEAST_SIZED 20u   /* steps */
-#define LEAST_SPREAD 0.2  /* of the most memory of a step, from small to large steps */
+#define LEAST_SPREAD 0.2  /* of the largest activation, from small to large steps */
 
 struct sized {
 	double bytes, ns;
+	double distance; /* from the line through all of them */
 };
 
 static int memory_compare_sized(const void *left, const void *right)
@@ -214,8 +215,8 @@ static int memory_compare_sized(const void *left, const void *right)
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* The squared correlation of two columns. */
-static double memory_correlation(const struct sized *sized, size_t count)
+/* The squared correlation of the sizes and durations. `line`: the line through them. */
+static double memory_correlation(const struct sized *sized, size_t count, double line[2])
 {
 	double n = (double)count, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
 
@@ -230,50 +231,127 @@ static double memory_correlation(const struct sized *sized, size_t count)
 		yy += dy * dy;
 		xy += dx * dy;
 	}
+	line[1] = xx > 0 ? xy / xx : 0;
+	line[0] = y - line[1] * x;
 	return xx > 0 && yy > 0 && xy > 0 ? xy * xy / (xx * yy) : 0;
 }
 
-/* The most memory for activations and temporaries of each step, with the step's duration. Warm-up
- * steps are left out. */
-static size_t memory_size_steps(struct dw_facts_work *work, const struct dw_memory_pool *pool,
+static int memory_compare_distances(const void *left, const void *right)
+{
+	const struct sized *a = left, *b = right;
+
+	return (a->distance > b->distance) - (a->distance < b->distance);
+}
+
+/* The same without the steps, one in fifty, that are farthest from the line: the first step with a larger input
+ * takes longer than others of its size. Changes the order of the steps. */
+static double memory_correlation_of_most(struct sized *sized, size_t count)
+{
+	double line[2], all = memory_correlation(sized, count, line);
+
+	for (size_t i = 0; i < count; i++)
+		sized[i].distance = fabs(sized[i].ns - line[0] - line[1] * sized[i].bytes);
+	qsort(sized, count, sizeof *sized, memory_compare_distances);
+	return fmax(all, memory_correlation(sized, count - count / 50 - 1, line));
+}
+
+/* A step's duration without waits for a CPU: these do not come from its input. */
+static double memory_length(const struct dw_facts_work *work, size_t s)
+{
+	const struct dw_usage_of *usage = &work->usages[s];
+	double length = (double)(work->all[s].end_ns - work->all[s].start_ns);
+
+	if (!work->delay_known || !(usage->wall_ns > 0))
+		return length;
+	return length * fmax(0, 1 - usage->delay_ns / usage->wall_ns);
+}
+
+/* The largest activation of each step, with the step's duration. It grows with the input; what a step
+ * computes twice, or once in a while, makes more of them and no larger ones. Warm-up steps are left out. */
+static size_t memory_size_steps(struct dw_facts_work *work, const struct dw_memory *memory,
                                 struct sized *sized)
 {
 	size_t count = 0, at = 0;
 
 	for (size_t s = 0; s < work->loop->count; s++) {
 		const struct dw_step *step = &work->all[s];
-		double most = 0;
+		const struct dw_memory_of_step *of;
 
-		while (at < pool->point_count && pool->points[at].ns < step->start_ns)
+		while (at < memory->step_count && (memory->steps[at].thread != step->thread ||
+		                                   memory->steps[at].start_ns < step->start_ns))
 			at++;
-		for (; at < pool->point_count && pool->points[at].ns < step->end_ns; at++)
-			most = fmax(most, (double)pool->points[at].bytes[DW_MEMORY_ACTIVATION] +
-			                      (double)pool->points[at].bytes[DW_MEMORY_TEMPORARY]);
-		if (most > 0 && work->roles[s] & (DW_ROLE_STEADY | DW_ROLE_OUTLIER))
-			sized[count++] = (struct sized){ most, (double)(step->end_ns - step->start_ns) };
+		of = memory->steps + at;
+		if (at < memory->step_count && of->start_ns == step->start_ns && of->largest_bytes > 0 &&
+		    work->roles[s] & (DW_ROLE_STEADY | DW_ROLE_OUTLIER))
+			sized[count++] = (struct sized){ (double)of->largest_bytes, memory_length(work, s), 0 };
 	}
 	return count;
 }
 
-static void memory_put_variation(struct dw_facts_work *work, const struct dw_memory_pool *pool)
+/* The sum of squared deviations of `count` sizes from their mean, by the sums of them and of their squares. */
+static double memory_scatter(double sum, double squares, double count)
+{
+	return fmax(0, squares - sum * sum / count);
+}
+
+/* The least sum of squared deviations from two levels, before and after a step. */
+static double memory_scatter_of_levels(const struct sized *sized, size_t count, double sum, double squares)
+{
+	double before = 0, before_squares = 0, least = INFINITY;
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		before += sized[i].bytes;
+		before_squares += sized[i].bytes * sized[i].bytes;
+		least = fmin(least, memory_scatter(before, before_squares, (double)(i + 1)) +
+		                        memory_scatter(sum - before, squares - before_squares,
+		                                       (double)(count - i - 1)));
+	}
+	return least;
+}
+
+#define LEAST_LINEAR 0.8  /* of the variance of the sizes: they lie on a line */
+
+/* By how much the sizes grow from the first step to the last, if they grow from step to step: they lie on a
+ * line, and closer to it than to two levels. A part of their mean. */
+static double memory_trend(const struct sized *sized, size_t count)
+{
+	double n = (double)count, sum = 0, squares = 0, along = 0, all, steps, slope, left;
+
+	for (size_t i = 0; i < count; i++) {
+		sum += sized[i].bytes;
+		squares += sized[i].bytes * sized[i].bytes;
+		along += sized[i].bytes * ((double)i - (n - 1) / 2);
+	}
+	all = memory_scatter(sum, squares, n);
+	steps = n * (n * n - 1) / 12;
+	slope = along / steps;
+	left = all - slope * along;
+	if (!(all > 0) || left > (1 - LEAST_LINEAR) * all ||
+	    left >= memory_scatter_of_levels(sized, count, sum, squares))
+		return 0;
+	return slope * (n - 1) / (sum / n);
+}
+
+static void memory_put_variation(struct dw_facts_work *work, const struct dw_memory *memory)
 {
 	struct sized *sized = calloc(work->loop->count + 1, sizeof *sized);
-	size_t count = sized ? memory_size_steps(work, pool, sized) : 0;
-	double part;
+	size_t count = sized ? memory_size_steps(work, memory, sized) : 0;
+	double part, trend;
 
 	work->failed |= !sized;
 	if (count < LEAST_SIZED || 2 * count < work->loop->count) {
-		dw_fact_miss(work, DW_FACT_INPUT_VARIATION,
-		             count < LEAST_SIZED ? "there are too few steps"
-		                                 : "there are too many steps: report some of them with --steps");
+		dw_fact_miss(work, DW_FACT_INPUT_VARIATION, "there are too few steps with activations");
+		dw_fact_miss(work, DW_FACT_INPUT_TREND, "there are too few steps with activations");
 		free(sized);
 		return;
 	}
-	part = memory_correlation(sized, count);
+	trend = memory_trend(sized, count);
+	part = memory_correlation_of_most(sized, count);
 	qsort(sized, count, sizeof *sized, memory_compare_sized);
 	if (sized[count - 1 - count / 50].bytes < (1 + LEAST_SPREAD) * sized[count / 50].bytes)
 		part = 0;
 	dw_fact_set_share(work, DW_FACT_INPUT_VARIATION, part, 1, count);
+	dw_fact_set(work, DW_FACT_INPUT_TREND, trend, count);
 	free(sized);
 }
 
@@ -294,13 +372,14 @@ void dw_facts_of_memory(struct dw_facts_work *work)
 			if (id != DW_FACT_MEMORY_ALLOCATOR) /* of operators */
 				dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
 		dw_fact_miss(work, DW_FACT_INPUT_VARIATION, NO_MEMORY);
+		dw_fact_miss(work, DW_FACT_INPUT_TREND, NO_MEMORY);
 		return;
 	}
 	memory_put_peak(work, pool);
 	memory_put_growth(work, pool);
 	memory_put_kinds(work, pool);
 	memory_put_kept(work, pool);
-	memory_put_variation(work, pool);
+	memory_put_variation(work, memory);
 	dw_fact_set(work, DW_FACT_MEMORY_TEMPORARIES,
 	            (double)pool->kinds[DW_MEMORY_TEMPORARY].allocated_bytes / steps, 1);
 	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATIONS, (double)pool->all.allocations / steps, 1);

@@ -261,6 +261,21 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 
 /* ---- the steady steps ------------------------------------------------------------------------ */
 
+/* What steps take beyond the median one. */
+static void steady_put_above(struct dw_facts_work *work, double median)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++) {
+		if (!(work->roles[i] & (DW_ROLE_STEADY | DW_ROLE_OUTLIER)))
+			continue;
+		sum += fmax(0, steady_length(&work->all[i]) - median);
+		count++;
+	}
+	dw_fact_set_share(work, DW_FACT_STEP_EXCESS, sum, work->loop_ns, count);
+}
+
 static void steady_put_lengths(struct dw_facts_work *work, size_t counted)
 {
 	size_t count = work->steady_count;
@@ -279,6 +294,7 @@ static void steady_put_lengths(struct dw_facts_work *work, size_t counted)
 	                  work->values[(size_t)(0.95 * (double)(count - 1) + 0.5)] -
 	                      work->values[(size_t)(0.05 * (double)(count - 1) + 0.5)],
 	                  median, count);
+	steady_put_above(work, median);
 }
 
 static void steady_put_mean(struct dw_facts_work *work)

@@ -88,11 +88,17 @@ static inline bool dw_case_waits_in_all_steps(const struct dw_rule_case *at)
 	           DW_CASE_WAITS && dw_case_has(at, DW_FACT_STEP_IDLE_SLOW);
 }
 
+/* loop.c: whether steps get slower as the run goes on; whether the size of the input makes steps long. */
+bool dw_case_drifts(const struct dw_rule_case *at);
+bool dw_case_sizes_vary(const struct dw_rule_case *at);
+
 /* loop.c: the part of the waits for files that belongs to checkpoints, as a part of the loop. */
 double dw_case_files_of_checkpoints(const struct dw_rule_case *at);
 
 /* machine.c: the time of page faults between the steps, as a part of the loop. */
 double dw_case_faults_between(const struct dw_rule_case *at);
+/* machine.c: the time of page faults in the steps, as a part of a step, if it counts. */
+double dw_case_faults_in_steps(const struct dw_rule_case *at);
 
 /* host.c: whether the interpreter takes a part of the time that counts; whether steps with a new shape are long because of it;
  * whether there are so many small operators between the steps that the rule about these reports them. */

@@ -12,10 +12,10 @@
 #define HOST_CALL_NS 10e3
 #define HOST_SMALL_COUNT 100
 #define HOST_SMALL_SHARE 0.45
-#define HOST_MANY_COUNT 1000 /* a network of some dozens of layers calls 300 to 800 operators a step */
+#define HOST_MANY_COUNT 2000 /* a network of some dozens of layers calls 300 to 1200 operators a step */
 #define HOST_MOST 0.5        /* of the operators: with more of an optimizer, none are reported */
 #define HOST_OPTIMIZER 0.15  /* of a step: then a rule about the optimizer reports all of it */
-#define HOST_EMPTY_NS 1.5e3  /* an operator that takes no longer computes next to nothing */
+#define HOST_EMPTY_NS 1.2e3  /* an operator that takes no longer computes next to nothing */
 
 /* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
 static enum dw_rule_whole host_whole(double outside)
@@ -87,9 +87,25 @@ static double host_in_python(const struct dw_rule_case *at)
 	return fmax(fmax(files, logging), host_work_for_waits(at)) + host_in_slow_steps(at, "python");
 }
 
+/* The work for the waits between two lines is that of waiting for files, if these are the lines. */
+static double host_work_for_files(const struct dw_rule_case *at)
+{
+	const struct dw_fact *file = dw_case_fact(at, DW_FACT_WAIT_FILE);
+	const struct dw_fact *place = dw_case_fact(at, DW_FACT_PLACES_LARGEST);
+
+	if (dw_case_has(at, DW_FACT_TRACE_FUNCTIONS) || dw_case_files_of_checkpoints(at) > 0 || !file->where || !place->where ||
+	    strcmp(file->where, place->where) != 0)
+		return 0;
+	return host_work_for_waits(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY));
+}
+
 static struct dw_amount host_share_file(const struct dw_rule_case *at)
 {
-	return dw_amount_less(dw_case_amount(at, DW_FACT_WAIT_FILE), dw_case_files_of_checkpoints(at));
+	double work = host_work_for_files(at);
+
+	return dw_amount_less(dw_amount_plus(dw_case_amount(at, DW_FACT_WAIT_FILE),
+	                                     (struct dw_amount){ work, work, work }),
+	                      dw_case_files_of_checkpoints(at));
 }
 
 static struct dw_amount host_share_python(const struct dw_rule_case *at)
@@ -422,7 +438,8 @@ const struct dw_rule dw_rules_host[] = {
 		.share = host_share_file,
 		.threshold = 0.05,
 		.reason = "Time in functions that read, write and flush, if functions were recorded, or in "
-		          "which a file blocked the main thread. Without what belongs to checkpoints. A pipe or a socket is the answer of another "
+		          "which a file blocked the main thread. What the thread runs between the same two lines is the work for the wait, if it "
+		          "waits there for a third of the time. Without what belongs to checkpoints. A pipe or a socket is the answer of another "
 		          "program: then the program is idle.",
 		.statement = "Reading or writing files {takes} {share} {of}[, most of it in {wait.file:name}]"
 		             "{wait.file:where}.",
@@ -576,8 +593,8 @@ const struct dw_rule dw_rules_host[] = {
 		                       DW_FACT_STEP_WALL),
 		.share = host_share_calls,
 		.threshold = 0.10,
-		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 1000 "
-		          "operators a step of less than 1.5 us each on average, as a loop over rows has them, "
+		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 2000 "
+		          "operators a step of less than 1.2 us each on average, as a loop over rows has them, "
 		          "or 100 of less than 20 us that take 45% of it, close to each other, of the step's "
 		          "own thread and without those of the data set. A deep network has thousands of "
 		          "small operators too: they take longer, and a smaller share. Of the time between "

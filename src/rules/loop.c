@@ -7,6 +7,7 @@
 
 #define LOOP_SHARED 0.15 /* of the CPUs for others, or of a step without a CPU */
 #define LOOP_VARIES 0.7  /* of the spread of steps */
+#define LOOP_SPREAD 0.3  /* of the median step: this spread */
 
 static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside,
                                  enum dw_fact_id outside)
@@ -70,6 +71,34 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 	         dw_case_value(at, DW_FACT_LOOP_GAP) - fmax(0, other_ns) >= LOOP_EACH * each_ns);
 }
 
+#define LOOP_BACKWARD 3.0  /* times the forward: what a backward takes at most */
+
+/* Operators between the steps that belong to the forward: it begins with the call of a module, and the program
+ * may compute much of it before, with functions. The backward shows how much: it differentiates all of it. */
+static double loop_forward_before(const struct dw_rule_case *at)
+{
+	double forward = dw_case_part(at, DW_FACT_STEP_FORWARD_ALL);
+	double backward = dw_case_part(at, DW_FACT_STEP_BACKWARD_ALL);
+	double known = forward + dw_case_part(at, DW_FACT_STEP_OPERATORS);
+
+	if (!dw_case_has(at, DW_FACT_TRACE_TORCH) || backward <= LOOP_BACKWARD * known)
+		return 0;
+	return (backward - known) * dw_case_part(at, DW_FACT_LOOP_STEPS);
+}
+
+#define LOOP_FAULTS 0.33 /* of the operators between the steps: touching new memory is their work */
+
+/* Operators between the steps that page-faults does not report, and that are no forward. */
+static double loop_operators_between(const struct dw_rule_case *at)
+{
+	double all = dw_case_part(at, DW_FACT_LOOP_OPERATORS);
+	double faults = dw_case_faults_between(at);
+
+	if (faults >= LOOP_FAULTS * all)
+		return 0;
+	return fmax(0, all - faults - loop_forward_before(at));
+}
+
 #define LOOP_CALL_NS 10e3 /* the interpreter's time for an operator's call, at most */
 
 /* Time between the steps that is neither Python nor a wait nor small operators: these have rules of their
@@ -82,13 +111,11 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	double calls_ns = dw_case_part(at, DW_FACT_LOOP_CALLS) * LOOP_CALL_NS;
 
 	if (!dw_case_calls_between_are_small(at))
-		share += dw_case_part(at, DW_FACT_LOOP_OPERATORS);
+		share += loop_operators_between(at);
 	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
 		share += python;
 	else if (!dw_case_is_python(at) && !dw_case_calls_between_are_small(at))
 		share += fmin(python, calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP));
-
-	share = fmax(0, share - dw_case_faults_between(at));
 	return (struct dw_amount){ share, share, share };
 }
 
@@ -143,17 +170,25 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 &&
 	       !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
 	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
-	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at) &&
-	         !(dw_case_value(at, DW_FACT_INPUT_VARIATION) >= LOOP_VARIES)) &&
+	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at)) &&
+	       !dw_case_sizes_vary(at) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 &&
 	         dw_case_shapes_are_new(at));
 }
 
-#define LOOP_CHANGE 0.10     /* of a step: a smaller change is not reported */
+#define LOOP_CHANGE 0.15     /* of a step: memory and caches that others use change steps by a tenth */
 #define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
 #define LOOP_PACE_LARGE 0.75 /* no processor's clock changes so much */
 #define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
+#define LOOP_WAITS 0.25      /* of the CPUs for others: what the program waits for has to wait too */
+#define LOOP_GROWS 0.10      /* of the size of the input over the run */
+
+/* The input grows from step to step, and no machine's clock does that. */
+static bool loop_input_grows(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_INPUT_TREND) >= LOOP_GROWS;
+}
 
 /* Other programs that use the CPU also change the durations of steps, and so does the processor's
  * clock: then all parts of a step change alike. */
@@ -163,7 +198,7 @@ static bool loop_pace_is_own(const struct dw_rule_case *at, double change)
 
 	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
 	       !(loop_ns < LOOP_PACE_NS) && !(change < dw_case_value(at, DW_FACT_CPU_DELAY)) &&
-	       !(dw_case_value(at, DW_FACT_DRIFT_OWN) < LOOP_PACE_OWN &&
+	       !(dw_case_value(at, DW_FACT_DRIFT_OWN) < LOOP_PACE_OWN && !loop_input_grows(at) &&
 	         !(change >= LOOP_PACE_LARGE && !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= LOOP_SHARED)));
 }
 
@@ -173,21 +208,39 @@ static bool loop_pace_is_reported(const struct dw_rule_case *at, enum dw_fact_id
 {
 	const char *note = dw_case_fact(at, change)->note;
 
-	return note && ((strcmp(note, "data") == 0 && dw_case_has(at, DW_FACT_LOADER_WORKERS)) ||
+	return note && ((strcmp(note, "idle") == 0 && dw_case_value(at, DW_FACT_CPU_OTHERS) >= LOOP_WAITS) ||
+	                (strcmp(note, "data") == 0 && dw_case_has(at, DW_FACT_LOADER_WORKERS)) ||
 	                (strcmp(note, "communication") == 0 &&
 	                 dw_case_value(at, DW_FACT_RUN_RANKS) > 1));
 }
 
 static bool loop_changes(const struct dw_rule_case *at)
 {
-	return !loop_pace_is_reported(at, DW_FACT_DRIFT_CHANGE) &&
+	return !loop_pace_is_reported(at, DW_FACT_DRIFT_CHANGE) && !loop_input_grows(at) &&
 	       loop_pace_is_own(at, dw_case_value(at, DW_FACT_DRIFT_CHANGE));
+}
+
+/* The trend; if the input grows from step to step, also a change that looks like one of levels. */
+static enum dw_fact_id loop_trend(const struct dw_rule_case *at)
+{
+	return loop_input_grows(at) && !(dw_case_value(at, DW_FACT_DRIFT_SLOPE) > 0) ? DW_FACT_DRIFT_CHANGE
+	                                                                             : DW_FACT_DRIFT_SLOPE;
+}
+
+static struct dw_amount loop_share_drift(const struct dw_rule_case *at)
+{
+	return dw_case_amount(at, loop_trend(at));
 }
 
 static bool loop_drifts(const struct dw_rule_case *at)
 {
-	return !loop_pace_is_reported(at, DW_FACT_DRIFT_SLOPE) &&
-	       loop_pace_is_own(at, dw_case_value(at, DW_FACT_DRIFT_SLOPE));
+	return !loop_pace_is_reported(at, loop_trend(at)) &&
+	       loop_pace_is_own(at, dw_case_value(at, loop_trend(at)));
+}
+
+bool dw_case_drifts(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, loop_trend(at)) >= LOOP_CHANGE && loop_drifts(at);
 }
 
 /* The gain over a run in which every step is as long as the first: on average half of the slope. */
@@ -200,9 +253,15 @@ static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 /* Where steps change at one point, or with time, that makes the spread: to group inputs does not help. */
 static bool loop_varies(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_STEP_SPREAD) >= 0.3 &&
+	return dw_case_value(at, DW_FACT_INPUT_VARIATION) >= LOOP_VARIES &&
+	       dw_case_value(at, DW_FACT_STEP_SPREAD) >= LOOP_SPREAD &&
 	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) >= LOOP_CHANGE && loop_changes(at)) &&
-	       !(dw_case_value(at, DW_FACT_DRIFT_SLOPE) >= LOOP_CHANGE && loop_drifts(at));
+	       !dw_case_drifts(at);
+}
+
+bool dw_case_sizes_vary(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_STEP_EXCESS) >= DW_RULE_DEADBAND && loop_varies(at);
 }
 
 static bool loop_warms_up(const struct dw_rule_case *at)
@@ -304,7 +363,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.10,
 		.reason = "Evaluation, checkpoints, logging, data, Python, page faults and waits between the "
 		          "steps have rules of their own; the rest is usually metrics or preparation. To make "
-		          "the input takes nearly a tenth of the loop of a small model. It is ranked as work.",
+		          "the input takes nearly a tenth of the loop of a small model. Not operators that spend a third of "
+		          "their time on page faults; nor, if backward takes three times what forward takes, those "
+		          "that it must have differentiated. It is ranked as work.",
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program "
 		             "{loop.named}][ (most of it {loop.named:name})][?loop.unnamed: , in no range "
@@ -347,7 +408,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.group = DW_RULE_PACE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE),
-		.threshold = 0.10,
+		.threshold = 0.15,
 		.reason = "At least 40 steady steps and half a second, and a difference of at least the share "
 		          "of the time in which the steps' thread waits for a CPU: other programs change the "
 		          "pace too. One part of the step must change more than the others: the processor's "
@@ -369,15 +430,19 @@ const struct dw_rule dw_rules_loop[] = {
 		.group = DW_RULE_PACE,
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
-		.threshold = 0.10,
+		.share = loop_share_drift,
+		.threshold = 0.15,
 		.reason = "A trend over at least 40 steady steps and half a second that chance does not "
 		          "explain, of at least the share of the time in which the steps' thread waits for a "
 		          "CPU: other programs change the pace too. One part of the step must change more "
-		          "than the others: the processor's clock changes all of them alike, and never by 75%.",
+		          "than the others: the processor's clock changes all of them alike, and never by 75%. Or "
+		          "the largest activation of a step grows from step to step.",
 		.applies = loop_drifts,
 		.gain_ns = loop_gain_drift,
 		.statement = "Steps get slower: by {share} of the median from the first to the last"
-		             "[, most of it in {drift.slope:note}].",
+		             "[, most of it in {drift.slope:note}]"
+		             "[?input.trend: ; the largest activation grows by {input.trend}]"
+		             "[?memory.growth: ; memory grows by {memory.growth} with each step].",
 		.remedy = {
 			[DW_WORDS_ANY] = "something grows with the steps: a list that is walked, a graph that is "
 			                 "kept, a file that is written anew",
@@ -387,17 +452,18 @@ const struct dw_rule dw_rules_loop[] = {
 	{
 		.id = "input-size-variance",
 		.question = "Do slow steps have large inputs?",
-		.kind = DW_RULE_CHANCE,
-		.whole = DW_RULE_OF_STEP,
-		.needs = DW_RULE_NEEDS(DW_FACT_INPUT_VARIATION, DW_FACT_STEP_SPREAD),
-		.threshold = 0.7,
-		.reason = "The size of the input, as the memory that a step needs shows it, explains at least "
-		          "70% of the spread of the steps' durations, and the spread is at least 30% of the "
-		          "median. Not if steps change from one step on, or with time.",
+		.kind = DW_RULE_WORK,
+		.whole = DW_RULE_OF_LOOP,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_EXCESS, DW_FACT_INPUT_VARIATION, DW_FACT_STEP_SPREAD),
+		.threshold = 0.05,
+		.reason = "The size of the input, as the largest activation of a step shows it, explains at "
+		          "least 70% of the spread of the steps' durations, and the spread is at least 30% of the "
+		          "median. What a step computes beyond others makes more activations and no larger "
+		          "ones. Not if steps change from one step on, or with time. It is ranked as work.",
 		.applies = loop_varies,
 		.no_gain = true,
-		.statement = "The size of the input explains {input.variation} of the spread of the steps' "
-		             "durations ({step.spread} of the median).",
+		.statement = "Steps with large inputs {take} {share} {of} beyond the median step: the size of the "
+		             "input explains {input.variation} of the spread of their durations.",
 		.remedy = {
 			[DW_WORDS_ANY] = "batches of inputs of like size",
 			[DW_WORDS_PYTORCH] = "a sampler that groups samples of like length, so that less is padded",

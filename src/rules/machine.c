@@ -133,7 +133,8 @@ static double machine_faults(const struct dw_rule_case *at)
  * longer. */
 static struct dw_amount machine_share_faults_in_steps(const struct dw_rule_case *at)
 {
-	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP) *
+	/* Faults are a mean over the steps. Where a few are much longer, so are their faults. */
+	double step_ns = fmax(dw_case_whole_ns(at, DW_RULE_OF_STEP), dw_case_part(at, DW_FACT_STEP_MEAN)) *
 	                 fmax(0.1, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
 
 	return dw_amount_plus(
@@ -142,6 +143,13 @@ static struct dw_amount machine_share_faults_in_steps(const struct dw_rule_case 
 	                   dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR),
 	                                   MACHINE_INPUT_NS / step_ns)),
 	    dw_amount_times(dw_case_amount(at, DW_FACT_MEMORY_ALLOCATOR), 2));
+}
+
+double dw_case_faults_in_steps(const struct dw_rule_case *at)
+{
+	double share = machine_share_faults_in_steps(at).value;
+
+	return share >= DW_RULE_DEADBAND ? fmin(1, share) : 0;
 }
 
 static struct dw_amount machine_share_faults(const struct dw_rule_case *at)
@@ -227,7 +235,7 @@ const struct dw_rule dw_rules_machine[] = {
 	{
 		.id = "page-faults",
 		.question = "Does memory that is touched for the first time take time in every step?",
-		.kind = DW_RULE_CAUSE,
+		.kind = DW_RULE_WORK,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole_of = machine_whole_faults,
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_FAULTS_MINOR, DW_FACT_CPU_FAULTS_MAJOR),
@@ -237,7 +245,8 @@ const struct dw_rule dw_rules_machine[] = {
 		          "(1 us if it did not), each fault with input 100 us; as a share of the time without "
 		          "waits for a CPU. Faults between the steps count if they take a twentieth of the loop. The allocator's time counts twice, to allocate and to free. Not if "
 		          "workers are forked in each epoch: that makes pages fault too. Not if the loop waits "
-		          "longer for another thread, or for batches: the faults pass in that wait.",
+		          "longer for another thread, or for batches: the faults pass in that wait. It is ranked as "
+		          "work: memory must come from somewhere.",
 		.applies = machine_faults_are_own,
 		.number = machine_faults,
 		.statement = "{number} page faults a step {take} about {share} {of}: memory is "

@@ -7,9 +7,11 @@
 #define MEMORY_LARGE_BYTES (16 << 20) /* gradients of less are no concern on any machine */
 #define MEMORY_PEAK_BYTES (64 << 20)  /* any machine that trains has more than that to spare */
 
+/* What makes the steps slower as it grows is reported by its time. */
 static bool memory_grows(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_MEMORY_GROWTH) * dw_case_value(at, DW_FACT_STEP_COUNT) >=
+	return !dw_case_drifts(at) &&
+	       dw_case_value(at, DW_FACT_MEMORY_GROWTH) * dw_case_value(at, DW_FACT_STEP_COUNT) >=
 	       MEMORY_GROWTH_BYTES;
 }
 
@@ -56,7 +58,8 @@ const struct dw_rule dw_rules_memory[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GROWTH_SHARE, DW_FACT_MEMORY_GROWTH),
 		.threshold = 0.10,
 		.reason = "Growth over the steady steps of a tenth of the peak, and of 1 MiB or more in all. "
-		          "The first steps allocate what stays.",
+		          "The first steps allocate what stays. Not if steps get slower too: drift reports what "
+		          "grows then.",
 		.applies = memory_grows,
 		.no_gain = true,
 		.statement = "Memory grows by {memory.growth} with each step[ on {memory.peak:note}][, most of "

@@ -209,6 +209,19 @@ static uint32_t account_next_kind(struct dw_memory_account *account, uint32_t sy
 	return at < account->kind_count ? account->kinds[at] : dw_memory_kind_of(account, symbol);
 }
 
+/* Of steps of several threads that overlap, the block belongs to the first. */
+static void account_note_activation(struct dw_memory_account *account, uint64_t ticks, uint64_t bytes)
+{
+	struct dw_memory_in_step *step;
+
+	while (account->step_at < account->step_count && account->steps[account->step_at].end_ticks <= ticks)
+		account->step_at++;
+	step = account->steps + account->step_at;
+	if (account->step_at < account->step_count && step->start_ticks <= ticks &&
+	    bytes > step->result.largest_bytes)
+		step->result.largest_bytes = bytes;
+}
+
 static bool account_allocate(struct dw_memory_account *account, const struct dw_memory_event *event,
                              bool counts)
 {
@@ -239,6 +252,8 @@ static bool account_allocate(struct dw_memory_account *account, const struct dw_
 		device->kinds[kind].allocated_bytes += bytes;
 		holder->use.allocations++;
 		device->kinds[kind].allocations++;
+		if (kind == DW_MEMORY_ACTIVATION)
+			account_note_activation(account, event->ticks, bytes);
 	}
 	number = dw_live_add(&account->live, event->address, 0);
 	block = number == DW_MAP_NONE ? NULL : DW_GROW(&account->blocks, &account->block_capacity, number);
@@ -313,6 +328,37 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 
 /* ---- beginning and end --------------------------------------------------------------------- */
 
+static int account_compare_steps(const void *left, const void *right)
+{
+	const struct dw_memory_in_step *a = left, *b = right;
+
+	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
+}
+
+static bool account_find_steps(struct dw_memory_account *account)
+{
+	const struct dw_source *source = account->model->source;
+
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+		const struct dw_source_thread *thread = &source->threads[step->thread];
+		struct dw_memory_in_step *to;
+
+		if (thread->process != account->process)
+			continue;
+		to = DW_GROW(&account->steps, &account->step_capacity, account->step_count);
+		if (!to)
+			return false;
+		*to = (struct dw_memory_in_step){ step->start_ticks,
+			step->open ? UINT64_MAX : step->end_ticks,
+			{ .thread = step->thread, .start_ns = step->start_ns } };
+		account->step_count++;
+	}
+	if (account->step_count)
+		qsort(account->steps, account->step_count, sizeof *account->steps, account_compare_steps);
+	return true;
+}
+
 bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model,
                             uint32_t process)
 {
@@ -339,7 +385,7 @@ bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *
 	account->kind_by_symbol = calloc(model->symbol_count + 1, 1);
 	account->paths = (struct dw_call_paths){ .node_bytes = sizeof(struct dw_call_path),
 		.most = MOST_PATHS, .deepest = DEEPEST_PATH };
-	account->failed = !account->device_by_symbol || !account->kind_by_symbol ||
+	account->failed = !account->device_by_symbol || !account->kind_by_symbol || !account_find_steps(account) ||
 	                  dw_call_path_root(&account->paths, DW_NO_INDEX) != 0;
 	return !account->failed;
 }
@@ -377,6 +423,7 @@ void dw_memory_account_reset(struct dw_memory_account *account)
 	free(account->holders);
 	dw_map_reset(&account->by_path);
 	free(account->blocks);
+	free(account->steps);
 	dw_live_reset(&account->live);
 	dw_call_paths_reset(&account->paths);
 	memset(account, 0, sizeof *account);

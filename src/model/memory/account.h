@@ -45,6 +45,11 @@ struct dw_memory_block {
 	uint32_t holder, kind;
 };
 
+struct dw_memory_in_step {
+	uint64_t start_ticks, end_ticks;
+	struct dw_memory_of_step result;
+};
+
 #define DW_MEMORY_DEVICES 64u /* the last one is "other devices" */
 
 struct dw_memory_account {
@@ -66,6 +71,8 @@ struct dw_memory_account {
 	const struct dw_interval *interval;
 	uint64_t from_ticks, to_ticks; /* the time that the curve shows */
 	uint64_t bucket_ticks;
+	struct dw_memory_in_step *steps; /* in order of time; those before step_at have ended */
+	size_t step_count, step_capacity, step_at;
 	uint64_t unknown_frees, doubled;
 	bool failed;
 };

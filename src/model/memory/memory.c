@@ -418,6 +418,19 @@ static int memory_compare_pools(const void *left, const void *right)
 	return strcmp(a->device, b->device);
 }
 
+static bool memory_make_steps(struct dw_memory *memory, const struct pass *pass)
+{
+	size_t processes = pass->model->source->process_count, count = 0;
+
+	for (size_t i = 0; i < processes; i++)
+		count += pass->accounts[i].step_count;
+	memory->steps = dw_arena_alloc(&pass->model->arena, (count + 1) * sizeof *memory->steps);
+	for (size_t i = 0; memory->steps && i < processes; i++)
+		for (size_t at = 0; at < pass->accounts[i].step_count; at++)
+			memory->steps[memory->step_count++] = pass->accounts[i].steps[at].result;
+	return memory->steps != NULL;
+}
+
 static bool memory_make_pools(struct dw_memory *memory, const struct pass *pass)
 {
 	size_t processes = pass->model->source->process_count, most = 0;
@@ -450,7 +463,7 @@ static bool memory_compute(struct dw_model *model, const void *request, void *re
 
 	if (good)
 		dw_pool_run(processes, dw_pool_workers(processes), memory_walk_process, &pass);
-	good = good && !pass.failed && memory_make_pools(result, &pass) &&
+	good = good && !pass.failed && memory_make_pools(result, &pass) && memory_make_steps(result, &pass) &&
 	       dw_segments_put(&pass.plan, model);
 	dw_segments_plan_reset(&pass.plan);
 	for (size_t i = 0; pass.accounts && i < processes; i++)

@@ -87,9 +87,18 @@ struct dw_memory_pool {
 	size_t point_count;
 };
 
+/* The largest activation that was made in a step: it grows with the step's input. */
+struct dw_memory_of_step {
+	uint32_t thread;        /* index into the source's threads */
+	uint64_t start_ns;
+	uint64_t largest_bytes; /* 0: none was made */
+};
+
 struct dw_memory {
 	struct dw_memory_pool *pools; /* by peak, descending */
 	size_t pool_count;
+	struct dw_memory_of_step *steps; /* of all processes; of each in order of time */
+	size_t step_count;
 	uint64_t unknown_frees; /* of addresses whose allocation was not recorded or was lost */
 	uint64_t doubled;       /* allocations at a live address: the free between is missing */
 };

@@ -55,8 +55,8 @@ TEST(python_between_steps_is_not_hidden_by_the_calls_in_steps)
 }
 
 #define SMALL                                                                                    \
-	{ DW_FACT_OPERATORS_SMALL, 0.1 }, { DW_FACT_OPERATORS_SMALL_COUNT, 1200 },                      \
-	    { DW_FACT_OPERATORS_SMALL_MEAN, 1e3 }, { DW_FACT_OPERATORS_COUNT, 1300 }
+	{ DW_FACT_OPERATORS_SMALL, 0.1 }, { DW_FACT_OPERATORS_SMALL_COUNT, 2400 },                      \
+	    { DW_FACT_OPERATORS_SMALL_MEAN, 1e3 }, { DW_FACT_OPERATORS_COUNT, 2600 }
 
 TEST(python_while_the_thread_has_no_cpu_is_not_the_interpreters)
 {
@@ -141,8 +141,8 @@ TEST(operators_of_a_deep_network_are_not_small)
 	struct made at;
 
 	made_begin(&at, MADE(SMALL));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 1.4e3));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 1.6e3));
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 1.1e3));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 1.2e3));
 	made_set(&at, DW_FACT_OPERATORS_SMALL_MEAN, 3e3);
 	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL, 0.38));
 	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL, 0.42)); /* and 5% for calls */
@@ -185,13 +185,13 @@ TEST(small_operators_between_steps_are_small_operators)
 	made_end(&at);
 }
 
-TEST(small_operators_are_a_thousand_or_a_third_of_a_step)
+TEST(small_operators_are_two_thousand_or_a_third_of_a_step)
 {
 	struct made at;
 
 	made_begin(&at, MADE(SMALL));
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 1200));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 600));
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 2000));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 1900));
 	made_set(&at, DW_FACT_OPERATORS_SMALL, 0.6);
 	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 600));
 	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_COUNT, 60));
@@ -207,8 +207,8 @@ TEST(small_operators_of_an_optimizer_and_of_pieces_have_rules_of_their_own)
 	made_begin(&at, MADE(SMALL, { DW_FACT_OPERATORS_SMALL, 0.4 }));
 	made_set(&at, DW_FACT_STEP_OPTIMIZER_ALL, 0.3);
 	made_set(&at, DW_FACT_OPTIMIZER_FUSED, 1);
-	CHECK(made_fires(&at, "small-operators", DW_FACT_OPTIMIZER_COUNT, 100));
-	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPTIMIZER_COUNT, 900));
+	CHECK(made_fires(&at, "small-operators", DW_FACT_OPTIMIZER_COUNT, 200));
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPTIMIZER_COUNT, 1800));
 	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_GRAPH_BREAKS, 6));
 	CHECK(made_fires(&at, "small-operators", DW_FACT_OPERATORS_GRAPH_BREAKS, 0));
 	made_set(&at, DW_FACT_STEP_PYTHON, 0.3);
@@ -324,8 +324,8 @@ TEST(the_pace_is_the_programs_if_one_part_changes)
 
 	made_begin(&at, MADE({ DW_FACT_DRIFT_CHANGE, 0.3 }, { DW_FACT_DRIFT_CHANGE_STEP, 30 },
 	                     { DW_FACT_DRIFT_SLOPE, 0 }, { DW_FACT_DRIFT_OWN, 0.9 }, { DW_FACT_CPU_DELAY, 0 }));
-	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.09));
-	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.10));
+	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.14));
+	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.15));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, -0.3));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_OWN, 0.6)); /* the clock's */
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_OWN, 0.7));
@@ -375,8 +375,6 @@ TEST(slow_steps_of_the_machine_are_no_cause)
 	made_set(&at, DW_FACT_CPU_OTHERS, 0.2); /* beside other programs nearly all must be in one part */
 	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.7));
 	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.8));
-	made_set(&at, DW_FACT_INPUT_VARIATION, 0.9); /* unless inputs are larger */
-	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_OWN, 0.1));
 	made_end(&at);
 }
 
@@ -408,11 +406,10 @@ TEST(inputs_of_many_sizes_are_no_new_shapes)
 
 	made_begin(&at, MADE({ DW_FACT_OPERATORS_FIRST_SHAPES, 0.3 }, { DW_FACT_OPERATORS_NEW_SHAPES, 20 },
 	                     { DW_FACT_STEP_OUTLIERS, 9 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.3 },
-	                     { DW_FACT_STEP_OUTLIERS_OWN, 0.1 }, { DW_FACT_STEP_SPREAD, 0.8 }));
+	                     { DW_FACT_STEP_OUTLIERS_OWN, 0.1 }, { DW_FACT_STEP_SPREAD, 0.8 },
+	                     { DW_FACT_STEP_EXCESS, 0.4 }));
 	CHECK(made_fires(&at, "first-shapes", DW_FACT_INPUT_VARIATION, 0.85));
-	CHECK(!made_fires(&at, "slow-steps", DW_FACT_INPUT_VARIATION, 0.85));
 	CHECK(!made_fires(&at, "first-shapes", DW_FACT_INPUT_VARIATION, 0.95));
-	CHECK(made_fires(&at, "slow-steps", DW_FACT_INPUT_VARIATION, 0.95));
 	CHECK(made_fires(&at, "input-size-variance", DW_FACT_INPUT_VARIATION, 0.7));
 	CHECK(!made_fires(&at, "input-size-variance", DW_FACT_INPUT_VARIATION, 0.69));
 	made_end(&at);
