@@ -18,6 +18,7 @@
  *     layers N       forward consists of N layers, Net.0 and so on
  *     layer K        with slow, in forward: all of it in layer K
  *     inputs R P     each rank's data loading allocates 1 MiB a step, and rank R P percent more
+ *     activations R P  the same in forward instead of data loading
  *     between R P    rank R waits P percent of a step between each two steps
  *     lost R N       rank R lost N records, because the middle was overwritten
  *     job R          rank R and those after it are of another job
@@ -33,8 +34,8 @@
  * ranges and allocations, and so with the parts, operators and noise of that program. Only the collective in
  * which a rank waited longest is made anew: all ranks leave it together, after the last one has entered it,
  * and the transfer, which is the 5th percentile of the recorded times there. Ranks differ by no constant.
- * Percentages are of the mean recorded step. `noise`, `operators`, `layers`, `inputs`, `stop`, `hang` and
- * `between` have no effect.
+ * Percentages are of the mean recorded step. `noise`, `operators`, `layers`, `inputs`,
+ * `activations`, `stop`, `hang` and `between` have no effect.
  */
 #include <math.h>
 #include <stdio.h>
@@ -63,7 +64,7 @@ static struct {
 	double noise, clock;
 	int slow_rank, slow_part, once_rank, stop_rank, hang_rank;
 	unsigned once_step, stop_step, hang_step, lost;
-	int slow_layer, input_rank, lost_rank, job_rank, late_rank, between_rank;
+	int slow_layer, input_rank, input_part, lost_rank, job_rank, late_rank, between_rank;
 	double slow, once, input, late, between;
 } job = {
 	.operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1, .hang_rank = -1,
@@ -205,15 +206,15 @@ static void rank_layers(struct rank *rank, uint64_t ns)
 	rank->now = end;
 }
 
-/* Allocates the batch. Two batches are alive at a time. */
-static void rank_load(struct rank *rank, unsigned step)
+/* Allocates the batch, or activations. Those of two steps are alive at a time. */
+static void rank_allocate(struct rank *rank, unsigned part, unsigned step)
 {
 	double more = (int)rank->number == job.input_rank ? 1 + job.input / 100 : 1;
 	uint64_t block[2] = { (step % 2 + 1) << 20, (uint64_t)(INPUT_BYTES * more) };
 	uint32_t words[4];
 
 	memcpy(words, block, sizeof words);
-	dw_encode_begin(&rank->stream, rank->now, rank->inner[DATA]);
+	dw_encode_begin(&rank->stream, rank->now, rank->inner[part]);
 	if (step >= 2)
 		dw_encode_record(&rank->stream, rank->now, DW_FREE, rank->block, words, 2);
 	dw_encode_record(&rank->stream, rank->now, DW_ALLOC, rank->block, words, 4);
@@ -225,8 +226,8 @@ static void rank_part(struct rank *rank, unsigned part, unsigned step, uint64_t 
 	if (!ns)
 		return;
 	dw_encode_begin(&rank->stream, rank->now, rank->ops[part]);
-	if (part == DATA && job.input_rank >= 0)
-		rank_load(rank, step);
+	if ((int)part == job.input_part && job.input_rank >= 0)
+		rank_allocate(rank, part, step);
 	if (part == FORWARD && job.layers)
 		rank_layers(rank, ns);
 	else
@@ -509,7 +510,8 @@ static int take_options(int count, char **values)
 		} else if (strcmp(name, "hang") == 0 && i + 1 < count) {
 			job.hang_rank = atoi(value);
 			job.hang_step = (unsigned)atoi(values[++i]);
-		} else if (strcmp(name, "inputs") == 0 && i + 1 < count) {
+		} else if ((strcmp(name, "inputs") == 0 || strcmp(name, "activations") == 0) && i + 1 < count) {
+			job.input_part = *name == 'i' ? DATA : FORWARD;
 			job.input_rank = atoi(value);
 			job.input = atof(values[++i]);
 		} else if (strcmp(name, "like") == 0) {

@@ -97,6 +97,19 @@ class Comparison(Case):
         equal = run(dwell, "ranks", *self.make(4, 60, "inputs", 2, 3, name="b")).stdout
         self.assertNotIn("not balanced", equal)
 
+    def test_memory_that_differs(self):
+        files = self.make(4, 60, "activations", 2, 30)
+        peaks = [row["memory_peak_bytes"] for row in self.rows(self.compare(files)["ranks"])]
+        self.assertEqual(peaks, [2 * int((1.3 if rank == 2 else 1) * 2**20) for rank in range(4)])
+        self.summarize(files, "sum")
+        for given in (files, [self.path("sum")]):
+            text = run(dwell, "ranks", *given).stdout
+            self.assertIn("Memory is not balanced: rank 2 has 2.60 MiB at its peak, 30.0% more than the median rank.",
+                          text)
+            self.assertIn("Rank 2 allocates 1.30 MiB in each step, 30.0% more than the median rank: its inputs may be",
+                          text)
+        self.assertNotIn("not balanced", run(dwell, "ranks", *self.make(4, 60, "activations", 2, 8, name="b")).stdout)
+
     def test_stragglers(self):
         files = self.make(8, 120, "layers", 2, "slow", 5, "forward", 20, "layer", 1, "once", 2, 70, 900)
         view = json.loads(run(dwell, "report", "--view", "stragglers", "--format", "json", *files).stdout)["views"][0]
