@@ -7,12 +7,14 @@ usage: ranks.py BUILD FOLDER make TRACE [RANKS]    makes traces of 10 MB each in
        ranks.py BUILD FOLDER summaries TRACE [COUNT]  makes summaries like that of a rank of TRACE, and compares
                                                    them
 
-TRACE is of several ranks, such as those of examples/pytorch/ddp_ranks.py. Files are read once before each
-measurement, so that they are in the page cache. Each line has the time, the processor time of all processes,
+TRACE is of several ranks, such as those of examples/pytorch/ddp_ranks.py. Files are locked in the page cache
+while they are measured, or, if the user may not lock memory, read before. Each line has the time, the processor time of all processes,
 the memory of the largest one, faults that read from the disk, and which share of the processors other programs
 used meanwhile: a line with more than some percent of that, or with such faults, measures those too.
 """
+import ctypes
 import glob
+import mmap
 import os
 import shutil
 import statistics
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import time
 
+ready, alive = os.pipe(), os.pipe()
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
 
 
@@ -49,19 +52,41 @@ def measure(what, command, quiet=False):
     return took
 
 
-def read(files):
-    """Reads files, so that they are in the page cache."""
+def hold(files):
+    """Reads files, so that they are in the page cache, and locks them there until this program ends."""
+    if os.fork() == 0:  # the holder: what is locked must not count as memory of what is measured
+        try:
+            lock(files)
+            said = b"locked"
+        except OSError as error:
+            said = str(error).encode()
+        os.write(ready[1], said)
+        os.close(alive[1])
+        os.read(alive[0], 1)  # until the program that measures has ended
+        os._exit(0)
+    said = os.read(ready[0], 1000).decode()
+    if said != "locked":
+        sys.exit(said)
+
+
+def lock(files):
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
     for path in files:
         with open(path, "rb", buffering=0) as file:
             while file.read(1 << 20):
                 pass
+            length = ctypes.c_size_t(os.path.getsize(path))
+            at = libc.mmap(None, length, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), ctypes.c_long(0))
+            if at != ctypes.c_void_p(-1).value:
+                libc.mlock(ctypes.c_void_p(at), length)
 
 
 def traces(folder, count):
     files = sorted(glob.glob(os.path.join(folder, "rank-*.dwell")))[:count]
     if len(files) < count:
         sys.exit(f"{folder} has {len(files)} traces instead of {count}: make them first")
-    read(files)
+    hold(files)
     return files
 
 
@@ -101,7 +126,9 @@ def summaries(build, folder, trace, count="100000"):
         subprocess.run([os.path.join(build, "tests/ranks/copy_summaries"), many + ".sum", many, count], check=True)
     os.chdir(many)
     files = sorted(os.listdir("."))
-    read(files)
+    for name in files:
+        with open(name, "rb") as file:
+            file.read()
     measure(f"{len(files)} summaries, one processor", ["taskset", "-c", "0", dwell, "ranks", *files])
     measure(f"{len(files)} summaries, all processors", [dwell, "ranks", *files])
 
