@@ -100,9 +100,11 @@ int dw_span_walk(struct dw_page_spans *spans, const struct dw_page_window *windo
 		/* What is not read yet has no places, and would have to be read from the frontier on. */
 		if (to > spans->streams[i].next.chunk)
 			to = spans->streams[i].next.chunk;
-		if (from < to)
-			result = dw_model_events_between(spans->model, i, span_place(spans, i, from), to, NULL,
-			                                 each, context, error);
+		if (from >= to)
+			continue;
+		result = dw_model_events_between(spans->model, i, span_place(spans, i, from), to, NULL, each,
+		                                 context, error);
+		dw_source_release_chunks(&spans->source->streams[i], from, to);
 	}
 	return result;
 }
@@ -112,6 +114,7 @@ int dw_span_walk(struct dw_page_spans *spans, const struct dw_page_window *windo
 struct span_collect {
 	struct dw_page_spans *spans;
 	const struct dw_page_window *window;
+	uint64_t resolution_ns;
 	struct dw_span_rows *exact; /* by track: ranges that the index merged */
 	bool failed;
 };
@@ -133,7 +136,8 @@ static int span_take_short(void *context, const struct dw_event *event)
 	if (!dw_span_wants(collect->window, track))
 		return 0;
 	item.name = dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, event->symbol));
-	collect->failed |= !dw_span_rows_add(&collect->exact[track], event->depth, &item, 0);
+	collect->failed |= !dw_span_rows_add(&collect->exact[track], event->depth, &item,
+	                                     collect->resolution_ns);
 	return collect->failed;
 }
 
@@ -224,7 +228,7 @@ int dw_span_collect(struct dw_page_spans *spans, const struct dw_page_window *wi
                     uint64_t resolution_ns, struct dw_span_rows *tracks, bool exact,
                     struct dwell_error *error)
 {
-	struct span_collect collect = { spans, window, NULL, false };
+	struct span_collect collect = { spans, window, resolution_ns, NULL, false };
 	bool known = true;
 	int result = 0;
 

@@ -10,7 +10,9 @@
  * placeholder is added, one for each stream.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -19,7 +21,7 @@
 #include "format/device.h"
 #include "read/read.h"
 
-#define RELEASE_BLOCKS 1024u /* 64 MiB */
+#define AHEAD_BLOCKS 1024u /* 64 MiB */
 
 static int chunks_compare_u64(uint64_t a, uint64_t b)
 {
@@ -104,25 +106,42 @@ static void chunks_measure_device(struct dw_read_chunk *chunk)
 	chunk->data_bytes = DW_CHUNK_HEADER_BYTES + used;
 }
 
-/* Fills `chunk` from its header; false if the block is not a chunk. */
-static bool chunks_check(struct dw_read_file *file, uint32_t block, struct dw_read_chunk *chunk)
+/* Copies the first bytes of a block, as many as the file has; the rest is 0. A file is read instead of
+ * its mapping, because the kernel maps 16 pages for each one that is touched. */
+static void chunks_copy_head(const struct dw_read_file *file, uint32_t block, struct dw_chunk *header)
 {
 	size_t offset = (size_t)block * DW_BLOCK_BYTES, left = file->size_bytes - offset;
-	const struct dw_chunk *there = (const struct dw_chunk *)(const void *)(file->data + offset);
-	struct dw_chunk header;
+	ssize_t got = 0;
 
-	/* Acquire pairs with the writer's release of magic and number. */
-	if (left < 4 || __atomic_load_n(&there->magic, __ATOMIC_ACQUIRE) != DW_CHUNK_MAGIC)
+	memset(header, 0, sizeof *header);
+	left = left < sizeof *header ? left : sizeof *header;
+	if (!file->foreign)
+		got = pread(file->descriptor, header, left, (off_t)offset);
+	if (got != (ssize_t)left)
+		dw_copy_shared(header, file->data + offset, left);
+	/* Pairs with the writer's release of magic, number and end_bytes. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/* Fills `chunk` from its header; false if the block is not a chunk. */
+static bool chunks_check(struct dw_read_file *file, uint32_t block, const struct dw_chunk *first,
+                         struct dw_read_chunk *chunk)
+{
+	size_t offset = (size_t)block * DW_BLOCK_BYTES, left = file->size_bytes - offset;
+	uint32_t end_bytes = first->end_bytes;
+	struct dw_chunk header = *first;
+
+	if (first->magic != DW_CHUNK_MAGIC)
 		return false;
 	if (left < sizeof header) {
 		file->torn = true;
 		return false;
 	}
-	chunk->number = __atomic_load_n(&there->number, __ATOMIC_ACQUIRE);
-	/* Read before the rest of the header: if it is set, end_ticks is set too. */
-	uint32_t end_bytes = __atomic_load_n(&there->end_bytes, __ATOMIC_ACQUIRE);
-	dw_copy_shared(&header, there, sizeof header);
-	chunk->header = there;
+	chunk->number = first->number;
+	/* Where magic, number and end_bytes are set, the second copy has what was written before them. */
+	if (!file->head->end_blocks)
+		chunks_copy_head(file, block, &header);
+	chunk->header = (const struct dw_chunk *)(const void *)(file->data + offset);
 	chunk->type = header.type;
 	chunk->process = header.process;
 	chunk->stream = header.stream;
@@ -218,32 +237,58 @@ static uint64_t chunks_missing_bytes(const struct dw_read_file *file)
 	return bytes > file->size_bytes && !file->foreign ? bytes - file->size_bytes : 0;
 }
 
-int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
+/* Lets the kernel read the headers of the next blocks, many at a time: one after the other would take a
+ * disk many times as long. */
+static void chunks_read_ahead(const struct dw_read_file *file, uint32_t block, size_t blocks)
 {
-	size_t blocks = (file->size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES;
+	if (file->foreign)
+		return;
+	for (size_t i = block; i < blocks && i < (size_t)block + AHEAD_BLOCKS; i++)
+		posix_fadvise(file->descriptor, (off_t)i * DW_BLOCK_BYTES, sizeof(struct dw_chunk),
+		              POSIX_FADV_WILLNEED);
+}
 
-	if (blocks > UINT32_MAX)
-		blocks = UINT32_MAX;
+static int chunks_scan(struct dw_read_file *file, uint32_t blocks, struct dwell_error *error)
+{
+	uint32_t ahead = 0; /* the headers of the blocks before this one are read ahead */
+
 	for (uint32_t block = 1; block < blocks; block++) {
 		struct dw_read_chunk *chunk =
 		    DW_GROW(&file->chunks, &file->chunk_capacity, file->chunk_count);
+		struct dw_chunk header;
 
-		/* The kernel maps pages around each header; of a large file these are many. */
-		if (block % RELEASE_BLOCKS == 0)
-			dw_read_file_release(file);
 		if (!chunk)
 			return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
-		if (!chunks_check(file, block, chunk)) {
-			size_t at = (size_t)block * DW_BLOCK_BYTES;
-
-			if (file->size_bytes - at >= 4 &&
-			    !*(const volatile uint32_t *)(const void *)(file->data + at))
-				block = chunks_skip_hole(file, block + 1, (uint32_t)blocks) - 1;
-			continue;
+		if (block >= ahead) {
+			chunks_read_ahead(file, block, blocks);
+			ahead = block + AHEAD_BLOCKS;
 		}
-		file->torn |= chunk->next >= blocks && chunk->type != DW_CHUNK_JOURNAL;
-		file->chunk_count++;
+		chunks_copy_head(file, block, &header);
+		if (chunks_check(file, block, &header, chunk)) {
+			file->torn |= chunk->next >= blocks && chunk->type != DW_CHUNK_JOURNAL;
+			file->chunk_count++;
+		} else if (!header.magic) {
+			block = chunks_skip_hole(file, block + 1, blocks) - 1;
+		}
 	}
+	return 0;
+}
+
+int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
+{
+	size_t blocks = (file->size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES;
+	int result;
+
+	if (blocks > UINT32_MAX)
+		blocks = UINT32_MAX;
+	/* Otherwise the kernel reads all that lies between the headers too. */
+	if (!file->foreign)
+		posix_fadvise(file->descriptor, 0, 0, POSIX_FADV_RANDOM);
+	result = chunks_scan(file, (uint32_t)blocks, error);
+	if (!file->foreign)
+		posix_fadvise(file->descriptor, 0, 0, POSIX_FADV_NORMAL);
+	if (result)
+		return result;
 	file->missing_bytes = chunks_missing_bytes(file);
 	if (!file->chunk_count)
 		return 0;
