@@ -1,4 +1,5 @@
 /* dwell diff: compares runs before and after a change. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +10,17 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "diff/diff.h"
+#include "export/out.h"
+#include "page/comparison.h"
 #include "render/render.h"
 #include "trace/trace.h"
 
 #define DIFF_MOST_RUNS 1000
-#define DIFF_OPERATORS 15 /* in text, Markdown and HTML; data formats have all */
+#define DIFF_OPERATORS 15 /* in text and Markdown; data formats have all */
 
 struct diff_request {
-	const struct dw_renderer *renderer; /* NULL: the picture */
+	const struct dw_renderer *renderer; /* NULL: the picture or the page */
+	bool page;
 	const char *output;
 	double fail_on; /* a ratio; negative: not given */
 	unsigned accepted;
@@ -73,7 +77,9 @@ static int diff_take_option(void *context, const struct dw_option *option, const
 		request->by_fast = strcmp(value, "fast") == 0;
 		return 0;
 	case DW_OPTION_FORMAT:
-		request->renderer = strcmp(value, "svg") == 0 ? NULL : dw_renderer_find(value, &error);
+		request->page = strcmp(value, "html") == 0;
+		request->renderer = request->page || strcmp(value, "svg") == 0 ? NULL
+		                                                               : dw_renderer_find(value, &error);
 		if (error.code)
 			dw_say_error(&error, error.code);
 		return error.code ? -1 : 0;
@@ -162,6 +168,8 @@ static int diff_add_trace(const struct diff_request *request, struct dw_diff *di
 		code = dw_diff_add(diff, side, path, dw_trace_model(trace), &error);
 		if (!code && !request->renderer)
 			code = dw_diff_add_paths(diff, side, dw_trace_model(trace), &error);
+		if (!code && request->page)
+			code = dw_diff_add_environment(diff, side, dw_trace_model(trace), &error);
 		dw_say_progress(NULL);
 		dw_say_state(trace);
 		dwell_trace_close(trace);
@@ -195,6 +203,30 @@ static int diff_print(const struct diff_request *request, struct dw_diff *diff,
 	return code ? dw_say_error(&error, code) : 0;
 }
 
+static const char *diff_page_path(const struct diff_request *request)
+{
+	return request->output && strcmp(request->output, "-") != 0 ? request->output : NULL;
+}
+
+/* The page has more than the tables, and is written by another kind of output. */
+static int diff_write_page(const struct diff_request *request, struct dw_diff *diff)
+{
+	const char *path = diff_page_path(request);
+	struct dwell_error error = { 0, "" }, closing = { 0, "" };
+	struct dw_writer_out out;
+	int code = dw_out_open(&out, path, &error), closed;
+
+	if (code)
+		return dw_say_error(&error, code);
+	code = dw_page_comparison(diff, &out, &error);
+	closed = dw_out_close(&out, !code, &closing);
+	if (code)
+		return dw_say_error(&error, code);
+	if (closed && !path && out.error == EPIPE)
+		return DW_EXIT_PIPE;
+	return closed ? dw_say_error(&closing, closed) : 0;
+}
+
 /* The exit status with --fail-on. */
 static int diff_status(const struct diff_request *request, const struct dw_diff *diff)
 {
@@ -224,6 +256,11 @@ static int diff_compare(const struct diff_request *request, struct dw_diff *diff
 	if (!table) {
 		dw_say("out of memory for the comparison");
 		return DW_EXIT_BAD_INPUT;
+	}
+	if (request->page) {
+		dw_table_destroy(table);
+		status = diff_write_page(request, diff);
+		return status ? status : diff_status(request, diff);
 	}
 	status = dw_output_open(&output, request->output);
 	if (!status)
@@ -258,6 +295,10 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv)
 	}
 	if (!diff_check_twice(&operands))
 		return DW_EXIT_USAGE;
+	if (request.page && !diff_page_path(&request) && isatty(STDOUT_FILENO)) {
+		dw_say("a page of HTML is not for a terminal: add -o diff.html");
+		return DW_EXIT_USAGE;
+	}
 	if (!request.output)
 		dw_terminal(STDOUT_FILENO, &request.print);
 	diff.accepted = request.accepted;

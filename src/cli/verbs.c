@@ -170,7 +170,7 @@ static const struct dw_option ranks_options[] = {
 static const struct dw_option diff_options[] = {
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
 	  .help = "how to print the comparison (default text); csv and json have raw values; md is for pull "
-	          "requests; svg is a flame graph coloured by what changed",
+	          "requests; html is one file for a browser; svg is a flame graph coloured by what changed",
 	  .choices = "@renderers" },
 	{ DW_OPTION_FAIL_ON, "fail-on", .argument = "PERCENT",
 	  .help = "end with status 3 if the runs after are slower by PERCENT, as 5%, or more, and with status 4 "

@@ -29,8 +29,10 @@ const char *dw_diff_reason_name(enum dw_diff_reason reason)
 static void compare_refuse(struct dw_diff *diff, enum dw_diff_reason reason, const char *one,
                            const char *other)
 {
-	if (!diff->reasons[reason] && !(diff->accepted >> reason & 1))
-		diff->reasons[reason] = dw_arena_printf(&diff->arena, "%.200s and %.200s", one, other);
+	const char **found = diff->accepted >> reason & 1 ? diff->waived : diff->reasons;
+
+	if (!found[reason])
+		found[reason] = dw_arena_printf(&diff->arena, "%.200s and %.200s", one, other);
 }
 
 static void compare_texts(struct dw_diff *diff, enum dw_diff_reason reason, const char *one,

@@ -103,9 +103,11 @@ struct dw_diff {
 	struct dw_diff_estimate fast; /* fast steps of the least disturbed runs; dw_diff_estimate_lowest() */
 	struct dw_diff_estimate ran; /* the same without the steps' waits for a CPU; NaN: not known */
 	const char *reasons[DW_DIFF_REASON_COUNT]; /* "2 CPUs before, 4 CPUs after", or NULL */
+	const char *waived[DW_DIFF_REASON_COUNT];  /* the same of those that are accepted */
 	struct dw_diff_row *parts, *operators; /* by size of the difference, descending */
 	size_t part_count, operator_count;
 	struct dw_diff_paths *paths; /* of dw_diff_add_paths(); NULL: none */
+	struct dw_diff_settings *settings; /* of dw_diff_add_environment(); NULL: none */
 	struct dw_arena arena;
 };
 
@@ -117,6 +119,9 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
  * none. */
 int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *model,
                       struct dwell_error *error);
+/* Adds what a run says about where it ran, for dw_diff_environment_table(). */
+int dw_diff_add_environment(struct dw_diff *diff, unsigned side, struct dw_model *model,
+                            struct dwell_error *error);
 /* Compares the sides; each has at least one run. False: out of memory. */
 bool dw_diff_compare(struct dw_diff *diff);
 void dw_diff_reset(struct dw_diff *diff);
@@ -124,9 +129,19 @@ void dw_diff_reset(struct dw_diff *diff);
  * memory. */
 struct dwell_table *dw_diff_table(const struct dw_diff *diff);
 
+/* What the page has besides (page/comparison.h). The caller destroys them. NULL: out of memory. */
+/* Of each reason for not comparing: whether it holds, and what was found. comparable.c */
+struct dwell_table *dw_diff_comparable_table(const struct dw_diff *diff);
+/* Self time, time and calls by name, on all threads; a table for each category. names.c */
+struct dwell_table *dw_diff_names_table(const struct dw_diff *diff);
+/* Where the runs of both sides ran, and what differs. environment.c */
+struct dwell_table *dw_diff_environment_table(const struct dw_diff *diff);
+void dw_diff_reset_settings(struct dw_diff_settings *settings);
+
 /* ---- flame.c ---------------------------------------------------------------------------------- */
 
 /* The differential flame graph as SVG. `put` keeps its own errors. */
+#define DW_DIFF_CLASSES 4 /* of slower, and of faster: quarters of the largest change */
 int dw_diff_draw(struct dw_diff *diff, dw_put *put, void *to, struct dwell_error *error);
 void dw_diff_reset_paths(struct dw_diff_paths *paths);
 

@@ -188,6 +188,7 @@ void dw_diff_reset(struct dw_diff *diff)
 	free(diff->parts);
 	free(diff->operators);
 	dw_diff_reset_paths(diff->paths);
+	dw_diff_reset_settings(diff->settings);
 	dw_arena_reset(&diff->arena);
 	memset(diff, 0, sizeof *diff);
 }

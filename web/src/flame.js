@@ -57,8 +57,9 @@ const shortName = (node) => cutName(node.parent?.name && node.name.startsWith(`$
 const cutName = (text) => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
 
 export class Flame {
-  constructor(root, { label, unit = time }) {
+  constructor(root, { label, unit = time, tell = describe }) {
     this.unit = unit;
+    this.tell = tell;
     this.canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": `${label}. Arrow keys go from bar to bar, Enter zooms, Escape shows all.`, "aria-roledescription": "flame graph" });
     this.said = h("p", { class: "said", role: "status" });
     this.box = h("div", { class: "flame" }, h("div", { class: "sheet" }, this.canvas), this.said);
@@ -103,7 +104,7 @@ export class Flame {
 
   say() {
     const node = this.hovered || this.at || this.focus;
-    this.said.textContent = node.parent ? describe({ ...node, name: cutName(node.name) }, this.root, this.unit) : `${this.unit(this.root.value)} in all`;
+    this.said.textContent = node.parent ? this.tell({ ...node, name: cutName(node.name) }, this.root, this.unit) : `${this.unit(this.root.value)} in all`;
   }
 
   hover(node) {

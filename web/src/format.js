@@ -21,6 +21,9 @@ export const count = (value) => (Number.isInteger(value) ? value.toLocaleString(
 /** A share that is small but not nothing is not "0.0%". */
 export const share = (ratio) => (ratio > 0 && ratio < 0.001 ? "less than 0.1%" : percent(ratio));
 
+/** The text of a difference with its sign, unless it is so small that its text is 0. */
+export const sign = (value, text) => (/^-?0(\.0+)?(?![.\d])/.test(text) ? text.replace("-", "") : value > 0 ? `+${text}` : text);
+
 /** A cell of a table by the unit of its column. */
 export function cell(value, unit) {
   if (value === null || value === undefined) return "";

@@ -1,6 +1,6 @@
 /** Tables: sort, filter, more rows. A table of a tree keeps its order and its indentation. */
 import { h, name } from "./dom.js";
-import { cell } from "./format.js";
+import { cell, sign } from "./format.js";
 
 const FIRST = 15, FILTER_FROM = 12;
 
@@ -49,7 +49,7 @@ function headCell(column, state, sort) {
 
 function bodyRow(table, columns, row, most) {
   return columns.map(({ column, at }, i) => {
-    const value = row === -1 ? table.totals[at] : table.rows[row][at], text = cell(value, column.unit) || (i === 0 ? "(no name)" : "");
+    const value = row === -1 ? table.totals[at] : table.rows[row][at], plain = cell(value, column.unit), text = (column.signed ? sign(value, plain) : plain) || (i === 0 ? "(no name)" : "");
     const share = most[at] && typeof value === "number" ? Math.max(0, Math.min(1, value / most[at])) : 0;
     const attributes = { class: [column.text && "text", share && "bar"].filter(Boolean).join(" ") || null,
       title: typeof value === "number" && column.unit ? `${value} ${column.unit}` : text.length > 48 ? text : null };
@@ -63,6 +63,7 @@ function bodyRow(table, columns, row, most) {
 /** Column `at` gets bars: the one that the table says, otherwise the first share. */
 function barScale(table, columns) {
   const most = [];
+  if (columns.some(({ column }) => column.signed)) return most;
   const bar = columns.find(({ column }) => column.bar) || columns.find(({ column, at }) => column.unit === "ratio" && table.rows.every((row) => !(row[at] > 1.0001)));
   if (bar) most[bar.at] = Math.max(...table.rows.map((row) => row[bar.at] || 0), bar.column.unit === "ratio" ? 0.001 : 0);
   return most;

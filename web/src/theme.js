@@ -1,4 +1,4 @@
-/** Colours: those of dwell's pictures (src/pictures/style.c), as the CSS variables --c0 to --c10. */
+/** Colours: those of dwell's pictures (src/pictures/style.c), as the CSS variables --c0 to --c10. --c11 to --c14 are faster, --c15 to --c18 slower (src/diff/flame.c). */
 
 const GREY = 0, STONE = 1, BLUE = 2, GREEN = 3, AMBER = 4, YELLOW = 5, TEAL = 6, VIOLET = 7, ROSE = 8, LIME = 9, SLATE = 10;
 
@@ -32,6 +32,6 @@ export const colour = (hue) => `var(--c${hue})`;
 export function canvasColours() {
   const style = getComputedStyle(document.documentElement);
   const get = (variable) => style.getPropertyValue(variable).trim();
-  return { hues: Array.from({ length: 11 }, (_, i) => get(`--c${i}`)), ink: get("--ink"), paper: get("--paper"), found: get("--found"),
+  return { hues: Array.from({ length: 19 }, (_, i) => get(`--c${i}`)), ink: get("--ink"), paper: get("--paper"), found: get("--found"),
     accent: get("--accent"), faint: get("--faint") };
 }

@@ -1,0 +1,179 @@
+/** The page of a comparison (dwell diff --format html): the verdict, where the difference is, what was compared, tables, flame graph. */
+import { h, choice, name } from "./dom.js";
+import { cell, count, percent, sign, time } from "./format.js";
+import { tableOf, rowsOf } from "./table.js";
+import { Flame, treeOf } from "./flame.js";
+import { colour, CATEGORY_NAMES } from "./theme.js";
+import { baseName, showPage } from "./shell.js";
+
+const MOST_PARTS = 12, NODE = 10, CLASSES = 4;
+const GREY = 0, STONE = 1, FASTER = 10, SLOWER = 14; /* hues: a class is added to the last two */
+const NAMES = { operator: "Operators", layer: "Layers", function: "Functions", zone: "Named ranges", phase: "Phases", data: "Data loading", action: "Actions", event: "Events",
+  handler: "Handlers", collector: "Garbage collector", communication: "Communication", device: "Device", checkpoint: "Checkpoints", evaluation: "Evaluation", profiler: "Profiler" };
+
+const signed = (value, text) => sign(value, text(value));
+const isRefused = (row) => row.verdict === "not comparable";
+const known = (value) => typeof value === "number";
+
+class Comparison {
+  constructor(data) { this.data = data; }
+  table(part) { return this.data.tables.find((table) => table.part === part && table.title !== "names"); }
+  rows(part) { return rowsOf(this.table(part)); }
+  names() { return this.data.tables.filter((table) => table.title === "names" && table.rows.length); }
+}
+
+/** A table whose differences have a sign. */
+function signedTable(table, label) {
+  const columns = table.columns.map((column) => ({ ...column, signed: /difference|change|^low|^high/.test(column.name) }));
+  return [tableOf({ ...table, columns }, label), table.notes.map((text) => h("p", { class: "note" }, name(text)))];
+}
+
+/* ---- the first screen ---- */
+
+function figures(row) {
+  const list = [], add = (label, value) => list.push(h("div", {}, h("dt", {}, label), h("dd", {}, value)));
+  const fast = row.by === "fast steps", change = fast ? row.fast_change : row.change, low = fast ? row.fast_low : row.change_low, high = fast ? row.fast_high : row.change_high;
+  add(fast ? "fast step before" : "per step before", time(fast ? row.fast_before_ns : row.before_ns));
+  add("after", time(fast ? row.fast_after_ns : row.after_ns));
+  if (!isRefused(row)) {
+    add("change", known(change) ? signed(change, percent) : "not known");
+    add("95% interval", known(low) ? `${signed(low, percent)} to ${signed(high, percent)}` : "one run a side has none");
+    if (!fast && known(row.detectable)) add("smallest detectable change", percent(row.detectable));
+  }
+  add("runs", `${count(row.before_runs)} before, ${count(row.after_runs)} after`);
+  return h("dl", { class: "figures" }, list);
+}
+
+/** The parts by size of their difference; the smaller ones are one. */
+function fallOf(report) {
+  const parts = report.rows("parts").map((row) => ({ name: row.name, ns: row.difference_ns, of: row.change_of_whole })), rest = parts.splice(parts.length > MOST_PARTS ? MOST_PARTS - 1 : MOST_PARTS);
+  if (rest.length) parts.push({ name: `${rest.length} further parts`, ns: rest.reduce((sum, part) => sum + part.ns, 0), of: rest.reduce((sum, part) => sum + part.of, 0) });
+  return parts;
+}
+
+function waterfall(report) {
+  const table = report.table("parts"), parts = fallOf(report);
+  if (!parts.length) return null;
+  const [whole] = rowsOf({ ...table, rows: [table.totals] }), row = report.rows("verdict")[0];
+  let at = 0, least = Math.min(0, whole.low_ns ?? 0), most = Math.max(0, whole.high_ns ?? 0);
+  for (const part of parts) {
+    part.from = at;
+    at += part.ns;
+    part.to = at;
+    least = Math.min(least, at);
+    most = Math.max(most, at);
+  }
+  const size = most - least || 1, place = (ns) => `${(((ns - least) / size) * 100).toFixed(3)}%`;
+  const bar = (from, to) => h("i", { class: to > from ? "up" : "down", style: `left:${place(Math.min(from, to))};width:${((Math.abs(to - from) / size) * 100).toFixed(3)}%` });
+  const line = (part, isLast) => h("li", { class: isLast ? "whole" : null }, h("bdi", { title: part.name }, part.name),
+    h("div", { class: "track", "aria-hidden": "true" }, h("i", { class: "zero", style: `left:${place(0)}` }), bar(part.from, part.to), isLast ? null : h("i", { class: "link", style: `left:${place(part.to)}` }),
+      isLast && known(whole.low_ns) ? h("i", { class: "interval", style: `left:${place(whole.low_ns)};width:${(((whole.high_ns - whole.low_ns) / size) * 100).toFixed(3)}%` }) : null),
+    h("b", {}, signed(part.ns, time)), h("span", {}, signed(part.of, percent)));
+  return h("section", { "aria-labelledby": "where" }, h("h2", { id: "where" }, `Where the difference is: from ${time(row.before_ns)} to ${time(row.after_ns)} per step`),
+    h("p", { class: "look" }, "Parts exclude each other, so their differences sum to the whole. A bar begins where the one above it ends; to the right is slower. The line is no change",
+      known(whole.low_ns) ? ", and the thin bar the 95% interval of the whole." : "."),
+    h("ol", { class: "waterfall" }, parts.map((part) => line(part, false)), line({ name: "all", ns: whole.difference_ns, of: whole.change_of_whole, from: 0, to: whole.difference_ns }, true)));
+}
+
+function comparable(report) {
+  const items = [], missing = [], item = (good, ...words) => items.push(h("li", { class: good ? "good" : "poor" }, ...words));
+  for (const row of report.rows("comparable")) {
+    if (row.state === "not measured") missing.push(row.what.toLowerCase().replace("cpu", "CPU").replace("pytorch", "PyTorch").replace("linux", "Linux"));
+    else if (row.state === "alike") item(true, `${row.what}: alike${row.found ? ", " : ""}`, name(row.found), ".");
+    else item(false, h("b", {}, row.what), row.state === "differs" ? " differ: " : " differ, which was accepted: ", name(row.found), ".");
+  }
+  if (missing.length) items.push(h("li", { class: "open" }, `Not measured, so not compared: ${missing.join("; ")}.`));
+  const others = report.rows("environment").filter((row) => row.state === "differs").length;
+  if (others) item(true, `${others === 1 ? "One detail of the environment differs" : `${count(others)} details of the environment differ`}: `, h("a", { href: "#environment" }, "which"), ".");
+  return h("section", { class: "trust", "aria-labelledby": "comparable" }, h("h2", { id: "comparable" }, "Whether the runs can be compared"), h("ul", {}, items));
+}
+
+function firstScreen(report) {
+  const table = report.table("verdict"), [row] = rowsOf(table), [title, ...more] = table.heads;
+  return [h("section", { class: "verdict", id: "summary" }, h("h1", {}, name(title)), more.map((text) => h("p", {}, name(text))), figures(row)),
+    isRefused(row) ? [comparable(report), waterfall(report)] : [waterfall(report), comparable(report)]];
+}
+
+/* ---- panels ---- */
+
+/** Each run as a point; the table below has the values. */
+function strip(rows) {
+  const values = rows.map((row) => row.ns), least = Math.min(...values), size = Math.max(...values) - least || 1, place = (ns) => `left:${(((ns - least) / size) * 100).toFixed(2)}%`;
+  const line = (side) => {
+    const of = rows.filter((row) => row.side === side).map((row) => row.ns);
+    return [h("span", {}, side), h("div", { class: "track" }, of.map((ns) => h("i", { class: "dot", style: place(ns) })), h("i", { class: "mean", style: place(of.reduce((sum, ns) => sum + ns, 0) / of.length) }))];
+  };
+  return h("div", { class: "strip", "aria-hidden": "true" }, line("before"), line("after"), h("span"), h("span", { class: "ends" }, h("span", {}, time(least)), h("span", {}, time(least + size))));
+}
+
+const runs = (report) => [strip(report.rows("runs")), signedTable(report.table("runs"), "Runs")];
+
+function byName(report) {
+  const list = report.names(), box = h("div"), title = (table) => NAMES[table.part] || table.part;
+  const show = (i) => box.replaceChildren(...signedTable(list[i], `${title(list[i])} by name`).flat());
+  show(0);
+  return [list.length > 1 ? choice("Kind of names", list.map(title), show) : null, box];
+}
+
+const hueOf = (kind, change) => (kind < 0 ? GREY : change === 0 ? STONE : change > 0 ? SLOWER + change : FASTER - change);
+
+function tell(node) {
+  const [before, after] = node.times, [ownBefore, ownAfter] = node.own, [callsBefore, callsAfter] = node.calls;
+  return `${node.name}: ${time(after)} after, ${time(before)} before, ${signed(after - before, time)}${node.isThread ? "" :
+    `; self ${time(ownAfter)} after, ${time(ownBefore)} before, ${signed(ownAfter - ownBefore, time)}; ${cell(callsAfter)} calls a step after, ${cell(callsBefore)} before`} (${node.kind})`;
+}
+
+function legend(largest) {
+  const item = (hue, text) => h("li", {}, h("i", { style: `background:${colour(hue)}` }), text);
+  const classes = (hue, sign) => Array.from({ length: CLASSES }, (_, i) => item(hue + i + 1, `${sign}${time(i ? (largest * i) / CLASSES : largest / 16)} to ${sign}${time((largest * (i + 1)) / CLASSES)}`));
+  return h("ul", { class: "legend", "aria-label": "Colour: change of self time per step" }, item(STONE, "self time as before"), largest ? [classes(SLOWER, "+"), classes(FASTER, "-")] : null);
+}
+
+function flameGraph(report) {
+  const { nodes, names, largest_ns: largest, left_out: leftOut } = report.data.flame, list = [];
+  for (let i = 0; i < nodes.length; i += NODE) {
+    const [depth, label, category, change, before, after, ownBefore, ownAfter, callsBefore, callsAfter] = nodes.slice(i, i + NODE);
+    list.push({ depth, name: names[label], kind: category < 0 ? "thread" : CATEGORY_NAMES[category] || "other", isThread: category < 0, hue: hueOf(category, change), times: [before, after],
+      own: [ownBefore, ownAfter], calls: [callsBefore, callsAfter], self: 0, count: 0 });
+  }
+  /* A path that a side does not have has nothing below it there either. */
+  const tree = (side) => treeOf(list.filter((node) => node.times[side] > 0).map((node) => ({ ...node, value: node.times[side] })));
+  const flame = new Flame(tree(1), { label: "Differential flame graph", tell });
+  const gone = list.filter((node) => !node.isThread && node.times[1] === 0).reduce((sum, node) => sum + node.own[0], 0);
+  return [h("div", { class: "tools" }, choice("Width", ["time after", "time before"], (i) => flame.set(tree(1 - i))),
+    h("input", { type: "search", placeholder: "Search", "aria-label": "Search the flame graph", spellcheck: "false", oninput: (event) => flame.search(event.target.value) }),
+    h("button", { type: "button", onclick: () => flame.zoom(flame.root) }, "Show all")),
+  flame.box, legend(largest),
+  gone ? h("p", { class: "note" }, `Call paths that only the runs before have took ${time(gone)} per step; they are in the picture of the time before.`) : null,
+  leftOut ? h("p", { class: "note" }, `${count(leftOut)} narrower call paths are part of the bars around them.`) : null];
+}
+
+const PANELS = [
+  ["parts", "Parts", "Parts of the time per step. Low and high are the 95% interval of each difference: of twenty parts without a change, one excludes 0 by chance.",
+    (report) => signedTable(report.table("parts"), "Parts"), (report) => report.table("parts").rows.length],
+  ["operators", "Operators", "Self time per step, on the thread with the steps. It is within the parts above.", (report) => signedTable(report.table("operators"), "Operators"),
+    (report) => report.table("operators").rows.length],
+  ["names", "By name", "Self time and calls per step on all threads. A heading sorts, the field filters. Look for calls that one side alone has.", byName, (report) => report.names().length],
+  ["tree", "Flame graph", "Width is time per step of all threads, with the time outside the steps; colour is the change of self time: red is slower, blue faster. Look for strong colours.", flameGraph, (report) => report.data.flame.nodes.length],
+  ["runs", "Runs", "Each circle is a run, the upright line the mean. If the sides overlap, more runs show more.", runs, () => true],
+  ["environment", "Environment", "What differs comes first. It may be the change that you test, or the reason for the difference.", (report) => tableOf(report.table("environment"), "Environment"),
+    (report) => report.table("environment").rows.length],
+];
+
+/** Names of the first file of both sides: their paths, if the names are alike. */
+function titles({ before: [before], after: [after] }) {
+  return baseName(before) === baseName(after) ? [before, after] : [baseName(before), baseName(after)];
+}
+
+function header({ comparison }) {
+  const [before, after] = titles(comparison);
+  const side = (title, paths, all) => h("bdi", { title: paths.slice(0, 20).join("\n") }, title, all > 1 ? ` and ${count(all - 1)} more` : "");
+  return h("header", { class: "top" }, h("p", { class: "brand" }, "dwell"),
+    h("p", { class: "what" }, "Before and after", h("span", {}, side(before, comparison.before, comparison.before_count), " → ", side(after, comparison.after, comparison.after_count))));
+}
+
+export function showComparison(data) {
+  const report = new Comparison(data), [row] = report.rows("verdict");
+  showPage({ title: `${row.verdict}: ${titles(data.comparison).join(" and ")} - dwell diff`, header: header(data), made: [report],
+    first: firstScreen(report), panels: PANELS.filter((item) => item[4](report)).map((item) => item.slice(0, 4)) });
+}
