@@ -351,17 +351,26 @@ static double host_own_python_in_steps(const struct dw_rule_case *at)
 	return longer + fmax(0, all - longer - calls);
 }
 
+/* The interpreter's own time between the steps, as a part of the loop. Lightning and Ignite call their hooks there,
+ * which takes a part of a millisecond in every step: of these programs only longer times count. */
+static double host_own_python_between(const struct dw_rule_case *at)
+{
+	bool hooks = at->facts->framework == DW_FACTS_LIGHTNING || at->facts->framework == DW_FACTS_IGNITE;
+	double calls = dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+	double own = fmax(0, dw_case_part(at, DW_FACT_LOOP_PYTHON) - calls);
+
+	return hooks && dw_case_fact(at, DW_FACT_PLACES_BETWEEN)->measured
+	           ? fmin(own, dw_case_value(at, DW_FACT_PLACES_BETWEEN)) : own;
+}
+
 /* The same of the whole, as a part of it. Files and logging are left out: see host_in_python(). */
 static double host_own_python(const struct dw_rule_case *at)
 {
 	enum dw_rule_whole whole = host_whole_python(at);
-	double own = host_own_python_in_steps(at), calls;
+	double own = host_own_python_in_steps(at);
 
-	if (whole == DW_RULE_OF_LOOP) {
-		calls = dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS / dw_case_whole_ns(at, whole);
-		own = own * dw_case_part(at, DW_FACT_LOOP_STEPS) +
-		      fmax(0, dw_case_part(at, DW_FACT_LOOP_PYTHON) - calls);
-	}
+	if (whole == DW_RULE_OF_LOOP)
+		own = own * dw_case_part(at, DW_FACT_LOOP_STEPS) + host_own_python_between(at);
 	return fmax(0, own - host_of_whole(at, whole, host_in_python(at)));
 }
 
@@ -630,7 +639,8 @@ const struct dw_rule dw_rules_host[] = {
 		.reason = "What operators, waits and named ranges do not explain. Times of 1 ms and more "
 		          "between two operators are no calls; of the rest, 10 us for each operator are its "
 		          "call. Without calls, and without waits for a CPU, at least 9% must remain: "
-		          "the loop of a small model has some percent of its own.",
+		          "the loop of a small model has some percent of its own. Between the steps of Lightning and "
+		          "Ignite, which call their hooks there, only times of 1 ms and more count.",
 		.applies = dw_case_is_python,
 		.gain_ns = host_gain_python,
 		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits.",

@@ -325,9 +325,9 @@ const struct dw_rule dw_rules_loader[] = {
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
 		.share = loader_share,
-		.threshold = 0.10,
+		.threshold = 0.11,
 		.reason = "Waits that are removed make every step faster by their share. To collect samples that "
-		          "are in memory takes some percent of short steps. Starts of workers in later epochs "
+		          "are in memory takes up to a tenth of short steps. Starts of workers in later epochs "
 		          "are not counted.",
 		.applies = loader_has_none,
 		.gain_ns = loader_gain_workers,

@@ -55,7 +55,7 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 #define LOOP_ACTS 5        /* calls a step */
 #define LOOP_ACT_NS 500e3  /* a call: an evaluation is of batches, and takes longer */
 
-/* After each step the model is called without gradients: to act, to make targets. That is part of training.
+/* In or after each step the model is called without gradients: to act, to make targets. That is part of training.
  * An evaluation comes after many steps, so that the time after a usual step has none of it. */
 static bool loop_evaluates(const struct dw_rule_case *at)
 {
@@ -65,6 +65,9 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 	double calls = dw_case_part(at, DW_FACT_LOOP_EVALUATIONS) / dw_case_value(at, DW_FACT_STEP_COUNT);
 
 	if (calls >= LOOP_ACTS && each_ns < LOOP_ACT_NS * calls)
+		return false;
+	if (dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
+	    fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
 		return false;
 	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >=
 	             dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
@@ -339,7 +342,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.threshold = 0.07,
 		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if "
-		          "the model is called without gradients after each step, or often and for less than "
+		          "the model is called without gradients in or after each step, or often and for less than "
 		          "0.5 ms: then it acts, or makes targets.",
 		.applies = loop_evaluates,
 		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",

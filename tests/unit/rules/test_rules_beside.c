@@ -295,4 +295,31 @@ TEST(page_faults_of_elementwise_operators_are_page_faults)
 	made_end(&at);
 }
 
+TEST(hooks_of_a_framework_are_not_the_programs_python)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.7 }, { DW_FACT_LOOP_PYTHON, 0.2 }, { DW_FACT_LOOP_CALLS, 0 },
+	                     { DW_FACT_PLACES_BETWEEN, 0.01 }));
+	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.01));
+	at.facts.framework = DW_FACTS_LIGHTNING;
+	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.08));
+	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.10));
+	at.facts.framework = DW_FACTS_IGNITE;
+	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.08));
+	CHECK(made_fires(&at, "python", DW_FACT_PLACES_BETWEEN, 0.10));
+	made_end(&at);
+}
+
+TEST(a_model_without_gradients_in_each_step_is_no_evaluation)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_EVALUATION_ALL, 0.3 }, { DW_FACT_LOOP_EVALUATION, 0 }));
+	CHECK(made_fires(&at, "evaluation", DW_FACT_STEP_EVALUATION, 0)); /* in some steps only */
+	CHECK(made_fires(&at, "evaluation", DW_FACT_STEP_EVALUATION, 0.14));
+	CHECK(!made_fires(&at, "evaluation", DW_FACT_STEP_EVALUATION, 0.16));
+	made_end(&at);
+}
+
 CHECK_MAIN
