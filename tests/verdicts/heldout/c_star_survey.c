@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SECONDS = 3, STARS = 9000, BANDS = 96 };
+enum { SECONDS = 3, STARS = 30000, BANDS = 96 };
 
 struct star {
 	float bands[BANDS];

@@ -18,7 +18,7 @@ class Pictures(Dataset):
 
     def __getitem__(self, index):
         time.sleep(0.001)
-        return torch.full((1, 56, 56), index % 9 / 9.0), torch.tensor([index % 9 / 9.0])
+        return torch.full((1, 48, 48), index % 9 / 9.0), torch.tensor([index % 9 / 9.0])
 
 
 def main():
@@ -30,10 +30,10 @@ def main():
     next(iterator)
     time.sleep(0.5)
     with watch.loop():
-        while watch.seconds() < 3.6:
+        while watch.seconds() < 4.5:
             with watch.planted():
                 pictures, tails = next(iterator)
-            loss = nn.functional.mse_loss(model(pictures), tails)
+            loss = nn.functional.mse_loss(model(torch.cat([pictures, pictures.flip(3)])), torch.cat([tails, tails]))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -14,7 +14,9 @@ from stopwatch import Stopwatch
 def main():
     torch.manual_seed(59)
     torch.set_num_threads(1)
-    diagrams = [{"crossings": [[part, -part] for part in range(6)], "name": [knot]} for knot in range(3000)]
+    gc.collect()
+    gc.freeze()
+    diagrams = [{"crossings": [[part, -part] for part in range(6)], "name": [knot]} for knot in range(8000)]
     model = nn.Sequential(nn.Linear(200, 700), nn.ELU(), nn.Linear(700, 700), nn.ELU(), nn.Linear(700, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     knots, invariants, watch = torch.randn(500, 200), torch.randn(500), Stopwatch()

@@ -16,7 +16,7 @@ def main():
     torch.manual_seed(127)
     torch.set_num_threads(1)
     source = random.Random(127)
-    names = ["".join(source.choice("aeioubdgklmnrst") for _ in range(9)) for _ in range(80000)]
+    names = ["".join(source.choice("aeioubdgklmnrst") for _ in range(9)) for _ in range(120000)]
     model = nn.Sequential(nn.Linear(180, 500), nn.LeakyReLU(), nn.Linear(500, 500), nn.LeakyReLU(), nn.Linear(500, 8))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     sponges, kinds, watch, index = torch.randn(300, 180), torch.randint(8, (300,)), Stopwatch(), {}
