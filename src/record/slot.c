@@ -132,6 +132,7 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->scope = NULL;
 	slot->step_ticks = 0;
 	slot->usage_due = 0;
+	slot->usage_cost = 0;
 	slot->usage.ticks = 0;
 	dw_counters_close(&slot->counters);
 	slot->summarises = false;

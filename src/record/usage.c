@@ -4,9 +4,10 @@
  * A step that waits for a lock, a file or a CPU looks the same in its records. The kernel knows the
  * difference: time on a CPU, time ready without a CPU, context switches, page faults. A thread
  * reads these counts when a step begins or ends, if enough time has passed since its last reading,
- * and writes the difference to the journal. A reading takes some microseconds, so it is made at most
- * every 10 ms. In a long run it is made more rarely, so that the journal stays small: an hour has
- * some 20,000 entries, a day 30,000. With --counters a reading includes the processor's counters.
+ * and writes the difference to the journal. A reading takes some 10 to 40 us, so it is made at most
+ * every 10 ms, and more rarely where it would take more than 0.1% of the thread's time. In a long run
+ * it is made more rarely too, so that the journal stays small: an hour has some 20,000 entries, a day
+ * 30,000. With --counters a reading includes the processor's counters.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 
 #define USAGE_PER_SECOND 100u /* readings in a second of a young run */
 #define USAGE_AGE_SHARE 4096u /* in an older run: the run's age between two readings, divided by this */
+#define USAGE_COST_SHARE 1000u /* time between two readings, divided by the time of one, at least */
 
 /* Reads the first two numbers of the thread's schedstat: time on a CPU and time ready without one.
  * The file is opened each time, because the program may close descriptors that it does not know.
@@ -125,13 +127,26 @@ static void usage_write(const struct dw_slot *slot, const struct dw_usage *now)
 	dw_journal_commit(entry, DW_ENTRY_USAGE);
 }
 
+static uint64_t usage_more(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What a reading takes: the lesser of the last two, because another thread may run during one. */
+static uint64_t usage_cost(struct dw_slot *slot, uint64_t ticks)
+{
+	uint64_t last = slot->usage_cost;
+
+	slot->usage_cost = ticks;
+	return last < ticks ? last : ticks;
+}
+
 void dw_usage_read(struct dw_slot *slot)
 {
 	const struct dw_head *head = dw_session_map();
-	uint64_t wait = head->ticks_per_second / USAGE_PER_SECOND;
+	uint64_t wait = head->ticks_per_second / USAGE_PER_SECOND, begin = dw_now();
 	struct dw_usage now;
 	int saved = errno;
-	uint64_t age;
 
 	slot->usage_due = UINT64_MAX; /* a signal handler that steps does not come here */
 	/* When the file is nearly full, its last part is for names and summaries. */
@@ -143,7 +158,8 @@ void dw_usage_read(struct dw_slot *slot)
 	if (slot->usage.ticks && now.ticks > slot->usage.ticks)
 		usage_write(slot, &now);
 	slot->usage = now;
-	age = usage_since(now.ticks, head->start_ticks) / USAGE_AGE_SHARE;
-	slot->usage_due = now.ticks + (age > wait ? age : wait);
+	wait = usage_more(wait, usage_since(now.ticks, head->start_ticks) / USAGE_AGE_SHARE);
+	wait = usage_more(wait, usage_cost(slot, usage_since(dw_now(), begin)) * USAGE_COST_SHARE);
+	slot->usage_due = now.ticks + wait;
 	errno = saved;
 }
