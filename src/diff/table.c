@@ -127,8 +127,8 @@ static void table_head_fast(struct dwell_table *table, const struct dw_diff *dif
 
 	if (diff->by_fast || !isfinite(fast->low) || !(fast->before > 1))
 		return;
-	dw_table_head(table, "Fast steps, which others disturbed least: %s, %s before, %s after (95%% interval %s "
-	                     "to %s); the verdict is not theirs without --by fast.",
+	dw_table_head(table, "Fast steps, which other programs disturbed least: %s, %s before, %s after (95%% "
+	                     "interval %s to %s). With --by fast they decide the verdict.",
 	              table_signed(fast->difference / fast->before).at, dw_text_ns(fast->before, " ").at,
 	              dw_text_ns(fast->after, " ").at, table_signed(fast->low / fast->before).at,
 	              table_signed(fast->high / fast->before).at);
