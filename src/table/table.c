@@ -92,6 +92,43 @@ struct dw_cell *dw_table_row(struct dwell_table *table, int depth)
 	return memset(row, 0, table->column_count * sizeof *row);
 }
 
+static struct dw_cell *table_widen(struct dwell_table *table, const struct dw_cell *from, size_t count)
+{
+	struct dw_cell *to = dw_arena_alloc(&table->arena, count * sizeof *to);
+
+	if (to)
+		memset(to, 0, count * sizeof *to);
+	if (to && from)
+		memcpy(to, from, table->column_count * sizeof *to);
+	return to;
+}
+
+void dw_table_add_columns(struct dwell_table *table, const struct dw_column *columns, size_t count)
+{
+	size_t before = table->column_count, after = before + count;
+	struct dw_column *all = dw_arena_alloc(&table->arena, after * sizeof *all);
+	struct dw_cell *spare = table_widen(table, NULL, after), *totals = NULL, *cells;
+
+	if (table->totals)
+		totals = table_widen(table, table->totals, after);
+	cells = calloc(table->row_capacity ? table->row_capacity : 1, after * sizeof *cells);
+	if (!all || !spare || !cells || (table->totals && !totals)) {
+		free(cells);
+		table->failed = true;
+		return;
+	}
+	memcpy(all, table->columns, before * sizeof *all);
+	memcpy(all + before, columns, count * sizeof *all);
+	for (size_t i = 0; i < table->row_count; i++)
+		memcpy(cells + i * after, dw_table_at(table, i), before * sizeof *cells);
+	free(table->cells);
+	table->cells = cells;
+	table->columns = all;
+	table->spare = spare;
+	table->totals = totals;
+	table->column_count = after;
+}
+
 struct dw_cell *dw_table_totals(struct dwell_table *table)
 {
 	if (!table->totals)

@@ -112,6 +112,9 @@ void dw_table_destroy(struct dwell_table *table); /* and the parts after it */
  * `depth` is its depth in a tree, or 0. */
 struct dw_cell *dw_table_row(struct dwell_table *table, int depth);
 struct dw_cell *dw_table_totals(struct dwell_table *table);
+/* Adds columns after the others; their cells are empty in the rows that the table has, and in its totals. A
+ * pointer to a row is no longer valid. */
+void dw_table_add_columns(struct dwell_table *table, const struct dw_column *columns, size_t count);
 static inline struct dw_cell *dw_table_at(const struct dwell_table *table, size_t row)
 {
 	return table->cells + row * table->column_count;

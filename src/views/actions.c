@@ -8,6 +8,7 @@
  */
 #include "views/common.h"
 #include "views/device.h"
+#include "views/places.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "action", NONE, TEXT),
@@ -28,12 +29,14 @@ static struct dwell_table *actions_view(struct dw_model *model,
 	    device ? dw_model_device_by_row(model, DW_VIEW_OWN, error) : NULL;
 	struct dwell_table *table = NULL;
 	uint64_t self_ns = 0, calls = 0;
+	struct dw_view_places places;
 	struct dw_cell *totals;
 
 	if (flat && (sums || !device))
 		table = dw_view_table_with_device(model, "actions", columns, COLUMNS, error);
 	if (!table)
 		return NULL;
+	dw_view_places_init(&places, model);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_flat_row *from = &flat->rows[i];
 		const struct dw_symbol *symbol = &symbols[from->symbol];
@@ -48,12 +51,14 @@ static struct dwell_table *actions_view(struct dw_model *model,
 			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)flat->wall_ns);
 		if (sums)
 			dw_view_device_cells(&row[COLUMNS], &sums[dw_model_symbol_row(model, from->symbol)]);
+		dw_view_places_take(&places, table, from->symbol);
 	}
 	totals = dw_table_totals(table);
 	dw_cell_text(table, &totals[NAME], "all actions");
 	dw_cell_int(&totals[STAT], (int64_t)calls);
 	dw_cell_int(&totals[STAT + 1], (int64_t)self_ns);
 	dw_view_note_calls(table, flat);
+	dw_view_places_finish(&places, table);
 	return table;
 }
 

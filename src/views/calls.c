@@ -14,6 +14,7 @@
 #include "model/time/calls.h"
 #include "views/common.h"
 #include "views/device.h"
+#include "views/places.h"
 
 /* All possible columns, in order. */
 enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, DEVICE_BYTES,
@@ -22,6 +23,7 @@ enum { NAME, OVERLOAD, SHAPES, SOURCE, STAT, SHARE, SELF_BYTES, TOTAL_BYTES, DEV
 
 struct filling {
 	struct dwell_table *table;
+	struct dw_model *model;
 	const struct dw_calls *calls;
 	const struct dw_symbol *symbols;
 	bool python;   /* a Python program: steps have torch.profiler's name */
@@ -160,9 +162,11 @@ static void calls_put_rows(struct filling *filling)
 	const struct dw_calls *calls = filling->calls;
 	const struct dw_call_row **order = calloc(calls->count + 1, sizeof *order);
 	uint64_t count = 0, self_ns = 0;
+	struct dw_view_places places;
 	struct dw_cell *totals;
 
 	filling->table->failed |= !order;
+	dw_view_places_init(&places, filling->model);
 	for (size_t i = 0; order && i < calls->count; i++) {
 		order[i] = &calls->rows[i];
 		count += calls->rows[i].stat.count;
@@ -170,9 +174,11 @@ static void calls_put_rows(struct filling *filling)
 	}
 	if (order && calls->count)
 		qsort(order, calls->count, sizeof *order, calls_compare_selfs);
-	for (size_t i = 0; order && i < calls->count; i++)
+	for (size_t i = 0; order && i < calls->count; i++) {
 		calls_put_row(filling, order[i],
 		              filling->device ? &filling->device[order[i] - calls->rows] : NULL);
+		dw_view_places_take(&places, filling->table, order[i]->symbol);
+	}
 	free(order);
 	totals = dw_table_totals(filling->table);
 	dw_cell_text(filling->table, &totals[0], "all");
@@ -183,6 +189,7 @@ static void calls_put_rows(struct filling *filling)
 		              "%s call%s overlapped others without nesting: neither counts as "
 		              "part of the other.", dw_text_count((int64_t)calls->overlapping).at,
 		              dw_text_plural(calls->overlapping));
+	dw_view_places_finish(&places, filling->table);
 }
 
 static int calls_check_recorded(struct dw_model *model, const struct dw_grouping *group,
@@ -223,7 +230,7 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
                                     struct dwell_error *error)
 {
 	struct dw_calls_ask ask = { .named = named, .top_level = options->top_level, .memory = true };
-	struct filling filling = { .symbols = dw_model_symbols(model, NULL) };
+	struct filling filling = { .model = model, .symbols = dw_model_symbols(model, NULL) };
 	struct dw_column columns[MOST_COLUMNS];
 
 	if (dw_grouping_parse(options->group_by, &ask.group, error) ||

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "views/common.h"
 #include "views/device.h"
+#include "views/places.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("name", "operator", NONE, TEXT),
@@ -57,7 +58,9 @@ static void operators_fill_rows(struct dwell_table *table, struct dw_model *mode
 	struct dw_cell *totals = dw_table_totals(table);
 	uint64_t self_ns = 0, calls = 0, inside_ns = 0, others_ns = 0;
 	double steps = (double)inside->steps;
+	struct dw_view_places places;
 
+	dw_view_places_init(&places, model);
 	for (size_t i = 0; i < flat->count; i++) {
 		self_ns += flat->rows[i].stat.self_ns;
 		calls += flat->rows[i].stat.count;
@@ -82,6 +85,7 @@ static void operators_fill_rows(struct dwell_table *table, struct dw_model *mode
 			if (all_ns > own_ns)
 				dw_cell_real(&row[OTHERS], (double)(all_ns - own_ns) / steps);
 		}
+		dw_view_places_take(&places, table, from->symbol);
 	}
 	dw_cell_text(table, &totals[NAME], "all operators");
 	dw_cell_int(&totals[STAT], (int64_t)calls);
@@ -93,6 +97,7 @@ static void operators_fill_rows(struct dwell_table *table, struct dw_model *mode
 		dw_cell_real(&totals[OTHERS], (double)others_ns / steps);
 		table->columns[OTHERS].data_only = !others_ns;
 	}
+	dw_view_places_finish(&places, table);
 }
 
 static struct dwell_table *operators_by_name(struct dw_model *model, struct dwell_error *error)

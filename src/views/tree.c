@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "views/common.h"
 #include "views/device.h"
+#include "views/places.h"
 
 #define LEAST_SHARE 0.005
 
@@ -64,11 +65,13 @@ static struct dwell_table *tree_view(struct dw_model *model,
 	const struct dw_device_sum *device = has_device ? dw_model_device_by_path(model, error) : NULL;
 	struct dwell_table *table = NULL;
 	uint64_t root_ns = 0, hidden = 0, open = 0;
+	struct dw_view_places places;
 
 	if (tree && (device || !has_device))
 		table = dw_view_table_with_device(model, "tree", columns, COLUMNS, error);
 	if (!table)
 		return NULL;
+	dw_view_places_init(&places, model);
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct dw_tree_node *node = &tree->nodes[i];
 
@@ -81,7 +84,9 @@ static struct dwell_table *tree_view(struct dw_model *model,
 			hidden++;
 		else
 			tree_fill_row(table, model, node, device ? &device[i] : NULL, root_ns);
+		dw_view_places_take(&places, table, node->symbol);
 	}
+	dw_view_places_finish(&places, table);
 	if (open)
 		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
 		              dw_text_count((int64_t)open).at, dw_text_plural(open),

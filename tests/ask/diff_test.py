@@ -120,7 +120,7 @@ class Fast(Case):
         found = self.diff(*before, "--", *after)
         self.assertEqual("no difference", found["verdict"][0]["verdict"])
         self.assertEqual("time per step", found["verdict"][0]["by"])
-        self.assertIn("without --by fast", " ".join(found["verdict heads"]))
+        self.assertIn("With --by fast", " ".join(found["verdict heads"]))
         found = self.diff("--by", "fast", *before, "--", *after)
         verdict = found["verdict"][0]
         self.assertEqual(("slower", "fast steps"), (verdict["verdict"], verdict["by"]))

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "run")
-PARTS = ("report_costs", "uftrace", "functions", "lttng", "resnet", "captures", "reader", "sequence", "exports",
+PARTS = ("report_costs", "uftrace", "functions", "lttng", "resnet", "captures", "facts_cost", "reader", "sequence", "exports",
          "flame_graphs", "layers", "engine", "actions", "torch")
 counts = [0, 0]
 

@@ -28,6 +28,10 @@ FORMATS = ["text", "csv", "json", "md"]
 
 # Of each trace: (name of the case, width of the terminal or 0 for a pipe, arguments).
 CASES = {
+    "places": [(f"{view}.{form}", 0, ["--view", view, "--format", form])
+               for view, form in (("operators", "text"), ("operators", "csv"), ("actions", "text"), ("tree", "text"),
+                                  ("calls", "text"))]
+    + [(f"operators.{width}", width, ["--view", "operators"]) for width in (80, 120)],
     "train": [(f"{view}.{form}", 0, ["--view", view, "--format", form]) for view in VIEWS for form in FORMATS]
     + [(f"{view}.html", 0, ["--view", view, "--format", "html"]) for view in ("overview", "tree")]
     + [(f"{view}.{width}", width, ["--view", view]) for view in VIEWS for width in (80, 120)]
