@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* RUSAGE_THREAD */
 /*
  * What recording the kernel's account of a thread costs. Facts about waits, faults and processor
  * time are made from it. A thread with steps reads it when a step begins or ends, at most every 10 ms,
@@ -12,6 +11,7 @@
  * that cost more than halfway between the two medians have a reading. What they cost beyond the others,
  * divided by the time, is the share of a step.
  */
+#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
