@@ -3,7 +3,8 @@
  *
  * A thread of its own with a model of its own makes it, so that the timeline is answered meanwhile.
  * Until it is there, a small page says so and asks again. The trace that is shown is not replaced by a
- * newer state while its report is being made. If no browser asks for it any more, it is stopped. A report that was made is answered once after that.
+ * newer state while its report is being made. If no browser asks for it any more, it is stopped. A report
+ * that was made is answered once after that.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -99,6 +100,15 @@ static bool report_was_stopped(const struct dw_view_trace *trace)
 	       trace->report->progress.stop;
 }
 
+/* Tests cannot wait as long: for them DWELL_TEST_REPORT_MS is the time. */
+static uint64_t report_patience_ms(void)
+{
+	const char *test = getenv("DWELL_TEST_REPORT_MS");
+	uint64_t ms = test ? strtoull(test, NULL, 10) : 0;
+
+	return ms ? ms : ABANDONED_MS;
+}
+
 void dw_view_report_look(struct dw_view_trace *trace)
 {
 	struct dw_view_report *report = trace->report;
@@ -106,7 +116,7 @@ void dw_view_report_look(struct dw_view_trace *trace)
 	if (report_was_stopped(trace))
 		dw_view_report_destroy(trace);
 	else if (report && !dw_view_report_ended(trace) &&
-	         dw_view_now_ms() > report->asked_ms + ABANDONED_MS)
+	         dw_view_now_ms() > report->asked_ms + report_patience_ms())
 		__atomic_store_n(&report->progress.stop, true, __ATOMIC_RELAXED);
 }
 

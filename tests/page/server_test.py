@@ -398,6 +398,21 @@ def test_report(folder):
     check("it ends while a report may be made", slow.end() == 0)
 
 
+def test_report_that_nobody_wants(folder):
+    """A browser asks for the report of a large trace once and leaves."""
+    text = "process 1 pid=1 name=large\nthread 1 process=1 tid=1 name=main\nstream 1 thread=1\nrepeat 1000\n+1us step-begin\n" \
+           "repeat 2000\n+1us begin operator conv\n+1us end\ndone\n+1us step-end\ndone\n"
+    view = View(make(folder, text, "large.dwell"), DWELL_TEST_REPORT_MS="50")
+    tasks = f"/proc/{view.process.pid}/task"
+    before = len(os.listdir(tasks))
+    check("a report of a large trace is not there at once", view.status("/api/report") == 503)
+    check("a thread makes it", len(os.listdir(tasks)) > before)
+    check("it ends when nobody asks for it", wait_for(lambda: len(os.listdir(tasks)) == before))
+    check("it was stopped", view.status("/api/report") == 503)
+    check("it is made for a browser that stays", wait_for(lambda: view.status("/api/report") == 200))
+    view.end()
+
+
 def test_trace_that_goes(folder):
     path = make(folder, TRACE)
     view = View(path).complete()
