@@ -10,6 +10,8 @@ stay text; contrast and both colour schemes. Skipped (77) without Chromium. The 
 """
 import argparse
 import base64
+import csv
+import lzma
 import os
 import re
 import shutil
@@ -23,6 +25,7 @@ from pictures_chromium import Browser, CODES, KEYS  # noqa: E402
 
 KEYS.update({letter: ord(letter.upper()) for letter in "wsadncm"} | {"0": 48, "[": 219, "]": 221})
 CODES.update({letter: "Key" + letter.upper() for letter in "wsadncm"} | {"0": "Digit0", "[": "BracketLeft", "]": "BracketRight"})
+PLANTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/planted/loader.dwell.xz")
 HOSTILE = '<img src=x onerror=alert(1)>'
 TRACE = """
 process 1 pid=1 name=train
@@ -278,6 +281,37 @@ def look(page, shots, name):
     page.quiet()
 
 
+def see_pytorch(page, dwell, trace):
+    """A real run of PyTorch with two workers of a loader: what the page shows is what the report says."""
+    def rows(view, name):
+        table = subprocess.run([dwell, "report", "--view", view, "-n", "all", "--format", "csv", trace], capture_output=True, text=True, check=True)
+        return {row[name]: row for row in csv.DictReader(table.stdout.splitlines())}
+    page.js("dwellTimeline.canvas.focus()")
+    tracks = page.js("dwellTimeline.tracks.list.map(track => track.kind).join()").split(",")
+    check("PyTorch: each thread has a track", tracks.count("thread") == len(rows("threads", "thread")), tracks)
+    page.key("/")
+    page.browser.text("aten::convolution")
+    page.key("Enter")
+    check("PyTorch: search finds an operator", page.wait("(dwellTimeline.selected?.text || '').startsWith('aten::convolution')"), page.js("dwellTimeline.status.textContent"))
+    page.key("Escape")
+    check("PyTorch: its details name it", "operator" in page.details() and "aten::convolution" in page.details(), page.details())
+    page.key("0")
+    whole = page.js("dwellTimeline.source.timeline.end_ns")
+    sums = {item["name"]: item for item in page.js(f"""(async () => {{ const t = dwellTimeline, sums = await t.source.totals(0, {whole}, t.tracks.ids());
+        return sums.names.map(item => ({{ ...item, name: t.source.timeline.names[item.name] ?? item.name }})); }})()""")}
+    operators = rows("operators", "name")
+    for name in ("aten::mm", "aten::convolution_backward"):
+        found = next((item for key, item in sums.items() if key == name), {})
+        check(f"PyTorch: the whole run has as many {name} as the report", found.get("count") == int(operators[name]["calls"]), found, operators[name])
+    page.key("ArrowRight")
+    seen = set()
+    for direction in ["ArrowUp"] * 10 + ["ArrowRight"] * 3 + ["ArrowDown"] * 6:
+        page.key(direction)
+        seen.add(page.js("dwellTimeline.selected.text"))
+    check("PyTorch: arrows reach steps, phases and operators", len(seen) > 4, seen)
+    page.key("Escape")
+
+
 def check_requests(browser, port):
     asked = [event["params"]["request"]["url"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
     other = [url for url in asked if not url.startswith((f"http://127.0.0.1:{port}/", "data:"))]
@@ -285,6 +319,12 @@ def check_requests(browser, port):
     wrong = [event["params"] for event in browser.events if event.get("method") == "Runtime.exceptionThrown" or
              (event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error")]
     check("no errors", not wrong, str(wrong)[:600])
+
+
+def serve(build, trace):
+    """The server of `dwell view`, the address that it prints, and its port."""
+    server = subprocess.Popen([os.path.join(build, "dwell"), "view", "--no-browser", trace], stderr=subprocess.PIPE, text=True)
+    return server, *re.search(r"(http://127\.0\.0\.1:(\d+)/\S+)", server.stderr.readline()).groups()
 
 
 def main():
@@ -299,8 +339,7 @@ def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         trace = os.path.join(folder, "a.dwell")
         subprocess.run([os.path.join(options.build, "tests/tools/mktrace"), "-", trace], input=TRACE, text=True, check=True)
-        server = subprocess.Popen([os.path.join(options.build, "dwell"), "view", "--no-browser", trace], stderr=subprocess.PIPE, text=True)
-        address, port = re.search(r"(http://127\.0\.0\.1:(\d+)/\S+)", server.stderr.readline()).groups()
+        server, address, port = serve(options.build, trace)
         browser = Browser(chromium, os.path.join(folder, "profile"))
         try:
             page = Page(browser, address)
@@ -318,6 +357,15 @@ def main():
             dark.js("document.querySelector('header a').click()")
             check("the report is made and draws itself under its policy",
                   dark.wait("location.pathname === '/report' && performance.getEntriesByName('dwell-ready').length && document.querySelector('#main h2')"))
+            check_requests(browser, port)
+            server.kill()
+            real = os.path.join(folder, "loader.dwell")
+            with lzma.open(PLANTED) as file, open(real, "wb") as to:
+                shutil.copyfileobj(file, to)
+            server, address, port = serve(options.build, real)
+            page = Page(browser, address)
+            look(page, options.shots, "pytorch")
+            see_pytorch(page, os.path.join(options.build, "dwell"), real)
             check_requests(browser, port)
         finally:
             browser.process.kill()
