@@ -73,8 +73,8 @@ TEST(steps_that_compute_and_sleep)
 	dwell_step_begin();
 	from = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (int i = 0; i < 4; i++) {
-		compute(15000000);
-		usleep(15000);
+		compute(60000000); /* so long that a reading is due even where a reading is slow */
+		usleep(60000);
 		dwell_step();
 	}
 	from = now_ns(CLOCK_THREAD_CPUTIME_ID) - from;
@@ -82,7 +82,7 @@ TEST(steps_that_compute_and_sleep)
 	count = read_usages(&sum);
 	session_end();
 	CHECK_RANGE(count, 4, 5);
-	CHECK_RANGE(sum.cpu_ns, 60000000, from + 5000000);
+	CHECK_RANGE(sum.cpu_ns, 240000000, from + 5000000);
 	CHECK(sum.process_cpu_ns >= sum.cpu_ns * 9 / 10);
 	CHECK(sum.waits >= 4);
 }
