@@ -22,6 +22,8 @@ static int export_take_option(void *context, const struct dw_option *option, con
 	case DW_OPTION_FORMAT: request->format = value; return 0;
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	case DW_OPTION_METRIC: request->options.metric = value; return 0;
+	case DW_OPTION_NAME: request->options.named = value; return 0;
+	case DW_OPTION_MIN_DURATION: request->options.min_duration = value; return 0;
 	case DW_OPTION_TITLE: request->options.title = value; return 0;
 	default: return dw_take_scope(&request->scope, option, value);
 	}

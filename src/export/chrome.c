@@ -514,7 +514,7 @@ static int chrome_write(struct dw_model *model, const struct dwell_export_option
 	struct chrome chrome = { .out = out };
 	int result = 0;
 
-	dw_timeline_open(&chrome.timeline, &chrome_format, &chrome, model, out);
+	dw_timeline_open(&chrome.timeline, &chrome_format, &chrome, model, options, out);
 	dw_launches_make(&chrome.launches, &chrome.timeline);
 	if (!chrome.timeline.failed)
 		chrome_make_tracks(&chrome);
@@ -529,5 +529,6 @@ static int chrome_write(struct dw_model *model, const struct dwell_export_option
 const struct dw_export_format dw_export_chrome = {
 	.name = "chrome",
 	.what = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
+	.takes_filter = true,
 	.write = chrome_write,
 };

@@ -202,7 +202,7 @@ void dw_chrome_put_devices(struct dw_timeline *timeline, bool *any_event)
 	for (uint32_t i = 0; !timeline->failed && i < source->device_count; i++)
 		to.pids[i] = device_pid(&to, i);
 	for (size_t i = 0; !timeline->failed && i < to.work->call_count; i++)
-		if (to.work->calls[i].late && to.work->calls[i].in_scope)
+		if (dw_device_wants_late_call(timeline, &to.work->calls[i]))
 			device_put_call(&to, &to.work->calls[i]);
 	dw_device_rows(timeline, &format, &to);
 	free(to.pids);

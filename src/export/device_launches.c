@@ -20,11 +20,15 @@ static int launches_compare(const void *left, const void *right)
 	return (a->call > b->call) - (a->call < b->call);
 }
 
-static bool launches_wants(const struct dw_device_event *event, const struct dw_device_work *work)
+static bool launches_wants(const struct dw_launches *launches, const struct dw_device_event *event)
 {
+	const struct dw_device_work *work = launches->work;
+
 	return event->in_scope && event->call != DW_NO_INDEX &&
 	       dw_device_row_kind(event->kind) != DW_ROW_KINDS &&
-	       event->start_ns >= work->calls[event->call].start_ns;
+	       event->start_ns >= work->calls[event->call].start_ns &&
+	       dw_export_wants(launches->filter, work->names[event->name].name, event->start_ns,
+	                       event->end_ns);
 }
 
 /* Lists the events of each call, as a counting sort does. */
@@ -34,7 +38,7 @@ static void launches_fill(struct dw_launches *launches)
 	uint32_t *first = launches->first, count = 0;
 
 	for (size_t i = 0; i < work->event_count; i++)
-		if (launches_wants(&work->events[i], work)) {
+		if (launches_wants(launches, &work->events[i])) {
 			first[work->events[i].call + 1]++;
 			count++;
 		}
@@ -45,7 +49,7 @@ static void launches_fill(struct dw_launches *launches)
 		first[c + 1] += first[c];
 	}
 	for (size_t i = work->event_count; i-- > 0;)
-		if (launches_wants(&work->events[i], work))
+		if (launches_wants(launches, &work->events[i]))
 			launches->events[--first[work->events[i].call + 1]] = (uint32_t)i;
 	/* Now first[c + 1] is where the events of call c begin. */
 	memmove(first, first + 1, work->call_count * sizeof *first);
@@ -66,6 +70,7 @@ void dw_launches_make(struct dw_launches *launches, struct dw_timeline *timeline
 		return;
 	}
 	launches->work = work;
+	launches->filter = &timeline->filter;
 	launches->order = calloc(work->call_count + 1, sizeof *launches->order);
 	launches->first = calloc(work->call_count + 2, sizeof *launches->first);
 	launches->events = calloc(work->event_count + 1, sizeof *launches->events);

@@ -133,7 +133,9 @@ static void rows_put_queue(struct rows *rows, size_t q, enum dw_device_row_kind 
 		const struct dw_device_event *event = &rows->work->events[i];
 		size_t row;
 
-		if (!event->in_scope || dw_device_row_kind(event->kind) != kind)
+		if (!event->in_scope || dw_device_row_kind(event->kind) != kind ||
+		    !dw_export_wants(&rows->timeline->filter, rows->work->names[event->name].name,
+		                     event->start_ns, event->end_ns))
 			continue;
 		row = rows_take(rows, event->start_ns, event->end_ns);
 		if (row == SIZE_MAX)

@@ -37,6 +37,15 @@ struct dw_device_rows_format {
 void dw_device_rows(struct dw_timeline *timeline, const struct dw_device_rows_format *format,
                     void *to);
 
+/* Whether a call of the driver is written that was recorded after its range had ended. */
+static inline bool dw_device_wants_late_call(const struct dw_timeline *timeline,
+                                             const struct dw_device_call *call)
+{
+	return call->late && call->in_scope &&
+	       dw_export_wants(&timeline->filter, timeline->symbols[call->symbol].name, call->start_ns,
+	                       call->end_ns);
+}
+
 /* "Tesla V100-SXM2-32GB 1" */
 void dw_device_row_title(const struct dw_source *source, uint32_t device, char name[160]);
 
@@ -51,6 +60,7 @@ struct dw_launch {
 /* Initialized by zeroing; then no range is a call. */
 struct dw_launches {
 	const struct dw_device_work *work;
+	const struct dw_export_filter *filter;
 	struct dw_launch *order; /* by thread and begin */
 	size_t order_count;
 	uint32_t *first;  /* by call: where its events begin in `events`; the end of the last call's */

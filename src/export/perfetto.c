@@ -282,7 +282,7 @@ static int perfetto_write(struct dw_model *model, const struct dwell_export_opti
 	struct perfetto perfetto = { .slices = NULL };
 	int result = 0;
 
-	dw_timeline_open(&perfetto.timeline, &perfetto_format, &perfetto, model, out);
+	dw_timeline_open(&perfetto.timeline, &perfetto_format, &perfetto, model, options, out);
 	dw_perfetto_init(&perfetto.packets, &perfetto.timeline);
 	dw_launches_make(&perfetto.launches, &perfetto.timeline);
 	if (!perfetto.timeline.failed)
@@ -298,5 +298,6 @@ static int perfetto_write(struct dw_model *model, const struct dwell_export_opti
 const struct dw_export_format dw_export_perfetto = {
 	.name = "perfetto",
 	.what = "a Perfetto trace, for ui.perfetto.dev and trace_processor",
+	.takes_filter = true,
 	.write = perfetto_write,
 };

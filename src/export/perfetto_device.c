@@ -110,7 +110,7 @@ static void device_put_calls(struct perfetto_device *to)
 	for (size_t i = 0; tracks && i < to->work->call_count; i++) {
 		const struct dw_device_call *call = &to->work->calls[i];
 
-		if (!call->late || !call->in_scope)
+		if (!dw_device_wants_late_call(to->packets->timeline, call))
 			continue;
 		if (!tracks[call->thread])
 			tracks[call->thread] = dw_perfetto_new_track(to->packets, 1 + (uint64_t)call->thread * 2, "calls of the driver");

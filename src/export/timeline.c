@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "export/timeline.h"
 
 /* ---- numbers of processes and threads ---------------------------------------------------- */
@@ -142,10 +143,16 @@ void dw_timeline_track_name(const struct dw_source *source, uint32_t track, char
 /* ---- open and close ---------------------------------------------------------------------- */
 
 void dw_timeline_open(struct dw_timeline *timeline, const struct dw_timeline_format *format,
-                      void *to, struct dw_model *model, struct dw_writer_out *out)
+                      void *to, struct dw_model *model, const struct dwell_export_options *options,
+                      struct dw_writer_out *out)
 {
+	const char *end;
+
 	*timeline = (struct dw_timeline){ .format = format, .to = to, .model = model,
 		.source = dw_model_source(model), .out = out, .nest_track = DW_NO_INDEX };
+	timeline->filter.pattern = options ? options->named : NULL;
+	if (options && options->min_duration) /* dw_export_run() has checked it */
+		dw_text_parse_ns(options->min_duration, &end, &timeline->filter.least_ns);
 	timeline->symbols = dw_model_symbols(model, &timeline->symbol_count);
 	timeline->args = calloc(timeline->symbol_count + 1, sizeof *timeline->args);
 	timeline->nest.never_joined = dw_model_is_partial(model);
@@ -182,6 +189,21 @@ static bool timeline_is_over(const struct dw_timeline *timeline)
 	return timeline->failed || timeline->out->error;
 }
 
+static bool timeline_wants(const struct dw_timeline *timeline, const struct dw_event *event)
+{
+	const char *name = timeline->symbols[event->symbol].name;
+
+	switch (event->type) {
+	case DW_EVENT_RANGE:
+	case DW_EVENT_ASYNC:
+		return dw_export_wants(&timeline->filter, name, event->start_ns, event->end_ns);
+	case DW_EVENT_ALLOC:
+	case DW_EVENT_FREE: return true;
+	default: return dw_export_wants_name(&timeline->filter, name);
+	}
+}
+
+/* A range that the filter leaves out still decides which others nest: as without a filter. */
 static void timeline_add_range(struct dw_timeline *timeline, const struct dw_event *event,
                                uint32_t track)
 {
@@ -198,6 +220,8 @@ static void timeline_add_range(struct dw_timeline *timeline, const struct dw_eve
 	}
 	if (nests && !event->nested)
 		dw_nest_steps_add_range(&timeline->steps, event->thread, event->start_ns, event->end_ns);
+	if (!timeline_wants(timeline, event))
+		return;
 	timeline->format->put_range(timeline->to, event, track, nests);
 	if (event->sequence != UINT64_MAX)
 		timeline->failed |= !dw_arrows_add_link(&timeline->arrows, event, track,
@@ -227,6 +251,8 @@ static int timeline_add(void *context, const struct dw_event *event)
 	uint32_t track = event->thread * 2 + event->nested;
 
 	if (event->thread >= timeline->source->thread_count || event->symbol >= timeline->symbol_count)
+		return 0;
+	if (event->type != DW_EVENT_RANGE && !timeline_wants(timeline, event))
 		return 0;
 	if (event->nested && !timeline->begun[track])
 		timeline_begin_handlers(timeline, track);

@@ -22,7 +22,9 @@
 #define DW_EXPORT_TIMELINE_H
 
 #include "base/arena.h"
+#include "dwell/trace.h"
 #include "export/arrows.h"
+#include "export/filter.h"
 #include "export/memory_totals.h"
 #include "export/nest.h"
 #include "export/out.h"
@@ -62,6 +64,7 @@ struct dw_timeline {
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	size_t symbol_count;
+	struct dw_export_filter filter;
 	struct dw_writer_out *out; /* writing stops after its first error */
 	struct dw_arena arena;
 	struct dw_writer_out scratch;     /* in memory; empty between two uses */
@@ -78,9 +81,10 @@ struct dw_timeline {
 	bool failed;      /* out of memory */
 };
 
-/* Sets `failed` if out of memory. */
+/* `options` NULL: all events. Sets `failed` if out of memory. */
 void dw_timeline_open(struct dw_timeline *timeline, const struct dw_timeline_format *format,
-                      void *to, struct dw_model *model, struct dw_writer_out *out);
+                      void *to, struct dw_model *model, const struct dwell_export_options *options,
+                      struct dw_writer_out *out);
 /* Returns `result`, or DWELL_E_NOMEM if that is 0 and `failed` is set. */
 int dw_timeline_close(struct dw_timeline *timeline, int result, struct dwell_error *error);
 

@@ -479,7 +479,7 @@ static int xplane_write(struct dw_model *model, const struct dwell_export_option
 	struct dw_xplane xplane = { .events = NULL };
 	int result = 0;
 
-	dw_timeline_open(&xplane.timeline, &xplane_format, &xplane, model, out);
+	dw_timeline_open(&xplane.timeline, &xplane_format, &xplane, model, options, out);
 	xplane.named = calloc(xplane.timeline.symbol_count + 1, sizeof *xplane.named);
 	xplane.counters = (uint32_t)xplane.timeline.source->thread_count * 2;
 	xplane.timeline.failed |= !xplane.named;
@@ -499,5 +499,6 @@ static int xplane_write(struct dw_model *model, const struct dwell_export_option
 const struct dw_export_format dw_export_xplane = {
 	.name = "xplane",
 	.what = "XSpace, for TensorBoard's profile plugin (XProf)",
+	.takes_filter = true,
 	.write = xplane_write,
 };

@@ -187,7 +187,7 @@ int dw_page_span_event(struct dw_page_spans *spans, uint32_t track, uint32_t row
 		return 0;
 	}
 	detail.end_ns = detail_index_end(spans, track, row, begin_ns);
-	dw_timeline_open(&timeline, &none, NULL, spans->model, out);
+	dw_timeline_open(&timeline, &none, NULL, spans->model, NULL, out);
 	if (track >= spans->source->thread_count * DW_TRACKS_OF_THREAD)
 		detail_put_device(&detail);
 	else if (!timeline.failed && track % DW_TRACKS_OF_THREAD != DW_TRACK_STEPS)

@@ -127,7 +127,54 @@ class Filters(unittest.TestCase):
             done = attempt("report", "--format", "html", option, self.traces["train"])
             self.assertEqual(2, done.returncode)
             self.assertIn(f"has no {option.split('=')[0]}", done.stderr)
-        self.assertEqual(2, attempt("export", "-f", "folded", "--name", "x", self.traces["train"]).returncode)
+
+    def chrome(self, trace, *arguments):
+        """The events of an export as a multiset, without arrows. A range that does not nest has two events; here it is one."""
+        done = attempt("export", "-f", "chrome", *arguments, self.traces[trace])
+        self.assertEqual(0, done.returncode, done.stderr)
+        every = json.loads(done.stdout)["traceEvents"]
+        ends = {(event["id"], event["name"]): event["ts"] for event in every if event["ph"] == "e"}
+        return collections.Counter((event["ph"], event["name"], event["ts"],
+                                    ends[event["id"], event["name"]] - event["ts"] if event["ph"] == "b" else event.get("dur", 0),
+                                    event["pid"], event["tid"]) for event in every if event["ph"] not in "Msfe")
+
+    def test_exports(self):
+        own = ("[memory]", "Record Window End", "Iteration Start: PyTorch Profiler")
+        for trace in TRACES:
+            every = self.chrome(trace)
+            with self.database(trace) as database:
+                tables = {table: {row[1] for row in database.execute(f"pragma table_info({table})")}
+                          for table, in database.execute("select name from sqlite_master where type = 'table'").fetchall()}
+                names = {name for table, columns in tables.items() if "name" in columns and columns & {"start_ns", "time_ns"}
+                         for name, in database.execute(f"select name from {table}")}
+            times = sorted(event[3] for event in every.elements() if event[1] in names and event[3])
+            least = times[len(times) // 2] if times else 1
+            found = self.chrome(trace, "--name", "*a*")
+            self.assertEqual({event: count for event, count in every.items() if event[1] not in names or event[1] in own or
+                              fnmatch.fnmatchcase(event[1], "*a*")}, found, trace)
+            found = self.chrome(trace, "--min-duration", f"{round(least * 1000)}ns")
+            self.assertEqual({event: count for event, count in every.items()
+                              if event[0] not in "Xb" or event[1] not in names or event[3] >= least}, found, trace)
+            for form in ("perfetto", "xplane"):
+                sizes = []
+                for arguments in ((), ("--name", "*a*"), ("--name", "no such name"), ("--min-duration", "3600s")):
+                    path = os.path.join(self.temporary.name, "export." + form)
+                    done = attempt("export", "-f", form, "-o", path, *arguments, self.traces[trace])
+                    self.assertEqual(0, done.returncode, done.stderr)
+                    sizes.append(os.path.getsize(path))
+                self.assertGreaterEqual(sizes[0], sizes[1])
+                self.assertGreaterEqual(sizes[1], sizes[2])
+                self.assertGreaterEqual(sizes[0], sizes[3])
+
+    def test_exports_without_filters(self):
+        for form in ("folded", "speedscope", "pprof", "flamegraph", "icicle", "memory", "pstats", "sqlite"):
+            for option, value in (("--name", "x"), ("--min-duration", "1ms")):
+                done = attempt("export", "-f", form, "-o", os.path.join(self.temporary.name, "x"), option, value, self.traces["train"])
+                self.assertEqual(2, done.returncode, (form, option, done.stderr))
+                self.assertIn(f"{form} has no {option}; these formats have it: chrome, perfetto, xplane", done.stderr)
+        done = attempt("export", "-f", "chrome", "--min-duration", "5", self.traces["train"])
+        self.assertEqual(2, done.returncode)
+        self.assertIn("give a time with its unit", done.stderr)
 
     def windows(self, trace):
         with self.database(trace) as database:

@@ -61,7 +61,7 @@ static const char *run(bool handlers_last)
 	dw_out_init_memory(&seen);
 	if (made_open(&made, NULL))
 		return NULL;
-	dw_timeline_open(&timeline, &format, NULL, made.model, &out);
+	dw_timeline_open(&timeline, &format, NULL, made.model, NULL, &out);
 	CHECK_EQ(dw_timeline_events(&timeline, &made.error), 0);
 	dw_timeline_steps(&timeline);
 	dw_timeline_memory(&timeline);

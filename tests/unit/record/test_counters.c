@@ -164,9 +164,9 @@ TEST(counts_are_those_of_the_thread)
 		return;
 	REQUIRE(begin(true, 0));
 	four_steps(LONG_NS);
-	CHECK_RANGE(read_counters(&sum, &without), 2, 5);
+	CHECK_RANGE(read_counters(&sum, &without), 1, 5);
 	session_end();
-	CHECK_RANGE(sum.cycles, 2 * LONG_NS, 1000000000);
+	CHECK_RANGE(sum.cycles, LONG_NS, 1000000000);
 	CHECK_RANGE(sum.instructions, 300, 20000); /* a sanitizer's own memory has faults too */
 	CHECK_RANGE(sum.cache_misses, 300, sum.instructions);
 }
@@ -182,7 +182,7 @@ TEST(nothing_is_counted_unless_it_is_wanted_and_permitted)
 		REQUIRE(begin(cases[i].wanted, cases[i].refusal));
 		four_steps(LONG_NS);
 		CHECK_EQ(read_counters(&sum, &without), 0);
-		CHECK(without >= 2);
+		CHECK(without >= 1);
 		session_end();
 	}
 }
@@ -216,7 +216,7 @@ TEST(the_programs_files_are_not_read)
 	four_steps(LONG_NS);
 	CHECK_EQ(lseek(file, 0, SEEK_CUR), 0);
 	CHECK_RANGE(read_counters(&sum, &without), 0, 1);
-	CHECK(without >= 2);
+	CHECK(without >= 1);
 	session_end();
 	CHECK(fcntl(highest, F_GETFD) >= 0);
 	close(file);
@@ -270,9 +270,9 @@ TEST(a_child_process_counts_for_itself)
 	}
 	waitpid(child, NULL, 0);
 	dwell_step_end();
-	CHECK_RANGE(read_counters(&sum, &without), 3, 7);
+	CHECK_RANGE(read_counters(&sum, &without), 2, 7);
 	session_end();
-	CHECK_RANGE(sum.cycles, 3 * LONG_NS, 1400000000);
+	CHECK_RANGE(sum.cycles, 2 * LONG_NS, 1400000000);
 }
 
 CHECK_MAIN
