@@ -11,7 +11,6 @@
  * that cost more than halfway between the two medians have a reading. What they cost beyond the others,
  * divided by the time, is the share of a step.
  */
-#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
