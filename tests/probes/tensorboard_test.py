@@ -130,6 +130,14 @@ def answer(route):
         route.abort()
 
 
+def typed(fields, wanted):
+    """Types `wanted`, texts by the number of their field. Whether all fields show them."""
+    for number, text in wanted.items():
+        if fields.nth(number).input_value() != text:
+            fields.nth(number).fill(text)
+    return all(fields.nth(number).input_value() == text for number, text in wanted.items())
+
+
 def capture(page, web, port, shots, milliseconds):
     """CAPTURE PROFILE, as a person does."""
     page.goto(f"http://localhost:{web}/#profile", timeout=240000)
@@ -138,9 +146,11 @@ def capture(page, web, port, shots, milliseconds):
     frame = next(frame for frame in page.frames if "plugin/profile" in frame.url)
     inputs = frame.locator("mat-dialog-container input")
     inputs.first.wait_for(timeout=120000)
-    inputs.nth(0).fill(f"localhost:{port}")
-    duration = next(inputs.nth(i) for i in range(inputs.count()) if inputs.nth(i).input_value() == "1000")
-    duration.fill(str(milliseconds))
+    duration = next(i for i in range(inputs.count()) if inputs.nth(i).input_value() == "1000")
+    wanted = {0: f"localhost:{port}", duration: str(milliseconds)}
+    # The dialog moves the focus to its first field once it is open; what is typed then goes to that field.
+    if not until(page, lambda: typed(inputs, wanted)):
+        raise TimeoutError("the dialog of CAPTURE PROFILE did not keep the address and the duration")
     shoot(page, shots, "tensorboard-capture")
     frame.locator("mat-dialog-container").get_by_role("button", name="CAPTURE").click()
 
