@@ -70,20 +70,11 @@ static bool operators_not_compiled(const struct dw_rule_case *at)
 	return !dw_case_has(at, DW_FACT_OPERATORS_COMPILED);
 }
 
-/* The time of the operators whose arithmetic is counted, less the time that they would take at the
- * peak. */
+/* The time of slow products, less the time that they would take at the peak. */
 static struct dw_amount operators_share_roof(const struct dw_rule_case *at)
 {
-	double counted = dw_case_value(at, DW_FACT_FLOPS_COUNTED);
-	double lost = 1 - dw_case_value(at, DW_FACT_FLOPS_PEAK_SHARE);
-
-	return dw_amount_times(dw_case_amount(at, DW_FACT_OPERATORS_SHARE), counted * lost);
-}
-
-static bool operators_below_roof(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_FLOPS_PEAK_SHARE) < 0.3 &&
-	       dw_case_value(at, DW_FACT_FLOPS_COUNTED) >= 0.5;
+	return dw_amount_times(dw_case_amount(at, DW_FACT_FLOPS_SLOW),
+	                       1 - dw_case_part(at, DW_FACT_FLOPS_SLOW_SHARE));
 }
 
 #define OPERATORS_FAULTS 0.4 /* of the time in no range */
@@ -220,24 +211,24 @@ const struct dw_rule dw_rules_operators[] = {
 	},
 	{
 		.id = "roofline",
-		.question = "Do operators compute far below the machine's peak?",
+		.question = "Do products compute far below the machine's peak?",
 		.kind = DW_RULE_WORK,
 		.is_form = operators_always,
 		.group = DW_RULE_OPERATORS,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_FLOPS_COUNTED,
-		                       DW_FACT_FLOPS_PEAK_SHARE),
+		.needs = DW_RULE_NEEDS(DW_FACT_FLOPS_SLOW),
 		.share = operators_share_roof,
 		.threshold = 0.40,
-		.reason = "The arithmetic of at least half of the operators' time is counted, and they reach "
-		          "less than 30% of the peak that was measured on this machine.",
-		.applies = operators_below_roof,
-		.statement = "Operators reach {flops.peak_share} of the machine's measured peak "
-		             "({flops.counted} of their time is counted): {share} {of} is lost to it.",
+		.reason = "Products of matrices, convolutions and attention can come near the peak that was "
+		          "measured on this machine. Those under a name that reaches less than 30% of it count. "
+		          "Small models lose a third of a step to it and can change little.",
+		.statement = "Products of matrices[, most of them {flops.slow:name},] reach "
+		             "{flops.slow_share} of the machine's measured peak: {share} {of} is lost to it.",
 		.remedy = {
-			[DW_WORDS_ANY] = "larger batches and dimensions that are multiples of 16 or more",
+			[DW_WORDS_ANY] = "larger batches and dimensions that are multiples of 16 or more, one product "
+			                 "of matrices instead of many of vectors",
 		},
 		.look = "dwell report --view flops",
 	},

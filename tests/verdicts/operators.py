@@ -7,7 +7,7 @@ small-forward  a long chain of operators on a tensor of few elements            
 one            one large product of matrices takes most of the step (45%, 70%)      one-operator
 layout         images are reordered to channels last and back, again and again      layout-copies
 chain          element-wise operators on a tensor that no cache holds               memory-bound-chain
-slow-product   int32 matrices, for which no fast product exists                     roofline, one-operator
+slow-product   each product is of one row: memory limits it                         roofline, one-operator
 bf16           large products in float32, where bfloat16 is twice as fast           precision, one-operator
 many-tensors   Adam over a thousand small parameters, one after another             optimizer-unfused
 large-adam     Adam, fused, over an embedding that is larger than the network       optimizer-dominates
@@ -74,7 +74,7 @@ class Planted:
         self.picture = torch.randn(BATCH, 32, 32, 32)
         self.large = torch.randn(1 << 23)  # 32 MiB
         self.cached = torch.randn(1 << 13)
-        self.whole = torch.randint(0, 9, (160, 160), dtype=torch.int32)
+        self.weight, self.row = torch.randn(2048, 2048), torch.randn(1, 2048)
         self.buffer = torch.empty(1 << 23)
         self.side = 0
         if cause in ("one", "bf16", "one-thread") and ms:
@@ -120,7 +120,7 @@ class Planted:
             self.cached.mul_(0.5).add_(1.0).relu_().mul_(2.0).sub_(0.5)
 
     def slow_product(self):
-        torch.mm(self.whole, self.whole)
+        torch.mm(self.row, self.weight)
 
     def one(self):
         torch.mm(self.left, self.right)

@@ -143,7 +143,7 @@ operators.fault("one", "one-operator", weak=0.48, strong=0.70, also="roofline pr
 operators.fault("layout", "layout-copies", also="one-operator memory-bound-chain allocator page-faults memory-temporaries")
 operators.fault("chain", "memory-bound-chain", also="roofline precision", options="--shapes")
 # roofline and precision are about most of a step: products of a tenth of it are no fault.
-operators.fault("slow-product", "roofline", weak=0.48, strong=0.55, first="one-operator", also="precision", options="--flops")
+operators.fault("slow-product", "roofline", weak=0.55, strong=0.65, first="one-operator", also="precision", options="--flops")
 operators.fault("bf16", "precision", weak=0.48, strong=0.60, first="one-operator", also="roofline", options="--flops",
                 only_if=("bfloat16_ratio", 0.7))
 operators.fault("many-tensors", "optimizer-unfused", first="optimizer-dominates", also="small-operators python profiler-cost",

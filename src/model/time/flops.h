@@ -52,6 +52,10 @@ enum dw_flops_why {
 /* FLOPs of one call; `why` must not be NULL. 0 unless *why is DW_FLOPS_COUNTED. */
 uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum dw_flops_why *why);
 
+/* Whether the operator computes a product of matrices, a convolution or attention: what a machine
+ * can compute near its peak, as other operators cannot, which wait for memory. */
+bool dw_flops_is_product(const char *name);
+
 /*
  * A call counts if its FLOPs are known (they may be 0) and no operator around it counts:
  * aten::conv2d counts, and the aten::convolution that it calls does not count again. Calls with

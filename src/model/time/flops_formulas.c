@@ -450,7 +450,8 @@ static uint64_t flops_avg_pool_backward(const struct args *args, const struct ru
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-static const struct rule rules[] = {
+/* Products of matrices, convolutions and attention. */
+static const struct rule products[] = {
 	{ "conv1d", flops_conv, 0, 0 },
 	{ "conv2d", flops_conv, 0, 0 },
 	{ "conv3d", flops_conv, 0, 0 },
@@ -487,7 +488,9 @@ static const struct rule rules[] = {
 	{ "_scaled_dot_product_flash_attention_for_cpu_backward", flops_attention, 3, 1 },
 	{ "_scaled_dot_product_efficient_attention_backward", flops_attention, 3, 1 },
 	{ "_scaled_dot_product_cudnn_attention_backward", flops_attention, 3, 1 },
+};
 
+static const struct rule rules[] = {
 	{ "add", flops_each_result, 1, 0 },
 	{ "sub", flops_each_result, 1, 0 },
 	{ "rsub", flops_each_result, 1, 0 },
@@ -613,29 +616,58 @@ static const char *const idle[] = {
 	"_unsafe_view",
 };
 
+static const struct rule *flops_find_in(const struct rule *table, size_t count, const char *name,
+                                        size_t length)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(table[i].name, name, length) == 0 && !table[i].name[length])
+			return &table[i];
+	return NULL;
+}
+
 static const struct rule *flops_find(const char *name, size_t length)
 {
 	static const struct rule is_idle = { "", flops_nothing, 0, 0 };
 
-	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		if (strncmp(rules[i].name, name, length) == 0 && !rules[i].name[length])
-			return &rules[i];
+	const struct rule *product = flops_find_in(products, sizeof products / sizeof *products, name, length);
+	const struct rule *rule = flops_find_in(rules, sizeof rules / sizeof *rules, name, length);
+
+	if (product || rule)
+		return product ? product : rule;
 	for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
 		if (strncmp(idle[i], name, length) == 0 && !idle[i][length])
 			return &is_idle;
 	return NULL;
 }
 
-uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum dw_flops_why *why)
+/* The rule of a name, which may begin with "aten::" and end with "_"; NULL: none. */
+static const struct rule *flops_rule(const char *name)
 {
-	struct args args = { .aten = strncmp(name, "aten::", 6) == 0 };
-	const char *plain = args.aten ? name + 6 : name;
+	const char *plain = strncmp(name, "aten::", 6) == 0 ? name + 6 : name;
 	size_t length = strlen(plain);
 	const struct rule *rule = flops_find(plain, length);
-	uint64_t flops;
 
 	if (!rule && length > 1 && plain[length - 1] == '_')
 		rule = flops_find(plain, length - 1);
+	return rule;
+}
+
+bool dw_flops_is_product(const char *name)
+{
+	const struct rule *rule = flops_rule(name);
+
+	for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+		if (rule == &products[i])
+			return true;
+	return false;
+}
+
+uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum dw_flops_why *why)
+{
+	struct args args = { .aten = strncmp(name, "aten::", 6) == 0 };
+	const struct rule *rule = flops_rule(name);
+	uint64_t flops;
+
 	*why = DW_FLOPS_NO_FORMULA;
 	if (!rule)
 		return 0;
