@@ -252,18 +252,37 @@ static bool machine_sleep(uint64_t nanoseconds)
 	return !ends;
 }
 
+/* A number below `limit`, which must not be 0; a different one at each call. */
+static uint64_t machine_random(uint64_t limit)
+{
+	static uint64_t state;
+
+	if (!state)
+		state = dw_now() | 1;
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % limit;
+}
+
 /* Sleeps until the next reading is due and looks up the main thread in between. False: the program
- * has ended. */
+ * has ended. Each part of the time has one look, at a random moment: if looks were at equal distances, a
+ * loop whose steps take as long would be seen in the same place of each step. */
 static bool machine_sleep_and_sample(uint64_t nanoseconds, const struct machine_files *proc,
                                      struct machine_samples *samples)
 {
+	uint64_t part = nanoseconds / MACHINE_SAMPLES, passed = 0;
+
 	*samples = (struct machine_samples){ 0 };
 	for (unsigned i = 0; i < MACHINE_SAMPLES; i++) {
-		if (!machine_sleep(nanoseconds / MACHINE_SAMPLES))
+		uint64_t moment = i * part + machine_random(part);
+
+		if (!machine_sleep(moment - passed))
 			return false;
 		machine_sample(proc, samples);
+		passed = moment;
 	}
-	return true;
+	return machine_sleep(nanoseconds - passed);
 }
 
 static void *machine_loop(void *unused)

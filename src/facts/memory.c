@@ -75,6 +75,13 @@ static double memory_growth(const double quarters[4])
 	return growth;
 }
 
+/* Whether less was in use at some moment of the first half than at any of the second one, by a part of the
+ * growth: what is kept is in use at all moments, and larger inputs only within steps. */
+static bool memory_keeps(const double least[4], double growth)
+{
+	return fmin(least[2], least[3]) - fmin(least[0], least[1]) >= growth / 6; /* half, if it is steady */
+}
+
 /* The name that owns most bytes at the peak, or most of the bytes that are left at the end. */
 static uint32_t memory_find_owner(const struct dw_memory_pool *pool, bool live, double *bytes)
 {
@@ -112,7 +119,7 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 		return;
 	}
 	growth = memory_growth(means);
-	if (fmax(memory_growth(least), memory_growth(low)) < growth / 2)
+	if (fmax(memory_growth(least), memory_growth(low)) < growth / 2 || !memory_keeps(least, growth))
 		growth = 0;
 	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first),
 	                   count - first);

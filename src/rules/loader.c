@@ -149,6 +149,15 @@ static bool loader_hands_over(const struct dw_rule_case *at)
 	       !(dw_case_value(at, DW_FACT_LOADER_EMPTY) > 0.5);
 }
 
+/* With the collections that the hand-over causes. */
+static struct dw_amount loader_share_hand_over(const struct dw_rule_case *at)
+{
+	struct dw_amount share = loader_share(at);
+	struct dw_amount whole = dw_case_amount(at, DW_FACT_LOADER_HAND_OVER);
+
+	return loader_whole(at) == DW_RULE_OF_STEP && whole.value > share.value ? whole : share;
+}
+
 /* Whether the loop waits for batches that are not made yet, rather than for their hand-over. True
  * if it is not known. */
 static bool loader_waits_for_production(const struct dw_rule_case *at)
@@ -243,7 +252,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.part = DW_RULE_PART_DATA,
 		.whole_of = loader_whole,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS, DW_FACT_LOADER_HAND_OVER),
-		.share = loader_share,
+		.share = loader_share_hand_over,
 		.threshold = 0.07,
 		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
 		          "tenth of their time: more of them cannot shorten it. A usual request takes 2 ms or "

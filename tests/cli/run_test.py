@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """dwell run: the errors before the program starts, and the messages after it has ended.
 
-usage: run_test.py DWELL OUTLIVE
+usage: run_test.py DWELL OUTLIVE HALF_ASLEEP
 
 The last line is "N passed, N failed, N skipped", which counts checks.
 """
+import json
 import os
 import shutil
 import socket
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-DWELL, OUTLIVE = (os.path.abspath(path) for path in sys.argv[1:3])
+DWELL, OUTLIVE, HALF_ASLEEP = (os.path.abspath(path) for path in sys.argv[1:4])
 counts = {"passed": 0, "failed": 0, "skipped": 0}
 
 
@@ -98,6 +99,22 @@ def counters():
     check("no word without the option", "counters" not in run("-o", "plain.dwell", OUTLIVE)[1])
 
 
+def looks():
+    """Steps that last as long as the time between two looks at the main thread are seen in all places."""
+    code, text = run("-o", "asleep.dwell", HALF_ASLEEP, "120")
+    check("a loop that sleeps", code == 0, text)
+    report = subprocess.run([DWELL, "report", "--view", "facts", "-n", "all", "-f", "json", "asleep.dwell"],
+                            capture_output=True, text=True, check=True).stdout
+    table = json.loads(report)["views"][0]
+    names = [column["name"] for column in table["columns"]]
+    facts = {row[0]: row[names.index("value")] for row in table["rows"]}
+    if facts["wait.sleep"] in (None, "not measured"):
+        print("skip looks: this kernel does not name the function in which a thread is blocked")
+        counts["skipped"] += 1
+        return
+    check("half of the time asleep", 0.3 < facts["wait.sleep"] < 0.7, facts["wait.sleep"])
+
+
 def apart():
     shutil.copy("/bin/true", "apart")
     try:
@@ -113,7 +130,7 @@ def apart():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in (serving, sizes, others_files, outliving, counters, apart):
+    for part in (serving, sizes, others_files, outliving, counters, looks, apart):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

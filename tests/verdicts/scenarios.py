@@ -157,7 +157,7 @@ operators.fault("threads", "oversubscribed", measured=False, also="one-operator"
 operators.fault("worker-threads", "oversubscribed", measured=False, also="loader-slow-workers loader-part loader-handover",
                 clean="operators.worker-threads.clean")
 operators.clean("worker-threads", also="loader-part")
-operators.fault("one-thread", "thread-count", strong=0.60, first="one-operator", also="roofline precision",
+operators.fault("one-thread", "thread-count", weak=0.48, strong=0.60, first="one-operator", also="roofline precision",
                 only_if=("threads_ratio", 0.75))
 operators.fault("functions", "profiler-cost", weak=0.45, strong=0.60, measured=False, first="python",
                 options="--functions", clean="operators.none")
