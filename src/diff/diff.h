@@ -54,7 +54,7 @@ struct dw_diff_run {
 	double pace_ns;          /* step_ns + outside_ns */
 	double step_ns;          /* mean steady step */
 	double outside_ns;       /* per step; 0 if it is not measured */
-	double fast_ns;          /* the step that a twentieth of the steady steps do not exceed */
+	double fast_ns;          /* the step that a hundredth of the steady steps do not exceed */
 	size_t steps;            /* steady steps */
 	struct dw_diff_part *parts; /* sum to pace_ns */
 	size_t part_count;

@@ -95,7 +95,7 @@ struct dw_steady {
 	size_t steps;        /* steady steps of all loops */
 	size_t warm_up, outliers; /* steps that were left out */
 	double ns;           /* their mean length */
-	double fast_ns;      /* the length that a twentieth of them do not exceed; mean of the loops */
+	double fast_ns;      /* the length that a hundredth of them do not exceed; mean of the loops */
 	struct dw_steady_part *parts; /* they sum to it; descending, but time without a name is last */
 	size_t part_count;
 	bool unnamed;        /* the last part is time without a name */

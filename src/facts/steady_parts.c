@@ -4,7 +4,7 @@
 #include "facts/work.h"
 #include "model/core/product.h"
 
-#define PARTS_FAST 20 /* one of so many steady steps is not longer than a fast step */
+#define PARTS_FAST 100 /* one of so many steady steps is not longer than a fast step */
 
 struct sums {
 	double parts[DW_PART_COUNT], length;
