@@ -133,8 +133,14 @@ class Timeline {
                    range: this.range, flows: this.placeFlows(scroll), unread: source.timeline.read_ns ?? Infinity, labels: moving ? LABELS_MOVING : LABELS });
     source.endFrame?.();
     if (source.isBehind) this.redraw();
-    else if (moving) setTimeout(() => this.redraw(), 160);
+    else if (moving) this.settle();
     this.lastFrame = performance.now() - from;
+  }
+
+  /** Draws all labels once nothing moves any more. */
+  settle() {
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.redraw(), 160);
   }
 
   /** The two ends of each flow of the selected event, as heights on the canvas. */

@@ -18,7 +18,7 @@ const TILE_PIXELS = 512;
 const TRACKS_PER_REQUEST = 6;
 const MOST_REQUESTS = 4;
 const MOST_TILES = 600;
-const DECODE_MS = 3;        // per frame
+const DECODE_MS = 2;        // per frame
 const MOST_SUMMED = 200;
 
 /** Everything that is in the report. */
