@@ -142,7 +142,8 @@ static bool loader_hands_over(const struct dw_rule_case *at)
 	             dw_case_fact(at, DW_FACT_LOADER_EMPTY)->measured;
 
 	return ready && loader_has_workers(at) && hand_over + collector >= loader_share(at).value / 2 &&
-	       !(dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) < LOADER_EXCHANGE_NS) &&
+	       !(dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) <
+	         LOADER_EXCHANGE_NS) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_START_SHARE) > hand_over) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_READY) < 0.8) && !loader_workers_are_busy(at) &&
 	       !(loader_production(at) > hand_over) &&
@@ -256,7 +257,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.threshold = 0.07,
 		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
 		          "tenth of their time: more of them cannot shorten it. A usual request takes 2 ms or "
-		          "more, with the collections in it: to exchange any batch with another process takes up to so long. Starts of "
+		          "more without waits for a CPU, with the collections in it: to exchange any batch with another process takes up to so long. Starts of "
 		          "workers in later epochs take less time than it.",
 		.applies = loader_hands_over,
 		.statement = "Getting data {takes} {share} {of} although batches are ready"

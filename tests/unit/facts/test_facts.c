@@ -294,9 +294,10 @@ static void make_worker(unsigned index, uint64_t from_ms, size_t count, uint64_t
 	dw_encode_close(&workers[index]);
 }
 
-/* Epochs of 20 steps of 10 ms, which wait `wait` ms for their batch; the first request of an epoch
- * takes 100 ms more, while its workers start. */
-static uint64_t make_epoch(uint64_t at, uint64_t number, uint64_t wait, const char *detail)
+/* An epoch of 20 steps, which compute for 6 ms and wait for their batch, every other one `odd` ms; the
+ * first request of an epoch takes 100 ms more, while its workers start. */
+static uint64_t make_uneven_epoch(uint64_t at, uint64_t number, uint64_t even, uint64_t odd,
+                                  const char *detail)
 {
 	uint32_t begin = made_op(&made, DWELL_CATEGORY_DATA, "DataLoader.__iter__");
 	uint32_t next = dw_encode_op(&made.process, DWELL_CATEGORY_DATA, "DataLoader.__next__", detail, 0,
@@ -306,7 +307,7 @@ static uint64_t make_epoch(uint64_t at, uint64_t number, uint64_t wait, const ch
 	range(at, at + 5, begin);
 	at += 5;
 	for (uint64_t i = 0; i < 20; i++) {
-		uint64_t took = wait + (i == 0 ? 100 : 0);
+		uint64_t wait = i % 2 ? odd : even, took = wait + (i == 0 ? 100 : 0);
 
 		range(at, at + took, next);
 		range(at + took, at + took + 6, op);
@@ -315,6 +316,24 @@ static uint64_t make_epoch(uint64_t at, uint64_t number, uint64_t wait, const ch
 	}
 	range(at, at + 1, next); /* the end of the iteration */
 	return at + 1;
+}
+
+static uint64_t make_epoch(uint64_t at, uint64_t number, uint64_t wait, const char *detail)
+{
+	return make_uneven_epoch(at, number, wait, wait, detail);
+}
+
+/* One request takes in two batches, the next one none. */
+TEST(a_hand_over_of_two_batches_at_once)
+{
+	begin_trace(DW_PROCESS_PYTHON);
+	make_worker(0, 110, 10, 1, 12);
+	make_worker(1, 110, 10, 1, 12);
+	make_uneven_epoch(100, 0, 8, 0, "a batch was ready");
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, LOADER_HAND_OVER_NS), 4e6);
+	made_close(&made);
 }
 
 /* Batches lie ready, and each request takes 4 ms all the same: that is the hand-over. */

@@ -165,4 +165,20 @@ TEST(inputs_that_grow_from_step_to_step)
 	made_close(&made);
 }
 
+/* ---- growth of memory ------------------------------------------------------------------------ */
+
+/* Inputs become larger in the course of the run, and each step frees what it made: no memory is kept. */
+TEST(larger_inputs_are_no_growth)
+{
+	const struct dw_facts *facts;
+	uint64_t bytes[STEPS];
+
+	for (uint64_t i = 0; i < STEPS; i++)
+		bytes[i] = (i + 2) << 20;
+	facts = facts_of_sizes(bytes);
+	REQUIRE(facts != NULL);
+	CHECK_NEAR(VALUE(facts, MEMORY_GROWTH), 0, 1e-9);
+	made_close(&made);
+}
+
 CHECK_MAIN

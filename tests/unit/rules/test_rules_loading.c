@@ -43,6 +43,22 @@ TEST(workers_without_a_pause_do_not_wait_for_the_hand_over)
 	CHECK(!made_fires(&at, "loader-handover", DW_FACT_LOADER_HAND_OVER_NS, 1.9e6));
 	CHECK(!made_fires(&at, "loader-slow-workers", DW_FACT_LOADER_HAND_OVER_NS, 1.9e6));
 	CHECK(!made_fires(&at, "loader-handover", DW_FACT_LOADER_START_SHARE, 0.2));
+	/* So does one without a CPU: of 2.4 ms, 1.9 ms are left. */
+	CHECK(!made_fires(&at, "loader-handover", DW_FACT_CPU_DELAY, 0.2));
+	CHECK(made_fires(&at, "loader-handover", DW_FACT_CPU_DELAY, 0.1));
+	made_end(&at);
+}
+
+TEST(a_hand_over_has_its_collections)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_DATA, 0.06 }, { DW_FACT_LOADER_WORKERS, 2 },
+	                     { DW_FACT_LOADER_HAND_OVER_NS, 2.4e6 }, { DW_FACT_LOADER_READY, 4 },
+	                     { DW_FACT_LOADER_EMPTY, 0 }, { DW_FACT_LOADER_STARVED, 0 },
+	                     { DW_FACT_LOADER_COLLECTOR, 0.02 }));
+	CHECK(made_fires(&at, "loader-handover", DW_FACT_LOADER_HAND_OVER, 0.08));
+	CHECK(!made_fires(&at, "loader-handover", DW_FACT_LOADER_HAND_OVER, 0.06));
 	made_end(&at);
 }
 
