@@ -101,7 +101,7 @@ class Page:
 
     def quiet(self):
         self.browser.settle()
-        check("nothing is missing any more", self.wait("dwellTimeline.source.running === 0 && !dwellTimeline.source.isBehind && !dwellTimeline.pending"))
+        check("nothing is missing any more", self.wait("dwellTimeline.source.running === 0 && !dwellTimeline.pending"))
 
     def key(self, name):
         self.browser.key(name)
@@ -231,6 +231,9 @@ def see_beside(page):
         return [...new Set(found)]; })()""")
     check("asynchronous ranges that overlap, over two threads, have rows of their own", ranges == ["0 request 26 27", "1 request 26.5 28"], ranges)
     check("a mark has a tick", page.js("dwellTimeline.painter.ticks.length") == 1)
+    chosen = page.js("""(() => { const { labels } = dwellTimeline.painter; labels.clear(); [30, 900, 40, 40.5, 700, 41, 40.9].forEach(width => labels.add(0, 0, width, null, 0));
+        return [0, 1, 3, 5, 9].map(most => { labels.choose(most); return [0, 1, 2, 3, 4, 5, 6].filter(i => labels.isChosen(i)).join(); }); })()""")
+    check("the widest labels are written", chosen == ["", "1", "1,4,5", "1,2,3,4,5", "0,1,2,3,4,5,6"], chosen)
     place = page.js("""(() => { const t = dwellTimeline, box = t.canvas.getBoundingClientRect(), place = t.tracks.places.at(-1);
         return [box.left + t.painter.x(t.view, 26.4e6), box.top + 24 + place.rowsTop - t.scroller.scrollTop + 9, box.left + t.painter.x(t.view, 27.5e6)]; })()""")
     page.browser.move(place[0], place[1])

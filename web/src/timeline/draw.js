@@ -14,6 +14,7 @@ export const RULER = 24;
 const LEAST_LABEL = 26; // pixels
 const LEAST_TICK = 5;   // pixels from one mark's tick to the next
 const MOST_TICKS = 2000;
+const MOST_LABEL = 512; // pixels; labels that are wider are equals
 
 /** The colour of each kind: the colours of dwell's pictures. */
 const COLOUR_OF = {
@@ -40,6 +41,54 @@ function blend(a, b, part) {
   return result >>> 0;
 }
 
+/** Where labels may be written in a frame. The arrays are used again in each frame: a frame leaves nothing to collect. */
+class Labels {
+  constructor() {
+    this.room(1024);
+    this.tracks = [];
+    this.wide = new Uint32Array(MOST_LABEL + 1);
+    this.clear();
+  }
+
+  room(size) {
+    const grown = (before) => {
+      const made = new Float64Array(size);
+      if (before) made.set(before);
+      return made;
+    };
+    for (const name of ["x", "y", "width", "item"]) this[name] = grown(this[name]);
+  }
+
+  clear() {
+    this.count = 0;
+    this.wide.fill(0);
+  }
+
+  add(x, y, width, track, item) {
+    const i = this.count++;
+    if (i === this.x.length) this.room(i * 2);
+    this.x[i] = x;
+    this.y[i] = y;
+    this.width[i] = width;
+    this.item[i] = item;
+    this.tracks[i] = track;
+    this.wide[Math.min(MOST_LABEL, width | 0)]++;
+  }
+
+  /** Chooses the widest labels, `most` of them: those of `least` pixels, and `spare` that are a pixel narrower. */
+  choose(most) {
+    this.least = MOST_LABEL + 1;
+    this.spare = most;
+    while (this.least > 0 && this.wide[this.least - 1] <= this.spare) this.spare -= this.wide[--this.least];
+  }
+
+  /** To be called once for each label. */
+  isChosen(i) {
+    const width = Math.min(MOST_LABEL, this.width[i] | 0);
+    return width >= this.least || (width === this.least - 1 && this.spare-- > 0);
+  }
+}
+
 export class Painter {
   constructor(canvas) {
     this.canvas = canvas;
@@ -47,6 +96,7 @@ export class Painter {
     this.strip = document.createElement("canvas");
     this.stripContext = this.strip.getContext("2d");
     this.widths = new Map();
+    this.labels = new Labels();
   }
 
   /** Reads the colours from the style, after it has changed. */
@@ -103,11 +153,12 @@ export class Painter {
     this.scale = this.width / (scene.end - scene.begin);
     this.drawGrid(scene);
     this.ticks = [];
-    const labels = this.drawRows(scene);
+    this.labels.clear();
+    this.drawRows(scene);
     for (const place of scene.places) if (place.track.kind === "counter") drawCounter(this, scene, place, RULER);
     this.drawTicks();
     this.drawHeads(scene);
-    this.drawLabels(labels, scene.labels);
+    this.drawLabels(scene.labels);
     this.drawRange(scene);
     for (const flow of scene.flows) this.drawFlow(scene, flow);
     if (scene.hovered) this.drawOutline(scene, scene.hovered, this.ink, 1);
@@ -127,8 +178,8 @@ export class Painter {
   }
 
   drawRows(scene) {
-    const width = this.canvas.width, rows = scene.places.reduce((sum, place) => sum + place.rows, 0), labels = [];
-    if (!rows) return labels;
+    const width = this.canvas.width, rows = scene.places.reduce((sum, place) => sum + place.rows, 0);
+    if (!rows) return;
     if (this.strip.width !== width || this.strip.height < rows) {
       this.strip.width = width;
       this.strip.height = Math.ceil(rows / 16) * 16;
@@ -140,7 +191,7 @@ export class Painter {
     for (const place of scene.places) {
       for (const part of scene.parts.get(place.track.id) || [])
         for (let row = 0; row < Math.min(place.rows, part.track.rows); row++)
-          this.fillRow(scene, place, part, row, (at + row) * width, labels);
+          this.fillRow(scene, place, part, row, (at + row) * width);
       at += place.rows;
     }
     this.stripContext.putImageData(this.image, 0, 0, 0, 0, width, rows);
@@ -153,10 +204,9 @@ export class Painter {
       for (let row = 1; row <= place.rows; row++) this.context.fillRect(0, y + row * ROW - 1, this.width, 1);
       at += place.rows;
     }
-    return labels;
   }
 
-  fillRow(scene, place, part, row, offset, labels) {
+  fillRow(scene, place, part, row, offset) {
     const { track } = part, pixels = this.pixels, scale = this.scale * this.ratio, steps = place.track.kind === "steps";
     const left = Math.max(0, Math.floor((part.from - scene.begin) * scale));
     const right = Math.min(this.canvas.width, Math.ceil((part.to - scene.begin) * scale));
@@ -173,8 +223,7 @@ export class Painter {
       if (track.end[i] === track.begin[i]) this.addTick(this.x(scene, track.begin[i]), RULER + place.rowsTop - scene.scroll + row * ROW);
       const seen = Math.min(track.end[i], scene.end) - Math.max(track.begin[i], scene.begin);
       if (seen >= least && Math.max(track.begin[i], scene.begin) >= part.from)
-        labels.push({ x: Math.max(0, this.x(scene, track.begin[i])), y: RULER + place.rowsTop - scene.scroll + row * ROW,
-                      width: seen * this.scale, text: this.textOf(track, i, steps) });
+        this.labels.add(Math.max(0, this.x(scene, track.begin[i])), RULER + place.rowsTop - scene.scroll + row * ROW, seen * this.scale, track, steps ? -1 - i : i);
     }
   }
 
@@ -204,27 +253,30 @@ export class Painter {
   }
 
   /** Writes the widest labels; text that is too long is cut. */
-  drawLabels(labels, most) {
-    const context = this.context;
-    if (labels.length > most) labels.sort((a, b) => b.width - a.width).length = most;
+  drawLabels(most) {
+    const { context, labels } = this;
     context.font = this.font;
     context.textBaseline = "middle";
     context.fillStyle = this.ink;
-    for (const label of labels) {
-      const space = label.width - 8;
-      let { text } = label, wide = this.widths.get(text);
-      if (wide === undefined) {
-        text = text.slice(0, 200);
-        wide = context.measureText(text).width;
-        if (this.widths.size < 20000) this.widths.set(label.text, wide);
-      }
-      if (wide > space) {
-        const letters = Math.floor((text.length * space) / wide) - 1;
-        if (letters < 3) continue;
-        text = `${text.slice(0, letters)}\u2026`;
-      }
-      context.fillText(text, label.x + 4, label.y + ROW / 2);
+    labels.choose(most);
+    for (let i = 0; i < labels.count; i++) {
+      if (!labels.isChosen(i)) continue;
+      const item = labels.item[i], steps = item < 0, text = this.cut(this.textOf(labels.tracks[i], steps ? -1 - item : item, steps), labels.width[i] - 8);
+      if (text) context.fillText(text, labels.x[i] + 4, labels.y[i] + ROW / 2);
     }
+  }
+
+  /** As much of a text as there is space for; "" if that is less than three letters. */
+  cut(whole, space) {
+    const text = whole.slice(0, 200);
+    let wide = this.widths.get(text);
+    if (wide === undefined) {
+      wide = this.context.measureText(text).width;
+      if (this.widths.size < 20000) this.widths.set(text, wide);
+    }
+    if (wide <= space) return text;
+    const letters = Math.floor((text.length * space) / wide) - 1;
+    return letters < 3 ? "" : `${text.slice(0, letters)}\u2026`;
   }
 
   drawHeads(scene) {

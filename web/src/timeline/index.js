@@ -107,7 +107,6 @@ class Timeline {
     const { source, painter, view } = this, width = this.scroller.clientWidth, height = this.scroller.clientHeight;
     if (!width || !height) return;
     const from = performance.now();
-    source.decode?.();
     this.lastEnd = source.timeline.end_ns;
     painter.resize(width, height, devicePixelRatio || 1);
     const scroll = this.scroller.scrollTop, nsPerPixel = (view.end - view.begin) / width;
@@ -132,8 +131,7 @@ class Timeline {
     painter.draw({ ...view, scroll, places, parts: this.parts, hits: this.hits, selected: this.selected, hovered: this.hovered,
                    range: this.range, flows: this.placeFlows(scroll), unread: source.timeline.read_ns ?? Infinity, labels: moving ? LABELS_MOVING : LABELS });
     source.endFrame?.();
-    if (source.isBehind) this.redraw();
-    else if (moving) this.settle();
+    if (moving) this.settle();
     this.lastFrame = performance.now() - from;
   }
 
@@ -367,7 +365,8 @@ class Timeline {
       return;
     }
     this.show(drag.view.begin - dx * this.nsPerPixel, drag.view.end - dx * this.nsPerPixel);
-    this.scroller.scrollTop = drag.scroll - dy;
+    if (dy !== drag.dy) this.scroller.scrollTop = drag.scroll - dy;
+    drag.dy = dy;
   }
 
   onUp(pointer) {
@@ -392,7 +391,7 @@ class Timeline {
       this.hovered = event;
       this.redraw();
     }
-    this.tip.hidden = !event;
+    if (this.tip.hidden === Boolean(event)) this.tip.hidden = !event;
     if (!event) return;
     this.tip.textContent = `${event.text}\n${this.lengthOf(event)}${event.kind === "counter" ? "" : `, at ${moment(event.begin)}`}`;
     const box = this.tip.parentElement.getBoundingClientRect();

@@ -18,7 +18,6 @@ const TILE_PIXELS = 512;
 const TRACKS_PER_REQUEST = 6;
 const MOST_REQUESTS = 4;
 const MOST_TILES = 600;
-const DECODE_MS = 2;        // per frame
 const MOST_SUMMED = 200;
 
 /** Everything that is in the report. */
@@ -94,11 +93,11 @@ export class EmbeddedSource {
 
 /** Asks the server for tiles of 512 pixels at levels of 2^z ns a pixel, and keeps the last ones. */
 export class ServerSource {
-  constructor(timeline, address = "/api/") {
-    this.address = address;
+  /** @param {import("./server.js").Server} server */
+  constructor(timeline, server) {
+    this.server = server;
     this.changed = () => {};
     this.running = 0;
-    this.arrived = [];
     this.reset(timeline);
   }
 
@@ -108,13 +107,6 @@ export class ServerSource {
     this.tiles = new Map();
     this.wanted = new Map();
     this.complete = timeline.read_ns >= timeline.end_ns;
-  }
-
-  async get(what, parameters = {}) {
-    const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%2C", ",")}`).join("&");
-    const answer = await fetch(`${this.address}${what}?${query}`, { credentials: "same-origin" });
-    if (!answer.ok) throw new Error((await answer.text()).trim());
-    return answer;
   }
 
   tile(level, index) {
@@ -183,34 +175,17 @@ export class ServerSource {
     this.running++;
     for (const id of ids) tile.asked.add(id);
     try {
-      const answer = await this.get("span", { begin: tile.index * width, end: (tile.index + 1) * width, pixels: TILE_PIXELS, tracks: ids.join(",") });
-      this.arrived.push({ tiles, tile, ids, text: await answer.text() });
+      const span = await this.server.ask("span", { begin: tile.index * width, end: (tile.index + 1) * width, pixels: TILE_PIXELS, tracks: ids.join(",") });
+      if (tiles === this.tiles) // otherwise it is of an older state of the trace
+        for (const id of ids) {
+          const data = span.tracks.get(id);
+          tile.tracks.set(id, data ? { data, resolution: span.resolution } : null);
+        }
     } catch (error) {
       this.failed?.(error);
     }
     this.running--;
     this.changed();
-  }
-
-  /** Decodes what has arrived, for a few milliseconds. Returns whether anything was decoded. */
-  decode() {
-    const until = performance.now() + DECODE_MS;
-    let any = false;
-    while (this.arrived.length && performance.now() < until) {
-      const { tiles, tile, ids, text } = this.arrived.shift();
-      if (tiles !== this.tiles) continue; // of an older state of the trace
-      const span = decodeSpan(JSON.parse(text));
-      for (const id of ids) {
-        const data = span.tracks.get(id);
-        tile.tracks.set(id, data ? { data, resolution: span.resolution } : null);
-      }
-      any = true;
-    }
-    return any;
-  }
-
-  get isBehind() {
-    return this.arrived.length > 0;
   }
 
   /** Drops the tiles that were made first. */
@@ -237,14 +212,14 @@ export class ServerSource {
 
   async totals(begin, end, ids) {
     const shown = ids.length <= 256 ? { tracks: ids.join(",") } : {};
-    return (await this.get("totals", { begin: Math.floor(begin), end: Math.ceil(end), ...shown })).json();
+    return this.server.ask("totals", { begin: Math.floor(begin), end: Math.ceil(end), ...shown });
   }
 
   async event(track, row, begin) {
-    return (await this.get("event", { track, row, begin })).json();
+    return this.server.ask("event", { track, row, begin });
   }
 
   async find(text, ns, forward) {
-    return (await this.get("find", { text, ns: Math.max(0, Math.floor(ns)), ...(forward ? {} : { backward: 1 }) })).json();
+    return this.server.ask("find", { text, ns: Math.max(0, Math.floor(ns)), ...(forward ? {} : { backward: 1 }) });
   }
 }

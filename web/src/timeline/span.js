@@ -37,6 +37,14 @@ export function decodeSpan(from) {
            read: from.read_ns ?? Infinity, tracks };
 }
 
+/** The memory of a span's arrays, each once: some arrays of counters are the same one. */
+export function buffersOf(span) {
+  const buffers = new Set();
+  for (const track of span.tracks.values())
+    for (const part of Object.values(track)) if (ArrayBuffer.isView(part)) buffers.add(part.buffer);
+  return [...buffers];
+}
+
 /** The first event of a row that ends after `ns`; the row's end if there is none. */
 export function firstAfter(track, row, ns) {
   let low = track.first[row], high = track.first[row + 1];

@@ -1,14 +1,9 @@
 /** The page of `dwell view`: the timeline of a trace, which may still be written. */
 import { mountTimeline } from "./index.js";
+import { Server } from "./server.js";
 import { ServerSource } from "./source.js";
 
 const LIVE_MS = 1000, READING_MS = 300;
-
-async function json(what) {
-  const answer = await fetch(`/api/${what}`, { credentials: "same-origin" });
-  if (!answer.ok) throw new Error((await answer.text()).trim());
-  return answer.json();
-}
 
 function stateText(live) {
   if (live.gone) return "The trace was removed. What was read of it is still shown.";
@@ -17,25 +12,28 @@ function stateText(live) {
 }
 
 async function main() {
-  const box = document.getElementById("timeline"), notice = document.getElementById("notice");
-  let live = await json("live");
+  const box = document.getElementById("timeline"), notice = document.getElementById("notice"), server = new Server();
+  let live = await server.ask("live");
   document.title = `${live.path.split("/").pop()} - dwell`;
   document.getElementById("path").textContent = live.path;
-  const source = new ServerSource(await json("timeline")), timeline = mountTimeline(box, { source, fill: true });
-  source.failed = (error) => (notice.textContent = error.message);
+  const source = new ServerSource(await server.ask("timeline"), server), timeline = mountTimeline(box, { source, fill: true });
+  const say = (text) => {
+    if (notice.textContent !== text) notice.textContent = text; // what is written again is laid out again
+  };
+  source.failed = (error) => say(error.message);
   window.dwellTimeline = timeline;
 
   async function look() {
     try {
-      const now = await json("live");
+      const now = await server.ask("live");
       if (now.version !== live.version || now.read_ns !== live.read_ns || (now.complete && !live.complete)) {
-        source.renew(await json("timeline"));
+        source.renew(await server.ask("timeline"));
         timeline.renew();
       }
       live = now;
-      notice.textContent = stateText(live);
+      say(stateText(live));
     } catch {
-      notice.textContent = "dwell view has ended. Start it again, and open the address that it prints.";
+      say("dwell view has ended. Start it again, and open the address that it prints.");
     }
     setTimeout(look, live.complete ? LIVE_MS : READING_MS);
   }
