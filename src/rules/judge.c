@@ -142,6 +142,10 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 			least = DW_RULE_DEADBAND;
 		if (rule->part == DW_RULE_PART_IDLE)
 			least *= judge_with_cpu(at);
+		/* Programs that take CPUs away also make waits uneven: a few long ones are no cause. */
+		if (rule->part == DW_RULE_PART_IDLE && judge_with_cpu(at) < 1 &&
+		    verdict->share.low < DW_RULE_DEADBAND / 2)
+			return;
 	}
 	if (isnan(verdict->share.value) || verdict->share.value < least ||
 	    (rule->host_times && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||

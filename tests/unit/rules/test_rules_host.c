@@ -76,6 +76,9 @@ TEST(other_programs_make_the_share_of_a_sleep_smaller)
 	CHECK(!made_fires(&at, "idle", DW_FACT_CPU_DELAY, 0.2));
 	CHECK(!made_fires(&at, "idle", DW_FACT_CPU_OTHERS, 0.2)); /* the program's own threads have it */
 	CHECK(made_fires(&at, "idle", DW_FACT_CPU_DELAY, 0.3));
+	at.facts.at[DW_FACT_STEP_IDLE].low = 0.01; /* most steps do not wait */
+	CHECK(!made_fires(&at, "idle", DW_FACT_CPU_DELAY, 0.3));
+	made_set(&at, DW_FACT_STEP_IDLE, 0.05);
 	made_set(&at, DW_FACT_CPU_DELAY, 0.9);
 	CHECK(!made_fires(&at, "idle", DW_FACT_STEP_IDLE, 0.03)); /* little is known of it */
 	made_end(&at);
