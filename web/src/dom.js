@@ -17,6 +17,13 @@ export const svg = (name, attributes, ...children) => fill(document.createElemen
 /** A name of the trace, isolated from the direction of the text around it. */
 export const name = (text) => h("bdi", {}, String(text));
 
+/** The same nodes, in which long names may be broken after `_`, `.`, `/` and `::`. */
+export function breakable(nodes) {
+  for (const node of nodes.filter((item) => item.nodeName === "BDI"))
+    node.replaceChildren(...node.textContent.split(/(?<=[A-Za-z][_:./]+)(?=[A-Za-z])/).flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
+  return nodes;
+}
+
 /** Buttons of which one is chosen. `change` gets its index. */
 export function choice(label, texts, change) {
   const buttons = texts.map((text, i) =>

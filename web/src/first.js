@@ -1,5 +1,5 @@
 /** The first screen: verdict, what to try, the parts of a step, all steps, what the figures rest on. */
-import { h, name } from "./dom.js";
+import { breakable, h, name } from "./dom.js";
 import { time, bytes, percent, share, count } from "./format.js";
 import { rowsOf } from "./table.js";
 import { partsBar, partsList, stepsChart } from "./steps.js";
@@ -104,7 +104,7 @@ export function firstScreen(report, steps, hueOf) {
   const toTry = fired.filter((row) => row.hint), others = fired.slice(1).filter((row) => !row.hint).map((row) => row.statement);
   const slowest = report.data.tables.filter((table) => table.view === "overview").flatMap((table) => table.notes).find((text) => text.startsWith("Slowest:"));
   return [
-    h("section", { class: "verdict", id: "summary" }, h("h1", {}, sentence(title, report)), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
+    h("section", { class: "verdict", id: "summary" }, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
     toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
       h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row === fired[0], stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
     partsSection(report, run, hueOf),

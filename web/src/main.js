@@ -48,7 +48,7 @@ function header(data) {
   return h("header", { class: "top" },
     h("p", { class: "brand" }, "dwell"),
     h("p", { class: "what" }, name(trace.program || baseName(trace.paths[0] || "")), h("span", { title: trace.paths.slice(0, 20).join("\n") }, [trace.files > 1 ? `${trace.files} files` : name(baseName(trace.paths[0] || "")), bytes(trace.bytes), time(trace.end_ns),
-      created ? created.toISOString().replace("T", " ").slice(0, 16) + " UTC" : ""].filter(Boolean).map((part, i) => [i ? ", " : "", part]).flat())));
+      created ? h("time", {}, created.toISOString().replace("T", " ").slice(0, 16) + " UTC") : ""].filter(Boolean).map((part, i) => [i ? ", " : "", part]).flat())));
 }
 
 function showReport(data) {

@@ -137,7 +137,8 @@ function environment(report) {
 }
 
 function ranks(report, steps) {
-  return [isRanked(steps) ? ranksPanel(steps) : null, tables(report, "Stragglers", "stragglers")];
+  const compared = tables(report, "Stragglers", "stragglers");
+  return [isRanked(steps) ? ranksPanel(steps, Boolean(compared)) : null, compared];
 }
 
 /** id, title, what to look for, content. The id is the view's name, to which sentences link. */

@@ -46,7 +46,8 @@ function stragglers(steps, list, order, medians) {
     { name: "waits", label: "communication, a step", unit: "ns" }, { name: "steps", label: "steps", unit: "count" }] }, "Ranks");
 }
 
-export function ranksPanel(steps) {
+/** @param {boolean} compared whether a sentence about the gain follows */
+export function ranksPanel(steps, compared) {
   const list = ownTimes(steps), numbers = [...new Set(list.map((step) => step.number))].sort((a, b) => a - b), byStep = new Map();
   for (const step of list) byStep.set(step.number, [...(byStep.get(step.number) || []), step.own]);
   const medians = new Map([...byStep].map(([number, lengths]) => [number, middle(lengths)]));
@@ -54,7 +55,7 @@ export function ranksPanel(steps) {
   const most = stragglers(steps, list, order, medians), columns = numbers.length;
   return [heatMap(steps, list, numbers, order, medians), scale(), most,
     h("p", { class: "note" }, `${columns.toLocaleString("en-US")} steps of ${order.length} ranks${steps.of > 1 ? `: of each ${steps.of} neighbouring steps of a rank the longest` : ""}. `
-      + "The time in communication is left out: in it a rank waits for the slowest one."), percentNote(list, medians)];
+      + "The time in communication is left out: in it a rank waits for the slowest one."), compared ? null : percentNote(list, medians)];
 }
 
 /** What all ranks together would gain if none were slower than the median rank. */

@@ -266,17 +266,24 @@ export class Painter {
     }
   }
 
+  widthOf(text) {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      width = this.context.measureText(text).width;
+      if (this.widths.size < 20000) this.widths.set(text, width);
+    }
+    return width;
+  }
+
   /** As much of a text as there is space for; "" if that is less than three letters. */
   cut(whole, space) {
-    const text = whole.slice(0, 200);
-    let wide = this.widths.get(text);
-    if (wide === undefined) {
-      wide = this.context.measureText(text).width;
-      if (this.widths.size < 20000) this.widths.set(text, wide);
-    }
+    const text = whole.slice(0, 200), wide = this.widthOf(text);
     if (wide <= space) return text;
-    const letters = Math.floor((text.length * space) / wide) - 1;
-    return letters < 3 ? "" : `${text.slice(0, letters)}\u2026`;
+    for (let letters = Math.min(text.length - 1, Math.floor((text.length * space) / wide)); letters >= 3; letters--) {
+      const part = `${text.slice(0, letters)}\u2026`;
+      if (this.widthOf(part) <= space) return part;
+    }
+    return "";
   }
 
   drawHeads(scene) {

@@ -13,10 +13,11 @@ function stateText(live) {
 
 async function main() {
   const box = document.getElementById("timeline"), notice = document.getElementById("notice"), server = new Server();
-  let live = await server.ask("live");
+  const [begun, whole] = await Promise.all([server.ask("live"), server.ask("timeline")]);
+  let live = begun;
   document.title = `${live.path.split("/").pop()} - dwell`;
   document.getElementById("path").textContent = live.path;
-  const source = new ServerSource(await server.ask("timeline"), server), timeline = mountTimeline(box, { source, fill: true });
+  const source = new ServerSource(whole, server), timeline = mountTimeline(box, { source, fill: true });
   const say = (text) => {
     if (notice.textContent !== text) notice.textContent = text; // what is written again is laid out again
   };
