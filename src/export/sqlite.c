@@ -45,7 +45,8 @@ static const struct { const char *name, *columns; int count; } sqlite_tables[] =
 	[RANGES] = { "ranges", "name TEXT, category TEXT, step INTEGER, thread TEXT, tid INTEGER, pid INTEGER, "
 	             "depth INTEGER, start_ns INTEGER, duration_ns INTEGER, self_ns INTEGER, ended INTEGER, "
 	             "arguments TEXT", 12 },
-	[MARKS] = { "marks", "name TEXT, step INTEGER, tid INTEGER, pid INTEGER, time_ns INTEGER", 5 },
+	[MARKS] = { "marks", "name TEXT, step INTEGER, tid INTEGER, pid INTEGER, time_ns INTEGER, "
+	            "arguments TEXT", 6 },
 	[COUNTERS] = { "counters", "name TEXT, step INTEGER, tid INTEGER, pid INTEGER, time_ns INTEGER, "
 	               "value REAL, unit TEXT", 7 },
 	[ALLOCATIONS] = { "allocations", "kind TEXT, step INTEGER, tid INTEGER, pid INTEGER, time_ns INTEGER, "
@@ -53,7 +54,7 @@ static const struct { const char *name, *columns; int count; } sqlite_tables[] =
 	[FLOWS] = { "flows", "name TEXT, step INTEGER, tid INTEGER, pid INTEGER, time_ns INTEGER, handle INTEGER, "
 	            "direction TEXT", 7 },
 	[ASYNC] = { "async_ranges", "name TEXT, step INTEGER, tid INTEGER, pid INTEGER, start_ns INTEGER, "
-	            "duration_ns INTEGER, handle INTEGER, ended INTEGER", 8 },
+	            "duration_ns INTEGER, handle INTEGER, ended INTEGER, arguments TEXT", 9 },
 	[STEPS] = { "steps", "step INTEGER, thread TEXT, start_ns INTEGER, duration_ns INTEGER, cpu_ns INTEGER, "
 	            "operators INTEGER, counted INTEGER, tid INTEGER, pid INTEGER", 9 },
 	[DEVICE] = { "device_events", "name TEXT, kind TEXT, device INTEGER, stream INTEGER, start_ns INTEGER, "
@@ -237,7 +238,10 @@ static void sqlite_put_other(struct sqlite_writer *to, const struct dw_event *ev
 		sqlite_put_int(to, event->end_ns - event->start_ns);
 		sqlite_put_int(to, event->handle);
 		sqlite_put_int(to, !event->open);
-	} else if (event->type != DW_EVENT_MARK) {
+		sqlite_put_text(to, event->args);
+	} else if (event->type == DW_EVENT_MARK) {
+		sqlite_put_text(to, event->args);
+	} else {
 		sqlite_put_int(to, event->handle);
 		sqlite_put_text(to, event->type == DW_EVENT_FLOW_OUT ? "out" : "in");
 	}

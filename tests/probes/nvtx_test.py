@@ -8,9 +8,11 @@ own ranges as NVTX. nvtx_program.c is built with the real headers of the second;
 nvtx_tool.c is another tool, which NVTX_INJECTION64_PATH names.
 """
 import collections
+import contextlib
 import functools
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -143,6 +145,11 @@ def test_python():
     perfetto = subprocess.run([os.path.join(BUILD, "dwell"), "export", "--format", "perfetto", "t.dwell"], check=True,
                               capture_output=True).stdout
     check("also for Perfetto", b"marked" in perfetto and b"math" in perfetto)
+    subprocess.run([os.path.join(BUILD, "dwell"), "export", "--format", "sqlite", "-o", "t.db", "t.dwell"], check=True)
+    with contextlib.closing(sqlite3.connect("t.db")) as database:
+        rows = [database.execute(f"select arguments from {table} where name = ?", (name,)).fetchall()
+                for table, name in (("marks", "marked"), ("async_ranges", "started"))]
+    check(f"also for SQLite: {rows}", [json.loads(row[0][0])["payload"] for row in rows] == [3, 4.5])
 
 
 EMIT = """
