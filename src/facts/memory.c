@@ -36,22 +36,19 @@ static double memory_bytes_of(const struct dw_memory_point *point)
 	return bytes;
 }
 
-/* Finds the mean memory in use in the four quarters of the steps from `first` on, the least, and what a
- * tenth of the points is below: of steps, because some may take far longer than others. `space` is for a
- * number for each point. False: a quarter has no point. */
-static bool memory_quarters(const struct dw_facts_work *work, const struct dw_memory_pool *pool, size_t first,
+/* Finds the mean memory in use in the four quarters of the time from `from` to `to`, the least, and what a
+ * tenth of the points is below. `space` is for a number for each point. False: a quarter has no point. */
+static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, double to_ns,
                             double means[4], double least[4], double low[4], double *space)
 {
-	size_t steps = work->loop->count - first;
-
 	for (unsigned quarter = 0; quarter < 4; quarter++) {
-		uint64_t from_ns = work->all[first + quarter * steps / 4].start_ns;
-		uint64_t to_ns = work->all[first + (quarter + 1) * steps / 4 - 1].end_ns;
 		double sum = 0;
 		size_t count = 0;
 
 		for (size_t i = 0; i < pool->point_count; i++) {
-			if (pool->points[i].ns < from_ns || pool->points[i].ns >= to_ns)
+			double of = ((double)pool->points[i].ns - from_ns) / (to_ns - from_ns) * 4;
+
+			if (of < quarter || of >= quarter + 1)
 				continue;
 			space[count] = memory_bytes_of(&pool->points[i]);
 			sum += space[count++];
@@ -110,7 +107,8 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 	double means[4], least[4], low[4], growth, bytes, peak = (double)pool->all.at_peak_bytes;
 	double *space = calloc(pool->point_count + 1, sizeof *space);
 	bool known = space && count >= GROWTH_STEPS &&
-	             memory_quarters(work, pool, first, means, least, low, space);
+	             memory_quarters(pool, (double)work->all[first].start_ns,
+	                             (double)work->all[count - 1].end_ns, means, least, low, space);
 	struct dw_fact *fact;
 
 	work->failed |= !space;
