@@ -400,8 +400,9 @@ def test_report(folder):
 
 def test_report_that_nobody_wants(folder):
     """A browser asks for the report of a large trace once and leaves."""
-    text = "process 1 pid=1 name=large\nthread 1 process=1 tid=1 name=main\nstream 1 thread=1\nrepeat 1000\n+1us step-begin\n" \
+    text = "process 1 pid=1 name=large\nthread 1 process=1 tid=1 name=main\nstream 1 thread=1\nrepeat 4000\n+1us step-begin\n" \
            "repeat 2000\n+1us begin operator conv\n+1us end\ndone\n+1us step-end\ndone\n"
+    # Eight million ranges: on a fast machine, the report of two million is ready before the server stops it.
     view = View(make(folder, text, "large.dwell"), DWELL_TEST_REPORT_MS="50")
     tasks = f"/proc/{view.process.pid}/task"
     before = len(os.listdir(tasks))
