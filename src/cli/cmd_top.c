@@ -17,7 +17,7 @@
 #define TOP_LAST_NS 10000000000u
 #define TOP_LEAST_LAST_NS 500000000u
 #define TOP_MOST_LAST_NS 3600000000000u
-#define TOP_SHARE 100u     /* a look may take at most this part of a core's time */
+#define TOP_SHARE 125u     /* a look may take at most one part of so many of a core's time; the screen takes some too */
 #define TOP_RARER 2u       /* looks may become so much rarer before the window becomes shorter */
 
 enum top_typing { TOP_NOTHING, TOP_SEARCH, TOP_FILTER };
