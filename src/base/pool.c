@@ -1,8 +1,8 @@
 /* Runs tasks in parallel on all cores; see pool.h. */
 #include "base/pool.h"
+#include "base/limits.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 #define MOST_WORKERS 64u
@@ -24,12 +24,8 @@ struct member {
 
 unsigned dw_pool_workers(size_t count)
 {
-	cpu_set_t set;
-	unsigned cores = 1;
+	unsigned cores = dw_limits_cpus();
 
-	/* The cores that this process may use, which containers and taskset limit. */
-	if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-		cores = (unsigned)CPU_COUNT(&set);
 	if (cores > pool_most)
 		cores = pool_most;
 	if (cores > count)

@@ -2,11 +2,12 @@
 #include "cli/bandwidth.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/limits.h"
 
 #define ROUNDS 5
 #define BLOCK_BYTES (16u << 20) /* that a thread copies in a round */
@@ -73,12 +74,9 @@ static double bandwidth_find(const struct bandwidth_worker *workers, unsigned th
 
 static unsigned bandwidth_threads(void)
 {
-	double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-	unsigned threads = 1;
-	cpu_set_t cores;
+	double memory = dw_limits_memory();
+	unsigned threads = dw_limits_cpus();
 
-	if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0)
-		threads = (unsigned)CPU_COUNT(&cores);
 	if (threads > MOST_THREADS)
 		threads = MOST_THREADS;
 	while (threads > 1 && 2.0 * BLOCK_BYTES * threads > memory / MEMORY_SHARE)

@@ -1,7 +1,6 @@
 /* Watches the machine while a program runs; see machine.h. */
 #include "cli/machine.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,14 +14,15 @@
 #include <sys/auxv.h>
 #endif
 
+#include "base/limits.h"
+#include "cli/processes.h"
 #include "format/keys.h"
 #include "record/record.h"
 
 #define MACHINE_PER_SECOND 2u      /* readings per second at the beginning of a run */
 #define MACHINE_AGE_SHARE 256u     /* later, the time between two readings is the run's age / this */
 #define MACHINE_SAMPLES 20u        /* look-ups of the main thread for each reading */
-#define MACHINE_MOST_PROCESSES 512u /* of the program; more are not read */
-#define MACHINE_MOST_THREADS 256u   /* of a process, whose child processes are read */
+#define MACHINE_CROWD_REST 250u    /* to count threads takes at most one part in this many of a CPU */
 
 static struct {
 	pthread_t thread;
@@ -38,15 +38,6 @@ struct machine_reading {
 	uint64_t own_ns;  /* the program and its child processes, since their start */
 };
 
-static uint64_t machine_ns(unsigned long long kernel_ticks)
-{
-	static long per_second;
-
-	if (!per_second)
-		per_second = sysconf(_SC_CLK_TCK);
-	return kernel_ticks * (1000000000u / (uint64_t)(per_second > 0 ? per_second : 100));
-}
-
 /* The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq. */
 static bool machine_read_busy(uint64_t *busy_ns)
 {
@@ -60,80 +51,13 @@ static bool machine_read_busy(uint64_t *busy_ns)
 	               &times[3], &times[4], &times[5], &times[6]);
 	fclose(file);
 	if (count == 7)
-		*busy_ns = machine_ns(times[0] + times[1] + times[2] + times[5] + times[6]);
+		*busy_ns = dw_processes_ns(times[0] + times[1] + times[2] + times[5] + times[6]);
 	return count == 7;
 }
 
-/* The processor time of a process and of its child processes that have ended. */
-static uint64_t machine_read_process(pid_t pid)
+static bool machine_read(struct dw_processes *processes, struct machine_reading *reading)
 {
-	char path[64], text[1024];
-	unsigned long long times[4];
-	const char *name_end;
-	size_t length;
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	length = fread(text, 1, sizeof text - 1, file);
-	fclose(file);
-	text[length] = '\0';
-	name_end = strrchr(text, ')'); /* the name may contain spaces and parentheses */
-	if (!name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
-	                                      "%llu %llu", &times[0], &times[1], &times[2],
-	                        &times[3]) != 4)
-		return 0;
-	return machine_ns(times[0] + times[1] + times[2] + times[3]);
-}
-
-/* Appends the child processes of one thread. Kernels without this file have only the program. */
-static size_t machine_add_children(pid_t pid, const char *thread, pid_t *to, size_t count)
-{
-	char path[320];
-	FILE *file;
-	int child;
-
-	snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, thread);
-	file = fopen(path, "re");
-	while (file && count < MACHINE_MOST_PROCESSES && fscanf(file, "%d", &child) == 1)
-		to[count++] = (pid_t)child;
-	if (file)
-		fclose(file);
-	return count;
-}
-
-static size_t machine_add_descendants(pid_t pid, pid_t *to, size_t count)
-{
-	unsigned threads = 0;
-	struct dirent *entry;
-	char path[64];
-	DIR *folder;
-
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	folder = opendir(path);
-	while (folder && threads < MACHINE_MOST_THREADS && (entry = readdir(folder)))
-		if (entry->d_name[0] != '.') {
-			count = machine_add_children(pid, entry->d_name, to, count);
-			threads++;
-		}
-	if (folder)
-		closedir(folder);
-	return count;
-}
-
-static bool machine_read(struct machine_reading *reading)
-{
-	pid_t processes[MACHINE_MOST_PROCESSES];
-	size_t count = 1;
-
-	processes[0] = machine.program;
-	reading->own_ns = 0;
-	for (size_t i = 0; i < count; i++) {
-		reading->own_ns += machine_read_process(processes[i]);
-		count = machine_add_descendants(processes[i], processes, count);
-	}
+	reading->own_ns = dw_processes_read(processes, machine.program);
 	reading->ticks = dw_now();
 	return machine_read_busy(&reading->busy_ns);
 }
@@ -141,14 +65,27 @@ static bool machine_read(struct machine_reading *reading)
 /* What the program's main thread did when it was looked up. */
 struct machine_samples {
 	uint32_t all, at_lock, at_file, asleep;
+	uint32_t crowd_looks, crowded; /* of its threads: see struct dw_entry_machine */
 };
 
-/* Files of the main thread in /proc, which stay open: to open them at each look-up would take most of
- * its time. A file that could not be opened is -1. */
-struct machine_files {
-	int stat_fd, wchan_fd;
+/* What look-ups read. The files are the main thread's and the machine's load in /proc. They stay open: to open
+ * them at each look-up would take most of its time. A file that could not be opened is -1. */
+struct machine_look {
+	int stat_fd, wchan_fd, load_fd;
+	struct dw_processes processes; /* at the last reading */
+	unsigned cpus;                 /* that the program may use */
+	uint64_t next_crowd_ns;        /* when its threads may be counted again */
 };
 
+static uint64_t machine_clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Opens a file of the program's main thread. */
 static int machine_open(const char *name)
 {
 	char path[64];
@@ -176,7 +113,7 @@ static bool machine_has(const char *text, const char *const *words)
 
 /* Looks up in which function of the kernel the main thread is blocked. A thread that runs or waits
  * for a processor is not blocked. A kernel that does not name the function gives no sample. */
-static void machine_sample(const struct machine_files *proc, struct machine_samples *samples)
+static void machine_sample(struct machine_look *look, struct machine_samples *samples)
 {
 	static const char *const locks[] = { "futex", "sem_wait", "semtimedop", NULL };
 	static const char *const sleeps[] = { "nanosleep", "sigtimedwait", NULL };
@@ -188,13 +125,13 @@ static void machine_sample(const struct machine_files *proc, struct machine_samp
 	const char *name_end;
 	char state;
 
-	machine_read_text(proc->stat_fd, text, sizeof text);
+	machine_read_text(look->stat_fd, text, sizeof text);
 	name_end = strrchr(text, ')');
 	if (!name_end || name_end[1] != ' ')
 		return;
 	state = name_end[2];
 	if (state == 'S' || state == 'D') {
-		machine_read_text(proc->wchan_fd, function, sizeof function);
+		machine_read_text(look->wchan_fd, function, sizeof function);
 		if (!*function)
 			return;
 		if (machine_has(function, locks))
@@ -209,10 +146,32 @@ static void machine_sample(const struct machine_files *proc, struct machine_samp
 	samples->all++;
 }
 
+/* Counts the program's threads that run or wait for a CPU. If the whole machine has no more such threads than
+ * the program has CPUs, its threads need not be read. Where there are many, they are read more rarely. */
+static void machine_sample_crowd(struct machine_look *look, struct machine_samples *samples)
+{
+	uint64_t begin = machine_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	unsigned running, ready = 0;
+	char text[128];
+
+	if (machine_clock_ns(CLOCK_MONOTONIC) < look->next_crowd_ns)
+		return;
+	machine_read_text(look->load_fd, text, sizeof text);
+	if (sscanf(text, "%*f %*f %*f %u", &running) != 1)
+		return;
+	if (running > look->cpus + 1) /* this thread runs too */
+		ready = dw_processes_count_ready(&look->processes);
+	samples->crowd_looks++;
+	if (ready > look->cpus)
+		samples->crowded += (uint32_t)(1000.0 * (ready - look->cpus) / ready);
+	look->next_crowd_ns = machine_clock_ns(CLOCK_MONOTONIC) +
+	                      (machine_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * MACHINE_CROWD_REST;
+}
+
 static void machine_write(const struct machine_reading *before, const struct machine_reading *now,
                           const struct machine_samples *samples)
 {
-	struct dw_entry_usage *entry = dw_journal_reserve(sizeof *entry);
+	struct dw_entry_machine *entry = dw_journal_reserve(sizeof *entry);
 
 	if (!entry)
 		return;
@@ -221,13 +180,15 @@ static void machine_write(const struct machine_reading *before, const struct mac
 	entry->start_ticks = before->ticks;
 	entry->end_ticks = now->ticks;
 	/* If a process ends and nobody waits for it, its time is lost and the sum decreases. */
-	entry->cpu_ns = now->busy_ns > before->busy_ns ? now->busy_ns - before->busy_ns : 0;
-	entry->process_cpu_ns = now->own_ns > before->own_ns ? now->own_ns - before->own_ns : 0;
-	entry->delay_ns = (uint64_t)machine.program;
-	entry->waits = samples->all;
-	entry->preemptions = samples->at_lock;
-	entry->minor_faults = samples->at_file;
-	entry->major_faults = samples->asleep;
+	entry->busy_ns = now->busy_ns > before->busy_ns ? now->busy_ns - before->busy_ns : 0;
+	entry->own_ns = now->own_ns > before->own_ns ? now->own_ns - before->own_ns : 0;
+	entry->program = (uint64_t)machine.program;
+	entry->looks = samples->all;
+	entry->at_lock = samples->at_lock;
+	entry->at_file = samples->at_file;
+	entry->asleep = samples->asleep;
+	entry->crowd_looks = samples->crowd_looks;
+	entry->crowded = samples->crowded;
 	dw_journal_commit(entry, DW_ENTRY_USAGE);
 }
 
@@ -268,7 +229,7 @@ static uint64_t machine_random(uint64_t limit)
 /* Sleeps until the next reading is due and looks up the main thread in between. False: the program
  * has ended. Each part of the time has one look, at a random moment: if looks were at equal distances, a
  * loop whose steps take as long would be seen in the same place of each step. */
-static bool machine_sleep_and_sample(uint64_t nanoseconds, const struct machine_files *proc,
+static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_look *look,
                                      struct machine_samples *samples)
 {
 	uint64_t part = nanoseconds / MACHINE_SAMPLES, passed = 0;
@@ -279,7 +240,8 @@ static bool machine_sleep_and_sample(uint64_t nanoseconds, const struct machine_
 
 		if (!machine_sleep(moment - passed))
 			return false;
-		machine_sample(proc, samples);
+		machine_sample(look, samples);
+		machine_sample_crowd(look, samples);
 		passed = moment;
 	}
 	return machine_sleep(nanoseconds - passed);
@@ -289,25 +251,30 @@ static void *machine_loop(void *unused)
 {
 	struct machine_reading before, now;
 	struct machine_samples samples;
-	struct machine_files proc;
+	struct machine_look look;
 	uint64_t wait_ns = 1000000000u / MACHINE_PER_SECOND, age_ns = 0, sleep_ns = wait_ns;
 
-	if (!machine_read(&before))
+	if (!machine_read(&look.processes, &before))
 		return NULL;
-	proc.stat_fd = machine_open("stat");
-	proc.wchan_fd = machine_open("wchan");
-	while (machine_sleep_and_sample(sleep_ns, &proc, &samples)) {
-		if (!machine_read(&now))
+	look.stat_fd = machine_open("stat");
+	look.wchan_fd = machine_open("wchan");
+	look.load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	look.cpus = dw_limits_cpus();
+	look.next_crowd_ns = 0;
+	while (machine_sleep_and_sample(sleep_ns, &look, &samples)) {
+		if (!machine_read(&look.processes, &now))
 			break;
 		machine_write(&before, &now, &samples);
 		before = now;
 		age_ns += sleep_ns;
 		sleep_ns = age_ns / MACHINE_AGE_SHARE > wait_ns ? age_ns / MACHINE_AGE_SHARE : wait_ns;
 	}
-	if (proc.stat_fd >= 0)
-		close(proc.stat_fd);
-	if (proc.wchan_fd >= 0)
-		close(proc.wchan_fd);
+	if (look.stat_fd >= 0)
+		close(look.stat_fd);
+	if (look.wchan_fd >= 0)
+		close(look.wchan_fd);
+	if (look.load_fd >= 0)
+		close(look.load_fd);
 	return unused;
 }
 

@@ -2,9 +2,10 @@
 #include "cli/peak.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <time.h>
+
+#include "base/limits.h"
 
 #define ROUNDS 6          /* the fastest round counts */
 #define ROUND_NS 7e6
@@ -111,11 +112,8 @@ void dw_peak_measure(struct dw_peak *peak)
 {
 	static struct worker workers[MOST_THREADS];
 	struct loop loop = peak_widest_vector();
-	unsigned wanted = 1;
-	cpu_set_t cores;
+	unsigned wanted = dw_limits_cpus();
 
-	if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0)
-		wanted = (unsigned)CPU_COUNT(&cores);
 	*peak = (struct dw_peak){ .vectors = loop.vectors };
 	for (unsigned i = 0; i < wanted && i < MOST_THREADS; i++) {
 		workers[i] = (struct worker){ .loop = loop };

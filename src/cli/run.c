@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "cli/bandwidth.h"
 #include "cli/cli.h"
 #include "cli/machine.h"
@@ -152,9 +153,13 @@ static void run_note_machine(void)
 		fclose(file);
 	snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
 	dwell_meta_json("host.cpus", text);
+	snprintf(text, sizeof text, "%u", dw_limits_cpus());
+	dwell_meta_json(DW_KEY_CPUS_ALLOWED, text);
 	snprintf(text, sizeof text, "%.0f",
 	         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE));
 	dwell_meta_json("host.memory", text);
+	snprintf(text, sizeof text, "%.0f", dw_limits_memory());
+	dwell_meta_json(DW_KEY_MEMORY_ALLOWED, text);
 	if (uname(&kernel) == 0) {
 		dwell_meta("host.kernel", kernel.release);
 		dwell_meta("host.machine", kernel.machine);

@@ -67,13 +67,13 @@ void dw_facts_of_blocked(struct dw_facts_work *work)
 	double idle = blocked_idle(work->facts), explained = blocked_explained(work->facts);
 
 	if (!(work->loop_ns > 0) || !work->cpu_known || !blocked_is_main(work, machine.program) ||
-	    machine.known < 0.5 || machine.samples < LEAST_SAMPLES) {
+	    machine.known < 0.5 || machine.looks < LEAST_SAMPLES) {
 		dw_fact_miss(work, DW_FACT_WAIT_SLEEP, "record with dwell run; the loop must last a second "
 		                                       "and run in the main thread");
 		return;
 	}
-	explained *= machine.samples;
-	blocked_put(work, DW_FACT_WAIT_FILE, fmax(0, machine.at_file - explained), machine.samples, idle);
-	blocked_put(work, DW_FACT_WAIT_LOCK, fmax(0, machine.at_lock - explained), machine.samples, idle);
-	blocked_put(work, DW_FACT_WAIT_SLEEP, fmax(0, machine.asleep - explained), machine.samples, idle);
+	explained *= machine.looks;
+	blocked_put(work, DW_FACT_WAIT_FILE, fmax(0, machine.at_file - explained), machine.looks, idle);
+	blocked_put(work, DW_FACT_WAIT_LOCK, fmax(0, machine.at_lock - explained), machine.looks, idle);
+	blocked_put(work, DW_FACT_WAIT_SLEEP, fmax(0, machine.asleep - explained), machine.looks, idle);
 }

@@ -134,30 +134,46 @@ static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const
 		dw_fact_miss(work, id, missing);
 }
 
-/* Computes the CPU time that other programs used during the loop. */
-static void cpu_put_others(struct dw_facts_work *work)
+#define LEAST_LOOKS 10
+
+/* Computes the CPU time that other programs used during the loop, and which part of the loop the program's own
+ * threads cost each other because they are more than its CPUs. */
+static void cpu_put_machine(struct dw_facts_work *work)
 {
-	const struct dw_fact *cpus = &work->facts->at[DW_FACT_CPU_CPUS];
+	const char *cpus = dw_facts_meta(work, "host.cpus");
 	struct dw_machine_of machine =
 	    dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
+	double share, deviation;
+	struct dw_fact *fact;
 
-	if (machine.known > 0.5 && machine.wall_ns > 0 && cpus->measured)
+	if (machine.known > 0.5 && machine.wall_ns > 0 && cpus && strtod(cpus, NULL) > 0)
 		dw_fact_set_share(work, DW_FACT_CPU_OTHERS, machine.others_ns,
-		                  machine.wall_ns * cpus->value, 1);
+		                  machine.wall_ns * strtod(cpus, NULL), 1);
 	else
 		dw_fact_miss(work, DW_FACT_CPU_OTHERS, "record with dwell run; the loop must last a second");
+	if (!(machine.known > 0.5) || machine.crowd_looks < LEAST_LOOKS) {
+		dw_fact_miss(work, DW_FACT_CPU_CROWDED, "record with dwell run; the loop must last a second");
+		return;
+	}
+	share = fmin(1, machine.crowded / machine.crowd_looks);
+	deviation = 1.96 * sqrt(share * (1 - share) / machine.crowd_looks);
+	fact = dw_fact_set(work, DW_FACT_CPU_CROWDED, share, (size_t)machine.crowd_looks);
+	fact->low = fmax(0, share - deviation);
+	fact->high = fmin(1, share + deviation);
 }
 
 #define USAGE(field) offsetof(struct dw_usage_of, field)
 
 void dw_facts_of_cpu(struct dw_facts_work *work)
 {
-	cpu_put_number(work, DW_FACT_CPU_CPUS, "host.cpus", "record with dwell run");
+	cpu_put_number(work, DW_FACT_CPU_CPUS,
+	               dw_facts_meta(work, DW_KEY_CPUS_ALLOWED) ? DW_KEY_CPUS_ALLOWED : "host.cpus",
+	               "record with dwell run");
 	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, DW_KEY_TORCH_THREADS,
 	               "the number of threads of an operator is not in the trace");
 	cpu_put_number(work, DW_FACT_CPU_BANDWIDTH, "host.bandwidth", "dwell run --flops");
 	cpu_put_number(work, DW_FACT_CPU_FAULT_NS, DW_KEY_FAULT_NS, "record with dwell run");
-	cpu_put_others(work);
+	cpu_put_machine(work);
 	if (!work->steady_count)
 		return;
 	cpu_put_busy(work);

@@ -12,7 +12,17 @@
 
 #define NO_FLOPS "record with dwell run --flops"
 
+#define LEAST_WITH_CPU 0.25
 #define FLOPS_SLOW 0.3 /* of the peak: products reach more if their matrices are large enough */
+
+/* The part of the operators' time in which their thread had a CPU: other programs do not make a product slow. */
+static double flops_with_cpu(const struct dw_facts_work *work)
+{
+	const struct dw_fact *delay = &work->facts->at[DW_FACT_CPU_DELAY];
+
+	return delay->measured && delay->value < 1 - LEAST_WITH_CPU ? 1 - delay->value
+	       : delay->measured                                     ? LEAST_WITH_CPU : 1;
+}
 
 /* Only products: other operators wait for memory, whatever the processor could compute. By name,
  * because fast products would hide a slow one in a sum of all. */
@@ -24,6 +34,7 @@ static void flops_put_slow(struct dw_facts_work *work, const struct dw_flops_sum
 	const struct dw_flops_row *largest = NULL;
 	struct dw_fact *fact;
 
+	peak_per_ns *= flops_with_cpu(work);
 	if (operators->missing) {
 		dw_fact_miss(work, DW_FACT_FLOPS_SLOW, operators->missing);
 		dw_fact_miss(work, DW_FACT_FLOPS_SLOW_SHARE, operators->missing);

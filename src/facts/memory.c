@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "facts/work.h"
+#include "format/keys.h"
 #include "model/memory/memory.h"
 
 #define GROWTH_STEPS 12u
@@ -190,7 +191,8 @@ static void memory_put_kinds(struct dw_facts_work *work, const struct dw_memory_
 
 static void memory_put_peak(struct dw_facts_work *work, const struct dw_memory_pool *pool)
 {
-	const char *capacity = dw_facts_meta(work, "host.memory");
+	const char *allowed = dw_facts_meta(work, DW_KEY_MEMORY_ALLOWED);
+	const char *capacity = allowed ? allowed : dw_facts_meta(work, "host.memory");
 	double peak = (double)pool->all.at_peak_bytes;
 	struct dw_fact *fact = dw_fact_set(work, DW_FACT_MEMORY_PEAK, peak, 1);
 

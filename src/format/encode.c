@@ -405,6 +405,19 @@ struct dw_entry_usage *dw_encode_usage(struct dw_encode_process *process, uint32
 	return entry;
 }
 
+struct dw_entry_machine *dw_encode_machine(struct dw_encode_process *process, uint64_t start_ticks,
+                                           uint64_t end_ticks)
+{
+	struct dw_entry_machine *entry =
+	    dw_encode_entry(process, DW_ENTRY_USAGE, 0, DW_USAGE_MACHINE, sizeof *entry);
+
+	if (entry) {
+		entry->start_ticks = start_ticks;
+		entry->end_ticks = end_ticks;
+	}
+	return entry;
+}
+
 struct dw_entry_place *dw_encode_place(struct dw_encode_process *process, uint32_t thread, uint32_t kind,
                                        uint32_t from, uint32_t to)
 {

@@ -112,6 +112,9 @@ struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32
 /* A USAGE entry, whose other fields the caller sets. NULL: out of memory. */
 struct dw_entry_usage *dw_encode_usage(struct dw_encode_process *process, uint32_t thread,
                                        uint64_t start_ticks, uint64_t end_ticks);
+/* A USAGE entry of the machine, whose other fields the caller sets. NULL: out of memory. */
+struct dw_entry_machine *dw_encode_machine(struct dw_encode_process *process, uint64_t start_ticks,
+                                           uint64_t end_ticks);
 
 /* A PLACE entry between two FRAMEs; the caller sets the other fields. NULL: out of memory. */
 struct dw_entry_place *dw_encode_place(struct dw_encode_process *process, uint32_t thread, uint32_t kind,

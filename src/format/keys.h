@@ -28,6 +28,8 @@
 /* ---- metadata of the machine ------------------------------------------------------------------ */
 
 #define DW_KEY_FAULT_NS "host.fault_ns" /* JSON: what it takes to get a page of memory and return it */
+#define DW_KEY_CPUS_ALLOWED "host.cpus_allowed" /* JSON: CPUs that the program may use (affinity, quota) */
+#define DW_KEY_MEMORY_ALLOWED "host.memory_allowed" /* JSON: bytes that it may use (limit of a container) */
 #define DW_KEY_COUNTERS_LACK "host.counters_lack" /* text: why --counters recorded no counters */
 #define DW_KEY_BFLOAT16 "host.bfloat16" /* text: the processor's instructions for bfloat16 */
 

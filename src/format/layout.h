@@ -538,12 +538,27 @@ struct dw_entry_usage {
 };
 #define DW_USAGE_DELAY 1u /* delay_ns is known */
 #define DW_USAGE_COUNTERS 4u /* the processor's counters are known */
-/* id is 0: all processors of the machine ran for cpu_ns, and process_cpu_ns of that was for the
- * program that `dwell run` started, with its child processes. What the program's main thread did was
- * looked up `waits` times; of these it was blocked `preemptions` times by a lock, `minor_faults`
- * times by a file, a pipe or a socket, and slept `major_faults` times. delay_ns is the program's
- * process id. */
-#define DW_USAGE_MACHINE 2u
+#define DW_USAGE_MACHINE 2u /* the entry is a struct dw_entry_machine */
+
+/*
+ * id: 0; aux: DW_USAGE_MACHINE. A USAGE entry of the whole machine: what `dwell run` saw between two moments.
+ * "The program" is the one that it started, with its child processes.
+ */
+struct dw_entry_machine {
+	struct dw_entry entry;
+	uint64_t start_ticks, end_ticks;
+	uint64_t busy_ns;        /* all CPUs ran, for any program */
+	uint64_t program;        /* process id; 0 in files of older versions, as are the four looks */
+	uint64_t own_ns;         /* of busy_ns, for the program */
+	uint32_t looks;          /* how often the program's main thread was looked up, and of these: */
+	uint32_t at_lock;        /* a lock blocked it */
+	uint32_t at_file;        /* a file, a pipe or a socket did */
+	uint32_t asleep;         /* it slept */
+	/* An entry of an older version ends here. */
+	uint32_t crowd_looks;    /* how often the program's threads were counted that ran or waited for a CPU */
+	uint32_t crowded;        /* the sum of 1000 (1 - c / n) over these: c is the number of CPUs that the program
+	                          * may use, n that of the threads, if it is larger */
+};
 
 /*
  * id: THREAD; aux: DW_PLACE_*. The sum of a thread's times that belong to the same lines of the

@@ -201,6 +201,7 @@ void dw_read_file_close(struct dw_read_file *file)
 	free(file->places);
 	free(file->summaries);
 	free(file->usages);
+	free(file->machines);
 	free(file->clocks);
 	free(file->pieces);
 	free(file->profiles);

@@ -361,6 +361,26 @@ static int journal_take_summary(struct dw_read_file *file, struct dw_arena *aren
 	return 0;
 }
 
+static int journal_take_machine(struct dw_read_file *file, const struct dw_entry *entry)
+{
+	const struct dw_entry_machine *from = (const struct dw_entry_machine *)(const void *)entry;
+	bool crowds = entry->bytes >= sizeof *from;
+	struct dw_read_machine *machine =
+	    DW_GROW(&file->machines, &file->machine_capacity, file->machine_count);
+
+	if (!machine)
+		return -1;
+	if (from->end_ticks > DW_TICKS_MAX || from->start_ticks > from->end_ticks) {
+		file->damaged++;
+		return 0;
+	}
+	*machine = (struct dw_read_machine){ from->start_ticks, from->end_ticks, from->busy_ns, from->own_ns,
+		from->program, from->looks, from->at_lock, from->at_file, from->asleep,
+		crowds ? from->crowd_looks : 0, crowds ? from->crowded : 0 };
+	file->machine_count++;
+	return 0;
+}
+
 static int journal_take_usage(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_usage *from = (const struct dw_entry_usage *)(const void *)entry;
@@ -374,8 +394,7 @@ static int journal_take_usage(struct dw_read_file *file, const struct dw_entry *
 		return 0;
 	}
 	*usage = (struct dw_read_usage){ entry->id, entry->aux & DW_USAGE_DELAY,
-		entry->aux & DW_USAGE_MACHINE, from->start_ticks,
-		from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
+		from->start_ticks, from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
 		from->preemptions, from->minor_faults, from->major_faults, counters,
 		counters ? from->cycles : 0, counters ? from->instructions : 0,
 		counters ? from->cache_misses : 0 };
@@ -558,7 +577,8 @@ static int journal_take_entry(struct dw_read_file *file, struct dw_arena *arena,
 	case DW_ENTRY_META: return journal_take_meta(file, process, entry);
 	case DW_ENTRY_STEP: return journal_take_step(file, entry);
 	case DW_ENTRY_STEPS: return journal_take_summary(file, arena, entry);
-	case DW_ENTRY_USAGE: return journal_take_usage(file, entry);
+	case DW_ENTRY_USAGE:
+		return entry->aux & DW_USAGE_MACHINE ? journal_take_machine(file, entry) : journal_take_usage(file, entry);
 	case DW_ENTRY_WITHDRAWAL: return journal_take_withdrawal(file, entry);
 	case DW_ENTRY_PLACE: return journal_take_place(file, entry);
 	case DW_ENTRY_CLOCK: return journal_take_clock(file, entry);

@@ -86,11 +86,16 @@ struct dw_read_summary {
 /* A USAGE entry. */
 struct dw_read_usage {
 	uint32_t thread;      /* THREAD id */
-	bool delay_known, machine;
+	bool delay_known;
 	uint64_t start_ticks, end_ticks, cpu_ns, delay_ns, process_cpu_ns;
 	uint32_t waits, preemptions, minor_faults, major_faults;
 	bool counters_known;
 	uint64_t cycles, instructions, cache_misses;
+};
+
+struct dw_read_machine {
+	uint64_t start_ticks, end_ticks, busy_ns, own_ns, program;
+	uint32_t looks, at_lock, at_file, asleep, crowd_looks, crowded;
 };
 
 struct dw_read_profile {
@@ -177,6 +182,8 @@ struct dw_read_file {
 	size_t summary_count, summary_capacity;
 	struct dw_read_usage *usages;
 	size_t usage_count, usage_capacity;
+	struct dw_read_machine *machines;
+	size_t machine_count, machine_capacity;
 	struct dw_entry_place *places;
 	size_t place_count, place_capacity;
 	struct dw_entry_withdrawal *withdrawals;

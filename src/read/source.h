@@ -128,7 +128,8 @@ struct dw_source_machine {
 	uint64_t program;      /* its process id; 0: not known */
 	/* How often the program's main thread was looked up, and was blocked by a lock, by a file, a
 	 * pipe or a socket, or slept. */
-	uint32_t samples, at_lock, at_file, asleep;
+	uint32_t looks, at_lock, at_file, asleep;
+	uint32_t crowd_looks, crowded; /* see struct dw_entry_machine */
 };
 
 /* A range for which a result was requested: a cycle of a profile object. */

@@ -216,8 +216,7 @@ static int steps_fill_usages(struct dw_reader *reader)
 	for (size_t f = 0; f < reader->file_count; f++)
 		count += reader->files[f].usage_count;
 	source->usages = dw_read_take(reader, count, sizeof *source->usages);
-	source->machines = dw_read_take(reader, count, sizeof *source->machines);
-	if (!source->usages || !source->machines)
+	if (!source->usages)
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
@@ -227,12 +226,7 @@ static int steps_fill_usages(struct dw_reader *reader)
 			uint32_t thread =
 			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
 
-			if (from->machine && from->end_ticks > from->start_ticks)
-				source->machines[source->machine_count++] = (struct dw_source_machine){
-					(uint32_t)f, from->start_ticks, from->end_ticks, from->cpu_ns,
-					from->process_cpu_ns, from->delay_ns, from->waits, from->preemptions,
-					from->minor_faults, from->major_faults };
-			if (from->machine || thread == DW_NO_INDEX || from->end_ticks == from->start_ticks)
+			if (thread == DW_NO_INDEX || from->end_ticks == from->start_ticks)
 				continue; /* its thread is not known, or it says nothing */
 			source->usages[source->usage_count++] = (struct dw_source_usage){
 				.thread = thread, .delay_known = from->delay_known,
@@ -247,6 +241,29 @@ static int steps_fill_usages(struct dw_reader *reader)
 		}
 	}
 	steps_order_usages(source);
+	return 0;
+}
+
+static int steps_fill_machines(struct dw_reader *reader)
+{
+	struct dw_source *source = &reader->source;
+	size_t count = 0;
+
+	for (size_t f = 0; f < reader->file_count; f++)
+		count += reader->files[f].machine_count;
+	source->machines = dw_read_take(reader, count, sizeof *source->machines);
+	if (!source->machines)
+		return -1;
+	for (size_t f = 0; f < reader->file_count; f++)
+		for (size_t i = 0; i < reader->files[f].machine_count; i++) {
+			const struct dw_read_machine *from = &reader->files[f].machines[i];
+
+			if (from->end_ticks > from->start_ticks)
+				source->machines[source->machine_count++] = (struct dw_source_machine){
+					(uint32_t)f, from->start_ticks, from->end_ticks, from->busy_ns,
+					from->own_ns, from->program, from->looks, from->at_lock, from->at_file,
+					from->asleep, from->crowd_looks, from->crowded };
+		}
 	if (source->machine_count)
 		qsort(source->machines, source->machine_count, sizeof *source->machines, steps_compare_machines);
 	return 0;
@@ -411,7 +428,7 @@ static void steps_fill_ends(struct dw_reader *reader)
 
 int dw_read_fill_steps(struct dw_reader *reader)
 {
-	if (fill_steps(reader) || steps_fill_summaries(reader) || steps_fill_usages(reader) ||
+	if (fill_steps(reader) || steps_fill_summaries(reader) || steps_fill_usages(reader) || steps_fill_machines(reader) ||
 	    drop_summarised_steps(reader) || steps_fill_profiles(reader) || steps_fill_metas(reader))
 		return -1;
 	steps_fill_ends(reader);

@@ -95,6 +95,9 @@ bool dw_case_sizes_vary(const struct dw_rule_case *at);
 /* loop.c: the part of the waits for files that belongs to checkpoints, as a part of the loop. */
 double dw_case_files_of_checkpoints(const struct dw_rule_case *at);
 
+/* machine.c: the part of the loop in which the program's threads wait for each other's CPUs; 0 if that may be
+ * chance or was not measured. */
+double dw_case_crowded(const struct dw_rule_case *at);
 /* machine.c: the time of page faults between the steps, as a part of the loop. */
 double dw_case_faults_between(const struct dw_rule_case *at);
 /* machine.c: the time of page faults in the steps, as a part of a step, if it counts. */

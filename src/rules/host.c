@@ -130,12 +130,28 @@ static struct dw_amount host_idle_in_steps(const struct dw_rule_case *at)
 	                      dw_case_amount(at, DW_FACT_STEP_IDLE_NAMED));
 }
 
+#define HOST_OF_CROWD 2 /* threads that have no CPU make others wait for about as long as this times the mean */
+
+/* Threads that share work wait for each other at its end. Where there are more of them than CPUs, this says
+ * nothing of the program's locks. */
+static bool host_waits_for_lock(const struct dw_rule_case *at)
+{
+	if (dw_case_has(at, DW_FACT_TRACE_FUNCTIONS))
+		return true;
+	if (dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured)
+		return dw_case_value(at, DW_FACT_WAIT_LOCK) > HOST_OF_CROWD * dw_case_crowded(at);
+	return !(dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
+	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
+}
+
 static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 {
 	enum dw_rule_whole whole = host_whole_idle(at);
 	struct dw_amount share = host_idle_in_steps(at);
 	double other = dw_case_files_of_checkpoints(at); /* what other rules report */
 
+	if (!host_waits_for_lock(at))
+		other += dw_case_part(at, DW_FACT_WAIT_LOCK);
 	if (whole == DW_RULE_OF_LOOP)
 		share = dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_WAITING),
 		                       dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS)));
@@ -156,15 +172,6 @@ static bool host_is_idle(const struct dw_rule_case *at)
 	return dw_case_fact(at, DW_FACT_CPU_DELAY)->measured ||
 	       (host_share_idle(at).value >= fmax(HOST_UNSURE, dw_case_part(at, DW_FACT_RUN_DELAY)) &&
 	        !(dw_case_value(at, DW_FACT_CPU_BUSY) > HOST_BUSY_CPUS));
-}
-
-/* Threads of operators wait for each other at the end of each operator. Where there are more of them
- * than CPUs, and no CPU is free, this says nothing of the program's locks. */
-static bool host_waits_for_lock(const struct dw_rule_case *at)
-{
-	return dw_case_has(at, DW_FACT_TRACE_FUNCTIONS) ||
-	       !(dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
-	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
 }
 
 /* ---- calls of operators ---------------------------------------------------------------------- */

@@ -111,9 +111,10 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 
 #define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_OTHERS 0.25   /* of the CPUs, used by other programs */
+#define JUDGE_LARGE 0.3     /* of the loop, with a CPU: a warm-up of this size is what a short run is about */
 
 /* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps
- * longer, and so the share of a sleep smaller. */
+ * longer, and so the shares of a sleep and of a wait for data smaller. */
 static double judge_with_cpu(const struct dw_rule_case *at)
 {
 	if (!(dw_case_value(at, DW_FACT_CPU_OTHERS) >= JUDGE_OTHERS))
@@ -140,7 +141,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		verdict->share.high = judge_clamp(verdict->share.high);
 		if (least < DW_RULE_DEADBAND && rule->kind <= DW_RULE_WORK)
 			least = DW_RULE_DEADBAND;
-		if (rule->part == DW_RULE_PART_IDLE)
+		if (rule->part == DW_RULE_PART_IDLE || rule->waits)
 			least *= judge_with_cpu(at);
 		/* Programs that take CPUs away also make waits uneven: a few long ones are no cause. */
 		if (rule->part == DW_RULE_PART_IDLE && judge_with_cpu(at) < 1 &&
@@ -154,6 +155,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		return;
 	verdict->state = DW_RULE_FIRED;
 	verdict->form = rule->is_form && rule->is_form(at);
+	verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
 	verdict->firm = steady >= DW_RULE_FIRM_STEPS &&
 	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
 	verdict->time_ns = verdict->share.value * dw_case_whole_ns(at, verdict->whole);
@@ -216,7 +218,6 @@ static void judge_groups(struct dw_verdicts *verdicts)
 			verdicts->at[i].state = DW_RULE_QUIET;
 }
 
-#define JUDGE_LARGE 0.3    /* of the loop: a warm-up of this size is what a short run is about */
 #define JUDGE_OF_PEAK 0.25 /* less of the peak of memory is not worth the first sentence */
 
 /* Work is ranked among the causes, except what only describes the program's form: that is there to be seen,
@@ -229,7 +230,7 @@ static int judge_kind(const struct dw_verdict *verdict)
 	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&
 	    verdict->share.value < JUDGE_OF_PEAK)
 		return DW_RULE_INFORMATION;
-	if (verdict->rule->kind == DW_RULE_INFORMATION && verdict->share.value >= JUDGE_LARGE)
+	if (verdict->rule->kind == DW_RULE_INFORMATION && verdict->large)
 		return DW_RULE_WORK;
 	return (int)verdict->rule->kind;
 }

@@ -132,6 +132,23 @@ static bool loop_waits_for_data(const struct dw_rule_case *at)
 	        dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
 }
 
+/* The rules about files, locks and sleeps report a wait by its name, if it takes as long as what slow steps take
+ * beyond others. */
+static bool loop_wait_is_reported(const struct dw_rule_case *at)
+{
+	static const enum dw_fact_id waits[] = { DW_FACT_WAIT_FILE, DW_FACT_WAIT_LOCK, DW_FACT_WAIT_SLEEP };
+	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		const struct dw_fact *wait = dw_case_fact(at, waits[i]);
+
+		if (wait->measured && wait->name && excess->name && strcmp(wait->name, excess->name) == 0 &&
+		    wait->value >= excess->value)
+			return true;
+	}
+	return dw_case_waits_in_all_steps(at);
+}
+
 /* Whether a rule about the part reports most of what slow steps take beyond others. */
 static bool loop_part_is_reported(const struct dw_rule_case *at, const char *part)
 {
@@ -151,7 +168,7 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 	return strcmp(part, "profiler") == 0 ||
 	       (strcmp(part, "communication") == 0 &&
 	        dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
-	       (strcmp(part, "idle") == 0 && dw_case_waits_in_all_steps(at)) ||
+	       (strcmp(part, "idle") == 0 && loop_wait_is_reported(at)) ||
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
 }
 
@@ -184,6 +201,7 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 #define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
 #define LOOP_PACE_LARGE 0.75 /* no processor's clock changes so much */
 #define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
+#define LOOP_PACE_DELAY 0.5  /* of the time without a CPU, which is subtracted: what is left of it may change */
 #define LOOP_WAITS 0.25      /* of the CPUs for others: what the program waits for has to wait too */
 #define LOOP_GROWS 0.10      /* of the size of the input over the run */
 
@@ -200,7 +218,7 @@ static bool loop_pace_is_own(const struct dw_rule_case *at, double change)
 	double loop_ns = dw_case_value(at, DW_FACT_STEP_STEADY) * dw_case_value(at, DW_FACT_STEP_WALL);
 
 	return dw_case_value(at, DW_FACT_STEP_STEADY) >= 2 * DW_RULE_FIRM_STEPS &&
-	       !(loop_ns < LOOP_PACE_NS) && !(change < dw_case_value(at, DW_FACT_CPU_DELAY)) &&
+	       !(loop_ns < LOOP_PACE_NS) && !(change < LOOP_PACE_DELAY * dw_case_value(at, DW_FACT_CPU_DELAY)) &&
 	       !(dw_case_value(at, DW_FACT_DRIFT_OWN) < LOOP_PACE_OWN && !loop_input_grows(at) &&
 	         !(change >= LOOP_PACE_LARGE && !(dw_case_value(at, DW_FACT_CPU_OTHERS) >= LOOP_SHARED)));
 }
@@ -412,9 +430,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE),
 		.threshold = 0.15,
-		.reason = "At least 40 steady steps and half a second, and a difference of at least the share "
-		          "of the time in which the steps' thread waits for a CPU: other programs change the "
-		          "pace too. One part of the step must change more than the others: the processor's "
+		.reason = "At least 40 steady steps and half a second, and a difference of at least half the share "
+		          "of the time in which the steps' thread waits for a CPU: that time is subtracted, but "
+		          "other programs change the pace too. One part of the step must change more than the others: the processor's "
 		          "clock changes all of them alike, and never by 75%.",
 		.applies = loop_changes,
 		.no_gain = true,
@@ -436,8 +454,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.share = loop_share_drift,
 		.threshold = 0.15,
 		.reason = "A trend over at least 40 steady steps and half a second that chance does not "
-		          "explain, of at least the share of the time in which the steps' thread waits for a "
-		          "CPU: other programs change the pace too. One part of the step must change more "
+		          "explain, of at least half the share of the time in which the steps' thread waits for a "
+		          "CPU: that time is subtracted, but other programs change the pace too. One part of the step must change more "
 		          "than the others: the processor's clock changes all of them alike, and never by 75%. Or "
 		          "the largest activation of a step grows from step to step.",
 		.applies = loop_drifts,

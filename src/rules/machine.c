@@ -25,39 +25,44 @@ static double machine_waits_for_own(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_CPU_BUSY) >= MACHINE_BUSY && waits > 0 ? waits : 0;
 }
 
+#define MACHINE_OTHERS 0.25 /* of the CPUs; if other programs use more, they may be the reason */
+#define MACHINE_ALONE 0.10  /* if they use less, only the program's own threads can be */
+
+#define MACHINE_CROWDED 0.025 /* of the loop, by the low end of the interval: less may be a burst */
+
+double dw_case_crowded(const struct dw_rule_case *at)
+{
+	const struct dw_fact *crowded = dw_case_fact(at, DW_FACT_CPU_CROWDED);
+
+	return crowded->measured && crowded->low >= MACHINE_CROWDED ? crowded->value : 0;
+}
+
+/* While other programs use the CPUs, too, the program's own threads are the reason for what they would wait
+ * without the others. */
 static struct dw_amount machine_share_delay(const struct dw_rule_case *at)
 {
 	double own = machine_waits_for_own(at);
+	struct dw_amount share = dw_amount_plus(machine_delay(at), (struct dw_amount){ own, own, own });
+	struct dw_amount crowded = dw_case_amount(at, DW_FACT_CPU_CROWDED);
 
-	return dw_amount_plus(machine_delay(at), (struct dw_amount){ own, own, own });
+	return dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_OTHERS && crowded.value < share.value ? crowded : share;
 }
 
-#define MACHINE_OTHERS 0.25 /* of the CPUs; if other programs use more, they may be the reason */
-#define MACHINE_ALONE 0.10  /* if they use less, only the program's own threads can be */
-#define MACHINE_MOST 0.60   /* if they use more, nothing can be said */
-#define MACHINE_LONG 0.40   /* of a step without a CPU, although others leave CPUs */
-
-/* Twice as many threads as CPUs wait for each other, whatever other programs do. */
-static bool machine_has_far_too_many(const struct dw_rule_case *at)
-{
-	return dw_case_value(at, DW_FACT_CPU_THREADS) >= 2 * dw_case_value(at, DW_FACT_CPU_CPUS) &&
-	       machine_delay(at).value >= MACHINE_LONG &&
-	       !(dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_MOST);
-}
-
-/* The program's own threads compete for the CPUs, and other programs do not. Not every thread is
- * known (threads of C programs, threads of loader workers); but if no other program uses the CPUs,
- * what the step's thread waits for is the program's own. */
+/* The step's thread waits for a CPU, and that is not a burst of other programs: it waits in most steps, and the
+ * program's own threads are more than the CPUs. If those were not counted, not every thread is known
+ * (threads of C programs, threads of loader workers); but if no other program uses the CPUs, what the
+ * step's thread waits for is the program's own. */
 static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
 	double others = dw_case_value(at, DW_FACT_CPU_OTHERS);
 
 	if (machine_delay(at).low < MACHINE_WITHOUT)
-		return false; /* a burst, and not in all steps */
-	if (others > MACHINE_OTHERS)
-		return machine_has_far_too_many(at);
-	return dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) ||
-	       (dw_case_fact(at, DW_FACT_CPU_DELAY)->measured && others < MACHINE_ALONE);
+		return false;
+	if (dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured)
+		return dw_case_crowded(at) > 0;
+	return !(others > MACHINE_OTHERS) &&
+	       (dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) ||
+	        (dw_case_fact(at, DW_FACT_CPU_DELAY)->measured && others < MACHINE_ALONE));
 }
 
 /* The known threads, if they are more than the CPUs. */
@@ -190,14 +195,16 @@ const struct dw_rule dw_rules_machine[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_CPUS),
 		.share = machine_share_delay,
-		.threshold = 0.10,
+		.threshold = 0.08,
 		.reason = "The time in which the step's thread could run and had no CPU; if that is 3% or "
 		          "more, also the time in which it waits for other threads of its process that run. "
-		          "Other programs use "
-		          "less than a quarter of the CPUs, and the program is known to have more threads "
-		          "than there are CPUs; or they use less than a tenth, so that nothing but the "
-		          "program's own threads can have the CPU; or they use less than 60%, the program "
-		          "has twice as many threads as there are CPUs, and waits for 40% of a step.",
+		          "More threads of the program and its child processes want a CPU than there are CPUs: dwell run "
+		          "counts them, and they make each other wait for 2.5% of the loop or more by the low end of "
+		          "the interval. While other programs use a quarter of the CPUs or more, the share is at most "
+		          "that wait. If the threads were not "
+		          "counted: other programs use less than a quarter of the CPUs, and the program is "
+		          "known to have more threads than there are CPUs; or they use less than a tenth, so that "
+		          "nothing but the program's own threads can have the CPU.",
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,
 		.statement = "The program runs more threads [({number}) ]than there are CPUs ({cpu.cpus}): the "

@@ -108,6 +108,8 @@ struct dw_rule {
 	enum dw_rule_whole (*whole_of)(const struct dw_rule_case *); /* if it depends on the facts */
 	bool host_times;       /* the rule assumes that operators compute on the host: it is not reported
 	                        * if a device was used and its work was not recorded */
+	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
+	                        * threshold is lower */
 	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */
 	/* The share of the whole. By default, it is computed from the first fact in `needs`: a ratio is
 	 * used unchanged, a time is divided by the whole. */
@@ -150,6 +152,7 @@ struct dw_verdict {
 	enum dw_rule_whole whole;
 	bool firm;
 	bool form;             /* see is_form */
+	bool large;            /* information about so much of the loop that it comes before the answer */
 	bool tied;             /* one of the first two causes, and their intervals overlap */
 	struct dw_amount share;
 	double time_ns;        /* the share's time per step; NaN if it is no share of time */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dwell run: the errors before the program starts, and the messages after it has ended.
 
-usage: run_test.py DWELL OUTLIVE HALF_ASLEEP
+usage: run_test.py DWELL OUTLIVE HALF_ASLEEP CROWD
 
 The last line is "N passed, N failed, N skipped", which counts checks.
 """
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-DWELL, OUTLIVE, HALF_ASLEEP = (os.path.abspath(path) for path in sys.argv[1:4])
+DWELL, OUTLIVE, HALF_ASLEEP, CROWD = (os.path.abspath(path) for path in sys.argv[1:5])
 counts = {"passed": 0, "failed": 0, "skipped": 0}
 
 
@@ -99,20 +99,40 @@ def counters():
     check("no word without the option", "counters" not in run("-o", "plain.dwell", OUTLIVE)[1])
 
 
+def facts_of(trace):
+    report = subprocess.run([DWELL, "report", "--view", "facts", "-n", "all", "-f", "json", trace],
+                            capture_output=True, text=True, check=True).stdout
+    table = json.loads(report)["views"][0]
+    names = [column["name"] for column in table["columns"]]
+    return {row[0]: row[names.index("value")] for row in table["rows"]}
+
+
 def looks():
     """Steps that last as long as the time between two looks at the main thread are seen in all places."""
     code, text = run("-o", "asleep.dwell", HALF_ASLEEP, "120")
     check("a loop that sleeps", code == 0, text)
-    report = subprocess.run([DWELL, "report", "--view", "facts", "-n", "all", "-f", "json", "asleep.dwell"],
-                            capture_output=True, text=True, check=True).stdout
-    table = json.loads(report)["views"][0]
-    names = [column["name"] for column in table["columns"]]
-    facts = {row[0]: row[names.index("value")] for row in table["rows"]}
+    facts = facts_of("asleep.dwell")
     if facts["wait.sleep"] in (None, "not measured"):
         print("skip looks: this kernel does not name the function in which a thread is blocked")
         counts["skipped"] += 1
         return
     check("half of the time asleep", 0.3 < facts["wait.sleep"] < 0.7, facts["wait.sleep"])
+
+
+def crowds():
+    """Threads of the program that want a CPU are counted, and only CPUs that it may use."""
+    cpus = len(os.sched_getaffinity(0))
+    code, text = run("-o", "alone.dwell", CROWD, "0")
+    check("one thread", code == 0 and facts_of("alone.dwell")["cpu.crowded"] == 0, text)
+    code, text = run("-o", "crowd.dwell", CROWD, str(3 * cpus))
+    facts = facts_of("crowd.dwell")
+    check("more threads than CPUs", code == 0 and 0.6 < facts["cpu.crowded"] < 0.76, f"{text} {facts['cpu.crowded']}")
+    check("the CPUs that it may use", facts["cpu.cpus"] <= cpus, facts["cpu.cpus"])
+    done = subprocess.run(["taskset", "-c", str(min(os.sched_getaffinity(0))), DWELL, "run", "-o", "one.dwell", CROWD, "1"],
+                          capture_output=True, text=True, check=False)
+    facts = facts_of("one.dwell")
+    check("two threads on one CPU", facts["cpu.cpus"] == 1 and 0.4 < facts["cpu.crowded"] <= 0.5,
+          f"{done.stderr} {facts['cpu.cpus']} {facts['cpu.crowded']}")
 
 
 def apart():
@@ -130,7 +150,7 @@ def apart():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in (serving, sizes, others_files, outliving, counters, looks, apart):
+    for part in (serving, sizes, others_files, outliving, counters, looks, crowds, apart):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

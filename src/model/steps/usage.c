@@ -86,10 +86,12 @@ struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t s
 		/* Both are rounded to the kernel's ticks of some milliseconds. */
 		machine.others_ns += covered_ns / length_ns * fmax(0, others_ns);
 		machine.program = at->program;
-		machine.samples += covered_ns / length_ns * at->samples;
+		machine.looks += covered_ns / length_ns * at->looks;
 		machine.at_lock += covered_ns / length_ns * at->at_lock;
 		machine.at_file += covered_ns / length_ns * at->at_file;
 		machine.asleep += covered_ns / length_ns * at->asleep;
+		machine.crowd_looks += covered_ns / length_ns * at->crowd_looks;
+		machine.crowded += covered_ns / length_ns * at->crowded / 1000.0;
 	}
 	if (end_ns > start_ns)
 		machine.known = fmin(1, machine.wall_ns / (double)(end_ns - start_ns));

@@ -38,7 +38,10 @@ struct dw_machine_of {
 	double others_ns; /* for all other programs */
 	/* How often the program's main thread was looked up, and was blocked by a lock, by a file, a
 	 * pipe or a socket, or slept. */
-	double samples, at_lock, at_file, asleep;
+	double looks, at_lock, at_file, asleep;
+	/* How often the program's threads were counted that ran or waited for a CPU; the sum of 1 - c / n over these,
+	 * with n threads, if these are more than the c CPUs that the program may use. */
+	double crowd_looks, crowded;
 	uint64_t program; /* its process id; 0: not known */
 };
 struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns,

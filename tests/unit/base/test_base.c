@@ -1,7 +1,11 @@
 /* Arena, pool, nearest name, growing arrays. */
 #include "check.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/arena.h"
+#include "base/limits.h"
 #include "base/glob.h"
 #include "base/grow.h"
 #include "base/nearest.h"
@@ -26,6 +30,73 @@ TEST(an_arena_gives_zeroed_aligned_memory)
 	CHECK_STR(dw_arena_printf(&arena, "%d-%s", 7, "x"), "7-x");
 	CHECK_STR(dw_arena_text(&arena, "abcdef", 3), "abc");
 	dw_arena_reset(&arena);
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	file = fopen(path, "w");
+	REQUIRE(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+TEST(a_limit_is_the_smallest_of_a_group_and_those_around_it)
+{
+	static const char *const folders[] = { "outer", "outer/inner", "cpu", "cpu/old", "memory", "memory/old" };
+	static const char *const files[] = { "groups", "cpu.max", "outer/cpu.max", "outer/inner/cpu.max",
+		"outer/memory.max", "cpu/old/cpu.cfs_quota_us", "cpu/old/cpu.cfs_period_us",
+		"cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us", "memory/old/memory.limit_in_bytes" };
+	char folder[] = "/tmp/dwell-groups-XXXXXX", groups[64], path[128];
+
+	REQUIRE(mkdtemp(folder));
+	snprintf(groups, sizeof groups, "%s/groups", folder);
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+		REQUIRE(mkdir(path, 0700) == 0);
+	}
+	CHECK(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder) == 0); /* no such file */
+	write_file(folder, "groups", "3:cpu,cpuacct:/old\n2:memory:/old\n0::/outer/inner\n");
+	CHECK(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder) == 0); /* no limit */
+	write_file(folder, "outer/inner/cpu.max", "max 100000\n");
+	CHECK(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder) == 0);
+	write_file(folder, "outer/cpu.max", "150000 100000\n");
+	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder), 1.5, 1e-9);
+	write_file(folder, "outer/inner/cpu.max", "50000 100000\n");
+	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder), 0.5, 1e-9);
+	CHECK(dw_limits_of_groups(DW_LIMIT_MEMORY, groups, folder) == 0);
+	write_file(folder, "outer/memory.max", "3000000\n");
+	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_MEMORY, groups, folder), 3000000, 1e-9);
+	write_file(folder, "memory/old/memory.limit_in_bytes", "2000000\n");
+	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_MEMORY, groups, folder), 2000000, 1e-9);
+	write_file(folder, "groups", "0::/\n"); /* as within a container */
+	CHECK(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder) == 0);
+	write_file(folder, "cpu.max", "400000 100000\n");
+	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder), 4, 1e-9);
+	write_file(folder, "groups", "4:cpuset:/\n3:cpu,cpuacct:/old\n");
+	write_file(folder, "cpu/old/cpu.cfs_quota_us", "-1\n");
+	write_file(folder, "cpu/old/cpu.cfs_period_us", "100000\n");
+	CHECK(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder) == 0);
+	write_file(folder, "cpu/old/cpu.cfs_quota_us", "250000\n");
+	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder), 2.5, 1e-9);
+	write_file(folder, "groups", "3:cpuacct,cpu:/docker/not-in-here\n"); /* the container sees its own as the root */
+	CHECK(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder) == 0);
+	write_file(folder, "cpu/cpu.cfs_quota_us", "100000\n");
+	write_file(folder, "cpu/cpu.cfs_period_us", "100000\n");
+	CHECK_NEAR(dw_limits_of_groups(DW_LIMIT_CPUS, groups, folder), 1, 1e-9);
+	CHECK(dw_limits_cpus() >= 1 && dw_limits_memory() > 0);
+	for (size_t i = sizeof files / sizeof *files; i-- > 0;) {
+		snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+		CHECK(remove(path) == 0);
+	}
+	for (size_t i = sizeof folders / sizeof *folders; i-- > 0;) {
+		snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+		CHECK(remove(path) == 0);
+	}
+	CHECK(remove(folder) == 0);
 }
 
 static unsigned times[1000];

@@ -476,13 +476,14 @@ static const struct dw_facts *facts_of_looks(uint64_t program, uint32_t looks)
 	dw_encode_process_entry(&made.process)->pid = 100; /* the tid of made.thread */
 	for (uint64_t i = 0; i < 20; i++)
 		step(i, 100 + i * 50, 150 + i * 50, 25);
-	struct dw_entry_usage *entry = dw_encode_usage(&made.process, 0, 0, 1200 * ms);
+	struct dw_entry_machine *entry = dw_encode_machine(&made.process, 0, 1200 * ms);
 
-	entry->entry.aux = DW_USAGE_MACHINE;
-	entry->delay_ns = program;
-	entry->waits = looks * 6 / 5; /* the loop is 1000 of the 1200 ms */
-	entry->preemptions = looks * 2 / 5 * 6 / 5;
-	entry->minor_faults = looks * 3 / 50 * 6 / 5;
+	entry->program = program;
+	entry->looks = looks * 6 / 5; /* the loop is 1000 of the 1200 ms */
+	entry->at_lock = looks * 2 / 5 * 6 / 5;
+	entry->at_file = looks * 3 / 50 * 6 / 5;
+	entry->crowd_looks = entry->looks / 2;
+	entry->crowded = entry->looks / 8 * 1000;
 	return facts_of();
 }
 
@@ -496,6 +497,8 @@ TEST(what_blocks_the_main_thread)
 	CHECK(facts->at[DW_FACT_WAIT_LOCK].low < 0.4 && facts->at[DW_FACT_WAIT_LOCK].high > 0.4);
 	CLOSE(VALUE(facts, WAIT_FILE), 0.06);
 	CLOSE(VALUE(facts, WAIT_SLEEP), 0);
+	CLOSE(VALUE(facts, CPU_CROWDED), 0.25);
+	CHECK_EQ(facts->at[DW_FACT_CPU_CROWDED].samples, 250);
 	made_close(&made);
 	facts = facts_of_looks(101, 500); /* the looks are at another process */
 	REQUIRE(facts != NULL);

@@ -46,8 +46,9 @@ static uint32_t shaped(const char *name, const int64_t left[2], const int64_t ri
 }
 
 /* Steps of 20 ms: a product with 2 MFLOP in 5 ms (0.4 GFLOP/s), one of `rows` rows with a column in 10 ms, and an
- * elementwise operator, which is slow on every machine. The peak is 1 GFLOP/s. */
-static const struct dw_facts *facts_of_products(int64_t rows)
+ * elementwise operator, which is slow on every machine. The peak is 1 GFLOP/s. In each step the thread waits for a CPU
+ * for delay_ms. */
+static const struct dw_facts *facts_of_products(int64_t rows, uint64_t delay_ms)
 {
 	const int64_t thousand[2] = { 1000, 1000 }, one[2] = { 1, 1000 }, few[2] = { rows, 1000 };
 	const int64_t column[2] = { 1000, 1 };
@@ -61,6 +62,7 @@ static const struct dw_facts *facts_of_products(int64_t rows)
 	for (uint64_t i = 0; i < STEPS; i++) {
 		uint64_t at = 100 + i * 20;
 
+		dw_encode_usage(&made.process, made.thread, at * ms, (at + 20) * ms)->delay_ns = delay_ms * ms;
 		range(at, at + 5, fast);
 		range(at + 5, at + 15, slow);
 		range(at + 15, at + 19, each);
@@ -71,7 +73,7 @@ static const struct dw_facts *facts_of_products(int64_t rows)
 
 TEST(a_fast_product_hides_no_slow_one)
 {
-	const struct dw_facts *facts = facts_of_products(500); /* 1 M in 10 ms */
+	const struct dw_facts *facts = facts_of_products(500, 0); /* 1 M in 10 ms */
 
 	REQUIRE(facts != NULL);
 	CHECK_NEAR(VALUE(facts, FLOPS_SLOW), 0.5, 1e-6);
@@ -79,9 +81,22 @@ TEST(a_fast_product_hides_no_slow_one)
 	CHECK_STR(facts->at[DW_FACT_FLOPS_SLOW].name, "aten::matmul");
 	made_close(&made);
 
-	facts = facts_of_products(2000); /* 4 M in 10 ms */
+	facts = facts_of_products(2000, 0); /* 4 M in 10 ms */
 	REQUIRE(facts != NULL);
 	CHECK_NEAR(VALUE(facts, FLOPS_SLOW), 0, 1e-6);
+	CHECK(!facts->at[DW_FACT_FLOPS_SLOW_SHARE].measured);
+	made_close(&made);
+}
+
+TEST(a_wait_for_a_cpu_makes_no_product_slow)
+{
+	const struct dw_facts *facts = facts_of_products(500, 10); /* 1 M in 10 ms, 5 of them on a CPU */
+
+	REQUIRE(facts != NULL);
+	CHECK_NEAR(VALUE(facts, FLOPS_SLOW_SHARE), 0.2, 1e-6);
+	made_close(&made);
+	facts = facts_of_products(1000, 10);
+	REQUIRE(facts != NULL);
 	CHECK(!facts->at[DW_FACT_FLOPS_SLOW_SHARE].measured);
 	made_close(&made);
 }

@@ -128,12 +128,11 @@ TEST(other_programs_are_what_the_program_did_not_use)
 
 	made_init(&made);
 	for (uint64_t i = 0; i < 4; i++) {
-		struct dw_entry_usage *entry = dw_encode_usage(&made.process, 0, (100 + 10 * i) * ms,
-		                                               (110 + 10 * i) * ms);
+		struct dw_entry_machine *entry = dw_encode_machine(&made.process, (100 + 10 * i) * ms,
+		                                                   (110 + 10 * i) * ms);
 
-		entry->entry.aux = DW_USAGE_MACHINE;
-		entry->cpu_ns = 16 * ms;
-		entry->process_cpu_ns = i < 2 ? 4 * ms : 20 * ms;
+		entry->busy_ns = 16 * ms;
+		entry->own_ns = i < 2 ? 4 * ms : 20 * ms;
 	}
 	step(0, 100, 140);
 	REQUIRE(made_open(&made, NULL) == 0);

@@ -95,7 +95,7 @@ static const struct trial {
 	{ "memory-temporaries", 0.20, S(MEMORY_PEAK, 1e6),
 	  { S(MEMORY_TEMPORARIES_SHARE, 0.7), S(MEMORY_PEAK, 3e9) } },
 	{ "allocator", 0.03, NO_OTHER, { S(MEMORY_ALLOCATOR, 0.3) } },
-	{ "oversubscribed", 0.08, S(CPU_OTHERS, 0.7),
+	{ "oversubscribed", 0.06, S(CPU_OTHERS, 0.7),
 	  { S(CPU_DELAY, 0.4), S(CPU_THREADS, 16), S(CPU_CPUS, 2), S(CPU_OTHERS, 0.02) } },
 	{ "thread-count", 7, S(CPU_OPERATOR_THREADS, 2),
 	  { S(CPU_BUSY, 1.2), S(CPU_OPERATOR_THREADS, 8), S(CPU_CPUS, 8) } },
@@ -351,15 +351,23 @@ TEST(threads_are_too_many_if_no_other_program_has_the_cpus)
 	judge(&at);
 	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
 	done(&at);
-	/* 16 threads on 2 CPUs, of which others leave one. */
-	set(&at, DW_FACT_CPU_OTHERS, 0.5);
+	set(&at, DW_FACT_CPU_OTHERS, 0.5); /* threads that nobody counted at work */
 	set(&at, DW_FACT_CPU_THREADS, 16);
 	judge(&at);
-	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED); /* it waits for 30% of a step */
+	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
 	done(&at);
-	set(&at, DW_FACT_CPU_DELAY, 0.7);
+	set(&at, DW_FACT_CPU_CROWDED, 0.2); /* counted: they want more CPUs than there are */
 	judge(&at);
 	CHECK_EQ(found(&at, "oversubscribed")->state, DW_RULE_FIRED);
+	CHECK_NEAR(found(&at, "oversubscribed")->share.value, 0.2, 1e-9); /* other programs are the rest */
+	done(&at);
+	set(&at, DW_FACT_CPU_OTHERS, 0.05);
+	judge(&at);
+	CHECK_NEAR(found(&at, "oversubscribed")->share.value, 0.3, 1e-9);
+	done(&at);
+	set(&at, DW_FACT_CPU_CROWDED, 0.02);
+	judge(&at);
+	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
 	done(&at);
 }
 
@@ -557,12 +565,14 @@ TEST(a_busy_machine_is_no_drift)
 	struct judged at;
 
 	trial_prepare(trial_find("drift"), &at);
-	set(&at, DW_FACT_CPU_DELAY, 0.45);
+	set(&at, DW_FACT_CPU_DELAY, 0.9);
+	set(&at, DW_FACT_DRIFT_SLOPE, 0.3);
 	judge(&at);
 	CHECK(found(&at, "drift")->state == DW_RULE_QUIET);
 	done(&at);
 	trial_prepare(trial_find("change-point"), &at);
-	set(&at, DW_FACT_CPU_DELAY, 0.45);
+	set(&at, DW_FACT_CPU_DELAY, 0.9);
+	set(&at, DW_FACT_DRIFT_CHANGE, 0.3);
 	judge(&at);
 	CHECK(found(&at, "change-point")->state == DW_RULE_QUIET);
 	done(&at);

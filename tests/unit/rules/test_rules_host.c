@@ -280,6 +280,10 @@ TEST(a_barrier_of_too_many_threads_is_no_lock_of_the_program)
 	CHECK(made_fires(&at, "waiting-lock", DW_FACT_CPU_DELAY, 0.01));
 	CHECK(made_fires(&at, "waiting-lock", DW_FACT_CPU_THREADS, 2));
 	CHECK(made_fires(&at, "waiting-lock", DW_FACT_TRACE_FUNCTIONS, 1)); /* it was seen which */
+	made_set(&at, DW_FACT_TRACE_FUNCTIONS, 0);
+	CHECK(!made_fires(&at, "waiting-lock", DW_FACT_CPU_CROWDED, 0.3)); /* threads were counted */
+	CHECK(!made_fires(&at, "idle", DW_FACT_CPU_CROWDED, 0.3));
+	CHECK(made_fires(&at, "waiting-lock", DW_FACT_CPU_CROWDED, 0.09));
 	CHECK_EQ(made_without(&at, "waiting-lock", DW_FACT_WAIT_LOCK), DW_RULE_NOT_MEASURED);
 	made_end(&at);
 }
@@ -401,6 +405,34 @@ TEST(slow_steps_of_a_part_with_a_rule_are_that_rules)
 		CHECK(!made_fires(&at, "slow-steps", parts[i].all, 0.1));
 		made_end(&at);
 	}
+}
+
+TEST(slow_steps_that_wait_for_a_file_are_that_rules)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 4 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.1 },
+	                     { DW_FACT_STEP_OUTLIERS_OWN, 1 }, { DW_FACT_WAIT_FILE, 0.2 }));
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].name = "posix.fsync";
+	at.facts.at[DW_FACT_WAIT_FILE].name = "posix.write";
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS, 4));
+	at.facts.at[DW_FACT_WAIT_FILE].name = "posix.fsync";
+	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS, 4));
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_OUTLIERS_EXCESS, 0.3)); /* more than waits for files */
+	made_end(&at);
+}
+
+TEST(other_programs_make_the_share_of_a_wait_for_workers_smaller)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0.4 }, { DW_FACT_LOADER_WORKERS, 2 },
+	                     { DW_FACT_LOADER_IN_PROCESS, 0 }, { DW_FACT_LOADER_STARVED, 0.06 },
+	                     { DW_FACT_STEP_DATA, 0.06 }, { DW_FACT_LOADER_PRODUCTION, 30e6 }));
+	CHECK(!made_fires(&at, "loader-slow-workers", DW_FACT_CPU_OTHERS, 0.2));
+	CHECK(made_fires(&at, "loader-slow-workers", DW_FACT_CPU_OTHERS, 0.6));
+	made_end(&at);
 }
 
 TEST(inputs_of_many_sizes_are_no_new_shapes)

@@ -1,0 +1,28 @@
+/*
+ * The processes of a program that runs: the one that `dwell run` started and its child processes, as /proc
+ * shows them. Not thread-safe.
+ */
+#ifndef DW_CLI_PROCESSES_H
+#define DW_CLI_PROCESSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define DW_PROCESSES_MOST 512u /* more processes are not read */
+
+struct dw_processes {
+	pid_t at[DW_PROCESSES_MOST]; /* parents before their children */
+	size_t count;
+};
+
+/* Finds the processes and returns the sum of their CPU times, in ns, with those of child processes that have
+ * ended. A kernel that does not list the children of a thread shows the program's first process only. */
+uint64_t dw_processes_read(struct dw_processes *processes, pid_t program);
+/* How many of their threads run or wait for a CPU at this moment. Threads that were started since the processes
+ * were read count, processes do not. */
+unsigned dw_processes_count_ready(const struct dw_processes *processes);
+/* A time that the kernel counts in its own ticks, in ns. */
+uint64_t dw_processes_ns(unsigned long long kernel_ticks);
+
+#endif
