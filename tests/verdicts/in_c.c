@@ -6,7 +6,8 @@
  * A step without a fault takes 5 ms: four layers forward and backward, an optimizer. The planted
  * time is measured with the monotonic clock around the planted lines, and printed at the end as in
  * planted.py. The first 5 steps are not in the figures. Of `growth` and `temporaries` the share is
- * that of the planted bytes in all bytes that are alive at the peak.
+ * that of the planted bytes in all bytes that are alive at the peak, and of `full` that in 1 GiB, which is all
+ * that its container has.
  *
  *     sleep         the step sleeps                                            idle
  *     fsync         the step writes to a file and waits for the disk           waiting-file
@@ -27,6 +28,7 @@
  *     change        from the middle on each step takes longer                  change-point
  *     first         the first step takes half a second                         warm-up
  *     threads       sixteen threads compute a part of the step                 oversubscribed
+ *     full          tensors fill most of a container's memory                  memory-limit
  *
  * Decoys: sleep-first and work-first (before the loop), sleep-last, sleeper (another thread
  * sleeps and holds a lock that nobody wants), small-first (thousands of
@@ -47,6 +49,7 @@
 enum { STEPS = 240, WARM_UP = 5, THREADS = 16, EVERY = 4, SPIKE = 20 };
 #define STEP_MS 5.0
 #define MIB 1048576.0
+#define CONTAINER_MIB 1024 /* see scenarios.py */
 #define BASE_MIB 72 /* what is alive besides the planted bytes of `growth` and `temporaries` */
 
 static const char *cause;
@@ -378,12 +381,13 @@ static void train_step(int step, double *planted)
 
 static void before_loop(void)
 {
-	void *base = malloc((size_t)(BASE_MIB * MIB));
+	size_t size = (size_t)((is("full") ? share * CONTAINER_MIB : BASE_MIB) * MIB);
+	void *base = malloc(size);
 
 	if (base) {
-		DWELL_ALLOC("parameter", "cpu", base, (size_t)(BASE_MIB * MIB));
-		if (is("reused"))
-			memset(base, 1, (size_t)(BASE_MIB * MIB));
+		DWELL_ALLOC("parameter", "cpu", base, size);
+		if (is("reused") || is("full"))
+			memset(base, 1, size);
 	}
 	if (is("sleep-first"))
 		doze(1000);
@@ -425,7 +429,7 @@ static void say(const double *begins, const double *planted)
 		sum += planted[WARM_UP + i];
 	}
 	qsort(periods, (size_t)count, sizeof periods[0], compare);
-	part = is("growth") || is("temporaries") ? share : sum / loop;
+	part = is("growth") || is("temporaries") || is("full") ? share : sum / loop;
 	printf("TRUTH {\"cause\": \"%s\", \"steps\": %d, \"share\": %.4f, \"planted_ms\": %.4f, \"mean_ms\": %.4f, "
 	       "\"step_ms\": %.4f}\n", cause, STEPS, part, sum / count, loop / count, periods[count / 2]);
 }

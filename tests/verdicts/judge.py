@@ -7,7 +7,7 @@ reported), false (reported, not true), right (neither). Rules that may be report
 import math
 from dataclasses import dataclass, field
 
-from scenarios import ALWAYS, CERTAIN, NOT_PLANTED, RULES, SILENT
+from scenarios import ALWAYS, CERTAIN, RULES, SILENT
 
 FOUND, MISSED, FALSE, RIGHT = "found", "missed", "false", "right"
 FACTOR = 1.5  # how far an estimated gain may be from the measured one
@@ -163,7 +163,3 @@ def gains(results):
                           median(means[name]) - median(clean) if clean else None))
     return found
 
-
-def not_planted(rule):
-    """Why a rule has no scenario, or ""."""
-    return NOT_PLANTED.get(rule, "")

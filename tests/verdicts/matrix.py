@@ -50,8 +50,7 @@ class Page:
     def by_rule(self):
         rows = [["rule", FOUND, MISSED, FALSE, RIGHT, "precision", "95%", "recall", "95%"]]
         for rule, counts in [*self.rules.items(), ("all rules", self.total)]:
-            why = judge.not_planted(rule)
-            rows.append([rule + (" (not planted)" if why else ""), *(str(counts.of[key]) for key in (FOUND, MISSED, FALSE, RIGHT)),
+            rows.append([rule, *(str(counts.of[key]) for key in (FOUND, MISSED, FALSE, RIGHT)),
                          percent(*counts.precision()), interval(*counts.precision()),
                          percent(*counts.recall()), interval(*counts.recall())])
         return rows
@@ -156,7 +155,6 @@ class Page:
             "An outcome is a rule in a run. Found: planted and reported. Missed: planted and not reported. False: reported"
             " and not true. Right: not planted and not reported. Rules that are true besides what was planted do not count."
             " Intervals are Wilson's.", "", piped(self.by_rule()), "",
-            *(f"Not planted: `{rule}`, which {why}." for rule, why in judge.NOT_PLANTED.items()), "",
             "## Planted and reported", "", piped(self.by_planted()), "",
             "## Gains", "",
             "What dwell estimates that a step would save at most; the planted time by the script's clock; the difference to"

@@ -11,6 +11,7 @@ clean    the scenario without the fault, with which the gain is measured
 measured False: the script cannot measure the planted share by itself
 only_if  (key, limit): the rules are expected only if the script measured less than the limit for the key
 options  options of dwell run
+memory   bytes that dwell run and the script may use: both run in a control group with this limit
 """
 from dataclasses import dataclass, field
 
@@ -38,6 +39,7 @@ class Scenario:
     measured: bool = True
     only_if: tuple = ()
     options: tuple = ()
+    memory: int = 0
 
     def expected(self):
         """The rules that must be reported, each as a tuple of alternatives."""
@@ -246,14 +248,16 @@ for _cause, _rules, _facts in (
         ("threads", "oversubscribed", {"measured": False, "also": "one-operator"})):
     in_c.fault(_cause, _rules, **_facts)
 in_c.fault("one", "one-operator", weak=0.48, strong=0.70)
+in_c.fault("full", "memory-limit", weak=0.92, strong=0.95, memory=1 << 30)
 in_c.decoy("first", "slow-steps", rules="warm-up", first="compute")
 for _cause, _looks_like in (("sleep-first", "idle"), ("work-first", "nameless"), ("sleep-last", "idle"), ("sleeper", "waiting-lock"),
                             ("small-first", "small-operators"), ("evaluate-first", "evaluation"), ("save-last", "checkpoint"),
                             ("zones", "nameless"), ("sawtooth", "memory-growth"), ("jitter", "slow-steps"),
                             ("spike-last", "slow-steps"), ("reused", "page-faults")):
     in_c.decoy(_cause, _looks_like)
+in_c.decoy("full", "memory-limit", share=0.95)  # the same bytes, where there are many more
 
-# Every rule of dwell; those without a scenario have their reason below.
+# Every rule of dwell.
 RULES = tuple("""
 loader-in-process loader-slow-workers loader-part loader-handover loader-restart loader-one-slow-worker
 loader-shallow-queue communication rank-waits collector idle waiting-file waiting-lock python small-operators
@@ -261,7 +265,6 @@ one-operator memory-growth checkpoint logging evaluation evaluation-graphs overs
 first-shapes compilation graph-breaks layout-copies optimizer-unfused optimizer-dominates allocator slow-steps drift
 change-point memory-limit memory-room memory-owners memory-temporaries roofline memory-bound-chain precision
 thread-count page-faults input-size-variance profiler-cost between-steps nameless warm-up compute""".split())
-NOT_PLANTED = {"memory-limit": "needs a machine or a container whose memory is nearly full"}
 # What tools/check runs: about a minute of one core. Strong causes of many kinds, which a busy machine does not hide.
 SUBSET = frozenset("""
 loading.in-process.strong outside.checkpoint.strong outside.evaluation.strong outside.evaluate-first
