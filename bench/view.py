@@ -13,15 +13,16 @@ import argparse
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "probes"))
-from pictures_chromium import Browser  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "page"))
+from browser import Browser, lack  # noqa: E402
+
+CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
 
 
 def trace_text(ranges, threads):
@@ -105,25 +106,21 @@ def spread(times):
 def drag(browser, back):
     """One drag of the mouse over 1,040 pixels, at 750 pixels a second or as fast as Chromium takes it."""
     places = range(1100, 59, -12) if not back else range(60, 1101, 12)
-    browser.call("Input.dispatchMouseEvent", type="mousePressed", x=places[0], y=700, button="left", buttons=1, clickCount=1)
+    mouse = browser.page.mouse
+    mouse.move(places[0], 700)
+    mouse.down()
     for x in places[1:]:
-        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=700, button="left", buttons=1)
+        mouse.move(x, 700)
         time.sleep(0.004)
-    browser.call("Input.dispatchMouseEvent", type="mouseReleased", x=places[-1], y=700, button="left", buttons=0, clickCount=1)
+    mouse.up()
 
 
-def pan(address, pans, folder):
-    browser = Browser(shutil.which("chromium") or shutil.which("google-chrome"), os.path.join(folder, "profile"))
-    browser.open("/dev/null", 1500, 900)
+def pan(address, pans):
+    browser = Browser()
+    browser.open("about:blank", 1500, 900)
     began = time.monotonic()
-    browser.call("Page.navigate", url=address)
-    while True:
-        try:
-            if browser.js("!!window.dwellTimeline && dwellTimeline.source.tiles.size > 0 && !dwellTimeline.source.running"):
-                break
-        except RuntimeError:
-            pass
-        time.sleep(0.02)
+    browser.page.goto(address, wait_until="commit")
+    browser.wait("window.dwellTimeline && dwellTimeline.source.tiles.size > 0 && !dwellTimeline.source.running")
     print(f"interactive in Chromium after {time.monotonic() - began:.2f} s")
     for what, length in (("the whole run", 1), ("a hundredth", 0.01), ("a hundred-thousandth", 1e-5)):
         browser.js(f"(() => {{ const t = dwellTimeline, e = t.source.timeline.end_ns, l = e * {length}; t.show((e - l) / 2, (e + l) / 2); }})()")
@@ -131,18 +128,13 @@ def pan(address, pans, folder):
         # Notes the slowest drawing in the page: to ask for each would itself be work of the main thread.
         browser.js("(() => { let last = 0; window.slowest = 0; Object.defineProperty(dwellTimeline, 'lastFrame', "
                    "{ configurable: true, get: () => last, set: ms => { last = ms; slowest = Math.max(slowest, ms); } }); })()")
-        browser.events = []
-        browser.call("Tracing.start", categories="toplevel,devtools.timeline,disabled-by-default-devtools.timeline", transferMode="ReportEvents")
+        browser.chromium.start_tracing(categories=CATEGORIES)
         for i in range(pans):
             drag(browser, length == 1 and i % 2)
-        browser.call("Tracing.end")
-        while not any(e.get("method") == "Tracing.tracingComplete" for e in browser.events):
-            browser.events.append(browser.read())
-        traced = [item for e in browser.events if e.get("method") == "Tracing.dataCollected" for item in e["params"]["value"]]
-        wall, cpu = frames(traced)
+        wall, cpu = frames(json.loads(browser.chromium.stop_tracing())["traceEvents"])
         print(f"panning {what}: {len(wall)} frames; main thread a frame: {spread(wall)}, {sum(t > 8 for t in wall)} above 8 ms; "
               f"on a CPU: {spread(cpu)}; drawing at most {browser.js('slowest'):.1f} ms")
-    browser.process.kill()
+    browser.close()
 
 
 def main():
@@ -161,8 +153,10 @@ def main():
         print(f"{os.path.getsize(trace) / 1e6:.0f} MB, {options.ranges:g} million ranges, {options.threads} threads")
         server, address = serve(options.build, trace)
         try:
-            if options.pans and (shutil.which("chromium") or shutil.which("google-chrome")):
-                pan(address, options.pans, folder)
+            if options.pans and lack():
+                print("no frames: " + lack())
+            elif options.pans:
+                pan(address, options.pans)
         finally:
             server.terminate()
 

@@ -1,4 +1,4 @@
-"""Pages under axe, html-validate and the Tab key, in a Browser of pictures_chromium.py.
+"""Pages under axe, html-validate and the Tab key, in a Browser of browser.py.
 
 A page stands at three widths in both colour schemes, with every panel made: axe must find nothing. html-validate
 reads the file and what its script made of it, and must find nothing. Tab reaches every control, in order and visibly,

@@ -13,16 +13,13 @@ import argparse
 import json
 import os
 import pty
-import shutil
 import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import accessible  # noqa: E402
-import report_chromium as report  # noqa: E402
-from pictures_chromium import Browser  # noqa: E402  (report_chromium knows its folder)
+import accessible
+import report_chromium as report
+from browser import Browser, lack
 
 check = report.check
 NODE = 10
@@ -217,7 +214,7 @@ def use_flame(browser):
 
 
 def use_paper(browser):
-    browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    browser.media("print", dark=True)
     browser.size(700, 990)
     browser.settle()
     paper = browser.js("""(() => { const shown = (text) => [...document.querySelectorAll(text)].filter((e) => e.getClientRects().length).length;
@@ -266,7 +263,6 @@ def main():
     parser.add_argument("build")
     build = parser.parse_args().build
     dwell = os.path.join(build, "dwell")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         traces, files, pages = {}, {}, {}
         for name, texts in {**MADE, "none": [report.MADE["none"]]}.items():
@@ -281,14 +277,14 @@ def main():
             read(name, pages[name])
         read_all(pages)
         refuse(dwell, traces, folder)
-        if not chromium:
-            print("skip: the pages in a browser (Chromium is not installed)")
+        if lack():
+            print(f"skip: the pages in a browser ({lack()})")
         else:
-            browser = Browser(chromium, os.path.join(folder, "profile"))
+            browser = Browser()
             try:
                 see(browser, files, pages, folder)
             finally:
-                browser.process.kill()
+                browser.close()
     print(f"{report.passes} passed, {report.failures} failed")
     return 1 if report.failures else 0
 

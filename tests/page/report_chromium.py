@@ -13,16 +13,14 @@ import argparse
 import json
 import lzma
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "probes"))
-import accessible  # noqa: E402
-from pictures_chromium import Browser  # noqa: E402
+import accessible
+from browser import Browser, lack
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "..", "data")
 MOST_BYTES = 5 << 20
 MARKUP = "</script><img src=x onerror=alert(1)><script>alert(1)</script>"
@@ -118,11 +116,8 @@ def see(browser, name, page, verdict):
             ".slice(0, 9).map((e) => `${e.tagName}.${e.getAttribute('class')} in ${e.closest('section')?.id}: ${e.textContent.slice(0, 60)}`).join(' | ')"))
     ready = browser.js("performance.getEntriesByName('dwell-ready')[0].startTime")
     check(f"{name}: there within a second", ready < 1000, ready)
-    wrong = [event for event in browser.events if event.get("method") in ("Runtime.exceptionThrown", "Page.javascriptDialogOpening") or
-             (event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error")]
-    check(f"{name}: no errors", not wrong, str(wrong)[:500])
-    asked = [event["params"]["request"]["url"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
-    check(f"{name}: asks for nothing", all(url.startswith(("file:", "data:")) for url in asked), asked)
+    check(f"{name}: no errors", not browser.errors(), str(browser.errors())[:500])
+    check(f"{name}: asks for nothing", all(url.startswith(("file:", "data:")) for url in browser.requests()), browser.requests())
     check(f"{name}: names are text", browser.js("document.querySelectorAll('#page img, #page script, #page iframe').length") == 0)
     empty = browser.js("[...document.querySelectorAll('.panel')].filter((panel) => panel.children.length < 3).map((panel) => panel.id).join()")
     check(f"{name}: each panel shows something", not empty, empty)
@@ -203,7 +198,7 @@ def use_more(browser, page):
     before = browser.js("document.querySelector('#tree canvas').toDataURL().length")
     browser.js("(() => { const list = document.querySelector('#tree select'); list.value = '1'; list.dispatchEvent(new Event('change')) })()")
     check("it shows one thread", browser.js("document.querySelector('#tree canvas').toDataURL().length") != before)
-    browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    browser.media("print", dark=True)
     browser.size(700, 990)
     browser.settle()
     browser.settle()
@@ -241,7 +236,6 @@ def main():
     parser.add_argument("build")
     options = parser.parse_args()
     dwell = os.path.join(options.build, "dwell")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         traces = {"rich": os.path.join(DATA, "1.0-rich.dwell"), "device": os.path.join(DATA, "1.0-device.dwell")}
         for name, text in MADE.items():
@@ -262,10 +256,10 @@ def main():
             if result.returncode == 0:
                 pages[name] = page
                 read_data(name, page)
-        if not chromium:
-            print("skip: the pages in a browser (Chromium is not installed)")
+        if lack():
+            print(f"skip: the pages in a browser ({lack()})")
         else:
-            browser = Browser(chromium, os.path.join(folder, "profile"))
+            browser = Browser()
             try:
                 for name, page in pages.items():
                     see(browser, name, page, first_sentence(dwell, traces[name]))
@@ -275,7 +269,7 @@ def main():
                 see_ranks(browser, pages["ranks"])
                 see_accessible(browser, {name: pages[name] for name in ("loader", "lock", "device", "ranks", "hostile")}, folder)
             finally:
-                browser.process.kill()
+                browser.close()
     print(f"{passes} passed, {failures} failed")
     return 1 if failures else 0
 

@@ -9,7 +9,6 @@ stay text; contrast and both colour schemes. Skipped (77) without Chromium. The 
 "N passed, N failed".
 """
 import argparse
-import base64
 import csv
 import lzma
 import os
@@ -20,11 +19,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "probes"))
-from pictures_chromium import Browser, CODES, KEYS  # noqa: E402
+from browser import Browser, lack
 
-KEYS.update({letter: ord(letter.upper()) for letter in "wsadncm"} | {"0": 48, "[": 219, "]": 221})
-CODES.update({letter: "Key" + letter.upper() for letter in "wsadncm"} | {"0": "Digit0", "[": "BracketLeft", "]": "BracketRight"})
 PLANTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/planted/loader.dwell.xz")
 HOSTILE = '<img src=x onerror=alert(1)>'
 TRACE = """
@@ -79,25 +75,15 @@ def check(what, holds, *seen):
 class Page:
     def __init__(self, browser, address, dark=False):
         self.browser = browser
-        browser.open("/dev/null", 1200, 700, dark)
-        browser.events = []
-        browser.call("Page.navigate", url=address)
+        browser.open(address, 1200, 700, dark)
         self.wait("window.dwellTimeline && dwellTimeline.lastFrame !== undefined")
         self.quiet()
 
     def js(self, code):
         return self.browser.js(code)
 
-    def wait(self, condition, seconds=30):
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            try:
-                if self.js(f"!!({condition})"):
-                    return True
-            except RuntimeError:
-                pass  # the page is being replaced
-            time.sleep(0.02)
-        return False
+    def wait(self, condition):
+        return self.browser.wait(condition)
 
     def quiet(self):
         self.browser.settle()
@@ -118,8 +104,7 @@ class Page:
             return null; }})()""")
 
     def pixel(self, x, y):
-        shot = self.browser.call("Page.captureScreenshot", clip={"x": x, "y": y, "width": 1, "height": 1, "scale": 1})
-        return shot["data"]
+        return self.browser.picture({"x": x, "y": y, "width": 1, "height": 1})
 
     def details(self):
         return self.js("document.querySelector('.tl-event').textContent")
@@ -153,7 +138,7 @@ def use_mouse(page):
     check("a drag on the ruler adds up a time", sums.get("forward") == "1 4.000 ms" and sums.get("conv") == "1 1.000 ms", sums)
     check("it is measured", "16" in page.js("document.querySelector('.tl-totals p').textContent"))
     before = page.length()
-    page.browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-400)
+    page.browser.wheel(x, y, -400)
     check("the wheel zooms in", page.wait(f"dwellTimeline.view.end - dwellTimeline.view.begin < {before} * 0.6"))
     begin = page.js("dwellTimeline.view.begin")
     page.browser.drag(box[0] + 300, box[1] + 300, box[0] + 200, box[1] + 300)
@@ -277,8 +262,7 @@ def look(page, shots, name):
         page.quiet()
         check(f"{name}, {width} pixels wide: nothing is wider than the page", page.js("document.documentElement.scrollWidth") <= width)
         if shots:
-            with open(os.path.join(shots, f"{name}-{width}.png"), "wb") as file:
-                file.write(base64.b64decode(page.browser.call("Page.captureScreenshot")["data"]))
+            page.browser.shot(os.path.join(shots, f"{name}-{width}.png"))
     page.browser.size(1200, 700)
     page.wait("dwellTimeline.painter.width > 700")
     page.quiet()
@@ -316,12 +300,10 @@ def see_pytorch(page, dwell, trace):
 
 
 def check_requests(browser, port):
-    asked = [event["params"]["request"]["url"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
+    asked = browser.requests()
     other = [url for url in asked if not url.startswith((f"http://127.0.0.1:{port}/", "data:"))]
     check("nothing but the server is asked", asked and not other, other)
-    wrong = [event["params"] for event in browser.events if event.get("method") == "Runtime.exceptionThrown" or
-             (event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error")]
-    check("no errors", not wrong, str(wrong)[:600])
+    check("no errors", not browser.errors(), str(browser.errors())[:600])
 
 
 def serve(build, trace):
@@ -335,15 +317,14 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--shots")
     options = parser.parse_args()
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not chromium:
-        print("skip timeline: Chromium is not installed")
+    if lack():
+        print("skip timeline: " + lack())
         return 77
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         trace = os.path.join(folder, "a.dwell")
         subprocess.run([os.path.join(options.build, "tests/tools/mktrace"), "-", trace], input=TRACE, text=True, check=True)
         server, address, port = serve(options.build, trace)
-        browser = Browser(chromium, os.path.join(folder, "profile"))
+        browser = Browser()
         try:
             page = Page(browser, address)
             check("the token has left the address", page.js("location.href") == f"http://127.0.0.1:{port}/")
@@ -371,7 +352,7 @@ def main():
             see_pytorch(page, os.path.join(options.build, "dwell"), real)
             check_requests(browser, port)
         finally:
-            browser.process.kill()
+            browser.close()
             server.kill()
     print(f"{passes} passed, {failures} failed")
     return 1 if failures else 0

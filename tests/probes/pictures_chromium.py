@@ -13,156 +13,15 @@ Skipped (77) without Chromium. The last line is "N passed, N failed".
 import argparse
 import base64
 import hashlib
-import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
-import time
 
 from curve_chromium import check_curve
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-         "--no-first-run", "--disable-component-update", "--remote-debugging-pipe"]
-KEYS = {"Enter": 13, "Escape": 27, "Backspace": 8, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37,
-        "ArrowRight": 39, "Tab": 9, "Home": 36, "/": 191, "f": 70, " ": 32, "PageUp": 33, "PageDown": 34,
-        "End": 35, "p": 80, "+": 187, "-": 189}
-CODES = {"/": "Slash", "f": "KeyF", " ": "Space", "p": "KeyP", "+": "Equal", "-": "Minus"}
-
-
-class Browser:
-    """Chromium by its debugging pipe: messages end with a NUL."""
-
-    def __init__(self, program, profile):
-        to_read, self.out = os.pipe()
-        self.inward, to_write = os.pipe()
-
-        def hand_over():
-            a, b = os.dup(to_read), os.dup(to_write)
-            os.dup2(a, 3)
-            os.dup2(b, 4)
-        self.process = subprocess.Popen([program, *FLAGS, f"--user-data-dir={profile}"],
-                                        preexec_fn=hand_over, close_fds=False,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_read)
-        os.close(to_write)
-        self.buffer, self.number, self.events, self.session = b"", 0, [], None
-
-    def read(self):
-        while b"\0" not in self.buffer:
-            part = os.read(self.inward, 1 << 20)
-            if not part:
-                raise RuntimeError("Chromium is gone")
-            self.buffer += part
-        message, self.buffer = self.buffer.split(b"\0", 1)
-        return json.loads(message)
-
-    def call(self, method, **params):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.read()
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']['message']}")
-                return answer["result"]
-            self.events.append(answer)
-
-    def open(self, path, width, height, dark=False):
-        if self.session:
-            self.session = None
-            self.call("Target.closeTarget", targetId=self.target)
-        self.target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(domain + ".enable")
-        self.size(width, height)
-        self.call("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.events = []
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
-        end = time.monotonic() + 30
-        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
-            if time.monotonic() > end:
-                raise RuntimeError(f"{path} does not load")
-            self.events.append(self.read())
-        self.settle()
-
-    def settle(self):
-        self.js("new Promise(r=>requestAnimationFrame(()=>requestAnimationFrame(()=>r(0))))")
-
-    def size(self, width, height):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=False)
-
-    def js(self, code):
-        result = self.call("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in result:
-            raise RuntimeError(f"{code}: {result['exceptionDetails']}")
-        return result["result"].get("value")
-
-    def key(self, name, modifiers=0):
-        text = {"Enter": "\r", " ": " ", "/": "/"}.get(name)
-        params = {"key": name, "windowsVirtualKeyCode": KEYS[name], "modifiers": modifiers,
-                  "code": name if len(name) > 1 else CODES[name]}
-        if text and not modifiers:
-            params["text"] = text
-        self.call("Input.dispatchKeyEvent", type="keyDown", **params)
-        params.pop("text", None)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **params)
-        self.settle()
-
-    def text(self, text):
-        self.call("Input.insertText", text=text)
-        self.settle()
-
-    def click(self, x, y):
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, clickCount=1,
-                      button="none" if kind == "mouseMoved" else "left")
-        self.settle()
-
-    def move(self, x, y):
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, button="none")
-        self.settle()
-
-    def drag(self, x, y, to_x, to_y):
-        for kind, at in (("mouseMoved", (x, y)), ("mousePressed", (x, y)), ("mouseMoved", (to_x, to_y)),
-                         ("mouseReleased", (to_x, to_y))):
-            self.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], clickCount=1,
-                      button="none" if kind == "mouseMoved" and at == (x, y) else "left",
-                      buttons=0 if kind == "mouseReleased" or at == (x, y) and kind == "mouseMoved" else 1)
-        self.settle()
-
-    def shot(self, path):
-        if path:
-            data = self.call("Page.captureScreenshot", format="png")["data"]
-            with open(path, "wb") as file:
-                file.write(base64.b64decode(data))
-
-    def errors(self):
-        wrong = []
-        for event in self.events:
-            method, params = event.get("method"), event.get("params", {})
-            if method == "Runtime.exceptionThrown":
-                wrong.append(params["exceptionDetails"].get("exception", {}).get("description", "?"))
-            elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
-                wrong.append(params["entry"]["text"])
-        return wrong
-
-    def requests(self):
-        return [e["params"]["request"]["url"] for e in self.events
-                if e.get("method") == "Network.requestWillBeSent"]
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(20)
-
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "page"))
+from browser import Browser, lack  # noqa: E402
 
 # What the page is asked; nodes are plain objects, in the file's order.
 STATE = """(()=>{const q=s=>document.querySelector('.dwp '+s);
@@ -325,7 +184,7 @@ def check_search(check, browser, path, shots, down):
     deep = max(nodes, key=lambda n: (n["d"], n["w"]))
     pattern = "^" + re.escape(deep["name"]).replace("\\", "\\")
     pattern = re.sub(r"\\([^\w.\[\]()*+?{}|^$\\])", r"\1", pattern)
-    for how in (lambda: browser.key("/"), lambda: browser.key("f", 2), lambda: browser.click(1089, 20)):
+    for how in (lambda: browser.key("/"), lambda: browser.key("Control+f"), lambda: browser.click(1089, 20)):
         how()
         state = browser.js(STATE)
         check("search: the field has the focus", state["focus"].startswith("input"), state["focus"])
@@ -340,7 +199,7 @@ def check_search(check, browser, path, shots, down):
           f"{count} found, {share:.1f}% of what is shown", state["found"], count, share)
     check("search: contrast", browser.js(CONTRAST) >= 4.5, browser.js(CONTRAST))
     browser.shot(shots and shots + "-search.png")
-    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    browser.media("screen", dark=True)
     check("search: contrast in dark", browser.js(CONTRAST) >= 4.5, browser.js(CONTRAST))
     browser.key("Enter")
     state = browser.js(STATE)
@@ -442,13 +301,12 @@ def main():
     parser.add_argument("--shots")
     parser.add_argument("pictures", nargs="+")
     options = parser.parse_args()
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not program:
-        print("skipped: no Chromium (apt-get install chromium)")
+    if lack():
+        print("skipped: " + lack())
         return 77
     check = Check()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder: # Chromium writes on
-        browser = Browser(program, os.path.join(folder, "profile"))
+        browser = Browser()
         try:
             for path in options.pictures:
                 shots = options.shots and os.path.join(options.shots, os.path.basename(path)[:-4])
