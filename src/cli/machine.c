@@ -19,9 +19,11 @@
 #include "format/keys.h"
 #include "record/record.h"
 
-#define MACHINE_PER_SECOND 2u      /* readings per second at the beginning of a run */
+#define MACHINE_FIRST_NS 250000000u /* between two readings at the begin of a run: what a short run did after the
+                                     * last one is lost */
+#define MACHINE_USUAL_NS 500000000u /* between two readings after some seconds */
 #define MACHINE_AGE_SHARE 256u     /* later, the time between two readings is the run's age / this */
-#define MACHINE_SAMPLES 20u        /* look-ups of the main thread for each reading */
+#define MACHINE_SAMPLES 20u        /* look-ups of the main thread in MACHINE_USUAL_NS or longer */
 #define MACHINE_CROWD_REST 250u    /* to count threads takes at most one part in this many of a CPU */
 
 static struct {
@@ -232,10 +234,12 @@ static uint64_t machine_random(uint64_t limit)
 static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_look *look,
                                      struct machine_samples *samples)
 {
-	uint64_t part = nanoseconds / MACHINE_SAMPLES, passed = 0;
+	unsigned count = nanoseconds < MACHINE_USUAL_NS
+	                     ? (unsigned)(nanoseconds * MACHINE_SAMPLES / MACHINE_USUAL_NS) : MACHINE_SAMPLES;
+	uint64_t part = nanoseconds / count, passed = 0;
 
 	*samples = (struct machine_samples){ 0 };
-	for (unsigned i = 0; i < MACHINE_SAMPLES; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		uint64_t moment = i * part + machine_random(part);
 
 		if (!machine_sleep(moment - passed))
@@ -247,12 +251,24 @@ static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_look *
 	return machine_sleep(nanoseconds - passed);
 }
 
+/* How long the next reading is after the one before. */
+static uint64_t machine_next_ns(uint64_t age_ns)
+{
+	uint64_t next_ns = age_ns / 8;
+
+	if (next_ns < MACHINE_FIRST_NS)
+		next_ns = MACHINE_FIRST_NS;
+	if (next_ns > MACHINE_USUAL_NS)
+		next_ns = MACHINE_USUAL_NS;
+	return age_ns / MACHINE_AGE_SHARE > next_ns ? age_ns / MACHINE_AGE_SHARE : next_ns;
+}
+
 static void *machine_loop(void *unused)
 {
 	struct machine_reading before, now;
 	struct machine_samples samples;
 	struct machine_look look;
-	uint64_t wait_ns = 1000000000u / MACHINE_PER_SECOND, age_ns = 0, sleep_ns = wait_ns;
+	uint64_t age_ns = 0, sleep_ns = machine_next_ns(0);
 
 	if (!machine_read(&look.processes, &before))
 		return NULL;
@@ -267,7 +283,7 @@ static void *machine_loop(void *unused)
 		machine_write(&before, &now, &samples);
 		before = now;
 		age_ns += sleep_ns;
-		sleep_ns = age_ns / MACHINE_AGE_SHARE > wait_ns ? age_ns / MACHINE_AGE_SHARE : wait_ns;
+		sleep_ns = machine_next_ns(age_ns);
 	}
 	if (look.stat_fd >= 0)
 		close(look.stat_fd);

@@ -52,14 +52,25 @@ static const char *run_join(struct dw_diff *diff, const struct dw_source *source
 	return used ? run_text(diff, text) : NULL;
 }
 
+/* "AMD EPYC, 8 CPUs", and how many of them a container or taskset left to the program, if not all. */
+static const char *run_machine(struct dw_diff *diff, const struct dw_source *source)
+{
+	static const char *const keys[][2] = { { "host.cpu", "" }, { "host.cpus", " CPUs" } };
+	const char *cpus = run_meta(source, "host.cpus"), *allowed = run_meta(source, DW_KEY_CPUS_ALLOWED);
+	const char *machine = run_join(diff, source, keys, 2);
+
+	if (!machine || !cpus || !allowed || strcmp(cpus, allowed) == 0)
+		return machine;
+	return dw_arena_printf(&diff->arena, "%s, %s of them", machine, allowed);
+}
+
 static void run_describe(struct dw_diff *diff, struct dw_diff_run *run,
                          const struct dw_source *source, const struct dw_facts *facts)
 {
-	static const char *const machine[][2] = { { "host.cpu", "" }, { "host.cpus", " CPUs" } };
 	static const char *const versions[][2] = { { DW_KEY_TORCH_VERSION, "PyTorch " },
 		                                       { "host.kernel", "Linux " } };
 
-	run->machine = run_join(diff, source, machine, 2);
+	run->machine = run_machine(diff, source);
 	run->versions = run_join(diff, source, versions, 2);
 	run->ranks = run_fact(facts, DW_FACT_RUN_RANKS);
 	run->loops = run_fact(facts, DW_FACT_RUN_LOOPS);

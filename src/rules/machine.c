@@ -28,13 +28,24 @@ static double machine_waits_for_own(const struct dw_rule_case *at)
 #define MACHINE_OTHERS 0.25 /* of the CPUs; if other programs use more, they may be the reason */
 #define MACHINE_ALONE 0.10  /* if they use less, only the program's own threads can be */
 
+#define MACHINE_NEVER 0.01    /* of the loop: the program's threads are not too many */
 #define MACHINE_CROWDED 0.025 /* of the loop, by the low end of the interval: less may be a burst */
+
+/* More threads are known than there are CPUs. */
+static bool machine_threads_are_more(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS);
+}
 
 double dw_case_crowded(const struct dw_rule_case *at)
 {
 	const struct dw_fact *crowded = dw_case_fact(at, DW_FACT_CPU_CROWDED);
 
-	return crowded->measured && crowded->low >= MACHINE_CROWDED ? crowded->value : 0;
+	if (!crowded->measured)
+		return 0;
+	return crowded->low >= MACHINE_CROWDED ||
+	               (machine_threads_are_more(at) && crowded->value >= DW_RULE_DEADBAND)
+	           ? crowded->value : 0;
 }
 
 /* While other programs use the CPUs, too, the program's own threads are the reason for what they would wait
@@ -48,29 +59,25 @@ static struct dw_amount machine_share_delay(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_OTHERS && crowded.value < share.value ? crowded : share;
 }
 
-/* The step's thread waits for a CPU, and that is not a burst of other programs: it waits in most steps, and the
- * program's own threads are more than the CPUs. If those were not counted, not every thread is known
- * (threads of C programs, threads of loader workers); but if no other program uses the CPUs, what the
- * step's thread waits for is the program's own. */
+/* The program's own threads were counted, and are more than the CPUs. Or they were seldom so, or not counted: then
+ * the step's thread waits for a CPU in most steps, so that it is no burst of other programs, and these use few CPUs.
+ * Not every thread is known (threads of C programs, threads of loader workers); but if no other program uses
+ * the CPUs, what the step's thread waits for is the program's own. */
 static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
 	double others = dw_case_value(at, DW_FACT_CPU_OTHERS);
 
-	if (machine_delay(at).low < MACHINE_WITHOUT)
-		return false;
-	if (dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured)
+	if (dw_case_crowded(at) > 0 || dw_case_value(at, DW_FACT_CPU_CROWDED) < MACHINE_NEVER)
 		return dw_case_crowded(at) > 0;
-	return !(others > MACHINE_OTHERS) &&
-	       (dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) ||
+	return machine_delay(at).low >= MACHINE_WITHOUT && !(others > MACHINE_OTHERS) &&
+	       (machine_threads_are_more(at) ||
 	        (dw_case_fact(at, DW_FACT_CPU_DELAY)->measured && others < MACHINE_ALONE));
 }
 
 /* The known threads, if they are more than the CPUs. */
 static double machine_threads(const struct dw_rule_case *at)
 {
-	double threads = dw_case_value(at, DW_FACT_CPU_THREADS);
-
-	return threads > dw_case_value(at, DW_FACT_CPU_CPUS) ? threads : NAN;
+	return machine_threads_are_more(at) ? dw_case_value(at, DW_FACT_CPU_THREADS) : NAN;
 }
 
 static bool machine_threads_rest(const struct dw_rule_case *at)
@@ -200,9 +207,9 @@ const struct dw_rule dw_rules_machine[] = {
 		          "more, also the time in which it waits for other threads of its process that run. "
 		          "More threads of the program and its child processes want a CPU than there are CPUs: dwell run "
 		          "counts them, and they make each other wait for 2.5% of the loop or more by the low end of "
-		          "the interval. While other programs use a quarter of the CPUs or more, the share is at most "
+		          "the interval, or for 5% if so many threads are known. While other programs use a quarter of the CPUs or more, the share is at most "
 		          "that wait. If the threads were not "
-		          "counted: other programs use less than a quarter of the CPUs, and the program is "
+		          "counted, or it is less: other programs use less than a quarter of the CPUs, and the program is "
 		          "known to have more threads than there are CPUs; or they use less than a tenth, so that "
 		          "nothing but the program's own threads can have the CPU.",
 		.applies = machine_is_oversubscribed,

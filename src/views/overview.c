@@ -117,7 +117,8 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 	for (size_t i = 0; i < source->thread_count; i++)
 		threads += !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, "host.cpus") == 0)
+		if (strcmp(source->metas[i].key, DW_KEY_CPUS_ALLOWED) == 0 ||
+		    (!cpus && strcmp(source->metas[i].key, "host.cpus") == 0))
 			cpus = strtol(source->metas[i].value, NULL, 10);
 	if (cpus > 0 && threads > (size_t)cpus)
 		dw_table_head(table,

@@ -108,6 +108,16 @@ class Verdict(Case):
         found = self.diff("--accept", "machine,contention", *paths)
         self.assertEqual("two runs", found["verdict"][0]["verdict"])
 
+    def test_fewer_cpus_for_the_program(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("this machine has one CPU")
+        paths = [os.path.join(self.folder, name) for name in ("all.dwell", "one.dwell")]
+        run(dwell, "run", "-o", paths[0], "--", work, "20")
+        run("taskset", "-c", str(min(os.sched_getaffinity(0))), dwell, "run", "-o", paths[1], "--", work, "20")
+        found = self.diff(*paths)
+        self.assertIn("machine", found["verdict"][0]["reasons"])
+        self.assertIn("1 of them", found["verdict heads"][0])
+
 
 class Fast(Case):
     def disturbed(self, name, percent, seed):

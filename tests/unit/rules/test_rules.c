@@ -365,7 +365,7 @@ TEST(threads_are_too_many_if_no_other_program_has_the_cpus)
 	judge(&at);
 	CHECK_NEAR(found(&at, "oversubscribed")->share.value, 0.3, 1e-9);
 	done(&at);
-	set(&at, DW_FACT_CPU_CROWDED, 0.02);
+	set(&at, DW_FACT_CPU_CROWDED, 0.005);
 	judge(&at);
 	CHECK(found(&at, "oversubscribed")->state != DW_RULE_FIRED);
 	done(&at);

@@ -254,6 +254,20 @@ TEST(a_burst_without_a_cpu_is_no_oversubscription)
 	made_end(&at);
 }
 
+TEST(counted_threads_are_too_many)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_DELAY, 0.2 }, { DW_FACT_CPU_OTHERS, 0.02 },
+	                     { DW_FACT_CPU_CROWDED, 0.09 }, { DW_FACT_CPU_THREADS, 2 }));
+	at.facts.at[DW_FACT_CPU_DELAY].low = 0; /* known to be the program's own */
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 2));
+	at.facts.at[DW_FACT_CPU_CROWDED].low = 0.01; /* may be chance, if no more threads are known */
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 2));
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 4));
+	made_end(&at);
+}
+
 TEST(waits_for_threads_without_a_cpu_are_oversubscription)
 {
 	struct made at;
