@@ -66,7 +66,7 @@ static bool machine_read(struct dw_processes *processes, struct machine_reading 
 
 /* What the program's main thread did when it was looked up. */
 struct machine_samples {
-	uint32_t all, at_lock, at_file, asleep;
+	uint32_t all, at_lock, at_file, asleep, blocked;
 	uint32_t crowd_looks, crowded; /* of its threads: see struct dw_entry_machine */
 };
 
@@ -144,6 +144,7 @@ static void machine_sample(struct machine_look *look, struct machine_samples *sa
 			samples->at_file++;
 		else if (strcmp(function, "0") == 0)
 			return; /* not named, or it runs again */
+		samples->blocked++;
 	}
 	samples->all++;
 }
@@ -191,6 +192,8 @@ static void machine_write(const struct machine_reading *before, const struct mac
 	entry->asleep = samples->asleep;
 	entry->crowd_looks = samples->crowd_looks;
 	entry->crowded = samples->crowded;
+	entry->blocked = samples->blocked;
+	entry->reserved = 0;
 	dw_journal_commit(entry, DW_ENTRY_USAGE);
 }
 

@@ -4,7 +4,7 @@
  * While the program runs, `dwell run` looks up in which function of the kernel its main thread is
  * blocked (USAGE entries of the machine). So the kind of an idle time is known without recorded
  * functions, in C too. The looks cover the whole loop: waits that a range explains (data,
- * communication, a device) are subtracted, and no kind is more than the loop's idle time. Only if
+ * communication, a device) are subtracted, and the rest divides the loop's idle time. Only if
  * the loop runs in the main thread of the program that `dwell run` started.
  */
 #include <math.h>
@@ -41,22 +41,46 @@ static double blocked_explained(const struct dw_facts *facts)
 	       facts->at[DW_FACT_OPERATORS_OTHER_THREADS].value * steps;
 }
 
-/* Sets a fact to a share of the samples, unless functions explain more. Keeps the name that these
- * gave if it explains at least half. */
-static void blocked_put(struct dw_facts_work *work, enum dw_fact_id id, double blocked,
-                        double samples, double most)
+/* A share of the loop with its 95% interval. */
+struct share {
+	double value, low, high;
+};
+
+#define LEAST_BLOCKED 5
+
+/* The share of a kind of wait: `kind` of `blocked` looks at the blocked thread are at it. How long the thread is
+ * idle is known from the kernel's account, so that looks need only divide it, and few of them are enough. */
+static struct share blocked_divide(double kind, double blocked, double idle)
+{
+	const double z = 1.96;
+	double ratio = fmin(1, kind / blocked), middle = ratio + z * z / (2 * blocked);
+	double deviation = z * sqrt(ratio * (1 - ratio) / blocked + z * z / (4 * blocked * blocked));
+	double scale = idle / (1 + z * z / blocked);
+
+	return (struct share){ idle * ratio, fmax(0, middle - deviation) * scale, fmin(idle, (middle + deviation) * scale) };
+}
+
+/* The same if few looks saw the thread blocked, or if it was not counted how many did: a share of all looks. */
+static struct share blocked_count(double kind, double looks, double idle)
+{
+	double value = fmin(kind / looks, idle), deviation = 1.96 * sqrt(fmax(0, value * (1 - value)) / looks);
+
+	return (struct share){ value, fmax(0, value - deviation), fmin(1, value + deviation) };
+}
+
+/* Sets a fact to a share of the loop, unless functions explain more. Keeps the name that these gave if it explains
+ * at least half. */
+static void blocked_put(struct dw_facts_work *work, enum dw_fact_id id, struct share share, double looks)
 {
 	const struct dw_fact before = work->facts->at[id];
-	double share = fmin(blocked / samples, most), deviation;
 	struct dw_fact *fact;
 
-	if (before.measured && before.value >= share)
+	if (before.measured && before.value >= share.value)
 		return;
-	deviation = 1.96 * sqrt(fmax(0, share * (1 - share)) / samples);
-	fact = dw_fact_set(work, id, share, (size_t)samples);
-	fact->low = fmax(0, share - deviation);
-	fact->high = fmin(1, share + deviation);
-	if (before.measured && before.value >= share / 2)
+	fact = dw_fact_set(work, id, share.value, (size_t)looks);
+	fact->low = share.low;
+	fact->high = share.high;
+	if (before.measured && before.value >= share.value / 2)
 		dw_fact_name(work, fact, before.symbol);
 }
 
@@ -64,7 +88,16 @@ void dw_facts_of_blocked(struct dw_facts_work *work)
 {
 	struct dw_machine_of machine =
 	    dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
-	double idle = blocked_idle(work->facts), explained = blocked_explained(work->facts);
+	const struct {
+		enum dw_fact_id id;
+		double looks;
+	} kinds[] = {
+		{ DW_FACT_WAIT_FILE, machine.at_file },
+		{ DW_FACT_WAIT_LOCK, machine.at_lock },
+		{ DW_FACT_WAIT_SLEEP, machine.asleep },
+	};
+	double idle = blocked_idle(work->facts), explained = blocked_explained(work->facts) * machine.looks;
+	double blocked = machine.blocked - explained;
 
 	if (!(work->loop_ns > 0) || !work->cpu_known || !blocked_is_main(work, machine.program) ||
 	    machine.known < 0.5 || machine.looks < LEAST_SAMPLES) {
@@ -72,8 +105,11 @@ void dw_facts_of_blocked(struct dw_facts_work *work)
 		                                       "and run in the main thread");
 		return;
 	}
-	explained *= machine.looks;
-	blocked_put(work, DW_FACT_WAIT_FILE, fmax(0, machine.at_file - explained), machine.looks, idle);
-	blocked_put(work, DW_FACT_WAIT_LOCK, fmax(0, machine.at_lock - explained), machine.looks, idle);
-	blocked_put(work, DW_FACT_WAIT_SLEEP, fmax(0, machine.asleep - explained), machine.looks, idle);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		double kind = fmax(0, kinds[i].looks - explained);
+
+		blocked_put(work, kinds[i].id, blocked >= LEAST_BLOCKED ? blocked_divide(kind, blocked, idle)
+		                                                        : blocked_count(kind, machine.looks, idle),
+		            machine.looks);
+	}
 }

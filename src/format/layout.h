@@ -550,14 +550,16 @@ struct dw_entry_machine {
 	uint64_t busy_ns;        /* all CPUs ran, for any program */
 	uint64_t program;        /* process id; 0 in files of older versions, as are the four looks */
 	uint64_t own_ns;         /* of busy_ns, for the program */
-	uint32_t looks;          /* how often the program's main thread was looked up, and of these: */
+	uint32_t looks;          /* how often the program's main thread was looked up, and in how many of these: */
 	uint32_t at_lock;        /* a lock blocked it */
-	uint32_t at_file;        /* a file, a pipe or a socket did */
+	uint32_t at_file;        /* a file did */
 	uint32_t asleep;         /* it slept */
-	/* An entry of an older version ends here. */
+	/* Entries of older versions end here, or before `blocked`. */
 	uint32_t crowd_looks;    /* how often the program's threads were counted that ran or waited for a CPU */
 	uint32_t crowded;        /* the sum of 1000 (1 - c / n) over these: c is the number of CPUs that the program
 	                          * may use, n that of the threads, if it is larger */
+	uint32_t blocked;        /* looks in which the main thread was blocked, by whatever it was */
+	uint32_t reserved;
 };
 
 /*

@@ -364,7 +364,7 @@ static int journal_take_summary(struct dw_read_file *file, struct dw_arena *aren
 static int journal_take_machine(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_machine *from = (const struct dw_entry_machine *)(const void *)entry;
-	bool crowds = entry->bytes >= sizeof *from;
+	bool crowds = entry->bytes >= offsetof(struct dw_entry_machine, blocked);
 	struct dw_read_machine *machine =
 	    DW_GROW(&file->machines, &file->machine_capacity, file->machine_count);
 
@@ -376,7 +376,8 @@ static int journal_take_machine(struct dw_read_file *file, const struct dw_entry
 	}
 	*machine = (struct dw_read_machine){ from->start_ticks, from->end_ticks, from->busy_ns, from->own_ns,
 		from->program, from->looks, from->at_lock, from->at_file, from->asleep,
-		crowds ? from->crowd_looks : 0, crowds ? from->crowded : 0 };
+		crowds ? from->crowd_looks : 0, crowds ? from->crowded : 0,
+		entry->bytes >= sizeof *from ? from->blocked : 0 };
 	file->machine_count++;
 	return 0;
 }

@@ -90,6 +90,7 @@ struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t s
 		machine.at_lock += covered_ns / length_ns * at->at_lock;
 		machine.at_file += covered_ns / length_ns * at->at_file;
 		machine.asleep += covered_ns / length_ns * at->asleep;
+		machine.blocked += covered_ns / length_ns * at->blocked;
 		machine.crowd_looks += covered_ns / length_ns * at->crowd_looks;
 		machine.crowded += covered_ns / length_ns * at->crowded / 1000.0;
 	}

@@ -39,6 +39,7 @@ struct dw_machine_of {
 	/* How often the program's main thread was looked up, and was blocked by a lock, by a file, a
 	 * pipe or a socket, or slept. */
 	double looks, at_lock, at_file, asleep;
+	double blocked; /* looks in which something blocked it; 0 if an older version looked */
 	/* How often the program's threads were counted that ran or waited for a CPU; the sum of 1 - c / n over these,
 	 * with n threads, if these are more than the c CPUs that the program may use. */
 	double crowd_looks, crowded;

@@ -469,8 +469,9 @@ TEST(functions_that_wait)
 	made_close(&made);
 }
 
-/* What blocked the main thread, as `dwell run` saw it: 20 of 50 looks at a lock, 3 at a file. */
-static const struct dw_facts *facts_of_looks(uint64_t program, uint32_t looks)
+/* What blocked the main thread, as `dwell run` saw it: 20 of 50 looks at a lock, 3 at a file, `blocked` in all. It
+ * is idle for half of the loop. */
+static const struct dw_facts *facts_of_looks(uint64_t program, uint32_t looks, uint32_t blocked)
 {
 	begin_trace(DW_PROCESS_PYTHON);
 	dw_encode_process_entry(&made.process)->pid = 100; /* the tid of made.thread */
@@ -482,6 +483,7 @@ static const struct dw_facts *facts_of_looks(uint64_t program, uint32_t looks)
 	entry->looks = looks * 6 / 5; /* the loop is 1000 of the 1200 ms */
 	entry->at_lock = looks * 2 / 5 * 6 / 5;
 	entry->at_file = looks * 3 / 50 * 6 / 5;
+	entry->blocked = blocked * 6 / 5;
 	entry->crowd_looks = entry->looks / 2;
 	entry->crowded = entry->looks / 8 * 1000;
 	return facts_of();
@@ -489,7 +491,7 @@ static const struct dw_facts *facts_of_looks(uint64_t program, uint32_t looks)
 
 TEST(what_blocks_the_main_thread)
 {
-	const struct dw_facts *facts = facts_of_looks(100, 500);
+	const struct dw_facts *facts = facts_of_looks(100, 500, 0);
 
 	REQUIRE(facts != NULL);
 	CLOSE(VALUE(facts, STEP_IDLE), 0.5);
@@ -500,11 +502,17 @@ TEST(what_blocks_the_main_thread)
 	CLOSE(VALUE(facts, CPU_CROWDED), 0.25);
 	CHECK_EQ(facts->at[DW_FACT_CPU_CROWDED].samples, 250);
 	made_close(&made);
-	facts = facts_of_looks(101, 500); /* the looks are at another process */
+	facts = facts_of_looks(100, 500, 460); /* half of the idle time is something else */
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, WAIT_LOCK), 0.5 * 200 / 460);
+	CHECK(facts->at[DW_FACT_WAIT_LOCK].low > 0.19 && facts->at[DW_FACT_WAIT_LOCK].high < 0.25);
+	CLOSE(VALUE(facts, WAIT_FILE), 0.5 * 30 / 460);
+	made_close(&made);
+	facts = facts_of_looks(101, 500, 0); /* the looks are at another process */
 	REQUIRE(facts != NULL);
 	CHECK(!facts->at[DW_FACT_WAIT_LOCK].measured);
 	made_close(&made);
-	facts = facts_of_looks(100, 10); /* too few */
+	facts = facts_of_looks(100, 10, 5); /* too few */
 	REQUIRE(facts != NULL);
 	CHECK(!facts->at[DW_FACT_WAIT_SLEEP].measured);
 	made_close(&made);
