@@ -21,6 +21,8 @@ DWELL_SITE(backward_site, DWELL_CATEGORY_PHASE, "backward", NULL);
 DWELL_SITE(optimizer_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
 DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
+/* A call without gradients that is no evaluation: see loop_evaluates(). */
+DWELL_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
 DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
 /* Becomes evaluation if the process turns out to train. */
 DWELL_SITE(tentative_site, DWELL_CATEGORY_PHASE, "forward", NULL);
@@ -210,19 +212,45 @@ void dwp_python_step(int begins)
 
 /* ---- forward and backward ----------------------------------------------------------------- */
 
+/* The outermost modules that were called to train, by a hash of their address; never dereferenced. Of
+ * two modules with the same hash, the one that was called last is known. */
+#define TRAINED 64u
+static const PyObject *trained[TRAINED];
+static bool has_trained;
+
+static const PyObject **loop_trained(const PyObject *module)
+{
+	return &trained[(uint64_t)(uintptr_t)module * 0x9e3779b97f4a7c15u >> 58];
+}
+
+/* A program that calls its model without gradients may evaluate it. Or the call is a part of
+ * training: a policy that acts, a teacher, a target. An evaluation sets the model that it trains to
+ * evaluation mode. */
+static bool loop_evaluates(const PyObject *module, bool training)
+{
+	return !training && (!has_trained || *loop_trained(module) == module);
+}
+
 unsigned dwp_loop_forward(PyObject *module, bool has_parameters)
 {
 	bool grad = loop_grad_is_enabled();
+	bool training = loop_is_true(PyObject_GetAttrString(module, "training"));
 	enum steps_phase phase;
 
 	dwp_step_on_look();
 	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
-		.grad = grad, .has_parameters = has_parameters,
-		.training = loop_is_true(PyObject_GetAttrString(module, "training")) });
+		.grad = grad, .has_parameters = has_parameters, .training = training });
+	if (grad && training) {
+		*loop_trained(module) = module;
+		has_trained = true;
+	}
 	switch (phase) {
 	case STEPS_PHASE_NONE: return DWELL_NOT_BEGUN;
 	case STEPS_PHASE_FORWARD: return dwell_begin(&forward_site);
-	case STEPS_PHASE_EVALUATION: return dwell_begin(grad ? &gradients_site : &evaluation_site);
+	case STEPS_PHASE_EVALUATION:
+		return dwell_begin(grad                                ? &gradients_site
+		                   : loop_evaluates(module, training) ? &evaluation_site
+		                                                      : &inference_site);
 	case STEPS_PHASE_TENTATIVE: return dwell_begin(&tentative_site);
 	}
 	return DWELL_NOT_BEGUN;
@@ -454,6 +482,7 @@ void dwp_loop_attach(PyObject *torch)
 		return;
 	}
 	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");
+	dwell_meta(DW_KEY_TORCH_INFERENCE, "named");
 	rules.named = dwp_step_on_given();
 	dwp_python_at_exit(&at_exit_method);
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)

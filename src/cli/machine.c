@@ -38,30 +38,33 @@ struct machine_reading {
 	uint64_t ticks;
 	uint64_t busy_ns; /* all processors of the machine, since it was started */
 	uint64_t own_ns;  /* the program and its child processes, since their start */
+	uint64_t stolen_ns; /* of all processors: they had work, and the hypervisor ran other virtual machines */
 };
 
-/* The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq. */
-static bool machine_read_busy(uint64_t *busy_ns)
+/* The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal. */
+static bool machine_read_stat(struct machine_reading *reading)
 {
-	unsigned long long times[7];
+	unsigned long long times[8];
 	FILE *file = fopen("/proc/stat", "re");
 	int count;
 
 	if (!file)
 		return false;
-	count = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &times[0], &times[1], &times[2],
-	               &times[3], &times[4], &times[5], &times[6]);
+	count = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &times[0], &times[1], &times[2],
+	               &times[3], &times[4], &times[5], &times[6], &times[7]);
 	fclose(file);
-	if (count == 7)
-		*busy_ns = dw_processes_ns(times[0] + times[1] + times[2] + times[5] + times[6]);
-	return count == 7;
+	if (count < 8)
+		return false;
+	reading->busy_ns = dw_processes_ns(times[0] + times[1] + times[2] + times[5] + times[6]);
+	reading->stolen_ns = dw_processes_ns(times[7]);
+	return true;
 }
 
 static bool machine_read(struct dw_processes *processes, struct machine_reading *reading)
 {
 	reading->own_ns = dw_processes_read(processes, machine.program);
 	reading->ticks = dw_now();
-	return machine_read_busy(&reading->busy_ns);
+	return machine_read_stat(reading);
 }
 
 /* What the program's main thread did when it was looked up. */
@@ -171,6 +174,14 @@ static void machine_sample_crowd(struct machine_look *look, struct machine_sampl
 	                      (machine_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * MACHINE_CROWD_REST;
 }
 
+/* Of many processors, the time between two readings of a long run may exceed what the field holds. */
+static uint32_t machine_microseconds(uint64_t before_ns, uint64_t now_ns)
+{
+	uint64_t passed = now_ns > before_ns ? (now_ns - before_ns) / 1000 : 0;
+
+	return passed < UINT32_MAX ? (uint32_t)passed : UINT32_MAX;
+}
+
 static void machine_write(const struct machine_reading *before, const struct machine_reading *now,
                           const struct machine_samples *samples)
 {
@@ -179,7 +190,7 @@ static void machine_write(const struct machine_reading *before, const struct mac
 	if (!entry)
 		return;
 	entry->entry.id = 0;
-	entry->entry.aux = DW_USAGE_MACHINE;
+	entry->entry.aux = DW_USAGE_MACHINE | DW_USAGE_STOLEN;
 	entry->start_ticks = before->ticks;
 	entry->end_ticks = now->ticks;
 	/* If a process ends and nobody waits for it, its time is lost and the sum decreases. */
@@ -193,7 +204,7 @@ static void machine_write(const struct machine_reading *before, const struct mac
 	entry->crowd_looks = samples->crowd_looks;
 	entry->crowded = samples->crowded;
 	entry->blocked = samples->blocked;
-	entry->reserved = 0;
+	entry->stolen_us = machine_microseconds(before->stolen_ns, now->stolen_ns);
 	dw_journal_commit(entry, DW_ENTRY_USAGE);
 }
 

@@ -11,9 +11,9 @@
  * the difference of the whole.
  *
  * On a machine that others use too, runs of one program differ more than most changes do. A second
- * quantity is steadier: the fast steps of a run, and of the runs the least disturbed ones. It does
- * not see a change of rare steps or of the time outside the steps, so it decides only if the caller
- * asks for it.
+ * quantity is steadier: the fast step of a run, and of the runs the least disturbed ones. It does
+ * not see a change of rare steps, of waits that are sometimes short, or of the time outside the steps,
+ * so it decides only if the caller asks for it.
  */
 #ifndef DW_DIFF_DIFF_H
 #define DW_DIFF_DIFF_H
@@ -54,7 +54,7 @@ struct dw_diff_run {
 	double pace_ns;          /* step_ns + outside_ns */
 	double step_ns;          /* mean steady step */
 	double outside_ns;       /* per step; 0 if it is not measured */
-	double fast_ns;          /* the step that a hundredth of the steady steps do not exceed */
+	double fast_ns;          /* the fast step: model/steps/fast_step.h */
 	size_t steps;            /* steady steps */
 	struct dw_diff_part *parts; /* sum to pace_ns */
 	size_t part_count;

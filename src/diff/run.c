@@ -169,10 +169,11 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
 {
 	const struct dw_steady *steady = dw_facts_steady(model, error);
 	const struct dw_facts *facts = steady ? dw_facts(model, error) : NULL;
+	const double *fast_ns = facts ? dw_facts_fast_step_ns(model, error) : NULL;
 	struct dw_diff_side *to = &diff->sides[side];
 	struct dw_diff_run *run;
 
-	if (!facts)
+	if (!fast_ns)
 		return error && error->code ? error->code : DWELL_E_NOMEM;
 	if (!steady->steps)
 		return dw_error_set(error, DWELL_E_NO_DATA,
@@ -186,7 +187,7 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
 	run_describe(diff, run, dw_model_source(model), facts);
 	run->steps = steady->steps;
 	run->step_ns = steady->ns;
-	run->fast_ns = steady->fast_ns;
+	run->fast_ns = *fast_ns;
 	run->pace_ns = run->step_ns + run->outside_ns;
 	to->count++;
 	return 0;

@@ -113,9 +113,9 @@ static void table_head_by_fast(struct dwell_table *table, const struct dw_diff *
 	              table_signed(fast->difference / fast->before).at, dw_text_ns(fast->before, " ").at,
 	              dw_text_ns(fast->after, " ").at, table_signed(fast->low / fast->before).at,
 	              table_signed(fast->high / fast->before).at, table_counts(diff).at);
-	dw_table_head(table, "A fast step is one that a hundredth of a run's steps do not exceed; the runs that were "
-	                     "disturbed least are compared. The time per step, with all that disturbed it: %s "
-	                     "(%s to %s).",
+	dw_table_head(table, "A fast step is the sum of its pieces between begins and ends of ranges, each as fast as its "
+	                     "fastest hundredth; the runs that were disturbed least are compared. The time per "
+	                     "step, with all that disturbed it: %s (%s to %s).",
 	              table_signed(pace->difference / pace->before).at,
 	              table_signed(pace->low / pace->before).at, table_signed(pace->high / pace->before).at);
 }

@@ -151,6 +151,11 @@ static void cpu_put_machine(struct dw_facts_work *work)
 		                  machine.wall_ns * strtod(cpus, NULL), 1);
 	else
 		dw_fact_miss(work, DW_FACT_CPU_OTHERS, "record with dwell run; the loop must last a second");
+	if (machine.known > 0.5 && machine.knows_stolen)
+		dw_fact_set_share(work, DW_FACT_CPU_STOLEN, machine.stolen_ns,
+		                  fmax(1, machine.own_ns + machine.others_ns + machine.stolen_ns), 1);
+	else
+		dw_fact_miss(work, DW_FACT_CPU_STOLEN, "record with dwell run; the loop must last a second");
 	if (!(machine.known > 0.5) || machine.crowd_looks < LEAST_LOOKS) {
 		dw_fact_miss(work, DW_FACT_CPU_CROWDED, "record with dwell run; the loop must last a second");
 		return;

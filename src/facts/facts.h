@@ -95,7 +95,6 @@ struct dw_steady {
 	size_t steps;        /* steady steps of all loops */
 	size_t warm_up, outliers; /* steps that were left out */
 	double ns;           /* their mean length */
-	double fast_ns;      /* the length that a hundredth of them do not exceed; mean of the loops */
 	struct dw_steady_part *parts; /* they sum to it; descending, but time without a name is last */
 	size_t part_count;
 	bool unnamed;        /* the last part is time without a name */
@@ -103,6 +102,10 @@ struct dw_steady {
 
 /* With one loop, the parts are those of its facts. NULL with `error` if memory ran out. */
 const struct dw_steady *dw_facts_steady(struct dw_model *model, struct dwell_error *error);
+
+/* The fast step of the steady steps (model/steps/fast_step.h), in ns; with several loops their mean.
+ * Computed once for a model. NULL with `error` if memory ran out. */
+const double *dw_facts_fast_step_ns(struct dw_model *model, struct dwell_error *error);
 
 /* What facts.def says about a fact. */
 struct dw_fact_kind {

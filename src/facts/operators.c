@@ -223,6 +223,24 @@ static void operators_put_steady(struct dw_facts_work *work)
 	}
 }
 
+#define COMPILING_RATIO 1.4 /* a step that compiles takes at least so many times the median step */
+
+/* What the `count` longest steps after the warm-up took beyond the median, in ns: where more than a fifth of the
+ * steps compile, none of them is an outlier. */
+static double operators_compiling_ns(struct dw_facts_work *work, size_t count)
+{
+	double median, sum = 0;
+	size_t steps = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++)
+		if (work->roles[i] && !(work->roles[i] & DW_ROLE_WARM_UP))
+			work->values[steps++] = (double)(work->all[i].end_ns - work->all[i].start_ns);
+	median = dw_facts_median(work->values, steps); /* sorts them */
+	for (; steps && count && work->values[steps - 1] > COMPILING_RATIO * median; steps--, count--)
+		sum += work->values[steps - 1] - median;
+	return sum;
+}
+
 /*
  * torch.compile: a call of a compiled region is an operator "Torch-Compiled Region: A/B". A is the
  * number of the code, which a graph break divides into several; B counts its compilations.
@@ -255,8 +273,13 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 	dw_fact_set(work, DW_FACT_OPERATORS_GRAPH_BREAKS, fmax(0, round(calls / steps) - 1),
 	            work->loop->usual_count);
 	dw_fact_set(work, DW_FACT_OPERATORS_COMPILATIONS, again, 1);
-	if (again > 0 && outliers->measured) {
+	if (again > 0 && outliers->measured && outliers->value > 0) {
 		work->facts->at[DW_FACT_OPERATORS_COMPILATION] = *outliers;
+		return;
+	}
+	if (again > 0 && outliers->measured) {
+		dw_fact_set_share(work, DW_FACT_OPERATORS_COMPILATION, operators_compiling_ns(work, (size_t)again),
+		                  work->loop_ns, (size_t)again);
 		return;
 	}
 	fact = dw_fact_set(work, DW_FACT_OPERATORS_COMPILATION, 0, 1);

@@ -74,28 +74,37 @@ static void outside_put_all(struct dw_facts_work *work, enum dw_fact_id id, enum
 	dw_fact_set_share(work, id, ns, work->loop_ns, work->loop->count);
 }
 
-/* The part of the evaluation in which a module of PyTorch was called with gradients enabled. */
-static void outside_put_graphs(struct dw_facts_work *work)
+enum outside_calls { OUTSIDE_TRAINED, OUTSIDE_INFERENCE, OUTSIDE_GRAPHS, OUTSIDE_CALLS };
+
+static enum outside_calls outside_calls_of(const struct dw_symbol *symbol)
 {
+	if (strcmp(symbol->name, DW_NAME_EVALUATION_GRADIENTS) == 0)
+		return OUTSIDE_GRAPHS;
+	return strcmp(symbol->name, DW_NAME_INFERENCE) == 0 ? OUTSIDE_INFERENCE : OUTSIDE_TRAINED;
+}
+
+/* How much of the evaluation each kind of call takes. PyTorch's probe gives each kind a name; if only one
+ * occurs, it takes all, and the records need not be walked. */
+static void outside_put_calls(struct dw_facts_work *work)
+{
+	double ns[OUTSIDE_CALLS] = { 0 }, all_ns = 0;
 	const struct dw_tree *tree = NULL;
-	double with_ns = 0, all_ns = 0;
-	bool with = false;
+	bool is_there = false, others = false;
 	size_t count;
 
-	if (!dw_facts_meta(work, DW_KEY_TORCH_GRADIENTS)) {
-		dw_fact_miss(work, DW_FACT_EVALUATION_GRAPHS,
-		             "whether gradients are enabled is not in the trace");
-		return;
-	}
 	dw_model_symbols(work->model, &count);
-	for (size_t i = 0; i < count; i++)
-		with |= strcmp(work->symbols[i].name, DW_NAME_EVALUATION_GRADIENTS) == 0;
-	if (!with) {
-		dw_fact_set(work, DW_FACT_EVALUATION_GRAPHS, 0, 1);
-		return;
+	for (size_t i = 0; i < count; i++) {
+		bool evaluates = work->symbols[i].category == DWELL_CATEGORY_EVALUATION;
+
+		is_there |= evaluates;
+		others |= evaluates && outside_calls_of(&work->symbols[i]) != OUTSIDE_TRAINED;
 	}
-	tree = dw_model_outermost(work->model, NULL);
-	work->failed |= !tree;
+	if (others) {
+		tree = dw_model_outermost(work->model, NULL);
+		work->failed |= !tree;
+	} else if (is_there) {
+		ns[OUTSIDE_TRAINED] = all_ns = 1;
+	}
 	for (size_t i = 0; tree && i < tree->count; i++) {
 		const struct dw_tree_node *node = &tree->nodes[i];
 
@@ -103,10 +112,18 @@ static void outside_put_graphs(struct dw_facts_work *work)
 		    work->symbols[node->symbol].category != DWELL_CATEGORY_EVALUATION)
 			continue;
 		all_ns += (double)node->stat.total_ns;
-		if (strcmp(work->symbols[node->symbol].name, DW_NAME_EVALUATION_GRADIENTS) == 0)
-			with_ns += (double)node->stat.total_ns;
+		ns[outside_calls_of(&work->symbols[node->symbol])] += (double)node->stat.total_ns;
 	}
-	dw_fact_set_share(work, DW_FACT_EVALUATION_GRAPHS, with_ns, all_ns, 1);
+	if (dw_facts_meta(work, DW_KEY_TORCH_GRADIENTS))
+		dw_fact_set_share(work, DW_FACT_EVALUATION_GRAPHS, ns[OUTSIDE_GRAPHS], fmax(1, all_ns), 1);
+	else
+		dw_fact_miss(work, DW_FACT_EVALUATION_GRAPHS,
+		             "whether gradients are enabled is not in the trace");
+	if (dw_facts_meta(work, DW_KEY_TORCH_INFERENCE))
+		dw_fact_set_share(work, DW_FACT_EVALUATION_TRAINED, ns[OUTSIDE_TRAINED], fmax(1, all_ns), 1);
+	else
+		dw_fact_miss(work, DW_FACT_EVALUATION_TRAINED,
+		             "whether the model is trained is not in the trace");
 }
 
 static void outside_put_gap(struct dw_facts_work *work)
@@ -237,5 +254,5 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	outside_put_names(work, named_ns);
 	outside_put_rest(work, rest_ns);
 	outside_put_gap(work);
-	outside_put_graphs(work);
+	outside_put_calls(work);
 }

@@ -4,8 +4,6 @@
 #include "facts/work.h"
 #include "model/core/product.h"
 
-#define PARTS_FAST 100 /* one of so many steady steps is not longer than a fast step */
-
 struct sums {
 	double parts[DW_PART_COUNT], length;
 	double *named;        /* by symbol */
@@ -30,11 +28,6 @@ static void parts_add_loop(struct dw_facts_work *work, struct sums *sums, struct
 			sums->named[step->parts[p].symbol] += (double)step->parts[p].ns;
 		sums->length += (double)(step->end_ns - step->start_ns);
 	}
-	for (size_t i = 0; i < work->steady_count; i++)
-		work->values[i] = (double)(work->steady[i]->end_ns - work->steady[i]->start_ns);
-	dw_facts_median(work->values, work->steady_count); /* sorts them */
-	if (work->steady_count)
-		steady->fast_ns += work->values[(work->steady_count - 1) / PARTS_FAST] * (double)work->steady_count;
 	steady->steps += work->steady_count;
 }
 
@@ -51,7 +44,6 @@ static void parts_keep(struct dw_steady *steady, const struct sums *sums,
 	double steps = (double)steady->steps;
 
 	steady->ns = sums->length / steps;
-	steady->fast_ns /= steps;
 	for (unsigned p = 0; p < DW_PART_UNNAMED; p++)
 		if (p != DW_PART_NAMED && sums->parts[p] > 0)
 			steady->parts[steady->part_count++] = (struct dw_steady_part){

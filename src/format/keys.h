@@ -43,7 +43,9 @@
                                                     * optimizer was made */
 #define DW_KEY_TORCH_CALLBACK_NS "torch.callback_ns" /* JSON: time added to an operator */
 #define DW_KEY_TORCH_GRADIENTS "torch.evaluation_gradients" /* "named": evaluation with gradients has
-                                                    * the name below */
+                                                    * the first name below */
+#define DW_KEY_TORCH_INFERENCE "torch.inference"   /* "named": calls without gradients that are no
+                                                    * evaluation of a trained model have the second */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */
 #define DW_KEY_TORCH_STEP_ON "torch.step_on"       /* result of --step-on: "there", "steps" */
 #define DW_KEY_TORCH_STEP_ON_CANDIDATES "torch.step_on.candidates" /* text: possible names */
@@ -51,6 +53,7 @@
 /* ---- names of ranges --------------------------------------------------------------------------- */
 
 #define DW_NAME_EVALUATION_GRADIENTS "evaluation with gradients"
+#define DW_NAME_INFERENCE "inference"
 
 /* ---- counters of data loading ---------------------------------------------------------------- */
 

@@ -539,9 +539,10 @@ struct dw_entry_usage {
 #define DW_USAGE_DELAY 1u /* delay_ns is known */
 #define DW_USAGE_COUNTERS 4u /* the processor's counters are known */
 #define DW_USAGE_MACHINE 2u /* the entry is a struct dw_entry_machine */
+#define DW_USAGE_STOLEN 8u /* its stolen_us is known */
 
 /*
- * id: 0; aux: DW_USAGE_MACHINE. A USAGE entry of the whole machine: what `dwell run` saw between two moments.
+ * id: 0; aux: DW_USAGE_MACHINE, DW_USAGE_STOLEN. A USAGE entry of the whole machine: what `dwell run` saw between two moments.
  * "The program" is the one that it started, with its child processes.
  */
 struct dw_entry_machine {
@@ -559,7 +560,8 @@ struct dw_entry_machine {
 	uint32_t crowded;        /* the sum of 1000 (1 - c / n) over these: c is the number of CPUs that the program
 	                          * may use, n that of the threads, if it is larger */
 	uint32_t blocked;        /* looks in which the main thread was blocked, by whatever it was */
-	uint32_t reserved;
+	uint32_t stolen_us;      /* time of all CPUs in which they had work and the hypervisor ran other virtual machines
+	                          * on them; UINT32_MAX: so much or more */
 };
 
 /*

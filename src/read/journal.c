@@ -377,7 +377,9 @@ static int journal_take_machine(struct dw_read_file *file, const struct dw_entry
 	*machine = (struct dw_read_machine){ from->start_ticks, from->end_ticks, from->busy_ns, from->own_ns,
 		from->program, from->looks, from->at_lock, from->at_file, from->asleep,
 		crowds ? from->crowd_looks : 0, crowds ? from->crowded : 0,
-		entry->bytes >= sizeof *from ? from->blocked : 0 };
+		entry->bytes >= sizeof *from ? from->blocked : 0,
+		entry->bytes >= sizeof *from && entry->aux & DW_USAGE_STOLEN ? from->stolen_us : 0,
+		entry->bytes >= sizeof *from && entry->aux & DW_USAGE_STOLEN };
 	file->machine_count++;
 	return 0;
 }

@@ -95,7 +95,8 @@ struct dw_read_usage {
 
 struct dw_read_machine {
 	uint64_t start_ticks, end_ticks, busy_ns, own_ns, program;
-	uint32_t looks, at_lock, at_file, asleep, crowd_looks, crowded, blocked;
+	uint32_t looks, at_lock, at_file, asleep, crowd_looks, crowded, blocked, stolen_us;
+	bool knows_stolen;
 };
 
 struct dw_read_profile {

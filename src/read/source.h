@@ -129,7 +129,8 @@ struct dw_source_machine {
 	/* How often the program's main thread was looked up, and was blocked by a lock, by a file, a
 	 * pipe or a socket, or slept. */
 	uint32_t looks, at_lock, at_file, asleep;
-	uint32_t crowd_looks, crowded, blocked; /* see struct dw_entry_machine */
+	uint32_t crowd_looks, crowded, blocked, stolen_us; /* see struct dw_entry_machine */
+	bool knows_stolen;
 };
 
 /* A range for which a result was requested: a cycle of a profile object. */

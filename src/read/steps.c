@@ -262,7 +262,8 @@ static int steps_fill_machines(struct dw_reader *reader)
 				source->machines[source->machine_count++] = (struct dw_source_machine){
 					(uint32_t)f, from->start_ticks, from->end_ticks, from->busy_ns,
 					from->own_ns, from->program, from->looks, from->at_lock, from->at_file,
-					from->asleep, from->crowd_looks, from->crowded, from->blocked };
+					from->asleep, from->crowd_looks, from->crowded, from->blocked,
+					from->stolen_us, from->knows_stolen };
 		}
 	if (source->machine_count)
 		qsort(source->machines, source->machine_count, sizeof *source->machines, steps_compare_machines);

@@ -55,8 +55,11 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 #define LOOP_ACTS 5        /* calls a step */
 #define LOOP_ACT_NS 500e3  /* a call: an evaluation is of batches, and takes longer */
 
+#define LOOP_TRAINED 0.5 /* of the evaluation */
+
 /* In or after each step the model is called without gradients: to act, to make targets. That is part of training.
- * An evaluation comes after many steps, so that the time after a usual step has none of it. */
+ * An evaluation is of the model that is trained, in evaluation mode. Where this is not known, it comes after many
+ * steps, so that the time after a usual step has none of it. */
 static bool loop_evaluates(const struct dw_rule_case *at)
 {
 	double loop_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
@@ -69,6 +72,8 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 	if (dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
 	    fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
 		return false;
+	if (dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED)
+		return true;
 	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >=
 	             dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
 	         dw_case_value(at, DW_FACT_LOOP_GAP) - fmax(0, other_ns) >= LOOP_EACH * each_ns);
@@ -360,8 +365,9 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.threshold = 0.07,
 		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if "
-		          "the model is called without gradients in or after each step, or often and for less than "
-		          "0.5 ms: then it acts, or makes targets.",
+		          "a model is called without gradients in each step, or often and for less than 0.5 ms: then "
+		          "it acts, or makes targets. Nor if this is after each step, and it is not the trained model in "
+		          "evaluation mode.",
 		.applies = loop_evaluates,
 		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",
 		.remedy = {

@@ -20,6 +20,7 @@
 #define BESIDE_SHARE 0.002    /* of wall time; smaller parts count as other work */
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
+#define STOLEN_SHARE 0.05     /* of the CPUs' work; the same */
 
 /* ---- the first sentence ------------------------------------------------------------------ */
 
@@ -95,6 +96,16 @@ static bool overview_is_oversubscribed(const struct dw_overview *overview)
 		if (strcmp(overview->verdicts.at[i].rule->id, "oversubscribed") == 0)
 			return true;
 	return false;
+}
+
+/* The kernel cannot say which thread a hypervisor stopped, so that this is of the whole machine. */
+static void overview_head_stolen(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_fact *stolen = overview->facts ? &overview->facts->at[DW_FACT_CPU_STOLEN] : NULL;
+
+	if (stolen && stolen->measured && stolen->value >= STOLEN_SHARE)
+		dw_table_head(table, "The hypervisor of this virtual machine ran others for %.0f%% of the time for which the "
+		                     "CPUs had work: times are longer by that.", stolen->value * 100);
 }
 
 /* Comes first: if other programs used the CPU, all times below include waiting for them. */
@@ -532,6 +543,7 @@ static struct dwell_table *overview_view(struct dw_model *model,
 	if (table) {
 		last = table;
 		overview_head_delay(table, &overview);
+		overview_head_stolen(table, &overview);
 		dw_view_head_step_on(table, overview.source);
 		if (overview.steps) {
 			overview_head_steps(table, &overview);

@@ -48,6 +48,15 @@ for i in range(30):
     tokenize(5000)
     step(torch.ones(4, 64))
 """),
+    ("evaluation", "Evaluation takes", """
+held_out = torch.ones(4096, 64)
+for i in range(60):
+    step(torch.ones(64, 64))
+    net.eval()
+    with torch.no_grad():
+        for k in range(4): net(held_out)
+    net.train()
+"""),
     ("collector", "Garbage collection takes", """
 keep = [{"a": [i]} for i in range(200000)]
 for i in range(30):
@@ -99,7 +108,8 @@ def check(what, good, said=""):
 
 
 # What the overview says before all else where the machine is busy.
-MACHINE = ("Other programs had the CPU", "The main thread waited for a CPU", "The steps' thread waited for a CPU")
+MACHINE = ("Other programs had the CPU", "The main thread waited for a CPU", "The steps' thread waited for a CPU",
+           "The hypervisor of this virtual machine ran others")
 
 
 def report(dwell, trace, *options):
@@ -117,9 +127,33 @@ def record(dwell, name, trace):
     return done, dict(zip(names, run["rows"][0]))["verdict"], text, text != lines
 
 
+# Calls without gradients: of another model, in training mode, and an evaluation.
+CALLS = """
+teacher = nn.Linear(64, 64).eval()
+for i in range(9):
+    step(torch.ones(64, 64))
+    with torch.no_grad():
+        if i < 2: teacher(torch.ones(64, 64))
+        if i < 3: net(torch.ones(64, 64))
+        net.eval()
+        if i < 7: net(torch.ones(64, 64))
+        net.train()
+"""
+
+
+def check_names(dwell):
+    with open("calls.py", "w", encoding="utf-8") as file:
+        file.write(HEAD + CALLS)
+    subprocess.run([dwell, "run", "-o", "calls.dwell", "--", sys.executable, "calls.py"], check=True, capture_output=True)
+    query = "select name, count(*) from ranges where category = 'evaluation' group by name order by name"
+    found = subprocess.run([dwell, "query", "calls.dwell", query], check=True, capture_output=True, text=True).stdout
+    check("names of calls without gradients", found.split()[-4:] == ["evaluation", "7", "inference", "5"], found)
+
+
 def main():
     dwell = os.path.abspath(sys.argv[1])
     os.chdir(tempfile.mkdtemp(prefix="dwell-verdict-"))
+    check_names(dwell)
     for i, (verdict, sentence, script) in enumerate(SCRIPTS):
         name, trace = f"s{i}.py", f"s{i}.dwell"
         with open(name, "w", encoding="utf-8") as file:

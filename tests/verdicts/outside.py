@@ -4,6 +4,7 @@ The planted time is measured around the planted lines, in the loop's thread.
 
 checkpoint     torch.save() of model and optimizer every few steps                   checkpoint
 evaluation     the model on held-out batches, without gradients, every few steps     evaluation
+each           the same after every step                                             evaluation
 graphs         the same, but gradients stay enabled: every call builds a graph       evaluation-graphs, evaluation
 logging        each step appends records to a log by the logging module              logging
 metrics        Python counts words after each step                                   between-steps, python
@@ -11,6 +12,7 @@ operators      torch operators after each step: an exponential average of output
 
 Decoys: what looks alike
 evaluate-first    a long evaluation before the loop
+teacher           another model, in evaluation mode, makes targets after each step, as a part of training
 evaluate-last     a long evaluation after the loop
 save-last         one large checkpoint after the loop
 save-small        a checkpoint every ten steps that takes next to no time
@@ -66,6 +68,7 @@ def main():
     rounds = max(1, round(ms * EVERY / (STEP_MS * run.speed * 0.4))) if ms else 0
     # A checkpoint takes about 1 ms for each MiB.
     ballast = torch.zeros(max(1, int(ms * EVERY / run.speed)), 1 << 18) if cause == "checkpoint" and ms else None
+    teacher = Mixer().eval()
     average, logger = torch.zeros(1 << 18), file_logger()
     if cause == "evaluate-first":
         evaluate(model, [held_out] * 300)
@@ -80,6 +83,11 @@ def main():
                 save(model, training.optimizer, ballast)
             elif cause == "evaluation" and due:
                 evaluate(model, [held_out] * rounds)
+            elif cause == "each":
+                evaluate(model, [held_out] * max(1, round(rounds / EVERY)))
+            elif cause == "teacher":
+                with torch.no_grad():
+                    average[0] = teacher(batches[number % 8][0]).mean()
             elif cause == "graphs" and due:
                 evaluate(model, [held_out] * rounds, gradients=True)
             elif cause == "logging":

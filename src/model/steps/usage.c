@@ -85,6 +85,8 @@ struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t s
 		machine.own_ns += covered_ns / length_ns * (double)at->own_ns;
 		/* Both are rounded to the kernel's ticks of some milliseconds. */
 		machine.others_ns += covered_ns / length_ns * fmax(0, others_ns);
+		machine.stolen_ns += covered_ns / length_ns * 1e3 * at->stolen_us;
+		machine.knows_stolen |= at->knows_stolen;
 		machine.program = at->program;
 		machine.looks += covered_ns / length_ns * at->looks;
 		machine.at_lock += covered_ns / length_ns * at->at_lock;

@@ -36,6 +36,8 @@ struct dw_machine_of {
 	double wall_ns;   /* of the covered time; the machine had host.cpus times as much to give */
 	double own_ns;    /* for the program that `dwell run` started, with its child processes */
 	double others_ns; /* for all other programs */
+	double stolen_ns; /* in which they had work and the hypervisor ran other virtual machines on them */
+	bool knows_stolen;
 	/* How often the program's main thread was looked up, and was blocked by a lock, by a file, a
 	 * pipe or a socket, or slept. */
 	double looks, at_lock, at_file, asleep;

@@ -518,6 +518,54 @@ TEST(what_blocks_the_main_thread)
 	made_close(&made);
 }
 
+/* A quarter of the steps compiles, so that none of them is an outlier. Each takes 40 ms more. */
+TEST(compilation_in_many_steps)
+{
+	const struct dw_facts *facts;
+	uint64_t at = 100;
+
+	begin_trace(DW_PROCESS_PYTHON);
+	for (uint64_t i = 0; i < 40; i++) {
+		char name[48];
+		uint64_t length = i % 4 == 3 ? 50 : 10;
+
+		snprintf(name, sizeof name, "Torch-Compiled Region: 0/%llu", (unsigned long long)((i + 1) / 4));
+		range(at, at + length, made_op(&made, DWELL_CATEGORY_OPERATOR, name));
+		step(i, at, at + length, length);
+		at += length;
+	}
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, STEP_OUTLIERS), 0);
+	CLOSE(VALUE(facts, OPERATORS_COMPILATIONS), 10);
+	CLOSE(VALUE(facts, OPERATORS_COMPILATION), 400.0 / 800);
+	made_close(&made);
+}
+
+/* In 1200 ms the machine's CPUs ran for 900 ms and were taken by the hypervisor for 100. */
+TEST(what_the_hypervisor_took)
+{
+	for (int known = 0; known < 2; known++) {
+		begin_trace(DW_PROCESS_PYTHON);
+		for (uint64_t i = 0; i < 20; i++)
+			step(i, 100 + i * 50, 150 + i * 50, 25);
+		struct dw_entry_machine *entry = dw_encode_machine(&made.process, 0, 1200 * ms);
+
+		entry->busy_ns = 900 * ms;
+		entry->own_ns = 600 * ms;
+		entry->stolen_us = 100000;
+		if (known)
+			entry->entry.aux |= DW_USAGE_STOLEN;
+		const struct dw_facts *facts = facts_of();
+
+		REQUIRE(facts != NULL);
+		CHECK_EQ(facts->at[DW_FACT_CPU_STOLEN].measured, known);
+		if (known)
+			CLOSE(VALUE(facts, CPU_STOLEN), 0.1);
+		made_close(&made);
+	}
+}
+
 TEST(counters_of_the_processor)
 {
 	const struct dw_facts *facts;
@@ -622,6 +670,31 @@ TEST(evaluation_with_gradients)
 		CHECK_EQ(facts->at[DW_FACT_EVALUATION_GRAPHS].measured, named);
 		if (named)
 			CLOSE(VALUE(facts, EVALUATION_GRAPHS), 2.0 / 3);
+		made_close(&made);
+	}
+}
+
+/* A model that is trained is called in evaluation mode for half as long as one that only acts. */
+TEST(evaluation_of_the_trained_model)
+{
+	for (int named = 0; named < 2; named++) {
+		begin_trace(DW_PROCESS_PYTHON);
+		uint32_t trained = made_op(&made, DWELL_CATEGORY_EVALUATION, "evaluation");
+		uint32_t acts = made_op(&made, DWELL_CATEGORY_EVALUATION, "inference");
+
+		if (named)
+			dw_encode_meta(&made.process, "torch.inference", "named", false);
+		for (uint64_t i = 0; i < 30; i++) {
+			uint64_t at = 100 + i * 10;
+
+			step(i, at, at + 6, 6);
+			range(at + 6, at + 9, i % 3 ? acts : trained);
+		}
+		const struct dw_facts *facts = facts_of();
+		REQUIRE(facts != NULL);
+		CHECK_EQ(facts->at[DW_FACT_EVALUATION_TRAINED].measured, named);
+		if (named)
+			CLOSE(VALUE(facts, EVALUATION_TRAINED), 1.0 / 3);
 		made_close(&made);
 	}
 }
