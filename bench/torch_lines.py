@@ -23,6 +23,9 @@ PASSES, LOOPS = 60, 10000
 
 
 def measure(build):
+    import atexit
+    register, ends = atexit.register, []
+    atexit.register = lambda function, *arguments: (ends.append(function), register(function, *arguments))[1]
     import torch
     torch.set_num_threads(1)
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -34,14 +37,18 @@ def measure(build):
             x.add_(one)
         return (time.perf_counter() - start) / LOOPS * 1e9
 
-    with concurrent.futures.ThreadPoolExecutor(1) as other:
-        here, there = [], []
-        for _ in range(PASSES):
-            here.append(loop())
-            there.append(other.submit(loop).result())
+    for _ in range(PASSES // 4):
+        loop()
+    with_lines = min(loop() for _ in range(PASSES))
+    for end in ends:
+        if getattr(end, "__name__", "") == "dwell_places_at_exit":
+            end()
+            ends = None
+            break
+    without = min(loop() for _ in range(PASSES))
     library = ctypes.CDLL(os.path.join(build, "bench", "libtorch_empty.so"))
     library.empty_reading_ps.restype = ctypes.c_uint64
-    print("RESULT", min(here), min(there), library.empty_reading_ps() / 1e3)
+    print("RESULT", with_lines, without, library.empty_reading_ps() / 1e3, int(ends is None))
 
 
 def main():

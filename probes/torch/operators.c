@@ -347,6 +347,7 @@ static __attribute__((noinline)) void operator_end_strays(struct thread *thread)
 {
 	if (!operator_lock_frames(thread))
 		return; /* the next operator tries again */
+	dwp_torch_places_forget();
 	for (uint32_t at = thread->depth; at-- > 0;)
 		if (!thread->frames[at].function)
 			operator_end_frame(thread, at);
@@ -497,7 +498,7 @@ operator_start(const char *function, enum torch_scope scope, uint32_t category)
 	                (frame == thread->frames || frame[-1].scope == TORCH_USER);
 	frame->ticks = dwell_this_stream->last_ticks;
 	if (frame->called)
-		dwp_torch_places_begin();
+		dwp_torch_places_begin(frame->ticks);
 	if (scope == TORCH_BACKWARD) {
 		if (frame->began && frame->sequence != NO_SEQUENCE)
 			operator_link_backward(frame);
@@ -539,6 +540,7 @@ static __attribute__((noinline)) void operator_end_other(struct thread *thread,
 {
 	uint32_t at;
 
+	dwp_torch_places_forget();
 	if (thread && __atomic_load_n(&thread->strays, __ATOMIC_ACQUIRE))
 		operator_end_strays(thread);
 	at = thread ? thread->depth : 0;

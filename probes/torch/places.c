@@ -22,11 +22,15 @@ void dwp_torch_places_read_cpu(struct torch_places *my)
 {
 	uint32_t at = dwp_torch_places_starter(my->place.at);
 
-	if (!my->place.at)
+	if (!my->place.at || my->starters[at] != my->place.at)
 		return;
 	/* A reading takes most of a microsecond. A loop that was interrupted once must not pay for it. */
-	if (!my->tries[at]--)
+	if (!my->tries[at]--) {
 		my->starters[at] = NULL;
+		my->starter_bits = 0;
+		for (unsigned i = 0; i < TORCH_PLACES_STARTERS; i++)
+			my->starter_bits |= my->starters[i] ? dwp_torch_places_bit(my->starters[i]) : 0;
+	}
 	my->cpu_ticks = my->ended;
 	my->cpu_ns = places_cpu_ns();
 }
@@ -41,6 +45,12 @@ static uint64_t places_cpu_since(const struct torch_places *my)
 	return now > my->cpu_ns ? now - my->cpu_ns : 0;
 }
 
+static void places_forget_inner(struct torch_places *my)
+{
+	my->inner = 0;
+	my->inner_least = my->look_least = my->long_ticks / 2;
+}
+
 /* Also called when nothing ended since recording began. */
 __attribute__((noinline)) void dwp_torch_places_between(struct torch_places *my, struct dwp_place here,
                                                         uint64_t now)
@@ -51,6 +61,7 @@ __attribute__((noinline)) void dwp_torch_places_between(struct torch_places *my,
 	if (my->generation != current) {
 		my->generation = current;
 		my->long_ticks = dwell_ticks_of_ms();
+		places_forget_inner(my);
 		return;
 	}
 	if (!my->ended || now <= my->ended || now - my->ended <= my->long_ticks || my->hidden ||
@@ -59,6 +70,7 @@ __attribute__((noinline)) void dwp_torch_places_between(struct torch_places *my,
 	dwell_place_add(kind, dwp_places_frame(my->place), dwp_places_frame(here), 0, my->ended, now,
 	                places_cpu_since(my));
 	my->starters[dwp_torch_places_starter(my->place.at)] = my->place.at;
+	my->starter_bits |= dwp_torch_places_bit(my->place.at);
 	my->tries[dwp_torch_places_starter(my->place.at)] = MOST_TRIES;
 }
 
@@ -71,14 +83,24 @@ __attribute__((noinline)) void dwp_torch_places_long(struct torch_places *my, ui
 	uint32_t from;
 
 	if (!called) {
-		my->inner = op;
-		my->inner_least = 2 * (dwell_this_stream->last_ticks - began);
+		length = dwell_this_stream->last_ticks - began;
+		if (length > my->inner_least) {
+			my->inner = op;
+			my->inner_least = 2 * length;
+			my->look_least = length - 1; /* an operator around it takes at least as long */
+		}
 		return;
 	}
-	from = current && my->place.code ? dwp_places_frame(my->place) : 0;
+	from = current && length > my->long_ticks && my->place.code ? dwp_places_frame(my->place) : 0;
 	if (from && my->ended > began)
 		dwell_place_add(DWELL_PLACE_OPERATOR, from, 0, my->inner && my->inner_least > length ? my->inner : op,
 		                began, my->ended, DWELL_PLACE_NO_CPU);
+	places_forget_inner(my);
+}
+
+void dwp_torch_places_forget(void)
+{
+	places_forget_inner(&dwp_torch_places);
 }
 
 /* While recording is paused no operator is seen, so the first one is in between() with a new
@@ -127,8 +149,7 @@ static void places_moment(struct torch_places *my)
 		dwp_torch_places_between(my, here, now);
 	my->place = here;
 	my->ended = now;
-	if (my->starters[dwp_torch_places_starter(here.at)] == here.at)
-		dwp_torch_places_read_cpu(my);
+	dwp_torch_places_read_cpu(my);
 }
 
 void dwp_torch_places_enter(enum torch_places_range range)

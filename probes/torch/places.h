@@ -19,8 +19,9 @@
 struct torch_places {
 	const char *thread;     /* Python's thread state; NULL: no lines are known */
 	struct dwp_place place; /* of the last operator */
-	uint64_t inner_least;   /* ticks; a longer operator within it replaces `inner` */
 	uint32_t inner;         /* id of the innermost operator that takes most of it; 0: itself */
+	uint64_t inner_least;   /* ticks; a longer operator within it replaces `inner` */
+	uint64_t look_least;    /* ticks; the end of a longer operator is looked at */
 	uint64_t ended;         /* 0: none since recording began */
 	uint64_t long_ticks;    /* shorter times are not stored */
 	uint64_t cpu_ns;        /* CPU time of the thread at the time `cpu_ticks` */
@@ -29,6 +30,7 @@ struct torch_places {
 	uint32_t loading;       /* open ranges of data loading; */
 	uint32_t hidden;        /* of others that explain their time, as checkpoints */
 	/* Instructions after whose operators a time was stored before: there CPU time is read. */
+	uint64_t starter_bits; /* the bit of each, by dwp_torch_places_bit() */
 	const char *starters[TORCH_PLACES_STARTERS];
 	uint8_t tries[TORCH_PLACES_STARTERS]; /* readings left until another such time is stored */
 };
@@ -40,31 +42,33 @@ static inline uint32_t dwp_torch_places_starter(const char *at)
 	return (uint32_t)((uint64_t)(uintptr_t)at * 0x9e3779b97f4a7c15u >> 60);
 }
 
+static inline uint64_t dwp_torch_places_bit(const char *at)
+{
+	return UINT64_C(1) << ((uintptr_t)at >> 1 & 63); /* instructions have two bytes */
+}
+
 /* Out of line: what is rare. */
 void dwp_torch_places_between(struct torch_places *my, struct dwp_place here, uint64_t now);
-void dwp_torch_places_read_cpu(struct torch_places *my); /* no line: nothing */
+void dwp_torch_places_read_cpu(struct torch_places *my); /* if the last operator's line is a starter */
 void dwp_torch_places_long(struct torch_places *my, uint64_t began, bool called, uint32_t op);
+void dwp_torch_places_forget(void); /* an operator did not end as the innermost one */
 
-/* After the begin of an operator that the program calls was recorded. */
-static inline void dwp_torch_places_begin(void)
+/* After the begin of an operator that the program calls was recorded, at the time `now`. */
+static inline void dwp_torch_places_begin(uint64_t now)
 {
 	struct torch_places *my = &dwp_torch_places;
-	uint64_t now;
 	struct dwp_place here;
 
 	if (!my->thread)
 		return;
 	here = dwp_places_walk(my->thread, my->place.code);
-	now = dwell_this_stream->last_ticks;
 	if (DWELL_UNLIKELY(now - my->ended > my->long_ticks))
 		dwp_torch_places_between(my, here, now);
 	my->place = here;
-	my->inner = 0;
-	my->inner_least = my->long_ticks / 2;
 }
 
-/* After the end of an operator was recorded; `called`: the program called it. True: it was long; call
- * dwp_torch_places_long(). */
+/* After the end of an operator was recorded; `called`: the program called it. True: call
+ * dwp_torch_places_long(), because it was long. */
 static inline bool dwp_torch_places_end(uint64_t began, bool called)
 {
 	struct torch_places *my = &dwp_torch_places;
@@ -73,12 +77,12 @@ static inline bool dwp_torch_places_end(uint64_t began, bool called)
 	if (!my->thread)
 		return false;
 	now = dwell_this_stream->last_ticks;
-	if (!called)
-		return now - began > my->inner_least;
-	my->ended = now;
-	if (DWELL_UNLIKELY(my->starters[dwp_torch_places_starter(my->place.at)] == my->place.at))
-		dwp_torch_places_read_cpu(my);
-	return now - began > my->long_ticks;
+	if (called) {
+		my->ended = now;
+		if (DWELL_UNLIKELY(my->starter_bits & dwp_torch_places_bit(my->place.at)))
+			dwp_torch_places_read_cpu(my);
+	}
+	return now - began > my->look_least;
 }
 
 /* Called when the probe attaches, with the interpreter's lock; and in a new thread. */
