@@ -140,7 +140,7 @@ struct dw_text dw_text_percent(double ratio)
 {
 	struct dw_text text;
 
-	snprintf(text.at, sizeof text.at, "%.1f%%", ratio * 100);
+	snprintf(text.at, sizeof text.at, "%.1f%%", fabs(ratio) < 0.0005 ? 0 : ratio * 100); /* not -0.0% */
 	if (!isfinite(ratio))
 		snprintf(text.at, sizeof text.at, "-");
 	return text;

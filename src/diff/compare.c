@@ -12,6 +12,8 @@
 #define COMPARE_FLOPS 0.01
 #define COMPARE_DELAY 0.01      /* of a step without a CPU */
 #define COMPARE_EXPLAINS 0.5    /* of the change */
+#define COMPARE_FAST_ROWS 20u   /* names in the table of the fast step */
+#define COMPARE_FAST_LEAST 1e-4 /* of the fast step; a name that differs by less has no row */
 
 const char *dw_diff_reason_name(enum dw_diff_reason reason)
 {
@@ -93,6 +95,8 @@ static void compare_contention(struct dw_diff *diff)
 	double change = after - before;
 	char text[2][64];
 
+	if (diff->by_fast)
+		return; /* such waits do not make the fast pieces longer */
 	if (!(fabs(change) > COMPARE_DELAY * diff->pace.before) ||
 	    !(change / diff->pace.difference > COMPARE_EXPLAINS))
 		return;
@@ -125,7 +129,7 @@ static bool compare_fast(struct dw_diff *diff, double *values)
 		values[i] = fmax(1, before->runs[i].fast_ns);
 	for (size_t i = 0; i < after->count; i++)
 		values[before->count + i] = fmax(1, after->runs[i].fast_ns);
-	return dw_diff_estimate_lowest(values, before->count, values + before->count, after->count,
+	return dw_diff_estimate_lowest(values, before->count, values + before->count, after->count, true,
 	                               &diff->fast);
 }
 
@@ -136,10 +140,15 @@ struct compare_rows {
 	size_t count, capacity;
 };
 
-static struct dw_diff_part *compare_list(struct dw_diff_run *run, bool operators, size_t *count)
+enum compare_list { COMPARE_PARTS, COMPARE_OPERATORS, COMPARE_FAST };
+
+static const struct dw_diff_part *compare_list(const struct dw_diff_run *run, enum compare_list list, size_t *count)
 {
-	*count = operators ? run->operator_count : run->part_count;
-	return operators ? run->operators : run->parts;
+	const size_t counts[] = { run->part_count, run->operator_count, run->fast_count };
+	const struct dw_diff_part *const lists[] = { run->parts, run->operators, run->fast };
+
+	*count = counts[list];
+	return lists[list];
 }
 
 static bool compare_is_row(const struct dw_diff_row *row, const struct dw_diff_part *part)
@@ -147,10 +156,10 @@ static bool compare_is_row(const struct dw_diff_row *row, const struct dw_diff_p
 	return row->outside == part->outside && strcmp(row->name, part->name) == 0;
 }
 
-static bool compare_add_names(struct compare_rows *rows, struct dw_diff_run *run, bool operators)
+static bool compare_add_names(struct compare_rows *rows, const struct dw_diff_run *run, enum compare_list list)
 {
 	size_t count;
-	const struct dw_diff_part *parts = compare_list(run, operators, &count);
+	const struct dw_diff_part *parts = compare_list(run, list, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		struct dw_diff_row *row;
@@ -169,17 +178,16 @@ static bool compare_add_names(struct compare_rows *rows, struct dw_diff_run *run
 	return true;
 }
 
-/* Sums the parts of the row's name: a program may use one name in several places. */
-static void compare_fill_row(struct dw_diff *diff, struct dw_diff_row *row, bool operators,
-                             double *values)
+/* Sums the parts of the row's name: a program may use one name in several places. Fills `values`, which has an
+ * element for each run. */
+static void compare_sum_row(struct dw_diff *diff, struct dw_diff_row *row, enum compare_list list, double *values)
 {
 	size_t number = 0;
 
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
 		for (size_t i = 0; i < diff->sides[side].count; i++) {
 			size_t count;
-			const struct dw_diff_part *parts =
-			    compare_list(&diff->sides[side].runs[i], operators, &count);
+			const struct dw_diff_part *parts = compare_list(&diff->sides[side].runs[i], list, &count);
 
 			values[number] = 0;
 			for (size_t p = 0; p < count; p++)
@@ -189,9 +197,21 @@ static void compare_fill_row(struct dw_diff *diff, struct dw_diff_row *row, bool
 				}
 			number++;
 		}
-	row->time = dw_diff_estimate(values, diff->sides[DW_DIFF_BEFORE].count,
-	                             values + diff->sides[DW_DIFF_BEFORE].count,
-	                             diff->sides[DW_DIFF_AFTER].count);
+}
+
+static bool compare_fill_row(struct dw_diff *diff, struct dw_diff_row *row, enum compare_list list, bool interval,
+                             double *values)
+{
+	size_t before = diff->sides[DW_DIFF_BEFORE].count, after = diff->sides[DW_DIFF_AFTER].count;
+
+	compare_sum_row(diff, row, list, values);
+	if (list != COMPARE_FAST) {
+		row->time = dw_diff_estimate(values, before, values + before, after);
+		return true;
+	}
+	for (size_t i = 0; i < before + after; i++)
+		values[i] = fmax(1, values[i]); /* ns */
+	return dw_diff_estimate_lowest(values, before, values + before, after, interval, &row->time);
 }
 
 static int compare_order(const void *left, const void *right)
@@ -202,17 +222,46 @@ static int compare_order(const void *left, const void *right)
 	return (b > a) - (b < a);
 }
 
-static bool compare_make_rows(struct dw_diff *diff, bool operators, double *values,
+static bool compare_make_rows(struct dw_diff *diff, enum compare_list list, double *values,
                               struct compare_rows *rows)
 {
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
 		for (size_t i = 0; i < diff->sides[side].count; i++)
-			if (!compare_add_names(rows, &diff->sides[side].runs[i], operators))
+			if (!compare_add_names(rows, &diff->sides[side].runs[i], list))
 				return false;
 	for (size_t i = 0; i < rows->count; i++)
-		compare_fill_row(diff, &rows->rows[i], operators, values);
+		if (!compare_fill_row(diff, &rows->rows[i], list, false, values))
+			return false;
 	if (rows->count)
 		qsort(rows->rows, rows->count, sizeof *rows->rows, compare_order);
+	return true;
+}
+
+/* The names that differ most, with intervals, and a last row that sums what is left. */
+static bool compare_make_fast_rows(struct dw_diff *diff, double *values, struct compare_rows *rows)
+{
+	struct dw_diff_estimate rest = diff->fast;
+	struct dw_diff_row *last;
+
+	if (!diff->by_fast || !isfinite(diff->fast.low))
+		return true;
+	if (!compare_make_rows(diff, COMPARE_FAST, values, rows))
+		return false;
+	while (rows->count > COMPARE_FAST_ROWS ||
+	       (rows->count && fabs(rows->rows[rows->count - 1].time.difference) < COMPARE_FAST_LEAST * diff->fast.before))
+		rows->count--;
+	for (size_t i = 0; i < rows->count; i++) {
+		if (!compare_fill_row(diff, &rows->rows[i], COMPARE_FAST, true, values))
+			return false;
+		rest.before -= rows->rows[i].time.before;
+		rest.after -= rows->rows[i].time.after;
+		rest.difference -= rows->rows[i].time.difference;
+	}
+	if (!(last = DW_GROW(&rows->rows, &rows->capacity, rows->count)))
+		return false;
+	rest.low = rest.high = NAN;
+	*last = (struct dw_diff_row){ .name = rows->count ? "everything else" : "everything", .time = rest };
+	rows->count++;
 	return true;
 }
 
@@ -241,7 +290,7 @@ bool dw_diff_compare(struct dw_diff *diff)
 {
 	size_t before = diff->sides[DW_DIFF_BEFORE].count, after = diff->sides[DW_DIFF_AFTER].count;
 	double *values = calloc(before + after, sizeof *values);
-	struct compare_rows parts = { NULL, 0, 0 }, operators = { NULL, 0, 0 };
+	struct compare_rows parts = { NULL, 0, 0 }, operators = parts, fast = parts;
 	bool good = values != NULL;
 
 	for (size_t i = 0; good && i < before + after; i++) {
@@ -258,12 +307,15 @@ bool dw_diff_compare(struct dw_diff *diff)
 		compare_contention(diff);
 		compare_judge(diff);
 	}
-	good = good && compare_make_rows(diff, false, values, &parts) &&
-	       compare_make_rows(diff, true, values, &operators);
+	good = good && compare_make_rows(diff, COMPARE_PARTS, values, &parts) &&
+	       compare_make_rows(diff, COMPARE_OPERATORS, values, &operators) &&
+	       compare_make_fast_rows(diff, values, &fast);
 	diff->parts = parts.rows;
 	diff->part_count = parts.count;
 	diff->operators = operators.rows;
 	diff->operator_count = operators.count;
+	diff->fast_rows = fast.rows;
+	diff->fast_count = fast.count;
 	free(values);
 	return good;
 }

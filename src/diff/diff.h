@@ -49,6 +49,8 @@ struct dw_diff_part {
 	bool outside;            /* between the steps */
 };
 
+#define DW_DIFF_NO_RANGE "in no range" /* name of a fast step's time in no range */
+
 struct dw_diff_run {
 	const char *path;
 	double pace_ns;          /* step_ns + outside_ns */
@@ -60,6 +62,8 @@ struct dw_diff_run {
 	size_t part_count;
 	struct dw_diff_part *operators; /* self time of the loop's thread per step, descending */
 	size_t operator_count;
+	struct dw_diff_part *fast; /* self time in the fast step, by name; sums to fast_ns unless names are very many */
+	size_t fast_count;
 	/* What makes runs comparable; NULL or NaN: not known. */
 	const char *machine, *versions;
 	double ranks, loops, input_bytes, flops, delay, others;
@@ -106,6 +110,10 @@ struct dw_diff {
 	const char *waived[DW_DIFF_REASON_COUNT];  /* the same of those that are accepted */
 	struct dw_diff_row *parts, *operators; /* by size of the difference, descending */
 	size_t part_count, operator_count;
+	/* If by_fast: the fast step by name, likewise; the last row is what the others do not have, without an
+	 * interval. NULL: the runs are too few. */
+	struct dw_diff_row *fast_rows;
+	size_t fast_count;
 	struct dw_diff_paths *paths; /* of dw_diff_add_paths(); NULL: none */
 	struct dw_diff_settings *settings; /* of dw_diff_add_environment(); NULL: none */
 	struct dw_arena arena;
@@ -151,11 +159,11 @@ void dw_diff_reset_paths(struct dw_diff_paths *paths);
  * other side does. */
 struct dw_diff_estimate dw_diff_estimate(const double *before, size_t before_count,
                                          const double *after, size_t after_count);
-/* Compares the mean of the lowest quarter of the values of each side (of their logarithms), with an
- * interval by permutations (permutation.c); `detectable` is NaN, and so is the interval where
+/* Compares the mean of the lowest quarter of the values of each side (of their logarithms), and if `interval`,
+ * adds an interval by permutations (permutation.c); `detectable` is NaN, and so is the interval where
  * dw_diff_can_permute() is false. False: out of memory. */
 bool dw_diff_estimate_lowest(const double *before, size_t before_count, const double *after,
-                             size_t after_count, struct dw_diff_estimate *estimate);
+                             size_t after_count, bool interval, struct dw_diff_estimate *estimate);
 /* Whether so many runs a side can be divided in enough ways for a 95% interval: 4 and 4, or more. */
 bool dw_diff_can_permute(size_t before_count, size_t after_count);
 /* The value that Student's t with `freedom` degrees exceeds with probability `tail`, which is below

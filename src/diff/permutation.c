@@ -171,7 +171,7 @@ static double permutation_mean_lowest(const struct permutation *at, bool after)
 	return sum / (double)most;
 }
 
-static void permutation_estimate(struct permutation *at, struct dw_diff_estimate *to)
+static void permutation_estimate(struct permutation *at, bool interval, struct dw_diff_estimate *to)
 {
 	size_t count = at->n + at->m;
 	double low, high, real, span;
@@ -184,7 +184,7 @@ static void permutation_estimate(struct permutation *at, struct dw_diff_estimate
 	to->before = exp(low);
 	to->after = exp(high);
 	to->difference = to->after - to->before;
-	if (!dw_diff_can_permute(at->n, at->m))
+	if (!interval || !dw_diff_can_permute(at->n, at->m))
 		return;
 	permutation_divide(at);
 	/* Beyond twice the span the sides are apart, so the test refuses there. */
@@ -192,7 +192,7 @@ static void permutation_estimate(struct permutation *at, struct dw_diff_estimate
 	to->high = to->before * expm1(permutation_end(at, real, real + 2 * span + 1e-9));
 }
 
-bool dw_diff_estimate_lowest(const double *before, size_t n, const double *after, size_t m,
+bool dw_diff_estimate_lowest(const double *before, size_t n, const double *after, size_t m, bool interval,
                              struct dw_diff_estimate *to)
 {
 	size_t count = n + m;
@@ -205,7 +205,7 @@ bool dw_diff_estimate_lowest(const double *before, size_t n, const double *after
 	if (logs && at.order && at.is_after) {
 		for (size_t i = 0; i < count; i++)
 			logs[i] = log(i < n ? before[i] : after[i - n]);
-		permutation_estimate(&at, to);
+		permutation_estimate(&at, interval, to);
 	}
 	free(at.is_after);
 	free(at.order);

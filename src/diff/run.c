@@ -11,7 +11,7 @@
 #include "model/steps/steps.h"
 
 #define RUN_MOST_PARTS 200     /* further ones are summed: rows of sides are matched by name */
-#define RUN_MOST_OPERATORS 500
+#define RUN_MOST_OPERATORS 500 /* the same of operators, and of names in the fast step */
 
 static double run_fact(const struct dw_facts *facts, enum dw_fact_id id)
 {
@@ -164,16 +164,49 @@ static bool run_put_operators(struct dw_diff *diff, struct dw_diff_run *run, str
 	return run->operators != NULL;
 }
 
+static int run_compare_parts(const void *left, const void *right)
+{
+	double a = ((const struct dw_diff_part *)left)->ns, b = ((const struct dw_diff_part *)right)->ns;
+
+	return (b > a) - (b < a);
+}
+
+static bool run_put_fast(struct dw_diff *diff, struct dw_diff_run *run, struct dw_model *model,
+                         const struct dw_fast_step *fast)
+{
+	size_t symbol_count, count = 0;
+	const struct dw_symbol *symbols = dw_model_symbols(model, &symbol_count);
+	struct dw_diff_part *parts = calloc(symbol_count + 1, sizeof *parts);
+	bool good = parts != NULL;
+
+	for (size_t i = 0; good && i <= symbol_count; i++)
+		if (fast->of_symbols[i] > 0)
+			parts[count++] = (struct dw_diff_part){
+				.name = i < symbol_count ? symbols[i].name : DW_DIFF_NO_RANGE, .ns = fast->of_symbols[i] };
+	if (count > 1)
+		qsort(parts, count, sizeof *parts, run_compare_parts);
+	run->fast_ns = fast->ns;
+	run->fast_count = count < RUN_MOST_OPERATORS ? count : RUN_MOST_OPERATORS;
+	run->fast = dw_arena_alloc(&diff->arena, (run->fast_count + 1) * sizeof *run->fast);
+	good = good && run->fast;
+	for (size_t i = 0; good && i < run->fast_count; i++) {
+		run->fast[i] = parts[i];
+		good = (run->fast[i].name = run_text(diff, parts[i].name)) != NULL;
+	}
+	free(parts);
+	return good;
+}
+
 int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw_model *model,
                 struct dwell_error *error)
 {
 	const struct dw_steady *steady = dw_facts_steady(model, error);
 	const struct dw_facts *facts = steady ? dw_facts(model, error) : NULL;
-	const double *fast_ns = facts ? dw_facts_fast_step_ns(model, error) : NULL;
+	const struct dw_fast_step *fast = facts ? dw_facts_fast_step(model, error) : NULL;
 	struct dw_diff_side *to = &diff->sides[side];
 	struct dw_diff_run *run;
 
-	if (!fast_ns)
+	if (!fast)
 		return error && error->code ? error->code : DWELL_E_NOMEM;
 	if (!steady->steps)
 		return dw_error_set(error, DWELL_E_NO_DATA,
@@ -181,13 +214,12 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
 		                    "DWELL_STEP(), or record with --step-on NAME", path);
 	run = DW_GROW(&to->runs, &to->capacity, to->count);
 	if (!run || !(run->path = run_text(diff, path)) || !run_put_steady(diff, run, steady) ||
-	    !run_put_operators(diff, run, model, facts, error))
+	    !run_put_operators(diff, run, model, facts, error) || !run_put_fast(diff, run, model, fast))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the comparison");
 	run_put_outside(run, facts);
 	run_describe(diff, run, dw_model_source(model), facts);
 	run->steps = steady->steps;
 	run->step_ns = steady->ns;
-	run->fast_ns = *fast_ns;
 	run->pace_ns = run->step_ns + run->outside_ns;
 	to->count++;
 	return 0;
@@ -199,6 +231,7 @@ void dw_diff_reset(struct dw_diff *diff)
 		free(diff->sides[side].runs);
 	free(diff->parts);
 	free(diff->operators);
+	free(diff->fast_rows);
 	dw_diff_reset_paths(diff->paths);
 	dw_diff_reset_settings(diff->settings);
 	dw_arena_reset(&diff->arena);

@@ -29,18 +29,19 @@ static const struct dw_column verdict_columns[] = {
 
 enum { ROW_NAME, ROW_WHERE, ROW_BEFORE, ROW_AFTER, ROW_DIFFERENCE, ROW_OF_STEP, ROW_LOW, ROW_HIGH,
        ROW_COLUMNS, ROW_CALLS_BEFORE = ROW_COLUMNS, ROW_CALLS_AFTER, ROW_ALL_COLUMNS };
-#define TABLE_ROWS(label)                                                                    \
+#define TABLE_ROWS(label, hides_interval)                                                    \
 	[ROW_NAME] = DW_COLUMN("name", label, NONE, TEXT),                                       \
 	[ROW_WHERE] = DW_COLUMN("where", "where", NONE, TEXT, .data_only = true),                \
 	[ROW_BEFORE] = DW_COLUMN("before_ns", "before", NS, REAL, .one_unit = true),             \
 	[ROW_AFTER] = DW_COLUMN("after_ns", "after", NS, REAL, .one_unit = true),                \
 	[ROW_DIFFERENCE] = DW_COLUMN("difference_ns", "difference", NS, REAL),                    \
 	[ROW_OF_STEP] = DW_COLUMN("change_of_whole", "of the whole", RATIO, REAL),               \
-	[ROW_LOW] = DW_COLUMN("low_ns", "low", NS, REAL, .wide_only = true),   \
-	[ROW_HIGH] = DW_COLUMN("high_ns", "high", NS, REAL, .wide_only = true)
-static const struct dw_column part_columns[] = { TABLE_ROWS("time per step") };
+	[ROW_LOW] = DW_COLUMN("low_ns", "low", NS, REAL, .wide_only = hides_interval),            \
+	[ROW_HIGH] = DW_COLUMN("high_ns", "high", NS, REAL, .wide_only = hides_interval)
+static const struct dw_column part_columns[] = { TABLE_ROWS("time per step", true) };
+static const struct dw_column fast_columns[] = { TABLE_ROWS("fast step by name", false) };
 static const struct dw_column operator_columns[] = {
-	TABLE_ROWS("operators by self time"),
+	TABLE_ROWS("operators by self time", true),
 	[ROW_CALLS_BEFORE] = DW_COLUMN("calls_before", "calls before", COUNT, REAL, .wide_only = true),
 	[ROW_CALLS_AFTER] = DW_COLUMN("calls_after", "calls after", COUNT, REAL, .wide_only = true),
 };
@@ -238,8 +239,7 @@ static struct dwell_table *table_of_verdict(const struct dw_diff *diff)
 	return table;
 }
 
-static void table_put_row(struct dwell_table *table, const struct dw_diff *diff,
-                          const struct dw_diff_row *from, bool operators)
+static void table_put_row(struct dwell_table *table, double whole_ns, const struct dw_diff_row *from, bool operators)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
 	char name[512];
@@ -250,7 +250,7 @@ static void table_put_row(struct dwell_table *table, const struct dw_diff *diff,
 	dw_cell_real(&row[ROW_BEFORE], from->time.before);
 	dw_cell_real(&row[ROW_AFTER], from->time.after);
 	dw_cell_real(&row[ROW_DIFFERENCE], from->time.difference);
-	table_put_real(&row[ROW_OF_STEP], from->time.difference / diff->pace.before);
+	table_put_real(&row[ROW_OF_STEP], from->time.difference / whole_ns);
 	table_put_real(&row[ROW_LOW], from->time.low);
 	table_put_real(&row[ROW_HIGH], from->time.high);
 	if (operators) {
@@ -259,12 +259,24 @@ static void table_put_row(struct dwell_table *table, const struct dw_diff *diff,
 	}
 }
 
+static void table_put_totals(struct dwell_table *table, const struct dw_diff_estimate *whole)
+{
+	struct dw_cell *totals = dw_table_totals(table);
+
+	dw_cell_text(table, &totals[ROW_NAME], "all");
+	dw_cell_real(&totals[ROW_BEFORE], whole->before);
+	dw_cell_real(&totals[ROW_AFTER], whole->after);
+	dw_cell_real(&totals[ROW_DIFFERENCE], whole->difference);
+	table_put_real(&totals[ROW_OF_STEP], whole->difference / whole->before);
+	table_put_real(&totals[ROW_LOW], whole->low);
+	table_put_real(&totals[ROW_HIGH], whole->high);
+}
+
 static struct dwell_table *table_of_rows(const struct dw_diff *diff, bool operators)
 {
 	struct dwell_table *table =
 	    operators ? dw_table_create("diff", operator_columns, ROW_ALL_COLUMNS)
 	              : dw_table_create("diff", part_columns, ROW_COLUMNS);
-	struct dw_cell *totals = table && !operators ? dw_table_totals(table) : NULL;
 	size_t count = operators ? diff->operator_count : diff->part_count;
 
 	if (!table)
@@ -272,16 +284,28 @@ static struct dwell_table *table_of_rows(const struct dw_diff *diff, bool operat
 	table->part = operators ? "operators" : "parts";
 	table->coverage = 1;
 	for (size_t i = 0; i < count; i++)
-		table_put_row(table, diff, operators ? &diff->operators[i] : &diff->parts[i], operators);
-	if (totals) {
-		dw_cell_text(table, &totals[ROW_NAME], "all");
-		dw_cell_real(&totals[ROW_BEFORE], diff->pace.before);
-		dw_cell_real(&totals[ROW_AFTER], diff->pace.after);
-		dw_cell_real(&totals[ROW_DIFFERENCE], diff->pace.difference);
-		table_put_real(&totals[ROW_OF_STEP], diff->pace.difference / diff->pace.before);
-		table_put_real(&totals[ROW_LOW], diff->pace.low);
-		table_put_real(&totals[ROW_HIGH], diff->pace.high);
-	}
+		table_put_row(table, diff->pace.before, operators ? &diff->operators[i] : &diff->parts[i], operators);
+	if (!operators)
+		table_put_totals(table, &diff->pace);
+	return table;
+}
+
+/* Where the difference of fast steps is. */
+static struct dwell_table *table_of_fast(const struct dw_diff *diff)
+{
+	struct dwell_table *table = dw_table_create("diff", fast_columns, ROW_COLUMNS);
+
+	if (!table)
+		return NULL;
+	table->part = "fast";
+	table->coverage = 1;
+	for (size_t i = 0; i < diff->fast_count; i++)
+		table_put_row(table, diff->fast.before, &diff->fast_rows[i], false);
+	if (diff->fast_count)
+		table_put_totals(table, &diff->fast);
+	dw_table_note(table, "Self time in the fast step. Each name is compared in the runs in which it was disturbed "
+	                     "least; \"everything else\" has smaller names and what that choice leaves. From low to high "
+	                     "is the 95%% interval of the difference.");
 	return table;
 }
 
@@ -316,17 +340,23 @@ static struct dwell_table *table_of_runs(const struct dw_diff *diff)
 
 struct dwell_table *dw_diff_table(const struct dw_diff *diff)
 {
-	struct dwell_table *parts[4] = { table_of_verdict(diff), table_of_rows(diff, false),
-		                             table_of_rows(diff, true), table_of_runs(diff) };
+	struct dwell_table *tables[5] = { table_of_verdict(diff), table_of_rows(diff, false), table_of_rows(diff, true),
+		                              table_of_runs(diff) };
+	unsigned count = 4;
 	bool failed = false;
 
-	for (unsigned i = 0; i < 4; i++)
-		failed |= !parts[i] || parts[i]->failed;
-	for (unsigned i = 0; i < 4 && failed; i++)
-		dw_table_destroy(parts[i]);
+	if (diff->by_fast && diff->fast_count) {
+		memmove(tables + 2, tables + 1, 3 * sizeof *tables);
+		tables[1] = table_of_fast(diff);
+		count++;
+	}
+	for (unsigned i = 0; i < count; i++)
+		failed |= !tables[i] || tables[i]->failed;
+	for (unsigned i = 0; i < count && failed; i++)
+		dw_table_destroy(tables[i]);
 	if (failed)
 		return NULL;
-	for (unsigned i = 0; i < 3; i++)
-		parts[i]->next = parts[i + 1];
-	return parts[0];
+	for (unsigned i = 0; i + 1 < count; i++)
+		tables[i]->next = tables[i + 1];
+	return tables[0];
 }

@@ -103,9 +103,14 @@ struct dw_steady {
 /* With one loop, the parts are those of its facts. NULL with `error` if memory ran out. */
 const struct dw_steady *dw_facts_steady(struct dw_model *model, struct dwell_error *error);
 
-/* The fast step of the steady steps (model/steps/fast_step.h), in ns; with several loops their mean.
- * Computed once for a model. NULL with `error` if memory ran out. */
-const double *dw_facts_fast_step_ns(struct dw_model *model, struct dwell_error *error);
+/* The fast step of the steady steps (model/steps/fast_step.h); with several loops their mean. */
+struct dw_fast_step {
+	double ns;
+	double *of_symbols; /* ns of its self time by symbol of dw_model_symbols(); one more: in no range */
+};
+
+/* Computed once for a model. NULL with `error` if memory ran out. */
+const struct dw_fast_step *dw_facts_fast_step(struct dw_model *model, struct dwell_error *error);
 
 /* What facts.def says about a fact. */
 struct dw_fact_kind {

@@ -85,7 +85,7 @@ static struct dw_diff_estimate calibrate_fast(const double *before, const double
 {
 	struct dw_diff_estimate at;
 
-	if (!dw_diff_estimate_lowest(before, runs, after, runs, &at))
+	if (!dw_diff_estimate_lowest(before, runs, after, runs, true, &at))
 		exit(1);
 	return at;
 }

@@ -142,6 +142,19 @@ class Fast(Case):
         verdict = self.diff("--by", "fast", *before, "--", *self.disturbed("i", 0, 13))["verdict"][0]
         self.assertEqual("no difference", verdict["verdict"])
 
+    def test_names_where_fast_steps_differ(self):
+        found = self.diff("--by", "fast", *self.disturbed("g", 0, 11), "--", *self.disturbed("h", 5, 12))
+        verdict, rows = found["verdict"][0], found["fast"]
+        for key, wanted in (("before_ns", verdict["fast_before_ns"]), ("after_ns", verdict["fast_after_ns"]),
+                            ("difference_ns", verdict["fast_after_ns"] - verdict["fast_before_ns"])):
+            self.assertAlmostEqual(wanted, sum(row[key] for row in rows), delta=1)
+        self.assertEqual("forward.kernel", rows[0]["name"])
+        self.assertAlmostEqual(0.05 * STEP_MS * 1e6, rows[0]["difference_ns"], delta=0.4e6)
+        self.assertLess(0, rows[0]["low_ns"])
+        self.assertLess(rows[0]["low_ns"], rows[0]["high_ns"])
+        self.assertEqual(("everything else", None), (rows[-1]["name"], rows[-1]["low_ns"]))
+        self.assertNotIn("fast", self.diff(*self.disturbed("g", 0, 11), "--", *self.disturbed("h", 5, 12)))
+
     def test_needs_four_runs_a_side(self):
         before, after = self.runs("a", 4), self.runs("b", 4, percent=5, seed=2)
         self.assertEqual("slower", self.diff("--by", "fast", *before, "--", *after)["verdict"][0]["verdict"])

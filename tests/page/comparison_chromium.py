@@ -38,14 +38,15 @@ def steps(operators, cpu="fast", version="2.1", count=30, worker=()):
 
 COMMON = [(f"operator {i}", 100 + 10 * i) for i in range(14)]
 MADE = {
-    "before": [steps(COMMON + [("gone", 400)], worker=[("load", 500)], count=30 + i) for i in range(3)],
-    "after": [steps(COMMON[:-1] + [("operator 13", 900), ("new", 100)], worker=[("load", 300)], count=30 + i) for i in range(3)],
+    "before": [steps(COMMON + [("gone", 400)], worker=[("load", 500)], count=30 + i) for i in range(4)],
+    "after": [steps(COMMON[:-1] + [("operator 13", 900), ("new", 100)], worker=[("load", 300)], count=30 + i) for i in range(4)],
     "other": [steps(COMMON, cpu=report.MARKUP, version="2.2")],
     "little": [steps(COMMON + [("gone", 394)])],
     "hostile": [report.hostile(), report.hostile().replace("+3ms", "+5ms").replace(report.MARKUP + "\"\n+1ms begin operator", "other\"\n+1ms begin operator")],
 }
 PAGES = {
     "slower": (["before0", "before1", "before2", "--", "after0", "after1", "after2"], 0),
+    "fast": (["--by", "fast", *(f"before{i}" for i in range(4)), "--", *(f"after{i}" for i in range(4))], 0),
     "alike": (["before0", "before1", "--", "before2"], 0),
     "little": (["before0", "before1", "--", "little0"], 0),
     "refused": (["before0", "before1", "--", "other0"], 0),
@@ -105,6 +106,10 @@ def read_all(pages):
     worker = slower.rows("zone", "names")
     check("slower: names of other threads", len(worker) == 1 and worker[0]["name"] == "load" and abs(worker[0]["self_difference_ns"] + 200000) < 20000, worker)
     check("slower: layers by their whole", abs(slower.rows("layer", "names")[0]["difference_ns"] - slower.rows("phase", "names")[0]["difference_ns"]) < 10)
+    fast, verdict = pages["fast"].rows("fast"), pages["fast"].rows("verdict")[0]
+    check("fast: where", (fast[0]["name"], fast[1]["name"]) == ("operator 13", "gone") and abs(fast[0]["difference_ns"] - 670000) < 2000 and fast[0]["low_ns"] > 0, fast[:2])
+    check("fast: the names sum to the whole", abs(sum(row["difference_ns"] for row in fast) - verdict["fast_after_ns"] + verdict["fast_before_ns"]) < 1 and fast[-1]["name"] == "everything else", fast)
+    check("slower: no fast steps, because time per step decides", ("fast", None) not in slower.tables)
     state = {row["reason"]: row for row in slower.rows("comparable")}
     check("slower: what is alike", state["machine"]["state"] == "alike" and state["machine"]["found"] == "fast, 4 CPUs", state["machine"])
     check("slower: what was not measured", state["shapes"]["state"] == "not measured", state["shapes"])
@@ -246,12 +251,18 @@ def see(browser, files, pages, folder):
     use_tables(browser)
     use_flame(browser)
     use_paper(browser)
+    browser.open(files["fast"], 1400, 900)
+    bars, said = browser.js(BARS), browser.js("document.querySelector('.waterfall').parentNode.textContent")
+    check("fast: the bars are of the fast step", said.startswith("Where the difference is: fast steps from") and "sum to the whole" in said and bars[0]["text"].startswith("operator 13+670 us"), said)
+    check("fast: they end where the whole does", abs(bars[-1]["to"] - bars[-2]["to"]) < 2.5 and bars[-1]["whole"], bars)
+    browser.js("dispatchEvent(new Event('beforeprint'))")
+    check("fast: a panel has the intervals", browser.js("document.querySelector('#fast thead').textContent").endswith("lowhigh"), browser.js("document.querySelector('#fast thead').textContent"))
     tools = accessible.Tools()
     if not tools.node:
         print("skip: axe and html-validate (pip or npm cannot install: tools/venv page)")
         return
     written = []
-    for name in ("slower", "refused", "hostile"):
+    for name in ("slower", "fast", "refused", "hostile"):
         accessible.axe(check, tools, browser, name, files[name], accessible.ALL if name == "slower" else accessible.TWO)
         written += accessible.without_data(browser, name, files[name], folder)
     accessible.validate(check, tools, written, folder)

@@ -45,16 +45,16 @@ function figures(row) {
 }
 
 /** The parts by size of their difference; the smaller ones are one. */
-function fallOf(report) {
-  const parts = report.rows("parts").map((row) => ({ name: row.name, ns: row.difference_ns, of: row.change_of_whole })), rest = parts.splice(parts.length > MOST_PARTS ? MOST_PARTS - 1 : MOST_PARTS);
-  if (rest.length) parts.push({ name: `${rest.length} further parts`, ns: rest.reduce((sum, part) => sum + part.ns, 0), of: rest.reduce((sum, part) => sum + part.of, 0) });
+function fallOf(rows, isFast) {
+  const parts = rows.map((row) => ({ name: row.name, ns: row.difference_ns, of: row.change_of_whole })), rest = parts.splice(parts.length > MOST_PARTS ? MOST_PARTS - 1 : MOST_PARTS);
+  if (rest.length) parts.push({ name: isFast ? "everything else" : `${rest.length} further parts`, ns: rest.reduce((sum, part) => sum + part.ns, 0), of: rest.reduce((sum, part) => sum + part.of, 0) });
   return parts;
 }
 
 function waterfall(report) {
-  const table = report.table("parts"), parts = fallOf(report);
+  const fast = report.table("fast"), table = fast || report.table("parts"), parts = fallOf(rowsOf(table), Boolean(fast));
   if (!parts.length) return null;
-  const [whole] = rowsOf({ ...table, rows: [table.totals] }), row = report.rows("verdict")[0];
+  const [whole] = rowsOf({ ...table, rows: [table.totals] }), ends = `from ${time(whole.before_ns)} to ${time(whole.after_ns)}`;
   let at = 0, least = Math.min(0, whole.low_ns ?? 0), most = Math.max(0, whole.high_ns ?? 0);
   for (const part of parts) {
     part.from = at;
@@ -69,8 +69,8 @@ function waterfall(report) {
     h("div", { class: "track", "aria-hidden": "true" }, h("i", { class: "zero", style: `left:${place(0)}` }), bar(part.from, part.to), isLast ? null : h("i", { class: "link", style: `left:${place(part.to)}` }),
       isLast && known(whole.low_ns) ? h("i", { class: "interval", style: `left:${place(whole.low_ns)};width:${(((whole.high_ns - whole.low_ns) / size) * 100).toFixed(3)}%` }) : null),
     h("b", {}, signed(part.ns, time)), h("span", {}, signed(part.of, percent)));
-  return h("section", { "aria-labelledby": "where" }, h("h2", { id: "where" }, `Where the difference is: from ${time(row.before_ns)} to ${time(row.after_ns)} per step`),
-    h("p", { class: "look" }, "Parts exclude each other, so their differences sum to the whole. A bar begins where the one above it ends; to the right is slower. The line is no change",
+  return h("section", { "aria-labelledby": "where" }, h("h2", { id: "where" }, `Where the difference is: ${fast ? `fast steps ${ends}` : `${ends} per step`}`),
+    h("p", { class: "look" }, fast ? "Each name has its self time in a fast step" : "Parts exclude each other", ", so their differences sum to the whole. A bar begins where the one above it ends; to the right is slower. The line is no change",
       known(whole.low_ns) ? ", and the thin bar the 95% interval of the whole." : "."),
     h("ol", { class: "waterfall" }, parts.map((part) => line(part, false)), line({ name: "all", ns: whole.difference_ns, of: whole.change_of_whole, from: 0, to: whole.difference_ns }, true)));
 }
@@ -149,6 +149,8 @@ function flameGraph(report) {
 }
 
 const PANELS = [
+  ["fast", "Fast step", "Self time in the fast step by name, in the runs that were disturbed least. Low and high are the 95% interval of each difference: of twenty names without a change, one excludes 0 by chance.",
+    (report) => signedTable(report.table("fast"), "Fast step"), (report) => Boolean(report.table("fast"))],
   ["parts", "Parts", "Parts of the time per step. Low and high are the 95% interval of each difference: of twenty parts without a change, one excludes 0 by chance.",
     (report) => signedTable(report.table("parts"), "Parts"), (report) => report.table("parts").rows.length],
   ["operators", "Operators", "Self time per step, on the thread with the steps. It is within the parts above.", (report) => signedTable(report.table("operators"), "Operators"),

@@ -77,6 +77,8 @@ function trust(report, run) {
   if (delay !== null || others !== null) item((delay ?? 0) < CONTENTION && (others ?? 0) < CONTENTION, [
     delay === null ? "" : `The thread with the steps could run and had no processor for ${share(delay)} of the time`,
     others === null ? "" : `${delay === null ? "O" : "; o"}ther programs took ${share(others)} of the machine's processors`].join(""), ".");
+  const stolen = report.fact("cpu.stolen");
+  if (stolen !== null && stolen >= 0.001) item(stolen < CONTENTION, `The hypervisor of this virtual machine ran others for ${share(stolen)} of the time for which the processors had work.`);
   if (report.data.trace.files > 1) item(true, `${count(report.data.trace.files)} files are one run: times of different hosts are compared by the hosts' clocks.`);
   const missing = report.table("verdict") ? rowsOf(report.table("verdict")).filter((row) => row.state === "not measured") : [];
   if (missing.length) item(true, `${missing.length} of the ${report.table("verdict").rows.length} rules could not be tested: `, h("a", { href: "#verdict" }, "which, and what to record for them"), ".");

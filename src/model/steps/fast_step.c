@@ -16,9 +16,12 @@
 #define FAST_SHARE 100u        /* one of so many occurrences of a piece is fast */
 #define FAST_PIECES (1u << 17) /* if a loop has more pieces, further events do not cut its steps */
 
+#define NO_ROW UINT32_MAX
+
 /* In the arena, so that it never moves. */
 struct piece {
 	struct piece *next;
+	uint32_t row;         /* of the range that it belongs to, or NO_ROW */
 	uint32_t count, kept;
 	float lowest[]; /* ticks; a heap whose first one is the longest */
 };
@@ -61,11 +64,12 @@ struct stream {
 	struct piece *piece;
 	uint64_t piece_start, hidden_from, hidden_ticks;
 	uint32_t hidden_depth;
+	uint32_t row;         /* of the innermost open range that is not hidden, or NO_ROW */
 };
 
 /* ---- pieces -------------------------------------------------------------------------------- */
 
-static struct piece *fast_new_piece(struct fast *all, struct event *event)
+static struct piece *fast_new_piece(struct fast *all, struct event *event, uint32_t row)
 {
 	struct piece *piece, **place;
 
@@ -77,6 +81,7 @@ static struct piece *fast_new_piece(struct fast *all, struct event *event)
 		all->failed = true;
 		return NULL;
 	}
+	piece->row = row;
 	piece->next = all->pieces;
 	*place = all->pieces = piece;
 	all->piece_count++;
@@ -84,8 +89,8 @@ static struct piece *fast_new_piece(struct fast *all, struct event *event)
 	return piece;
 }
 
-/* The piece that begins with this event. NULL: the event does not cut the step. */
-static struct piece *fast_find_piece(struct fast *all, size_t code)
+/* The piece that begins with this event, in a range of `row`. NULL: the event does not cut the step. */
+static struct piece *fast_find_piece(struct fast *all, size_t code, uint32_t row)
 {
 	struct event *event = &all->events[code];
 
@@ -96,7 +101,7 @@ static struct piece *fast_find_piece(struct fast *all, size_t code)
 	if (event->number < event->piece_count)
 		return event->pieces[event->number++];
 	event->number++;
-	return event->number == event->piece_count + 1 ? fast_new_piece(all, event) : NULL;
+	return event->number == event->piece_count + 1 ? fast_new_piece(all, event, row) : NULL;
 }
 
 static void piece_sink(struct piece *piece)
@@ -169,7 +174,7 @@ static void stream_begin_step(struct stream *stream)
 
 	step->seen = stream->inside = true;
 	all->current++;
-	stream->piece = fast_find_piece(all, all->event_count - 1);
+	stream->piece = fast_find_piece(all, all->event_count - 1, stream->row);
 	stream->piece_start = step->start;
 	stream->hidden_ticks = 0;
 	if (stream->hidden_depth)
@@ -200,11 +205,14 @@ DW_INLINE bool stream_follow(struct stream *stream, uint64_t ticks)
 	return true;
 }
 
-DW_INLINE void stream_cut(struct stream *stream, uint64_t ticks, size_t code)
+/* What follows belongs to a range of `row`. */
+DW_INLINE void stream_cut(struct stream *stream, uint64_t ticks, size_t code, uint32_t row)
 {
+	bool inside = stream_follow(stream, ticks);
 	struct piece *piece;
 
-	if (!stream_follow(stream, ticks) || stream->hidden_depth || !(piece = fast_find_piece(stream->all, code)))
+	stream->row = row;
+	if (!inside || stream->hidden_depth || !(piece = fast_find_piece(stream->all, code, row)))
 		return;
 	stream_end_piece(stream, ticks);
 	stream->piece = piece;
@@ -214,7 +222,7 @@ DW_INLINE void stream_cut(struct stream *stream, uint64_t ticks, size_t code)
 
 struct frame {
 	struct dw_frame frame;
-	uint32_t row;
+	uint32_t row, outer_row;
 };
 
 DW_INLINE void fast_enter(void *state, void *place, uint64_t ticks, uint32_t id)
@@ -224,7 +232,8 @@ DW_INLINE void fast_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 
 	frame->row = dw_walk_op(&stream->pass.walk, id).row;
 	if (!stream->all->hidden[frame->row]) {
-		stream_cut(stream, ticks, 2 * (size_t)frame->row);
+		frame->outer_row = stream->row;
+		stream_cut(stream, ticks, 2 * (size_t)frame->row, frame->row);
 		return;
 	}
 	stream_follow(stream, ticks);
@@ -238,7 +247,7 @@ DW_INLINE void fast_leave(void *state, void *place, uint64_t ticks, enum dw_leav
 	const struct frame *frame = place;
 
 	if (!stream->all->hidden[frame->row]) {
-		stream_cut(stream, ticks, 2 * (size_t)frame->row + 1);
+		stream_cut(stream, ticks, 2 * (size_t)frame->row + 1, frame->outer_row);
 		return;
 	}
 	stream_follow(stream, ticks);
@@ -287,7 +296,7 @@ static void fast_walk_streams(struct fast *all)
 
 	all->failed |= !buffer;
 	for (size_t i = 0; i < source->stream_count && !all->failed; i++) {
-		struct stream stream = { .all = all };
+		struct stream stream = { .all = all, .row = NO_ROW };
 
 		if (!fast_has_thread(all, &source->streams[i]))
 			continue;
@@ -301,8 +310,9 @@ static void fast_walk_streams(struct fast *all)
 	free(buffer);
 }
 
-static double fast_sum(struct fast *all)
+static double fast_sum(struct fast *all, double ns_per_tick, double *of_symbols)
 {
+	const struct dw_model *model = all->model;
 	double sum = 0;
 
 	for (size_t i = 0; i < all->step_count && !all->failed; i++) {
@@ -311,18 +321,22 @@ static double fast_sum(struct fast *all)
 		if (all->steps[i].seen)
 			continue;
 		all->current++;
-		piece = fast_find_piece(all, all->event_count - 1);
+		piece = fast_find_piece(all, all->event_count - 1, NO_ROW);
 		if (piece)
 			piece_add(piece, (float)(all->steps[i].end - all->steps[i].start), all->most);
 	}
 	for (struct piece *piece = all->pieces; piece; piece = piece->next)
-		if (piece->count)
-			sum += piece_fast(piece) * piece->count;
-	return sum / (double)all->step_count;
+		if (piece->count) {
+			double ns = piece_fast(piece) * piece->count / (double)all->step_count * ns_per_tick;
+
+			of_symbols[piece->row == NO_ROW ? model->symbol_count : model->row_symbol[piece->row]] += ns;
+			sum += ns;
+		}
+	return sum;
 }
 
 double dw_model_fast_step_ns(struct dw_model *model, uint32_t thread, const struct dw_step *const *steps,
-                             size_t count)
+                             size_t count, double *of_symbols)
 {
 	const struct dw_source *source = model->source;
 	struct fast all = { .model = model, .thread = thread, .event_count = 2 * (size_t)model->row_count + 1 };
@@ -348,7 +362,7 @@ double dw_model_fast_step_ns(struct dw_model *model, uint32_t thread, const stru
 		}
 		all.most = (all.step_count - 1) / FAST_SHARE + 1;
 		fast_walk_streams(&all);
-		ns = fast_sum(&all) * clock->ns_per_tick;
+		ns = fast_sum(&all, clock->ns_per_tick, of_symbols);
 	}
 	for (size_t i = 0; all.events && i < all.event_count; i++)
 		free(all.events[i].pieces);

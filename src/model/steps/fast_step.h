@@ -20,9 +20,15 @@
 #include "model/core/model.h"
 #include "model/steps/steps.h"
 
-/* The fast step of `count` steps of a thread, in order of time; at most 4000 of them are examined, at
- * equal distances, and fewer where they have very many ranges. 0 if there are none. Negative: out of memory. */
+/*
+ * The fast step of `count` steps of a thread, in order of time; at most 4000 of them are examined, at
+ * equal distances, and fewer where they have very many ranges. 0 if there are none. Negative: out of memory.
+ *
+ * Adds to `of_symbols` what belongs to the self time of each symbol of dw_model_symbols(): a piece belongs to the
+ * innermost range that was open when the piece was first seen. A last element after those of the symbols is for
+ * pieces in no range. All that is added sums to the fast step.
+ */
 double dw_model_fast_step_ns(struct dw_model *model, uint32_t thread, const struct dw_step *const *steps,
-                             size_t count);
+                             size_t count, double *of_symbols);
 
 #endif

@@ -1,4 +1,6 @@
 /* The fast step: the sum of the fast pieces of a step. */
+#include <string.h>
+
 #include "check.h"
 #include "facts/facts.h"
 #include "made.h"
@@ -29,10 +31,10 @@ static void end_step(uint64_t number, uint64_t from)
 
 static void check_fast_step(double expected_ms)
 {
-	const double *ns = made_open(&made, NULL) ? NULL : dw_facts_fast_step_ns(made.model, &made.error);
+	const struct dw_fast_step *fast = made_open(&made, NULL) ? NULL : dw_facts_fast_step(made.model, &made.error);
 
-	REQUIRE(ns != NULL);
-	CHECK_NEAR(*ns / (double)ms, expected_ms, 1e-3);
+	REQUIRE(fast != NULL);
+	CHECK_NEAR(fast->ns / (double)ms, expected_ms, 1e-3);
 	made_close(&made);
 }
 
@@ -165,6 +167,46 @@ TEST(many_pieces)
 		end_step(i, from);
 	}
 	check_fast_step(70000);
+}
+
+/* A piece belongs to the innermost range; the rest of a step to none. */
+TEST(names_have_their_own_time)
+{
+	const struct dw_fast_step *fast;
+	const struct dw_symbol *symbols;
+	size_t count;
+
+	begin_trace();
+	uint32_t outer = made_op(&made, DWELL_CATEGORY_OPERATOR, "outer");
+	uint32_t inner = made_op(&made, DWELL_CATEGORY_OPERATOR, "inner");
+	uint32_t collector = made_op(&made, DWELL_CATEGORY_COLLECTOR, "gc generation 0");
+
+	for (uint64_t i = 0; i < 100; i++) {
+		uint64_t from = now;
+
+		now += 3;
+		dw_encode_begin(&made.stream, now * ms, outer);
+		now += i % 3 ? 1 : 4;
+		range(inner, 2);
+		if (i % 2)
+			range(collector, 9);
+		now += 5;
+		dw_encode_end(&made.stream, now * ms);
+		range(inner, i % 5 ? 8 : 7);
+		now += 1;
+		end_step(i, from);
+	}
+	fast = made_open(&made, NULL) ? NULL : dw_facts_fast_step(made.model, &made.error);
+	REQUIRE(fast != NULL);
+	symbols = dw_model_symbols(made.model, &count);
+	for (size_t i = 0; i < count; i++) {
+		bool is_outer = strcmp(symbols[i].name, "outer") == 0, is_inner = strcmp(symbols[i].name, "inner") == 0;
+
+		CHECK_NEAR(fast->of_symbols[i] / (double)ms, is_outer ? 1 + 5 : is_inner ? 2 + 7 : 0, 1e-3);
+	}
+	CHECK_NEAR(fast->of_symbols[count] / (double)ms, 3 + 1, 1e-3);
+	CHECK_NEAR(fast->ns / (double)ms, 6 + 9 + 4, 1e-3);
+	made_close(&made);
 }
 
 TEST(no_steps)
