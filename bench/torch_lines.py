@@ -1,16 +1,15 @@
 #!/usr/bin/python3
-"""What source lines cost an operator of PyTorch: only the main thread has them.
+"""What source lines cost an operator of PyTorch.
 
 usage: torch_lines.py BUILD [ROUNDS]
 
-Each process runs the same loop of one small operator in its main thread and in another thread, in turn, on
-one core, and reports the fastest pass of each. Under dwell the main thread keeps the line of its last
-operator, and the other one does not; what the two differ by without dwell is subtracted. Prints medians of
-the rounds, in ns and as multiples of a reading of the time stamp counter.
+Each round is a process under dwell, on one core. It runs a loop of one small operator many times, then ends
+the keeping of lines as the end of the program does, and runs the loop as often again. The fastest passes of
+both halves are compared. Prints the median and the quartiles of the rounds, in ns and as multiples of a
+reading of the time stamp counter.
 
 Exit status 0; 77: no PyTorch here.
 """
-import concurrent.futures
 import ctypes
 import os
 import statistics
@@ -40,15 +39,11 @@ def measure(build):
     for _ in range(PASSES // 4):
         loop()
     with_lines = min(loop() for _ in range(PASSES))
-    for end in ends:
-        if getattr(end, "__name__", "") == "dwell_places_at_exit":
-            end()
-            ends = None
-            break
+    next(end for end in ends if getattr(end, "__name__", "") == "dwell_places_at_exit")()
     without = min(loop() for _ in range(PASSES))
     library = ctypes.CDLL(os.path.join(build, "bench", "libtorch_empty.so"))
     library.empty_reading_ps.restype = ctypes.c_uint64
-    print("RESULT", with_lines, without, library.empty_reading_ps() / 1e3, int(ends is None))
+    print("RESULT", with_lines, without, library.empty_reading_ps() / 1e3)
 
 
 def main():
@@ -57,25 +52,21 @@ def main():
     except ImportError as error:
         print(f"skip torch_lines: {error}")
         return 77
-    build, rounds = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    plain, lines, readings = [], [], []
+    build, rounds = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 11
+    costs, readings = [], []
     for _ in range(rounds):
-        for values, dwell in ((plain, False), (lines, True)):
-            with tempfile.TemporaryDirectory() as folder:
-                command = [sys.executable, __file__, "--measure", build]
-                if dwell:
-                    command = [os.path.join(build, "dwell"), "run", "-o", os.path.join(folder, "t.dwell"), "--max-size", "8M",
-                               "--keep", "newest", "--no-memory", *command]
-                done = subprocess.run(command, capture_output=True, text=True, check=True)
-            result = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
-            here, there, reading = map(float, result.split()[1:])
-            values.append(here - there)
-            readings.append(reading)
-    reading, costs = statistics.median(readings), [with_lines - without for without, with_lines in zip(plain, lines)]
-    cost = statistics.median(costs)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([os.path.join(build, "dwell"), "run", "-o", os.path.join(folder, "t.dwell"), "--max-size", "8M",
+                                   "--keep", "newest", "--no-memory", sys.executable, __file__, "--measure", build],
+                                  capture_output=True, text=True, check=True)
+        result = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
+        with_lines, without, reading = map(float, result.split()[1:])
+        costs.append(with_lines - without)
+        readings.append(reading)
+    reading, cost = statistics.median(readings), statistics.median(costs)
+    low, _, high = statistics.quantiles(costs, n=4)
     print(f"PyTorch {torch.__version__}, ns an operator, {rounds} rounds; a reading of the clock takes {reading:.1f} ns")
-    print(f"main thread less another thread: {statistics.median(plain):.1f} without dwell, {statistics.median(lines):.1f} under dwell")
-    print(f"source lines: {cost:.1f} ns ({min(costs):.1f} to {max(costs):.1f}), {cost / reading:.2f} readings")
+    print(f"source lines: {cost:.1f} ns (quartiles {low:.1f} and {high:.1f}), {cost / reading:.2f} readings")
     return 0
 
 
