@@ -184,7 +184,8 @@ static void compare_sum_row(struct dw_diff *diff, struct dw_diff_row *row, enum 
 {
 	size_t number = 0;
 
-	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
+	for (unsigned side = 0; side < DW_DIFF_SIDES; side++) {
+		row->calls[side] = 0;
 		for (size_t i = 0; i < diff->sides[side].count; i++) {
 			size_t count;
 			const struct dw_diff_part *parts = compare_list(&diff->sides[side].runs[i], list, &count);
@@ -197,6 +198,7 @@ static void compare_sum_row(struct dw_diff *diff, struct dw_diff_row *row, enum 
 				}
 			number++;
 		}
+	}
 }
 
 static bool compare_fill_row(struct dw_diff *diff, struct dw_diff_row *row, enum compare_list list, bool interval,

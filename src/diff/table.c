@@ -301,8 +301,7 @@ static struct dwell_table *table_of_fast(const struct dw_diff *diff)
 	table->coverage = 1;
 	for (size_t i = 0; i < diff->fast_count; i++)
 		table_put_row(table, diff->fast.before, &diff->fast_rows[i], false);
-	if (diff->fast_count)
-		table_put_totals(table, &diff->fast);
+	table_put_totals(table, &diff->fast);
 	dw_table_note(table, "Self time in the fast step. Each name is compared in the runs in which it was disturbed "
 	                     "least; \"everything else\" has smaller names and what that choice leaves. From low to high "
 	                     "is the 95%% interval of the difference.");
@@ -340,16 +339,16 @@ static struct dwell_table *table_of_runs(const struct dw_diff *diff)
 
 struct dwell_table *dw_diff_table(const struct dw_diff *diff)
 {
-	struct dwell_table *tables[5] = { table_of_verdict(diff), table_of_rows(diff, false), table_of_rows(diff, true),
-		                              table_of_runs(diff) };
-	unsigned count = 4;
+	struct dwell_table *tables[5];
+	unsigned count = 0;
 	bool failed = false;
 
-	if (diff->by_fast && diff->fast_count) {
-		memmove(tables + 2, tables + 1, 3 * sizeof *tables);
-		tables[1] = table_of_fast(diff);
-		count++;
-	}
+	tables[count++] = table_of_verdict(diff);
+	if (diff->fast_count)
+		tables[count++] = table_of_fast(diff);
+	tables[count++] = table_of_rows(diff, false);
+	tables[count++] = table_of_rows(diff, true);
+	tables[count++] = table_of_runs(diff);
 	for (unsigned i = 0; i < count; i++)
 		failed |= !tables[i] || tables[i]->failed;
 	for (unsigned i = 0; i < count && failed; i++)
