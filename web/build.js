@@ -1,4 +1,4 @@
-/** Writes src/page/bundle.html: the page with its style and script, and a mark where a report has its data. */
+/** Writes src/output/page/bundle.html: the page with its style and script, and a mark where a report has its data. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

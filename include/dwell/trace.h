@@ -62,7 +62,7 @@ DWELL_API void dwell_trace_close(struct dwell_trace *trace);
  * false mean that an option is not given; a number counts if its has_ field is true. `limit` is
  * a number of rows: SIZE_MAX means all, DWELL_NO_ROWS none.
  */
-/* [tools/generate view_options] from src/views/view_options.def: do not edit */
+/* [tools/generate view_options] from src/output/views/view_options.def: do not edit */
 struct dwell_view_options {
 	size_t size; /* sizeof this structure */
 

@@ -71,7 +71,7 @@ class Scope(ctypes.Structure):
 
 
 class ViewOptions(ctypes.Structure):
-    # [tools/generate view_fields] from src/views/view_options.def: do not edit
+    # [tools/generate view_fields] from src/output/views/view_options.def: do not edit
     _fields_ = [("size", size_t), ("sort", text), ("limit", size_t), ("group_by", text),
                 ("top_level", boolean), ("engine", text), ("has_skip_iteration", boolean),
                 ("skip_iteration", u64), ("events", boolean), ("paths", text), ("leaves", boolean),

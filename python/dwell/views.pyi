@@ -7,7 +7,7 @@ class View:
         trace: Any,
         name: str,
         *,
-        # [tools/generate view_stub] from src/views/view_options.def: do not edit
+        # [tools/generate view_stub] from src/output/views/view_options.def: do not edit
         sort: str | None = None,
         limit: int | None = None,
         group_by: str | None = None,

@@ -313,7 +313,7 @@ dev.PrintTimeProfiling()
 def run_python(python, program, home="13.5", *options):
     """A script without `dwell run`."""
     environment = {"PYTHONPATH": os.path.join(ROOT, "python"), "CUDA_HOME": os.path.abspath(home),
-                   "LD_LIBRARY_PATH": ":".join(os.path.join(BUILD, folder) for folder in ("", "src/compat/singa", "src/compat"))}
+                   "LD_LIBRARY_PATH": ":".join(os.path.join(BUILD, folder) for folder in ("", "src/interfaces/compat/singa", "src/interfaces/compat"))}
     program = program.replace("LIBRARY", repr(os.path.abspath(os.path.join("13.5/lib64", VERSIONS["13.5"][0]))))
     return subprocess.run([python, *options, "-c", program], capture_output=True, text=True, check=False,
                           env={**os.environ, **environment})

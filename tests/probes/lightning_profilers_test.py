@@ -36,7 +36,7 @@ DWELL = os.path.join(BUILD, "dwell")
 LOGGER = "pytorch_lightning.profilers.profiler"
 counts = {True: 0, False: 0}
 
-built.enter(BUILD, "src/compat/lightning", PYTHONWARNINGS="ignore")
+built.enter(BUILD, "src/interfaces/compat/lightning", PYTHONWARNINGS="ignore")
 warnings.filterwarnings("ignore")
 try:
     import pytorch_lightning  # noqa: F401

@@ -28,7 +28,7 @@ ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
 BUILD = os.path.abspath(sys.argv[1])
 counts = {True: 0, False: 0}
 
-built.enter(BUILD, "src/compat/lightning")
+built.enter(BUILD, "src/interfaces/compat/lightning")
 warnings.filterwarnings("ignore")
 try:
     import lightning.pytorch as pl

@@ -192,7 +192,7 @@ def test_emit(python, tool):
     root = os.path.dirname(os.path.dirname(SOURCES))
     environment = {"PYTHONPATH": os.path.join(root, "python"), "NVTX_INJECTION64_PATH": tool,
                    "LD_LIBRARY_PATH": ":".join(os.path.join(BUILD, folder) for folder in
-                                               ("", "src/compat/lightning", "src/compat"))}
+                                               ("", "src/interfaces/compat/lightning", "src/interfaces/compat"))}
     def alone(code):
         return subprocess.run([python, "-c", code], capture_output=True, text=True, check=False,
                               env={**os.environ, **environment})

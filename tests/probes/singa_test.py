@@ -105,7 +105,7 @@ def run(folder, script, *arguments):
     with open(path, "w", encoding="utf-8") as file:
         file.write(script)
     return subprocess.run([sys.executable, path, *arguments], cwd=folder, capture_output=True, text=True,
-                          env=dict(os.environ, LD_LIBRARY_PATH=f"{build}:{build}/src/compat/singa",
+                          env=dict(os.environ, LD_LIBRARY_PATH=f"{build}:{build}/src/interfaces/compat/singa",
                                    PYTHONPATH=package, OMP_WAIT_POLICY="PASSIVE"), timeout=900)
 
 

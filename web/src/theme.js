@@ -1,4 +1,4 @@
-/** Colours: those of dwell's pictures (src/pictures/style.c), as the CSS variables --c0 to --c10. --c11 to --c14 are faster, --c15 to --c18 slower (src/diff/flame.c). */
+/** Colours: those of dwell's pictures (src/output/pictures/style.c), as the CSS variables --c0 to --c10. --c11 to --c14 are faster, --c15 to --c18 slower (src/analysis/diff/flame.c). */
 
 const GREY = 0, STONE = 1, BLUE = 2, GREEN = 3, AMBER = 4, YELLOW = 5, TEAL = 6, VIOLET = 7, ROSE = 8, LIME = 9, SLATE = 10;
 

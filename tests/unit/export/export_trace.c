@@ -1,5 +1,5 @@
 /*
- * export_trace: exports a trace with the functions of src/export alone; for tests and measurements.
+ * export_trace: exports a trace with the functions of src/output/export alone; for tests and measurements.
  *
  *     export_trace FORMAT TRACE OUT
  *

@@ -1,7 +1,7 @@
 /** Counters in the timeline: a value holds until the next one, so a counter is a line of steps. */
 import { ROW } from "./tracks.js";
 
-/** The samples of a counter in a span (src/page/span.h), as a track without rows. */
+/** The samples of a counter in a span (src/output/page/span.h), as a track without rows. */
 export function decodeCounter(from, spanBegin) {
   const begin = new Float64Array(from.at.length), last = Float64Array.from(from.last);
   for (let i = 0, at = spanBegin; i < begin.length; i++) at = begin[i] = at + from.at[i];

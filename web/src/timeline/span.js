@@ -1,5 +1,5 @@
 /**
- * Spans as the server and the report have them (src/page/span.h), decoded into typed arrays.
+ * Spans as the server and the report have them (src/output/page/span.h), decoded into typed arrays.
  *
  * @typedef {object} Track events of one track in a span, row after row
  * @property {number} rows

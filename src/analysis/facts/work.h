@@ -1,0 +1,118 @@
+/* What the files of src/analysis/facts share: the state of one computation, and helpers that fill a fact. */
+#ifndef DW_FACTS_WORK_H
+#define DW_FACTS_WORK_H
+
+#include "facts/facts.h"
+#include "facts/parts.h"
+#include "model/steps/steps.h"
+#include "model/steps/usage.h"
+
+#define DW_FACTS_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
+
+/* Roles of a step of the loop; a step may have several. An outlier that recurs is also steady. */
+enum {
+	DW_ROLE_WARM_UP = 1,
+	DW_ROLE_OUTLIER = 2,
+	DW_ROLE_STEADY = 4,
+};
+
+struct dw_facts_work {
+	struct dw_model *model;
+	const struct dw_source *source;
+	const struct dw_symbol *symbols;
+	const struct dw_steps *steps;
+	const struct dw_loop *loop;       /* NULL: the trace has no steps */
+	const struct dw_step *all;        /* the steps of the loop */
+	const struct dw_usage_of *usages; /* of the same steps */
+	uint8_t *roles;                   /* by step of the loop; 0: it is not counted */
+	const struct dw_step **steady;    /* the steady steps, in order */
+	size_t steady_count;
+	double *values, *wholes; /* space for a number for each step of the loop */
+	double loop_ns;          /* wall time of the loop; 0: only part of the run is in scope */
+	bool python;             /* the loop's process is a Python program */
+	bool cpu_known;          /* the CPU time of most steady steps is known */
+	bool delay_known;        /* it is also known for how long they waited for a CPU */
+	bool failed;             /* memory ran out */
+	struct dw_facts *facts;
+};
+
+/* ---- facts.c --------------------------------------------------------------------------------- */
+
+/* Prepares the state for loop number `loop`, from 0. work->loop is NULL if there is no such loop.
+ * False: out of memory. Call dw_facts_end() in any case; it frees what the state holds. */
+bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop,
+                    struct dw_facts *facts);
+void dw_facts_end(struct dw_facts_work *work);
+
+/* ---- facts.c: filling a fact ---------------------------------------------------------------- */
+
+/* Sets a fact that is no median over steps. Returns it. */
+struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, double value,
+                            size_t samples);
+/* The same for a share: at most 1, and not measured if the whole is 0. */
+struct dw_fact *dw_fact_set_share(struct dw_facts_work *work, enum dw_fact_id id, double part,
+                                  double whole, size_t samples);
+/* Sets a fact to "not measured". `missing` is not copied. */
+void dw_fact_miss(struct dw_facts_work *work, enum dw_fact_id id, const char *missing);
+/* Sets the symbol of a fact and its name. DW_NO_INDEX: none. */
+void dw_fact_name(struct dw_facts_work *work, struct dw_fact *fact, uint32_t symbol);
+/* Sets a fact to the median of the first `count` elements of work->values, with its interval. Sorts
+ * the values. */
+struct dw_fact *dw_fact_set_median(struct dw_facts_work *work, enum dw_fact_id id, size_t count);
+/* Sets a fact to the sum of work->values divided by the sum of work->wholes, `count` elements of
+ * each. The interval is that of the median over blocks of consecutive steps. */
+struct dw_fact *dw_fact_set_blocks(struct dw_facts_work *work, enum dw_fact_id id, size_t count);
+/* Sorts the array and returns its median; 0 if it is empty. */
+double dw_facts_median(double *values, size_t count);
+
+/* A copy of a text that the model owns. NULL: out of memory. */
+const char *dw_facts_text(struct dw_facts_work *work, const char *text, size_t length);
+/* The value of `missing` in a fact that was not computed yet. */
+const char *dw_facts_missing_default(void);
+/* The last value that the trace has for a key, or NULL. */
+const char *dw_facts_meta(const struct dw_facts_work *work, const char *key);
+
+/* ---- parts.c --------------------------------------------------------------------------------- */
+
+/* Divides a step into parts, in ns; they sum to its length. */
+void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
+                     double parts[DW_PART_COUNT]);
+/* The time of a step in which its thread neither ran nor waited for a CPU. Negative: not known. */
+double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step);
+
+/* The time of a step within ranges that do not say that they wait, in which no thread of the process ran or
+ * waited for a CPU. `idle`: its DW_PART_IDLE. 0 if it is not known. */
+double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle);
+
+/* ---- steady.c -------------------------------------------------------------------------------- */
+
+/* Sets the roles of the steps by their lengths in ns. `first`: the first length is that of the
+ * loop's first step. `space` is scratch memory for `count` numbers. */
+void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles,
+                         double *space);
+/* Sets the roles of the loop's counted steps and the list of the steady ones. Returns how many
+ * steps are counted. */
+size_t dw_facts_choose_steady(struct dw_facts_work *work);
+/* Fills the facts of steps: step.count to step.unnamed and those of warm-up and outliers. */
+void dw_facts_of_steps(struct dw_facts_work *work);
+
+/* ---- each fills the facts of one file; see the head of that file
+ * --------------------------------- */
+
+void dw_facts_of_run(struct dw_facts_work *work);
+void dw_facts_of_time_outside(struct dw_facts_work *work);
+void dw_facts_of_cpu(struct dw_facts_work *work);
+void dw_facts_of_operators(struct dw_facts_work *work);
+void dw_facts_of_loader(struct dw_facts_work *work);
+void dw_facts_of_memory(struct dw_facts_work *work);
+void dw_facts_of_ranks(struct dw_facts_work *work);
+void dw_facts_of_pace(struct dw_facts_work *work);
+void dw_facts_of_shapes(struct dw_facts_work *work);
+void dw_facts_of_flops(struct dw_facts_work *work);
+void dw_facts_of_waits(struct dw_facts_work *work);
+void dw_facts_of_blocked(struct dw_facts_work *work);
+void dw_facts_of_device(struct dw_facts_work *work);
+/* Last, because it adds lines to the facts of others. */
+void dw_facts_of_places(struct dw_facts_work *work);
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * Rules: what makes training longer than necessary, how much of it, and what to try.
+ *
+ *     facts of a step (src/analysis/facts) -> rules -> verdicts -> views `verdict` and `overview`
+ *
+ * A rule is one entry of a table in this folder: the facts that it needs, the share that it tests,
+ * the threshold with its reason, an upper bound of the gain, a sentence, and remedies in the words
+ * of each framework. judge.c applies all rules and ranks those that fire; it contains no code for a
+ * single rule. A rule reads only facts: for a new quantity, add a fact.
+ *
+ * Some guards hold for all rules. A cause under 5% is not reported. A statement is firm only if it
+ * is based on at least 20 steady steps; otherwise it says "may". A rule whose facts were not
+ * measured is only in the list of all rules. Rules of one group explain the same time, and only one
+ * of them is reported.
+ */
+#ifndef DW_RULES_RULES_H
+#define DW_RULES_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "facts/facts.h"
+
+#define DW_RULE_DEADBAND 0.05   /* smaller causes are within the variation between runs */
+#define DW_RULE_NAMED 0.07      /* a cause of a twelfth of the time must be named; what is measured
+                                 * of it varies by some tenths between runs */
+#define DW_RULE_FIRM_STEPS 20u  /* over fewer steps the interval of a median means little */
+#define DW_RULE_TEXT 400u       /* bytes of a sentence */
+
+enum dw_rule_kind {
+	DW_RULE_RISK,          /* can end the run: before all causes */
+	DW_RULE_CAUSE,         /* takes time: ranked by the time */
+	DW_RULE_WORK,          /* time of useful work: ranked by half of it, because no work goes away
+	                        * entirely */
+	DW_RULE_CHANCE,        /* a possible improvement; takes no measured time */
+	DW_RULE_ANSWER,        /* reported only if there is no risk and no cause */
+	DW_RULE_INFORMATION,   /* before the answer if it is about a large part of the loop */
+};
+
+/* Rules of one group explain the same time. Of the rules that fire, one is reported: the first in
+ * the table whose time is at least half of the longest time in the group. So tables list specific
+ * rules before general ones. */
+enum dw_rule_group {
+	DW_RULE_ALONE,         /* in no group */
+	DW_RULE_DATA,
+	DW_RULE_RANKS,
+	DW_RULE_IDLE,
+	DW_RULE_HOST,
+	DW_RULE_OPTIMIZER,
+	DW_RULE_OPERATORS,
+	DW_RULE_EVALUATION,
+	DW_RULE_PACE,          /* change over the run */
+	DW_RULE_GROUPS
+};
+
+/* The exclusive part of the time from which a gain comes. Used for the bound of all gains together:
+ * the sum of the gains from one part cannot exceed the part. */
+enum dw_rule_part {
+	DW_RULE_PART_NONE,
+	DW_RULE_PART_DATA,
+	DW_RULE_PART_COMMUNICATION,
+	DW_RULE_PART_COLLECTOR,
+	DW_RULE_PART_IDLE,
+	DW_RULE_PART_COMPUTE,       /* operators, and Python between them */
+	DW_RULE_PART_OUTSIDE,       /* the loop's time outside steps */
+	DW_RULE_PART_DEVICE,        /* the device's time without computation, where it was recorded */
+	DW_RULE_PART_COUNT
+};
+
+/* The whole of a share. */
+enum dw_rule_whole {
+	DW_RULE_OF_STEP,         /* the median step */
+	DW_RULE_OF_LOOP,         /* from the begin of the first step to the end of the last one */
+	DW_RULE_OF_PEAK,         /* the most memory in use */
+	DW_RULE_OF_CAPACITY,     /* the memory that there is */
+	DW_RULE_OF_COUNT
+};
+
+struct dw_amount {
+	double value, low, high; /* `value` is NaN if it cannot be computed */
+};
+
+struct dw_rule_case;
+
+/* A rule may have a remedy in the words of each framework. If it has none for the program's
+ * framework, the next more general one is used: Lightning, Ignite -> PyTorch -> Python -> any; JAX
+ * -> Python -> any; C -> any. */
+enum dw_rule_words {
+	DW_WORDS_ANY,
+	DW_WORDS_C,
+	DW_WORDS_PYTHON,
+	DW_WORDS_PYTORCH,
+	DW_WORDS_LIGHTNING,
+	DW_WORDS_IGNITE,
+	DW_WORDS_JAX,
+	DW_WORDS_COUNT
+};
+
+/* Members from `whole_of` on may be 0 or NULL, except `needs`, `threshold` and `statement`. */
+struct dw_rule {
+	const char *id;
+	const char *question;
+	enum dw_rule_kind kind;
+	enum dw_rule_group group;
+	enum dw_rule_part part;
+	enum dw_rule_whole whole;
+	enum dw_rule_whole (*whole_of)(const struct dw_rule_case *); /* if it depends on the facts */
+	bool host_times;       /* the rule assumes that operators compute on the host: it is not reported
+	                        * if a device was used and its work was not recorded */
+	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
+	                        * threshold is lower */
+	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */
+	/* The share of the whole. By default, it is computed from the first fact in `needs`: a ratio is
+	 * used unchanged, a time is divided by the whole. */
+	struct dw_amount (*share)(const struct dw_rule_case *);
+	double threshold;      /* of the share */
+	/* Whether WORK is the usual form of such programs: then it is ranked after all causes. */
+	bool (*is_form)(const struct dw_rule_case *);
+	const char *reason;    /* why this threshold, and why the further conditions */
+	bool (*applies)(const struct dw_rule_case *);
+	/* An upper bound of the gain in ns per step; by default the share's time. */
+	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
+	bool no_gain;          /* the gain is unknown */
+	double (*number)(const struct dw_rule_case *); /* for templates; NaN: unknown */
+	const char *statement; /* a template: see words.c */
+	const char *remedy[DW_WORDS_COUNT]; /* templates; NULL: none */
+	/* Where to read more, a template: "dwell report --view gc". */
+	const char *look;
+	/* If the fact `unless` is not measured or 0, `record` replaces `look`: it says how to record
+	 * the fact. Not used for traces of other profilers. */
+	enum dw_fact_id unless;
+	const char *record;    /* "dwell run --functions tells which functions" */
+};
+
+#define DW_RULE_NEEDS(...) (const enum dw_fact_id[]){ __VA_ARGS__, DW_FACT_COUNT }
+
+/* The rule at `index` in the order of the tables, or NULL after the last one. */
+const struct dw_rule *dw_rule_at(size_t index);
+const struct dw_rule *dw_rule_find(const char *id);
+
+enum dw_rule_state {
+	DW_RULE_FIRED,
+	DW_RULE_COVERED,       /* its condition holds, but another rule explains the same time */
+	DW_RULE_QUIET,         /* its facts are measured, and its condition does not hold */
+	DW_RULE_NOT_MEASURED,  /* `missing` says what to record */
+};
+
+struct dw_verdict {
+	const struct dw_rule *rule;
+	enum dw_rule_state state;
+	enum dw_rule_whole whole;
+	bool firm;
+	bool form;             /* see is_form */
+	bool large;            /* information about so much of the loop that it comes before the answer */
+	bool tied;             /* one of the first two causes, and their intervals overlap */
+	struct dw_amount share;
+	double time_ns;        /* the share's time per step; NaN if it is no share of time */
+	double gain_ns;        /* upper bound per step; NaN if unknown */
+	const char *statement;
+	const char *hint;      /* "" if there is none */
+	const char *missing;   /* "record with dwell run --functions"; "" unless not measured */
+};
+
+struct dw_verdicts {
+	struct dw_verdict *at; /* one for each rule; rules that fired come first, by importance */
+	size_t count, fired;   /* number of all verdicts; of those that fired */
+	double loop_ns;        /* the loop's time per step */
+	double combined_ns;    /* upper bound of the gain per step if the causes of all verdicts were
+	                        * removed; NaN if no gain is known */
+};
+
+/* Applies all rules. The texts live in `arena`. Returns -1 if out of memory. */
+int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena,
+                   struct dw_verdicts *verdicts);
+
+/* "of each step", "of the loop" */
+const char *dw_rule_whole_text(enum dw_rule_whole whole);
+
+#endif

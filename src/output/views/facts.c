@@ -1,0 +1,129 @@
+/*
+ * facts: which measured quantities do rules and comparisons use?
+ *
+ * A row a fact, in the order of src/analysis/facts/facts.def. Values have the unit of their row, so text
+ * shows them in a column of text; CSV and JSON have the numbers.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "facts/facts.h"
+#include "views/common.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("fact", "fact", NONE, TEXT),
+	DW_COLUMN("shown", "value", NONE, TEXT),
+	DW_COLUMN("interval", "95% interval", NONE, TEXT, .wide_only = true),
+	DW_COLUMN("denominator", "of", NONE, TEXT),
+	DW_COLUMN("value", "value", NONE, REAL, .data_only = true),
+	DW_COLUMN("low", "low", NONE, REAL, .data_only = true),
+	DW_COLUMN("high", "high", NONE, REAL, .data_only = true),
+	DW_COLUMN("unit", "unit", NONE, TEXT, .data_only = true),
+	DW_COLUMN("samples", "samples", COUNT, INT, .wide_only = true),
+	DW_COLUMN("evidence", "what", NONE, TEXT),
+	DW_COLUMN("missing", "not measured", NONE, TEXT, .data_only = true),
+	DW_COLUMN("meaning", "meaning", NONE, TEXT, .data_only = true),
+};
+enum { FACT, SHOWN, INTERVAL, DENOMINATOR, VALUE, LOW, HIGH, UNIT, SAMPLES, EVIDENCE, MISSING,
+       MEANING, COLUMNS };
+
+void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double value)
+{
+	switch (unit) {
+	case DW_FACT_RATIO: snprintf(to, size, "%s", dw_text_percent(value).at); break;
+	case DW_FACT_CHANGED: snprintf(to, size, "%+.1f%%", value * 100); break;
+	case DW_FACT_TIMES: snprintf(to, size, "%.1fx", value); break;
+	case DW_FACT_NS: snprintf(to, size, "%s", dw_text_ns(value, " ").at); break;
+	case DW_FACT_BYTES: snprintf(to, size, "%s", dw_text_bytes(value, " ").at); break;
+	case DW_FACT_COUNTED:
+		if (fabs(value - round(value)) > 1e-9 && fabs(value) < 100)
+			snprintf(to, size, "%.2f", value);
+		else
+			snprintf(to, size, "%s", dw_text_count((int64_t)llround(value)).at);
+		break;
+	case DW_FACT_PER_SECOND: snprintf(to, size, "%.3g/s", value); break;
+	}
+}
+
+static void facts_put_evidence(struct dwell_table *table, struct dw_cell *cell,
+                               const struct dw_fact *fact)
+{
+	const char *const words[] = { fact->note, fact->name, fact->where };
+	char text[300] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < 3 && used < sizeof text; i++)
+		if (words[i])
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%.100s",
+			                         used ? ", " : "", words[i]);
+	if (used)
+		dw_cell_text(table, cell, text);
+}
+
+static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id,
+                           const struct dw_fact *fact)
+{
+	const struct dw_fact_kind *kind = dw_fact_kind(id);
+	struct dw_cell *row = dw_table_row(table, 0);
+	char low[48], high[48], text[112];
+
+	dw_cell_text(table, &row[FACT], kind->name);
+	dw_cell_text(table, &row[DENOMINATOR], kind->denominator);
+	dw_cell_text(table, &row[UNIT], dw_fact_unit_name(kind->unit));
+	dw_cell_text(table, &row[MEANING], kind->meaning);
+	if (!fact->measured) {
+		snprintf(text, sizeof text, "not measured");
+		dw_cell_text(table, &row[SHOWN], text);
+		dw_cell_text(table, &row[EVIDENCE], fact->missing);
+		dw_cell_text(table, &row[MISSING], fact->missing);
+		return;
+	}
+	dw_view_fact_text(text, sizeof text, kind->unit, fact->value);
+	dw_cell_text(table, &row[SHOWN], text);
+	dw_cell_real(&row[VALUE], fact->value);
+	dw_cell_real(&row[LOW], fact->low);
+	dw_cell_real(&row[HIGH], fact->high);
+	dw_cell_int(&row[SAMPLES], (int64_t)fact->samples);
+	facts_put_evidence(table, &row[EVIDENCE], fact);
+	if (fact->low < fact->value || fact->high > fact->value) {
+		dw_view_fact_text(low, sizeof low, kind->unit, fact->low);
+		dw_view_fact_text(high, sizeof high, kind->unit, fact->high);
+		snprintf(text, sizeof text, "%s to %s", low, high);
+		dw_cell_text(table, &row[INTERVAL], text);
+	}
+}
+
+static struct dwell_table *facts_view(struct dw_model *model,
+                                      const struct dwell_view_options *options,
+                                      struct dwell_error *error)
+{
+	const struct dw_facts *facts = dw_facts(model, error);
+	struct dwell_table *table = facts ? dw_view_table("facts", columns, COLUMNS, error) : NULL;
+	unsigned missing = 0;
+	char name[256];
+
+	(void)options;
+	if (!table)
+		return NULL;
+	for (unsigned id = 0; id < DW_FACT_COUNT; id++) {
+		facts_fill_row(table, (enum dw_fact_id)id, &facts->at[id]);
+		missing += !facts->at[id].measured;
+	}
+	if (facts->loop_count > 1)
+		dw_table_head(table, "Facts of the loop in thread %s, one of %zu with steps; --thread "
+		                     "selects another one.",
+		              dw_view_thread_name(model, facts->thread, false, name), facts->loop_count);
+	dw_table_note(table, "%u of %u facts are not measured; each says why.", missing,
+	              (unsigned)DW_FACT_COUNT);
+	return table;
+}
+
+const struct dw_view dw_view_facts = {
+	.name = "facts",
+	.question = "which measured quantities do verdicts and comparisons use?",
+	.run = facts_view,
+	.row_name = "fact",
+	.limit = SIZE_MAX,
+};

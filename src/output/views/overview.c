@@ -1,0 +1,574 @@
+/*
+ * overview: where does the time go?
+ *
+ * The overview shows the steps and the time outside them, the parts of a mean step, the names that
+ * take most of it, the slowest step, lost records and the cost of recording. All sentences are
+ * derived from the trace. The rules of src/analysis/rules find what takes longer than necessary.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "facts/facts.h"
+#include "format/keys.h"
+#include "model/joint/joint.h"
+#include "views/overview.h"
+
+#define SLOW_RATIO 1.5
+#define BESIDE_SHARE 0.002    /* of wall time; smaller parts count as other work */
+#define MOST_VERDICTS 5u      /* the view verdict has the rest */
+#define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
+#define STOLEN_SHARE 0.05     /* of the CPUs' work; the same */
+
+/* ---- the first sentence ------------------------------------------------------------------ */
+
+/* "28.8 s of evaluation" */
+static void overview_write_beside(char *to, size_t size, const char *name, uint64_t ns)
+{
+	static const char *const phrases[][2] = {
+		{ "start-up", "of start-up" },
+		{ "evaluation", "of evaluation" },
+		{ "checkpoint", "of checkpoints" },
+		{ "data", "of data loading" },
+		{ "collector", "of garbage collection" },
+		{ "communication", "of communication" },
+		{ "device", "of waiting for the device" },
+		{ "profiler", "of profiling" },
+		{ "after the last step", "after the last step" },
+	};
+	const char *phrase = "of other work";
+
+	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+		if (strcmp(name, phrases[i][0]) == 0)
+			phrase = phrases[i][1];
+	snprintf(to, size, "%s %s", dw_text_ns((double)ns, " ").at, phrase);
+}
+
+static int overview_compare_besides(const void *left, const void *right)
+{
+	const struct dw_beside *a = left, *b = right;
+
+	return (b->ns > a->ns) - (b->ns < a->ns);
+}
+
+/* Writes "; outside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
+static void overview_head_besides(const struct dw_steps *steps, char *to, size_t size)
+{
+	struct dw_beside *sorted = calloc(steps->beside_count + 1, sizeof *sorted);
+	size_t count = 0, used = 0;
+	uint64_t other_ns = 0;
+
+	to[0] = '\0';
+	for (size_t i = 0; sorted && i < steps->beside_count; i++) {
+		const struct dw_beside *beside = &steps->besides[i];
+
+		if (strcmp(beside->name, DW_STEPS_SUMMED) == 0)
+			continue; /* the sentence counts them as steps */
+		if (strcmp(beside->name, "other") == 0 ||
+		    (double)beside->ns < BESIDE_SHARE * (double)steps->wall_ns)
+			other_ns += beside->ns;
+		else
+			sorted[count++] = *beside;
+	}
+	if (sorted && (double)other_ns >= BESIDE_SHARE * (double)steps->wall_ns && other_ns)
+		sorted[count++] = (struct dw_beside){ "other", other_ns, 1 };
+	if (count)
+		qsort(sorted, count, sizeof *sorted, overview_compare_besides);
+	for (size_t i = 0; i < count && used < size; i++) {
+		char phrase[96];
+
+		overview_write_beside(phrase, sizeof phrase, sorted[i].name, sorted[i].ns);
+		used += (size_t)snprintf(to + used, size - used, "%s%s",
+		                         i == 0           ? "; outside them "
+		                         : i + 1 == count ? " and "
+		                                          : ", ",
+		                         phrase);
+	}
+	free(sorted);
+}
+
+/* Then a verdict says so. */
+static bool overview_is_oversubscribed(const struct dw_overview *overview)
+{
+	for (size_t i = 0; i < overview->verdicts.fired; i++)
+		if (strcmp(overview->verdicts.at[i].rule->id, "oversubscribed") == 0)
+			return true;
+	return false;
+}
+
+/* The kernel cannot say which thread a hypervisor stopped, so that this is of the whole machine. */
+static void overview_head_stolen(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_fact *stolen = overview->facts ? &overview->facts->at[DW_FACT_CPU_STOLEN] : NULL;
+
+	if (stolen && stolen->measured && stolen->value >= STOLEN_SHARE)
+		dw_table_head(table, "The hypervisor of this virtual machine ran others for %.0f%% of the time for which the "
+		                     "CPUs had work: times are longer by that.", stolen->value * 100);
+}
+
+/* Comes first: if other programs used the CPU, all times below include waiting for them. */
+static void overview_head_delay(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_source *source = overview->source;
+	const struct dw_fact *delay = overview->facts ? &overview->facts->at[DW_FACT_CPU_DELAY] : NULL;
+	size_t threads = 0;
+	long cpus = 0;
+
+	if (delay && delay->measured) {
+		if (delay->value >= DELAY_SHARE && !overview_is_oversubscribed(overview))
+			dw_table_head(table, "The steps' thread waited for a CPU for %.0f%% of its time: other "
+			                     "programs or threads had it. Times are not this thread's alone.",
+			              delay->value * 100);
+		return;
+	}
+	if (overview->delay_share < DELAY_SHARE)
+		return;
+	for (size_t i = 0; i < source->thread_count; i++)
+		threads += !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_CPUS_ALLOWED) == 0 ||
+		    (!cpus && strcmp(source->metas[i].key, "host.cpus") == 0))
+			cpus = strtol(source->metas[i].value, NULL, 10);
+	if (cpus > 0 && threads > (size_t)cpus)
+		dw_table_head(table,
+		              "The main thread waited for a CPU for %.0f%% of the run: other programs or "
+		                     "the program's own %zu threads had the %ld CPU%s.",
+		              overview->delay_share * 100, threads, cpus, cpus == 1 ? "" : "s");
+	else
+		dw_table_head(table, "Other programs had the CPU for %.0f%% of the run: times are not this "
+		                     "program's alone.", overview->delay_share * 100);
+}
+
+static void overview_head_steps(struct dwell_table *table, const struct dw_overview *overview)
+{
+	char besides[512];
+
+	overview_head_besides(overview->steps, besides, sizeof besides);
+	dw_view_head_steps(table, overview->steps, besides);
+}
+
+static bool overview_is_python(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].flags & DW_PROCESS_PYTHON)
+			return true;
+	return false;
+}
+
+/* The functions probe was called, and functions were not to be recorded. */
+static bool overview_has_functions(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_FUNCTIONS) == 0)
+			return true;
+	return false;
+}
+
+static void overview_head_run(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_flat *flat = overview->flat;
+
+	if (!flat->records && overview->source->files[0].waits) {
+		dw_table_head(table, "Nothing was recorded: it was to follow the program's steps, and the "
+		                     "program marked none.");
+		dw_table_head(table,
+		              "  -> mark each iteration with %s, or record without --steps and --schedule",
+		              overview_is_python(overview->source) ? "dwell.step()"
+		       : "DWELL_STEP() or dwell_step()");
+		return;
+	}
+	if (!flat->records) {
+		dw_table_head(table, "Nothing was recorded.");
+		if (overview_has_functions(overview->source)) {
+			dw_table_head(table,
+			              "  -> the program was compiled with -finstrument-functions: record its "
+			                     "functions with 'dwell run --functions'");
+			return;
+		}
+		dw_table_head(table, "  -> a program says what it does with the probes of "
+		                     "<dwell/probe.h>, or through a library that has them");
+		return;
+	}
+	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",
+	              dw_text_ns((double)overview->wall_ns, " ").at,
+	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
+	dw_table_head(table, "  -> %s shows what a step takes",
+	              overview->source->files[0].foreign
+	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
+	              : overview_is_python(overview->source)
+	                  ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
+	                  : "DWELL_STEP() around an iteration");
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* The framework's probe records which device it uses; see "facts" in doc/format.md. */
+bool dw_overview_device_unseen(const struct dw_overview *overview)
+{
+	bool used = false;
+
+	for (size_t i = 0; i < overview->source->meta_count; i++)
+		used |= strcmp(overview->source->metas[i].key, DW_KEY_TORCH_DEVICE) == 0;
+	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
+}
+
+static void overview_head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
+{
+	if (dw_overview_device_unseen(overview))
+		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
+	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
+}
+
+/* ---- the last sentences ----------------------------------------------------------------- */
+
+static const struct dw_step *overview_slowest_step(const struct dw_steps *steps)
+{
+	const struct dw_step *slowest = NULL;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct dw_step *step = &steps->steps[i];
+
+		if (!step->open &&
+		    (!slowest || step->end_ns - step->start_ns > slowest->end_ns - slowest->start_ns))
+			slowest = step;
+	}
+	return slowest;
+}
+
+static void overview_note_slowest(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_steps *steps = overview->steps;
+	const struct dw_step *step = overview_slowest_step(steps);
+	double ns = step ? (double)(step->end_ns - step->start_ns) : 0;
+	double ratio = steps->p50_ns ? ns / (double)steps->p50_ns : 0;
+
+	if (!step || steps->count < 2 || ratio < SLOW_RATIO)
+		return;
+	if (step->slow_symbol != DW_NO_INDEX)
+		dw_table_note(table, "Slowest: step %llu took %s, %s longer than usual in %s "
+		                     "(dwell report --view steps).",
+		              (unsigned long long)step->number, dw_text_ns(ns, " ").at,
+		              dw_text_ns((double)step->slow_extra_ns, " ").at,
+		              overview->symbols[step->slow_symbol].name);
+	else
+		dw_table_note(table, "Slowest: step %llu took %s, %.1f times the median "
+		                     "(dwell report --view steps).",
+		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
+}
+
+static void overview_note_losses(struct dwell_table *table, const struct dw_overview *overview)
+{
+	static const char *const whys[] = {
+#define X(name, label, text) text,
+		DW_LOSS_CAUSES(X)
+#undef X
+	};
+	double coverage = dw_model_coverage(overview->model);
+	char cost[80] = "";
+	bool any = false;
+
+	for (size_t i = 0; i < DW_LOSS_SLOTS; i++) {
+		if (!overview->source->lost[i])
+			continue;
+		any = true;
+		dw_table_note(table, "Lost: %s record%s: %s.",
+		              dw_text_count((int64_t)overview->source->lost[i]).at,
+		              dw_text_plural(overview->source->lost[i]),
+		              i < DW_LOSS_COUNT ? whys[i] : "a cause that this version does not know");
+	}
+	for (size_t i = 0; i < overview->source->file_count; i++) {
+		uint64_t missing = overview->source->files[i].missing_bytes;
+
+		if (!missing || overview->source->live)
+			continue;
+		any = true;
+		dw_table_note(table, "Lost: the last %s of the file; this is a truncated copy.",
+		              dw_text_bytes((double)missing, " ").at);
+	}
+	if (coverage < 0.9995)
+		dw_table_note(table, "Recorded: %s of this time.", dw_text_percent(coverage).at);
+	if (isfinite(overview->cost_share) && overview->cost_share < 0.0005)
+		snprintf(cost, sizeof cost, "Profiling cost less than 0.1%% of %s.",
+		         overview->steps ? "a step" : "the run");
+	else if (isfinite(overview->cost_share) && overview->steps)
+		snprintf(cost, sizeof cost, "Profiling cost about %s of a step (%.1f%%).",
+		         dw_text_ns(overview->cost_ns, " ").at, overview->cost_share * 100);
+	else if (isfinite(overview->cost_share))
+		snprintf(cost, sizeof cost, "Profiling cost about %.1f%% of the run.",
+		         overview->cost_share * 100);
+	if (any && *cost)
+		dw_table_note(table, "%s", cost);
+	else if (!any)
+		dw_table_note(table, "Lost: nothing.%s%s", *cost ? " " : "", cost);
+}
+
+/* Notes how the program ended, if `dwell run` recorded it. */
+static void overview_note_end(struct dwell_table *table, const struct dw_overview *overview)
+{
+	for (size_t i = 0; i < overview->source->meta_count; i++) {
+		const struct dw_source_meta *meta = &overview->source->metas[i];
+		int number;
+
+		if (strcmp(meta->key, DW_KEY_STATUS) == 0 &&
+		    sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
+			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.",
+			              number,
+			              number > 0 && number < 65 ? strsignal(number) : "?",
+			              dw_text_count((int64_t)overview->flat->open).at,
+			              overview->flat->open == 1 ? " was" : "s were");
+	}
+}
+
+/* Names further views, only those that have something to show for this trace. */
+static void overview_note_more(struct dwell_table *table, const struct dw_overview *overview)
+{
+	uint32_t categories = dw_model_categories(overview->model);
+	char *names = NULL;
+
+	for (size_t i = 0; dw_view_at(i); i++) {
+		const struct dw_view *view = dw_view_at(i);
+
+		if (strcmp(view->name, "overview") == 0 || strcmp(view->name, "facts") == 0 ||
+		    (view->needs_steps && !overview->steps) ||
+		    (view->needs_ranks && !dw_view_has_ranks(dw_model_source(overview->model))) ||
+		    (view->needs_device && !dw_model_source(overview->model)->events_count) ||
+		    (view->categories && !(categories & view->categories)) ||
+		    (strcmp(view->name, "flops") == 0 && !overview->has_shapes))
+			continue;
+		names = names ? dw_arena_printf(&table->arena, "%s|%s", names, view->name)
+		              : dw_arena_printf(&table->arena, "%s", view->name);
+		table->failed |= !names;
+		if (!names)
+			return;
+	}
+	if (names && overview->flat->records)
+		dw_table_note(table, "More: dwell report --view %s", names);
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static const struct dw_column run_columns[] = {
+	DW_COLUMN("wall_ns", "wall", NS, INT),
+	DW_COLUMN("records", "records", COUNT, INT),
+	DW_COLUMN("ranges", "ranges", COUNT, INT),
+	DW_COLUMN("cost_share", "profiling", RATIO, REAL),
+	DW_COLUMN("steps", "steps", COUNT, INT),
+	DW_COLUMN("steps_recorded", "steps recorded", COUNT, INT),
+	DW_COLUMN("steps_ns", "in steps", NS, INT),
+	DW_COLUMN("mean_ns", "mean", NS, INT),
+	DW_COLUMN("p50_ns", "p50", NS, INT),
+	DW_COLUMN("p95_ns", "p95", NS, INT),
+	DW_COLUMN("p99_ns", "p99", NS, INT),
+	DW_COLUMN("slowest_step", "slowest step", NONE, INT),
+	DW_COLUMN("slowest_ns", "slowest", NS, INT),
+	DW_COLUMN("verdict", "verdict", NONE, TEXT),
+	DW_COLUMN("verdict_share", "its share", RATIO, REAL),
+};
+
+/* For JSON and CSV; in text the sentences above the tables contain these figures. */
+static struct dwell_table *overview_run_table(const struct dw_overview *overview,
+                                              struct dwell_error *error)
+{
+	const struct dw_steps *steps = overview->steps;
+	struct dwell_table *table = dw_view_table("overview", run_columns,
+	                                       sizeof run_columns / sizeof *run_columns, error);
+	const struct dw_step *slowest;
+	struct dw_cell *row;
+
+	if (!table)
+		return NULL;
+	table->part = "run";
+	table->heads_only = true;
+	row = dw_table_row(table, 0);
+	dw_cell_int(&row[0], (int64_t)overview->wall_ns);
+	dw_cell_int(&row[1], (int64_t)overview->flat->records);
+	dw_cell_int(&row[2], (int64_t)overview->flat->ranges);
+	dw_cell_real(&row[3], overview->cost_share);
+	if (!steps)
+		return table;
+	slowest = overview_slowest_step(steps);
+	const uint64_t values[] = { steps->count + steps->summed_count, steps->recorded_count,
+		steps->steps_ns + steps->summed_ns, steps->mean_ns, steps->p50_ns, steps->p95_ns,
+		steps->p99_ns };
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		dw_cell_int(&row[4 + i], (int64_t)values[i]);
+	if (slowest) {
+		dw_cell_int(&row[11], (int64_t)slowest->number);
+		dw_cell_int(&row[12], (int64_t)(slowest->end_ns - slowest->start_ns));
+	}
+	if (overview->verdicts.fired) {
+		dw_cell_text(table, &row[13], overview->verdicts.at[0].rule->id);
+		dw_cell_real(&row[14], overview->verdicts.at[0].share.value);
+	}
+	return table;
+}
+
+/* Returns the share of the run in which the main thread was ready to run and had no CPU. */
+static double overview_delay_share(const struct dw_source *source)
+{
+	double delay_ns = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_DELAY_NS) == 0)
+			delay_ns = strtod(source->metas[i].value, NULL);
+	return source->end_ns ? fmin(1, delay_ns / (double)source->end_ns) : 0;
+}
+
+/* Returns the wall time. If records are missing at the end of a process, the process may have
+ * continued; then the wall time includes the interval of the missing records. */
+static uint64_t overview_wall_ns(struct dw_model *model, uint64_t recorded_ns,
+                                 struct dwell_error *error)
+{
+	const struct dw_source *source = dw_model_source(model);
+	const struct dw_threads *threads = dw_model_threads(model, error);
+	uint64_t start_ns = UINT64_MAX, end_ns = 0;
+
+	for (size_t i = 0; i < source->process_count; i++)
+		if (!(source->processes[i].flags & DW_PROCESS_RUNNER) &&
+		    source->processes[i].start_ns < start_ns)
+			start_ns = source->processes[i].start_ns;
+	for (uint32_t p = 0; threads && !dw_model_is_partial(model) && p < source->process_count; p++) {
+		const struct dw_interval *at = threads->process_missing[p];
+
+		for (; at->start_ticks != UINT64_MAX; at++)
+			if (dw_source_ns(&source->files[source->processes[p].file].clock,
+			                 at->end_ticks) > end_ns)
+				end_ns = dw_source_ns(&source->files[source->processes[p].file].clock,
+				                      at->end_ticks);
+	}
+	return end_ns > start_ns && end_ns - start_ns > recorded_ns ? end_ns - start_ns : recorded_ns;
+}
+
+static bool overview_has_shapes(const struct dw_model *model, const struct dw_symbol *symbols)
+{
+	size_t count;
+
+	dw_model_symbols((struct dw_model *)(uintptr_t)model, &count);
+	for (size_t i = 0; i < count; i++)
+		if (symbols[i].category == DWELL_CATEGORY_OPERATOR && symbols[i].shapes)
+			return true;
+	return false;
+}
+
+static bool overview_has_calls(const struct dw_overview *overview)
+{
+	size_t count;
+
+	dw_model_symbols(overview->model, &count);
+	for (size_t i = 0; i < count; i++)
+		if (overview->symbols[i].category == DWELL_CATEGORY_FUNCTION)
+			return true;
+	return false;
+}
+
+/* Creates the models of the counted steps, and all profiles by name in one pass: that of the loop
+ * too, which facts need if functions were recorded. */
+static int overview_look_inside(struct dw_overview *overview, struct dwell_error *error)
+{
+	struct dw_model *models[DW_JOINT_MOST] = { overview->model };
+	const struct dw_step_outline *steps = NULL;
+	unsigned count = 1;
+
+	if (overview->source->step_count) {
+		steps = dw_model_step_outline(overview->model, error);
+		if (!steps)
+			return -1;
+	}
+	if (steps && steps->count) {
+		overview->inside = dw_view_inside(overview->model, DW_VIEW_STEP_THREADS, error);
+		overview->inside_all = dw_view_inside(overview->model, DW_VIEW_ALL_THREADS, error);
+		if (!overview->inside || !overview->inside_all)
+			return -1;
+		models[count++] = overview->inside;
+		models[count++] = overview->inside_all;
+	}
+	if (steps && steps->count && overview_has_calls(overview) &&
+	    !dw_model_is_partial(overview->model)) {
+		models[count] = dw_facts_loop_model(overview->model, steps->loop_start_ns,
+		                                    steps->loop_end_ns, error);
+		if (!models[count++])
+			return -1;
+	}
+	return dw_model_compute_together(models, count, true, error);
+}
+
+static int overview_prepare(struct dw_overview *overview, struct dw_model *model,
+                            struct dwell_error *error)
+{
+	overview->model = model;
+	overview->source = dw_model_source(model);
+	overview->symbols = dw_model_symbols(model, NULL);
+	overview->has_shapes = overview_has_shapes(model, overview->symbols);
+	overview->delay_share = overview_delay_share(overview->source);
+	if (overview_look_inside(overview, error))
+		return -1;
+	overview->flat = dw_model_flat(model, UINT32_MAX, error);
+	if (!overview->flat)
+		return -1;
+	overview->wall_ns = overview_wall_ns(model, overview->flat->wall_ns, error);
+	if (overview->source->step_count) {
+		overview->steps = dw_model_steps(model, error);
+		if (!overview->steps)
+			return -1;
+		if (!overview->steps->count) /* none in this scope */
+			overview->steps = NULL;
+	}
+	if (overview->steps) {
+		overview->facts = dw_facts(model, error);
+		if (!overview->facts ||
+		    dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
+			return -1;
+	}
+	dw_overview_cost(overview, error);
+	return 0;
+}
+
+static struct dwell_table *overview_append(struct dwell_table *last, struct dwell_table *part)
+{
+	last->next = part;
+	return part ? part : last;
+}
+
+static struct dwell_table *overview_view(struct dw_model *model,
+                                         const struct dwell_view_options *options,
+                                         struct dwell_error *error)
+{
+	struct dw_overview overview = { .cost_share = NAN };
+	struct dwell_table *table = NULL, *last;
+
+	if (overview_prepare(&overview, model, error) == 0)
+		table = overview_run_table(&overview, error);
+	if (table) {
+		last = table;
+		overview_head_delay(table, &overview);
+		overview_head_stolen(table, &overview);
+		dw_view_head_step_on(table, overview.source);
+		if (overview.steps) {
+			overview_head_steps(table, &overview);
+			overview_head_verdicts(table, &overview);
+			if (overview.steps->recorded_count)
+				last = overview_append(last, dw_overview_breakdown(&overview, error));
+			last = overview_append(last, dw_overview_device(&overview, error));
+		} else {
+			overview_head_run(table, &overview);
+			last = overview_append(last, dw_overview_wall(&overview, error));
+		}
+		last = overview_append(last, dw_overview_names(&overview, error));
+		if (overview.steps)
+			overview_note_slowest(last, &overview);
+		overview_note_end(last, &overview);
+		overview_note_losses(last, &overview);
+		overview_note_more(last, &overview);
+	}
+	dw_arena_reset(&overview.texts);
+	return table;
+}
+
+const struct dw_view dw_view_overview = {
+	.name = "overview",
+	.question = "where does the time go?",
+	.run = overview_view,
+	.limit = 10,
+};

@@ -1,0 +1,75 @@
+/*
+ * Views: each answers one question about a model with a table.
+ *
+ * A view is a file NAME.c, which defines dw_view_NAME, and a line in views.def. It asks the model
+ * for the products it needs and fills tables; it knows no format and no terminal. An answer of
+ * several parts is a chain of tables. doc/adding.md shows a whole one.
+ *
+ * registry.c finds views by name. run.c drives a view: it checks that the trace holds what the
+ * view needs, sorts and cuts the rows, and states scope, coverage and losses. The facade
+ * (src/interfaces/trace) and the command call both. common.h is for the views themselves.
+ */
+#ifndef DW_VIEWS_VIEWS_H
+#define DW_VIEWS_VIEWS_H
+
+#include "dwell/trace.h"
+#include "model/model.h"
+#include "table/table.h"
+
+/* The options of view_options.def as bits, by field. */
+enum dw_view_option {
+#define OPTION(scope, kind, field, name, letter, argument, choices, help) DW_VIEW_OPTION_##field,
+#include "views/view_options.def"
+#undef OPTION
+	DW_VIEW_OPTION_COUNT
+};
+#define DW_VIEW_TAKES(field) (UINT64_C(1) << DW_VIEW_OPTION_##field)
+/* The options that the caller has given. */
+uint64_t dw_view_options_given(const struct dwell_view_options *options);
+/* The options that layouts refuse. */
+uint64_t dw_view_options_for_views(void);
+/* The name of the first of some options, without "--"; NULL: none. */
+const char *dw_view_option_name(uint64_t options);
+
+struct dw_view {
+	const char *name;
+	const char *question; /* the question that it answers, for `dwell report --help` */
+	/* Returns NULL with `error`; if `error` is not set, memory is out. `options` is never NULL. */
+	struct dwell_table *(*run)(struct dw_model *model, const struct dwell_view_options *options,
+	                           struct dwell_error *error);
+	/* Options that it takes besides those that the driver handles for all views: DW_VIEW_TAKES(). */
+	uint64_t takes;
+	/* The columns for --name and --min-duration: a text, and a time in ns. NULL: the view has no such
+	 * column and refuses the option. Of an answer in several tables, those without the column have no
+	 * rows then. */
+	const char *row_name, *row_ns;
+	size_t limit;         /* rows to show if the caller sets no limit; SIZE_MAX: all */
+	/* The trace must contain ranges of at least one of these categories (0: no condition). */
+	uint32_t categories;
+	bool needs_steps;
+	bool needs_ranks; /* steps of several processes */
+	bool needs_device; /* events of devices */
+	/* For the error "FILE has no NEEDS: REMEDY". */
+	const char *needs;
+	const char *remedy;
+};
+
+/* Returns the view at `index` in the order of views.def, or NULL after the last. */
+const struct dw_view *dw_view_at(size_t index);
+/* Returns NULL if there is no such view; `error` names the most similar one. */
+const struct dw_view *dw_view_find(const char *name, struct dwell_error *error);
+
+/* Runs a view. The table is sorted, cut to the limit, and states its scope, coverage and losses.
+ * The caller destroys it. */
+int dw_view_run(const struct dw_view *view, struct dw_model *model,
+                const struct dwell_view_options *options, struct dwell_table **table,
+                struct dwell_error *error);
+
+/* Writes a warning about a --step-on that made no step; returns false if no warning is needed. */
+bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);
+
+#define VIEW(name) extern const struct dw_view dw_view_##name;
+#include "views/views.def"
+#undef VIEW
+
+#endif
