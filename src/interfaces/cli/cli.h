@@ -67,6 +67,7 @@ enum dw_option_id {
 	DW_OPTION_EVERY,
 	DW_OPTION_LAST,
 	DW_OPTION_ONCE,
+	DW_OPTION_ALL,
 	DW_OPTION_HELP,
 	DW_OPTION_VERSION,
 };
@@ -163,6 +164,7 @@ int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_top(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
 /* `dwell COMMAND...`: runs the command, then prints the overview. */

@@ -225,6 +225,16 @@ static const struct dw_option top_options[] = {
 	HELP,
 };
 
+static const struct dw_option stacks_options[] = {
+	{ DW_OPTION_ALL, "all",
+	  .help = "print also frames of the interpreter between frames of Python, and of the start of threads" },
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
+	  .help = "how to print the stacks (default text); csv and json have a row for each frame",
+	  .choices = "@renderers" },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
+	HELP,
+};
+
 static const struct dw_option serve_options[] = {
 	{ DW_OPTION_PORT, "port", 'p', "PORT",
 	  .help = "listen at this port; 0 means any free port (default 9001)" },
@@ -270,6 +280,8 @@ const struct dw_verb dw_verbs[] = {
 	  dw_cmd_query },
 	{ "top", "show what a running program does, in a terminal", "[TRACE|PID]", OPTIONS(top_options),
 	  dw_cmd_top },
+	{ "stacks", "print the stacks of all threads of a running program, also without a trace", "PID",
+	  OPTIONS(stacks_options), dw_cmd_stacks },
 	{ "view", "show a trace in a browser, also while it is being written", "[TRACE...]",
 	  OPTIONS(view_options), dw_cmd_view },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),

@@ -137,3 +137,21 @@ int dw_top_find(uint32_t pid, char *path, size_t size, struct dwell_error *error
 	free(find.pids);
 	return code;
 }
+
+int dw_top_find_processes(uint32_t pid, uint32_t **pids, size_t *count, struct dwell_error *error)
+{
+	struct find find = { 0 };
+	bool good = find_add(&find, pid);
+
+	for (size_t from = 0; good && from < find.count;) {
+		size_t to = find.count;
+
+		good = find_children(&find, from);
+		from = to;
+	}
+	if (!good)
+		free(find.pids);
+	*pids = good ? find.pids : NULL;
+	*count = good ? find.count : 0;
+	return good ? 0 : dw_error_set(error, DWELL_E_NOMEM, "out of memory");
+}

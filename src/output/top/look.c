@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "facts/facts.h"
+#include "model/core/open.h"
 #include "top/top.h"
 #include "top/use.h"
 
@@ -254,40 +255,14 @@ static int look_parts(struct look *at, struct dw_model *within, struct dwell_err
 
 /* ---- where it is, if nothing is recorded ---------------------------------------------------------- */
 
-struct look_open {
-	const struct dw_symbol *symbols;
-	uint32_t thread;
-	size_t count;
-	struct { uint64_t start_ns; uint32_t symbol; } at[LOOK_OPEN];
-};
-
-/* Open ranges are reported in no order: the longest open one is the outermost. */
-static int look_see(void *context, const struct dw_event *event)
-{
-	struct look_open *open = context;
-	size_t at = open->count;
-
-	if (event->thread != open->thread || event->type != DW_EVENT_RANGE || !event->open)
-		return 0;
-	if (open->count == LOOK_OPEN)
-		at--; /* the innermost one gives way */
-	else
-		open->count++;
-	for (; at && open->at[at - 1].start_ns > event->start_ns; at--)
-		open->at[at] = open->at[at - 1];
-	open->at[at].start_ns = event->start_ns;
-	open->at[at].symbol = event->symbol;
-	return 0;
-}
-
 /* Walks the whole trace, so it is done once for a silence. */
 static int look_inside(struct look *at, uint32_t thread, struct dwell_error *error)
 {
-	struct look_open open = { .thread = thread };
 	const struct dw_top_look *before = at->before;
 	struct dw_top_look *look = at->look;
+	struct dw_open_range *open = NULL;
 	struct dw_model *model;
-	size_t used = 0;
+	size_t used = 0, count = 0, shown = 0;
 	int code;
 
 	if (!look->live || look->silent_ns < LOOK_SILENT_NS)
@@ -299,11 +274,12 @@ static int look_inside(struct look *at, uint32_t thread, struct dwell_error *err
 	code = dw_model_create(&model, at->source, NULL, error);
 	if (code)
 		return code;
-	open.symbols = dw_model_symbols(model, NULL);
-	code = dw_model_events_of(model, DW_EVENTS_OF_THREADS, look_see, &open, error);
-	for (size_t i = 0; !code && i < open.count && used < sizeof look->inside; i++)
-		used += (size_t)snprintf(look->inside + used, sizeof look->inside - used, "%s%s",
-		                         i ? " > " : "", open.symbols[open.at[i].symbol].name);
+	code = dw_model_open_ranges(model, &open, &count, error);
+	for (size_t i = 0; i < count && shown < LOOK_OPEN && used < sizeof look->inside; i++)
+		if (open[i].thread == thread)
+			used += (size_t)snprintf(look->inside + used, sizeof look->inside - used, "%s%s", shown++ ? " > " : "",
+			                         dw_model_symbols(model, NULL)[open[i].symbol].name);
+	free(open);
 	dw_model_destroy(model);
 	return code;
 }

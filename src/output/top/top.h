@@ -1,9 +1,10 @@
 /*
- * What `dwell top` shows: a state of a running program, and how it looks on a terminal.
+ * What `dwell top` and `dwell stacks` show: a state of a running program, and how it looks on a terminal.
  *
  *   find    the trace that a process writes
  *   look    one state of the trace: figures of its last seconds, and a view of them
  *   screen  a state as lines of a given width and height; the only part that knows the layout
+ *   stacks  the stacks of all threads of a process, as text or as a table
  *
  * The terminal itself and the loop are in src/interfaces/cli. Every look reads the trace anew, within the time
  * of its window. The profiled program does nothing for it and does not notice it.
@@ -20,6 +21,8 @@
 /* The path of the trace that the process or one of its descendants writes. Errors:
  * DWELL_E_NO_DATA, DWELL_E_IO; the message says what to do. */
 int dw_top_find(uint32_t pid, char *path, size_t size, struct dwell_error *error);
+/* The process and all its descendants, parents first. The caller frees the array. */
+int dw_top_find_processes(uint32_t pid, uint32_t **pids, size_t *count, struct dwell_error *error);
 
 /* ---- look ---------------------------------------------------------------------------------- */
 

@@ -1,0 +1,54 @@
+/* Collects the ranges without an end. Of one thread the longest open range is the outermost. */
+#include "model/core/open.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "model/core/events.h"
+
+struct open_list {
+	struct dw_open_range *ranges;
+	size_t count, capacity;
+};
+
+static int open_take(void *context, const struct dw_event *event)
+{
+	struct open_list *list = context;
+	struct dw_open_range *range;
+
+	if (event->type != DW_EVENT_RANGE || !event->open)
+		return 0;
+	range = DW_GROW(&list->ranges, &list->capacity, list->count);
+	if (!range)
+		return DWELL_E_NOMEM;
+	*range = (struct dw_open_range){ event->thread, event->symbol, event->start_ns };
+	list->count++;
+	return 0;
+}
+
+static int open_compare(const void *left, const void *right)
+{
+	const struct dw_open_range *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+int dw_model_open_ranges(struct dw_model *model, struct dw_open_range **ranges, size_t *count,
+                         struct dwell_error *error)
+{
+	struct open_list list = { 0 };
+	int code = dw_model_events_of(model, DW_EVENTS_OF_THREADS, open_take, &list, error);
+
+	if (code == DWELL_E_NOMEM)
+		dw_error_set(error, code, "out of memory while looking for open ranges");
+	if (!code && list.count)
+		qsort(list.ranges, list.count, sizeof *list.ranges, open_compare);
+	if (code)
+		free(list.ranges);
+	*ranges = code ? NULL : list.ranges;
+	*count = code ? 0 : list.count;
+	return code;
+}

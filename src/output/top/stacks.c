@@ -1,0 +1,307 @@
+/* Stacks as text for people, where equal ones are printed once, and as a table with a row a frame. */
+#include "top/stacks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "base/text.h"
+#include "model/core/open.h"
+#include "read/source.h"
+
+/* ---- where a thread is in the trace ------------------------------------------------------------- */
+
+static struct dw_top_inside *stacks_inside_of(struct dw_top_insides *insides, const struct dw_source *source, uint32_t thread)
+{
+	uint32_t tid = source->threads[thread].tid, pid = source->processes[source->threads[thread].process].pid;
+	struct dw_top_inside *inside;
+
+	for (size_t i = 0; i < insides->count; i++)
+		if (insides->threads[i].tid == tid)
+			return &insides->threads[i];
+	inside = DW_GROW(&insides->threads, &insides->capacity, insides->count);
+	if (inside) {
+		inside->pid = pid;
+		inside->tid = tid;
+		insides->count++;
+	}
+	return inside;
+}
+
+static void stacks_put_inside(struct dw_top_inside *inside, const char *what)
+{
+	size_t used = strlen(inside->text);
+
+	snprintf(inside->text + used, sizeof inside->text - used, "%s%s", used ? " > " : "", what);
+}
+
+int dw_top_insides_read(struct dw_top_insides *insides, const char *trace, struct dwell_error *error)
+{
+	struct dw_source *source;
+	struct dw_model *model = NULL;
+	struct dw_open_range *open = NULL;
+	size_t count = 0;
+	int code = dw_source_open(&source, &trace, 1, error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; !code && i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+		struct dw_top_inside *inside = step->open ? stacks_inside_of(insides, source, step->thread) : NULL;
+		char text[40];
+
+		snprintf(text, sizeof text, "step %" PRIu64, step->number);
+		if (inside)
+			stacks_put_inside(inside, text);
+		else if (step->open)
+			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory");
+	}
+	if (!code)
+		code = dw_model_create(&model, source, NULL, error);
+	if (!code)
+		code = dw_model_open_ranges(model, &open, &count, error);
+	for (size_t i = 0; !code && i < count; i++) {
+		struct dw_top_inside *inside = stacks_inside_of(insides, source, open[i].thread);
+
+		if (inside)
+			stacks_put_inside(inside, dw_model_symbols(model, NULL)[open[i].symbol].name);
+		else
+			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory");
+	}
+	free(open);
+	if (model)
+		dw_model_destroy(model);
+	dw_source_close(source);
+	return code;
+}
+
+void dw_top_insides_reset(struct dw_top_insides *insides)
+{
+	free(insides->threads);
+	*insides = (struct dw_top_insides){ 0 };
+}
+
+static const char *stacks_find_inside(const struct dw_top_insides *insides, uint32_t tid)
+{
+	for (size_t i = 0; i < insides->count; i++)
+		if (insides->threads[i].tid == tid)
+			return insides->threads[i].text;
+	return "";
+}
+
+/* ---- text --------------------------------------------------------------------------------------- */
+
+/* Frames before main() and before a thread's function. */
+static bool stacks_is_start(const struct dw_process_frame *frame)
+{
+	static const char *const starts[] = { "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "__clone3",
+		"clone3", "clone", "__clone" };
+	size_t length = strcspn(frame->function, "@");
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (strlen(starts[i]) == length && strncmp(frame->function, starts[i], length) == 0)
+			return true;
+	return false;
+}
+
+static bool stacks_are_equal(const struct dw_top_insides *insides, const struct dw_process_thread *a,
+                             const struct dw_process_thread *b)
+{
+	if (a->count != b->count || a->holder != b->holder || a->waits != b->waits || a->problem != b->problem ||
+	    strcmp(stacks_find_inside(insides, a->tid), stacks_find_inside(insides, b->tid)) != 0)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->frames[i].function, b->frames[i].function) != 0 || a->frames[i].line != b->frames[i].line)
+			return false;
+	return true;
+}
+
+/* The last two parts of a path of Python, the last one of others: "torch/nn/linear.py" is long enough. */
+static const char *stacks_shorten(const char *path, unsigned parts)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path && (at[-1] != '/' || --parts))
+		at--;
+	return at;
+}
+
+/* Cuts the version of a symbol, and the parameters of a function of C++: "Engine::execute(int) const" becomes
+ * "Engine::execute". */
+static void stacks_shorten_name(char *name)
+{
+	char *end = strrchr(name, ')');
+	int depth = 0;
+
+	if (!end) {
+		name[strcspn(name, "@")] = '\0';
+		return;
+	}
+	for (char *at = end; at > name; at--) {
+		depth += (*at == ')') - (*at == '(');
+		if (!depth) {
+			*at = '\0';
+			return;
+		}
+	}
+}
+
+static void stacks_print_frame(const struct dw_process_frame *frame, FILE *file)
+{
+	char function[400], place[300] = "";
+
+	snprintf(function, sizeof function, "%s", frame->function);
+	if (frame->module)
+		stacks_shorten_name(function);
+	dw_text_disarm(function, false);
+	if (frame->file && frame->line)
+		snprintf(place, sizeof place, "%s:%d", stacks_shorten(frame->file, frame->module ? 1 : 2), frame->line);
+	else if (frame->file)
+		snprintf(place, sizeof place, "%s", stacks_shorten(frame->file, frame->module ? 1 : 2));
+	else if (frame->module)
+		snprintf(place, sizeof place, "%s", frame->module);
+	dw_text_disarm(place, false);
+	fprintf(file, "    %-40s %s%s\n", function, place, frame->inlined ? " (inlined)" : "");
+}
+
+static void stacks_print_state(const struct dw_process_thread *thread, bool many, const char *inside, FILE *file)
+{
+	if (thread->holder)
+		fprintf(file, " wait%s for a lock that thread %u holds", many ? "" : "s", thread->holder);
+	else if (thread->waits)
+		fprintf(file, " wait%s for %s", many ? "" : "s", thread->waits);
+	else
+		fprintf(file, " %s", thread->state == 'R' ? (many ? "run" : "runs") : thread->state == 'D' ? (many ? "wait for a disk" : "waits for a disk")
+		              : thread->state == 'T' || thread->state == 't' ? (many ? "are stopped" : "is stopped") : thread->state == 'Z' ? (many ? "have ended" : "has ended")
+		              : many ? "sleep" : "sleeps");
+	if (*inside)
+		fprintf(file, ", in %s", inside);
+	fputc('\n', file);
+}
+
+static void stacks_print_thread(const struct dw_process *process, const struct dw_top_insides *insides, size_t at, bool all,
+                                bool *printed, FILE *file)
+{
+	const struct dw_process_thread *thread = &process->threads[at];
+	size_t same = 0, left_out = 0;
+
+	for (size_t i = at; i < process->count; i++)
+		same += stacks_are_equal(insides, thread, &process->threads[i]);
+	fprintf(file, "\n%s %u", same > 1 ? "threads" : "thread", thread->tid);
+	for (size_t i = at + 1, listed = 1; same > 1 && i < process->count; i++)
+		if (stacks_are_equal(insides, thread, &process->threads[i])) {
+			if (listed < 8)
+				fprintf(file, ", %u", process->threads[i].tid);
+			else if (listed == 8)
+				fprintf(file, " and %zu more", same - 8);
+			listed++;
+			printed[i] = true;
+		}
+	fprintf(file, " (%s)", thread->name);
+	stacks_print_state(thread, same > 1, stacks_find_inside(insides, thread->tid), file);
+	for (size_t i = 0; i < thread->count; i++) {
+		if (!all && (thread->frames[i].interpreter || stacks_is_start(&thread->frames[i])))
+			left_out++;
+		else
+			stacks_print_frame(&thread->frames[i], file);
+	}
+	if (thread->count && left_out == thread->count)
+		stacks_print_frame(&thread->frames[0], file);
+	if (thread->problem)
+		fprintf(file, "    (%s)\n", thread->problem);
+}
+
+void dw_top_stacks_print(const struct dw_process *process, const struct dw_top_insides *insides, bool all, FILE *file)
+{
+	bool *printed = calloc(process->count + 1, sizeof *printed);
+	char command[300];
+
+	snprintf(command, sizeof command, "%s", process->command);
+	dw_text_disarm(command, false);
+	fprintf(file, "process %u: %s (", process->pid, command);
+	if (process->python)
+		fprintf(file, "Python 3.%u, ", process->python);
+	fprintf(file, "%zu thread%s)\n", process->count, dw_text_plural(process->count));
+	if (process->problem)
+		fprintf(file, "%s\n", process->problem);
+	for (size_t i = 0; printed && i < process->count; i++)
+		if (!printed[i])
+			stacks_print_thread(process, insides, i, all, printed, file);
+	free(printed);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------- */
+
+enum { PROCESS, THREAD, THREAD_NAME, STATE, WAITS, HOLDER, INSIDE, STOPPED, FRAME, FUNCTION, KIND, MODULE, FILE_NAME, LINE };
+static const struct dw_column columns[] = {
+	[PROCESS] = DW_COLUMN("process", "process", NONE, INT),
+	[THREAD] = DW_COLUMN("thread", "thread", NONE, INT),
+	[THREAD_NAME] = DW_COLUMN("thread_name", "name", NONE, TEXT),
+	[STATE] = DW_COLUMN("state", "state", NONE, TEXT),
+	[WAITS] = DW_COLUMN("waits_for", "waits for", NONE, TEXT),
+	[HOLDER] = DW_COLUMN("holder", "lock held by", NONE, INT),
+	[INSIDE] = DW_COLUMN("inside", "in", NONE, TEXT),
+	[STOPPED] = DW_COLUMN("stopped_ns", "stopped for", NS, INT),
+	[FRAME] = DW_COLUMN("frame", "frame", NONE, INT),
+	[FUNCTION] = DW_COLUMN("function", "function", NONE, TEXT),
+	[KIND] = DW_COLUMN("kind", "kind", NONE, TEXT),
+	[MODULE] = DW_COLUMN("module", "module", NONE, TEXT),
+	[FILE_NAME] = DW_COLUMN("file", "file", NONE, TEXT),
+	[LINE] = DW_COLUMN("line", "line", NONE, INT),
+};
+
+struct dwell_table *dw_top_stacks_table(void)
+{
+	return dw_table_create("stacks", columns, sizeof columns / sizeof *columns);
+}
+
+static void stacks_add_thread(struct dwell_table *table, struct dw_cell *row, const struct dw_process *process,
+                              const struct dw_process_thread *thread, const char *inside)
+{
+	char state[2] = { thread->state, '\0' };
+
+	dw_cell_int(&row[PROCESS], process->pid);
+	dw_cell_int(&row[THREAD], thread->tid);
+	dw_cell_text(table, &row[THREAD_NAME], thread->name);
+	dw_cell_text(table, &row[STATE], state);
+	dw_cell_int(&row[STOPPED], (int64_t)thread->stopped_ns);
+	if (thread->waits)
+		dw_cell_text(table, &row[WAITS], thread->waits);
+	if (thread->holder)
+		dw_cell_int(&row[HOLDER], thread->holder);
+	if (*inside)
+		dw_cell_text(table, &row[INSIDE], inside);
+}
+
+void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *process, const struct dw_top_insides *insides)
+{
+	for (size_t i = 0; i < process->count; i++) {
+		const struct dw_process_thread *thread = &process->threads[i];
+		const char *inside = stacks_find_inside(insides, thread->tid);
+
+		if (!thread->count)
+			stacks_add_thread(table, dw_table_row(table, 0), process, thread, inside);
+		for (size_t k = 0; k < thread->count; k++) {
+			const struct dw_process_frame *frame = &thread->frames[k];
+			struct dw_cell *row = dw_table_row(table, 0);
+
+			stacks_add_thread(table, row, process, thread, inside);
+			dw_cell_int(&row[FRAME], (int64_t)k);
+			dw_cell_text(table, &row[FUNCTION], frame->function);
+			dw_cell_text(table, &row[KIND], !frame->module ? "python" : frame->interpreter ? "interpreter"
+			                                : frame->inlined ? "inlined" : "native");
+			if (frame->module)
+				dw_cell_text(table, &row[MODULE], frame->module);
+			if (frame->file)
+				dw_cell_text(table, &row[FILE_NAME], frame->file);
+			if (frame->line)
+				dw_cell_int(&row[LINE], frame->line);
+		}
+		if (thread->problem)
+			dw_table_note(table, "Thread %u: %s.", thread->tid, thread->problem);
+	}
+	if (process->problem)
+		dw_table_note(table, "Process %u: %s.", process->pid, process->problem);
+}

@@ -1,0 +1,61 @@
+/*
+ * The stacks of a process that runs, read from outside: native frames and frames of Python, mixed.
+ *
+ *   snapshot.c  registers and a copy of the stack of one thread
+ *   unwind.c    native frames of a snapshot, with inlined functions, lines and names (elfutils)
+ *   python.c    frames of the interpreter, read from its memory
+ *   stacks.c    all threads; joins both kinds of frames; who holds the lock that a thread waits for
+ *
+ * Nothing is loaded into the process, and nothing in it is written. A thread that is blocked in a
+ * system call is read without stopping it. Any other thread is stopped by ptrace while its
+ * registers and its stack are copied, which takes less than 0.2 ms as a rule.
+ */
+#ifndef DW_PROCESS_PROCESS_H
+#define DW_PROCESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "dwell/dwell.h"
+
+struct dw_process_frame {
+	const char *function;  /* never NULL; an address in hexadecimal if there is no name */
+	const char *module;    /* file name of the program or library; NULL: a frame of Python */
+	const char *file;      /* source file; NULL: not known */
+	int line;              /* 0: not known */
+	uint64_t sp;           /* native: the stack pointer in this function; 0: not known */
+	bool inlined;
+	bool interpreter;      /* code of the interpreter between frames of Python */
+};
+
+struct dw_process_thread {
+	uint32_t tid;
+	char name[16];
+	char state;            /* of /proc/PID/task/TID/stat: R runs, S sleeps, D waits for a disk, T stopped */
+	const char *waits;     /* "a lock", "a timer", "a descriptor"; NULL: it runs, or it is not known */
+	uint32_t holder;       /* tid of the thread that holds the mutex; 0: not known */
+	uint64_t stopped_ns;   /* for how long the thread was stopped; 0: it was not */
+	const char *problem;   /* why the stack is missing or ends early; or NULL */
+	struct dw_process_frame *frames; /* innermost first */
+	size_t count, capacity;
+};
+
+struct dw_process {
+	uint32_t pid;
+	const char *command;   /* its command line */
+	unsigned python;       /* minor version of the interpreter in it; 0: none was found */
+	const char *problem;   /* why frames of Python are missing; or NULL */
+	struct dw_process_thread *threads;
+	size_t count, capacity;
+	struct dw_arena arena;
+};
+
+/* Reads the stacks of all threads of a process. The caller resets `process` with
+ * dw_process_reset(), also after an error. Errors: DWELL_E_NO_DATA if there is no such process,
+ * DWELL_E_IO with a remedy if the kernel does not permit it, DWELL_E_NOMEM. */
+int dw_process_read(struct dw_process *process, uint32_t pid, struct dwell_error *error);
+void dw_process_reset(struct dw_process *process);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * One thread of another process: its registers, and a copy of the newest part of its stack.
+ *
+ * For a blocked thread the kernel publishes the stack pointer and the program counter in
+ * /proc/PID/task/TID/syscall. Most stacks of blocked threads can be unwound from these two alone,
+ * because a function that saves no registers needs no others. So a program that hangs is not
+ * disturbed: a ptrace stop would make epoll_wait() and some other calls return EINTR.
+ */
+#include "process/inside.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define SNAPSHOT_PAGE 4096u
+#define SNAPSHOT_RED_ZONE 128u /* below the stack pointer a function may keep data */
+
+bool dw_process_memory(uint32_t pid, uint64_t address, void *to, size_t size)
+{
+	struct iovec here = { to, size }, there = { (void *)(uintptr_t)address, size };
+
+	return process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+bool dw_snapshot_memory(const struct dw_snapshot *snapshot, uint64_t address, void *to, size_t size)
+{
+	uint64_t at = address - snapshot->low;
+
+	if (at < snapshot->size && snapshot->size - at >= size) {
+		memcpy(to, snapshot->stack + at, size);
+		return true;
+	}
+	return dw_process_memory(snapshot->pid, address, to, size);
+}
+
+/* Copies what can be read from the stack pointer on. The kernel reads whole elements of the list or
+ * none of an element, so each page is an element. */
+static void snapshot_copy_stack(struct dw_snapshot *snapshot)
+{
+	struct iovec there[sizeof snapshot->stack / SNAPSHOT_PAGE], here = { snapshot->stack, sizeof snapshot->stack };
+	uint64_t low = snapshot->sp - SNAPSHOT_RED_ZONE, at = low, end = low + sizeof snapshot->stack;
+	unsigned long count = 0;
+	ssize_t got;
+
+	for (; at < end && count < sizeof there / sizeof *there; count++) {
+		uint64_t next = (at / SNAPSHOT_PAGE + 1) * SNAPSHOT_PAGE;
+
+		there[count] = (struct iovec){ (void *)(uintptr_t)at, (size_t)((next < end ? next : end) - at) };
+		at = next;
+	}
+	got = process_vm_readv((pid_t)snapshot->pid, &here, 1, there, count, 0);
+	snapshot->low = low;
+	snapshot->size = got > 0 ? (size_t)got : 0;
+}
+
+static void snapshot_set(struct dw_snapshot *snapshot, unsigned number, uint64_t value)
+{
+	snapshot->registers[number] = value;
+	snapshot->known |= (uint64_t)1 << number;
+}
+
+/* ---- without stopping it ----------------------------------------------------------------------- */
+
+/* "202 0x7f.. 0x80 0x0 0x0 0x0 0x0 0x7ffd.. 0x7f.."; "-1 0x7ffd.. 0x7f.."; "running". */
+static bool snapshot_read_call(uint32_t pid, uint32_t tid, long *call, uint64_t *argument, uint64_t *sp, uint64_t *pc)
+{
+	char path[64], line[256];
+	unsigned long long a[6] = { 0 }, stack, counter;
+	FILE *file;
+	bool got;
+
+	snprintf(path, sizeof path, "/proc/%u/task/%u/syscall", pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	got = fgets(line, sizeof line, file) != NULL;
+	fclose(file);
+	if (!got)
+		return false;
+	if (sscanf(line, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", call, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5],
+	           &stack, &counter) != 9) {
+		if (sscanf(line, "-1 %llx %llx", &stack, &counter) != 2)
+			return false;
+		*call = -1;
+	}
+	*argument = a[0];
+	*sp = stack;
+	*pc = counter;
+	return true;
+}
+
+bool dw_snapshot_blocked(struct dw_snapshot *snapshot)
+{
+	snapshot->known = 0;
+	snapshot->blocked = snapshot_read_call(snapshot->pid, snapshot->tid, &snapshot->call, &snapshot->argument,
+	                                       &snapshot->sp, &snapshot->pc);
+	if (!snapshot->blocked)
+		return false;
+#ifdef __x86_64__
+	snapshot_set(snapshot, 16, snapshot->pc);
+#endif
+	snapshot_set(snapshot, DW_PROCESS_SP, snapshot->sp);
+	snapshot_copy_stack(snapshot);
+	return true;
+}
+
+bool dw_snapshot_holds(const struct dw_snapshot *snapshot)
+{
+	uint64_t argument, sp, pc;
+	long call;
+
+	return snapshot_read_call(snapshot->pid, snapshot->tid, &call, &argument, &sp, &pc) && call == snapshot->call &&
+	       argument == snapshot->argument && sp == snapshot->sp && pc == snapshot->pc;
+}
+
+/* ---- by stopping it ---------------------------------------------------------------------------- */
+
+static bool snapshot_read_registers(struct dw_snapshot *snapshot)
+{
+	struct user_regs_struct user;
+	struct iovec to = { &user, sizeof user };
+
+	if (ptrace(PTRACE_GETREGSET, (pid_t)snapshot->tid, (void *)NT_PRSTATUS, &to) != 0)
+		return false;
+#ifdef __x86_64__
+	{
+		const unsigned long long by_number[] = { user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp,
+			user.rsp, user.r8, user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15, user.rip };
+
+		for (unsigned i = 0; i < sizeof by_number / sizeof *by_number; i++)
+			snapshot_set(snapshot, i, by_number[i]);
+		snapshot->sp = user.rsp;
+		snapshot->pc = user.rip;
+	}
+#else
+	for (unsigned i = 0; i < 31; i++)
+		snapshot_set(snapshot, i, user.regs[i]);
+	snapshot_set(snapshot, 31, user.sp);
+	snapshot->sp = user.sp;
+	snapshot->pc = user.pc;
+#endif
+	return true;
+}
+
+static uint64_t snapshot_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int dw_snapshot_stop(struct dw_snapshot *snapshot)
+{
+	pid_t tid = (pid_t)snapshot->tid;
+	uint64_t start_ns = snapshot_now_ns();
+	int status, code = 0;
+
+	snapshot->known = 0;
+	snapshot->blocked = false;
+	snapshot->call = -1;
+	snapshot->size = 0;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
+		return errno;
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 || waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
+		code = errno ? errno : ESRCH;
+	else if (!snapshot_read_registers(snapshot))
+		code = errno;
+	else
+		snapshot_copy_stack(snapshot);
+	/* A signal that arrived in the same moment is delivered now. */
+	if (ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)(!code && status >> 16 == 0 ? WSTOPSIG(status) : 0)) != 0 && !code)
+		code = errno == ESRCH ? ESRCH : 0;
+	snapshot->stopped_ns = snapshot_now_ns() - start_ns;
+	return code;
+}

@@ -1,0 +1,292 @@
+/*
+ * Native frames of a snapshot: elfutils unwinds by the tables for exceptions (.eh_frame) or, on
+ * code without them, by frame pointers. Names come from symbol tables; lines and inlined functions
+ * from debug information, if it is installed.
+ */
+#include "process/inside.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "base/error.h"
+#include "base/grow.h"
+
+#define UNWIND_MOST_FRAMES 512u
+#define UNWIND_MOST_INLINED 32u
+
+static const char *unwind_base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+static const char *unwind_keep(struct dw_unwind *unwind, const char *text)
+{
+	const char *kept = text ? dw_arena_text(&unwind->process->arena, text, strlen(text)) : NULL;
+
+	unwind->no_memory |= text && !kept;
+	return kept;
+}
+
+static struct dw_process_frame *unwind_append(struct dw_unwind *unwind)
+{
+	struct dw_process_thread *thread = unwind->thread;
+	struct dw_process_frame *frame = DW_GROW(&thread->frames, &thread->capacity, thread->count);
+
+	unwind->no_memory |= !frame;
+	thread->count += frame != NULL;
+	return frame;
+}
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+/* The function and the module at an address, from the symbol table. */
+static const struct dw_unwind_name *unwind_find_name(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
+{
+	struct dw_unwind_name *name;
+	const char *symbol = NULL, *file = NULL;
+	GElf_Off offset;
+	GElf_Sym entry;
+	char *clear, address[32];
+
+	for (size_t i = 0; i < unwind->name_count; i++)
+		if (unwind->names[i].pc == pc)
+			return &unwind->names[i];
+	name = DW_GROW(&unwind->names, &unwind->name_capacity, unwind->name_count);
+	if (!name)
+		return NULL;
+	if (module) {
+		symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL);
+		dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
+	}
+	clear = symbol ? dw_demangle(symbol) : NULL;
+	snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc);
+	name->pc = pc;
+	name->function = unwind_keep(unwind, clear ? clear : symbol ? symbol : address);
+	name->module = unwind_keep(unwind, file ? unwind_base_name(file) : "?");
+	free(clear);
+	unwind->name_count++;
+	return name->function && name->module ? name : NULL;
+}
+
+static const char *unwind_die_name(struct dw_unwind *unwind, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+	char *clear = linkage ? dw_demangle(linkage) : NULL;
+	const char *name = unwind_keep(unwind, clear ? clear : dwarf_diename(die));
+
+	free(clear);
+	return name;
+}
+
+/* The functions that the compiler inlined at this address, innermost first, into `inlined`; at last
+ * the function itself, of which only the line is set. Returns their number; 0: no debug information. */
+static size_t unwind_find_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,
+                                  struct dw_process_frame inlined[UNWIND_MOST_INLINED])
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, pc, &bias), *scopes = NULL, *parents = NULL, function;
+	Dwfl_Line *line = unit ? dwfl_module_getsrc(module, pc) : NULL;
+	Dwarf_Files *files = NULL;
+	size_t count = 0;
+	int found, number = 0, depth = 0;
+
+	if (!line)
+		return 0;
+	inlined[0] = (struct dw_process_frame){ .file = unwind_keep(unwind, dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)) };
+	inlined[0].line = number;
+	dwarf_getsrcfiles(unit, &files, NULL);
+	found = dwarf_getscopes(unit, pc - bias, &scopes);
+	for (int i = 0; i < found && !depth; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram) {
+			function = scopes[i];
+			depth = dwarf_getscopes_die(&function, &parents);
+		}
+	}
+	for (int i = 0; i < depth && count < UNWIND_MOST_INLINED - 1; i++) {
+		Dwarf_Attribute attribute;
+		Dwarf_Word value = 0;
+
+		if (dwarf_tag(&parents[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		inlined[count].function = unwind_die_name(unwind, &parents[i]);
+		inlined[count++].inlined = true;
+		inlined[count] = (struct dw_process_frame){ 0 };
+		if (files && dwarf_formudata(dwarf_attr(&parents[i], DW_AT_call_file, &attribute), &value) == 0)
+			inlined[count].file = unwind_keep(unwind, dwarf_filesrc(files, (size_t)value, NULL, NULL));
+		if (dwarf_formudata(dwarf_attr(&parents[i], DW_AT_call_line, &attribute), &value) == 0)
+			inlined[count].line = (int)value;
+	}
+	free(scopes);
+	free(parents);
+	return count + 1;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+static int unwind_take_frame(Dwfl_Frame *state, void *context)
+{
+	struct dw_unwind *unwind = context;
+	struct dw_process_frame inlined[UNWIND_MOST_INLINED];
+	const struct dw_unwind_name *name;
+	Dwarf_Addr pc;
+	Dwarf_Word sp;
+	bool activation;
+	Dwfl_Module *module;
+	size_t count;
+
+	if (!dwfl_frame_pc(state, &pc, &activation) || !pc || unwind->thread->count >= UNWIND_MOST_FRAMES)
+		return DWARF_CB_ABORT;
+	/* A return address may be that of the next function. */
+	pc -= !activation;
+	module = dwfl_addrmodule(unwind->dwfl, pc);
+	name = unwind_find_name(unwind, module, pc);
+	if (!name) {
+		unwind->no_memory = true;
+		return DWARF_CB_ABORT;
+	}
+	count = module ? unwind_find_inlined(unwind, module, pc, inlined) : 0;
+	for (size_t i = 0; i < (count ? count : 1); i++) {
+		struct dw_process_frame *frame = unwind_append(unwind);
+
+		if (!frame)
+			return DWARF_CB_ABORT;
+		if (count)
+			*frame = inlined[i];
+		if (!frame->function)
+			frame->function = name->function;
+		frame->module = name->module;
+		frame->sp = dwfl_frame_reg(state, DW_PROCESS_SP, &sp) == 0 ? sp : 0;
+	}
+	return DWARF_CB_OK;
+}
+
+static pid_t unwind_next_thread(Dwfl *dwfl, void *context, void **thread)
+{
+	struct dw_unwind *unwind = context;
+
+	if (*thread)
+		return 0;
+	*thread = unwind;
+	return (pid_t)unwind->snapshot->tid;
+}
+
+static bool unwind_get_thread(Dwfl *dwfl, pid_t tid, void *context, void **thread)
+{
+	*thread = context;
+	return true;
+}
+
+static bool unwind_read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *context)
+{
+	const struct dw_unwind *unwind = context;
+
+	return dw_snapshot_memory(unwind->snapshot, address, result, sizeof *result);
+}
+
+static bool unwind_set_registers(Dwfl_Thread *thread, void *context)
+{
+	const struct dw_snapshot *snapshot = ((struct dw_unwind *)context)->snapshot;
+
+	for (unsigned i = 0; i < DW_PROCESS_REGISTERS; i++)
+		if (snapshot->known >> i & 1 && !dwfl_thread_state_registers(thread, (int)i, 1, &snapshot->registers[i]))
+			return false;
+	dwfl_thread_state_register_pc(thread, snapshot->pc);
+	return true;
+}
+
+bool dw_unwind_thread(struct dw_unwind *unwind, struct dw_process_thread *thread, struct dw_snapshot *snapshot)
+{
+	unwind->thread = thread;
+	unwind->snapshot = snapshot;
+	thread->count = 0;
+	/* 0: the outermost frame was reached. */
+	return dwfl_getthread_frames(unwind->dwfl, (pid_t)snapshot->tid, unwind_take_frame, unwind) == 0;
+}
+
+/* ---- modules ----------------------------------------------------------------------------------- */
+
+int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct dwell_error *error)
+{
+	static char *no_path;
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.debuginfo_path = &no_path,
+	};
+	static const Dwfl_Thread_Callbacks threads = {
+		.next_thread = unwind_next_thread,
+		.get_thread = unwind_get_thread,
+		.memory_read = unwind_read_memory,
+		.set_initial_registers = unwind_set_registers,
+	};
+
+	int code;
+
+	*unwind = (struct dw_unwind){ .dwfl = dwfl_begin(&callbacks), .pid = process->pid, .process = process };
+	if (!unwind->dwfl)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while reading the modules of process %u", process->pid);
+	code = dwfl_linux_proc_report(unwind->dwfl, (pid_t)process->pid);
+	if (code > 0)
+		return dw_error_set(error, DWELL_E_IO, "the memory of process %u cannot be read: %s", process->pid,
+		                    dw_process_explain(code));
+	if (code != 0 || dwfl_report_end(unwind->dwfl, NULL, NULL) != 0 ||
+	    !dwfl_attach_state(unwind->dwfl, NULL, (pid_t)process->pid, &threads, unwind))
+		return dw_error_set(error, DWELL_E_IO, "the modules of process %u cannot be read: %s", process->pid,
+		                    dwfl_errmsg(-1));
+	return 0;
+}
+
+void dw_unwind_close(struct dw_unwind *unwind)
+{
+	free(unwind->names);
+	if (unwind->dwfl)
+		dwfl_end(unwind->dwfl);
+}
+
+struct unwind_wanted {
+	const char *in, *symbol, *module;
+	uint64_t address;
+};
+
+static int unwind_look_in_module(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start, void *context)
+{
+	struct unwind_wanted *wanted = context;
+	const char *file = NULL;
+	int count;
+
+	dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
+	file = unwind_base_name(file ? file : name);
+	if (!file || !strstr(file, wanted->in))
+		return DWARF_CB_OK;
+	count = dwfl_module_getsymtab(module);
+	for (int i = 0; i < count; i++) {
+		GElf_Addr address;
+		GElf_Sym entry;
+		const char *symbol = dwfl_module_getsym_info(module, i, &entry, &address, NULL, NULL, NULL);
+
+		if (symbol && entry.st_shndx != SHN_UNDEF && strcmp(symbol, wanted->symbol) == 0) {
+			wanted->address = address;
+			wanted->module = file;
+			return DWARF_CB_ABORT;
+		}
+	}
+	return DWARF_CB_OK;
+}
+
+uint64_t dw_unwind_symbol(struct dw_unwind *unwind, const char *in, const char *symbol, const char **module)
+{
+	struct unwind_wanted wanted = { .in = in, .symbol = symbol };
+
+	dwfl_getmodules(unwind->dwfl, unwind_look_in_module, &wanted, 0);
+	*module = unwind_keep(unwind, wanted.module);
+	return wanted.address;
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""dwell stacks on programs that hang in known places, in C and in Python.
+
+usage: stacks_test.py DWELL HANG [PART-OF-A-NAME...]
+
+The last line is "N passed, N failed, N skipped".
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+dwell, hang = (os.path.abspath(path) for path in sys.argv[1:3])
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
+PYTHON = """
+import threading, time
+def inner():
+    print("ready", flush=True)
+    time.sleep(1000)
+def outer():
+    list(map(lambda _: inner(), [0]))
+class Worker:
+    def run(self):
+        while True:
+            pass
+threading.Thread(target=Worker().run, daemon=True).start()
+outer()
+"""
+
+
+def stacks(pid, *options, status=0, **more):
+    done = subprocess.run([dwell, "stacks", *options, str(pid)], capture_output=True, text=True, check=False, timeout=120,
+                          env=ENVIRONMENT, **more)
+    if done.returncode != status:
+        raise AssertionError(f"exit status {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout if not status else done.stderr
+
+
+class Stacks(unittest.TestCase):
+    def start(self, *command, pause=0.3):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        time.sleep(pause)  # until the other threads wait: a test that comes too soon looks again
+        return process
+
+    def look_until(self, pid, pattern, seconds=30):
+        end = time.monotonic() + seconds
+        while True:
+            text = stacks(pid)
+            if re.search(pattern, text) or time.monotonic() > end:
+                return text
+            time.sleep(0.1)
+
+    def test_a_lock_and_its_holder(self):
+        process = self.start(hang)
+        text = self.look_until(process.pid, r"threads \d+, \d+, \d+ ")
+        self.assertRegex(text, rf"threads \d+, \d+, \d+ \(\w+\) wait for a lock that thread {process.pid} holds\n")
+        self.assertRegex(text, rf"thread {process.pid} \(\w+\) waits for a timer")
+        self.assertRegex(text, r"    hang_wait +hang.c:\d+\n")
+        self.assertRegex(text, r"    hang_compute +hang.c:\d+\n    hang_spin ")
+        self.assertRegex(text, r"waits for a descriptor or a signal\n(    .*\n)*    hang_poll +hang.c:\d+\n")
+        self.assertNotIn("start_thread", text)
+        self.assertIn("start_thread", stacks(process.pid, "--all"))
+
+    def test_a_blocked_thread_is_not_interrupted(self):
+        process = self.start(hang)
+        for _ in range(20):
+            stacks(process.pid)
+        process.kill()
+        self.assertEqual(process.stdout.read(), "")
+
+    def test_rows_for_programs(self):
+        process = self.start(hang)
+        self.look_until(process.pid, r"threads \d+, \d+, \d+ ")
+        table = json.loads(stacks(process.pid, "--format", "json"))["views"][0]
+        names = [column["name"] for column in table["columns"]]
+        rows = [dict(zip(names, row)) for row in table["rows"]]
+        self.assertEqual({row["process"] for row in rows}, {process.pid})
+        self.assertEqual(len({row["thread"] for row in rows}), 6)
+        waiting = [row for row in rows if row["function"] == "hang_wait"]
+        self.assertEqual([row["holder"] for row in waiting], [process.pid] * 3)
+        self.assertEqual({row["stopped_ns"] for row in waiting}, {0})
+        spinning = [row for row in rows if row["function"] == "hang_compute"]
+        self.assertEqual(len(spinning), 1)
+        self.assertEqual(spinning[0]["state"], "R")
+        self.assertGreater(spinning[0]["stopped_ns"], 0)
+
+    def test_the_step_of_a_recorded_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runner = self.start(dwell, "run", "-o", os.path.join(folder, "t.dwell"), "--", hang)
+            text = self.look_until(runner.pid, r"in step 7 > backward")
+            self.assertRegex(text, r"thread \d+ \(\w+\) waits for a timer, in step 7 > backward\n")
+            # The runner waits for the program; both are shown.
+            self.assertEqual(len(re.findall(r"^process \d+:", text, re.M)), 2)
+            child = re.findall(r"^process (\d+):", text, re.M)[1]
+            subprocess.run(["kill", "-9", child], check=True)
+            runner.wait(timeout=60)
+
+    def test_python_and_native_frames(self):
+        process = self.start(sys.executable, "-c", PYTHON)
+        text = self.look_until(process.pid, r"inner +<string>:5\n")
+        version = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+        self.assertIn(f"({version}, 2 threads)", text)
+        self.assertRegex(text, r"    inner +<string>:5\n(    .*lambda.*<string>:7\n)(    outer +<string>:7\n)    <module> +<string>:13\n")
+        self.assertRegex(text, r"    (Worker\.)?run +<string>:1[01]\n")
+        self.assertRegex(stacks(process.pid, "--all"), r"inner +<string>:5\n(    .*\n)+    outer +<string>:7")
+
+    def test_bad_input(self):
+        self.assertIn("dwell stacks PID", stacks("train.py", status=2))
+        self.assertIn("dwell stacks PID", stacks("0", status=2))
+        self.assertIn("there is no process 4194304", stacks(4194304, status=1))
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can become another user")
+    def test_another_user_gets_a_remedy(self):
+        process = self.start(hang)
+        text = stacks(process.pid, status=1, user=65534, cwd="/")
+        self.assertRegex(text, "same user or as root|SYS_PTRACE")
+
+
+if __name__ == "__main__":
+    names = sys.argv[3:]
+    loader = unittest.defaultTestLoader
+    suite = unittest.TestSuite(test for group in loader.loadTestsFromModule(sys.modules[__name__]) for test in group
+                               if not names or any(name in test.id() for name in names))
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(suite)
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
+    sys.exit(failed > 0)
