@@ -42,7 +42,7 @@ bool dw_process_memory(uint32_t pid, uint64_t address, void *to, size_t size);
 /* The same, with the copied stack first. */
 bool dw_snapshot_memory(const struct dw_snapshot *snapshot, uint64_t address, void *to, size_t size);
 
-/* Why the kernel refused, with a remedy; of an errno. stacks.c */
+/* Why the kernel refused, with a remedy; of an errno. */
 const char *dw_process_explain(int code);
 
 /* ---- unwind.c ------------------------------------------------------------------------------------ */

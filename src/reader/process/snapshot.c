@@ -22,6 +22,14 @@
 #define SNAPSHOT_PAGE 4096u
 #define SNAPSHOT_RED_ZONE 128u /* below the stack pointer a function may keep data */
 
+const char *dw_process_explain(int code)
+{
+	return code == EPERM || code == EACCES ? "the kernel does not permit it: run dwell as the same user or as root, with the "
+	                                         "capability SYS_PTRACE in a container, or set "
+	                                         "/proc/sys/kernel/yama/ptrace_scope to 0"
+	       : code == ESRCH || code == ENOENT ? "it has ended" : strerror(code);
+}
+
 bool dw_process_memory(uint32_t pid, uint64_t address, void *to, size_t size)
 {
 	struct iovec here = { to, size }, there = { (void *)(uintptr_t)address, size };

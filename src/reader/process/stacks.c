@@ -202,14 +202,6 @@ static const char *stacks_read_command(struct dw_process *process)
 	return dw_arena_text(&process->arena, text, got > 0 ? (size_t)got - (text[got - 1] == '\0') : 0);
 }
 
-const char *dw_process_explain(int code)
-{
-	return code == EPERM || code == EACCES ? "the kernel does not permit it: run dwell as the same user or as root, with the "
-	                                         "capability SYS_PTRACE in a container, or set "
-	                                         "/proc/sys/kernel/yama/ptrace_scope to 0"
-	       : code == ESRCH || code == ENOENT ? "it has ended" : strerror(code);
-}
-
 static void stacks_read_thread(struct dw_unwind *unwind, struct dw_process_thread *thread, struct dw_snapshot *snapshot)
 {
 	bool whole = false;
