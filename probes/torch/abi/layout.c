@@ -216,13 +216,13 @@ static void layout_search_links(PyObject *names)
 	/* Raises the sequence number first: a number near 0 would be found at many offsets. */
 	if (!dwp_python_run(names,
 	                     "with torch.inference_mode(False), torch.enable_grad():\n"
-	                     " t = torch.ones(3, device='cpu', requires_grad=True)\n"
+	                     " t = torch.ones((), device='cpu', requires_grad=True)\n"
 	                     " for i in range(7): t.exp()\n"))
 		return;
 	search.watcher = &here;
 	dwp_python_run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
 	search.backward = true;
-	dwp_python_run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t, torch.ones_like(t))");
+	dwp_python_run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t)");
 	search.watcher = NULL;
 }
 
