@@ -1,7 +1,6 @@
 /* Groups of ranks, and requests; see groups.h. */
 #include "groups.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,94 +24,47 @@ static struct {
 	struct group groups[MOST_GROUPS];
 	uint32_t count; /* places that were ever used */
 	struct {
-		MPI_Request request;
+		uintptr_t request;
 		struct dwm_collective collective; /* sequence 0: the place is free */
 	} requests[MOST_REQUESTS];
-	const void *caller;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- calls of MPI ----------------------------------------------------------------------------- */
 
-/* An extension of Python that is linked to MPI is not in the program's own scope, nor is MPI. */
-static void *groups_find_near(const char *name, const void *caller)
-{
-	Dl_info found;
-	void *handle, *symbol;
+/* Calls PMPI_NAME of the library `mpi`. */
+#define PMPI(name, parameters, ...) ((int(*) parameters)dwm_function(mpi, DWM_##name))(__VA_ARGS__)
 
-	if (!caller || !dladdr(caller, &found) || !found.dli_fname)
-		return NULL;
-	handle = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	symbol = handle ? dlsym(handle, name) : NULL;
-	if (handle)
-		dlclose(handle);
-	return symbol;
-}
-
-static void *groups_find(const char *name, const void *caller)
-{
-	void *symbol = dlsym(RTLD_NEXT, name);
-
-	return symbol ? symbol : groups_find_near(name, caller);
-}
-
-void *dwm_find(const char *name, const void *caller)
-{
-	void *symbol = groups_find(name, caller);
-
-	if (!symbol) {
-		fprintf(stderr, "dwell: this program's MPI has no %s: run it with dwell run --no-mpi\n", name);
-		abort();
-	}
-	__atomic_store_n(&state.caller, caller, __ATOMIC_RELAXED);
-	return symbol;
-}
-
-/* Calls PMPI_NAME. */
-#define PMPI(name, ...)                                                                    \
-	do {                                                                                   \
-		static __typeof__(&PMPI_##name) call;                                              \
-		if (!call)                                                                         \
-			*(void **)&call =                                                              \
-				dwm_find("PMPI_" #name, __atomic_load_n(&state.caller, __ATOMIC_RELAXED)); \
-		call(__VA_ARGS__);                                                                 \
-	} while (0)
-
-int dwm_size(MPI_Comm comm)
+int dwm_size(struct dwm_library *mpi, MPI_Comm comm)
 {
 	int size = 1;
 
-	PMPI(Comm_size, comm, &size);
+	PMPI(Comm_size, (MPI_Comm, int *), comm, &size);
 	return size;
 }
 
-int dwm_rank(MPI_Comm comm)
+int dwm_rank(struct dwm_library *mpi, MPI_Comm comm)
 {
 	int rank = 0;
 
-	PMPI(Comm_rank, comm, &rank);
+	PMPI(Comm_rank, (MPI_Comm, int *), comm, &rank);
 	return rank;
 }
 
-uint64_t dwm_type_bytes(MPI_Datatype type)
+uint64_t dwm_type_bytes(struct dwm_library *mpi, MPI_Datatype type)
 {
 	int bytes = 0;
 
-	PMPI(Type_size, type, &bytes);
+	PMPI(Type_size, (MPI_Datatype, int *), type, &bytes);
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* Constants of Open MPI are addresses of variables, which this library is not linked to. A program may have
- * a copy of the variable, which is then the one that MPI uses; so the whole program is searched. */
-static MPI_Comm groups_world(void)
+/* Without MPI_Init(), in a program that uses sessions, there is no MPI_COMM_WORLD. */
+static bool groups_has_world(struct dwm_library *mpi)
 {
-#ifdef OPEN_MPI
-	void *world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
+	int has = 0;
 
-	return world ? world : groups_find_near("ompi_mpi_comm_world",
-	                                        __atomic_load_n(&state.caller, __ATOMIC_RELAXED));
-#else
-	return MPI_COMM_WORLD;
-#endif
+	PMPI(Initialized, (int *), &has);
+	return has != 0;
 }
 
 /* ---- names ------------------------------------------------------------------------------------- */
@@ -129,23 +81,22 @@ static size_t groups_list_run(char *text, size_t at, size_t size, int from, int 
 }
 
 /* The members as ranks of the whole job, "0-3,8": all of them agree on it. */
-static void groups_list_members(MPI_Comm comm, struct group *group)
+static void groups_list_members(struct dwm_library *mpi, MPI_Comm comm, struct group *group)
 {
-	int size = dwm_size(comm), *own = malloc(2 * (size_t)size * sizeof *own), *world = own ? own + size : NULL;
+	int size = dwm_size(mpi, comm), *own = malloc(2 * (size_t)size * sizeof *own), *world = own ? own + size : NULL;
 	char list[LISTED_RANKS + 8] = "";
-	MPI_Group members, all;
+	MPI_Group members = 0, all = 0; /* MPICH fills in the lower half */
 	size_t at = 0;
 
 	if (!own)
 		return;
-	PMPI(Comm_group, comm, &members);
-	PMPI(Comm_group, groups_world(), &all);
+	PMPI(Comm_group, (MPI_Comm, MPI_Group *), comm, &members);
+	PMPI(Comm_group, (MPI_Comm, MPI_Group *), mpi->world, &all);
 	for (int i = 0; i < size; i++)
 		own[i] = world[i] = i;
-	PMPI(Group_translate_ranks, members, size, own,
-	     all, world);
-	PMPI(Group_free, &members);
-	PMPI(Group_free, &all);
+	PMPI(Group_translate_ranks, (MPI_Group, int, const int *, MPI_Group, int *), members, size, own, all, world);
+	PMPI(Group_free, (MPI_Group *), &members);
+	PMPI(Group_free, (MPI_Group *), &all);
 	for (int i = 0, from = 0; i < size; i++) {
 		group->members = (group->members ^ (uint64_t)(uint32_t)world[i]) * 0x100000001b3u;
 		if (i + 1 < size && world[i + 1] == world[i] + 1)
@@ -161,16 +112,19 @@ static void groups_list_members(MPI_Comm comm, struct group *group)
 
 /* Names a group that is new. Further communicators of the same ranks get a number: all of these ranks make
  * them in the same order. */
-static void groups_name(MPI_Comm comm, struct group *group)
+static void groups_name(struct dwm_library *mpi, MPI_Comm comm, struct group *group)
 {
 	unsigned earlier = 0;
 
 	group->members = 0xcbf29ce484222325u;
-	if (comm == groups_world()) {
+	if (comm == mpi->world) {
 		snprintf(group->name, sizeof group->name, "MPI_COMM_WORLD");
 		return;
 	}
-	groups_list_members(comm, group);
+	if (groups_has_world(mpi))
+		groups_list_members(mpi, comm, group);
+	else
+		snprintf(group->name, sizeof group->name, "%d ranks of a session", dwm_size(mpi, comm));
 	for (uint32_t i = 0; i < state.count; i++)
 		earlier += &state.groups[i] != group && state.groups[i].members == group->members;
 	if (earlier)
@@ -179,7 +133,7 @@ static void groups_name(MPI_Comm comm, struct group *group)
 }
 
 /* Needs the lock. NULL: there are too many. */
-static struct group *groups_get(MPI_Comm comm)
+static struct group *groups_get(struct dwm_library *mpi, MPI_Comm comm)
 {
 	struct group *group = NULL;
 
@@ -194,33 +148,33 @@ static struct group *groups_get(MPI_Comm comm)
 		group = &state.groups[state.count++];
 		group->comm = comm;
 		group->used = true;
-		groups_name(comm, group);
+		groups_name(mpi, comm, group);
 	}
 	if (!group->id)
 		group->id = dwell_intern_group(group->name);
 	return group;
 }
 
-struct dwm_collective dwm_count(MPI_Comm comm)
+struct dwm_collective dwm_count(struct dwm_library *mpi, MPI_Comm comm)
 {
 	struct dwm_collective collective = { 0, 0, 0 };
 	struct group *group;
 
 	pthread_mutex_lock(&state.lock);
-	group = groups_get(comm);
+	group = groups_get(mpi, comm);
 	if (group)
 		collective = (struct dwm_collective){ group->id, ++group->sequence, 0 };
 	pthread_mutex_unlock(&state.lock);
 	return collective;
 }
 
-uint32_t dwm_group(MPI_Comm comm)
+uint32_t dwm_group(struct dwm_library *mpi, MPI_Comm comm)
 {
 	struct group *group;
 	uint32_t id;
 
 	pthread_mutex_lock(&state.lock);
-	group = groups_get(comm);
+	group = groups_get(mpi, comm);
 	id = group ? group->id : 0;
 	pthread_mutex_unlock(&state.lock);
 	return id;
@@ -237,13 +191,13 @@ void dwm_forget(MPI_Comm comm)
 
 /* ---- requests ---------------------------------------------------------------------------------- */
 
-static uint32_t groups_request_place(MPI_Request request)
+static uint32_t groups_request_place(uintptr_t request)
 {
-	return (uint32_t)((uintptr_t)request * 0x9e3779b97f4a7c15u >> 40) % MOST_REQUESTS;
+	return (uint32_t)(request * 0x9e3779b97f4a7c15u >> 40) % MOST_REQUESTS;
 }
 
 /* A request that finds no place is forgotten: its collective then ends with the call that started it. */
-void dwm_request_add(MPI_Request request, struct dwm_collective collective)
+void dwm_request_add(uintptr_t request, struct dwm_collective collective)
 {
 	uint32_t at = groups_request_place(request);
 
@@ -257,7 +211,7 @@ void dwm_request_add(MPI_Request request, struct dwm_collective collective)
 	pthread_mutex_unlock(&state.lock);
 }
 
-struct dwm_collective dwm_request_take(MPI_Request request)
+struct dwm_collective dwm_request_take(uintptr_t request)
 {
 	struct dwm_collective found = { 0, 0, 0 };
 	uint32_t at = groups_request_place(request);
@@ -275,12 +229,11 @@ struct dwm_collective dwm_request_take(MPI_Request request)
 
 /* ---- ranks --------------------------------------------------------------------------------------- */
 
-void dwm_report_rank(void)
+void dwm_report_rank(struct dwm_library *mpi)
 {
-	MPI_Comm world = groups_world();
 	const char *local = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
 
 	if (!local)
 		local = getenv("MPI_LOCALRANKID");
-	dwell_rank(dwm_rank(world), local ? atoi(local) : -1, dwm_size(world));
+	dwell_rank(dwm_rank(mpi, mpi->world), local ? atoi(local) : -1, dwm_size(mpi, mpi->world));
 }

@@ -16,18 +16,18 @@
 #define DWM_API __attribute__((visibility("default")))
 #define MOST_WAITS 64 /* collectives that one wait may belong to */
 
-static uint64_t mpi_bytes(int count, MPI_Datatype type, int ranks)
+static uint64_t mpi_bytes(struct dwm_library *mpi, int count, MPI_Datatype type, int ranks)
 {
-	return count > 0 && ranks > 0 ? (uint64_t)count * (uint64_t)ranks * dwm_type_bytes(type) : 0;
+	return count > 0 && ranks > 0 ? (uint64_t)count * (uint64_t)ranks * dwm_type_bytes(mpi, type) : 0;
 }
 
-static uint64_t mpi_bytes_of(const int *counts, MPI_Datatype type, int ranks)
+static uint64_t mpi_bytes_of(struct dwm_library *mpi, const int *counts, MPI_Datatype type, int ranks)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; counts && i < ranks; i++)
 		sum += counts[i] > 0 ? (uint64_t)counts[i] : 0;
-	return sum * dwm_type_bytes(type);
+	return sum * dwm_type_bytes(mpi, type);
 }
 
 static uint64_t mpi_larger(uint64_t a, uint64_t b)
@@ -35,54 +35,50 @@ static uint64_t mpi_larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static int mpi_size(MPI_Comm comm)
+static bool mpi_is_root(struct dwm_library *mpi, int root, MPI_Comm comm)
 {
-	return dwm_size(comm);
+	return dwm_rank(mpi, comm) == root;
 }
 
-static bool mpi_is_root(int root, MPI_Comm comm)
-{
-	return dwm_rank(comm) == root;
-}
-
-/* The bodies are equal but for what they note. `real` is found at the first call, from whatever thread. */
-#define MPI_CALL(name, parameters, arguments, note)                                               \
-	DWM_API int MPI_##name parameters                                                             \
-	{                                                                                             \
+/* The bodies are equal but for what they note. Calls of a library that is not recorded are passed on. */
+#define MPI_CALL(name, parameters, arguments, note)                                                       \
+	DWM_API int MPI_##name parameters                                                                     \
+	{                                                                                                     \
 		static struct dwell_site site = { "MPI_" #name, NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 }; \
-		static __typeof__(&PMPI_##name) real;                                                             \
-		int result;                                                                               \
-		if (DWELL_UNLIKELY(!real))                                                                \
-			*(void **)&real = dwm_find("PMPI_" #name, __builtin_return_address(0));               \
-		unsigned began = dwell_begin(&site);                                                      \
-		note;                                                                                     \
-		dwell_end(began);                                                                         \
-		return result;                                                                            \
+		struct dwm_library *mpi = dwm_library_of(__builtin_return_address(0));                            \
+		int(*real) parameters = (int(*) parameters)dwm_function(mpi, DWM_##name);                         \
+		int result;                                                                                       \
+		if (!mpi->recorded)                                                                               \
+			return real arguments;                                                                        \
+		unsigned began = dwell_begin(&site);                                                              \
+		note;                                                                                             \
+		dwell_end(began);                                                                                 \
+		return result;                                                                                    \
 	}
 
-#define COLLECTIVE(name, parameters, arguments, size)                                             \
-	MPI_CALL(name, parameters, arguments, {                                                       \
-		struct dwm_collective collective = dwm_count(comm);                                       \
-		if (began)                                                                                \
-			dwell_collective(collective.group, collective.sequence, size);                        \
-		result = real arguments;                                                                  \
+#define COLLECTIVE(name, parameters, arguments, size)                                                 \
+	MPI_CALL(name, parameters, arguments, {                                                           \
+		struct dwm_collective collective = dwm_count(mpi, dwm_handle(mpi, comm));                     \
+		if (began)                                                                                    \
+			dwell_collective(collective.group, collective.sequence, size);                            \
+		result = real arguments;                                                                      \
 	})
 
-#define STARTED(name, parameters, arguments, size)                                                \
-	MPI_CALL(name, parameters, arguments, {                                                       \
-		struct dwm_collective collective = dwm_count(comm);                                       \
-		if (began)                                                                                \
-			dwell_collective(collective.group, collective.sequence, collective.bytes = (size));   \
-		result = real arguments;                                                                  \
-		if (result == MPI_SUCCESS && collective.sequence)                                         \
-			dwm_request_add(*request, collective);                                                \
+#define STARTED(name, parameters, arguments, size)                                                    \
+	MPI_CALL(name, parameters, arguments, {                                                           \
+		struct dwm_collective collective = dwm_count(mpi, dwm_handle(mpi, comm));                     \
+		if (began)                                                                                    \
+			dwell_collective(collective.group, collective.sequence, collective.bytes = (size));       \
+		result = real arguments;                                                                      \
+		if (result == DWM_SUCCESS && collective.sequence)                                             \
+			dwm_request_add(dwm_handle_at(mpi, request, 0), collective);                              \
 	})
 
-#define POINT(name, parameters, arguments, size)                                                  \
-	MPI_CALL(name, parameters, arguments, {                                                       \
-		if (began)                                                                                \
-			dwell_collective(dwm_group(comm), 0, size);                                           \
-		result = real arguments;                                                                  \
+#define POINT(name, parameters, arguments, size)                                                      \
+	MPI_CALL(name, parameters, arguments, {                                                           \
+		if (began)                                                                                    \
+			dwell_collective(dwm_group(mpi, dwm_handle(mpi, comm)), 0, size);                         \
+		result = real arguments;                                                                      \
 	})
 
 #define POSTED POINT
@@ -91,7 +87,7 @@ static bool mpi_is_root(int root, MPI_Comm comm)
 
 /* ---- waits ------------------------------------------------------------------------------------- */
 
-static void mpi_note_wait(unsigned began, MPI_Request request)
+static void mpi_note_wait(unsigned began, uintptr_t request)
 {
 	struct dwm_collective collective = dwm_request_take(request);
 
@@ -100,26 +96,26 @@ static void mpi_note_wait(unsigned began, MPI_Request request)
 }
 
 MPI_CALL(Wait, (MPI_Request *request, MPI_Status *status), (request, status), {
-	mpi_note_wait(began, *request);
+	mpi_note_wait(began, dwm_handle_at(mpi, request, 0));
 	result = real(request, status);
 })
 
-MPI_CALL(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), (count, requests, statuses), {
+MPI_CALL(Waitall, (int count, MPI_Request *requests, MPI_Status *statuses), (count, requests, statuses), {
 	for (int i = 0; i < count && i < MOST_WAITS; i++)
-		mpi_note_wait(began, requests[i]);
+		mpi_note_wait(began, dwm_handle_at(mpi, requests, i));
 	result = real(count, requests, statuses);
 })
 
 /* Which of the requests ends is known only afterwards, and the request itself is gone then. */
-MPI_CALL(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status),
+MPI_CALL(Waitany, (int count, MPI_Request *requests, int *index, MPI_Status *status),
          (count, requests, index, status), {
-	MPI_Request before[MOST_WAITS];
+	uintptr_t before[MOST_WAITS];
 	int kept = count < MOST_WAITS ? count : MOST_WAITS;
 
-	if (kept > 0)
-		memcpy(before, requests, (size_t)kept * sizeof *before);
+	for (int i = 0; i < kept; i++)
+		before[i] = dwm_handle_at(mpi, requests, i);
 	result = real(count, requests, index, status);
-	if (result == MPI_SUCCESS && *index >= 0 && *index < kept)
+	if (result == DWM_SUCCESS && *index >= 0 && *index < kept)
 		mpi_note_wait(began, before[*index]);
 })
 
@@ -127,17 +123,15 @@ MPI_CALL(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *st
 DWM_API int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 {
 	static struct dwell_site site = { "MPI_Test", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
-	static __typeof__(&PMPI_Test) real;
-	MPI_Request before = *request;
-	unsigned began;
-	int result;
+	struct dwm_library *mpi = dwm_library_of(__builtin_return_address(0));
+	int (*real)(MPI_Request *, int *, MPI_Status *) =
+		(int (*)(MPI_Request *, int *, MPI_Status *))dwm_function(mpi, DWM_Test);
+	uintptr_t before = mpi->recorded ? dwm_handle_at(mpi, request, 0) : 0;
+	int result = real(request, done, status);
 
-	if (DWELL_UNLIKELY(!real))
-		*(void **)&real = dwm_find("PMPI_Test", __builtin_return_address(0));
-	result = real(request, done, status);
-	if (result != MPI_SUCCESS || !*done)
+	if (!mpi->recorded || result != DWM_SUCCESS || !*done)
 		return result;
-	began = dwell_begin(&site);
+	unsigned began = dwell_begin(&site);
 	mpi_note_wait(began, before);
 	dwell_end(began);
 	return result;
@@ -147,20 +141,20 @@ DWM_API int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 
 MPI_CALL(Init, (int *count, char ***arguments), (count, arguments), {
 	result = real(count, arguments);
-	if (result == MPI_SUCCESS)
-		dwm_report_rank();
+	if (result == DWM_SUCCESS)
+		dwm_report_rank(mpi);
 })
 
 MPI_CALL(Init_thread, (int *count, char ***arguments, int required, int *provided),
          (count, arguments, required, provided), {
 	result = real(count, arguments, required, provided);
-	if (result == MPI_SUCCESS)
-		dwm_report_rank();
+	if (result == DWM_SUCCESS)
+		dwm_report_rank(mpi);
 })
 
 MPI_CALL(Finalize, (void), (), { result = real(); })
 
-MPI_CALL(Comm_free, (MPI_Comm * comm), (comm), {
-	dwm_forget(*comm);
+MPI_CALL(Comm_free, (void *comm), (comm), {
+	dwm_forget(dwm_handle_at(mpi, comm, 0));
 	result = real(comm);
 })

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Collectives of real ranks: MPI's in C and Python, NCCL's interface, and what launchers say of ranks.
 
-usage: collectives_test.py DWELL NCCL_HOST NCCL_PLUGIN [MPI_RANKS]
+usage: collectives_test.py DWELL NCCL_HOST NCCL_PLUGIN [PART-OF-A-NAME...]
 
-mpi_ranks is slow in a known way and prints by its own clock how much. The comparison must name the rank, the
+examples/mpi_ranks.c is slow in a known way and prints by its own clock how much. The comparison must name the rank, the
 part and the time within 10%, and each collective with its group, count and bytes. nccl_host calls the plugin
 as NCCL does. The last line is "N passed, N failed, N skipped".
 """
@@ -20,11 +20,10 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../probes"))
 import again  # noqa: E402
+import mpi_installed  # noqa: E402
 
 dwell, nccl_host, nccl_plugin = (os.path.abspath(path) for path in sys.argv[1:4])
-mpi_ranks = os.path.abspath(sys.argv[4]) if len(sys.argv) > 4 else None
 STEPS = 60
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"]
 
 
 def environment(**more):
@@ -54,10 +53,23 @@ class Case(unittest.TestCase):
                 for view in json.loads(done.stdout)["views"]}
 
 
-@unittest.skipUnless(mpi_ranks, "this dwell was built without MPI")
-class Mpi(Case):
+class Mpi:
+    """The tests of each implementation of MPI."""
+    name = ""
+
+    @classmethod
+    def setUpClass(cls):
+        if mpi_installed.missing(cls.name):
+            raise unittest.SkipTest(mpi_installed.missing(cls.name))
+        folder = tempfile.TemporaryDirectory(prefix="dwell-mpi-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.program = os.path.join(folder.name, "mpi_ranks")
+        cls.mpirun = [*mpi_installed.launcher(cls.name), "-n", "4"]
+        mpi_installed.compile_program(cls.name, os.path.join(mpi_installed.ROOT, "examples/mpi_ranks.c"),
+                                      os.path.dirname(dwell), cls.program)
+
     def record(self, *plan):
-        text = self.run_dwell(*MPIRUN, mpi_ranks, str(STEPS), *map(str, plan))
+        text = self.run_dwell(*self.mpirun, self.program, str(STEPS), *map(str, plan))
         planted = {int(rank): int(ns) for rank, ns in re.findall(r"planted (\d) (\d+)", text)}
         return planted.get(2, 0), self.tables()
 
@@ -105,10 +117,10 @@ class Mpi(Case):
         self.assertTrue(near(found), found)
 
     def test_mpirun_starts_dwell(self):
-        command = f"exec {dwell} run -o {self.folder}/$OMPI_COMM_WORLD_RANK.dwell -- {mpi_ranks} {STEPS} data 2 4"
+        command = f"exec {dwell} run -o {self.folder}/${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}.dwell -- {self.program} {STEPS} data 2 4"
 
         def record():
-            subprocess.run([*MPIRUN, "sh", "-c", command], capture_output=True, check=True, timeout=120, env=environment())
+            subprocess.run([*self.mpirun, "sh", "-c", command], capture_output=True, check=True, timeout=120, env=environment())
             return self.tables(*(os.path.join(self.folder, f"{rank}.dwell") for rank in range(4)))
 
         def named(tables):
@@ -120,7 +132,7 @@ class Mpi(Case):
                       [(row["group"], row["operation"], row["ranks"], row["count"]) for row in tables["collectives"]])
 
     def test_a_job_that_hangs(self):
-        job = subprocess.Popen([dwell, "run", "-o", self.trace, "--", *MPIRUN, mpi_ranks, str(STEPS), "stop", "2",
+        job = subprocess.Popen([dwell, "run", "-o", self.trace, "--", *self.mpirun, self.program, str(STEPS), "stop", "2",
                                 "600000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(),
                                start_new_session=True)
         try:
@@ -138,6 +150,11 @@ class Mpi(Case):
                                    "MPI_COMM_WORLD, for ")
             self.assertIn("Rank 2 did not enter it: it is outside all recorded ranges, after step 19", text)
 
+
+
+class OpenMpi(Mpi, Case):
+    name = "Open MPI"
+
     def test_python(self):
         python = "/usr/bin/python3"
         if subprocess.run([python, "-c", "import mpi4py"], capture_output=True, check=False).returncode:
@@ -148,7 +165,7 @@ class Mpi(Case):
                        "pair = world.Split(world.rank % 2, world.rank)\n"
                        "own, sums = (array.array('f', [0] * 1000) for _ in range(2))\n"
                        "for _ in range(10):\n    world.Allreduce(own, sums)\n    pair.Bcast(own)\n")
-        self.run_dwell(*MPIRUN, python, script)
+        self.run_dwell(*self.mpirun, python, script)
         done = subprocess.run([dwell, "report", "--format", "json", "--limit", "all", "--view", "tree", self.trace],
                               capture_output=True, text=True, check=True).stdout
         view = json.loads(done)["views"][0]
@@ -156,6 +173,10 @@ class Mpi(Case):
         rows = [dict(zip(names, row)) for row in view["rows"]]
         for name in ("MPI_Allreduce", "MPI_Bcast"):
             self.assertEqual([row["calls"] for row in rows if row["name"] == name], [10] * 4)
+
+
+class Mpich(Mpi, Case):
+    name = "MPICH"
 
 
 class Nccl(Case):
@@ -257,8 +278,8 @@ class Launchers(Case):
 
 def main():
     suite = unittest.TestSuite()
-    chosen = sys.argv[5:]
-    for case in (Mpi, Nccl, Running, Nodes, Launchers):
+    chosen = sys.argv[4:]
+    for case in (OpenMpi, Mpich, Nccl, Running, Nodes, Launchers):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not chosen or any(part in test.id() for part in chosen):
                 suite.addTest(test)

@@ -13,12 +13,14 @@ import itertools
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import mpi_installed  # noqa: E402
 
 make_ranks, dwell, simulate = (os.path.abspath(path) for path in sys.argv[1:4])
 WORK_MS = 35.0  # of a step without communication
@@ -283,20 +285,34 @@ class Comparison(Case):
 class Mpi(Case):
     def setUp(self):
         super().setUp()
-        if not os.path.exists(dwell + "-mpi") or not shutil.which("mpirun"):
-            self.skipTest("dwell was built without MPI, or there is no mpirun")
+        self.launchers = [name for name in mpi_installed.IMPLEMENTATIONS if mpi_installed.launcher(name)]
+        if not self.launchers:
+            self.skipTest("there is no mpirun: Debian's packages openmpi-bin, mpich")
 
-    def mpirun(self, processes, *arguments, status=0):
-        return run("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(processes), dwell, "ranks", "--mpi",
+    def mpirun(self, processes, *arguments, status=0, name=None):
+        return run(*mpi_installed.launcher(name or self.launchers[0]), "-n", str(processes), dwell, "ranks", "--mpi",
                    *arguments, status=status)
 
     def test_any_number_of_processes_gives_the_same(self):
         files = self.make(10, 100, "slow", 7, "forward", 5)
         want = run(dwell, "ranks", "--format", "json", *files).stdout
         self.assertIn("Rank 7 is slow", want)
-        for processes in (1, 2, 3, 5):
-            with self.subTest(processes=processes):
-                self.assertEqual(self.mpirun(processes, "--format", "json", *files).stdout, want)
+        for name, processes in itertools.product(self.launchers, (1, 2, 3, 5)):
+            with self.subTest(name=name, processes=processes):
+                self.assertEqual(self.mpirun(processes, "--format", "json", *files, name=name).stdout, want)
+
+    def test_a_library_that_is_not_the_launchers(self):
+        files = self.make(2, 30)
+        if len(self.launchers) < 2:
+            self.skipTest("one MPI is installed: Debian's packages openmpi-bin, mpich")
+        for name, library, why in (("Open MPI", "libmpich.so.12", "is not the library of the launcher"),
+                                   ("Open MPI", "libm.so.6", "an MPI library that dwell does not know"),
+                                   ("MPICH", "libnone.so", "cannot open shared object")):
+            with self.subTest(launcher=name, library=library):
+                said = run("env", f"DWELL_MPI={library}", *mpi_installed.launcher(name), "-n", "2", dwell, "ranks", "--mpi",
+                           *files, status=1).stderr
+                self.assertIn(why, said)
+                self.assertIn("DWELL_MPI", said)
 
     def test_compressed_traces_and_summaries(self):
         files = self.make(4, 40, "slow", 2, "data", 20, "collectives", 100)

@@ -1,5 +1,4 @@
 /* dwell ranks: compares the ranks of a job, from traces or summaries. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,44 +84,10 @@ static int ranks_read(const struct ranks_request *request, struct dw_summary *su
                       size_t count, bool *first)
 {
 	*first = true;
-#ifdef DW_HAVE_MPI
 	if (request->mpi)
 		return dw_ranks_read_mpi(summary, paths, count, first);
-#endif
 	return dw_summaries_read_parallel(summary, paths, count);
 }
-
-#ifndef DW_HAVE_MPI
-/* Starts dwell-mpi, which is next to this command, with the same arguments. */
-static int ranks_start_mpi(int count, char **arguments)
-{
-	static const char suffix[] = "-mpi";
-	char path[4096], **all = calloc((size_t)count + 3, sizeof *all), ranks[] = "ranks";
-	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof suffix);
-
-	if (all && length > 0) {
-		memcpy(path + length, suffix, sizeof suffix);
-		all[0] = path;
-		all[1] = ranks;
-		memcpy(all + 2, arguments, (size_t)count * sizeof *all);
-		execv(path, all);
-	}
-	free(all);
-	dw_say("--mpi needs dwell-mpi next to this command: %s. Build dwell where MPI is present, for "
-	       "example with Debian's libopenmpi-dev",
-	       strerror(errno));
-	return DW_EXIT_BAD_INPUT;
-}
-
-/* Whether --mpi is among the arguments, before these are parsed and moved. */
-static bool ranks_wants_mpi(int count, char **arguments)
-{
-	for (int i = 0; i < count && strcmp(arguments[i], "--") != 0; i++)
-		if (strcmp(arguments[i], "--mpi") == 0)
-			return true;
-	return false;
-}
-#endif
 
 int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv)
 {
@@ -132,10 +97,6 @@ int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv)
 	bool done, first;
 	int operands, status;
 
-#ifndef DW_HAVE_MPI
-	if (ranks_wants_mpi(argc, argv))
-		return ranks_start_mpi(argc, argv);
-#endif
 	operands = dw_options_parse(verb, argc, argv, false, ranks_take_option, &request, &done);
 	if (done)
 		return 0;

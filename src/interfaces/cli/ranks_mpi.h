@@ -1,8 +1,7 @@
 /*
  * `dwell ranks --mpi`: the processes of an MPI job read and summarize the files together.
  *
- * The command itself does not need MPI. `dwell-mpi`, which is built where MPI is present, is the
- * same command with this file; `dwell ranks --mpi` starts it in its place.
+ * The MPI library is opened when it is needed, and dwell is built without MPI's headers.
  */
 #ifndef DW_CLI_RANKS_MPI_H
 #define DW_CLI_RANKS_MPI_H

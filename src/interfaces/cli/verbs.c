@@ -166,8 +166,7 @@ static const struct dw_option ranks_options[] = {
 	          "picture of rank and step",
 	  .choices = "@renderers" },
 	{ DW_OPTION_MPI, "mpi",
-	  .help = "under mpirun: each process reads a part of the files (needs dwell-mpi, which is built "
-	          "where MPI is present)" },
+	  .help = "under mpirun: each process reads a part of the files" },
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE" },
 	HELP,
 };

@@ -23,6 +23,9 @@
 #define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
 #define DW_KEY_CUDA "cuda.recorded"                /* text: the CUPTI by which device work was recorded */
 #define DW_KEY_CUDA_LACKS "cuda.lacks"             /* text: why device work is missing, or a part of it */
+#define DW_KEY_MPI "mpi.recorded"                  /* text: the MPI library whose calls are recorded */
+#define DW_KEY_MPI_LACKS "mpi.lacks"               /* text: why calls of an MPI library are not recorded */
+#define DW_KEY_NCCL "nccl.recorded"                /* text: the version of NCCL's profiler interface in use */
 #define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 
 /* ---- metadata of the machine ------------------------------------------------------------------ */

@@ -1,0 +1,189 @@
+/* The MPI libraries of this process; see library.h. */
+#include "library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/keys.h"
+
+#define MOST_LIBRARIES 4u
+#define CALLERS 4096u /* places in code from which MPI is called; of further ones each call searches */
+
+static const char *const names[DWM_CALLS] = {
+#define NAME(name, parameters, arguments, size) [DWM_##name] = "PMPI_" #name,
+#define COLLECTIVE NAME
+#define STARTED NAME
+#define POINT NAME
+#define POSTED NAME
+#include "calls.def"
+	[DWM_Wait] = "PMPI_Wait",
+	[DWM_Waitall] = "PMPI_Waitall",
+	[DWM_Waitany] = "PMPI_Waitany",
+	[DWM_Test] = "PMPI_Test",
+	[DWM_Init] = "PMPI_Init",
+	[DWM_Init_thread] = "PMPI_Init_thread",
+	[DWM_Initialized] = "PMPI_Initialized",
+	[DWM_Finalize] = "PMPI_Finalize",
+	[DWM_Comm_free] = "PMPI_Comm_free",
+	[DWM_Comm_size] = "PMPI_Comm_size",
+	[DWM_Comm_rank] = "PMPI_Comm_rank",
+	[DWM_Comm_group] = "PMPI_Comm_group",
+	[DWM_Type_size] = "PMPI_Type_size",
+	[DWM_Group_translate_ranks] = "PMPI_Group_translate_ranks",
+	[DWM_Group_free] = "PMPI_Group_free",
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct dwm_library libraries[MOST_LIBRARIES];
+	unsigned count;
+	struct {
+		const void *caller; /* atomic; written last */
+		struct dwm_library *library;
+	} callers[CALLERS];
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static __attribute__((noreturn)) void library_fail(const char *name)
+{
+	fprintf(stderr, "dwell: this program's MPI has no %s: run it with dwell run --no-mpi\n", name);
+	abort();
+}
+
+/* An extension of Python that is linked to MPI is not in the program's own scope, nor is MPI. */
+static void *library_find_near(const char *name, const void *caller)
+{
+	Dl_info found;
+	void *handle, *symbol;
+
+	if (!dladdr(caller, &found) || !found.dli_fname)
+		return NULL;
+	handle = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	symbol = handle ? dlsym(handle, name) : NULL;
+	if (handle)
+		dlclose(handle);
+	return symbol;
+}
+
+/* ---- what it is ------------------------------------------------------------------------------- */
+
+/* The first line of what the library says of itself, without what follows a comma. */
+static void library_version(void *handle, char text[DW_MPI_VERSION_BYTES])
+{
+	int (*version)(char *text, int *length) = NULL;
+	int length = 0;
+
+	text[0] = '\0';
+	*(void **)&version = dlsym(handle, "PMPI_Get_library_version");
+	if (!version || version(text, &length) != DWM_SUCCESS)
+		text[0] = '\0';
+	text[DW_MPI_VERSION_BYTES - 1] = '\0';
+	text[strcspn(text, ",\n")] = '\0';
+	for (char *at = text; *at; at++)
+		if (*at == '\t')
+			*at = ' ';
+}
+
+static uintptr_t library_world(void *handle, enum dw_mpi_abi abi)
+{
+	/* A program may have a copy of Open MPI's variable, which is then the one that MPI uses; so the whole program is
+	 * searched. */
+	void *variable = abi == DW_MPI_OPEN ? dlsym(RTLD_DEFAULT, DW_MPI_OPEN_WORLD) : NULL;
+
+	if (abi == DW_MPI_OPEN)
+		return (uintptr_t)(variable ? variable : dlsym(handle, DW_MPI_OPEN_WORLD));
+	return abi == DW_MPI_MPICH ? DW_MPI_MPICH_WORLD : DW_MPI_STANDARD_WORLD;
+}
+
+/* States in the trace what is recorded, and what is not. */
+static void library_note(const struct dwm_library *library, const char *version)
+{
+	const char *slash = strrchr(library->path, '/'), *file = slash ? slash + 1 : library->path;
+	char text[400];
+
+	if (library->recorded) {
+		snprintf(text, sizeof text, "%.200s (%.100s)", *version ? version : "MPI", file);
+		dwell_meta(DW_KEY_MPI, text);
+	} else if (library->abi == DW_MPI_UNKNOWN) {
+		snprintf(text, sizeof text, "the probe does not know this MPI library: %.100s, which says that it is %.200s", file,
+		         *version ? version : "of no version");
+		dwell_meta(DW_KEY_MPI_LACKS, text);
+	} else {
+		snprintf(text, sizeof text, "this process has two MPI libraries; the calls of %.100s (%.200s) are not recorded",
+		         file, version);
+		dwell_meta(DW_KEY_MPI_LACKS, text);
+	}
+}
+
+/* Needs the lock. */
+static struct dwm_library *library_add(void *handle, const char *path)
+{
+	static char version[DW_MPI_VERSION_BYTES];
+	struct dwm_library *library = &state.libraries[state.count];
+
+	library_version(handle, version);
+	library->handle = handle;
+	library->path = path;
+	library->abi = dw_mpi_abi_of(path, version, dlsym(handle, DW_MPI_OPEN_WORLD) != NULL);
+	library->world = library_world(handle, library->abi);
+	library->recorded = library->abi != DW_MPI_UNKNOWN;
+	for (unsigned i = 0; i < state.count; i++)
+		library->recorded &= !state.libraries[i].recorded;
+	library_note(library, version);
+	state.count++;
+	return library;
+}
+
+/* ---- which one -------------------------------------------------------------------------------- */
+
+/* Needs the lock. The order is the loader's: what the whole program sees, then what the caller's file is linked to. */
+static struct dwm_library *library_search(const void *caller)
+{
+	void *symbol = dlsym(RTLD_NEXT, "PMPI_Init"), *handle;
+	Dl_info found;
+
+	if (!symbol)
+		symbol = library_find_near("PMPI_Init", caller);
+	if (!symbol || !dladdr(symbol, &found) || !found.dli_fname)
+		library_fail("PMPI_Init");
+	handle = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!handle)
+		library_fail("file");
+	for (unsigned i = 0; i < state.count; i++)
+		if (state.libraries[i].handle == handle) {
+			dlclose(handle);
+			return &state.libraries[i];
+		}
+	if (state.count == MOST_LIBRARIES)
+		library_fail("place: it is the fifth library");
+	return library_add(handle, found.dli_fname);
+}
+
+struct dwm_library *dwm_library_of(const void *caller)
+{
+	uint32_t at = (uint32_t)((uintptr_t)caller * 0x9e3779b97f4a7c15u >> 40) % CALLERS;
+	struct dwm_library *library;
+
+	/* Acquire: pairs with the release below; the library of this caller is complete. */
+	if (DWELL_LIKELY(__atomic_load_n(&state.callers[at].caller, __ATOMIC_ACQUIRE) == caller))
+		return state.callers[at].library;
+	pthread_mutex_lock(&state.lock);
+	library = library_search(caller);
+	if (!state.callers[at].caller) {
+		state.callers[at].library = library;
+		__atomic_store_n(&state.callers[at].caller, caller, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&state.lock);
+	return library;
+}
+
+void *dwm_find(struct dwm_library *library, enum dwm_call call)
+{
+	void *function = dlsym(library->handle, names[call]);
+
+	if (!function)
+		library_fail(names[call]);
+	__atomic_store_n(&library->functions[call], function, __ATOMIC_RELEASE);
+	return function;
+}
