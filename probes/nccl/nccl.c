@@ -20,6 +20,8 @@
 
 #include <dwell/probe.h>
 
+#include "format/keys.h"
+
 #define DWN_API __attribute__((visibility("default")))
 #define EVENTS 4096u /* events that are under way; older ones are forgotten */
 
@@ -57,9 +59,11 @@ static struct event *nccl_take_event(void)
 
 /* ---- communicators --------------------------------------------------------------------------------- */
 
-static int nccl_init(void **context, uint64_t id, int *mask, const char *name, int ranks)
+static int nccl_init(void **context, uint64_t id, int *mask, const char *name, int ranks, const char *version)
 {
 	struct communicator *made = calloc(1, sizeof *made);
+
+	dwell_meta(DW_KEY_NCCL, version);
 
 	*context = made;
 	*mask = made ? NCCL_COLLECTIVE | NCCL_POINT | NCCL_KERNEL_CHANNEL : 0;
@@ -75,14 +79,14 @@ static int nccl_init_v4(void **context, int *mask, const char *name, uint64_t id
                         int rank, void *logger)
 {
 	(void)nodes, (void)rank, (void)logger;
-	return nccl_init(context, id, mask, name, ranks);
+	return nccl_init(context, id, mask, name, ranks, "profiler interface 4");
 }
 
 static int nccl_init_v5(void **context, uint64_t id, int *mask, const char *name, int nodes, int ranks,
                         int rank, void *logger)
 {
 	(void)nodes, (void)rank, (void)logger;
-	return nccl_init(context, id, mask, name, ranks);
+	return nccl_init(context, id, mask, name, ranks, "profiler interface 5 or 6");
 }
 
 static int nccl_end(void *context)

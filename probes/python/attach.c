@@ -5,8 +5,8 @@
  * In a process without a Python interpreter it does nothing. Otherwise it adds an audit hook. When
  * the interpreter is initialised and about to begin the script, the hook loads the probe from the
  * folder of this library. This also works with -I, -E, -S and -m, in spawned workers and in virtual
- * environments, where sitecustomize and PYTHONPATH have no effect. The library links libc alone,
- * because it is in every process of the run.
+ * environments, where sitecustomize and PYTHONPATH have no effect. At the end of the process it notes which
+ * libraries were not recorded. The library links libc alone, because it is in every process of the run.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -17,13 +17,29 @@
 #include <unistd.h>
 
 #include "format/keys.h"
+#include "format/libraries.h"
 
 #define PROBE "libdwell-python.so"
 
 typedef int audit_hook(const char *event, void *arguments, void *data);
 
 static char probe_path[4096];
+static char lacks[300]; /* why Python is not profiled; "": it is, or there is none */
 static bool attached;
+
+/* Sets probe_path. False: the path is too long or cannot be found. */
+static bool attach_find_probe(void)
+{
+	Dl_info here;
+	const char *slash;
+
+	if (!dladdr((void *)(size_t)&attach_find_probe, &here) || !here.dli_fname)
+		return false;
+	slash = strrchr(here.dli_fname, '/');
+	return slash && snprintf(probe_path, sizeof probe_path, "%.*s/" PROBE,
+	                         (int)(slash - here.dli_fname), here.dli_fname) <
+	                    (int)sizeof probe_path;
+}
 
 /* The objects of a free-threaded build have another layout than those that the probe was built
  * for. */
@@ -35,6 +51,12 @@ static bool attach_is_free_threaded(void)
 	return version && strstr(version(), "free-threading");
 }
 
+static void attach_refuse(const char *why)
+{
+	snprintf(lacks, sizeof lacks, "%s", why);
+	fprintf(stderr, "dwell: Python is not profiled: %s\n", why);
+}
+
 static void attach(void)
 {
 	void (*begin)(void) = NULL;
@@ -42,8 +64,11 @@ static void attach(void)
 
 	attached = true;
 	if (attach_is_free_threaded()) {
-		fprintf(stderr, "dwell: Python is not profiled: it is a free-threaded build, and dwell "
-		                "knows only those with a global interpreter lock\n");
+		attach_refuse("it is a free-threaded build, and dwell knows only those with a global interpreter lock");
+		return;
+	}
+	if (access(probe_path, F_OK) != 0) {
+		attach_refuse("this dwell was built without Python's headers: build it where they are");
 		return;
 	}
 	probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
@@ -52,7 +77,7 @@ static void attach(void)
 	if (begin)
 		begin();
 	else
-		fprintf(stderr, "dwell: Python is not profiled: %s\n", dlerror());
+		attach_refuse(dlerror());
 }
 
 /* ---- the end of the interpreter ----------------------------------------------------- */
@@ -116,7 +141,7 @@ static int attach_on_audit(const char *event, void *arguments, void *data)
 	return 0;
 }
 
-/* ---- CUDA without a driver ------------------------------------------------------------- */
+/* ---- what is not recorded --------------------------------------------------------------- */
 
 /* Whether the library is CUDA's runtime. Such a program was made for a device. */
 static int attach_is_cuda(struct dl_phdr_info *info, size_t size, void *found)
@@ -128,48 +153,82 @@ static int attach_is_cuda(struct dl_phdr_info *info, size_t size, void *found)
 	return *(bool *)found;
 }
 
-/*
- * The CUDA probe is loaded by NVIDIA's driver. Where there is none, this notes why the work of devices is
- * missing; `dwell run` prints it once. Called when the process ends: programs load CUDA late. Without the
- * recorder in the process there is no trace of it to explain.
- */
-__attribute__((destructor)) static void attach_note_driver(void)
+/* The CUDA probe is loaded by NVIDIA's driver. Whether the program uses CUDA where there is none. */
+static bool attach_lacks_driver(void)
 {
 	static const char *const drivers[] = { "/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg",
 		                                   "/dev/nvhost-ctrl" };
 	const char *probe = getenv("CUDA_INJECTION64_PATH");
-	void (*note)(const char *key, const char *value) = NULL;
 	bool has_cuda = false;
-	void *recorder;
 
-	if (!probe || !strstr(probe, "libdwell-cuda.so") || !getenv("DWELL_TRACE"))
-		return;
+	if (!probe || !strstr(probe, "libdwell-cuda.so"))
+		return false;
 	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
 		if (access(drivers[i], F_OK) == 0)
-			return;
+			return false;
 	dl_iterate_phdr(attach_is_cuda, &has_cuda);
-	recorder = has_cuda ? dlopen("libdwell.so.0", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	return has_cuda;
+}
+
+/* Whether the process has a library for which a recorder is worth loading at the end, to say that it was not recorded.
+ * Many small programs have a Python library or an NVTX one. */
+static bool attach_misses(const char *list)
+{
+	static const char *const ids[] = { "mpi ", "nccl ", "torch " };
+
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+		const char *at = strstr(list, ids[i]);
+
+		if (at && (at == list || at[-1] == ';'))
+			return true;
+	}
+	return false;
+}
+
+/* The recorder that the process has, or, with `load`, dwell's own, which is in the folder above this library. */
+static void *attach_find_recorder(bool load)
+{
+	void *recorder = dlopen("libdwell.so.0", RTLD_LAZY | RTLD_NOLOAD);
+	char path[4200], *slash;
+
+	if (recorder || !load || !attach_find_probe())
+		return recorder;
+	slash = strrchr(probe_path, '/');
+	snprintf(path, sizeof path, "%.*s/../libdwell.so.0", (int)(slash - probe_path), probe_path);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/*
+ * Notes at the end of the process, because programs load libraries late, what is not recorded and why: Python, the work
+ * of devices, and, in a process without a recorder, what format/libraries.h lists. With a recorder, that one does it.
+ * `dwell run` and the reports say it.
+ */
+__attribute__((destructor)) static void attach_note_lacks(void)
+{
+	void (*note)(const char *key, const char *value) = NULL;
+	bool lacks_driver, has_recorder, has_list;
+	char list[DW_LIBRARIES_BYTES];
+	void *recorder;
+
+	if (!getenv("DWELL_TRACE"))
+		return;
+	has_recorder = attach_find_recorder(false) != NULL;
+	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list);
+	lacks_driver = has_recorder && attach_lacks_driver();
+	if (!has_list && !lacks_driver && !*lacks)
+		return;
+	recorder = attach_find_recorder(true);
 	if (recorder)
 		*(void **)&note = dlsym(recorder, "dwell_meta");
-	if (note)
+	if (note && lacks_driver)
 		note(DW_KEY_CUDA_LACKS, "CUDA is loaded, and this machine has no NVIDIA driver");
+	if (note && *lacks)
+		note("python" DW_KEY_LACKS, lacks);
+	if (note && has_list)
+		note(DW_KEY_LIBRARIES, list);
 }
 
 /* ---- the start --------------------------------------------------------------------------- */
-
-/* Sets probe_path. False: the path is too long or cannot be found. */
-static bool attach_find_probe(void)
-{
-	Dl_info here;
-	const char *slash;
-
-	if (!dladdr((void *)(size_t)&attach_find_probe, &here) || !here.dli_fname)
-		return false;
-	slash = strrchr(here.dli_fname, '/');
-	return slash && snprintf(probe_path, sizeof probe_path, "%.*s/" PROBE,
-	                         (int)(slash - here.dli_fname), here.dli_fname) <
-	                    (int)sizeof probe_path;
-}
 
 __attribute__((constructor)) static void wait_for_interpreter(void)
 {

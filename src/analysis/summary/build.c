@@ -201,6 +201,17 @@ static void build_process(struct dw_summary *summary, struct dw_summary_rank *ra
 			rank->lost[cause] += source->threads[i].lost[cause];
 }
 
+static void build_unrecorded(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_source *source,
+                             uint32_t process)
+{
+	rank->unrecorded = dw_arena_alloc(&summary->arena, DW_UNRECORDED_MOST * sizeof *rank->unrecorded);
+	summary->failed |= !rank->unrecorded;
+	if (rank->unrecorded)
+		rank->unrecorded_count = dw_source_unrecorded(source, process, rank->unrecorded);
+	for (size_t i = 0; i < rank->unrecorded_count; i++)
+		rank->unrecorded[i].why = build_text(summary, rank->unrecorded[i].why);
+}
+
 /* The pools of a process have their peaks at different times, so this is an upper bound if it has
  * several. Nothing is walked if no allocation is recorded. */
 static bool build_memory(struct dw_summary_rank *rank, struct dw_model *model, uint32_t process,
@@ -246,6 +257,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 		return false;
 	ranks[divided->loop->thread] = (uint32_t)summary->count++;
 	build_process(summary, rank, source, process);
+	build_unrecorded(summary, rank, source, process);
 	build_steps(summary, rank, divided, steps->steps);
 	between_ns = calloc(divided->count + 1, sizeof *between_ns);
 	good = between_ns && dw_summary_find_between(model, process, divided, steps->steps, between_ns, error);

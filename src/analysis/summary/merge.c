@@ -115,6 +115,10 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 			summary, from->durations, from->duration_count * sizeof *rank->durations);
 		rank->names = merge_names(summary, from->names, from->name_count);
 		rank->layers = merge_names(summary, from->layers, from->layer_count);
+		rank->unrecorded = (void *)(uintptr_t)merge_copy(summary, from->unrecorded,
+		                                                 from->unrecorded_count * sizeof *rank->unrecorded);
+		for (size_t n = 0; rank->unrecorded && n < rank->unrecorded_count; n++)
+			rank->unrecorded[n].why = merge_text(summary, from->unrecorded[n].why);
 		rank->open = (void *)(uintptr_t)merge_copy(summary, from->open,
 		                                           from->open_count * sizeof *rank->open);
 		for (size_t n = 0; rank->open && n < rank->open_count; n++)

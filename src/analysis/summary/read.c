@@ -3,6 +3,7 @@
  * and range of spans, sums, buckets, and the sizes of lists.
  */
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -167,6 +168,39 @@ static bool read_name(struct reading *reading, struct dw_summary_name *names, si
 	}
 	++*count;
 	return !reader.bad || read_fail(reading, from->bytes, "a name's message is damaged");
+}
+
+/* What a newer dwell records besides is left out. */
+static bool read_unrecorded(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *from)
+{
+	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
+	const char *id = "", *file = "", *why = "";
+	struct dw_proto_field field;
+	struct dw_unrecorded what;
+	bool partly = false;
+
+	while (dw_proto_next(&reader, &field)) {
+		if (field.wire == DW_PROTO_BYTES && field.field == UNRECORDED_ID)
+			id = read_text(reading, &field);
+		else if (field.wire == DW_PROTO_BYTES && field.field == UNRECORDED_FILE)
+			file = read_text(reading, &field);
+		else if (field.wire == DW_PROTO_BYTES && field.field == UNRECORDED_WHY)
+			why = read_text(reading, &field);
+		else if (field.wire == DW_PROTO_VARINT && field.field == UNRECORDED_PARTLY)
+			partly = field.number;
+	}
+	if (reader.bad)
+		return read_fail(reading, from->bytes, "the message of a library that was not recorded is damaged");
+	if (!rank->unrecorded)
+		rank->unrecorded = dw_arena_alloc(&reading->summary->arena, DW_UNRECORDED_MOST * sizeof *rank->unrecorded);
+	reading->summary->failed |= !rank->unrecorded;
+	if (!rank->unrecorded || rank->unrecorded_count == DW_UNRECORDED_MOST || !dw_unrecorded_of(id, &what))
+		return true;
+	what.why = why;
+	what.partly = partly;
+	snprintf(what.file, sizeof what.file, "%s", file);
+	rank->unrecorded[rank->unrecorded_count++] = what;
+	return true;
 }
 
 static bool read_open(struct reading *reading, struct dw_summary_rank *rank,
@@ -424,6 +458,8 @@ static bool read_list(struct reading *reading, struct dw_summary_rank *rank,
 		return read_name(reading, rank->names, &rank->name_count, lengths->names, field);
 	case RANK_LAYER:
 		return read_name(reading, rank->layers, &rank->layer_count, lengths->layers, field);
+	case RANK_UNRECORDED:
+		return read_unrecorded(reading, rank, field);
 	default:
 		return true;
 	}

@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/proto.h"
 #include "facts/parts.h"
+#include "read/unrecorded.h"
 
 #define DW_SUMMARY_VERSION 4u
 #define DW_SUMMARY_SPANS 1024u  /* most spans of a rank, if the summary has few ranks */
@@ -121,6 +122,8 @@ struct dw_summary_rank {
 	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
 	unsigned arrival_log2;
 	uint64_t in_flight_ns; /* of the loop: time in which a collective was under way */
+	struct dw_unrecorded *unrecorded; /* libraries that the process used and the trace does not have */
+	size_t unrecorded_count;          /* at most DW_UNRECORDED_MOST */
 	/* Where the thread of its steps was at the end of the recording. Known only if a step of the
 	 * run did not end: the job was killed, or hangs. */
 	bool where_known;

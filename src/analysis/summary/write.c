@@ -139,6 +139,17 @@ static void write_collective(struct dw_proto *proto, const struct dw_summary_col
 	dw_proto_close(proto, at);
 }
 
+static void write_unrecorded(struct dw_proto *proto, const struct dw_unrecorded *what)
+{
+	size_t at = dw_proto_open(proto, RANK_UNRECORDED);
+
+	write_text(proto, UNRECORDED_ID, what->id);
+	write_text(proto, UNRECORDED_FILE, what->file);
+	write_number(proto, UNRECORDED_PARTLY, what->partly);
+	write_text(proto, UNRECORDED_WHY, what->why);
+	dw_proto_close(proto, at);
+}
+
 static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *rank)
 {
 	size_t at = dw_proto_open(proto, SUMMARY_RANK);
@@ -181,6 +192,8 @@ static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *ran
 	write_number(proto, RANK_OTHER_LAYERS, rank->other_layers_ns);
 	write_number(proto, RANK_ALLOCATED, rank->allocated_bytes);
 	write_number(proto, RANK_INPUT, rank->input_bytes);
+	for (size_t i = 0; i < rank->unrecorded_count; i++)
+		write_unrecorded(proto, &rank->unrecorded[i]);
 	dw_proto_close(proto, at);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "cli/run_injected.h"
+#include "cli/run_lacks.h"
 #include "cli/run_summary.h"
 #include "dwell/probe.h"
 #include "read/source.h"
@@ -117,6 +118,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 		run_say_step_on(trace);
 	if (trace[0]) {
 		dw_injected_say(trace);
+		dw_lacks_say(trace);
 		dw_run_summary_write(trace, request.summary_every_ms);
 		dw_say("recorded to %s (dwell report %s)", trace, trace);
 	}
@@ -135,6 +137,7 @@ int dw_run_command(char **command)
 	int status = dw_run(&request, trace);
 	if (trace[0]) {
 		dw_injected_say(trace);
+		dw_lacks_say(trace);
 		dw_report_after_run(trace);
 	}
 	return status;

@@ -135,6 +135,24 @@ void dw_preload(const char *program, bool functions, bool mpi)
 		preload_put_first(library);
 }
 
+const char *dw_preload_refusal(const char *program)
+{
+	char path[4096];
+
+	return preload_find_program(program, path) && preload_is_sanitized(path)
+	           ? "the program is built with a sanitizer, whose runtime permits no library before it; build it without"
+	           : NULL;
+}
+
+const char *dw_preload_mpi_refusal(bool mpi)
+{
+	char path[4096];
+
+	if (!mpi)
+		return "dwell run was started with --no-mpi";
+	return preload_find_library(mpi_places, path) ? NULL : "libdwell-mpi.so is not installed with this dwell";
+}
+
 bool dw_find_program(const char *program, char path[4096])
 {
 	return preload_find_program(program, path);

@@ -7,6 +7,10 @@
 /* Sets LD_PRELOAD, for the program that is executed next, to those libraries that exist. With
  * `functions` C functions are recorded too, with `mpi` calls of MPI where the program may use it. */
 void dw_preload(const char *program, bool functions, bool mpi);
+/* Why no library of dwell is loaded into the program, or NULL. */
+const char *dw_preload_refusal(const char *program);
+/* Why the probe of MPI is not, or NULL. */
+const char *dw_preload_mpi_refusal(bool mpi);
 /* Finds a library of dwell that may be loaded into the program: in the build folder or where dwell is
  * installed. Returns false if there is none. */
 bool dw_find_library(const char *const places[2], const char *program, char path[4096]);

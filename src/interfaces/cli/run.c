@@ -26,6 +26,7 @@
 #include "cli/peak.h"
 #include "cli/preload.h"
 #include "cli/run_injected.h"
+#include "cli/run_lacks.h"
 #include "cli/symbolize.h"
 #include "format/keys.h"
 #include "record/cost.h"
@@ -554,6 +555,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (dw_process_ready(&cause)) {
 		run_note_machine();
 		run_note_cost();
+		dw_lacks_note(request);
 		if (request->options.categories & DWELL_DETAIL_FLOPS)
 			run_note_peaks();
 		if (request->counters)

@@ -96,7 +96,7 @@ static const char *injected_find(const struct dw_source *source, const char *key
 void dw_injected_say(const char *trace)
 {
 	struct dwell_error error = { 0, "" };
-	const char *itt, *nvtx, *cuda, *lacks;
+	const char *itt, *nvtx, *cuda;
 	struct dw_source *source;
 
 	if (dw_source_open(&source, &trace, 1, &error) != 0)
@@ -108,10 +108,7 @@ void dw_injected_say(const char *trace)
 		       itt && nvtx ? "; by " : "", nvtx ? "NVTX: " : "", nvtx ? nvtx : "",
 		       itt ? " (--no-itt)" : " (--no-nvtx)");
 	cuda = injected_find(source, DW_KEY_CUDA);
-	lacks = injected_find(source, DW_KEY_CUDA_LACKS);
 	if (cuda)
 		dw_say("recorded the work of devices by CUPTI: %s (--no-cuda)", cuda);
-	if (lacks)
-		dw_say("%s: %s", cuda ? "the work of devices is incomplete" : "the work of devices is not recorded", lacks);
 	dw_source_close(source);
 }

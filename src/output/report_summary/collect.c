@@ -85,6 +85,7 @@ static int collect_all(struct dw_report_summary *summary, struct dwell_error *er
 	    dw_view_judge(summary->model, &summary->arena, &summary->verdicts, error))
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory for the summary");
 	summary->repairs = dw_model_repairs(summary->model, &summary->repair_count);
+	summary->unrecorded_count = dw_source_unrecorded(source, DW_NO_INDEX, summary->unrecorded);
 	collect_machine(summary, source);
 	collect_versions(summary, source);
 	return 0;

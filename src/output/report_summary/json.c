@@ -401,6 +401,25 @@ static void json_put_missing(struct json *out, const struct dw_report_summary *s
 	json_close(out, ']');
 }
 
+static void json_put_unrecorded(struct json *out, const struct dw_report_summary *summary)
+{
+	json_open(out, "unrecorded", '[');
+	for (size_t i = 0; i < summary->unrecorded_count; i++) {
+		const struct dw_unrecorded *what = &summary->unrecorded[i];
+
+		json_open(out, NULL, '{');
+		json_text(out, "id", what->id);
+		json_text(out, "name", what->label);
+		json_text(out, "file", *what->file ? what->file : NULL);
+		json_text(out, "state", what->partly ? "partly" : "no");
+		json_text(out, "why", what->why);
+		json_text(out, "missing", what->missing);
+		json_whole(out, "processes", what->processes);
+		json_close(out, '}');
+	}
+	json_close(out, ']');
+}
+
 /* ---- where the time goes ----------------------------------------------------------------------- */
 
 static void json_put_sentences(struct json *out, const struct dwell_table *table)
@@ -510,6 +529,8 @@ static void json_put_document(struct json *out, const struct dw_report_summary *
 	json_put_facts(out, summary);
 	json_line(out);
 	json_put_missing(out, summary);
+	json_line(out);
+	json_put_unrecorded(out, summary);
 	json_line(out);
 	json_put_losses(out, summary->overview);
 	json_line(out);

@@ -243,6 +243,12 @@ bool dw_report_summary_markdown(const struct dw_report_summary *summary, FILE *f
 	markdown_put_verdicts(summary, file);
 	markdown_put_tables(summary, file);
 	markdown_put_missing(summary, file);
+	for (size_t i = 0; i < summary->unrecorded_count; i++) {
+		char text[512];
+
+		dw_unrecorded_text(&summary->unrecorded[i], text, sizeof text);
+		markdown_put_line(file, text);
+	}
 	for (size_t i = 0; i < summary->repair_count && i < MARKDOWN_ROWS; i++)
 		markdown_put_line(file, summary->repairs[i]);
 	if (!overview->loss_count)

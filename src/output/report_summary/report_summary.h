@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "model/steps/steps.h"
+#include "read/unrecorded.h"
 #include "rules/rules.h"
 #include "table/table.h"
 
@@ -47,6 +48,8 @@ struct dw_report_summary {
 	struct dwell_table *overview, *operators, *kernels;
 	struct dw_report_summary_lack lacks[2];
 	size_t lack_count;
+	struct dw_unrecorded unrecorded[DW_UNRECORDED_MOST]; /* libraries that the program used */
+	size_t unrecorded_count;
 	const char *cpu, *cpus, *memory, *kernel, *architecture; /* of the machine; NULL: not known */
 	struct dw_report_summary_entry versions[DW_REPORT_SUMMARY_ROWS];
 	size_t version_count;

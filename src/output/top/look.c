@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "facts/facts.h"
 #include "model/core/open.h"
+#include "read/unrecorded.h"
 #include "top/top.h"
 #include "top/use.h"
 
@@ -122,6 +123,17 @@ static void look_losses(struct look *at)
 			at->look->lost_cause = causes[i];
 		}
 	}
+}
+
+static void look_unrecorded(struct look *at)
+{
+	struct dw_unrecorded list[DW_UNRECORDED_MOST];
+	size_t count = dw_source_unrecorded(at->source, DW_NO_INDEX, list), used = 0;
+	struct dw_top_look *look = at->look;
+
+	for (size_t i = 0; i < count && used < sizeof look->unrecorded; i++)
+		used += (size_t)snprintf(look->unrecorded + used, sizeof look->unrecorded - used, "%s%s", i ? ", " : "",
+		                         list[i].label);
 }
 
 static void look_use(struct look *at)
@@ -369,6 +381,7 @@ static uint32_t look_around(struct look *at)
 	look_name(at, thread);
 	look_time(at);
 	look_losses(at);
+	look_unrecorded(at);
 	look_use(at);
 	look->window_ns = look_window(at, thread);
 	look_steps(at, thread);

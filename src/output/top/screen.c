@@ -156,6 +156,8 @@ static void screen_put_use(struct screen *screen, const struct dw_top_look *look
 	else
 		screen_put(screen, "31", "%s record%s lost: %s", dw_text_count((int64_t)look->lost).at,
 		           dw_text_plural(look->lost), look->lost_cause);
+	if (*look->unrecorded)
+		screen_put(screen, "31", "  not recorded: %s", look->unrecorded);
 	screen_end_line(screen);
 }
 

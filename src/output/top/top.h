@@ -73,6 +73,7 @@ struct dw_top_look {
 
 	uint64_t lost;         /* records */
 	const char *lost_cause; /* of most of them */
+	char unrecorded[96];   /* "MPI, CUDA": libraries that the program uses and the trace does not have; or "" */
 	struct dwell_table *table; /* NULL: `message` says why */
 	struct dwell_table *rows;  /* the part of it that is shown */
 	char message[512];     /* if there are no rows */

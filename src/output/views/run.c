@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "model/joint/joint.h"
+#include "read/unrecorded.h"
 #include "views/common.h"
 
 /* ---- what a view needs --------------------------------------------------------------- */
@@ -256,6 +257,22 @@ static void view_state_scope(struct dwell_table *table, const struct dw_source *
 		table->thread = dw_arena_text(&table->arena, scope->thread, strlen(scope->thread));
 }
 
+/* What the program used and the trace does not have. The first answers say it above the table. */
+static void view_state_unrecorded(const struct dw_view *view, struct dwell_table *table, const struct dw_source *source)
+{
+	struct dw_unrecorded list[DW_UNRECORDED_MOST];
+	size_t count = dw_source_unrecorded(source, DW_NO_INDEX, list);
+	char text[512];
+
+	for (size_t i = 0; i < count; i++) {
+		dw_unrecorded_text(&list[i], text, sizeof text);
+		if (strcmp(view->name, "overview") == 0 || strcmp(view->name, "verdict") == 0)
+			dw_table_head(table, "%s", text);
+		else
+			dw_table_note(table, "%s", text);
+	}
+}
+
 static void view_state(struct dwell_table *table, struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -304,6 +321,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 	for (struct dwell_table *part = table; part && (options->named || options->min_duration);
 	     part = part->next)
 		view_filter_rows(view, part, options, min_ns);
+	view_state_unrecorded(view, table, dw_model_source(model));
 	code = view_arrange_rows(view, table, options, error);
 	for (struct dwell_table *part = table; part && !code; part = part->next) {
 		view_state(part, model);

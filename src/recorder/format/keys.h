@@ -19,6 +19,8 @@
 #define DW_KEY_STEP_ON "dwell.step_on"             /* text: the NAME of `dwell run --step-on` */
 #define DW_KEY_FUNCTIONS "dwell.functions"         /* "not asked for": the program has the functions
                                                     * probe, but none were requested */
+#define DW_KEY_LIBRARIES "dwell.libraries"         /* text: see libraries.h */
+#define DW_KEY_LACKS ".lacks"                      /* behind the id of a library: why it is not recorded */
 #define DW_KEY_ITT "itt.domains"                   /* text: domains whose ITT events are recorded */
 #define DW_KEY_NVTX "nvtx.domains"                 /* text: domains whose NVTX events are recorded */
 #define DW_KEY_CUDA "cuda.recorded"                /* text: the CUPTI by which device work was recorded */

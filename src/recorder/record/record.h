@@ -511,6 +511,7 @@ bool dw_module_is_libc(uintptr_t address);
 
 void dw_metadata_read_environment(void); /* when the library is loaded */
 bool dw_metadata_process(struct dw_entry_process *entry);
+void dw_libraries_note(void); /* not in signal handlers: asks the loader */
 void dw_step_join(void);                  /* takes a gate in a new session */
 void dw_step_leave(void);                 /* releases it at process exit */
 void dw_step_close(struct dw_slot *slot); /* ends the open step; slot may be NULL */

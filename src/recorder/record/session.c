@@ -387,6 +387,7 @@ static int session_stop_locked(struct dwell_error *error)
 	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
 	if (dw_process_ready(&cause)) {
 		dw_step_close(dw_slot_here(&cause));
+		dw_libraries_note();
 		dw_journal_clock();
 	}
 	if (!dw_process_lock())
@@ -427,6 +428,8 @@ __attribute__((destructor)) static void stop_at_exit(void)
 	dwell_stop(NULL);
 	if (!dw_session_head())
 		return;
+	if (DW_LOAD(dw_process->id)) /* this process has recorded */
+		dw_libraries_note();
 	dw_step_leave();
 	if (dw_session.side && dw_session.starter == getpid()) {
 		dw_session.started_here = true; /* no other process finishes a side file */

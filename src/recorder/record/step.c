@@ -225,6 +225,7 @@ bool dw_step_wanted_soon(uint32_t mask, unsigned steps)
 
 /* Functions on the path of each step: a call of them would cost more than what they do. */
 #define STEP_PATH static inline __attribute__((always_inline))
+#define LIBRARIES_STEP 2u  /* the step before which loaded libraries are listed */
 #define RESERVED_STEPS 16u /* entries that a thread with short steps reserves at a time */
 
 /* When a step begins now: after a reading of the usage, if one is due. */
@@ -418,6 +419,8 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 	struct dw_gate *gate = gate_own();
 
 	dw_step_look();
+	if (DWELL_UNLIKELY(number == LIBRARIES_STEP))
+		dw_libraries_note();
 	if (gate && DW_LOAD(gate->open) != step_is_wanted(number))
 		gate_set_open(gate, step_is_wanted(number));
 	if (gate)

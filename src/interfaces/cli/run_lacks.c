@@ -1,0 +1,70 @@
+/* Probes that the program does not get; see run_lacks.h. */
+#include "cli/run_lacks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/preload.h"
+#include "format/keys.h"
+#include "read/unrecorded.h"
+
+static void lacks_note(const char *id, const char *why)
+{
+	char key[32];
+
+	snprintf(key, sizeof key, "%s%s", id, DW_KEY_LACKS);
+	dwell_meta(key, why);
+}
+
+/* A library of which the program loads the probe itself, by a variable of the environment. */
+static void lacks_note_variable(const char *id, bool allowed, const char *variable, bool takes_two)
+{
+	const char *value = getenv(variable), *slash = value ? strrchr(value, '/') : NULL;
+	char text[300];
+
+	if (!allowed)
+		snprintf(text, sizeof text, "dwell run was started with --no-%s", id);
+	else if (!takes_two && value && *value && strncmp(slash ? slash + 1 : value, "libdwell-", 9) != 0)
+		snprintf(text, sizeof text, "the variable %s names another tool, %.150s: unset it", variable, value);
+	else
+		return;
+	lacks_note(id, text);
+}
+
+void dw_lacks_note(const struct dw_run_request *request)
+{
+	static const char *const ids[] = { "mpi", "nccl", "cuda", "nvtx", "itt", "python", "torch" };
+	const char *why = dw_preload_refusal(request->command[0]);
+
+	for (size_t i = 0; why && i < sizeof ids / sizeof *ids; i++)
+		lacks_note(ids[i], why);
+	if (why)
+		return;
+	why = dw_preload_mpi_refusal(!request->no_mpi);
+	if (why)
+		lacks_note("mpi", why);
+	lacks_note_variable("nccl", true, "NCCL_PROFILER_PLUGIN", false);
+	lacks_note_variable("cuda", !request->no_cuda, "CUDA_INJECTION64_PATH", false);
+	lacks_note_variable("nvtx", !request->no_nvtx, "NVTX_INJECTION64_PATH", true);
+	lacks_note_variable("itt", !request->no_itt, "INTEL_LIBITTNOTIFY64", false);
+}
+
+void dw_lacks_say(const char *trace)
+{
+	struct dw_unrecorded list[DW_UNRECORDED_MOST];
+	struct dwell_error error = { 0, "" };
+	struct dw_source *source;
+	size_t count;
+	char text[512];
+
+	if (dw_source_open(&source, &trace, 1, &error) != 0)
+		return;
+	count = dw_source_unrecorded(source, DW_NO_INDEX, list);
+	for (size_t i = 0; i < count; i++) {
+		dw_unrecorded_text(&list[i], text, sizeof text);
+		dw_say("%s", text);
+	}
+	dw_source_close(source);
+}

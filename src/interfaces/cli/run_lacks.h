@@ -1,0 +1,12 @@
+/* What `dwell run` says of libraries that are not recorded: see src/format/libraries.h. */
+#ifndef DW_CLI_RUN_LACKS_H
+#define DW_CLI_RUN_LACKS_H
+
+#include "cli/run.h"
+
+/* Before the program starts: notes in the trace which probes it does not get, and why. */
+void dw_lacks_note(const struct dw_run_request *request);
+/* After its end: says what it used and the trace does not have. */
+void dw_lacks_say(const char *trace);
+
+#endif

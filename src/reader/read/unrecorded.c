@@ -1,0 +1,168 @@
+/* What a program used and the trace does not have; see unrecorded.h. */
+#include "read/unrecorded.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format/layout.h"
+#include "format/libraries.h"
+
+static const struct library {
+	const char *id, *label, *key;
+	enum dw_library_use use;
+	const char *missing, *remedy;
+} libraries[] = {
+#define X(id, label, beginnings, probe, variable, key, use, missing, remedy) \
+	{ #id, (label), (key), DW_LIBRARY_##use, (missing), (remedy) },
+	DW_LIBRARIES(X)
+#undef X
+};
+#define LIBRARIES (sizeof libraries / sizeof *libraries)
+
+_Static_assert(LIBRARIES <= DW_UNRECORDED_MOST, "the list of the caller is too short");
+
+/* The last value of a key in a process, or NULL. */
+static const char *unrecorded_meta(const struct dw_source *source, uint32_t process, const char *key)
+{
+	for (size_t i = source->meta_count; i-- > 0;)
+		if (source->metas[i].process == process && strcmp(source->metas[i].key, key) == 0)
+			return source->metas[i].value;
+	return NULL;
+}
+
+/* The same, in the process or in one that it was forked from, directly or not. */
+static const char *unrecorded_inherited(const struct dw_source *source, uint32_t process, const char *key)
+{
+	const char *value = NULL;
+
+	for (unsigned depth = 0; process < source->process_count && depth < 64 && !value; depth++) {
+		if (source->processes[process].flags & DW_PROCESS_RUNNER)
+			break;
+		value = unrecorded_meta(source, process, key);
+		process = source->processes[process].parent;
+	}
+	return value;
+}
+
+/* What `dwell run` said when it started the processes of a file. */
+static const char *unrecorded_of_runner(const struct dw_source *source, uint32_t file, const char *key)
+{
+	for (uint32_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].file == file && source->processes[i].flags & DW_PROCESS_RUNNER)
+			return unrecorded_meta(source, i, key);
+	return NULL;
+}
+
+/* Finds the library in the list of a process: its file, and whether its probe was loaded. */
+static bool unrecorded_in_list(const char *list, const char *id, char file[64], bool *has_probe)
+{
+	size_t length = strlen(id);
+
+	for (const char *at = list; at && *at; at += strcspn(at, ";"), at += *at == ';') {
+		const char *name = at + length + 1;
+		size_t end = strcspn(at, ";");
+
+		if (end <= length || strncmp(at, id, length) != 0 || at[length] != ' ')
+			continue;
+		snprintf(file, 64, "%.*s", (int)strcspn(name, " ;"), name);
+		*has_probe = end > 6 && memcmp(at + end - 6, " probe", 6) == 0;
+		return true;
+	}
+	return false;
+}
+
+/* Whether a library that is loaded counts as used. */
+static bool unrecorded_is_used(const struct library *library, const char *list, bool has_probe, bool of_ranks)
+{
+	char file[64];
+	bool unused;
+
+	switch (library->use) {
+	case DW_LIBRARY_PROBED:
+		return !has_probe;
+	case DW_LIBRARY_CALLED:
+		return !has_probe || of_ranks;
+	default:
+		return of_ranks && unrecorded_in_list(list, "cuda", file, &unused);
+	}
+}
+
+/* Whether the process used the library, and the trace does not have all of it. */
+static bool unrecorded_find(const struct dw_source *source, uint32_t process, const struct library *library,
+                            struct dw_unrecorded *found)
+{
+	const struct dw_source_process *self = &source->processes[process];
+	const char *list = unrecorded_meta(source, process, DW_KEY_LIBRARIES), *lacks;
+	bool recorded = *library->key && unrecorded_inherited(source, process, library->key), has_probe = false;
+	char key[32];
+
+	if (self->flags & DW_PROCESS_RUNNER)
+		return false;
+	dw_unrecorded_of(library->id, found);
+	found->process = process;
+	snprintf(key, sizeof key, "%s%s", library->id, DW_KEY_LACKS);
+	lacks = unrecorded_meta(source, process, key);
+	if (!unrecorded_in_list(list, library->id, found->file, &has_probe) && !lacks)
+		return false;
+	found->partly = recorded;
+	found->why = lacks;
+	if (lacks)
+		return true;
+	if (recorded || !unrecorded_is_used(library, list, has_probe, self->world_size > 1))
+		return false;
+	found->why = unrecorded_of_runner(source, self->file, key);
+	if (!found->why)
+		found->why = has_probe ? "its probe was loaded and saw no call; calls from Fortran are not seen" : library->remedy;
+	return true;
+}
+
+size_t dw_source_unrecorded(const struct dw_source *source, uint32_t process,
+                            struct dw_unrecorded list[DW_UNRECORDED_MOST])
+{
+	size_t count = 0;
+
+	for (size_t l = 0; l < LIBRARIES; l++) {
+		struct dw_unrecorded found;
+		bool any = false;
+
+		for (uint32_t p = 0; p < source->process_count; p++) {
+			if ((process != DW_NO_INDEX && p != process) || !unrecorded_find(source, p, &libraries[l], &found))
+				continue;
+			if (any)
+				list[count].processes++;
+			else
+				list[count] = found;
+			any = true;
+		}
+		count += any;
+	}
+	return count;
+}
+
+bool dw_unrecorded_of(const char *id, struct dw_unrecorded *what)
+{
+	for (size_t l = 0; l < LIBRARIES; l++)
+		if (strcmp(libraries[l].id, id) == 0) {
+			*what = (struct dw_unrecorded){ .id = libraries[l].id, .label = libraries[l].label,
+				                            .missing = libraries[l].missing, .why = "", .processes = 1 };
+			return true;
+		}
+	return false;
+}
+
+bool dw_unrecorded_is_of_ranks(const struct dw_unrecorded *what)
+{
+	return strcmp(what->id, "mpi") == 0 || strcmp(what->id, "nccl") == 0;
+}
+
+void dw_unrecorded_text(const struct dw_unrecorded *what, char *to, size_t size)
+{
+	char where[100] = "";
+
+	if (*what->file && what->processes > 1)
+		snprintf(where, sizeof where, " (%s, %zu processes)", what->file, what->processes);
+	else if (*what->file)
+		snprintf(where, sizeof where, " (%s)", what->file);
+	snprintf(to, size, "%s is %s%s: %.300s. Missing: %s.", what->label, what->partly ? "recorded in part" : "not recorded",
+	         where, what->why, what->missing);
+}

@@ -1,0 +1,107 @@
+/*
+ * The libraries of which dwell has a probe: by which files a process has one, what a trace without the probe lacks, and
+ * what helps.
+ *
+ * A recorder lists those that its process has loaded, in the metadata DW_KEY_LIBRARIES. For each the list has
+ * its id, its file, and "probe" if the probe's file is loaded too, then a semicolon. A library that is in the list and of which
+ * nothing says that it was recorded is reported as not recorded (read/unrecorded.h). Probes may say why, under
+ * the key ID.lacks. `dwell run` says under the same key of its own process why it loads no probe.
+ *
+ * The recorder, the library that `dwell run` preloads and the reader include this header.
+ */
+#ifndef DW_FORMAT_LIBRARIES_H
+#define DW_FORMAT_LIBRARIES_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/keys.h"
+
+/* When a library that is loaded counts as used. */
+enum dw_library_use {
+	DW_LIBRARY_PROBED,  /* and its probe is not: what it does is unknown */
+	DW_LIBRARY_CALLED,  /* and its probe is not, or in one of several ranks has not said that it records */
+	DW_LIBRARY_ON_DEVICES /* and in one of several ranks, which has CUDA's driver too, its probe has not said that it
+	                       * records: frameworks load it in any process */
+};
+
+/* X(ID, label, beginnings of its files, file of its probe, variable of the environment by which the library loads that
+ *   file when it is called, key by which the probe says that it records, use, what is missing, remedy) */
+#define DW_LIBRARIES(X)                                                                                                  \
+	X(mpi, "MPI", "libmpi.so libmpich.so libmpi_abi.so libmpi_cray libmpi_gnu libmpi_intel libmpi_nvidia libmpi_ibm",    \
+	  "libdwell-mpi.so", "", DW_KEY_MPI, CALLED, "its collectives, and how long ranks wait for each other",              \
+	  "put dwell run before mpirun, or before the program of each rank")                                                \
+	X(nccl, "NCCL", "libnccl.so", "libdwell-nccl.so", "", DW_KEY_NCCL, ON_DEVICES,                                         \
+	  "its collectives, and how long ranks wait for each other",                                                        \
+	  "start the program with dwell run, with an NCCL whose profiler interface has a version from 4 to 6")                 \
+	X(cuda, "CUDA", "libcuda.so", "libdwell-cuda.so", "CUDA_INJECTION64_PATH", DW_KEY_CUDA, PROBED,                      \
+	  "the work of devices", "start the program with dwell run")                                                        \
+	X(nvtx, "NVTX", "libnvToolsExt.so", "libdwell-injected.so", "NVTX_INJECTION64_PATH", DW_KEY_NVTX, PROBED,            \
+	  "ranges that libraries announce", "start the program with dwell run")                                             \
+	X(itt, "ITT", "libittnotify_collector", "libdwell-injected.so", "INTEL_LIBITTNOTIFY64", DW_KEY_ITT, PROBED,          \
+	  "ranges that libraries announce", "run the program without the other collector of ITT")                           \
+	X(torch, "PyTorch", "libtorch_cpu.so libtorch.so", "libdwell-python.so", "", DW_KEY_TORCH_VERSION, PROBED,           \
+	  "operators, layers, memory and steps of PyTorch",                                                                 \
+	  "PyTorch has a probe in Python alone, with dwell run; in C++ mark steps and ranges with dwell/probe.h")              \
+	X(python, "Python", "libpython3", "libdwell-python.so", "", "", PROBED,                                              \
+	  "functions of Python, and what frameworks in it do", "start the program with dwell run")
+
+#define DW_LIBRARIES_BYTES 1024 /* of the list */
+
+struct dw_libraries_search {
+	const char *beginnings, *probe;
+	char file[64];                  /* what was found, or "" */
+	bool has_probe;
+};
+
+static inline int dw_libraries_look(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct dw_libraries_search *search = context;
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	(void)size;
+	if (!slash)
+		return 0;
+	search->has_probe |= strcmp(slash + 1, search->probe) == 0;
+	for (const char *at = search->beginnings; !*search->file && *at; at += strspn(at, " ")) {
+		size_t length = strcspn(at, " ");
+
+		if (strncmp(slash + 1, at, length) == 0)
+			snprintf(search->file, sizeof search->file, "%s", slash + 1);
+		at += length;
+	}
+	return 0;
+}
+
+/* Whether the variable names the probe. */
+static inline bool dw_libraries_names(const char *variable, const char *probe)
+{
+	const char *value = *variable ? getenv(variable) : NULL;
+
+	return value && strstr(value, probe);
+}
+
+/* Writes the list of this process. Returns whether there is one. Asks the loader, so it is not for hot paths. */
+static inline bool dw_libraries_list(char list[DW_LIBRARIES_BYTES])
+{
+	size_t used = 0;
+
+	list[0] = '\0';
+#define X(id, label, beginnings, probe, variable, key, use, missing, remedy)                                            \
+	{                                                                                                                    \
+		struct dw_libraries_search search = { (beginnings), (probe), "", dw_libraries_names((variable), (probe)) };      \
+		dl_iterate_phdr(dw_libraries_look, &search);                                                                     \
+		if (*search.file && used < DW_LIBRARIES_BYTES - 128)                                                             \
+			used += (size_t)snprintf(list + used, DW_LIBRARIES_BYTES - used, #id " %s%s;", search.file,                  \
+			                         search.has_probe ? " probe" : "");                                                  \
+	}
+	DW_LIBRARIES(X)
+#undef X
+	return used > 0;
+}
+
+#endif
