@@ -58,9 +58,12 @@ static double span_length(const struct dw_summary_span *span)
 	return (double)span->ns + (double)span->between_ns;
 }
 
-static double span_work(const struct dw_summary_span *span)
+/* Without its communication, if that is known in all ranks. */
+static double span_work(const struct dw_ranks *ranks, const struct dw_summary_span *span)
 {
-	return (span_length(span) - (double)span->part_ns[DW_PART_COMMUNICATION]) / (double)span->steps;
+	double communication_ns = ranks->waits_known ? (double)span->part_ns[DW_PART_COMMUNICATION] : 0;
+
+	return (span_length(span) - communication_ns) / (double)span->steps;
 }
 
 const char *dw_ranks_part_name(unsigned part)
@@ -160,7 +163,7 @@ static bool ranks_place_cells(struct comparison *with, struct dw_summary *summar
 			if (span->index > last)
 				break;
 			with->cells[i * ranks->span_count + (size_t)(span->index - first)] = span;
-			*ranks_cell_work(with, i, (size_t)(span->index - first)) = span_work(span);
+			*ranks_cell_work(with, i, (size_t)(span->index - first)) = span_work(ranks, span);
 		}
 	return true;
 }
@@ -210,6 +213,14 @@ static double ranks_block_error(double *values, size_t count)
 	return sqrt(squares / (double)(blocks - 1) / (double)blocks);
 }
 
+double dw_ranks_median_error(double *values, size_t count, double *median)
+{
+	double error = ranks_block_error(values, count);
+
+	*median = ranks_median(values, count);
+	return count ? fmax(error, ranks_spread(values, count, *median) / sqrt((double)count) * MEDIAN_ERROR) : error;
+}
+
 static void ranks_result_add_spans(struct comparison *with, size_t i)
 {
 	struct dw_ranks *ranks = with->ranks;
@@ -234,12 +245,7 @@ static void ranks_result_add_spans(struct comparison *with, size_t i)
 		result->communication_ns /= result->steps;
 		result->work_ns /= result->steps;
 	}
-	result->excess_error = ranks_block_error(with->space, spans);
-	result->excess = ranks_median(with->space, spans);
-	if (spans)
-		result->excess_error =
-			fmax(result->excess_error, ranks_spread(with->space, spans, result->excess) /
-		                                   sqrt((double)spans) * MEDIAN_ERROR);
+	result->excess_error = dw_ranks_median_error(with->space, spans, &result->excess);
 }
 
 /* Adds who was last in each span, and how long the others waited. */
@@ -373,30 +379,56 @@ static void ranks_name_slow(struct comparison *with, size_t slow)
 		}
 }
 
-static void ranks_find_slow(struct comparison *with, struct part_table *parts)
+struct dw_ranks_limit dw_ranks_find_limit(const double *excess, const double *errors, size_t count, double *space)
+{
+	struct dw_ranks_limit limit = { 0, 0, 0 };
+
+	memcpy(space, errors, count * sizeof *space);
+	limit.least_error = ranks_median(space, count); /* an error that is small by chance */
+	memcpy(space, excess, count * sizeof *space);
+	limit.median = ranks_median(space, count);
+	if (count >= 4)
+		limit.spread = ranks_spread(space, count, limit.median);
+	return limit;
+}
+
+bool dw_ranks_exceeds(const struct dw_ranks_limit *limit, double excess, double error)
+{
+	return excess >= LEAST_EXCESS && excess >= LEAST_ERRORS * fmax(error, limit->least_error) &&
+	       excess - fmin(limit->median, 0) >= LEAST_SPREADS * limit->spread;
+}
+
+static bool ranks_find_slow(struct comparison *with, struct part_table *parts)
 {
 	struct dw_ranks *ranks = with->ranks;
-	double median, spread = 0, least;
+	double *numbers = calloc(2 * ranks->count + 1, sizeof *numbers);
+	struct dw_ranks_limit limit;
 	size_t slow = 0;
 
-	for (size_t i = 0; i < ranks->count; i++)
-		with->space[i] = ranks->results[i].excess_error;
-	least = ranks_median(with->space, ranks->count); /* an error that is small by chance */
-	for (size_t i = 0; i < ranks->count; i++)
-		with->space[i] = ranks->results[i].excess;
-	median = ranks_median(with->space, ranks->count);
-	if (ranks->count >= 4)
-		spread = ranks_spread(with->space, ranks->count, median);
+	if (!numbers)
+		return false;
+	for (size_t i = 0; i < ranks->count; i++) {
+		numbers[i] = ranks->results[i].excess;
+		numbers[ranks->count + i] = ranks->results[i].excess_error;
+	}
+	limit = dw_ranks_find_limit(numbers, numbers + ranks->count, ranks->count, with->space);
+	free(numbers);
 	for (size_t i = 0; i < ranks->count; i++) {
 		struct dw_rank_result *result = &ranks->results[i];
-		double error = fmax(result->excess_error, least);
 
-		result->slow = result->excess >= LEAST_EXCESS && result->excess >= LEAST_ERRORS * error &&
-		               result->excess - fmin(median, 0) >= LEAST_SPREADS * spread;
+		result->slow = dw_ranks_exceeds(&limit, result->excess, result->excess_error);
 		result->part = part_table_find(parts, i, &result->part_ns);
-		slow += result->slow;
+	}
+	if (!ranks->waits_known && !dw_ranks_find_slow_parts(ranks))
+		return false;
+	for (size_t i = 0; i < ranks->count; i++) {
+		if (ranks->results[i].by_part)
+			ranks->results[i].part_ns = parts->means[i * DW_RANKS_PARTS + ranks->results[i].part] -
+			                            parts->medians[ranks->results[i].part];
+		slow += ranks->results[i].slow;
 	}
 	ranks_name_slow(with, slow);
+	return true;
 }
 
 /* ---- single steps
@@ -520,7 +552,9 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 			ranks_result_add_spans(&with, i);
 		ranks_add_waits(&with);
 		part_table_fill(&with, &parts, 0, ranks->span_count);
-		ranks_find_slow(&with, &parts);
+		good = ranks_find_slow(&with, &parts);
+	}
+	if (good) {
 		ranks_find_slow_steps(&with, &parts);
 		ranks_find_host(&with);
 		dw_ranks_check_balance(ranks, with.space);
@@ -560,6 +594,7 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct
 			ranks->count ? "one rank with steps" : "no rank with steps");
 		return false;
 	}
+	dw_ranks_check_recorded(ranks);
 	dw_ranks_check(ranks);
 	return ranks_run(ranks, summary, error);
 }

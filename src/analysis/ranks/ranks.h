@@ -8,6 +8,9 @@
  * the median rank of the same step, which needs no common clock. With two ranks the faster one
  * stands for the median.
  *
+ * If a part of the communication was not recorded, it is not known which part of a step is work. Then whole steps are
+ * compared, and each named part by itself: a rank is also slow if it takes longer in one of them (by_parts.c).
+ *
  * A rank is constantly slow if the median of its excess over steps is at least 2%, is more than
  * four of its standard errors, and is apart from what other ranks differ by. Otherwise single steps
  * in which a rank takes much longer than usual are listed.
@@ -34,6 +37,7 @@ struct dw_rank_result {
 	double last;                 /* share of the steps in which it has the most work */
 	double delay_ns;   /* of the mean step: what it took beyond the median rank where it was last */
 	bool slow;         /* constantly */
+	bool by_part;      /* in the part alone: excess is that of the part, as a share of the mean step */
 	unsigned part;     /* the part with most of the excess: enum dw_part, DW_RANKS_BETWEEN or
 	                    * DW_RANKS_NO_PART */
 	double part_ns;    /* excess of that part in the mean step */
@@ -88,6 +92,7 @@ struct dw_ranks {
 	size_t count;
 	struct dw_slow_step *slow_steps; /* by excess, descending; at most 20 */
 	size_t slow_step_count;
+	bool waits_known;    /* where ranks wait for each other is in ranges of communication, in all ranks */
 	double steps;        /* compared */
 	uint64_t first_step; /* number of the first step of the first span */
 	unsigned span_log2;  /* steps are compared in groups of 1 << span_log2 */
@@ -105,6 +110,8 @@ struct dw_ranks {
 	size_t clock_collectives;  /* by which the clocks of hosts were aligned */
 	double wait_ns, transfer_ns; /* of the mean step and rank, where both are known */
 	struct dw_hang hang;
+	const char *unrecorded[DW_UNRECORDED_MOST]; /* sentences: by what ranks communicate that was not recorded */
+	size_t unrecorded_count;
 	const char **notes; /* sentences: what was not compared, or restricts the comparison */
 	size_t note_count;
 	struct dw_arena arena;
@@ -116,6 +123,18 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary,
                       struct dwell_error *error);
 void dw_ranks_reset(struct dw_ranks *ranks);
 
+/* The median of values, and its standard error. Changes their order. For files of this folder. */
+double dw_ranks_median_error(double *values, size_t count, double *median);
+/* Whether a rank with this excess is slow: `excess` and `error` of all ranks, as ratios. The same. */
+struct dw_ranks_limit {
+	double least_error, median, spread;
+};
+struct dw_ranks_limit dw_ranks_find_limit(const double *excess, const double *errors, size_t count, double *space);
+bool dw_ranks_exceeds(const struct dw_ranks_limit *limit, double excess, double error);
+/* Finds ranks that are slow in a named part. False: memory ran out. For dw_ranks_compare(). */
+bool dw_ranks_find_slow_parts(struct dw_ranks *ranks);
+/* What was not recorded and whether waits are known. The same. */
+void dw_ranks_check_recorded(struct dw_ranks *ranks);
 /* "data", "between steps"; "" for DW_RANKS_NO_PART. */
 const char *dw_ranks_part_name(unsigned part);
 /* The number of the rank of a result; without one, its index. */

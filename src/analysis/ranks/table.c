@@ -67,7 +67,8 @@ static struct dw_text table_in_part(unsigned part)
 {
 	struct dw_text text;
 
-	snprintf(text.at, sizeof text.at, "%s%s", part == DW_RANKS_BETWEEN ? "" : "in ", dw_ranks_part_name(part));
+	snprintf(text.at, sizeof text.at, "%s%s%s", part == DW_RANKS_BETWEEN ? "" : "in ", dw_ranks_part_name(part),
+	         part == DW_PART_NAMED ? " ranges" : "");
 	return text;
 }
 
@@ -80,8 +81,9 @@ static void table_put_bytes(struct dw_cell *cell, const struct dw_summary_rank *
 		dw_cell_real(cell, (double)bytes / (double)steps);
 }
 
-static void table_add_rank(struct dwell_table *table, const struct dw_rank_result *result,
-                           size_t number)
+/* Without known waits, what rests on them stays empty: it was not measured. */
+static void table_add_rank(struct dwell_table *table, const struct dw_rank_result *result, size_t number,
+                           bool waits_known)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
 
@@ -89,13 +91,16 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 	dw_cell_text(table, &row[HOST], result->rank->host);
 	dw_cell_int(&row[STEPS], (int64_t)result->steps);
 	dw_cell_real(&row[STEP], result->step_ns);
-	dw_cell_real(&row[WORK], result->work_ns);
-	dw_cell_real(&row[COMMUNICATION], result->communication_ns);
-	dw_cell_real(&row[WAIT], result->wait_ns);
+	if (waits_known) {
+		dw_cell_real(&row[WORK], result->work_ns);
+		dw_cell_real(&row[WAIT], result->wait_ns);
+		dw_cell_real(&row[LAST], result->last);
+		dw_cell_real(&row[DELAY], result->delay_ns);
+	}
+	if (waits_known || result->communication_ns > 0)
+		dw_cell_real(&row[COMMUNICATION], result->communication_ns);
 	dw_cell_real(&row[EXCESS], result->excess);
 	dw_cell_real(&row[EXCESS_ERROR], result->excess_error);
-	dw_cell_real(&row[LAST], result->last);
-	dw_cell_real(&row[DELAY], result->delay_ns);
 	dw_cell_int(&row[SLOW], result->slow);
 	if (result->slow && result->part != DW_RANKS_NO_PART) {
 		dw_cell_text(table, &row[PART], dw_ranks_part_name(result->part));
@@ -131,6 +136,14 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 	const struct dw_rank_result *result = &ranks->results[i];
 	char where[760] = "", excess[64];
 
+	if (result->by_part) {
+		dw_table_head(table, "Rank %d takes %s a step longer than the median rank %s (%s of a step)%s%.255s%s%.255s.",
+		              dw_ranks_number(ranks, i), dw_text_ns(result->part_ns, " ").at, table_in_part(result->part).at,
+		              dw_text_percent(result->excess).at, result->layer ? ", layer " : "",
+		              result->layer ? result->layer : "", result->name ? ", mostly in " : "",
+		              result->name ? result->name : "");
+		return;
+	}
 	if (result->part != DW_RANKS_NO_PART)
 		snprintf(where, sizeof where, ", most of it %s (%s a step more)%s%.255s%s%.255s",
 		         table_in_part(result->part).at, dw_text_ns(result->part_ns, " ").at,
@@ -217,6 +230,19 @@ static void table_add_hang(struct dwell_table *table, const struct dw_ranks *ran
 		dw_table_head(table, "%zu more ranks did not enter it.", ranks->hang.missing - 4);
 }
 
+/* How ranks are compared where it is not known how long they wait for each other. */
+static void table_head_of_waits(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		some |= ranks->results[i].communication_ns > 0;
+	dw_table_head(table,
+	              "How long ranks wait for each other was not measured%s: their waits are in no range of communication. So "
+	              "whole steps are compared, and each named part by itself.",
+	              some ? " in all ranks" : "");
+}
+
 void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 {
 	size_t slow = 0, on_host = 0;
@@ -250,6 +276,16 @@ void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 	} else if (!slow && !ranks->slow_host && !ranks->hang.found) {
 		dw_table_head(table, "No rank stands out.");
 	}
+	if (!ranks->waits_known) {
+		dw_table_head(table, "%zu ranks, %s steps of %s.", ranks->count, dw_text_count((int64_t)ranks->steps).at,
+		              dw_text_ns(ranks->step_ns, " ").at);
+		table_head_of_waits(table, ranks);
+	}
+	for (size_t i = 0; i < ranks->unrecorded_count; i++)
+		if (ranks->unrecorded[i])
+			dw_table_head(table, "%s", ranks->unrecorded[i]);
+	if (!ranks->waits_known)
+		return;
 	dw_table_head(table,
 	              "%zu ranks, %s steps of %s. If each rank took as long as the median rank, a step "
 	              "would be %s shorter.",
@@ -311,12 +347,15 @@ struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
 	table->coverage = 1;
 	dw_ranks_put_heads(table, ranks);
 	for (size_t i = 0; i < ranks->count; i++)
-		table_add_rank(table, &ranks->results[i], i);
+		table_add_rank(table, &ranks->results[i], i, ranks->waits_known);
 	table_hide_empty_columns(table);
-	dw_table_note(table,
-	              "work: the step without communication. excess: the median over steps of a "
-	              "rank's work beyond the median rank's. last in: the steps in which the rank "
-	              "has the most work, so that others wait for it.");
+	dw_table_note(table, "%s",
+	              ranks->waits_known
+	                  ? "work: the step without communication. excess: the median over steps of a "
+	                    "rank's work beyond the median rank's. last in: the steps in which the rank "
+	                    "has the most work, so that others wait for it."
+	                  : "excess: the median over steps of what a rank's step, or the part in which it is slow, takes "
+	                    "beyond the median rank's, as a share of a step.");
 	if (ranks->span_log2)
 		dw_table_note(table, "Steps are compared in groups of %llu.", 1ull << ranks->span_log2);
 	for (size_t i = 0; i < ranks->note_count; i++)

@@ -34,8 +34,10 @@ static void stragglers_add_rank(struct dwell_table *table, const struct dw_ranks
 	dw_cell_int(&row[RANK], dw_ranks_number(ranks, (size_t)(result - ranks->results)));
 	dw_cell_text(table, &row[HOST], result->rank->host);
 	dw_cell_real(&row[EXCESS], result->excess);
-	dw_cell_real(&row[EXCESS_NS], result->delay_ns);
-	dw_cell_real(&row[LAST], result->last);
+	if (ranks->waits_known) {
+		dw_cell_real(&row[EXCESS_NS], result->delay_ns);
+		dw_cell_real(&row[LAST], result->last);
+	}
 	if (result->part != DW_RANKS_NO_PART) {
 		dw_cell_text(table, &row[PART], dw_ranks_part_name(result->part));
 		dw_cell_real(&row[PART_EXCESS], result->part_ns);

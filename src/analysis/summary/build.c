@@ -109,19 +109,57 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 /* ---- names --------------------------------------------------------------------------------------
  */
 
-static void build_names(struct dw_summary *summary, struct dw_summary_rank *rank,
-                        const struct dw_loop *loop, const struct dw_symbol *symbols)
+static int build_row_compare(const void *left, const void *right)
 {
-	size_t count =
-		loop->operator_count < DW_SUMMARY_NAMES ? loop->operator_count : DW_SUMMARY_NAMES;
+	const struct dw_loop_row *a = left, *b = right;
 
-	rank->named_steps = loop->usual_count;
-	rank->names = dw_arena_alloc(&summary->arena, (count + 1) * sizeof *rank->names);
-	summary->failed |= !rank->names;
-	for (size_t i = 0; rank->names && i < loop->operator_count; i++) {
-		const struct dw_loop_row *row = &loop->operators[i];
+	return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a->symbol > b->symbol) - (a->symbol < b->symbol);
+}
 
-		if (i >= count) {
+/* The time of the program's own ranges in the counted steps, as far as no operator, layer or phase has it, by symbol. In
+ * the mean step, times the usual steps, of which the operators are sums. */
+static size_t build_add_ranges(struct dw_loop_row *rows, size_t count, const struct dw_divided_loop *divided,
+                               uint64_t steps, size_t symbol_count)
+{
+	uint64_t *ns = calloc(symbol_count + 1, sizeof *ns), counted = 0;
+
+	for (size_t i = 0; ns && i < divided->count; i++) {
+		const struct dw_step *step = divided->steps[i].step;
+
+		if (divided->steps[i].warm_up)
+			continue;
+		counted++;
+		for (uint32_t part = 0; part < step->part_count; part++)
+			ns[step->parts[part].symbol] += step->parts[part].ns;
+	}
+	for (uint32_t symbol = 0; ns && counted && symbol < symbol_count; symbol++)
+		if (ns[symbol])
+			rows[count++] = (struct dw_loop_row){ symbol, (uint64_t)((double)ns[symbol] / (double)counted * (double)steps),
+				                                  steps };
+	free(ns);
+	return count;
+}
+
+static void build_names(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_divided_loop *divided,
+                        const struct dw_symbol *symbols, size_t symbol_count)
+{
+	const struct dw_loop *loop = divided->loop;
+	size_t count = loop->operator_count;
+	struct dw_loop_row *rows = calloc(count + symbol_count + 1, sizeof *rows);
+
+	rank->named_steps = loop->usual_count ? loop->usual_count : rank->steps;
+	rank->names = dw_arena_alloc(&summary->arena, (DW_SUMMARY_NAMES + 1) * sizeof *rank->names);
+	summary->failed |= !rank->names || !rows;
+	if (rows && count)
+		memcpy(rows, loop->operators, count * sizeof *rows);
+	if (rows)
+		count = build_add_ranges(rows, count, divided, rank->named_steps, symbol_count);
+	if (rows)
+		qsort(rows, count, sizeof *rows, build_row_compare);
+	for (size_t i = 0; rank->names && rows && i < count; i++) {
+		const struct dw_loop_row *row = &rows[i];
+
+		if (i >= DW_SUMMARY_NAMES) {
 			rank->other_ns += row->ns;
 			continue;
 		}
@@ -130,6 +168,7 @@ static void build_names(struct dw_summary *summary, struct dw_summary_rank *rank
 			                          symbols[row->symbol].category == DWELL_CATEGORY_COMMUNICATION,
 			                          row->count, row->ns };
 	}
+	free(rows);
 }
 
 /* ---- a rank -------------------------------------------------------------------------------------
@@ -245,7 +284,9 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
 	uint32_t process = source->threads[divided->loop->thread].process;
+	const struct dw_symbol *symbols;
 	struct dw_summary_rank *rank;
+	size_t symbol_count;
 	uint64_t *between_ns;
 	bool good;
 
@@ -264,7 +305,8 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	if (good)
 		build_spans(summary, rank, divided, between_ns);
 	free(between_ns);
-	build_names(summary, rank, divided->loop, dw_model_symbols(model, NULL));
+	symbols = dw_model_symbols(model, &symbol_count);
+	build_names(summary, rank, divided, symbols, symbol_count);
 	return good && build_memory(rank, model, process, error) &&
 	       dw_summary_add_layers(summary, rank, model, divided, error) &&
 	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) &&

@@ -265,6 +265,8 @@ static void view_state_unrecorded(const struct dw_view *view, struct dwell_table
 	char text[512];
 
 	for (size_t i = 0; i < count; i++) {
+		if (strcmp(view->name, "stragglers") == 0 && dw_unrecorded_is_of_ranks(&list[i]))
+			continue; /* it says so by rank */
 		dw_unrecorded_text(&list[i], text, sizeof text);
 		if (strcmp(view->name, "overview") == 0 || strcmp(view->name, "verdict") == 0)
 			dw_table_head(table, "%s", text);
