@@ -29,25 +29,25 @@ enum dw_library_use {
 	                       * records: frameworks load it in any process */
 };
 
-/* X(ID, label, beginnings of its files, file of its probe, variable of the environment by which the library loads that
- *   file when it is called, key by which the probe says that it records, use, what is missing, remedy) */
-#define DW_LIBRARIES(X)                                                                                                  \
-	X(mpi, "MPI", "libmpi.so libmpich.so libmpi_abi.so libmpi_cray libmpi_gnu libmpi_intel libmpi_nvidia libmpi_ibm",    \
-	  "libdwell-mpi.so", "", DW_KEY_MPI, CALLED, "its collectives, and how long ranks wait for each other",              \
-	  "put dwell run before mpirun, or before the program of each rank")                                                \
-	X(nccl, "NCCL", "libnccl.so", "libdwell-nccl.so", "", DW_KEY_NCCL, ON_DEVICES,                                         \
-	  "its collectives, and how long ranks wait for each other",                                                        \
-	  "start the program with dwell run, with an NCCL whose profiler interface has a version from 4 to 6")                 \
-	X(cuda, "CUDA", "libcuda.so", "libdwell-cuda.so", "CUDA_INJECTION64_PATH", DW_KEY_CUDA, PROBED,                      \
-	  "the work of devices", "start the program with dwell run")                                                        \
-	X(nvtx, "NVTX", "libnvToolsExt.so", "libdwell-injected.so", "NVTX_INJECTION64_PATH", DW_KEY_NVTX, PROBED,            \
-	  "ranges that libraries announce", "start the program with dwell run")                                             \
-	X(itt, "ITT", "libittnotify_collector", "libdwell-injected.so", "INTEL_LIBITTNOTIFY64", DW_KEY_ITT, PROBED,          \
-	  "ranges that libraries announce", "run the program without the other collector of ITT")                           \
-	X(torch, "PyTorch", "libtorch_cpu.so libtorch.so", "libdwell-python.so", "", DW_KEY_TORCH_VERSION, PROBED,           \
-	  "operators, layers, memory and steps of PyTorch",                                                                 \
-	  "PyTorch has a probe in Python alone, with dwell run; in C++ mark steps and ranges with dwell/probe.h")              \
-	X(python, "Python", "libpython3", "libdwell-python.so", "", "", PROBED,                                              \
+/* X(ID, label, beginnings of its files, file of its probe, value of the variable by which the library loads that file
+ *   when it is called, or NULL, key by which the probe says that it records, use, what is missing, remedy) */
+#define DW_LIBRARIES(X)                                                                                                \
+	X(mpi, "MPI", "libmpi.so libmpich.so libmpi_abi.so libmpi_cray libmpi_gnu libmpi_intel libmpi_nvidia libmpi_ibm",  \
+	  "libdwell-mpi.so", NULL, DW_KEY_MPI, CALLED, "its collectives, and how long ranks wait for each other",          \
+	  "put dwell run before mpirun, or before the program of each rank")                                               \
+	X(nccl, "NCCL", "libnccl.so", "libdwell-nccl.so", NULL, DW_KEY_NCCL, ON_DEVICES,                                   \
+	  "its collectives, and how long ranks wait for each other",                                                       \
+	  "start the program with dwell run, with an NCCL whose profiler interface has a version from 4 to 6")             \
+	X(cuda, "CUDA", "libcuda.so", "libdwell-cuda.so", getenv("CUDA_INJECTION64_PATH"), DW_KEY_CUDA, PROBED,            \
+	  "the work of devices", "start the program with dwell run")                                                       \
+	X(nvtx, "NVTX", "libnvToolsExt.so", "libdwell-injected.so", getenv("NVTX_INJECTION64_PATH"), DW_KEY_NVTX, PROBED,  \
+	  "ranges that libraries announce", "start the program with dwell run")                                            \
+	X(itt, "ITT", "libittnotify_collector", "libdwell-injected.so", getenv("INTEL_LIBITTNOTIFY64"), DW_KEY_ITT, PROBED, \
+	  "ranges that libraries announce", "run the program without the other collector of ITT")                          \
+	X(torch, "PyTorch", "libtorch_cpu.so libtorch.so", "libdwell-python.so", NULL, DW_KEY_TORCH_VERSION, PROBED,       \
+	  "operators, layers, memory and steps of PyTorch",                                                                \
+	  "PyTorch has a probe in Python alone, with dwell run; in C++ mark steps and ranges with dwell/probe.h")          \
+	X(python, "Python", "libpython3", "libdwell-python.so", NULL, "", PROBED,                                          \
 	  "functions of Python, and what frameworks in it do", "start the program with dwell run")
 
 #define DW_LIBRARIES_BYTES 1024 /* of the list */
@@ -77,27 +77,20 @@ static inline int dw_libraries_look(struct dl_phdr_info *info, size_t size, void
 	return 0;
 }
 
-/* Whether the variable names the probe. */
-static inline bool dw_libraries_names(const char *variable, const char *probe)
-{
-	const char *value = *variable ? getenv(variable) : NULL;
-
-	return value && strstr(value, probe);
-}
-
 /* Writes the list of this process. Returns whether there is one. Asks the loader, so it is not for hot paths. */
 static inline bool dw_libraries_list(char list[DW_LIBRARIES_BYTES])
 {
 	size_t used = 0;
 
 	list[0] = '\0';
-#define X(id, label, beginnings, probe, variable, key, use, missing, remedy)                                            \
-	{                                                                                                                    \
-		struct dw_libraries_search search = { (beginnings), (probe), "", dw_libraries_names((variable), (probe)) };      \
-		dl_iterate_phdr(dw_libraries_look, &search);                                                                     \
-		if (*search.file && used < DW_LIBRARIES_BYTES - 128)                                                             \
-			used += (size_t)snprintf(list + used, DW_LIBRARIES_BYTES - used, #id " %s%s;", search.file,                  \
-			                         search.has_probe ? " probe" : "");                                                  \
+#define X(id, label, beginnings, probe, variable, key, use, missing, remedy)                                           \
+	{                                                                                                                  \
+		const char *loads = (variable);                                                                                \
+		struct dw_libraries_search search = { (beginnings), (probe), "", loads && strstr(loads, (probe)) };            \
+		dl_iterate_phdr(dw_libraries_look, &search);                                                                   \
+		if (*search.file && used < DW_LIBRARIES_BYTES - 128)                                                           \
+			used += (size_t)snprintf(list + used, DW_LIBRARIES_BYTES - used, #id " %s%s;", search.file,                \
+			                         search.has_probe ? " probe" : "");                                                \
 	}
 	DW_LIBRARIES(X)
 #undef X
