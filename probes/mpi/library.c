@@ -9,7 +9,8 @@
 #include "format/keys.h"
 
 #define MOST_LIBRARIES 4u
-#define CALLERS 4096u /* places in code from which MPI is called; of further ones each call searches */
+#define CALLERS 4096u /* places in code from which MPI is called */
+#define PLACES 16u    /* where one of them may be; a caller that finds none free is searched for at each call */
 
 static const char *const names[DWM_CALLS] = {
 #define NAME(name, parameters, arguments, size) [DWM_##name] = "PMPI_" #name,
@@ -162,17 +163,29 @@ static struct dwm_library *library_search(const void *caller)
 
 struct dwm_library *dwm_library_of(const void *caller)
 {
-	uint32_t at = (uint32_t)((uintptr_t)caller * 0x9e3779b97f4a7c15u >> 40) % CALLERS;
+	uint32_t first = (uint32_t)((uintptr_t)caller * 0x9e3779b97f4a7c15u >> 40) % CALLERS, at = first;
 	struct dwm_library *library;
 
-	/* Acquire: pairs with the release below; the library of this caller is complete. */
-	if (DWELL_LIKELY(__atomic_load_n(&state.callers[at].caller, __ATOMIC_ACQUIRE) == caller))
-		return state.callers[at].library;
+	for (uint32_t i = 0; i < PLACES; i++, at = (at + 1) % CALLERS) {
+		/* Acquire: pairs with the release below; the library of this caller is complete. */
+		const void *known = __atomic_load_n(&state.callers[at].caller, __ATOMIC_ACQUIRE);
+
+		if (DWELL_LIKELY(known == caller))
+			return state.callers[at].library;
+		if (!known)
+			break;
+	}
 	pthread_mutex_lock(&state.lock);
 	library = library_search(caller);
-	if (!state.callers[at].caller) {
+	at = first;
+	for (uint32_t i = 0; i < PLACES; i++, at = (at + 1) % CALLERS) {
+		if (state.callers[at].caller == caller)
+			break;
+		if (state.callers[at].caller)
+			continue;
 		state.callers[at].library = library;
 		__atomic_store_n(&state.callers[at].caller, caller, __ATOMIC_RELEASE);
+		break;
 	}
 	pthread_mutex_unlock(&state.lock);
 	return library;
