@@ -185,6 +185,20 @@ static bool attach_misses(const char *list)
 	return false;
 }
 
+/* Whether a recorder that is part of the program records it: it has mapped the trace. */
+static bool attach_is_recorded(const char *trace)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[4300];
+	bool found = false;
+
+	while (maps && !found && fgets(line, sizeof line, maps))
+		found = strstr(line, trace) != NULL;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
 /* The recorder that the process has, or, with `load`, dwell's own, which is in the folder above this library. */
 static void *attach_find_recorder(bool load)
 {
@@ -206,14 +220,15 @@ static void *attach_find_recorder(bool load)
 __attribute__((destructor)) static void attach_note_lacks(void)
 {
 	void (*note)(const char *key, const char *value) = NULL;
+	const char *trace = getenv("DWELL_TRACE");
 	bool lacks_driver, has_recorder, has_list;
 	char list[DW_LIBRARIES_BYTES];
 	void *recorder;
 
-	if (!getenv("DWELL_TRACE"))
+	if (!trace)
 		return;
 	has_recorder = attach_find_recorder(false) != NULL;
-	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list);
+	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list) && !attach_is_recorded(trace);
 	lacks_driver = has_recorder && attach_lacks_driver();
 	if (!has_list && !lacks_driver && !*lacks)
 		return;

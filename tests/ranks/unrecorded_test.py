@@ -233,6 +233,15 @@ class Others(Case):
                       "steps and ranges with dwell/probe.h. Missing: operators, layers, memory and steps of PyTorch.", said)
         self.assertEqual(self.unrecorded()[0], {"torch": ("libtorch_cpu.so", "no", 1)})
 
+    def test_a_recorder_inside_the_program(self):
+        """libdwell.a: the program's own recorder notes it, once."""
+        source = self.write("inside.c", "/* Records a step by itself. */\n#include <dwell/probe.h>\n"
+                                        "int main(void) { DWELL_STEP(); return 0; }\n")
+        compile_c("-I", os.path.join(HERE, "../../include"), "-Wl,--no-as-needed", source, "-o", self.path("inside"),
+                  self.empty_library("libtorch_cpu.so"), f"-Wl,-rpath,{self.folder}", os.path.join(BUILD, "libdwell.a"), "-pthread")
+        self.run_dwell(self.path("inside"))
+        self.assertEqual(self.unrecorded()[0], {"torch": ("libtorch_cpu.so", "no", 1)})
+
     def test_nccl_of_several_ranks(self):
         program = self.program(self.empty_library("libnccl.so.2"), self.empty_library("libcuda.so.1"))
         found = "NCCL is not recorded (libnccl.so.2"
