@@ -13,12 +13,21 @@
 #define PLACES 16u    /* where one of them may be; a caller that finds none free is searched for at each call */
 
 static const char *const names[DWM_CALLS] = {
-#define NAME(name, parameters, arguments, size) [DWM_##name] = "PMPI_" #name,
+#define NAME(name, parameters, arguments, size, largest) [DWM_##name] = "PMPI_" #name,
 #define COLLECTIVE NAME
 #define STARTED NAME
 #define POINT NAME
 #define POSTED NAME
 #include "calls.def"
+#undef NAME
+#define NAME(name, parameters, arguments, size, largest) [DWM_##name##_c] = "PMPI_" #name "_c",
+#define COLLECTIVE NAME
+#define STARTED NAME
+#define POINT NAME
+#define POSTED NAME
+#define LARGE_COUNTS
+#include "calls.def"
+#undef NAME
 	[DWM_Wait] = "PMPI_Wait",
 	[DWM_Waitall] = "PMPI_Waitall",
 	[DWM_Waitany] = "PMPI_Waitany",
@@ -128,6 +137,7 @@ static struct dwm_library *library_add(void *handle, const char *path)
 	library->path = path;
 	library->abi = dw_mpi_abi_of(path, version, dlsym(handle, DW_MPI_OPEN_WORLD) != NULL);
 	library->world = library_world(handle, library->abi);
+	library->lacks_large_counts = !dlsym(handle, "PMPI_Send_c");
 	library->recorded = library->abi != DW_MPI_UNKNOWN;
 	for (unsigned i = 0; i < state.count; i++)
 		library->recorded &= !state.libraries[i].recorded;
@@ -194,7 +204,15 @@ struct dwm_library *dwm_library_of(const void *caller)
 void *dwm_find(struct dwm_library *library, enum dwm_call call)
 {
 	void *function = dlsym(library->handle, names[call]);
+	size_t length = strlen(names[call]);
+	char small[48];
 
+	/* A program asks whether there is an MPI_NAME_c, finds the probe's, and calls it. An int count is in the same
+	 * register, or in the same 8 bytes of the stack; the caller has checked that it is not too large. */
+	if (!function && library->lacks_large_counts && length > 2 && strcmp(names[call] + length - 2, "_c") == 0) {
+		snprintf(small, sizeof small, "%.*s", (int)length - 2, names[call]);
+		function = dlsym(library->handle, small);
+	}
 	if (!function)
 		library_fail(names[call]);
 	__atomic_store_n(&library->functions[call], function, __ATOMIC_RELEASE);

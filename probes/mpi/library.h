@@ -15,6 +15,7 @@
 #include "format/mpi_abi.h"
 
 #define DWM_SUCCESS 0
+#define DWM_ERR_COUNT 2
 
 /* Handles: see mpi_abi.h. A request is used through a pointer, and is never read as a C object. */
 typedef uintptr_t MPI_Comm, MPI_Datatype, MPI_Op, MPI_Group;
@@ -23,11 +24,19 @@ typedef struct dwm_status MPI_Status;
 
 /* The functions by number: those that are recorded, and those that the probe calls itself. */
 enum dwm_call {
-#define DWM_ENUM(name, parameters, arguments, size) DWM_##name,
+#define DWM_ENUM(name, parameters, arguments, size, largest) DWM_##name,
 #define COLLECTIVE DWM_ENUM
 #define STARTED DWM_ENUM
 #define POINT DWM_ENUM
 #define POSTED DWM_ENUM
+#include "calls.def"
+#undef DWM_ENUM
+#define DWM_ENUM(name, parameters, arguments, size, largest) DWM_##name##_c,
+#define COLLECTIVE DWM_ENUM
+#define STARTED DWM_ENUM
+#define POINT DWM_ENUM
+#define POSTED DWM_ENUM
+#define LARGE_COUNTS
 #include "calls.def"
 #undef DWM_ENUM
 	DWM_Wait,
@@ -53,6 +62,7 @@ struct dwm_library {
 	const char *path;
 	enum dw_mpi_abi abi;
 	bool recorded;
+	bool lacks_large_counts; /* it is older than MPI 4: functions with int counts are called in place of MPI_NAME_c */
 	uintptr_t world;            /* MPI_COMM_WORLD */
 	void *functions[DWM_CALLS]; /* atomic; NULL: not looked up yet */
 };

@@ -11,12 +11,13 @@
  */
 #include "groups.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define DWM_API __attribute__((visibility("default")))
 #define MOST_WAITS 64 /* collectives that one wait may belong to */
 
-static uint64_t mpi_bytes(struct dwm_library *mpi, int count, MPI_Datatype type, int ranks)
+static uint64_t mpi_bytes(struct dwm_library *mpi, int64_t count, MPI_Datatype type, int ranks)
 {
 	return count > 0 && ranks > 0 ? (uint64_t)count * (uint64_t)ranks * dwm_type_bytes(mpi, type) : 0;
 }
@@ -35,19 +36,27 @@ static uint64_t mpi_larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static int64_t mpi_larger_count(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 static bool mpi_is_root(struct dwm_library *mpi, int root, MPI_Comm comm)
 {
 	return dwm_rank(mpi, comm) == root;
 }
 
-/* The bodies are equal but for what they note. Calls of a library that is not recorded are passed on. */
-#define MPI_CALL(name, parameters, arguments, note)                                                       \
-	DWM_API int MPI_##name parameters                                                                     \
+/* The bodies are equal but for what they note. Calls of a library that is not recorded are passed on. `suffix`: of the
+ * function's name, which its range does not have; `refused`: its arguments do not fit into the library's function. */
+#define MPI_CALL_AS(name, suffix, parameters, arguments, refused, note)                                   \
+	DWM_API int MPI_##name##suffix parameters                                                             \
 	{                                                                                                     \
 		static struct dwell_site site = { "MPI_" #name, NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 }; \
 		struct dwm_library *mpi = dwm_library_of(__builtin_return_address(0));                            \
-		int(*real) parameters = (int(*) parameters)dwm_function(mpi, DWM_##name);                         \
+		int(*real) parameters = (int(*) parameters)dwm_function(mpi, DWM_##name##suffix);                 \
 		int result;                                                                                       \
+		if (refused)                                                                                      \
+			return DWM_ERR_COUNT;                                                                         \
 		if (!mpi->recorded)                                                                               \
 			return real arguments;                                                                        \
 		unsigned began = dwell_begin(&site);                                                              \
@@ -55,34 +64,53 @@ static bool mpi_is_root(struct dwm_library *mpi, int root, MPI_Comm comm)
 		dwell_end(began);                                                                                 \
 		return result;                                                                                    \
 	}
+#define MPI_CALL(name, parameters, arguments, note) MPI_CALL_AS(name, , parameters, arguments, false, note)
 
-#define COLLECTIVE(name, parameters, arguments, size)                                                 \
-	MPI_CALL(name, parameters, arguments, {                                                           \
+#define NOTE_COLLECTIVE(arguments, size)                                                              \
+	{                                                                                                 \
 		struct dwm_collective collective = dwm_count(mpi, dwm_handle(mpi, comm));                     \
 		if (began)                                                                                    \
 			dwell_collective(collective.group, collective.sequence, size);                            \
 		result = real arguments;                                                                      \
-	})
+	}
 
-#define STARTED(name, parameters, arguments, size)                                                    \
-	MPI_CALL(name, parameters, arguments, {                                                           \
+#define NOTE_STARTED(arguments, size)                                                                 \
+	{                                                                                                 \
 		struct dwm_collective collective = dwm_count(mpi, dwm_handle(mpi, comm));                     \
 		if (began)                                                                                    \
 			dwell_collective(collective.group, collective.sequence, collective.bytes = (size));       \
 		result = real arguments;                                                                      \
 		if (result == DWM_SUCCESS && collective.sequence)                                             \
 			dwm_request_add(dwm_handle_at(mpi, request, 0), collective);                              \
-	})
+	}
 
-#define POINT(name, parameters, arguments, size)                                                      \
-	MPI_CALL(name, parameters, arguments, {                                                           \
+#define NOTE_POINT(arguments, size)                                                                   \
+	{                                                                                                 \
 		if (began)                                                                                    \
 			dwell_collective(dwm_group(mpi, dwm_handle(mpi, comm)), 0, size);                         \
 		result = real arguments;                                                                      \
-	})
+	}
 
+#define COUNT int
+#define COLLECTIVE(name, parameters, arguments, size, largest) \
+	MPI_CALL(name, parameters, arguments, NOTE_COLLECTIVE(arguments, size))
+#define STARTED(name, parameters, arguments, size, largest) \
+	MPI_CALL(name, parameters, arguments, NOTE_STARTED(arguments, size))
+#define POINT(name, parameters, arguments, size, largest) \
+	MPI_CALL(name, parameters, arguments, NOTE_POINT(arguments, size))
 #define POSTED POINT
+#include "calls.def"
 
+#define LARGE_COUNTS
+#define COUNT int64_t
+#define IS_TOO_LARGE(largest) (mpi->lacks_large_counts && (largest) > INT_MAX)
+#define COLLECTIVE(name, parameters, arguments, size, largest) \
+	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_COLLECTIVE(arguments, size))
+#define STARTED(name, parameters, arguments, size, largest) \
+	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_STARTED(arguments, size))
+#define POINT(name, parameters, arguments, size, largest) \
+	MPI_CALL_AS(name, _c, parameters, arguments, IS_TOO_LARGE(largest), NOTE_POINT(arguments, size))
+#define POSTED POINT
 #include "calls.def"
 
 /* ---- waits ------------------------------------------------------------------------------------- */

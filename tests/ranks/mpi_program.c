@@ -2,6 +2,7 @@
  * Steps of a rank with an MPI library that mpi_stand_in.c stands for. A program, or a library with run().
  *
  *   -DHANDLE=TYPE -DWORLD=NUMBER   the type of handles, and MPI_COMM_WORLD
+ *   -DOLD=1                        the library has no large counts
  *   -DSTEPS_OF_DWELL               the steps and a zone "tokenize" are recorded
  *
  * usage: mpi_program STEPS [RANK MS [kill]]: in this rank "tokenize" takes MS longer. A step takes as long in all ranks, as
@@ -29,6 +30,8 @@ int MPI_Comm_dup(handle comm, handle *made);
 int MPI_Comm_free(handle *comm);
 int MPI_Barrier(handle comm);
 int MPI_Allreduce(const void *send, void *receive, int count, handle type, handle op, handle comm);
+int MPI_Allreduce_c(const void *send, void *receive, int64_t count, handle type, handle op, handle comm)
+	__attribute__((weak));
 int MPI_Ibarrier(handle comm, handle *request);
 int MPI_Waitall(int count, handle *requests, void *statuses);
 
@@ -51,6 +54,11 @@ int run(int steps, int slow, int ms)
 		}
 		usleep((unsigned)(2 + (rank == slow ? 0 : ms)) * 1000);
 		MPI_Allreduce(numbers, numbers, 4, (handle)(intptr_t)8, (handle)0, world);
+		/* As mpi4py does: if there is no such function, the other one is called. */
+		if (MPI_Allreduce_c && MPI_Allreduce_c(numbers, numbers, 4, (handle)(intptr_t)8, (handle)0, twin))
+			abort();
+		if (MPI_Allreduce_c && OLD && MPI_Allreduce_c(numbers, numbers, (int64_t)1 << 32, (handle)(intptr_t)8, (handle)0, twin) != 2)
+			abort();
 		MPI_Barrier(twin);
 		MPI_Ibarrier(world, &requests[0]);
 		MPI_Ibarrier(twin, &requests[1]);

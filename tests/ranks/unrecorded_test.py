@@ -100,7 +100,8 @@ class Mpi(Case):
     def setUpClass(cls):
         super().setUpClass()
         for kind, (handle, world, file, version) in KINDS.items():
-            types = [f"-DHANDLE={handle}", f"-DWORLD={world}"]
+            types = [f"-DHANDLE={handle}", f"-DWORLD={world}", f"-DOLD={int(kind != 'standard')}"]
+            types += ["-DLARGE_COUNTS"] if kind == "standard" else []
             compile_c("-shared", "-fPIC", *types, f'-DVERSION="{version}"', f"-Wl,-soname,{file}",
                       os.path.join(HERE, "mpi_stand_in.c"), "-o", cls.path(file))
             library = [cls.path(file), f"-Wl,-rpath,{cls.folder}"]
@@ -123,6 +124,7 @@ class Mpi(Case):
                         for row in self.ranks()["collectives"]}
                 self.assertEqual(rows, {("MPI_COMM_WORLD", "MPI_Allreduce", 2, STEPS, 32),
                                         ("MPI_COMM_WORLD", "MPI_Ibarrier", 2, STEPS, 0),
+                                        ("ranks 0-1", "MPI_Allreduce", 2, STEPS, 32),
                                         ("ranks 0-1", "MPI_Barrier", 2, STEPS, 0),
                                         ("ranks 0-1", "MPI_Ibarrier", 2, STEPS, 0)})
                 self.assertIn(f"mpi.recorded = {KINDS[kind][3]} ({KINDS[kind][2]})", self.ask("info", self.trace))
@@ -150,11 +152,11 @@ class Mpi(Case):
                       "recorded", said)
         tree = json.loads(self.ask("report", "--format", "json", "--limit", "all", "--view", "tree", self.trace))["views"][0]
         at = [column["name"] for column in tree["columns"]].index
-        self.assertEqual([row[at("calls")] for row in tree["rows"] if row[at("name")] == "MPI_Allreduce"], [5])
+        self.assertEqual([row[at("calls")] for row in tree["rows"] if row[at("name")] == "MPI_Allreduce"], [10])
         # Each library got its own calls.
         done = subprocess.run([dwell, "run", "-o", self.trace, "--", python, script, self.path("mpich"), self.path("standard")],
                               capture_output=True, text=True, check=True, timeout=60)
-        self.assertEqual(done.stdout.split(), ["20", "20"])
+        self.assertEqual(done.stdout.split(), ["25", "25"])
 
     def test_a_rank_without_a_probe(self):
         rows = self.check_slow("named", "tokenize",
