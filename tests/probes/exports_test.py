@@ -27,7 +27,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden")
 TRACES = ["export_order", "export_stacks", "views/train", "views/memory", "views/ranks", "views/profiles", "views/names"]
-KINETO = os.path.join(HERE, "..", "..", "..", "shared", "data", "kineto")
+KINETO = os.path.join(HERE, "..", "data", "kineto")
 REAL = ["nccl_a100.json.gz", "event_sync_streams_a100.json.gz", "mi250.json.gz"]
 PIP = {"perfetto": "perfetto", "protobuf": "google.protobuf", "jsonschema": "jsonschema",
        "HolisticTraceAnalysis": "hta.trace_analysis"}
@@ -321,8 +321,7 @@ def check_devices(dwell, mktrace, folder):
         traces.append((name, os.path.join(folder, name + ".dwell")))
         done = subprocess.run([mktrace, os.path.join(GOLDEN, "views", name + ".txt"), traces[-1][1]], check=False)
         same(done.returncode, 0, f"{name}: mktrace")
-    traces += [(os.path.basename(path)[:-8], path) for path in (os.path.join(KINETO, name) for name in REAL)
-               if os.path.exists(path)]
+    traces += [(name[:-8], os.path.join(KINETO, name)) for name in REAL]
     for name, trace in traces:
         path = os.path.join(folder, name + "-device.pftrace")
         done = subprocess.run([dwell, "export", trace, "--format", "perfetto", "-o", path],

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The views of devices on real traces: against HolisticTraceAnalysis and against the files themselves.
 
-usage: hta_test.py DWELL [SHARED]        last line: N passed, N failed; 77: the traces are not here
+usage: hta_test.py DWELL [TRACE...]      last line: N passed, N failed
 
-SHARED holds data/kineto (traces) and reference/golden/hta (results of HTA, see its README.md). HTA
-leaves out what began in or after the last step; the same events are left out of the file before
+The traces are in tests/data/kineto, and what HTA computed of them in its folder hta (see its README.md).
+HTA leaves out what began in or after the last step; the same events are left out of the file before
 dwell reads it. Figures must be within 0.1% of HTA's unrounded ones. Where HTA has a fault of those
 that its README lists, dwell must agree with FileFigures, which computes the figure from the JSON.
 """
@@ -338,10 +338,8 @@ def compare_ranks(folder, traces, golden):
 
 
 def main():
-    traces, goldens = (os.path.join(SHARED, *part) for part in (("data", "kineto"), ("reference", "golden", "hta")))
-    if not os.path.isdir(traces) or not os.path.isdir(goldens):
-        print("skip hta: no traces of GPUs in " + traces)
-        return 77
+    traces = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/kineto")
+    goldens = os.path.join(traces, "hta")
     with tempfile.TemporaryDirectory() as folder:
         for name in sorted(os.listdir(traces)):
             name = name.removesuffix(".json.gz")
@@ -349,16 +347,16 @@ def main():
                 continue
             with gzip.open(os.path.join(traces, name + ".json.gz"), "rt", encoding="utf-8", errors="replace") as file:
                 events = json.load(file, strict=False)["traceEvents"]
-            unrounded = os.path.join(goldens, name + ".unrounded.json")
-            golden_path = unrounded if os.path.exists(unrounded) else os.path.join(goldens, name + ".json")
-            with open(golden_path, encoding="utf-8") as file:
+            unrounded = os.path.join(goldens, name + ".unrounded.json.gz")
+            golden_path = unrounded if os.path.exists(unrounded) else os.path.join(goldens, name + ".json.gz")
+            with gzip.open(golden_path, "rt", encoding="utf-8") as file:
                 golden = json.load(file)
             for option in ("default", "include_last_profiler_step"):
                 if isinstance(golden[option], dict):
                     compare_trace(f"{name} {option}", hta_filter(events, option != "default"), golden[option],
                                   golden_path == unrounded, folder)
         if not ONLY or "sampled_both" in ONLY:
-            with open(os.path.join(goldens, "sampled_both.json"), encoding="utf-8") as file:
+            with gzip.open(os.path.join(goldens, "sampled_both.json.gz"), "rt", encoding="utf-8") as file:
                 compare_ranks(folder, traces, json.load(file)["include_last_profiler_step"])
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 1 if counts[False] else 0
@@ -366,6 +364,5 @@ def main():
 
 if __name__ == "__main__":
     DWELL = os.path.abspath(sys.argv[1])
-    SHARED = sys.argv[2] if len(sys.argv) > 2 else os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared")
-    ONLY = sys.argv[3:]
+    ONLY = sys.argv[2:]
     sys.exit(main())

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """The torch layout of real traces of GPUs is the table that PyTorch makes of the same events.
 
-usage: torch_eventlist_test.py DWELL [SHARED [PART]]    last line: N passed, N failed; 77: the traces are not here
-                                                        PART: traces with this in their names; "": all of them
+usage: torch_eventlist_test.py DWELL [PART]    last line: N passed, N failed
+                                               PART: traces with this in their names; "": all of them
 
-SHARED holds data/kineto. Of each trace's JSON this makes FunctionEvents as
-torch.autograd.profiler does of Kineto's results: operators, annotations and runtime calls are events
-of the CPU, what ran on the device is events of CUDA, and an operator has the events with its
-`External id`. The files of some versions have other numbers there; in these an event belongs to the
+Of the JSON of each trace in tests/data/kineto this makes FunctionEvents as torch.autograd.profiler does
+of Kineto's results: operators, annotations and runtime calls are events of the CPU, what ran on the
+device is events of CUDA, and an operator has the events with its `External id`. The files of some versions have other numbers there; in these an event belongs to the
 operator around its runtime call. Their EventList.key_averages().table() must be what
 `dwell report --layout torch` prints, byte for byte. Under PyTorch 1.13 the layout is torch:1.13, which
 counts annotations on the device in the base of percentages.
@@ -31,8 +30,7 @@ from torch.autograd.profiler_util import (EventList, FunctionEvent, FunctionEven
                                           _rewrite_name)
 
 DWELL = sys.argv[1]
-SHARED = sys.argv[2] if len(sys.argv) > 2 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../shared")
-TRACES = os.path.join(SHARED, "data/kineto")
+TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/kineto")
 OLD = torch.__version__.startswith("1.")
 LAYOUT = "torch:1.13" if OLD else "torch"
 CUDA = {"use_cuda": True} if OLD else {"use_device": "cuda"}
@@ -237,12 +235,9 @@ def compare(name):
     compare_table(name, outermost, {"top_level_events_only": True, "row_limit": -1}, ["--top-level", "--limit", "all"])
 
 
-if not os.path.isdir(TRACES):
-    print(f"skip the torch layout of real traces: they are not in {TRACES}")
-    sys.exit(77)
 for trace in sorted(os.listdir(TRACES)):
     large = os.path.getsize(os.path.join(TRACES, trace)) > 1_300_000  # these take 1.13 a minute
-    if trace.endswith(".json.gz") and (sys.argv[3] in trace if len(sys.argv) > 3 else not (OLD and large)):
+    if trace.endswith(".json.gz") and (sys.argv[2] in trace if len(sys.argv) > 2 else not (OLD and large)):
         compare(trace)
 print(f"{counts[True]} passed, {counts[False]} failed")
 sys.exit(counts[False] > 0)

@@ -172,10 +172,9 @@ with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, name + ".dwell")
         run(os.path.join(build, "tests/tools/mktrace"), os.path.join(VIEWS, name + ".txt"), trace)
         kernels(folder, name, trace)
-    real = os.path.join(VIEWS, "../../../../shared/data/kineto/nccl_a100.json.gz")
-    if os.path.exists(real):
-        run(dwell, "import", real, "-o", os.path.join(folder, "nccl.dwell"))
-        kernels(folder, "nccl", os.path.join(folder, "nccl.dwell"))
+    real = os.path.join(VIEWS, "../../data/kineto/nccl_a100.json.gz")
+    run(dwell, "import", real, "-o", os.path.join(folder, "nccl.dwell"))
+    kernels(folder, "nccl", os.path.join(folder, "nccl.dwell"))
     for program in sys.argv[2:]:
         command = shlex.split(program)
         name = os.path.basename(command[0])
