@@ -402,16 +402,78 @@ TEST(device_time_belongs_to_layers_calls_and_positions)
 	made_close(&gpu.made);
 }
 
+/* Names of kernels as drivers report them, for each rule of families.c. */
 TEST(families_of_kernels)
 {
-	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "ampere_sgemm_128x64_nn"), DW_FAMILY_MATMUL);
-	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)"),
-	         DW_FAMILY_COMMUNICATION);
-	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "void cudnn::bn_bw_1C11_kernel_new<float>"),
-	         DW_FAMILY_NORMALISATION);
-	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "pytorch_flash::flash_fwd_kernel"), DW_FAMILY_ATTENTION);
+	static const struct { const char *name; enum dw_family family; } kernels[] = {
+		/* A plain name. */
+		{ "ampere_sgemm_128x64_nn", DW_FAMILY_MATMUL },
+		{ "my_kernel", DW_FAMILY_OTHER },
+		{ "Cijk_Ailk_Bjlk_SB_MT64x16x16 [clone .kd]", DW_FAMILY_MATMUL },
+		{ "", DW_FAMILY_OTHER },
+		/* Not the namespaces. */
+		{ "void cudnn::bn_bw_1C11_kernel_new<float>", DW_FAMILY_NORMALISATION },
+		{ "pytorch_flash::flash_fwd_kernel", DW_FAMILY_ATTENTION },
+		{ "void fbgemm_gpu::permute_2D_data_kernel<false, int>(int, int const*)", DW_FAMILY_ELEMENTWISE },
+		{ "void fbgemm_gpu::_offsets_range_cuda_kernel<int>(long, int*)", DW_FAMILY_OTHER },
+		{ "void (anonymous namespace)::softmax_warp_forward<float, 10, true>(float*)", DW_FAMILY_SOFTMAX },
+		{ "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>(float*)", DW_FAMILY_ELEMENTWISE },
+		{ "void <unnamed>::softmax_warp_forward<float>(float *)", DW_FAMILY_SOFTMAX },
+		/* Not the types of the parameters and of the result. */
+		{ "void bounds_check_kernel<long>(fbgemm_gpu::FixedDivisor, long)", DW_FAMILY_OTHER },
+		{ "void split_embedding_codegen_forward_kernel<float>(fbgemm_gpu::FixedDivisor)", DW_FAMILY_EMBEDDING },
+		{ "void fft2d_c2r_32x32<float, 0u>(float*, cudnn::reduced_divisor)", DW_FAMILY_CONVOLUTION },
+		{ "std::enable_if<!(false), gemm>::type at::my_kernel<1>(int)", DW_FAMILY_OTHER },
+		/* Not the template arguments of a name that says what it is, or of one that is unknown. */
+		{ "void at::native::vectorized_elementwise_kernel<4, fbgemm_gpu::_float_to_hfp8_gpu(at::Tensor const&)"
+		  "::{lambda(float)#1}>(int)", DW_FAMILY_ELEMENTWISE },
+		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, SoftMax> >(int)", DW_FAMILY_REDUCTION },
+		{ "void my_kernel<cutlass::gemm::GemmShape<1> >(int)", DW_FAMILY_OTHER },
+		/* The first template argument of a wrapper, through further wrappers; then its namespaces. */
+		{ "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64>(int)", DW_FAMILY_MATMUL },
+		{ "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized>(int)", DW_FAMILY_CONVOLUTION },
+		{ "void cutlass::Kernel<cutlass::conv::kernel::ImplicitGemmConvolution<int> >(int)",
+		  DW_FAMILY_CONVOLUTION },
+		{ "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<int> > >(int)",
+		  DW_FAMILY_ATTENTION },
+		{ "void cutlass::device_kernel<cutlass::gemm::kernel::Universal<int, Softmax> >(int)", DW_FAMILY_MATMUL },
+		{ "void cutlass::Kernel<cutlass::reduction::kernel::ReduceSplitK<int> >(int)", DW_FAMILY_MATMUL },
+		{ "void internal::gemvx::kernel<int, int, float>(int)", DW_FAMILY_MATMUL },
+		{ "void epilogue::impl::globalKernel<float, true>(int, cublasLtEpilogue_t)", DW_FAMILY_MATMUL },
+		{ "void fbgemm_gpu::kernel<int>(int)", DW_FAMILY_OTHER },
+		/* A name that was not demangled. */
+		{ "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolutionINS1_1AEEEEEvNT_6ParamsE",
+		  DW_FAMILY_CONVOLUTION },
+		{ "_ZN10fbgemm_gpu22permute_2D_data_kernelIiEEvNS_4gemmE", DW_FAMILY_ELEMENTWISE },
+		{ "_Z9my_kernelIN7cutlass4gemmEEvv", DW_FAMILY_OTHER },
+		{ "_ZN99999999999", DW_FAMILY_OTHER },
+		{ "_ZNS", DW_FAMILY_OTHER },
+		/* TorchInductor: what the kernel does is in front of the operators that it computes. */
+		{ "triton_poi_fused_convolution_relu_0", DW_FAMILY_ELEMENTWISE },
+		{ "triton_red_fused_mm_1", DW_FAMILY_REDUCTION },
+		{ "triton_per_fused_native_layer_norm_2", DW_FAMILY_NORMALISATION },
+		{ "triton_per_fused__softmax_2", DW_FAMILY_SOFTMAX },
+		{ "triton_tem_fused_addmm_3", DW_FAMILY_MATMUL },
+		/* Before a line whose text is in the name by chance. */
+		{ "convert_fp32_to_bf16", DW_FAMILY_ELEMENTWISE },
+		{ "void at::native::sbtopk::gatherTopK<float>(int)", DW_FAMILY_SORT },
+		/* Communication: at the beginning of the name, and a namespace of its own. */
+		{ "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", DW_FAMILY_COMMUNICATION },
+		{ "void deep_ep::internode::dispatch<1>(int)", DW_FAMILY_COMMUNICATION },
+		{ "void my_kernel<int>(ncclKernelArgs)", DW_FAMILY_OTHER },
+	};
+
+	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+		enum dw_family family = dw_device_family(DW_DEVICE_KERNEL, kernels[i].name);
+
+		if (family != kernels[i].family)
+			CHECK_FAIL("%s is %s", kernels[i].name, dw_family_name(family));
+	}
 	CHECK_EQ(dw_device_family(DW_DEVICE_COPY, "Memcpy HtoD"), DW_FAMILY_COPY);
-	CHECK_EQ(dw_device_family(DW_DEVICE_KERNEL, "my_kernel"), DW_FAMILY_OTHER);
+}
+
+TEST(calls_that_wait_for_a_device)
+{
 	CHECK(dw_device_call_waits("cudaDeviceSynchronize"));
 	CHECK(dw_device_call_waits("hipMemcpyWithStream"));
 	CHECK(!dw_device_call_waits("cudaMemcpyAsync"));
