@@ -36,11 +36,12 @@ class Case(unittest.TestCase):
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
-    def runs(self, name, count, percent=0, part="forward", seed=1):
-        """Traces of runs whose steps take `percent` percent longer, in one part."""
+    def runs(self, name, count, percent=0, part="forward", seed=1, delay=None):
+        """Traces of runs whose steps take `percent` percent longer, in one part. In each step the thread waits for a
+        CPU for `delay` percent of a step, which is a part of its time; None: that is not known."""
         paths = []
         for i in range(count):
-            folder = os.path.join(self.folder, f"{name}{i}")
+            folder = os.path.join(self.folder, f"{name}{i}" + ("" if delay is None else f"-{delay}"))
             paths.append(os.path.join(folder, "rank-0000.dwell"))
             if os.path.exists(paths[-1]):
                 continue
@@ -48,7 +49,7 @@ class Case(unittest.TestCase):
             # runs differ: each has an offset of its own, which stands for the machine's state
             offset = random.Random(f"{name} {seed + i}").uniform(-0.5, 0.5)
             run(make_ranks, folder, "1", "60", "noise", "1", "seed", str(100 * seed + i), "slow", "0", part,
-                str(percent + offset))
+                str(percent + offset), *([] if delay is None else ["delay", str(delay)]))
         return paths
 
     def diff(self, *arguments, status=0):
@@ -117,6 +118,63 @@ class Verdict(Case):
         found = self.diff(*paths)
         self.assertIn("machine", found["verdict"][0]["reasons"])
         self.assertIn("1 of them", found["verdict heads"][0])
+
+
+class Contention(Case):
+    """The waits for a CPU differ between the sides."""
+
+    def compare(self, before, after, *arguments, status=0):
+        """Each side is (how many percent longer its steps are, how many percent of a step they wait)."""
+        sides = [self.runs(f"w{percent}-{seed}-", 5, percent=percent, seed=seed, delay=delay)
+                 for (percent, delay), seed in zip((before, after), (21, 31))]
+        found = self.diff(*arguments, *sides[0], "--", *sides[1], status=status)
+        return found["verdict"][0], " ".join(found["verdict heads"])
+
+    def test_a_small_bound_does_not_refuse(self):
+        # As two sets of runs of one program beside another program: 1.8% and 0.7% of a step.
+        for question in ["--fail-on", "20%"], []:
+            verdict, said = self.compare((1.1, 1.8), (0, 0.7), *question)
+            self.assertEqual("no difference", verdict["verdict"])
+        self.assertRegex(said, r"-1\.\d+% can be these waits; the interval allows for that")
+        self.assertGreater(verdict["change_high"], verdict["change"] + 0.011)
+
+    def test_waits_that_explain_the_verdict(self):
+        verdict, said = self.compare((0, 0.1), (6, 6))
+        self.assertEqual(("not comparable", "contention"), (verdict["verdict"], verdict["reasons"]))
+        self.assertRegex(said, r"\+5\.\d+% can be these waits")
+        # Accepted, the times are compared as they are.
+        verdict, said = self.compare((0, 0.1), (6, 6), "--accept", "contention")
+        self.assertEqual("slower", verdict["verdict"])
+        self.assertIn("makes no allowance", said)
+
+    def test_waits_that_explain_a_part_of_it(self):
+        verdict, _ = self.compare((0, 0.1), (12, 6))
+        self.assertEqual("slower", verdict["verdict"])
+        self.assertAlmostEqual(0.06, verdict["change_low"], delta=0.012)
+        self.assertAlmostEqual(0.12, verdict["change_high"], delta=0.012)
+        verdict, _ = self.compare((12, 6), (0, 0.1))
+        self.assertEqual("faster", verdict["verdict"])
+
+    def test_the_threshold_decides_what_is_asked(self):
+        self.compare((0, 0.1), (12, 6), "--fail-on", "3%", status=3)    # 6% to 12%
+        self.compare((0, 0.1), (12, 6), "--fail-on", "9%", status=4)
+        self.compare((0, 0.1), (12, 6), "--fail-on", "20%")
+        # The waits before hid that the program became slower, by 8%.
+        self.compare((8, 8), (8, 0.1), "--fail-on", "5%", status=4)
+        self.compare((8, 8), (8, 0.1), "--fail-on", "12%")
+
+    def test_equal_waits_change_nothing(self):
+        plain, _ = self.compare((0, None), (5, None))
+        waits, said = self.compare((0, 30), (5, 30))
+        self.assertNotIn("can be these waits", said)
+        for key in ("change", "change_low", "change_high", "detectable"):
+            self.assertAlmostEqual(plain[key], waits[key], delta=1e-3)
+
+    def test_two_runs(self):
+        one, same, more = (self.runs(f"p{i}", 1, percent=percent, delay=delay)[0]
+                           for i, (percent, delay) in enumerate(((0, 0.1), (10, 9), (20, 5))))
+        self.assertEqual("not comparable", self.diff(one, same)["verdict"][0]["verdict"])
+        self.assertEqual("two runs", self.diff(one, more)["verdict"][0]["verdict"])
 
 
 class Fast(Case):

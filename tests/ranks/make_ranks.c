@@ -20,6 +20,7 @@
  *     inputs R P     each rank's data loading allocates 1 MiB a step, and rank R P percent more
  *     activations R P  the same in forward instead of data loading
  *     between R P    rank R waits P percent of a step between each two steps
+ *     delay P        in each step the thread waited for a CPU for P percent of a step; no longer steps
  *     lost R N       rank R lost N records, because the middle was overwritten
  *     job R          rank R and those after it are of another job
  *     start R S      rank R began S seconds after the others
@@ -65,7 +66,7 @@ static struct {
 	int slow_rank, slow_part, once_rank, stop_rank, hang_rank;
 	unsigned once_step, stop_step, hang_step, lost;
 	int slow_layer, input_rank, input_part, lost_rank, job_rank, late_rank, between_rank;
-	double slow, once, input, late, between;
+	double slow, once, input, late, between, delay;
 } job = {
 	.operators = 8, .noise = 2, .slow_rank = -1, .once_rank = -1, .stop_rank = -1, .hang_rank = -1,
 	.slow_layer = -1, .input_rank = -1, .lost_rank = -1, .job_rank = -1, .late_rank = -1, .between_rank = -1
@@ -302,6 +303,9 @@ static void job_step(struct rank *ranks, unsigned step, double *lengths)
 			dw_encode_end(&rank->stream, rank->now);
 		dw_encode_step(&rank->process, rank->thread, step, own, stops ? 0 : rank->now, 0,
 		               DW_STEP_RECORDED);
+		if (job.delay > 0)
+			dw_encode_usage(&rank->process, rank->thread, own, rank->now)->delay_ns =
+			    (uint64_t)(job.delay / 100 * step_ms * 1e6);
 		rank->now += 1000;
 	}
 }
@@ -491,6 +495,8 @@ static int take_options(int count, char **values)
 			job.layers = (unsigned)atoi(value) < MOST_LAYERS ? (unsigned)atoi(value) : MOST_LAYERS;
 		else if (strcmp(name, "layer") == 0)
 			job.slow_layer = atoi(value);
+		else if (strcmp(name, "delay") == 0)
+			job.delay = atof(value);
 		else if (strcmp(name, "clock") == 0)
 			job.clock = atof(value);
 		else if (strcmp(name, "world") == 0)

@@ -10,7 +10,9 @@
 
 #define COMPARE_BATCH 0.05      /* of the inputs' bytes: prefetching changes them a little */
 #define COMPARE_FLOPS 0.01
-#define COMPARE_DELAY 0.01      /* of a step without a CPU */
+/* Waits for a CPU that differ by less, in steps, are no reason not to compare: with a threshold, and without. */
+#define COMPARE_DELAY 0.01
+#define COMPARE_DELAY_ANY 0.05
 #define COMPARE_EXPLAINS 0.5    /* of the change */
 #define COMPARE_FAST_ROWS 20u   /* names in the table of the fast step */
 #define COMPARE_FAST_LEAST 1e-4 /* of the fast step; a name that differs by less has no row */
@@ -87,21 +89,49 @@ static double compare_mean_delay(const struct dw_diff_side *side)
 	return sum / (double)side->count;
 }
 
-/* Other programs took the CPUs of one side for longer, and this explains most of the change. */
+/* Whether the answer to what the caller asks depends on the waits for a CPU: `pace` is the difference with them,
+ * without an allowance for them. */
+static bool compare_depends_on_waits(const struct dw_diff *diff, const struct dw_diff_estimate *pace)
+{
+	const struct dw_diff_estimate *ran = &diff->ran;
+	double asked = diff->asked * pace->before;
+
+	if (!(fabs(diff->contention) > (diff->asks_slower ? COMPARE_DELAY : COMPARE_DELAY_ANY) * pace->before))
+		return false;
+	if (diff->asks_slower)
+		return (pace->difference >= asked) != (ran->difference >= asked);
+	if (isnan(pace->low))
+		return diff->contention / pace->difference > COMPARE_EXPLAINS;
+	return (pace->low > 0 && ran->low <= 0) || (pace->high < 0 && ran->high >= 0);
+}
+
+/*
+ * Other programs took the CPUs of one side for longer. How much longer the steps became is between nothing (they
+ * would have waited for something else) and all of the waits. So the difference that the change makes is between
+ * that of the times and that of the times without the waits, and the interval is that of both. The runs are
+ * not comparable only if the answer is not the same for both.
+ */
 static void compare_contention(struct dw_diff *diff)
 {
-	double before = compare_mean_delay(&diff->sides[DW_DIFF_BEFORE]);
-	double after = compare_mean_delay(&diff->sides[DW_DIFF_AFTER]);
-	double change = after - before;
-	char text[2][64];
+	struct dw_diff_estimate *pace = &diff->pace, with_waits = diff->pace;
+	const struct dw_diff_estimate *ran = &diff->ran;
+	char text[2][160];
 
-	if (diff->by_fast)
+	diff->contention = pace->difference - ran->difference;
+	if (diff->by_fast || isnan(diff->contention))
 		return; /* such waits do not make the fast pieces longer */
-	if (!(fabs(change) > COMPARE_DELAY * diff->pace.before) ||
-	    !(change / diff->pace.difference > COMPARE_EXPLAINS))
+	if (!(diff->accepted >> DW_DIFF_CONTENTION & 1)) {
+		pace->low = fmin(pace->low, ran->low);
+		pace->high = fmax(pace->high, ran->high);
+		pace->detectable = fmax(pace->detectable, fabs(diff->contention) + ran->detectable);
+	}
+	if (!compare_depends_on_waits(diff, &with_waits))
 		return;
-	snprintf(text[0], sizeof text[0], "%s a step without a CPU", dw_text_ns(before, " ").at);
-	snprintf(text[1], sizeof text[1], "%s", dw_text_ns(after, " ").at);
+	snprintf(text[0], sizeof text[0], "%s a step without a CPU",
+	         dw_text_ns(compare_mean_delay(&diff->sides[DW_DIFF_BEFORE]), " ").at);
+	snprintf(text[1], sizeof text[1], "%s: of the change of %+.3g%%, %+.3g%% can be these waits",
+	         dw_text_ns(compare_mean_delay(&diff->sides[DW_DIFF_AFTER]), " ").at,
+	         100 * pace->difference / pace->before, 100 * diff->contention / pace->before);
 	compare_refuse(diff, DW_DIFF_CONTENTION, text[0], text[1]);
 }
 

@@ -32,7 +32,7 @@ enum { DW_DIFF_BEFORE, DW_DIFF_AFTER, DW_DIFF_SIDES };
 	X(BATCH, "batch")           /* bytes of inputs at the peak of memory */           \
 	X(SHAPES, "shapes")         /* arithmetic operations of a step */                 \
 	X(RECORDING, "recording")   /* functions, shapes: recording them takes time */    \
-	X(CONTENTION, "contention") /* waits for a CPU explain most of the change */
+	X(CONTENTION, "contention") /* waits for a CPU can explain the result */
 enum dw_diff_reason {
 #define X(name, label) DW_DIFF_##name,
 	DW_DIFF_REASONS(X)
@@ -101,9 +101,12 @@ struct dw_diff {
 	struct dw_diff_side sides[DW_DIFF_SIDES];
 	unsigned accepted;       /* bits of reasons that do not matter to the caller */
 	bool by_fast;            /* the verdict is that of the fast steps, not of the time per step */
+	bool asks_slower;        /* the question is whether the runs after are slower by `asked` (a ratio) or more; */
+	double asked;            /* otherwise it is whether the runs differ */
 	/* set by dw_diff_compare(): */
 	enum dw_diff_verdict verdict;
-	struct dw_diff_estimate pace;
+	struct dw_diff_estimate pace; /* `low` and `high` hold with and without the waits for a CPU */
+	double contention;       /* what these waits are of the difference at most, in ns; NaN: not known */
 	struct dw_diff_estimate fast; /* fast steps of the least disturbed runs; dw_diff_estimate_lowest() */
 	struct dw_diff_estimate ran; /* the same without the steps' waits for a CPU; NaN: not known */
 	const char *reasons[DW_DIFF_REASON_COUNT]; /* "2 CPUs before, 4 CPUs after", or NULL */

@@ -60,7 +60,8 @@ static const struct dw_column run_columns[] = {
 	[RUN_PATH] = DW_COLUMN("trace", "trace", NONE, TEXT),
 };
 
-#define TABLE_RAN 0.98 /* of the time per step: less shows that CPUs were missing */
+#define TABLE_RAN 0.98        /* of the time per step: less shows that CPUs were missing */
+#define TABLE_CONTENTION 1e-3 /* of the time per step: waits that differ by less are not mentioned */
 
 static void table_put_real(struct dw_cell *cell, double value)
 {
@@ -166,6 +167,23 @@ static void table_head_comparable(struct dwell_table *table, const struct dw_dif
 	              dw_text_percent(pace->detectable / whole).at);
 }
 
+/* What the waits for a CPU can be of the difference, if that is not negligible. */
+static void table_head_contention(struct dwell_table *table, const struct dw_diff *diff)
+{
+	const struct dw_diff_estimate *pace = &diff->pace, *ran = &diff->ran;
+
+	if (diff->by_fast || !(fabs(diff->contention) > TABLE_CONTENTION * pace->before) ||
+	    diff->reasons[DW_DIFF_CONTENTION])
+		return;
+	dw_table_head(table, "The steps waited for a CPU for %s before and %s after. Of the difference, %s can be these "
+	                     "waits%s.",
+	              dw_text_ns(pace->before - ran->before, " ").at, dw_text_ns(pace->after - ran->after, " ").at,
+	              table_signed(diff->contention / pace->before).at,
+	              isnan(pace->low)                             ? ""
+	              : diff->accepted >> DW_DIFF_CONTENTION & 1 ? "; the interval makes no allowance for them"
+	                                                           : "; the interval allows for that");
+}
+
 /* What changed apart from waits for a CPU, if these are a part of the time. */
 static void table_head_ran(struct dwell_table *table, const struct dw_diff *diff)
 {
@@ -215,6 +233,7 @@ static struct dwell_table *table_of_verdict(const struct dw_diff *diff)
 		table_head_refused(table, diff);
 	else
 		table_head_comparable(table, diff);
+	table_head_contention(table, diff);
 	table_head_ran(table, diff);
 	table_head_fast(table, diff);
 	row = dw_table_row(table, 0);

@@ -303,6 +303,8 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv)
 		dw_terminal(STDOUT_FILENO, &request.print);
 	diff.accepted = request.accepted;
 	diff.by_fast = request.by_fast;
+	diff.asks_slower = request.fail_on >= 0;
+	diff.asked = request.fail_on;
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
 		for (int i = 0; i < operands.counts[side] && !status; i++)
 			status = diff_add_trace(&request, &diff, side, operands.paths[side][i]);
