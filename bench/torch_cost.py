@@ -94,7 +94,7 @@ def main():
                 if name.startswith("dwell"):
                     command = [os.path.join(build, "dwell"), "run", "-o", os.path.join(folder, "t.dwell"),
                                "--max-size", BOUND, "--keep", "newest", *options, *command]
-                done = subprocess.run(command, capture_output=True, text=True, check=True)
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             line = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
             for values, value in zip(found[name], line.split()[1:]):
                 values.append(float(value))

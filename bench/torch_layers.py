@@ -91,7 +91,7 @@ def main():
                 if options is not None:
                     command = [os.path.join(build, "dwell"), "run", "-o", os.path.join(folder, "t.dwell"),
                                "--max-size", "64M", "--keep", "newest", "--no-memory", *options, *command]
-                done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder,
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=folder,
                                       env=environment)
             line = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
             found[name].append(float(line.split()[1]))

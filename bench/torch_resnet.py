@@ -51,14 +51,14 @@ def train():
 
 
 def one(*prefix):
-    done = subprocess.run([*prefix, sys.executable, __file__, "train"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*prefix, sys.executable, __file__, "train"], stdout=subprocess.PIPE, text=True, check=True)
     return [float(number) for number in re.search(r"RESULT (\S+) (\S+)", done.stdout).groups()]
 
 
 def calls(dwell, trace, view):
     """In the steps that count."""
     text = subprocess.run([dwell, "report", "--view", view, "--steps", f"{WARM}..{WARM + STEPS - 1}", "--limit", "all",
-                           "--format", "csv", trace], capture_output=True, text=True, check=True).stdout
+                           "--format", "csv", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
     return sum(int(row["calls"]) for row in csv.DictReader(io.StringIO(text)) if row["calls"].isdigit())
 
 
