@@ -55,8 +55,28 @@ Examples:
   dwell report --view operators         look at the newest trace of this folder
   dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing
 
+$ dwell -o x.dwell -- python train.py
+2> dwell: no option '-o' without a verb; to record a program with it: dwell run -o ... -- PROGRAM
+[2]
+
+$ dwell --serve=9000 python train.py
+2> dwell: no option '--serve=9000' without a verb; to record a program with it: dwell run --serve=9000 ... -- PROGRAM
+[2]
+
+$ dwell --view tree
+2> dwell: no option '--view' (dwell --help); it is one of dwell report or dwell top
+[2]
+
+$ dwell info --steps 1..2
+2> dwell: no option '--steps' (dwell info --help); it is one of dwell run, dwell report or dwell export
+[2]
+
+$ dwell --outptu x.dwell python train.py
+2> dwell: no option '--outptu'; did you mean 'dwell run --output'? (dwell --help lists all)
+[2]
+
 $ dwell --hlep
-2> dwell: no option '--hlep' (dwell --help)
+2> dwell: no option '--hlep'; did you mean 'dwell --help'? (dwell --help lists all)
 [2]
 
 $ dwell reprot

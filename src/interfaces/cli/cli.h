@@ -118,6 +118,8 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
 int dw_option_set_field(struct dwell_view_options *options, const struct dw_option *option,
                         const char *value);
 void dw_options_help(const struct dw_verb *verb);
+/* Says that a verb, or with NULL the command without one, has no such option, and which verbs have it. */
+void dw_options_say_unknown(const struct dw_verb *verb, const char *word);
 void dw_options_dump(void);
 void dw_options_usage(void);
 

@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argv[1][0] == '-' && strcmp(argv[1], "--") != 0) {
-		dw_say("no option '%s' (dwell --help)", argv[1]);
+		dw_options_say_unknown(NULL, argv[1]);
 		return DW_EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "help") == 0)

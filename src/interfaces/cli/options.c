@@ -29,22 +29,57 @@ static const struct dw_option *option_find_letter(const struct dw_verb *verb, ch
 	return NULL;
 }
 
-static void option_say_unknown(const struct dw_verb *verb, const char *word)
+/* The option that a word names, as "--output=x", "-o" or "-ox"; NULL: the verb has none of this name. */
+static const struct dw_option *option_find(const struct dw_verb *verb, const char *word)
 {
+	return word[1] == '-' ? option_find_long(verb, word + 2, strcspn(word + 2, "="))
+	                      : option_find_letter(verb, word[1]);
+}
+
+/* Writes "dwell run, dwell report or dwell export": the first verbs with this option. */
+static void option_list_verbs(const char *word, char *text, size_t size)
+{
+	const char *names[3];
+	size_t count = 0, used = 0;
+
+	for (size_t i = 0; i < dw_verb_count && count < sizeof names / sizeof *names; i++)
+		if (option_find(&dw_verbs[i], word))
+			names[count++] = dw_verbs[i].name;
+	text[0] = '\0';
+	for (size_t i = 0; i < count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%sdwell %s",
+		                         !i ? "" : i + 1 == count ? " or " : ", ", names[i]);
+}
+
+void dw_options_say_unknown(const struct dw_verb *verb, const char *word)
+{
+	const struct dw_verb *tried = verb ? verb : dw_verb_find("run");
+	const char *of = verb ? verb->name : "", *gap = verb ? " " : "";
+	static const char *const commands[] = { "help", "version" }; /* options of the command itself */
 	struct dw_nearest nearest;
-	char name[64];
+	char name[64], others[256];
+	bool command;
 
 	snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
 	name[strcspn(name, "=")] = '\0';
 	dw_nearest_init(&nearest, name);
-	for (size_t i = 0; i < verb->option_count; i++)
-		if (verb->options[i].name)
-			dw_nearest_try(&nearest, verb->options[i].name);
-	if (nearest.best)
-		dw_say("no option '%s'; did you mean '--%s'? (dwell %s --help lists all)", word, nearest.best,
-		       verb->name);
+	for (size_t i = 0; !verb && i < sizeof commands / sizeof *commands; i++)
+		dw_nearest_try(&nearest, commands[i]);
+	command = nearest.best != NULL;
+	for (size_t i = 0; !command && i < tried->option_count; i++)
+		if (tried->options[i].name)
+			dw_nearest_try(&nearest, tried->options[i].name);
+	option_list_verbs(word, others, sizeof others);
+	if (!verb && option_find(tried, word))
+		dw_say("no option '%s' without a verb; to record a program with it: dwell run %s ... -- PROGRAM",
+		       word, word);
+	else if (others[0])
+		dw_say("no option '%s' (dwell%s%s --help); it is one of %s", word, gap, of, others);
+	else if (nearest.best)
+		dw_say("no option '%s'; did you mean '%s--%s'? (dwell%s%s --help lists all)", word,
+		       verb ? "" : command ? "dwell " : "dwell run ", nearest.best, gap, of);
 	else
-		dw_say("no option '%s' (dwell %s --help lists all)", word, verb->name);
+		dw_say("no option '%s' (dwell%s%s --help%s)", word, gap, of, verb ? " lists all" : "");
 }
 
 /* Writes "both, oldest or newest" for the choices "both oldest newest". */
@@ -85,19 +120,16 @@ static bool option_check_choice(const struct dw_option *option, const char *valu
 static int option_parse_one(const struct dw_verb *verb, int argc, char **argv, int *at,
                             const struct dw_option **option, const char **value)
 {
-	const char *word = argv[*at], *name = word + 2, *equals = strchr(word, '=');
+	const char *word = argv[*at], *equals = strchr(word, '=');
 
-	*value = NULL;
-	if (word[1] == '-') {
-		*option = option_find_long(verb, name, equals ? (size_t)(equals - name) : strlen(name));
+	*option = option_find(verb, word);
+	if (word[1] == '-')
 		*value = equals ? equals + 1 : NULL;
-	} else {
-		*option = option_find_letter(verb, word[1]);
+	else
 		*value = word[2] ? word + 2 : NULL;
-	}
 	(*at)++;
 	if (!*option) {
-		option_say_unknown(verb, word);
+		dw_options_say_unknown(verb, word);
 		return -1;
 	}
 	if (!(*option)->argument && *value) {
