@@ -208,7 +208,7 @@ class Page:
                     "`tests/verdicts/heldout` is for that. `tools/verdicts --practice --page` ran them under dwell and wrote this page.", ""]
         return ["# Verdicts on scripts that the rules were not made with", "",
                 "[The scripts](../tests/verdicts/heldout/README.md) were written by an author who did not know dwell's rules, facts",
-                "and thresholds, except a list of an early version, and who did not run its reports on them. `tools/verdicts --heldout --page` ran them under dwell and wrote this page.", ""]
+                "and thresholds, and who did not run its reports on them. `tools/verdicts --heldout --page` ran them under dwell and wrote this page.", ""]
 
     def markdown(self):
         machine = self.machine
