@@ -12,6 +12,7 @@ $ dwell
 2>   dwell diff BEFORE... -- AFTER... compare runs before and after a change
 2>   dwell query [TRACE] SQL   answer a question in SQL about a trace
 2>   dwell top [TRACE|PID]     show what a running program does, in a terminal
+2>   dwell stacks PID          print the stacks of all threads of a running program, also without a trace
 2>   dwell view [TRACE...]     show a trace in a browser, also while it is being written
 2>   dwell serve TRACE         let TensorBoard capture from a running program
 2>   dwell capture HOST:PORT   capture from a program that is serving
@@ -42,6 +43,7 @@ dwell: where a neural network's training time and memory go
   dwell diff BEFORE... -- AFTER... compare runs before and after a change
   dwell query [TRACE] SQL   answer a question in SQL about a trace
   dwell top [TRACE|PID]     show what a running program does, in a terminal
+  dwell stacks PID          print the stacks of all threads of a running program, also without a trace
   dwell view [TRACE...]     show a trace in a browser, also while it is being written
   dwell serve TRACE         let TensorBoard capture from a running program
   dwell capture HOST:PORT   capture from a program that is serving
@@ -222,6 +224,7 @@ verb	ranks	compare the ranks of a job: which one is slow, and where
 verb	diff	compare runs before and after a change
 verb	query	answer a question in SQL about a trace
 verb	top	show what a running program does, in a terminal
+verb	stacks	print the stacks of all threads of a running program, also without a trace
 verb	view	show a trace in a browser, also while it is being written
 verb	serve	let TensorBoard capture from a running program
 verb	capture	capture from a program that is serving
