@@ -155,6 +155,17 @@ class Query(unittest.TestCase):
         with open(kept, encoding="utf-8") as file:
             self.assertEqual("before", file.read())
 
+    def test_a_query_without_end_says_that_it_runs(self):
+        endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
+        with subprocess.Popen([dwell, "query", self.trace, endless], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as query:
+            said = query.stderr.readline()
+            self.assertEqual(f"dwell: the query still runs after 5 s; Ctrl-C or 'kill {query.pid}' ends it\n", said)
+            self.assertIsNone(query.poll())
+            query.terminate()
+            self.assertEqual(("", ""), query.communicate(timeout=30))
+            self.assertEqual(-signal.SIGTERM, query.returncode)
+
     def test_damaged_and_empty_traces(self):
         with open(self.trace, "rb") as file:
             content = file.read()

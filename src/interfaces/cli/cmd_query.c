@@ -1,4 +1,6 @@
 /* dwell query: answers a question in SQL about a trace. */
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,6 +45,30 @@ static int query_print(const struct query_request *request, const struct dwell_t
 	return dw_output_close(&output, status);
 }
 
+#define QUERY_QUIET_S 5u /* most answers take less; a statement may also run without end */
+
+static char query_running[120];
+
+static void query_say_running(int number)
+{
+	ssize_t written = write(STDERR_FILENO, query_running, strlen(query_running));
+
+	(void)number;
+	(void)written;
+}
+
+/* From now on, says once that the query still runs, if it takes long. 0 s: no longer. */
+static void query_watch(unsigned seconds)
+{
+	struct sigaction action = { .sa_handler = query_say_running, .sa_flags = SA_RESTART };
+
+	snprintf(query_running, sizeof query_running,
+	         "dwell: the query still runs after %u s; Ctrl-C or 'kill %d' ends it\n", seconds, (int)getpid());
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGALRM, &action, NULL);
+	alarm(seconds);
+}
+
 /* Ctrl-C ends the command as usual: nothing is written before the answer is complete. */
 static int query_trace(const struct query_request *request, const char *path, const char *sql)
 {
@@ -54,7 +80,9 @@ static int query_trace(const struct query_request *request, const char *path, co
 	if (code)
 		return dw_say_error(&error, code);
 	dw_say_state(trace);
+	query_watch(QUERY_QUIET_S);
 	code = dw_query_run(dw_trace_model(trace), sql, &table, &error);
+	query_watch(0);
 	status = code ? dw_say_error(&error, code) : query_print(request, table);
 	dw_table_destroy(table);
 	dwell_trace_close(trace);
