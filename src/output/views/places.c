@@ -116,6 +116,28 @@ static void places_put(const struct dw_view_places *places, struct dwell_table *
 	dw_cell_text(table, &dw_table_at(table, row)[column + 1], symbol->file);
 }
 
+/* Whether rows of several names have one place, as where a helper of the program begins all of its ranges. */
+static bool places_are_same(const struct dw_view_places *places)
+{
+	const struct dw_symbol *symbols = dw_model_symbols(places->model, NULL), *first = NULL, *symbol;
+	uint32_t first_of = DW_NO_INDEX;
+	bool several = false;
+
+	for (size_t i = 0; i < places->row_count; i++) {
+		uint32_t of = places->rows[i];
+
+		if (of == DW_NO_INDEX || !places->of[of].count)
+			continue;
+		symbol = &symbols[places->of[of].symbol];
+		first = first ? first : symbol;
+		first_of = first_of == DW_NO_INDEX ? of : first_of;
+		several |= of != first_of;
+		if (places->of[of].count > 1 || symbol->line != first->line || strcmp(symbol->file, first->file) != 0)
+			return false;
+	}
+	return several;
+}
+
 void dw_view_places_finish(struct dw_view_places *places, struct dwell_table *table)
 {
 	size_t column = table->column_count;
@@ -127,6 +149,8 @@ void dw_view_places_finish(struct dw_view_places *places, struct dwell_table *ta
 		dw_table_add_columns(table, columns, sizeof columns / sizeof *columns);
 		for (size_t i = 0; i < places->row_count && !table->failed; i++)
 			places_put(places, table, i, column);
+		if (!table->failed && places_are_same(places))
+			table->columns[column].data_only = true;
 	}
 	table->failed |= places->failed;
 	free(places->of);

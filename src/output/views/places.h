@@ -5,7 +5,7 @@
  * and name, so it can have several places. A view calls dw_view_places_take() after each row that it
  * fills, and dw_view_places_finish() at the end. If any row has a place, the table gets the columns
  * `place` ("conv.c:120", "conv.c:120 and 2 more") and `file` (with its folder, only in data). Otherwise
- * the table stays as it is.
+ * the table stays as it is. If all names have one place, it tells no row apart: then it is only in data.
  */
 #ifndef DW_VIEWS_PLACES_H
 #define DW_VIEWS_PLACES_H
