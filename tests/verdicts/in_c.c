@@ -14,6 +14,8 @@
  *     lock          another thread holds a lock for a part of each step        waiting-lock
  *     data          the step reads its batch itself, in a range "data"         loader-in-process
  *     one           one operator takes most of the step                        one-operator
+ *     metrics       a range under a name of its own computes                   named-part
+ *     journal       such a range writes to a file and waits for the disk       named-part, waiting-file
  *     small         thousands of operators that do next to nothing             small-operators
  *     nameless      a part of the step has no range                            nameless
  *     between       work between the steps, in no range                        between-steps
@@ -281,6 +283,12 @@ static void plant_in_step(int step)
 	else if (is("one") && share > 0) {
 		DWELL_OP("gemm");
 		work(planted_ms);
+	} else if (is("metrics") && share > 0) {
+		DWELL_ZONE("metrics");
+		work(planted_ms);
+	} else if (is("journal") && share > 0) {
+		DWELL_ZONE("journal");
+		store(wait_ms);
 	} else if (is("communication") && share > 0) {
 		DWELL_SCOPE(DWELL_CATEGORY_COMMUNICATION, "allreduce");
 		doze(wait_ms);

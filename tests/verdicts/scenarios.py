@@ -250,6 +250,9 @@ for _cause, _rules, _facts in (
         ("threads", "oversubscribed", {"measured": False, "also": "one-operator"})):
     in_c.fault(_cause, _rules, **_facts)
 in_c.fault("one", "one-operator", weak=0.48, strong=0.70)
+# A range under a name of its own; with less than half of the step, backward is as large.
+in_c.fault("metrics", "named-part", weak=0.48, strong=0.70)
+in_c.fault("journal", "named-part waiting-file|idle", weak=0.48, strong=0.70, also="waiting-file idle page-faults")
 in_c.fault("full", "memory-limit", weak=0.92, strong=0.95, memory=1 << 30)
 in_c.decoy("first", "slow-steps", rules="warm-up", first="compute")
 for _cause, _looks_like in (("sleep-first", "idle"), ("work-first", "nameless"), ("sleep-last", "idle"), ("sleeper", "waiting-lock"),
@@ -266,7 +269,7 @@ loader-shallow-queue communication rank-waits collector idle waiting-file waitin
 one-operator memory-growth checkpoint logging evaluation evaluation-graphs oversubscribed synchronising-call
 first-shapes compilation graph-breaks layout-copies optimizer-unfused optimizer-dominates allocator slow-steps drift
 change-point memory-limit memory-room memory-owners memory-temporaries roofline memory-bound-chain precision
-thread-count page-faults input-size-variance profiler-cost between-steps nameless warm-up compute""".split())
+thread-count page-faults input-size-variance profiler-cost between-steps named-part nameless warm-up compute""".split())
 # What tools/check runs: about a minute of one core. Strong causes of many kinds, which a busy machine does not hide.
 SUBSET = frozenset("""
 loading.in-process.strong outside.checkpoint.strong outside.evaluation.strong outside.evaluate-first

@@ -2,12 +2,18 @@
  * Facts of waits by what blocks the program's main thread.
  *
  * While the program runs, `dwell run` looks up in which function of the kernel its main thread is
- * blocked (USAGE entries of the machine). So the kind of an idle time is known without recorded
+ * blocked (USAGE entries of the machine). So the kind of a wait is known without recorded
  * functions, in C too. The looks cover the whole loop: waits that a range explains (data,
- * communication, a device) are subtracted, and the rest divides the loop's idle time. Only if
- * the loop runs in the main thread of the program that `dwell run` started.
+ * communication, a device) are subtracted, and the rest divides the time in which the loop's thread
+ * neither ran nor waited for a CPU. Only if the loop runs in the main thread of the program that
+ * `dwell run` started.
+ *
+ * Other threads of the program may run in that time, or spin, as a team of OpenMP does. A thread that a file, a
+ * sleep or another program blocks does not wait for them. A thread that a lock blocks may: so waits for locks are at
+ * most the time in which no thread of the process ran.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "facts/work.h"
 
@@ -27,6 +33,19 @@ static double blocked_idle(const struct dw_facts *facts)
 	return (facts->at[DW_FACT_STEP_IDLE].value + facts->at[DW_FACT_STEP_IDLE_NAMED].value) *
 	           facts->at[DW_FACT_LOOP_STEPS].value +
 	       facts->at[DW_FACT_STEP_IDLE_SLOW].value + facts->at[DW_FACT_LOOP_WAITING].value;
+}
+
+/* The part of the loop in which its thread neither ran nor waited for a CPU, in no range or in one that does not say
+ * that it waits: without the time for which a hypervisor stopped it. */
+static double blocked_off(const struct dw_facts_work *work)
+{
+	const struct dw_fact *facts = work->facts->at;
+	double stolen = fmin(0.5, facts[DW_FACT_CPU_STOLEN].value), ns = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++)
+		ns += dw_facts_off(work, &work->all[i]);
+	return ns / work->loop_ns + facts[DW_FACT_LOOP_WAITING].value -
+	       facts[DW_FACT_CPU_THREAD].value * stolen / (1 - stolen);
 }
 
 /* The part of the loop in which it waits in ranges that say for what. */
@@ -84,32 +103,83 @@ static void blocked_put(struct dw_facts_work *work, enum dw_fact_id id, struct s
 		dw_fact_name(work, fact, before.symbol);
 }
 
+enum { BLOCKED_FILE, BLOCKED_LOCK, BLOCKED_SLEEP, BLOCKED_OTHER, BLOCKED_KINDS };
+
+/* What blocks the thread is no other thread of the program: then this time is idle, whatever other threads do. */
+static void blocked_put_idle(struct dw_facts_work *work, const struct share *kinds, double idle)
+{
+	struct dw_fact *named = &work->facts->at[DW_FACT_STEP_IDLE_NAMED];
+	double steps = work->facts->at[DW_FACT_LOOP_STEPS].value, more, surely;
+
+	more = kinds[BLOCKED_FILE].value + kinds[BLOCKED_SLEEP].value + kinds[BLOCKED_OTHER].value - idle;
+	surely = kinds[BLOCKED_FILE].low + kinds[BLOCKED_SLEEP].low + kinds[BLOCKED_OTHER].low - idle;
+	if (!named->measured || !(steps > 0) || !(more > 0))
+		return;
+	named->value = fmin(1, named->value + more / steps);
+	named->low = fmin(named->value, named->low + fmax(0, surely) / steps);
+	named->high = fmin(1, fmax(named->value, named->high + more / steps));
+}
+
+#define LEAST_NOTED 0.01 /* of the loop */
+
+/* "files 50%, sleeps 3% of the loop", as the note of the thread's waits. */
+static void blocked_put_note(struct dw_facts_work *work, const struct share *kinds)
+{
+	static const char *const names[BLOCKED_KINDS] = { "files", "locks and threads", "sleeps", "pipes, sockets and others" };
+	struct dw_fact *waiting = &work->facts->at[DW_FACT_CPU_WAITING];
+	char text[200] = "";
+	int used = 0;
+
+	for (unsigned kind = 0; kind < BLOCKED_KINDS; kind++)
+		if (kinds[kind].value >= LEAST_NOTED)
+			used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %.0f%%", used ? ", " : "",
+			                 names[kind], kinds[kind].value * 100);
+	if (!waiting->measured || !used)
+		return;
+	used += snprintf(text + used, sizeof text - (size_t)used, " of the loop");
+	waiting->note = dw_facts_text(work, text, (size_t)used);
+}
+
+static struct share blocked_share(double kind, double blocked, double looks, double idle)
+{
+	return blocked >= LEAST_BLOCKED ? blocked_divide(kind, blocked, idle) : blocked_count(kind, looks, idle);
+}
+
+static void blocked_put_all(struct dw_facts_work *work, const struct dw_machine_of *machine)
+{
+	const enum dw_fact_id ids[BLOCKED_KINDS] = { DW_FACT_WAIT_FILE, DW_FACT_WAIT_LOCK, DW_FACT_WAIT_SLEEP,
+		                                         DW_FACT_WAIT_OTHER };
+	const double looks[BLOCKED_KINDS] = { machine->at_file, machine->at_lock, machine->asleep,
+		machine->blocked - machine->at_file - machine->at_lock - machine->asleep };
+	double idle = blocked_idle(work->facts), explained = blocked_explained(work->facts) * machine->looks;
+	double blocked = machine->blocked - explained, off = fmax(idle, blocked_off(work)), most;
+	struct share kinds[BLOCKED_KINDS];
+
+	for (unsigned kind = 0; kind < BLOCKED_KINDS; kind++)
+		kinds[kind] = blocked_share(fmax(0, looks[kind] - explained), blocked, machine->looks, off);
+	most = off > idle ? fmax(0, idle - kinds[BLOCKED_FILE].value - kinds[BLOCKED_SLEEP].value -
+	                                kinds[BLOCKED_OTHER].value) : idle;
+	kinds[BLOCKED_LOCK].value = fmin(kinds[BLOCKED_LOCK].value, most);
+	kinds[BLOCKED_LOCK].low = fmin(kinds[BLOCKED_LOCK].low, most);
+	for (unsigned kind = 0; kind < BLOCKED_KINDS; kind++)
+		blocked_put(work, ids[kind], kinds[kind], machine->looks);
+	if (!(machine->blocked > 0))
+		dw_fact_miss(work, DW_FACT_WAIT_OTHER, "record with this version of dwell");
+	blocked_put_idle(work, kinds, idle);
+	blocked_put_note(work, kinds);
+}
+
 void dw_facts_of_blocked(struct dw_facts_work *work)
 {
 	struct dw_machine_of machine =
 	    dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
-	const struct {
-		enum dw_fact_id id;
-		double looks;
-	} kinds[] = {
-		{ DW_FACT_WAIT_FILE, machine.at_file },
-		{ DW_FACT_WAIT_LOCK, machine.at_lock },
-		{ DW_FACT_WAIT_SLEEP, machine.asleep },
-	};
-	double idle = blocked_idle(work->facts), explained = blocked_explained(work->facts) * machine.looks;
-	double blocked = machine.blocked - explained;
 
-	if (!(work->loop_ns > 0) || !work->cpu_known || !blocked_is_main(work, machine.program) ||
-	    machine.known < 0.5 || machine.looks < LEAST_SAMPLES) {
-		dw_fact_miss(work, DW_FACT_WAIT_SLEEP, "record with dwell run; the loop must last a second "
-		                                       "and run in the main thread");
+	if (work->loop_ns > 0 && work->cpu_known && blocked_is_main(work, machine.program) &&
+	    machine.known >= 0.5 && machine.looks >= LEAST_SAMPLES) {
+		blocked_put_all(work, &machine);
 		return;
 	}
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		double kind = fmax(0, kinds[i].looks - explained);
-
-		blocked_put(work, kinds[i].id, blocked >= LEAST_BLOCKED ? blocked_divide(kind, blocked, idle)
-		                                                        : blocked_count(kind, machine.looks, idle),
-		            machine.looks);
-	}
+	for (unsigned id = DW_FACT_WAIT_SLEEP; id <= DW_FACT_WAIT_OTHER; id++)
+		dw_fact_miss(work, (enum dw_fact_id)id, "record with dwell run; the loop must last a second "
+		                                        "and run in the main thread");
 }

@@ -167,6 +167,25 @@ static void cpu_put_machine(struct dw_facts_work *work)
 	fact->high = fmin(1, share + deviation);
 }
 
+/* The part of the steady steps in which their thread neither ran nor waited for a CPU. */
+static void cpu_put_waiting(struct dw_facts_work *work)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < work->steady_count; i++) {
+		double unused = dw_facts_unused(work, work->steady[i]);
+
+		if (unused < 0)
+			continue;
+		work->values[known] = unused;
+		work->wholes[known++] = (double)(work->steady[i]->end_ns - work->steady[i]->start_ns);
+	}
+	if (work->cpu_known && work->delay_known)
+		dw_fact_set_blocks(work, DW_FACT_CPU_WAITING, known);
+	else
+		dw_fact_miss(work, DW_FACT_CPU_WAITING, TOO_SHORT);
+}
+
 #define USAGE(field) offsetof(struct dw_usage_of, field)
 
 void dw_facts_of_cpu(struct dw_facts_work *work)
@@ -183,6 +202,7 @@ void dw_facts_of_cpu(struct dw_facts_work *work)
 		return;
 	cpu_put_busy(work);
 	cpu_put_usage(work, DW_FACT_CPU_THREAD, USAGE(cpu_ns), true);
+	cpu_put_waiting(work);
 	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_WAIT, USAGE(waits), false);
 	cpu_put_usage(work, DW_FACT_CPU_SWITCHES_FORCED, USAGE(preemptions), false);
 	cpu_put_mean(work, DW_FACT_CPU_FAULTS_MINOR, USAGE(minor_faults));

@@ -326,11 +326,6 @@ static const char *steady_part_missing(const struct dw_facts_work *work, enum dw
 	}
 }
 
-static uint32_t steady_largest_name(const struct dw_facts_work *work)
-{
-	return work->steps->part_count ? work->steps->parts[0].symbol : DW_NO_INDEX;
-}
-
 static void steady_put_parts(struct dw_facts_work *work)
 {
 	double (*divided)[DW_PART_COUNT] = calloc(work->steady_count + 1, sizeof *divided);
@@ -341,7 +336,6 @@ static void steady_put_parts(struct dw_facts_work *work)
 	for (unsigned p = 0; divided && p < DW_PART_COUNT; p++) {
 		enum dw_fact_id id = (enum dw_fact_id)(DW_FACT_STEP_PROFILER + p);
 		const char *missing = steady_part_missing(work, (enum dw_part)p);
-		struct dw_fact *fact;
 
 		if (missing) {
 			dw_fact_miss(work, id, missing);
@@ -351,9 +345,7 @@ static void steady_put_parts(struct dw_facts_work *work)
 			work->values[i] = divided[i][p];
 			work->wholes[i] = steady_length(work->steady[i]);
 		}
-		fact = dw_fact_set_blocks(work, id, work->steady_count);
-		if (p == DW_PART_NAMED && fact->value > 0)
-			dw_fact_name(work, fact, steady_largest_name(work));
+		dw_fact_set_blocks(work, id, work->steady_count);
 	}
 	/* A wait for a device is one for its work. */
 	if (divided && work->cpu_known && !(work->facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0)) {
@@ -420,6 +412,7 @@ void dw_facts_of_steps(struct dw_facts_work *work)
 	if (!work->steady_count)
 		return;
 	steady_put_parts(work);
+	dw_facts_of_named(work);
 	steady_widen_idle(work);
 	steady_put_wholes(work);
 }

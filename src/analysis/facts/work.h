@@ -84,6 +84,10 @@ double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *s
  * waited for a CPU. `idle`: its DW_PART_IDLE. 0 if it is not known. */
 double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle);
 
+/* The time of a step in which its thread neither ran nor waited for a CPU, without that of ranges which say for what
+ * they wait, of checkpoints and of evaluation. Other threads of the process may run meanwhile. 0 if it is not known. */
+double dw_facts_off(const struct dw_facts_work *work, const struct dw_step *step);
+
 /* ---- steady.c -------------------------------------------------------------------------------- */
 
 /* Sets the roles of the steps by their lengths in ns. `first`: the first length is that of the
@@ -95,6 +99,9 @@ void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_
 size_t dw_facts_choose_steady(struct dw_facts_work *work);
 /* Fills the facts of steps: step.count to step.unnamed and those of warm-up and outliers. */
 void dw_facts_of_steps(struct dw_facts_work *work);
+
+/* named.c: fills the facts of the largest range under the program's own names. */
+void dw_facts_of_named(struct dw_facts_work *work);
 
 /* ---- each fills the facts of one file; see the head of that file
  * --------------------------------- */

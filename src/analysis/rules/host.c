@@ -78,8 +78,8 @@ static double host_work_for_waits(const struct dw_rule_case *at)
  * contains them. */
 static double host_in_python(const struct dw_rule_case *at)
 {
-	double idle = dw_case_part(at, DW_FACT_STEP_IDLE) * dw_case_part(at, DW_FACT_LOOP_STEPS) +
-	              dw_case_part(at, DW_FACT_LOOP_WAITING);
+	double idle = (dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) *
+	                  dw_case_part(at, DW_FACT_LOOP_STEPS) + dw_case_part(at, DW_FACT_LOOP_WAITING);
 	double files = fmax(0, dw_case_part(at, DW_FACT_WAIT_FILE) - idle);
 	double logging = dw_case_part(at, DW_FACT_LOOP_LOGGING_ALL) -
 	                 dw_case_part(at, DW_FACT_LOOP_LOGGING);
@@ -504,8 +504,8 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_IDLE),
 		.share = host_share_idle,
 		.threshold = 0.07,
-		.reason = "No thread of the process used a CPU, and none waited for one; in no range, or in a "
-		          "range that does not say that it waits. If that wait is known for the whole run "
+		.reason = "No thread of the process used a CPU, and none waited for one, or a file, a sleep or another "
+		          "program blocked the thread; in no range, or in a range that does not say that it waits. If that wait is known for the whole run "
 		          "only, the share must exceed it, and 30%. Long waits of single steps are included "
 		          "if all steps wait. Without what a hypervisor took.",
 		.applies = host_is_idle,

@@ -222,9 +222,12 @@ static void judge_groups(struct dw_verdicts *verdicts)
 
 /* Work is ranked among the causes, except what only describes the program's form: that is there to be seen,
  * and seldom to be changed. So is information about a large part of the loop before the
- * answer. A small part of the peak comes after it: memory that is there lengthens no step. */
-static int judge_kind(const struct dw_verdict *verdict)
+ * answer. A small part of the peak comes after it: memory that is there lengthens no step. Memory that grows
+ * costs no time yet: it comes after all causes, and before what describes the form. */
+static double judge_kind(const struct dw_verdict *verdict)
 {
+	if (verdict->rule->kind == DW_RULE_RISK && verdict->rule->whole == DW_RULE_OF_PEAK)
+		return DW_RULE_CAUSE + 0.5;
 	if (verdict->rule->kind == DW_RULE_WORK)
 		return verdict->form ? DW_RULE_WORK : DW_RULE_CAUSE;
 	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&
@@ -232,7 +235,7 @@ static int judge_kind(const struct dw_verdict *verdict)
 		return DW_RULE_INFORMATION;
 	if (verdict->rule->kind == DW_RULE_INFORMATION && verdict->large)
 		return DW_RULE_WORK;
-	return (int)verdict->rule->kind;
+	return verdict->rule->kind;
 }
 
 static int judge_compare(const void *left, const void *right)
@@ -243,7 +246,7 @@ static int judge_compare(const void *left, const void *right)
 	if (a->state != b->state)
 		return (int)a->state - (int)b->state;
 	if (a->state == DW_RULE_FIRED && judge_kind(a) != judge_kind(b))
-		return judge_kind(a) - judge_kind(b);
+		return judge_kind(a) < judge_kind(b) ? -1 : 1;
 	if (a->state == DW_RULE_FIRED && a_ns != b_ns)
 		return a_ns < b_ns ? 1 : -1;
 	return 0;

@@ -17,7 +17,8 @@ static struct dw_amount machine_delay(const struct dw_rule_case *at)
 static double machine_waits_for_own(const struct dw_rule_case *at)
 {
 	double waits = 1 - dw_case_value(at, DW_FACT_CPU_THREAD) - dw_case_value(at, DW_FACT_CPU_DELAY) -
-	               dw_case_part(at, DW_FACT_STEP_IDLE) - dw_case_part(at, DW_FACT_STEP_DATA) -
+	               dw_case_part(at, DW_FACT_STEP_IDLE) - dw_case_part(at, DW_FACT_STEP_IDLE_NAMED) -
+	               dw_case_part(at, DW_FACT_STEP_DATA) -
 	               dw_case_part(at, DW_FACT_STEP_COMMUNICATION) -
 	               dw_case_part(at, DW_FACT_STEP_DEVICE);
 

@@ -96,7 +96,26 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 	return dw_case_amount(at, DW_FACT_STEP_UNNAMED);
 }
 
-/* The time of a step that is work with a name. */
+#define OPERATORS_WHOLE 0.98 /* of a step: a range around all of it says nothing */
+#define OPERATORS_IN_IT 0.5  /* of a step: operators, which say what such a range does */
+
+/* No other part of a step is larger. Where a device was recorded, it works meanwhile. */
+static bool operators_named_is_largest(const struct dw_rule_case *at)
+{
+	static const enum dw_fact_id others[] = { DW_FACT_STEP_DATA, DW_FACT_STEP_COMMUNICATION,
+		DW_FACT_STEP_CHECKPOINT, DW_FACT_STEP_EVALUATION, DW_FACT_STEP_OPTIMIZER, DW_FACT_STEP_BACKWARD,
+		DW_FACT_STEP_FORWARD, DW_FACT_STEP_OPERATORS, DW_FACT_STEP_LAYERS, DW_FACT_STEP_FUNCTIONS,
+		DW_FACT_STEP_PYTHON, DW_FACT_STEP_IDLE, DW_FACT_STEP_UNNAMED };
+	double largest = dw_case_value(at, DW_FACT_STEP_NAMED_LARGEST);
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (dw_case_part(at, others[i]) > largest)
+			return false;
+	return !dw_case_has(at, DW_FACT_DEVICE_BUSY) &&
+	       !(largest >= OPERATORS_WHOLE && dw_case_part(at, DW_FACT_OPERATORS_SHARE) >= OPERATORS_IN_IT);
+}
+
+/* The time of a step in ranges that may be work. What waits in them is none. */
 static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 {
 	static const enum dw_fact_id parts[] = { DW_FACT_STEP_FORWARD, DW_FACT_STEP_BACKWARD,
@@ -107,7 +126,7 @@ static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 	sum.value = sum.low = sum.high = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		sum = dw_amount_plus(sum, dw_case_amount(at, parts[i]));
-	return sum;
+	return dw_amount_less(sum, dw_case_part(at, DW_FACT_STEP_IDLE_NAMED));
 }
 
 static bool operators_always(const struct dw_rule_case *at)
@@ -303,6 +322,30 @@ const struct dw_rule dw_rules_operators[] = {
 		},
 	},
 	{
+		.id = "named-part",
+		.question = "Is a part that the program named the largest of a step?",
+		.kind = DW_RULE_CAUSE,
+		.part = DW_RULE_PART_NONE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_LARGEST),
+		.threshold = 0.20,
+		.reason = "A range under a name of the program's own, which is not forward, backward, optimizer or another "
+		          "part that dwell knows: whether training needs it, dwell cannot tell. Reported if no other part of "
+		          "a step is larger; not if it is the whole step and operators are half of it. Waits in it have "
+		          "rules of their own too.",
+		.applies = operators_named_is_largest,
+		.no_gain = true,
+		.statement = "The range {step.named_largest:name} {takes} {share} {of}{step.named_largest:where}"
+		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
+		             "[ ({cpu.waiting:note})].",
+		.remedy = {
+			[DW_WORDS_ANY] = "ranges within it show which of its parts takes the time; do what is no training "
+			                 "every n-th step or in another thread",
+		},
+		.look = "dwell report --view tree",
+	},
+	{
 		.id = "nameless",
 		.question = "How much of a step lies in no named range?",
 		.kind = DW_RULE_WORK,
@@ -330,9 +373,11 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPERATORS),
 		.share = operators_share_work,
 		.threshold = 0.5,
-		.reason = "Named work takes more than half of a step, and no other rule says anything.",
+		.reason = "Ranges take more than half of a step without what waits in them, and no other rule says anything.",
 		.no_gain = true,
-		.statement = "Work takes {share} {of} and nothing stands out[; the largest operator is "
+		.statement = "[-step.named: Work takes][!step.named: Work takes]"
+		             "[?step.named: Work and ranges under the program's own names take] {share} {of} and nothing "
+		             "stands out[; the largest operator is "
 		             "{operators.largest:name}, {operators.largest}].",
 	},
 	{ 0 },

@@ -1,0 +1,171 @@
+/* Facts of parts that the program names, and of what its thread waits for in them, also while other threads run. */
+#include "check.h"
+#include "facts/facts.h"
+#include "made.h"
+
+#define STEPS 40
+
+static struct made made;
+static const uint64_t ms = 1000000;
+
+#define VALUE(facts, id) ((facts)->at[DW_FACT_##id].value)
+#define CLOSE(value, expected) CHECK_NEAR(value, expected, 0.005)
+
+/* What `dwell run` saw the thread do in 100 looks. */
+struct looks {
+	uint32_t file, lock, sleep, other;
+};
+
+static void begin_trace(void)
+{
+	made_init(&made);
+	dw_encode_process_entry(&made.process)->pid = 100; /* the tid of made.thread */
+}
+
+static void range(uint64_t from_ms, uint64_t to_ms, uint32_t op)
+{
+	dw_encode_begin(&made.stream, from_ms * ms, op);
+	dw_encode_end(&made.stream, to_ms * ms);
+}
+
+/* Steps of 50 ms: 15 of forward, which computes, and 35 in "metrics", where the thread runs for 5 ms and waits for 30.
+ * Other threads of the process run for others_ms of each step. */
+static const struct dw_facts *facts_of_waits(struct looks looks, uint64_t others_ms)
+{
+	struct dw_entry_machine *machine;
+	uint32_t forward, operator, metrics, rare;
+
+	begin_trace();
+	forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	operator = made_op(&made, DWELL_CATEGORY_OPERATOR, "linear");
+	metrics = dw_encode_op(&made.process, DWELL_CATEGORY_ZONE, "metrics", NULL, 0, "src/loop.c", 17);
+	rare = made_op(&made, DWELL_CATEGORY_ZONE, "rare");
+	for (uint64_t i = 0; i < STEPS; i++) {
+		uint64_t at = 100 + i * 50;
+		struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 50) * ms);
+
+		usage->cpu_ns = 20 * ms;
+		usage->process_cpu_ns = (20 + others_ms) * ms;
+		dw_encode_begin(&made.stream, at * ms, forward);
+		range(at, at + 15, operator);
+		dw_encode_end(&made.stream, (at + 15) * ms);
+		range(at + 15, at + 50, i == 0 ? rare : metrics);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 50) * ms, (20 + others_ms) * ms, DW_STEP_RECORDED);
+	}
+	machine = dw_encode_machine(&made.process, 100 * ms, (100 + STEPS * 50) * ms);
+	machine->program = 100;
+	machine->looks = 100;
+	machine->at_file = looks.file;
+	machine->at_lock = looks.lock;
+	machine->asleep = looks.sleep;
+	machine->blocked = looks.file + looks.lock + looks.sleep + looks.other;
+	return made_open(&made, NULL) ? NULL : dw_facts(made.model, &made.error);
+}
+
+TEST(the_name_that_takes_most_of_a_step)
+{
+	const struct dw_facts *facts = facts_of_waits((struct looks){ 60, 0, 0, 0 }, 0);
+
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, STEP_NAMED), 0.7);
+	CLOSE(VALUE(facts, STEP_NAMED_LARGEST), 0.7 * 39 / 40);
+	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_LARGEST].name, "metrics");
+	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_LARGEST].where, "loop.c:17");
+	CLOSE(VALUE(facts, CPU_WAITING), 0.6);
+	CHECK_STR(facts->at[DW_FACT_CPU_WAITING].note, "files 60% of the loop");
+	made_close(&made);
+}
+
+/* Without other threads, and while a team of threads spins as long as the thread waits. */
+TEST(a_wait_in_a_named_part_counts_whole)
+{
+	static const uint64_t others_ms[] = { 0, 30 };
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct dw_facts *facts = facts_of_waits((struct looks){ 60, 0, 0, 0 }, others_ms[i]);
+
+		REQUIRE(facts != NULL);
+		CLOSE(VALUE(facts, WAIT_FILE), 0.6);
+		CLOSE(VALUE(facts, WAIT_LOCK), 0);
+		CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0.6);
+		made_close(&made);
+		facts = facts_of_waits((struct looks){ 0, 0, 60, 0 }, others_ms[i]);
+		REQUIRE(facts != NULL);
+		CLOSE(VALUE(facts, WAIT_SLEEP), 0.6);
+		CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0.6);
+		made_close(&made);
+		facts = facts_of_waits((struct looks){ 0, 0, 0, 60 }, others_ms[i]);
+		REQUIRE(facts != NULL);
+		CLOSE(VALUE(facts, WAIT_OTHER), 0.6);
+		CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0.6);
+		CHECK_STR(facts->at[DW_FACT_CPU_WAITING].note, "pipes, sockets and others 60% of the loop");
+		made_close(&made);
+	}
+}
+
+/* Few of the short waits are seen, but of these most are for files. */
+TEST(many_short_waits_count_whole)
+{
+	const struct dw_facts *facts = facts_of_waits((struct looks){ 9, 0, 1, 0 }, 30);
+
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, WAIT_FILE), 0.54);
+	CLOSE(VALUE(facts, WAIT_SLEEP), 0.06);
+	CHECK_STR(facts->at[DW_FACT_CPU_WAITING].note, "files 54%, sleeps 6% of the loop");
+	made_close(&made);
+}
+
+/* A thread that waits for its team waits at a lock: that is no wait of the program while the team runs. */
+TEST(a_wait_for_own_threads_that_run_is_none_for_a_lock)
+{
+	const struct dw_facts *facts = facts_of_waits((struct looks){ 0, 60, 0, 0 }, 0);
+
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, WAIT_LOCK), 0.6);
+	made_close(&made);
+	facts = facts_of_waits((struct looks){ 0, 60, 0, 0 }, 30);
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, WAIT_LOCK), 0);
+	CLOSE(VALUE(facts, STEP_IDLE_NAMED), 0);
+	CLOSE(VALUE(facts, CPU_WAITING), 0.6);
+	made_close(&made);
+	facts = facts_of_waits((struct looks){ 20, 40, 0, 0 }, 20); /* the team runs while it waits at the lock */
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, WAIT_FILE), 0.2);
+	CLOSE(VALUE(facts, WAIT_LOCK), 0);
+	made_close(&made);
+}
+
+/* ---- many names ---------------------------------------------------------------------------------- */
+
+#define NAMES 10000
+
+/* Each step has 250 names of its own. */
+TEST(ten_thousand_names)
+{
+	const struct dw_facts *facts;
+	const struct dw_steady *steady;
+	double sum = 0;
+	char name[32];
+
+	begin_trace();
+	for (uint32_t i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof name, "part %u", i);
+		range(100 + i, 101 + i, made_op(&made, DWELL_CATEGORY_ZONE, name));
+	}
+	for (uint64_t i = 0; i < STEPS; i++)
+		dw_encode_step(&made.process, made.thread, i, (100 + i * 250) * ms, (350 + i * 250) * ms, 250 * ms, DW_STEP_RECORDED);
+	facts = made_open(&made, NULL) ? NULL : dw_facts(made.model, &made.error);
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, STEP_NAMED), 1);
+	CHECK_NEAR(VALUE(facts, STEP_NAMED_LARGEST), 1.0 / NAMES, 1e-9);
+	steady = dw_facts_steady(made.model, NULL);
+	REQUIRE(steady != NULL);
+	CHECK_EQ(steady->part_count, NAMES);
+	for (size_t i = 0; i < steady->part_count; i++)
+		sum += steady->parts[i].ns;
+	CHECK_NEAR(sum, steady->ns, 1);
+	made_close(&made);
+}
+
+CHECK_MAIN

@@ -1,0 +1,104 @@
+/* Rules about parts that the program names: they are no work by default. */
+#include "trials.h"
+
+/* The sentence of a part "metrics", which is the largest of a step. */
+static const char *sentence_of(struct made *at)
+{
+	at->facts.at[DW_FACT_STEP_NAMED_LARGEST].name = "metrics";
+	at->facts.at[DW_FACT_STEP_NAMED_LARGEST].where = "loop.c:17";
+	made_judge(at);
+	return at->verdicts.fired ? at->verdicts.at[0].statement : "";
+}
+
+#define NAMED { DW_FACT_STEP_FORWARD, 0.2 }, { DW_FACT_STEP_BACKWARD, 0.2 }, { DW_FACT_STEP_NAMED, 0.58 }, \
+		{ DW_FACT_STEP_NAMED_LARGEST, 0.58 }
+
+TEST(a_named_part_that_computes_is_the_first_sentence)
+{
+	struct made at;
+
+	made_begin(&at, MADE(NAMED, { DW_FACT_CPU_WAITING, 0 }, { DW_FACT_OPERATORS_LARGEST, 0.45 },
+	                     { DW_FACT_MEMORY_GROWTH_SHARE, 0.5 }, { DW_FACT_MEMORY_GROWTH, 4e6 }));
+	CHECK_STR(sentence_of(&at), "The range metrics takes 58% of each step at loop.c:17.");
+	made_end(&at);
+}
+
+TEST(a_named_part_that_waits_is_the_first_sentence)
+{
+	struct made at;
+
+	made_begin(&at, MADE(NAMED, { DW_FACT_CPU_WAITING, 0.5 }, { DW_FACT_WAIT_FILE, 0.5 }, { DW_FACT_STEP_IDLE_NAMED, 0.5 }));
+	at.facts.at[DW_FACT_CPU_WAITING].note = "files 50% of the loop";
+	CHECK_STR(sentence_of(&at), "The range metrics takes 58% of each step at loop.c:17; the steps' thread waits for 50% of "
+	                            "each step (files 50% of the loop).");
+	CHECK_STR(at.verdicts.at[1].rule->id, "waiting-file");
+	CHECK_EQ(made_find(&at, "compute")->state, DW_RULE_QUIET);
+	made_end(&at);
+}
+
+TEST(a_named_part_is_reported_if_it_is_the_largest)
+{
+	struct made at;
+
+	made_begin(&at, MADE(NAMED));
+	CHECK(made_fires(&at, "named-part", DW_FACT_STEP_NAMED_LARGEST, 0.21));
+	CHECK(!made_fires(&at, "named-part", DW_FACT_STEP_NAMED_LARGEST, 0.19));
+	CHECK(!made_fires(&at, "named-part", DW_FACT_STEP_BACKWARD, 0.6));
+	CHECK(!made_fires(&at, "named-part", DW_FACT_STEP_PYTHON, 0.6));
+	CHECK(!made_fires(&at, "named-part", DW_FACT_DEVICE_BUSY, 0.6));
+	/* Operators say what a range around the whole step does. */
+	made_set(&at, DW_FACT_OPERATORS_SHARE, 0.9);
+	CHECK(!made_fires(&at, "named-part", DW_FACT_STEP_NAMED_LARGEST, 0.99));
+	made_set(&at, DW_FACT_OPERATORS_SHARE, 0.3);
+	CHECK(made_fires(&at, "named-part", DW_FACT_STEP_NAMED_LARGEST, 0.99));
+	CHECK_EQ(made_without(&at, "named-part", DW_FACT_STEP_NAMED_LARGEST), DW_RULE_NOT_MEASURED);
+	made_end(&at);
+}
+
+TEST(ranges_of_the_program_are_not_called_work)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_NAMED, 0 }));
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of each step and nothing stands out.");
+	made_set(&at, DW_FACT_STEP_NAMED, 0.05);
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].statement, "Work and ranges under the program's own names take 97% of each step and nothing "
+	                                       "stands out.");
+	/* What waits in ranges is no work. */
+	made_set(&at, DW_FACT_STEP_IDLE_NAMED, 0.05);
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].statement, "Work and ranges under the program's own names take 92% of each step and nothing "
+	                                       "stands out.");
+	made_end(&at);
+}
+
+TEST(a_wait_that_is_known_is_none_for_threads_without_a_cpu)
+{
+	struct made at;
+
+	made_begin(&at, MADE(NAMED, { DW_FACT_CPU_THREAD, 0.4 }, { DW_FACT_CPU_DELAY, 0.04 }, { DW_FACT_CPU_BUSY, 1.5 },
+	                     { DW_FACT_CPU_OTHERS, 0.02 }, { DW_FACT_CPU_CPUS, 2 }));
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_STEP_IDLE_NAMED, 0));
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_STEP_IDLE_NAMED, 0.55));
+	made_end(&at);
+}
+
+TEST(memory_that_grows_comes_after_a_loss_of_time)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_MEMORY_GROWTH_SHARE, 0.5 }, { DW_FACT_MEMORY_GROWTH, 276 << 10 }, { DW_FACT_STEP_PYTHON, 0.31 },
+	                     { DW_FACT_OPERATORS_LARGEST, 0.6 }));
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "python");
+	CHECK_STR(at.verdicts.at[1].rule->id, "memory-growth");
+	CHECK_STR(at.verdicts.at[2].rule->id, "one-operator");
+	made_set(&at, DW_FACT_STEP_PYTHON, 0.05);
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "memory-growth");
+	made_end(&at);
+}
+
+CHECK_MAIN
