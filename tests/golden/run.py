@@ -178,6 +178,8 @@ CASES.update({
     "figures_newest": [(f"{view}.text", 0, ["--view", view]) for view in ("overview", "phases", "steps")],
     "figures_oldest": [(f"{view}.text", 0, ["--view", view]) for view in ("overview", "phases", "steps")],
     "figures_both": [("overview.text", 0, [])],
+    "one_place": [(f"operators.{form}", 0, ["--view", "operators", "--format", form]) for form in ("text", "csv")],
+    "recorders": [(f"{view}.text", 0, ["--view", view]) for view in ("overview", "actions")],
     "figures_functions": [("overview.text", 0, [])],
     "figures_recursion": [(f"{view}.text", 0, ["--view", view])
                           for view in ("calls", "tree", "actions", "operators")],

@@ -28,7 +28,7 @@ static struct dwell_table *actions_view(struct dw_model *model,
 	const struct dw_device_sum *sums =
 	    device ? dw_model_device_by_row(model, DW_VIEW_OWN, error) : NULL;
 	struct dwell_table *table = NULL;
-	uint64_t self_ns = 0, calls = 0;
+	uint64_t self_ns = 0, calls = 0, whole_ns;
 	struct dw_view_places places;
 	struct dw_cell *totals;
 
@@ -36,6 +36,7 @@ static struct dwell_table *actions_view(struct dw_model *model,
 		table = dw_view_table_with_device(model, "actions", columns, COLUMNS, error);
 	if (!table)
 		return NULL;
+	whole_ns = dw_view_whole(table, SHARE, flat, flat->wall_ns, true);
 	dw_view_places_init(&places, model);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_flat_row *from = &flat->rows[i];
@@ -47,8 +48,8 @@ static struct dwell_table *actions_view(struct dw_model *model,
 		dw_cell_text(table, &row[NAME], symbol->name);
 		dw_cell_text(table, &row[CATEGORY], dw_view_category(symbol->category));
 		dw_view_stat(&row[STAT], &from->stat);
-		if (flat->wall_ns)
-			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)flat->wall_ns);
+		if (whole_ns)
+			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)whole_ns);
 		if (sums)
 			dw_view_device_cells(&row[COLUMNS], &sums[dw_model_symbol_row(model, from->symbol)]);
 		dw_view_places_take(&places, table, from->symbol);

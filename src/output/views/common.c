@@ -191,6 +191,23 @@ void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat)
 			dw_cell_int(&cells[i], (int64_t)values[i]);
 }
 
+uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw_flat *flat, uint64_t wall_ns,
+                       bool of_rows)
+{
+	uint64_t self_ns = 0, most_ns = 0;
+
+	for (size_t i = 0; i < flat->count; i++) {
+		uint64_t row_ns = flat->rows[i].stat.self_ns;
+
+		self_ns += row_ns;
+		most_ns = row_ns > most_ns ? row_ns : most_ns;
+	}
+	if ((of_rows ? most_ns : self_ns) <= wall_ns)
+		return wall_ns;
+	table->columns[column].label = "of all";
+	return self_ns;
+}
+
 void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat)
 {
 	uint64_t open = 0, cut = 0;

@@ -74,6 +74,11 @@ void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps,
 /* A fact's value with its unit: "26.5%", "12.3 ms". (facts.c) */
 void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double value);
 
+/* What shares of rows are of: `wall_ns`; or the sum of the rows' self times, if several threads together have more
+ * than it, in one row (`of_rows`) or in all. Then the column is labelled "of all". */
+uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw_flat *flat, uint64_t wall_ns,
+                       bool of_rows);
+
 /* Notes on calls that did not end or whose end is missing. */
 void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat);
 

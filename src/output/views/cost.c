@@ -72,6 +72,12 @@ static double cost_torch_ns(const struct dw_source *source, struct dw_model *mod
 	return ns;
 }
 
+/* The cost is an estimate: threads that do nothing but record can have more of it than time. */
+static double cost_share(double ns, double whole_ns)
+{
+	return fmin(1, ns / whole_ns);
+}
+
 /* Estimates the cost of recording the counted steps, in the threads of the steps. */
 static void cost_of_steps(struct dw_overview *overview, double range_ns, struct dwell_error *error)
 {
@@ -83,8 +89,8 @@ static void cost_of_steps(struct dw_overview *overview, double range_ns, struct 
 		return;
 	ns = (double)flat->ranges * range_ns + cost_own_ranges(overview->inside, error) +
 	     cost_torch_ns(overview->source, overview->inside, range_ns, error);
-	overview->cost_ns = ns / (double)steps->recorded_count;
-	overview->cost_share = ns / (double)steps->recorded_ns;
+	overview->cost_share = cost_share(ns, (double)steps->recorded_ns);
+	overview->cost_ns = overview->cost_share * (double)steps->recorded_ns / (double)steps->recorded_count;
 }
 
 /* Estimates the cost for the thread with the most records, kept or lost. Other threads recorded at
@@ -104,8 +110,7 @@ static void cost_of_run(struct dw_overview *overview, double range_ns, struct dw
 		return;
 	ns = cost_own_ranges(overview->model, error) + cost_torch_ns(overview->source, overview->model,
 	                                                             range_ns, error);
-	overview->cost_share =
-	    (most / 2 * range_ns + ns * most / all) / (double)overview->wall_ns;
+	overview->cost_share = cost_share(most / 2 * range_ns + ns * most / all, (double)overview->wall_ns);
 }
 
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error)

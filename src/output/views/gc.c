@@ -110,7 +110,7 @@ static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symb
                          const struct dw_flat *flat,
                          const struct pauses *pauses, bool steps)
 {
-	uint64_t total_ns = 0, calls = 0;
+	uint64_t total_ns = 0, calls = 0, whole_ns = dw_view_whole(table, SHARE, flat, flat->wall_ns, false);
 	struct dw_cell *row;
 
 	for (size_t i = 0; i < flat->count; i++) {
@@ -120,8 +120,8 @@ static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symb
 		dw_cell_text(table, &row[NAME], symbols[flat->rows[i].symbol].name);
 		dw_cell_int(&row[CALLS], (int64_t)stat->count);
 		dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
-		if (flat->wall_ns)
-			dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)flat->wall_ns);
+		if (whole_ns)
+			dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)whole_ns);
 		dw_cell_int(&row[MEAN], (int64_t)(stat->count ? stat->total_ns / stat->count : 0));
 		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
 		dw_cell_int(&row[LONGEST], (int64_t)stat->max_ns);
@@ -137,8 +137,8 @@ static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symb
 	dw_cell_text(table, &row[NAME], "all");
 	dw_cell_int(&row[CALLS], (int64_t)calls);
 	dw_cell_int(&row[TOTAL], (int64_t)total_ns);
-	if (flat->wall_ns)
-		dw_cell_real(&row[SHARE], (double)total_ns / (double)flat->wall_ns);
+	if (whole_ns)
+		dw_cell_real(&row[SHARE], (double)total_ns / (double)whole_ns);
 }
 
 static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_view_options *options,

@@ -20,6 +20,7 @@
 #define BESIDE_SHARE 0.002    /* of wall time; smaller parts count as other work */
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
+#define NAMELESS_SHARE 0.5    /* of a run without steps; the sentence then says what to record */
 #define STOLEN_SHARE 0.05     /* of the CPUs' work; the same */
 
 /* ---- the first sentence ------------------------------------------------------------------ */
@@ -166,6 +167,35 @@ static bool overview_has_functions(const struct dw_source *source)
 	return false;
 }
 
+static bool overview_has_calls(const struct dw_overview *overview)
+{
+	size_t count;
+
+	dw_model_symbols(overview->model, &count);
+	for (size_t i = 0; i < count; i++)
+		if (overview->symbols[i].category == DWELL_CATEGORY_FUNCTION)
+			return true;
+	return false;
+}
+
+/* Most of the main thread's time has no name, so that the tables below cannot say what takes it. Another profiler
+ * wrote what it could. */
+static void overview_head_nameless(struct dwell_table *table, const struct dw_overview *overview)
+{
+	bool python = overview_is_python(overview->source);
+
+	dw_table_head(table, "For %s of it no range of the main thread is open: what it does then was not recorded.",
+	              dw_text_percent(overview->nameless_share).at);
+	if (overview->source->files[0].foreign || overview_has_calls(overview))
+		return;
+	dw_table_head(table, "  -> %s", python ? "dwell run --functions records which functions take the time"
+	              : overview_has_functions(overview->source)
+	                  ? "the program was compiled with -finstrument-functions: 'dwell run --functions' records its "
+	                    "functions"
+	                  : "DWELL_ZONE(\"name\") around its parts names them; gcc -finstrument-functions and dwell run "
+	                    "--functions record all functions");
+}
+
 static void overview_head_run(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
@@ -181,6 +211,10 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 	}
 	if (!flat->records) {
 		dw_table_head(table, "Nothing was recorded.");
+		if (overview_is_python(overview->source)) {
+			dw_table_head(table, "  -> dwell run --functions records which functions take the time");
+			return;
+		}
 		if (overview_has_functions(overview->source)) {
 			dw_table_head(table,
 			              "  -> the program was compiled with -finstrument-functions: record its "
@@ -188,12 +222,15 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 			return;
 		}
 		dw_table_head(table, "  -> a program says what it does with the probes of "
-		                     "<dwell/probe.h>, or through a library that has them");
+		                     "<dwell/probe.h>, or through a library that has them; compiled with "
+		                     "-finstrument-functions, dwell run --functions records its functions");
 		return;
 	}
 	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",
 	              dw_text_ns((double)overview->wall_ns, " ").at,
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
+	if (overview->nameless_share >= NAMELESS_SHARE)
+		overview_head_nameless(table, overview);
 	dw_table_head(table, "  -> %s shows what a step takes",
 	              overview->source->files[0].foreign
 	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
@@ -452,17 +489,6 @@ static bool overview_has_shapes(const struct dw_model *model, const struct dw_sy
 	return false;
 }
 
-static bool overview_has_calls(const struct dw_overview *overview)
-{
-	size_t count;
-
-	dw_model_symbols(overview->model, &count);
-	for (size_t i = 0; i < count; i++)
-		if (overview->symbols[i].category == DWELL_CATEGORY_FUNCTION)
-			return true;
-	return false;
-}
-
 /* Creates the models of the counted steps, and all profiles by name in one pass: that of the loop
  * too, which facts need if functions were recorded. */
 static int overview_look_inside(struct dw_overview *overview, struct dwell_error *error)
@@ -552,8 +578,10 @@ static struct dwell_table *overview_view(struct dw_model *model,
 				last = overview_append(last, dw_overview_breakdown(&overview, error));
 			last = overview_append(last, dw_overview_device(&overview, error));
 		} else {
+			struct dwell_table *wall = dw_overview_wall(&overview, error);
+
 			overview_head_run(table, &overview);
-			last = overview_append(last, dw_overview_wall(&overview, error));
+			last = overview_append(last, wall);
 		}
 		last = overview_append(last, dw_overview_names(&overview, error));
 		if (overview.steps)

@@ -22,6 +22,8 @@ struct dw_overview {
 	double cost_ns;                  /* per step */
 	double delay_share;              /* share of the run in which the main thread waited for a
 	                                  * CPU */
+	double nameless_share;           /* without steps: of the main thread's wall time, in no range;
+	                                  * set by dw_overview_wall() */
 	bool has_shapes;                 /* at least one operator has shapes */
 	const struct dw_facts *facts;    /* NULL without steps */
 	struct dw_verdicts verdicts;
@@ -40,7 +42,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
                                           struct dwell_error *error);
 struct dwell_table *dw_overview_device(const struct dw_overview *overview,
                                        struct dwell_error *error);
-struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error);
+struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
 
 #endif

@@ -15,7 +15,9 @@
 #include "model/device/times.h"
 #include "views/overview.h"
 
-#define MOST_PARTS 16 /* rows of a step; the remaining parts are one row */
+#define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
+#define SMALL_PART 0.0005  /* of a step: the same for smaller parts that the program named */
+#define SMALL_OF_MANY 0.01 /* the same if there are more than MOST_PARTS */
 
 static double overview_of(uint64_t part, double whole)
 {
@@ -57,6 +59,7 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
 	struct dwell_table *table;
 	struct dw_cell *row;
 	size_t named_end;
+	double least;
 
 	if (steps->share_ns[DW_SHARE_OTHER] == steps->recorded_ns)
 		return NULL; /* there are no parts, as often in the traces of other profilers */
@@ -68,20 +71,22 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
 		return NULL;
 	table->part = "breakdown";
 	named_end = steady->part_count - steady->unnamed;
+	least = named_end > MOST_PARTS ? SMALL_OF_MANY : SMALL_PART;
 	for (size_t i = 0; i < steady->part_count; i++) {
 		const struct dw_steady_part *part = &steady->parts[i];
 		double ns = part->ns;
-		const char *name = part->name;
 		/* A program may use any number of names: the smallest parts are combined in one row. */
-		bool small = part->own && i + 1 < named_end && ns < 0.0005 * steady->ns;
+		bool small = part->own && i + 1 < named_end && ns < least * steady->ns;
+		char smaller[64] = "";
 
 		if ((i >= MOST_PARTS || small) && i < named_end) {
+			snprintf(smaller, sizeof smaller, "%s smaller one%s", dw_text_count((int64_t)(named_end - i)).at,
+			         dw_text_plural(named_end - i));
 			for (; i + 1 < named_end; i++)
 				ns += steady->parts[i + 1].ns;
-			name = "smaller ones";
 		}
 		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], name);
+		dw_cell_text(table, &row[0], *smaller ? smaller : part->name);
 		dw_cell_real(&row[1], ns);
 		dw_cell_real(&row[2], steady->ns > 0 ? ns / steady->ns : 0);
 	}
@@ -177,7 +182,7 @@ static uint64_t overview_missing_ns(const struct dw_overview *overview, uint32_t
 	return ns;
 }
 
-struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct dwell_error *error)
+struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_outermost(overview->model, error);
 	size_t root = tree ? overview_main_root(overview->source, tree) : 0;
@@ -214,8 +219,10 @@ struct dwell_table *dw_overview_wall(const struct dw_overview *overview, struct 
 		overview_wall_row(table, "smaller ones", small_ns, wall_ns);
 	if (lost_ns)
 		overview_wall_row(table, "not recorded", lost_ns, wall_ns);
-	if (wall_ns > named_ns + lost_ns)
+	if (wall_ns > named_ns + lost_ns) {
 		overview_wall_row(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns);
+		overview->nameless_share = overview_of(wall_ns - named_ns - lost_ns, (double)wall_ns);
+	}
 	struct dw_cell *totals = dw_table_totals(table);
 	dw_cell_text(table, &totals[0], "all");
 	dw_cell_int(&totals[1], (int64_t)wall_ns);
@@ -251,19 +258,6 @@ static const struct kind {
 	{ DW_VIEW_CATEGORY(LAYER), "layers", "layers by self time" },
 	{ DW_VIEW_CATEGORY(FUNCTION), "functions", "functions by self time" },
 };
-
-/* Returns what shares are of in a run without steps: wall time, or the self time of all listed
- * ranges if several threads together have more than the wall time. */
-static uint64_t overview_thread_time(const struct dw_overview *overview, const struct dw_flat *flat,
-                                     bool *several)
-{
-	uint64_t self_ns = 0;
-
-	for (size_t i = 0; i < flat->count; i++)
-		self_ns += flat->rows[i].stat.self_ns;
-	*several = self_ns > overview->wall_ns;
-	return *several ? self_ns : overview->wall_ns;
-}
 
 struct naming {
 	const struct dw_overview *overview;
@@ -333,7 +327,6 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 		.whole_ns = steps ? overview->steps->recorded_ns : 0 };
 	const struct dw_flat *all = NULL, *own;
 	const struct kind *kind = kinds;
-	bool several = false;
 
 	if (overview->steps && !steps)
 		return NULL; /* the records of all steps are missing, so there are no figures */
@@ -350,9 +343,7 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	if (!naming.table)
 		return NULL;
 	if (!steps)
-		naming.whole_ns = overview_thread_time(overview, own, &several);
-	if (several)
-		naming.table->columns[3].label = "of all";
+		naming.whole_ns = dw_view_whole(naming.table, 3, own, overview->wall_ns, false);
 	naming.table->part = kind->part;
 	naming.table->columns[0].label = kind->label;
 	for (size_t i = 0; i < own->count; i++)

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""A part of the step that the program names: it is the first sentence, with its line and what the thread waits for in it.
+
+usage: named_test.py DWELL NAMED SOURCE-OF-NAMED [PART-OF-A-NAME...]
+
+Programs of named.c run under dwell run. How long they wait depends on the machine; what they wait for does not.
+The last line is "N passed, N failed, N skipped".
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+dwell, program, source = (os.path.abspath(path) for path in sys.argv[1:4])
+STEPS, NAMES, LINES = 170, 10000, 60
+# Of the waits that are named; a part of them may be the machine's.
+MOST_OF = 0.5
+KINDS = {"file": "files", "lock": "locks and threads", "sleep": "sleeps", "other": "pipes, sockets and others"}
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode:
+        raise AssertionError(f"{command}: exit status {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def line_of_part():
+    with open(source, encoding="utf-8") as file:
+        return next(number for number, line in enumerate(file, 1) if 'DWELL_ZONE("metrics")' in line)
+
+
+class Named(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="dwell-named-")
+        os.chdir(cls.temporary.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        cls.temporary.cleanup()
+
+    def record(self, case):
+        trace = f"{case}.dwell"
+        run(dwell, "run", "-o", trace, program, case, str(STEPS))
+        return trace
+
+    def view(self, trace, name):
+        table = json.loads(run(dwell, "report", "-f", "json", "--view", name, trace))["views"][0]
+        return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
+
+    def first_sentence(self, trace):
+        first = self.view(trace, "verdict")[0]
+        self.assertEqual(first["rule"], "named-part")
+        self.assertGreater(first["share"], 0.4)
+        self.assertRegex(first["statement"], rf"^The range metrics takes \d+% of each step at named.c:{line_of_part()}[.;]")
+        return first["statement"]
+
+    def waits(self, case, kind):
+        """The thread waits, and most of what is known of it is of this kind."""
+        trace = self.record(case)
+        facts = {row["fact"]: row["value"] for row in self.view(trace, "facts")}
+        sentence = self.first_sentence(trace)
+        self.assertGreater(facts["wait." + kind], MOST_OF * sum(facts["wait." + other] for other in KINDS))
+        self.assertGreater(facts["wait." + kind], MOST_OF * facts["cpu.waiting"] * facts["loop.steps"])
+        if facts["wait." + kind] >= 0.02:
+            self.assertIn(KINDS[kind], sentence)
+
+    def test_a_part_that_computes(self):
+        for case in ("compute", "compute-team"):
+            self.first_sentence(self.record(case))
+
+    def test_a_part_that_waits_for_the_disk(self):
+        self.waits("fsync", "file")
+
+    def test_the_same_while_a_team_of_threads_spins(self):
+        self.waits("fsync-team", "file")
+
+    def test_a_part_that_sleeps(self):
+        self.waits("sleep", "sleep")
+        self.waits("sleep-team", "sleep")
+
+    def test_many_short_waits(self):
+        self.waits("short", "sleep")
+        self.waits("short-team", "sleep")
+
+    def test_a_part_that_waits_for_a_lock(self):
+        self.waits("lock", "lock")
+
+    def test_a_part_that_waits_for_another_process(self):
+        self.waits("socket", "other")
+        self.waits("socket-team", "other")
+
+    def test_a_part_that_touches_new_memory(self):
+        trace = self.record("faults")
+        self.first_sentence(trace)
+        self.assertIn("page-faults", [row["rule"] for row in self.view(trace, "verdict")])
+
+    def test_ten_thousand_names(self):
+        trace = self.record("names")
+        for view in ("overview", "phases", "actions", "calls", "tree"):
+            self.assertLess(len(run(dwell, "report", "--view", view, trace).splitlines()), LINES, view)
+        row = re.search(r"\n  ([\d,]+) smaller ones +", run(dwell, "report", trace))
+        self.assertGreater(int(row[1].replace(",", "")), 0.8 * NAMES)  # without those of outliers alone
+        self.assertLess(len(run(dwell, "report", "--summary", "--format", "json", trace)), 65536)
+
+
+if __name__ == "__main__":
+    tests = unittest.defaultTestLoader
+    tests.testNamePatterns = [f"*{part}*" for part in sys.argv[4:]] or None
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(tests.loadTestsFromTestCase(Named))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
+    sys.exit(failed > 0)
