@@ -395,7 +395,7 @@ const struct dw_rule dw_rules_loop[] = {
 		          "that it must have differentiated. It is ranked as work.",
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program "
-		             "{loop.named}][ (most of it {loop.named:name})][?loop.unnamed: , in no range "
+		             "{loop.named}][ (most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "
 		             "{loop.unnamed}][-loop.waiting: , in Python and waits {loop.python}"
 		             "{loop.python:where}].",
 		.remedy = {

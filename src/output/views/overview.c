@@ -222,8 +222,9 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 			return;
 		}
 		dw_table_head(table, "  -> a program says what it does with the probes of "
-		                     "<dwell/probe.h>, or through a library that has them; compiled with "
-		                     "-finstrument-functions, dwell run --functions records its functions");
+		                     "<dwell/probe.h>, or through a library that has them%s",
+		              overview->source->files[0].foreign
+		                  ? "" : "; compiled with -finstrument-functions, dwell run --functions records its functions");
 		return;
 	}
 	dw_table_head(table, "%s of wall time, %s range%s. No steps are marked.",

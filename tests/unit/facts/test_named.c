@@ -136,6 +136,37 @@ TEST(a_wait_for_own_threads_that_run_is_none_for_a_lock)
 	made_close(&made);
 }
 
+/* A first step that waits long is none of the usual ones. */
+TEST(waits_of_the_first_step_do_not_count)
+{
+	const struct dw_facts *facts;
+	uint32_t metrics;
+	uint64_t at = 100;
+
+	begin_trace();
+	metrics = made_op(&made, DWELL_CATEGORY_ZONE, "metrics");
+	for (uint64_t i = 0; i < STEPS; i++) {
+		uint64_t length = i == 0 ? 2000 : 50;
+		struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + length) * ms);
+
+		usage->cpu_ns = usage->process_cpu_ns = 50 * ms;
+		range(at, at + length, metrics);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + length) * ms, 50 * ms, DW_STEP_RECORDED);
+		at += length;
+	}
+	struct dw_entry_machine *machine = dw_encode_machine(&made.process, 100 * ms, at * ms);
+
+	machine->program = 100;
+	machine->looks = 100;
+	machine->at_file = machine->blocked = 50;
+	facts = made_open(&made, NULL) ? NULL : dw_facts(made.model, &made.error);
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, STEP_WARM_UP), 1);
+	CLOSE(VALUE(facts, CPU_WAITING), 0);
+	CLOSE(VALUE(facts, WAIT_FILE), 0);
+	made_close(&made);
+}
+
 /* ---- many names ---------------------------------------------------------------------------------- */
 
 #define NAMES 10000
