@@ -17,7 +17,7 @@ import unittest
 dwell, program, source = (os.path.abspath(path) for path in sys.argv[1:4])
 STEPS, NAMES, LINES = 170, 10000, 60
 # Of the waits that are named; a part of them may be the machine's.
-MOST_OF = 0.5
+MOST_OF, LEAST_KNOWN = 0.5, 0.03
 KINDS = {"file": "files", "lock": "locks and threads", "sleep": "sleeps", "other": "pipes, sockets and others"}
 
 
@@ -61,14 +61,16 @@ class Named(unittest.TestCase):
         return first["statement"]
 
     def waits(self, case, kind):
-        """The thread waits, and most of what is known of it is of this kind."""
+        """Most of what is known of the thread's waits is of this kind. A busy machine may leave too little to say."""
         trace = self.record(case)
-        facts = {row["fact"]: row["value"] for row in self.view(trace, "facts")}
+        facts = {row["fact"]: row["value"] or 0 for row in self.view(trace, "facts")}
         sentence = self.first_sentence(trace)
-        self.assertGreater(facts["wait." + kind], MOST_OF * sum(facts["wait." + other] for other in KINDS))
+        known = sum(facts["wait." + other] for other in KINDS)
+        if known < LEAST_KNOWN:
+            return
+        self.assertGreater(facts["wait." + kind], MOST_OF * known)
         self.assertGreater(facts["wait." + kind], MOST_OF * facts["cpu.waiting"] * facts["loop.steps"])
-        if facts["wait." + kind] >= 0.02:
-            self.assertIn(KINDS[kind], sentence)
+        self.assertIn(KINDS[kind], sentence)
 
     def test_a_part_that_computes(self):
         for case in ("compute", "compute-team"):

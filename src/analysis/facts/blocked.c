@@ -165,7 +165,7 @@ static void blocked_put_all(struct dw_facts_work *work, const struct dw_machine_
 	for (unsigned kind = 0; kind < BLOCKED_KINDS; kind++)
 		blocked_put(work, ids[kind], kinds[kind], machine->looks);
 	if (!(machine->blocked > 0))
-		dw_fact_miss(work, DW_FACT_WAIT_OTHER, "record with this version of dwell");
+		dw_fact_miss(work, DW_FACT_WAIT_OTHER, "nothing blocked the thread when it was looked up, or an older version did that");
 	blocked_put_idle(work, kinds, idle);
 	blocked_put_note(work, kinds);
 }

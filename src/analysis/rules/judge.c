@@ -238,10 +238,33 @@ static double judge_kind(const struct dw_verdict *verdict)
 	return verdict->rule->kind;
 }
 
+#define JUDGE_AS_LONG 0.8 /* of a wait's time: the named part can hold most of it */
+
+/* A wait that takes about as long as a named part most likely lies in it. The part is the larger fact and comes first,
+ * although the wait may be measured a little longer: of the loop, with its slow steps. */
+static void judge_named(struct dw_verdicts *verdicts)
+{
+	double named_ns = 0;
+
+	for (size_t i = 0; i < verdicts->count; i++)
+		if (verdicts->at[i].state == DW_RULE_FIRED && verdicts->at[i].rule->holds_waits)
+			named_ns = verdicts->at[i].time_ns;
+	for (size_t i = 0; i < verdicts->count; i++)
+		verdicts->at[i].in_named = verdicts->at[i].rule->group == DW_RULE_IDLE && named_ns > 0 &&
+		                           named_ns < verdicts->at[i].time_ns &&
+		                           named_ns >= JUDGE_AS_LONG * verdicts->at[i].time_ns;
+}
+
+/* The time by which causes are sorted. */
+static double judge_rank_ns(const struct dw_verdict *verdict)
+{
+	return judge_weight_ns(verdict) * (verdict->in_named ? JUDGE_AS_LONG : 1);
+}
+
 static int judge_compare(const void *left, const void *right)
 {
 	const struct dw_verdict *a = left, *b = right;
-	double a_ns = judge_weight_ns(a), b_ns = judge_weight_ns(b);
+	double a_ns = judge_rank_ns(a), b_ns = judge_rank_ns(b);
 
 	if (a->state != b->state)
 		return (int)a->state - (int)b->state;
@@ -431,6 +454,7 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena,
 		judge_rule(&at, &verdicts->at[i]);
 	}
 	judge_groups(verdicts);
+	judge_named(verdicts);
 	judge_sort(verdicts);
 	for (size_t i = 0; i < verdicts->count; i++)
 		verdicts->fired += verdicts->at[i].state == DW_RULE_FIRED;

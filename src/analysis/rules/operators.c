@@ -328,6 +328,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.part = DW_RULE_PART_NONE,
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
+		.holds_waits = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_LARGEST),
 		.threshold = 0.20,
 		.reason = "A range under a name of the program's own, which is not forward, backward, optimizer or another "

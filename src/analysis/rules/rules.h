@@ -108,6 +108,7 @@ struct dw_rule {
 	enum dw_rule_whole (*whole_of)(const struct dw_rule_case *); /* if it depends on the facts */
 	bool host_times;       /* the rule assumes that operators compute on the host: it is not reported
 	                        * if a device was used and its work was not recorded */
+	bool holds_waits;      /* a range in which waits can lie that have rules of their own */
 	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
 	                        * threshold is lower */
 	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */
@@ -156,6 +157,7 @@ struct dw_verdict {
 	bool tied;             /* one of the first two causes, and their intervals overlap */
 	struct dw_amount share;
 	double time_ns;        /* the share's time per step; NaN if it is no share of time */
+	bool in_named;         /* a wait that takes about as long as the named part that is reported: it is ranked after that */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *statement;
 	const char *hint;      /* "" if there is none */

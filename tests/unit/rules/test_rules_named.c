@@ -36,6 +36,21 @@ TEST(a_named_part_that_waits_is_the_first_sentence)
 	made_end(&at);
 }
 
+/* The wait is of the loop, and slow steps in it wait longer than usual ones. */
+TEST(a_wait_that_takes_about_as_long_comes_after_the_named_part)
+{
+	struct made at;
+
+	made_begin(&at, MADE(NAMED, { DW_FACT_WAIT_LOCK, 0.62 }, { DW_FACT_STEP_IDLE_NAMED, 0.62 }));
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "named-part");
+	CHECK_STR(at.verdicts.at[1].rule->id, "waiting-lock");
+	made_set(&at, DW_FACT_WAIT_LOCK, 0.8); /* the part does not hold so much */
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-lock");
+	made_end(&at);
+}
+
 TEST(a_named_part_is_reported_if_it_is_the_largest)
 {
 	struct made at;
