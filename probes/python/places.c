@@ -263,6 +263,17 @@ static int places_learn_stack(void *unused)
 	return 0;
 }
 
+bool dwp_places_is_own_code(const char *code)
+{
+	uintptr_t known = dwp_places_codes[places_find((uintptr_t)code)];
+
+	if (!known) {
+		places_learn_stack(NULL);
+		known = dwp_places_codes[places_find((uintptr_t)code)];
+	}
+	return known & 1;
+}
+
 /* ---- lines --------------------------------------------------------------------------------- */
 
 uint32_t dwp_places_frame(struct dwp_place place)

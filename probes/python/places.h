@@ -83,6 +83,9 @@ static inline struct dwp_place dwp_places_walk(const char *thread, const char *l
 	return (struct dwp_place){ NULL, NULL };
 }
 
+/* Whether a code is the program's own. Needs the interpreter's lock; learns a code that is unknown. */
+bool dwp_places_is_own_code(const char *code);
+
 /* The FRAME id of a place; 0: it is not known. Needs no lock. */
 uint32_t dwp_places_frame(struct dwp_place place);
 

@@ -9,6 +9,7 @@
  *   actions    the blocks of a Lightning profiler, for the package dwell
  *   stacks     the Python functions that called an operator (--stacks)
  *   places     the line of the program that called an operator
+ *   code_loops the loops of a function
  *
  * One build works with every CPython from 3.9 on: it uses the limited API and a few functions that
  * all these versions export. The probe does not link to Python; its symbols are resolved in the
