@@ -289,7 +289,7 @@ static void layers_before(struct dwp_call *call)
 	if (call->flags)
 		dwp_loop_module(true);
 	if (depth++ == 0 && call->self)
-		outermost = dwp_loop_forward(call->self, !entry || !entry->root || entry->has_parameters);
+		outermost = dwp_loop_forward(call->self, call->second, !entry || !entry->root || entry->has_parameters);
 	if (way && !way->id)
 		way->id = dwp_layer_id(call->self, way->path, way == entry->ways);
 	call->place = (void *)(uintptr_t)caller_path;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loops.h"
 #include "steps_state.h"
 
 DWELL_SITE(forward_site, DWELL_CATEGORY_PHASE, "forward", NULL);
@@ -28,7 +29,8 @@ DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIEN
 DWELL_SITE(tentative_site, DWELL_CATEGORY_PHASE, "forward", NULL);
 
 static struct steps_rules rules;
-static PyObject *grad_enabled; /* torch.is_grad_enabled */
+static PyObject *grad_enabled;    /* torch.is_grad_enabled */
+static PyObject *transform_level; /* of function transforms; NULL: this PyTorch has none */
 
 /* ---- the threads -------------------------------------------------------------------------- */
 
@@ -37,6 +39,8 @@ static PyObject *grad_enabled; /* torch.is_grad_enabled */
 struct loop_thread {
 	struct steps_state steps;
 	uint64_t kept, noted; /* moments for STEPS_DO_BEGIN and STEPS_DO_END_NOTED; 0: none */
+	uint64_t loop_began;  /* when the followed loop began its first iteration */
+	bool gate_changed;    /* without the interpreter's lock */
 	struct loop_thread *next;
 };
 
@@ -59,6 +63,7 @@ static void loop_act(struct loop_thread *thread, enum steps_action action)
 		dwell_step_begin_at(thread->kept);
 		thread->kept = 0;
 		break;
+	case STEPS_DO_TRY:
 	case STEPS_DO_INFER:
 		dwell_step_begin_tentative(thread->kept);
 		thread->kept = 0;
@@ -77,18 +82,42 @@ static enum steps_phase loop_report_of(struct loop_thread *thread, const struct 
 	if (withdraws)
 		dwell_steps_withdraw(answer.withdrawal == STEPS_WITHDRAW_PHASES ? &tentative_site : NULL,
 		                     &evaluation_site);
-	for (unsigned i = 0; i < STEPS_ACTIONS; i++)
-		loop_act(thread, answer.actions[i]);
-	if ((withdraws || answer.actions[0] != STEPS_DO_NOTHING) && input->event != STEPS_THREAD_ENDS)
-		dwp_operators_follow_gate();
+	for (unsigned i = 0; i < STEPS_ACTIONS; i++) {
+		bool begins = i + 1 < STEPS_ACTIONS && answer.actions[i + 1] == STEPS_DO_BEGIN;
+
+		/* A step that begins ends the one before without time between them. */
+		if (!(answer.actions[i] == STEPS_DO_END && begins && !thread->kept))
+			loop_act(thread, answer.actions[i]);
+	}
+	thread->gate_changed |= withdraws || answer.actions[0] != STEPS_DO_NOTHING;
 	return answer.phase;
+}
+
+/* The main thread's loop is followed from operator to operator while it may make steps. */
+static void loop_watch(struct loop_thread *thread)
+{
+	bool watch = dwp_torch_places.thread && dwp_loops_has_any() && dwp_steps_may_follow_loop(&thread->steps);
+
+	if (dwp_torch_places.watched != watch)
+		dwp_operators_watch(watch);
+}
+
+static enum steps_phase loop_report_to(struct loop_thread *thread, const struct steps_input *input)
+{
+	enum steps_phase phase = loop_report_of(thread, input);
+
+	if (thread->gate_changed && input->event != STEPS_THREAD_ENDS)
+		dwp_operators_follow_gate();
+	thread->gate_changed = false;
+	loop_watch(thread);
+	return phase;
 }
 
 static void loop_end_thread(void *place)
 {
 	struct loop_thread *thread = place, **at = &all_threads;
 
-	loop_report_of(thread, &(struct steps_input){ .event = STEPS_THREAD_ENDS });
+	loop_report_to(thread, &(struct steps_input){ .event = STEPS_THREAD_ENDS });
 	pthread_mutex_lock(&threads_lock);
 	while (*at && *at != thread)
 		at = &(*at)->next;
@@ -117,6 +146,7 @@ static void loop_forked(void)
 		return;
 	current_thread->next = NULL;
 	current_thread->kept = 0;
+	dwp_loops_forget();
 	dwp_steps_leave(&current_thread->steps);
 }
 
@@ -149,12 +179,72 @@ static enum steps_phase loop_report(const struct steps_input *input)
 {
 	struct loop_thread *thread = thread_here();
 
-	return thread ? loop_report_of(thread, input) : STEPS_PHASE_NONE;
+	return thread ? loop_report_to(thread, input) : STEPS_PHASE_NONE;
 }
 
 static void loop_report_event(enum steps_event event)
 {
 	loop_report(&(struct steps_input){ .event = event });
+}
+
+/* ---- the loop of the program ---------------------------------------------------------------- */
+
+/* A step of a loop that has ended ends with its last operator. */
+static void loop_note_operator(struct loop_thread *thread)
+{
+	if (dwp_loops_has_any() && dwp_torch_places.ended > thread->noted)
+		thread->noted = dwp_torch_places.ended;
+}
+
+/* Reports what loops.c found. Does not need the interpreter's lock. */
+static void loop_report_loop(struct loop_thread *thread, const struct loops_seen *seen)
+{
+	struct steps_input input = { .provisional = dwp_loops_may_widen() };
+
+	loop_note_operator(thread);
+	if (seen->widens) {
+		input.event = STEPS_LOOP_WIDENS;
+		loop_report_of(thread, &input);
+		thread->kept = thread->loop_began;
+	}
+	if (seen->left) {
+		input.event = STEPS_LOOP_LEFT;
+		loop_report_of(thread, &input);
+	}
+	if (seen->iterates) {
+		input.event = STEPS_LOOP_ITERATES;
+		loop_report_of(thread, &input);
+	}
+}
+
+/* Before an event. Returns whether the thread is in a loop whose iterations are steps; then it must call
+ * loop_entered() after the event. */
+static bool loop_follow(enum loops_kind kind, PyObject *module, PyObject *input, bool *enters)
+{
+	struct loop_thread *thread = dwp_torch_places.thread ? thread_here() : NULL;
+	struct loops_seen seen;
+
+	*enters = false;
+	if (!thread || !dwp_steps_may_follow_loop(&thread->steps))
+		return false;
+	seen = dwp_loops_see(kind, module, input);
+	loop_report_loop(thread, &seen);
+	*enters = seen.enters;
+	return seen.in;
+}
+
+static void loop_entered(bool enters)
+{
+	if (enters && current_thread)
+		current_thread->loop_began = current_thread->kept;
+}
+
+void dwp_loop_operator(void)
+{
+	struct loops_seen seen = dwp_loops_see(LOOPS_OPERATOR, NULL, NULL);
+
+	if (current_thread && (seen.widens || seen.left || seen.iterates))
+		loop_report_loop(current_thread, &seen);
 }
 
 /* ---- calls from other files of the probe -------------------------------------------------- */
@@ -180,6 +270,9 @@ void dwp_loop_data(void)
 
 void dwp_loop_batch(void)
 {
+	bool enters;
+
+	loop_follow(LOOPS_BATCH, NULL, NULL, &enters);
 	loop_report(&(struct steps_input){ .event = STEPS_BATCH, .grad = loop_grad_is_enabled() });
 }
 
@@ -231,15 +324,33 @@ static bool loop_evaluates(const PyObject *module, bool training)
 	return !training && (!has_trained || *loop_trained(module) == module);
 }
 
-unsigned dwp_loop_forward(PyObject *module, bool has_parameters)
+/* Whether the caller is within torch.func.grad, vmap or another function transform. */
+static bool loop_is_transformed(void)
+{
+	PyObject *level = transform_level ? PyObject_CallObject(transform_level, NULL) : NULL;
+	bool is = level && level != Py_None;
+
+	Py_XDECREF(level);
+	PyErr_Clear();
+	return is;
+}
+
+unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters)
 {
 	bool grad = loop_grad_is_enabled();
 	bool training = loop_is_true(PyObject_GetAttrString(module, "training"));
+	bool follows = has_parameters && dwp_torch_places.thread &&
+	               (!current_thread || dwp_steps_may_follow_loop(&current_thread->steps));
+	bool transformed = follows && loop_is_transformed(), enters = false;
+	bool evaluates = rules.functional && !transformed && !(grad && training);
 	enum steps_phase phase;
 
 	dwp_step_on_look();
-	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS,
-		.grad = grad, .has_parameters = has_parameters, .training = training });
+	if (follows)
+		follows = loop_follow(evaluates ? LOOPS_EVALUATION : LOOPS_CALL, module, input, &enters);
+	phase = loop_report(&(struct steps_input){ .event = STEPS_FORWARD_BEGINS, .grad = grad, .loop = follows,
+		.has_parameters = has_parameters, .training = training, .transformed = transformed });
+	loop_entered(enters);
 	if (grad && training) {
 		*loop_trained(module) = module;
 		has_trained = true;
@@ -271,7 +382,10 @@ static void loop_before_backward(struct dwp_call *call)
 
 static void loop_before_grad(struct dwp_call *call)
 {
-	loop_report_event(STEPS_BACKWARD_BEGINS);
+	bool enters, loop = loop_follow(LOOPS_GRADIENT, NULL, NULL, &enters);
+
+	loop_report(&(struct steps_input){ .event = STEPS_BACKWARD_BEGINS, .loop = loop });
+	loop_entered(enters);
 	call->began = dwell_begin(&backward_site);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
@@ -451,7 +565,9 @@ static void loop_after_range(struct dwp_call *call, PyObject *result)
 
 static PyObject *loop_at_exit(PyObject *self, PyObject *arguments)
 {
-	loop_report_event(STEPS_EXIT);
+	if (current_thread)
+		loop_note_operator(current_thread);
+	loop_report(&(struct steps_input){ .event = STEPS_EXIT, .provisional = dwp_loops_may_widen() });
 	Py_RETURN_NONE;
 }
 
@@ -474,6 +590,18 @@ static const struct {
 	{ "cuda", "_lazy_init", { loop_no_range, loop_after_device } },
 };
 
+static PyObject *loop_find_transform_level(PyObject *torch)
+{
+	PyObject *c = PyObject_GetAttrString(torch, "_C");
+	PyObject *functorch = c ? PyObject_GetAttrString(c, "_functorch") : NULL;
+	PyObject *level = functorch ? PyObject_GetAttrString(functorch, "maybe_current_level") : NULL;
+
+	Py_XDECREF(functorch);
+	Py_XDECREF(c);
+	PyErr_Clear();
+	return level;
+}
+
 void dwp_loop_attach(PyObject *torch)
 {
 	grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
@@ -481,6 +609,7 @@ void dwp_loop_attach(PyObject *torch)
 		PyErr_Clear();
 		return;
 	}
+	transform_level = loop_find_transform_level(torch);
 	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");
 	dwell_meta(DW_KEY_TORCH_INFERENCE, "named");
 	rules.named = dwp_step_on_given();

@@ -326,6 +326,25 @@ static inline struct known_name *name_of(struct thread *thread, const char *func
 static void (*emit_push)(const char *name); /* atomic */
 static void (*emit_pop)(void);
 
+/* What is asked for before each operator, besides a record. Atomic: one test for all of it. */
+static uint32_t attention;
+#define ATTENTION_EMIT 1u
+#define ATTENTION_LOOP 2u /* the main thread's loop is followed */
+
+static void operator_set_attention(uint32_t bit, bool wanted)
+{
+	if (wanted)
+		__atomic_fetch_or(&attention, bit, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&attention, ~bit, __ATOMIC_RELAXED);
+}
+
+void dwp_operators_watch(bool watch)
+{
+	dwp_torch_places.watched = watch;
+	operator_set_attention(ATTENTION_LOOP, watch);
+}
+
 /* Needs the lock, because frames move. */
 static void operator_end_frame(struct thread *thread, uint32_t at)
 {
@@ -457,12 +476,14 @@ static inline unsigned operator_begin(struct thread *thread, const char *functio
 	return DWELL_BEGUN;
 }
 
-static __attribute__((noinline)) void operator_emit_begin(struct thread *thread,
-                                                          struct frame *frame, const char *function,
-                                                          uint32_t category)
+static __attribute__((noinline)) void operator_attend(struct thread *thread, struct frame *frame,
+                                                      const char *function, uint32_t category)
 {
 	void (*push)(const char *) = __atomic_load_n(&emit_push, __ATOMIC_ACQUIRE);
 
+	if (dwp_torch_places.watched && frame->scope != TORCH_USER &&
+	    (frame == thread->frames || frame[-1].scope == TORCH_USER))
+		dwp_loop_operator();
 	if (push) {
 		frame->emitted = true;
 		push(name_of(thread, function, category)->site->name);
@@ -491,8 +512,8 @@ operator_start(const char *function, enum torch_scope scope, uint32_t category)
 	frame->sequence = scope != TORCH_USER ? dwp_abi_sequence(function) : NO_SEQUENCE;
 	thread->depth++;
 	frame->emitted = false;
-	if (DWELL_UNLIKELY(emit_push != NULL))
-		operator_emit_begin(thread, frame, function, category);
+	if (DWELL_UNLIKELY(__atomic_load_n(&attention, __ATOMIC_RELAXED)))
+		operator_attend(thread, frame, function, category);
 	frame->began = operator_begin(thread, function, category);
 	frame->called = scope != TORCH_USER && frame->began &&
 	                (frame == thread->frames || frame[-1].scope == TORCH_USER);
@@ -656,5 +677,6 @@ void dwp_python_emit(void (*push)(const char *name), void (*pop)(void))
 	if (push)
 		emit_pop = pop;
 	__atomic_store_n(&emit_push, push, __ATOMIC_RELEASE);
+	operator_set_attention(ATTENTION_EMIT, push != NULL);
 	dwp_operators_follow_gate();
 }

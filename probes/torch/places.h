@@ -29,6 +29,7 @@ struct torch_places {
 	uint32_t generation;    /* of recording; see dwp_torch_places_restart() */
 	uint32_t loading;       /* open ranges of data loading; */
 	uint32_t hidden;        /* of others that explain their time, as checkpoints */
+	bool watched;           /* see dwp_operators_watch() */
 	/* Instructions after whose operators a time was stored before: there CPU time is read. */
 	uint64_t starter_bits; /* the bit of each, by dwp_torch_places_bit() */
 	const char *starters[TORCH_PLACES_STARTERS];

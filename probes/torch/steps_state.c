@@ -21,6 +21,13 @@ enum meaning {
 	CALL_INFER,      /* a model is called without gradients, and nothing has shown training */
 	CALL_EVALUATE,   /* a model is called for evaluation, without gradients */
 	CALL_EVALUATE_GRAD, /* with gradients: it may be training in evaluation mode */
+	CALL_LOOP,       /* a model is called in a loop whose iterations are steps; or gradients are computed */
+	LOOP_EVALUATE,   /* a model is called for evaluation after such a loop computed its gradients */
+	LOOP_ITERATES,
+	LOOP_ITERATES_EMPTY, /* the iteration before is no step */
+	LOOP_LEFT,
+	LOOP_LEFT_EMPTY,
+	LOOP_WIDENS,
 	CALL_ENDS,
 	CALL_FAILS,
 	BACKWARD,        /* an outermost backward begins, and there is no optimizer */
@@ -77,6 +84,10 @@ struct cell {
 static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	[STEPS_IN_IDLE] = {
 		NO_STEP_SAID,
+		[CALL_LOOP] = GO(CALLED, KEEP),
+		[LOOP_ITERATES] = GO(MARKED, KEEP),
+		[LOOP_ITERATES_EMPTY] = GO(MARKED, KEEP),
+		[LOOP_WIDENS] = GO(CALLED, KEEP),
 		[MARK] = GO(MARKED, KEEP),
 		[CLEAR] = GO(MARKED, KEEP),
 		[CALL_LEARN] = GO(OPEN, BEGIN),
@@ -89,6 +100,12 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	},
 	[STEPS_IN_MARKED] = {
 		NO_STEP_SAID,
+		[CALL_LOOP] = GO(CALLED, NOTHING),
+		[LOOP_ITERATES] = DO(KEEP),
+		[LOOP_ITERATES_EMPTY] = DO(KEEP),
+		[LOOP_LEFT] = GO(IDLE, FORGET),
+		[LOOP_LEFT_EMPTY] = GO(IDLE, FORGET),
+		[LOOP_WIDENS] = GO(CALLED, KEEP),
 		[CALL_LEARN] = GO(OPEN, BEGIN),
 		[CALL_UNKNOWN] = GO(CALLED, NOTHING),
 		[CALL_MANUAL] = GO(MANUAL, BEGIN),
@@ -103,6 +120,12 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	/* A second call shows that the first was inference: its step ended at the noted moment. */
 	[STEPS_IN_CALLED] = {
 		NO_STEP_SAID,
+		[LOOP_EVALUATE] = GO(IDLE, INFER, END),
+		[LOOP_ITERATES] = GO(MARKED, INFER, END, KEEP),
+		[LOOP_ITERATES_EMPTY] = GO(MARKED, KEEP),
+		[LOOP_LEFT] = GO(IDLE, INFER, END_NOTED),
+		[LOOP_LEFT_EMPTY] = GO(IDLE, FORGET),
+		[LOOP_WIDENS] = DO(KEEP),
 		[MARK] = GO(MARKED, INFER, END_NOTED, KEEP),
 		[CALL_LEARN] = GO(OPEN, FORGET, BEGIN),
 		[CALL_UNKNOWN] = DO(INFER, END_NOTED, KEEP),
@@ -110,6 +133,7 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 		[CALL_EVALUATE] = GO(IDLE, FORGET),
 		[CALL_EVALUATE_GRAD] = GO(IDLE, FORGET),
 		[CALL_ENDS] = DO(NOTE),
+		[BACKWARD_ENDS] = DO(NOTE),
 		[CALL_FAILS] = GO(MARKED, NOTHING),
 		[BACKWARD] = GO(UPDATED, BEGIN),
 		[BACKWARD_LEARN] = GO(OPEN, BEGIN),
@@ -121,6 +145,9 @@ static const struct cell table[STEPS_IN_COUNT][MEANINGS] = {
 	},
 	[STEPS_IN_EVALUATED] = {
 		NO_STEP_SAID,
+		[CALL_LOOP] = GO(CALLED, NOTHING),
+		[LOOP_ITERATES] = GO(MARKED, KEEP),
+		[LOOP_ITERATES_EMPTY] = GO(MARKED, KEEP),
 		[MARK] = GO(MARKED, KEEP),
 		[CLEAR] = GO(MARKED, KEEP),
 		[CALL_LEARN] = GO(OPEN, BEGIN),
@@ -290,11 +317,18 @@ static bool steps_is_inside(const struct steps_state *steps)
 	return steps->forwards || steps->backwards || steps->optimizers;
 }
 
+/* Whether the thread is in a loop whose iterations are steps: nothing else makes any. */
+static bool steps_follows_loop(const struct steps_state *steps, const struct steps_input *input)
+{
+	return input->loop && !steps->rules->optimizers && !steps->rules->trained && !steps->rules->shared;
+}
+
 static enum meaning steps_read_made(struct steps_state *steps, const struct steps_input *input)
 {
 	steps->rules->optimizers = true;
 	steps->rules->by_optimizer |= input->named;
 	steps->trainer = true;
+	steps->looped = false;
 	steps_choose_pace(&steps->pace, input->optimizer);
 	return OPTIMIZER_MADE;
 }
@@ -325,11 +359,15 @@ static enum meaning steps_read_backward_begins(struct steps_state *steps,
 	bool outermost = !steps_is_inside(steps);
 
 	steps->backwards++;
-	if (!outermost || !input->accumulates)
+	if (!outermost || (!input->accumulates && !steps_follows_loop(steps, input)))
 		return NO_MEANING;
 	if (steps->called_training || steps->called_evaluation)
 		steps->evaluation_trains = !steps->called_training;
 	steps->called_training = steps->called_evaluation = false;
+	if (!input->accumulates) {
+		steps->rules->functional = steps->gradients = steps->looped = true;
+		return CALL_LOOP;
+	}
 	if (steps->rules->optimizers)
 		return steps->trainer ? BACKWARD_LEARN : NO_MEANING;
 	steps->trains_without = steps->rules->trained = true;
@@ -352,6 +390,24 @@ static bool steps_trains(const struct steps_rules *rules)
 	return rules->optimizers || rules->shared || rules->trained;
 }
 
+/* A call of a model in such a loop. A call without gradients of a model in training mode is a part of
+ * the iteration: a target, a teacher. */
+static enum meaning steps_read_loop_call(struct steps_state *steps, const struct steps_input *input,
+                                         enum steps_phase *phase)
+{
+	bool training = input->training || steps->evaluation_trains;
+
+	*phase = input->transformed || (input->grad && training) ? STEPS_PHASE_FORWARD : STEPS_PHASE_TENTATIVE;
+	if (steps->rules->functional && *phase == STEPS_PHASE_TENTATIVE) {
+		*phase = STEPS_PHASE_EVALUATION;
+		return !training && steps->gradients ? LOOP_EVALUATE : NO_MEANING;
+	}
+	if (!input->has_parameters)
+		return NO_MEANING;
+	steps->looped = true;
+	return CALL_LOOP;
+}
+
 /* A call of a module that may train: gradients are enabled. A module without parameters, such as a
  * loss, means nothing. */
 static enum meaning steps_read_training_call(const struct steps_state *steps,
@@ -359,6 +415,8 @@ static enum meaning steps_read_training_call(const struct steps_state *steps,
 {
 	if (!input->has_parameters)
 		return NO_MEANING;
+	if (steps->rules->functional && !steps_trains(steps->rules))
+		return MARK; /* outside the loops that compute gradients: no step, unless a backward follows */
 	if (!steps->rules->optimizers)
 		return steps->trains_without ? CALL_MANUAL : CALL_UNKNOWN;
 	/* A thread that never steps an optimizer computes a part for one that does. */
@@ -368,7 +426,7 @@ static enum meaning steps_read_training_call(const struct steps_state *steps,
 static enum meaning steps_read_call(struct steps_state *steps, const struct steps_input *input,
                                     enum steps_phase *phase)
 {
-	bool known = steps_trains(steps->rules);
+	bool known = steps_trains(steps->rules) || steps->rules->functional;
 	bool training = input->training || steps->evaluation_trains || !known;
 
 	*phase = known || (input->grad && input->training) ? STEPS_PHASE_FORWARD : STEPS_PHASE_TENTATIVE;
@@ -376,6 +434,9 @@ static enum meaning steps_read_call(struct steps_state *steps, const struct step
 		steps->called_training |= input->training;
 		steps->called_evaluation |= !input->training;
 	}
+	if (steps_follows_loop(steps, input))
+		return steps_read_loop_call(steps, input, phase);
+	steps->looped = false;
 	if (training && input->grad)
 		return steps_read_training_call(steps, input);
 	if (!known)
@@ -415,11 +476,22 @@ static enum meaning steps_read_program(struct steps_state *steps, enum meaning m
 	return meaning;
 }
 
+/* In a program that trains, an iteration in which no gradients were computed is no step. */
+static enum meaning steps_read_loop(struct steps_state *steps, enum meaning meaning, enum meaning empty)
+{
+	bool is_step = steps->looped && (steps->gradients || !steps->rules->functional);
+
+	steps->looped = steps->gradients = false;
+	return is_step ? meaning : empty;
+}
+
 /* If the program calls dwell.step() at the end of each iteration, the last step is empty. */
-static enum meaning steps_read_exit(const struct steps_state *steps)
+static enum meaning steps_read_exit(struct steps_state *steps)
 {
 	bool empty = steps->program_trained && !steps->program_trains;
 
+	if (steps->looped && steps->state == STEPS_IN_CALLED)
+		return steps_read_loop(steps, LOOP_LEFT, LOOP_LEFT_EMPTY);
 	return steps->state == STEPS_IN_PROGRAM && empty ? PROGRAM_EMPTY : EXIT;
 }
 
@@ -430,14 +502,27 @@ static enum meaning steps_read_thread_ends(const struct steps_state *steps)
 	return steps->state == STEPS_IN_CALLED && !steps->called_training ? EXIT : THREAD_ENDS;
 }
 
+static enum meaning steps_read_widens(struct steps_state *steps)
+{
+	steps->looped = steps->widened = true;
+	steps->gradients = steps->rules->functional;
+	return LOOP_WIDENS;
+}
+
+/* A loader within an iteration of a known loop begins nothing. */
+static enum meaning steps_read_batch(const struct steps_state *steps, const struct steps_input *input)
+{
+	bool looped = steps->looped && steps->state == STEPS_IN_CALLED;
+
+	return input->grad && !steps_is_inside(steps) && !looped ? MARK : NO_MEANING;
+}
+
 static enum meaning steps_read_event(struct steps_state *steps, const struct steps_input *input,
                                      enum steps_phase *phase)
 {
 	switch (input->event) {
-	case STEPS_LOADER: return input->grad && !steps_is_inside(steps) ? MARK : NO_MEANING;
-	case STEPS_BATCH:
-		steps->pace.fetched |= input->grad;
-		return input->grad && !steps_is_inside(steps) ? MARK : NO_MEANING;
+	case STEPS_LOADER: return steps_read_batch(steps, input);
+	case STEPS_BATCH: steps->pace.fetched |= input->grad; return steps_read_batch(steps, input);
 	case STEPS_ZERO_GRAD: return steps_is_inside(steps) ? NO_MEANING : CLEAR;
 	case STEPS_FORWARD_BEGINS: return steps_read_forward_begins(steps, input, phase);
 	case STEPS_FORWARD_ENDS: return steps_read_forward_ends(steps, CALL_ENDS);
@@ -466,6 +551,9 @@ static enum meaning steps_read_event(struct steps_state *steps, const struct ste
 	case STEPS_MODULE_ENDS: return steps->rules->optimizers ? NO_MEANING : MODULE_ENDS;
 	case STEPS_PROGRAM_BEGINS: return steps_read_program(steps, PROGRAM_BEGINS);
 	case STEPS_PROGRAM_ENDS: return steps_read_program(steps, PROGRAM_ENDS);
+	case STEPS_LOOP_ITERATES: return steps_read_loop(steps, LOOP_ITERATES, LOOP_ITERATES_EMPTY);
+	case STEPS_LOOP_LEFT: return steps_read_loop(steps, LOOP_LEFT, LOOP_LEFT_EMPTY);
+	case STEPS_LOOP_WIDENS: return steps_read_widens(steps);
 	case STEPS_THREAD_ENDS: return steps_read_thread_ends(steps);
 	case STEPS_EXIT: return steps_read_exit(steps);
 	case STEPS_EVENTS: break;
@@ -483,6 +571,7 @@ static bool steps_is_allowed(const struct steps_state *steps, enum meaning meani
 	case CALL_UNKNOWN:
 	case CALL_MANUAL:
 	case CALL_INFER:
+	case CALL_LOOP:
 	case BACKWARD:
 	case BACKWARD_LEARN: return false;
 	case LAST_STEP:
@@ -503,6 +592,13 @@ bool dwp_steps_is_open(const struct steps_state *steps)
 	return steps->state >= STEPS_IN_OPEN && steps->state != STEPS_IN_SILENT;
 }
 
+bool dwp_steps_may_follow_loop(const struct steps_state *steps)
+{
+	const struct steps_rules *rules = steps->rules;
+
+	return !steps_trains(rules) && !rules->named && !rules->by_program && !steps_is_inside(steps);
+}
+
 void dwp_steps_leave(struct steps_state *steps)
 {
 	bool silent = steps->state == STEPS_IN_PROGRAM || steps->state == STEPS_IN_SILENT;
@@ -512,12 +608,33 @@ void dwp_steps_leave(struct steps_state *steps)
 
 /* What to withdraw if the process has just shown that it trains. If it trains a model in evaluation
  * mode, a tentative phase may have been the first forward and stays. */
-static enum steps_withdrawal steps_read_withdrawal(struct steps_state *steps)
+static enum steps_withdrawal steps_read_withdrawal(struct steps_state *steps, enum meaning meaning)
 {
-	if (steps->rules->withdrawn || !steps_trains(steps->rules))
+	struct steps_rules *rules = steps->rules;
+
+	if (meaning == LOOP_WIDENS)
+		return STEPS_WITHDRAW_STEPS;
+	if (rules->withdrawn || !(steps_trains(rules) || (rules->functional && !rules->loop_withdrawn)))
 		return STEPS_WITHDRAW_NONE;
-	steps->rules->withdrawn = true;
+	rules->withdrawn = steps_trains(rules);
+	rules->loop_withdrawn = true;
 	return steps->evaluation_trains ? STEPS_WITHDRAW_STEPS : STEPS_WITHDRAW_PHASES;
+}
+
+/* A process that computes gradients in a loop does not infer: its steps are certain, or wait for the loop
+ * around theirs. The first step of a loop that widened is certain, because it began before the steps that
+ * were withdrawn. */
+static void steps_replace_inference(struct steps_state *steps, struct steps_answer *answer, bool provisional)
+{
+	for (unsigned i = 0; i < STEPS_ACTIONS; i++) {
+		if (answer->actions[i] != STEPS_DO_INFER)
+			continue;
+		if (steps->widened || (steps->rules->functional && !provisional))
+			answer->actions[i] = STEPS_DO_BEGIN;
+		else if (steps->rules->functional)
+			answer->actions[i] = STEPS_DO_TRY;
+		steps->widened = false;
+	}
 }
 
 /* Removes steps of inference from the answer: the process trains, so that a call without a backward
@@ -527,7 +644,8 @@ static void steps_leave_out_inference(struct steps_answer *answer)
 	for (unsigned i = 0; i < STEPS_ACTIONS; i++)
 		if (answer->actions[i] == STEPS_DO_INFER)
 			answer->actions[i] = STEPS_DO_FORGET;
-		else if (answer->actions[i] == STEPS_DO_END_NOTED && i && answer->actions[i - 1] == STEPS_DO_FORGET)
+		else if ((answer->actions[i] == STEPS_DO_END_NOTED || answer->actions[i] == STEPS_DO_END) && i &&
+		         answer->actions[i - 1] == STEPS_DO_FORGET)
 			answer->actions[i] = STEPS_DO_NOTHING;
 }
 
@@ -551,8 +669,10 @@ struct steps_answer dwp_steps_event(struct steps_state *steps, const struct step
 		steps_follow(steps, PROGRAM_ELSEWHERE, &answer);
 	else if (meaning != NO_MEANING && steps_is_allowed(steps, meaning))
 		steps_follow(steps, meaning, &answer);
-	answer.withdrawal = steps_read_withdrawal(steps);
+	answer.withdrawal = steps_read_withdrawal(steps, meaning);
 	if (steps->rules->withdrawn)
 		steps_leave_out_inference(&answer);
+	else
+		steps_replace_inference(steps, &answer, input->provisional);
 	return answer;
 }

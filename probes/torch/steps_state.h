@@ -12,7 +12,9 @@
  *     the last one ends the step (`steps_pace`).
  *   - With gradients but no optimizer: from the call of a model that has a backward to the next
  *     sign after that backward.
- *   - With neither: each call of a model. The machine assumes inference. If the process trains
+ *   - With neither, in a loop that loops.h follows: an iteration of the loop. If gradients are
+ *     computed in it, the process trains.
+ *   - With neither, elsewhere: each call of a model. The machine assumes inference. If the process trains
  *     later, these calls were evaluation, and the machine withdraws their steps.
  *   - Evaluation is no step. In a program that trains, a call is evaluation if gradients are off or
  *     the model is in evaluation mode.
@@ -56,6 +58,9 @@ enum steps_event {
 	STEPS_MODULE_ENDS,
 	STEPS_PROGRAM_BEGINS,    /* the program marks the begin of a step; the step before ends */
 	STEPS_PROGRAM_ENDS,      /* the program marks the end of its step */
+	STEPS_LOOP_ITERATES,     /* an iteration begins of the loop whose iterations are steps (loops.h) */
+	STEPS_LOOP_LEFT,         /* that loop has ended */
+	STEPS_LOOP_WIDENS,       /* its iterations were parts of a step, which is one of a loop around it */
 	STEPS_THREAD_ENDS,
 	STEPS_EXIT,              /* the program ends, in this thread */
 	STEPS_EVENTS
@@ -71,6 +76,9 @@ struct steps_input {
 	bool training;         /* FORWARD_BEGINS: the module is in training mode */
 	bool has_parameters;   /* FORWARD_BEGINS: false for a loss or an activation alone */
 	bool accumulates;      /* BACKWARD_BEGINS: it adds to .grad, which autograd.grad() does not */
+	bool loop;             /* FORWARD_BEGINS, BACKWARD_BEGINS: within a loop that loops.h follows */
+	bool transformed;      /* FORWARD_BEGINS: within a function transform, as torch.func.grad */
+	bool provisional;      /* LOOP_ITERATES, LOOP_LEFT, EXIT: the loop may still widen */
 };
 
 /* What to do with the thread's step. */
@@ -80,6 +88,7 @@ enum steps_action {
 	STEPS_DO_FORGET,    /* forget the kept moment */
 	STEPS_DO_BEGIN,     /* begin a step at the kept moment, or now if there is none; forget it */
 	STEPS_DO_INFER,     /* the same, but the step may be withdrawn */
+	STEPS_DO_TRY,       /* the same; it is a step of a process that trains */
 	STEPS_DO_END,       /* end the step now */
 	STEPS_DO_NOTE,      /* note this moment: the step may end at it */
 	STEPS_DO_END_NOTED, /* end the step at the noted moment */
@@ -115,7 +124,9 @@ struct steps_rules {
 	bool optimizers;     /* one has been made; set by the machine */
 	bool shared;         /* other processes train a model of this one; set by the machine */
 	bool trained;        /* a thread had a backward without an optimizer; set by the machine */
-	bool withdrawn;      /* steps of inference have been withdrawn; set by the machine */
+	bool functional;     /* gradients are computed in a loop without backward(); set by the machine */
+	bool loop_withdrawn; /* steps of inference before that have been withdrawn; set by the machine */
+	bool withdrawn;      /* all steps of inference have been withdrawn; set by the machine */
 	bool named;          /* the user named what makes a step */
 	bool by_optimizer;   /* the user named an optimizer: only that one ends steps */
 	bool by_program;     /* the program marks its steps; set by the machine */
@@ -141,7 +152,7 @@ enum steps_name {
 	STEPS_IN_NONE,      /* in the table only: the state does not change */
 	STEPS_IN_IDLE,      /* no step is open and none may have begun */
 	STEPS_IN_MARKED,    /* a batch, zero_grad or the like: a step may have begun */
-	STEPS_IN_CALLED,    /* a model was called with gradients: no step yet, or inference */
+	STEPS_IN_CALLED,    /* a model was called with gradients, or in a loop: no step yet, or inference */
 	STEPS_IN_EVALUATED, /* a model was evaluated since the kept moment */
 	STEPS_IN_OPEN,      /* a step is open; an optimizer ends it */
 	STEPS_IN_MANUAL,    /* a step is open; there is no optimizer, and no backward in it yet */
@@ -168,6 +179,9 @@ struct steps_state {
 	bool called_evaluation;  /* since then, one was called in evaluation mode with gradients */
 	bool stepped_inside;     /* an optimizer stepped within the current backward */
 	bool scaler_stepped;     /* an optimizer stepped within the scaler's call */
+	bool looped;             /* the calls since the kept moment are in an iteration of a known loop */
+	bool widened;            /* the loop widened in this iteration */
+	bool gradients;          /* gradients were computed in this iteration */
 	bool program_trains;     /* an optimizer stepped in the program's current step */
 	bool program_trained;    /* an optimizer stepped in an earlier step of the program */
 };
@@ -176,6 +190,8 @@ void dwp_steps_init(struct steps_state *steps, struct steps_rules *rules);
 struct steps_answer dwp_steps_event(struct steps_state *steps, const struct steps_input *input);
 /* Call it in the child process after fork: an open step belongs to the parent process. */
 void dwp_steps_leave(struct steps_state *steps);
+/* Whether iterations of a loop may be steps here: nothing else makes any, and no call is open. */
+bool dwp_steps_may_follow_loop(const struct steps_state *steps);
 /* Whether the thread has a step open. */
 bool dwp_steps_is_open(const struct steps_state *steps);
 

@@ -13,6 +13,7 @@
  *   blocks      which allocations are parameters, which an optimizer's state
  *   loop        steps and phases, from what a training loop calls
  *   steps_state where steps begin and end, a state machine without Python
+ *   loops       the loop of the program whose iterations are steps
  *   collectives collectives of ranks, and waits for other ranks
  *   data        batches and samples, checkpoints
  *   step_on     what makes a step if the user names it
@@ -34,6 +35,9 @@ void dwp_torch_attach(PyObject *torch);
 /* Registers or removes the callbacks in PyTorch, which are registered exactly while operators are
  * recorded. Called whenever the gate may have changed. */
 void dwp_operators_follow_gate(void);
+
+/* Whether dwp_loop_operator() is called before each operator that the program calls in this thread. */
+void dwp_operators_watch(bool watch);
 
 /* shapes.c: the ids that a thread has seen, zeroed at first. Returns the id of an operator with its
  * inputs' shapes; 0: nothing is being recorded. */
@@ -68,8 +72,12 @@ void dwp_collectives_attach(PyObject *torch);
 /* Called by layers.c when a module is called that is not within another module, and when the call
  * ends. The first returns the phase's range, an argument of the second. `failed`: the call ended
  * with an exception. */
-unsigned dwp_loop_forward(PyObject *module, bool has_parameters);
+unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters);
 void dwp_loop_forward_end(unsigned began, bool failed);
+
+/* Called by operators.c before an operator that the program calls, if dwp_operators_watch(true). Needs no
+ * lock. */
+void dwp_loop_operator(void);
 
 /* Called by data.c when the program requests a batch, requests a loader's iterator, saves or loads a
  * file. */

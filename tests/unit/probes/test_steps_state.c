@@ -49,12 +49,13 @@ static void replay_act(struct replay *replay, enum steps_action action)
 	case STEPS_DO_FORGET: thread->kept = 0; break;
 	case STEPS_DO_NOTE: thread->noted = at; break;
 	case STEPS_DO_BEGIN:
+	case STEPS_DO_TRY:
 	case STEPS_DO_INFER:
 		if (thread->began)
 			CHECK_FAIL("%s: a step begins at %d while one is open", replay->file, at);
 		thread->began = thread->kept ? thread->kept : at;
 		thread->kept = 0;
-		thread->tentative_now = action == STEPS_DO_INFER;
+		thread->tentative_now = action != STEPS_DO_BEGIN;
 		break;
 	case STEPS_DO_END:
 	case STEPS_DO_END_NOTED:
@@ -169,6 +170,9 @@ static const struct {
 	{ "module-ends", STEPS_MODULE_ENDS, STEPS_MODULE_ENDS },
 	{ "program-step", STEPS_PROGRAM_BEGINS, STEPS_PROGRAM_BEGINS },
 	{ "program-step-ends", STEPS_PROGRAM_ENDS, STEPS_PROGRAM_ENDS },
+	{ "iterates", STEPS_LOOP_ITERATES, STEPS_LOOP_ITERATES },
+	{ "left", STEPS_LOOP_LEFT, STEPS_LOOP_LEFT },
+	{ "widens", STEPS_LOOP_WIDENS, STEPS_LOOP_WIDENS },
 	{ "thread-ends", STEPS_THREAD_ENDS, STEPS_THREAD_ENDS },
 	{ "exit", STEPS_EXIT, STEPS_EXIT },
 };
@@ -188,6 +192,9 @@ static void replay_line(struct replay *replay, const char *line)
 		input.training &= strcmp(quality, "eval") != 0;
 		input.has_parameters &= strcmp(quality, "bare") != 0;
 		input.named |= strcmp(quality, "named") == 0;
+		input.loop |= strcmp(quality, "loop") == 0;
+		input.transformed |= strcmp(quality, "transformed") == 0;
+		input.provisional |= strcmp(quality, "provisional") == 0;
 		if (strcmp(word, "thread") == 0) {
 			choose_thread(replay, quality);
 			return;
@@ -340,7 +347,8 @@ TEST(any_order_of_events_keeps_begins_and_ends_in_pairs)
 				continue;
 			input = (struct steps_input){ .event = event, .optimizer = &optimizers[random >> 20 & 1],
 				.named = run % 10 == 0 && random >> 21 & 1, .grad = random >> 22 & 1, .training = random >> 23 & 1,
-				.has_parameters = random >> 24 & 3, .accumulates = random >> 26 & 1 };
+				.has_parameters = random >> 24 & 3, .accumulates = random >> 26 & 1,
+				.loop = random >> 27 & 1, .transformed = random >> 28 & 1, .provisional = random >> 29 & 1 };
 			switch (event) { /* what ends must have begun */
 			case STEPS_FORWARD_ENDS:
 			case STEPS_FORWARD_FAILS:

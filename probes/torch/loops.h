@@ -1,0 +1,51 @@
+/*
+ * The loop of the program whose iterations are steps, in programs that have no optimizer and call no
+ * backward(): inference, torch.func, torch.autograd.grad, searches without gradients.
+ *
+ * The hooks report where the main thread is: which instruction of which function, in which call of
+ * which function, up to the script. An instruction that comes again, or an earlier one, begins a new
+ * iteration of the loop around it. The operators that the program calls between the hooks are
+ * reported too, so an iteration begins with its first operator, not with its forward.
+ *
+ * Which of several nested loops is the step's:
+ *   - the innermost one that calls models or computes gradients;
+ *   - a loop around it that does the same itself, outside the inner loop (an encoder before a
+ *     decoder's loop; meta-learning, whose inner loop adapts a copy);
+ *   - a loop around it, if the inner loop calls models with other weights on the same input
+ *     (candidates of a population, members of an ensemble).
+ * A comprehension that computes gradients is a part of the statement it is in. Loops within a
+ * function transform (grad, vmap) are parts of its call.
+ *
+ * All of this is decided in the first iteration of the outer loop, and stays.
+ */
+#ifndef DWP_TORCH_LOOPS_H
+#define DWP_TORCH_LOOPS_H
+
+#include "torch.h"
+
+enum loops_kind {
+	LOOPS_OPERATOR,   /* no lock is held */
+	LOOPS_CALL,       /* a call of a model */
+	LOOPS_GRADIENT,   /* gradients are computed */
+	LOOPS_EVALUATION, /* a call of a model that is no part of training */
+	LOOPS_BATCH,      /* a batch is asked for */
+};
+
+/* What happened since the last report, in this order. */
+struct loops_seen {
+	bool widens;   /* the steps so far were parts of a step, which is an iteration of a loop around theirs */
+	bool left;     /* the loop has ended */
+	bool iterates; /* an iteration begins */
+	bool enters;   /* this call begins the first iteration of a loop */
+	bool in;       /* the thread is in a loop whose iterations are steps */
+};
+
+/* `module` and `input` are of LOOPS_CALL; `input` may be NULL. */
+struct loops_seen dwp_loops_see(enum loops_kind kind, PyObject *module, PyObject *input);
+/* Whether the loop may still turn out to be a part of a step. */
+bool dwp_loops_may_widen(void);
+/* Whether there is a loop to follow from operator to operator. */
+bool dwp_loops_has_any(void);
+void dwp_loops_forget(void);
+
+#endif
