@@ -64,13 +64,15 @@ static void outside_put_names(struct dw_facts_work *work, double named_ns)
 	dw_fact_name(work, fact, largest_log);
 }
 
-/* Sets a fact for a share's time both in and outside the steps. */
+/* Sets a fact for a share's time both in and outside the steps. Collections of the warm-up do not count: imports
+ * and compilation make them, and they do not come again. */
 static void outside_put_all(struct dw_facts_work *work, enum dw_fact_id id, enum dw_share share)
 {
 	double ns = (double)work->loop->outside_ns[share];
 
 	for (size_t i = 0; i < work->loop->count; i++)
-		ns += (double)work->all[i].share_ns[share];
+		if (share != DW_SHARE_COLLECTOR || work->roles[i] != DW_ROLE_WARM_UP)
+			ns += (double)work->all[i].share_ns[share];
 	dw_fact_set_share(work, id, ns, work->loop_ns, work->loop->count);
 }
 

@@ -41,4 +41,31 @@ TEST(collections_within_requests)
 	made_close(&made);
 }
 
+/* 40 steps of 10 ms after one of 200 ms, 150 of them in the collector. */
+TEST(collections_of_the_warm_up_do_not_count)
+{
+	made_init(&made);
+	dw_encode_process_entry(&made.process)->flags = DW_PROCESS_PYTHON;
+	uint32_t collector = made_op(&made, DWELL_CATEGORY_COLLECTOR, "gc generation 2");
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+	const struct dw_facts *facts;
+
+	range(100, 250, collector);
+	range(250, 299, op);
+	dw_encode_step(&made.process, made.thread, 0, 100 * ms, 300 * ms, 200 * ms, DW_STEP_RECORDED);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 300 + i * 10;
+
+		range(at, at + 8, op);
+		range(at + 8, at + 9, collector);
+		dw_encode_step(&made.process, made.thread, i + 1, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	facts = dw_facts(made.model, &made.error);
+	REQUIRE(facts != NULL);
+	CHECK_NEAR(facts->at[DW_FACT_STEP_WARM_UP].value, 1, 1e-6);
+	CHECK_NEAR(facts->at[DW_FACT_LOOP_COLLECTOR_ALL].value, 40 / 600.0, 1e-6);
+	made_close(&made);
+}
+
 CHECK_MAIN
