@@ -29,7 +29,7 @@ static uint8_t *buffer_map(unsigned index)
 	return memory;
 }
 
-void dwc_buffer_request(uint8_t **buffer, size_t *size, size_t *most_records)
+static void buffer_request(uint8_t **buffer, size_t *size, size_t *most_records)
 {
 	uint64_t used = __atomic_load_n(&buffer_used, __ATOMIC_RELAXED);
 	int saved = errno;
@@ -56,7 +56,7 @@ void dwc_buffer_request(uint8_t **buffer, size_t *size, size_t *most_records)
 	errno = saved;
 }
 
-void dwc_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+static void buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	int saved = errno;
 
@@ -73,17 +73,20 @@ void dwc_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 	errno = saved;
 }
 
-void dwc_buffer_request_v2(uint8_t **buffer, size_t *size, size_t *most_records, void *info)
+static void buffer_request_v2(uint8_t **buffer, size_t *size, size_t *most_records, void *info)
 {
 	(void)info;
-	dwc_buffer_request(buffer, size, most_records);
+	buffer_request(buffer, size, most_records);
 }
 
-void dwc_buffer_complete_v2(uint8_t *buffer, size_t size, size_t valid, void *info)
+static void buffer_complete_v2(uint8_t *buffer, size_t size, size_t valid, void *info)
 {
 	(void)info;
-	dwc_buffer_complete(NULL, 0, buffer, size, valid);
+	buffer_complete(NULL, 0, buffer, size, valid);
 }
+
+const struct dwc_buffer_functions dwc_buffer_functions = { buffer_request, buffer_complete, buffer_request_v2,
+	                                                       buffer_complete_v2 };
 
 uint64_t dwc_buffers_returned(void)
 {

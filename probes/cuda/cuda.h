@@ -70,8 +70,15 @@ struct dwc_cupti {
 };
 extern struct dwc_cupti dwc_cupti;
 
-/* Loads CUPTI and registers for its buffers. False: `lacks` says why. */
-bool dwc_cupti_open(void);
+/* What CUPTI calls for a buffer, and with a full one. */
+struct dwc_buffer_functions {
+	cupti_request_function request;
+	cupti_complete_function complete;
+	cupti_request_v2_function request_v2;
+	cupti_complete_v2_function complete_v2;
+};
+/* Loads CUPTI and registers these functions. False: `lacks` says why. */
+bool dwc_cupti_open(const struct dwc_buffer_functions *buffers);
 /* Enables or disables all kinds of records. False if another tool has CUPTI meanwhile; nothing was done then. */
 bool dwc_cupti_switch(bool on);
 /* Asks CUPTI for its buffers; `all`: also for those whose work has not ended. */
@@ -89,10 +96,7 @@ bool dwc_cupti_time(uint64_t *ns);
 #define DWC_BUFFER_BYTES ((size_t)1 << 20)
 #define DWC_MOST_BUFFERS 64u /* at once: 64 MiB */
 
-void dwc_buffer_request(uint8_t **buffer, size_t *size, size_t *most_records);
-void dwc_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
-void dwc_buffer_request_v2(uint8_t **buffer, size_t *size, size_t *most_records, void *info);
-void dwc_buffer_complete_v2(uint8_t *buffer, size_t size, size_t valid, void *info);
+extern const struct dwc_buffer_functions dwc_buffer_functions;
 /* How many buffers CUPTI returned so far, and how often it asked for one when all were in use. */
 uint64_t dwc_buffers_returned(void), dwc_buffers_refused(void);
 

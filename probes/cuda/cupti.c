@@ -201,7 +201,7 @@ static void cupti_ask_for_holder(char *other, size_t size)
 		dwc_cupti.call.cuptiUnsubscribe(subscriber);
 }
 
-bool dwc_cupti_open(void)
+bool dwc_cupti_open(const struct dwc_buffer_functions *buffers)
 {
 	const struct dwc_functions *call = &dwc_cupti.call;
 	char other[128];
@@ -210,14 +210,14 @@ bool dwc_cupti_open(void)
 	if (!cupti_load())
 		return false;
 	if (cupti_subscribe_with_others(other, sizeof other)) {
-		result = call->cuptiActivityRegisterCallbacks_v2(dwc_cupti.subscriber, dwc_buffer_request_v2,
-		                                                 dwc_buffer_complete_v2);
+		result = call->cuptiActivityRegisterCallbacks_v2(dwc_cupti.subscriber, buffers->request_v2,
+		                                                 buffers->complete_v2);
 	} else if (cupti_is_held(result = cupti_try_subscription())) {
 		cupti_ask_for_holder(other, sizeof other);
 		cupti_note_holder(other);
 		return false;
 	} else if (result == CUPTI_OK) {
-		result = call->cuptiActivityRegisterCallbacks(dwc_buffer_request, dwc_buffer_complete);
+		result = call->cuptiActivityRegisterCallbacks(buffers->request, buffers->complete);
 	}
 	if (result != CUPTI_OK) {
 		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u does not work here (error %d): the driver may "

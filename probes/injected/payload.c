@@ -5,10 +5,7 @@
 #include "payload.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-DWI_API int InitializeInjectionNvtxExtension(struct nvtx_module_of_extension *module);
 
 #define SCHEMAS 1024u /* of a process; a power of two */
 #define MOST_ENTRIES 64u
@@ -86,10 +83,8 @@ static uint32_t payload_type_bytes(uint64_t type)
 	return type < NVTX_TYPES ? bytes[type] : 0;
 }
 
-/* Returns the number of the copy; 0: it cannot be kept. */
-static uint64_t payload_on_schema(const void *handle, const struct nvtx_schema *from)
+uint64_t dwi_payload_keep_schema(const struct dwi_domain *domain, const struct nvtx_schema *from)
 {
-	const struct dwi_domain *domain = dwi_nvtx_domain(handle);
 	size_t count = from && from->entries ? from->entry_count : 0, at = 0;
 	struct payload_schema *to;
 
@@ -117,7 +112,7 @@ static uint64_t payload_on_schema(const void *handle, const struct nvtx_schema *
 	return payload_keep(domain, to, from->fields & NVTX_SCHEMA_HAS_NUMBER ? from->number : 0);
 }
 
-static uint64_t payload_on_values(const void *handle, const struct nvtx_value_names *from)
+uint64_t dwi_payload_keep_values(const struct dwi_domain *domain, const struct nvtx_value_names *from)
 {
 	size_t count = from && from->values ? from->value_count : 0;
 	struct payload_schema *to;
@@ -133,7 +128,14 @@ static uint64_t payload_on_values(const void *handle, const struct nvtx_value_na
 	for (; to->count < count; to->count++)
 		to->entries[to->count] = (struct payload_entry){ .name = payload_copy(from->values[to->count].name),
 			                                             .type = from->values[to->count].value };
-	return payload_keep(dwi_nvtx_domain(handle), to, from->fields & NVTX_VALUES_HAVE_NUMBER ? from->number : 0);
+	return payload_keep(domain, to, from->fields & NVTX_VALUES_HAVE_NUMBER ? from->number : 0);
+}
+
+const char *dwi_payload_name(const struct dwi_domain *domain, const struct nvtx_payload_data *data, size_t count)
+{
+	const struct payload_schema *schema = data && count ? payload_find(domain, data->schema) : NULL;
+
+	return schema && *schema->name ? schema->name : NULL;
 }
 
 uint64_t dwi_payload_key(const struct nvtx_payload_data *data, size_t count)
@@ -209,74 +211,4 @@ size_t dwi_payload_json(const struct dwi_domain *domain, const struct nvtx_paylo
 		}
 	}
 	return at;
-}
-
-/* ---- the extension ------------------------------------------------------------------------------------ */
-
-/* Events with nothing but payloads have the name of the first one's schema. */
-static struct dwi_name *payload_name(struct dwi_domain *domain, enum dwi_use use,
-                                     const struct nvtx_payload_data *data, size_t count)
-{
-	const struct payload_schema *schema = data && count ? payload_find(domain, data->schema) : NULL;
-
-	return dwi_name(domain, use, schema && *schema->name ? schema->name : NULL);
-}
-
-static void payload_on_mark(const void *handle, const struct nvtx_payload_data *data, size_t count)
-{
-	struct nvtx_attributes attributes = dwi_nvtx_of_blocks(data, count);
-	struct dwi_name *name = payload_name(dwi_nvtx_domain(handle), DWI_MARK, data, count);
-
-	dwi_nvtx_next_arguments(name, dwi_nvtx_domain(handle), &attributes);
-	dwi_mark(name);
-}
-
-static int payload_on_push(const void *handle, const struct nvtx_payload_data *data, size_t count)
-{
-	struct nvtx_attributes attributes = dwi_nvtx_of_blocks(data, count);
-	struct dwi_domain *domain = dwi_nvtx_domain(handle);
-	int depth = dwi_begin(payload_name(domain, DWI_RANGE, data, count), 0);
-
-	dwi_nvtx_arguments(domain, &attributes);
-	return depth;
-}
-
-static int payload_on_pop(const void *handle, const struct nvtx_payload_data *data, size_t count)
-{
-	(void)data, (void)count;
-	return dwi_end(dwi_nvtx_domain(handle));
-}
-
-static uint64_t payload_on_start(const void *handle, const struct nvtx_payload_data *data, size_t count)
-{
-	struct nvtx_attributes attributes = dwi_nvtx_of_blocks(data, count);
-	struct dwi_name *name = payload_name(dwi_nvtx_domain(handle), DWI_RANGE, data, count);
-
-	dwi_nvtx_next_arguments(name, dwi_nvtx_domain(handle), &attributes);
-	return dwi_nvtx_start(name);
-}
-
-static void payload_on_end(const void *handle, uint64_t number, const struct nvtx_payload_data *data, size_t count)
-{
-	(void)handle, (void)data, (void)count;
-	dwi_async_end(dwi_key(NULL, number, 1, 0));
-}
-
-/* Another library (DWELL_NVTX_NEXT) would get handles that are not its own: nothing is offered then. */
-int InitializeInjectionNvtxExtension(struct nvtx_module_of_extension *module)
-{
-	static const nvtx_function functions[PAYLOAD_FUNCTIONS] = {
-		[PAYLOAD_SCHEMA] = (nvtx_function)payload_on_schema, [PAYLOAD_VALUES] = (nvtx_function)payload_on_values,
-		[PAYLOAD_MARK] = (nvtx_function)payload_on_mark, [PAYLOAD_PUSH] = (nvtx_function)payload_on_push,
-		[PAYLOAD_POP] = (nvtx_function)payload_on_pop, [PAYLOAD_START] = (nvtx_function)payload_on_start,
-		[PAYLOAD_END] = (nvtx_function)payload_on_end,
-	};
-	const char *next = getenv("DWELL_NVTX_NEXT");
-
-	if (!module || module->size < sizeof *module || module->module != NVTX_MODULE_PAYLOAD ||
-	    !module->segment_count || !module->segments)
-		return 0;
-	for (size_t i = 0; !(next && *next) && i < PAYLOAD_FUNCTIONS && i < module->segments->count; i++)
-		module->segments->functions[i] = (intptr_t)functions[i];
-	return 1;
 }

@@ -3,7 +3,8 @@
  * message size, root and reduction.
  *
  *     schema, names of values  -> payload.c keeps a copy of each by domain and number
- *     event with a payload     -> nvtx.c, payload.c: members of the range's arguments, as JSON
+ *     event with a payload     -> nvtx_args.c, payload.c: members of the range's arguments, as JSON
+ *     calls of the extension   -> payload_calls.c, which uses all of them
  *
  * Numbers and names of values are recorded. Texts, arrays, unions and nested schemas in a payload are left out.
  */
@@ -15,6 +16,11 @@
 
 #define DWI_MOST_PAYLOADS 8u /* of one event */
 
+/* Keep a copy of a schema, or of values and their names. Return its number; 0: it cannot be kept. */
+uint64_t dwi_payload_keep_schema(const struct dwi_domain *domain, const struct nvtx_schema *from);
+uint64_t dwi_payload_keep_values(const struct dwi_domain *domain, const struct nvtx_value_names *from);
+/* The name of the first payload's schema, or NULL. */
+const char *dwi_payload_name(const struct dwi_domain *domain, const struct nvtx_payload_data *data, size_t count);
 /* A number for the content of payloads. */
 uint64_t dwi_payload_key(const struct nvtx_payload_data *data, size_t count);
 /* Writes "name":value,... with no comma after the last one. Returns the length, less than `size`. */

@@ -106,18 +106,24 @@ static inline void dwp_calls_leave(struct dwp_calls *calls)
 	calls->cursor = dwell_this_stream->cursor;
 }
 
-/* ---- frames, and the change from them to the profile function ------------------------------- */
+/* ---- in calls.c ------------------------------------------------------------------------------ */
+
+/* The id of functions that are not recorded. */
+#define DWP_UNSEEN UINT32_MAX
+
+/* Called once, before calls are recorded. False: code objects of this Python have no fields. */
+bool dwp_calls_prepare(void);
+/* Whether the calling thread has a profile function, ours or another's. */
+bool dwp_calls_profiled(void);
+
+/* ---- in frames.c ----------------------------------------------------------------------------- */
 
 /* Starts to record Python functions by the interpreter's frame evaluation function. Returns NULL,
- * or a text for the trace: why this is not possible here. */
-const char *dwp_frames_begin(void);
+ * or a text for the trace: why this is not possible here. If it becomes impossible later,
+ * `give_up` is called with such a text: it must record with the profile function from then on, in
+ * all threads and until the end of the run, and keep an exception that is set. */
+const char *dwp_frames_begin(void (*give_up)(const char *why));
 /* Stops that. Open calls are still left; no further calls are entered. */
 void dwp_frames_end(void);
-
-/* Records with the profile function from now on, in all threads and until the end of the run. An
- * exception that is set remains set. `why` is for the trace. */
-void dwp_functions_by_profile(const char *why);
-/* Whether the calling thread has a profile function, ours or another's. */
-bool dwp_functions_profiled(void);
 
 #endif

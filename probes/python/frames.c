@@ -39,6 +39,7 @@ static evaluator *run_frame; /* the interpreter's own */
 static evaluator *(*get_slot)(PyInterpreterState *interpreter);
 static void (*set_slot)(PyInterpreterState *interpreter, evaluator *function);
 static PyInterpreterState *interpreter;
+static void (*give_up)(const char *why); /* of dwp_frames_begin() */
 static bool recording;
 static evaluator *chained;     /* another owner of the slot, which calls eval_frame() */
 static uint32_t most_nested;   /* largest depth of calls that this file records */
@@ -230,7 +231,7 @@ static int frames_on_trial(PyObject *self, PyFrameObject *frame, int what, PyObj
 	if (dwp_calls && dwp_calls->entered == code)
 		chained = get_slot(interpreter);
 	else
-		dwp_functions_by_profile("by the profile function: another has the frame evaluation function");
+		give_up("by the profile function: another has the frame evaluation function");
 	Py_DECREF(code);
 	return 0;
 }
@@ -242,8 +243,8 @@ __attribute__((noinline)) static void look_at_slot(evaluator *now)
 
 	PyErr_Fetch(&type, &value, &trace);
 	if (now == run_frame)
-		dwp_functions_by_profile("by the profile function: another has reset the frame evaluation function");
-	else if (!dwp_functions_profiled())
+		give_up("by the profile function: another has reset the frame evaluation function");
+	else if (!dwp_calls_profiled())
 		PyEval_SetProfile(frames_on_trial, NULL);
 	PyErr_Restore(type, value, trace);
 }
@@ -305,7 +306,7 @@ static PyObject *eval_frame(PyThreadState *thread, void *frame, int raised)
 	if (DWELL_UNLIKELY(!recording || !calls))
 		return run_frame(thread, frame, raised);
 	if (DWELL_UNLIKELY(frames_is_deep(calls))) {
-		dwp_functions_by_profile("by the profile function: calls were nested too deep for frames");
+		give_up("by the profile function: calls were nested too deep for frames");
 		return run_frame(thread, frame, raised);
 	}
 	id = frames_id_of_call(code, frame);
@@ -337,7 +338,7 @@ static int frames_minor_version(void)
 	return minor;
 }
 
-const char *dwp_frames_begin(void)
+const char *dwp_frames_begin(void (*otherwise)(const char *why))
 {
 	int minor = frames_minor_version();
 
@@ -354,6 +355,7 @@ const char *dwp_frames_begin(void)
 	/* From 3.12 on the interpreter limits the depth of nested evaluations: to 1500 in the first
 	 * 3.12, to some thousands in 3.13. */
 	most_nested = minor == 12 ? 500 : minor > 12 ? 1500 : DWP_MOST_CALLS;
+	give_up = otherwise;
 	recording = true;
 	set_slot(interpreter, eval_frame);
 	return NULL;

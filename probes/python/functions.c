@@ -4,9 +4,8 @@
  * Used only if functions are requested. With C functions (`dwell run --functions`) this file sets
  * the interpreter's profile function: in the main thread at once, in other threads when they begin
  * (threading.setprofile() calls our starter there). Python functions alone are recorded by frames.c
- * at a lower cost, and by this file where frames.c cannot. The id of a Python function is in an
- * extra field of its code object, so that it ends with the code object. The id of a C function is
- * found by the function's definition. If a program sets a profile function of its own in a thread,
+ * at a lower cost, and by this file where frames.c cannot. The id of a C function is found by the
+ * function's definition. If a program sets a profile function of its own in a thread,
  * the thread's functions are no longer recorded.
  */
 #include "calls.h"
@@ -17,133 +16,6 @@
 #include <string.h>
 
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
-
-__thread struct dwp_calls *dwp_calls __attribute__((tls_model("initial-exec")));
-struct dwp_known_code dwp_recent_codes[DWP_RECENT_CODES];
-
-static struct dwp_code_field field = { .index = -1 };
-
-struct dwp_calls *dwp_calls_create(void)
-{
-	static struct dwp_thread_pool pool;
-	struct dwp_calls *calls = dwp_thread_memory(&pool, sizeof *calls);
-
-	if (calls) /* Clears what an ended thread left. `ids` need not be cleared: `depth` is 0. */
-		memset(&calls->depth, 0,
-		       offsetof(struct dwp_calls, ids) - offsetof(struct dwp_calls, depth));
-	return dwp_calls = calls;
-}
-
-/* The id of functions that are not recorded. */
-#define UNSEEN UINT32_MAX
-
-/* Whether a file belongs to the package dwell, whose functions are not recorded. */
-static bool functions_is_own(const char *file)
-{
-	static char folder[1024]; /* ends with a slash; "": the package is not imported */
-	PyObject *name = *folder ? NULL : PyUnicode_FromString("dwell");
-	PyObject *package = name ? PyImport_GetModule(name) : NULL;
-	char *slash = NULL;
-
-	if (package) {
-		dwp_python_text(package, "__file__", folder, sizeof folder);
-		slash = strrchr(folder, '/');
-	}
-	if (slash)
-		slash[1] = '\0';
-	else if (package)
-		folder[0] = '\0';
-	Py_XDECREF(package);
-	Py_XDECREF(name);
-	PyErr_Clear();
-	return *folder && strncmp(file, folder, strlen(folder)) == 0;
-}
-
-/* Whether a call of this code makes a generator, a coroutine or an asynchronous generator. */
-static bool functions_makes_generator(PyObject *code)
-{
-	PyObject *flags = PyObject_GetAttrString(code, "co_flags");
-	long bits = flags ? PyLong_AsLong(flags) : 0;
-
-	Py_XDECREF(flags);
-	PyErr_Clear();
-	return bits & (0x20 | 0x80 | 0x200);
-}
-
-static uint32_t functions_new_id(PyObject *code)
-{
-	char name[256], file[1024];
-	PyObject *line = PyObject_GetAttrString(code, "co_firstlineno");
-	struct dwell_site site = { name, NULL, file, 0, DWELL_CATEGORY_FUNCTION, 0 };
-	static const char item[] = "__getitem__";
-	size_t length;
-	uint32_t id;
-
-	dwp_python_text(code, "co_qualname", name, sizeof name);
-	if (!*name)
-		dwp_python_text(code, "co_name", name, sizeof name);
-	length = strlen(name);
-	dwp_python_text(code, "co_filename", file, sizeof file);
-	if (line)
-		site.line = (uint32_t)PyLong_AsLong(line);
-	Py_XDECREF(line);
-	PyErr_Clear();
-	if (functions_is_own(file))
-		return UNSEEN;
-	id = dwell_slow_site(&site);
-	if (id && functions_makes_generator(code))
-		id |= DWP_CODE_RESUMED;
-	if (id && length >= strlen(item) && strcmp(name + length - strlen(item), item) == 0)
-		id |= DWP_CODE_SUBSCRIPT;
-	return id;
-}
-
-static void functions_forget_code(void *extra)
-{
-	struct dwp_known_code *known = extra;
-
-	if (known && dwp_place_of_code(known->code)->code == known->code)
-		*dwp_place_of_code(known->code) = (struct dwp_known_code){ NULL, 0 };
-	PyMem_Free(known);
-}
-
-static uint32_t functions_find_code(PyObject *code)
-{
-	void *extra = NULL;
-	struct dwp_known_code *known;
-	uint32_t id;
-
-	field.get(code, field.index, &extra);
-	known = extra;
-	if (known) {
-		*dwp_place_of_code(code) = *known;
-		return known->id;
-	}
-	id = functions_new_id(code);
-	known = id ? PyMem_Malloc(sizeof *known) : NULL;
-	if (!known)
-		return 0;
-	*known = (struct dwp_known_code){ code, id == UNSEEN ? 0 : id };
-	id = known->id;
-	if (field.set(code, field.index, known) == 0) {
-		*dwp_place_of_code(code) = *known;
-	} else {
-		PyErr_Clear();
-		PyMem_Free(known);
-	}
-	return id;
-}
-
-__attribute__((noinline)) uint32_t dwp_find_code(PyObject *code)
-{
-	PyObject *type, *value, *trace;
-	uint32_t id;
-
-	PyErr_Fetch(&type, &value, &trace);
-	id = functions_find_code(code);
-	PyErr_Restore(type, value, trace);
-	return id;
-}
 
 static inline uint32_t functions_frame_id(PyFrameObject *frame)
 {
@@ -194,8 +66,8 @@ static uint32_t functions_builtin_id(PyObject *function)
 	if (DWELL_UNLIKELY(known->method != method || known->function != method->ml_meth ||
 	                   known->name != method->ml_name || !known->id))
 		*known = (struct known_c){ method, method->ml_meth, method->ml_name,
-			                       dwp_actions_is_own(method) ? UNSEEN : functions_name_c(function) };
-	return known->id == UNSEEN ? 0 : known->id;
+			                       dwp_actions_is_own(method) ? DWP_UNSEEN : functions_name_c(function) };
+	return known->id == DWP_UNSEEN ? 0 : known->id;
 }
 
 /* ---- the interpreter's events -------------------------------------------------------------- */
@@ -235,17 +107,6 @@ static PyMethodDef starter = { "dwp_start_thread", functions_start_thread, METH_
 
 static enum { NOBODY, BY_FRAME, BY_PROFILE } who;
 static PyObject *for_new_threads; /* threading.setprofile */
-static PyObject *ask_profile;     /* sys.getprofile */
-
-bool dwp_functions_profiled(void)
-{
-	PyObject *now = ask_profile ? PyObject_CallObject(ask_profile, NULL) : NULL;
-	bool is = now && now != Py_None;
-
-	Py_XDECREF(now);
-	PyErr_Clear();
-	return is;
-}
 
 static void functions_profile_new_threads(void)
 {
@@ -271,20 +132,20 @@ static void functions_profile_all_threads(void)
 	*(void **)&first = dlsym(RTLD_DEFAULT, "PyInterpreterState_ThreadHead");
 	*(void **)&next = dlsym(RTLD_DEFAULT, "PyThreadState_Next");
 	if (all) {
-		if (!dwp_functions_profiled())
+		if (!dwp_calls_profiled())
 			all(functions_on_event, NULL);
 		return;
 	}
 	for (PyThreadState *thread = first && next ? first(PyInterpreterState_Get()) : NULL; thread;
 	     thread = next(thread)) {
 		PyThreadState_Swap(thread);
-		if (!dwp_functions_profiled())
+		if (!dwp_calls_profiled())
 			PyEval_SetProfile(functions_on_event, NULL);
 	}
 	PyThreadState_Swap(self);
 }
 
-void dwp_functions_by_profile(const char *why)
+static void functions_by_profile(const char *why)
 {
 	PyObject *type, *value, *trace;
 
@@ -314,9 +175,8 @@ static void functions_begin(bool c_functions)
 	const char *why = NULL;
 
 	for_new_threads = functions_attribute_of("threading", "setprofile");
-	ask_profile = functions_attribute_of("sys", "getprofile");
 	if (!c_functions)
-		why = dwp_frames_begin();
+		why = dwp_frames_begin(functions_by_profile);
 	who = c_functions || why ? BY_PROFILE : BY_FRAME;
 	if (why)
 		dwell_meta(DW_KEY_PYTHON_FUNCTIONS, why);
@@ -332,8 +192,8 @@ void dwp_functions_follow_gate(void)
 
 	if (!dwell_wants(1u << DWELL_CATEGORY_FUNCTION))
 		return;
-	if (who == NOBODY && dwp_python_code_field(&field, functions_forget_code))
+	if (who == NOBODY && dwp_calls_prepare())
 		functions_begin(c_functions);
 	else if (who == BY_FRAME && c_functions)
-		dwp_functions_by_profile("by the profile function: C functions are wanted too");
+		functions_by_profile("by the profile function: C functions are wanted too");
 }

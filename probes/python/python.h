@@ -2,6 +2,7 @@
  * The Python probe and its parts.
  *
  *   python     attaches, and waits for the import of modules that probes know
+ *   interpreter  what the parts ask of the interpreter
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses
  *   functions  Python and C functions (--functions)
@@ -80,6 +81,9 @@ void dwp_stacks_attach(void);
 void dwp_functions_follow_gate(void);
 /* Whether a PyMethodDef belongs to the blocks of actions.c, whose calls are not recorded. */
 bool dwp_actions_is_own(const void *method);
+
+/* Whether the caller runs in the main interpreter of a Python with a lock. */
+bool dwp_python_is_main_interpreter(void);
 
 /* Imports a module of the package dwell. NULL: there is none. */
 PyObject *dwp_python_import(const char *name);

@@ -1,7 +1,8 @@
 /*
  * Functions that the files of this folder share.
  *
- *   abi.c       finds the libraries and asks each question
+ *   abi.c       what the files share: callbacks, questions without an answer
+ *   attach.c    finds the libraries, asks each question, replaces what PyTorch calls
  *   layout.c    finds the offsets of the fields for names, sequences, threads and shapes
  *   check.c     verifies each answer
  *   inputs.c    reads an operator's inputs
@@ -35,6 +36,8 @@ enum dwp_abi_question {
 	DWP_ABI_QUESTIONS
 };
 
+/* PyTorch's version, for messages. */
+extern char dwp_abi_version[64];
 /* Marks the question as one that this PyTorch does not answer, and stores it in the trace. If
  * records are missing because of it, prints a line for the user, once. */
 void dwp_abi_lacks(enum dwp_abi_question question);
