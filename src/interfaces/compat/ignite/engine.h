@@ -1,7 +1,8 @@
 /*
  * The structures of an engine, shared by the files of libdwell-ignite.
  *
- *   engine.c    create, destroy, state, metrics, failures
+ *   engine.c    create, destroy, state, metrics
+ *   failure.c   failures and their messages
  *   when.c      reads the `when` of dwell_ignite_engine_add()
  *   events.c    the events: built in and registered
  *   handlers.c  the handlers of events: add, remove, fire
@@ -143,24 +144,28 @@ struct dwell_ignite_engine {
 	char data_name[64];                /* a copy: the last run's data may be freed */
 };
 
-/* engine.c */
+/* failure.c */
 /* Call it if a function of the program returned the failure `result`. Stores the formatted text in
  * engine->fail, followed by the message that the function kept, if any. Returns the negative code
  * of the failure. */
 int dw_engine_failed(struct dwell_ignite_engine *engine, int result, const char *format, ...)
     __attribute__((__format__(__printf__, 3, 4)));
-/* The monotonic clock. */
-uint64_t dw_engine_now_ns(void);
 
 /* when.c: reads one "EVENT(filter)" and moves *at after it; at the end *at is NULL. */
 int dw_when_next(struct dwell_ignite_engine *engine, const char **at, struct dw_event **event,
                  struct dw_filter *filter, struct dwell_error *error);
-bool dw_when_name_char(char c);
 
 /* events.c */
 int dw_event_init(struct dw_event *event, const char *name, const struct dwell_ignite_engine *engine,
                   const uint64_t *value);
+void dw_slot_reset(struct dw_slot *slot);
 void dw_event_reset(struct dw_event *event);
+/* Whether the character may be part of an event's name. */
+static inline bool dw_event_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '-' || c == ':';
+}
 struct dw_event *dw_event_find(struct dwell_ignite_engine *engine, const char *name, size_t length);
 /* Interns the names of all events and handlers. */
 void dw_engine_announce(struct dwell_ignite_engine *engine);
@@ -182,7 +187,6 @@ static inline struct dw_event *dw_event_at(const struct dwell_ignite_engine *eng
 }
 
 /* handlers.c */
-void dw_slot_reset(struct dw_slot *slot);
 /* Calls the handlers of the event. On entry *clock is the profiler's clock when the firing began,
  * on return when the last handler ended. It is 0 without a profiler. Returns 0 or a failure. */
 int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t *clock);

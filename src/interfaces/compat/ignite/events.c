@@ -27,6 +27,12 @@ int dw_event_init(struct dw_event *event, const char *name, const struct dwell_i
 	return 0;
 }
 
+void dw_slot_reset(struct dw_slot *slot)
+{
+	free(slot->filter.once);
+	free(slot->name);
+}
+
 void dw_event_reset(struct dw_event *event)
 {
 	for (unsigned i = 0; i < event->count; i++)
@@ -62,7 +68,7 @@ static bool event_is_name(const char *name)
 {
 	if (!name || !*name)
 		return false;
-	while (dw_when_name_char(*name))
+	while (dw_event_name_char(*name))
 		name++;
 	return *name == '\0';
 }

@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dw_slot_reset(struct dw_slot *slot)
-{
-	free(slot->filter.once);
-	free(slot->name);
-}
-
 /* ---- adding ---------------------------------------------------------------------- */
 
 static bool handler_has_name(const struct dw_event *event, const char *name)

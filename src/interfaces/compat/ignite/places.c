@@ -5,6 +5,7 @@
  * (tests/golden/ignite/event_order.txt). A place fires its event last and then sets the next place.
  * If a place fails, it stores the message in engine->fail; run.c then closes the open ranges.
  */
+#include "base/clock.h"
 #include "compat/ignite/profile.h"
 
 #include <math.h>
@@ -116,7 +117,7 @@ static int place_at_epoch(struct dwell_ignite_engine *engine)
 	engine->state.epoch++;
 	engine->state.epoch_iteration = 0;
 	engine->skip_epoch_completed = false;
-	engine->epoch_start_ns = dw_engine_now_ns();
+	engine->epoch_start_ns = dw_clock_monotonic_ns();
 	engine->epoch_began = dwell_begin(&engine->epoch_site);
 	place_count(&engine->epoch_count_site, engine->state.epoch);
 	result = place_fire(engine, DWELL_IGNITE_EVENT_EPOCH_STARTED);
@@ -278,7 +279,7 @@ static int place_at_process(struct dwell_ignite_engine *engine)
 
 static double place_since_s(uint64_t start_ns)
 {
-	return (double)(dw_engine_now_ns() - start_ns) * 1e-9;
+	return (double)(dw_clock_monotonic_ns() - start_ns) * 1e-9;
 }
 
 static int place_at_epoch_end(struct dwell_ignite_engine *engine)

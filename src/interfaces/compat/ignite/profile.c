@@ -4,6 +4,7 @@
  * During a run only the first call of a new handler allocates memory. The durations of a handler
  * remain when it is removed, because they are in a row of the profiler.
  */
+#include "base/clock.h"
 #include "compat/ignite/profile.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ static bool profile_counter_is_good(void)
 static void profile_read_clocks(uint64_t *ticks, uint64_t *ns)
 {
 	*ticks = dwell_ticks();
-	*ns = dw_engine_now_ns();
+	*ns = dw_clock_monotonic_ns();
 }
 
 double dw_profile_unit_s(const struct dwell_ignite_profiler *profiler)

@@ -9,6 +9,7 @@
 #ifndef DW_ENGINE_PROFILE_H
 #define DW_ENGINE_PROFILE_H
 
+#include "base/clock.h"
 #include "base/time_stat.h"
 #include "compat/ignite/engine.h"
 
@@ -70,7 +71,7 @@ double dw_profile_unit_s(const struct dwell_ignite_profiler *profiler);
 
 static inline uint64_t dw_profile_now(const struct dwell_ignite_profiler *profiler)
 {
-	return profiler->ticks ? dwell_ticks() : dw_engine_now_ns();
+	return profiler->ticks ? dwell_ticks() : dw_clock_monotonic_ns();
 }
 
 #endif

@@ -6,6 +6,7 @@
  * bits of one atomic word. Relaxed order is enough, because no other data depends on it: the run
  * sees a request of another thread at one of the next events.
  */
+#include "base/clock.h"
 #include "compat/ignite/profile.h"
 
 /* The engine whose run is innermost in this thread. */
@@ -107,7 +108,7 @@ static int run_places(struct dwell_ignite_engine *engine, struct dwell_error *er
 	dwell_end(engine->run_began);
 	__atomic_store_n(&engine->running, false, __ATOMIC_RELAXED);
 	innermost = engine->outer;
-	engine->pause_start_ns = dw_engine_now_ns();
+	engine->pause_start_ns = dw_clock_monotonic_ns();
 	if (result) {
 		dw_place_set(engine, DW_PLACE_END);
 		if (error)
@@ -169,14 +170,14 @@ int dwell_ignite_engine_run(struct dwell_ignite_engine *engine, const struct dwe
 	__atomic_store_n(&engine->requests, 0, __ATOMIC_RELAXED);
 	if (engine->profiler)
 		dw_profile_start(engine->profiler);
-	engine->run_start_ns = dw_engine_now_ns();
+	engine->run_start_ns = dw_clock_monotonic_ns();
 	dw_place_set(engine, DW_PLACE_START);
 	return run_places(engine, error);
 }
 
 int dwell_ignite_engine_resume(struct dwell_ignite_engine *engine, struct dwell_error *error)
 {
-	uint64_t pause_ns = dw_engine_now_ns() - engine->pause_start_ns;
+	uint64_t pause_ns = dw_clock_monotonic_ns() - engine->pause_start_ns;
 
 	if (engine->running || !engine->state.interrupted)
 		return dw_error_set(error, DWELL_E_STATE, "engine '%.64s' %s", engine->name,

@@ -1,6 +1,7 @@
 /*
  * A timer. Events can start it, pause it, resume it and count its steps.
  */
+#include "base/clock.h"
 #include "compat/ignite/engine.h"
 
 void dwell_ignite_timer_init(struct dwell_ignite_timer *timer, bool average)
@@ -14,14 +15,14 @@ void dwell_ignite_timer_reset(struct dwell_ignite_timer *timer)
 	timer->running = true;
 	timer->total_ns = 0;
 	timer->step_count = 0;
-	timer->start_ns = dw_engine_now_ns();
+	timer->start_ns = dw_clock_monotonic_ns();
 }
 
 void dwell_ignite_timer_pause(struct dwell_ignite_timer *timer)
 {
 	if (!timer->running)
 		return;
-	timer->total_ns += dw_engine_now_ns() - timer->start_ns;
+	timer->total_ns += dw_clock_monotonic_ns() - timer->start_ns;
 	timer->running = false;
 }
 
@@ -30,7 +31,7 @@ void dwell_ignite_timer_resume(struct dwell_ignite_timer *timer)
 	if (timer->running)
 		return;
 	timer->running = true;
-	timer->start_ns = dw_engine_now_ns();
+	timer->start_ns = dw_clock_monotonic_ns();
 }
 
 void dwell_ignite_timer_step(struct dwell_ignite_timer *timer)
@@ -44,7 +45,7 @@ double dwell_ignite_timer_value_s(const struct dwell_ignite_timer *timer)
 	uint64_t steps = timer->average && timer->step_count ? timer->step_count : 1;
 
 	if (timer->running)
-		total_ns += dw_engine_now_ns() - timer->start_ns;
+		total_ns += dw_clock_monotonic_ns() - timer->start_ns;
 	return (double)total_ns * 1e-9 / (double)steps;
 }
 

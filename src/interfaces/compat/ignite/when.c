@@ -17,12 +17,6 @@ struct reader {
 	struct dwell_error *error;
 };
 
-bool dw_when_name_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '-' || c == ':';
-}
-
 static const char *when_skip_blanks(const char *at)
 {
 	while (*at == ' ' || *at == '\t' || *at == '\n')
@@ -34,7 +28,7 @@ static size_t when_name_length(const char *at)
 {
 	size_t length = 0;
 
-	while (dw_when_name_char(at[length]))
+	while (dw_event_name_char(at[length]))
 		length++;
 	return length;
 }
