@@ -69,7 +69,7 @@ static void receive(const uint8_t *data, size_t size, size_t piece, bool preface
 	static struct dw_head head; /* of a run that nobody is in */
 	static struct dw_control page;
 	static const struct dw_serve_options options = { .trace = "none" };
-	struct dw_serve serve = { .options = &options, .control = { .head = &head, .page = &page },
+	struct dw_serve serve = { .calls = &dw_capture_calls, .options = &options, .control = { .head = &head, .page = &page },
 		.limits = { 1000, 1000, 1000 },
 		.listener = -1 };
 	struct dw_serve_connection *connection;

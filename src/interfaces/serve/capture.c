@@ -2,7 +2,7 @@
  * Captures, one after the other. A capture waits for its start and records for its duration. A
  * forked child process then writes it as XSpace, and the child's file is the answer.
  *
- * Called by http.c with requests, and by serve.c when time has passed or the child has ended. After
+ * Called by http.c with requests (struct dw_serve_calls), and by serve.c when time has passed or the child has ended. After
  * a capture, however it ends, the control page is as it was before.
  */
 #include <errno.h>
@@ -17,18 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/host.h"
 #include "dwell/probe.h"
 #include "export/export.h"
 #include "serve/inside.h"
-
-uint64_t dw_serve_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* ---- the child process: writes the window as XSpace ---------------------------------- */
 
@@ -126,7 +119,7 @@ static void capture_begin_window(struct dw_serve *serve)
 	if (capture->request.functions)
 		mask |= 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
 	capture->phase = DW_CAPTURE_RECORDS;
-	capture->until_ms = dw_serve_now_ms() + capture->request.duration_ms;
+	capture->until_ms = dw_clock_monotonic_ms() + capture->request.duration_ms;
 	capture->from_ticks = dw_serve_ticks(&serve->control);
 	if (!dw_serve_arm(&serve->control, mask, capture->request.duration_ms))
 		capture_fail(capture, DW_GRPC_ALREADY_EXISTS,
@@ -176,7 +169,7 @@ static uint64_t capture_delay_ms(const struct dw_serve_request *request)
 	return request->start_ns > now_ns ? (request->start_ns - now_ns) / 1000000 : 0;
 }
 
-void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream)
+static void capture_start(struct dw_serve *serve, struct dw_serve_stream *stream)
 {
 	struct dw_serve_capture *capture = &serve->capture;
 	struct dw_serve_request request;
@@ -197,7 +190,7 @@ void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream)
 		capture->stream = stream;
 		capture->request = request;
 		capture->phase = DW_CAPTURE_WAITS;
-		capture->until_ms = dw_serve_now_ms() + capture_delay_ms(&request);
+		capture->until_ms = dw_clock_monotonic_ms() + capture_delay_ms(&request);
 		dw_capture_step(serve, false);
 	}
 }
@@ -206,9 +199,9 @@ void dw_capture_step(struct dw_serve *serve, bool child_done)
 {
 	struct dw_serve_capture *capture = &serve->capture;
 
-	if (capture->phase == DW_CAPTURE_WAITS && dw_serve_now_ms() >= capture->until_ms)
+	if (capture->phase == DW_CAPTURE_WAITS && dw_clock_monotonic_ms() >= capture->until_ms)
 		capture_begin_window(serve);
-	else if (capture->phase == DW_CAPTURE_RECORDS && dw_serve_now_ms() >= capture->until_ms)
+	else if (capture->phase == DW_CAPTURE_RECORDS && dw_clock_monotonic_ms() >= capture->until_ms)
 		capture_end_window(serve);
 	else if (capture->phase == DW_CAPTURE_WRITES && child_done)
 		capture_answer(capture);
@@ -225,7 +218,7 @@ void dw_capture_finish(struct dw_serve *serve)
 		capture_end_window(serve);
 }
 
-void dw_capture_terminate(struct dw_serve *serve, const char *session)
+static void capture_terminate(struct dw_serve *serve, const char *session)
 {
 	if (strcmp(serve->capture.request.session, session) == 0)
 		dw_capture_finish(serve);
@@ -244,8 +237,10 @@ void dw_capture_stop(struct dw_serve *serve)
 	capture->phase = DW_CAPTURE_NONE;
 }
 
-void dw_capture_cancel(struct dw_serve *serve, const struct dw_serve_stream *stream)
+static void capture_cancel(struct dw_serve *serve, const struct dw_serve_stream *stream)
 {
 	if (serve->capture.phase != DW_CAPTURE_NONE && serve->capture.stream == stream)
 		dw_capture_stop(serve);
 }
+
+const struct dw_serve_calls dw_capture_calls = { capture_start, capture_terminate, capture_cancel };

@@ -125,7 +125,7 @@ static bool control_has_writer(const struct dw_serve_control *control)
 
 bool dw_serve_is_alive(struct dw_serve_control *control)
 {
-	uint64_t now = dw_serve_now_ms();
+	uint64_t now = dw_clock_monotonic_ms();
 
 	if (now < control->alive_until_ms)
 		return true;

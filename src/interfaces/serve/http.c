@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "serve/inside.h"
 
 #define MOST_STREAMS 16u
@@ -86,7 +87,7 @@ static void http_submit_message(struct dw_serve_stream *stream)
 void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const char *message)
 {
 	stream->status = status;
-	stream->answered_ms = dw_serve_now_ms();
+	stream->answered_ms = dw_clock_monotonic_ms();
 	snprintf(stream->message, sizeof stream->message, "%s", message);
 	for (char *at = stream->message; *at; at++) /* it becomes the value of a header */
 		if (*at < ' ' || *at > '~' || *at == '%')
@@ -140,7 +141,7 @@ void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t byt
 		stream->out[1 + i] = (unsigned char)(total >> (24 - 8 * i));
 	stream->out_length = (size_t)(to - stream->out);
 	stream->file_bytes = bytes;
-	stream->answered_ms = dw_serve_now_ms();
+	stream->answered_ms = dw_clock_monotonic_ms();
 	http_submit_message(stream);
 }
 
@@ -154,7 +155,7 @@ static void http_terminate(struct dw_serve_stream *stream, const unsigned char *
 		dw_serve_answer(stream, DW_GRPC_INVALID_ARGUMENT, "the TerminateRequest is damaged");
 		return;
 	}
-	dw_capture_terminate(stream->connection->serve, session);
+	stream->connection->serve->calls->terminate(stream->connection->serve, session);
 	dw_serve_answer(stream, DW_GRPC_OK, "");
 }
 
@@ -177,7 +178,7 @@ static void http_dispatch(struct dw_serve_stream *stream)
 	bool ours = strncmp(stream->path, SERVICE, strlen(SERVICE)) == 0;
 
 	stream->asked = true;
-	stream->connection->last_ms = dw_serve_now_ms();
+	stream->connection->last_ms = dw_clock_monotonic_ms();
 	if (!stream->grpc)
 		dw_serve_answer(stream, DW_GRPC_INVALID_ARGUMENT, "this is gRPC: application/grpc");
 	else if (!http_is_authorized(stream))
@@ -198,7 +199,7 @@ static void http_dispatch(struct dw_serve_stream *stream)
 	else if (strcmp(method, "Terminate") == 0)
 		http_terminate(stream, in + FRAME_HEADER, stream->in_length - FRAME_HEADER);
 	else
-		dw_capture_start(stream->connection->serve, stream);
+		stream->connection->serve->calls->start(stream->connection->serve, stream);
 }
 
 /* ---- callbacks of nghttp2 ----------------------------------------------------------- */
@@ -216,7 +217,7 @@ static int http_on_begin(nghttp2_session *session, const nghttp2_frame *frame, v
 	stream->connection = connection;
 	stream->id = frame->hd.stream_id;
 	stream->file = -1;
-	stream->began_ms = dw_serve_now_ms();
+	stream->began_ms = dw_clock_monotonic_ms();
 	stream->next = connection->streams;
 	connection->streams = stream;
 	nghttp2_session_set_stream_user_data(session, stream->id, stream);
@@ -306,8 +307,8 @@ static void http_drop(struct dw_serve_stream *stream)
 		at = &(*at)->next;
 	*at = stream->next;
 	if (stream->asked)
-		stream->connection->last_ms = dw_serve_now_ms();
-	dw_capture_cancel(stream->connection->serve, stream);
+		stream->connection->last_ms = dw_clock_monotonic_ms();
+	stream->connection->serve->calls->cancel(stream->connection->serve, stream);
 	if (stream->file >= 0)
 		close(stream->file);
 	free(stream->in);
@@ -364,7 +365,7 @@ struct dw_serve_connection *dw_serve_connect(struct dw_serve *serve, int socket)
 	if (connection) {
 		connection->serve = serve;
 		connection->socket = socket;
-		connection->last_ms = dw_serve_now_ms();
+		connection->last_ms = dw_clock_monotonic_ms();
 	}
 	if (!connection || http_make_session(connection) || !dw_serve_send(connection)) {
 		if (connection)

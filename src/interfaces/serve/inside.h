@@ -135,7 +135,15 @@ struct dw_serve_limits {
 	uint64_t request_ms, silent_ms, unread_ms;
 };
 
+/* What a connection does with requests. */
+struct dw_serve_calls {
+	void (*start)(struct dw_serve *serve, struct dw_serve_stream *stream);
+	void (*terminate)(struct dw_serve *serve, const char *session);
+	void (*cancel)(struct dw_serve *serve, const struct dw_serve_stream *stream); /* the client has disconnected */
+};
+
 struct dw_serve {
+	const struct dw_serve_calls *calls;
 	const struct dw_serve_options *options;
 	struct dw_serve_control control;
 	struct dw_serve_capture capture;
@@ -143,13 +151,9 @@ struct dw_serve {
 	int listener;
 };
 
-uint64_t dw_serve_now_ms(void);
-void dw_capture_start(struct dw_serve *serve, struct dw_serve_stream *stream);
-void dw_capture_terminate(struct dw_serve *serve, const char *session);
+extern const struct dw_serve_calls dw_capture_calls;
 /* Ends the capture; what was recorded so far is the answer. */
 void dw_capture_finish(struct dw_serve *serve);
-/* Called when the client has disconnected. */
-void dw_capture_cancel(struct dw_serve *serve, const struct dw_serve_stream *stream);
 /* Does what is due. Called whenever poll() returns. */
 void dw_capture_step(struct dw_serve *serve, bool child_done);
 void dw_capture_stop(struct dw_serve *serve);

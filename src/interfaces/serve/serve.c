@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "serve/inside.h"
 
@@ -125,7 +126,7 @@ static void serve_accept(struct loop *loop)
 static int serve_wait_ms(const struct dw_serve *serve)
 {
 	const struct dw_serve_capture *capture = &serve->capture;
-	uint64_t now = dw_serve_now_ms(), wait = TICK_MS;
+	uint64_t now = dw_clock_monotonic_ms(), wait = TICK_MS;
 
 	if (capture->phase == DW_CAPTURE_WAITS || capture->phase == DW_CAPTURE_RECORDS)
 		wait = capture->until_ms > now ? capture->until_ms - now : 0;
@@ -151,7 +152,7 @@ static void serve_set_polled(struct loop *loop)
 
 static void serve_connections(struct loop *loop)
 {
-	uint64_t now = dw_serve_now_ms();
+	uint64_t now = dw_clock_monotonic_ms();
 
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
 		struct dw_serve_connection *connection = loop->connections[i];
@@ -189,10 +190,10 @@ static bool serve_is_over(struct loop *loop, bool stop)
 	if (!stop && !loop->closed && dw_serve_is_alive(&serve->control))
 		return false;
 	if (!loop->over_ms)
-		loop->over_ms = dw_serve_now_ms();
+		loop->over_ms = dw_clock_monotonic_ms();
 	dw_capture_finish(serve);
 	return (serve->capture.phase == DW_CAPTURE_NONE && !serve_is_answering(loop)) ||
-	       dw_serve_now_ms() > loop->over_ms + OVER_MS;
+	       dw_clock_monotonic_ms() > loop->over_ms + OVER_MS;
 }
 
 static void serve_run(struct loop *loop, const volatile int *stop)
@@ -226,7 +227,7 @@ int dw_serve_run(const struct dw_serve_options *options, const volatile int *sto
 	static struct loop loop; /* one per process */
 	int result;
 
-	loop = (struct loop){ .serve = { .options = options, .limits = serve_limits(), .listener = -1 } };
+	loop = (struct loop){ .serve = { .calls = &dw_capture_calls, .options = options, .limits = serve_limits(), .listener = -1 } };
 	result = dw_serve_control_open(&loop.serve.control, options->trace, error);
 	if (result == 0)
 		result = serve_listen_at(&loop.serve, error);

@@ -1,4 +1,4 @@
-/* The trace, the socket and the loop of `dwell view`; see server.h. */
+/* The socket and the loop of `dwell view`; see server.h. */
 #include "page/server.h"
 
 #include <arpa/inet.h>
@@ -10,136 +10,21 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "page/server_inside.h"
 
 #define MOST_CONNECTIONS 64u
-#define SLICE_MS 15u        /* reading between two looks at the sockets */
 #define TICK_MS 1000
 #define SILENT_MS 120000u   /* a connection without a request, or whose answer nobody reads */
-#define REFRESH_MS 1500u    /* least time between two states of a running program's trace */
-#define REFRESH_RATIO 10u   /* reading takes at most this part of the time */
 
 struct server_loop {
 	struct dw_view view;
 	struct dw_view_connection *connections[MOST_CONNECTIONS];
 	struct pollfd polled[1 + MOST_CONNECTIONS];
 };
-
-uint64_t dw_view_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-/* ---- the trace ------------------------------------------------------------------------------------- */
-
-static void server_close_trace(struct dw_view_trace *trace)
-{
-	dw_view_report_destroy(trace);
-	dw_page_spans_destroy(trace->spans);
-	if (trace->model)
-		dw_model_destroy(trace->model);
-	if (trace->source)
-		dw_source_close(trace->source);
-	*trace = (struct dw_view_trace){ 0 };
-}
-
-static int server_open_trace(const struct dw_view_options *options, struct dw_view_trace *trace,
-                           struct dwell_error *error)
-{
-	struct stat file = { .st_size = 0 };
-	int result;
-
-	*trace = (struct dw_view_trace){ .opened_ms = dw_view_now_ms() };
-	if (stat(options->paths[0], &file) == 0)
-		trace->size_bytes = file.st_size;
-	result = dw_source_open(&trace->source, options->paths, options->path_count, error);
-	if (!result)
-		result = dw_model_create(&trace->model, trace->source, NULL, error);
-	if (!result)
-		result = dw_page_spans_create(&trace->spans, trace->model, error);
-	if (result)
-		server_close_trace(trace);
-	return result;
-}
-
-/* Reads on for a moment. */
-static int server_read(struct dw_view_trace *trace, struct dwell_error *error)
-{
-	uint64_t from_ms = dw_view_now_ms();
-	int result = dw_page_spans_read(trace->spans, SLICE_MS, error);
-
-	trace->complete = result == 1;
-	trace->read_ms += dw_view_now_ms() - from_ms;
-	return result < 0 ? result : 0;
-}
-
-bool dw_view_is_gone(const struct dw_view *view)
-{
-	struct stat now;
-
-	return stat(view->options->paths[0], &now) != 0 || now.st_ino != view->file.st_ino ||
-	       now.st_dev != view->file.st_dev;
-}
-
-/* Whether the file has another size than when it was opened: a program that has just started to write
- * it may not have been in it yet. */
-static bool server_has_grown(const struct dw_view *view)
-{
-	struct stat now;
-
-	return stat(view->options->paths[0], &now) == 0 && now.st_size != view->shown.size_bytes;
-}
-
-void dw_view_refresh(struct dw_view *view)
-{
-	struct dwell_error error = { 0, "" };
-	uint64_t wait_ms = view->shown.read_ms * REFRESH_RATIO;
-
-	if (view->has_fresh || !view->shown.complete || !dw_view_report_ended(&view->shown) ||
-	    dw_view_is_gone(view) ||
-	    (!view->shown.source->live && !server_has_grown(view)))
-		return;
-	wait_ms = wait_ms > REFRESH_MS ? wait_ms : REFRESH_MS;
-	if (dw_view_now_ms() < view->shown.opened_ms + wait_ms)
-		return;
-	/* A file that cannot be opened now stays as it was shown last. */
-	view->has_fresh = !server_open_trace(view->options, &view->fresh, &error);
-	if (!view->has_fresh)
-		view->shown.opened_ms = dw_view_now_ms();
-}
-
-/* Reads the trace, or its newer state, and shows that when all of it has been read. */
-static int server_go_on(struct dw_view *view, struct dwell_error *error)
-{
-	int result = 0;
-
-	if (!view->shown.complete)
-		return server_read(&view->shown, error);
-	if (!view->has_fresh)
-		return 0;
-	result = server_read(&view->fresh, error);
-	if (!result && (!view->fresh.complete || !dw_view_report_ended(&view->shown)))
-		return 0;
-	view->has_fresh = false;
-	if (result) {
-		server_close_trace(&view->fresh);
-		return result;
-	}
-	view->fresh.report = view->shown.report;
-	view->shown.report = NULL;
-	server_close_trace(&view->shown);
-	view->shown = view->fresh;
-	view->fresh = (struct dw_view_trace){ 0 };
-	view->version++;
-	return 0;
-}
 
 /* ---- the socket ------------------------------------------------------------------------------------- */
 
@@ -218,7 +103,7 @@ static void server_set_polled(struct server_loop *loop)
 
 static void server_answer_connections(struct server_loop *loop)
 {
-	uint64_t now = dw_view_now_ms();
+	uint64_t now = dw_clock_monotonic_ms();
 
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
 		struct dw_view_connection *connection = loop->connections[i];
@@ -230,7 +115,7 @@ static void server_answer_connections(struct server_loop *loop)
 		if (ready & (POLLERR | POLLNVAL))
 			goes_on = false;
 		else if (ready & (POLLIN | POLLHUP) && !dw_view_has_output(connection))
-			goes_on = dw_view_receive(&loop->view, connection);
+			goes_on = dw_view_receive(&loop->view, connection, dw_view_answer);
 		goes_on = goes_on && dw_view_send(connection) && now < connection->last_ms + SILENT_MS;
 		if (!goes_on) {
 			dw_view_disconnect(connection);
@@ -253,14 +138,14 @@ static int server_loop(struct server_loop *loop, const volatile int *stop, struc
 		if (loop->polled[0].revents & POLLIN)
 			server_accept(loop);
 		dw_view_report_look(&loop->view.shown);
-		result = server_go_on(&loop->view, error);
+		result = dw_view_go_on(&loop->view, error);
 	}
 	return result;
 }
 
 static int server_start(struct dw_view *view, struct dwell_error *error)
 {
-	int result = server_open_trace(view->options, &view->shown, error);
+	int result = dw_view_open_trace(view->options, &view->shown, error);
 	char address[128];
 
 	if (!result && stat(view->options->paths[0], &view->file) != 0)
@@ -296,10 +181,10 @@ int dw_view_serve(const struct dw_view_options *options, const volatile int *sto
 			dw_view_disconnect(loop->connections[i]);
 	if (loop->view.listener >= 0)
 		close(loop->view.listener);
-	server_close_trace(&loop->view.fresh);
+	dw_view_close_trace(&loop->view.fresh);
 	if (!dw_view_report_ended(&loop->view.shown))
 		return result; /* the process ends now; what the report's thread reads stays */
-	server_close_trace(&loop->view.shown);
+	dw_view_close_trace(&loop->view.shown);
 	free(loop);
 	return result;
 }

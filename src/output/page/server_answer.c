@@ -338,6 +338,7 @@ void dw_view_answer(struct dw_view *view, struct dw_view_connection *connection,
 	} else if (strcmp(request->path, "/") == 0) {
 		answer_file(connection, request, "view.html");
 	} else if (strcmp(request->path, "/report") == 0 || strcmp(request->path, "/api/report") == 0) {
+		dw_view_refresh(view);
 		dw_view_answer_report(view, connection, request, request->path[1] == 'r');
 	} else if (strncmp(request->path, "/timeline/", 10) == 0) {
 		answer_file(connection, request, request->path + 10);

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "page/server_inside.h"
 
 /* Scripts and styles come from this server alone, and nothing else is loaded. */
@@ -35,7 +36,7 @@ struct dw_view_connection *dw_view_connect(int socket)
 		return NULL;
 	}
 	connection->socket = socket;
-	connection->last_ms = dw_view_now_ms();
+	connection->last_ms = dw_clock_monotonic_ms();
 	dw_out_init_memory(&connection->out);
 	return connection;
 }
@@ -154,7 +155,8 @@ static const char *http_parse(char *head, struct dw_view_request *request)
 }
 
 /* Answers the request at the start of the buffer. False: it is not complete. */
-static bool http_answer_one(struct dw_view *view, struct dw_view_connection *connection)
+static bool http_answer_one(struct dw_view *view, struct dw_view_connection *connection,
+                            dw_view_answer_function *answer)
 {
 	struct dw_view_request request = { .method = "GET", .path = "", .query = "" };
 	char *end;
@@ -180,14 +182,15 @@ static bool http_answer_one(struct dw_view *view, struct dw_view_connection *con
 		request.method = "GET";
 		dw_view_refuse(connection, &request, "400 Bad Request", wrong);
 	} else {
-		dw_view_answer(view, connection, &request);
+		answer(view, connection, &request);
 	}
 	memmove(connection->in, connection->in + length, connection->in_length - length);
 	connection->in_length -= length;
 	return !connection->ends;
 }
 
-bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection)
+bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection,
+                     dw_view_answer_function *answer)
 {
 	ssize_t got = recv(connection->socket, connection->in + connection->in_length,
 	                   DW_VIEW_MOST_REQUEST - connection->in_length, 0);
@@ -196,9 +199,9 @@ bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection
 		return errno == EAGAIN || errno == EINTR;
 	if (!got)
 		return false;
-	connection->last_ms = dw_view_now_ms();
+	connection->last_ms = dw_clock_monotonic_ms();
 	connection->in_length += (size_t)got;
-	while (!connection->ends && http_answer_one(view, connection))
+	while (!connection->ends && http_answer_one(view, connection, answer))
 		;
 	return true;
 }
@@ -214,7 +217,7 @@ bool dw_view_send(struct dw_view_connection *connection)
 		if (sent < 0)
 			return errno == EAGAIN || errno == EINTR;
 		connection->out_at += (size_t)sent;
-		connection->last_ms = dw_view_now_ms();
+		connection->last_ms = dw_clock_monotonic_ms();
 	}
 	if (out->error || connection->ends)
 		return false;

@@ -49,7 +49,13 @@ struct dw_view {
 	struct stat file;                  /* of the first path when it was opened */
 };
 
-uint64_t dw_view_now_ms(void);
+/* ---- server_trace.c ------------------------------------------------------------------------------ */
+
+int dw_view_open_trace(const struct dw_view_options *options, struct dw_view_trace *trace,
+                       struct dwell_error *error);
+void dw_view_close_trace(struct dw_view_trace *trace);
+/* Reads the trace, or its newer state, and shows that when all of it has been read. */
+int dw_view_go_on(struct dw_view *view, struct dwell_error *error);
 /* Whether a newer state of a running program's trace should be opened, and does it. */
 void dw_view_refresh(struct dw_view *view);
 /* Whether the trace is no longer where it was. */
@@ -59,8 +65,12 @@ bool dw_view_is_gone(const struct dw_view *view);
 
 struct dw_view_connection *dw_view_connect(int socket);
 void dw_view_disconnect(struct dw_view_connection *connection);
-/* Receives, answers complete requests, sends. False: the connection has ended. */
-bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection);
+/* What answers a request. */
+typedef void dw_view_answer_function(struct dw_view *view, struct dw_view_connection *connection,
+                                     const struct dw_view_request *request);
+/* Receives, and calls `answer` for each complete request. False: the connection has ended. */
+bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection,
+                     dw_view_answer_function *answer);
 bool dw_view_send(struct dw_view_connection *connection);
 static inline bool dw_view_has_output(const struct dw_view_connection *connection)
 {
@@ -81,8 +91,7 @@ void dw_view_refuse(struct dw_view_connection *connection, const struct dw_view_
 
 /* ---- server_answer.c ------------------------------------------------------------------------------- */
 
-void dw_view_answer(struct dw_view *view, struct dw_view_connection *connection,
-                    const struct dw_view_request *request);
+dw_view_answer_function dw_view_answer;
 
 /* ---- server_report.c ------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "page/report.h"
 #include "page/server_inside.h"
@@ -116,7 +117,7 @@ void dw_view_report_look(struct dw_view_trace *trace)
 	if (report_was_stopped(trace))
 		dw_view_report_destroy(trace);
 	else if (report && !dw_view_report_ended(trace) &&
-	         dw_view_now_ms() > report->asked_ms + report_patience_ms())
+	         dw_clock_monotonic_ms() > report->asked_ms + report_patience_ms())
 		__atomic_store_n(&report->progress.stop, true, __ATOMIC_RELAXED);
 }
 
@@ -148,14 +149,13 @@ void dw_view_answer_report(struct dw_view *view, struct dw_view_connection *conn
 	struct dw_view_report *report;
 	char policy[512];
 
-	dw_view_refresh(view);
 	if (report_was_stopped(&view->shown))
 		dw_view_report_destroy(&view->shown);
 	if (!view->shown.report)
 		report_start(&view->shown, view->version);
 	report = view->shown.report;
 	if (report)
-		report->asked_ms = dw_view_now_ms();
+		report->asked_ms = dw_clock_monotonic_ms();
 	if (!report) {
 		dw_view_refuse(connection, request, "500 Internal Server Error",
 		               "no memory or thread for the report");

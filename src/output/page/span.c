@@ -24,14 +24,6 @@ struct dw_page_window dw_span_cut(const struct dw_page_spans *spans,
 	return cut;
 }
 
-bool dw_span_wants(const struct dw_page_window *window, uint32_t track)
-{
-	for (size_t i = 0; i < window->track_count; i++)
-		if (window->tracks[i] == track)
-			return true;
-	return !window->tracks;
-}
-
 /* ---- chunks ------------------------------------------------------------------------------------- */
 
 /* The chunks of a stream that have records in the window: from the last one that begins before

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "page/span_inside.h"
@@ -18,14 +18,6 @@
 #define MOST_OPEN 4096u                /* ranges in a place that is stored */
 #define MOST_ARROW_ENDS (1u << 20)     /* 32 bytes each */
 #define FIRST_RESOLUTION 19            /* the run divided by 2^19 */
-
-static uint64_t spans_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
@@ -376,7 +368,7 @@ static int spans_begin(struct dw_page_spans *spans, struct dwell_error *error)
 
 int dw_page_spans_read(struct dw_page_spans *spans, uint64_t most_ms, struct dwell_error *error)
 {
-	uint64_t until_ms = spans_now_ms() + most_ms;
+	uint64_t until_ms = dw_clock_monotonic_ms() + most_ms;
 	int result = 0;
 
 	if (spans->complete)
@@ -388,7 +380,7 @@ int dw_page_spans_read(struct dw_page_spans *spans, uint64_t most_ms, struct dwe
 		spans->next_chunk++;
 		if (spans->next_chunk % RELEASE_CHUNKS == 0)
 			dw_source_release(spans->source);
-		if (most_ms && spans_now_ms() >= until_ms)
+		if (most_ms && dw_clock_monotonic_ms() >= until_ms)
 			break;
 	}
 	if (!result && spans->failed)

@@ -146,7 +146,13 @@ int dw_span_walk(struct dw_page_spans *spans, const struct dw_page_window *windo
 /* Cuts a window to the trace. */
 struct dw_page_window dw_span_cut(const struct dw_page_spans *spans,
                                   const struct dw_page_window *window);
-bool dw_span_wants(const struct dw_page_window *window, uint32_t track);
+static inline bool dw_span_wants(const struct dw_page_window *window, uint32_t track)
+{
+	for (size_t i = 0; i < window->track_count; i++)
+		if (window->tracks[i] == track)
+			return true;
+	return !window->tracks;
+}
 /* Writes collected tracks as `"tracks":[...]`. `names` NULL: names as they are; otherwise each name
  * is replaced by names[name] - 1. */
 void dw_span_put_tracks(const struct dw_page_spans *spans, const struct dw_span_rows *tracks,
