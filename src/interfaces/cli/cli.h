@@ -120,8 +120,8 @@ int dw_option_set_field(struct dwell_view_options *options, const struct dw_opti
 void dw_options_help(const struct dw_verb *verb);
 /* Says that a verb, or with NULL the command without one, has no such option, and which verbs have it. */
 void dw_options_say_unknown(const struct dw_verb *verb, const char *word);
-void dw_options_dump(void);
-void dw_options_usage(void);
+void dw_options_dump(const struct dw_verb *verbs, size_t count);
+void dw_options_usage(const struct dw_verb *verbs, size_t count);
 
 /* Parses "A..B", "A..", "..B" or "A". Returns false after an error message. */
 bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to);

@@ -1,69 +1,12 @@
 /* main: finds the verb. If the first word is no verb, it is a program to run. */
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
-#include "base/text.h"
 #include "cli/cli.h"
-
-#define LONG_BYTES (64 << 20) /* reading a larger file takes long enough to show a message */
-
-void dw_say(const char *format, ...)
-{
-	char text[2048];
-	va_list args;
-
-	fflush(stdout);
-	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	/* Names from a trace or the command line must not break the line. */
-	dw_text_disarm(text, false);
-	fprintf(stderr, "dwell: %s\n", text);
-}
-
-void dw_say_progress(const char *path)
-{
-	static bool shown;
-	struct stat status;
-
-	if (!isatty(STDERR_FILENO))
-		return;
-	if (path && stat(path, &status) == 0 && status.st_size >= LONG_BYTES) {
-		fprintf(stderr, "\rdwell: reading %.200s (%s) ...", path,
-		        dw_text_bytes((double)status.st_size, " ").at);
-		shown = true;
-	} else if (!path && shown) {
-		fputs("\r\033[K", stderr);
-		shown = false;
-	}
-}
-
-int dw_say_error(const struct dwell_error *error, int code)
-{
-	dw_say("%s", error->message[0] ? error->message : dwell_error_text(code));
-	return code == DWELL_E_NAME || code == DWELL_E_ARGUMENT ? DW_EXIT_USAGE : DW_EXIT_BAD_INPUT;
-}
-
-void dw_terminal(int fd, struct dwell_print_options *options)
-{
-	struct winsize size = { 0 };
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	options->width = 0;
-	options->color = options->utf8 = false;
-	if (!isatty(fd))
-		return;
-	options->width = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-	options->color = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
-	options->utf8 = dw_utf8_locale();
-}
 
 /* `dwell help` and `dwell help VERB`. */
 static int main_print_help(const char *name)
@@ -72,7 +15,7 @@ static int main_print_help(const char *name)
 	struct dw_nearest nearest;
 
 	if (!name) {
-		dw_options_usage();
+		dw_options_usage(dw_verbs, dw_verb_count);
 		return 0;
 	}
 	if (verb) {
@@ -165,7 +108,7 @@ int main(int argc, char **argv)
 		if (argc < 2)
 			dup2(STDERR_FILENO, STDOUT_FILENO); /* without arguments the help is printed as a usage
 			                                     * error */
-		dw_options_usage();
+		dw_options_usage(dw_verbs, dw_verb_count);
 		return argc < 2 ? DW_EXIT_USAGE : 0;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
@@ -173,7 +116,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (strcmp(argv[1], "--dump-verbs") == 0) {
-		dw_options_dump();
+		dw_options_dump(dw_verbs, dw_verb_count);
 		return 0;
 	}
 	if (argv[1][0] == '-' && strcmp(argv[1], "--") != 0) {

@@ -301,16 +301,16 @@ void dw_options_help(const struct dw_verb *verb)
 	}
 }
 
-void dw_options_usage(void)
+void dw_options_usage(const struct dw_verb *verbs, size_t count)
 {
 	printf("dwell: where a neural network's training time and memory go\n\n"
 	       "  dwell COMMAND...          run a program, record it and show the overview\n");
-	for (size_t i = 0; i < dw_verb_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		char usage[64];
 
-		snprintf(usage, sizeof usage, "dwell %s %s", dw_verbs[i].name,
-		         i == 0 ? "COMMAND..." : dw_verbs[i].operands);
-		printf("  %-25s %s\n", usage, dw_verbs[i].summary);
+		snprintf(usage, sizeof usage, "dwell %s %s", verbs[i].name,
+		         i == 0 ? "COMMAND..." : verbs[i].operands);
+		printf("  %-25s %s\n", usage, verbs[i].summary);
 	}
 	printf("\n  dwell help VERB           show the options of a verb (or dwell VERB --help)\n"
 	       "  dwell --version           show the version\n\n"
@@ -336,18 +336,18 @@ static void option_dump(const char *verb, const struct dw_option *option)
 	printf("\n");
 }
 
-void dw_options_dump(void)
+void dw_options_dump(const struct dw_verb *verbs, size_t count)
 {
 	static const struct dw_option own[] = {
 		{ DW_OPTION_HELP, "help", 'h', .help = "show this help and exit" },
 		{ DW_OPTION_VERSION, "version", .help = "print the version and exit" },
 	};
 
-	for (size_t v = 0; v < dw_verb_count; v++) {
-		printf("verb\t%s\t%s\n", dw_verbs[v].name, dw_verbs[v].summary);
-		for (size_t i = 0; i < dw_verbs[v].option_count; i++)
-			if (dw_verbs[v].options[i].name)
-				option_dump(dw_verbs[v].name, &dw_verbs[v].options[i]);
+	for (size_t v = 0; v < count; v++) {
+		printf("verb\t%s\t%s\n", verbs[v].name, verbs[v].summary);
+		for (size_t i = 0; i < verbs[v].option_count; i++)
+			if (verbs[v].options[i].name)
+				option_dump(verbs[v].name, &verbs[v].options[i]);
 	}
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		option_dump("", &own[i]);
