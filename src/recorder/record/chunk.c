@@ -153,7 +153,7 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 		/* The cursor is outside the chunk: a thread that seemed to have abandoned its record went on
 		 * to write it (see stream.c). */
 		if ((uintptr_t)stream->cursor - (uintptr_t)writer->chunk > DW_BLOCK_BYTES)
-			dw_slot_resume(stream, writer->chunk);
+			dw_chunk_resume(stream, writer->chunk);
 		chunk_close(stream, writer);
 		closed = writer->block;
 	}
@@ -164,4 +164,27 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 	if (closed && closed != block)
 		dw_window_drop(closed);
 	return block != 0;
+}
+
+/*
+ * A thread that was cancelled inside a record may have left the stream's cursor and time different
+ * from the records in the chunk. The records are right, so both are computed from them.
+ */
+void dw_chunk_resume(struct dwell_stream *stream, const struct dw_chunk *chunk)
+{
+	uint32_t *word;
+
+	if (!chunk || chunk->end_bytes)
+		return;
+	stream->last_ticks = chunk->base_ticks;
+	for (word = (uint32_t *)(uintptr_t)(chunk + 1); *word; word += dw_record_words(word)) {
+		stream->last_ticks += *word >> DW_DELTA_SHIFT;
+		if (!(*word & DW_WORD_END) && word[1] >> DW_KIND_SHIFT == DW_EXT &&
+		    (word[1] & DW_EXT_WORDS_MASK) >= 2)
+			stream->last_ticks = word[2] | (uint64_t)word[3] << 32;
+	}
+	stream->cursor = (char *)word;
+	/* Clears the rest of an unfinished record, which would otherwise be read as data. */
+	size_t left = DW_BLOCK_BYTES - (size_t)(stream->cursor - (const char *)chunk);
+	memset(word, 0, left < DW_CHUNK_TAIL_BYTES ? left : DW_CHUNK_TAIL_BYTES);
 }

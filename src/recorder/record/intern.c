@@ -11,10 +11,8 @@
 #include "record/record.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #define CHAINS 16384u
-#define BLOCK_BYTES ((size_t)1 << 20)
 
 struct node {
 	struct node *next;
@@ -23,54 +21,6 @@ struct node {
 };
 
 static struct node *chains[CHAINS];
-
-/* Memory for nodes: blocks from mmap; advancing one word allocates from them. */
-struct block {
-	size_t used; /* atomic */
-	char data[];
-};
-static struct block *newest_block;
-
-uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed)
-{
-	const unsigned char *at = data;
-	uint64_t hash = seed ^ (bytes * 0x9e3779b97f4a7c15u), word;
-
-	while (bytes > 0) {
-		size_t part = bytes < 8 ? bytes : 8;
-
-		word = 0;
-		memcpy(&word, at, part);
-		__uint128_t product = (__uint128_t)(hash ^ word) * 0xd6e8feb86659fd93u;
-		hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0xa0761d6478bd642fu;
-		at += part;
-		bytes -= part;
-	}
-	return hash ^ hash >> 29;
-}
-
-void *dw_intern_memory(size_t bytes)
-{
-	bytes = (bytes + 15) & ~(size_t)15;
-	for (;;) {
-		struct block *block = __atomic_load_n(&newest_block, __ATOMIC_ACQUIRE);
-
-		if (block) {
-			size_t at = __atomic_fetch_add(&block->used, bytes, __ATOMIC_RELAXED);
-
-			if (at + bytes <= BLOCK_BYTES - sizeof *block)
-				return block->data + at;
-		}
-		struct block *fresh = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE,
-		                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (fresh == MAP_FAILED)
-			return NULL;
-		/* A thread that loses the race unmaps its new block, which no other thread has seen. */
-		if (!__atomic_compare_exchange_n(&newest_block, &block, fresh, false, __ATOMIC_RELEASE,
-		                                 __ATOMIC_RELAXED))
-			munmap(fresh, BLOCK_BYTES);
-	}
-}
 
 uint32_t dw_new_id(void)
 {
@@ -205,16 +155,6 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 	if (category == DWELL_CATEGORY_LAYER)
 		dw_layers_remember(id, name);
 	return id;
-}
-
-uint32_t dw_intern_function(uintptr_t address)
-{
-	struct dw_entry_op op = {
-		.entry = { DW_ENTRY_TAG(DW_ENTRY_OP), sizeof op, 0, DWELL_CATEGORY_FUNCTION },
-		.frame = dw_module_frame(address),
-	};
-
-	return op.frame ? dw_intern(&op.entry) : 0;
 }
 
 uint32_t dw_intern_frame(const char *function, const char *file, uint32_t line)

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "format/control.h"
 
 #define LAYER_WAITS 1000
 
@@ -125,6 +126,6 @@ int dwell_layers_only(const char *list, struct dwell_error *error)
 		__atomic_fetch_and(&control->mask, ~DWELL_DETAIL_LAYERS, __ATOMIC_SEQ_CST);
 		layers_write_list(control, "");
 	}
-	dw_step_compute_all();
+	dw_control_compute_all(dw_session_map(), control);
 	return 0;
 }

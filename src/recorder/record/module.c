@@ -504,3 +504,13 @@ bool dw_module_frames(void *const *addresses, int count, uint32_t *frames)
 	}
 	return true;
 }
+
+uint32_t dw_intern_function(uintptr_t address)
+{
+	struct dw_entry_op op = {
+		.entry = { DW_ENTRY_TAG(DW_ENTRY_OP), sizeof op, 0, DWELL_CATEGORY_FUNCTION },
+		.frame = dw_module_frame(address),
+	};
+
+	return op.frame ? dw_intern(&op.entry) : 0;
+}

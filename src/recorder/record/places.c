@@ -9,33 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "record/places.h"
 #include "record/record.h"
-
-#define PLACES 256u /* a power of two */
-#define PLACES_MOST (PLACES * 3 / 4)
-#define PLACES_OUTSIDE 16u
-
-struct dw_places {
-	uint32_t count;
-	struct place {
-		uint32_t kind, from, to, op;
-		struct dw_entry_place *entry; /* NULL: a free place, or the file had no space */
-		bool used;
-	} at[PLACES];
-	struct place others[DWELL_PLACE_OPERATOR + 1]; /* by kind: what found no place in `at` */
-	/* Times since the last step: the next one may be found late, and begin before them. */
-	struct {
-		struct dw_entry_place *entry;
-		uint64_t start, end;
-	} outside[PLACES_OUTSIDE];
-	uint32_t outside_count;
-};
-
-void dw_places_forget(struct dw_slot *slot)
-{
-	if (slot->places && slot->places->count)
-		memset(slot->places, 0, sizeof *slot->places);
-}
 
 static struct dw_entry_place *places_write(const struct dw_slot *slot, const struct place *place)
 {
@@ -59,10 +34,10 @@ static struct place *places_find(struct dw_places *places, const struct place *w
 	                wanted->kind;
 
 	for (uint32_t at = hash >> 16;; at++) {
-		struct place *place = &places->at[at % PLACES];
+		struct place *place = &places->at[at % DW_PLACES];
 
 		if (!place->used)
-			return places->count < PLACES_MOST ? place : &places->others[wanted->kind];
+			return places->count < DW_PLACES_MOST ? place : &places->others[wanted->kind];
 		if (place->from == wanted->from && place->to == wanted->to && place->op == wanted->op &&
 		    place->kind == wanted->kind)
 			return place;
@@ -123,7 +98,7 @@ static void places_remember(struct dw_slot *slot, struct dw_entry_place *entry, 
 {
 	struct dw_places *places = slot->places;
 
-	if (slot->step || places->outside_count == PLACES_OUTSIDE)
+	if (slot->step || places->outside_count == DW_PLACES_OUTSIDE)
 		return;
 	places->outside[places->outside_count].entry = entry;
 	places->outside[places->outside_count].start = start;

@@ -23,7 +23,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/control.h"
+
 struct dw_process *dw_process;
+struct dw_session dw_session = { .fd = -1 };
+const struct dwell_gate_word *dwell_gate;
+
+/* Threads without a slot share this stream, which is always busy and never written. */
+const struct dwell_stream dw_slot_none = { .busy = 1 };
+
+__thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initial-exec"))) =
+    (struct dwell_stream *)&dw_slot_none;
+
+/* Set once, before `dw_process`. */
+static const struct dw_process_calls *process_calls;
 
 pid_t dw_gettid(void)
 {
@@ -97,7 +110,7 @@ static void process_wait_to_prepare(uint32_t *lock)
 	}
 }
 
-int dw_process_prepare(void)
+int dw_process_prepare(const struct dw_process_calls *calls)
 {
 	static uint32_t lock; /* tid of the thread that makes the mapping, or 0 */
 	struct dw_process *memory, *none = NULL;
@@ -120,6 +133,7 @@ int dw_process_prepare(void)
 		return DWELL_E_NOMEM;
 	}
 	memory->pid = (uint32_t)getpid();
+	process_calls = calls;
 	/* Pairs with the acquire above. Fails only if this thread stopped waiting without the lock. */
 	if (!__atomic_compare_exchange_n(&dw_process, &none, memory, false, __ATOMIC_ACQ_REL,
 	                                 __ATOMIC_ACQUIRE)) {
@@ -249,76 +263,6 @@ bool dw_process_own_memory(void)
 	return known == pid;
 }
 
-static void process_forget_session(void)
-{
-	DW_STORE(dw_process->id, 0);
-	dw_process->window = 0;
-	DW_STORE(dw_process->journal, 0);
-	dw_process->journal_number = 0;
-	DW_STORE(dw_process->steps, 0);
-	DW_STORE(dw_process->tentative_steps, 0);
-	DW_STORE(dw_process->has_gate, false);
-}
-
-/* Fills in what identifies this process; process_write_entry() adds its names. */
-static void process_fill_identity(struct dw_entry_process *filled)
-{
-	struct dw_identity *self = &dw_process->identity;
-
-	if (!self->pid)
-		dw_identify(self);
-	*filled = (struct dw_entry_process){
-		.entry = { .bytes = sizeof *filled, .id = dw_process->new_id,
-		           .aux = dw_session.parent_process },
-		.pid = self->pid, .ppid = (uint32_t)getppid(), .start_ticks = dw_now(),
-		.pid_namespace = self->pid_namespace, .birth = self->birth,
-	};
-}
-
-/* The PROCESS entry is the first of the journal. `id` is published after the entry is written,
- * which readers and dw_file_finish() rely on. */
-static bool process_write_entry(struct dw_entry_process *filled)
-{
-	struct dw_entry_process *entry = dw_journal_reserve(sizeof *entry);
-
-	if (!entry)
-		return false;
-	/* Not earlier: a name that a signal handler interns must not come before this entry. */
-	__atomic_store_n(&dw_process->registering, (uint32_t)dw_gettid(), __ATOMIC_RELAXED);
-	dw_metadata_process(filled);
-	*entry = *filled;
-	dw_journal_commit(entry, DW_ENTRY_PROCESS);
-	return true;
-}
-
-static bool process_register_locked(void)
-{
-	struct dw_entry_process filled;
-	bool done;
-
-	if (dw_process->id && dw_process->generation == DW_LOAD(dw_session.generation))
-		return true; /* another thread has registered the process */
-	if (dw_process->generation != DW_LOAD(dw_session.generation))
-		process_forget_session();
-	/* After id is 0: a thread that sees this generation does not see another session's id. */
-	__atomic_store_n(&dw_process->generation, DW_LOAD(dw_session.generation), __ATOMIC_RELEASE);
-	DW_STORE(dw_process->new_id, dw_new_id());
-	if (!dw_process->new_id)
-		return false;
-	process_fill_identity(&filled);
-	if (!dw_journal_open(&filled))
-		return false;
-	done = process_write_entry(&filled);
-	if (done)
-		dw_journal_clock();
-	__atomic_store_n(&dw_process->registering, 0, __ATOMIC_RELAXED);
-	if (!done)
-		return false;
-	dw_session.parent_process = dw_process->new_id;
-	__atomic_store_n(&dw_process->id, dw_process->new_id, __ATOMIC_RELEASE);
-	return true;
-}
-
 /* True while this thread writes the PROCESS entry, which interns names. */
 static __attribute__((noinline)) bool process_is_registering_here(void)
 {
@@ -350,7 +294,7 @@ bool dw_process_ready(enum dw_loss *cause)
 	*cause = DW_LOSS_BUSY;
 	if (!dw_process_lock())
 		return false;
-	ready = process_register_locked();
+	ready = process_calls->enroll();
 	if (!ready) {
 		*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 		__atomic_store_n(&dw_process->retry_ticks,
@@ -358,6 +302,30 @@ bool dw_process_ready(enum dw_loss *cause)
 	}
 	dw_process_unlock();
 	if (ready && __atomic_exchange_n(&dw_process->replay_due, false, __ATOMIC_SEQ_CST))
-		dw_intern_replay();
+		process_calls->replay();
 	return ready;
+}
+
+/* ---- the control page ---------------------------------------------------------- */
+
+void dw_step_look_at_capture(void)
+{
+	dw_control_look(dw_session_map(), DW_LOAD(dw_session.control), dw_now());
+}
+
+/* ---- losses ------------------------------------------------------------------ */
+
+/* A thread with an entry counts its losses there, alone. Other losses are counted in the head. */
+void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
+{
+	struct dw_head *head = dw_session_head();
+
+	if (slot && slot->entry && slot->generation == DW_LOAD(dw_session.generation)) {
+		uint64_t *lost = &slot->entry->lost[cause];
+
+		/* Atomic: a signal handler of this thread may interrupt the addition and count too. */
+		__atomic_fetch_add(lost, records, __ATOMIC_RELAXED);
+	} else if (head) {
+		__atomic_fetch_add(&head->lost[cause], records, __ATOMIC_RELAXED);
+	}
 }

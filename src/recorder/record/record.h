@@ -3,13 +3,16 @@
  *
  *   file      creates a trace file, joins one, trims it at the end of the run
  *   session   which file this process writes to; start, stop, joining
- *   process   what is wiped on fork: registration, windows, journal, slots
+ *   process   what all files share: the state that is wiped on fork, the lock, lost records
+ *   register  a process's first entry
+ *   memory    memory that is never released
  *   window    blocks of the file: claimed, reserved, mapped, handed out, recycled
  *   journal   entries: appended by any thread without a lock
  *   intern    names to ids, for the life of the process
  *   layers    which layers are recorded
  *   slot      one for each live thread, with its streams
  *   chunk     a stream's next piece of the file: a new one or its own oldest
+ *   busy      whether a stream is in use; records that were left unfinished
  *   stream    the slow half of writing a record
  *   probe     the exported functions of probe.h on top of stream
  *   operators operators with shapes, which threads cache
@@ -68,6 +71,7 @@ struct dw_session {
 	bool side;               /* a file that this process made because it cannot join the run's */
 	pid_t starter;           /* the process that ends the run when it ends, if started_here */
 	uint32_t parent_process; /* PROCESS id of the last process to register: a child's parent */
+	void (*before_stop)(void); /* NULL: nothing; see serve.c */
 	char path[4096];
 	char final_path[4096]; /* where a spilled trace is moved at the end; otherwise "" */
 };
@@ -284,8 +288,14 @@ extern struct dw_process *dw_process; /* NULL until the first session */
 
 /* Makes the slot of this index accessible; false if there is no memory for it. */
 bool dw_process_open_slot(uint32_t index);
-/* Maps dw_process, wiped on fork. */
-int dw_process_prepare(void);
+/* What process.c calls, so that it knows neither journals nor names: register.c has both. */
+struct dw_process_calls {
+	bool (*enroll)(void); /* registers the process, under the lock; false: there is no space */
+	void (*replay)(void); /* writes the names of earlier sessions */
+};
+extern const struct dw_process_calls dw_register_calls;
+/* Maps dw_process, wiped on fork. The calls are always the same. */
+int dw_process_prepare(const struct dw_process_calls *calls);
 /* Whether this process may write, which needs its PROCESS entry. Registers it if necessary. False
  * with the cause. */
 bool dw_process_ready(enum dw_loss *cause);
@@ -447,11 +457,11 @@ static inline struct dw_slot *dw_slot_here(enum dw_loss *cause)
 }
 /* The slot of a stream of the calling thread, and the stream's writer. */
 struct dw_slot *dw_slot_of(struct dwell_stream *stream, struct dw_writer **writer);
-/* Sets a stream's cursor and time from the records in its open chunk. */
-void dw_slot_resume(struct dwell_stream *stream, const struct dw_chunk *chunk);
 /* Counts lost records. `slot` NULL: of a thread that has none. */
 void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
 
+/* Sets a stream's cursor and time from the records in its open chunk. */
+void dw_chunk_resume(struct dwell_stream *stream, const struct dw_chunk *chunk);
 /* Gives the stream a new chunk; false with the cause. */
 bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
                    enum dw_loss *cause);
@@ -530,11 +540,17 @@ static inline bool dw_step_summary_needed(const struct dw_head *head)
 	return DW_LOAD(head->next_block) >= head->max_blocks - head->reserve_blocks / 2;
 }
 /* How many blocks summaries of steps may still use. */
-uint32_t dw_step_summary_blocks(const struct dw_head *head);
+static inline uint32_t dw_step_summary_blocks(const struct dw_head *head)
+{
+	uint32_t names = head->reserve_blocks / 4 ? head->reserve_blocks / 4 : 1;
+	uint32_t end = head->max_blocks - names, next = DW_LOAD(head->next_block);
+
+	return next < end ? end - next : 0;
+}
 /* Adds a step that ended to the summary; false with the cause if there is no entry for it. */
 bool dw_step_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
                          uint64_t cpu_ns, enum dw_loss *cause);
-void dw_step_look_at_capture(void); /* of dw_step_look() */
+void dw_step_look_at_capture(void); /* of dw_step_look(); in process.c */
 /* Ends a capture whose time has passed: its controller may have been killed. */
 static inline void dw_step_look(void)
 {
@@ -556,14 +572,11 @@ static inline void dw_usage_look(struct dw_slot *slot, uint64_t now)
 	if (now >= slot->usage_due)
 		dw_usage_read(slot);
 }
-void dw_places_forget(struct dw_slot *slot); /* of an earlier session or thread */
 /* A step begins: times since then were counted as outside any step. Needs slot->places. */
 void dw_places_step(struct dw_slot *slot, uint64_t start_ticks);
 /* Whether one of the next `steps` steps is chosen to be recorded, with something of `mask`. */
 bool dw_step_wanted_soon(uint32_t mask, unsigned steps);
 bool dw_step_gated(void); /* whether the gate follows steps */
-/* Computes the masks of all gates after a change of the control page's mask. */
-void dw_step_compute_all(void);
 /* Adds (`more`) or removes a profile that wants what `mask` contains. */
 void dw_step_want(uint32_t mask, bool more);
 void dw_meta(const char *key, const char *value, uint32_t flags);

@@ -250,6 +250,7 @@ static int serve_launch_server(struct launch *launch, struct dwell_error *error)
 		close(ends[0]);
 		return result;
 	}
+	dw_session.before_stop = dwell_serve_stop;
 	server.channel = ends[0];
 	server.pid = getpid();
 	return 0;

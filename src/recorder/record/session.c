@@ -22,10 +22,6 @@
 #include "base/host.h"
 #include "record/file.h"
 
-struct dw_session dw_session = { .fd = -1 };
-
-const struct dwell_gate_word *dwell_gate;
-
 /* Called under the lock. */
 static void session_open(struct dw_head *head, int fd, const char *path, bool started_here)
 {
@@ -58,7 +54,7 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 static int session_adopt(struct dw_head *head, int fd, const char *path, bool started_here,
                          struct dwell_error *error)
 {
-	if (dw_process_prepare() != 0 || !dw_process_lock())
+	if (dw_process_prepare(&dw_register_calls) != 0 || !dw_process_lock())
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for the recorder");
 	session_open(head, fd, path, started_here);
 	dw_process_unlock();
@@ -330,7 +326,7 @@ static int lock_session(struct dwell_error *error)
 {
 	uint32_t nobody = 0;
 
-	if (dw_process_prepare() != 0)
+	if (dw_process_prepare(&dw_register_calls) != 0)
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for the recorder");
 	if (!__atomic_compare_exchange_n(&dw_process->session_lock, &nobody, (uint32_t)dw_gettid(),
 	                                 false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -383,7 +379,8 @@ static int session_stop_locked(struct dwell_error *error)
 
 	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != getpid())
 		return 0;
-	dwell_serve_stop();
+	if (dw_session.before_stop)
+		dw_session.before_stop();
 	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
 	if (dw_process_ready(&cause)) {
 		dw_step_close(dw_slot_here(&cause));

@@ -7,12 +7,11 @@
  * few chunks. A child of fork finds its slots zeroed and claims a new one. When a new session
  * starts, a thread keeps its slot and empties it.
  */
+#include "record/places.h"
 #include "record/record.h"
 
 #include <string.h>
 #include <sys/prctl.h>
-
-#include "format/words.h"
 
 /* The kernel orders a thread's end before the ESRCH that reports it. ThreadSanitizer cannot know
  * this, so in its tests a thread releases its slot at its end. */
@@ -22,29 +21,6 @@
 #else
 #define ORDERED_BY_EXIT(slot) ((void)0)
 #endif
-
-/* Threads without a slot share this stream, which is always busy and never written. */
-const struct dwell_stream dw_slot_none = { .busy = 1 };
-
-__thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initial-exec"))) =
-    (struct dwell_stream *)&dw_slot_none;
-
-/* ---- losses ------------------------------------------------------------------ */
-
-/* A thread with an entry counts its losses there, alone. Other losses are counted in the head. */
-void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records)
-{
-	struct dw_head *head = dw_session_head();
-
-	if (slot && slot->entry && slot->generation == DW_LOAD(dw_session.generation)) {
-		uint64_t *lost = &slot->entry->lost[cause];
-
-		/* Atomic: a signal handler of this thread may interrupt the addition and count too. */
-		__atomic_fetch_add(lost, records, __ATOMIC_RELAXED);
-	} else if (head) {
-		__atomic_fetch_add(&head->lost[cause], records, __ATOMIC_RELAXED);
-	}
-}
 
 /* ---- claiming ---------------------------------------------------------------- */
 
@@ -163,33 +139,10 @@ static void slot_forget(struct dw_slot *slot)
 	slot->code_generation--; /* also clears the other caches of stacks at their next use */
 }
 
-/*
- * A thread that was cancelled inside a record may have left the stream's cursor and time different
- * from the records in the chunk. The records are right, so both are computed from them.
- */
-void dw_slot_resume(struct dwell_stream *stream, const struct dw_chunk *chunk)
-{
-	uint32_t *word;
-
-	if (!chunk || chunk->end_bytes)
-		return;
-	stream->last_ticks = chunk->base_ticks;
-	for (word = (uint32_t *)(uintptr_t)(chunk + 1); *word; word += dw_record_words(word)) {
-		stream->last_ticks += *word >> DW_DELTA_SHIFT;
-		if (!(*word & DW_WORD_END) && word[1] >> DW_KIND_SHIFT == DW_EXT &&
-		    (word[1] & DW_EXT_WORDS_MASK) >= 2)
-			stream->last_ticks = word[2] | (uint64_t)word[3] << 32;
-	}
-	stream->cursor = (char *)word;
-	/* Clears the rest of an unfinished record, which would otherwise be read as data. */
-	size_t left = DW_BLOCK_BYTES - (size_t)(stream->cursor - (const char *)chunk);
-	memset(word, 0, left < DW_CHUNK_TAIL_BYTES ? left : DW_CHUNK_TAIL_BYTES);
-}
-
 static void slot_resume_chunks(struct dw_slot *slot)
 {
-	dw_slot_resume(&slot->main, slot->writers[0].chunk);
-	dw_slot_resume(&slot->nested, slot->writers[1].chunk);
+	dw_chunk_resume(&slot->main, slot->writers[0].chunk);
+	dw_chunk_resume(&slot->nested, slot->writers[1].chunk);
 }
 
 static __attribute__((noinline)) struct dw_slot *slot_register_thread(enum dw_loss *cause)

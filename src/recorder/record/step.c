@@ -32,16 +32,6 @@ static void gate_compute_mask(struct dw_gate *gate)
 	dw_control_compute(DW_LOAD(dw_session.control), gate, 1);
 }
 
-void dw_step_look_at_capture(void)
-{
-	dw_control_look(dw_session_map(), DW_LOAD(dw_session.control), dw_now());
-}
-
-void dw_step_compute_all(void)
-{
-	dw_control_compute_all(dw_session_map(), DW_LOAD(dw_session.control));
-}
-
 static __attribute__((noinline)) void gate_set_open(struct dw_gate *gate, uint32_t open)
 {
 	__atomic_store_n(&gate->open, open, __ATOMIC_SEQ_CST);

@@ -19,14 +19,6 @@
 
 #define FIRST_STEPS 1024u
 
-uint32_t dw_step_summary_blocks(const struct dw_head *head)
-{
-	uint32_t names = head->reserve_blocks / 4 ? head->reserve_blocks / 4 : 1;
-	uint32_t end = head->max_blocks - names, next = DW_LOAD(head->next_block);
-
-	return next < end ? end - next : 0;
-}
-
 /* How many steps a new entry collects; 0 means no more entries may be reserved. Threads that run
  * this at the same time may double the number twice, which does no harm. */
 static uint64_t summary_entry_steps(void)

@@ -129,12 +129,12 @@ TEST(very_many_lines_share_an_entry)
 	for (uint32_t i = 0; i < 5000; i++)
 		between(i + 1, i + 2, 100 * i + 100, 100 * i + 150);
 	count = read_places();
-	CHECK_EQ(count, PLACES_MOST + 1);
+	CHECK_EQ(count, DW_PLACES_MOST + 1);
 	for (unsigned i = 0; i < count; i++)
 		sum += found[i].step_ticks;
 	CHECK_EQ(sum, 5000 * 50);
 	CHECK_EQ(found[count - 1].from, 0);
-	CHECK_EQ(found[count - 1].count, 5000 - PLACES_MOST);
+	CHECK_EQ(found[count - 1].count, 5000 - DW_PLACES_MOST);
 	session_end();
 }
 
