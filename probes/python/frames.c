@@ -30,7 +30,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef PyObject *evaluator(PyThreadState *thread, void *frame, int raised);

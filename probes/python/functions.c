@@ -13,7 +13,6 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
-#include <string.h>
 
 enum { CALL = 0, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
 

@@ -16,8 +16,6 @@
 
 #include <dlfcn.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define DEEPEST 128u

@@ -17,7 +17,6 @@
 #include "format/keys.h"
 #include "torch.h"
 
-#include <string.h>
 #include <time.h>
 
 #define ROUNDS 8

@@ -18,7 +18,6 @@
 #include "private.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 #define ENABLED 24u /* behind the vector's three pointers */
 

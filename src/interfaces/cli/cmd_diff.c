@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "diff/diff.h"

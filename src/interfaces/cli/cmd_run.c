@@ -1,8 +1,5 @@
 /* dwell run, and dwell COMMAND. */
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/run.h"

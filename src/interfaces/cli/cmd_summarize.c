@@ -1,5 +1,4 @@
 /* dwell summarize: stores what the steps of traces took, in a file of bounded size. */
-#include <stdio.h>
 
 #include "cli/cli.h"
 #include "cli/summaries.h"

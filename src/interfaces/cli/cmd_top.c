@@ -1,5 +1,4 @@
 /* dwell top: shows what a running program does, in a terminal. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +6,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/screen.h"
 #include "top/top.h"

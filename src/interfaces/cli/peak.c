@@ -2,7 +2,6 @@
 #include "cli/peak.h"
 
 #include <pthread.h>
-#include <stdint.h>
 #include <time.h>
 
 #include "base/limits.h"

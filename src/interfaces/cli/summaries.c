@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "trace/trace.h"

@@ -2,7 +2,6 @@
 #include "serve/client.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <nghttp2/nghttp2.h>
 #include <poll.h>

@@ -5,7 +5,6 @@
  * of the pass, which the next event reuses, so that nothing is allocated for each event.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

@@ -48,10 +48,7 @@ static void comparison_put_node(struct comparison_flame *flame, uint32_t at)
 		return;
 	}
 	dw_out_text(out, flame->shown++ ? ",\n" : "");
-	dw_out_u64(out, node->depth);
-	dw_out_text(out, ",");
-	dw_out_u64(out, name);
-	dw_out_text(out, ",");
+	DW_PAGE_PUT(out, "#,#,", node->depth, name);
 	dw_out_i64(out, node->depth ? (int64_t)node->category : -1);
 	dw_out_text(out, ",");
 	dw_out_i64(out, dw_diff_path_class(flame->diff, node, flame->largest_ns));
@@ -101,9 +98,7 @@ static void comparison_put_nodes(struct comparison_flame *flame)
 	dw_out_real(flame->out, flame->largest_ns);
 	dw_out_text(flame->out, ",\"nodes\":[");
 	comparison_walk(flame, least_ns, true);
-	dw_out_text(flame->out, "],\"left_out\":");
-	dw_out_u64(flame->out, flame->count - flame->shown);
-	dw_out_text(flame->out, ",\"names\":[");
+	DW_PAGE_PUT(flame->out, "],'left_out':#,'names':[", flame->count - flame->shown);
 	for (size_t i = 0; i < flame->name_count; i++) {
 		dw_out_text(flame->out, i ? "," : "");
 		dw_page_put_text(flame->out, flame->diff->paths->nodes[flame->names[i]].name);

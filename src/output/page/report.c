@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/pool.h"
-#include "base/text.h"
 #include "model/device/device.h"
 #include "page/span.h"
 #include "views/views.h"
@@ -99,15 +98,7 @@ static void report_put_trace(struct dw_writer_out *out, const struct dw_source *
 		dw_out_text(out, i ? "," : "");
 		dw_page_put_text(out, source->files[i].path);
 	}
-	dw_out_text(out, "],\"files\":");
-	dw_out_u64(out, source->file_count);
-	dw_out_text(out, ",\"bytes\":");
-	dw_out_u64(out, bytes);
-	dw_out_text(out, ",\"created_s\":");
-	dw_out_u64(out, source->realtime_start_ns / 1000000000u);
-	dw_out_text(out, ",\"end_ns\":");
-	dw_out_u64(out, source->end_ns);
-	dw_out_text(out, ",\"live\":");
+	DW_PAGE_PUT(out, "],'files':#,'bytes':#,'created_s':#,'end_ns':#,'live':", source->file_count, bytes, source->realtime_start_ns / 1000000000u, source->end_ns);
 	dw_out_text(out, source->live ? "true" : "false");
 	dw_out_text(out, ",\"program\":");
 	for (size_t i = 0; i <= source->process_count; i++) {

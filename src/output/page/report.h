@@ -19,8 +19,8 @@
 #ifndef DW_PAGE_REPORT_H
 #define DW_PAGE_REPORT_H
 
-#include "export/out.h"
 #include "model/model.h"
+#include "page/put.h"
 #include "table/table.h"
 
 /* Errors of `out` are its own. */
@@ -40,13 +40,9 @@ int dw_page_report_data(struct dw_model *model, struct dw_page_progress *progres
 
 /* ---- the parts of the data; each writes one value of JSON ---------------------------------- */
 
-#define DW_PAGE_MOST_TEXT 400u   /* bytes of a text; longer ones are cut and end in "…" */
 #define DW_PAGE_MOST_STEPS 2500u
 #define DW_PAGE_MOST_PATHS 6000u
 
-/* For dw_json_text() and others that put JSON: `out` gets it without "<". */
-void dw_page_put(void *out, const char *bytes, size_t length);
-void dw_page_put_text(struct dw_writer_out *out, const char *text);
 /* `title` tells apart tables of one view: "by shape"; or NULL. */
 void dw_page_put_table(struct dw_writer_out *out, const struct dwell_table *table, const char *title);
 /* Shares and named parts of each step; of runs of neighbours the longest, if there are too many. */

@@ -70,17 +70,9 @@ static void flame_put_node(struct flame *flame, const struct dw_path *node, void
 		category = flame->paths->symbols[node->symbol].category;
 	}
 	dw_out_text(out, node == flame->paths->nodes ? "" : ",");
-	dw_out_u64(out, node->depth);
-	dw_out_text(out, ",");
-	dw_out_u64(out, thread ? node->symbol : name);
-	dw_out_text(out, ",");
+	DW_PAGE_PUT(out, "#,#,", node->depth, thread ? node->symbol : name);
 	dw_out_i64(out, category);
-	dw_out_text(out, ",");
-	dw_out_u64(out, node->total_ns);
-	dw_out_text(out, ",");
-	dw_out_u64(out, thread ? 0 : node->self_ns);
-	dw_out_text(out, ",");
-	dw_out_u64(out, node->count);
+	DW_PAGE_PUT(out, ",#,#,#", node->total_ns, thread ? 0 : node->self_ns, node->count);
 }
 
 static void flame_put_thread(struct flame *flame, const struct dw_path *node, void *to)
@@ -90,9 +82,7 @@ static void flame_put_thread(struct flame *flame, const struct dw_path *node, vo
 	if (node->depth)
 		return;
 	dw_out_text(to, node == flame->paths->nodes ? "" : ",");
-	dw_out_text(to, "\"");
-	dw_out_u64(to, node->symbol);
-	dw_out_text(to, "\":");
+	DW_PAGE_PUT(to, "'#':", node->symbol);
 	dw_page_put_text(to, dw_view_thread_name(flame->model, node->symbol, false, name));
 }
 
@@ -115,9 +105,7 @@ int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct 
 	least_ns = flame_least_ns(&flame);
 	dw_out_text(out, "{\"nodes\":[");
 	shown = flame_walk(&flame, least_ns, flame_put_node, out);
-	dw_out_text(out, "],\"left_out\":");
-	dw_out_u64(out, flame.paths->count - shown);
-	dw_out_text(out, ",\"threads\":{");
+	DW_PAGE_PUT(out, "],'left_out':#,'threads':{", flame.paths->count - shown);
 	flame_walk(&flame, least_ns, flame_put_thread, out);
 	dw_out_text(out, "},\"names\":[");
 	for (uint32_t i = 0; i < flame.name_count; i++) {

@@ -9,7 +9,6 @@
  * A step's parts sum to its length. Of each `of` neighbours only the longest step is written. State: 0
  * usual, 1 not recorded or not whole, 2 it did not end. `why` is an index, or -1.
  */
-#include <stdlib.h>
 
 #include "model/memory/memory.h"
 #include "page/report.h"
@@ -34,8 +33,7 @@ struct series {
 
 static void series_comma_u64(struct dw_writer_out *out, uint64_t value)
 {
-	dw_out_text(out, ",");
-	dw_out_u64(out, value);
+	DW_PAGE_PUT(out, ",#", value);
 }
 
 static void series_put_parts(struct dw_writer_out *out, struct series *series)
@@ -160,13 +158,7 @@ int dw_page_put_steps(struct dw_writer_out *out, struct dw_model *model, struct 
 		return 0;
 	}
 	series.of = (series.steps->count + DW_PAGE_MOST_STEPS - 1) / DW_PAGE_MOST_STEPS;
-	dw_out_text(out, "{\"of\":");
-	dw_out_u64(out, series.of);
-	dw_out_text(out, ",\"count\":");
-	dw_out_u64(out, series.steps->count);
-	dw_out_text(out, ",\"p50_ns\":");
-	dw_out_u64(out, series.steps->p50_ns);
-	dw_out_text(out, ",\"lanes\":[");
+	DW_PAGE_PUT(out, "{'of':#,'count':#,'p50_ns':#,'lanes':[", series.of, series.steps->count, series.steps->p50_ns);
 	for (size_t i = 0; i < series.steps->thread_count && i < MOST_LANES; i++) {
 		dw_out_text(out, i ? "," : "");
 		dw_page_put_text(out, dw_view_thread_name(model, series.steps->threads[i], false, name));
@@ -232,17 +224,9 @@ static void series_put_pool(struct dw_writer_out *out, struct dw_model *model,
 
 	dw_out_text(out, "{\"process\":");
 	dw_page_put_text(out, dw_model_source(model)->processes[pool->process].label);
-	dw_out_text(out, ",\"pid\":");
-	dw_out_u64(out, dw_model_source(model)->processes[pool->process].pid);
-	dw_out_text(out, ",\"device\":");
+	DW_PAGE_PUT(out, ",'pid':#,'device':", dw_model_source(model)->processes[pool->process].pid);
 	dw_page_put_text(out, pool->device);
-	dw_out_text(out, ",\"peak_ns\":");
-	dw_out_u64(out, pool->peak_ns);
-	dw_out_text(out, ",\"peak_bytes\":");
-	dw_out_u64(out, pool->all.at_peak_bytes);
-	dw_out_text(out, ",\"left_bytes\":");
-	dw_out_u64(out, pool->all.live_bytes);
-	dw_out_text(out, ",\"kinds\":[");
+	DW_PAGE_PUT(out, ",'peak_ns':#,'peak_bytes':#,'left_bytes':#,'kinds':[", pool->peak_ns, pool->all.at_peak_bytes, pool->all.live_bytes);
 	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++) {
 		dw_out_text(out, kind ? "," : "");
 		dw_page_put_text(out, dw_memory_kind_name(kind));

@@ -1,5 +1,4 @@
 /* A table as JSON of the page; see report.h. The columns are as in the JSON of a report. */
-#include <math.h>
 
 #include "page/report.h"
 
@@ -102,14 +101,11 @@ void dw_page_put_table(struct dw_writer_out *out, const struct dwell_table *tabl
 	for (size_t i = 0; i < table->loss_count; i++) {
 		dw_out_text(out, i ? ",[" : "[");
 		dw_page_put_text(out, table->losses[i].cause);
-		dw_out_text(out, ",");
-		dw_out_u64(out, table->losses[i].records);
-		dw_out_text(out, ",");
+		DW_PAGE_PUT(out, ",#,", table->losses[i].records);
 		dw_page_put_text(out, table->losses[i].why);
 		dw_out_text(out, "]");
 	}
-	dw_out_text(out, "],\"rows_cut\":");
-	dw_out_u64(out, table->rows_cut);
+	DW_PAGE_PUT(out, "],'rows_cut':#", table->rows_cut);
 	report_put_texts(out, "heads", table->heads, table->head_count);
 	report_put_texts(out, "notes", table->notes, table->note_count);
 	if (table->steps) {

@@ -5,7 +5,6 @@
  * forge; the Origin, which browsers add to requests of other sites; then the cookie.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "page/server_inside.h"
@@ -209,12 +208,7 @@ static int answer_search(struct dw_view *view, const struct dw_view_request *req
 static int answer_live(struct dw_view *view, struct dw_writer_out *out)
 {
 	dw_view_refresh(view);
-	dw_out_text(out, "{\"version\":");
-	dw_out_u64(out, view->version);
-	dw_out_text(out, ",\"read_ns\":");
-	dw_out_u64(out, dw_page_spans_read_ns(view->shown.spans));
-	dw_out_text(out, ",\"end_ns\":");
-	dw_out_u64(out, dw_page_spans_end_ns(view->shown.spans));
+	DW_PAGE_PUT(out, "{'version':#,'read_ns':#,'end_ns':#", view->version, dw_page_spans_read_ns(view->shown.spans), dw_page_spans_end_ns(view->shown.spans));
 	dw_out_text(out, view->shown.complete ? ",\"complete\":true" : ",\"complete\":false");
 	dw_out_text(out, view->shown.source->live ? ",\"live\":true" : ",\"live\":false");
 	dw_out_text(out, dw_view_is_gone(view) ? ",\"gone\":true" : ",\"gone\":false");

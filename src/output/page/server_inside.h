@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "page/put.h"
 #include "page/server.h"
 #include "page/span.h"
 

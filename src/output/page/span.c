@@ -282,9 +282,7 @@ static void span_put_track(const struct dw_span_rows *rows, uint32_t track, uint
 {
 	bool merged = false, open = false;
 
-	dw_out_text(out, "{\"track\":");
-	dw_out_u64(out, track);
-	dw_out_text(out, ",\"rows\":[");
+	DW_PAGE_PUT(out, "{'track':#,'rows':[", track);
 	for (size_t r = 0; r < rows->count; r++) {
 		dw_out_text(out, r ? "," : "");
 		dw_out_u64(out, rows->rows[r].count);
@@ -355,14 +353,7 @@ static void span_put_flows(const struct dw_page_spans *spans, const struct dw_pa
 			if (!write)
 				continue;
 			dw_out_text(out, put++ ? ",[" : "[");
-			dw_out_u64(out, flow->from_track);
-			dw_out_text(out, ",");
-			dw_out_u64(out, flow->from_ns);
-			dw_out_text(out, ",");
-			dw_out_u64(out, flow->to_track);
-			dw_out_text(out, ",");
-			dw_out_u64(out, flow->to_ns);
-			dw_out_text(out, "]");
+			DW_PAGE_PUT(out, "#,#,#,#]", flow->from_track, flow->from_ns, flow->to_track, flow->to_ns);
 		}
 	}
 	dw_out_text(out, "]");
@@ -396,15 +387,7 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked
 			dw_span_rows_coarsen(&tracks[i], resolution_ns);
 	}
 	if (!result) {
-		dw_out_text(out, "{\"begin_ns\":");
-		dw_out_u64(out, window.begin_ns);
-		dw_out_text(out, ",\"end_ns\":");
-		dw_out_u64(out, window.end_ns);
-		dw_out_text(out, ",\"resolution_ns\":");
-		dw_out_u64(out, resolution_ns);
-		dw_out_text(out, ",\"read_ns\":");
-		dw_out_u64(out, dw_page_spans_read_ns(spans));
-		dw_out_text(out, ",");
+		DW_PAGE_PUT(out, "{'begin_ns':#,'end_ns':#,'resolution_ns':#,'read_ns':#,", window.begin_ns, window.end_ns, resolution_ns, dw_page_spans_read_ns(spans));
 		dw_span_put_tracks(spans, tracks, window.begin_ns, NULL, out);
 		dw_out_text(out, ",");
 		if (!dw_span_put_counters(spans, &window, resolution_ns, out))

@@ -183,8 +183,7 @@ static bool beside_put_counter(struct dw_span_counter *counter, uint32_t track,
 		merged |= samples[i].low < samples[i].high;
 	if (count) {
 		dw_out_text(out, *any ? ",\n{\"track\":" : "\n{\"track\":");
-		dw_out_u64(out, track);
-		dw_out_text(out, ",\"at\":[");
+		DW_PAGE_PUT(out, "#,'at':[", track);
 		beside_put_list(samples, count, window->begin_ns, BESIDE_AT, out);
 		for (unsigned which = BESIDE_LAST; which <= (merged ? BESIDE_HIGH : BESIDE_LAST); which++) {
 			dw_out_text(out, names[which - 1]);

@@ -3,9 +3,7 @@
  *
  * The index has only its name and times, so its chunk is read again.
  */
-#include <stdlib.h>
 
-#include "base/error.h"
 #include "export/json.h"
 #include "export/timeline.h"
 #include "page/span_inside.h"
@@ -24,14 +22,7 @@ struct detail {
 static void detail_put_flow(const struct dw_span_flow *flow, bool first, struct dw_writer_out *out)
 {
 	dw_out_text(out, first ? "[" : ",[");
-	dw_out_u64(out, flow->from_track);
-	dw_out_text(out, ",");
-	dw_out_u64(out, flow->from_ns);
-	dw_out_text(out, ",");
-	dw_out_u64(out, flow->to_track);
-	dw_out_text(out, ",");
-	dw_out_u64(out, flow->to_ns);
-	dw_out_text(out, "]");
+	DW_PAGE_PUT(out, "#,#,#,#]", flow->from_track, flow->from_ns, flow->to_track, flow->to_ns);
 }
 
 /* The call of the host that submitted a device's work, and the work that a call submitted. */
@@ -86,10 +77,7 @@ static void detail_put_head(const struct detail *detail, uint32_t name)
 	dw_out_string(out, dw_span_name(detail->spans, name));
 	dw_out_text(out, ",\"kind\":");
 	dw_out_string(out, dw_span_kind_name(dw_span_kind(detail->spans, name)));
-	dw_out_text(out, ",\"begin_ns\":");
-	dw_out_u64(out, detail->begin_ns);
-	dw_out_text(out, ",\"end_ns\":");
-	dw_out_u64(out, detail->end_ns);
+	DW_PAGE_PUT(out, ",'begin_ns':#,'end_ns':#", detail->begin_ns, detail->end_ns);
 }
 
 /* "args" has what all calls of the symbol share, then what the program added to this one. */
@@ -145,11 +133,9 @@ static void detail_put_device(struct detail *detail)
 			continue;
 		detail->end_ns = event->end_ns;
 		detail_put_head(detail, (uint32_t)detail->spans->symbol_count + event->name);
-		dw_out_text(out, ",\"args\":{\"correlation\":");
-		dw_out_u64(out, event->correlation);
+		DW_PAGE_PUT(out, ",'args':{'correlation':#", event->correlation);
 		if (event->bytes) {
-			dw_out_text(out, ",\"bytes\":");
-			dw_out_u64(out, event->bytes);
+			DW_PAGE_PUT(out, ",'bytes':#", event->bytes);
 		}
 		dw_out_text(out, "},\"stack\":\"\"");
 		detail_put_flows(detail);

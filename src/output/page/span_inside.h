@@ -5,6 +5,7 @@
 #include "export/arrows.h"
 #include "model/core/events.h"
 #include "model/device/device.h"
+#include "page/put.h"
 #include "page/span.h"
 #include "page/span_rows.h"
 

@@ -123,18 +123,7 @@ static void search_put(const struct search *search, struct dw_writer_out *out)
 		dw_out_text(out, "null\n");
 		return;
 	}
-	dw_out_text(out, "{\"track\":");
-	dw_out_u64(out, search->track);
-	dw_out_text(out, ",\"row\":");
-	dw_out_u64(out, search->row);
-	dw_out_text(out, ",\"begin_ns\":");
-	dw_out_u64(out, search->best.start_ns);
-	dw_out_text(out, ",\"end_ns\":");
-	dw_out_u64(out, search->best.end_ns);
-	dw_out_text(out, ",\"name\":");
-	dw_out_u64(out, search->best.name);
-	dw_out_text(out, ",\"count\":");
-	dw_out_u64(out, search->best.count);
+	DW_PAGE_PUT(out, "{'track':#,'row':#,'begin_ns':#,'end_ns':#,'name':#,'count':#", search->track, search->row, search->best.start_ns, search->best.end_ns, search->best.name, search->best.count);
 	dw_out_text(out, "}\n");
 }
 

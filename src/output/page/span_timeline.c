@@ -145,13 +145,7 @@ static int timeline_put_span(struct timeline_file *file, const struct dw_page_wi
 		timeline_number_names(file, tracks);
 		dw_out_text(out, *any ? ",\n{\"what\":" : "\n{\"what\":");
 		dw_out_string(out, what);
-		dw_out_text(out, ",\"begin_ns\":");
-		dw_out_u64(out, window.begin_ns);
-		dw_out_text(out, ",\"end_ns\":");
-		dw_out_u64(out, window.end_ns);
-		dw_out_text(out, ",\"resolution_ns\":");
-		dw_out_u64(out, resolution_ns);
-		dw_out_text(out, ",");
+		DW_PAGE_PUT(out, ",'begin_ns':#,'end_ns':#,'resolution_ns':#,", window.begin_ns, window.end_ns, resolution_ns);
 		dw_span_put_tracks(spans, tracks, window.begin_ns, file->names, out);
 		dw_out_text(out, "}");
 		*any = true;
@@ -205,8 +199,7 @@ static void timeline_begin_track(const struct dw_page_spans *spans, uint32_t tra
 	else
 		snprintf(group, sizeof group, "%.100s [%u]", of->label, of->pid);
 	dw_out_text(out, *any ? ",\n{\"id\":" : "\n{\"id\":");
-	dw_out_u64(out, track);
-	dw_out_text(out, ",\"kind\":");
+	DW_PAGE_PUT(out, "#,'kind':", track);
 	dw_out_string(out, kind);
 	dw_out_text(out, ",\"name\":");
 	dw_out_string(out, name);
@@ -301,9 +294,7 @@ static void timeline_put_counters(const struct dw_page_spans *spans, uint32_t pr
 		dw_out_real(out, counter->low);
 		dw_out_text(out, ",\"high\":");
 		dw_out_real(out, counter->high);
-		dw_out_text(out, ",\"not_finite\":");
-		dw_out_u64(out, counter->not_finite);
-		dw_out_text(out, "}");
+		DW_PAGE_PUT(out, ",'not_finite':#}", counter->not_finite);
 	}
 }
 
@@ -405,13 +396,9 @@ int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_w
 
 	if (!file.names || !file.order)
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory writing the timeline");
-	dw_out_text(out, "{\"begin_ns\":0,\"end_ns\":");
-	dw_out_u64(out, dw_page_spans_end_ns(spans));
-	dw_out_text(out, ",\"read_ns\":");
-	dw_out_u64(out, dw_page_spans_read_ns(spans));
+	DW_PAGE_PUT(out, "{'begin_ns':0,'end_ns':#,'read_ns':#", dw_page_spans_end_ns(spans), dw_page_spans_read_ns(spans));
 	if (spans->counters_left_out) {
-		dw_out_text(out, ",\"counter_values_left_out\":");
-		dw_out_u64(out, spans->counters_left_out);
+		DW_PAGE_PUT(out, ",'counter_values_left_out':#", spans->counters_left_out);
 	}
 	dw_out_text(out, ",\"spans\":[");
 	if (!result && most_bytes)

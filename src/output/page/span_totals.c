@@ -58,22 +58,13 @@ static void totals_put(const struct dw_page_spans *spans, const struct dw_page_w
 		}
 	if (count)
 		qsort(sums, count, sizeof *sums, totals_compare);
-	dw_out_text(out, "{\"begin_ns\":");
-	dw_out_u64(out, window->begin_ns);
-	dw_out_text(out, ",\"end_ns\":");
-	dw_out_u64(out, window->end_ns);
+	DW_PAGE_PUT(out, "{'begin_ns':#,'end_ns':#", window->begin_ns, window->end_ns);
 	dw_out_text(out, exact ? ",\"exact\":true,\"names\":[" : ",\"exact\":false,\"names\":[");
 	for (size_t i = 0; i < count && i < MOST_TOTALS; i++) {
 		dw_out_text(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		dw_out_u64(out, sums[i].name);
-		dw_out_text(out, ",\"count\":");
-		dw_out_u64(out, sums[i].count);
-		dw_out_text(out, ",\"ns\":");
-		dw_out_u64(out, sums[i].ns);
-		dw_out_text(out, "}");
+		DW_PAGE_PUT(out, "#,'count':#,'ns':#}", sums[i].name, sums[i].count, sums[i].ns);
 	}
-	dw_out_text(out, "],\"left_out\":");
-	dw_out_u64(out, count > MOST_TOTALS ? count - MOST_TOTALS : 0);
+	DW_PAGE_PUT(out, "],'left_out':#", count > MOST_TOTALS ? count - MOST_TOTALS : 0);
 	dw_out_text(out, "}\n");
 }
 

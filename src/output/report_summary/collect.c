@@ -2,11 +2,9 @@
 #include "report_summary/report_summary.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "model/time/profiles.h"
 #include "views/verdict.h"
 

@@ -4,14 +4,11 @@
  * The trace is opened anew for each look. Only chunks of the window are decoded, so the cost does not
  * grow with the run, except for the lists of its chunks, names and steps.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/error.h"
-#include "base/text.h"
 #include "facts/facts.h"
 #include "model/core/open.h"
 #include "read/unrecorded.h"

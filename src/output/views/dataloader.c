@@ -5,7 +5,6 @@
  * part of the thread's time that it spent in this range; in a row of a worker it shows how busy the
  * worker was. A sentence above the table interprets the figures.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"

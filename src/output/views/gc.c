@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "views/common.h"
 
 static const struct dw_column columns[] = {

@@ -6,7 +6,6 @@
  * output contains this part.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "ignite_results/rows.h"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "views/common.h"
 #include "views/device.h"
 

@@ -11,7 +11,6 @@
 #include "record/record.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -7,7 +7,6 @@
  * no more space than a short one.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "record/places.h"
 #include "record/record.h"

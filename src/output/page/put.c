@@ -1,12 +1,10 @@
-/* Texts of a page's data: without "<", which could end the script that holds them, and of bounded length. */
-#include "page/report.h"
+/* The texts and numbers of a page's data; see put.h. */
+#include "page/put.h"
 
 #include <string.h>
 
 #include "base/text.h"
 
-/* In HTML only "<" can end the element of the data. JSON needs it in texts alone, where it may be
- * escaped. */
 void dw_page_put(void *out, const char *bytes, size_t length)
 {
 	const char *end = bytes + length, *sign;
@@ -33,4 +31,13 @@ void dw_page_put_text(struct dw_writer_out *out, const char *text)
 		text = cut;
 	}
 	dw_json_text(dw_page_put, out, text);
+}
+
+void dw_page_put_numbers(struct dw_writer_out *out, const char *json, const uint64_t *numbers)
+{
+	for (; *json; json++)
+		if (*json == '#')
+			dw_out_u64(out, *numbers++);
+		else
+			dw_out_bytes(out, *json == '\'' ? "\"" : json, 1);
 }
