@@ -73,6 +73,17 @@ static uint64_t chunk_count_records(const struct dw_chunk *chunk)
 	return records;
 }
 
+void dw_chunk_empty(struct dw_chunk *chunk)
+{
+	/* Followers check the number again after copying. So it is 0 first, and is set again last. */
+	__atomic_store_n(&chunk->number, 0, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	chunk->end_bytes = 0;
+	chunk->end_ticks = 0;
+	chunk->next = 0;
+	memset(chunk + 1, 0, DW_BLOCK_BYTES - sizeof *chunk);
+}
+
 /* Empties this stream's oldest chunk for reuse. Returns its block, or 0 if it cannot be written. */
 static uint32_t chunk_recycle(struct dw_slot *slot, struct dw_writer *writer, char **address)
 {
@@ -86,13 +97,7 @@ static uint32_t chunk_recycle(struct dw_slot *slot, struct dw_writer *writer, ch
 	writer->oldest = block == writer->block ? 0 : chunk->next;
 	if (block == writer->block)
 		writer->chunk = NULL; /* the stream has only this chunk, so it has no successor */
-	/* Followers check the number again after copying. So it is 0 first, and is set again last. */
-	__atomic_store_n(&chunk->number, 0, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	chunk->end_bytes = 0;
-	chunk->end_ticks = 0;
-	chunk->next = 0;
-	memset(chunk + 1, 0, DW_BLOCK_BYTES - sizeof *chunk);
+	dw_chunk_empty(chunk);
 	dw_slot_lost(slot, DW_LOSS_RECYCLED, records);
 	*address = (char *)chunk;
 	return block;

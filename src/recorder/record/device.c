@@ -168,13 +168,7 @@ static char *device_recycle(struct dw_device_writer *writer, uint32_t *block)
 	if (chunk == writer->chunk)
 		writer->chunk = NULL;
 	dw_slot_lost(NULL, DW_LOSS_RECYCLED, (chunk->end_bytes - sizeof *chunk) / RECORD_BYTES);
-	/* A reader checks the number again after copying: it is 0 first and is set last. */
-	__atomic_store_n(&chunk->number, 0, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	chunk->end_bytes = 0;
-	chunk->end_ticks = 0;
-	chunk->next = 0;
-	memset(chunk + 1, 0, DW_BLOCK_BYTES - sizeof *chunk);
+	dw_chunk_empty(chunk);
 	return (char *)chunk;
 }
 

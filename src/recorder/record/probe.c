@@ -45,6 +45,28 @@ static void probe_put_fast(uint32_t kind, uint32_t id, const void *payload, unsi
 	*(volatile uint32_t *)&stream->busy = 0;
 }
 
+/* Writes an extension record: its time in two words, and then `rest`. */
+static void probe_put_timed(enum dw_ext type, const uint32_t *rest, unsigned words)
+{
+	uint32_t payload[DW_COLLECTIVE_WORDS]; /* the longest */
+	int saved = errno;
+	struct dwell_stream *stream = dw_stream_enter();
+
+	if (stream) {
+		uint64_t ticks = dw_now();
+
+		ticks = ticks < stream->last_ticks ? stream->last_ticks : ticks;
+		payload[0] = (uint32_t)ticks;
+		payload[1] = (uint32_t)(ticks >> 32);
+		memcpy(payload + 2, rest, words * sizeof *rest);
+		dw_stream_put(stream, ticks,
+		              (uint32_t)DW_EXT << DW_KIND_SHIFT | (uint32_t)type << DW_EXT_TYPE_SHIFT | (words + 2), payload,
+		              words + 2);
+		dw_stream_leave(stream);
+	}
+	errno = saved;
+}
+
 void dwell_slow_begin(uint32_t id)
 {
 	probe_put(DW_BEGIN, id, NULL, 0);
@@ -295,26 +317,11 @@ void dwell_alloc(struct dwell_site *site, const void *address, uint64_t size_byt
 /* An EXT record with words has the full time, which is not before the last record's. */
 void dwell_alloc_is(struct dwell_site *site, const void *address)
 {
-	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT |
-	                 DW_ALLOC_IS_WORDS;
-	uint64_t at = (uint64_t)(uintptr_t)address, ticks;
-	struct dwell_stream *stream;
-	int saved = errno;
-	uint32_t id;
+	uint64_t at = (uint64_t)(uintptr_t)address;
 
-	if (!dwell_wants(1u << site->category))
-		return;
-	id = dwell_site_id(site);
-	stream = dw_stream_enter();
-	if (stream) {
-		ticks = dw_now();
-		ticks = ticks < stream->last_ticks ? stream->last_ticks : ticks;
-		uint32_t payload[DW_ALLOC_IS_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32),
-			                                    (uint32_t)at, (uint32_t)(at >> 32), id };
-		dw_stream_put(stream, ticks, word1, payload, DW_ALLOC_IS_WORDS);
-		dw_stream_leave(stream);
-	}
-	errno = saved;
+	if (dwell_wants(1u << site->category))
+		probe_put_timed(DW_EXT_ALLOC_IS, (uint32_t[]){ (uint32_t)at, (uint32_t)(at >> 32), dwell_site_id(site) },
+		                DW_ALLOC_IS_WORDS - 2);
 }
 
 void dwell_counter(struct dwell_site *site, double value)
@@ -343,25 +350,8 @@ void dwell_args(uint32_t text)
 
 void dwell_args_next(struct dwell_site *site, uint32_t text)
 {
-	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_ARGS_NEXT << DW_EXT_TYPE_SHIFT |
-	                 DW_ARGS_NEXT_WORDS;
-	struct dwell_stream *stream;
-	int saved = errno;
-	uint64_t ticks;
-	uint32_t id;
-
-	if (!text || !dwell_wants(1u << site->category))
-		return;
-	id = dwell_site_id(site);
-	stream = dw_stream_enter();
-	if (stream) {
-		ticks = dw_now();
-		ticks = ticks < stream->last_ticks ? stream->last_ticks : ticks;
-		uint32_t payload[DW_ARGS_NEXT_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), text, id };
-		dw_stream_put(stream, ticks, word1, payload, DW_ARGS_NEXT_WORDS);
-		dw_stream_leave(stream);
-	}
-	errno = saved;
+	if (text && dwell_wants(1u << site->category))
+		probe_put_timed(DW_EXT_ARGS_NEXT, (uint32_t[]){ text, dwell_site_id(site) }, DW_ARGS_NEXT_WORDS - 2);
 }
 
 uint32_t dwell_intern_group(const char *name)
@@ -371,30 +361,17 @@ uint32_t dwell_intern_group(const char *name)
 
 void dwell_collective(uint32_t group, uint64_t sequence, uint64_t bytes)
 {
-	uint32_t word1 = (uint32_t)DW_EXT << DW_KIND_SHIFT | DW_EXT_COLLECTIVE << DW_EXT_TYPE_SHIFT |
-	                 DW_COLLECTIVE_WORDS;
 	struct dw_head *head = dw_session_head();
-	struct dwell_stream *stream;
-	int saved = errno;
-	uint64_t ticks;
 
 	if (!head)
 		return;
 	/* Readers look for collectives only if the head has this flag. */
 	if (DWELL_UNLIKELY(!(DW_LOAD(head->flags) & DW_HEAD_COLLECTIVES)))
 		__atomic_fetch_or(&head->flags, DW_HEAD_COLLECTIVES, __ATOMIC_RELAXED);
-	stream = dw_stream_enter();
-	if (stream) {
-		ticks = dw_now();
-		ticks = ticks < stream->last_ticks ? stream->last_ticks : ticks;
-		uint32_t payload[DW_COLLECTIVE_WORDS] = {
-			(uint32_t)ticks, (uint32_t)(ticks >> 32), group, (uint32_t)sequence,
-			(uint32_t)(sequence >> 32), (uint32_t)bytes, (uint32_t)(bytes >> 32)
-		};
-		dw_stream_put(stream, ticks, word1, payload, DW_COLLECTIVE_WORDS);
-		dw_stream_leave(stream);
-	}
-	errno = saved;
+	probe_put_timed(DW_EXT_COLLECTIVE,
+	                (uint32_t[]){ group, (uint32_t)sequence, (uint32_t)(sequence >> 32), (uint32_t)bytes,
+	                              (uint32_t)(bytes >> 32) },
+	                DW_COLLECTIVE_WORDS - 2);
 }
 
 /* Readers search for ends by name only if the head has this flag. */

@@ -462,6 +462,8 @@ void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
 
 /* Sets a stream's cursor and time from the records in its open chunk. */
 void dw_chunk_resume(struct dwell_stream *stream, const struct dw_chunk *chunk);
+/* Empties a chunk that is recycled, while readers may copy it. */
+void dw_chunk_empty(struct dw_chunk *chunk);
 /* Gives the stream a new chunk; false with the cause. */
 bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
                    enum dw_loss *cause);
