@@ -23,7 +23,7 @@
 #define DW_OUT_BYTES (256u << 10)
 #define DW_OUT_MOST (DW_OUT_BYTES / 2) /* maximum size for dw_out_reserve() */
 
-struct dw_out_gzip; /* out_file.c */
+struct dw_out_gzip;
 
 struct dw_writer_out {
 	char *buffer;
@@ -38,7 +38,7 @@ struct dw_writer_out {
 	uint64_t bytes; /* written so far, before compression */
 };
 
-/* out_file.c. `path` is kept, not copied. */
+/* `path` is kept, not copied. */
 int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error *error);
 /* If `keep` is false, removes what was written. */
 int dw_out_close(struct dw_writer_out *out, bool keep, struct dwell_error *error);

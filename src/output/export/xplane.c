@@ -19,7 +19,7 @@
 
 #include "base/grow.h"
 #include "export/export.h"
-#include "export/xplane.h"
+#include "export/xplane_parts.h"
 
 enum { HOST_PLANE = 1, ENVIRONMENT_PLANE = 2, FIRST_DEVICE_PLANE = 3 };
 
@@ -336,14 +336,6 @@ static void xplane_find_owners(struct dw_xplane *xplane)
 }
 
 /* ---- the document ------------------------------------------------------------------------ */
-
-void dw_xplane_drain(struct dw_xplane *xplane)
-{
-	xplane->timeline.failed |= xplane->plane.failed;
-	if (!xplane->timeline.failed)
-		dw_out_bytes(xplane->timeline.out, (const char *)xplane->plane.bytes, xplane->plane.used);
-	xplane->plane.used = 0;
-}
 
 static void xplane_put_environment(struct dw_xplane *xplane, uint64_t end_ns)
 {

@@ -11,11 +11,10 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "export/xplane.h"
+#include "export/xplane_parts.h"
 
 #define LARGEST_LINE 0xdeadbeeeu  /* the plugin keeps the numbers above for lines that it derives */
 #define RENUMBERED_LINES 2000000000u
-#define LAUNCH_FLOWS ((uint64_t)1 << 54)
 #define PS_PER_NS 1000u
 
 struct dw_xplane_row {
@@ -147,11 +146,6 @@ static void devices_put_details(struct dw_proto *to, const struct dw_device_even
 		snprintf(text, sizeof text, "%u %u %u", event->kind, event->detail, event->correlation);
 		dw_xplane_put_text(to, XS_EVENT_STAT, STAT_DEVICE_EVENT, text);
 	}
-}
-
-uint64_t dw_xplane_launch_flow(uint32_t first_event, bool arrives)
-{
-	return (arrives ? 1 : 2) | (LAUNCH_FLOWS | first_event) << 2;
 }
 
 /* The operator that the event works for, so that the plugin's tables of kernels name it. */

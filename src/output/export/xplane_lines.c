@@ -13,11 +13,12 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "export/xplane.h"
+#include "export/xplane_parts.h"
 
 #define PS_PER_NS 1000u
 #define MOST_LANES 64u /* lines of one thread */
 #define MOST_NAME DW_XPLANE_MOST_NAME
+#define LAUNCH_FLOWS ((uint64_t)1 << 54)
 
 /* ---- names of operators ------------------------------------------------------------------ */
 
@@ -37,6 +38,11 @@ static size_t xplane_operation_name(char *to, size_t size, const char *name)
 		to[0] = '.';
 	to[used] = '\0';
 	return used;
+}
+
+uint64_t dw_xplane_launch_flow(uint32_t first_event, bool arrives)
+{
+	return (arrives ? 1 : 2) | (LAUNCH_FLOWS | first_event) << 2;
 }
 
 /* The plugin treats an event as an operator if its name has the form "scope/op:Type" and the type

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "layouts/python.h"
-#include "layouts/torch.h"
+#include "layouts/torch_parts.h"
 
 #define OPERATORS (1u << DWELL_CATEGORY_OPERATOR)
 #define ACTIONS (1u << DWELL_CATEGORY_ACTION)

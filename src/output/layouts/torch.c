@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "layouts/python.h"
-#include "layouts/torch.h"
+#include "layouts/torch_parts.h"
 #include "model/device/device.h"
 
 #define COLUMN 12u

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "layouts/torch.h"
+#include "layouts/torch_parts.h"
 
 /* The sum over all calls. As in PyTorch, a call within another call of its row counts too. */
 static double torch_order_total_of(const struct dw_call_row *call)

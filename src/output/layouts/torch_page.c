@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "layouts/python.h"
-#include "layouts/torch.h"
+#include "layouts/torch_parts.h"
 
 void dw_torch_add_column(struct dw_torch_page *page, const char *head, unsigned width, bool left)
 {

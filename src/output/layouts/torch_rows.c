@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "frameworks/torch.h"
-#include "layouts/torch.h"
+#include "layouts/torch_parts.h"
 #include "model/device/sums.h"
 
 /* By begin of the first call; of those that begin together, the one that ends last; then by name:

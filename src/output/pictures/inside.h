@@ -1,5 +1,5 @@
 /*
- * The structures and functions that picture.c and layout.c share.
+ * The structures and functions that nested.c and layout.c share.
  *
  * Nodes are laid out in their order, depth first, with one open interval for each level, so
  * memory grows with the depth and not with the number of nodes. There are two passes: the
@@ -10,7 +10,6 @@
 
 #include "pictures/pen.h"
 
-#define DW_PICTURE_MARGIN 10u
 #define DW_PICTURE_FRAMES (DW_PICTURE_WIDTH - 2 * DW_PICTURE_MARGIN)
 
 struct dw_picture_level {

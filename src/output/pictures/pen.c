@@ -1,12 +1,10 @@
 /* The pen of all pictures; see pen.h. */
-#include "pictures/pen.h"
-
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "pictures/inside.h"
+#include "pictures/pen.h"
 
 #define BUTTON 62 /* pixels */
 

@@ -1,7 +1,7 @@
 /*
  * The pen of all pictures: it writes text, numbers, the head and the buttons.
  *
- * picture.c (nested nodes) and curve.c (values over time) use it. A pen keeps no errors; the
+ * nested.c (nested nodes) and curve.c (values over time) use it. A pen keeps no errors; the
  * function that it writes through does.
  */
 #ifndef DW_PICTURES_PEN_H
@@ -29,6 +29,7 @@ void dw_pen_head(const struct dw_pen *pen, const char *title, const char *subtit
 void dw_pen_buttons(const struct dw_pen *pen, const char *const *words, size_t count);
 void dw_pen_script(const struct dw_pen *pen, const char *script);
 
+#define DW_PICTURE_MARGIN 10u
 #define DW_PEN_HEADER 72u /* height of the head in pixels */
 #define DW_PEN_COLUMN 7.3 /* the most pixels of a column of text */
 

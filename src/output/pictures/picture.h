@@ -8,7 +8,7 @@
  * does not move.
  *
  *   layout.c   the place of each node
- *   picture.c  the file
+ *   nested.c  the file
  *   style.c    colours and fonts, for light and dark
  *   script.c   the script for browsers
  *   xml.c      any bytes as text in XML

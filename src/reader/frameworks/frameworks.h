@@ -2,7 +2,7 @@
  * Frameworks: the names of ranges that have a special meaning in one framework.
  *
  * Only here does the reader distinguish frameworks. A framework is one file with one struct
- * dw_framework, and one line in the table of frameworks.c. These have only names: a framework's
+ * dw_framework, and one line in the table of known.c. These have only names: a framework's
  * printouts are in src/output/layouts, its probe is in probes.
  */
 #ifndef DW_FRAMEWORKS_FRAMEWORKS_H

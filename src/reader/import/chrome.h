@@ -1,7 +1,7 @@
 /*
  * The importer of Chrome traces: structures and functions that its files share.
  *
- *   chrome.c         recognises a file, reads its members and its events, makes the image
+ *   chrome_file.c         recognises a file, reads its members and its events, makes the image
  *   chrome_event.c   one event: from text to struct chrome_event
  *   chrome_names.c   names, shapes and operators, each written once
  *   chrome_owners.c  processes and threads
@@ -289,9 +289,28 @@ struct chrome {
 };
 
 /* Counts a fault, and stores its place (the current event) if it is the first of its kind. */
-void chrome_count(struct chrome *chrome, struct chrome_fault *fault);
+static inline void chrome_count(struct chrome *chrome, struct chrome_fault *fault)
+{
+	if (fault->count++)
+		return;
+	fault->table = chrome->table;
+	if (chrome->table)
+		fault->line = chrome->row;
+	else
+		dw_input_place(&chrome->input, chrome->input.at, &fault->line, &fault->column);
+}
+
 /* The number of bytes of the (decompressed) file that were read; of a database its size. */
-uint64_t chrome_bytes_read(const struct chrome *chrome);
+static inline uint64_t chrome_bytes_read(const struct chrome *chrome)
+{
+	return chrome->table ? chrome->file->size_bytes : dw_input_offset(&chrome->input, chrome->input.at);
+}
+
+/* The journal that has the dictionary. */
+static inline struct dw_encode_process *chrome_journal(struct chrome *chrome)
+{
+	return &chrome->processes[0].journal;
+}
 
 /*
  * A database whose rows become events. `read` calls chrome_take_event() for each row of one of its
@@ -326,7 +345,6 @@ uint64_t chrome_key_of(const struct chrome *chrome, const struct chrome_id *id);
 /* The index of the event's thread. UINT32_MAX: out of memory, or too many threads. */
 uint32_t chrome_thread_of(struct chrome *chrome, const struct chrome_event *event);
 void chrome_take_metadata(struct chrome *chrome, const struct chrome_event *event);
-struct dw_encode_process *chrome_journal(struct chrome *chrome); /* which has the dictionary */
 bool chrome_owners_init(struct chrome *chrome);
 /* Adds a process of the file and returns its index. */
 uint32_t chrome_add_process(struct chrome *chrome, uint64_t key);
@@ -336,10 +354,11 @@ void chrome_owners_finish(struct chrome *chrome);
 void chrome_owners_end_file(struct chrome *chrome);
 void chrome_owners_reset(struct chrome *chrome);
 
+/* chrome_event.c: the event's start, at least 0. */
+uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event);
+
 /* chrome_host.c: adds an event to the sorted list, or passes an event of a device on. */
 void chrome_take_event(struct chrome *chrome, const struct chrome_event *event);
-/* The event's start, at least 0. */
-uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event);
 /* chrome_device.c */
 /* Writes DEVICE entries. Call it after the last event of a device. */
 void chrome_devices_finish(struct chrome *chrome);

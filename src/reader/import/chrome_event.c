@@ -1,7 +1,7 @@
 /*
  * One event of a Chrome trace: from text to struct chrome_event.
  *
- * Called by chrome.c for each element of traceEvents. Nothing is copied. Members that dwell does
+ * Called by chrome_file.c for each element of traceEvents. Nothing is copied. Members that dwell does
  * not know are skipped, and so are those of a wrong type, which are counted.
  */
 #include <string.h>
@@ -205,6 +205,21 @@ static const char *event_read_member(struct dw_json *json, const char *at, struc
 		return dw_json_skip(json, at);
 	default: return dw_json_skip(json, at);
 	}
+}
+
+uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event)
+{
+	int64_t start_ns = event->start_ns;
+
+	if (start_ns < 0) {
+		start_ns = 0;
+		chrome_count(chrome, &chrome->before_zero);
+	}
+	if (start_ns < chrome->first_ns)
+		chrome->first_ns = start_ns;
+	if (start_ns > chrome->last_ns)
+		chrome->last_ns = start_ns;
+	return (uint64_t)start_ns;
 }
 
 void chrome_limit_times(struct chrome_event *event)

@@ -1,7 +1,7 @@
 /*
  * Converts an event of the host to an item of the sorted list.
  *
- * Called by chrome.c for each event. In Kineto's files the category decides what an event becomes.
+ * Called by chrome_file.c for each event. In Kineto's files the category decides what an event becomes.
  * In files of other writers the phase decides: a range, a mark, a counter or a flow. Two kinds of
  * flows are left out and not counted, because they repeat ids that the events have: Kineto's arrows
  * from a call to its kernel (both have the correlation id), and from forward to backward (both have
@@ -31,21 +31,6 @@ static struct dw_json_string host_part(const struct dw_json_string *string, size
 static uint32_t host_op(struct chrome *chrome, uint32_t category, const struct dw_json_string *name)
 {
 	return chrome_op_of(chrome, category, chrome_text_of(chrome, name), 0, 0, 0, 0);
-}
-
-uint64_t chrome_start_ns(struct chrome *chrome, const struct chrome_event *event)
-{
-	int64_t start_ns = event->start_ns;
-
-	if (start_ns < 0) {
-		start_ns = 0;
-		chrome_count(chrome, &chrome->before_zero);
-	}
-	if (start_ns < chrome->first_ns)
-		chrome->first_ns = start_ns;
-	if (start_ns > chrome->last_ns)
-		chrome->last_ns = start_ns;
-	return (uint64_t)start_ns;
 }
 
 static void host_add(struct chrome *chrome, const struct chrome_event *event,

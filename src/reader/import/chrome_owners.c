@@ -31,11 +31,6 @@ bool chrome_owners_init(struct chrome *chrome)
 	return true;
 }
 
-struct dw_encode_process *chrome_journal(struct chrome *chrome)
-{
-	return &chrome->processes[0].journal;
-}
-
 void chrome_owners_end_file(struct chrome *chrome)
 {
 	dw_map_reset(&chrome->processes_by_key);

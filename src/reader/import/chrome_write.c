@@ -1,7 +1,7 @@
 /*
  * The sorted events of each thread, as records of its stream.
  *
- * Called by chrome.c when all events of a file were read. Only then the names of its threads are
+ * Called by chrome_file.c when all events of a file were read. Only then the names of its threads are
  * known, and the forward thread of each backward operator.
  */
 #include <string.h>

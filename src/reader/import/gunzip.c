@@ -1,7 +1,7 @@
 /*
  * Decompresses a gzip file in memory, for foreign formats that are stored compressed.
  *
- * Called by xspace.c. The size of the output is limited: captures of XLA's profiler become about
+ * Called by xspace_planes.c. The size of the output is limited: captures of XLA's profiler become about
  * ten times larger, but a file that was made to fill memory can become a thousand times larger.
  */
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Translates files of other tools into traces of dwell.
  *
- *   import.c      finds the importer for a file, by its content
+ *   import_any.c      finds the importer for a file, by its content
  *   chrome*.c     JSON of Kineto (torch.profiler) and other Chrome traces (chrome.h)
  *   nsight.c      SQLite exports of Nsight Systems; rows.c makes events of their rows
  *   nvprof.c      SQLite files of nvprof
@@ -62,10 +62,15 @@ int dw_import_files(const struct dw_import_file *files, size_t count, int image_
                     struct dwell_error *error);
 
 /* Appends "COUNT WHAT" to the note, unless the count is 0. */
-void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
-                    const char *what);
+static inline void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
+                    const char *what)
+{
+	if (count)
+		result->note = dw_arena_printf(arena, "%s%s%zu %s", result->note ? result->note : "",
+		                               result->note ? "; " : "", count, what);
+}
 
-/* chrome.c, xspace.c; the same contract as dw_import_open(). */
+/* chrome_file.c, xspace_planes.c; the same contract as dw_import_open(). */
 int dw_import_chrome(const struct dw_import_file *files, size_t count, int image_fd,
                      struct dw_arena *arena, struct dw_import_result *result,
                      struct dwell_error *error);

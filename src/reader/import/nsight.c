@@ -1,7 +1,7 @@
 /*
  * SQLite exports of Nsight Systems.
  *
- * Called by import.c. `nsys export --type sqlite` writes a table for each kind of event: calls of
+ * Called by import_any.c. `nsys export --type sqlite` writes a table for each kind of event: calls of
  * CUDA's interfaces, kernels, copies, ranges of NVTX. Tables without rows may be missing, and
  * columns differ between versions. Processes and threads have a "global id": the machine, the
  * process id and the thread id in one number. A file may have several processes, with their own

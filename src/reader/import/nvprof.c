@@ -1,7 +1,7 @@
 /*
  * SQLite files of nvprof (`nvprof -o FILE`), which the Visual Profiler reads too.
  *
- * Called by import.c. The tables have what CUPTI reported, with times in nanoseconds since the
+ * Called by import_any.c. The tables have what CUPTI reported, with times in nanoseconds since the
  * epoch. Texts lie in StringTable. A range of NVTX is two rows of MARKER, one for its start and one
  * without a name for its end. Names of kernels are mangled, as in the file.
  */

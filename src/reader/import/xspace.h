@@ -1,7 +1,7 @@
 /*
  * The importer of XSpace files: structures and functions that its files share.
  *
- *   xspace.c         recognises a file, reads its planes, installs the image
+ *   xspace_planes.c         recognises a file, reads its planes, installs the image
  *   xspace_owners.c  the process and thread of a line
  *   xspace_names.c   reads the metadata of a plane: names, and the role of their events
  *   xspace_stats.c   reads the stats of one event

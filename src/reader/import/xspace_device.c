@@ -1,7 +1,7 @@
 /*
  * Lines of a device's plane: streams of a GPU and cores of a TPU become events of devices.
  *
- * Called by xspace.c for planes /device:GPU:N and /device:TPU:N. A line of a GPU is a stream whose
+ * Called by xspace_planes.c for planes /device:GPU:N and /device:TPU:N. A line of a GPU is a stream whose
  * number is the line's id. Lines that XLA derives from others (modules, steps, framework operators)
  * overlap the kernels; they become ranges of the device in no stream. Planes that dwell's export
  * wrote from threads are threads again: their events have a category of dwell. Those that it wrote from

@@ -1,7 +1,7 @@
 /*
  * The events of one thread in order, as records of a stream.
  *
- * Called by xspace.c when the lines of a plane were read. ranges.h describes how overlapping events
+ * Called by xspace_planes.c when the lines of a plane were read. ranges.h describes how overlapping events
  * are written.
  */
 #include <stdlib.h>

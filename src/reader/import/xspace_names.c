@@ -1,7 +1,7 @@
 /*
  * Reads the metadata of a plane: the names of events, and what an event of each name becomes.
  *
- * Called by xspace.c for each plane before its lines. dwell's export writes the category with
+ * Called by xspace_planes.c for each plane before its lines. dwell's export writes the category with
  * the name. In other files the form of the name decides: "$file.py:12 f" is a Python function,
  * "scope/op:Type" an operator of TensorFlow, "PjitFunction(f)" a call of JAX.
  */

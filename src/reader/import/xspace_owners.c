@@ -1,7 +1,7 @@
 /*
  * The process and the thread of a line of an XSpace, by the name of the line.
  *
- * Called by xspace.c. Two lines of one name are two threads, except lines that dwell's export
+ * Called by xspace_planes.c. Two lines of one name are two threads, except lines that dwell's export
  * made from one thread (overlapping ranges, events of signal handlers).
  */
 #include <ctype.h>

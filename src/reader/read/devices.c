@@ -1,7 +1,7 @@
 /*
  * Devices: their queues, their clocks, and the chunks with their events.
  *
- * Called once by source.c, after dw_read_fill_streams(). A file without device chunks has none of these, and
+ * Called once by source_open.c, after dw_read_fill_streams(). A file without device chunks has none of these, and
  * costs nothing. A queue or a device whose entry is lost has a placeholder, so that every index is
  * valid.
  *

@@ -1,7 +1,7 @@
 /*
  * One trace file: maps it, recognises its format, or refuses it with a reason.
  *
- * Called by source.c for every file. The size is read once and nothing beyond it is read, so a file
+ * Called by source_open.c for every file. The size is read once and nothing beyond it is read, so a file
  * that grows does no harm. If another program truncates a mapped file, the next read beyond the new
  * end raises SIGBUS. This is not handled: dwell never removes chunks from a file that may have
  * readers (it removes only unused blocks), and a library must not install signal handlers.

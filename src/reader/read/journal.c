@@ -1,7 +1,7 @@
 /*
  * The entries of a file: dictionary, processes, threads, steps, clocks, metadata.
  *
- * Called once for each file by source.c, after chunks.c. An entry is valid if its tag and size are,
+ * Called once for each file by source_open.c, after chunks.c. An entry is valid if its tag and size are,
  * and if it is not smaller than its type requires. A killed process leaves holes. If it wrote the
  * size of an entry, the whole hole is skipped, because the text in it may look like entries.
  * Otherwise reading continues 8 bytes later. An entry is copied before it is checked, and text is
@@ -605,11 +605,6 @@ static int journal_take_name(struct dw_read_file *file, struct dw_arena *arena, 
 	if (name && file->thread_by_id[entry->id] != DW_NO_INDEX)
 		file->threads[file->thread_by_id[entry->id]].name = name;
 	return 0;
-}
-
-const char *dw_read_string(const struct dw_read_file *file, uint32_t id)
-{
-	return id < file->id_count ? file->strings[id] : NULL;
 }
 
 int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)

@@ -1,7 +1,7 @@
 /*
  * Files, names, processes and threads: converts ids of a file to indices of the source.
  *
- * Called once by source.c when all files are read. If chunks refer to a process without an entry, a
+ * Called once by source_open.c when all files are read. If chunks refer to a process without an entry, a
  * process is added for it. So every index in the result is valid.
  */
 #include <string.h>

@@ -14,7 +14,7 @@
  *   devices  devices, their queues, clocks and chunks
  *   steps    steps, metadata, ends
  *
- * The structures here use the file's own ids and ticks. source.c converts them to indices and ns
+ * The structures here use the file's own ids and ticks. source_open.c converts them to indices and ns
  * when all files are read.
  *
  * Another process may write to a file while it is read. So everything that decides about memory
@@ -275,7 +275,10 @@ int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct d
 int dw_read_device_entry(struct dw_read_file *file, const struct dw_entry *entry);
 void dw_read_device_parts_reset(struct dw_read_device_parts *parts);
 /* NULL if the id is not that of a STRING. */
-const char *dw_read_string(const struct dw_read_file *file, uint32_t id);
+static inline const char *dw_read_string(const struct dw_read_file *file, uint32_t id)
+{
+	return id < file->id_count ? file->strings[id] : NULL;
+}
 
 /* index.c. The id's place, which is 0 if the id is new; NULL if out of memory. */
 uint32_t *dw_read_index_at(struct dw_read_index *index, uint32_t id);

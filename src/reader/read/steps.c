@@ -1,7 +1,7 @@
 /*
  * Steps, profiles, metadata, and when everything ended.
  *
- * Called last by source.c: the end of a process is the latest time in its streams, threads and
+ * Called last by source_open.c: the end of a process is the latest time in its streams, threads and
  * steps, and open steps last until then.
  */
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * The form of an XSpace: field numbers of its messages, and what dwell's export adds to it.
  *
  * XSpace is the file of XLA's profiler (*.xplane.pb). export/xplane.c writes it and
- * import/xspace.c reads it: a space has planes (a host, a device, metadata), a plane has lines
+ * import/xspace_planes.c reads it: a space has planes (a host, a device, metadata), a plane has lines
  * (threads, streams) of events, and an event has stats. The numbers are those of xplane.proto.
  */
 #ifndef DW_FORMAT_XSPACE_H

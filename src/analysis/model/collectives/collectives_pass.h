@@ -1,7 +1,7 @@
 /*
  * The hot part of the collectives: what a pass does for each range and each record.
  *
- * For the pass of collectives.c and for passes that also compute other products. Each stream is walked
+ * For the pass of collectives_pass.c and for passes that also compute other products. Each stream is walked
  * whole, and what it has is its own: streams may be walked in parallel. dw_collectives_finish() puts them
  * together in the order of the streams.
  */
@@ -52,7 +52,7 @@ void dw_collectives_begin(struct dw_collectives_walk *walk, struct dw_collective
 /* Makes the product, in zeroed memory, from what each stream has, and frees that. False: out of memory. */
 bool dw_collectives_finish(struct dw_model *model, struct dw_collectives_stream *streams, void *result);
 
-/* Internal: see collectives.c. */
+/* Internal: see collectives_pass.c. */
 void dw_collectives_found(struct dw_collectives_walk *walk, struct dw_collectives_frame *frame,
                           const struct dw_record *record);
 void dw_collectives_end(struct dw_collectives_walk *walk, const struct dw_collectives_frame *frame,

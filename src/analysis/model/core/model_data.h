@@ -15,6 +15,7 @@
 #define DW_MODEL_CORE_MODEL_DATA_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/whole.h"
 #include "model/core/intervals.h"
 #include "model/core/model.h"
@@ -73,6 +74,10 @@ static inline uint64_t dw_file_scale(uint64_t ticks, double ratio)
 	return ratio == 1 ? ticks : dw_whole((double)ticks * ratio);
 }
 
-int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error);
+static inline int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error)
+{
+	return dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
+	                    model->source->files[0].path);
+}
 
 #endif

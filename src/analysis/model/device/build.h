@@ -85,9 +85,9 @@ void dw_device_reset(struct dw_device_build *build);
 /* events.c: decodes all events. Afterwards `call` of an event is the index of a key, until
  * dw_device_take_parts() has found the calls. False: out of memory. */
 bool dw_device_read_events(struct dw_device_build *build);
-/* calls.c: walks the host's streams and fills the parts. False: out of memory. */
+/* calls_pass.c: walks the host's streams and fills the parts. False: out of memory. */
 bool dw_device_find_calls(struct dw_device_build *build);
-/* calls.c: appends the parts to the product, and finds the calls of the keys. False: out of
+/* calls_pass.c: appends the parts to the product, and finds the calls of the keys. False: out of
  * memory. */
 bool dw_device_take_parts(struct dw_device_build *build);
 /* homes.c: finds the home of each call and the ranges of the home around it. False: out of memory. */

@@ -1,7 +1,7 @@
 /*
  * The hot part of the calls of devices: what a pass does for each range and number.
  *
- * For the pass of calls.c and for passes that also compute other products. Such a pass needs
+ * For the pass of calls_pass.c and for passes that also compute other products. Such a pass needs
  * `settle` and walks whole streams: an owner is stored with all that its records say. Streams may
  * be walked in parallel. Each has lists of its own; dw_device_take_part() appends them to the
  * product, stream by stream.

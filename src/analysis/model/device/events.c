@@ -2,7 +2,7 @@
  * Reads the events of device chunks, and joins them with their calls.
  *
  * Called once for a model, at the first request. The file has events in any order. They are sorted
- * by queue and begin. Each event has the number of its call; calls.c searches the host's streams
+ * by queue and begin. Each event has the number of its call; calls_pass.c searches the host's streams
  * for the calls with these numbers.
  */
 #include <stdlib.h>
@@ -15,25 +15,6 @@
 #include "model/device/build.h"
 
 /* ---- keys and names --------------------------------------------------------------------- */
-
-struct dw_device_key *dw_device_key_at(struct dw_device_build *build, uint32_t process, uint64_t id,
-                                       bool external, bool add)
-{
-	uint32_t hash = dw_map_hash(id * 2 + external + ((uint64_t)process << 48));
-	uint32_t found = DW_MAP_FIND(&build->key_map, hash, i,
-	                             build->keys[i].id == id && build->keys[i].process == process &&
-	                                 build->keys[i].external == external);
-	struct dw_device_key *key;
-
-	if (found != DW_MAP_NONE)
-		return &build->keys[found];
-	key = add ? DW_GROW(&build->keys, &build->key_capacity, build->key_count) : NULL;
-	if (!key || !dw_map_add(&build->key_map, hash, (uint32_t)build->key_count))
-		return NULL;
-	*key = (struct dw_device_key){ id, process, DW_NO_INDEX, external };
-	build->key_count++;
-	return key;
-}
 
 static enum dw_device_class events_class(uint32_t kind, enum dw_family family)
 {

@@ -1,7 +1,7 @@
 /*
  * Finds the engines, and the roles of their names in the dictionary.
  *
- * Called by engine.c. Engines are found by their events (name "STARTED", detail "trainer") and
+ * Called by engine_product.c. Engines are found by their events (name "STARTED", detail "trainer") and
  * handlers (detail "trainer.STARTED"). Processing, fetches, runs and counters belong to an engine
  * only if it was found by these, because other programs may have ranges of the same names. Rows are
  * in Ignite's order: events in the order of enum dwell_ignite_event, then those that the program

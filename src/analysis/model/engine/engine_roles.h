@@ -30,7 +30,7 @@ struct dw_engines {
 	struct dw_engine *engines; /* in the order of the dictionary */
 	size_t count;
 	struct dw_engine_place *places; /* by the model's merged symbols */
-	const char **names;             /* longest runs first; set by engine.c */
+	const char **names;             /* longest runs first; set by engine_product.c */
 };
 
 static inline size_t dw_engine_row_count(const struct dw_engine *engine)

@@ -26,7 +26,7 @@
  *
  * There is a third walk in three cases (decision 52 in doc/decisions.md says why): allocations were
  * recorded and records are missing; a process has more allocations than memory's walk can keep
- * (memory.c); in a program with a backward phase, threads with and without steps handed a stream on
+ * (memory_product.c); in a program with a backward phase, threads with and without steps handed a stream on
  * to each other, and only such a stream is walked once more.
  *
  * Does nothing if the profile of the first model exists already, because no walk would be saved.

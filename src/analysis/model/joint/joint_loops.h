@@ -10,7 +10,7 @@
 
 #include "dwell/probe.h"
 #include "model/device/calls_pass.h"
-#include "model/steps/shares_pass.h"
+#include "model/steps/division.h"
 #include "model/time/flops_pass.h"
 #include "model/time/loading_pass.h"
 #include "model/time/outermost_pass.h"

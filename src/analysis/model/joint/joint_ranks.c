@@ -11,7 +11,7 @@
 #include "model/collectives/collectives_pass.h"
 #include "model/core/scope.h"
 #include "model/joint/joint.h"
-#include "model/steps/shares_pass.h"
+#include "model/steps/division.h"
 #include "model/steps/steps_build.h"
 #include "model/time/threads_pass.h"
 

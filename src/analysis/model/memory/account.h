@@ -6,7 +6,7 @@
 
 #include "base/live.h"
 #include "model/memory/memory.h"
-#include "model/memory/streams.h"
+#include "model/memory/memory_events.h"
 
 /* A level, and its value at the device's last peak. `at_peak` is valid if `epoch` is that of the
  * device; otherwise `now` has not changed since the peak. So a new peak only increments the

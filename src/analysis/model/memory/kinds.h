@@ -8,7 +8,7 @@
 #define DW_MODEL_MEMORY_KINDS_H
 
 #include "base/live.h"
-#include "model/memory/streams.h"
+#include "model/memory/memory_events.h"
 
 /* A range that decides the kinds of blocks allocated in it. Its entry is reused when the range has
  * ended and the kinds of all its blocks are decided. */

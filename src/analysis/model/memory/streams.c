@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "format/keys.h"
 #include "model/memory/kinds.h"
-#include "model/memory/streams.h"
+#include "model/memory/memory_events.h"
 #include "model/core/scope.h"
 
 /* ---- paths --------------------------------------------------------------------------------- */
@@ -134,15 +134,6 @@ static void memory_unnest(void *state, uint32_t place)
 static uint32_t stream_symbol(const struct dw_memory_stream *stream, uint32_t id)
 {
 	return stream->symbol_by_id[id < stream->pass.walk.op_count ? id : 0];
-}
-
-size_t dw_memory_reserved_device(const struct dw_symbol *symbol)
-{
-	size_t length = strlen(symbol->name), tail = strlen(DW_COUNTER_RESERVED);
-
-	return symbol->category == DWELL_CATEGORY_COUNTER && symbol->detail && strcmp(symbol->detail, "bytes") == 0 &&
-	               length > tail && strcmp(symbol->name + length - tail, DW_COUNTER_RESERVED) == 0
-	           ? length - tail : 0;
 }
 
 static void stream_add_reserved(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record)

@@ -1,7 +1,7 @@
 /*
  * Converts steps from ticks to ns.
  *
- * Called by steps.c after the walk. In ns, the shares of a step sum exactly to its length. The
+ * Called by steps_product.c after the walk. In ns, the shares of a step sum exactly to its length. The
  * steps and the time outside them sum exactly to the wall time.
  */
 #include <stdlib.h>

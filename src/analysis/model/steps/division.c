@@ -1,5 +1,5 @@
 /*
- * Assigns every tick of a step thread to one share; see shares.h and shares_pass.h.
+ * Assigns every tick of a step thread to one share; see shares.h and division.h.
  *
  * At each instant, the open ranges form a set of shares; the first one in the order of precedence
  * gets the time. If the set is empty, the time belongs to the first of these that exists: the
@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "model/steps/shares_pass.h"
+#include "model/steps/division.h"
 
 /* ---- names ------------------------------------------------------------------------------------ */
 

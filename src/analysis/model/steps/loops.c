@@ -1,7 +1,7 @@
 /*
  * Loops: converts what the walk collected for each thread with steps from ticks to ns.
  *
- * Called by steps.c after the steps have been converted.
+ * Called by steps_product.c after the steps have been converted.
  */
 #include <stdlib.h>
 

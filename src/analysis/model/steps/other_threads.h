@@ -3,7 +3,7 @@
  *
  * A backward pass may run in threads of its own, and so may the communication that it starts; the
  * step's thread waits for both. For each kind, only the outermost range of a stream counts. A pass
- * over the streams of such threads collects the times; the division of the steps (shares_pass.h)
+ * over the streams of such threads collects the times; the division of the steps (division.h)
  * reads them.
  */
 #ifndef DW_MODEL_STEPS_OTHER_THREADS_H

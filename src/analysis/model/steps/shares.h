@@ -1,7 +1,7 @@
 /*
  * Shares: divides the time of the threads that have steps.
  *
- * steps.c prepares one dw_pace for each such thread. A walk over the streams (shares_pass.h)
+ * steps_product.c prepares one dw_pace for each such thread. A walk over the streams (division.h)
  * assigns every tick of these threads to one share of one step, or to the time outside the steps.
  * Segments of a stream may be walked in any order and in parallel: each adds sums and a piece, the
  * time that it has divided. dw_shares_finish() divides the time between the pieces, in which

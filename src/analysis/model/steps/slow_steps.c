@@ -1,7 +1,7 @@
 /*
  * Why a step was slow: which rows took most time beyond their medians over usual steps.
  *
- * Called by steps.c. The steps' lengths, and so the slow ones, are known before the walk. Therefore
+ * Called by steps_product.c. The steps' lengths, and so the slow ones, are known before the walk. Therefore
  * the walk collects the times of rows only for slow steps and for a sample of usual ones. After the
  * walk, the times in slow steps are compared with their medians in the sample.
  */
@@ -14,6 +14,21 @@
 #define SAMPLE 128u     /* usual steps in the sample */
 #define MOST_SUSPECTS 4096u
 #define LEAST_PART 0.2  /* least part of a step's excess that a row must explain */
+
+int dw_steps_compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
+{
+	size_t rank = (size_t)(q * (double)count);
+
+	rank += (double)rank < q * (double)count;
+	return count ? sorted[rank ? rank - 1 : 0] : 0;
+}
 
 static bool slow_is_slow(const struct dw_steps *steps, const struct dw_step *step)
 {

@@ -1,9 +1,9 @@
 /*
- * How the steps are computed: for the product of steps.c, and for a walk that also computes other
+ * How the steps are computed: for the product of steps_product.c, and for a walk that also computes other
  * products.
  *
  *     dw_steps_begin()   before the walk
- *     ...                the walk, with shares_pass.h
+ *     ...                the walk, with division.h
  *     dw_steps_end()     after it
  */
 #ifndef DW_MODEL_STEPS_STEPS_BUILD_H
@@ -21,7 +21,7 @@ struct dw_steps_work {
 	struct dw_pace_step *ticks; /* by step, like steps->steps */
 	double *ns_per_tick;        /* by step */
 	size_t *from;               /* by step: index of the source's step */
-	size_t *order, *first_of;   /* steps.c: the source's steps by thread */
+	size_t *order, *first_of;   /* steps_product.c: the source's steps by thread */
 	struct dw_shares shares;
 };
 
@@ -35,7 +35,7 @@ bool dw_steps_begin(struct dw_steps_work *work, struct dw_model *model, struct d
 bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads);
 void dw_steps_reset(struct dw_steps_work *work);
 
-/* ---- steps.c, for the files below -------------------------------------------------------- */
+/* ---- steps_product.c, for the files below -------------------------------------------------------- */
 
 static inline uint64_t dw_step_length(const struct dw_step *step)
 {

@@ -1,7 +1,7 @@
 /*
  * Sums by call path: calls and times, for the call tree and for pictures.
  *
- * Each worker of call_tree_walk.c has sums of its own; they are then merged by path. A node has 32
+ * Each worker of call_tree.c has sums of its own; they are then merged by path. A node has 32
  * bytes, so that the millions of paths of a picture fit in memory. Detailed sums also have a tally
  * for each node, with extremes and percentiles. A root is a thread; the keys below it are symbols.
  */

@@ -1,15 +1,330 @@
 /*
  * The call tree, and the paths for pictures: calls and times by call path and thread.
  *
- * Sorts and converts what call_tree_walk.c counted. A node's self time excludes all children,
- * whatever their kind, as a flame graph does. The tree has percentiles. The paths have none and
- * reuse the memory of the sums.
+ * A pass adds the ranges of all streams to one trie of call paths. Each worker fills a trie of its
+ * own; when all streams of a file are done, the tries are merged by path. The time of ranges deeper
+ * than DW_TREE_DEEPEST is self time of their ancestor, so that a runaway recursion does not add a
+ * node for each level. Then the products sort and convert the trie. A node's self time excludes all
+ * children, whatever their kind, as a flame graph does. The tree has percentiles. The paths have
+ * none and reuse the memory of the sums.
+ *
+ * With recorded stacks, the nodes are the frames of the outermost operator's stack and the
+ * operators; other ranges get no node. The STACK record of an operator follows its begin. Until
+ * then its node is PENDING.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/pool.h"
 #include "base/whole.h"
+#include "model/core/pass.h"
 #include "model/core/product.h"
-#include "model/time/call_tree.h"
+#include "model/core/scope.h"
+#include "model/core/stack_functions.h"
+#include "model/time/call_sums.h"
+#include "model/time/profiles.h"
+
+#define PENDING (DW_NO_INDEX - 2)
+#define UNKNOWN 0u             /* the symbol of frames that the file lacks */
+
+struct frame {
+	struct dw_frame frame; /* in the chain if it has a node or is out of scope */
+	uint32_t node;   /* DW_NO_INDEX: out of scope */
+	uint32_t symbol;
+	uint32_t stack;  /* STACK id, its own or that of the range around it; 0: none */
+	bool passed;     /* it has no node of its own: `node` is that of the range around it */
+};
+#define CHAIN 1u
+
+struct worker {
+	struct dw_call_sums sums;
+	struct dw_frames frames;
+	void *buffer;
+	bool has_stacks;
+};
+
+struct pass {
+	struct dw_model *model;
+	const struct dw_functions *functions; /* NULL: by calls, not by stacks */
+	const struct dw_segments *segments;
+	struct worker *workers;
+	uint32_t file;
+};
+
+/* The state for a stream. */
+struct tree {
+	struct dw_pass pass;
+	struct worker *worker;
+	const struct dw_functions *functions;
+	uint32_t root;       /* node of the current thread; DW_NO_INDEX: none yet */
+};
+
+/* ---- the hooks -------------------------------------------------------------------------------- */
+
+static struct frame *tree_frame_at(const struct tree *tree, uint32_t place)
+{
+	return (struct frame *)dw_pass_at(&tree->pass, sizeof(struct frame), place);
+}
+
+/* The node of the range around the frame at `place`. */
+static uint32_t tree_node_around(const struct tree *tree, uint32_t place)
+{
+	uint32_t node = place > 1 ? tree_frame_at(tree, place - 1)->node : tree->root;
+
+	return node == DW_NO_INDEX ? tree->root : node; /* a range that began out of scope has no
+	                                                 * node */
+}
+
+/* Sets the node of the innermost frame, which has no stack of its own. If the node is folded, its
+ * time is left in its parent. */
+DW_INLINE void tree_find_node(struct tree *tree, struct frame *frame)
+{
+	uint32_t parent = tree_node_around(tree, tree->pass.depth);
+
+	frame->node = parent == DW_CALL_PATH_FOLDED || parent == DW_NO_INDEX
+	                  ? parent
+	                  : dw_call_sums_child(&tree->worker->sums, parent, frame->symbol);
+	if (frame->node == DW_CALL_PATH_FOLDED)
+		dw_pass_unlink(&tree->pass, &frame->frame);
+}
+
+DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct tree *tree = state;
+	struct frame *frame = place;
+	struct dw_op op = dw_walk_op(&tree->pass.walk, id);
+	bool in = dw_pass_in_scope(&tree->pass, ticks), nested = tree->pass.depth > 1;
+
+	if (__builtin_expect(tree->root == DW_NO_INDEX, 0) && in)
+		tree->root = dw_call_sums_root(&tree->worker->sums, tree->pass.walk.thread);
+	frame->node = DW_NO_INDEX;
+	frame->symbol = tree->pass.walk.model->row_symbol[op.row];
+	frame->stack = nested ? frame[-1].stack : 0;
+	frame->passed = false;
+	if (tree->functions) {
+		if (op.kind != dw_kind_of(DWELL_CATEGORY_OPERATOR)) {
+			frame->node = nested ? frame[-1].node : tree->root;
+			frame->passed = true;
+			return;
+		}
+		dw_pass_link(&tree->pass, &frame->frame, CHAIN);
+		if (in)
+			frame->node = PENDING;
+	} else {
+		dw_pass_link(&tree->pass, &frame->frame, CHAIN);
+		if (in)
+			tree_find_node(tree, frame);
+	}
+	frame->frame.in_scope = frame->node != DW_NO_INDEX;
+}
+
+DW_INLINE void tree_settle(void *state, uint64_t ticks)
+{
+	struct tree *tree = state;
+	struct frame *frame = tree->pass.depth ? tree_frame_at(tree, tree->pass.depth) : NULL;
+
+	if (frame && frame->node == PENDING)
+		tree_find_node(tree, frame);
+}
+
+DW_INLINE void tree_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	struct tree *tree = state;
+	const struct frame *frame = place;
+	struct dw_call_sums *sums = &tree->worker->sums;
+	uint64_t duration = ticks - frame->frame.start;
+
+	if (frame->passed || frame->node == DW_CALL_PATH_FOLDED || frame->node == DW_NO_INDEX)
+		return;
+	dw_call_sums_add(sums, frame->node, duration, duration - frame->frame.child);
+	if (how != DW_LEAVE_END && sums->detailed) {
+		sums->tallies[frame->node].open += how == DW_LEAVE_OPEN;
+		sums->tallies[frame->node].cut += how == DW_LEAVE_CUT;
+	}
+}
+
+/* Adds the functions of a recorded frame below `node`, outermost first. Beyond the largest number
+ * of paths all are one node, which then also has the operator's time: frames have no time of their
+ * own that could include it. */
+static uint32_t tree_enter_frame(struct tree *tree, uint32_t node, uint32_t id)
+{
+	const struct dw_source_file *file = tree->pass.walk.file;
+	const struct dw_functions *functions = tree->functions;
+	uint32_t first = functions->by_frame[tree->pass.walk.stream->file][id];
+	uint32_t count = file->frames[id] ? file->frames[id]->count : 0;
+
+	for (uint32_t n = count ? count : 1; n-- > 0;) {
+		uint32_t next = dw_call_sums_child(&tree->worker->sums, node,
+		                                   count ? functions->list[first + n] : UNKNOWN);
+
+		if (next == DW_CALL_PATH_FOLDED)
+			return node;
+		if (next == DW_NO_INDEX)
+			return next;
+		node = next;
+	}
+	return node;
+}
+
+/* Returns how many outermost frames two stacks share. */
+static uint32_t tree_shared_frames(const struct dw_source_stack *a, const struct dw_source_stack *b)
+{
+	uint32_t shared = 0;
+
+	while (shared < a->count && shared < b->count &&
+	       a->frames[a->count - 1 - shared] == b->frames[b->count - 1 - shared])
+		shared++;
+	return shared;
+}
+
+/* Handles the STACK record of the innermost frame, an operator that has just begun. If an operator
+ * around it has a stack too (a script's call), it stays below that one, with the frames between. */
+static void tree_take_stack(struct tree *tree, uint32_t id)
+{
+	const struct dw_source_file *file = tree->pass.walk.file;
+	struct frame *frame = DW_PASS_INNERMOST(&tree->pass, struct frame);
+	struct dw_call_sums *sums = &tree->worker->sums;
+	const struct dw_source_stack *stack;
+	uint32_t around, node, leaf, shared = 0;
+
+	if (!frame || frame->node != PENDING || !file->stacks || !file->frames ||
+	    id >= file->symbol_count)
+		return;
+	stack = &file->stacks[id];
+	around = tree->pass.depth > 1 ? frame[-1].stack : 0;
+	node = tree->root;
+	if (around && frame[-1].node != DW_NO_INDEX) {
+		node = frame[-1].node;
+		shared = tree_shared_frames(stack, &file->stacks[around]);
+	}
+	if (node == DW_NO_INDEX || node == DW_CALL_PATH_FOLDED)
+		return; /* tree_find_node() will set its node */
+	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX;)
+		if (stack->frames[i] < file->symbol_count)
+			node = tree_enter_frame(tree, node, stack->frames[i]);
+	tree->worker->has_stacks |= stack->count > 0;
+	leaf = node == DW_NO_INDEX ? node : dw_call_sums_child(sums, node, frame->symbol);
+	frame->node = leaf == DW_CALL_PATH_FOLDED ? node : leaf;
+	frame->stack = id;
+}
+
+static void tree_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	struct tree *tree = state;
+
+	if (record->kind == DW_STACK && tree->functions)
+		tree_take_stack(tree, record->id);
+}
+
+static void tree_carry(void *state, void *place)
+{
+	struct tree *tree = state;
+	const struct frame *frame = place;
+	struct dw_call_sums *sums = &tree->worker->sums;
+
+	if (frame->node >= PENDING)
+		return;
+	dw_call_sums_at(sums, frame->node)->self -= frame->frame.child;
+	if (sums->detailed)
+		sums->tallies[frame->node].self -= frame->frame.child;
+}
+
+/* The next records may be of another thread. */
+static void tree_flushed(void *state, uint64_t ticks, enum dw_flush why)
+{
+	((struct tree *)state)->root = DW_NO_INDEX;
+}
+
+static const struct dw_pass_hooks tree_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_TREE_DEEPEST, .chains = true, .scoped = true,
+	.enter = tree_enter, .leave = tree_leave, .note = tree_note, .settle = tree_settle,
+	.flushed = tree_flushed, .carry = tree_carry,
+};
+DW_PASS_DEFINE(tree, tree_hooks)
+
+static bool tree_prepare(struct worker *worker)
+{
+	if (!worker->buffer)
+		worker->buffer = malloc(DW_BLOCK_BYTES);
+	worker->sums.paths.failed |= !worker->buffer;
+	return !worker->sums.paths.failed;
+}
+
+static void tree_walk_segment(void *pointer, unsigned index, size_t at)
+{
+	struct pass *pass = pointer;
+	struct worker *worker = &pass->workers[index];
+	const struct dw_segment *segment = &pass->segments->items[at];
+	const struct dw_source_stream *from = &pass->model->source->streams[segment->stream];
+	struct tree tree;
+
+	/* An operator's stack is known only where it begins; then streams must stay in one piece. */
+	if (from->file != pass->file || (pass->functions && segment->from) ||
+	    !tree_prepare(worker))
+		return;
+	memset(&tree, 0, sizeof tree);
+	dw_pass_init(&tree.pass, pass->model, segment->stream, &worker->frames, worker->buffer);
+	tree.worker = worker;
+	tree.functions = pass->functions;
+	tree.root = DW_NO_INDEX;
+	if (pass->functions)
+		tree_walk(&tree.pass);
+	else
+		tree_segment(&tree.pass, segment);
+	worker->sums.paths.failed |= tree.pass.failed;
+}
+
+/* A recorded frame only has the time of what it calls. Children come after their parents, so going
+ * backward adds up all levels. */
+static void tree_sum_frames(struct dw_call_sums *sums, uint32_t first_function)
+{
+	for (size_t i = sums->paths.count; i-- > 0;) {
+		const struct dw_call_sum *sum = dw_call_sums_at(sums, i);
+		struct dw_call_sum *above =
+			sum->path.depth > 1 ? dw_call_sums_at(sums, sum->path.parent) : NULL;
+
+		if (above && (above->path.key >= first_function || above->path.key == UNKNOWN)) {
+			above->total += sum->total;
+			above->path.calls += sum->path.calls;
+		}
+	}
+}
+
+/* Adds the ranges of all streams to `whole`: by call path, or if `functions` is given by recorded
+ * stack. False: out of memory. Reset `whole` afterwards in any case. */
+static bool tree_add_ranges(struct dw_model *model, const struct dw_functions *functions,
+                            struct dw_call_sums *whole, bool *has_stacks)
+{
+	const struct dw_source *source = model->source;
+	const struct dw_segments *segments = dw_model_segments(model);
+	unsigned count = segments ? dw_pool_workers(segments->count) : 0;
+	struct pass pass = { .model = model, .functions = functions, .segments = segments };
+	bool good;
+
+	pass.workers = segments ? calloc(count, sizeof *pass.workers) : NULL;
+	good = pass.workers != NULL;
+	for (unsigned i = 0; good && i < count; i++)
+		pass.workers[i].sums = dw_call_sums_make(whole->detailed ? DW_TREE_NODES : DW_TREE_PATHS,
+		                                         whole->detailed);
+	for (uint32_t f = 0; good && f < source->file_count; f++) {
+		pass.file = f;
+		dw_pool_run(segments->count, count, tree_walk_segment, &pass);
+		for (unsigned i = 0; i < count; i++) {
+			*has_stacks |= pass.workers[i].has_stacks;
+			if (functions)
+				tree_sum_frames(&pass.workers[i].sums, model->symbol_count);
+			good = good &&
+			       dw_call_sums_merge(whole, &pass.workers[i].sums, dw_file_ratio(source, f));
+		}
+	}
+	for (unsigned i = 0; pass.workers && i < count; i++) {
+		dw_call_sums_reset(&pass.workers[i].sums);
+		dw_frames_reset(&pass.workers[i].frames);
+		free(pass.workers[i].buffer);
+	}
+	free(pass.workers);
+	return good;
+}
 
 /* ---- the tree ------------------------------------------------------------------------- */
 
@@ -42,7 +357,7 @@ static bool tree_compute(struct dw_model *model, const void *request, void *resu
 {
 	struct dw_call_sums whole = dw_call_sums_make(4 * DW_TREE_NODES, true);
 	bool has_stacks = false;
-	bool good = dw_tree_walk(model, NULL, &whole, &has_stacks) && tree_put(model, result, &whole);
+	bool good = tree_add_ranges(model, NULL, &whole, &has_stacks) && tree_put(model, result, &whole);
 
 	dw_call_sums_reset(&whole);
 	return good;
@@ -110,7 +425,7 @@ static bool tree_paths_compute(struct dw_model *model, const void *request, void
 	struct dw_functions stacks, *functions = *of == DW_PATHS_STACKS ? &stacks : NULL;
 	struct dw_paths *paths = result;
 	bool good = (!functions || dw_functions_init(functions, model)) &&
-	            dw_tree_walk(model, functions, &whole, &paths->has_stacks);
+	            tree_add_ranges(model, functions, &whole, &paths->has_stacks);
 
 	if (good) {
 		paths->symbols = functions ? functions->symbols : model->symbols;

@@ -1,7 +1,7 @@
 /*
  * The hot part of the FLOPs: what a pass does for each operator.
  *
- * For the pass of flops.c and for passes that also compute other products. Such a pass links the
+ * For the pass of flops_pass.c and for passes that also compute other products. Such a pass links the
  * operators of the threads in scope in one chain (pass.h), and may walk segments.
  */
 #ifndef DW_MODEL_TIME_FLOPS_PASS_H

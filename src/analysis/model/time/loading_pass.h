@@ -1,7 +1,7 @@
 /*
  * The hot part of data loading: what a pass does for each range and counter.
  *
- * For the pass of loading.c and for passes that also compute other products. They need `settle` and
+ * For the pass of loading_pass.c and for passes that also compute other products. They need `settle` and
  * `carried`.
  *
  * A stream may be walked in segments. The ranges that are open where a segment begins are pushed

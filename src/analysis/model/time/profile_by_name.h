@@ -1,4 +1,4 @@
-/* The profile by name, for profile_by_name.c and for passes that also compute other products. */
+/* The profile by name, for profile_by_name_pass.c and for passes that also compute other products. */
 #ifndef DW_MODEL_TIME_PROFILE_BY_NAME_H
 #define DW_MODEL_TIME_PROFILE_BY_NAME_H
 

@@ -1,7 +1,7 @@
 /*
  * The hot part of the profile by name: what a pass does when a range begins and ends.
  *
- * For the pass of profile_by_name.c and for passes that also compute other products. The chain
+ * For the pass of profile_by_name_pass.c and for passes that also compute other products. The chain
  * of a range is its kind, because self time excludes ranges of the same kind.
  *
  * Scopes. A pass can count for up to DW_SCOPES models of one source at once. Each combination of

@@ -1,7 +1,7 @@
 /*
  * The hot part of the threads: what a pass does for each record.
  *
- * For the pass of threads.c and for passes that also compute other products. If no records are
+ * For the pass of threads_pass.c and for passes that also compute other products. If no records are
  * missing (dw_threads_are_whole()), segments of a stream may be walked in parallel: the sums of a
  * thread are then the sums of its segments.
  */

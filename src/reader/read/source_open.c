@@ -16,66 +16,6 @@
 #include "base/text.h"
 #include "read/read.h"
 
-/* ---- time ----------------------------------------------------------------------- */
-
-static double source_difference(uint64_t a, uint64_t b)
-{
-	return a >= b ? (double)(a - b) : -(double)(b - a);
-}
-
-/* The last piece that begins at or before `ticks` or `ns`. The first piece also covers earlier
- * times. */
-static const struct dw_source_clock_piece *source_find_piece(const struct dw_source_clock *clock,
-                                                             uint64_t ticks, double ns, bool by_ns)
-{
-	size_t low = 0, high = clock->piece_count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		const struct dw_source_clock_piece *piece = &clock->pieces[middle];
-
-		if (by_ns ? piece->ns <= ns : piece->ticks <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &clock->pieces[low];
-}
-
-uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks)
-{
-	const struct dw_source_clock_piece *piece;
-
-	if (!clock->piece_count)
-		return dw_read_u64((double)clock->start_ns +
-		                   source_difference(ticks, clock->start_ticks) * clock->ns_per_tick);
-	piece = source_find_piece(clock, ticks, 0, false);
-	return dw_read_u64(piece->ns + source_difference(ticks, piece->ticks) * piece->ns_per_tick);
-}
-
-uint64_t dw_source_span_ns(const struct dw_source_clock *clock, uint64_t ticks)
-{
-	return dw_read_u64((double)ticks * clock->ns_per_tick);
-}
-
-uint64_t dw_source_ticks(const struct dw_source_clock *clock, uint64_t ns)
-{
-	uint64_t start = clock->start_ticks;
-	double since;
-
-	if (clock->piece_count) {
-		const struct dw_source_clock_piece *piece = source_find_piece(clock, 0, (double)ns, true);
-
-		start = piece->ticks;
-		since = ((double)ns - piece->ns) / piece->ns_per_tick;
-	} else {
-		since = ((double)ns - (double)clock->start_ns) / clock->ns_per_tick;
-	}
-	if (since < 0)
-		return dw_read_u64((double)start + since);
-	return start + dw_read_u64(since);
-}
-
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer)
 {
 	if (!chunk->header)

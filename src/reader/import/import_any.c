@@ -8,14 +8,6 @@
 #include "base/error.h"
 #include "import/database.h"
 
-void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
-                    const char *what)
-{
-	if (count)
-		result->note = dw_arena_printf(arena, "%s%s%zu %s", result->note ? result->note : "",
-		                               result->note ? "; " : "", count, what);
-}
-
 /* An SQLite file: which profiler wrote it, its tables tell. */
 static int import_database(const struct dw_import_file *file, int image_fd, struct dw_arena *arena,
                            struct dw_import_result *result, struct dwell_error *error)

@@ -19,6 +19,25 @@
 #include "base/pool.h"
 #include "model/device/calls_pass.h"
 
+struct dw_device_key *dw_device_key_at(struct dw_device_build *build, uint32_t process, uint64_t id,
+                                       bool external, bool add)
+{
+	uint32_t hash = dw_map_hash(id * 2 + external + ((uint64_t)process << 48));
+	uint32_t found = DW_MAP_FIND(&build->key_map, hash, i,
+	                             build->keys[i].id == id && build->keys[i].process == process &&
+	                                 build->keys[i].external == external);
+	struct dw_device_key *key;
+
+	if (found != DW_MAP_NONE)
+		return &build->keys[found];
+	key = add ? DW_GROW(&build->keys, &build->key_capacity, build->key_count) : NULL;
+	if (!key || !dw_map_add(&build->key_map, hash, (uint32_t)build->key_count))
+		return NULL;
+	*key = (struct dw_device_key){ id, process, DW_NO_INDEX, external };
+	build->key_count++;
+	return key;
+}
+
 static uint64_t calls_ns(const struct dw_calls_pass *calls, uint64_t ticks)
 {
 	return dw_source_ns(&calls->pass->walk.file->clock, ticks);

@@ -108,21 +108,6 @@ static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace,
 
 /* ---- lengths ---------------------------------------------------------------------------------------- */
 
-int dw_steps_compare(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
-uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
-{
-	size_t rank = (size_t)(q * (double)count);
-
-	rank += (double)rank < q * (double)count;
-	return count ? sorted[rank ? rank - 1 : 0] : 0;
-}
-
 /* Computes the lengths of the steps that ended; if none did, of all. */
 static int steps_measure(struct dw_steps *steps)
 {

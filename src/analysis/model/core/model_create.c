@@ -13,12 +13,6 @@
 #include "model/core/product.h"
 #include "model/core/scope.h"
 
-int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error)
-{
-	return dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
-	                    model->source->files[0].path);
-}
-
 struct by_size {
 	size_t stream, chunks;
 };

@@ -6,8 +6,8 @@
  *   torch_rows.c   the rows
  *   torch_order.c  the columns by which rows can be sorted
  */
-#ifndef DW_LAYOUTS_TORCH_H
-#define DW_LAYOUTS_TORCH_H
+#ifndef DW_LAYOUTS_TORCH_PARTS_H
+#define DW_LAYOUTS_TORCH_PARTS_H
 
 #include "layouts/layouts.h"
 #include "model/time/calls.h"

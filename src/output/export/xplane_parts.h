@@ -5,8 +5,8 @@
  *   xplane_lines.c    encodes the lines of the host's plane: events, their stats and names
  *   xplane_devices.c  the planes of devices
  */
-#ifndef DW_EXPORT_XPLANE_H
-#define DW_EXPORT_XPLANE_H
+#ifndef DW_EXPORT_XPLANE_PARTS_H
+#define DW_EXPORT_XPLANE_PARTS_H
 
 #include "base/map.h"
 #include "base/proto.h"
@@ -140,7 +140,13 @@ void dw_xplane_put_event_name(struct dw_proto *to, uint64_t id, const char *name
 #define DW_XPLANE_MOST_NAME 512u
 void dw_xplane_operator_name(char *to, size_t size, const char *name);
 /* Writes out what is encoded. */
-void dw_xplane_drain(struct dw_xplane *xplane);
+static inline void dw_xplane_drain(struct dw_xplane *xplane)
+{
+	xplane->timeline.failed |= xplane->plane.failed;
+	if (!xplane->timeline.failed)
+		dw_out_bytes(xplane->timeline.out, (const char *)xplane->plane.bytes, xplane->plane.used);
+	xplane->plane.used = 0;
+}
 
 /* xplane_devices.c. Each sets timeline.failed if out of memory. */
 void dw_xplane_collect_devices(struct dw_xplane *xplane);

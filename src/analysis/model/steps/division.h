@@ -1,12 +1,12 @@
 /*
  * The hot part of the shares: what a pass does for each range of a thread with steps.
  *
- * For the pass of shares.c and for passes that also compute other products. The passes need
+ * For the pass of shares_walk.c and for passes that also compute other products. The passes need
  * `settle`, `unnest` and `flushed`, and for segments `carried`. Streams without steps may be walked
  * with the same pass: then it collects the times of other_threads.h.
  */
-#ifndef DW_MODEL_STEPS_SHARES_PASS_H
-#define DW_MODEL_STEPS_SHARES_PASS_H
+#ifndef DW_MODEL_STEPS_DIVISION_H
+#define DW_MODEL_STEPS_DIVISION_H
 
 #include "model/core/pass.h"
 #include "model/steps/shares.h"

@@ -4,7 +4,7 @@
 
 #include "base/pool.h"
 #include "dwell/probe.h"
-#include "model/steps/shares_pass.h"
+#include "model/steps/division.h"
 
 /* ---- the memory ----------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /*
  * Merges names by content.
  *
- * Called once by model.c. Two processes may give the same content two ids, and two files always do;
+ * Called once by model_create.c. Two processes may give the same content two ids, and two files always do;
  * the model has one symbol for each content. Rows merge further: all symbols of one category and
  * name are one row, whatever their shapes and call sites. Invariant: every id of every file has a
  * symbol and a row; ids that were never written share "(unknown)".

@@ -1,7 +1,7 @@
 /*
  * A Chrome trace becomes a trace of dwell; see chrome.h.
  *
- * Called by import.c for files that begin like JSON. An event that is no JSON is read once more
+ * Called by import_any.c for files that begin like JSON. An event that is no JSON is read once more
  * with `lenient` (json.h), because Kineto writes some names without escapes. If that fails too, the
  * event is left out, and reading continues where the next event seems to begin. If a file ends too
  * early, its events up to there are used.
@@ -20,22 +20,6 @@
 #define MOST_PROPERTIES_BYTES (1 << 20)
 #define ONNX_MOST_EVENTS 1000000u /* that ONNX Runtime's profiler stores unless it is told otherwise */
 #define LARGE_BYTES ((size_t)64 << 20) /* images of larger files are made in a temporary file */
-
-void chrome_count(struct chrome *chrome, struct chrome_fault *fault)
-{
-	if (fault->count++)
-		return;
-	fault->table = chrome->table;
-	if (chrome->table)
-		fault->line = chrome->row;
-	else
-		dw_input_place(&chrome->input, chrome->input.at, &fault->line, &fault->column);
-}
-
-uint64_t chrome_bytes_read(const struct chrome *chrome)
-{
-	return chrome->table ? chrome->file->size_bytes : dw_input_offset(&chrome->input, chrome->input.at);
-}
 
 /* ---- the window -------------------------------------------------------------------------------- */
 

@@ -2,9 +2,12 @@
  * Reads the allocations and frees of a stream in order, chunk by chunk. Each allocation has the
  * path of ranges in which it happened, and in the first pass the range that decides its kind.
  */
-#ifndef DW_MODEL_MEMORY_STREAMS_H
-#define DW_MODEL_MEMORY_STREAMS_H
+#ifndef DW_MODEL_MEMORY_EVENTS_H
+#define DW_MODEL_MEMORY_EVENTS_H
 
+#include <string.h>
+
+#include "format/keys.h"
 #include "model/core/call_paths.h"
 #include "model/core/pass.h"
 #include "model/core/segments_plan.h"
@@ -65,7 +68,14 @@ struct dw_memory_stream {
 
 /* The length of the device's name in that of a counter of what the device's allocator has reserved; 0: it is
  * another counter. */
-size_t dw_memory_reserved_device(const struct dw_symbol *symbol);
+static inline size_t dw_memory_reserved_device(const struct dw_symbol *symbol)
+{
+	size_t length = strlen(symbol->name), tail = strlen(DW_COUNTER_RESERVED);
+
+	return symbol->category == DWELL_CATEGORY_COUNTER && symbol->detail && strcmp(symbol->detail, "bytes") == 0 &&
+	               length > tail && strcmp(symbol->name + length - tail, DW_COUNTER_RESERVED) == 0
+	           ? length - tail : 0;
+}
 
 /* Reads chunks until there is an event at `at`. False at the end or when out of memory. */
 bool dw_memory_stream_fill(struct dw_memory_stream *stream);

@@ -1,7 +1,7 @@
 /*
  * An XSpace file, translated into a trace in memory; see xspace.h.
  *
- * Called by import.c. Lines become threads of one process, or of several processes if dwell's
+ * Called by import_any.c. Lines become threads of one process, or of several processes if dwell's
  * export wrote the file. The name of a line contains the name and number of the thread. Invariant:
  * only bytes of the file are read, and memory is bounded by their number.
  */
