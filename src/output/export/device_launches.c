@@ -7,18 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "export/device_rows.h"
 
-static int launches_compare(const void *left, const void *right)
-{
-	const struct dw_launch *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->call > b->call) - (a->call < b->call);
-}
+DW_ORDER(launches_compare, struct dw_launch, DW_UP(thread) DW_UP(start_ns) DW_UP(call))
 
 static bool launches_wants(const struct dw_launches *launches, const struct dw_device_event *event)
 {

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "export/export.h"
 #include "export/xplane_parts.h"
 
@@ -223,14 +224,7 @@ struct step_span {
 	uint32_t process, index;
 };
 
-static int xplane_compare_steps(const void *left, const void *right)
-{
-	const struct step_span *a = left, *b = right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+DW_ORDER(xplane_compare_steps, struct step_span, DW_UP(process) DW_UP(start_ns))
 
 /* Returns the step of a process at a time, or UINT32_MAX. */
 static uint32_t xplane_step_at(const struct step_span *steps, size_t count, uint32_t process, uint64_t ns)

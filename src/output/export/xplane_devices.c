@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "export/xplane_parts.h"
 
 #define LARGEST_LINE 0xdeadbeeeu  /* the plugin keeps the numbers above for lines that it derives */
@@ -64,14 +65,7 @@ static void devices_put_event(void *to, const struct dw_device_event *event, siz
 }
 
 /* The events of a stream are in order of time. */
-static int devices_compare(const void *left, const void *right)
-{
-	const struct dw_xplane_placed *a = left, *b = right;
-
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return (a->event > b->event) - (a->event < b->event);
-}
+DW_ORDER(devices_compare, struct dw_xplane_placed, DW_UP(row) DW_UP(event))
 
 void dw_xplane_collect_devices(struct dw_xplane *xplane)
 {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/order.h"
 #include "layouts/torch_parts.h"
 
 /* The sum over all calls. As in PyTorch, a call within another call of its row counts too. */
@@ -72,14 +73,7 @@ int dw_torch_check_sort(const char *sort, struct dwell_error *error)
 }
 
 /* The largest value comes first. Equal ones keep their order. */
-static int torch_order_compare(const void *left, const void *right)
-{
-	const struct dw_torch_row *a = left, *b = right;
-
-	if (a->value != b->value)
-		return a->value > b->value ? -1 : 1;
-	return (a->place > b->place) - (a->place < b->place);
-}
+DW_ORDER(torch_order_compare, struct dw_torch_row, DW_DOWN(value) DW_UP(place))
 
 void dw_torch_order(struct dw_torch_rows *rows, const char *sort)
 {

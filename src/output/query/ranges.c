@@ -51,7 +51,6 @@ struct ranges_cursor {
 	struct dw_model *model;     /* of the scope; NULL: no row */
 	bool *symbols;              /* by symbol: wanted; NULL: all */
 	struct dw_frames frames;
-	void *buffer;
 	size_t stream, chunk;
 	bool walking;
 	bool collecting;            /* rows are kept until all are there */
@@ -76,9 +75,8 @@ DW_INLINE void ranges_enter(void *state, void *place, uint64_t ticks, uint32_t i
 {
 	struct ranges_pass *walk = state;
 	struct ranges_frame *frame = place;
-	const struct dw_model *model = walk->cursor->model;
 
-	frame->symbol = model->symbol_by_id[walk->pass.walk.stream->file][id < walk->pass.walk.op_count ? id : 0];
+	frame->symbol = dw_walk_symbol(&walk->pass.walk, id);
 	frame->frame.in_scope = dw_pass_in_scope(&walk->pass, ticks);
 	dw_pass_link(&walk->pass, &frame->frame, 1);
 }
@@ -94,7 +92,7 @@ DW_INLINE void ranges_leave(void *state, void *place, uint64_t ticks, enum dw_le
 		return;
 	row = DW_GROW(&cursor->rows, &cursor->capacity, cursor->count);
 	if (!row) {
-		walk->pass.failed = true;
+		walk->pass.walk.failed = true;
 		return;
 	}
 	cursor->count++;
@@ -127,7 +125,7 @@ static int ranges_fill(struct ranges_state *state)
 		}
 		if (!cursor->walking) {
 			memset(&state->walk, 0, sizeof state->walk);
-			dw_pass_init(&state->walk.pass, cursor->model, cursor->stream, &cursor->frames, cursor->buffer);
+			dw_pass_init(&state->walk.pass, cursor->model, cursor->stream, &cursor->frames);
 			state->walk.cursor = cursor;
 			cursor->walking = true;
 			cursor->chunk = 0;
@@ -139,7 +137,7 @@ static int ranges_fill(struct ranges_state *state)
 			cursor->walking = false;
 			cursor->stream++;
 		}
-		if (state->walk.pass.failed)
+		if (state->walk.pass.walk.failed)
 			return SQLITE_NOMEM;
 	}
 	return SQLITE_OK;
@@ -457,12 +455,8 @@ static int ranges_open(sqlite3_vtab *table, sqlite3_vtab_cursor **to)
 {
 	struct ranges_state *state = calloc(1, sizeof *state);
 
-	if (state)
-		state->cursor.buffer = malloc(DW_BLOCK_BYTES);
-	if (!state || !state->cursor.buffer) {
-		free(state);
+	if (!state)
 		return SQLITE_NOMEM;
-	}
 	*to = &state->cursor.base;
 	return SQLITE_OK;
 }
@@ -475,7 +469,6 @@ static int ranges_close(sqlite3_vtab_cursor *base)
 	free(state->cursor.symbols);
 	free(state->cursor.order);
 	free(state->cursor.rows);
-	free(state->cursor.buffer);
 	free(state);
 	return SQLITE_OK;
 }

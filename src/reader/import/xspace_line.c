@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "import/xspace.h"
 
 #define MOST_TEXTS 100000u
@@ -24,16 +25,7 @@ static struct xs_text line_text(const struct xs_stats *stats, enum xs_stat stat)
 	                                                       : (struct xs_text){ "", 0 };
 }
 
-static int line_compare_events(const void *left, const void *right)
-{
-	const struct xs_event *a = left, *b = right;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
+DW_ORDER(line_compare_events, struct xs_event, DW_UP(start_ns) DW_DOWN(end_ns) DW_UP(bytes))
 
 static void line_sort(struct xs_thread *thread)
 {

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "read/read.h"
 
 #define GOOD_RATE_ERROR 1e-4   /* the largest error of a rate that pairings give */
@@ -118,12 +119,7 @@ static double clock_rate_tolerance(const struct dw_read_file *file)
 	return tolerance > GOOD_RATE ? tolerance : GOOD_RATE;
 }
 
-static int compare_clocks(const void *left, const void *right)
-{
-	const struct dw_read_clock *a = left, *b = right;
-
-	return (a->ticks > b->ticks) - (a->ticks < b->ticks);
-}
+DW_ORDER(compare_clocks, struct dw_read_clock, DW_UP(ticks))
 
 static void clock_count_jump(struct dw_read_file *file, double ns)
 {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "format/decode.h"
 #include "format/device.h"
 #include "read/read.h"
@@ -83,16 +84,8 @@ uint64_t dw_source_device_ticks(const struct dw_source_device_clock *clock, uint
 	                   devices_difference(device_ticks, at->device_ticks) * at->ticks_per_device_tick);
 }
 
-static int devices_compare_clocks(const void *left, const void *right)
-{
-	const struct dw_entry_device_clock *a = left, *b = right;
-
-	if (a->entry.id != b->entry.id)
-		return a->entry.id < b->entry.id ? -1 : 1;
-	if (a->device_ticks != b->device_ticks)
-		return a->device_ticks < b->device_ticks ? -1 : 1;
-	return (a->ticks > b->ticks) - (a->ticks < b->ticks);
-}
+DW_ORDER(devices_compare_clocks, struct dw_entry_device_clock, DW_UP(entry.id) DW_UP(device_ticks)
+         DW_UP(ticks))
 
 /* Computes the rates of the `count` pairings of one clock and drops those that run backward. */
 static size_t devices_set_rates(struct dw_source_pairing *pairings, size_t count, double rate)

@@ -8,17 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "format/keys.h"
 #include "read/read.h"
 
-static int compare_steps(const void *left, const void *right)
-{
-	const struct dw_source_step *a = left, *b = right;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
-}
+DW_ORDER(compare_steps, struct dw_source_step, DW_UP(start_ns) DW_UP(number))
 
 /* Sorts by process, then start: a counting sort by process of steps that are sorted by start. */
 static int order_steps(struct dw_reader *reader)
@@ -79,14 +73,8 @@ static int fill_steps(struct dw_reader *reader)
 	return order_steps(reader);
 }
 
-static int steps_compare_summaries(const void *left, const void *right)
-{
-	const struct dw_source_step_summary *a = left, *b = right;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->first_number > b->first_number) - (a->first_number < b->first_number);
-}
+DW_ORDER(steps_compare_summaries, struct dw_source_step_summary, DW_UP(start_ns)
+         DW_UP(first_number))
 
 /* Sorts by process, then start. There are few summaries: one for a thousand or more steps. */
 static int steps_order_summaries(struct dw_reader *reader)
@@ -173,14 +161,7 @@ static int drop_summarised_steps(struct dw_reader *reader)
 	return 0;
 }
 
-static int steps_compare_usages(const void *left, const void *right)
-{
-	const struct dw_source_usage *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
-}
+DW_ORDER(steps_compare_usages, struct dw_source_usage, DW_UP(thread) DW_UP(start_ticks))
 
 /* Sorts the usages and drops those that overlap the one before: only damaged files have such. */
 static void steps_order_usages(struct dw_source *source)
@@ -199,14 +180,7 @@ static void steps_order_usages(struct dw_source *source)
 	source->usage_count = kept;
 }
 
-static int steps_compare_machines(const void *left, const void *right)
-{
-	const struct dw_source_machine *a = left, *b = right;
-
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
-}
+DW_ORDER(steps_compare_machines, struct dw_source_machine, DW_UP(file) DW_UP(start_ticks))
 
 static int steps_fill_usages(struct dw_reader *reader)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/core/scope.h"
 
 #define MOST_GROUPS 4096u
@@ -177,20 +178,8 @@ static void collectives_take(struct result *result, const struct dw_source_file 
 	*stream = (struct dw_collectives_stream){ .noted = NULL };
 }
 
-static int collectives_compare(const void *left, const void *right)
-{
-	const struct dw_collective *a = left, *b = right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->sequence != b->sequence)
-		return a->sequence < b->sequence ? -1 : 1;
-	if (a->enter_ns != b->enter_ns)
-		return a->enter_ns < b->enter_ns ? -1 : 1;
-	return (a->leave_ns > b->leave_ns) - (a->leave_ns < b->leave_ns);
-}
+DW_ORDER(collectives_compare, struct dw_collective, DW_UP(process) DW_UP(group) DW_UP(sequence)
+         DW_UP(enter_ns) DW_UP(leave_ns))
 
 /* Makes one of the ranges of each collective. */
 static void collectives_join(struct result *result)
@@ -240,9 +229,8 @@ static bool collectives_compute(struct dw_model *model, const void *request, voi
 {
 	size_t count = model->source->stream_count;
 	struct dw_collectives_stream *streams = calloc(count + 1, sizeof *streams);
-	struct dw_frames frames = { NULL, 0 };
-	void *buffer = malloc(DW_BLOCK_BYTES);
-	bool good = streams && buffer;
+	struct dw_frames frames = { 0 };
+	bool good = streams != NULL;
 
 	(void)request;
 	for (size_t i = 0; good && i < count; i++) {
@@ -251,12 +239,11 @@ static bool collectives_compute(struct dw_model *model, const void *request, voi
 		if (!dw_collectives_has_stream(model, i))
 			continue;
 		memset(&state, 0, sizeof state);
-		dw_pass_init(&state.pass, model, i, &frames, buffer);
+		dw_pass_init(&state.pass, model, i, &frames);
 		dw_collectives_begin(&state.walk, &streams[i], model, i);
 		collectives_walk(&state.pass);
-		good = !state.pass.failed;
+		good = !state.pass.walk.failed;
 	}
-	free(buffer);
 	dw_frames_reset(&frames);
 	good = streams && dw_collectives_finish(model, streams, result) && good;
 	free(streams);

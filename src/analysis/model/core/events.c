@@ -37,15 +37,9 @@ struct pass {
 struct events {
 	struct dw_pass pass;
 	struct pass *all;
-	const uint32_t *symbol_by_id;
 	const char *next_args; /* of the next mark or asynchronous begin of `next_op`, or NULL */
 	uint32_t next_op;
 };
-
-static uint32_t events_symbol(const struct events *events, uint32_t id)
-{
-	return events->symbol_by_id[id < events->pass.walk.op_count ? id : 0];
-}
 
 static uint64_t events_ns(const struct events *events, uint64_t ticks)
 {
@@ -68,7 +62,7 @@ DW_INLINE void events_enter(void *state, void *place, uint64_t ticks, uint32_t i
 
 	frame->sequence = UINT64_MAX;
 	frame->args = NULL;
-	frame->symbol = events_symbol(events, id);
+	frame->symbol = dw_walk_symbol(&events->pass.walk, id);
 	frame->id = id;
 	frame->forward_thread = DW_NO_INDEX;
 	frame->stack = events->pass.depth > 1 ? frame[-1].stack : 0;
@@ -127,7 +121,7 @@ static void events_async_keep(struct events *events, uint64_t ticks, const struc
 	pass->async_count++;
 	*async = (struct dw_events_async){ dw_record_u64(record, 0), events_ns(events, ticks),
 		events_take_args(events, record),
-		events_symbol(events, record->id), events->pass.walk.thread,
+		dw_walk_symbol(&events->pass.walk, record->id), events->pass.walk.thread,
 		events->pass.walk.stream->process, record->kind == DW_ASYNC_END,
 		events->pass.walk.stream->nested };
 }
@@ -135,7 +129,7 @@ static void events_async_keep(struct events *events, uint64_t ticks, const struc
 static void events_emit_record(struct events *events, uint64_t ticks,
                                const struct dw_record *record)
 {
-	struct dw_event event = { .symbol = events_symbol(events, record->id),
+	struct dw_event event = { .symbol = dw_walk_symbol(&events->pass.walk, record->id),
 		                      .start_ns = events_ns(events, ticks),
 		                      .sequence = UINT64_MAX,
 		                      .forward_thread = DW_NO_INDEX,
@@ -360,24 +354,20 @@ int dw_model_events_of(struct dw_model *model, enum dw_event_streams which,
 {
 	const struct dw_source *source = model->source;
 	struct pass pass = { .each = each, .context = context };
-	void *buffer = malloc(DW_BLOCK_BYTES);
 
-	pass.failed = !buffer;
 	for (size_t i = 0; i < source->stream_count && !pass.result && !pass.failed; i++) {
 		struct events events;
 
 		if (!events_wants_stream(model, which, &source->streams[i]))
 			continue;
 		memset(&events, 0, sizeof events);
-		dw_pass_init(&events.pass, model, i, &pass.frames, buffer);
+		dw_pass_init(&events.pass, model, i, &pass.frames);
 		events.all = &pass;
-		events.symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		events_walk(&events.pass);
-		pass.failed |= events.pass.failed;
+		pass.failed |= events.pass.walk.failed;
 	}
 	if (!pass.failed)
 		events_async_emit_all(model, &pass);
-	free(buffer);
 	dw_frames_reset(&pass.frames);
 	free(pass.asyncs);
 	return pass.failed ? dw_model_no_memory(model, error) : pass.result;
@@ -476,18 +466,13 @@ int dw_model_events_between(struct dw_model *model, size_t stream, const struct 
                             struct dwell_error *error)
 {
 	struct pass pass = { .each = each, .context = context, .window = true };
-	void *buffer = malloc(DW_BLOCK_BYTES);
 	struct events events;
 
 	memset(&events, 0, sizeof events);
-	if (!buffer)
-		return dw_model_no_memory(model, error);
-	dw_pass_init(&events.pass, model, stream, &pass.frames, buffer);
+	dw_pass_init(&events.pass, model, stream, &pass.frames);
 	events.all = &pass;
-	events.symbol_by_id = model->symbol_by_id[model->source->streams[stream].file];
 	events_walk_window(&events, from, to, end);
-	pass.failed |= events.pass.failed;
-	free(buffer);
+	pass.failed |= events.pass.walk.failed;
 	dw_frames_reset(&pass.frames);
 	return pass.failed ? dw_model_no_memory(model, error) : pass.result;
 }

@@ -32,7 +32,6 @@ struct freed_walk {
 	struct dw_freed_stream *stream;
 	uint64_t **ticks;
 	size_t tick_capacity;
-	const uint32_t *symbol_by_id;
 	const bool *on_device; /* by merged symbol */
 	bool failed;
 };
@@ -77,7 +76,7 @@ static void freed_note(void *state, uint64_t now, const struct dw_record *record
 		uint64_t bytes = dw_record_u64(record, 2); /* a damaged trace may have any value */
 
 		change->bytes = (int64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES);
-		change->on_device = walk->on_device[walk->symbol_by_id[id]];
+		change->on_device = walk->on_device[walk->pass.walk.symbol_by_id[id]];
 	}
 	*ticks = now;
 	stream->count++;
@@ -96,18 +95,12 @@ static void freed_walk_stream(void *context, unsigned worker, size_t at)
 	size_t stream = model->stream_order[at];
 	struct freed_walk walk = { .stream = &collect->all->streams[stream],
 		.ticks = &collect->ticks[stream], .on_device = collect->on_device };
-	struct dw_frames frames = { NULL, 0 };
-	void *buffer = malloc(DW_BLOCK_BYTES);
+	struct dw_frames frames = { 0 };
 
-	walk.failed = !buffer;
-	walk.symbol_by_id = model->symbol_by_id[model->source->streams[stream].file];
-	if (buffer) {
-		dw_pass_init(&walk.pass, model, stream, &frames, buffer);
-		freed_walk(&walk.pass);
-	}
-	free(buffer);
+	dw_pass_init(&walk.pass, model, stream, &frames);
+	freed_walk(&walk.pass);
 	dw_frames_reset(&frames);
-	if (walk.failed || walk.pass.failed)
+	if (walk.failed || walk.pass.walk.failed)
 		__atomic_store_n(&collect->failed, true, __ATOMIC_RELAXED);
 }
 

@@ -5,14 +5,10 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/core/intervals.h"
 
-static int compare_intervals(const void *left, const void *right)
-{
-	const struct dw_interval *a = left, *b = right;
-
-	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
-}
+DW_ORDER(compare_intervals, struct dw_interval, DW_UP(start_ticks))
 
 size_t dw_intervals_unite(struct dw_interval *intervals, size_t count)
 {

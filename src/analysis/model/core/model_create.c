@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "model/core/model_data.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -17,14 +18,7 @@ struct by_size {
 	size_t stream, chunks;
 };
 
-static int model_compare_streams(const void *left, const void *right)
-{
-	const struct by_size *a = left, *b = right;
-
-	if (a->chunks != b->chunks)
-		return a->chunks < b->chunks ? 1 : -1;
-	return (a->stream > b->stream) - (a->stream < b->stream);
-}
+DW_ORDER(model_compare_streams, struct by_size, DW_DOWN(chunks) DW_UP(stream))
 
 /* Large streams first, so that no core starts one when the others are finished. */
 static int model_order_streams(struct dw_model *model)

@@ -63,18 +63,11 @@ struct dw_frame {
 	uint16_t in_scope; /* set by enter(): the range counts, so its chunk must not be skipped */
 };
 
-/* The memory of a stack, reused for each stream. All zero is empty. */
-struct dw_frames {
-	void *at;          /* capacity + 1 frames; the last one is used to move a frame */
-	uint32_t capacity; /* places are 0..capacity - 1 */
-};
-
 /* The first member of a product's state for a stream. */
 struct dw_pass {
 	struct dw_walk walk;
-	struct dw_frames *memory;
-	char *frames;      /* memory->at */
-	uint32_t capacity; /* memory->capacity */
+	char *frames;      /* walk.memory->at */
+	uint32_t capacity; /* walk.memory->capacity */
 	uint32_t depth;    /* place of the innermost range; 0: no range is open */
 	uint32_t folded;   /* number of open ranges deeper than `deepest` */
 	/* While lowest < depth < highest, begins and ends take the short path: one comparison shows
@@ -82,7 +75,6 @@ struct dw_pass {
 	uint32_t lowest, highest;
 	uint32_t in_scope; /* number of open ranges that count */
 	uint64_t orphans;  /* number of ends whose begin was lost */
-	bool failed;       /* memory ran out */
 	uint32_t top[DW_CHAINS]; /* by chain: place of its innermost range; 0: none */
 };
 
@@ -155,13 +147,13 @@ static __attribute__((noinline, unused)) bool dw_pass_grow(struct dw_pass *pass,
 		return false;
 	frames = realloc(pass->frames, (capacity + (size_t)1) * bytes);
 	if (!frames) {
-		pass->failed = true;
+		pass->walk.failed = true;
 		return false;
 	}
 	if (!pass->frames)
 		memset(frames, 0, bytes);
-	pass->memory->at = pass->frames = frames;
-	pass->memory->capacity = pass->capacity = capacity;
+	pass->walk.memory->at = pass->frames = frames;
+	pass->walk.memory->capacity = pass->capacity = capacity;
 	pass->highest = capacity - 1;
 	return true;
 }
@@ -322,10 +314,9 @@ DW_INLINE void dw_pass_flush(struct dw_pass *pass, const struct dw_pass_hooks *h
 
 /* `pass` must be a member of a zeroed state. */
 static inline void dw_pass_init(struct dw_pass *pass, const struct dw_model *model, size_t stream,
-                                struct dw_frames *memory, void *buffer)
+                                struct dw_frames *memory)
 {
-	dw_walk_init(&pass->walk, model, stream, buffer);
-	pass->memory = memory;
+	dw_walk_init(&pass->walk, model, stream, memory);
 	pass->frames = memory->at;
 	pass->capacity = memory->capacity;
 	dw_pass_set_bounds(pass);
@@ -357,7 +348,17 @@ DW_INLINE void dw_pass_carry(struct dw_pass *pass, const struct dw_pass_hooks *h
 static inline void dw_frames_reset(struct dw_frames *memory)
 {
 	free(memory->at);
-	*memory = (struct dw_frames){ NULL, 0 };
+	free(memory->copy);
+	*memory = (struct dw_frames){ NULL, 0, NULL };
+}
+
+/* Frees the memory of `count` workers. False: it is NULL, because there was none. */
+static inline bool dw_frames_free(struct dw_frames *memory, unsigned count)
+{
+	for (unsigned i = 0; memory && i < count; i++)
+		dw_frames_reset(&memory[i]);
+	free(memory);
+	return memory != NULL;
 }
 
 /*

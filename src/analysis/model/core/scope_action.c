@@ -86,25 +86,23 @@ int dw_action_times_init(struct dw_action_times *times, struct dw_model *model,
                          struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
-	struct dw_frames frames = { NULL, 0 };
+	struct dw_frames frames = { 0 };
 	struct dw_nearest nearest;
-	void *buffer = malloc(DW_BLOCK_BYTES);
 	bool found = false, failed, *rows;
 
 	dw_nearest_init(&nearest, model->scope.action);
 	times->count = source->thread_count;
 	times->threads = calloc(source->thread_count + 1, sizeof *times->threads);
 	rows = action_find_rows(model, model->scope.action, &nearest, &found);
-	failed = !buffer || !rows || !times->threads;
+	failed = !rows || !times->threads;
 	for (size_t i = 0; i < source->stream_count && found && !failed; i++) {
 		struct actions actions = { .times = times, .wanted_rows = rows };
 
-		dw_pass_init(&actions.pass, model, i, &frames, buffer);
+		dw_pass_init(&actions.pass, model, i, &frames);
 		actions_walk(&actions.pass);
-		failed = actions.failed || actions.pass.failed;
+		failed = actions.failed || actions.pass.walk.failed;
 	}
 	free(rows);
-	free(buffer);
 	dw_frames_reset(&frames);
 	if (failed)
 		return dw_model_no_memory(model, error);

@@ -86,8 +86,6 @@ struct split {
 	struct effect *effects; /* by item */
 	size_t count, capacity, effect_capacity;
 	struct dw_frames *frames; /* by worker */
-	void *buffer;           /* NULL: files that are still being written, which need one, are not
-	                         * split */
 };
 
 static bool segments_add(struct split *split, size_t stream, size_t from, size_t to)
@@ -148,7 +146,7 @@ static void segment_find_effect(void *context, unsigned worker, size_t index)
 	if (item->to == stream->chunk_count)
 		return;
 	memset(&boundary, 0, sizeof boundary);
-	dw_pass_init(&boundary.pass, split->model, item->stream, &split->frames[worker], NULL);
+	dw_pass_init(&boundary.pass, split->model, item->stream, &split->frames[worker]);
 	boundary.effect = effect;
 	effect->first_thread = stream->chunks[item->from].thread;
 	for (size_t i = item->from; i < item->to; i++)
@@ -156,7 +154,7 @@ static void segment_find_effect(void *context, unsigned worker, size_t index)
 	effect->last_thread = boundary.pass.walk.thread;
 	effect->ticks = boundary.pass.walk.time.ticks;
 	effect->now = dw_time_now(&boundary.pass.walk.time);
-	effect->failed |= boundary.pass.failed;
+	effect->failed |= boundary.pass.walk.failed;
 	if (boundary.pass.folded)
 		effect->deepest = UINT32_MAX;
 	effect->open = malloc((boundary.pass.depth + (size_t)1) * sizeof *effect->open);
@@ -275,7 +273,7 @@ static bool segments_compute(struct dw_model *model, const void *request, void *
 {
 	struct split split = { .model = model };
 	size_t pieces = 0;
-	unsigned workers;
+	unsigned workers = 0;
 	bool good = false;
 
 	if (segments_cut_streams(&split, segment_size(model))) {
@@ -288,14 +286,12 @@ static bool segments_compute(struct dw_model *model, const void *request, void *
 			segments_resolve(&split);
 			good = segments_keep(model, &split, result);
 		}
-		for (unsigned i = 0; split.frames && i < workers; i++)
-			dw_frames_reset(&split.frames[i]);
 	}
 	for (size_t i = 0; i < pieces; i++)
 		free(split.effects[i].open);
 	free(split.items);
 	free(split.effects);
-	free(split.frames);
+	dw_frames_free(split.frames, workers);
 	return good;
 }
 

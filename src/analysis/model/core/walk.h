@@ -1,7 +1,7 @@
 /*
  * Walks one stream's records in order, with gaps and thread switches between them.
  *
- * For the products. dw_walk() decodes a stream's chunks one after the other and calls a product's
+ * For the products. dw_walk_chunk() decodes a stream's chunks one after the other and calls a product's
  * visitors, which are inlined (see format/decode.h). Some events between records end all open
  * ranges: a gap of recycled chunks, a thread that hands the stream on, the end of the data. For
  * these it calls `flush`. A product's `other` must pass its records to dw_walk_break().
@@ -20,12 +20,21 @@ enum dw_flush {
 	DW_FLUSH_END,    /* the process ended, or is still running */
 };
 
+/* Memory that a walk of a stream leaves to the next one. All zero is empty. */
+struct dw_frames {
+	void *at;          /* the stack of open ranges (pass.h): capacity + 1 frames; the last one is used
+	                    * to move a frame */
+	uint32_t capacity; /* places are 0..capacity - 1 */
+	void *copy;        /* of a chunk of a live file, DW_BLOCK_BYTES; NULL: there was none yet */
+};
+
 /* The first member of a product's context for a stream. */
 struct dw_walk {
 	const struct dw_model *model;
 	const struct dw_source_stream *stream;
 	const struct dw_source_file *file;
 	const struct dw_op *ops;    /* by id */
+	const uint32_t *symbol_by_id; /* merged symbol of each id */
 	uint32_t op_count;
 	uint32_t thread;            /* index of the current writer */
 	bool wanted;                /* that thread is in scope */
@@ -35,13 +44,14 @@ struct dw_walk {
 	struct dw_decode_open open;
 	uint64_t end_ticks;         /* open ranges last until then */
 	uint64_t gap_ticks;         /* recycled time so far */
-	void *buffer;               /* DW_BLOCK_BYTES, for chunks of a live file; owned by the caller */
+	struct dw_frames *memory;   /* owned by the caller */
+	bool failed;                /* memory ran out */
 };
 
 typedef void dw_walk_flush(void *context, uint64_t ticks, enum dw_flush why);
 
 static inline void dw_walk_init(struct dw_walk *walk, const struct dw_model *model, size_t stream,
-                                void *buffer)
+                                struct dw_frames *memory)
 {
 	const struct dw_source *source = model->source;
 	const struct dw_source_stream *from = &source->streams[stream];
@@ -51,18 +61,25 @@ static inline void dw_walk_init(struct dw_walk *walk, const struct dw_model *mod
 	walk->stream = from;
 	walk->file = &source->files[from->file];
 	walk->ops = model->ops[from->file];
+	walk->symbol_by_id = model->symbol_by_id[from->file];
 	walk->op_count = walk->file->symbol_count;
 	walk->thread = DW_NO_INDEX;
 	walk->interval = model->intervals ? model->intervals[from->process] : NULL;
 	walk->end_ticks =
 	    dw_source_ticks(&walk->file->clock, source->processes[from->process].end_ns);
-	walk->buffer = buffer;
+	walk->memory = memory;
 }
 
 DW_INLINE struct dw_op dw_walk_op(const struct dw_walk *walk, uint32_t id)
 {
 	/* id 0 is never allocated; its row is "(unknown)" */
 	return walk->ops[__builtin_expect(id < walk->op_count, 1) ? id : 0];
+}
+
+/* The merged symbol of an id. */
+DW_INLINE uint32_t dw_walk_symbol(const struct dw_walk *walk, uint32_t id)
+{
+	return walk->symbol_by_id[__builtin_expect(id < walk->op_count, 1) ? id : 0];
 }
 
 /* Whether `ticks` is in scope. Times must not run backward. */
@@ -128,7 +145,7 @@ DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *c
 		walk->gap_ticks += chunk->base_ticks - now;
 }
 
-/* Frees the walk's memory; dw_walk() does this at its end. */
+/* Frees the walk's memory; dw_walk_finish() does this. */
 static inline void dw_walk_reset(struct dw_walk *walk)
 {
 	free(walk->open.ids);
@@ -143,6 +160,15 @@ static inline void dw_walk_count_visit(const struct dw_walk *walk, size_t chunk)
 	if (__builtin_expect(visits != NULL, 0))
 		__atomic_add_fetch(&visits[walk->stream - walk->model->source->streams][chunk], 1,
 		                   __ATOMIC_RELAXED);
+}
+
+/* Makes space for the copy of a chunk of a live file. False: out of memory. */
+static __attribute__((noinline, unused)) bool dw_walk_can_copy(struct dw_walk *walk)
+{
+	if (!walk->memory->copy)
+		walk->memory->copy = malloc(DW_BLOCK_BYTES);
+	walk->failed |= !walk->memory->copy;
+	return !walk->failed;
 }
 
 /*
@@ -173,7 +199,8 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 	}
 	if (__builtin_expect(i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && walk->file->large, 0))
 		dw_source_release_chunks(walk->stream, i - DW_SOURCE_RELEASE_CHUNKS, i);
-	words = dw_source_borrow(chunk, walk->buffer);
+	words = !chunk->header || dw_walk_can_copy(walk)
+	            ? dw_source_borrow(chunk, walk->memory->copy) : NULL;
 	if (!words) {
 		dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);
 		return;
@@ -193,15 +220,6 @@ DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
 		dw_source_release_chunks(walk->stream, chunks - chunks % DW_SOURCE_RELEASE_CHUNKS, chunks);
 	dw_walk_reset(walk);
 	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
-}
-
-/* Visits the whole stream. */
-DW_INLINE void dw_walk(struct dw_walk *walk, dw_visit_begin *begin, dw_visit_end *end,
-                       dw_visit_other *other, dw_walk_flush *flush, bool (*skip)(void *))
-{
-	for (size_t i = 0; i < walk->stream->chunk_count; i++)
-		dw_walk_chunk(walk, i, begin, end, other, flush, skip);
-	dw_walk_finish(walk, flush);
 }
 
 #endif

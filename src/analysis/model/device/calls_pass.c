@@ -171,7 +171,7 @@ void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 	while (calls->late < build->late_count && build->lates[calls->late].thread == thread &&
 	       build->lates[calls->late].start_ticks < ticks) {
 		const struct dw_late_call *late = &build->lates[calls->late++];
-		uint32_t symbol = late->id < pass->walk.op_count ? calls->symbol_by_id[late->id] : 0;
+		uint32_t symbol = dw_walk_symbol(&pass->walk, late->id);
 		struct dw_device_key *key = dw_device_key_at(calls->build, pass->walk.stream->process,
 		                                             late->correlation, false, false);
 
@@ -194,14 +194,13 @@ void dw_calls_begin(struct dw_calls_pass *calls, struct dw_device_build *build,
                     size_t frame_offset)
 {
 	*calls = (struct dw_calls_pass){ .pass = pass, .build = build, .part = part,
-		.symbol_by_id = build->model->symbol_by_id[pass->walk.stream->file],
 		.frame_bytes = frame_bytes, .frame_offset = frame_offset, .late_thread = DW_NO_INDEX };
 }
 
 void dw_calls_end(struct dw_calls_pass *calls)
 {
 	dw_calls_take_lates(calls, UINT64_MAX);
-	calls->part->failed |= calls->failed || calls->pass->failed;
+	calls->part->failed |= calls->failed || calls->pass->walk.failed;
 }
 
 /* A range that is an owner, a call, or named by the program ends. */
@@ -300,10 +299,7 @@ DW_PASS_DEFINE(calls, calls_hooks)
 
 struct calls_walk {
 	struct dw_device_build *build;
-	struct calls_walker {
-		struct dw_frames frames;
-		void *buffer;
-	} *walkers;
+	struct dw_frames *frames; /* by worker */
 };
 
 static void calls_walk_stream(void *context, unsigned worker, size_t at)
@@ -314,8 +310,7 @@ static void calls_walk_stream(void *context, unsigned worker, size_t at)
 	struct calls_state state;
 
 	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, stream, &walk->walkers[worker].frames,
-	             walk->walkers[worker].buffer);
+	dw_pass_init(&state.pass, model, stream, &walk->frames[worker]);
 	dw_calls_begin(&state.calls, walk->build, &walk->build->parts[stream], &state.pass,
 	               sizeof(struct calls_frame), offsetof(struct calls_frame, own));
 	calls_walk(&state.pass);
@@ -326,19 +321,11 @@ bool dw_device_find_calls(struct dw_device_build *build)
 {
 	size_t streams = build->model->source->stream_count;
 	unsigned workers = dw_pool_workers(streams);
-	struct calls_walk walk = { build, calloc(workers, sizeof *walk.walkers) };
-	bool good = walk.walkers != NULL;
+	struct calls_walk walk = { build, calloc(workers, sizeof *walk.frames) };
 
-	for (unsigned i = 0; good && i < workers; i++)
-		good = (walk.walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL;
-	if (good && streams)
+	if (walk.frames && streams)
 		dw_pool_run(streams, workers, calls_walk_stream, &walk);
-	for (unsigned i = 0; walk.walkers && i < workers; i++) {
-		dw_frames_reset(&walk.walkers[i].frames);
-		free(walk.walkers[i].buffer);
-	}
-	free(walk.walkers);
-	return good;
+	return dw_frames_free(walk.frames, workers);
 }
 
 /* ---- all streams --------------------------------------------------------------------------- */

@@ -29,7 +29,6 @@ struct dw_calls_pass {
 	struct dw_pass *pass;
 	struct dw_device_build *build;
 	struct dw_device_part *part;
-	const uint32_t *symbol_by_id;
 	size_t frame_bytes, frame_offset;
 	size_t late;          /* index of the next late call of `late_thread` */
 	uint32_t late_thread;
@@ -61,7 +60,7 @@ DW_INLINE void dw_calls_settle(struct dw_calls_pass *calls, uint64_t ticks)
 DW_INLINE void dw_calls_enter(struct dw_calls_pass *calls, struct dw_calls_frame *frame,
                               uint64_t ticks, uint32_t id)
 {
-	uint32_t symbol = calls->symbol_by_id[id < calls->pass->walk.op_count ? id : 0];
+	uint32_t symbol = dw_walk_symbol(&calls->pass->walk, id);
 	uint32_t category = calls->build->model->symbols[symbol].category;
 	const struct dw_calls_frame *around =
 		(const void *)((const char *)frame - calls->frame_bytes); /* used if there is one */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "format/decode.h"
 #include "format/device.h"
 #include "model/core/product.h"
@@ -161,14 +162,7 @@ static bool events_take(struct dw_device_build *build, const struct dw_source_ev
 	return true;
 }
 
-static int events_compare_lates(const void *left, const void *right)
-{
-	const struct dw_late_call *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
-}
+DW_ORDER(events_compare_lates, struct dw_late_call, DW_UP(thread) DW_UP(start_ticks))
 
 bool dw_device_read_events(struct dw_device_build *build)
 {
@@ -200,18 +194,8 @@ bool dw_device_read_events(struct dw_device_build *build)
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-static int events_compare(const void *left, const void *right)
-{
-	const struct dw_device_event *a = left, *b = right;
-
-	if (a->queue != b->queue)
-		return a->queue < b->queue ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	return (a->correlation > b->correlation) - (a->correlation < b->correlation);
-}
+DW_ORDER(events_compare, struct dw_device_event, DW_UP(queue) DW_UP(start_ns) DW_UP(end_ns)
+         DW_UP(correlation))
 
 struct queue_order {
 	const struct dw_source *source;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/device/build.h"
 #include "model/steps/steps.h"
 
@@ -93,18 +94,8 @@ static bool homes_take_ranges(struct homes *homes)
 }
 
 /* An outer range comes before the ranges in it. */
-static int homes_compare_ranges(const void *left, const void *right)
-{
-	const struct dw_device_named *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return (a->depth > b->depth) - (a->depth < b->depth);
-}
+DW_ORDER(homes_compare_ranges, struct dw_device_named, DW_UP(thread) DW_UP(start_ns)
+         DW_DOWN(end_ns) DW_UP(depth))
 
 static int homes_compare_calls(const void *left, const void *right, void *context)
 {

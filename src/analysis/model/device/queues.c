@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/device/sweep.h"
 
 struct point {
@@ -140,16 +141,7 @@ struct busy {
 	int32_t change;
 };
 
-static int queues_compare_busy(const void *left, const void *right)
-{
-	const struct busy *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	if (a->change != b->change)
-		return a->change < b->change ? -1 : 1;
-	return (a->queue > b->queue) - (a->queue < b->queue);
-}
+DW_ORDER(queues_compare_busy, struct busy, DW_UP(ns) DW_UP(change) DW_UP(queue))
 
 /* Computes the time in which a queue and another queue of its device are busy: the queue's busy
  * time less the time in which only this queue is busy. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/order.h"
 #include "model/core/product.h"
 #include "model/time/profiles.h"
 
@@ -168,14 +169,7 @@ struct by_time {
 	size_t count;
 };
 
-static int sums_compare_moments(const void *left, const void *right)
-{
-	const struct dw_device_moment *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+DW_ORDER(sums_compare_moments, struct dw_device_moment, DW_UP(thread) DW_UP(start_ns))
 
 static bool sums_compute_time(struct dw_model *model, const void *request, void *result)
 {

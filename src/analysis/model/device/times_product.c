@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "dwell/probe.h"
 #include "format/device.h"
 #include "model/core/product.h"
@@ -153,14 +154,7 @@ static void times_add_cause(struct times *times, uint32_t call_index, uint64_t n
 
 /* ---- waits for other queues ------------------------------------------------------------------ */
 
-static int times_compare_waits(const void *left, const void *right)
-{
-	const struct queue_wait *a = left, *b = right;
-
-	if (a->queue != b->queue)
-		return a->queue < b->queue ? -1 : 1;
-	return (a->ns > b->ns) - (a->ns < b->ns);
-}
+DW_ORDER(times_compare_waits, struct queue_wait, DW_UP(queue) DW_UP(ns))
 
 static bool times_find_waits(struct times *times)
 {
@@ -415,16 +409,8 @@ static bool times_add_steps(struct times *times, const struct dw_step_outline *o
 	return true;
 }
 
-static int times_compare_causes(const void *left, const void *right)
-{
-	const struct dw_device_cause *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	if (a->call_symbol != b->call_symbol)
-		return a->call_symbol < b->call_symbol ? -1 : 1;
-	return (a->operator_symbol > b->operator_symbol) - (a->operator_symbol < b->operator_symbol);
-}
+DW_ORDER(times_compare_causes, struct dw_device_cause, DW_DOWN(ns) DW_UP(call_symbol)
+         DW_UP(operator_symbol))
 
 static bool times_fill(struct times *times)
 {

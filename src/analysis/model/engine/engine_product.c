@@ -55,13 +55,12 @@ struct engines {
 	struct dw_pass pass;
 	const struct visitor *visitor;
 	const struct dw_engine_place *places; /* by the model's merged symbols */
-	const uint32_t *symbol_by_id;
 	struct now *now;
 };
 
 static const struct dw_engine_place *engines_place(const struct engines *engines, uint32_t id)
 {
-	return &engines->places[engines->symbol_by_id[id < engines->pass.walk.op_count ? id : 0]];
+	return &engines->places[dw_walk_symbol(&engines->pass.walk, id)];
 }
 
 static void engines_begin_range(struct engines *engines, const struct dw_engine_place *place)
@@ -157,9 +156,8 @@ static int engines_visit(struct dw_model *model, const struct dw_engines *all,
 {
 	const struct dw_source *source = model->source;
 	struct now *now = calloc(all->count + 1, sizeof *now);
-	struct dw_frames frames = { NULL, 0 };
-	void *buffer = malloc(DW_BLOCK_BYTES);
-	bool failed = !buffer || !now;
+	struct dw_frames frames = { 0 };
+	bool failed = !now;
 
 	for (size_t i = 0; i < source->stream_count && !failed; i++) {
 		struct engines engines = { .visitor = visitor, .places = all->places, .now = now };
@@ -167,13 +165,11 @@ static int engines_visit(struct dw_model *model, const struct dw_engines *all,
 		if (!dw_scope_has_stream(model, &source->streams[i]))
 			continue;
 		memset(now, 0, all->count * sizeof *now);
-		engines.symbol_by_id = model->symbol_by_id[source->streams[i].file];
-		dw_pass_init(&engines.pass, model, i, &frames, buffer);
+		dw_pass_init(&engines.pass, model, i, &frames);
 		engines_walk(&engines.pass);
-		failed = engines.pass.failed;
+		failed = engines.pass.walk.failed;
 		visitor->stream(visitor->context, engines.pass.walk.file);
 	}
-	free(buffer);
 	free(now);
 	dw_frames_reset(&frames);
 	return failed ? -1 : 0;

@@ -52,7 +52,6 @@ struct joint {
 		struct dw_loading_worker loading;
 		struct dw_flops_tally *flops;
 		struct dw_frames frames;
-		void *buffer;
 	} *walkers;
 };
 
@@ -109,7 +108,7 @@ static void joint_walk_segment(void *context, unsigned index, size_t at)
 	    !dw_profile_worker_init(&walker->profile, joint->profiles[0]->row_count))
 		return;
 	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, segment->stream, &walker->frames, walker->buffer);
+	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
 	dw_profile_begin_stream(&state.profile, &walker->profile,
 	                        (const struct dw_model *const *)joint->models, joint->count,
 	                        stream->process);
@@ -135,8 +134,7 @@ static bool joint_start_workers(struct joint *joint, unsigned workers)
 	joint->walkers = calloc(workers, sizeof *joint->walkers);
 	good = joint->walkers != NULL;
 	for (unsigned i = 0; good && i < workers; i++)
-		good = (joint->walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL &&
-		       dw_outermost_worker_init(&joint->walkers[i].outermost, rows) &&
+		good = dw_outermost_worker_init(&joint->walkers[i].outermost, rows) &&
 		       (!joint->stepped || dw_shares_worker_init(&joint->walkers[i].shares, rows)) &&
 		       (!(joint->more & JOINT_LOADING) ||
 		        dw_loading_worker_init(&joint->walkers[i].loading, rows)) &&
@@ -153,7 +151,6 @@ static void joint_end_workers(struct joint *joint, unsigned workers)
 		dw_shares_worker_reset(&joint->walkers[i].shares);
 		dw_loading_worker_reset(&joint->walkers[i].loading);
 		free(joint->walkers[i].flops);
-		free(joint->walkers[i].buffer);
 	}
 	free(joint->walkers);
 }

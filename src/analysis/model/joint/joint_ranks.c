@@ -109,7 +109,6 @@ struct joint_ranks {
 	struct joint_ranks_walker {
 		struct dw_shares_worker shares;
 		struct dw_frames frames;
-		void *buffer;
 	} *walkers;
 };
 
@@ -126,7 +125,7 @@ static void joint_ranks_walk_stream(void *context, unsigned worker, size_t at)
 	if (dw_shares_has_steps(shares, stream) != joint->with_steps)
 		return;
 	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, stream, &walker->frames, walker->buffer);
+	dw_pass_init(&state.pass, model, stream, &walker->frames);
 	dw_threads_begin(&state.count, &joint->threads, &state.pass, &whole);
 	dw_shares_begin(&state.division, shares, &walker->shares, &state.pass, &whole, sizeof(struct frame),
 	                offsetof(struct frame, shares), !joint->with_steps && dw_others_wants(&shares->others, stream));
@@ -134,7 +133,7 @@ static void joint_ranks_walk_stream(void *context, unsigned worker, size_t at)
 	state.collects = dw_collectives_has_stream(model, stream);
 	joint_ranks_walk(&state.pass);
 	dw_shares_end(&state.division);
-	if (state.pass.failed)
+	if (state.pass.walk.failed)
 		__atomic_store_n(&joint->failed, true, __ATOMIC_RELAXED);
 }
 
@@ -164,13 +163,11 @@ static bool joint_ranks_run(struct joint_ranks *joint)
 	joint->walkers = calloc(workers, sizeof *joint->walkers);
 	good = joint->walkers != NULL;
 	for (unsigned i = 0; good && i < workers; i++)
-		good = (joint->walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL &&
-		       dw_shares_worker_init(&joint->walkers[i].shares, joint->model->row_count);
+		good = dw_shares_worker_init(&joint->walkers[i].shares, joint->model->row_count);
 	good = good && joint_ranks_walk_all(joint, workers);
 	for (unsigned i = 0; joint->walkers && i < workers; i++) {
 		dw_frames_reset(&joint->walkers[i].frames);
 		dw_shares_worker_reset(&joint->walkers[i].shares);
-		free(joint->walkers[i].buffer);
 	}
 	free(joint->walkers);
 	return good;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/whole.h"
 #include "model/layers/layer_tree.h"
 
@@ -135,16 +136,7 @@ static struct dw_layer_operators rows_make_operators(struct taking *taking, uint
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static int rows_compare_calls(const void *left, const void *right)
-{
-	const struct dw_layer_call *a = left, *b = right;
-
-	if (a->layer != b->layer)
-		return a->layer < b->layer ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
-}
+DW_ORDER(rows_compare_calls, struct dw_layer_call, DW_UP(layer) DW_UP(start_ns) DW_UP(number))
 
 static void rows_make_call(struct taking *taking, uint32_t index)
 {

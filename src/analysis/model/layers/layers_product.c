@@ -83,7 +83,6 @@ struct pass {
 struct layers {
 	struct dw_pass pass; /* first */
 	struct pass *all;
-	const uint32_t *symbol_by_id;
 	double ratio;        /* multiplies ticks of this file to get those of the first */
 	int64_t bytes;       /* allocated less freed so far, of the CPU's memory */
 	int64_t device_bytes; /* and of devices */
@@ -160,7 +159,7 @@ static void layers_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
 	struct layers *layers = state;
 	struct pass *pass = layers->all;
-	uint32_t symbol = layers->symbol_by_id[id < layers->pass.walk.op_count ? id : 0];
+	uint32_t symbol = dw_walk_symbol(&layers->pass.walk, id);
 	struct dw_frame own = *(struct dw_frame *)place;
 	struct frame *frame = place, *around = layers->pass.depth > 1 ? frame - 1 : NULL;
 
@@ -409,17 +408,14 @@ static bool layers_walk_streams(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
 	const struct dw_source *source = model->source;
-	void *buffer = malloc(DW_BLOCK_BYTES);
 
-	pass->failed |= !buffer;
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
 		struct layers layers = { .all = pass, .thread = DW_NO_INDEX };
 
 		/* Ranges out of scope do not count, but any stream may free or allocate memory. */
 		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.known)
 			continue;
-		dw_pass_init(&layers.pass, model, i, &pass->frames, buffer);
-		layers.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		dw_pass_init(&layers.pass, model, i, &pass->frames);
 		layers.ratio = dw_file_ratio(source, source->streams[i].file);
 		if (pass->work) {
 			layers_device_walk(&layers.pass);
@@ -427,9 +423,8 @@ static bool layers_walk_streams(struct pass *pass)
 		} else {
 			layers_walk(&layers.pass);
 		}
-		pass->failed |= layers.pass.failed;
+		pass->failed |= layers.pass.walk.failed;
 	}
-	free(buffer);
 	return !pass->failed;
 }
 

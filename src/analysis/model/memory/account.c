@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/memory/account.h"
 
 #define BUCKETS (DW_MEMORY_POINTS - 1)
@@ -328,12 +329,7 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 
 /* ---- beginning and end --------------------------------------------------------------------- */
 
-static int account_compare_steps(const void *left, const void *right)
-{
-	const struct dw_memory_in_step *a = left, *b = right;
-
-	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
-}
+DW_ORDER(account_compare_steps, struct dw_memory_in_step, DW_UP(start_ticks))
 
 static bool account_find_steps(struct dw_memory_account *account)
 {

@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/core/share_names.h"
 #include "model/memory/account.h"
 #include "model/memory/kinds.h"
@@ -224,12 +225,7 @@ void dw_memory_kind_pass_put(struct dw_memory_kind_pass *pass, struct dw_memory_
 
 /* ---- beginning and end --------------------------------------------------------------------- */
 
-static int kinds_compare_steps(const void *left, const void *right)
-{
-	const struct dw_memory_step *a = left, *b = right;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
+DW_ORDER(kinds_compare_steps, struct dw_memory_step, DW_UP(start))
 
 static void kinds_find_steps(struct dw_memory_kind_pass *pass)
 {

@@ -58,7 +58,6 @@ struct dw_memory_stream {
 	size_t segment_count;
 	bool overlaps;                  /* a range ended while a later one was open */
 	struct dw_call_paths *paths;
-	const uint32_t *symbol_by_id;
 	struct dw_frames frames;        /* struct dw_memory_frame */
 	size_t chunk;                   /* the next one to read */
 	struct dw_memory_event *events; /* of the last chunk read */

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/pool.h"
 #include "model/core/product.h"
 #include "model/memory/account.h"
@@ -160,21 +161,19 @@ static void memory_walk_streams(struct dw_memory_account *account,
 	size_t most = memory_count_streams(source, account->process), count = 0;
 	struct dw_memory_stream *streams = calloc(most + 1, sizeof *streams);
 	struct heap heap = { calloc(most + 1, sizeof *heap.items), 0 };
-	void *buffer = malloc(DW_BLOCK_BYTES); /* for all streams: used while a chunk is read */
 
-	account->failed |= !streams || !heap.items || !buffer;
+	account->failed |= !streams || !heap.items;
 	for (size_t i = 0; !account->failed && i < source->stream_count; i++) {
 		struct dw_memory_stream *stream = &streams[count];
 
 		if (source->streams[i].process != account->process)
 			continue;
-		dw_pass_init(&stream->pass, model, i, &stream->frames, buffer);
+		dw_pass_init(&stream->pass, model, i, &stream->frames);
 		stream->kind_pass = kind_pass;
 		stream->finds_paths = !kind_pass || kept->most;
 		if (kind_pass)
 			memory_take_plan(stream, plan, i);
 		stream->paths = &account->paths;
-		stream->symbol_by_id = model->symbol_by_id[source->streams[i].file];
 		count++;
 		if (dw_memory_stream_fill(stream))
 			heap.items[heap.count++] = stream;
@@ -186,7 +185,6 @@ static void memory_walk_streams(struct dw_memory_account *account,
 		dw_memory_stream_reset(&streams[i]);
 	free(streams);
 	free(heap.items);
-	free(buffer);
 }
 
 /* The second time that the events are handled. */
@@ -237,16 +235,8 @@ static void memory_add_use(struct dw_memory_use *to, const struct dw_memory_use 
 	to->frees += from->frees;
 }
 
-static int memory_compare_owners(const void *left, const void *right)
-{
-	const struct dw_memory_owner *a = left, *b = right;
-
-	if (a->use.at_peak_bytes != b->use.at_peak_bytes)
-		return a->use.at_peak_bytes < b->use.at_peak_bytes ? 1 : -1;
-	if (a->use.allocated_bytes != b->use.allocated_bytes)
-		return a->use.allocated_bytes < b->use.allocated_bytes ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
+DW_ORDER(memory_compare_owners, struct dw_memory_owner, DW_DOWN(use.at_peak_bytes)
+         DW_DOWN(use.allocated_bytes) DW_UP(symbol))
 
 /* Owners by row while they are collected; the last row is "no operator". */
 struct collection {

@@ -131,14 +131,9 @@ static void memory_unnest(void *state, uint32_t place)
 		stream_frame_at(stream, place)->path = DW_NO_INDEX;
 }
 
-static uint32_t stream_symbol(const struct dw_memory_stream *stream, uint32_t id)
-{
-	return stream->symbol_by_id[id < stream->pass.walk.op_count ? id : 0];
-}
-
 static void stream_add_reserved(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record)
 {
-	uint32_t symbol = stream_symbol(stream, record->id);
+	uint32_t symbol = dw_walk_symbol(&stream->pass.walk, record->id);
 	uint64_t bits = dw_record_u64(record, 0);
 	struct dw_memory_event *event;
 	double value;
@@ -173,11 +168,11 @@ static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
 	event->type = (uint8_t)type;
 	event->address = dw_record_u64(record, type == DW_MEMORY_SAID ? 2 : 0);
 	if (type == DW_MEMORY_SAID)
-		event->symbol = stream_symbol(stream, record->payload[4]);
+		event->symbol = dw_walk_symbol(&stream->pass.walk, record->payload[4]);
 	if (type != DW_MEMORY_ALLOC)
 		return;
 	event->bytes = dw_record_u64(record, 2);
-	event->symbol = stream_symbol(stream, record->id);
+	event->symbol = dw_walk_symbol(&stream->pass.walk, record->id);
 	if (stream->kind_pass)
 		stream_find_span(stream, event);
 	if (stream->finds_paths)
@@ -238,7 +233,7 @@ bool dw_memory_stream_fill(struct dw_memory_stream *stream)
 		}
 		stream->at = stream->count = 0;
 		memory_chunk(&stream->pass, stream->chunk++);
-		stream->failed |= stream->pass.failed;
+		stream->failed |= stream->pass.walk.failed;
 		if (stream->failed)
 			return false;
 	}

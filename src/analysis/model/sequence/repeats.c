@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "model/sequence/repeats.h"
 
 #define MOST_LENGTH 4096u
@@ -30,12 +31,7 @@ static int repeats_compare_saved(const void *left, const void *right)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-static int repeats_compare_places(const void *left, const void *right)
-{
-	const struct dw_sequence_block *a = left, *b = right;
-
-	return (a->first > b->first) - (a->first < b->first);
-}
+DW_ORDER(repeats_compare_places, struct dw_sequence_block, DW_UP(first))
 
 /* Finds the best block that begins at each position. If there is none, its `repeats` is 0. */
 static void repeats_find(const uint64_t *keys, uint32_t count, struct dw_sequence_block *best)

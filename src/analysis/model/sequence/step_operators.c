@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/core/pass.h"
 #include "model/core/scope.h"
 #include "model/core/share_names.h"
@@ -278,7 +279,7 @@ static void stream_advance(struct stream *stream)
 	                                             : chunk->thread == stream->all->steps->thread))
 		streams_add_gap(stream->all, now, chunk->base_ticks);
 	sequence_chunk(&stream->pass, stream->next_chunk++);
-	stream->all->failed |= stream->pass.failed;
+	stream->all->failed |= stream->pass.walk.failed;
 }
 
 /* ---- codes of ids -------------------------------------------------------------------- */
@@ -369,14 +370,7 @@ static const struct dw_sequence_item *stream_take_items(struct stream *stream,
 	return *count ? items + from : NULL;
 }
 
-static int operators_compare_starts(const void *left, const void *right)
-{
-	const struct dw_sequence_item *a = left, *b = right;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->thread > b->thread) - (a->thread < b->thread);
-}
+DW_ORDER(operators_compare_starts, struct dw_sequence_item, DW_UP(start) DW_UP(thread))
 
 /* Operators of another thread than the step's have no phase, because the step's thread marks the
  * phases. They get the backward phase. */
@@ -476,7 +470,7 @@ static int streams_finish_step(struct streams *all, struct dw_sequence_step step
 
 /* ---- the walk ------------------------------------------------------------------------ */
 
-static int streams_open(struct streams *all, const uint32_t *codes, void *buffer)
+static int streams_open(struct streams *all, const uint32_t *codes)
 {
 	const struct dw_source *source = all->model->source;
 
@@ -487,7 +481,7 @@ static int streams_open(struct streams *all, const uint32_t *codes, void *buffer
 		if (source->streams[i].process != all->steps->process || source->streams[i].nested ||
 		    !dw_scope_has_stream(all->model, &source->streams[i]))
 			continue;
-		dw_pass_init(&stream->pass, all->model, i, &stream->frames, buffer);
+		dw_pass_init(&stream->pass, all->model, i, &stream->frames);
 		stream->all = all;
 		stream->codes = codes;
 		all->stream_count++;
@@ -522,11 +516,10 @@ int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *ste
 	struct streams all = { .model = model, .steps = steps };
 	uint32_t file = model->source->processes[steps->process].file;
 	uint32_t *codes = operators_make_codes(model, file);
-	void *buffer = malloc(DW_BLOCK_BYTES);
 	int code = -1;
 
 	all.linked = calloc(model->source->thread_count + 1, sizeof *all.linked);
-	if (codes && buffer && all.linked && streams_open(&all, codes, buffer) == 0)
+	if (codes && all.linked && streams_open(&all, codes) == 0)
 		code = streams_walk_steps(&all, each, context);
 	for (size_t i = 0; i < all.stream_count; i++) {
 		dw_walk_reset(&all.streams[i].pass.walk);
@@ -539,6 +532,5 @@ int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *ste
 	free(all.gaps);
 	free(all.merged);
 	free(codes);
-	free(buffer);
 	return code;
 }

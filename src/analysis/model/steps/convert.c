@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/steps/steps_build.h"
 
 static const char *const share_names[] = {
@@ -123,14 +124,7 @@ int dw_steps_convert(struct dw_model *model, struct dw_steps *steps, const struc
 	return 0;
 }
 
-static int steps_compare_parts(const void *left, const void *right)
-{
-	const struct dw_step_part *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
+DW_ORDER(steps_compare_parts, struct dw_step_part, DW_DOWN(ns) DW_UP(symbol))
 
 /* Sums the parts of all counted steps by symbol. */
 int dw_steps_sum_parts(struct dw_model *model, struct dw_steps *steps)

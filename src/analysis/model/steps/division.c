@@ -597,6 +597,6 @@ void dw_shares_end(struct dw_division *division)
 {
 	if (division->collects)
 		dw_others_close(&division->others, division->pass->walk.stream->process);
-	if (division->failed || division->pass->failed)
+	if (division->failed || division->pass->walk.failed)
 		__atomic_store_n(&division->all->failed, true, __ATOMIC_RELAXED);
 }

@@ -291,23 +291,20 @@ static size_t fast_every(const struct fast *all, size_t count)
 static void fast_walk_streams(struct fast *all)
 {
 	const struct dw_source *source = all->model->source;
-	struct dw_frames frames = { NULL, 0 };
-	void *buffer = malloc(DW_BLOCK_BYTES);
+	struct dw_frames frames = { 0 };
 
-	all->failed |= !buffer;
 	for (size_t i = 0; i < source->stream_count && !all->failed; i++) {
 		struct stream stream = { .all = all, .row = NO_ROW };
 
 		if (!fast_has_thread(all, &source->streams[i]))
 			continue;
-		dw_pass_init(&stream.pass, all->model, i, &frames, buffer);
+		dw_pass_init(&stream.pass, all->model, i, &frames);
 		fast_walk(&stream.pass);
 		while (stream.inside)
 			stream_end_step(&stream);
-		all->failed |= stream.pass.failed;
+		all->failed |= stream.pass.walk.failed;
 	}
 	dw_frames_reset(&frames);
-	free(buffer);
 }
 
 static double fast_sum(struct fast *all, double ns_per_tick, double *of_symbols)

@@ -5,16 +5,10 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/steps/steps_build.h"
 
-static int loops_compare_rows(const void *left, const void *right)
-{
-	const struct dw_loop_row *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
+DW_ORDER(loops_compare_rows, struct dw_loop_row, DW_DOWN(ns) DW_UP(symbol))
 
 /* Makes the list of rows with time; with `outside` of those between steps. */
 static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct dw_pace *pace,

@@ -91,21 +91,16 @@ DW_PASS_DEFINE(others, others_hooks)
 
 void dw_others_walk(struct dw_others_sums *sums, size_t stream)
 {
-	struct dw_frames frames = { NULL, 0 };
+	struct dw_frames frames = { 0 };
 	struct others_state state;
-	void *buffer = malloc(DW_BLOCK_BYTES);
 
 	memset(&state, 0, sizeof state);
 	state.others.sums = sums;
-	state.others.failed = !buffer;
-	if (buffer) {
-		dw_pass_init(&state.pass, sums->model, stream, &frames, buffer);
-		others_walk(&state.pass);
-		state.others.failed |= state.pass.failed;
-	}
+	dw_pass_init(&state.pass, sums->model, stream, &frames);
+	others_walk(&state.pass);
+	state.others.failed = state.pass.walk.failed;
 	dw_others_close(&state.others, sums->model->source->streams[stream].process);
 	dw_frames_reset(&frames);
-	free(buffer);
 }
 
 /* ---- the sums --------------------------------------------------------------------------- */

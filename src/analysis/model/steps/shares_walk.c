@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/pool.h"
 #include "dwell/probe.h"
 #include "model/steps/division.h"
@@ -151,16 +152,14 @@ static void shares_walk_stream(void *context, unsigned worker, size_t at)
 	size_t stream = shares->model->stream_order[at];
 	const struct dw_segment whole = { .stream = stream };
 	struct dw_shares_worker own = { .touched_count = 0 };
-	struct dw_frames frames = { NULL, 0 };
+	struct dw_frames frames = { 0 };
 	struct shares_state state;
-	void *buffer;
 
 	if (!dw_shares_has_steps(shares, stream))
 		return;
 	memset(&state, 0, sizeof state);
-	buffer = malloc(DW_BLOCK_BYTES);
-	if (buffer && dw_shares_worker_init(&own, shares->model->row_count)) {
-		dw_pass_init(&state.pass, shares->model, stream, &frames, buffer);
+	if (dw_shares_worker_init(&own, shares->model->row_count)) {
+		dw_pass_init(&state.pass, shares->model, stream, &frames);
 		dw_shares_begin(&state.division, shares, &own, &state.pass, &whole,
 		                sizeof(struct shares_frame), offsetof(struct shares_frame, own), false);
 		shares_walk(&state.pass);
@@ -170,7 +169,6 @@ static void shares_walk_stream(void *context, unsigned worker, size_t at)
 	}
 	dw_shares_worker_reset(&own);
 	dw_frames_reset(&frames);
-	free(buffer);
 }
 
 bool dw_shares_walk(struct dw_shares *shares)
@@ -258,25 +256,9 @@ static void shares_finish_add_piece(struct finish *finish, const struct dw_pace_
 	    finish->next < pace->count && pace->steps[finish->next].start_ticks <= piece->to;
 }
 
-static int shares_finish_compare_pieces(const void *left, const void *right)
-{
-	const struct dw_pace_piece *a = left, *b = right;
+DW_ORDER(shares_finish_compare_pieces, struct dw_pace_piece, DW_UP(from) DW_UP(to))
 
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
-}
-
-static int shares_finish_compare_owns(const void *left, const void *right)
-{
-	const struct dw_own *a = left, *b = right;
-
-	if (a->step != b->step)
-		return a->step < b->step ? -1 : 1;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
-}
+DW_ORDER(shares_finish_compare_owns, struct dw_own, DW_UP(step) DW_UP(from) DW_UP(order))
 
 /* Groups the names by step, in the order of their first time, and adds up those that a step has in
  * several pieces. */

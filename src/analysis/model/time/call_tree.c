@@ -39,7 +39,6 @@ struct frame {
 struct worker {
 	struct dw_call_sums sums;
 	struct dw_frames frames;
-	void *buffer;
 	bool has_stacks;
 };
 
@@ -242,14 +241,6 @@ static const struct dw_pass_hooks tree_hooks = {
 };
 DW_PASS_DEFINE(tree, tree_hooks)
 
-static bool tree_prepare(struct worker *worker)
-{
-	if (!worker->buffer)
-		worker->buffer = malloc(DW_BLOCK_BYTES);
-	worker->sums.paths.failed |= !worker->buffer;
-	return !worker->sums.paths.failed;
-}
-
 static void tree_walk_segment(void *pointer, unsigned index, size_t at)
 {
 	struct pass *pass = pointer;
@@ -260,10 +251,10 @@ static void tree_walk_segment(void *pointer, unsigned index, size_t at)
 
 	/* An operator's stack is known only where it begins; then streams must stay in one piece. */
 	if (from->file != pass->file || (pass->functions && segment->from) ||
-	    !tree_prepare(worker))
+	    worker->sums.paths.failed)
 		return;
 	memset(&tree, 0, sizeof tree);
-	dw_pass_init(&tree.pass, pass->model, segment->stream, &worker->frames, worker->buffer);
+	dw_pass_init(&tree.pass, pass->model, segment->stream, &worker->frames);
 	tree.worker = worker;
 	tree.functions = pass->functions;
 	tree.root = DW_NO_INDEX;
@@ -271,7 +262,7 @@ static void tree_walk_segment(void *pointer, unsigned index, size_t at)
 		tree_walk(&tree.pass);
 	else
 		tree_segment(&tree.pass, segment);
-	worker->sums.paths.failed |= tree.pass.failed;
+	worker->sums.paths.failed |= tree.pass.walk.failed;
 }
 
 /* A recorded frame only has the time of what it calls. Children come after their parents, so going
@@ -320,7 +311,6 @@ static bool tree_add_ranges(struct dw_model *model, const struct dw_functions *f
 	for (unsigned i = 0; pass.workers && i < count; i++) {
 		dw_call_sums_reset(&pass.workers[i].sums);
 		dw_frames_reset(&pass.workers[i].frames);
-		free(pass.workers[i].buffer);
 	}
 	free(pass.workers);
 	return good;

@@ -240,7 +240,6 @@ struct pass {
 struct calls {
 	struct dw_pass pass; /* must be the first member */
 	struct pass *all;
-	const uint32_t *symbol_by_id;
 	struct steps_at step;
 	double ratio;        /* to ticks of the first file */
 };
@@ -318,7 +317,7 @@ static void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	struct calls *calls = state;
 	struct pass *pass = calls->all;
 	struct frame *frame = place;
-	uint32_t symbol = calls->symbol_by_id[id < calls->pass.walk.op_count ? id : 0];
+	uint32_t symbol = dw_walk_symbol(&calls->pass.walk, id);
 
 	memset(frame->bytes, 0, sizeof frame->bytes);
 	memset(frame->child_bytes, 0, sizeof frame->child_bytes);
@@ -421,9 +420,7 @@ static bool calls_walk_streams(struct pass *pass)
 {
 	struct dw_model *model = pass->model;
 	const struct dw_source *source = model->source;
-	void *buffer = malloc(DW_BLOCK_BYTES);
 
-	pass->failed |= !buffer;
 	for (size_t i = 0; i < source->stream_count && !pass->failed; i++) {
 		struct calls calls = { .all = pass };
 
@@ -431,14 +428,12 @@ static bool calls_walk_streams(struct pass *pass)
 		 * streams. */
 		if (!dw_scope_has_stream(model, &source->streams[i]) && !pass->memory.known)
 			continue;
-		dw_pass_init(&calls.pass, model, i, &pass->frames, buffer);
-		calls.symbol_by_id = model->symbol_by_id[source->streams[i].file];
+		dw_pass_init(&calls.pass, model, i, &pass->frames);
 		calls.ratio = dw_file_ratio(source, source->streams[i].file);
 		step_row_seek(&pass->steps, source->streams[i].process, &calls.step);
 		calls_walk(&calls.pass);
-		pass->failed |= calls.pass.failed;
+		pass->failed |= calls.pass.walk.failed;
 	}
-	free(buffer);
 	return !pass->failed;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/pool.h"
 #include "format/keys.h"
 #include "model/time/flops_pass.h"
@@ -108,7 +109,7 @@ void dw_flops_begin(struct dw_flops_pass *flops, const struct dw_flops_sums *sum
                     struct dw_flops_tally *tallies, const struct dw_pass *pass)
 {
 	*flops = (struct dw_flops_pass){ sums->costs, tallies,
-		sums->model->symbol_by_id[pass->walk.stream->file], pass->walk.op_count };
+		pass->walk.symbol_by_id, pass->walk.op_count };
 }
 
 DW_INLINE void flops_enter(void *state, void *place, uint64_t ticks, uint32_t id)
@@ -157,7 +158,6 @@ struct flops_walk {
 	struct flops_walker {
 		struct dw_flops_tally *tallies;
 		struct dw_frames frames;
-		void *buffer;
 		bool failed;
 	} *walkers;
 };
@@ -173,10 +173,10 @@ static void flops_walk_segment(void *pointer, unsigned index, size_t at)
 	if (model->source->streams[segment->stream].file != walk->file)
 		return;
 	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, segment->stream, &walker->frames, walker->buffer);
+	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
 	dw_flops_begin(&state.flops, &walk->sums, walker->tallies, &state.pass);
 	flops_segment(&state.pass, segment);
-	walker->failed |= state.pass.failed;
+	walker->failed |= state.pass.walk.failed;
 }
 
 static bool flops_walk_files(struct flops_walk *walk)
@@ -192,8 +192,7 @@ static bool flops_walk_files(struct flops_walk *walk)
 	walk->walkers = calloc(count, sizeof *walk->walkers);
 	good = walk->walkers != NULL;
 	for (unsigned i = 0; good && i < count; i++)
-		good = (walk->walkers[i].tallies = dw_flops_tallies_create(walk->sums.model)) != NULL &&
-		       (walk->walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL;
+		good = (walk->walkers[i].tallies = dw_flops_tallies_create(walk->sums.model)) != NULL;
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
 		walk->file = f;
 		dw_pool_run(walk->segments->count, count, flops_walk_segment, walk);
@@ -207,7 +206,6 @@ static bool flops_walk_files(struct flops_walk *walk)
 	for (unsigned i = 0; walk->walkers && i < count; i++) {
 		dw_frames_reset(&walk->walkers[i].frames);
 		free(walk->walkers[i].tallies);
-		free(walk->walkers[i].buffer);
 	}
 	free(walk->walkers);
 	return good;
@@ -227,18 +225,8 @@ bool dw_flops_are_facts(const struct dw_model *model)
 	return false;
 }
 
-static int flops_compare_rows(const void *left, const void *right)
-{
-	const struct dw_flops_row *a = left, *b = right;
-
-	if (a->flops != b->flops)
-		return a->flops < b->flops ? 1 : -1;
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	if (a->missed_ns != b->missed_ns)
-		return a->missed_ns < b->missed_ns ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
+DW_ORDER(flops_compare_rows, struct dw_flops_row, DW_DOWN(flops) DW_DOWN(ns) DW_DOWN(missed_ns)
+         DW_UP(symbol))
 
 void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum)
 {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "model/core/call_paths.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
@@ -36,7 +37,6 @@ struct frame {
 struct functions {
 	struct dw_pass pass;
 	const struct dw_symbol *symbols;
-	const uint32_t *symbol_by_id;
 	struct dw_call_paths counts; /* of struct count */
 	struct dw_frames frames;
 };
@@ -52,7 +52,7 @@ static void functions_enter(void *state, void *place, uint64_t ticks, uint32_t i
 {
 	struct functions *functions = state;
 	struct frame *frame = place, *outer;
-	uint32_t symbol = functions->symbol_by_id[id < functions->pass.walk.op_count ? id : 0];
+	uint32_t symbol = dw_walk_symbol(&functions->pass.walk, id);
 	uint32_t around = functions->pass.top[CHAIN];
 
 	if (functions->symbols[symbol].category != DWELL_CATEGORY_FUNCTION ||
@@ -112,8 +112,7 @@ static void functions_settle(struct functions *functions, const struct dw_source
 	}
 }
 
-static void functions_walk_streams(struct functions *functions, struct dw_model *model,
-                                   void *buffer)
+static void functions_walk_streams(struct functions *functions, struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
 	const struct dw_source_file *file = NULL;
@@ -127,11 +126,10 @@ static void functions_walk_streams(struct functions *functions, struct dw_model 
 		if (file && file != &source->files[stream->file])
 			functions_settle(functions, file);
 		file = &source->files[stream->file];
-		functions->symbol_by_id = model->symbol_by_id[stream->file];
 		memset(&functions->pass, 0, sizeof functions->pass);
-		dw_pass_init(&functions->pass, model, i, &functions->frames, buffer);
+		dw_pass_init(&functions->pass, model, i, &functions->frames);
 		functions_walk(&functions->pass);
-		functions->counts.failed |= functions->pass.failed;
+		functions->counts.failed |= functions->pass.walk.failed;
 	}
 	if (file)
 		functions_settle(functions, file);
@@ -139,25 +137,10 @@ static void functions_walk_streams(struct functions *functions, struct dw_model 
 
 /* ---- the product ------------------------------------------------------------------------------ */
 
-static int functions_compare_rows(const void *left, const void *right)
-{
-	const struct dw_function_row *a = left, *b = right;
+DW_ORDER(functions_compare_rows, struct dw_function_row, DW_DOWN(total_ns) DW_DOWN(self_ns)
+         DW_UP(symbol))
 
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	if (a->self_ns != b->self_ns)
-		return a->self_ns > b->self_ns ? -1 : 1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
-
-static int functions_compare_edges(const void *left, const void *right)
-{
-	const struct dw_function_row *a = left, *b = right;
-
-	if (a->symbol != b->symbol)
-		return a->symbol < b->symbol ? -1 : 1;
-	return (a->caller > b->caller) - (a->caller < b->caller);
-}
+DW_ORDER(functions_compare_edges, struct dw_function_row, DW_UP(symbol) DW_UP(caller))
 
 static bool functions_make_rows(struct dw_model *model, const struct functions *from,
                                 struct dw_function_calls *calls)
@@ -199,15 +182,12 @@ static bool functions_make_rows(struct dw_model *model, const struct functions *
 
 static bool functions_compute(struct dw_model *model, const void *request, void *result)
 {
-	void *buffer = malloc(DW_BLOCK_BYTES);
 	struct functions functions = { .symbols = model->symbols,
-		.counts = { .node_bytes = sizeof(struct count), .most = DW_CALL_PATH_FOLDED, .deepest = 1,
-		            .failed = !buffer } };
+		.counts = { .node_bytes = sizeof(struct count), .most = DW_CALL_PATH_FOLDED, .deepest = 1 } };
 	bool good;
 
-	functions_walk_streams(&functions, model, buffer);
+	functions_walk_streams(&functions, model);
 	good = !functions.counts.failed && functions_make_rows(model, &functions, result);
-	free(buffer);
 	dw_call_paths_reset(&functions.counts);
 	dw_frames_reset(&functions.frames);
 	return good;

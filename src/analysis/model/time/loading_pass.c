@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/pool.h"
 #include "format/keys.h"
 #include "model/time/loading_pass.h"
@@ -25,10 +26,8 @@ void dw_loading_begin(struct dw_loading_pass *loading, struct dw_loading_sums *s
                       struct dw_loading_worker *worker, struct dw_pass *pass,
                       const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset)
 {
-	const struct dw_source_stream *stream = pass->walk.stream;
-
 	*loading = (struct dw_loading_pass){ .pass = pass, .sums = sums, .worker = worker,
-		.clock = &pass->walk.file->clock, .symbol_by_id = sums->model->symbol_by_id[stream->file],
+		.clock = &pass->walk.file->clock,
 		.frame_bytes = frame_bytes, .frame_offset = frame_offset };
 	if (segment->from) {
 		loading->resumed = segment->open_count;
@@ -80,7 +79,7 @@ void dw_loading_begin_data(struct dw_loading_pass *loading, uint64_t ticks, uint
 {
 	if (loading->data++ == 0) {
 		const struct dw_symbol *symbol =
-		    &loading->sums->model->symbols[loading->symbol_by_id[id]];
+		    &loading->sums->model->symbols[loading->pass->walk.symbol_by_id[id]];
 
 		loading->loop = loading_is_loop(loading);
 		loading->request = (struct dw_request){ .start_ns = ticks, .kind = loading_kind(symbol),
@@ -183,7 +182,7 @@ void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks,
 	if (!(value >= 0 && value < 1e15) || !dw_walk_in_time(walk, ticks))
 		return;
 	to = &loading->sums->threads[walk->thread];
-	switch (loading->sums->meanings[loading->symbol_by_id[record->id]]) {
+	switch (loading->sums->meanings[loading->pass->walk.symbol_by_id[record->id]]) {
 	case SAMPLES:
 		__atomic_fetch_add(&to->samples, (uint64_t)value, __ATOMIC_RELAXED);
 		break;
@@ -288,7 +287,6 @@ struct loading_walk {
 	struct loading_walker {
 		struct dw_loading_worker own;
 		struct dw_frames frames;
-		void *buffer;
 	} *walkers;
 };
 
@@ -303,11 +301,11 @@ static void loading_walk_segment(void *context, unsigned index, size_t at)
 	if (model->source->streams[segment->stream].file != walk->file)
 		return;
 	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, segment->stream, &walker->frames, walker->buffer);
+	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
 	dw_loading_begin(&state.loading, &walk->sums, &walker->own, &state.pass, segment,
 	                 sizeof(struct loading_frame), offsetof(struct loading_frame, own));
 	loading_segment(&state.pass, segment);
-	if (state.pass.failed)
+	if (state.pass.walk.failed)
 		__atomic_store_n(&walk->sums.failed, true, __ATOMIC_RELAXED);
 }
 
@@ -324,8 +322,7 @@ static bool loading_walk_all(struct loading_walk *walk)
 	walk->walkers = calloc(workers, sizeof *walk->walkers);
 	good = walk->walkers != NULL;
 	for (unsigned i = 0; good && i < workers; i++)
-		good = dw_loading_worker_init(&walk->walkers[i].own, model->row_count) &&
-		       (walk->walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL;
+		good = dw_loading_worker_init(&walk->walkers[i].own, model->row_count);
 	for (uint32_t f = 0; good && f < model->source->file_count; f++) {
 		walk->file = f;
 		dw_pool_run(walk->segments->count, workers, loading_walk_segment, walk);
@@ -336,7 +333,6 @@ static bool loading_walk_all(struct loading_walk *walk)
 	for (unsigned i = 0; walk->walkers && i < workers; i++) {
 		dw_frames_reset(&walk->walkers[i].frames);
 		dw_loading_worker_reset(&walk->walkers[i].own);
-		free(walk->walkers[i].buffer);
 	}
 	free(walk->walkers);
 	return good;
@@ -407,32 +403,11 @@ void dw_loading_sums_reset(struct dw_loading_sums *sums)
 	free(sums->part_counts);
 }
 
-static int loading_compare_parts(const void *left, const void *right)
-{
-	const struct dw_loading_part *a = left, *b = right;
+DW_ORDER(loading_compare_parts, struct dw_loading_part, DW_DOWN(ns) DW_UP(symbol))
 
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
+DW_ORDER(loading_compare_requests, struct dw_request, DW_UP(start_ns) DW_UP(end_ns))
 
-static int loading_compare_requests(const void *left, const void *right)
-{
-	const struct dw_request *a = left, *b = right;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
-
-static int loading_compare_made(const void *left, const void *right)
-{
-	const struct dw_made *a = left, *b = right;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
+DW_ORDER(loading_compare_made, struct dw_made, DW_UP(start_ns) DW_UP(end_ns))
 
 /* Adds what the loop made in a segment before that in which the request ended. */
 static void loading_add_rest(const struct dw_loading *of, const struct dw_loading_rest *rest)

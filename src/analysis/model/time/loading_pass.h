@@ -58,7 +58,6 @@ struct dw_loading_pass {
 	struct dw_loading_sums *sums;
 	struct dw_loading_worker *worker;
 	const struct dw_source_clock *clock;
-	const uint32_t *symbol_by_id;
 	size_t frame_bytes, frame_offset;
 	uint32_t data, evaluation;    /* open ranges */
 	uint32_t resumed;             /* number of ranges from before the segment that are still to be

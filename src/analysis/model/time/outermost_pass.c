@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/whole.h"
 
 bool dw_outermost_worker_init(struct dw_outermost_worker *worker, uint32_t row_count)
@@ -44,26 +45,11 @@ void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_
 
 /* ---- the product ------------------------------------------------------------------------ */
 
-static int outermost_compare_rows(const void *left, const void *right)
-{
-	const struct dw_outermost_sum *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->row > b->row) - (a->row < b->row);
-}
+DW_ORDER(outermost_compare_rows, struct dw_outermost_sum, DW_UP(thread) DW_UP(row))
 
 /* The order of the call tree: threads by index, rows by descending total. `row` is a symbol. */
-static int outermost_compare_totals(const void *left, const void *right)
-{
-	const struct dw_outermost_sum *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->ticks != b->ticks)
-		return a->ticks < b->ticks ? 1 : -1;
-	return (a->row > b->row) - (a->row < b->row);
-}
+DW_ORDER(outermost_compare_totals, struct dw_outermost_sum, DW_UP(thread) DW_DOWN(ticks)
+         DW_UP(row))
 
 /* Adds up the sums of the same row and thread, and puts them in order. */
 static void outermost_unite(const struct dw_model *model, struct dw_outermost_sums *sums)

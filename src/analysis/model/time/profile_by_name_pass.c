@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/pool.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -107,7 +108,7 @@ void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pas
 	uint64_t last_ns = dw_source_ns(&pass->walk.file->clock, dw_time_now(&pass->walk.time));
 
 	dw_tally_flush(&profile->pending);
-	worker->failed |= pass->failed;
+	worker->failed |= pass->walk.failed;
 	/* In damaged traces, ends whose begin would take too long to find count as ends without a
 	 * begin. */
 	worker->orphans += pass->orphans + pass->walk.time.skipped;
@@ -354,7 +355,6 @@ struct profile_pass {
 	struct profile_walker {
 		struct dw_profile_worker worker;
 		struct dw_frames frames;
-		void *buffer;
 	} *walkers;
 };
 
@@ -369,12 +369,8 @@ static void profile_walk_segment(void *context, unsigned index, size_t at)
 
 	if (stream->file != pass->file || !dw_profile_worker_init(&walker->worker, pass->row_count))
 		return;
-	if (!walker->buffer && !(walker->buffer = malloc(DW_BLOCK_BYTES))) {
-		walker->worker.failed = true;
-		return;
-	}
 	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, segment->stream, &walker->frames, walker->buffer);
+	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
 	state.pass.walk.ops = pass->ops[pass->file];
 	dw_profile_begin_stream(&state.profile, &walker->worker, &model, 1, stream->process);
 	if (walker->worker.failed)
@@ -440,10 +436,8 @@ static int profile_walk(struct dw_model *model, const struct dw_op **ops, struct
 			dw_profile_merge(&all, &model, 1, &pass.walkers[i].worker, dw_file_ratio(source, f));
 		}
 	}
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count; i++)
 		dw_frames_reset(&pass.walkers[i].frames);
-		free(pass.walkers[i].buffer);
-	}
 	free(pass.walkers);
 	return failed ? -1 : 0;
 }
@@ -538,16 +532,8 @@ uint32_t dw_model_categories(struct dw_model *model)
 	return all ? all->categories : 0;
 }
 
-static int profile_compare_rows(const void *left, const void *right)
-{
-	const struct dw_flat_row *a = left, *b = right;
-
-	if (a->stat.self_ns != b->stat.self_ns)
-		return a->stat.self_ns < b->stat.self_ns ? 1 : -1;
-	if (a->stat.total_ns != b->stat.total_ns)
-		return a->stat.total_ns < b->stat.total_ns ? 1 : -1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
+DW_ORDER(profile_compare_rows, struct dw_flat_row, DW_DOWN(stat.self_ns) DW_DOWN(stat.total_ns)
+         DW_UP(symbol))
 
 static bool profile_chosen(const struct dw_model *model, const struct dw_flat_all *all, uint32_t row,
                            uint32_t categories)

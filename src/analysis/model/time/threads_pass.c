@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/pool.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -234,10 +235,7 @@ DW_PASS_DEFINE(threads, threads_hooks)
 struct threads_pass {
 	struct dw_threads_sums sums;
 	const struct dw_segments *segments; /* NULL: streams are walked whole */
-	struct threads_walker {
-		struct dw_frames frames;
-		void *buffer;
-	} *walkers;
+	struct dw_frames *frames;           /* by worker */
 };
 
 static void threads_walk_piece(void *pointer, unsigned worker, size_t at)
@@ -253,11 +251,10 @@ static void threads_walk_piece(void *pointer, unsigned worker, size_t at)
 	if (!dw_scope_has_stream(model, from))
 		return;
 	memset(&state, 0, sizeof state);
-	dw_pass_init(&state.pass, model, stream, &pass->walkers[worker].frames,
-	             pass->walkers[worker].buffer);
+	dw_pass_init(&state.pass, model, stream, &pass->frames[worker]);
 	dw_threads_begin(&state.count, &pass->sums, &state.pass, segment);
 	threads_segment(&state.pass, segment);
-	if (state.pass.failed)
+	if (state.pass.walk.failed)
 		__atomic_store_n(&pass->sums.failed, true, __ATOMIC_RELAXED);
 }
 
@@ -310,14 +307,7 @@ static int threads_add_ends(struct dw_threads_sums *sums)
 	return 0;
 }
 
-static int threads_compare_holes(const void *left, const void *right)
-{
-	const struct dw_hole *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->start_ticks > b->start_ticks) - (a->start_ticks < b->start_ticks);
-}
+DW_ORDER(threads_compare_holes, struct dw_hole, DW_UP(thread) DW_UP(start_ticks))
 
 /* Converts the holes to lists of intervals, by thread and by process. */
 static int threads_fill_missing(struct dw_model *model, struct dw_threads *threads, struct dw_threads_sums *sums)
@@ -439,19 +429,13 @@ static bool threads_compute(struct dw_model *model, const void *request, void *r
 		pass.segments = dw_model_segments(model);
 	count = whole && pass.segments ? pass.segments->count : source->stream_count;
 	workers = dw_pool_workers(count);
-	pass.walkers = calloc(workers, sizeof *pass.walkers);
-	ready = ready && pass.walkers && (!whole || pass.segments);
-	for (unsigned i = 0; ready && i < workers; i++)
-		ready = (pass.walkers[i].buffer = malloc(DW_BLOCK_BYTES)) != NULL;
+	pass.frames = calloc(workers, sizeof *pass.frames);
+	ready = ready && pass.frames && (!whole || pass.segments);
 	if (ready) {
 		dw_pool_run(count, workers, threads_walk_piece, &pass);
 		ready = dw_threads_finish(&pass.sums, result);
 	}
-	for (unsigned i = 0; pass.walkers && i < workers; i++) {
-		free(pass.walkers[i].buffer);
-		dw_frames_reset(&pass.walkers[i].frames);
-	}
-	free(pass.walkers);
+	dw_frames_free(pass.frames, workers);
 	dw_threads_sums_reset(&pass.sums);
 	return ready;
 }

@@ -1,0 +1,26 @@
+/*
+ * The order of an array of structs for qsort(), as a list of its keys:
+ *
+ *     DW_ORDER(compare_calls, struct call, DW_UP(thread) DW_DOWN(length_ns))
+ *
+ * defines compare_calls(). Elements are compared by the first key, if equal by the next one.
+ */
+#ifndef DW_BASE_ORDER_H
+#define DW_BASE_ORDER_H
+
+#define DW_UP(member)             \
+	if (a->member != b->member)   \
+		return a->member < b->member ? -1 : 1;
+#define DW_DOWN(member)           \
+	if (a->member != b->member)   \
+		return a->member < b->member ? 1 : -1;
+
+#define DW_ORDER(name, type, keys)                      \
+	static int name(const void *left, const void *right) \
+	{                                                   \
+		const type *a = left, *b = right;               \
+                                                        \
+		keys return 0;                                  \
+	}
+
+#endif
