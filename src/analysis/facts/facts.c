@@ -266,7 +266,7 @@ static bool facts_compute(struct dw_model *model, const void *request, void *res
 const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,
                                         struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_facts), facts_compute, NULL };
+	static const struct dw_product product = { .bytes = sizeof(struct dw_facts), .compute = facts_compute };
 
 	return dw_product_get(model, &product, loop, &loop, error);
 }

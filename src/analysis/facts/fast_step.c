@@ -51,7 +51,7 @@ static bool fast_compute(struct dw_model *model, const void *request, void *resu
 
 const struct dw_fast_step *dw_facts_fast_step(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_fast_step), fast_compute, NULL };
+	static const struct dw_product product = { .bytes = sizeof(struct dw_fast_step), .compute = fast_compute };
 
 	return dw_product_get(model, &product, 0, NULL, error);
 }

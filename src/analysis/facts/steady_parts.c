@@ -90,7 +90,7 @@ static bool parts_compute(struct dw_model *model, const void *request, void *res
 
 const struct dw_steady *dw_facts_steady(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_steady), parts_compute, NULL };
+	static const struct dw_product product = { .bytes = sizeof(struct dw_steady), .compute = parts_compute };
 
 	return dw_product_get(model, &product, 0, NULL, error);
 }

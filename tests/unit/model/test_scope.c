@@ -308,7 +308,7 @@ static void answer_free(void *result)
 
 TEST(a_product_is_computed_once_for_each_key_and_scope)
 {
-	static const struct dw_product product = { sizeof(struct answer), answer_compute, answer_free };
+	static const struct dw_product product = { .bytes = sizeof(struct answer), .compute = answer_compute, .free = answer_free };
 	struct dw_scope scope = { .has_steps = true, .steps_from = 1, .steps_to = 1 };
 	const struct answer *first, *again;
 	struct dw_model *part;
@@ -336,7 +336,7 @@ TEST(a_product_is_computed_once_for_each_key_and_scope)
 
 TEST(a_product_that_failed_is_not_kept)
 {
-	static const struct dw_product product = { sizeof(struct answer), answer_compute, answer_free };
+	static const struct dw_product product = { .bytes = sizeof(struct answer), .compute = answer_compute, .free = answer_free };
 	int six = 6;
 
 	computed = freed = 0;

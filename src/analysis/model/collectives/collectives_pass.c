@@ -258,11 +258,11 @@ static void collectives_free(void *place)
 	free(result->view.groups);
 }
 
-const struct dw_product dw_collectives_product = { sizeof(struct result), collectives_compute, collectives_free };
+DW_PRODUCT(collectives, struct result, collectives_compute, collectives_free);
 
 const struct dw_collectives *dw_model_collectives(struct dw_model *model, struct dwell_error *error)
 {
-	const struct result *result = dw_product_get(model, &dw_collectives_product, 0, NULL, error);
+	const struct result *result = dw_product_get(model, &dw_product_collectives, 0, NULL, error);
 
 	return result ? &result->view : NULL;
 }

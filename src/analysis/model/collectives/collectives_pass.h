@@ -43,8 +43,6 @@ struct dw_collectives_walk {
 	const uint32_t *symbol_by_id;
 };
 
-extern const struct dw_product dw_collectives_product;
-
 /* Whether the stream may have collectives in scope. Other streams need no walk. */
 bool dw_collectives_has_stream(const struct dw_model *model, size_t stream);
 void dw_collectives_begin(struct dw_collectives_walk *walk, struct dw_collectives_stream *stream,

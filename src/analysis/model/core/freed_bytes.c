@@ -251,9 +251,10 @@ static bool freed_has_allocations(const struct dw_model *model)
 	return false;
 }
 
+DW_PRODUCT(freed_bytes, struct freed_all, freed_compute, freed_free);
+
 bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, bool wanted)
 {
-	static const struct dw_product product = { sizeof(struct freed_all), freed_compute, freed_free };
 	static const struct dw_scope everything;
 	const struct freed_all *all;
 
@@ -263,7 +264,7 @@ bool dw_freed_bytes_init(struct dw_freed_bytes *freed, struct dw_model *model, b
 	/* Memory freed in scope may have been allocated out of scope. */
 	if (!dw_scope_is_all(model) && dw_model_within(model, &everything, &model, NULL) != 0)
 		return false;
-	all = dw_product_get(model, &product, 0, NULL, NULL);
+	all = dw_product_get(model, &dw_product_freed_bytes, 0, NULL, NULL);
 	if (!all)
 		return false;
 	freed->known = true;

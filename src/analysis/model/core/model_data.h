@@ -23,6 +23,7 @@
 
 #define DW_MOST_DEPTH (1u << 20) /* most open ranges of a stream; deeper ones are only counted */
 
+struct dw_product;
 struct dw_product_result;
 
 struct dw_model {
@@ -56,6 +57,7 @@ struct dw_model {
 	                                        * is valid for all threads */
 
 	struct dw_product_result *results; /* see product.h */
+	const struct dw_product *computing; /* of the whole model: the product that is computed now */
 	const struct dw_product_result *lent; /* those of the model that this one was made beside */
 };
 

@@ -1,5 +1,15 @@
 /* The results of a model's products; see product.h. */
+#include <assert.h>
+#include <string.h>
+
 #include "model/core/product.h"
+
+const struct dw_product_line dw_product_lines[] = {
+#define PRODUCT(name, walks, inputs, what) { #name, inputs, what, walks },
+#include "model/core/products.def"
+#undef PRODUCT
+};
+const size_t dw_product_count = sizeof dw_product_lines / sizeof *dw_product_lines;
 
 struct dw_product_result {
 	struct dw_product_result *next;
@@ -20,12 +30,30 @@ static const struct dw_product_result *product_find(const struct dw_model *model
 	return NULL;
 }
 
+/* Whether products.def lists `wanted` as an input of `product`. */
+static bool product_may_ask(const struct dw_product *product, const struct dw_product *wanted)
+{
+	const char *inputs = "";
+	size_t length = strlen(wanted->name);
+
+	for (size_t i = 0; i < dw_product_count; i++)
+		if (strcmp(dw_product_lines[i].name, product->name) == 0)
+			inputs = dw_product_lines[i].inputs;
+	for (const char *at = inputs; (at = strstr(at, wanted->name)); at += length)
+		if ((at == inputs || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+			return true;
+	return false;
+}
+
 const void *dw_product_get(struct dw_model *model, const struct dw_product *product, uint64_t key,
                            const void *request, struct dwell_error *error)
 {
 	const struct dw_product_result *known = product_find(model, product, key);
+	const struct dw_product **now = &model->whole->computing, *asks = *now;
 	struct dw_product_result *kept;
+	bool good;
 
+	assert(!asks || !asks->name || !product->name || product_may_ask(asks, product));
 	if (known)
 		return known->result;
 	kept = dw_arena_alloc(&model->arena, sizeof *kept);
@@ -35,7 +63,10 @@ const void *dw_product_get(struct dw_model *model, const struct dw_product *prod
 		dw_model_no_memory(model, error);
 		return NULL;
 	}
-	if (!product->compute(model, request, kept->result)) {
+	*now = product;
+	good = product->compute(model, request, kept->result);
+	*now = asks;
+	if (!good) {
 		if (product->free)
 			product->free(kept->result);
 		dw_model_no_memory(model, error);

@@ -1,11 +1,11 @@
 /*
  * Products: what the model computes from the records of its scope, each once.
  *
- * A product is one static const struct dw_product: the size of its result and a function that fills
- * it. dw_product_get() calls that function at the first request and returns the same result from
- * then on. A product that depends on the request (categories, a number of steps to leave out) is
- * computed once for each `key`. Results are in the model's memory and are freed with it; a product
- * that needs memory of its own has `free`.
+ * A product is a line of products.def and, in the file that makes it, DW_PRODUCT(): the size of its
+ * result and a function that fills it. dw_product_get() calls that function at the first request and
+ * returns the same result from then on. A product that depends on the request (categories, a number
+ * of steps to leave out) is computed once for each `key`. Results are in the model's memory and are
+ * freed with it; a product that needs memory of its own has `free`.
  *
  * A product always covers the whole scope of its model. For a narrower scope, use
  * dw_model_within(): the model that it returns has results of its own.
@@ -23,7 +23,24 @@ struct dw_product {
 	bool (*compute)(struct dw_model *model, const void *request, void *result);
 	void (*free)(void *result); /* frees memory that is not in the model's arena; NULL: there is
 	                             * none */
+	const char *name;           /* in products.def; NULL: of another module */
 };
+
+#define DW_PRODUCT(name, type, compute, free) \
+	const struct dw_product dw_product_##name = { sizeof(type), compute, free, #name }
+
+#define PRODUCT(name, walks, inputs, what) extern const struct dw_product dw_product_##name;
+#include "model/core/products.def"
+#undef PRODUCT
+
+/* A line of products.def. */
+struct dw_product_line {
+	const char *name, *inputs, *what;
+	unsigned walks;
+};
+
+extern const struct dw_product_line dw_product_lines[];
+extern const size_t dw_product_count;
 
 /* `request` is passed to compute(); requests for the same result have the same key. NULL with
  * `error` if memory ran out: then nothing is stored, and the next request computes again. */

@@ -305,20 +305,18 @@ static bool segments_compute_whole(struct dw_model *model, const void *request, 
 	return good;
 }
 
-static const struct dw_product segments_product = { sizeof(struct dw_segments), segments_compute,
-	                                                NULL };
+DW_PRODUCT(segments, struct dw_segments, segments_compute, NULL);
 
 const struct dw_segments *dw_model_segments(struct dw_model *model)
 {
-	return dw_product_get(model, &segments_product, 0, NULL, NULL);
+	return dw_product_get(model, &dw_product_segments, 0, NULL, NULL);
 }
+
+DW_PRODUCT(whole_streams, struct dw_segments, segments_compute_whole, NULL);
 
 const struct dw_segments *dw_model_whole_streams(struct dw_model *model)
 {
-	static const struct dw_product product = { sizeof(struct dw_segments), segments_compute_whole,
-		                                       NULL };
-
-	return dw_product_get(model, &product, 0, NULL, NULL);
+	return dw_product_get(model, &dw_product_whole_streams, 0, NULL, NULL);
 }
 
 /* ---- begins that another walk finds -------------------------------------------------------- */
@@ -329,7 +327,7 @@ bool dw_segments_plan(struct dw_segments_plan *plan, struct dw_model *model)
 	bool good = true;
 
 	*plan = (struct dw_segments_plan){ NULL, 0 };
-	if (dw_product_has(model, &segments_product, 0))
+	if (dw_product_has(model, &dw_product_segments, 0))
 		return true;
 	good = segments_cut_streams(&split, segment_size(model));
 	plan->items = good ? calloc(split.count + 1, sizeof *plan->items) : NULL;
@@ -393,7 +391,7 @@ bool dw_segments_put(const struct dw_segments_plan *plan, struct dw_model *model
 
 	if (!plan->items)
 		return true;
-	segments = dw_product_put(model, &segments_product, 0);
+	segments = dw_product_put(model, &dw_product_segments, 0);
 	if (segments)
 		segments->items = dw_arena_alloc(&model->arena, (plan->count + 1) * sizeof *segments->items);
 	if (!segments || !segments->items)

@@ -73,8 +73,6 @@ struct dw_device_build {
 	struct dw_device_part *parts; /* by stream */
 };
 
-extern const struct dw_product dw_device_product;
-
 /* events.c: how device work is computed. begin(), then a walk with calls_pass.h, then end(). False:
  * out of memory. Call the reset function in any case; it does not free `work`. */
 bool dw_device_begin(struct dw_device_build *build, struct dw_model *model,

@@ -267,12 +267,13 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 	return good;
 }
 
+DW_PRODUCT(device_by_call, struct by_call, calls_compute, NULL);
+
 const struct dw_device_sum *dw_model_device_by_call(struct dw_model *model,
                                                     const struct dw_calls_ask *ask,
                                                     struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct by_call), calls_compute, NULL };
-	const struct by_call *by_call = dw_product_get(model, &product, dw_calls_key(ask), ask, error);
+	const struct by_call *by_call = dw_product_get(model, &dw_product_device_by_call, dw_calls_key(ask), ask, error);
 
 	return by_call ? by_call->rows : NULL;
 }

@@ -167,11 +167,10 @@ static bool phases_compute(struct dw_model *model, const void *request, void *re
 	return true;
 }
 
+DW_PRODUCT(device_by_phase, struct dw_device_phases, phases_compute, NULL);
+
 const struct dw_device_phases *dw_model_device_by_phase(struct dw_model *model,
                                                         struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_device_phases), phases_compute,
-		                                       NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_device_by_phase, 0, NULL, error);
 }

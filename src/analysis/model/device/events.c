@@ -413,13 +413,11 @@ static void device_free(void *result)
 	free(work->owners);
 }
 
-const struct dw_product dw_device_product = {
-	.bytes = sizeof(struct dw_device_work), .compute = device_compute, .free = device_free,
-};
+DW_PRODUCT(device_work, struct dw_device_work, device_compute, device_free);
 
 const struct dw_device_work *dw_model_device_work(struct dw_model *model, struct dwell_error *error)
 {
-	return dw_product_get(model, &dw_device_product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_device_work, 0, NULL, error);
 }
 
 void dw_device_memories(const struct dw_device_event *event, uint32_t *from, uint32_t *to)

@@ -49,11 +49,12 @@ static bool sums_compute_rows(struct dw_model *model, const void *request, void 
 	return last && by_row->rows && work;
 }
 
+DW_PRODUCT(device_by_row, struct by_row, sums_compute_rows, NULL);
+
 const struct dw_device_sum *dw_model_device_by_row(struct dw_model *model, uint32_t categories,
                                                    struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct by_row), sums_compute_rows, NULL };
-	const struct by_row *by_row = dw_product_get(model, &product, categories, &categories, error);
+	const struct by_row *by_row = dw_product_get(model, &dw_product_device_by_row, categories, &categories, error);
 
 	return by_row ? by_row->rows : NULL;
 }
@@ -154,10 +155,11 @@ static bool sums_compute_paths(struct dw_model *model, const void *request, void
 	return good;
 }
 
+DW_PRODUCT(device_by_path, struct by_path, sums_compute_paths, NULL);
+
 const struct dw_device_sum *dw_model_device_by_path(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct by_path), sums_compute_paths, NULL };
-	const struct by_path *by_path = dw_product_get(model, &product, 0, NULL, error);
+	const struct by_path *by_path = dw_product_get(model, &dw_product_device_by_path, 0, NULL, error);
 
 	return by_path ? by_path->nodes : NULL;
 }
@@ -221,12 +223,12 @@ static const struct dw_device_moment *sums_first_from(const struct by_time *by_t
 	return &by_time->moments[from];
 }
 
+DW_PRODUCT(device_between, struct by_time, sums_compute_time, NULL);
+
 static const struct by_time *sums_by_time(struct dw_model *model, enum dw_device_whose whose,
                                           struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct by_time), sums_compute_time, NULL };
-
-	return dw_product_get(model, &product, whose, &whose, error);
+	return dw_product_get(model, &dw_product_device_between, whose, &whose, error);
 }
 
 const struct dw_device_moment *dw_model_device_moments(struct dw_model *model,

@@ -467,11 +467,9 @@ static void times_free(void *result)
 	free(times->queues);
 }
 
-static const struct dw_product times_product = {
-	.bytes = sizeof(struct dw_device_times), .compute = times_compute, .free = times_free,
-};
+DW_PRODUCT(device_times, struct dw_device_times, times_compute, times_free);
 
 const struct dw_device_times *dw_model_device_times(struct dw_model *model, struct dwell_error *error)
 {
-	return dw_product_get(model, &times_product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_device_times, 0, NULL, error);
 }

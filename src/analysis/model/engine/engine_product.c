@@ -311,11 +311,11 @@ static bool engines_compute(struct dw_model *model, const void *request, void *r
 	       engines_order(model, engines) == 0;
 }
 
+DW_PRODUCT(engines, struct dw_engines, engines_compute, NULL);
+
 static const struct dw_engines *engines_get(struct dw_model *model, enum dw_engine_runs which)
 {
-	static const struct dw_product product = { sizeof(struct dw_engines), engines_compute, NULL };
-
-	return dw_product_get(model, &product, which, &which, NULL);
+	return dw_product_get(model, &dw_product_engines, which, &which, NULL);
 }
 
 const char *const *dw_model_engine_names(struct dw_model *model, size_t *count)

@@ -239,7 +239,7 @@ static bool joint_keep_steps(struct joint *joint, const struct dw_threads *threa
 			return true;
 	if (!dw_steps_end(&joint->steps, threads))
 		return false;
-	kept = dw_product_put(model, &dw_steps_product, 0);
+	kept = dw_product_put(model, &dw_product_steps, 0);
 	if (kept)
 		*kept = *joint->steps.steps;
 	return kept != NULL;
@@ -254,18 +254,18 @@ static bool joint_keep_more(struct joint *joint)
 	struct dw_device_work *device;
 
 	if (joint->more & JOINT_LOADING &&
-	    (!(loading = dw_product_put(model, &dw_loading_product, 0)) ||
+	    (!(loading = dw_product_put(model, &dw_product_loading, 0)) ||
 	     !dw_loading_finish(&joint->loading, loading)))
 		return false;
 	if (joint->more & JOINT_FLOPS) {
-		flops = dw_product_put(model, &dw_flops_product, 0);
+		flops = dw_product_put(model, &dw_product_flops, 0);
 		if (!flops)
 			return false;
 		dw_flops_finish(&joint->flops, flops);
 	}
 	if (!(joint->more & JOINT_DEVICE))
 		return true;
-	if (!dw_device_end(&joint->device) || !(device = dw_product_put(model, &dw_device_product, 0)))
+	if (!dw_device_end(&joint->device) || !(device = dw_product_put(model, &dw_product_device_work, 0)))
 		return false;
 	*device = joint->device_work;
 	joint->device_work = (struct dw_device_work){ .events = NULL };
@@ -277,13 +277,13 @@ static bool joint_keep(struct joint *joint, const struct dw_threads *threads)
 {
 	struct dw_model *model = joint->models[0];
 	struct dw_threads *kept_threads;
-	struct dw_tree *outermost = dw_product_put(model, &dw_outermost_product, 0);
+	struct dw_tree *outermost = dw_product_put(model, &dw_product_outermost, 0);
 
 	if (!outermost || !dw_outermost_finish(model, &joint->outermost, outermost))
 		return false;
 	for (unsigned i = 0; i < joint->count; i++) {
 		struct dw_flat_all *kept =
-			dw_product_put(joint->models[i], &dw_profile_product, DW_BY_NAME);
+			dw_product_put(joint->models[i], &dw_product_profile, DW_BY_NAME);
 
 		if (!kept)
 			return false;
@@ -291,7 +291,7 @@ static bool joint_keep(struct joint *joint, const struct dw_threads *threads)
 		*kept = *joint->profiles[i];
 	}
 	if (joint->counted && !joint->known) {
-		kept_threads = dw_product_put(model, &dw_threads_product, 0);
+		kept_threads = dw_product_put(model, &dw_product_threads, 0);
 		if (!kept_threads)
 			return false;
 		*kept_threads = *threads;
@@ -306,17 +306,17 @@ static bool joint_prepare_more(struct joint *joint)
 {
 	struct dw_model *model = joint->models[0];
 
-	if (!dw_product_has(model, &dw_loading_product, 0)) {
+	if (!dw_product_has(model, &dw_product_loading, 0)) {
 		if (!dw_loading_sums_init(&joint->loading, model))
 			return false;
 		joint->more |= joint->loading.any ? JOINT_LOADING : 0;
 	}
-	if (dw_flops_are_facts(model) && !dw_product_has(model, &dw_flops_product, 0)) {
+	if (dw_flops_are_facts(model) && !dw_product_has(model, &dw_product_flops, 0)) {
 		joint->more |= JOINT_FLOPS;
 		if (!dw_flops_sums_init(&joint->flops, model))
 			return false;
 	}
-	if (!model->source->events_count || dw_product_has(model, &dw_device_product, 0))
+	if (!model->source->events_count || dw_product_has(model, &dw_product_device_work, 0))
 		return true;
 	joint->more |= JOINT_DEVICE;
 	joint->segments = dw_model_whole_streams(model);
@@ -360,7 +360,7 @@ static bool joint_compute(struct joint *joint)
 	dw_flops_sums_reset(&joint->flops);
 	if (joint->more & JOINT_DEVICE) {
 		dw_device_reset(&joint->device);
-		dw_device_product.free(&joint->device_work);
+		dw_product_device_work.free(&joint->device_work);
 	}
 	free(joint->outermost.items);
 	return good;
@@ -383,10 +383,10 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count, bo
 	struct dw_model *first = models[0];
 	struct joint joint = { .outermost = { .lock = PTHREAD_MUTEX_INITIALIZER }, .facts = facts };
 
-	if (first->intervals || dw_product_has(first, &dw_profile_product, DW_BY_NAME))
+	if (first->intervals || dw_product_has(first, &dw_product_profile, DW_BY_NAME))
 		return 0;
 	for (unsigned i = 0; i < count; i++) {
-		bool again = dw_product_has(models[i], &dw_profile_product, DW_BY_NAME);
+		bool again = dw_product_has(models[i], &dw_product_profile, DW_BY_NAME);
 
 		for (unsigned k = 0; k < joint.count; k++)
 			again |= joint.models[k] == models[i];
@@ -401,11 +401,11 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count, bo
 		joint.segments = joint.known ? dw_model_whole_streams(first) : NULL;
 		if (!joint.segments)
 			return dw_model_no_memory(first, error);
-	} else if (dw_product_has(first, &dw_threads_product, 0)) {
+	} else if (dw_product_has(first, &dw_product_threads, 0)) {
 		joint.known = dw_model_threads(first, error);
 	}
 	joint.stepped = dw_scope_is_all(first) && first->source->step_count &&
-	                !dw_product_has(first, &dw_steps_product, 0);
+	                !dw_product_has(first, &dw_product_steps, 0);
 	joint.counted = joint.stepped || !joint.known;
 	return joint_compute(&joint) ? 0 : dw_model_no_memory(first, error);
 }

@@ -180,13 +180,13 @@ static bool joint_ranks_run(struct joint_ranks *joint)
 static bool joint_ranks_keep(struct joint_ranks *joint)
 {
 	struct dw_model *model = joint->model;
-	struct dw_threads *threads = dw_product_put(model, &dw_threads_product, 0);
+	struct dw_threads *threads = dw_product_put(model, &dw_product_threads, 0);
 	struct dw_steps *steps;
 	void *collectives;
 
 	if (!threads || !dw_threads_finish(&joint->threads, threads))
 		return false;
-	collectives = dw_product_put(model, &dw_collectives_product, 0);
+	collectives = dw_product_put(model, &dw_product_collectives, 0);
 	if (!collectives || !dw_collectives_finish(model, joint->collectives, collectives))
 		return false;
 	for (size_t p = 0; p < model->source->process_count; p++)
@@ -194,7 +194,7 @@ static bool joint_ranks_keep(struct joint_ranks *joint)
 			return true;
 	if (!dw_steps_end(&joint->steps, threads))
 		return false;
-	steps = dw_product_put(model, &dw_steps_product, 0);
+	steps = dw_product_put(model, &dw_product_steps, 0);
 	if (steps)
 		*steps = *joint->steps.steps;
 	return steps != NULL;
@@ -208,8 +208,8 @@ int dw_model_compute_ranks_together(struct dw_model *model, struct dwell_error *
 	bool good;
 
 	if (!dw_scope_is_all(model) || !model->source->step_count || !dw_threads_are_whole(model) ||
-	    dw_product_has(model, &dw_threads_product, 0) || dw_product_has(model, &dw_steps_product, 0) ||
-	    dw_product_has(model, &dw_collectives_product, 0))
+	    dw_product_has(model, &dw_product_threads, 0) || dw_product_has(model, &dw_product_steps, 0) ||
+	    dw_product_has(model, &dw_product_collectives, 0))
 		return 0;
 	joint.collectives = calloc(count + 1, sizeof *joint.collectives);
 	good = dw_threads_sums_init(&joint.threads, model) && joint.collectives;

@@ -461,15 +461,16 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 	return done;
 }
 
+DW_PRODUCT(layers, struct dw_layers, layers_compute, NULL);
+
 const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_layers_ask *ask,
                                         struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_layers), layers_compute, NULL };
 	static const struct dw_layers_ask nothing;
 	uint64_t key;
 
 	ask = ask ? ask : &nothing;
 	key = ask->operators | (uint64_t)ask->calls << 1 | (uint64_t)ask->uncalled << 2 |
 	      (uint64_t)ask->no_memory << 3;
-	return dw_product_get(model, &product, key, ask, error);
+	return dw_product_get(model, &dw_product_layers, key, ask, error);
 }

@@ -463,9 +463,9 @@ static bool memory_compute(struct dw_model *model, const void *request, void *re
 	return good;
 }
 
+DW_PRODUCT(memory, struct dw_memory, memory_compute, NULL);
+
 const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_memory), memory_compute, NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_memory, 0, NULL, error);
 }

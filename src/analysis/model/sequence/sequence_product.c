@@ -419,11 +419,11 @@ static bool sequence_compute(struct dw_model *model, const void *request, void *
 	return code == 0;
 }
 
+DW_PRODUCT(sequence, struct dw_sequence, sequence_compute, NULL);
+
 const struct dw_sequence *dw_model_sequence(struct dw_model *model,
                                             const struct dw_sequence_ask *ask,
                                             struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_sequence), sequence_compute, NULL };
-
-	return dw_product_get(model, &product, ask->skip, ask, error);
+	return dw_product_get(model, &dw_product_sequence, ask->skip, ask, error);
 }

@@ -97,10 +97,10 @@ static bool outline_compute(struct dw_model *model, const void *request, void *r
 	return outline_find_loop(model, outline);
 }
 
+DW_PRODUCT(step_outline, struct dw_step_outline, outline_compute, NULL);
+
 const struct dw_step_outline *dw_model_step_outline(struct dw_model *model,
                                                     struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_step_outline), outline_compute, NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_step_outline, 0, NULL, error);
 }

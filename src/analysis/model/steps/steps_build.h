@@ -25,8 +25,6 @@ struct dw_steps_work {
 	struct dw_shares shares;
 };
 
-extern const struct dw_product dw_steps_product;
-
 /* Prepares the walk; `steps` is zeroed. `threads` NULL: no records are missing. False: out of
  * memory. Call the reset function in any case. */
 bool dw_steps_begin(struct dw_steps_work *work, struct dw_model *model, struct dw_steps *steps,

@@ -58,11 +58,11 @@ static bool step_threads_compute(struct dw_model *model, const void *request, vo
 	return counts && threads;
 }
 
+DW_PRODUCT(step_threads, struct step_threads, step_threads_compute, NULL);
+
 const uint32_t *dw_model_step_threads(struct dw_model *model)
 {
-	static const struct dw_product product = { sizeof(struct step_threads), step_threads_compute,
-		                                       NULL };
-	const struct step_threads *found = dw_product_get(model, &product, 0, NULL, NULL);
+	const struct step_threads *found = dw_product_get(model, &dw_product_step_threads, 0, NULL, NULL);
 
 	return found ? found->by_process : NULL;
 }
@@ -342,9 +342,9 @@ static bool steps_compute(struct dw_model *model, const void *request, void *res
 	return good;
 }
 
-const struct dw_product dw_steps_product = { sizeof(struct dw_steps), steps_compute, NULL };
+DW_PRODUCT(steps, struct dw_steps, steps_compute, NULL);
 
 const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error)
 {
-	return dw_product_get(model, &dw_steps_product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_steps, 0, NULL, error);
 }

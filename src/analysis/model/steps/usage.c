@@ -125,10 +125,11 @@ static bool usages_compute(struct dw_model *model, const void *request, void *re
 	return usages->steps != NULL;
 }
 
+DW_PRODUCT(step_usages, struct usages, usages_compute, NULL);
+
 const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct usages), usages_compute, NULL };
-	const struct usages *usages = dw_product_get(model, &product, 0, NULL, error);
+	const struct usages *usages = dw_product_get(model, &dw_product_step_usages, 0, NULL, error);
 
 	return usages ? usages->steps : NULL;
 }

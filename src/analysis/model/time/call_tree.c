@@ -353,11 +353,11 @@ static bool tree_compute(struct dw_model *model, const void *request, void *resu
 	return good;
 }
 
+DW_PRODUCT(tree, struct dw_tree, tree_compute, NULL);
+
 const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_tree), tree_compute, NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_tree, 0, NULL, error);
 }
 
 /* ---- the paths ------------------------------------------------------------------------ */
@@ -433,11 +433,10 @@ static void tree_paths_free(void *result)
 	free(paths->nodes);
 }
 
+DW_PRODUCT(paths, struct dw_paths, tree_paths_compute, tree_paths_free);
+
 const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
                                       struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_paths), tree_paths_compute,
-		                                       tree_paths_free };
-
-	return dw_product_get(model, &product, of, &of, error);
+	return dw_product_get(model, &dw_product_paths, of, &of, error);
 }

@@ -566,10 +566,10 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 	return done;
 }
 
+DW_PRODUCT(calls, struct dw_calls, calls_compute, NULL);
+
 const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
                                       struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_calls), calls_compute, NULL };
-
-	return dw_product_get(model, &product, dw_calls_key(ask), ask, error);
+	return dw_product_get(model, &dw_product_calls, dw_calls_key(ask), ask, error);
 }

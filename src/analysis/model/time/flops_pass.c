@@ -259,9 +259,9 @@ static bool flops_compute(struct dw_model *model, const void *request, void *res
 	return good;
 }
 
-const struct dw_product dw_flops_product = { sizeof(struct dw_flops_sum), flops_compute, NULL };
+DW_PRODUCT(flops, struct dw_flops_sum, flops_compute, NULL);
 
 const struct dw_flops_sum *dw_model_flops(struct dw_model *model, struct dwell_error *error)
 {
-	return dw_product_get(model, &dw_flops_product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_flops, 0, NULL, error);
 }

@@ -43,8 +43,6 @@ struct dw_flops_pass {
 	uint32_t op_count;
 };
 
-extern const struct dw_product dw_flops_product;
-
 /* False: out of memory. Call the reset function in any case. */
 bool dw_flops_sums_init(struct dw_flops_sums *sums, struct dw_model *model);
 void dw_flops_sums_reset(struct dw_flops_sums *sums);

@@ -193,11 +193,10 @@ static bool functions_compute(struct dw_model *model, const void *request, void 
 	return good;
 }
 
+DW_PRODUCT(function_calls, struct dw_function_calls, functions_compute, NULL);
+
 const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
                                                         struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_function_calls), functions_compute,
-		                                       NULL };
-
-	return dw_product_get(model, &product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_function_calls, 0, NULL, error);
 }

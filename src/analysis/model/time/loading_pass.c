@@ -495,13 +495,12 @@ static bool loading_compute(struct dw_model *model, const void *request, void *r
 	return good;
 }
 
-const struct dw_product dw_loading_product = { sizeof(struct dw_loading_all), loading_compute,
-	                                           NULL };
+DW_PRODUCT(loading, struct dw_loading_all, loading_compute, NULL);
 
 const struct dw_loading_all *dw_model_loading_all(struct dw_model *model,
                                                   struct dwell_error *error)
 {
-	return dw_product_get(model, &dw_loading_product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_loading, 0, NULL, error);
 }
 
 const struct dw_loading *dw_model_loading(struct dw_model *model, struct dwell_error *error)

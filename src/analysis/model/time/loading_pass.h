@@ -69,8 +69,6 @@ struct dw_loading_pass {
 	bool loop, making;
 };
 
-extern const struct dw_product dw_loading_product;
-
 /* False: out of memory. Call the reset function in any case. */
 bool dw_loading_sums_init(struct dw_loading_sums *sums, struct dw_model *model);
 void dw_loading_sums_reset(struct dw_loading_sums *sums);

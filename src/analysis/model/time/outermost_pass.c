@@ -116,9 +116,9 @@ static bool outermost_compute(struct dw_model *model, const void *request, void 
 	return tree != NULL;
 }
 
-const struct dw_product dw_outermost_product = { sizeof(struct dw_tree), outermost_compute, NULL };
+DW_PRODUCT(outermost, struct dw_tree, outermost_compute, NULL);
 
 const struct dw_tree *dw_model_outermost(struct dw_model *model, struct dwell_error *error)
 {
-	return dw_product_get(model, &dw_outermost_product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_outermost, 0, NULL, error);
 }

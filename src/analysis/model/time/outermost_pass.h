@@ -34,8 +34,6 @@ struct dw_outermost_sums {
 	bool failed;
 };
 
-extern const struct dw_product dw_outermost_product;
-
 /* False: out of memory. */
 bool dw_outermost_worker_init(struct dw_outermost_worker *worker, uint32_t row_count);
 void dw_outermost_worker_reset(struct dw_outermost_worker *worker);

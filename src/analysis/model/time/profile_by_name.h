@@ -17,8 +17,6 @@ struct dw_flat_all {
 };
 
 /* The product with all categories; its key is the enum dw_by. */
-extern const struct dw_product dw_profile_product;
-
 /* Sets the rows of a zeroed profile. Returns the row and kind of each id, by file. NULL: out of
  * memory. */
 const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_all *all,

@@ -518,11 +518,11 @@ static bool profile_compute_all(struct dw_model *model, const void *request, voi
 	return true;
 }
 
-const struct dw_product dw_profile_product = { sizeof(struct dw_flat_all), profile_compute_all, NULL };
+DW_PRODUCT(profile, struct dw_flat_all, profile_compute_all, NULL);
 
 static const struct dw_flat_all *profile_get_all(struct dw_model *model, enum dw_by by)
 {
-	return dw_product_get(model, &dw_profile_product, by, &by, NULL);
+	return dw_product_get(model, &dw_product_profile, by, &by, NULL);
 }
 
 uint32_t dw_model_categories(struct dw_model *model)
@@ -581,13 +581,14 @@ static bool profile_choose(struct dw_model *model, const void *pointer, void *re
 	return true;
 }
 
+DW_PRODUCT(flat, struct dw_flat, profile_choose, NULL);
+
 const struct dw_flat *dw_model_flat_by(struct dw_model *model, uint32_t categories, enum dw_by by,
                                        struct dwell_error *error)
 {
-	static const struct dw_product product = { sizeof(struct dw_flat), profile_choose, NULL };
 	const struct profile_request request = { categories, by };
 
-	return dw_product_get(model, &product, (uint64_t)by << 32 | categories, &request, error);
+	return dw_product_get(model, &dw_product_flat, (uint64_t)by << 32 | categories, &request, error);
 }
 
 const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories,

@@ -76,10 +76,11 @@ static bool repairs_compute(struct dw_model *model, const void *request, void *r
 	return true;
 }
 
+DW_PRODUCT(repairs, struct repairs, repairs_compute, NULL);
+
 const char *const *dw_model_repairs(struct dw_model *model, size_t *count)
 {
-	static const struct dw_product product = { sizeof(struct repairs), repairs_compute, NULL };
-	const struct repairs *repairs = dw_product_get(model, &product, 0, NULL, NULL);
+	const struct repairs *repairs = dw_product_get(model, &dw_product_repairs, 0, NULL, NULL);
 
 	*count = repairs ? repairs->count : 0;
 	return repairs ? repairs->list : NULL;

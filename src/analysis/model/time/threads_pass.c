@@ -440,9 +440,9 @@ static bool threads_compute(struct dw_model *model, const void *request, void *r
 	return ready;
 }
 
-const struct dw_product dw_threads_product = { sizeof(struct dw_threads), threads_compute, NULL };
+DW_PRODUCT(threads, struct dw_threads, threads_compute, NULL);
 
 const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error)
 {
-	return dw_product_get(model, &dw_threads_product, 0, NULL, error);
+	return dw_product_get(model, &dw_product_threads, 0, NULL, error);
 }

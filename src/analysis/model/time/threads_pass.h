@@ -50,8 +50,6 @@ struct dw_threads_count {
 	bool covered;               /* with in_hole: a range covers the time until the next record */
 };
 
-extern const struct dw_product dw_threads_product;
-
 /* Whether no records are missing, as far as this can be known without reading them. */
 bool dw_threads_are_whole(const struct dw_model *model);
 
