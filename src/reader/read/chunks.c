@@ -321,7 +321,7 @@ static void chunks_fill_one(struct dw_source *source, const struct dw_source_str
 	chunk->number = from->number;
 	chunk->gap_before = from->number != (before ? before->number + 1 : 1);
 	chunk->header = source->processes[stream->process].may_write ? from->header : NULL;
-	chunk->thread = from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
+	chunk->thread = dw_read_thread_of(file, from->thread);
 	if (chunk->thread == DW_NO_INDEX && before &&
 	    source->threads[before->thread].id == 0)
 		chunk->thread = before->thread;

@@ -204,16 +204,23 @@ static int journal_make_tables(struct dw_read_file *file)
 
 /* ---- the second pass: the entries' contents ---------------------------------------- */
 
+/* A new item of one of the file's lists; it counts once the counter is raised. */
+#define JOURNAL_ADD(file, list, item) DW_GROW(&(file)->list, &(file)->item##_capacity, (file)->item##_count)
+
+static int journal_damaged(struct dw_read_file *file)
+{
+	file->damaged++;
+	return 0;
+}
+
 static int journal_take_string(struct dw_read_file *file, struct dw_arena *arena,
                                const struct dw_entry *entry)
 {
 	uint32_t length = entry->aux & DW_TEXT_LENGTH_MASK;
 	char *text;
 
-	if (length > entry->bytes - sizeof *entry) {
-		file->damaged++;
-		return 0;
-	}
+	if (length > entry->bytes - sizeof *entry)
+		return journal_damaged(file);
 	if (entry->aux & DW_TEXT_CUT) {
 		text = dw_arena_alloc(arena, length + 4);
 		if (text) {
@@ -244,10 +251,8 @@ static int journal_take_shapes(struct dw_read_file *file, struct dw_arena *arena
 {
 	void *copy;
 
-	if (!journal_shapes_fit(entry)) {
-		file->damaged++;
-		return 0;
-	}
+	if (!journal_shapes_fit(entry))
+		return journal_damaged(file);
 	copy = dw_arena_alloc(arena, entry->bytes);
 	if (!copy)
 		return -1;
@@ -259,8 +264,7 @@ static int journal_take_shapes(struct dw_read_file *file, struct dw_arena *arena
 static int journal_take_process(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_process *from = (const struct dw_entry_process *)(const void *)entry;
-	struct dw_read_process *process =
-	    DW_GROW(&file->processes, &file->process_capacity, file->process_count);
+	struct dw_read_process *process = JOURNAL_ADD(file, processes, process);
 	bool identified = entry->bytes >= sizeof *from;
 
 	if (!process)
@@ -277,8 +281,7 @@ static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena
                                const struct dw_entry *entry)
 {
 	const struct dw_entry_thread *from = (const struct dw_entry_thread *)(const void *)entry;
-	struct dw_read_thread *thread =
-	    DW_GROW(&file->threads, &file->thread_capacity, file->thread_count);
+	struct dw_read_thread *thread = JOURNAL_ADD(file, threads, thread);
 
 	if (!thread)
 		return -1;
@@ -298,7 +301,7 @@ static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena
 static int journal_take_op(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_op *from = (const struct dw_entry_op *)(const void *)entry;
-	struct dw_read_op *op = DW_GROW(&file->ops, &file->op_capacity, file->op_count);
+	struct dw_read_op *op = JOURNAL_ADD(file, ops, op);
 
 	if (!op)
 		return -1;
@@ -311,16 +314,14 @@ static int journal_take_op(struct dw_read_file *file, const struct dw_entry *ent
 static int journal_take_step(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_step *from = (const struct dw_entry_step *)(const void *)entry;
-	struct dw_read_step *step = DW_GROW(&file->steps, &file->step_capacity, file->step_count);
+	struct dw_read_step *step = JOURNAL_ADD(file, steps, step);
 
 	if (!step)
 		return -1;
 	if (entry->aux & DW_STEP_CANCELLED)
 		return 0;
-	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX) {
-		file->damaged++;
-		return 0;
-	}
+	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX)
+		return journal_damaged(file);
 	step->end_ticks = from->end_ticks;
 	step->thread = entry->id;
 	step->recorded = entry->aux & DW_STEP_RECORDED;
@@ -347,11 +348,9 @@ static int journal_take_summary(struct dw_read_file *file, struct dw_arena *aren
 		return 0; /* reserved, and the thread was killed in its first step */
 	if (now.start_ticks > DW_TICKS_MAX || now.end_ticks > DW_TICKS_MAX ||
 	    now.end_ticks < now.start_ticks || now.step_ticks > DW_TICKS_MAX ||
-	    now.longest_ticks > now.step_ticks || now.shortest_ticks > now.longest_ticks) {
-		file->damaged++;
-		return 0;
-	}
-	summary = DW_GROW(&file->summaries, &file->summary_capacity, file->summary_count);
+	    now.longest_ticks > now.step_ticks || now.shortest_ticks > now.longest_ticks)
+		return journal_damaged(file);
+	summary = JOURNAL_ADD(file, summaries, summary);
 	now.durations = dw_arena_alloc(arena, sizeof from->durations);
 	if (!summary || !now.durations)
 		return -1;
@@ -365,15 +364,12 @@ static int journal_take_machine(struct dw_read_file *file, const struct dw_entry
 {
 	const struct dw_entry_machine *from = (const struct dw_entry_machine *)(const void *)entry;
 	bool crowds = entry->bytes >= offsetof(struct dw_entry_machine, blocked);
-	struct dw_read_machine *machine =
-	    DW_GROW(&file->machines, &file->machine_capacity, file->machine_count);
+	struct dw_read_machine *machine = JOURNAL_ADD(file, machines, machine);
 
 	if (!machine)
 		return -1;
-	if (from->end_ticks > DW_TICKS_MAX || from->start_ticks > from->end_ticks) {
-		file->damaged++;
-		return 0;
-	}
+	if (from->end_ticks > DW_TICKS_MAX || from->start_ticks > from->end_ticks)
+		return journal_damaged(file);
 	*machine = (struct dw_read_machine){ from->start_ticks, from->end_ticks, from->busy_ns, from->own_ns,
 		from->program, from->looks, from->at_lock, from->at_file, from->asleep,
 		crowds ? from->crowd_looks : 0, crowds ? from->crowded : 0,
@@ -387,15 +383,13 @@ static int journal_take_machine(struct dw_read_file *file, const struct dw_entry
 static int journal_take_usage(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_usage *from = (const struct dw_entry_usage *)(const void *)entry;
-	struct dw_read_usage *usage = DW_GROW(&file->usages, &file->usage_capacity, file->usage_count);
+	struct dw_read_usage *usage = JOURNAL_ADD(file, usages, usage);
 	bool counters = entry->aux & DW_USAGE_COUNTERS && entry->bytes >= sizeof *from;
 
 	if (!usage)
 		return -1;
-	if (from->end_ticks > DW_TICKS_MAX || from->start_ticks > from->end_ticks) {
-		file->damaged++;
-		return 0;
-	}
+	if (from->end_ticks > DW_TICKS_MAX || from->start_ticks > from->end_ticks)
+		return journal_damaged(file);
 	*usage = (struct dw_read_usage){ entry->id, entry->aux & DW_USAGE_DELAY,
 		from->start_ticks, from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
 		from->preemptions, from->minor_faults, from->major_faults, counters,
@@ -407,8 +401,7 @@ static int journal_take_usage(struct dw_read_file *file, const struct dw_entry *
 
 static int journal_take_withdrawal(struct dw_read_file *file, const struct dw_entry *entry)
 {
-	struct dw_entry_withdrawal *withdrawal =
-	    DW_GROW(&file->withdrawals, &file->withdrawal_capacity, file->withdrawal_count);
+	struct dw_entry_withdrawal *withdrawal = JOURNAL_ADD(file, withdrawals, withdrawal);
 
 	if (!withdrawal)
 		return -1;
@@ -422,7 +415,7 @@ static int journal_take_withdrawal(struct dw_read_file *file, const struct dw_en
 static int journal_take_place(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_place *from = (const struct dw_entry_place *)(const void *)entry;
-	struct dw_entry_place *place = DW_GROW(&file->places, &file->place_capacity, file->place_count);
+	struct dw_entry_place *place = JOURNAL_ADD(file, places, place);
 	uint64_t count = __atomic_load_n(&from->count, __ATOMIC_ACQUIRE);
 
 	if (!place)
@@ -430,10 +423,8 @@ static int journal_take_place(struct dw_read_file *file, const struct dw_entry *
 	memcpy(place, from, sizeof *place);
 	place->count = count;
 	if (place->step_ticks > DW_TICKS_MAX || place->other_ticks > DW_TICKS_MAX ||
-	    place->longest_ticks > DW_TICKS_MAX || place->cpu_ticks > DW_TICKS_MAX) {
-		file->damaged++;
-		return 0;
-	}
+	    place->longest_ticks > DW_TICKS_MAX || place->cpu_ticks > DW_TICKS_MAX)
+		return journal_damaged(file);
 	file->place_count += count != 0;
 	return 0;
 }
@@ -448,10 +439,8 @@ static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena,
 		file->stacks = calloc(file->id_count, sizeof *file->stacks);
 	if (!file->stacks)
 		return -1;
-	if (entry->aux > bytes / sizeof *frames) {
-		file->damaged++;
-		return 0;
-	}
+	if (entry->aux > bytes / sizeof *frames)
+		return journal_damaged(file);
 	frames = dw_arena_alloc(arena, bytes);
 	if (!frames)
 		return -1;
@@ -463,8 +452,7 @@ static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena,
 static int journal_take_symbol(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_symbol *from = (const struct dw_entry_symbol *)(const void *)entry;
-	struct dw_read_symbol *symbol =
-	    DW_GROW(&file->symbols, &file->symbol_capacity, file->symbol_count);
+	struct dw_read_symbol *symbol = JOURNAL_ADD(file, symbols, symbol);
 
 	if (!symbol)
 		return -1;
@@ -477,7 +465,7 @@ static int journal_take_symbol(struct dw_read_file *file, const struct dw_entry 
 static int journal_take_frame(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_frame *from = (const struct dw_entry_frame *)(const void *)entry;
-	struct dw_read_frame *frame = DW_GROW(&file->frames, &file->frame_capacity, file->frame_count);
+	struct dw_read_frame *frame = JOURNAL_ADD(file, frames, frame);
 
 	if (!frame)
 		return -1;
@@ -490,8 +478,7 @@ static int journal_take_frame(struct dw_read_file *file, const struct dw_entry *
 static int journal_take_module(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_module *from = (const struct dw_entry_module *)(const void *)entry;
-	struct dw_read_module *module =
-	    DW_GROW(&file->modules, &file->module_capacity, file->module_count);
+	struct dw_read_module *module = JOURNAL_ADD(file, modules, module);
 
 	if (!module)
 		return -1;
@@ -508,15 +495,12 @@ static int journal_take_module(struct dw_read_file *file, const struct dw_entry 
 static int journal_take_profile(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_profile *from = (const struct dw_entry_profile *)(const void *)entry;
-	struct dw_read_profile *profile =
-	    DW_GROW(&file->profiles, &file->profile_capacity, file->profile_count);
+	struct dw_read_profile *profile = JOURNAL_ADD(file, profiles, profile);
 
 	if (!profile)
 		return -1;
-	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX) {
-		file->damaged++;
-		return 0;
-	}
+	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX)
+		return journal_damaged(file);
 	*profile = (struct dw_read_profile){ entry->id, entry->aux, from->name, from->mask, from->cycle,
 		from->start_ticks, from->end_ticks };
 	file->profile_count++;
@@ -526,7 +510,7 @@ static int journal_take_profile(struct dw_read_file *file, const struct dw_entry
 static int journal_take_meta(struct dw_read_file *file, uint32_t process, const struct dw_entry *entry)
 {
 	const struct dw_entry_meta *from = (const struct dw_entry_meta *)(const void *)entry;
-	struct dw_read_meta *meta = DW_GROW(&file->metas, &file->meta_capacity, file->meta_count);
+	struct dw_read_meta *meta = JOURNAL_ADD(file, metas, meta);
 
 	if (!meta)
 		return -1;
@@ -540,14 +524,12 @@ static int journal_take_clock(struct dw_read_file *file, const struct dw_entry *
 	const struct dw_entry_clock *from = (const struct dw_entry_clock *)(const void *)entry;
 	struct dw_read_clock clock = { from->ticks, from->monotonic_ns, from->realtime_ns,
 		                           from->error_ns };
-	struct dw_read_clock *all = DW_GROW(&file->clocks, &file->clock_capacity, file->clock_count);
+	struct dw_read_clock *all = JOURNAL_ADD(file, clocks, clock);
 
 	if (!all)
 		return -1;
-	if (clock.ticks > DW_TICKS_MAX || clock.monotonic_ns > DW_TICKS_MAX) {
-		file->damaged++;
-		return 0;
-	}
+	if (clock.ticks > DW_TICKS_MAX || clock.monotonic_ns > DW_TICKS_MAX)
+		return journal_damaged(file);
 	*all = clock;
 	file->clock_count++;
 	if (!file->first_clock.ticks || clock.ticks < file->first_clock.ticks)
@@ -562,10 +544,8 @@ static int journal_take_entry(struct dw_read_file *file, struct dw_arena *arena,
 {
 	uint32_t type = entry->tag & 0xffff;
 
-	if (journal_has_id(type) && (entry->id >= file->id_count || !entry->id)) {
-		file->damaged++;
-		return 0;
-	}
+	if (journal_has_id(type) && (entry->id >= file->id_count || !entry->id))
+		return journal_damaged(file);
 	switch (type) {
 	case DW_ENTRY_PROCESS: return journal_take_process(file, entry);
 	case DW_ENTRY_THREAD: return journal_take_thread(file, arena, entry);

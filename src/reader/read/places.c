@@ -12,12 +12,8 @@ static const struct dw_source_function *places_line(const struct dw_source_file 
 int dw_read_fill_places(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
-	size_t count = 0;
 
-	for (size_t f = 0; f < reader->file_count; f++)
-		count += reader->files[f].place_count;
-	source->places = dw_read_take(reader, count, sizeof *source->places);
-	if (!source->places)
+	if (!DW_READ_TAKE_ALL(reader, places, place_count))
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
@@ -25,8 +21,7 @@ int dw_read_fill_places(struct dw_reader *reader)
 
 		for (size_t i = 0; i < file->place_count; i++) {
 			const struct dw_entry_place *from = &file->places[i];
-			uint32_t thread =
-			    from->entry.id < file->id_count ? file->thread_by_id[from->entry.id] : DW_NO_INDEX;
+			uint32_t thread = dw_read_thread_of(file, from->entry.id);
 
 			if (thread == DW_NO_INDEX)
 				continue;

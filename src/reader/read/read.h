@@ -238,6 +238,28 @@ static inline void *dw_read_take(struct dw_reader *reader, size_t count, size_t 
 	return dw_arena_alloc(&reader->arena, (count + 1) * item_bytes);
 }
 
+/* The sum of a count over all files; `member` is its offset in struct dw_read_file. */
+static inline size_t dw_read_sum(const struct dw_reader *reader, size_t member)
+{
+	size_t sum = 0;
+
+	for (size_t f = 0; f < reader->file_count; f++)
+		sum += *(const size_t *)(const void *)((const char *)&reader->files[f] + member);
+	return sum;
+}
+
+/* Memory for what all files have of a kind, for the source's list of it. NULL: out of memory. */
+#define DW_READ_TAKE_ALL(reader, list, counted)                                                      \
+	((reader)->source.list =                                                                         \
+	     dw_read_take(reader, dw_read_sum(reader, offsetof(struct dw_read_file, counted)),           \
+	                  sizeof *(reader)->source.list))
+
+/* The index of a thread with this id; DW_NO_INDEX: its thread is not known. */
+static inline uint32_t dw_read_thread_of(const struct dw_read_file *file, uint32_t id)
+{
+	return id < file->id_count ? file->thread_by_id[id] : DW_NO_INDEX;
+}
+
 /* Rounds a value and limits it to the range of ns and ticks. */
 static inline uint64_t dw_read_u64(double value)
 {

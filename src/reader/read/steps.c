@@ -14,36 +14,38 @@
 
 DW_ORDER(compare_steps, struct dw_source_step, DW_UP(start_ns) DW_UP(number))
 
-/* Sorts by process, then start: a counting sort by process of steps that are sorted by start. */
-static int order_steps(struct dw_reader *reader)
+/* A copy of items that are sorted by start, sorted by process, then start. `thread`: offset of the
+ * thread's index in an item. NULL: out of memory. */
+static void *steps_order_by_process(struct dw_reader *reader, const void *items, size_t count, size_t bytes,
+                                    size_t thread)
 {
-	struct dw_source *source = &reader->source;
+	const struct dw_source *source = &reader->source;
 	size_t *place = dw_read_take(reader, source->process_count + 1, sizeof *place);
-	struct dw_source_step *ordered = dw_read_take(reader, source->step_count, sizeof *ordered);
+	char *ordered = dw_read_take(reader, count, bytes);
 
 	if (!place || !ordered)
-		return -1;
-	if (source->step_count)
-		qsort(source->steps, source->step_count, sizeof *source->steps, compare_steps);
-	for (size_t i = 0; i < source->step_count; i++)
-		place[source->threads[source->steps[i].thread].process + 1]++;
-	for (size_t i = 0; i < source->process_count; i++)
-		place[i + 1] += place[i];
-	for (size_t i = 0; i < source->step_count; i++)
-		ordered[place[source->threads[source->steps[i].thread].process]++] = source->steps[i];
-	source->steps = ordered;
-	return 0;
+		return NULL;
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < count; i++) {
+			const char *item = (const char *)items + i * bytes;
+			uint32_t process = source->threads[*(const uint32_t *)(const void *)(item + thread)].process;
+
+			if (pass)
+				memcpy(ordered + place[process]++ * bytes, item, bytes);
+			else
+				place[process + 1]++;
+		}
+		for (size_t i = 0; !pass && i < source->process_count; i++)
+			place[i + 1] += place[i];
+	}
+	return ordered;
 }
 
 static int fill_steps(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
-	size_t count = 0;
 
-	for (size_t f = 0; f < reader->file_count; f++)
-		count += reader->files[f].step_count;
-	source->steps = dw_read_take(reader, count, sizeof *source->steps);
-	if (!source->steps)
+	if (!DW_READ_TAKE_ALL(reader, steps, step_count))
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
@@ -53,8 +55,7 @@ static int fill_steps(struct dw_reader *reader)
 			const struct dw_read_step *from = &file->steps[i];
 			struct dw_source_step *step = &source->steps[source->step_count];
 
-			if (from->thread >= file->id_count ||
-			    file->thread_by_id[from->thread] == DW_NO_INDEX)
+			if (dw_read_thread_of(file, from->thread) == DW_NO_INDEX)
 				continue; /* its thread is not known */
 			source->step_count++;
 			step->thread = file->thread_by_id[from->thread];
@@ -70,45 +71,21 @@ static int fill_steps(struct dw_reader *reader)
 			step->end_ns = step->open ? 0 : dw_source_ns(clock, step->end_ticks);
 		}
 	}
-	return order_steps(reader);
+	if (source->step_count)
+		qsort(source->steps, source->step_count, sizeof *source->steps, compare_steps);
+	source->steps = steps_order_by_process(reader, source->steps, source->step_count, sizeof *source->steps,
+	                                       offsetof(struct dw_source_step, thread));
+	return source->steps ? 0 : -1;
 }
 
 DW_ORDER(steps_compare_summaries, struct dw_source_step_summary, DW_UP(start_ns)
          DW_UP(first_number))
 
-/* Sorts by process, then start. There are few summaries: one for a thousand or more steps. */
-static int steps_order_summaries(struct dw_reader *reader)
-{
-	struct dw_source *source = &reader->source;
-	size_t *place = dw_read_take(reader, source->process_count + 1, sizeof *place);
-	struct dw_source_step_summary *ordered =
-	    dw_read_take(reader, source->step_summary_count, sizeof *ordered);
-
-	if (!place || !ordered)
-		return -1;
-	if (source->step_summary_count)
-		qsort(source->step_summaries, source->step_summary_count, sizeof *ordered,
-		      steps_compare_summaries);
-	for (size_t i = 0; i < source->step_summary_count; i++)
-		place[source->threads[source->step_summaries[i].thread].process + 1]++;
-	for (size_t i = 0; i < source->process_count; i++)
-		place[i + 1] += place[i];
-	for (size_t i = 0; i < source->step_summary_count; i++)
-		ordered[place[source->threads[source->step_summaries[i].thread].process]++] =
-		    source->step_summaries[i];
-	source->step_summaries = ordered;
-	return 0;
-}
-
 static int steps_fill_summaries(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
-	size_t count = 0;
 
-	for (size_t f = 0; f < reader->file_count; f++)
-		count += reader->files[f].summary_count;
-	source->step_summaries = dw_read_take(reader, count, sizeof *source->step_summaries);
-	if (!source->step_summaries)
+	if (!DW_READ_TAKE_ALL(reader, step_summaries, summary_count))
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
@@ -116,8 +93,7 @@ static int steps_fill_summaries(struct dw_reader *reader)
 
 		for (size_t i = 0; i < file->summary_count; i++) {
 			const struct dw_read_summary *from = &file->summaries[i];
-			uint32_t thread =
-			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
+			uint32_t thread = dw_read_thread_of(file, from->thread);
 
 			if (thread == DW_NO_INDEX)
 				continue; /* its thread is not known */
@@ -135,7 +111,13 @@ static int steps_fill_summaries(struct dw_reader *reader)
 			};
 		}
 	}
-	return steps_order_summaries(reader);
+	if (source->step_summary_count)
+		qsort(source->step_summaries, source->step_summary_count, sizeof *source->step_summaries,
+		      steps_compare_summaries);
+	source->step_summaries =
+	    steps_order_by_process(reader, source->step_summaries, source->step_summary_count,
+	                           sizeof *source->step_summaries, offsetof(struct dw_source_step_summary, thread));
+	return source->step_summaries ? 0 : -1;
 }
 
 /* Drops open steps that a summary has already: the program was killed between adding an ended step
@@ -185,20 +167,15 @@ DW_ORDER(steps_compare_machines, struct dw_source_machine, DW_UP(file) DW_UP(sta
 static int steps_fill_usages(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
-	size_t count = 0;
 
-	for (size_t f = 0; f < reader->file_count; f++)
-		count += reader->files[f].usage_count;
-	source->usages = dw_read_take(reader, count, sizeof *source->usages);
-	if (!source->usages)
+	if (!DW_READ_TAKE_ALL(reader, usages, usage_count))
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
 
 		for (size_t i = 0; i < file->usage_count; i++) {
 			const struct dw_read_usage *from = &file->usages[i];
-			uint32_t thread =
-			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
+			uint32_t thread = dw_read_thread_of(file, from->thread);
 
 			if (thread == DW_NO_INDEX || from->end_ticks == from->start_ticks)
 				continue; /* its thread is not known, or it says nothing */
@@ -221,12 +198,8 @@ static int steps_fill_usages(struct dw_reader *reader)
 static int steps_fill_machines(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
-	size_t count = 0;
 
-	for (size_t f = 0; f < reader->file_count; f++)
-		count += reader->files[f].machine_count;
-	source->machines = dw_read_take(reader, count, sizeof *source->machines);
-	if (!source->machines)
+	if (!DW_READ_TAKE_ALL(reader, machines, machine_count))
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++)
 		for (size_t i = 0; i < reader->files[f].machine_count; i++) {
@@ -247,12 +220,8 @@ static int steps_fill_machines(struct dw_reader *reader)
 static int steps_fill_profiles(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
-	size_t count = 0;
 
-	for (size_t f = 0; f < reader->file_count; f++)
-		count += reader->files[f].profile_count;
-	source->profiles = dw_read_take(reader, count, sizeof *source->profiles);
-	if (!source->profiles)
+	if (!DW_READ_TAKE_ALL(reader, profiles, profile_count))
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++) {
 		const struct dw_read_file *file = &reader->files[f];
@@ -260,8 +229,7 @@ static int steps_fill_profiles(struct dw_reader *reader)
 		for (size_t i = 0; i < file->profile_count; i++) {
 			const struct dw_read_profile *from = &file->profiles[i];
 			const char *name = dw_read_string(file, from->name);
-			uint32_t thread =
-			    from->thread < file->id_count ? file->thread_by_id[from->thread] : DW_NO_INDEX;
+			uint32_t thread = dw_read_thread_of(file, from->thread);
 
 			if (thread == DW_NO_INDEX)
 				continue; /* its thread is not known */
@@ -295,12 +263,8 @@ static int steps_take_rank(struct dw_reader *reader, const struct dw_source_meta
 static int steps_fill_metas(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
-	size_t count = 0;
 
-	for (size_t f = 0; f < reader->file_count; f++)
-		count += reader->files[f].meta_count;
-	source->metas = dw_read_take(reader, count, sizeof *source->metas);
-	if (!source->metas)
+	if (!DW_READ_TAKE_ALL(reader, metas, meta_count))
 		return -1;
 	for (size_t f = 0; f < reader->file_count; f++) {
 		struct dw_read_file *file = &reader->files[f];

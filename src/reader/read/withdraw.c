@@ -32,7 +32,7 @@ static void withdraw_take(const struct dw_read_file *file, const struct withdraw
 static bool withdraw_has(const struct dw_read_file *file, const struct withdrawn *withdrawn,
                          uint32_t thread, uint64_t start_ticks)
 {
-	uint32_t place = thread < file->id_count ? file->thread_by_id[thread] : DW_NO_INDEX;
+	uint32_t place = dw_read_thread_of(file, thread);
 	uint32_t process = place == DW_NO_INDEX ? 0 : file->threads[place].process;
 
 	return process < file->id_count && start_ticks < withdrawn->until[process];
