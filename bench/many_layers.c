@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/encode.h"
+#include "../tests/tools/encode_records.h"
 
 static struct dw_encode encode;
 static struct dw_encode_process process;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/encode.h"
+#include "../tests/tools/encode_records.h"
 
 #define DEPTH 20
 #define DIGITS 8

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "format/encode.h"
+#include "../tests/tools/encode_records.h"
 #include "model/model.h"
 
 static uint64_t state = 88172645463325252u;

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/encode.h"
+#include "../tests/tools/encode_records.h"
 #include "model/sequence/sequence.h"
 #include "views/views.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/proto.h"
 #include "bounds.h"
-#include "format/encode.h"
+#include "../tools/encode_records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -45,7 +45,7 @@
 #include <sys/mman.h>
 
 #include "dwell/probe.h"
-#include "format/encode.h"
+#include "../tools/encode_records.h"
 #include "random.h"
 #include "real_steps.h"
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "format/encode.h"
+#include "../tools/encode_records.h"
 #include "model/model.h"
 #include "model/sequence/sequence.h"
 

@@ -57,7 +57,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/encode.h"
+#include "encode_records.h"
 
 #define MAX_ITEMS 256
 #define MAX_WORDS 24

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "format/encode.h"
+#include "../tools/encode_records.h"
 #include "model/model.h"
 
 struct made {

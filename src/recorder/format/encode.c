@@ -204,14 +204,6 @@ void *dw_encode_entry(struct dw_encode_process *process, enum dw_entry_type type
 	return entry;
 }
 
-void dw_encode_hole(struct dw_encode_process *process, size_t bytes)
-{
-	struct dw_entry *entry = encode_reserve_entry(process, bytes);
-
-	if (entry)
-		memset(entry, 0, sizeof *entry);
-}
-
 struct dw_entry_process *dw_encode_process_init(struct dw_encode_process *process,
                                                 struct dw_encode *encode, uint32_t parent)
 {
@@ -275,16 +267,6 @@ uint32_t dw_encode_op_of(struct dw_encode_process *process, uint32_t category, u
 	return id;
 }
 
-uint32_t dw_encode_op(struct dw_encode_process *process, uint32_t category, const char *name,
-                      const char *detail, uint32_t shapes, const char *file, uint32_t line)
-{
-	uint32_t name_id = dw_encode_string(process, name);
-	uint32_t detail_id = dw_encode_string(process, detail);
-	uint32_t file_id = dw_encode_string(process, file);
-
-	return dw_encode_op_of(process, category, name_id, detail_id, shapes, file_id, line);
-}
-
 uint32_t dw_encode_shapes(struct dw_encode_process *process, const struct dwell_tensor *tensors,
                           uint32_t count)
 {
@@ -340,31 +322,6 @@ void dw_encode_thread_name(struct dw_encode_process *process, uint32_t thread, c
 	                sizeof(struct dw_entry_thread_name));
 }
 
-void dw_encode_meta(struct dw_encode_process *process, const char *key, const char *value,
-                    bool json)
-{
-	uint32_t key_id = dw_encode_string(process, key);
-	uint32_t value_id = dw_encode_string(process, value);
-	struct dw_entry_meta *entry =
-	    dw_encode_entry(process, DW_ENTRY_META, key_id, value_id, sizeof *entry);
-
-	if (entry)
-		entry->flags = json ? DW_META_JSON : 0;
-}
-
-void dw_encode_clock(struct dw_encode_process *process, uint64_t ticks, uint64_t monotonic_ns,
-                     uint64_t realtime_ns, uint64_t error_ns)
-{
-	struct dw_entry_clock *entry = dw_encode_entry(process, DW_ENTRY_CLOCK, 0, 0, sizeof *entry);
-
-	if (!entry)
-		return;
-	entry->ticks = ticks;
-	entry->monotonic_ns = monotonic_ns;
-	entry->realtime_ns = realtime_ns;
-	entry->error_ns = error_ns;
-}
-
 void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t number,
                     uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns, uint32_t flags)
 {
@@ -377,99 +334,4 @@ void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t
 	entry->start_ticks = start_ticks;
 	entry->end_ticks = end_ticks;
 	entry->cpu_ns = cpu_ns;
-}
-
-struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32_t thread,
-                                       uint64_t first_number, uint64_t count)
-{
-	struct dw_entry_steps *entry =
-	    dw_encode_entry(process, DW_ENTRY_STEPS, thread, 0, sizeof *entry);
-
-	if (entry) {
-		entry->first_number = first_number;
-		entry->count = count;
-	}
-	return entry;
-}
-
-struct dw_entry_usage *dw_encode_usage(struct dw_encode_process *process, uint32_t thread,
-                                       uint64_t start_ticks, uint64_t end_ticks)
-{
-	struct dw_entry_usage *entry =
-	    dw_encode_entry(process, DW_ENTRY_USAGE, thread, DW_USAGE_DELAY, sizeof *entry);
-
-	if (entry) {
-		entry->start_ticks = start_ticks;
-		entry->end_ticks = end_ticks;
-	}
-	return entry;
-}
-
-struct dw_entry_machine *dw_encode_machine(struct dw_encode_process *process, uint64_t start_ticks,
-                                           uint64_t end_ticks)
-{
-	struct dw_entry_machine *entry =
-	    dw_encode_entry(process, DW_ENTRY_USAGE, 0, DW_USAGE_MACHINE, sizeof *entry);
-
-	if (entry) {
-		entry->start_ticks = start_ticks;
-		entry->end_ticks = end_ticks;
-	}
-	return entry;
-}
-
-struct dw_entry_place *dw_encode_place(struct dw_encode_process *process, uint32_t thread, uint32_t kind,
-                                       uint32_t from, uint32_t to)
-{
-	struct dw_entry_place *entry =
-	    dw_encode_entry(process, DW_ENTRY_PLACE, thread, kind, sizeof *entry);
-
-	if (entry) {
-		entry->from = from;
-		entry->to = to;
-	}
-	return entry;
-}
-
-uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
-                           uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks)
-{
-	uint32_t id = dw_encode_new_id(process->encode), text = dw_encode_string(process, name);
-	struct dw_entry_profile *entry =
-	    dw_encode_entry(process, DW_ENTRY_PROFILE, id, thread, sizeof *entry);
-
-	if (!entry)
-		return 0;
-	entry->name = text;
-	entry->cycle = cycle;
-	entry->start_ticks = start_ticks;
-	entry->end_ticks = end_ticks;
-	return id;
-}
-
-uint32_t dw_encode_frame(struct dw_encode_process *process, const char *function, const char *file,
-                         uint32_t line)
-{
-	uint32_t id = dw_encode_new_id(process->encode);
-	uint32_t name = dw_encode_string(process, function), path = dw_encode_string(process, file);
-	struct dw_entry_frame *entry = dw_encode_entry(process, DW_ENTRY_FRAME, id, 0, sizeof *entry);
-
-	if (!entry)
-		return 0;
-	entry->function = name;
-	entry->file = path;
-	entry->line = line;
-	return id;
-}
-
-uint32_t dw_encode_stack(struct dw_encode_process *process, const uint32_t *frames, uint32_t count)
-{
-	uint32_t id = dw_encode_new_id(process->encode);
-	struct dw_entry_stack *entry = dw_encode_entry(process, DW_ENTRY_STACK, id, count,
-	                                               sizeof *entry + count * sizeof *frames);
-
-	if (!entry)
-		return 0;
-	memcpy(entry->frames, frames, count * sizeof *frames);
-	return id;
 }

@@ -85,13 +85,9 @@ struct dw_entry_process *dw_encode_process_entry(const struct dw_encode_process 
  * larger than DW_ENTRY_MAX_BYTES. */
 void *dw_encode_entry(struct dw_encode_process *process, enum dw_entry_type type, uint32_t id,
                       uint32_t aux, size_t bytes);
-/* A hole such as a killed process leaves: reserved and not tagged. */
-void dw_encode_hole(struct dw_encode_process *process, size_t bytes);
 
 /* Each returns the new entry's id, 0 if it could not be made. A NULL text has id 0. */
 uint32_t dw_encode_string(struct dw_encode_process *process, const char *text);
-uint32_t dw_encode_op(struct dw_encode_process *process, uint32_t category, const char *name,
-                      const char *detail, uint32_t shapes, const char *file, uint32_t line);
 /* The same with STRING ids. */
 uint32_t dw_encode_op_of(struct dw_encode_process *process, uint32_t category, uint32_t name,
                          uint32_t detail, uint32_t shapes, uint32_t file, uint32_t line);
@@ -100,33 +96,8 @@ uint32_t dw_encode_shapes(struct dw_encode_process *process, const struct dwell_
 uint32_t dw_encode_thread(struct dw_encode_process *process, uint32_t tid, uint32_t stream,
                           uint64_t start_ticks, const char *kernel_name);
 void dw_encode_thread_name(struct dw_encode_process *process, uint32_t thread, const char *name);
-void dw_encode_meta(struct dw_encode_process *process, const char *key, const char *value,
-                    bool json);
-void dw_encode_clock(struct dw_encode_process *process, uint64_t ticks, uint64_t monotonic_ns,
-                     uint64_t realtime_ns, uint64_t error_ns);
 void dw_encode_step(struct dw_encode_process *process, uint32_t thread, uint64_t number,
                     uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns, uint32_t flags);
-/* Steps that were summarised, without durations. Returns the entry for the caller to fill in. */
-struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process, uint32_t thread,
-                                       uint64_t first_number, uint64_t count);
-/* A USAGE entry, whose other fields the caller sets. NULL: out of memory. */
-struct dw_entry_usage *dw_encode_usage(struct dw_encode_process *process, uint32_t thread,
-                                       uint64_t start_ticks, uint64_t end_ticks);
-/* A USAGE entry of the machine, whose other fields the caller sets. NULL: out of memory. */
-struct dw_entry_machine *dw_encode_machine(struct dw_encode_process *process, uint64_t start_ticks,
-                                           uint64_t end_ticks);
-
-/* A PLACE entry between two FRAMEs; the caller sets the other fields. NULL: out of memory. */
-struct dw_entry_place *dw_encode_place(struct dw_encode_process *process, uint32_t thread, uint32_t kind,
-                                       uint32_t from, uint32_t to);
-
-uint32_t dw_encode_profile(struct dw_encode_process *process, uint32_t thread, const char *name,
-                           uint64_t cycle, uint64_t start_ticks, uint64_t end_ticks);
-/* A frame that is known by name; a stack of such frames, innermost first. */
-uint32_t dw_encode_frame(struct dw_encode_process *process, const char *function, const char *file,
-                         uint32_t line);
-uint32_t dw_encode_stack(struct dw_encode_process *process, const uint32_t *frames,
-                         uint32_t count);
 
 /* ---- streams ---------------------------------------------------------------- */
 
@@ -135,25 +106,14 @@ void dw_encode_stream_init(struct dw_encode_stream *stream, const struct dw_enco
 /* A record at `ticks`. If no delta can represent the time, an EXT TIME comes first. */
 void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_kind kind,
                       uint32_t id, const void *payload, unsigned words);
-/* EXT ALLOC_IS: the block at `address` is of the category of `op`. */
-void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op,
-                        uint64_t address);
 void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op);
 void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks);
-/* EXT SCOPE_BEGIN and SCOPE_END: the begin and the end of a step that is a block of the program. */
-void dw_encode_scope_begin(struct dw_encode_stream *stream, uint64_t ticks);
-void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t ticks);
 /* EXT CORRELATION: the innermost open range is the call that device events name by this number. */
 void dw_encode_correlation(struct dw_encode_stream *stream, uint32_t correlation);
 /* EXT EXTERNAL: the same for the external id of device events. */
 void dw_encode_external(struct dw_encode_stream *stream, uint64_t ticks, uint64_t external);
-/* EXT COLLECTIVE: the innermost open range belongs to collective `sequence` of the group, a STRING. */
-void dw_encode_collective(struct dw_encode_stream *stream, uint64_t ticks, uint32_t group,
-                          uint64_t sequence, uint64_t bytes);
 /* Closes the open chunk; the next record begins a new one. */
 void dw_encode_close(struct dw_encode_stream *stream);
-/* Closes the chunk and skips `chunks` numbers, like recycling. */
-void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks);
 
 /* ---- devices ------------------------------------------------------------------ */
 

@@ -43,12 +43,6 @@ void dw_encode_close(struct dw_encode_stream *stream)
 	stream->block = 0;
 }
 
-void dw_encode_gap(struct dw_encode_stream *stream, uint64_t chunks)
-{
-	dw_encode_close(stream);
-	stream->number += chunks;
-}
-
 /* The place for `words` words in a chunk with enough space; NULL: out of memory. */
 static uint32_t *encode_reserve_words(struct dw_encode_stream *stream, uint64_t ticks, unsigned words)
 {
@@ -98,17 +92,6 @@ void dw_encode_record(struct dw_encode_stream *stream, uint64_t ticks, enum dw_k
 		stream->thread = id;
 }
 
-void dw_encode_alloc_is(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op,
-                        uint64_t address)
-{
-	uint32_t payload[DW_ALLOC_IS_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32),
-		                                    (uint32_t)address, (uint32_t)(address >> 32), op };
-
-	dw_encode_record(stream, ticks, DW_EXT,
-	                 DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS, payload,
-	                 DW_ALLOC_IS_WORDS);
-}
-
 void dw_encode_begin(struct dw_encode_stream *stream, uint64_t ticks, uint32_t op)
 {
 	dw_encode_record(stream, ticks, DW_BEGIN, op, NULL, 0);
@@ -127,16 +110,6 @@ void dw_encode_end(struct dw_encode_stream *stream, uint64_t ticks)
 	stream->at_bytes += 4;
 }
 
-void dw_encode_scope_begin(struct dw_encode_stream *stream, uint64_t ticks)
-{
-	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SCOPE_BEGIN << DW_EXT_TYPE_SHIFT, NULL, 0);
-}
-
-void dw_encode_scope_end(struct dw_encode_stream *stream, uint64_t ticks)
-{
-	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SCOPE_END << DW_EXT_TYPE_SHIFT, NULL, 0);
-}
-
 /* One word has no time, so that the record does not move the stream's. */
 void dw_encode_correlation(struct dw_encode_stream *stream, uint32_t correlation)
 {
@@ -152,17 +125,4 @@ void dw_encode_external(struct dw_encode_stream *stream, uint64_t ticks, uint64_
 
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_EXTERNAL << DW_EXT_TYPE_SHIFT | DW_EXTERNAL_WORDS,
 	                 payload, DW_EXTERNAL_WORDS);
-}
-
-void dw_encode_collective(struct dw_encode_stream *stream, uint64_t ticks, uint32_t group,
-                          uint64_t sequence, uint64_t bytes)
-{
-	uint32_t payload[DW_COLLECTIVE_WORDS] = {
-		(uint32_t)ticks, (uint32_t)(ticks >> 32), group, (uint32_t)sequence,
-		(uint32_t)(sequence >> 32), (uint32_t)bytes, (uint32_t)(bytes >> 32)
-	};
-
-	dw_encode_head(stream->encode)->flags |= DW_HEAD_COLLECTIVES;
-	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_COLLECTIVE << DW_EXT_TYPE_SHIFT | DW_COLLECTIVE_WORDS,
-	                 payload, DW_COLLECTIVE_WORDS);
 }

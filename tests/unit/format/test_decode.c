@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "format/decode.h"
-#include "format/encode.h"
+#include "../../tools/encode_records.h"
 
 /* A visitor that keeps the ids of what is open, as a consumer does. */
 struct stack {

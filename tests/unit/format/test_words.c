@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "format/decode.h"
-#include "format/encode.h"
+#include "../../tools/encode_records.h"
 #include "format/words.h"
 
 struct seen {

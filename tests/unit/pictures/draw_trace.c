@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "format/encode.h"
+#include "../../tools/encode_records.h"
 #include "pictures/flamegraph.h"
 
 static void put_file(void *to, const char *bytes, size_t length)
