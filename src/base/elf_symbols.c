@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
+
 /* A part of the file, or NULL if it is not within the file. */
 static const void *elf_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
 {
@@ -153,16 +155,8 @@ int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *bui
 
 const char *dw_elf_find(const struct dw_elf_symbols *elf, uint64_t offset)
 {
-	size_t low = 0, high = elf->count;
+	size_t low = DW_BISECT(0, elf->count, i, elf->functions[i].start <= offset);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (elf->functions[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* Several symbols may begin at one address, and some have no size. */
 	for (size_t back = 0; back < 8 && low > back; back++) {
 		const struct dw_elf_function *function = &elf->functions[low - 1 - back];

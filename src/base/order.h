@@ -4,9 +4,12 @@
  *     DW_ORDER(compare_calls, struct call, DW_UP(thread) DW_DOWN(length_ns))
  *
  * defines compare_calls(). Elements are compared by the first key, if equal by the next one.
+ * DW_TEXT() is for strings.
  */
 #ifndef DW_BASE_ORDER_H
 #define DW_BASE_ORDER_H
+
+#include <string.h>
 
 #define DW_UP(member)             \
 	if (a->member != b->member)   \
@@ -14,6 +17,10 @@
 #define DW_DOWN(member)           \
 	if (a->member != b->member)   \
 		return a->member < b->member ? 1 : -1;
+
+#define DW_TEXT(member)                             \
+	if (strcmp(a->member, b->member) != 0)          \
+		return strcmp(a->member, b->member);
 
 #define DW_ORDER(name, type, keys)                      \
 	static int name(const void *left, const void *right) \

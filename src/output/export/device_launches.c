@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/order.h"
 #include "export/device_rows.h"
 
@@ -83,18 +84,10 @@ void dw_launches_reset(struct dw_launches *launches)
 /* The place in `order` of the first call of the thread that begins at `start_ns` or later. */
 static size_t launches_find(const struct dw_launches *launches, uint32_t thread, uint64_t start_ns)
 {
-	size_t low = 0, high = launches->order_count;
+	const struct dw_launch *order = launches->order;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct dw_launch *at = &launches->order[middle];
-
-		if (at->thread < thread || (at->thread == thread && at->start_ns < start_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return DW_BISECT(0, launches->order_count, i,
+	                 order[i].thread < thread || (order[i].thread == thread && order[i].start_ns < start_ns));
 }
 
 struct dw_launched dw_launches_of(struct dw_launches *launches, uint32_t thread, uint64_t start_ns,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/live.h"
+#include "base/order.h"
 #include "export/memory_totals.h"
 
 #define MOST_DEVICES 64u
@@ -32,14 +33,7 @@ bool dw_memory_totals_add(struct dw_memory_totals *totals, const struct dw_event
 	return true;
 }
 
-static int memory_compare_changes(const void *left, const void *right)
-{
-	const struct dw_memory_change *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return a->order < b->order ? -1 : 1;
-}
+DW_ORDER(memory_compare_changes, struct dw_memory_change, DW_UP(ns) DW_UP(order))
 
 /* ---- devices ----------------------------------------------------------------------------- */
 

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "export/nest.h"
 
 void dw_nest_start(struct dw_nest *nest)
@@ -19,19 +21,11 @@ void dw_nest_start(struct dw_nest *nest)
 /* Returns the number of spans that begin before `start_ns`. */
 static size_t nest_spans_before(const struct dw_nest *nest, uint64_t start_ns)
 {
-	size_t low = 0, high = nest->count;
+	size_t count = nest->count;
 
-	if (high == 0 || nest->spans[high - 1].start_ns < start_ns)
-		return high;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (nest->spans[middle].start_ns < start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (count == 0 || nest->spans[count - 1].start_ns < start_ns)
+		return count;
+	return DW_BISECT(0, count, i, nest->spans[i].start_ns < start_ns);
 }
 
 /*
@@ -78,16 +72,7 @@ void dw_nest_reset(struct dw_nest *nest)
 
 /* ---- steps -------------------------------------------------------------------------- */
 
-static int nest_compare_steps(const void *left, const void *right)
-{
-	const struct dw_nest_step *a = left, *b = right;
-
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return a->step < b->step ? -1 : 1;
-}
+DW_ORDER(nest_compare_steps, struct dw_nest_step, DW_UP(track) DW_UP(start_ns) DW_UP(step))
 
 /* Moves steps that overlap an earlier one to the end, so that searches do not find them. Only
  * damaged traces have such steps. Returns -1 if out of memory. */
@@ -157,16 +142,9 @@ void dw_nest_steps_reset(struct dw_nest_steps *steps)
 static struct dw_nest_step *nest_step_before(struct dw_nest_steps *steps, uint32_t thread,
                                           uint64_t ns)
 {
-	size_t from = steps->first[thread], low = from, high = steps->first[thread + 1];
+	size_t from = steps->first[thread];
+	size_t low = DW_BISECT(from, steps->first[thread + 1], i, steps->steps[i].start_ns < ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (steps->steps[middle].start_ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	steps->at = low > from ? low - 1 : steps->at;
 	return low > from ? &steps->steps[low - 1] : NULL;
 }

@@ -7,6 +7,7 @@
  * `python3 -m pstats`, snakeviz and similar tools open it. Marshal is little-endian. Only its
  * oldest types are used, which all versions of Python can read.
  */
+#include "base/bisect.h"
 #include "export/export.h"
 #include "export/out.h"
 #include "base/error.h"
@@ -109,17 +110,7 @@ static void pstats_put_counts(struct dw_writer_out *out, uint64_t first, uint64_
 /* Returns the first edge of a function; edges are sorted by symbol. */
 static size_t pstats_find_first_edge(const struct dw_function_calls *calls, uint32_t symbol)
 {
-	size_t low = 0, high = calls->edge_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (calls->edges[middle].symbol < symbol)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return DW_BISECT(0, calls->edge_count, i, calls->edges[i].symbol < symbol);
 }
 
 static int pstats_write(struct dw_model *model, const struct dwell_export_options *options,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "export/timeline.h"
 
@@ -25,16 +26,8 @@ struct timeline_number {
 	uint32_t process, number, index;
 };
 
-static int timeline_compare_numbers(const void *left, const void *right)
-{
-	const struct timeline_number *a = left, *b = right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
+DW_ORDER(timeline_compare_numbers, struct timeline_number, DW_UP(process) DW_UP(number)
+         DW_UP(index))
 
 /* Returns how many earlier entries of the process have the same number as entry `i`; `before` is
  * the result for i - 1. */

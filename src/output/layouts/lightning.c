@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "layouts/lightning.h"
 #include "layouts/python.h"
@@ -40,14 +41,7 @@ static double lightning_mean_of(const struct row *row)
 	return (double)row->total_ns / 1e9 / (double)row->calls;
 }
 
-static int lightning_compare_totals(const void *left, const void *right)
-{
-	const struct row *a = left, *b = right;
-
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
+DW_ORDER(lightning_compare_totals, struct row, DW_DOWN(total_ns) DW_TEXT(name))
 
 static int lightning_compare_means(const void *left, const void *right)
 {

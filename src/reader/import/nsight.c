@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "import/rows.h"
 
 #define MOST_PROCESSES 64u
@@ -298,14 +299,7 @@ static void nsight_read_graphs(struct nsight *nsight, struct chrome *chrome)
 	dw_rows_close(&rows);
 }
 
-static int nsight_compare(const void *left, const void *right)
-{
-	const struct nsight_record *a = left, *b = right;
-
-	if (a->event != b->event)
-		return a->event < b->event ? -1 : 1;
-	return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
-}
+DW_ORDER(nsight_compare, struct nsight_record, DW_UP(event) DW_UP(correlation))
 
 static void nsight_read_records(struct nsight *nsight, struct chrome *chrome)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "import/xspace.h"
 
 static const struct xs_stat_name *stats_find_name(const struct xspace *space, uint64_t id)
@@ -16,14 +17,7 @@ static const struct xs_stat_name *stats_find_name(const struct xspace *space, ui
 
 	if (id && id <= to && space->stat_names[id - 1].id == id)
 		return &space->stat_names[id - 1];
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (space->stat_names[middle].id < id)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	from = DW_BISECT(from, to, i, space->stat_names[i].id < id);
 	return from < space->stat_count && space->stat_names[from].id == id ? &space->stat_names[from]
 	                                                                    : NULL;
 }

@@ -17,30 +17,15 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "format/decode.h"
 #include "format/device.h"
 #include "read/read.h"
 
 #define AHEAD_BLOCKS 1024u /* 64 MiB */
 
-static int chunks_compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int chunks_compare_places(const void *left, const void *right)
-{
-	const struct dw_read_chunk *a = left, *b = right;
-	int order = chunks_compare_u64(a->type, b->type);
-
-	if (!order)
-		order = chunks_compare_u64(a->process, b->process);
-	if (!order)
-		order = chunks_compare_u64(a->stream, b->stream);
-	if (!order)
-		order = chunks_compare_u64(a->number, b->number);
-	return order ? order : chunks_compare_u64(a->block, b->block);
-}
+DW_ORDER(chunks_compare_places, struct dw_read_chunk, DW_UP(type) DW_UP(process) DW_UP(stream)
+         DW_UP(number) DW_UP(block))
 
 /* Visitors that do nothing, for a chunk of which only the last time is needed. */
 DW_INLINE void pass_begin(void *context, uint64_t ticks, uint32_t id)

@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/demangle.h"
 #include "base/elf_symbols.h"
+#include "base/order.h"
 #include "read/read.h"
 
 #define MOST_PLACE 200 /* bytes of a module's name within the names of its functions */
@@ -48,28 +50,13 @@ static const char *stacks_place_name(struct dw_reader *reader, const struct dw_s
 }
 
 /* Innermost first: the outermost function of a frame has nesting 0. */
-static int stacks_compare_symbols(const void *left, const void *right)
-{
-	const struct dw_read_symbol *a = left, *b = right;
-
-	if (a->frame != b->frame)
-		return a->frame < b->frame ? -1 : 1;
-	return a->nesting > b->nesting ? -1 : a->nesting < b->nesting;
-}
+DW_ORDER(stacks_compare_symbols, struct dw_read_symbol, DW_UP(frame) DW_DOWN(nesting))
 
 static const struct dw_read_symbol *stacks_first_symbol(const struct dw_read_file *file, uint32_t frame,
                                                         uint32_t *count)
 {
-	size_t low = 0, high = file->symbol_count, end;
+	size_t low = DW_BISECT(0, file->symbol_count, i, file->symbols[i].frame < frame), end;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->symbols[middle].frame < frame)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (end = low; end < file->symbol_count && file->symbols[end].frame == frame;)
 		end++;
 	*count = (uint32_t)(end - low);
@@ -238,14 +225,7 @@ static void stacks_name_functions(const struct dw_read_file *file, struct dw_sou
 	}
 }
 
-static int stacks_compare_frames(const void *left, const void *right)
-{
-	const struct dw_read_frame *a = left, *b = right;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
+DW_ORDER(stacks_compare_frames, struct dw_read_frame, DW_UP(id) DW_UP(order))
 
 /* Keeps the last frame of each id: stacks_fill_frame() lists the functions of an id for each frame. */
 static void stacks_drop_doubles(struct dw_read_file *file)

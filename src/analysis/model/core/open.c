@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/core/events.h"
 
 struct open_list {
@@ -27,14 +28,7 @@ static int open_take(void *context, const struct dw_event *event)
 	return 0;
 }
 
-static int open_compare(const void *left, const void *right)
-{
-	const struct dw_open_range *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
+DW_ORDER(open_compare, struct dw_open_range, DW_UP(thread) DW_UP(start_ns))
 
 int dw_model_open_ranges(struct dw_model *model, struct dw_open_range **ranges, size_t *count,
                          struct dwell_error *error)

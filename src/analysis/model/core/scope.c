@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/nearest.h"
@@ -567,7 +568,7 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 {
 	const struct dw_interval *at =
 	    model->thread_intervals ? model->thread_intervals[step->thread] : NULL;
-	size_t low = 0, high;
+	size_t low;
 
 	if (!scope_wants_step(model, step))
 		return false;
@@ -578,14 +579,7 @@ bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step
 		return true;
 	if (!at)
 		return !model->thread_intervals;
-	for (high = scope_interval_count(at); low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (at[middle].end_ticks <= step->start_ticks)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = DW_BISECT(0, scope_interval_count(at), i, at[i].end_ticks <= step->start_ticks);
 	return at[low].start_ticks <= step->start_ticks; /* the end marker starts later than any step */
 }
 

@@ -16,14 +16,8 @@ struct point {
 	int64_t change;
 };
 
-static int queues_compare_points(const void *left, const void *right)
-{
-	const struct point *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return a->change < b->change ? 1 : a->change > b->change ? -1 : 0; /* begins of calls first */
-}
+/* Begins of calls first. */
+DW_ORDER(queues_compare_points, struct point, DW_UP(ns) DW_DOWN(change))
 
 static int queues_compare_values(const void *left, const void *right)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
@@ -104,17 +105,8 @@ static bool times_find_syncs(struct times *times)
 /* Index in `syncs` of the first one of the process that may end after `ns`. */
 static size_t times_first_sync(const struct times *times, uint32_t process, uint64_t ns)
 {
-	size_t low = times->process_syncs[process], high = times->process_syncs[process + 1];
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times->sync_end[middle] <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return DW_BISECT(times->process_syncs[process], times->process_syncs[process + 1], i,
+	                 times->sync_end[i] <= ns);
 }
 
 /* The first symbol with the same name, so that shapes and call sites are not distinguished. */
@@ -277,17 +269,10 @@ static enum dw_device_part times_busy_part(uint32_t classes)
 static void times_divide(struct times *times, const struct dw_device_segment *segments, size_t count,
                          const struct interval *in)
 {
-	size_t low = 0, high = count;
 	uint64_t at = in->from_ns;
+	/* The first segment that begins after the interval does. */
+	size_t low = DW_BISECT(0, count, i, segments[i].start_ns <= at);
 
-	while (low < high) { /* the first segment that begins after the interval's begin */
-		size_t middle = low + (high - low) / 2;
-
-		if (segments[middle].start_ns <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low && count) { /* the interval begins before the first event */
 		uint64_t to = segments[0].start_ns < in->to_ns ? segments[0].start_ns : in->to_ns;
 

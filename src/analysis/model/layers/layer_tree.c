@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 /* ---- places -------------------------------------------------------------------------------- */
 
@@ -65,14 +66,7 @@ uint32_t dw_layer_late(struct dw_layer_tree *tree, uint64_t sequence, uint32_t t
 	return index;
 }
 
-static int tree_compare_links(const void *left, const void *right)
-{
-	const struct dw_layer_link *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
-}
+DW_ORDER(tree_compare_links, struct dw_layer_link, DW_UP(thread) DW_UP(sequence))
 
 bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread, uint32_t place)
 {

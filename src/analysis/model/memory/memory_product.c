@@ -397,16 +397,8 @@ static bool memory_make_pool(struct dw_memory_pool *pool, const struct dw_memory
 	return memory_make_owners(pool, account, index) && memory_make_points(pool, account, device);
 }
 
-static int memory_compare_pools(const void *left, const void *right)
-{
-	const struct dw_memory_pool *a = left, *b = right;
-
-	if (a->all.at_peak_bytes != b->all.at_peak_bytes)
-		return a->all.at_peak_bytes < b->all.at_peak_bytes ? 1 : -1;
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return strcmp(a->device, b->device);
-}
+DW_ORDER(memory_compare_pools, struct dw_memory_pool, DW_DOWN(all.at_peak_bytes) DW_UP(process)
+         DW_TEXT(device))
 
 static bool memory_make_steps(struct dw_memory *memory, const struct pass *pass)
 {

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/grow.h"
 #include "model/steps/division.h"
 
@@ -420,33 +421,13 @@ void dw_division_advance(struct dw_division *division, uint64_t ticks)
 
 size_t dw_division_find_step(const struct dw_pace *pace, uint64_t ticks)
 {
-	size_t low = 0, high = pace->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pace->steps[middle].end_ticks <= ticks)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return DW_BISECT(0, pace->count, i, pace->steps[i].end_ticks <= ticks);
 }
 
 static const struct dw_interval *division_find_time(const struct dw_interval *list, size_t count,
                                                     uint64_t ticks)
 {
-	size_t low = 0;
-
-	while (low < count) {
-		size_t middle = low + (count - low) / 2;
-
-		if (list[middle].end_ticks <= ticks)
-			low = middle + 1;
-		else
-			count = middle;
-	}
-	return &list[low];
+	return &list[DW_BISECT(0, count, i, list[i].end_ticks <= ticks)];
 }
 
 /* Begins a piece of the thread that writes now. */

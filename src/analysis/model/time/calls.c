@@ -13,6 +13,7 @@
 
 #include "base/grow.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "base/whole.h"
 #include "frameworks/torch.h"
 #include "model/core/events.h"
@@ -457,17 +458,9 @@ static int calls_add_async(void *pointer, const struct dw_event *event)
 
 /* ---- the product ------------------------------------------------------------------------------------ */
 
-static int calls_compare_rows(const void *left, const void *right)
-{
-	const struct dw_call_row *a = left, *b = right;
-
-	if (a->first_ns != b->first_ns)
-		return a->first_ns < b->first_ns ? -1 : 1;
-	/* A call that begins together with its child comes first. */
-	if (a->first_end_ns != b->first_end_ns)
-		return a->first_end_ns > b->first_end_ns ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
+/* A call that begins together with its child comes first. */
+DW_ORDER(calls_compare_rows, struct dw_call_row, DW_UP(first_ns) DW_DOWN(first_end_ns)
+         DW_TEXT(name))
 
 /* NULL: out of memory. */
 static const char *calls_name(const struct pass *pass, const struct dw_symbol *symbol)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/pool.h"
@@ -412,16 +413,9 @@ DW_ORDER(loading_compare_made, struct dw_made, DW_UP(start_ns) DW_UP(end_ns))
 /* Adds what the loop made in a segment before that in which the request ended. */
 static void loading_add_rest(const struct dw_loading *of, const struct dw_loading_rest *rest)
 {
-	size_t low = 0, high = of->request_count;
+	/* The first request that begins later. */
+	size_t low = DW_BISECT(0, of->request_count, i, of->requests[i].start_ns <= rest->start_ns);
 
-	while (low < high) { /* the first request that begins later */
-		size_t middle = low + (high - low) / 2;
-
-		if (of->requests[middle].start_ns <= rest->start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low && of->requests[low - 1].start_ns == rest->start_ns)
 		of->requests[low - 1].made_ns += rest->made_ticks;
 }
