@@ -16,7 +16,7 @@
 
 #include "model/core/model_data.h"
 
-struct dw_open_range {
+struct dw_segment_range {
 	uint64_t start; /* ticks */
 	uint32_t id;    /* id of its OP record, in its file */
 };
@@ -27,7 +27,7 @@ struct dw_segment {
 	/* The state at the end of the chunk before `from`. Not used if `from` is 0. */
 	uint32_t thread;      /* index; DW_NO_INDEX: no thread yet */
 	uint64_t ticks, floor; /* see struct dw_decode_time */
-	const struct dw_open_range *open; /* outermost first */
+	const struct dw_segment_range *open; /* outermost first */
 	uint32_t open_count;
 };
 

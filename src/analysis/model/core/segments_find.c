@@ -20,7 +20,7 @@ struct effect {
 	bool outer_gone;          /* all ranges open at its begin were ended at once */
 	uint64_t ended;           /* otherwise: how many of them were ended, innermost first */
 	bool overlaps;            /* a range was ended while a later one was open */
-	struct dw_open_range *open; /* ranges that began in it and are still open */
+	struct dw_segment_range *open; /* ranges that began in it and are still open */
 	uint32_t open_count, deepest;
 	uint32_t first_thread, last_thread;
 	uint64_t ticks, now;      /* at its end */
@@ -163,7 +163,7 @@ static void segment_find_effect(void *context, unsigned worker, size_t index)
 		const struct frame *frame =
 			(struct frame *)dw_pass_at(&boundary.pass, sizeof *frame, place);
 
-		effect->open[effect->open_count++] = (struct dw_open_range){ frame->frame.start, frame->id };
+		effect->open[effect->open_count++] = (struct dw_segment_range){ frame->frame.start, frame->id };
 	}
 	dw_walk_reset(&boundary.pass.walk);
 }
@@ -175,7 +175,7 @@ static bool segment_follow(struct dw_model *model, const struct dw_segment *item
                            const struct effect *effect, struct dw_segment *next)
 {
 	uint32_t outer = item->from ? item->open_count : 0;
-	struct dw_open_range *open;
+	struct dw_segment_range *open;
 
 	/* If ranges overlap, a call path can hold ranges that are no longer open. */
 	if (effect->failed || effect->overlaps || (uint64_t)outer + effect->deepest >= DW_CALL_PATH_DEEPEST)
@@ -367,7 +367,7 @@ static size_t segments_copy_stream(struct dw_model *model, struct dw_segment *to
 
 	for (size_t i = 0; good && i < count; i++) {
 		size_t bytes = (from[i].segment.open_count + (size_t)1) * sizeof *from[i].open;
-		struct dw_open_range *open;
+		struct dw_segment_range *open;
 
 		to[i] = from[i].segment;
 		if (!i)

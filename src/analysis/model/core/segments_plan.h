@@ -18,7 +18,7 @@
 
 struct dw_segment_plan {
 	struct dw_segment segment;
-	struct dw_open_range *open; /* the open ranges at its begin; malloc'ed. NULL: not found */
+	struct dw_segment_range *open; /* the open ranges at its begin; malloc'ed. NULL: not found */
 };
 
 struct dw_segments_plan {

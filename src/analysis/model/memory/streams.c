@@ -220,7 +220,7 @@ static void stream_set_segment(struct dw_memory_stream *stream, struct dw_segmen
 	for (uint32_t i = 0; i < pass->depth; i++) {
 		const struct dw_memory_frame *frame = stream_frame_at(stream, i + 1);
 
-		segment->open[i] = (struct dw_open_range){ frame->frame.start, frame->id };
+		segment->open[i] = (struct dw_segment_range){ frame->frame.start, frame->id };
 	}
 }
 
