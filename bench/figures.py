@@ -1,0 +1,371 @@
+"""What README and doc state in figures: how each is measured, found in the output, and printed.
+
+A part has one kept result, bench/results/NAME.json, which tools/figures writes. Its fields:
+
+  title     the heading in doc/measured/costs.md
+  command   BENCH: a part of bench/run, whose rows are lines "what: measured". Else commands of the shell, of which the
+            output counts. {build}, {folder} (a scratch folder), {torch} and {python} (Pythons) are filled in, and
+            {kineto}, the largest trace of Kineto that the tests know. None: by hand, as `how` says.
+  measures  the code whose cost it is, in git's pathspecs: **/record/** finds src/record and a folder around it.
+  lines     lines of the output. {key} is a figure, {} a number that is not kept, ... any text.
+  heads     the headings of the table.
+  rows      the table. {key} is a figure of the kept result, {part.key} one of another part.
+  text      paragraphs below the table.
+"""
+import json
+import os
+import re
+
+RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
+BENCH = "bench/run"
+RECORDER = ["src/**/record/**", "src/**/format/**", "include/dwell/probe.h", "include/dwell/probe_abi.h"]
+READER = ["src/**/read/**", "src/**/model/**", "src/**/format/**", "src/**/views/**"]
+TORCH = ["probes/torch/**", "src/**/record/**"]
+PARTS = {}
+
+
+def part(name, title, command, measures, lines, rows, heads=("", "measured", ""), text="", how=""):
+    PARTS[name] = dict(name=name, title=title, command=command, measures=measures, lines=lines, rows=rows, heads=heads,
+                       text=text, how=how)
+
+
+def pattern(line):
+    """A line of `lines` as a regular expression. Any white space stands for white space."""
+    parts = re.split(r"(\{\w*\}|\.\.\.| +)", line)
+    return re.compile(r"(?:^|(?<=\s))" + "".join(
+        ".*?" if each == "..." else r"\s+" if each.isspace() else r"[-+]?[\d.,]+%?" if each == "{}" else
+        rf"(?P<{each[1:-1]}>[-+]?\d[\d.,]*)" if re.fullmatch(r"\{\w+\}", each) else re.escape(each) for each in parts), re.M)
+
+
+def found(name, output):
+    """The figures of a part in an output; a text that says what is missing, if one is."""
+    figures = {}
+    for line in PARTS[name]["lines"]:
+        match = pattern(line).search(output)
+        if not match:
+            return f"no line is like: {line}"
+        figures.update((key, value.rstrip(".,")) for key, value in match.groupdict().items())
+    return figures
+
+
+def kept(name):
+    """The kept result of a part, or None."""
+    path = os.path.join(RESULTS, name + ".json")
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def filled(text, name):
+    """A text with the figures of the part `name`, or of the parts that its keys name."""
+    def figure(match):
+        of, _, key = match.group(1).rpartition(".")
+        result = kept(of or name)
+        return result["figures"].get(key, "not measured") if result else "not measured"
+    return re.sub(r"\{([\w.]+)\}", figure, text)
+
+
+def table(heads, rows, name=""):
+    """The lines of a table in Markdown, with its figures."""
+    lines = [heads, ["---"] + ["---:"] * (len(heads) - 1), *rows]
+    return ["| " + " | ".join(filled(cell, name) for cell in row).replace("|  |", "| |") + " |" for row in lines]
+
+
+def section(name):
+    """The section of a part in doc/measured/costs.md."""
+    each, result = PARTS[name], kept(name)
+    lines = [f"## {each['title']}", ""] + table(each["heads"], each["rows"], name)
+    if each["text"]:
+        lines += ["", each["text"]]
+    how = each["how"] or f"`tools/figures {name}`"
+    if not result:
+        return lines + ["", f"Not measured yet: {how}."]
+    note = " " + result["note"] if result.get("note") else ""
+    return lines + ["", f"({how}; {result['date']}, commit {result['commit']}; {result['machine']}.{note})"]
+
+
+# ---- the recorder ---------------------------------------------------------------------
+
+part("recorder", "A range, an operator, a probe", BENCH, RECORDER, [
+    "floor: two clock readings, one thread: {floor} ns",
+    "range, one thread: {range_x} x floor = {range} ns",
+    "range, two threads: {range2_x} x floor = {range2} ns",
+    "range through the shared library: {library_x} x floor = {library} ns",
+    "operator with six sizes recorded: {shapes_x} x floor = {shapes} ns",
+    "probe in a program not recorded: {disabled} ns",
+    "bytes a range, chunk headers included: {bytes}",
+], [
+    ("two clock readings, the floor of any timed range", "{floor} ns", "1"),
+    ("a range into a fresh mapped file, one thread", "{range} ns", "{range_x}"),
+    ("the same, two threads at once", "{range2} ns", "{range2_x}"),
+    ("the same through calls of the shared library", "{library} ns", "{library_x}"),
+    ("an operator with six sizes recorded", "{shapes} ns", "{shapes_x}"),
+    ("a probe in a program that is not recorded", "{disabled} ns", ""),
+    ("bytes a range in the file", "{bytes}", ""),
+], heads=("", "measured", "as multiples of the floor"),
+    text="Nanoseconds are the thread's CPU time with page faults, medians of 11 alternations. In a virtual machine the first use of a "
+         "page costs the host some 12 us, which can dominate a short recording; the benchmark uses the memory once before it measures.")
+
+part("stacks", "Call stacks and steps", BENCH, RECORDER, [
+    "floor: two clock readings, one thread: {floor} ns",
+    "operator with its call stack, 20 deep: ... clock readings = {stack} ns",
+    "step: {step} ns",
+    "step of a profile whose schedule waits: ... timestamp reads = {waiting} ns",
+], [
+    ("two clock readings in the same run", "{floor} ns"),
+    ("an operator with its call stack, 20 deep (frame pointers; about a third more where a caller has none)", "{stack} ns"),
+    ("a step", "{step} ns"),
+    ("a step of a profile whose schedule waits", "{waiting} ns"),
+], heads=("", "measured"))
+
+part("tracers", "Other tracers in the same run", BENCH, RECORDER + READER, [
+    "uftrace record -pg: {uftrace} ns a range = {uftrace_x} x",
+    "LTTng-UST, two tracepoints: {lttng} ns a range = {lttng_x} x",
+    "reader against uftrace report: {reader_x} x",
+], [
+    ("uftrace `record -pg`, a range", "{uftrace} ns", "{uftrace_x} times dwell's"),
+    ("LTTng-UST, two tracepoints", "{lttng} ns", "{lttng_x} times dwell's"),
+    ("reading: `operators`, to `uftrace report`", "", "{reader_x} times as fast"),
+], text="Machines vary. In five other runs of 2026-11-21, some on a busy machine, LTTng took 4.5 to 7.0 times as long as dwell's range, and "
+        "dwell read 14 and 18 times as fast as `uftrace report`.")
+
+part("training", "A training run in C", BENCH, RECORDER, [
+    "ResNet-18 under dwell run: {share} % of {seconds} s",
+], [("ResNet-18 on oneDNN, {seconds} s of training: records times their cost", "{share}% of the run")], heads=("", "measured"))
+
+part("facts", "The kernel's account of a thread", BENCH, RECORDER + ["src/**/facts/**"], [
+    "a reading of the kernel's account of a thread: {reading} ns, {share}% of a step",
+], [("a reading at the begin or end of a step, for facts", "{reading} ns", "{share}% of steps of 1 ms")],
+    text="The recorder reads it when a step begins or ends: at most every 10 ms, and so rarely that the time between two readings is 1,000 "
+         "times what the last ones took. The page faults of new pages of the trace are not in it.")
+
+part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
+     ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**"], [
+         "import torch: {without} s alone, {under} s under dwell run, {added} s more (medians of {pairs} pairs)",
+     ], [("`import torch` alone", "{without} s"), ("the same under `dwell run`", "{under} s"), ("added, once a process", "{added} s")],
+     heads=("", "median of {pairs} pairs"), text="A script that trains for minutes does not notice it; a test that starts many short scripts does.")
+
+# ---- PyTorch --------------------------------------------------------------------------
+
+part("torch", "Operators of PyTorch beside torch.profiler", ["{torch} bench/torch_cost.py {build}"], TORCH, [
+    "PyTorch {version}",
+    "torch.profiler {} {torch_operators} {}", "torch.profiler, shapes {} {torch_shapes} {}", "torch.profiler, memory {} {torch_memory} {}",
+    "dwell, operators {} {operators} {operators_own} {operators_part}%",
+    "dwell, shapes {} {shapes} {shapes_own} {shapes_part}%",
+    "dwell, memory {} {memory} {memory_own} {memory_part}%",
+], [
+    ("operators", "{torch_operators} ns", "{operators} ns", "{operators_own} ns", "{operators_part}%"),
+    ("with shapes", "{torch_shapes} ns", "{shapes} ns", "{shapes_own} ns", "{shapes_part}%"),
+    ("with memory", "{torch_memory} ns", "{memory} ns", "{memory_own} ns", "{memory_part}%"),
+], heads=("PyTorch {version}: recorded", "torch.profiler adds", "dwell adds", "of it beyond PyTorch's empty callbacks",
+          "which is of torch.profiler's"),
+    text="A loop of `x.add_(1)` on one element, five operators an iteration, on one core; ns an iteration, medians of processes, in each "
+         "the fastest of seven passes. PyTorch's own callbacks are most of what dwell adds, and a profiler cannot avoid them.")
+
+part("torch_1", "The same with PyTorch 1.13", ["/usr/bin/python3 bench/torch_cost.py {build}"], TORCH, PARTS["torch"]["lines"],
+     PARTS["torch"]["rows"], heads=PARTS["torch"]["heads"])
+
+part("torch_parts", "The same in the run of `make bench`", BENCH, TORCH, [
+    "PyTorch 2...x.add_(1), operators: of what torch.profiler adds: {operators} %",
+    "PyTorch 2...x.add_(1), shapes: of what torch.profiler adds: {shapes} %",
+    "PyTorch 2...x.add_(1), memory: of what torch.profiler adds: {memory} %",
+], [("dwell's own part of what torch.profiler adds: operators, with shapes, with memory", "{operators}%, {shapes}%, {memory}%")],
+    heads=("", "measured"))
+
+part("torch_run", "A training run in PyTorch", BENCH, TORCH, [
+    "PyTorch 2...ResNet-18 by default: records times cost: {share} %",
+    "PyTorch 1...ResNet-18 by default: records times cost: {share_1} %",
+], [("ResNet-18 recorded by default: ranges times their cost, PyTorch 2.13", "{share}% of a step"), ("the same, PyTorch 1.13", "{share_1}%")],
+    heads=("", "measured"))
+
+part("torch_million", "A million operators of PyTorch", BENCH, TORCH + READER, [
+    "PyTorch 2...a million operators: stop and table, of torch.profiler's: 1/{times}",
+    "PyTorch 1...a million operators: stop and table, of torch.profiler's: 1/{times_1}",
+    "PyTorch 2...a million operators: added memory: {memory} MB",
+    "PyTorch 1...a million operators: added memory: {memory_1} MB",
+], [
+    ("to stop and print the table, PyTorch 2.13", "1/{times} of torch.profiler's time", "{memory} MB"),
+    ("the same, PyTorch 1.13", "1/{times_1}", "{memory_1} MB"),
+], heads=("", "time", "added memory"))
+
+part("torch_worst", "A step of tiny operators, the worst case", ["{torch} bench/torch_stated.py {build}"], TORCH, [
+    "PyTorch {version}, {operators} operators and {layers} layers a step", "empty ... us a step, {empty} times", "dwell ... us a step, {dwell} times",
+], [
+    ("{operators} operators in {layers} layers, forward, backward and optimizer, with empty callbacks of PyTorch", "{empty} times the step alone"),
+    ("the same under `dwell run`", "{dwell} times"),
+], heads=("", "CPU time"),
+    text="Half of the added time is spent on names that PyTorch makes for each node of the backward pass as soon as a callback is registered; "
+         "[the probe's page](../../probes/torch/README.md) lists the parts. `dwell info` prints what an operator and a layer cost in the "
+         "recorded run (`torch.callback_ns`, `torch.hook_ns`), accurate to a factor of two.")
+
+part("torch_lines", "Source lines of PyTorch's operators", ["{torch} bench/torch_lines.py {build} 20"], TORCH, [
+    "source lines: {cost} ns (quartiles {low} and {high}), {readings} readings",
+], [("the line that called an operator, in the main thread", "{cost} ns", "{readings} of a clock reading")],
+    text="Rounds differ by more than this.")
+
+part("collectives", "A collective of torch.distributed", ["{torch} bench/collectives.py {build}"], TORCH, [
+    "all_reduce: {plain} us, recorded {recorded} us, added {added} us: {share}%",
+], [("an all-reduce in a group of one rank", "{plain} us"), ("the same recorded: the operator, the range and the collective", "{recorded} us"),
+    ("added, of a step of 15.9 ms with one of them", "{share}%")], heads=("", "measured"))
+
+# ---- other interfaces -----------------------------------------------------------------
+
+part("actions", "Functions of Python and Lightning's actions", BENCH, ["probes/functions/**", "python/dwell/**", "src/**/record/**"], [
+    "an empty action from Python: {action} ns = {action_x} x",
+    "a call of a Python function: {function} ns = {function_x} x",
+    "the same, with C functions: {both} ns = {both_x} x",
+], [
+    ("a call with `--functions=python`", "{function} ns", "{function_x} of cProfile's"),
+    ("a call with `--functions`, C functions too", "{both} ns", "{both_x} of cProfile's"),
+    ("an empty action from Python", "{action} ns", "{action_x} of SimpleProfiler's"),
+])
+
+part("engine", "The training loop in C", BENCH, ["src/**/compat/**"], [
+    "C engine, per-handler profiler on, to Ignite's without: {times} x",
+], [("an iteration with 8 handlers and the profiler on", "1/{times} of PyTorch-Ignite's without a profiler")], heads=("", "measured"))
+
+part("injected", "ITT and NVTX", ["ninja -C {build} bench/bench_injected", "{python} bench/injected_figures.py {build}"],
+     ["probes/injected/**", "src/**/record/**"], [
+         "ITT ... {itt} times two readings beyond an empty one", "NVTX ... {nvtx} times two readings beyond an empty one",
+         "of {nothing} us longer with all than with none",
+         "oneDNN's plain ResNet-18: {primitives} operators by ITT", "its records cost ...: {share}%",
+     ], [
+         ("an ITT task beyond an empty collector", "{itt} times two clock readings"),
+         ("an NVTX push and pop beyond an empty collector", "{nvtx} times two clock readings"),
+         ("a program that announces nothing, once", "{nothing} us of CPU time"),
+         ("[examples/onednn_plain](../../examples/onednn_plain/main.c), {primitives} primitives", "{share}% of its time"),
+     ], heads=("", "measured"),
+     text="With the trace in `/dev/shm` the first two were 1.47 and 1.52. While the disk still wrote what other programs had left, it was 2.7 times.")
+
+part("cuda", "Records of CUDA", None, ["probes/cuda/**"], [],
+     [("a record, in CUPTI's own thread", "at most {record} us, {bytes} bytes")], heads=("", "measured"),
+     how="the processor time of 1.6 million records of the stand-in of `tests/probes/cupti_test.py`",
+     text="The stand-in makes the records in this time too. What CUPTI itself costs needs a GPU, and is not measured.")
+
+# ---- the reader -----------------------------------------------------------------------
+
+part("reading", "Reading a trace", BENCH, READER, [
+    "reader: flat: {operators} M events/s", "reader: tree: {tree} M events/s",
+], [("`operators`, percentiles included, one core", "{operators} million events/s"), ("`tree`, one core", "{tree} million events/s")],
+    heads=("", "measured"))
+
+part("memory", "Memory of a report", BENCH, READER, [
+    "dwell report of ... GB: RssAnon: {memory} MB",
+], [("`dwell report` of a trace of 1 GB and 85 million ranges, one thread (RssAnon)", "{memory} MB")], heads=("", "measured"))
+
+part("exports", "Exports", BENCH, ["src/**/export/**", "src/**/pictures/**"], [
+    "export to chrome: {chrome} MB/s",
+    "flame graph of 1,000,000 call stacks (ranges): {ranges} s, RssAnon {ranges_mb} MB",
+    "flame graph of 1,000,000 call stacks (stacks): {stacks} s, RssAnon {stacks_mb} MB",
+], [
+    ("for Chrome's viewers, one core", "{chrome} MB/s of JSON", ""),
+    ("a flame graph of a million call stacks, as ranges", "{ranges} s", "{ranges_mb} MB"),
+    ("the same as recorded stacks", "{stacks} s", "{stacks_mb} MB"),
+], heads=("", "measured", "memory (RssAnon)"))
+
+part("imports", "Reading Kineto's JSON", ["{python} bench/import_speed.py {build}/dwell {kineto}"], ["src/**/import/**"], [
+    "{size} MB: {rate} MB/s", "at most {memory} MiB",
+], [("the largest trace of the tests, {size} MB, uncompressed and cached, one core", "{rate} MB/s", "{memory} MiB")],
+    heads=("", "measured", "memory (RSS)"))
+
+part("hta", "Views of devices beside HolisticTraceAnalysis", ["{hta} bench/hta_speed.py {build}/dwell {kineto}"],
+     ["src/**/model/device/**", "src/**/import/**"], [
+         "HTA: {hta} s, {hta_mib} MiB; dwell: {dwell} s, {mib} MiB; dwell is {times} times as fast ... with 1/{less} of the memory",
+     ], [
+         ("HolisticTraceAnalysis after its imports", "{hta} s", "{hta_mib} MiB"),
+         ("`dwell report` with the views `device`, `kernels` and `streams`", "{dwell} s", "{mib} MiB"),
+         ("ratio, median of five pairs", "{times} times as fast", "1/{less}"),
+     ], heads=("the largest trace of Kineto of the tests", "time", "memory"))
+
+part("query", "Questions", ["ninja -C {build} bench/reader_speed", "{python} bench/questions.py {build} {folder}"],
+     ["src/**/query/**", "src/**/diff/**", "src/**/read/**"], [
+         "count: {count} s", "group: {group} s", "group of a step: {step} s", "diff: {diff} s",
+     ], [
+         ("`dwell query 'select count(*) from ranges'`", "{count} s"),
+         ("`select name, count(*), sum(duration_ns) from ranges group by name`", "{group} s"),
+         ("the same with `where step = 500`", "{step} s"),
+         ("`dwell diff` of two such traces", "{diff} s"),
+     ], heads=("a trace of 10,000,000 ranges in 1,000 steps (120 MB)", "the whole command, median of 3"))
+
+part("page", "The HTML report", ["{python} bench/page.py {build}"], ["src/**/page/**", "src/**/model/**"], [
+    "ranges ... MB: {ranges} s, {ranges_mb} MB", "operators ... MB: {operators} s, {operators_mb} MB", "pytorch ... MB: {pytorch} s, {pytorch_mb} MB",
+], [
+    ("ranges alone", "{ranges} s", "{ranges_mb} MB"),
+    ("operators and their shapes", "{operators} s", "{operators_mb} MB"),
+    ("with allocations and links as PyTorch makes them", "{pytorch} s", "{pytorch_mb} MB"),
+], heads=("10 million events", "time", "memory"))
+
+part("view", "The timeline of `dwell view`: a large trace", ["{page} bench/view.py {build} --ranges 850 --pans 0 --folder {folder}"],
+     ["src/**/page/**", "web/src/**"], [
+         "ready after {ready} s; all read after {all} s; ... 'VmHWM': {memory}",
+     ], [("the first picture", "{ready} s"), ("all is read", "{all} s"), ("memory of the server", "{memory} MB")],
+     heads=("850 million ranges in 4 threads, 10.2 GB", "measured"), text="If the headers of the trace's 155,536 chunks came from the disk, the "
+     "first picture took 2.8 s. Until all is read the timeline shows how far. Making that trace takes 10 GB of memory.")
+
+part("frames", "The timeline of `dwell view`: frames", ["{page} bench/view.py {build} --pans 10"], ["src/**/page/**", "web/src/**"], [
+    "panning the whole run: ... frame: median {whole} ms, 99% {whole_99} ms, most {whole_most} ms",
+    "panning a hundredth: ... frame: median {hundredth} ms, 99% {hundredth_99} ms, most {hundredth_most} ms",
+    "panning a hundred-thousandth: ... frame: median {near} ms, 99% {near_99} ms, most {near_most} ms",
+], [
+    ("the whole run", "{whole} ms", "{whole_99} ms", "{whole_most} ms"),
+    ("a hundredth of it", "{hundredth} ms", "{hundredth_99} ms", "{hundredth_most} ms"),
+    ("a hundred-thousandth", "{near} ms", "{near_99} ms", "{near_most} ms"),
+], heads=("10 million ranges are panned", "main thread a frame, median", "99%", "most"),
+    text="Chromium without a GPU, 1500 by 900 pixels. A part of it is waiting for a processor, which the browser's own threads use.")
+
+part("top", "`dwell top`", ["{python} bench/top.py {build}"], ["src/**/top/**", "src/**/read/**"], [
+    "33 steps a second in C: {c}% of a core", "PyTorch, tests/ask/work.py: {torch}% of a core",
+], [("beside a PyTorch program, in a terminal of 80x24", "{torch}% of a core"), ("beside a program in C with 33 steps a second", "{c}%")],
+    heads=("", "measured"))
+
+# ---- ranks ----------------------------------------------------------------------------
+
+part("ranks", "Comparing many ranks",
+     ["OMP_NUM_THREADS=1 {build}/dwell run -o {folder}/ranks.dwell -- {torch} examples/pytorch/ddp_ranks.py --fork 4 300",
+      "{python} bench/ranks.py {build} {folder} make {folder}/ranks.dwell 1024", "{python} bench/ranks.py {build} {folder} ranks",
+      "{python} bench/ranks.py {build} {folder} summaries {folder}/ranks.dwell"],
+     ["src/**/ranks/**", "src/**/summary/**", "src/**/read/**"],
+     [f"{count} {what}, {how} processor{s} {{{key}}} s  processors {{{key}_cpu}} s  {{{key}_mb}} MB"
+      for count, what, name in ((64, "ranks", "r64"), (256, "ranks", "r256"), (1024, "ranks", "r1024"), (100000, "summaries", "sums"))
+      for how, s, key in (("one", "", name), ("all", "s", name + "_all"))],
+     [(label, *(f"{{{key}}} s, {{{key}_cpu}} s, {{{key}_mb}} MB" for key in (name, name + "_all")))
+      for label, name in (("64 ranks, 0.7 GB", "r64"), ("256 ranks, 2.7 GB", "r256"), ("1,024 ranks, 10.8 GB", "r1024"),
+                          ("100,000 summaries of a rank", "sums"))],
+     heads=("`dwell ranks` of", "one processor: time, CPU time, memory of the largest process", "both"),
+     text="Each rank has 2,080 steps with ranges, allocations, parts and noise of a recorded run of four. Files are in the page cache; in the "
+          "row of 1,024 ranks a part is read from the disk again.")
+
+part("simulated", "How often a slow rank is found: simulated jobs",
+     ["ninja -C {build} tests/ranks/simulate",
+      "for job in '1000 64 200 5 5 0.3 0.3' '100 64 200 5 5 0 0' '100 64 200 5 5 0.5 0' '100 64 200 5 10 0.5 0.5' '100 64 200 5 5 1 0.5'; "
+      "do {build}/tests/ranks/simulate $job; done; true"],
+     ["src/**/ranks/**"],
+     [f"noise {noise}%, between {between}%, correlation {correlation}: found {{{key}}}%, its part right {{{key}_part}}%, ... false alarms {{{key}_false}}%"
+      for noise, between, correlation, key in ((5, "0.3", "0.3", "a"), (5, "0", "0", "b"), (5, "0.5", "0", "c"), (10, "0.5", "0.5", "d"),
+                                              (5, "1", "0.5", "e"))],
+     [(*settings, f"{{{key}}}%", f"{{{key}_part}}%", f"{{{key}_false}}%")
+      for settings, key in ((("5%", "0.3%", "0.3"), "a"), (("5%", "0", "0"), "b"), (("5%", "0.5%", "0"), "c"), (("10%", "0.5%", "0.5"), "d"),
+                            (("5%", "1%", "0.5"), "e"))],
+     heads=("noise of a part", "constant difference between ranks", "correlation of following steps", "slow rank found", "its part right",
+            "jobs with a false alarm"),
+     text="64 ranks, 200 steps, one rank 5% slower in a part that is drawn; 1,000 jobs with a slow rank and 1,000 without in the first row, 100 in "
+          "the others. A rank that is 5% slower is hard to tell from others if all ranks differ by 1% anyway: it is five standard deviations from "
+          "them, which is the threshold.")
+
+part("noise", "How often a slow rank is found: the noise of a real program", None, ["src/**/ranks/**"], [],
+     [("300", "5%", "{few} of 8 jobs", "{few_false}"), ("300", "10%", "{ten} of 8", "{ten_false}"), ("1,500", "5%", "{many} of 4", "{many_false}")],
+     heads=("steps", "slower by, of a step", "slow rank and its part found", "false alarms"),
+     how="`make_ranks FOLDER 64 STEPS like TRACE slow 17 PART PERCENT`, then `dwell ranks`",
+     text="The steps of 64 ranks are drawn from a trace of four ranks that share two cores. A step works for 4.3 ms and communicates for the "
+          "rest. The part is drawn in turn.")
+
+# What README says.
+README = [
+    ("a range in C", "{recorder.range} ns, {recorder.bytes} bytes", "{recorder.range_x} times two clock readings"),
+    ("a probe in a program that is not recorded", "{recorder.disabled} ns", ""),
+    ("ResNet-18 in PyTorch, recorded by default", "{torch_run.share}% of a step", ""),
+    ("a Python function's call", "{actions.function} ns", "{actions.function_x} of cProfile's"),
+    ("reading a trace, one core", "{reading.operators} million events/s", ""),
+    ("`import torch` under `dwell run`", "{startup.added} s longer", "{startup.without} s without"),
+]
