@@ -4,9 +4,10 @@
 #   make             build into build/; installs nothing, needs a C compiler, Meson and Ninja
 #   make check-core  the tests that need no more than that
 #   make check       installs what is missing (Debian: says what, then apt-get), then all tests
-#   make check-gpu   on a machine with an NVIDIA GPU, PyTorch and a C compiler: installs nothing, writes doc/gpu.md
+#   make check-gpu   on a machine with an NVIDIA GPU, PyTorch and a C compiler: installs nothing, writes doc/measured/gpu.md
 #   make demo        the same set-up, then a real training run under dwell and its reports
 #   make pictures    makes the pictures of README anew (needs oneDNN and Chromium)
+#   make site        a web site of the documents in build/site, with MkDocs from pip
 #   make bench       installs what is missing (Debian), then measures what dwell costs on this machine
 #   make fuzz        fuzzes the reader for FUZZ_SECONDS a target
 #   make stress      threads, fork, kill, full disk, long
@@ -24,7 +25,7 @@ FUZZ_SECONDS ?= 60
 MESON ?= meson
 NINJA ?= ninja
 
-.PHONY: all check-core check check-gpu demo pictures bench fuzz stress install wheel dist format clean
+.PHONY: all check-core check check-gpu demo pictures site bench fuzz stress install wheel dist format clean
 
 all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD) -j $(JOBS)
@@ -55,6 +56,9 @@ demo:
 
 pictures: all
 	tools/pictures $(BUILD)
+
+site:
+	tools/site $(BUILD)/site
 
 # An existing folder is configured again: the packages may have come after it.
 bench:

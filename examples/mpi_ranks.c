@@ -1,6 +1,6 @@
 /*
  * A training loop of MPI ranks, one of which is slow in a known way: each step loads data, computes forward
- * and backward, and reduces the gradients. doc/ranks.md shows what `dwell ranks` says of it.
+ * and backward, and reduces the gradients. doc/how/ranks.md shows what `dwell ranks` says of it.
  *
  *     dwell run -o job.dwell -- mpirun -n 4 ./mpi_ranks 60 data 2 4
  *     dwell ranks job.dwell

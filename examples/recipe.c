@@ -1,7 +1,7 @@
 /*
  * PyTorch's profiler recipe in C, step by step, on ResNet-18: operators by time, by shape, with
  * memory, as a trace file, with stacks, as a flame graph, and in a long job.
- * doc/from-torch-profiler.md compares both outputs.
+ * doc/how/from-torch-profiler.md compares both outputs.
  *
  *     recipe [FOLDER]        writes files to FOLDER, by default the current one
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second reader of dwell's trace files, written from doc/format.md alone.
+"""A second reader of dwell's trace files, written from doc/reference/format.md alone.
 
     second_reader.py TRACE.dwell     name,calls,self_ns,total_ns of operators, as CSV
 It shares no code with the C reader, so that a test can compare what the two say.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A training loop of ranks with gloo, one of which is slow in a known way: each step reads a batch, and
-DistributedDataParallel adds up the gradients of all ranks. doc/ranks.md shows what `dwell ranks` says of it.
+DistributedDataParallel adds up the gradients of all ranks. doc/how/ranks.md shows what `dwell ranks` says of it.
 
     dwell run -o job.dwell -- torchrun --nproc-per-node 4 ddp_ranks.py 40 data 2 20
     dwell ranks job.dwell

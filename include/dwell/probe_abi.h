@@ -378,7 +378,7 @@ DWELL_API uint64_t dwell_device_ticks(void);
 DWELL_API uint32_t dwell_device_clock(uint32_t clock, uint64_t device_ns, uint64_t ticks,
                                       uint64_t error_ticks);
 
-/* The kinds and their details are described in doc/format.md. */
+/* The kinds and their details are described in doc/reference/format.md. */
 enum dwell_device_kind {
 	DWELL_DEVICE_KERNEL = 1, DWELL_DEVICE_COPY, DWELL_DEVICE_SET, DWELL_DEVICE_SYNC, DWELL_DEVICE_GRAPH,
 	DWELL_DEVICE_MEMORY, DWELL_DEVICE_OVERHEAD, DWELL_DEVICE_RANGE, DWELL_DEVICE_RECORD, DWELL_DEVICE_CALL,

@@ -136,7 +136,7 @@ DWELL_API void dwell_table_destroy(struct dwell_table *table);
 
 /*
  * Prints a summary of at most 64 KB: verdicts with their evidence, the parts of a step, what was not
- * measured, losses, the machine and versions. `format` is "json" for programs (doc/machine-summary.md
+ * measured, losses, the machine and versions. `format` is "json" for programs (doc/reference/machine-summary.md
  * describes the keys) or "md" for people. Errors: DWELL_E_NAME for another format, DWELL_E_IO,
  * DWELL_E_NOSPACE, DWELL_E_NOMEM.
  */

@@ -3,7 +3,7 @@
  *
  * Its functions have the names of MPI's, and call MPI's own through their second names, PMPI_*, which MPI
  * has for this purpose. Each call is a range of communication. A collective also gets its group and its
- * number in the group, so that the ranks of a job can be compared (EXT COLLECTIVE in doc/format.md).
+ * number in the group, so that the ranks of a job can be compared (EXT COLLECTIVE in doc/reference/format.md).
  * calls.def has a line for each function but those that wait.
  *
  * The library is not linked to MPI: it is loaded into every process of the program, of which most have

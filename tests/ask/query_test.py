@@ -125,7 +125,7 @@ class Query(unittest.TestCase):
         run(dwell, "query", status=2)
 
     def test_the_questions_of_the_page_are_one_query_each(self):
-        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../doc/query.md")
+        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../doc/reference/query.md")
         with open(page, encoding="utf-8") as file:
             questions = file.read().split("## Ten questions")[1].split("\n**")[1:]
         self.assertEqual(10, len(questions))

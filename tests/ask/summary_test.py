@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dwell report --summary: its bound, its keys, its figures, and the workflow of doc/machine-summary.md.
+"""dwell report --summary: its bound, its keys, its figures, and the workflow of doc/reference/machine-summary.md.
 
 usage: summary_test.py DWELL MKTRACE WORK [PART-OF-A-NAME...]
 
@@ -198,7 +198,7 @@ class Summary(Folder):
 
     def test_the_workflow_of_the_document(self):
         """Runs the workflow's shell lines as GitHub does; a step of the head has four times the work."""
-        with open(os.path.join(ROOT, "doc", "machine-summary.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "doc/reference", "machine-summary.md"), encoding="utf-8") as file:
             workflow = file.read().split("```yaml\n")[1].split("```")[0]
         blocks = [re.sub(r"(?m)^ {10}", "", block) for block in re.findall(r"run: \|\n((?: {10}.*\n)+)", workflow)]
         self.assertEqual(3, len(blocks))
@@ -243,9 +243,9 @@ class Summary(Folder):
 class Schema(Folder):
     def test_summaries_fit_the_schema_and_it_names_every_key(self):
         import jsonschema
-        with open(os.path.join(ROOT, "doc", "machine-summary.schema.json"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "doc/reference", "machine-summary.schema.json"), encoding="utf-8") as file:
             schema = json.load(file)
-        with open(os.path.join(ROOT, "doc", "machine-summary.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "doc/reference", "machine-summary.md"), encoding="utf-8") as file:
             page = file.read()
         checker = jsonschema.validators.validator_for(schema)
         checker.check_schema(schema)

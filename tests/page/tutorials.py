@@ -15,13 +15,13 @@ import sys
 import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-SENTENCE = {"tutorial-pytorch.md": "Waiting for data takes N% of each step: the loop loads its batches itself.",
-            "tutorial-c.md": "Waiting for data takes N% of each step."}
+SENTENCE = {"pytorch.md": "Waiting for data takes N% of each step: the loop loads its batches itself.",
+            "c.md": "Waiting for data takes N% of each step."}
 passed, failed, skipped = [], [], []
 
 
 def blocks(page):
-    with open(os.path.join(ROOT, "doc", page), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "doc/start", page), encoding="utf-8") as file:
         return re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", file.read(), re.M | re.S)
 
 
@@ -67,13 +67,13 @@ def check(what, holds, seen=""):
 def main():
     build = os.path.abspath(sys.argv[1])
     follow("slow-step.md", build)
-    follow("tutorial-c.md", build)
+    follow("c.md", build)
     made = subprocess.run([os.path.join(ROOT, "tools/venv"), "torch"], stdout=subprocess.PIPE, text=True, check=False)
     if made.returncode:
-        print("skip tutorial-pytorch.md: pip cannot install PyTorch here: tools/venv torch")
-        skipped.append("tutorial-pytorch.md")
+        print("skip pytorch.md: pip cannot install PyTorch here: tools/venv torch")
+        skipped.append("pytorch.md")
     else:
-        follow("tutorial-pytorch.md", build, made.stdout.splitlines()[-1])
+        follow("pytorch.md", build, made.stdout.splitlines()[-1])
     print(f"{len(passed)} passed, {len(failed)} failed, {len(skipped)} skipped")
     return 1 if failed else 0
 

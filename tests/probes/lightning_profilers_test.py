@@ -7,7 +7,7 @@ Run by a Python that has Lightning (both packages), PyTorch and snakeviz. Script
 programs of their own: the documentation's custom profiler and custom action, an unchanged
 script under `dwell run`, each profiler beside Lightning's clock. Then all options of
 PyTorchProfiler and AdvancedProfiler, bad input, and what the originals do wrong, numbered as
-in doc/from-lightning.md. The last line is "N passed, N failed"; 77: cannot run here.
+in doc/how/from-lightning.md. The last line is "N passed, N failed"; 77: cannot run here.
 """
 import contextlib
 import copy

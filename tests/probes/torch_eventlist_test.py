@@ -11,7 +11,7 @@ operator around its runtime call. Their EventList.key_averages().table() must be
 `dwell report --layout torch` prints, byte for byte. Under PyTorch 1.13 the layout is torch:1.13, which
 counts annotations on the device in the base of percentages.
 
-Differences that are intended (doc/from-torch-profiler.md): an only child with its parent's name is
+Differences that are intended (doc/how/from-torch-profiler.md): an only child with its parent's name is
 not merged into the parent, and memory belongs to the thread that allocates. So the tree is built
 without that merge, and columns of memory are not compared.
 """

@@ -6,7 +6,7 @@ usage: torch_table_test.py DWELL MKTRACE         last line: N passed, N failed
 Events with known times, shapes, stacks, memory and FLOPs are made a trace by MKTRACE and
 FunctionEvents of the PyTorch that runs this; what `dwell report --layout torch` prints is
 compared with what EventList.key_averages().table() returns. Where PyTorch is wrong the
-events keep away from it: doc/from-torch-profiler.md has the list.
+events keep away from it: doc/how/from-torch-profiler.md has the list.
 """
 import random
 import subprocess

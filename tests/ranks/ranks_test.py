@@ -151,7 +151,7 @@ class Comparison(Case):
                 self.assertIn("No rank stands out.", text)
 
     def test_how_often_it_is_right(self):
-        # tests/ranks/simulate.c; doc/ranks.md has the figures of many more runs.
+        # tests/ranks/simulate.c; doc/how/ranks.md has the figures of many more runs.
         run(simulate, "100", "64", "200", "5", "5", "0.3", "0.3")
 
     def test_a_slow_host(self):

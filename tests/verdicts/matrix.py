@@ -144,11 +144,11 @@ class Page:
 
     def markdown(self):
         return "\n".join([
-            "# How often dwell's verdicts are right", "",
+            "# How often dwell's verdicts are right", "", "For readers who ask how often each rule is right.", "",
             "Written by `tools/verdicts --page`. Training scripts with a planted cause, the same scripts without it, and"
             " decoys, which only look like one, run under `dwell run`; `dwell report --view verdict` is compared with what"
             " each script measures of itself with its own clock. The scripts and what is true of each are in"
-            " [tests/verdicts](../tests/verdicts/scenarios.py).", "", *self.heads(), "",
+            " [tests/verdicts](../../tests/verdicts/scenarios.py).", "", *self.heads(), "",
             "## First sentences and whole reports", "",
             "A whole report is right if it names each planted rule and none that is not true.", "", piped(self.by_kind()), "",
             "## Rules", "",

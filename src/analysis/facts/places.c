@@ -2,7 +2,7 @@
  * Facts of places: the lines of the program that a time belongs to.
  *
  * The recorder sums up, for each pair of lines, the times from an operator to the next one, and for
- * each line its long operators (PLACE in doc/format.md). The sums are of the whole run. A pair's time is
+ * each line its long operators (PLACE in doc/reference/format.md). The sums are of the whole run. A pair's time is
  * Python's as far as its thread ran or waited for a CPU, and waiting otherwise.
  *
  * A fact gets the lines that most of it belongs to. If no pair of lines has half of its time, it gets none:

@@ -1,4 +1,4 @@
-/* The fields of a summary's file (doc/summary.md), for write.c and read.c. */
+/* The fields of a summary's file (doc/reference/summary.md), for write.c and read.c. */
 #ifndef DW_SUMMARY_FIELDS_H
 #define DW_SUMMARY_FIELDS_H
 

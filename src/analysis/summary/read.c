@@ -1,5 +1,5 @@
 /*
- * Reads the file of a summary (doc/summary.md). Reading checks all that other code relies on: order
+ * Reads the file of a summary (doc/reference/summary.md). Reading checks all that other code relies on: order
  * and range of spans, sums, buckets, and the sizes of lists.
  */
 #include <stdlib.h>

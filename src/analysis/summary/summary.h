@@ -11,7 +11,7 @@
  *     traces -> dw_summary_add_model() -> dw_summary_finish() -> dw_summary_encode() -> file
  *     files -> dw_summary_decode() -> dw_summary_add() -> dw_summary_finish() -> src/analysis/ranks
  *
- * doc/summary.md specifies the file. A summary belongs to one thread; its texts and arrays are in
+ * doc/reference/summary.md specifies the file. A summary belongs to one thread; its texts and arrays are in
  * its arena.
  */
 #ifndef DW_SUMMARY_SUMMARY_H

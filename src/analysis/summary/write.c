@@ -1,5 +1,5 @@
 /*
- * Writes the file of a summary: 24 bytes, then a message of protocol buffers (doc/summary.md).
+ * Writes the file of a summary: 24 bytes, then a message of protocol buffers (doc/reference/summary.md).
  *
  * Fields are written in a fixed order, and zeros are left out, so that equal summaries are equal
  * bytes.

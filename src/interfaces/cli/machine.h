@@ -3,7 +3,7 @@
  * was used on the whole machine, and how much of it the program and its child processes used.
  *
  * A thread of `dwell run` reads this from /proc two to four times a second, and more rarely in long runs, and
- * writes it to the trace (USAGE entries without a thread, doc/format.md). In between, it looks up
+ * writes it to the trace (USAGE entries without a thread, doc/reference/format.md). In between, it looks up
  * whether a lock, a file or a sleep blocks the program's main thread, and how many more threads of the
  * program want a CPU than it has CPUs. The program itself pays nothing. These functions are called by the thread that waits for the program.
  */

@@ -1,6 +1,6 @@
 /*
- * The summary as JSON: one object, whose keys doc/machine-summary.md describes and
- * doc/machine-summary.schema.json checks.
+ * The summary as JSON: one object, whose keys doc/reference/machine-summary.md describes and
+ * doc/reference/machine-summary.schema.json checks.
  *
  * It is written to memory first. If it is too long, it is written again with shorter texts, shorter
  * lists and fewer facts. The last of these levels is short enough for any trace: every text and

@@ -6,7 +6,7 @@
  * It holds the verdicts with their evidence, the parts of a step, the largest operators and
  * kernels, what was not measured and why, losses, the machine and versions. Every list and every
  * text is bounded, so that a summary of any trace has at most DW_REPORT_SUMMARY_BYTES; what was
- * left out is counted. doc/machine-summary.md describes the keys; a key does not change its meaning
+ * left out is counted. doc/reference/machine-summary.md describes the keys; a key does not change its meaning
  * within one DW_REPORT_SUMMARY_VERSION.
  *
  * src/analysis/summary is something else: what the steps of a rank took, for `dwell ranks`.

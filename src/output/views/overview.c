@@ -242,7 +242,7 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* The framework's probe records which device it uses; see "facts" in doc/format.md. */
+/* The framework's probe records which device it uses; see "facts" in doc/reference/format.md. */
 bool dw_overview_device_unseen(const struct dw_overview *overview)
 {
 	bool used = false;

@@ -2,7 +2,7 @@
  * stragglers: which ranks make the others wait, and in which part of the step?
  *
  * There is one row for each rank that is slow in most steps, and one for each single step in which a
- * rank took much longer than usual. It is the comparison of `dwell ranks` (doc/ranks.md) for the
+ * rank took much longer than usual. It is the comparison of `dwell ranks` (doc/how/ranks.md) for the
  * ranks of one trace.
  */
 #include "base/error.h"

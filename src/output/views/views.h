@@ -3,7 +3,7 @@
  *
  * A view is a file NAME.c, which defines dw_view_NAME, and a line in views.def. It asks the model
  * for the products it needs and fills tables; it knows no format and no terminal. An answer of
- * several parts is a chain of tables. doc/adding.md shows a whole one.
+ * several parts is a chain of tables. doc/how/adding.md shows a whole one.
  *
  * registry.c finds views by name. run.c drives a view: it checks that the trace holds what the
  * view needs, sorts and cuts the rows, and states scope, coverage and losses. The facade

@@ -1,7 +1,7 @@
 /*
  * The format of trace files: every structure, constant and limit.
  *
- * doc/format.md is the specification. This header states the same in C; no other source file
+ * doc/reference/format.md is the specification. This header states the same in C; no other source file
  * repeats the numbers. The recorder writes these structures into a mapped file and the reader reads
  * them from one. Everything is little-endian. A field never gets another meaning: a new meaning
  * uses a reserved field or a new type, which older readers skip.

@@ -1,4 +1,4 @@
-/* Device records: what is written is read back, in the bytes that doc/format.md names. */
+/* Device records: what is written is read back, in the bytes that doc/reference/format.md names. */
 #include "check.h"
 
 #include "format/decode.h"

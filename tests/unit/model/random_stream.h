@@ -9,7 +9,7 @@
  *
  * A test of a product supplies the names of ranges and a function that draws the product's own
  * records (allocations, counters, steps). It compares the product with figures that it computes
- * from `reference`, by the rules in doc/format.md and doc/figures.md.
+ * from `reference`, by the rules in doc/reference/format.md and doc/reference/figures.md.
  *
  * Each record has a time of its own: a range is open at the time of a later record if and only
  * if start < time <= end. 1 tick = 1 ns.

@@ -3,7 +3,7 @@
  * threads (random_steps.h).
  *
  * The reference cuts a step where a range begins or ends, and divides it by the table in
- * doc/figures.md: at each moment the first row that applies has the time.
+ * doc/reference/figures.md: at each moment the first row that applies has the time.
  */
 #include "random_steps.h"
 

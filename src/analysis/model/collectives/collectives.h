@@ -1,7 +1,7 @@
 /*
  * Collectives: when each process entered and left which collective of which group of ranks.
  *
- * A range belongs to a collective if a probe said so (EXT COLLECTIVE, doc/format.md). Ranges of a
+ * A range belongs to a collective if a probe said so (EXT COLLECTIVE, doc/reference/format.md). Ranges of a
  * process with one group and sequence are one collective: it is entered when the first begins and
  * left when the last ends. In between the process may compute. It is blocked only while it is
  * inside these ranges.

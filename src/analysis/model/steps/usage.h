@@ -3,7 +3,7 @@
  * switches, page faults, and the processor's counters with --counters. And what the processors of the whole machine did in that time.
  *
  * The recorder reads these at the begin and the end of steps, at most every 10 ms (USAGE entries in
- * doc/format.md). So a long step has a reading of its own, and short steps share one. Each step gets
+ * doc/reference/format.md). So a long step has a reading of its own, and short steps share one. Each step gets
  * its part of a reading by time.
  */
 #ifndef DW_MODEL_STEPS_USAGE_H
