@@ -7,7 +7,7 @@ A part has one kept result, bench/results/NAME.json, which tools/figures writes.
             output counts. {build}, {folder} (a scratch folder), {torch} and {python} (Pythons) are filled in, and
             {kineto}, the largest trace of Kineto that the tests know. None: by hand, as `how` says.
   measures  the code whose cost it is, in git's pathspecs: **/record/** finds src/record and a folder around it.
-  lines     lines of the output. {key} is a figure, {} a number that is not kept, ... any text.
+  lines     lines of the output. None: all of it is the result, for README alone. {key} is a figure, {} a number that is not kept, ... any text.
   heads     the headings of the table.
   rows      the table. {key} is a figure of the kept result, {part.key} one of another part.
   text      paragraphs below the table.
@@ -39,6 +39,8 @@ def pattern(line):
 
 def found(name, output):
     """The figures of a part in an output; a text that says what is missing, if one is."""
+    if PARTS[name]["lines"] is None:
+        return {"text": [line for line in output.rstrip().split("\n") if not line.startswith("More: ")]} if output.strip() else "no output"
     figures = {}
     for line in PARTS[name]["lines"]:
         match = pattern(line).search(output)
@@ -360,7 +362,20 @@ part("noise", "How often a slow rank is found: the noise of a real program", Non
      text="The steps of 64 ranks are drawn from a trace of four ranks that share two cores. A step works for 4.3 ms and communicates for the "
           "rest. The part is drawn in turn.")
 
-# What README says.
+# ---- README -----------------------------------------------------------------------------
+
+part("report", "The report of README", ["{build}/dwell run -o {folder}/report.dwell -- {build}/examples/resnet18/resnet18 >/dev/null 2>&1",
+                                        "{build}/dwell report --limit 4 {folder}/report.dwell"],
+     ["src/**/views/**", "src/**/rules/**", "src/**/facts/**"], None, [])
+
+
+def report():
+    """The lines of README with a report and what it is of."""
+    result = kept("report")
+    return [f"For a ResNet-18 in C on oneDNN (1,498 handwritten digits; {result['machine']}; {result['date']}):", "```",
+            *result["figures"]["text"], "```"]
+
+
 README = [
     ("a range in C", "{recorder.range} ns, {recorder.bytes} bytes", "{recorder.range_x} times two clock readings"),
     ("a probe in a program that is not recorded", "{recorder.disabled} ns", ""),

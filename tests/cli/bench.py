@@ -9,6 +9,7 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
+import json
 import os
 import re
 import subprocess
@@ -34,7 +35,7 @@ def bench(folder, **replaced):
     """What bench/run prints with these parts, and its exit status."""
     loader = importlib.machinery.SourceFileLoader("bench_run", RUN)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_run", loader))
-    sys.argv = [RUN, folder]
+    sys.argv = [RUN, "--json", os.path.join(folder, "results.json"), folder]
     loader.exec_module(module)
     for name in PARTS:
         setattr(module, name, lambda *arguments: None)
@@ -45,6 +46,11 @@ def bench(folder, **replaced):
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
         status = module.main()
     return status, output.getvalue()
+
+
+def results(folder):
+    with open(os.path.join(folder, "results.json"), encoding="utf-8") as file:
+        return json.load(file)
 
 
 def failing(error):
@@ -82,6 +88,7 @@ def main():
                              (KeyError("range"), "range")):
             status, text = bench(folder, captures=failing(error), torch=measuring("operators"))
             check(repr(error), status == 1 and words in text and "operators" in text and "1 failed" in text, text)
+            check("rows of --json", any(words in row[2] for row in results(folder)["rows"]), results(folder))
             check("a row of results.md", words in open(os.path.join(folder, "results.md"), encoding="utf-8").read())
         status, text = bench(folder, layers=lambda module: lambda *arguments: module.run([sys.executable, "-c", OUTER]))
         check("the reason of the innermost program",
