@@ -4,10 +4,12 @@ A part has one kept result, bench/results/NAME.json, which tools/figures writes.
 
   title     the heading in doc/measured/costs.md
   command   BENCH: a part of bench/run, whose rows are lines "what: measured". Else commands of the shell, of which the
-            output counts. {build}, {folder} (a scratch folder), {torch} and {python} (Pythons) are filled in, and
-            {kineto}, the largest trace of Kineto that the tests know. None: by hand, as `how` says.
+            output counts. Filled in are {build}, {folder} (a scratch folder), the Pythons {torch}, {page}, {hta} and
+            {python}, {torchprof} (the folder of its package) and {kineto} (the largest trace of Kineto that the tests
+            know). None: by hand, as `how` says.
   measures  the code whose cost it is, in git's pathspecs: **/record/** finds src/record and a folder around it.
-  lines     lines of the output. None: all of it is the result, for README alone. {key} is a figure, {} a number that is not kept, ... any text.
+  lines     lines of the output. {key} is a figure, {} a number that is not kept, ... any text. None: all of the output
+            is the result, for README alone.
   heads     the headings of the table.
   rows      the table. {key} is a figure of the kept result, {part.key} one of another part.
   text      paragraphs below the table.
@@ -223,9 +225,30 @@ part("actions", "Functions of Python and Lightning's actions", BENCH, ["probes/f
     ("an empty action from Python", "{action} ns", "{action_x} of SimpleProfiler's"),
 ])
 
-part("engine", "The training loop in C", BENCH, ["src/**/compat/**"], [
-    "C engine, per-handler profiler on, to Ignite's without: {times} x",
-], [("an iteration with 8 handlers and the profiler on", "1/{times} of PyTorch-Ignite's without a profiler")], heads=("", "measured"))
+part("engine", "Engines of Ignite and of dwell", ["{python} bench/engine {build} {torch}"], ["src/**/compat/**", "python/dwell/**"], [
+    "Ignite's engine {ignite} us", "... with its HandlersTimeProfiler {ignite_profiled} us", "... with dwell.ignite's {dwell_ignite} us",
+    "dwell's engine {plain} us", "... with its profiler {profiled} us", "dwell's engine, profiled, to Ignite's without: {times} x",
+], [
+    ("Ignite's engine", "{ignite} us"), ("with its HandlersTimeProfiler", "{ignite_profiled} us"), ("with dwell.ignite's", "{dwell_ignite} us"),
+    ("dwell's engine in C", "{plain} us"), ("with its profiler", "{profiled} us, 1/{times} of Ignite's without"),
+], heads=("an empty iteration with 8 handlers", "median of 5 rounds"))
+
+part("layers", "A call of a layer beside torchprof", ["{torch} bench/torch_layers.py {build} 5 {torchprof}"], TORCH, [
+    "recorded {} {recorded} = ", "torchprof's to dwell.torchprof's: {times} x",
+], [
+    ("a module's call, what recording it adds", "{recorded} ns"),
+    ("what torchprof adds to it, of what dwell.torchprof adds", "{times} times"),
+], heads=("an empty layer", "measured"))
+
+part("captures", "Captures", BENCH, ["src/**/serve/**"], [
+    "capture of 1 s, {events} events: answered after its window: {late} s", "capture: the most memory of a process: {memory} MB",
+    "the idle server's private memory, before and after captures: {idle} and {after} MB", "ResNet-18, armed and idle: {armed} %",
+], [
+    ("a capture of 1 s with {events} events, answered after its window", "{late} s", "1 s"),
+    ("the most memory of a process for it", "{memory} MB", "200 MB"),
+    ("the idle server's own memory, before and after captures", "{idle} and {after} MB", "3 MB"),
+    ("a ResNet-18 that waits for a capture", "{armed}% of its time", "0.1%"),
+], heads=("", "measured", "limit"))
 
 part("injected", "ITT and NVTX", ["ninja -C {build} bench/bench_injected", "{python} bench/injected_figures.py {build}"],
      ["probes/injected/**", "src/**/record/**"], [
