@@ -405,5 +405,4 @@ README = [
     ("ResNet-18 in PyTorch, recorded by default", "{torch_run.share}% of a step", ""),
     ("a Python function's call", "{actions.function} ns", "{actions.function_x} of cProfile's"),
     ("reading a trace, one core", "{reading.operators} million events/s", ""),
-    ("`import torch` under `dwell run`", "{startup.added} s longer", "{startup.without} s without"),
 ]

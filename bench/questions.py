@@ -17,9 +17,9 @@ def main(build, folder):
     for trace in traces:
         subprocess.run([os.path.join(build, "bench/reader_speed"), "10000000", trace, "1", "1000"], check=True, stdout=subprocess.DEVNULL)
     dwell = os.path.join(build, "dwell")
-    for name, command in (("count", ["query", "select count(*) from ranges", traces[0]]),
-                          ("group", ["query", GROUP + "group by name", traces[0]]),
-                          ("group of a step", ["query", GROUP + "where step = 500 group by name", traces[0]]),
+    for name, command in (("count", ["query", traces[0], "select count(*) from ranges"]),
+                          ("group", ["query", traces[0], GROUP + "group by name"]),
+                          ("group of a step", ["query", traces[0], GROUP + "where step = 500 group by name"]),
                           ("diff", ["diff", *traces])):
         times = []
         for _ in range(4):
