@@ -19,7 +19,7 @@ import os
 import re
 
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
-BENCH = "bench/run"
+BENCH = "make bench"
 RECORDER = ["src/**/record/**", "src/**/format/**", "include/dwell/probe.h", "include/dwell/probe_abi.h"]
 READER = ["src/**/read/**", "src/**/model/**", "src/**/format/**", "src/**/views/**"]
 TORCH = ["probes/torch/**", "src/**/record/**"]
