@@ -3,7 +3,7 @@
  *
  * `dwell report --layout NAME` prints one instead of a view. A layout is a file NAME.c, which
  * defines dw_layout_NAME, and a line in layouts.def. It asks the model for products, as views
- * do, and writes text. It copies the form of the original, not its mistakes: doc/from-TOOL.md lists
+ * do, and writes text. It copies the form of the original, not its mistakes: doc/how/from-TOOL.md lists
  * the intended differences. The name may have a version of the original after a colon
  * ("torch:1.13").
  *
