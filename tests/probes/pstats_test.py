@@ -183,7 +183,7 @@ def outliving(build, dwell, which):
     """Failures. Each call must contain its naps and no other, however long the machine made them."""
     with open("outliving.py", "w", encoding="utf-8") as file:
         file.write(OUTLIVING)
-    folders = [build, os.path.join(build, "src", "compat", "lightning")]
+    folders = [build, os.path.join(build, "src", "interfaces", "compat", "lightning")]
     here = os.path.dirname(os.path.abspath(__file__))
     done = subprocess.run([dwell, "run", "--functions=" + which, "-o", "outliving.dwell", sys.executable, "outliving.py",
                            os.path.join(here, "..", "..", "python")], check=True, capture_output=True, text=True,
