@@ -1,7 +1,7 @@
 /*
  * The CUDA probe: what devices do, by CUPTI's activity records.
  *
- *   cuda      how the library gets into a process, and when it records: one thread watches the gate
+ *   process   how the library gets into a process, and when it records: one thread watches the gate
  *   cupti     CUPTI's library: found, loaded, subscribed to; kinds of records on and off
  *   buffers   CUPTI's buffers: given, taken, bounded
  *   records   activity records become events of the trace

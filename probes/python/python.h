@@ -1,7 +1,7 @@
 /*
  * The Python probe and its parts.
  *
- *   python     attaches, and waits for the import of modules that probes know
+ *   finder     attaches, and waits for the import of modules that probes know
  *   interpreter  what the parts ask of the interpreter
  *   hooked     a callable in place of another, with C code before and after it
  *   collector  the garbage collector's pauses

@@ -1,15 +1,15 @@
 /*
  * Functions that the files of this folder share.
  *
- *   abi.c       what the files share: callbacks, questions without an answer
- *   attach.c    finds the libraries, asks each question, replaces what PyTorch calls
+ *   questions.c what the files share: callbacks, questions without an answer
+ *   answers.c   finds the libraries, asks each question, replaces what PyTorch calls
  *   layout.c    finds the offsets of the fields for names, sequences, threads and shapes
  *   check.c     verifies each answer
  *   inputs.c    reads an operator's inputs
  *   script.c    reads the calls that TorchScript is in
  *   states.c    skips changes of a thread's callback state that change nothing
  *   redirect.c  replaces a function that a library calls
- *   absent.c    replaces layout.c, check.c, inputs.c, script.c and states.c in a build with
+ *   without.c   replaces layout.c, check.c, inputs.c, script.c and states.c in a build with
  *               torch_abi=disabled
  */
 #ifndef DWP_TORCH_ABI_PRIVATE_H
@@ -21,7 +21,7 @@
  * Returns the number of bytes that were copied. */
 size_t dwp_abi_read(void *to, const void *from, size_t bytes);
 
-/* The questions of abi.h. abi.c has their names, and what is missing if one has no answer. */
+/* The questions of abi.h. questions.c has their names, and what is missing if one has no answer. */
 enum dwp_abi_question {
 	DWP_ABI_OPERATORS,
 	DWP_ABI_NAMES,

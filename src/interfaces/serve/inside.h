@@ -1,7 +1,7 @@
 /*
  * The internal interfaces of the capture service.
  *
- *   serve.c    the socket, the loop
+ *   loop.c     the socket, the loop
  *   http.c     one connection: HTTP/2 and gRPC's frames
  *   peer.c     which user a client belongs to
  *   request.c  reads the messages
@@ -130,7 +130,7 @@ struct dw_serve_capture {
 	char path[64];
 };
 
-/* How long a client may keep a connection open; see serve.c. */
+/* How long a client may keep a connection open; see loop.c. */
 struct dw_serve_limits {
 	uint64_t request_ms, silent_ms, unread_ms;
 };
