@@ -1,4 +1,5 @@
 /* dwell stacks: prints once what all threads of a process and of its descendants are doing. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,18 +7,19 @@
 
 #include "cli/cli.h"
 
-#ifndef DW_HAVE_ELFUTILS
-int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv)
-{
-	dw_say("this dwell was built without elfutils, which reading stacks needs: install Debian's libdw-dev and build again");
-	return DW_EXIT_BAD_INPUT;
-}
-#else
-
 #include "cli/output.h"
+#include "cli/preload.h"
 #include "render/render.h"
 #include "top/stacks.h"
 #include "top/top.h"
+
+#define STACKS_LIBRARY "libdwell-process.so"
+
+/* Functions of process.h, in a library of their own. */
+static struct {
+	int (*read)(struct dw_process *process, uint32_t pid, struct dwell_error *error);
+	void (*reset)(struct dw_process *process);
+} stacks_process;
 
 struct stacks_request {
 	const struct dw_renderer *renderer; /* NULL: text */
@@ -46,6 +48,28 @@ static int stacks_take_option(void *context, const struct dw_option *option, con
 	}
 }
 
+/* Loads the library. False after an error message. */
+static bool stacks_load(void)
+{
+	static const char *const places[] = { STACKS_LIBRARY, DW_PROBES_FROM_COMMAND "/" STACKS_LIBRARY };
+	char path[4096];
+	void *library;
+
+	if (!dw_find_installed(places, path)) {
+		dw_say("this dwell was built without elfutils, which reading stacks needs: install Debian's libdw-dev and build "
+		       "again");
+		return false;
+	}
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (library) {
+		*(void **)&stacks_process.read = dlsym(library, "dw_process_read");
+		*(void **)&stacks_process.reset = dlsym(library, "dw_process_reset");
+	}
+	if (!stacks_process.read || !stacks_process.reset)
+		dw_say("stacks cannot be read: %s", dlerror());
+	return stacks_process.read && stacks_process.reset;
+}
+
 /* A process without a trace has stacks all the same. */
 static void stacks_read_insides(struct stacks_request *request, uint32_t pid)
 {
@@ -69,7 +93,7 @@ static size_t stacks_read(struct stacks_request *request, const uint32_t *pids, 
 
 		if (pids[i] == (uint32_t)getpid())
 			continue;
-		code = dw_process_read(&process, pids[i], &error);
+		code = stacks_process.read(&process, pids[i], &error);
 		if (code) {
 			*status = dw_say_error(&error, code);
 		} else if (table) {
@@ -79,7 +103,7 @@ static size_t stacks_read(struct stacks_request *request, const uint32_t *pids, 
 			dw_top_stacks_print(&process, &request->insides, request->all, file);
 		}
 		done += code == 0;
-		dw_process_reset(&process);
+		stacks_process.reset(&process);
 	}
 	return done;
 }
@@ -126,6 +150,8 @@ int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv)
 		dw_say("dwell stacks needs the number of one process: dwell stacks PID");
 		return DW_EXIT_USAGE;
 	}
+	if (!stacks_load())
+		return DW_EXIT_BAD_INPUT;
 	status = dw_top_find_processes(pid, &pids, &count, &error);
 	if (status)
 		return dw_say_error(&error, status);
@@ -139,4 +165,3 @@ int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv)
 	free(pids);
 	return status;
 }
-#endif

@@ -30,7 +30,7 @@ static const char *const function_places[] = { "probes/functions/" FUNCTIONS,
 
 static const char *const mpi_places[] = { "probes/mpi/" MPI, DW_PROBES_FROM_COMMAND "/" MPI };
 
-static bool preload_find_library(const char *const places[2], char path[4096])
+bool dw_find_installed(const char *const places[2], char path[4096])
 {
 	char command[2048];
 	ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
@@ -125,13 +125,13 @@ void dw_preload(const char *program, bool functions, bool mpi)
 
 	if (found && preload_is_sanitized(path))
 		return;
-	if (mpi && found && preload_may_use_mpi(path) && preload_find_library(mpi_places, library) &&
+	if (mpi && found && preload_may_use_mpi(path) && dw_find_installed(mpi_places, library) &&
 	    !preload_is_sanitized(library))
 		preload_put_first(library);
-	if (functions && preload_find_library(function_places, library) &&
+	if (functions && dw_find_installed(function_places, library) &&
 	    !preload_is_sanitized(library))
 		preload_put_first(library);
-	if (preload_find_library(attach_places, library) && !preload_is_sanitized(library))
+	if (dw_find_installed(attach_places, library) && !preload_is_sanitized(library))
 		preload_put_first(library);
 }
 
@@ -150,7 +150,7 @@ const char *dw_preload_mpi_refusal(bool mpi)
 
 	if (!mpi)
 		return "dwell run was started with --no-mpi";
-	return preload_find_library(mpi_places, path) ? NULL : "libdwell-mpi.so is not installed with this dwell";
+	return dw_find_installed(mpi_places, path) ? NULL : "libdwell-mpi.so is not installed with this dwell";
 }
 
 bool dw_find_program(const char *program, char path[4096])
@@ -163,5 +163,5 @@ bool dw_find_library(const char *const places[2], const char *program, char path
 	char command[4096];
 
 	return !(preload_find_program(program, command) && preload_is_sanitized(command)) &&
-	       preload_find_library(places, path) && !preload_is_sanitized(path);
+	       dw_find_installed(places, path) && !preload_is_sanitized(path);
 }

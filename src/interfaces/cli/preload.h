@@ -11,6 +11,9 @@ void dw_preload(const char *program, bool functions, bool mpi);
 const char *dw_preload_refusal(const char *program);
 /* Why the probe of MPI is not, or NULL. */
 const char *dw_preload_mpi_refusal(bool mpi);
+/* Finds a library of dwell by its places in the build folder and where dwell is installed, relative to the
+ * command. Returns false if there is none. */
+bool dw_find_installed(const char *const places[2], char path[4096]);
 /* Finds a library of dwell that may be loaded into the program: in the build folder or where dwell is
  * installed. Returns false if there is none. */
 bool dw_find_library(const char *const places[2], const char *program, char path[4096]);

@@ -6,6 +6,8 @@
  *   python.c    frames of the interpreter, read from its memory
  *   stacks.c    all threads; joins both kinds of frames; who holds the lock that a thread waits for
  *
+ * These files are libdwell-process.so, which the command loads when it needs it, because elfutils is large.
+ *
  * Nothing is loaded into the process, and nothing in it is written. A thread that is blocked in a
  * system call is read without stopping it. Any other thread is stopped by ptrace while its
  * registers and its stack are copied, which takes less than 0.2 ms as a rule.
@@ -55,7 +57,7 @@ struct dw_process {
 /* Reads the stacks of all threads of a process. The caller resets `process` with
  * dw_process_reset(), also after an error. Errors: DWELL_E_NO_DATA if there is no such process,
  * DWELL_E_IO with a remedy if the kernel does not permit it, DWELL_E_NOMEM. */
-int dw_process_read(struct dw_process *process, uint32_t pid, struct dwell_error *error);
-void dw_process_reset(struct dw_process *process);
+DWELL_API int dw_process_read(struct dw_process *process, uint32_t pid, struct dwell_error *error);
+DWELL_API void dw_process_reset(struct dw_process *process);
 
 #endif
