@@ -31,6 +31,7 @@ DWELL_SITE(tentative_site, DWELL_CATEGORY_PHASE, "forward", NULL);
 static struct steps_rules rules;
 static PyObject *grad_enabled;    /* torch.is_grad_enabled */
 static PyObject *transform_level; /* of function transforms; NULL: this PyTorch has none */
+static void (*follow_gate)(void); /* NULL: torch has not been imported */
 
 /* ---- the threads -------------------------------------------------------------------------- */
 
@@ -99,15 +100,16 @@ static void loop_watch(struct loop_thread *thread)
 	bool watch = dwp_torch_places.thread && dwp_loops_has_any() && dwp_steps_may_follow_loop(&thread->steps);
 
 	if (dwp_torch_places.watched != watch)
-		dwp_operators_watch(watch);
+		dwp_torch_attend(TORCH_ATTENTION_LOOP, watch);
+	dwp_torch_places.watched = watch;
 }
 
 static enum steps_phase loop_report_to(struct loop_thread *thread, const struct steps_input *input)
 {
 	enum steps_phase phase = loop_report_of(thread, input);
 
-	if (thread->gate_changed && input->event != STEPS_THREAD_ENDS)
-		dwp_operators_follow_gate();
+	if (thread->gate_changed && follow_gate && input->event != STEPS_THREAD_ENDS)
+		follow_gate();
 	thread->gate_changed = false;
 	loop_watch(thread);
 	return phase;
@@ -281,9 +283,15 @@ void dwp_loop_checkpoint(void)
 	loop_report_event(STEPS_CHECKPOINT);
 }
 
-void dwp_loop_function(bool begins)
+static void loop_before_function(struct dwp_call *call)
 {
-	loop_report_event(begins ? STEPS_FUNCTION_BEGINS : STEPS_FUNCTION_ENDS);
+	dwp_step_on_seen(true);
+	loop_report_event(STEPS_FUNCTION_BEGINS);
+}
+
+static void loop_after_function(struct dwp_call *call, PyObject *result)
+{
+	loop_report_event(STEPS_FUNCTION_ENDS);
 }
 
 void dwp_loop_module(bool begins)
@@ -602,8 +610,12 @@ static PyObject *loop_find_transform_level(PyObject *torch)
 	return level;
 }
 
-void dwp_loop_attach(PyObject *torch)
+void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 {
+	static const struct dwp_hook function = { loop_before_function, loop_after_function };
+
+	follow_gate = follow;
+	dwp_step_on_attach(&function);
 	grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
 	if (!grad_enabled) {
 		PyErr_Clear();

@@ -317,32 +317,13 @@ static inline struct known_name *name_of(struct thread *thread, const char *func
 	return operator_make_name(thread, dwp_abi_name(function), category);
 }
 
-/* ---- ends from other threads -------------------------------------------------------------- */
-
 /* ---- NVTX ---------------------------------------------------------------------------------- */
 
 /* For dwell.emit_nvtx: what begins and ends a range in NVTX; NULL: nothing is emitted. */
 static void (*emit_push)(const char *name); /* atomic */
 static void (*emit_pop)(void);
 
-/* What is asked for before each operator, besides a record. Atomic: one test for all of it. */
-static uint32_t attention;
-#define ATTENTION_EMIT 1u
-#define ATTENTION_LOOP 2u /* the main thread's loop is followed */
-
-static void operator_set_attention(uint32_t bit, bool wanted)
-{
-	if (wanted)
-		__atomic_fetch_or(&attention, bit, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(&attention, ~bit, __ATOMIC_RELAXED);
-}
-
-void dwp_operators_watch(bool watch)
-{
-	dwp_torch_places.watched = watch;
-	operator_set_attention(ATTENTION_LOOP, watch);
-}
+/* ---- ends from other threads -------------------------------------------------------------- */
 
 /* Needs the lock, because frames move. */
 static void operator_end_frame(struct thread *thread, uint32_t at)
@@ -511,7 +492,7 @@ operator_start(const char *function, enum torch_scope scope, uint32_t category)
 	frame->sequence = scope != TORCH_USER ? dwp_abi_sequence(function) : NO_SEQUENCE;
 	thread->depth++;
 	frame->emitted = false;
-	if (DWELL_UNLIKELY(__atomic_load_n(&attention, __ATOMIC_RELAXED)))
+	if (DWELL_UNLIKELY(__atomic_load_n(&dwp_torch_attention, __ATOMIC_RELAXED)))
 		operator_attend(thread, frame, function, category);
 	frame->began = operator_begin(thread, function, category);
 	frame->called = scope != TORCH_USER && frame->began &&
@@ -676,6 +657,6 @@ void dwp_python_emit(void (*push)(const char *name), void (*pop)(void))
 	if (push)
 		emit_pop = pop;
 	__atomic_store_n(&emit_push, push, __ATOMIC_RELEASE);
-	operator_set_attention(ATTENTION_EMIT, push != NULL);
+	dwp_torch_attend(TORCH_ATTENTION_EMIT, push != NULL);
 	dwp_operators_follow_gate();
 }

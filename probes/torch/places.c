@@ -6,6 +6,15 @@
 #define MOST_TRIES 8
 
 __thread struct torch_places dwp_torch_places __attribute__((tls_model("initial-exec")));
+uint32_t dwp_torch_attention;
+
+void dwp_torch_attend(uint32_t bit, bool wanted)
+{
+	if (wanted)
+		__atomic_fetch_or(&dwp_torch_attention, bit, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&dwp_torch_attention, ~bit, __ATOMIC_RELAXED);
+}
 
 static uint32_t generation = 1; /* atomic; counts how often recording began */
 static struct torch_places *main_places; /* of the main thread */

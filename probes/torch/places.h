@@ -29,7 +29,7 @@ struct torch_places {
 	uint32_t generation;    /* of recording; see dwp_torch_places_restart() */
 	uint32_t loading;       /* open ranges of data loading; */
 	uint32_t hidden;        /* of others that explain their time, as checkpoints */
-	bool watched;           /* see dwp_operators_watch() */
+	bool watched;           /* see dwp_loop_operator() */
 	/* Instructions after whose operators a time was stored before: there CPU time is read. */
 	uint64_t starter_bits; /* the bit of each, by dwp_torch_places_bit() */
 	const char *starters[TORCH_PLACES_STARTERS];
@@ -91,6 +91,11 @@ void dwp_torch_places_attach(void);
 void dwp_torch_places_thread(void);
 /* Recording begins: a time that is open now is not stored. */
 void dwp_torch_places_restart(void);
+
+/* What operators.c does before each operator, besides a record. Atomic: one test for all of it. */
+extern uint32_t dwp_torch_attention;
+enum { TORCH_ATTENTION_EMIT = 1, TORCH_ATTENTION_LOOP = 2 /* the main thread's loop is followed */ };
+void dwp_torch_attend(uint32_t bit, bool wanted);
 
 /* A hook's range begins or has ended. TORCH_PLACES_DATA: it loads data; _HIDDEN: it explains the
  * time in it; _OPEN: the program's lines go on in it. */

@@ -17,6 +17,7 @@
 static char step_name[256]; /* NAME; "": not given */
 static bool read_options;
 static bool function_found;
+static const struct dwp_hook *function_hook;
 static bool seen, stepped;  /* the trace says already that it exists, that it made a step */
 
 bool dwp_step_on_given(void)
@@ -110,22 +111,15 @@ void dwp_step_on_seen(bool called)
 
 /* ---- the function --------------------------------------------------------------------- */
 
-static void step_on_before_function(struct dwp_call *call)
+void dwp_step_on_attach(const struct dwp_hook *hook)
 {
-	dwp_step_on_seen(true);
-	dwp_loop_function(true);
-}
-
-static void step_on_after_function(struct dwp_call *call, PyObject *result)
-{
-	dwp_loop_function(false);
+	function_hook = hook;
 }
 
 /* Hooks the function at `path` in `owner` ("Trainer.step"). Returns false if there is none. Takes
  * over the reference to `owner`. */
 static bool step_on_hook_function(PyObject *owner, const char *path)
 {
-	static const struct dwp_hook hook = { step_on_before_function, step_on_after_function };
 	const char *last = strrchr(path, '.');
 	PyObject *next = owner;
 	char part[256];
@@ -146,7 +140,7 @@ static bool step_on_hook_function(PyObject *owner, const char *path)
 	is_function = next && PyCallable_Check(next) && !PyType_Check(next) &&
 	              !PyObject_HasAttrString(next, "named_modules");
 	if (is_function)
-		dwp_hook_attribute(owner, path, &hook);
+		dwp_hook_attribute(owner, path, function_hook);
 	Py_XDECREF(next);
 	Py_XDECREF(owner);
 	PyErr_Clear();
@@ -167,7 +161,7 @@ void dwp_step_on_look(void)
 {
 	PyObject *module;
 
-	if (function_found || !dwp_step_on_given())
+	if (function_found || !function_hook || !dwp_step_on_given())
 		return;
 	for (const char *dot = step_name + strlen(step_name); dot > step_name && !function_found; dot--)
 		if (*dot == '.' && (module = step_on_find_module(step_name, (size_t)(dot - step_name))))

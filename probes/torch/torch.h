@@ -1,7 +1,7 @@
 /*
  * The PyTorch probe and its parts.
  *
- *   torch       attaches when torch has been imported
+ *   attach      attaches when torch has been imported
  *   abi/        what is asked of PyTorch's objects, and all that is assumed about them
  *   operators   ranges of operators from RecordFunction, in every thread
  *   places      the lines of the program between which an operator is missing
@@ -36,9 +36,6 @@ void dwp_torch_attach(PyObject *torch);
  * recorded. Called whenever the gate may have changed. */
 void dwp_operators_follow_gate(void);
 
-/* Whether dwp_loop_operator() is called before each operator that the program calls in this thread. */
-void dwp_operators_watch(bool watch);
-
 /* shapes.c: the ids that a thread has seen, zeroed at first. Returns the id of an operator with its
  * inputs' shapes; 0: nothing is being recorded. */
 struct torch_shapes {
@@ -63,7 +60,8 @@ void dwp_blocks_of_module(PyObject *module);
 void dwp_blocks_of_groups(PyObject *optimizer);
 void dwp_blocks_of_state(PyObject *optimizer);
 void dwp_blocks_of_first_step(PyObject *optimizer);
-void dwp_loop_attach(PyObject *torch);
+/* `follow` is called whenever a step may have changed the gate. */
+void dwp_loop_attach(PyObject *torch, void (*follow)(void));
 void dwp_data_attach(PyObject *torch);
 /* Called with the module of a framework's trainer when it has been imported. */
 void dwp_data_attach_trainer(PyObject *module);
@@ -75,8 +73,8 @@ void dwp_collectives_attach(PyObject *torch);
 unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters);
 void dwp_loop_forward_end(unsigned began, bool failed);
 
-/* Called by operators.c before an operator that the program calls, if dwp_operators_watch(true). Needs no
- * lock. */
+/* Called by operators.c before an operator that the program calls, while the thread's places are `watched`.
+ * Needs no lock. */
 void dwp_loop_operator(void);
 
 /* Called by data.c when the program requests a batch, requests a loader's iterator, saves or loads a
@@ -96,11 +94,12 @@ bool dwp_step_on_is(const char *text);
 void dwp_step_on_could(const char *text);
 /* Notes in the trace that NAME exists; `called`: that it began or ended a step. */
 void dwp_step_on_seen(bool called);
+/* `hook`: what is done around a call of the function NAME. */
+void dwp_step_on_attach(const struct dwp_hook *hook);
 /* Hooks the function NAME if it exists by now. */
 void dwp_step_on_look(void);
 
-/* A call of the function or module NAME begins or has returned. */
-void dwp_loop_function(bool begins);
+/* A call of the module NAME begins or has returned. */
 void dwp_loop_module(bool begins);
 
 #endif

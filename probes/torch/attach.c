@@ -21,7 +21,7 @@ void dwp_torch_attach(PyObject *torch)
 	}
 	dwp_memory_attach();
 	dwp_layers_attach(torch);
-	dwp_loop_attach(torch);
+	dwp_loop_attach(torch, dwp_operators_follow_gate);
 	dwp_data_attach(torch);
 	dwp_collectives_attach(torch);
 }
