@@ -1,9 +1,9 @@
 /*
  * A recorder: the replacement of an Ignite engine's `_fire_event`.
  *
- *   recorder.c   the Python type: creation, runs, results
- *   fire.c       one firing: calls, times and records the handlers
- *   names.c      the engine's events and handlers: their names, their filters
+ *   recorder_type.c  the Python type: creation, runs, results
+ *   fire.c           one firing: calls, times and records the handlers
+ *   names.c          the engine's events and handlers: their names, their filters
  *
  * Uses only dwell's public headers and Python's C API. All functions need the GIL, and an engine
  * runs in one thread at a time.
