@@ -1,16 +1,16 @@
 /*
  * The structures of an engine, shared by the files of libdwell-ignite.
  *
- *   engine.c    create, destroy, state, metrics
- *   failure.c   failures and their messages
- *   when.c      reads the `when` of dwell_ignite_engine_add()
- *   events.c    the events: built in and registered
- *   handlers.c  the handlers of events: add, remove, fire
- *   places.c    the places of an iteration and an epoch
- *   run.c       moves from place to place: run, resume, requests, failures
- *   timer.c     struct dwell_ignite_timer
- *   profile.c   struct dwell_ignite_profiler: sums up durations (profile.h)
- *   results.c   the profiler's results and files
+ *   engine_life.c  create, destroy, state, metrics
+ *   failure.c      failures and their messages
+ *   when.c         reads the `when` of dwell_ignite_engine_add()
+ *   events.c       the events: built in and registered
+ *   handlers.c     the handlers of events: add, remove, fire (handlers.h)
+ *   places.c       the places of an iteration and an epoch
+ *   run.c          moves from place to place: run, resume, requests, failures
+ *   timer.c        struct dwell_ignite_timer
+ *   profile.c      struct dwell_ignite_profiler: sums up durations (profile.h)
+ *   results.c      the profiler's results and files
  *
  * Names are recorded through sites inside the engine. So they are interned at their first record,
  * even if the session starts late. Afterwards looking up a name costs one load.
@@ -186,15 +186,6 @@ static inline struct dw_event *dw_event_at(const struct dwell_ignite_engine *eng
 	return (unsigned)number < engine->custom_count ? engine->custom[number] : NULL;
 }
 
-/* handlers.c */
-/* Calls the handlers of the event. On entry *clock is the profiler's clock when the firing began,
- * on return when the last handler ended. It is 0 without a profiler. Returns 0 or a failure. */
-int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t *clock);
-/* Fires the event and reports its duration to the profiler. `now` is the profiler's clock if it was
- * just read, otherwise 0. */
-int dw_event_fire_profiled(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t now);
-bool dw_event_has_handlers(const struct dw_event *event);
-
 /* places.c. Both return 0 or a failure, whose message is in engine->fail. */
 int dw_place_take(struct dwell_ignite_engine *engine);
 int dw_place_end_single_epoch(struct dwell_ignite_engine *engine, bool skip_epoch_completed);
@@ -210,21 +201,6 @@ static inline void dw_place_set(struct dwell_ignite_engine *engine, enum dw_plac
 static inline bool dw_place_in_iteration(enum dw_place place)
 {
 	return place >= DW_PLACE_FETCH && place <= DW_PLACE_PROCESS;
-}
-
-/* Fires the event. The message of a failure is in engine->fail. */
-static inline int dw_event_fire(struct dwell_ignite_engine *engine, struct dw_event *event)
-{
-	uint64_t clock = 0;
-	unsigned began;
-	int result;
-
-	if (DWELL_UNLIKELY(engine->profiler != NULL))
-		return dw_event_fire_profiled(engine, event, 0);
-	began = dwell_begin(&event->site);
-	result = event->count ? dw_event_call(engine, event, &clock) : 0;
-	dwell_end(began);
-	return result;
 }
 
 #endif

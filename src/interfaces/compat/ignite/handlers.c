@@ -6,7 +6,7 @@
  * handler removes a later one in the same firing, Ignite still runs the later one; here it does
  * not run, because in C its data may be freed already.
  */
-#include "compat/ignite/profile.h"
+#include "compat/ignite/handlers.h"
 
 #include <stdlib.h>
 #include <string.h>

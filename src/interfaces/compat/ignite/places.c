@@ -6,7 +6,7 @@
  * If a place fails, it stores the message in engine->fail; run.c then closes the open ranges.
  */
 #include "base/clock.h"
-#include "compat/ignite/profile.h"
+#include "compat/ignite/handlers.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  * sees a request of another thread at one of the next events.
  */
 #include "base/clock.h"
-#include "compat/ignite/profile.h"
+#include "compat/ignite/handlers.h"
 
 /* The engine whose run is innermost in this thread. */
 static __thread struct dwell_ignite_engine *innermost;
