@@ -555,7 +555,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (dw_process_ready(&cause)) {
 		run_note_machine();
 		run_note_cost();
-		dw_lacks_note(request);
+		dw_lacks_note(request->command[0], !request->no_mpi, !request->no_cuda, !request->no_nvtx, !request->no_itt);
 		if (request->options.categories & DWELL_DETAIL_FLOPS)
 			run_note_peaks();
 		if (request->counters)

@@ -33,22 +33,22 @@ static void lacks_note_variable(const char *id, bool allowed, const char *variab
 	lacks_note(id, text);
 }
 
-void dw_lacks_note(const struct dw_run_request *request)
+void dw_lacks_note(const char *program, bool mpi, bool cuda, bool nvtx, bool itt)
 {
 	static const char *const ids[] = { "mpi", "nccl", "cuda", "nvtx", "itt", "python", "torch" };
-	const char *why = dw_preload_refusal(request->command[0]);
+	const char *why = dw_preload_refusal(program);
 
 	for (size_t i = 0; why && i < sizeof ids / sizeof *ids; i++)
 		lacks_note(ids[i], why);
 	if (why)
 		return;
-	why = dw_preload_mpi_refusal(!request->no_mpi);
+	why = dw_preload_mpi_refusal(mpi);
 	if (why)
 		lacks_note("mpi", why);
 	lacks_note_variable("nccl", true, "NCCL_PROFILER_PLUGIN", false);
-	lacks_note_variable("cuda", !request->no_cuda, "CUDA_INJECTION64_PATH", false);
-	lacks_note_variable("nvtx", !request->no_nvtx, "NVTX_INJECTION64_PATH", true);
-	lacks_note_variable("itt", !request->no_itt, "INTEL_LIBITTNOTIFY64", false);
+	lacks_note_variable("cuda", cuda, "CUDA_INJECTION64_PATH", false);
+	lacks_note_variable("nvtx", nvtx, "NVTX_INJECTION64_PATH", true);
+	lacks_note_variable("itt", itt, "INTEL_LIBITTNOTIFY64", false);
 }
 
 void dw_lacks_say(const char *trace)

@@ -2,10 +2,11 @@
 #ifndef DW_CLI_RUN_LACKS_H
 #define DW_CLI_RUN_LACKS_H
 
-#include "cli/run.h"
+#include <stdbool.h>
 
-/* Before the program starts: notes in the trace which probes it does not get, and why. */
-void dw_lacks_note(const struct dw_run_request *request);
+/* Before the program starts: notes in the trace which probes it does not get, and why. The
+ * last four say whether the user leaves them in. */
+void dw_lacks_note(const char *program, bool mpi, bool cuda, bool nvtx, bool itt);
 /* After its end: says what it used and the trace does not have. */
 void dw_lacks_say(const char *trace);
 

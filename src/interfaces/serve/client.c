@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "base/proto.h"
-#include "serve/client_message.h"
 #include "serve/inside.h"
 
 #define MOST_ANSWER ((size_t)1 << 31) /* the largest protocol buffer */
