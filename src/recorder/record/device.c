@@ -9,7 +9,7 @@
  * Devices, queues and launches are names: they are interned. Clocks are appended to the journal, a pairing
  * each. Never called in signal handlers.
  */
-#include "record/record.h"
+#include "record/journal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -15,10 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/host.h"
-#include "dwell/probe.h"
 
 #ifndef RENAME_NOREPLACE /* some C libraries lack it */
 #define RENAME_NOREPLACE 1u

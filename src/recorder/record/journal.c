@@ -8,7 +8,7 @@
  * not complete. A window's index is never reused. So a thread that was suspended while a new
  * session started writes to the old file, which stays mapped.
  */
-#include "record/record.h"
+#include "record/journal.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
  * the library is loaded: getenv() is not safe in signal handlers and in children of fork.
  */
 #include "format/keys.h"
-#include "record/record.h"
+#include "record/slot.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "record/record.h"
+#include "record/slot.h"
 
 /* Random odd numbers, one for each position in a list. */
 static const uint64_t factors[16] = {

@@ -8,8 +8,8 @@
  */
 #include <errno.h>
 
-#include "record/places.h"
-#include "record/record.h"
+#include "record/place_sums.h"
+#include "record/slot.h"
 
 static struct dw_entry_place *places_write(const struct dw_slot *slot, const struct place *place)
 {

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "record/record.h"
+#include "record/slot.h"
 
 static void probe_put(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 {
@@ -154,11 +154,29 @@ static __attribute__((noinline)) unsigned probe_begin_among(uint32_t id, uint32_
 	return id << 2 | BY_NAME;
 }
 
+/* Whether the layer is recorded while a list selects layers. */
+static inline bool probe_chooses_layer(uint32_t id)
+{
+	struct dw_control *control = DW_LOAD(dw_session.control);
+	struct dw_layer *layer = dw_layer_find(id);
+
+	if (!layer || !control)
+		return true;
+	/* Pairs with the release of the list's writer: the whole list of this generation is visible. */
+	uint32_t generation = __atomic_load_n(&control->layers_generation, __ATOMIC_ACQUIRE);
+	uint64_t known = (uint64_t)DW_LOAD(dw_session.generation) << 32 | generation;
+	uint64_t decision = DW_LOAD(layer->decision);
+
+	if ((decision & ~(uint64_t)1) == known)
+		return decision & 1;
+	return dw_layer_decide(layer, control, generation);
+}
+
 /* A layer that a list leaves out. */
 static inline bool probe_leaves_out(uint32_t id, uint32_t category)
 {
 	return category == DWELL_CATEGORY_LAYER && dwell_wants(DWELL_DETAIL_LAYERS) &&
-	       !dw_layer_chosen(id);
+	       !probe_chooses_layer(id);
 }
 
 unsigned dwell_slow_range(uint32_t id, uint32_t category)

@@ -308,9 +308,12 @@ bool dw_process_ready(enum dw_loss *cause)
 
 /* ---- the control page ---------------------------------------------------------- */
 
-void dw_step_look_at_capture(void)
+void dw_step_look(void)
 {
-	dw_control_look(dw_session_map(), DW_LOAD(dw_session.control), dw_now());
+	struct dw_control *control = DW_LOAD(dw_session.control);
+
+	if (DW_LOAD(control->capture))
+		dw_control_look(dw_session_map(), control, dw_now());
 }
 
 /* ---- losses ------------------------------------------------------------------ */

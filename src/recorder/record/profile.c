@@ -8,7 +8,7 @@
  * Invariant: `open` is set, and the profile's mask is part of the gate's, exactly while the action
  * is RECORD or RECORD_AND_SAVE. In a child of fork, the parent's profiles do nothing.
  */
-#include "record/record.h"
+#include "record/slot.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -353,13 +353,6 @@ static inline void dw_journal_commit(void *entry, enum dw_entry_type type)
 	__atomic_store_n(&((struct dw_entry *)entry)->tag, DW_ENTRY_TAG(type), __ATOMIC_RELEASE);
 }
 void dw_journal_clock(void);
-void dw_journal_clock_due(uint64_t now); /* of dw_journal_look() */
-/* Writes a CLOCK entry if one is due. Called where recording takes a slow path. */
-static inline void dw_journal_look(uint64_t now)
-{
-	if (now >= DW_LOAD(dw_process->clock_ticks) || DW_LOAD(dw_process->clock_due))
-		dw_journal_clock_due(now);
-}
 /* Corrects the clock after the counter was reset, which some machines do when they wake up. `last`
  * is the time of a record, which is later than the counter's time now. */
 void dw_journal_rebase(uint64_t last);
@@ -416,24 +409,8 @@ static inline struct dw_layer *dw_layer_find(uint32_t id)
 		layer = layer->next;
 	return layer;
 }
+/* Decides by the list of this generation, and stores the decision. */
 bool dw_layer_decide(struct dw_layer *layer, struct dw_control *control, uint32_t generation);
-/* Whether the layer is recorded while a list selects layers. */
-static inline bool dw_layer_chosen(uint32_t id)
-{
-	struct dw_control *control = DW_LOAD(dw_session.control);
-	struct dw_layer *layer = dw_layer_find(id);
-
-	if (!layer || !control)
-		return true;
-	/* Pairs with the release of the list's writer: the whole list of this generation is visible. */
-	uint32_t generation = __atomic_load_n(&control->layers_generation, __ATOMIC_ACQUIRE);
-	uint64_t known = (uint64_t)DW_LOAD(dw_session.generation) << 32 | generation;
-	uint64_t decision = DW_LOAD(layer->decision);
-
-	if ((decision & ~(uint64_t)1) == known)
-		return decision & 1;
-	return dw_layer_decide(layer, control, generation);
-}
 /* Whether a list of layers can be set; if not, `error` says why. */
 bool dw_layers_fit(const char *list, struct dwell_error *error);
 /* Sets the list in a control page that no other process has mapped yet. */
@@ -441,20 +418,7 @@ void dw_layers_fill(struct dw_control *control, const char *list);
 
 /* ---- slots and chunks ------------------------------------------------------------ */
 
-extern const struct dwell_stream dw_slot_none;     /* dwell_this_stream of threads without a slot */
-struct dw_slot *dw_slot_find(enum dw_loss *cause); /* of dw_slot_here() */
-/* The calling thread's slot, registered if necessary; NULL with the cause. */
-static inline struct dw_slot *dw_slot_here(enum dw_loss *cause)
-{
-	/* Read only once: see dw_slot_find(). */
-	struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
-	struct dw_slot *slot = (struct dw_slot *)(void *)stream;
-
-	if (dw_session_head() && stream != &dw_slot_none && DW_LOAD(slot->tid) &&
-	    slot->generation == DW_LOAD(dw_session.generation))
-		return slot;
-	return dw_slot_find(cause);
-}
+extern const struct dwell_stream dw_slot_none; /* dwell_this_stream of threads without a slot */
 /* The slot of a stream of the calling thread, and the stream's writer. */
 struct dw_slot *dw_slot_of(struct dwell_stream *stream, struct dw_writer **writer);
 /* Counts lost records. `slot` NULL: of a thread that has none. */
@@ -552,13 +516,8 @@ static inline uint32_t dw_step_summary_blocks(const struct dw_head *head)
 /* Adds a step that ended to the summary; false with the cause if there is no entry for it. */
 bool dw_step_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
                          uint64_t cpu_ns, enum dw_loss *cause);
-void dw_step_look_at_capture(void); /* of dw_step_look(); in process.c */
-/* Ends a capture whose time has passed: its controller may have been killed. */
-static inline void dw_step_look(void)
-{
-	if (DW_LOAD(DW_LOAD(dw_session.control)->capture))
-		dw_step_look_at_capture();
-}
+/* Ends a capture whose time has passed: its controller may have been killed. In process.c. */
+void dw_step_look(void);
 /* Opens the processor's counters for the calling thread. Returns 0, or the errno of the kernel. */
 int dw_counters_open(struct dw_counters *counters);
 /* Reads them into the usage; leaves counters_known false if they cannot be read. */
@@ -568,12 +527,6 @@ void dw_counters_close(struct dw_counters *counters);
 
 /* Reads the calling thread's usage and writes what it used since the last reading (usage.c). */
 void dw_usage_read(struct dw_slot *slot);
-/* The same, if a reading is due at `now`. */
-static inline void dw_usage_look(struct dw_slot *slot, uint64_t now)
-{
-	if (now >= slot->usage_due)
-		dw_usage_read(slot);
-}
 /* A step begins: times since then were counted as outside any step. Needs slot->places. */
 void dw_places_step(struct dw_slot *slot, uint64_t start_ticks);
 /* Whether one of the next `steps` steps is chosen to be recorded, with something of `mask`. */

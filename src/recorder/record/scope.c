@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "record/record.h"
+#include "record/slot.h"
 
 static __attribute__((noinline)) void scope_put_slow(uint32_t word1, uint64_t ticks)
 {

@@ -6,7 +6,7 @@
  * blocks. A program that calls dwell_start() creates its own file. Children of fork inherit the
  * session.
  */
-#include "record/record.h"
+#include "record/slot.h"
 
 #include <errno.h>
 #include <stdio.h>

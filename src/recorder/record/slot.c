@@ -7,8 +7,8 @@
  * few chunks. A child of fork finds its slots zeroed and claims a new one. When a new session
  * starts, a thread keeps its slot and empties it.
  */
-#include "record/places.h"
-#include "record/record.h"
+#include "record/place_sums.h"
+#include "record/slot.h"
 
 #include <string.h>
 #include <sys/prctl.h>

@@ -9,7 +9,8 @@
  * mask combines what the controller wants while the schedule keeps the gate open, what open
  * profiles want, and what a capture wants: see format/control.h.
  */
-#include "record/record.h"
+#include "record/journal.h"
+#include "record/slot.h"
 
 #include <errno.h>
 #include <time.h>
@@ -272,7 +273,8 @@ STEP_PATH uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 		__atomic_store_n(&slot->step->end_ticks, now, __ATOMIC_RELEASE);
 	}
 	slot->step = NULL;
-	dw_usage_look(slot, now);
+	if (now >= slot->usage_due)
+		dw_usage_read(slot);
 	return now;
 }
 

@@ -6,7 +6,8 @@
  * writer: a thread writes to its own, and a signal handler that interrupted a record writes to
  * the thread's second one.
  */
-#include "record/record.h"
+#include "record/journal.h"
+#include "record/slot.h"
 
 
 /* ---- records ----------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "record/record.h"
+#include "record/slot.h"
 
 static char session_folder[64];
 static char session_path[96];

@@ -1,6 +1,6 @@
 /* The sums of a thread's times by line; see places.c. */
-#ifndef DW_RECORD_PLACES_H
-#define DW_RECORD_PLACES_H
+#ifndef DW_RECORD_PLACE_SUMS_H
+#define DW_RECORD_PLACE_SUMS_H
 
 #include <string.h>
 
