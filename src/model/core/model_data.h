@@ -1,5 +1,5 @@
 /*
- * struct dw_model itself, for the files of src/analysis/model.
+ * struct dw_model itself, for the files of src/model.
  *
  *   core/    the model and its scope, and what all products are based on: symbols, walk.h (a
  *            stream's records in order), pass.h (the stack of open ranges), segments (pieces of
