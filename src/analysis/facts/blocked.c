@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "facts/parts.h"
 #include "facts/work.h"
 
 #define LEAST_SAMPLES 20

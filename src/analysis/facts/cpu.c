@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "format/keys.h"
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "facts/parts.h"
 #include "facts/work.h"
 
 /* Rounding changes the sum by some ns; the largest part takes them. */

@@ -127,5 +127,7 @@ const char *dw_facts_framework_name(enum dw_facts_framework framework);
 
 /* For tests and callers that make facts by hand: all facts "not measured: not computed". */
 void dw_facts_init(struct dw_facts *facts);
+/* The value of `missing` in a fact that was not computed yet. */
+const char *dw_facts_missing_default(void);
 
 #endif

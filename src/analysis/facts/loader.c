@@ -18,6 +18,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/median.h"
 #include "facts/work.h"
 #include "model/time/loading.h"
 
@@ -209,7 +210,7 @@ static double loader_usual(double *values, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i++)
 		values[i] = (values[i] + values[i + 1]) / 2;
-	return dw_facts_median(values, count > 1 ? count - 1 : count);
+	return dw_median(values, count > 1 ? count - 1 : count);
 }
 
 /* That of the requests that found a batch ready. */
@@ -330,7 +331,7 @@ static void loader_put_production(struct dw_facts_work *work, const struct loade
 
 	work->failed |= !lengths;
 	if (lengths && count) {
-		median = dw_facts_median(lengths, count);
+		median = dw_median(lengths, count);
 		dw_fact_set(work, DW_FACT_LOADER_PRODUCTION, median, count);
 		if (median > 0)
 			dw_fact_set(work, DW_FACT_LOADER_VARIATION,
@@ -431,13 +432,13 @@ static void loader_put_slowest(struct dw_facts_work *work, const struct loader *
 			continue;
 		for (size_t i = 0; i < of->made_count; i++)
 			space[i] = (double)(of->made[i].end_ns - of->made[i].start_ns);
-		medians[count++] = dw_facts_median(space, of->made_count);
+		medians[count++] = dw_median(space, of->made_count);
 		if (medians[count - 1] > slowest) {
 			slowest = medians[count - 1];
 			slow = loader->workers[w];
 		}
 	}
-	median = dw_facts_median(medians, count);
+	median = dw_median(medians, count);
 	if (count < 2 || !(median > 0)) {
 		dw_fact_miss(work, DW_FACT_LOADER_SLOWEST,
 		             loader->worker_count < 2 ? "there is only one worker"
@@ -558,7 +559,7 @@ static double loader_usual_wait(const struct loader *loader, double *space)
 	for (size_t i = 0; i < loader->request_count; i++)
 		if (!loader->first[i])
 			space[count++] = loader_length(&loader->requests[i]);
-	return dw_facts_median(space, count);
+	return dw_median(space, count);
 }
 
 /* What the last request of an epoch takes beyond a usual one, if another epoch follows: a loader

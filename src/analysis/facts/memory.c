@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "facts/work.h"
 #include "format/keys.h"
 #include "model/memory/memory.h"
@@ -56,7 +57,7 @@ static bool memory_quarters(const struct dw_memory_pool *pool, double from_ns, d
 		}
 		if (!count)
 			return false;
-		dw_facts_median(space, count); /* sorts */
+		dw_median(space, count); /* sorts */
 		means[quarter] = sum / (double)count;
 		least[quarter] = space[0];
 		low[quarter] = space[count / 10];

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "format/keys.h"
 
@@ -235,7 +237,7 @@ static double operators_compiling_ns(struct dw_facts_work *work, size_t count)
 	for (size_t i = 0; i < work->loop->count; i++)
 		if (work->roles[i] && !(work->roles[i] & DW_ROLE_WARM_UP))
 			work->values[steps++] = (double)(work->all[i].end_ns - work->all[i].start_ns);
-	median = dw_facts_median(work->values, steps); /* sorts them */
+	median = dw_median(work->values, steps); /* sorts them */
 	for (; steps && count && work->values[steps - 1] > COMPILING_RATIO * median; steps--, count--)
 		sum += work->values[steps - 1] - median;
 	return sum;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "format/keys.h"
 #include "model/time/outermost.h"

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "model/sequence/drift.h"
 
@@ -129,7 +131,7 @@ static void pace_make_blocks(const struct pace *pace, struct blocks *blocks)
 
 		for (size_t i = blocks->first[b]; i < blocks->first[b + 1]; i++)
 			work->values[n++] = pace_length(pace, work->steady[i]);
-		blocks->medians[b] = dw_facts_median(work->values, n);
+		blocks->medians[b] = dw_median(work->values, n);
 	}
 }
 
@@ -138,7 +140,7 @@ static double pace_median(const double *values, size_t count)
 	double copy[BLOCKS];
 
 	memcpy(copy, values, count * sizeof *copy);
-	return dw_facts_median(copy, count);
+	return dw_median(copy, count);
 }
 
 /* The block at whose begin the medians change, by Pettitt's test; 0 if chance explains the

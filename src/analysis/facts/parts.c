@@ -10,6 +10,7 @@
  */
 #include <math.h>
 
+#include "facts/parts.h"
 #include "facts/work.h"
 
 static const struct {

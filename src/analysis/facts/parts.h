@@ -25,6 +25,22 @@ enum dw_part {
 
 const char *dw_facts_part_name(enum dw_part part);
 
+struct dw_facts_work; /* see work.h */
+
+/* Divides a step into parts, in ns; they sum to its length. */
+void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
+                     double parts[DW_PART_COUNT]);
+/* The time of a step in which its thread neither ran nor waited for a CPU. Negative: not known. */
+double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step);
+
+/* The time of a step within ranges that do not say that they wait, in which no thread of the process ran or
+ * waited for a CPU. `idle`: its DW_PART_IDLE. 0 if it is not known. */
+double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle);
+
+/* The time of a step in which its thread neither ran nor waited for a CPU, without that of ranges which say for what
+ * they wait, of checkpoints and of evaluation. Other threads of the process may run meanwhile. 0 if it is not known. */
+double dw_facts_off(const struct dw_facts_work *work, const struct dw_step *step);
+
 /* A counted step, with its parts in whole ns, which sum to its length. */
 struct dw_divided_step {
 	const struct dw_step *step;

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/median.h"
+#include "facts/parts.h"
 #include "facts/work.h"
 
 #define ONE_RANK "the trace has steps of only one process"
@@ -91,7 +93,7 @@ static void ranks_compare_step(const struct dw_facts_work *work, const struct ra
 			communication = (double)step->share_ns[DW_SHARE_COMMUNICATION];
 		}
 	}
-	median = dw_facts_median(sorted, ranks->count);
+	median = dw_median(sorted, ranks->count);
 	if (ranks->count == 2)
 		median = sorted[0]; /* of two ranks, the one with less work */
 	for (size_t r = 0; r < ranks->count; r++)

@@ -8,18 +8,12 @@
  */
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "facts/work.h"
 #include "model/time/calls.h"
 
 #define USUAL 0.9       /* of the other steps are at most this long */
 #define WORTH 0.02      /* of the loop; if no more lies beyond usual steps, no step is looked up */
-
-static int shapes_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
 
 static double shapes_length(const struct dw_step *step)
 {
@@ -54,7 +48,7 @@ static double shapes_excess(struct dw_facts_work *work, const bool *new_in, bool
 			work->values[count++] = shapes_length(&work->all[i]);
 	if (!count)
 		return 0;
-	qsort(work->values, count, sizeof *work->values, shapes_compare);
+	dw_sort_numbers(work->values, count);
 	usual = work->values[(size_t)(USUAL * (double)(count - 1))];
 	for (size_t i = 0; i < work->loop->count; i++) {
 		double more = shapes_length(&work->all[i]) - usual;

@@ -16,6 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/median.h"
+#include "facts/parts.h"
 #include "facts/work.h"
 
 #define LONG_RATIO 1.4
@@ -34,10 +36,10 @@ static double steady_find_bar(const double *lengths, size_t count, double *space
 
 	for (size_t i = 0; i < n; i++)
 		space[i] = lengths[from + i];
-	median = dw_facts_median(space, n);
+	median = dw_median(space, n);
 	for (size_t i = 0; i < n; i++)
 		space[i] = fabs(lengths[from + i] - median);
-	deviation = 1.4826 * dw_facts_median(space, n);
+	deviation = 1.4826 * dw_median(space, n);
 	return fmax(LONG_RATIO * median, median + LONG_DEVIATIONS * deviation);
 }
 

@@ -1,6 +1,7 @@
 /* Divides the mean steady step of all loops into parts and into names that the program gave. */
 #include <stdlib.h>
 
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "model/core/product.h"
 

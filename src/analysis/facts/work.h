@@ -3,7 +3,6 @@
 #define DW_FACTS_WORK_H
 
 #include "facts/facts.h"
-#include "facts/parts.h"
 #include "model/steps/steps.h"
 #include "model/steps/usage.h"
 
@@ -36,7 +35,7 @@ struct dw_facts_work {
 	struct dw_facts *facts;
 };
 
-/* ---- facts.c --------------------------------------------------------------------------------- */
+/* ---- compute.c ------------------------------------------------------------------------------- */
 
 /* Prepares the state for loop number `loop`, from 0. work->loop is NULL if there is no such loop.
  * False: out of memory. Call dw_facts_end() in any case; it frees what the state holds. */
@@ -44,7 +43,7 @@ bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t l
                     struct dw_facts *facts);
 void dw_facts_end(struct dw_facts_work *work);
 
-/* ---- facts.c: filling a fact ---------------------------------------------------------------- */
+/* ---- work.c: filling a fact ------------------------------------------------------------------ */
 
 /* Sets a fact that is no median over steps. Returns it. */
 struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, double value,
@@ -62,31 +61,11 @@ struct dw_fact *dw_fact_set_median(struct dw_facts_work *work, enum dw_fact_id i
 /* Sets a fact to the sum of work->values divided by the sum of work->wholes, `count` elements of
  * each. The interval is that of the median over blocks of consecutive steps. */
 struct dw_fact *dw_fact_set_blocks(struct dw_facts_work *work, enum dw_fact_id id, size_t count);
-/* Sorts the array and returns its median; 0 if it is empty. */
-double dw_facts_median(double *values, size_t count);
 
 /* A copy of a text that the model owns. NULL: out of memory. */
 const char *dw_facts_text(struct dw_facts_work *work, const char *text, size_t length);
-/* The value of `missing` in a fact that was not computed yet. */
-const char *dw_facts_missing_default(void);
 /* The last value that the trace has for a key, or NULL. */
 const char *dw_facts_meta(const struct dw_facts_work *work, const char *key);
-
-/* ---- parts.c --------------------------------------------------------------------------------- */
-
-/* Divides a step into parts, in ns; they sum to its length. */
-void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
-                     double parts[DW_PART_COUNT]);
-/* The time of a step in which its thread neither ran nor waited for a CPU. Negative: not known. */
-double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step);
-
-/* The time of a step within ranges that do not say that they wait, in which no thread of the process ran or
- * waited for a CPU. `idle`: its DW_PART_IDLE. 0 if it is not known. */
-double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle);
-
-/* The time of a step in which its thread neither ran nor waited for a CPU, without that of ranges which say for what
- * they wait, of checkpoints and of evaluation. Other threads of the process may run meanwhile. 0 if it is not known. */
-double dw_facts_off(const struct dw_facts_work *work, const struct dw_step *step);
 
 /* ---- steady.c -------------------------------------------------------------------------------- */
 

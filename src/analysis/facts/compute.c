@@ -1,0 +1,145 @@
+/* Computes the facts of a loop, once for each loop of a model. */
+#include <stdlib.h>
+
+#include "facts/work.h"
+#include "model/core/model_data.h"
+#include "model/core/product.h"
+
+/* The loop with the given number. Loops are numbered by descending count of steps. NULL: there is
+ * none. */
+static const struct dw_loop *facts_find_loop(const struct dw_steps *steps, size_t number)
+{
+	for (size_t i = 0; i < steps->thread_count; i++) {
+		size_t before = 0;
+
+		for (size_t k = 0; k < steps->thread_count; k++)
+			before += steps->loops[k].count > steps->loops[i].count ||
+			          (steps->loops[k].count == steps->loops[i].count && k < i);
+		if (before == number)
+			return &steps->loops[i];
+	}
+	return NULL;
+}
+
+static void facts_choose_loop(struct dw_facts_work *work, size_t number)
+{
+	const struct dw_steps *steps = work->steps;
+	uint32_t process;
+
+	work->facts->loop = number;
+	work->facts->loop_count = steps->thread_count;
+	work->loop = facts_find_loop(steps, number);
+	if (!work->loop)
+		return;
+	work->facts->thread = work->loop->thread;
+	work->all = &steps->steps[work->loop->first_step];
+	work->usages = dw_model_step_usages(work->model, NULL);
+	work->failed |= !work->usages;
+	if (work->usages)
+		work->usages += work->loop->first_step;
+	process = work->source->threads[work->loop->thread].process;
+	work->python = work->source->processes[process].flags & DW_PROCESS_PYTHON;
+	if (!dw_model_is_partial(work->model))
+		work->loop_ns = (double)(work->loop->end_ns - work->loop->start_ns);
+}
+
+/* Sets why facts that no file has computed are not measured. */
+static void facts_say_why(struct dw_facts_work *work)
+{
+	static const struct {
+		enum dw_fact_id id;
+		const char *why;
+	} whys[] = {
+		{ DW_FACT_CPU_THREADS, "the number of threads that can run is not in the trace" },
+		{ DW_FACT_RUN_FUNCTIONS, "record with dwell run --functions" },
+		{ DW_FACT_OPERATORS_DISPATCH, "the cost of an empty operator was not measured" },
+		{ DW_FACT_COMM_COUNT, "collectives are not counted by step yet" },
+	};
+	const char *none = dw_facts_missing_default();
+
+	for (size_t i = 0; i < sizeof whys / sizeof *whys; i++)
+		if (!work->facts->at[whys[i].id].measured && work->facts->at[whys[i].id].missing == none)
+			dw_fact_miss(work, whys[i].id, whys[i].why);
+	for (unsigned id = 0; id < DW_FACT_COUNT; id++)
+		if (!work->facts->at[id].measured && work->facts->at[id].missing == none)
+			dw_fact_miss(work, (enum dw_fact_id)id, !work->loop ? "the trace has no steps"
+			             : !work->steady_count ? "no step was recorded without missing records"
+			                                   : "the trace has nothing of it");
+}
+
+bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop,
+                    struct dw_facts *facts)
+{
+	static const struct dw_steps none;
+	size_t count;
+
+	*work = (struct dw_facts_work){ .model = model, .source = dw_model_source(model),
+		                            .symbols = dw_model_symbols(model, NULL), .facts = facts };
+	dw_facts_init(facts);
+	work->steps = work->source->step_count ? dw_model_steps(model, NULL) : &none;
+	if (!work->steps)
+		return false;
+	facts_choose_loop(work, loop);
+	count = work->loop ? work->loop->count : 0;
+	work->roles = calloc(count + 1, sizeof *work->roles);
+	work->steady = calloc(count + 1, sizeof *work->steady);
+	work->values = calloc(count + 1, sizeof *work->values);
+	work->wholes = calloc(count + 1, sizeof *work->wholes);
+	return !work->failed && work->roles && work->steady && work->values && work->wholes;
+}
+
+void dw_facts_end(struct dw_facts_work *work)
+{
+	free(work->roles);
+	free(work->steady);
+	free(work->values);
+	free(work->wholes);
+}
+
+static void facts_fill(struct dw_facts_work *work)
+{
+	dw_facts_of_run(work);
+	if (!work->loop)
+		return;
+	dw_facts_of_steps(work);
+	dw_facts_of_time_outside(work);
+	dw_facts_of_cpu(work);
+	dw_facts_of_operators(work);
+	dw_facts_of_loader(work);
+	dw_facts_of_memory(work);
+	dw_facts_of_ranks(work);
+	dw_facts_of_pace(work);
+	dw_facts_of_shapes(work);
+	dw_facts_of_flops(work);
+	dw_facts_of_waits(work);
+	dw_facts_of_blocked(work);
+	dw_facts_of_device(work);
+	dw_facts_of_places(work);
+	dw_facts_without_communication(work); /* the last one: it takes back what others could not know */
+}
+
+static bool facts_compute(struct dw_model *model, const void *request, void *result)
+{
+	struct dw_facts_work work;
+	bool good = dw_facts_begin(&work, model, *(const size_t *)request, result);
+
+	if (good) {
+		facts_fill(&work);
+		facts_say_why(&work);
+	}
+	dw_facts_end(&work);
+	return good && !work.failed;
+}
+
+const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,
+                                        struct dwell_error *error)
+{
+	static const struct dw_product product = { .bytes = sizeof(struct dw_facts), .compute = facts_compute };
+
+	return dw_product_get(model, &product, loop, &loop, error);
+}
+
+const struct dw_facts *dw_facts(struct dw_model *model, struct dwell_error *error)
+{
+	return dw_facts_of_loop(model, 0, error);
+}
