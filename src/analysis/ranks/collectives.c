@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/median.h"
 #include "ranks/ranks.h"
 
 #define MOST_LASTS ((size_t)1 << 22)
 #define MOST_ROUNDS 32u /* hosts between two others whose clocks are aligned through them */
-#define SIGMA 1.4826 /* of a normal distribution, from the median absolute deviation */
 
 struct arrival {
 	const struct dw_summary_arrival *at;
@@ -130,19 +130,6 @@ static size_t collectives_same(const struct arrivals *arrivals, size_t from)
 
 /* ---- clocks -------------------------------------------------------------------------------------- */
 
-static int collectives_compare_numbers(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-static double collectives_median(double *values, size_t count)
-{
-	qsort(values, count, sizeof *values, collectives_compare_numbers);
-	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 /* How much later a host left a collective than one whose clock is known. */
 struct difference {
 	uint32_t host;
@@ -194,12 +181,10 @@ static void collectives_set_clock(struct arrivals *arrivals, const struct differ
 
 	for (size_t i = 0; i < count; i++)
 		space[i] = from[i].ns;
-	median = collectives_median(space, count);
+	median = dw_median(space, count);
 	arrivals->offsets[from->host] = median;
-	for (size_t i = 0; i < count; i++)
-		space[i] = fabs(from[i].ns - median);
 	arrivals->ranks->clock_error_ns =
-		fmax(arrivals->ranks->clock_error_ns, SIGMA * collectives_median(space, count));
+		fmax(arrivals->ranks->clock_error_ns, dw_ranks_spread(space, count, median));
 	arrivals->ranks->clock_collectives += count;
 }
 

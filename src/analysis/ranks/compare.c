@@ -5,33 +5,20 @@
  * with few counted steps compare with others.
  */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/median.h"
 #include "ranks/ranks.h"
 
-#define LEAST_EXCESS \
-	0.02                  /* of the median rank's work: smaller differences are not worth a look \
-	                       */
-#define LEAST_ERRORS 4.0  /* standard errors: one of 64 equal ranks exceeds them in 0.2% of runs */
-#define LEAST_SPREADS 5.0 /* of the differences between ranks, robust */
 #define SLOW_STEP \
 	0.25 /* excess of a single step that is listed, of the median rank's work and of \
 	      * the mean step */
 #define SLOW_SPREADS 8.0 /* of the rank's own differences between steps */
 #define FEW_STEPS 20
-#define BLOCK 10u /* least steps of a block */
-#define LEAST_BLOCKS 5u
-#define MOST_BLOCKS 20u
-#define MEDIAN_ERROR \
-	1.2533 /* standard error of a median of normal values, in those of their mean */
 #define MOST_SLOW_STEPS 20u
 #define MOST_NAMED 64u /* slow ranks whose operator and layer are searched */
-#define SIGMA 1.4826 /* of a normal distribution, from the median absolute deviation */
 
 struct comparison {
 	struct dw_ranks *ranks;
@@ -64,59 +51,6 @@ static double span_work(const struct dw_ranks *ranks, const struct dw_summary_sp
 	double communication_ns = ranks->waits_known ? (double)span->part_ns[DW_PART_COMMUNICATION] : 0;
 
 	return (span_length(span) - communication_ns) / (double)span->steps;
-}
-
-const char *dw_ranks_part_name(unsigned part)
-{
-	return part == DW_RANKS_NO_PART ? "" : part == DW_RANKS_BETWEEN ? "between steps" : dw_facts_part_name((enum dw_part)part);
-}
-
-void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...)
-{
-	char text[512];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	if (ranks->notes && ranks->note_count < 64)
-		ranks->notes[ranks->note_count++] = dw_arena_text(&ranks->arena, text, strlen(text));
-}
-
-static int ranks_compare_numbers(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-/* Sorts the numbers. */
-static double ranks_median(double *values, size_t count)
-{
-	if (!count)
-		return 0;
-	qsort(values, count, sizeof *values, ranks_compare_numbers);
-	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-double dw_ranks_middle(double *values, size_t count)
-{
-	double median = ranks_median(values, count);
-
-	return count == 2 ? values[0] : median;
-}
-
-int dw_ranks_number(const struct dw_ranks *ranks, size_t i)
-{
-	return ranks->results[i].rank->rank >= 0 ? ranks->results[i].rank->rank : (int)i;
-}
-
-/* A robust standard deviation; replaces the values by their deviations. */
-static double ranks_spread(double *values, size_t count, double median)
-{
-	for (size_t i = 0; i < count; i++)
-		values[i] = fabs(values[i] - median);
-	return SIGMA * ranks_median(values, count);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -192,34 +126,6 @@ static void ranks_find_medians(struct comparison *with)
 
 /* ---- figures of a rank -------------------------------------------------------------------------
  */
-
-/* The standard error of the median from medians of blocks of consecutive values, which are less
- * dependent on each other than the values. 0: there are too few. Changes the values' order. */
-static double ranks_block_error(double *values, size_t count)
-{
-	size_t blocks = count / BLOCK < MOST_BLOCKS ? count / BLOCK : MOST_BLOCKS;
-	double medians[MOST_BLOCKS], sum = 0, squares = 0;
-
-	if (blocks < LEAST_BLOCKS)
-		return 0;
-	for (size_t b = 0; b < blocks; b++) {
-		size_t from = b * count / blocks, to = (b + 1) * count / blocks;
-
-		medians[b] = ranks_median(values + from, to - from);
-		sum += medians[b];
-	}
-	for (size_t b = 0; b < blocks; b++)
-		squares += pow(medians[b] - sum / (double)blocks, 2);
-	return sqrt(squares / (double)(blocks - 1) / (double)blocks);
-}
-
-double dw_ranks_median_error(double *values, size_t count, double *median)
-{
-	double error = ranks_block_error(values, count);
-
-	*median = ranks_median(values, count);
-	return count ? fmax(error, ranks_spread(values, count, *median) / sqrt((double)count) * MEDIAN_ERROR) : error;
-}
 
 static void ranks_result_add_spans(struct comparison *with, size_t i)
 {
@@ -368,7 +274,7 @@ static void ranks_name_slow(struct comparison *with, size_t slow)
 		if (ranks->results[i].slow)
 			with->space[count++] = ranks->results[i].excess;
 	if (count) {
-		qsort(with->space, count, sizeof *with->space, ranks_compare_numbers);
+		dw_sort_numbers(with->space, count);
 		least = with->space[count - MOST_NAMED];
 	}
 	count = 0;
@@ -377,25 +283,6 @@ static void ranks_name_slow(struct comparison *with, size_t slow)
 			dw_ranks_find_names(ranks, &ranks->results[i], with->space);
 			count++;
 		}
-}
-
-struct dw_ranks_limit dw_ranks_find_limit(const double *excess, const double *errors, size_t count, double *space)
-{
-	struct dw_ranks_limit limit = { 0, 0, 0 };
-
-	memcpy(space, errors, count * sizeof *space);
-	limit.least_error = ranks_median(space, count); /* an error that is small by chance */
-	memcpy(space, excess, count * sizeof *space);
-	limit.median = ranks_median(space, count);
-	if (count >= 4)
-		limit.spread = ranks_spread(space, count, limit.median);
-	return limit;
-}
-
-bool dw_ranks_exceeds(const struct dw_ranks_limit *limit, double excess, double error)
-{
-	return excess >= LEAST_EXCESS && excess >= LEAST_ERRORS * fmax(error, limit->least_error) &&
-	       excess - fmin(limit->median, 0) >= LEAST_SPREADS * limit->spread;
 }
 
 static bool ranks_find_slow(struct comparison *with, struct part_table *parts)
@@ -471,7 +358,7 @@ static void ranks_find_slow_steps(struct comparison *with, struct part_table *pa
 		for (size_t s = 0; s < ranks->span_count; s++)
 			if (!isnan(excess[s]))
 				with->space[count++] = excess[s];
-		spread = ranks_spread(with->space, count, ranks->results[i].excess);
+		spread = dw_ranks_spread(with->space, count, ranks->results[i].excess);
 		for (size_t s = 0; s < ranks->span_count; s++)
 			if (!isnan(excess[s]) && excess[s] - ranks->results[i].excess > SLOW_STEP &&
 			    excess[s] - ranks->results[i].excess > SLOW_SPREADS * spread &&
@@ -509,10 +396,10 @@ static void ranks_try_host(struct comparison *with, const char *host)
 			with->space[others++] = result->excess;
 		}
 	}
-	if (own < 2 || others < 2 || least - most < LEAST_ERRORS * error)
+	if (own < 2 || others < 2 || least - most < DW_RANKS_LEAST_ERRORS * error)
 		return;
-	excess = (1 + least) / (1 + ranks_median(with->space, others)) - 1;
-	if (excess >= LEAST_EXCESS && excess > ranks->slow_host_excess) {
+	excess = (1 + least) / (1 + dw_median(with->space, others)) - 1;
+	if (excess >= DW_RANKS_LEAST_EXCESS && excess > ranks->slow_host_excess) {
 		ranks->slow_host = host;
 		ranks->slow_host_excess = excess;
 	}
@@ -597,9 +484,4 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct
 	dw_ranks_check_recorded(ranks);
 	dw_ranks_check(ranks);
 	return ranks_run(ranks, summary, error);
-}
-
-void dw_ranks_reset(struct dw_ranks *ranks)
-{
-	dw_arena_reset(&ranks->arena);
 }

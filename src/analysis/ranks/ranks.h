@@ -123,7 +123,11 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary,
                       struct dwell_error *error);
 void dw_ranks_reset(struct dw_ranks *ranks);
 
-/* The median of values, and its standard error. Changes their order. For files of this folder. */
+#define DW_RANKS_LEAST_EXCESS 0.02 /* of the median rank's work: smaller differences are not worth a look */
+#define DW_RANKS_LEAST_ERRORS 4.0  /* standard errors: one of 64 equal ranks exceeds them in 0.2% of runs */
+/* A robust standard deviation; replaces the values by their deviations. For files of this folder. */
+double dw_ranks_spread(double *values, size_t count, double median);
+/* The median of values, and its standard error. Changes their order. The same. */
 double dw_ranks_median_error(double *values, size_t count, double *median);
 /* Whether a rank with this excess is slow: `excess` and `error` of all ranks, as ratios. The same. */
 struct dw_ranks_limit {
