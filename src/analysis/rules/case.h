@@ -77,6 +77,10 @@ static inline struct dw_amount dw_amount_less(struct dw_amount amount, double le
 
 /* The time of the whole in ns per step, for shares of time; NaN for shares of memory. */
 double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole);
+/* The part of the waits for files that belongs to checkpoints, as a part of the loop. A wait for a file that comes at
+ * one place, once with each checkpoint, is part of writing it: a file is renamed, or synchronised with the disk, when
+ * it has been written. */
+double dw_case_files_of_checkpoints(const struct dw_rule_case *at);
 
 #define DW_CASE_WAITS 0.02 /* of a step */
 
@@ -91,9 +95,6 @@ static inline bool dw_case_waits_in_all_steps(const struct dw_rule_case *at)
 /* loop.c: whether steps get slower as the run goes on; whether the size of the input makes steps long. */
 bool dw_case_drifts(const struct dw_rule_case *at);
 bool dw_case_sizes_vary(const struct dw_rule_case *at);
-
-/* loop.c: the part of the waits for files that belongs to checkpoints, as a part of the loop. */
-double dw_case_files_of_checkpoints(const struct dw_rule_case *at);
 
 /* machine.c: the part of the loop in which the program's threads wait for each other's CPUs; 0 if that may be
  * chance or was not measured. */

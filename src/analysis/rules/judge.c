@@ -36,27 +36,6 @@ const struct dw_rule *dw_rule_find(const char *id)
 	return NULL;
 }
 
-const char *dw_rule_whole_text(enum dw_rule_whole whole)
-{
-	static const char *const texts[DW_RULE_OF_COUNT] = {
-		[DW_RULE_OF_STEP] = "of each step",
-		[DW_RULE_OF_LOOP] = "of the loop",
-		[DW_RULE_OF_PEAK] = "of the peak",
-		[DW_RULE_OF_CAPACITY] = "of the memory",
-	};
-
-	return texts[whole];
-}
-
-double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
-{
-	if (whole == DW_RULE_OF_STEP)
-		return dw_case_value(at, DW_FACT_STEP_WALL);
-	if (whole == DW_RULE_OF_LOOP)
-		return dw_case_value(at, DW_FACT_LOOP_WALL) / dw_case_value(at, DW_FACT_STEP_COUNT);
-	return NAN;
-}
-
 /* ---- one rule -------------------------------------------------------------------------------- */
 
 static bool judge_has_evidence(const struct dw_rule_case *at, const char **missing)

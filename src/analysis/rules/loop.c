@@ -18,24 +18,6 @@ static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id 
 	return (struct dw_amount){ share, share, share };
 }
 
-#define LOOP_AS_OFTEN 0.1 /* difference of two numbers of times; and 2 of a few */
-
-/* A wait for a file that comes at one place, once with each checkpoint, is part of writing it: a file is
- * renamed, or synchronised with the disk, when it has been written. */
-double dw_case_files_of_checkpoints(const struct dw_rule_case *at)
-{
-	const struct dw_fact *file = dw_case_fact(at, DW_FACT_WAIT_FILE);
-	const struct dw_fact *place = dw_case_fact(at, DW_FACT_PLACES_LARGEST);
-	double times = dw_case_value(at, DW_FACT_PLACES_LARGEST_COUNT);
-	double checkpoints = dw_case_value(at, DW_FACT_LOOP_CHECKPOINTS);
-
-	if (!file->measured || !place->measured || !file->where || !place->where ||
-	    strcmp(file->where, place->where) != 0 ||
-	    !(fabs(times - checkpoints) <= fmax(2, LOOP_AS_OFTEN * checkpoints)))
-		return 0;
-	return fmin(file->value, place->value);
-}
-
 static struct dw_amount loop_share_checkpoints(const struct dw_rule_case *at)
 {
 	double files = dw_case_files_of_checkpoints(at);

@@ -198,6 +198,18 @@ static const char *words_condition(const struct words *words, const char *text, 
 	return text + length + (text[length] == ':') + (text[length] && text[length + 1] == ' ');
 }
 
+const char *dw_rule_whole_text(enum dw_rule_whole whole)
+{
+	static const char *const texts[DW_RULE_OF_COUNT] = {
+		[DW_RULE_OF_STEP] = "of each step",
+		[DW_RULE_OF_LOOP] = "of the loop",
+		[DW_RULE_OF_PEAK] = "of the peak",
+		[DW_RULE_OF_CAPACITY] = "of the memory",
+	};
+
+	return texts[whole];
+}
+
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena)
 {
 	struct words words = { .at = at, .known = true };
