@@ -134,28 +134,6 @@ static void collectives_keep(struct build *build, struct dw_summary_rank *rank)
 		      collectives_compare_rows);
 }
 
-void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most)
-{
-	for (;;) {
-		size_t count = 0, kept;
-
-		for (size_t i = 0; i < rank->collective_count; i++)
-			count += rank->collectives[i].arrival_count;
-		if (count <= most || rank->arrival_log2 == 63)
-			return;
-		rank->arrival_log2++;
-		for (size_t i = 0; i < rank->collective_count; i++) {
-			struct dw_summary_collective *row = &rank->collectives[i];
-
-			kept = 0;
-			for (size_t k = 0; k < row->arrival_count; k++)
-				if (!(row->arrivals[k].sequence & (((uint64_t)1 << rank->arrival_log2) - 1)))
-					row->arrivals[kept++] = row->arrivals[k];
-			row->arrival_count = kept;
-		}
-	}
-}
-
 bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,
                                 struct dw_model *model, uint32_t process, const struct dw_loop *loop,
                                 struct dwell_error *error)

@@ -204,6 +204,28 @@ static uint64_t merge_leave_out(struct dw_summary_name *names, size_t *count, si
 	return left_out_ns;
 }
 
+void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most)
+{
+	for (;;) {
+		size_t count = 0, kept;
+
+		for (size_t i = 0; i < rank->collective_count; i++)
+			count += rank->collectives[i].arrival_count;
+		if (count <= most || rank->arrival_log2 == 63)
+			return;
+		rank->arrival_log2++;
+		for (size_t i = 0; i < rank->collective_count; i++) {
+			struct dw_summary_collective *row = &rank->collectives[i];
+
+			kept = 0;
+			for (size_t k = 0; k < row->arrival_count; k++)
+				if (!(row->arrivals[k].sequence & (((uint64_t)1 << rank->arrival_log2) - 1)))
+					row->arrivals[kept++] = row->arrivals[k];
+			row->arrival_count = kept;
+		}
+	}
+}
+
 /* ---- order --------------------------------------------------------------------------------------
  */
 
