@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/inside.h"
 
 #ifndef DW_HAVE_SQLITE
 int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table,

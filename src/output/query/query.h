@@ -19,13 +19,4 @@
 int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table,
                  struct dwell_error *error);
 
-/* ---- inside ------------------------------------------------------------------------------------- */
-
-struct sqlite3;
-/* Both return a code of SQLite. */
-int dw_query_add_tables(struct sqlite3 *database, struct dw_model *model);
-int dw_query_add_ranges(struct sqlite3 *database, struct dw_model *model);
-/* The name of the table at `index` of tables.c; NULL past the end. */
-const char *dw_query_table_name(size_t index);
-
 #endif

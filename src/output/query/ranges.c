@@ -8,7 +8,7 @@
  * For `group by name` SQLite would sort all rows, which takes most of the time. There are few names, so
  * the cursor walks everything first and then returns the rows of one name after the other.
  */
-#include "query/query.h"
+#include "query/inside.h"
 
 #ifdef DW_HAVE_SQLITE
 #include <sqlite3.h>

@@ -1,5 +1,5 @@
 /* Views, steps, metadata and losses as tables of SQLite. */
-#include "query/query.h"
+#include "query/inside.h"
 
 #ifdef DW_HAVE_SQLITE
 #include <sqlite3.h>
