@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "format/keys.h"
-#include "views/overview.h"
+#include "views/overview_parts.h"
 
 #define OWN_CHUNK "dwell: new chunk"
 

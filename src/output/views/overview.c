@@ -14,7 +14,7 @@
 #include "facts/facts.h"
 #include "format/keys.h"
 #include "model/joint/joint.h"
-#include "views/overview.h"
+#include "views/overview_parts.h"
 
 #define SLOW_RATIO 1.5
 #define BESIDE_SHARE 0.002    /* of wall time; smaller parts count as other work */
@@ -242,8 +242,9 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* The framework's probe records which device it uses; see "facts" in doc/reference/format.md. */
-bool dw_overview_device_unseen(const struct dw_overview *overview)
+/* Whether the program used a device whose work was not recorded. If so, operators' times are those of launching work
+ * and waiting for it. The framework's probe records which device it uses; see "facts" in doc/reference/format.md. */
+static bool overview_device_unseen(const struct dw_overview *overview)
 {
 	bool used = false;
 
@@ -254,7 +255,7 @@ bool dw_overview_device_unseen(const struct dw_overview *overview)
 
 static void overview_head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
 {
-	if (dw_overview_device_unseen(overview))
+	if (overview_device_unseen(overview))
 		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
 	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
 }

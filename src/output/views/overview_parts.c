@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "facts/facts.h"
 #include "model/device/times.h"
-#include "views/overview.h"
+#include "views/overview_parts.h"
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
 #define SMALL_PART 0.0005  /* of a step: the same for smaller parts that the program named */

@@ -2,8 +2,8 @@
  * Interface between the parts of the overview: overview.c combines them, overview_parts.c makes the
  * tables, cost.c estimates the cost of recording. The verdicts are those of verdict.h.
  */
-#ifndef DW_VIEWS_OVERVIEW_H
-#define DW_VIEWS_OVERVIEW_H
+#ifndef DW_VIEWS_OVERVIEW_PARTS_H
+#define DW_VIEWS_OVERVIEW_PARTS_H
 
 #include "views/common.h"
 #include "views/verdict.h"
@@ -32,10 +32,6 @@ struct dw_overview {
 
 /* Estimates the cost of recording, if enough is known (cost.c). */
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);
-
-/* Whether the program used a device whose work was not recorded. If so, operators' times are those
- * of launching work and waiting for it. */
-bool dw_overview_device_unseen(const struct dw_overview *overview);
 
 /* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
