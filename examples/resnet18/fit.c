@@ -7,6 +7,7 @@
 #include <dwell/compat/ignite.h>
 #include <dwell/probe.h>
 
+#include "timing.h"
 #include "trainer.h"
 
 static int fit_log_loss(struct dwell_ignite_engine *engine, void *user)

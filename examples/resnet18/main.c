@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <dwell/probe.h>
 
@@ -12,14 +11,6 @@
 #include "tensorfile.h"
 #include "timing.h"
 #include "trainer.h"
-
-double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void main_prepare_networks(struct trainer *trainer)
 {

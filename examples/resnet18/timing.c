@@ -2,10 +2,19 @@
 #include "timing.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include <dwell/compat/singa.h>
 
 #include "dnn.h"
+
+double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 void timing_begin(const struct options *options)
 {

@@ -7,6 +7,9 @@
 
 #include "options.h"
 
+/* Monotonic. */
+double now_s(void);
+
 /* In each process: the verbosity is its own. Without a session one begins. */
 void timing_begin(const struct options *options);
 /* To standard output; ends the program where there is nothing to print. */

@@ -39,9 +39,6 @@ struct trainer {
 	double epoch_start;
 };
 
-/* Monotonic. */
-double now_s(void);
-
 /* ---- step.c: a batch of each engine, and what the engine does with it --------- */
 
 int next_batch(void *trainer, void **batch);
