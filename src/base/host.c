@@ -202,11 +202,6 @@ void dw_identify(struct dw_identity *self)
 	                  : 0;
 }
 
-bool dw_identity_same(const struct dw_identity *a, const struct dw_identity *b)
-{
-	return a->pid == b->pid && a->pid_namespace == b->pid_namespace && a->birth == b->birth;
-}
-
 /* ---- other processes ---------------------------------------------------------------- */
 
 static enum dw_alive host_has_process(const struct dw_identity *process)

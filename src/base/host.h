@@ -26,8 +26,6 @@ enum dw_alive { DW_DEAD, DW_ALIVE, DW_ALIVE_UNKNOWN };
 /* The calling process. In a time namespace that shifts births its birth is left unknown, because
  * other processes would read another number. */
 void dw_identify(struct dw_identity *self);
-/* Whether both are known to be the same process. */
-bool dw_identity_same(const struct dw_identity *a, const struct dw_identity *b);
 
 /*
  * Whether a process of this boot is alive. A zombie is dead, because it can write no more.

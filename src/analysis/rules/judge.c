@@ -26,16 +26,6 @@ const struct dw_rule *dw_rule_at(size_t index)
 	return NULL;
 }
 
-const struct dw_rule *dw_rule_find(const char *id)
-{
-	const struct dw_rule *rule;
-
-	for (size_t i = 0; (rule = dw_rule_at(i)); i++)
-		if (strcmp(rule->id, id) == 0)
-			return rule;
-	return NULL;
-}
-
 /* ---- one rule -------------------------------------------------------------------------------- */
 
 static bool judge_has_evidence(const struct dw_rule_case *at, const char **missing)

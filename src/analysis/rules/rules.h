@@ -138,7 +138,6 @@ struct dw_rule {
 
 /* The rule at `index` in the order of the tables, or NULL after the last one. */
 const struct dw_rule *dw_rule_at(size_t index);
-const struct dw_rule *dw_rule_find(const char *id);
 
 enum dw_rule_state {
 	DW_RULE_FIRED,

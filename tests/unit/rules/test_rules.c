@@ -412,8 +412,10 @@ TEST(a_host_has_room_if_calls_are_the_limit)
 TEST(each_rule_abstains_without_evidence)
 {
 	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
-		const struct dw_rule *rule = dw_rule_find(trials[i].id);
+		const struct dw_rule *rule = dw_rule_at(0);
 
+		for (size_t n = 0; rule && strcmp(rule->id, trials[i].id) != 0;)
+			rule = dw_rule_at(++n);
 		REQUIRE(rule);
 		for (const enum dw_fact_id *id = rule->needs; *id != DW_FACT_COUNT; id++) {
 			struct judged at;
