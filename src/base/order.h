@@ -4,11 +4,12 @@
  *     DW_ORDER(compare_calls, struct call, DW_UP(thread) DW_DOWN(length_ns))
  *
  * defines compare_calls(). Elements are compared by the first key, if equal by the next one.
- * DW_TEXT() is for strings.
+ * DW_TEXT() is for strings. dw_compare_u64() orders an array of numbers.
  */
 #ifndef DW_BASE_ORDER_H
 #define DW_BASE_ORDER_H
 
+#include <stdint.h>
 #include <string.h>
 
 #define DW_UP(member)             \
@@ -29,5 +30,12 @@
                                                         \
 		keys return 0;                                  \
 	}
+
+static inline int dw_compare_u64(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
 
 #endif

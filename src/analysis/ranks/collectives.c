@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/median.h"
+#include "base/order.h"
 #include "ranks/ranks.h"
 
 #define MOST_LASTS ((size_t)1 << 22)
@@ -106,16 +107,7 @@ static void collectives_add_rank(struct arrivals *arrivals, size_t i, unsigned a
 	}
 }
 
-static int collectives_compare(const void *left, const void *right)
-{
-	const struct arrival *a = left, *b = right;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->at->sequence != b->at->sequence)
-		return a->at->sequence < b->at->sequence ? -1 : 1;
-	return (a->result > b->result) - (a->result < b->result);
-}
+DW_ORDER(collectives_compare, struct arrival, DW_UP(group) DW_UP(at->sequence) DW_UP(result))
 
 /* The number of arrivals from `from` on that are of one collective. */
 static size_t collectives_same(const struct arrivals *arrivals, size_t from)
@@ -136,14 +128,7 @@ struct difference {
 	double ns;
 };
 
-static int collectives_compare_differences(const void *left, const void *right)
-{
-	const struct difference *a = left, *b = right;
-
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	return (a->ns > b->ns) - (a->ns < b->ns);
-}
+DW_ORDER(collectives_compare_differences, struct difference, DW_UP(host) DW_UP(ns))
 
 static uint64_t collectives_leave(const struct arrival *arrival)
 {

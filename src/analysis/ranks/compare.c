@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/median.h"
+#include "base/order.h"
 #include "ranks/ranks.h"
 
 #define SLOW_STEP \
@@ -321,12 +322,7 @@ static bool ranks_find_slow(struct comparison *with, struct part_table *parts)
 /* ---- single steps
  * --------------------------------------------------------------------------------- */
 
-static int slow_step_compare(const void *left, const void *right)
-{
-	const struct dw_slow_step *a = left, *b = right;
-
-	return (a->excess_ns < b->excess_ns) - (a->excess_ns > b->excess_ns);
-}
+DW_ORDER(slow_step_compare, struct dw_slow_step, DW_DOWN(excess_ns))
 
 static void ranks_add_slow_step(struct comparison *with, size_t i, size_t s)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "model/collectives/collectives.h"
 #include "summary/summary.h"
 
@@ -15,12 +16,7 @@ struct interval {
 	uint64_t start_ns, end_ns;
 };
 
-static int between_compare(const void *left, const void *right)
-{
-	const struct interval *a = left, *b = right;
-
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+DW_ORDER(between_compare, struct interval, DW_UP(start_ns))
 
 /* When the process was blocked: sorted, and apart from each other. */
 static size_t between_blocked(const struct dw_collectives *collectives, uint32_t process, struct interval *blocked)

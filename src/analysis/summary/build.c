@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/joint/joint.h"
 #include "model/memory/memory.h"
 #include "summary/summary.h"
@@ -69,12 +70,7 @@ static unsigned build_width(const struct dw_divided_loop *loop)
 	return log2;
 }
 
-static int build_span_compare(const void *left, const void *right)
-{
-	const struct dw_summary_span *a = left, *b = right;
-
-	return (a->index > b->index) - (a->index < b->index);
-}
+DW_ORDER(build_span_compare, struct dw_summary_span, DW_UP(index))
 
 /* Steps of a thread are in order of time, and almost always of number too. */
 static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank,
@@ -109,12 +105,7 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 /* ---- names --------------------------------------------------------------------------------------
  */
 
-static int build_row_compare(const void *left, const void *right)
-{
-	const struct dw_loop_row *a = left, *b = right;
-
-	return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
+DW_ORDER(build_row_compare, struct dw_loop_row, DW_DOWN(ns) DW_UP(symbol))
 
 /* The time of the program's own ranges in the counted steps, as far as no operator, layer or phase has it, by symbol. In
  * the mean step, times the usual steps, of which the operators are sums. */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/collectives/collectives.h"
 #include "summary/summary.h"
 
@@ -74,20 +75,9 @@ static void collectives_add(struct build *build, const struct dw_collective *col
 		                                    collective->blocked_ns };
 }
 
-static int collectives_compare_rows(const void *left, const void *right)
-{
-	const struct dw_summary_collective *a = left, *b = right;
-	int order = strcmp(a->group, b->group);
+DW_ORDER(collectives_compare_rows, struct dw_summary_collective, DW_TEXT(group) DW_TEXT(operation))
 
-	return order ? order : strcmp(a->operation, b->operation);
-}
-
-static int collectives_compare_enter(const void *left, const void *right)
-{
-	const struct dw_collective *a = left, *b = right;
-
-	return (a->enter_ns > b->enter_ns) - (a->enter_ns < b->enter_ns);
-}
+DW_ORDER(collectives_compare_enter, struct dw_collective, DW_UP(enter_ns))
 
 /* The time of the loop in which at least one collective was under way. Sorts by time. */
 static uint64_t collectives_in_flight(const struct build *build, struct dw_collective *own,

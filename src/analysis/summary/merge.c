@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "summary/summary.h"
 
@@ -179,18 +180,7 @@ static uint64_t merge_extent(const struct dw_summary_rank *rank)
 	                        : 0;
 }
 
-static int merge_name_compare(const void *left, const void *right)
-{
-	const struct dw_summary_name *a = left, *b = right;
-
-	if (a->self_ns != b->self_ns)
-		return a->self_ns < b->self_ns ? 1 : -1;
-	if (strcmp(a->name, b->name) != 0)
-		return strcmp(a->name, b->name);
-	if (a->communication != b->communication)
-		return a->communication ? -1 : 1;
-	return (a->calls < b->calls) - (a->calls > b->calls);
-}
+DW_ORDER(merge_name_compare, struct dw_summary_name, DW_DOWN(self_ns) DW_TEXT(name) DW_DOWN(communication) DW_DOWN(calls))
 
 /* Sorts the names and keeps the largest. Returns the self time of the others. */
 static uint64_t merge_leave_out(struct dw_summary_name *names, size_t *count, size_t most)
@@ -229,35 +219,12 @@ void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most)
 /* ---- order --------------------------------------------------------------------------------------
  */
 
-static int merge_order(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* Of two summaries of one process the later one comes first. */
-static int merge_compare_length(const struct dw_summary_rank *a, const struct dw_summary_rank *b)
-{
-	int order = (b->last_step > a->last_step) - (b->last_step < a->last_step);
-
-	return order ? order : (b->wall_ns > a->wall_ns) - (b->wall_ns < a->wall_ns);
-}
+DW_ORDER(merge_compare_length, struct dw_summary_rank, DW_DOWN(last_step) DW_DOWN(wall_ns))
 
 /* By job, rank, and what else tells two processes apart. */
-static int merge_rank_compare(const void *left, const void *right)
-{
-	const struct dw_summary_rank *a = left, *b = right;
-	int order = strcmp(a->job, b->job);
-
-	if (!order)
-		order = merge_order(a->rank, b->rank);
-	if (!order)
-		order = strcmp(a->host, b->host);
-	if (!order)
-		order = merge_order(a->pid, b->pid);
-	if (!order)
-		order = (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-	return order ? order : merge_compare_length(a, b);
-}
+DW_ORDER(merge_rank_compare, struct dw_summary_rank, DW_TEXT(job) DW_UP(rank) DW_TEXT(host) DW_UP(pid) DW_UP(start_ns)
+         DW_DOWN(last_step) DW_DOWN(wall_ns))
 
 /* When a process began is known to some ns or us, because clocks are estimated: of one file alone
  * otherwise than of all files of a run. */

@@ -8,6 +8,7 @@
  * For `group by name` SQLite would sort all rows, which takes most of the time. There are few names, so
  * the cursor walks everything first and then returns the rows of one name after the other.
  */
+#include "base/order.h"
 #include "query/inside.h"
 
 #ifdef DW_HAVE_SQLITE
@@ -162,10 +163,7 @@ struct ranges_name {
 	uint32_t symbol;
 };
 
-static int ranges_compare_names(const void *left, const void *right)
-{
-	return strcmp(((const struct ranges_name *)left)->name, ((const struct ranges_name *)right)->name);
-}
+DW_ORDER(ranges_compare_names, struct ranges_name, DW_TEXT(name))
 
 /* By symbol: the rank of its name; several symbols may have one name. NULL: out of memory. */
 static uint32_t *ranges_rank_names(struct dw_model *model, size_t *count)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "views/common.h"
 
 static const struct dw_column columns[] = {
@@ -51,21 +52,7 @@ static int async_see(void *context, const struct dw_event *event)
 	return 0;
 }
 
-static int async_compare_starts(const void *left, const void *right)
-{
-	const struct async_range *a = left, *b = right;
-
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
-static int async_compare_times(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
+DW_ORDER(async_compare_starts, struct async_range, DW_UP(row) DW_UP(start_ns))
 
 /* `ranges` are ordered by start, `times` has space for `count`. Returns the largest number that were
  * open at the same time. */
@@ -75,7 +62,7 @@ static size_t async_at_once(const struct async_range *ranges, size_t count, uint
 
 	for (size_t i = 0; i < count; i++)
 		times[i] = ranges[i].end_ns;
-	qsort(times, count, sizeof *times, async_compare_times);
+	qsort(times, count, sizeof *times, dw_compare_u64);
 	for (size_t i = 0; i < count; i++) {
 		while (ended < count && times[ended] <= ranges[i].start_ns && ended < i)
 			ended++;
@@ -98,7 +85,7 @@ static void async_put(struct dwell_table *table, const struct dw_symbol *symbol,
 		total += times[i];
 		open += ranges[i].open;
 	}
-	qsort(times, count, sizeof *times, async_compare_times);
+	qsort(times, count, sizeof *times, dw_compare_u64);
 	dw_cell_int(&row[TOTAL], (int64_t)total);
 	dw_cell_real(&row[MEAN], (double)total / (double)count);
 	dw_cell_int(&row[MIN], (int64_t)times[0]);

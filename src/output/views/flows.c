@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "views/common.h"
 
 static const struct dw_column columns[] = {
@@ -54,18 +55,7 @@ static int flows_see(void *context, const struct dw_event *event)
 }
 
 /* By name, handle and time; at the same time departures come first. */
-static int flows_compare(const void *left, const void *right)
-{
-	const struct flows_end *a = left, *b = right;
-
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	if (a->handle != b->handle)
-		return a->handle < b->handle ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return (int)a->in - (int)b->in;
-}
+DW_ORDER(flows_compare, struct flows_end, DW_UP(row) DW_UP(handle) DW_UP(ns) DW_UP(in))
 
 static struct flows_sums flows_sum(const struct flows_end *ends, size_t count)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 
 static bool loader_steps_in(const struct dw_source *source, uint32_t thread)
 {
@@ -85,14 +86,7 @@ static void loader_count_queue(struct dw_loader *loader, const struct dw_flat *f
 	}
 }
 
-static int loader_compare_roles(const void *left, const void *right)
-{
-	const struct dw_loader_row *a = left, *b = right;
-
-	if (a->worker != b->worker)
-		return a->worker - b->worker;
-	return (b->stat.total_ns > a->stat.total_ns) - (b->stat.total_ns < a->stat.total_ns);
-}
+DW_ORDER(loader_compare_roles, struct dw_loader_row, DW_UP(worker) DW_DOWN(stat.total_ns))
 
 struct dw_loader *dw_loader(struct dw_model *model, struct dwell_error *error)
 {

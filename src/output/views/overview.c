@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/text.h"
 #include "facts/facts.h"
 #include "format/keys.h"
@@ -47,12 +48,7 @@ static void overview_write_beside(char *to, size_t size, const char *name, uint6
 	snprintf(to, size, "%s %s", dw_text_ns((double)ns, " ").at, phrase);
 }
 
-static int overview_compare_besides(const void *left, const void *right)
-{
-	const struct dw_beside *a = left, *b = right;
-
-	return (b->ns > a->ns) - (b->ns < a->ns);
-}
+DW_ORDER(overview_compare_besides, struct dw_beside, DW_DOWN(ns))
 
 /* Writes "; outside them 28.8 s of evaluation and 0.4 s of start-up", or "". */
 static void overview_head_besides(const struct dw_steps *steps, char *to, size_t size)

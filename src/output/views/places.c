@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("place", "place", NONE, TEXT, .not_narrow = true),
@@ -26,17 +27,7 @@ struct place {
 	uint32_t line;
 };
 
-static int places_compare(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-	int order = (a->row > b->row) - (a->row < b->row);
-
-	if (!order)
-		order = strcmp(a->file, b->file);
-	if (!order)
-		order = (a->line > b->line) - (a->line < b->line);
-	return order ? order : (a->symbol > b->symbol) - (a->symbol < b->symbol);
-}
+DW_ORDER(places_compare, struct place, DW_UP(row) DW_TEXT(file) DW_UP(line) DW_UP(symbol))
 
 /* Lists the symbols with a place by row. NULL: there is none, or memory ran out. */
 static struct place *places_list(struct dw_view_places *places, size_t *count)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/device/times.h"
 #include "views/device.h"
 
@@ -114,21 +115,7 @@ struct launch {
 	uint64_t call_ns, device_ns, delay_ns; /* delay: from the end of the call to the event's begin */
 };
 
-static int streams_compare_launches(const void *left, const void *right)
-{
-	const struct launch *a = left, *b = right;
-
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return (a->call > b->call) - (a->call < b->call);
-}
-
-static int streams_compare_u64(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
+DW_ORDER(streams_compare_launches, struct launch, DW_UP(row) DW_UP(call))
 
 struct sums {
 	uint64_t total, most;
@@ -145,7 +132,7 @@ static struct sums streams_sum(const struct launch *launches, size_t count, size
 		values[i] = *(const uint64_t *)(const void *)((const char *)&launches[i] + offset);
 		sums.total += values[i];
 	}
-	qsort(values, count, sizeof *values, streams_compare_u64);
+	qsort(values, count, sizeof *values, dw_compare_u64);
 	sums.most = values[count - 1];
 	sums.median = ((double)values[(count - 1) / 2] + (double)values[count / 2]) / 2;
 	return sums;
