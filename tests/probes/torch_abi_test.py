@@ -100,7 +100,7 @@ def record(dwell, folder, broken):
     if done.returncode:
         return [f"exit status {done.returncode}: {done.stderr[-800:]}"], set(), ""
     info = subprocess.run([dwell, "info", trace], capture_output=True, text=True, check=True).stdout
-    lacks = [line.split(" = ", 1)[1] for line in info.splitlines() if line.strip().startswith("torch.lacks = ")]
+    lacks = [line.split(" = ", 1)[1] for line in info.splitlines() if line.strip().startswith(("torch.lacks = ", "torch.slower = "))]
     lines = [line for line in done.stderr.splitlines() if "PyTorch" in line]
     return lines, find_parts(dwell, folder, trace, path), lacks[-1] if lacks else ""
 

@@ -48,16 +48,18 @@ static const struct {
 char dwp_abi_version[64];
 static uint32_t lacks; /* bits: 1 << question without an answer */
 
-/* Stores a text about all questions without an answer. Only the last value of a key counts. */
-static void abi_tell_lacks(void)
+/* Stores a text about those questions without an answer for which something is missing, or for which recording
+ * takes longer. Only the last value of a key counts. */
+static void abi_note(const char *key, bool missing)
 {
 	char text[1024] = "";
 	size_t at = 0;
 
 	for (unsigned i = 0; i < DWP_ABI_QUESTIONS && at < sizeof text; i++)
-		if (lacks >> i & 1)
+		if (lacks >> i & 1 && (questions[i].why != NULL) == missing)
 			at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? "; " : "", questions[i].what);
-	dwell_meta(DW_KEY_TORCH_LACKS, text);
+	if (*text)
+		dwell_meta(key, text);
 }
 
 void dwp_abi_lacks(enum dwp_abi_question question)
@@ -68,7 +70,7 @@ void dwp_abi_lacks(enum dwp_abi_question question)
 	if (questions[question].why)
 		fprintf(stderr, "dwell: PyTorch %s: %s: this version %s in a way that dwell does not know\n",
 		        dwp_abi_version, questions[question].what, questions[question].why);
-	abi_tell_lacks();
+	abi_note(questions[question].why ? DW_KEY_TORCH_LACKS : DW_KEY_TORCH_SLOWER, questions[question].why != NULL);
 }
 
 #ifdef DWP_ABI_BREAK

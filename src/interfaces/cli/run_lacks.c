@@ -64,7 +64,9 @@ void dw_lacks_say(const char *trace)
 	count = dw_source_unrecorded(source, DW_NO_INDEX, list);
 	for (size_t i = 0; i < count; i++) {
 		dw_unrecorded_text(&list[i], text, sizeof text);
-		dw_say("%s", text);
+		/* PyTorch's probe has said what it lacks of a version. */
+		if (!list[i].partly || strcmp(list[i].id, "torch") != 0)
+			dw_say("%s", text);
 	}
 	dw_source_close(source);
 }

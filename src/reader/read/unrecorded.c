@@ -163,6 +163,8 @@ void dw_unrecorded_text(const struct dw_unrecorded *what, char *to, size_t size)
 		snprintf(where, sizeof where, " (%s, %zu processes)", what->file, what->processes);
 	else if (*what->file)
 		snprintf(where, sizeof where, " (%s)", what->file);
-	snprintf(to, size, "%s is %s%s: %.300s. Missing: %s.", what->label, what->partly ? "recorded in part" : "not recorded",
-	         where, what->why, what->missing);
+	if (what->partly)
+		snprintf(to, size, "%s is recorded in part%s: %.300s.", what->label, where, what->why);
+	else
+		snprintf(to, size, "%s is not recorded%s: %.300s. Missing: %s.", what->label, where, what->why, what->missing);
 }

@@ -28,7 +28,7 @@ size_t dw_source_unrecorded(const struct dw_source *source, uint32_t process,
 bool dw_unrecorded_of(const char *id, struct dw_unrecorded *what);
 /* Whether ranks communicate by it, so that without it their waits for each other are not known. */
 bool dw_unrecorded_is_of_ranks(const struct dw_unrecorded *what);
-/* "MPI is not recorded (libmpi.so.40, 4 processes): ... Missing: ..." */
+/* "MPI is not recorded (libmpi.so.40, 4 processes): ... Missing: ...", "PyTorch is recorded in part: ..." */
 void dw_unrecorded_text(const struct dw_unrecorded *what, char *to, size_t size);
 
 #endif

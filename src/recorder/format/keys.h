@@ -43,6 +43,7 @@
 #define DW_KEY_PYTHON_FUNCTIONS "python.functions" /* text: why functions are missing */
 #define DW_KEY_TORCH_VERSION "torch.version"       /* text */
 #define DW_KEY_TORCH_LACKS "torch.lacks"           /* text: what is not recorded of this PyTorch */
+#define DW_KEY_TORCH_SLOWER "torch.slower"         /* text: what takes longer to record with this PyTorch */
 #define DW_KEY_TORCH_DEVICE "torch.device"         /* "cuda": an optimizer works on that device */
 #define DW_KEY_TORCH_THREADS "torch.threads"       /* JSON: threads that an operator may use, when an
                                                     * optimizer was made */
