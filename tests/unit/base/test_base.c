@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/glob.h"
 #include "base/grow.h"
+#include "base/median.h"
 #include "base/nearest.h"
 #include "base/pool.h"
 
@@ -159,6 +160,15 @@ TEST(arrays_grow)
 static bool matches(const char *pattern, const char *text)
 {
 	return dw_glob_match(pattern, strlen(pattern), text);
+}
+
+TEST(a_median_is_between_the_two_in_the_middle)
+{
+	double odd[] = { 3, 1, 2 }, even[] = { 4, 1, 3, 2 };
+
+	CHECK_NEAR(dw_median(odd, 3), 2, 0);
+	CHECK_NEAR(dw_median(even, 4), 2.5, 0);
+	CHECK_NEAR(dw_median(even, 0), 0, 0);
 }
 
 TEST(patterns)
