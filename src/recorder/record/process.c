@@ -27,7 +27,6 @@
 
 struct dw_process *dw_process;
 struct dw_session dw_session = { .fd = -1 };
-const struct dwell_gate_word *dwell_gate;
 
 /* Threads without a slot share this stream, which is always busy and never written. */
 const struct dwell_stream dw_slot_none = { .busy = 1 };

@@ -22,6 +22,10 @@
 #include "base/host.h"
 #include "record/file.h"
 
+/* Every probe reads it. It is defined next to the constructor that joins a run, because from a static library a
+ * program takes only the files that it needs. */
+const struct dwell_gate_word *dwell_gate;
+
 /* Called under the lock. */
 static void session_open(struct dw_head *head, int fd, const char *path, bool started_here)
 {
