@@ -184,10 +184,21 @@ static bool machine_faults_are_hidden(const struct dw_rule_case *at)
 	       machine_share_faults(at).value;
 }
 
+#define MACHINE_PAGE_BYTES 4096.0
+#define MACHINE_GROWN 0.5 /* of the faults */
+
+/* Memory that grows is touched for the first time: memory-growth reports it, and an allocator that keeps freed memory
+ * does not help. */
+static bool machine_faults_are_growth(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_MEMORY_GROWTH) &&
+	       dw_case_value(at, DW_FACT_MEMORY_GROWTH) / MACHINE_PAGE_BYTES >= MACHINE_GROWN * machine_faults(at);
+}
+
 /* After a fork the first write to each page faults: loader-restart reports new workers. */
 static bool machine_faults_are_own(const struct dw_rule_case *at)
 {
-	return !machine_faults_are_hidden(at) &&
+	return !machine_faults_are_hidden(at) && !machine_faults_are_growth(at) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_EPOCHS) > 1 &&
 	         dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) >
 	             dw_case_value(at, DW_FACT_LOADER_WORKERS) &&
@@ -260,7 +271,7 @@ const struct dw_rule dw_rules_machine[] = {
 		          "(1 us if it did not), each fault with input 100 us; as a share of the time without "
 		          "waits for a CPU. Faults between the steps count if they take a twentieth of the loop. The allocator's time counts twice, to allocate and to free. Not if "
 		          "workers are forked in each epoch: that makes pages fault too. Not if the loop waits "
-		          "longer for another thread, or for batches: the faults pass in that wait. It is ranked as "
+		          "longer for another thread, or for batches: the faults pass in that wait. Not if memory grows by half of these pages. It is ranked as "
 		          "work: memory must come from somewhere.",
 		.applies = machine_faults_are_own,
 		.number = machine_faults,

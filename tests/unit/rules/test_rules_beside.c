@@ -144,6 +144,17 @@ TEST(page_faults_pass_while_the_loop_waits)
 	made_end(&at);
 }
 
+/* 2,000 faults touch 8 MB. Growth by half of that explains them. */
+TEST(page_faults_of_memory_that_grows_are_growth)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_FAULTS_MINOR, 2000 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }));
+	CHECK(made_fires(&at, "page-faults", DW_FACT_MEMORY_GROWTH, 4.0e6));
+	CHECK(!made_fires(&at, "page-faults", DW_FACT_MEMORY_GROWTH, 4.2e6));
+	made_end(&at);
+}
+
 TEST(page_faults_between_steps_count)
 {
 	struct made at;
