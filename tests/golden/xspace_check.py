@@ -138,6 +138,9 @@ def damaged(folder, whole):
     with gzip.open(path + ".gz", "wb") as file:
         file.write(whole)
     code, out, err = run(dwell, "report", "--view", "operators", path + ".gz")
+    if "built without zlib" in err:
+        print("skip xspace .gz: built without zlib")
+        return
     check(code == 0, f"compressed: {err}")
     with open(path + ".gz", "rb") as file:
         packed = file.read()
