@@ -7,7 +7,7 @@
  * steps), not with the number of records. A product is NULL, with `error` set, if memory ran out.
  *
  *   core/model.h      a model: a run in a scope; its merged symbols
- *   core/events.h     every event, for exporters
+ *   core/events.h     every event, for exporters and for views of single ranges
  *   time/profiles.h   calls, self and total time by name and by call path; repairs
  *   time/threads.h    records, covered time and losses by thread
  *   steps/steps.h     each step with its breakdown; time outside steps; the recorded share

@@ -258,7 +258,7 @@ def compare(name, output, update):
 
 
 def check_json(name, output):
-    """What contracts.md promises of every document."""
+    """Each JSON document has the parts that programs rely on."""
     document = json.loads(output.split(b"---- stderr\n")[0].decode("utf-8"))
     good = document["dwell"] == 1 and document["views"]
     for view in document["views"]:
@@ -268,7 +268,7 @@ def check_json(name, output):
         good = good and all(set(column) == {"name", "label", "unit", "type"} for column in view["columns"])
     counts[bool(good)] += 1
     if not good:
-        print(f"FAILED {name}: not the document of contracts.md")
+        print(f"FAILED {name}: a part of the document is missing")
 
 
 def main():

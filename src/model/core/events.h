@@ -1,5 +1,5 @@
 /*
- * Events for exporters: calls a function once for each event in scope.
+ * Single events, for exporters and views: calls a function once for each event in scope.
  */
 #ifndef DW_MODEL_CORE_EVENTS_H
 #define DW_MODEL_CORE_EVENTS_H
