@@ -74,6 +74,11 @@ uint64_t dw_clock_monotonic_ns(void)
 	return clock_now_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t dw_clock_monotonic_ms(void)
+{
+	return dw_clock_monotonic_ns() / 1000000;
+}
+
 void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample)
 {
 	sample->error_ns = UINT64_MAX;
