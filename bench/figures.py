@@ -147,7 +147,7 @@ part("facts", "The kernel's account of a thread", BENCH, RECORDER + ["src/**/fac
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**"], [
          "import torch: {without} s alone, {under} s under dwell run, {added} s more (medians of {pairs} pairs)",
-     ], [("`import torch` alone", "{without} s"), ("the same under `dwell run`", "{under} s"), ("added, once a process", "{added} s")],
+     ], [("`import torch` alone", "{without} s"), ("the same under `dwell run`", "{under} s"), ("added, once a process: the median of the differences of the pairs", "{added} s")],
      heads=("", "median of {pairs} pairs"), text="A script that trains for minutes does not notice it; a test that starts many short scripts does.")
 
 # ---- PyTorch --------------------------------------------------------------------------
