@@ -30,6 +30,12 @@
 #define DW_KEY_NCCL "nccl.recorded"                /* text: the version of NCCL's profiler interface in use */
 #define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 
+/* ---- metadata of samples ---------------------------------------------------------------------- */
+
+#define DW_KEY_SAMPLE_PERIOD_NS "sample.period_ns" /* JSON: CPU time of a thread for which a sample of weight 1 stands */
+#define DW_KEY_SAMPLE_METHOD "sample.method"       /* text: how samples are taken */
+#define DW_KEY_SAMPLE_LACKS "sample.lacks"         /* text: why there are none, or not of all threads */
+
 /* ---- metadata of the machine ------------------------------------------------------------------ */
 
 #define DW_KEY_FAULT_NS "host.fault_ns" /* JSON: what it takes to get a page of memory and return it */
