@@ -147,6 +147,16 @@ void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *t
 	cell->text = copy ? copy : "";
 }
 
+struct dw_cell *dw_table_fill(struct dwell_table *table, struct dw_cell *row, const struct dw_cell *cells, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (cells[i].type != DW_CELL_TEXT)
+			row[i] = cells[i];
+		else if (cells[i].text)
+			dw_cell_text(table, &row[i], cells[i].text);
+	return row;
+}
+
 static void table_add_line(struct dwell_table *table, const char ***lines, size_t *count,
                            size_t *capacity,
                            const char *format, va_list args)

@@ -64,6 +64,14 @@ struct dw_column {
 	{ .name = name_, .label = label_, .unit = DW_UNIT_##unit_, .type = DW_CELL_##type_,  \
 	  __VA_ARGS__ }
 
+/* Values of cells, for DW_TABLE_ROW(). A text is copied; NULL is no value. */
+#define DW_INT(value) ((struct dw_cell){ .type = DW_CELL_INT, .integer = (int64_t)(value) })
+#define DW_REAL(value) ((struct dw_cell){ .type = DW_CELL_REAL, .real = (double)(value) })
+#define DW_STRING(value) ((struct dw_cell){ .type = DW_CELL_TEXT, .text = (value) })
+#define DW_EMPTY ((struct dw_cell){ .type = DW_CELL_NONE })
+/* The share of a part; no value if the whole is 0. */
+#define DW_PART(part, whole) ((whole) ? DW_REAL((double)(part) / (double)(whole)) : DW_EMPTY)
+
 struct dw_loss_line {
 	const char *cause;
 	uint64_t records;
@@ -112,6 +120,14 @@ void dw_table_destroy(struct dwell_table *table); /* and the parts after it */
  * `depth` is its depth in a tree, or 0. */
 struct dw_cell *dw_table_row(struct dwell_table *table, int depth);
 struct dw_cell *dw_table_totals(struct dwell_table *table);
+/* Fills the first cells of `row` and returns it. */
+struct dw_cell *dw_table_fill(struct dwell_table *table, struct dw_cell *row, const struct dw_cell *cells, size_t count);
+#define DW_TABLE_FILL(table, row, ...)                                   \
+	dw_table_fill(table, row, (const struct dw_cell[]){ __VA_ARGS__ },    \
+	              sizeof((const struct dw_cell[]){ __VA_ARGS__ }) / sizeof(struct dw_cell))
+/* Adds a row, or the totals, with values in the order of the columns; the columns after them have no value. */
+#define DW_TABLE_ROW(table, depth, ...) DW_TABLE_FILL(table, dw_table_row(table, depth), __VA_ARGS__)
+#define DW_TABLE_TOTALS(table, ...) DW_TABLE_FILL(table, dw_table_totals(table), __VA_ARGS__)
 /* Adds columns after the others; their cells are empty in the rows that the table has, and in its totals. A
  * pointer to a row is no longer valid. */
 void dw_table_add_columns(struct dwell_table *table, const struct dw_column *columns, size_t count);

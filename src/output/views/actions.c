@@ -16,7 +16,7 @@ static const struct dw_column columns[] = {
 	DW_VIEW_STAT_COLUMNS,
 	DW_COLUMN("share", "of wall", RATIO, REAL, .bar = true),
 };
-enum { NAME, CATEGORY, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, COLUMNS };
+enum { STAT = 2, SHARE = STAT + DW_VIEW_STAT_COUNT, COLUMNS };
 
 static struct dwell_table *actions_view(struct dw_model *model,
                                         const struct dwell_view_options *options,
@@ -30,7 +30,6 @@ static struct dwell_table *actions_view(struct dw_model *model,
 	struct dwell_table *table = NULL;
 	uint64_t self_ns = 0, calls = 0, whole_ns;
 	struct dw_view_places places;
-	struct dw_cell *totals;
 
 	if (flat && (sums || !device))
 		table = dw_view_table_with_device(model, "actions", columns, COLUMNS, error);
@@ -41,23 +40,18 @@ static struct dwell_table *actions_view(struct dw_model *model,
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_flat_row *from = &flat->rows[i];
 		const struct dw_symbol *symbol = &symbols[from->symbol];
-		struct dw_cell *row = dw_table_row(table, 0);
+		struct dw_cell *row = DW_TABLE_ROW(table, 0, DW_STRING(symbol->name),
+		                                   DW_STRING(dw_view_category(symbol->category)));
 
 		self_ns += from->stat.self_ns;
 		calls += from->stat.count;
-		dw_cell_text(table, &row[NAME], symbol->name);
-		dw_cell_text(table, &row[CATEGORY], dw_view_category(symbol->category));
 		dw_view_stat(&row[STAT], &from->stat);
-		if (whole_ns)
-			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)whole_ns);
+		row[SHARE] = DW_PART(from->stat.self_ns, whole_ns);
 		if (sums)
 			dw_view_device_cells(&row[COLUMNS], &sums[dw_model_symbol_row(model, from->symbol)]);
 		dw_view_places_take(&places, table, from->symbol);
 	}
-	totals = dw_table_totals(table);
-	dw_cell_text(table, &totals[NAME], "all actions");
-	dw_cell_int(&totals[STAT], (int64_t)calls);
-	dw_cell_int(&totals[STAT + 1], (int64_t)self_ns);
+	DW_TABLE_TOTALS(table, DW_STRING("all actions"), DW_EMPTY, DW_INT(calls), DW_INT(self_ns));
 	dw_view_note_calls(table, flat);
 	dw_view_places_finish(&places, table);
 	return table;

@@ -22,7 +22,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("at_once", "at once", COUNT, INT),
 	DW_COLUMN("open", "not ended", COUNT, INT),
 };
-enum { NAME, CALLS, TOTAL, MEAN, MIN, P50, P99, MAX, AT_ONCE, OPEN, COLUMNS };
+enum { TOTAL = 2, COLUMNS = sizeof columns / sizeof *columns };
 
 struct async_range {
 	uint32_t row, symbol;
@@ -74,26 +74,18 @@ static size_t async_at_once(const struct async_range *ranges, size_t count, uint
 static void async_put(struct dwell_table *table, const struct dw_symbol *symbol,
                       const struct async_range *ranges, size_t count, uint64_t *times)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
 	uint64_t total = 0, open = 0;
+	size_t at_once = async_at_once(ranges, count, times);
 
-	dw_cell_text(table, &row[NAME], symbol->name);
-	dw_cell_int(&row[CALLS], (int64_t)count);
-	dw_cell_int(&row[AT_ONCE], (int64_t)async_at_once(ranges, count, times));
 	for (size_t i = 0; i < count; i++) {
 		times[i] = ranges[i].end_ns - ranges[i].start_ns;
 		total += times[i];
 		open += ranges[i].open;
 	}
 	qsort(times, count, sizeof *times, dw_compare_u64);
-	dw_cell_int(&row[TOTAL], (int64_t)total);
-	dw_cell_real(&row[MEAN], (double)total / (double)count);
-	dw_cell_int(&row[MIN], (int64_t)times[0]);
-	dw_cell_int(&row[P50], (int64_t)times[(count - 1) / 2]);
-	dw_cell_int(&row[P99], (int64_t)times[(count * 99 + 99) / 100 - 1]);
-	dw_cell_int(&row[MAX], (int64_t)times[count - 1]);
-	if (open)
-		dw_cell_int(&row[OPEN], (int64_t)open);
+	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name), DW_INT(count), DW_INT(total), DW_PART(total, count),
+	             DW_INT(times[0]), DW_INT(times[(count - 1) / 2]), DW_INT(times[(count * 99 + 99) / 100 - 1]),
+	             DW_INT(times[count - 1]), DW_INT(at_once), open ? DW_INT(open) : DW_EMPTY);
 }
 
 static struct dwell_table *async_fill(struct async *async, struct dwell_error *error)

@@ -25,7 +25,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("max", "max", NONE, REAL),
 	DW_COLUMN("nan", "not a number", COUNT, INT),
 };
-enum { ROW, COUNTER, UNIT, SAMPLES, FIRST, LAST, MEAN, MIN, MAX, NOT_A_NUMBER, COLUMNS };
+enum { NOT_A_NUMBER = 9, COLUMNS };
 
 struct counters_part {
 	uint64_t samples, nan, first_ns, last_ns;
@@ -140,22 +140,12 @@ static void counters_divide(struct counters *counters)
 static void counters_put(struct dwell_table *table, int depth, const char *name,
                          const struct dw_symbol *symbol, const struct counters_part *part)
 {
-	struct dw_cell *row = dw_table_row(table, depth);
+	bool any = part->samples > 0;
 
-	dw_cell_text(table, &row[ROW], name);
-	dw_cell_text(table, &row[COUNTER], symbol->name);
-	if (symbol->detail && !depth)
-		dw_cell_text(table, &row[UNIT], symbol->detail);
-	dw_cell_int(&row[SAMPLES], (int64_t)part->samples);
-	if (part->nan)
-		dw_cell_int(&row[NOT_A_NUMBER], (int64_t)part->nan);
-	if (!part->samples)
-		return;
-	dw_cell_real(&row[FIRST], part->first);
-	dw_cell_real(&row[LAST], part->last);
-	dw_cell_real(&row[MEAN], part->sum / (double)part->samples);
-	dw_cell_real(&row[MIN], part->min);
-	dw_cell_real(&row[MAX], part->max);
+	DW_TABLE_ROW(table, depth, DW_STRING(name), DW_STRING(symbol->name), DW_STRING(depth ? NULL : symbol->detail),
+	             DW_INT(part->samples), any ? DW_REAL(part->first) : DW_EMPTY, any ? DW_REAL(part->last) : DW_EMPTY,
+	             DW_PART(part->sum, part->samples), any ? DW_REAL(part->min) : DW_EMPTY,
+	             any ? DW_REAL(part->max) : DW_EMPTY, part->nan ? DW_INT(part->nan) : DW_EMPTY);
 }
 
 static void counters_put_row(struct counters *counters, struct dwell_table *table,

@@ -26,7 +26,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("p99_ns", "p99", NS, INT),
 	DW_COLUMN("share", "of its time", RATIO, REAL, .bar = true),
 };
-enum { THREAD, ROLE, NAME, CALLS, TOTAL, MEAN, SAMPLES, SAMPLE, READY, P50, P99, SHARE, COLUMNS };
+#define COLUMNS (sizeof columns / sizeof *columns)
 
 /* Counts are known per thread only. They are shown in the thread's first row, which is that of the
  * range with the most time. Returns whether `at` is that row. */
@@ -38,41 +38,24 @@ static bool dataloader_compare(const struct dw_loader *loader, size_t at)
 	return true;
 }
 
-static void dataloader_fill_counts(struct dw_cell *row, const struct dw_loader_row *from,
-                                   const struct dw_loading *counted)
-{
-	if (counted->samples) {
-		dw_cell_int(&row[SAMPLES], (int64_t)counted->samples);
-		dw_cell_int(&row[SAMPLE], (int64_t)(from->stat.total_ns / counted->samples));
-	}
-	if (counted->asked)
-		dw_cell_real(&row[READY], (double)counted->ready / (double)counted->asked);
-}
-
 static void dataloader_fill_row(struct dwell_table *table, struct dw_model *model,
                                 const struct dw_loader *loader,
                                 size_t at, const struct dw_loading *counted, uint64_t wall_ns)
 {
 	const struct dw_loader_row *from = &loader->rows[at];
 	const struct dw_stat *stat = &from->stat;
-	struct dw_cell *row = dw_table_row(table, 0);
+	struct dw_loading none = { .samples = 0 }, of = dataloader_compare(loader, at) ? counted[from->thread] : none;
+	bool kept = stat->p50_ns != DW_NOT_KEPT;
 	char name[256];
 
-	dw_cell_text(table, &row[THREAD], dw_view_thread_name(model, from->thread, false, name));
-	dw_cell_text(table, &row[ROLE], from->worker ? "worker" : "the loop");
-	dw_cell_text(table, &row[NAME], dw_model_symbols(model, NULL)[from->symbol].name);
-	dw_cell_int(&row[CALLS], (int64_t)stat->count);
-	dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
-	if (stat->count)
-		dw_cell_int(&row[MEAN], (int64_t)(stat->total_ns / stat->count));
-	if (dataloader_compare(loader, at))
-		dataloader_fill_counts(row, from, &counted[from->thread]);
-	if (stat->p50_ns != DW_NOT_KEPT) {
-		dw_cell_int(&row[P50], (int64_t)stat->p50_ns);
-		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
-	}
-	if (wall_ns)
-		dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)wall_ns);
+	DW_TABLE_ROW(table, 0, DW_STRING(dw_view_thread_name(model, from->thread, false, name)),
+	             DW_STRING(from->worker ? "worker" : "the loop"),
+	             DW_STRING(dw_model_symbols(model, NULL)[from->symbol].name), DW_INT(stat->count),
+	             DW_INT(stat->total_ns), stat->count ? DW_INT(stat->total_ns / stat->count) : DW_EMPTY,
+	             of.samples ? DW_INT(of.samples) : DW_EMPTY,
+	             of.samples ? DW_INT(stat->total_ns / of.samples) : DW_EMPTY, DW_PART(of.ready, of.asked),
+	             kept ? DW_INT(stat->p50_ns) : DW_EMPTY, kept ? DW_INT(stat->p99_ns) : DW_EMPTY,
+	             DW_PART(stat->total_ns, wall_ns));
 }
 
 static uint64_t dataloader_wall_ns(const struct dw_threads *threads, uint32_t thread)

@@ -20,7 +20,7 @@ static const struct dw_column division_columns[] = {
 	DW_COLUMN("step_ns", "a step", NS, REAL, .one_unit = true),
 	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
 };
-enum { D_PART, D_DEVICE, D_NS, D_STEP, D_SHARE, D_COLUMNS };
+enum { D_DEVICE = 1, D_STEP = 3, D_COLUMNS = 5 };
 
 static const struct dw_column device_columns[] = {
 	DW_COLUMN("device", "device", NONE, TEXT),
@@ -41,8 +41,7 @@ static const struct dw_column device_columns[] = {
 	DW_COLUMN("communication_copy_ns", "communication, copy", NS, INT, .data_only = true),
 	DW_COLUMN("all_classes_ns", "all", NS, INT, .data_only = true),
 };
-enum { V_DEVICE, V_EVENTS, V_FIRST, V_LAST, V_SPAN, V_COMPUTE, V_COMMUNICATION, V_COPY, V_IDLE,
-       V_HIDDEN, V_SETS, V_COLUMNS = V_SETS + DW_CLASS_SETS - 1 };
+enum { V_SETS = 10, V_COLUMNS = V_SETS + DW_CLASS_SETS - 1 };
 
 static const struct dw_column cause_columns[] = {
 	DW_COLUMN("call", "synchronising call", NONE, TEXT),
@@ -51,7 +50,7 @@ static const struct dw_column cause_columns[] = {
 	DW_COLUMN("idle_ns", "device idle", NS, INT),
 	DW_COLUMN("share", "of the wall time", RATIO, REAL),
 };
-enum { C_CALL, C_OPERATOR, C_TIMES, C_IDLE, C_SHARE, C_COLUMNS };
+#define C_COLUMNS (sizeof cause_columns / sizeof *cause_columns)
 
 const char *dw_view_device_name(const struct dw_model *model, uint32_t device, char buffer[256])
 {
@@ -101,9 +100,9 @@ void dw_view_device_cells(struct dw_cell *cells, const struct dw_device_sum *sum
 {
 	if (!sum || !sum->total_events)
 		return;
-	dw_cell_int(&cells[0], (int64_t)sum->self_ns);
-	dw_cell_int(&cells[1], (int64_t)sum->total_ns);
-	dw_cell_int(&cells[2], (int64_t)sum->self_events);
+	cells[0] = DW_INT(sum->self_ns);
+	cells[1] = DW_INT(sum->total_ns);
+	cells[2] = DW_INT(sum->self_events);
 }
 
 bool dw_view_device_totals(struct dw_model *model, struct dw_cell *cells)
@@ -158,19 +157,10 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 		dw_table_head(table, "%s: busy %.1f%% of the %s from its first event to its last; the trace "
 		              "has no steps.", name, 100.0 * (double)busy_ns / (double)all_ns,
 		              dw_text_ns((double)all_ns, " ").at);
-	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++) {
-		struct dw_cell *row;
-
-		if (!part_ns[p])
-			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[D_PART], dw_device_part_name(p));
-		dw_cell_text(table, &row[D_DEVICE], name);
-		dw_cell_int(&row[D_NS], (int64_t)part_ns[p]);
-		if (steps)
-			dw_cell_real(&row[D_STEP], (double)part_ns[p] / (double)steps);
-		dw_cell_real(&row[D_SHARE], (double)part_ns[p] / (double)all_ns);
-	}
+	for (unsigned p = 0; p < DW_DEVICE_PART_COUNT; p++)
+		if (part_ns[p])
+			DW_TABLE_ROW(table, 0, DW_STRING(dw_device_part_name(p)), DW_STRING(name), DW_INT(part_ns[p]),
+			             DW_PART(part_ns[p], steps), DW_PART(part_ns[p], all_ns));
 	return all_ns;
 }
 
@@ -185,18 +175,14 @@ static struct dwell_table *device_devices(struct dw_model *model,
 	table->part = "devices";
 	for (size_t i = 0; i < times->device_count; i++) {
 		const struct dw_device_time *from = &times->devices[i];
-		struct dw_cell *row = dw_table_row(table, 0);
+		const uint64_t *class_ns = from->class_ns, *sets = from->set_ns;
+		struct dw_cell *row;
 		char name[256];
 
-		dw_cell_text(table, &row[V_DEVICE], dw_view_device_name(model, from->device, name));
-		dw_cell_int(&row[V_EVENTS], (int64_t)from->event_count);
-		dw_cell_int(&row[V_FIRST], (int64_t)from->first_ns);
-		dw_cell_int(&row[V_LAST], (int64_t)from->last_ns);
-		dw_cell_int(&row[V_SPAN], (int64_t)(from->last_ns - from->first_ns));
-		for (unsigned class = 0; class < DW_CLASS_COUNT; class++)
-			dw_cell_int(&row[V_COMPUTE + class], (int64_t)from->class_ns[class]);
-		dw_cell_int(&row[V_IDLE], (int64_t)from->set_ns[0]);
-		dw_cell_int(&row[V_HIDDEN], (int64_t)(from->set_ns[3] + from->set_ns[7]));
+		row = DW_TABLE_ROW(table, 0, DW_STRING(dw_view_device_name(model, from->device, name)),
+		                   DW_INT(from->event_count), DW_INT(from->first_ns), DW_INT(from->last_ns),
+		                   DW_INT(from->last_ns - from->first_ns), DW_INT(class_ns[0]), DW_INT(class_ns[1]),
+		                   DW_INT(class_ns[2]), DW_INT(sets[0]), DW_INT(sets[3] + sets[7]));
 		for (unsigned set = 1; set < DW_CLASS_SETS; set++)
 			dw_cell_int(&row[V_SETS + set - 1], (int64_t)from->set_ns[set]);
 	}
@@ -215,15 +201,11 @@ static struct dwell_table *device_causes(struct dw_model *model,
 	table->part = "synchronising calls";
 	for (size_t i = 0; i < times->cause_count; i++) {
 		const struct dw_device_cause *from = &times->causes[i];
-		struct dw_cell *row = dw_table_row(table, 0);
+		uint32_t operator = from->operator_symbol;
 
-		dw_cell_text(table, &row[C_CALL], symbols[from->call_symbol].name);
-		if (from->operator_symbol != DW_NO_INDEX)
-			dw_cell_text(table, &row[C_OPERATOR], symbols[from->operator_symbol].name);
-		dw_cell_int(&row[C_TIMES], (int64_t)from->count);
-		dw_cell_int(&row[C_IDLE], (int64_t)from->ns);
-		if (wall_ns)
-			dw_cell_real(&row[C_SHARE], (double)from->ns / (double)wall_ns);
+		DW_TABLE_ROW(table, 0, DW_STRING(symbols[from->call_symbol].name),
+		             DW_STRING(operator != DW_NO_INDEX ? symbols[operator].name : NULL), DW_INT(from->count),
+		             DW_INT(from->ns), DW_PART(from->ns, wall_ns));
 	}
 	return table;
 }

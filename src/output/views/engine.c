@@ -7,32 +7,26 @@
 
 #include "base/text.h"
 
-static void engine_put_seconds(struct dw_cell *cell, double time_s)
+static struct dw_cell engine_ns(double time_s)
 {
-	if (isfinite(time_s))
-		dw_cell_int(cell, (int64_t)(time_s * 1e9 + 0.5));
+	return isfinite(time_s) ? DW_INT(time_s * 1e9 + 0.5) : DW_EMPTY;
 }
 
 void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat)
 {
-	dw_cell_int(&cells[0], (int64_t)stat->count);
-	if (!stat->count)
-		return;
-	engine_put_seconds(&cells[1], stat->total);
-	engine_put_seconds(&cells[2], stat->min);
-	dw_cell_int(&cells[3], (int64_t)stat->min_index);
-	engine_put_seconds(&cells[4], stat->max);
-	dw_cell_int(&cells[5], (int64_t)stat->max_index);
-	engine_put_seconds(&cells[6], stat->mean);
-	engine_put_seconds(&cells[7], dw_time_stat_std(stat));
+	const struct dw_cell times[DW_VIEW_TIME_COUNT] = { DW_INT(stat->count), engine_ns(stat->total),
+		engine_ns(stat->min), DW_INT(stat->min_index), engine_ns(stat->max), DW_INT(stat->max_index),
+		engine_ns(stat->mean), engine_ns(dw_time_stat_std(stat)) };
+
+	memcpy(cells, times, stat->count ? sizeof times : sizeof *times);
 }
 
 void dw_view_engine_device(struct dw_cell *cells, const struct dw_engine_row *row)
 {
 	if (!row->device_events)
 		return;
-	dw_cell_int(&cells[0], (int64_t)row->device_ns);
-	dw_cell_int(&cells[1], (int64_t)row->device_events);
+	cells[0] = DW_INT(row->device_ns);
+	cells[1] = DW_INT(row->device_events);
 }
 
 static uint64_t engine_count_epochs(const struct dw_engine *engine)

@@ -74,9 +74,7 @@ static struct dwell_table *events_iterations_table(struct dw_model *model,
 
 		if (!from->happened)
 			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_int(&row[0], (int64_t)from->epoch);
-		dw_cell_int(&row[1], (int64_t)from->iteration);
+		row = DW_TABLE_ROW(table, 0, DW_INT(from->epoch), DW_INT(from->iteration));
 		for (int v = 0; v < DW_ITERATION_COLUMNS; v++)
 			dw_cell_real(&row[2 + v], from->times_s[v]);
 	}
@@ -123,11 +121,8 @@ static struct dwell_table *events_view(struct dw_model *model,
 
 		if (from->event && !from->stat.count && !events_has_handlers(engine, from->event))
 			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0],
-		             i == DW_ENGINE_PROCESSING ? "processing"
-		             : i == DW_ENGINE_DATAFLOW ? "dataflow"
-		                                       : from->event);
+		row = DW_TABLE_ROW(table, 0, DW_STRING(i == DW_ENGINE_PROCESSING ? "processing"
+		                                       : i == DW_ENGINE_DATAFLOW ? "dataflow" : from->event));
 		dw_view_time(&row[1], &from->stat);
 		if (device)
 			dw_view_engine_device(&row[COLUMNS], from);

@@ -25,8 +25,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("missing", "not measured", NONE, TEXT, .data_only = true),
 	DW_COLUMN("meaning", "meaning", NONE, TEXT, .data_only = true),
 };
-enum { FACT, SHOWN, INTERVAL, DENOMINATOR, VALUE, LOW, HIGH, UNIT, SAMPLES, EVIDENCE, MISSING,
-       MEANING, COLUMNS };
+#define COLUMNS (sizeof columns / sizeof *columns)
 
 void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double value)
 {
@@ -46,52 +45,37 @@ void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double val
 	}
 }
 
-static void facts_put_evidence(struct dwell_table *table, struct dw_cell *cell,
-                               const struct dw_fact *fact)
+/* What belongs to a fact; NULL: nothing does. */
+static const char *facts_evidence(const struct dw_fact *fact, char text[300])
 {
 	const char *const words[] = { fact->note, fact->name, fact->where };
-	char text[300] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < 3 && used < sizeof text; i++)
+	for (size_t i = 0; i < 3 && used < 300; i++)
 		if (words[i])
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%.100s",
-			                         used ? ", " : "", words[i]);
-	if (used)
-		dw_cell_text(table, cell, text);
+			used += (size_t)snprintf(text + used, 300 - used, "%s%.100s", used ? ", " : "", words[i]);
+	return used ? text : NULL;
 }
 
 static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id,
                            const struct dw_fact *fact)
 {
 	const struct dw_fact_kind *kind = dw_fact_kind(id);
-	struct dw_cell *row = dw_table_row(table, 0);
-	char low[48], high[48], text[112];
+	bool measured = fact->measured, interval = fact->low < fact->value || fact->high > fact->value;
+	char low[48], high[48], text[48] = "not measured", between[112], evidence[300];
 
-	dw_cell_text(table, &row[FACT], kind->name);
-	dw_cell_text(table, &row[DENOMINATOR], kind->denominator);
-	dw_cell_text(table, &row[UNIT], dw_fact_unit_name(kind->unit));
-	dw_cell_text(table, &row[MEANING], kind->meaning);
-	if (!fact->measured) {
-		snprintf(text, sizeof text, "not measured");
-		dw_cell_text(table, &row[SHOWN], text);
-		dw_cell_text(table, &row[EVIDENCE], fact->missing);
-		dw_cell_text(table, &row[MISSING], fact->missing);
-		return;
-	}
-	dw_view_fact_text(text, sizeof text, kind->unit, fact->value);
-	dw_cell_text(table, &row[SHOWN], text);
-	dw_cell_real(&row[VALUE], fact->value);
-	dw_cell_real(&row[LOW], fact->low);
-	dw_cell_real(&row[HIGH], fact->high);
-	dw_cell_int(&row[SAMPLES], (int64_t)fact->samples);
-	facts_put_evidence(table, &row[EVIDENCE], fact);
-	if (fact->low < fact->value || fact->high > fact->value) {
+	if (measured) {
+		dw_view_fact_text(text, sizeof text, kind->unit, fact->value);
 		dw_view_fact_text(low, sizeof low, kind->unit, fact->low);
 		dw_view_fact_text(high, sizeof high, kind->unit, fact->high);
-		snprintf(text, sizeof text, "%s to %s", low, high);
-		dw_cell_text(table, &row[INTERVAL], text);
+		snprintf(between, sizeof between, "%s to %s", low, high);
 	}
+	DW_TABLE_ROW(table, 0, DW_STRING(kind->name), DW_STRING(text), DW_STRING(measured && interval ? between : NULL),
+	             DW_STRING(kind->denominator), measured ? DW_REAL(fact->value) : DW_EMPTY,
+	             measured ? DW_REAL(fact->low) : DW_EMPTY, measured ? DW_REAL(fact->high) : DW_EMPTY,
+	             DW_STRING(dw_fact_unit_name(kind->unit)), measured ? DW_INT(fact->samples) : DW_EMPTY,
+	             DW_STRING(measured ? facts_evidence(fact, evidence) : fact->missing),
+	             DW_STRING(measured ? NULL : fact->missing), DW_STRING(kind->meaning));
 }
 
 static struct dwell_table *facts_view(struct dw_model *model,

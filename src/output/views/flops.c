@@ -29,7 +29,7 @@ static const struct dw_column counted_columns[] = {
 	DW_COLUMN("gflop_per_second", "GFLOP/s", NONE, REAL),
 	DW_COLUMN("of_peak", "of the peak", RATIO, REAL),
 };
-enum { NAME, CALLS, FLOPS, GFLOP, SHARE, TIME, SPEED, OF_PEAK, COUNTED_COLUMNS };
+#define COUNTED_COLUMNS (sizeof counted_columns / sizeof *counted_columns)
 
 static const struct dw_column missed_columns[] = {
 	DW_COLUMN("name", "not counted", NONE, TEXT),
@@ -97,21 +97,16 @@ static double flops_per_second(uint64_t flops, uint64_t ns)
 	return ns ? (double)flops * 1e9 / (double)ns : 0;
 }
 
-static void flops_fill_row(struct dw_cell *row, const struct dw_flops_row *from, uint64_t all,
-                           double peak)
+static void flops_fill_row(struct dwell_table *table, struct dw_cell *row, const char *name,
+                           const struct dw_flops_row *from, uint64_t all, double peak)
 {
 	double speed = flops_per_second(from->flops, from->ns);
 
-	dw_cell_int(&row[CALLS], (int64_t)from->calls);
-	dw_cell_int(&row[FLOPS], from->flops > INT64_MAX ? INT64_MAX : (int64_t)from->flops);
-	dw_cell_real(&row[GFLOP], (double)from->flops / 1e9);
-	if (all)
-		dw_cell_real(&row[SHARE], (double)from->flops / (double)all);
-	dw_cell_int(&row[TIME], (int64_t)from->ns);
-	if (from->ns)
-		dw_cell_real(&row[SPEED], speed / 1e9);
+	DW_TABLE_FILL(table, row, DW_STRING(name), DW_INT(from->calls),
+	              DW_INT(from->flops > INT64_MAX ? INT64_MAX : from->flops), DW_REAL((double)from->flops / 1e9),
+	              DW_PART(from->flops, all), DW_INT(from->ns), from->ns ? DW_REAL(speed / 1e9) : DW_EMPTY);
 	if (peak > 0 && from->ns)
-		dw_cell_real(&row[OF_PEAK], speed / peak);
+		dw_cell_real(&row[COUNTED_COLUMNS - 1], speed / peak);
 }
 
 static struct dwell_table *flops_is_counted(struct dw_model *model, const struct dw_flops_sum *sum,
@@ -126,17 +121,13 @@ static struct dwell_table *flops_is_counted(struct dw_model *model, const struct
 	if (!table)
 		return NULL;
 	for (size_t i = 0; i < sum->count; i++) {
-		struct dw_cell *row;
-
 		if (!sum->rows[i].calls)
 			continue;
 		all.calls += sum->rows[i].calls;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[NAME], symbols[sum->rows[i].symbol].name);
-		flops_fill_row(row, &sum->rows[i], sum->flops, peak);
+		flops_fill_row(table, dw_table_row(table, 0), symbols[sum->rows[i].symbol].name, &sum->rows[i], sum->flops,
+		               peak);
 	}
-	dw_cell_text(table, &dw_table_totals(table)[NAME], "all counted");
-	flops_fill_row(table->totals, &all, sum->flops, peak);
+	flops_fill_row(table, dw_table_totals(table), "all counted", &all, sum->flops, peak);
 	return table;
 }
 
@@ -154,17 +145,12 @@ static struct dwell_table *flops_put_uncounted(struct dw_model *model,
 	table->part = "uncounted";
 	for (size_t i = 0; i < sum->count; i++) {
 		const struct dw_flops_row *from = &sum->rows[i];
-		struct dw_cell *row;
 
 		if (!from->missed_calls)
 			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], symbols[from->symbol].name);
-		dw_cell_int(&row[1], (int64_t)from->missed_calls);
-		dw_cell_int(&row[2], (int64_t)from->missed_ns);
-		if (all_ns > 0)
-			dw_cell_real(&row[3], (double)from->missed_ns / all_ns);
-		dw_cell_text(table, &row[4], flops_why_uncounted(from->why));
+		DW_TABLE_ROW(table, 0, DW_STRING(symbols[from->symbol].name), DW_INT(from->missed_calls),
+		             DW_INT(from->missed_ns), DW_PART(from->missed_ns, all_ns),
+		             DW_STRING(flops_why_uncounted(from->why)));
 		no_shapes |= from->why == DW_FLOPS_NO_SHAPES;
 		not_enough |= from->why == DW_FLOPS_NOT_ENOUGH;
 	}

@@ -20,7 +20,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("other_thread", "to another thread", RATIO, REAL),
 	DW_COLUMN("without_out", "in without out", COUNT, INT),
 };
-enum { FLOW, OUT, IN, MEAN, MIN, MAX, OTHER_THREAD, WITHOUT_OUT, COLUMNS };
+enum { MEAN = 3, COLUMNS = sizeof columns / sizeof *columns };
 
 struct flows_end {
 	uint32_t row, symbol, thread;
@@ -86,19 +86,10 @@ static struct flows_sums flows_sum(const struct flows_end *ends, size_t count)
 
 static void flows_put(struct dwell_table *table, const char *name, const struct flows_sums *sums)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
-
-	dw_cell_text(table, &row[FLOW], name);
-	dw_cell_int(&row[OUT], (int64_t)sums->outs);
-	dw_cell_int(&row[IN], (int64_t)sums->ins);
-	if (sums->without)
-		dw_cell_int(&row[WITHOUT_OUT], (int64_t)sums->without);
-	if (!sums->matched)
-		return;
-	dw_cell_real(&row[MEAN], (double)sums->total_ns / (double)sums->matched);
-	dw_cell_int(&row[MIN], (int64_t)sums->min_ns);
-	dw_cell_int(&row[MAX], (int64_t)sums->max_ns);
-	dw_cell_real(&row[OTHER_THREAD], (double)sums->others / (double)sums->matched);
+	DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(sums->outs), DW_INT(sums->ins),
+	             DW_PART(sums->total_ns, sums->matched), sums->matched ? DW_INT(sums->min_ns) : DW_EMPTY,
+	             sums->matched ? DW_INT(sums->max_ns) : DW_EMPTY, DW_PART(sums->others, sums->matched),
+	             sums->without ? DW_INT(sums->without) : DW_EMPTY);
 }
 
 static struct dwell_table *flows_fill(struct flows *flows, struct dwell_error *error)

@@ -23,7 +23,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("mean_ns", "total/call", NS, INT),
 	DW_COLUMN("share", "of functions", RATIO, REAL, .bar = true),
 };
-enum { NAME, FILE_, LINE, CALLS, PRIMITIVE, SELF, TOTAL, MEAN, SHARE, COLUMNS };
+enum { SELF = 5, COLUMNS = sizeof columns / sizeof *columns };
 
 /* Returns the name of the file without its folder, which is enough to tell functions apart. */
 static const char *functions_base_name(const char *file)
@@ -36,21 +36,12 @@ static const char *functions_base_name(const char *file)
 static void functions_fill_row(struct dwell_table *table, const struct dw_symbol *symbol,
                                const struct dw_function_row *from, uint64_t all_ns)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
-
-	dw_cell_text(table, &row[NAME], symbol->name);
-	if (symbol->file)
-		dw_cell_text(table, &row[FILE_], functions_base_name(symbol->file));
-	if (symbol->line)
-		dw_cell_int(&row[LINE], symbol->line);
-	dw_cell_int(&row[CALLS], (int64_t)from->calls);
-	dw_cell_int(&row[PRIMITIVE], (int64_t)from->primitive);
-	dw_cell_int(&row[SELF], (int64_t)from->self_ns);
-	dw_cell_int(&row[TOTAL], (int64_t)from->total_ns);
-	if (from->primitive)
-		dw_cell_int(&row[MEAN], (int64_t)(from->total_ns / from->primitive));
-	if (all_ns)
-		dw_cell_real(&row[SHARE], (double)from->self_ns / (double)all_ns);
+	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name),
+	             DW_STRING(symbol->file ? functions_base_name(symbol->file) : NULL),
+	             symbol->line ? DW_INT(symbol->line) : DW_EMPTY, DW_INT(from->calls), DW_INT(from->primitive),
+	             DW_INT(from->self_ns), DW_INT(from->total_ns),
+	             from->primitive ? DW_INT(from->total_ns / from->primitive) : DW_EMPTY,
+	             DW_PART(from->self_ns, all_ns));
 }
 
 static struct dwell_table *functions_view(struct dw_model *model,
@@ -60,18 +51,14 @@ static struct dwell_table *functions_view(struct dw_model *model,
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	struct dwell_table *table = calls ? dw_view_table("functions", columns, COLUMNS, error) : NULL;
-	struct dw_cell *totals;
 
 	if (!table)
 		return NULL;
 	for (size_t i = 0; i < calls->count; i++)
 		functions_fill_row(table, &symbols[calls->rows[i].symbol], &calls->rows[i], calls->self_ns);
 	dw_table_sort(table, SELF);
-	totals = dw_table_totals(table);
-	dw_cell_text(table, &totals[NAME], "all functions");
-	dw_cell_int(&totals[CALLS], (int64_t)calls->calls);
-	dw_cell_int(&totals[PRIMITIVE], (int64_t)calls->primitive);
-	dw_cell_int(&totals[SELF], (int64_t)calls->self_ns);
+	DW_TABLE_TOTALS(table, DW_STRING("all functions"), DW_EMPTY, DW_EMPTY, DW_INT(calls->calls),
+	                DW_INT(calls->primitive), DW_INT(calls->self_ns));
 	if (calls->open)
 		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
 		              dw_text_count((int64_t)calls->open).at, dw_text_plural(calls->open),

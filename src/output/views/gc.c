@@ -22,7 +22,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("longest_step", "in step", NONE, INT),
 	DW_COLUMN("in_steps_ns", "in steps", NS, INT, .wide_only = true),
 };
-enum { NAME, CALLS, TOTAL, SHARE, MEAN, P99, LONGEST, AT, STEP, IN_STEPS, COLUMNS };
+enum { SHARE = 3, STEP = 8, IN_STEPS, COLUMNS };
 
 /* One for each row of the flat product. */
 struct pauses {
@@ -110,34 +110,19 @@ static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symb
                          const struct pauses *pauses, bool steps)
 {
 	uint64_t total_ns = 0, calls = 0, whole_ns = dw_view_whole(table, SHARE, flat, flat->wall_ns, false);
-	struct dw_cell *row;
-
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_stat *stat = &flat->rows[i].stat;
 
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[NAME], symbols[flat->rows[i].symbol].name);
-		dw_cell_int(&row[CALLS], (int64_t)stat->count);
-		dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
-		if (whole_ns)
-			dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)whole_ns);
-		dw_cell_int(&row[MEAN], (int64_t)(stat->count ? stat->total_ns / stat->count : 0));
-		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
-		dw_cell_int(&row[LONGEST], (int64_t)stat->max_ns);
-		dw_cell_int(&row[AT], (int64_t)pauses[i].at_ns);
-		if (steps && pauses[i].step != UINT64_MAX)
-			dw_cell_int(&row[STEP], (int64_t)pauses[i].step);
-		if (steps)
-			dw_cell_int(&row[IN_STEPS], (int64_t)pauses[i].in_steps_ns);
+		DW_TABLE_ROW(table, 0, DW_STRING(symbols[flat->rows[i].symbol].name), DW_INT(stat->count),
+		             DW_INT(stat->total_ns), DW_PART(stat->total_ns, whole_ns),
+		             DW_INT(stat->count ? stat->total_ns / stat->count : 0), DW_INT(stat->p99_ns),
+		             DW_INT(stat->max_ns), DW_INT(pauses[i].at_ns),
+		             steps && pauses[i].step != UINT64_MAX ? DW_INT(pauses[i].step) : DW_EMPTY,
+		             steps ? DW_INT(pauses[i].in_steps_ns) : DW_EMPTY);
 		total_ns += stat->total_ns;
 		calls += stat->count;
 	}
-	row = dw_table_totals(table);
-	dw_cell_text(table, &row[NAME], "all");
-	dw_cell_int(&row[CALLS], (int64_t)calls);
-	dw_cell_int(&row[TOTAL], (int64_t)total_ns);
-	if (whole_ns)
-		dw_cell_real(&row[SHARE], (double)total_ns / (double)whole_ns);
+	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_INT(calls), DW_INT(total_ns), DW_PART(total_ns, whole_ns));
 }
 
 static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_view_options *options,

@@ -17,7 +17,7 @@ static const struct dw_column columns[] = {
 	DW_VIEW_TIME_COLUMNS,
 	DW_VIEW_ENGINE_DEVICE_COLUMNS,
 };
-enum { HANDLER, EVENT, TIME, COLUMNS = TIME + DW_VIEW_TIME_COUNT,
+enum { TIME = 2, COLUMNS = TIME + DW_VIEW_TIME_COUNT,
        ALL_COLUMNS = COLUMNS + DW_VIEW_ENGINE_DEVICE_COUNT };
 
 /* ---- one row per call ----------------------------------------------------------------- */
@@ -123,26 +123,20 @@ static struct dwell_table *handlers_view(struct dw_model *model,
 	    engine ? dw_view_table("handlers", columns, device ? ALL_COLUMNS : COLUMNS, error) : NULL;
 	uint64_t calls = 0;
 	double total_s = 0;
-	struct dw_cell *totals;
 
 	if (!table)
 		return NULL;
 	for (size_t i = 0; i < engine->handler_count; i++) {
 		const struct dw_engine_row *from = dw_engine_handlers(engine) + i;
-		struct dw_cell *row = dw_table_row(table, 0);
+		struct dw_cell *row = DW_TABLE_ROW(table, 0, DW_STRING(from->handler), DW_STRING(from->event));
 
-		dw_cell_text(table, &row[HANDLER], from->handler);
-		dw_cell_text(table, &row[EVENT], from->event);
 		dw_view_time(&row[TIME], &from->stat);
 		if (device)
 			dw_view_engine_device(&row[COLUMNS], from);
 		calls += from->stat.count;
 		total_s += from->stat.total;
 	}
-	totals = dw_table_totals(table);
-	dw_cell_text(table, &totals[HANDLER], "all handlers");
-	dw_cell_int(&totals[TIME], (int64_t)calls);
-	dw_cell_int(&totals[TIME + 1], (int64_t)(total_s * 1e9 + 0.5));
+	DW_TABLE_TOTALS(table, DW_STRING("all handlers"), DW_EMPTY, DW_INT(calls), DW_INT(total_s * 1e9 + 0.5));
 	dw_view_engine_state(table, model, engine);
 	if (!engine->handler_count)
 		dw_table_head(table, "It has no handlers.");

@@ -23,7 +23,7 @@ static const struct dw_column family_columns[] = {
 	DW_COLUMN("total_ns", "total", NS, INT),
 	DW_COLUMN("share", "share", RATIO, REAL, .bar = true),
 };
-enum { F_FAMILY, F_CALLS, F_TOTAL, F_SHARE, F_COLUMNS };
+enum { F_TOTAL = 2, F_COLUMNS = 4 };
 
 static const struct dw_column name_columns[] = {
 	DW_COLUMN("short_name", "name", NONE, TEXT),
@@ -41,8 +41,7 @@ static const struct dw_column name_columns[] = {
 	DW_COLUMN("bytes_per_second", "a second", BYTES, REAL, .wide_only = true),
 	DW_COLUMN("operator", "most in operator", NONE, TEXT),
 };
-enum { N_SHORT, N_NAME, N_FAMILY, N_CLASS, N_CALLS, N_TOTAL, N_SHARE, N_MEAN, N_MIN, N_MAX, N_DEVIATION,
-       N_BYTES, N_RATE, N_OPERATOR, N_COLUMNS };
+enum { N_TOTAL = 5, N_BYTES = 11, N_RATE, N_COLUMNS = sizeof name_columns / sizeof *name_columns };
 
 static const struct dw_column operator_columns[] = {
 	DW_COLUMN("operator", "operator", NONE, TEXT),
@@ -51,7 +50,7 @@ static const struct dw_column operator_columns[] = {
 	DW_COLUMN("total_ns", "total", NS, INT),
 	DW_COLUMN("share", "share of all", RATIO, REAL, .bar = true),
 };
-enum { O_OPERATOR, O_CALLS, O_SELF, O_TOTAL, O_SHARE, O_COLUMNS };
+enum { O_SELF = 2, O_COLUMNS = 5 };
 
 /* Sums of one name. */
 struct name_sums {
@@ -145,7 +144,6 @@ static struct dwell_table *kernels_by_family(const struct kernels *kernels,
 {
 	struct dwell_table *table = dw_view_table("kernels", family_columns, F_COLUMNS, error);
 	uint64_t calls[DW_FAMILY_COUNT] = { 0 }, ns[DW_FAMILY_COUNT] = { 0 };
-	struct dw_cell *totals;
 
 	if (!table)
 		return NULL;
@@ -154,22 +152,12 @@ static struct dwell_table *kernels_by_family(const struct kernels *kernels,
 		calls[kernels->work->names[i].family] += kernels->names[i].count;
 		ns[kernels->work->names[i].family] += kernels->names[i].total_ns;
 	}
-	for (unsigned family = 0; family < DW_FAMILY_COUNT; family++) {
-		struct dw_cell *row;
-
-		if (!calls[family])
-			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[F_FAMILY], dw_family_name(family));
-		dw_cell_int(&row[F_CALLS], (int64_t)calls[family]);
-		dw_cell_int(&row[F_TOTAL], (int64_t)ns[family]);
-		dw_cell_real(&row[F_SHARE], kernels_share(kernels, ns[family]));
-	}
+	for (unsigned family = 0; family < DW_FAMILY_COUNT; family++)
+		if (calls[family])
+			DW_TABLE_ROW(table, 0, DW_STRING(dw_family_name(family)), DW_INT(calls[family]),
+			             DW_INT(ns[family]), DW_REAL(kernels_share(kernels, ns[family])));
 	dw_table_sort(table, F_TOTAL);
-	totals = dw_table_totals(table);
-	dw_cell_text(table, &totals[F_FAMILY], "all");
-	dw_cell_int(&totals[F_CALLS], (int64_t)kernels->all_count);
-	dw_cell_int(&totals[F_TOTAL], (int64_t)kernels->all_ns);
+	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_INT(kernels->all_count), DW_INT(kernels->all_ns));
 	return table;
 }
 
@@ -241,33 +229,20 @@ static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct
 		const struct name_sums *from = &kernels->names[i];
 		const struct dw_device_name *name = &kernels->work->names[i];
 		char short_name[SHORT_NAME];
-		struct dw_cell *row;
 
 		if (!from->count)
 			continue;
-		row = dw_table_row(table, 0);
 		kernels_shorten(name->name, short_name);
-		dw_cell_text(table, &row[N_SHORT],
-		             name->kind == DW_DEVICE_KERNEL ? short_name : name->name);
-		dw_cell_text(table, &row[N_NAME], name->name);
-		dw_cell_text(table, &row[N_FAMILY], dw_family_name(name->family));
-		dw_cell_text(table, &row[N_CLASS], kernels_class(name->class));
-		dw_cell_int(&row[N_CALLS], (int64_t)from->count);
-		dw_cell_int(&row[N_TOTAL], (int64_t)from->total_ns);
-		dw_cell_real(&row[N_SHARE], kernels_share(kernels, from->total_ns));
-		dw_cell_real(&row[N_MEAN], (double)from->total_ns / (double)from->count);
-		dw_cell_int(&row[N_MIN], (int64_t)from->min_ns);
-		dw_cell_int(&row[N_MAX], (int64_t)from->max_ns);
-		dw_cell_real(&row[N_DEVIATION],
-		             from->count > 1 ? sqrt(from->squares / (double)(from->count - 1)) : 0);
-		if (from->bytes) {
-			bytes = true;
-			dw_cell_int(&row[N_BYTES], (int64_t)from->bytes);
-			if (from->total_ns)
-				dw_cell_real(&row[N_RATE], (double)from->bytes / ((double)from->total_ns / 1e9));
-		}
-		if (from->operator != DW_NO_INDEX)
-			dw_cell_text(table, &row[N_OPERATOR], kernels->symbols[from->operator].name);
+		bytes |= from->bytes > 0;
+		DW_TABLE_ROW(table, 0, DW_STRING(name->kind == DW_DEVICE_KERNEL ? short_name : name->name),
+		             DW_STRING(name->name), DW_STRING(dw_family_name(name->family)),
+		             DW_STRING(kernels_class(name->class)), DW_INT(from->count), DW_INT(from->total_ns),
+		             DW_REAL(kernels_share(kernels, from->total_ns)), DW_PART(from->total_ns, from->count),
+		             DW_INT(from->min_ns), DW_INT(from->max_ns),
+		             DW_REAL(from->count > 1 ? sqrt(from->squares / (double)(from->count - 1)) : 0),
+		             from->bytes ? DW_INT(from->bytes) : DW_EMPTY,
+		             from->bytes ? DW_PART(from->bytes, (double)from->total_ns / 1e9) : DW_EMPTY,
+		             DW_STRING(from->operator != DW_NO_INDEX ? kernels->symbols[from->operator].name : NULL));
 	}
 	table->columns[N_BYTES].data_only = !bytes;
 	table->columns[N_RATE].data_only = !bytes;
@@ -300,18 +275,10 @@ static bool kernels_operators(const struct kernels *kernels, struct dwell_table 
 		rows[row].total_ns += up == DW_NO_INDEX ? owner->total_ns : 0;
 		rows[row].self_ns += owner->self_ns;
 	}
-	for (size_t i = 0; i < symbols; i++) {
-		struct dw_cell *row;
-
-		if (!rows[i].calls)
-			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[O_OPERATOR], rows[i].name);
-		dw_cell_int(&row[O_CALLS], (int64_t)rows[i].calls);
-		dw_cell_int(&row[O_SELF], (int64_t)rows[i].self_ns);
-		dw_cell_int(&row[O_TOTAL], (int64_t)rows[i].total_ns);
-		dw_cell_real(&row[O_SHARE], kernels_share(kernels, rows[i].total_ns));
-	}
+	for (size_t i = 0; i < symbols; i++)
+		if (rows[i].calls)
+			DW_TABLE_ROW(table, 0, DW_STRING(rows[i].name), DW_INT(rows[i].calls), DW_INT(rows[i].self_ns),
+			             DW_INT(rows[i].total_ns), DW_REAL(kernels_share(kernels, rows[i].total_ns)));
 	free(rows);
 	dw_table_sort(table, O_SELF);
 	return true;

@@ -14,7 +14,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("apart_ns", "apart", NS, REAL),
 	DW_COLUMN("threads", "threads", COUNT, INT),
 };
-enum { MARK, COUNT, PER_STEP, FIRST, LAST, APART, THREADS, COLUMNS };
+enum { COUNT = 1, COLUMNS = sizeof columns / sizeof *columns };
 
 struct marks_row {
 	uint32_t symbol, thread;  /* the thread that wrote the latest one that was seen */
@@ -47,17 +47,9 @@ static int marks_see(void *context, const struct dw_event *event)
 static void marks_put_row(struct dwell_table *table, const struct dw_symbol *symbol,
                           const struct marks_row *from, size_t steps)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
-
-	dw_cell_text(table, &row[MARK], symbol->name);
-	dw_cell_int(&row[COUNT], (int64_t)from->count);
-	if (steps)
-		dw_cell_real(&row[PER_STEP], (double)from->count / (double)steps);
-	dw_cell_int(&row[FIRST], (int64_t)from->first_ns);
-	dw_cell_int(&row[LAST], (int64_t)from->last_ns);
-	if (from->count > 1)
-		dw_cell_real(&row[APART], (double)(from->last_ns - from->first_ns) / (double)(from->count - 1));
-	dw_cell_int(&row[THREADS], (int64_t)from->threads);
+	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name), DW_INT(from->count), DW_PART(from->count, steps),
+	             DW_INT(from->first_ns), DW_INT(from->last_ns),
+	             DW_PART(from->last_ns - from->first_ns, from->count - 1), DW_INT(from->threads));
 }
 
 static struct dwell_table *marks_view(struct dw_model *model,

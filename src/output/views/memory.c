@@ -63,17 +63,11 @@ static const struct dw_column category_columns[] = {
 	DW_COLUMN("frees", "frees", COUNT, INT, .wide_only = true),
 };
 
-static void memory_category_cells(struct dw_cell *cells, const struct dw_memory_use *use,
+static void memory_category_cells(struct dwell_table *table, struct dw_cell *cells, const struct dw_memory_use *use,
                                   uint64_t peak)
 {
-	dw_cell_int(&cells[0], (int64_t)use->at_peak_bytes);
-	if (peak)
-		dw_cell_real(&cells[1], memory_of(use->at_peak_bytes, peak));
-	dw_cell_int(&cells[2], (int64_t)use->live_bytes);
-	dw_cell_int(&cells[3], (int64_t)use->allocated_bytes);
-	dw_cell_int(&cells[4], (int64_t)use->allocations);
-	dw_cell_int(&cells[5], (int64_t)use->freed_bytes);
-	dw_cell_int(&cells[6], (int64_t)use->frees);
+	DW_TABLE_FILL(table, cells, DW_INT(use->at_peak_bytes), DW_PART(use->at_peak_bytes, peak), DW_INT(use->live_bytes),
+	              DW_INT(use->allocated_bytes), DW_INT(use->allocations), DW_INT(use->freed_bytes), DW_INT(use->frees));
 }
 
 /* With several devices there is no sum, because their peaks occur at different times. */
@@ -103,13 +97,13 @@ static struct dwell_table *memory_categories_table(struct dw_model *model,
 			if (several)
 				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
 			dw_cell_text(table, &row[several], dw_memory_kind_name((enum dw_memory_kind)kind));
-			memory_category_cells(row + 1 + several, use, pool->all.at_peak_bytes);
+			memory_category_cells(table, row + 1 + several, use, pool->all.at_peak_bytes);
 		}
 	}
 	row = dw_table_totals(table);
 	dw_cell_text(table, &row[0], several ? "all" : "all categories");
 	if (memory->pool_count == 1)
-		memory_category_cells(row + 1, &memory->pools[0].all, memory->pools[0].all.at_peak_bytes);
+		memory_category_cells(table, row + 1, &memory->pools[0].all, memory->pools[0].all.at_peak_bytes);
 	return table;
 }
 
@@ -230,18 +224,11 @@ static struct dwell_table *memory_reserved_table(struct dw_model *model, const s
 		const struct dw_memory_pool *pool = &memory->pools[i];
 		uint64_t peak = pool->all.at_peak_bytes, reserved = pool->reserved_bytes;
 		uint64_t unused = reserved > peak ? reserved - peak : 0;
-		struct dw_cell *row;
 
-		if (!pool->most_reserved_bytes)
-			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
-		dw_cell_int(&row[1], (int64_t)peak);
-		dw_cell_int(&row[2], (int64_t)reserved);
-		dw_cell_int(&row[3], (int64_t)unused);
-		if (reserved)
-			dw_cell_real(&row[4], memory_of(unused, reserved));
-		dw_cell_int(&row[5], (int64_t)pool->most_reserved_bytes);
+		if (pool->most_reserved_bytes)
+			DW_TABLE_ROW(table, 0, DW_STRING(memory_pool_name(model, memory, pool, buffer)), DW_INT(peak),
+			             DW_INT(reserved), DW_INT(unused), DW_PART(unused, reserved),
+			             DW_INT(pool->most_reserved_bytes));
 	}
 	dw_table_note(table, "Reserved but unused memory is cached or fragmented: PyTorch's allocator keeps it for later blocks.");
 	return table;
@@ -274,25 +261,6 @@ static const char *memory_owner_name(struct dw_model *model, const struct dw_mem
 	                                    : dw_model_symbols(model, NULL)[owner->symbol].name;
 }
 
-static void memory_put_peak(struct dw_cell *cells, const struct dw_memory_pool *pool,
-                            const struct dw_memory_owner *owner)
-{
-	dw_cell_int(&cells[0], (int64_t)owner->use.at_peak_bytes);
-	dw_cell_real(&cells[1], memory_of(owner->use.at_peak_bytes, pool->all.at_peak_bytes));
-}
-
-static void memory_put_allocator(struct dw_cell *cells, const struct dw_memory_pool *pool,
-                                 const struct dw_memory_owner *owner)
-{
-	int64_t values[] = { (int64_t)owner->use.allocations, (int64_t)owner->use.allocated_bytes,
-		                 (int64_t)owner->total_bytes,     (int64_t)owner->total_count,
-		                 (int64_t)owner->use.freed_bytes, (int64_t)owner->use.live_bytes,
-		                 (int64_t)owner->use.live_count };
-
-	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-		dw_cell_int(&cells[i], values[i]);
-}
-
 static struct dwell_table *memory_owners_table(struct dw_model *model,
                                                const struct dw_memory *memory, bool at_peak,
                                                struct dwell_error *error)
@@ -312,15 +280,22 @@ static struct dwell_table *memory_owners_table(struct dw_model *model,
 
 		for (size_t n = 0; n < pool->owner_count; n++) {
 			const struct dw_memory_owner *owner = &pool->owners[n];
+			const struct dw_memory_use *use = &owner->use;
 			struct dw_cell *row;
 
-			if (at_peak ? !owner->use.at_peak_bytes : !owner->total_count)
+			if (at_peak ? !use->at_peak_bytes : !owner->total_count)
 				continue;
 			row = dw_table_row(table, 0);
 			if (several)
-				dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
-			dw_cell_text(table, &row[several], memory_owner_name(model, owner));
-			(at_peak ? memory_put_peak : memory_put_allocator)(row + 1 + several, pool, owner);
+				dw_cell_text(table, row++, memory_pool_name(model, memory, pool, buffer));
+			dw_cell_text(table, row++, memory_owner_name(model, owner));
+			if (at_peak)
+				DW_TABLE_FILL(table, row, DW_INT(use->at_peak_bytes),
+				              DW_REAL(memory_of(use->at_peak_bytes, pool->all.at_peak_bytes)));
+			else
+				DW_TABLE_FILL(table, row, DW_INT(use->allocations), DW_INT(use->allocated_bytes),
+				              DW_INT(owner->total_bytes), DW_INT(owner->total_count), DW_INT(use->freed_bytes),
+				              DW_INT(use->live_bytes), DW_INT(use->live_count));
 		}
 	}
 	dw_table_sort(table, (size_t)dw_table_column(table, at_peak ? "peak_bytes" : "self_bytes"));
@@ -360,9 +335,8 @@ static struct dwell_table *memory_timeline_table(struct dw_model *model,
 		for (size_t n = 0; n < pool->point_count; n++) {
 			uint64_t all = 0;
 
-			row = dw_table_row(table, 0);
-			dw_cell_text(table, &row[0], memory_pool_name(model, memory, pool, buffer));
-			dw_cell_int(&row[1], (int64_t)pool->points[n].ns);
+			row = DW_TABLE_ROW(table, 0, DW_STRING(memory_pool_name(model, memory, pool, buffer)),
+			                   DW_INT(pool->points[n].ns));
 			for (unsigned kind = 0; kind < KINDS; kind++) {
 				dw_cell_int(&row[2 + kind], (int64_t)pool->points[n].bytes[kind]);
 				all += pool->points[n].bytes[kind];

@@ -21,7 +21,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("self_per_step_ns", "self/step", NS, REAL),
 	DW_COLUMN("other_threads_per_step_ns", "other threads/step", NS, REAL, .not_narrow = true),
 };
-enum { NAME, STAT, SHARE = STAT + DW_VIEW_STAT_COUNT, PER_STEP, OTHERS, COLUMNS };
+enum { STAT = 1, SHARE = STAT + DW_VIEW_STAT_COUNT, PER_STEP, OTHERS, COLUMNS };
 
 /* Self times inside the steps by symbol: in the threads with steps, and in all threads. */
 struct selfs {
@@ -67,12 +67,10 @@ static void operators_fill_rows(struct dwell_table *table, struct dw_model *mode
 	}
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct dw_flat_row *from = &flat->rows[i];
-		struct dw_cell *row = dw_table_row(table, 0);
+		struct dw_cell *row = DW_TABLE_ROW(table, 0, DW_STRING(symbols[from->symbol].name));
 
-		dw_cell_text(table, &row[NAME], symbols[from->symbol].name);
 		dw_view_stat(&row[STAT], &from->stat);
-		if (self_ns)
-			dw_cell_real(&row[SHARE], (double)from->stat.self_ns / (double)self_ns);
+		row[SHARE] = DW_PART(from->stat.self_ns, self_ns);
 		if (inside->device)
 			dw_view_device_cells(&row[inside->device_column],
 			                     &inside->device[dw_model_symbol_row(model, from->symbol)]);
@@ -81,15 +79,13 @@ static void operators_fill_rows(struct dwell_table *table, struct dw_model *mode
 
 			inside_ns += own_ns;
 			others_ns += all_ns > own_ns ? all_ns - own_ns : 0;
-			dw_cell_real(&row[PER_STEP], (double)own_ns / steps);
+			row[PER_STEP] = DW_REAL((double)own_ns / steps);
 			if (all_ns > own_ns)
-				dw_cell_real(&row[OTHERS], (double)(all_ns - own_ns) / steps);
+				row[OTHERS] = DW_REAL((double)(all_ns - own_ns) / steps);
 		}
 		dw_view_places_take(&places, table, from->symbol);
 	}
-	dw_cell_text(table, &totals[NAME], "all operators");
-	dw_cell_int(&totals[STAT], (int64_t)calls);
-	dw_cell_int(&totals[STAT + 1], (int64_t)self_ns);
+	DW_TABLE_FILL(table, totals, DW_STRING("all operators"), DW_INT(calls), DW_INT(self_ns));
 	if (inside->device)
 		table->failed |= !dw_view_device_totals(model, &totals[inside->device_column]);
 	if (inside->steps) {

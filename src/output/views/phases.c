@@ -21,22 +21,13 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("device_ns", "device", NS, INT),
 	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
 };
-enum { PHASE, WHERE, TOTAL, PER_STEP, SHARE, COLUMNS,
-       DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
+enum { PHASE, WHERE, COLUMNS = 5, DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 static void phases_fill_row(struct dwell_table *table, const char *phase, const char *where,
                             uint64_t ns,
                             size_t steps, uint64_t wall_ns)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
-
-	dw_cell_text(table, &row[PHASE], phase);
-	dw_cell_text(table, &row[WHERE], where);
-	dw_cell_int(&row[TOTAL], (int64_t)ns);
-	if (steps)
-		dw_cell_real(&row[PER_STEP], (double)ns / (double)steps);
-	if (wall_ns)
-		dw_cell_real(&row[SHARE], (double)ns / (double)wall_ns);
+	DW_TABLE_ROW(table, 0, DW_STRING(phase), DW_STRING(where), DW_INT(ns), DW_PART(ns, steps), DW_PART(ns, wall_ns));
 }
 
 /* ---- work of devices -------------------------------------------------------------------- */
@@ -109,13 +100,8 @@ static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps 
 
 static void phases_put_total(struct dwell_table *table, const struct dw_steps *steps)
 {
-	struct dw_cell *totals = dw_table_totals(table);
-
-	dw_cell_text(table, &totals[PHASE], "all");
-	dw_cell_int(&totals[TOTAL], (int64_t)steps->wall_ns);
-	if (steps->recorded_count)
-		dw_cell_real(&totals[PER_STEP], (double)steps->recorded_ns / (double)steps->recorded_count);
-	dw_cell_real(&totals[SHARE], 1);
+	struct dw_cell *totals = DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, DW_INT(steps->wall_ns),
+	                                         DW_PART(steps->recorded_ns, steps->recorded_count), DW_REAL(1));
 	for (size_t column = DEVICE; column < table->column_count; column++) {
 		int64_t sum = 0;
 

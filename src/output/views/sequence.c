@@ -30,8 +30,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("device_ns", "device", NS, REAL),
 	DW_COLUMN("device_events", "device events", COUNT, REAL, .wide_only = true),
 };
-enum { NAME, OP_ID, PHASE, REPEATS, ITERATIONS, MEAN, MIN, MAX, P99, STD, SHARE, DRIFT, COLUMNS,
-       DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
+enum { COLUMNS = 12, DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 struct answer {
 	struct dwell_table *table;
@@ -62,26 +61,17 @@ static void sequence_put_op(struct answer *answer, const struct dw_sequence_op *
 {
 	static const char *const phases[] = { NULL, "forward", "backward", "other" };
 	const char *name = answer->symbols[op->symbol].name;
-	struct dw_cell *row = dw_table_row(answer->table, depth);
+	struct dw_cell *row;
 
 	/* A repeated block of one operator has no heading: its own row shows the count. */
 	if (repeats > 1 && !depth)
 		name = dw_arena_printf(&answer->table->arena, "%s x%u", name, repeats);
-	dw_cell_text(answer->table, &row[NAME], name ? name : "");
-	dw_cell_int(&row[OP_ID], id);
-	if (phases[op->phase])
-		dw_cell_text(answer->table, &row[PHASE], phases[op->phase]);
-	dw_cell_int(&row[REPEATS], repeats);
-	dw_cell_int(&row[ITERATIONS], (int64_t)(op->stat.count / repeats));
-	dw_cell_real(&row[MEAN], op->mean_ns);
-	dw_cell_int(&row[MIN], (int64_t)op->stat.min_ns);
-	dw_cell_int(&row[MAX], (int64_t)op->stat.max_ns);
-	dw_cell_int(&row[P99], (int64_t)op->stat.p99_ns);
-	dw_cell_real(&row[STD], op->std_ns);
-	dw_cell_real(&row[SHARE], sequence_share_of(answer->sequence, (double)op->stat.total_ns));
+	row = DW_TABLE_ROW(answer->table, depth, DW_STRING(name ? name : ""), DW_INT(id), DW_STRING(phases[op->phase]),
+	                   DW_INT(repeats), DW_INT(op->stat.count / repeats), DW_REAL(op->mean_ns),
+	                   DW_INT(op->stat.min_ns), DW_INT(op->stat.max_ns), DW_INT(op->stat.p99_ns),
+	                   DW_REAL(op->std_ns), DW_REAL(sequence_share_of(answer->sequence, (double)op->stat.total_ns)),
+	                   op->drifts ? DW_REAL(op->drift) : DW_EMPTY);
 	sequence_put_device(answer, row, op->device_ns, op->device_events, (double)op->stat.count);
-	if (op->drifts)
-		dw_cell_real(&row[DRIFT], op->drift);
 }
 
 static void sequence_put_block(struct answer *answer, const struct dw_sequence_block *block)
@@ -104,13 +94,10 @@ static void sequence_put_block(struct answer *answer, const struct dw_sequence_b
 		device_ns += block->ops[i].device_ns;
 		device_events += block->ops[i].device_events;
 	}
-	row = dw_table_row(table, 0);
 	name = dw_arena_printf(&table->arena, "x%u: %u operators", block->repeats, block->length);
-	dw_cell_text(table, &row[NAME], name ? name : "");
-	dw_cell_int(&row[OP_ID], block->first);
-	dw_cell_int(&row[REPEATS], block->repeats);
-	dw_cell_real(&row[MEAN], mean_ns);
-	dw_cell_real(&row[SHARE], sequence_share_of(answer->sequence, total_ns));
+	row = DW_TABLE_ROW(table, 0, DW_STRING(name ? name : ""), DW_INT(block->first), DW_EMPTY, DW_INT(block->repeats),
+	                   DW_EMPTY, DW_REAL(mean_ns), DW_EMPTY, DW_EMPTY, DW_EMPTY, DW_EMPTY,
+	                   DW_REAL(sequence_share_of(answer->sequence, total_ns)));
 	sequence_put_device(answer, row, device_ns, device_events, (double)block->ops[0].stat.count);
 	for (uint32_t i = 0; i < block->length; i++)
 		sequence_put_op(answer, &block->ops[i], block->first + i, block->repeats, 1);
@@ -137,7 +124,6 @@ static void sequence_fill_row(struct answer *answer, bool folded)
 static void sequence_fill_totals(struct answer *answer)
 {
 	const struct dw_sequence *sequence = answer->sequence;
-	struct dw_cell *totals = dw_table_totals(answer->table);
 	uint64_t device_ns = 0, device_events = 0;
 	double total_ns = 0;
 
@@ -146,11 +132,10 @@ static void sequence_fill_totals(struct answer *answer)
 		device_ns += sequence->ops[i].device_ns;
 		device_events += sequence->ops[i].device_events;
 	}
-	sequence_put_device(answer, totals, device_ns, device_events, (double)sequence->iterations);
-	dw_cell_text(answer->table, &totals[NAME], "all operators");
-	dw_cell_int(&totals[ITERATIONS], (int64_t)sequence->iterations);
-	dw_cell_real(&totals[MEAN], total_ns / (double)sequence->iterations);
-	dw_cell_real(&totals[SHARE], sequence_share_of(sequence, total_ns));
+	DW_TABLE_TOTALS(answer->table, DW_STRING("all operators"), DW_EMPTY, DW_EMPTY, DW_EMPTY,
+	                DW_INT(sequence->iterations), DW_REAL(total_ns / (double)sequence->iterations), DW_EMPTY, DW_EMPTY,
+	                DW_EMPTY, DW_EMPTY, DW_REAL(sequence_share_of(sequence, total_ns)));
+	sequence_put_device(answer, dw_table_totals(answer->table), device_ns, device_events, (double)sequence->iterations);
 }
 
 /* ---- sentences ----------------------------------------------------------------------- */

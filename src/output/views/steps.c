@@ -28,8 +28,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("device_ns", "device", NS, INT),
 	DW_COLUMN("device_events", "device events", COUNT, INT, .wide_only = true),
 };
-enum { STEP, THREAD, START, DURATION, OF_MEDIAN, CPU, MOST, WHY, SHARES,
-       CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS,
+enum { THREAD = 1, DURATION = 3, MOST = 6, WHY, SHARES, CPU_NS = SHARES + DW_SHARE_COUNT, COLUMNS,
        DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 /* Writes the largest parts of a step: "backward 42%, forward 31%". */
@@ -88,18 +87,13 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model,
                            const struct dw_steps *steps,
                            const struct dw_step *step)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
 	uint64_t ns = step->end_ns - step->start_ns;
+	struct dw_cell *row;
 	char name[256];
 
-	dw_cell_int(&row[STEP], (int64_t)step->number);
-	dw_cell_text(table, &row[THREAD], dw_view_thread_name(model, step->thread, false, name));
-	dw_cell_int(&row[START], (int64_t)step->start_ns);
-	dw_cell_int(&row[DURATION], (int64_t)ns);
-	if (steps->p50_ns)
-		dw_cell_real(&row[OF_MEDIAN], (double)ns / (double)steps->p50_ns);
-	if (ns && step->cpu_ns)
-		dw_cell_real(&row[CPU], (double)step->cpu_ns / (double)ns);
+	row = DW_TABLE_ROW(table, 0, DW_INT(step->number),
+	                   DW_STRING(dw_view_thread_name(model, step->thread, false, name)), DW_INT(step->start_ns),
+	                   DW_INT(ns), DW_PART(ns, steps->p50_ns), step->cpu_ns ? DW_PART(step->cpu_ns, ns) : DW_EMPTY);
 	steps_put_most(table, &row[MOST], step, dw_model_symbols(model, NULL));
 	steps_put_why(table, &row[WHY], step, dw_model_symbols(model, NULL));
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)

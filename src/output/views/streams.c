@@ -35,9 +35,7 @@ static const struct dw_column stream_columns[] = {
 	DW_COLUMN("depth_p50", "p50", NONE, REAL, .data_only = true),
 	DW_COLUMN("depth_p75", "p75", NONE, REAL, .data_only = true),
 };
-enum { S_DEVICE, S_STREAM, S_EVENTS, S_BUSY, S_SHARE, S_OVERLAP, S_GAPS, S_GAP_COUNTS = S_GAPS + 3,
-       S_DEPTH = S_GAP_COUNTS + 3, S_DEPTH_MAX, S_POINTS, S_POINT_MEAN, S_POINT_DEVIATION, S_DEPTH_MIN,
-       S_P25, S_P50, S_P75, S_COLUMNS };
+enum { S_DEVICE, S_DEPTH = 12, S_COLUMNS = sizeof stream_columns / sizeof *stream_columns };
 
 static const struct dw_column launch_columns[] = {
 	DW_COLUMN("call", "call", NONE, TEXT),
@@ -58,8 +56,7 @@ static const struct dw_column launch_columns[] = {
 	DW_COLUMN("slow_calls", "calls over 50 us", COUNT, INT, .data_only = true),
 	DW_COLUMN("late_starts", "delays over 100 us", COUNT, INT, .data_only = true),
 };
-enum { L_CALL, L_CALLS, L_EVENTS, L_NS, L_MEAN, L_P50, L_MAX, L_DEVICE, L_DEVICE_P50, L_DEVICE_MAX,
-       L_DELAY, L_DELAY_MEAN, L_DELAY_P50, L_DELAY_MAX, L_LONGER, L_SLOW, L_LATE, L_COLUMNS };
+enum { L_NS = 3, L_COLUMNS = sizeof launch_columns / sizeof *launch_columns };
 
 #define SHORT_CALL_NS 50000u  /* a call up to this is short; longer ones are slow */
 #define LATE_START_NS 100000u
@@ -79,31 +76,20 @@ static void streams_fill_row(struct dwell_table *table, struct dw_model *model,
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_source_queue *queue = &source->queues[work->queues[from->queue].queue];
-	struct dw_cell *row = dw_table_row(table, 0);
+	uint64_t span_ns = from->last_ns > from->first_ns ? from->last_ns - from->first_ns : 0;
+	const uint64_t *gap_ns = from->gap_ns, *gaps = from->gap_count;
+	struct dw_cell *row;
 	char name[256], number[64];
 
-	dw_cell_text(table, &row[S_DEVICE], dw_view_device_name(model, queue->device, name));
-	dw_cell_text(table, &row[S_STREAM], streams_name(queue, number));
-	dw_cell_int(&row[S_EVENTS], (int64_t)from->event_count);
-	dw_cell_int(&row[S_BUSY], (int64_t)from->busy_ns);
-	if (from->last_ns > from->first_ns)
-		dw_cell_real(&row[S_SHARE], (double)from->busy_ns / (double)(from->last_ns - from->first_ns));
-	dw_cell_int(&row[S_OVERLAP], (int64_t)from->overlap_ns);
-	for (unsigned gap = 0; gap < DW_GAP_COUNT; gap++) {
-		dw_cell_int(&row[S_GAPS + gap], (int64_t)from->gap_ns[gap]);
-		dw_cell_int(&row[S_GAP_COUNTS + gap], (int64_t)from->gap_count[gap]);
-	}
-	if (!from->depth.points)
-		return;
-	dw_cell_real(&row[S_DEPTH], from->depth.mean_over_time);
-	dw_cell_int(&row[S_DEPTH_MAX], from->depth.most);
-	dw_cell_int(&row[S_POINTS], (int64_t)from->depth.points);
-	dw_cell_real(&row[S_POINT_MEAN], from->depth.mean);
-	dw_cell_real(&row[S_POINT_DEVIATION], from->depth.deviation);
-	dw_cell_int(&row[S_DEPTH_MIN], from->depth.least);
-	dw_cell_real(&row[S_P25], from->depth.p25);
-	dw_cell_real(&row[S_P50], from->depth.p50);
-	dw_cell_real(&row[S_P75], from->depth.p75);
+	row = DW_TABLE_ROW(table, 0, DW_STRING(dw_view_device_name(model, queue->device, name)),
+	                   DW_STRING(streams_name(queue, number)), DW_INT(from->event_count), DW_INT(from->busy_ns),
+	                   DW_PART(from->busy_ns, span_ns), DW_INT(from->overlap_ns), DW_INT(gap_ns[0]),
+	                   DW_INT(gap_ns[1]), DW_INT(gap_ns[2]), DW_INT(gaps[0]), DW_INT(gaps[1]), DW_INT(gaps[2]));
+	if (from->depth.points)
+		DW_TABLE_FILL(table, row + S_DEPTH, DW_REAL(from->depth.mean_over_time), DW_INT(from->depth.most),
+		              DW_INT(from->depth.points), DW_REAL(from->depth.mean), DW_REAL(from->depth.deviation),
+		              DW_INT(from->depth.least), DW_REAL(from->depth.p25), DW_REAL(from->depth.p50),
+		              DW_REAL(from->depth.p75));
 }
 
 /* ---- launches ------------------------------------------------------------------------------ */
@@ -141,7 +127,6 @@ static struct sums streams_sum(const struct launch *launches, size_t count, size
 static void streams_fill_launch(struct dwell_table *table, const char *name,
                                 const struct launch *launches, size_t count, uint64_t *values)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
 	struct sums call = streams_sum(launches, count, offsetof(struct launch, call_ns), values);
 	struct sums device = streams_sum(launches, count, offsetof(struct launch, device_ns), values);
 	struct sums delay = streams_sum(launches, count, offsetof(struct launch, delay_ns), values);
@@ -155,23 +140,11 @@ static void streams_fill_launch(struct dwell_table *table, const char *name,
 		slow += at->call_ns > SHORT_CALL_NS;
 		late += at->delay_ns > LATE_START_NS;
 	}
-	dw_cell_text(table, &row[L_CALL], name);
-	dw_cell_int(&row[L_CALLS], calls);
-	dw_cell_int(&row[L_EVENTS], (int64_t)count);
-	dw_cell_int(&row[L_NS], (int64_t)call.total);
-	dw_cell_real(&row[L_MEAN], (double)call.total / (double)count);
-	dw_cell_real(&row[L_P50], call.median);
-	dw_cell_int(&row[L_MAX], (int64_t)call.most);
-	dw_cell_int(&row[L_DEVICE], (int64_t)device.total);
-	dw_cell_real(&row[L_DEVICE_P50], device.median);
-	dw_cell_int(&row[L_DEVICE_MAX], (int64_t)device.most);
-	dw_cell_int(&row[L_DELAY], (int64_t)delay.total);
-	dw_cell_real(&row[L_DELAY_MEAN], (double)delay.total / (double)count);
-	dw_cell_real(&row[L_DELAY_P50], delay.median);
-	dw_cell_int(&row[L_DELAY_MAX], (int64_t)delay.most);
-	dw_cell_int(&row[L_LONGER], longer);
-	dw_cell_int(&row[L_SLOW], slow);
-	dw_cell_int(&row[L_LATE], late);
+	DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(calls), DW_INT(count),
+	             DW_INT(call.total), DW_PART(call.total, count), DW_REAL(call.median), DW_INT(call.most),
+	             DW_INT(device.total), DW_REAL(device.median), DW_INT(device.most),
+	             DW_INT(delay.total), DW_PART(delay.total, count), DW_REAL(delay.median), DW_INT(delay.most),
+	             DW_INT(longer), DW_INT(slow), DW_INT(late));
 }
 
 static size_t streams_collect(struct dw_model *model, const struct dw_device_work *work,

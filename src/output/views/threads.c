@@ -25,7 +25,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("lost", "lost", COUNT, INT),
 	DW_COLUMN("threads", "threads", COUNT, INT),
 };
-enum { THREAD, PID, TID, RECORDS, RANGES, FIRST, LAST, BUSY, SHARE, GAP, LOST, COUNT, COLUMNS };
+enum { TID = 2, RECORDS, GAP = 9, LOST, COUNT, COLUMNS };
 
 /* Threads of one row. */
 struct threads_sum {
@@ -40,29 +40,18 @@ static void threads_fill_row(struct dwell_table *table, const struct dw_model *m
 	const struct dw_thread_row *from = &sum->row;
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_source_thread *thread = &source->threads[from->thread];
-	struct dw_cell *row = dw_table_row(table, 0);
+	bool whole = !dw_model_is_partial(model);
 	char name[256];
 
 	dw_view_thread_name(model, from->thread, from->nested, name);
 	/* "worker [4711]" of several becomes "worker" */
 	if (sum->count > 1 && strrchr(name, '['))
 		strrchr(name, '[')[-1] = '\0';
-	dw_cell_text(table, &row[THREAD], name);
-	dw_cell_int(&row[COUNT], (int64_t)sum->count);
-	dw_cell_int(&row[PID], source->processes[thread->process].pid);
-	if (sum->count == 1)
-		dw_cell_int(&row[TID], thread->tid);
-	dw_cell_int(&row[RANGES], (int64_t)from->ranges);
-	dw_cell_int(&row[FIRST], (int64_t)from->first_ns);
-	dw_cell_int(&row[LAST], (int64_t)from->last_ns);
-	dw_cell_int(&row[BUSY], (int64_t)from->busy_ns);
-	if (sum->span_ns)
-		dw_cell_real(&row[SHARE], (double)from->busy_ns / (double)sum->span_ns);
-	if (dw_model_is_partial(model))
-		return;
-	dw_cell_int(&row[RECORDS], (int64_t)from->records);
-	dw_cell_int(&row[GAP], (int64_t)from->gap_ns);
-	dw_cell_int(&row[LOST], (int64_t)from->lost);
+	DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(source->processes[thread->process].pid),
+	             sum->count == 1 ? DW_INT(thread->tid) : DW_EMPTY, whole ? DW_INT(from->records) : DW_EMPTY,
+	             DW_INT(from->ranges), DW_INT(from->first_ns), DW_INT(from->last_ns), DW_INT(from->busy_ns),
+	             DW_PART(from->busy_ns, sum->span_ns), whole ? DW_INT(from->gap_ns) : DW_EMPTY,
+	             whole ? DW_INT(from->lost) : DW_EMPTY, DW_INT(sum->count));
 }
 
 /* ---- a part of the time -------------------------------------------------------------------------- */
@@ -209,7 +198,6 @@ static struct dwell_table *threads_view(struct dw_model *model,
 	const struct dw_threads *threads;
 	struct dw_threads part;
 	struct dw_thread_row all;
-	struct dw_cell *totals;
 
 	if (!table)
 		return NULL;
@@ -225,13 +213,9 @@ static struct dwell_table *threads_view(struct dw_model *model,
 	table->columns[GAP].data_only = !all.gap_ns;
 	table->columns[RECORDS].data_only = table->columns[LOST].data_only = is_part;
 	if (table->row_count > 1) {
-		totals = dw_table_totals(table);
-		dw_cell_text(table, &totals[THREAD], "all threads");
-		dw_cell_int(&totals[RANGES], (int64_t)all.ranges);
-		if (!is_part) {
-			dw_cell_int(&totals[RECORDS], (int64_t)all.records);
-			dw_cell_int(&totals[LOST], (int64_t)all.lost);
-		}
+		DW_TABLE_TOTALS(table, DW_STRING("all threads"), DW_EMPTY, DW_EMPTY,
+		                is_part ? DW_EMPTY : DW_INT(all.records), DW_INT(all.ranges));
+		table->totals[LOST] = is_part ? DW_EMPTY : DW_INT(all.lost);
 	}
 	return table;
 }

@@ -23,37 +23,30 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("p99_ns", "p99", NS, INT, .wide_only = true),
 	DW_COLUMN("share", "of thread", RATIO, REAL, .bar = true),
 };
-enum { NAME, DEPTH, CATEGORY, TOTAL, SELF, CALLS, MEAN, P99, SHARE, COLUMNS };
+#define COLUMNS (sizeof columns / sizeof *columns)
 
 static void tree_fill_row(struct dwell_table *table, struct dw_model *model,
                           const struct dw_tree_node *node, const struct dw_device_sum *device,
                           uint64_t root_ns)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
-	struct dw_cell *row = dw_table_row(table, (int)node->depth);
 	const struct dw_stat *stat = &node->stat;
+	bool call = node->symbol != DW_NO_INDEX, called = call && stat->count;
+	struct dw_cell *row;
 	char name[256];
 
-	dw_cell_int(&row[DEPTH], node->depth);
-	dw_cell_int(&row[TOTAL], (int64_t)stat->total_ns);
+	row = DW_TABLE_ROW(table, (int)node->depth,
+	                   DW_STRING(call ? symbols[node->symbol].name
+	                                  : dw_view_thread_name(model, node->thread, false, name)),
+	                   DW_INT(node->depth),
+	                   DW_STRING(call ? dw_view_category(symbols[node->symbol].category) : "thread"),
+	                   DW_INT(stat->total_ns), call ? DW_INT(stat->self_ns) : DW_EMPTY,
+	                   call ? DW_INT(stat->count) : DW_EMPTY,
+	                   called ? DW_INT((stat->total_ns + stat->count / 2) / stat->count) : DW_EMPTY,
+	                   called && stat->p99_ns != DW_NOT_KEPT ? DW_INT(stat->p99_ns) : DW_EMPTY,
+	                   DW_PART(stat->total_ns, root_ns));
 	if (device)
 		dw_view_device_cells(&row[COLUMNS], device);
-	if (root_ns)
-		dw_cell_real(&row[SHARE], (double)stat->total_ns / (double)root_ns);
-	if (node->symbol == DW_NO_INDEX) {
-		dw_cell_text(table, &row[NAME], dw_view_thread_name(model, node->thread, false, name));
-		dw_cell_text(table, &row[CATEGORY], "thread");
-		return;
-	}
-	dw_cell_text(table, &row[NAME], symbols[node->symbol].name);
-	dw_cell_text(table, &row[CATEGORY], dw_view_category(symbols[node->symbol].category));
-	dw_cell_int(&row[SELF], (int64_t)stat->self_ns);
-	dw_cell_int(&row[CALLS], (int64_t)stat->count);
-	if (!stat->count)
-		return;
-	dw_cell_int(&row[MEAN], (int64_t)((stat->total_ns + stat->count / 2) / stat->count));
-	if (stat->p99_ns != DW_NOT_KEPT)
-		dw_cell_int(&row[P99], (int64_t)stat->p99_ns);
 }
 
 static struct dwell_table *tree_view(struct dw_model *model,

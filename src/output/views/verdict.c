@@ -24,7 +24,7 @@ static const struct dw_column verdict_columns[] = {
 	DW_COLUMN("hint", "hint", NONE, TEXT, .data_only = true),
 	DW_COLUMN("missing", "missing", NONE, TEXT, .data_only = true),
 };
-enum { RULE, SHARE, LOW, HIGH, OF, GAIN, STATE, QUESTION, FIRM, STATEMENT, HINT, MISSING, COLUMNS };
+enum { STATE = 6, QUESTION, COLUMNS = sizeof verdict_columns / sizeof *verdict_columns };
 
 int dw_view_judge(struct dw_model *model, struct dw_arena *arena, struct dw_verdicts *verdicts,
                   struct dwell_error *error)
@@ -68,26 +68,19 @@ static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict 
 		[DW_RULE_QUIET] = "no",
 		[DW_RULE_NOT_MEASURED] = "not measured",
 	};
-	struct dw_cell *row = dw_table_row(table, 0);
+	const char *id = verdict->rule->id, *question = verdict->rule->question;
 
-	dw_cell_text(table, &row[RULE], verdict->rule->id);
-	dw_cell_text(table, &row[STATE], states[verdict->state]);
-	dw_cell_text(table, &row[QUESTION], verdict->rule->question);
-	if (verdict->state == DW_RULE_NOT_MEASURED) {
-		dw_cell_text(table, &row[MISSING], verdict->missing);
-		return;
-	}
-	dw_cell_real(&row[SHARE], verdict->share.value);
-	dw_cell_real(&row[LOW], verdict->share.low);
-	dw_cell_real(&row[HIGH], verdict->share.high);
-	dw_cell_text(table, &row[OF], dw_rule_whole_text(verdict->whole));
-	if (!isnan(verdict->gain_ns))
-		dw_cell_real(&row[GAIN], verdict->gain_ns);
-	dw_cell_int(&row[FIRM], verdict->firm);
-	if (*verdict->statement)
-		dw_cell_text(table, &row[STATEMENT], verdict->statement);
-	if (*verdict->hint)
-		dw_cell_text(table, &row[HINT], verdict->hint);
+	if (verdict->state == DW_RULE_NOT_MEASURED)
+		DW_TABLE_ROW(table, 0, DW_STRING(id), DW_EMPTY, DW_EMPTY, DW_EMPTY, DW_EMPTY, DW_EMPTY,
+		             DW_STRING(states[verdict->state]), DW_STRING(question), DW_EMPTY, DW_EMPTY, DW_EMPTY,
+		             DW_STRING(verdict->missing));
+	else
+		DW_TABLE_ROW(table, 0, DW_STRING(id), DW_REAL(verdict->share.value), DW_REAL(verdict->share.low),
+		             DW_REAL(verdict->share.high), DW_STRING(dw_rule_whole_text(verdict->whole)),
+		             isnan(verdict->gain_ns) ? DW_EMPTY : DW_REAL(verdict->gain_ns),
+		             DW_STRING(states[verdict->state]), DW_STRING(question), DW_INT(verdict->firm),
+		             DW_STRING(*verdict->statement ? verdict->statement : NULL),
+		             DW_STRING(*verdict->hint ? verdict->hint : NULL));
 }
 
 /* "not measured: dwell run --shapes: first-shapes, roofline" */
