@@ -6,8 +6,7 @@
  * May be called in signal handlers. Invariant: memory belongs to the live thread that took it,
  * in the process that took it: in a child of fork nobody else gets the forking thread's.
  */
-#ifndef DWP_THREAD_MEMORY_H
-#define DWP_THREAD_MEMORY_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ static inline void *dwp_thread_memory(struct dwp_thread_pool *pool, size_t bytes
 		;
 	return memory;
 }
-
-#endif

@@ -15,8 +15,7 @@
  * Data flows one way: CUPTI fills a buffer -> buffers.c -> records.c -> dwell_device_events(). Only public
  * headers of dwell are used.
  */
-#ifndef DWC_CUDA_H
-#define DWC_CUDA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,5 +112,3 @@ void dwc_records_pair_clocks(void);
 void dwc_raw_keep(uint8_t *buffer, size_t valid);
 
 #define DWC_API __attribute__((__visibility__("default")))
-
-#endif

@@ -6,8 +6,7 @@
  * same places. tests/probes/cupti_layout.c compares each with the headers of several versions. Only for
  * 64-bit systems, as CUDA itself.
  */
-#ifndef DWC_CUPTI_TYPES_H
-#define DWC_CUPTI_TYPES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -176,5 +175,3 @@ typedef void (*cupti_complete_function)(void *context, uint32_t stream, uint8_t 
                                         size_t valid);
 typedef void (*cupti_request_v2_function)(uint8_t **buffer, size_t *size, size_t *most_records, void *info);
 typedef void (*cupti_complete_v2_function)(uint8_t *buffer, size_t size, size_t valid, void *info);
-
-#endif

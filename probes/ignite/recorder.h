@@ -8,8 +8,7 @@
  * Uses only dwell's public headers and Python's C API. All functions need the GIL, and an engine
  * runs in one thread at a time.
  */
-#ifndef DWP_IGNITE_RECORDER_H
-#define DWP_IGNITE_RECORDER_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -81,5 +80,3 @@ struct handler *recorder_handler(struct recorder *recorder, struct event *event,
 int recorder_name_all(struct recorder *recorder);
 /* Removes all events; their handlers are looked up again. */
 void recorder_clear_events(struct recorder *recorder);
-
-#endif

@@ -6,8 +6,7 @@
  * a copy loads the library that INTEL_LIBITTNOTIFY64 names and passes its table of functions to
  * __itt_api_init().
  */
-#ifndef DWI_ITT_TYPES_H
-#define DWI_ITT_TYPES_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ enum itt_relation {
 	ITT_CONTINUED_BY,
 	ITT_PREDECESSOR_TO
 };
-
-#endif

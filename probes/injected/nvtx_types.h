@@ -5,8 +5,7 @@
  * of the client. At its first call a copy loads the library that NVTX_INJECTION64_PATH names and calls
  * InitializeInjectionNvtx2(), which writes its functions to the places that the copy's tables name.
  */
-#ifndef DWI_NVTX_TYPES_H
-#define DWI_NVTX_TYPES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -141,5 +140,3 @@ enum nvtx_core2 {
 	CORE2_RESOURCE_DESTROY, CORE2_CATEGORY_A, CORE2_CATEGORY_W, CORE2_REGISTER_A, CORE2_REGISTER_W,
 	CORE2_CREATE_A, CORE2_CREATE_W, CORE2_DESTROY, CORE2_INITIALIZE, CORE2_FUNCTIONS
 };
-
-#endif

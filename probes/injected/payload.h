@@ -8,8 +8,7 @@
  *
  * Numbers and names of values are recorded. Texts, arrays, unions and nested schemas in a payload are left out.
  */
-#ifndef DWI_PAYLOAD_H
-#define DWI_PAYLOAD_H
+#pragma once
 
 #include "nvtx_types.h"
 #include "table.h"
@@ -39,5 +38,3 @@ void dwi_nvtx_next_arguments(struct dwi_name *name, const struct dwi_domain *dom
 /* Attributes with nothing but structured payloads. */
 struct nvtx_attributes dwi_nvtx_of_blocks(const struct nvtx_payload_data *data, size_t count);
 void dwi_nvtx_category_name(const struct dwi_domain *domain, uint32_t category, const char *name);
-
-#endif

@@ -11,8 +11,7 @@
  * interface in one process, in signal handlers and after fork. None of these functions fails,
  * uses malloc() or changes errno. What cannot be recorded is counted (dwell_probe_lost()).
  */
-#ifndef DWI_TABLE_H
-#define DWI_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -191,5 +190,3 @@ static inline uint64_t dwi_key(const void *domain, uint64_t a, uint64_t b, uint6
 	hash ^= hash >> 29;
 	return hash ? hash : 1;
 }
-
-#endif

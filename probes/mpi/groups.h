@@ -2,8 +2,7 @@
  * Groups of ranks: a name for each communicator that all of its ranks agree on, the number of its last
  * collective, and which collective a request belongs to.
  */
-#ifndef DWM_GROUPS_H
-#define DWM_GROUPS_H
+#pragma once
 
 #include "library.h"
 
@@ -34,5 +33,3 @@ void dwm_report_rank(struct dwm_library *mpi);
 int dwm_size(struct dwm_library *mpi, MPI_Comm comm);
 int dwm_rank(struct dwm_library *mpi, MPI_Comm comm);
 uint64_t dwm_type_bytes(struct dwm_library *mpi, MPI_Datatype type);
-
-#endif

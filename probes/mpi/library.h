@@ -5,8 +5,7 @@
  * A process may hold two of them, such as Python with two extension modules that are linked to different ones. Each
  * caller gets the functions of its own. Only the library that is called first is recorded.
  */
-#ifndef DWM_LIBRARY_H
-#define DWM_LIBRARY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -101,5 +100,3 @@ static inline uintptr_t dwm_handle_at(const struct dwm_library *library, const v
 	memcpy(&handle, (const char *)handles + (size_t)at * dwm_handle_bytes(library), dwm_handle_bytes(library));
 	return handle;
 }
-
-#endif

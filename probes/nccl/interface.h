@@ -6,8 +6,7 @@
  * describe more kinds of events than are asked for here. init() has its arguments in another order in
  * version 4.
  */
-#ifndef DWN_INTERFACE_H
-#define DWN_INTERFACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ struct nccl_profiler_v5 {
 	nccl_record_state *record;
 	nccl_finalize *finalize;
 };
-
-#endif

@@ -9,8 +9,7 @@
  * call that frames.c entered is left only by frames.c, so that functions.c can take over while
  * calls are open. All of this needs the interpreter's lock, except the thread's own struct.
  */
-#ifndef DWP_PYTHON_CALLS_H
-#define DWP_PYTHON_CALLS_H
+#pragma once
 
 #include "python.h"
 
@@ -125,5 +124,3 @@ bool dwp_calls_profiled(void);
 const char *dwp_frames_begin(void (*give_up)(const char *why));
 /* Stops that. Open calls are still left; no further calls are entered. */
 void dwp_frames_end(void);
-
-#endif

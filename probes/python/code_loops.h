@@ -4,8 +4,7 @@
  * Found once for a code object, from its instructions, and kept together with a reference to it.
  * Offsets are in bytes from the first instruction, as in struct dwp_place.
  */
-#ifndef DWP_CODE_LOOPS_H
-#define DWP_CODE_LOOPS_H
+#pragma once
 
 #include "python.h"
 
@@ -25,5 +24,3 @@ struct dwp_code_loops {
 const struct dwp_code_loops *dwp_code_loops_known(const char *code);
 /* Needs the interpreter's lock. NULL: it cannot be found. */
 const struct dwp_code_loops *dwp_code_loops(const char *code);
-
-#endif

@@ -18,8 +18,7 @@
  * fails, the program does not notice: the probe clears its exceptions and leaves everything as it
  * was.
  */
-#ifndef DWP_PYTHON_H
-#define DWP_PYTHON_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -111,5 +110,3 @@ struct dwp_code_field {
 /* Reserves a field. Python calls `release`, if it is not NULL, with the pointer of a code object
  * that ends. False: this Python has no such fields. */
 bool dwp_python_code_field(struct dwp_code_field *field, void (*release)(void *pointer));
-
-#endif

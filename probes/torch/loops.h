@@ -18,8 +18,7 @@
  *
  * All of this is decided in the first iteration of the outer loop, and stays.
  */
-#ifndef DWP_TORCH_LOOPS_H
-#define DWP_TORCH_LOOPS_H
+#pragma once
 
 #include "torch.h"
 
@@ -47,5 +46,3 @@ bool dwp_loops_may_widen(void);
 /* Whether there is a loop to follow from operator to operator. */
 bool dwp_loops_has_any(void);
 void dwp_loops_forget(void);
-
-#endif

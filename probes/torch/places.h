@@ -9,8 +9,7 @@
  *
  * Only the main thread has lines; see ../python/places.h.
  */
-#ifndef DWP_TORCH_PLACES_H
-#define DWP_TORCH_PLACES_H
+#pragma once
 
 #include "../python/places.h"
 
@@ -102,5 +101,3 @@ void dwp_torch_attend(uint32_t bit, bool wanted);
 enum torch_places_range { TORCH_PLACES_OPEN, TORCH_PLACES_DATA, TORCH_PLACES_HIDDEN };
 void dwp_torch_places_enter(enum torch_places_range range);
 void dwp_torch_places_leave(enum torch_places_range range);
-
-#endif

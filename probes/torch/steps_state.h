@@ -27,8 +27,7 @@
  * Not thread-safe: the caller holds the interpreter's lock. Only STEPS_THREAD_ENDS may be reported
  * without it.
  */
-#ifndef DWP_TORCH_STEPS_STATE_H
-#define DWP_TORCH_STEPS_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -194,5 +193,3 @@ void dwp_steps_leave(struct steps_state *steps);
 bool dwp_steps_may_follow_loop(const struct steps_state *steps);
 /* Whether the thread has a step open. */
 bool dwp_steps_is_open(const struct steps_state *steps);
-
-#endif

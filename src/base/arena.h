@@ -4,8 +4,7 @@
  * Allocations are zeroed and come from growing blocks; no single allocation is freed. Used by
  * everything that lives as long as its owner (a dictionary, a model, a table). Not thread-safe.
  */
-#ifndef DW_BASE_ARENA_H
-#define DW_BASE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ char *dw_arena_text(struct dw_arena *arena, const char *text, size_t length); /*
 char *dw_arena_printf(struct dw_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void dw_arena_reset(struct dw_arena *arena);
-
-#endif

@@ -6,8 +6,7 @@
  * is the first index for which the condition is false, or the end: that of the first item that is
  * not before `ns`. The condition must be true for a front part alone.
  */
-#ifndef DW_BASE_BISECT_H
-#define DW_BASE_BISECT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@
 		}                                                 \
 		low_;                                             \
 	})
-
-#endif

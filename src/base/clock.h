@@ -5,8 +5,7 @@
  * the format): the processor's counter if its rate is constant and the same on all cores, otherwise
  * clock_gettime. dw_clock_read() is async-signal-safe.
  */
-#ifndef DW_BASE_CLOCK_H
-#define DW_BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline uint64_t dw_clock_read(uint32_t kind)
 void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample);
 /* Ticks per second. Takes 1 to 20 ms if the processor does not state the rate. */
 uint64_t dw_clock_rate(uint32_t kind);
-
-#endif

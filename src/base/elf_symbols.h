@@ -5,8 +5,7 @@
  * can cause reads outside of it, not even if another process writes to it at the same time:
  * headers, symbols and names are copied before they are checked.
  */
-#ifndef DW_BASE_ELF_SYMBOLS_H
-#define DW_BASE_ELF_SYMBOLS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ int dw_elf_open(struct dw_elf_symbols *symbols, const char *path, const uint8_t 
                 size_t build_id_bytes);
 const char *dw_elf_find(const struct dw_elf_symbols *symbols, uint64_t offset);
 void dw_elf_close(struct dw_elf_symbols *symbols);
-
-#endif

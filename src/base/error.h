@@ -5,12 +5,9 @@
  * `return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s; ...", ...)`.
  * The message names the file, the place and the remedy.
  */
-#ifndef DW_BASE_ERROR_H
-#define DW_BASE_ERROR_H
+#pragma once
 
 #include "dwell/dwell.h"
 
 int dw_error_set(struct dwell_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

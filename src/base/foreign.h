@@ -3,8 +3,7 @@
  *
  * Used by the reader and by the importers of other tools' files.
  */
-#ifndef DW_BASE_FOREIGN_H
-#define DW_BASE_FOREIGN_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -29,5 +28,3 @@ static inline uint64_t dw_hash_seed(const void *address)
 	seed = ((uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)address) * 0x9e3779b97f4a7c15u;
 	return (seed ^ seed >> 29) | 1;
 }
-
-#endif

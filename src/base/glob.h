@@ -5,8 +5,7 @@
  * allocates nothing, does not depend on the locale, and takes at most time in proportion to the
  * product of both lengths.
  */
-#ifndef DW_BASE_GLOB_H
-#define DW_BASE_GLOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ bool dw_glob_any(const char *list, const char *text);
 /* The next pattern in a list: returns the pattern at *list with its length and moves *list to its
  * end; NULL at the end of the list. Blanks around patterns are skipped. */
 const char *dw_glob_next(const char **list, size_t *length);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The caller frees the array. New items are zeroed.
  */
-#ifndef DW_BASE_GROW_H
-#define DW_BASE_GROW_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,5 +27,3 @@ static inline void *dw_grow(void **array, size_t *capacity, size_t count, size_t
 
 #define DW_GROW(array, capacity, count) \
 	((__typeof__(*(array)))dw_grow((void **)(array), capacity, count, sizeof **(array)))
-
-#endif

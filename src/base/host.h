@@ -9,8 +9,7 @@
  * All functions use only system calls and no memory from the heap, and may run in a signal handler.
  * They may change errno.
  */
-#ifndef DW_BASE_HOST_H
-#define DW_BASE_HOST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ uint64_t dw_host_namespace(const char *name);
 /* Closes all file descriptors from `first` on, also without close_range() (Linux before 5.9,
  * sandboxes). For a child of fork that is about to execute another program. */
 void dw_host_close_from(int first);
-
-#endif

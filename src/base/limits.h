@@ -3,8 +3,7 @@
  * (of version 1 and 2), and taskset limits CPUs. For commands, not for what is loaded into other programs: these
  * functions open files.
  */
-#ifndef DW_BASE_LIMITS_H
-#define DW_BASE_LIMITS_H
+#pragma once
 
 /* CPUs: at least 1. A part of a CPU counts as one. */
 unsigned dw_limits_cpus(void);
@@ -16,5 +15,3 @@ enum dw_limit { DW_LIMIT_CPUS, DW_LIMIT_MEMORY };
  * around it: CPUs, which may be a fraction, or bytes. `folder` is where control groups are mounted
  * (/sys/fs/cgroup). 0: there is no limit, or it cannot be read. */
 double dw_limits_of_groups(enum dw_limit limit, const char *groups, const char *folder);
-
-#endif

@@ -5,8 +5,7 @@
  * the array is as long as the largest number of addresses that were live at the same time. `space`
  * distinguishes equal addresses of different processes.
  */
-#ifndef DW_BASE_LIVE_H
-#define DW_BASE_LIVE_H
+#pragma once
 
 #include "base/grow.h"
 #include "base/map.h"
@@ -69,5 +68,3 @@ static inline void dw_live_reset(struct dw_live *live)
 	dw_map_reset(&live->map);
 	memset(live, 0, sizeof *live);
 }
-
-#endif

@@ -15,8 +15,7 @@
  * compared only if its whole hash is equal. A zeroed map is empty. Not thread-safe. Indices are at
  * most DW_MAP_NONE - 2.
  */
-#ifndef DW_BASE_MAP_H
-#define DW_BASE_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -131,5 +130,3 @@ static inline void dw_map_reset(struct dw_map *map)
 	free(map->slots);
 	*map = (struct dw_map){ NULL, 0, 0 };
 }
-
-#endif

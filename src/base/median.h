@@ -1,6 +1,5 @@
 /* The median of numbers. */
-#ifndef DW_BASE_MEDIAN_H
-#define DW_BASE_MEDIAN_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -26,5 +25,3 @@ static inline double dw_median(double *values, size_t count)
 		return 0;
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
-
-#endif

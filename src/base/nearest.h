@@ -5,8 +5,7 @@
  *     for each name: dw_nearest_try(&nearest, name);
  *     nearest.best is the nearest one, or NULL if no name is near
  */
-#ifndef DW_BASE_NEAREST_H
-#define DW_BASE_NEAREST_H
+#pragma once
 
 struct dw_nearest {
 	const char *wanted;
@@ -16,5 +15,3 @@ struct dw_nearest {
 
 void dw_nearest_init(struct dw_nearest *nearest, const char *wanted);
 void dw_nearest_try(struct dw_nearest *nearest, const char *name);
-
-#endif

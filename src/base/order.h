@@ -6,8 +6,7 @@
  * defines compare_calls(). Elements are compared by the first key, if equal by the next one.
  * DW_TEXT() is for strings. dw_compare_u64() orders an array of numbers.
  */
-#ifndef DW_BASE_ORDER_H
-#define DW_BASE_ORDER_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -37,5 +36,3 @@ static inline int dw_compare_u64(const void *left, const void *right)
 
 	return (a > b) - (a < b);
 }
-
-#endif

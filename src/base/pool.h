@@ -5,8 +5,7 @@
  * returns when all calls have ended. The tasks of one worker run one after another, so data of a
  * worker needs no lock. If no threads can be created, the caller does all the work.
  */
-#ifndef DW_BASE_POOL_H
-#define DW_BASE_POOL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ unsigned dw_pool_workers(size_t count);
 void dw_pool_limit(unsigned workers);
 void dw_pool_run(size_t count, unsigned workers,
                  void (*task)(void *context, unsigned worker, size_t index), void *context);
-
-#endif

@@ -13,8 +13,7 @@
  * (`used` = 0), because a message is the sequence of its fields. After `failed` (out of memory) all
  * fields are dropped. A zeroed structure is an empty buffer.
  */
-#ifndef DW_BASE_PROTO_H
-#define DW_BASE_PROTO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ struct dw_proto_reader {
 struct dw_proto_reader dw_proto_read(const void *bytes, size_t length);
 /* False at the end, and at bytes that are not a field. */
 bool dw_proto_next(struct dw_proto_reader *reader, struct dw_proto_field *field);
-
-#endif

@@ -6,8 +6,7 @@
  *
  *     dw_table_head(table, "%s a step", dw_text_ns(mean_ns, " ").at);
  */
-#ifndef DW_BASE_TEXT_H
-#define DW_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ typedef void dw_put(void *to, const char *bytes, size_t length);
 
 /* Writes a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 void dw_json_text(dw_put *put, void *to, const char *text);
-
-#endif

@@ -6,8 +6,7 @@
  * summary is empty. Used by the summaries of engines' events in the model and in
  * libdwell-ignite.
  */
-#ifndef DW_BASE_TIME_STAT_H
-#define DW_BASE_TIME_STAT_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ static inline double dw_time_stat_std(const struct dw_time_stat *stat)
 {
 	return stat->count > 1 ? sqrt(stat->spread / (double)(stat->count - 1)) : NAN;
 }
-
-#endif

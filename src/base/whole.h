@@ -3,8 +3,7 @@
  * large for 64 bits, for which C does not define the conversion. Here the result is the largest
  * value.
  */
-#ifndef DW_BASE_WHOLE_H
-#define DW_BASE_WHOLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ static inline uint64_t dw_whole(double value)
 {
 	return value >= 18446744073709551615.0 ? UINT64_MAX : value > 0 ? (uint64_t)value : 0;
 }
-
-#endif

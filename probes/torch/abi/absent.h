@@ -4,8 +4,7 @@
  *
  * Only abi.h includes it.
  */
-#ifndef DWP_TORCH_ABI_ABSENT_H
-#define DWP_TORCH_ABI_ABSENT_H
+#pragma once
 
 static inline const char *dwp_abi_static_name(const char *function, size_t *length)
 {
@@ -51,5 +50,3 @@ static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t seed)
 {
 	return 0;
 }
-
-#endif

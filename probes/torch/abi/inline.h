@@ -3,8 +3,7 @@
  *
  * Only abi.h includes it.
  */
-#ifndef DWP_TORCH_ABI_INLINE_H
-#define DWP_TORCH_ABI_INLINE_H
+#pragma once
 
 /* Offsets that were found at attach. They do not change afterwards. In bytes; 0: not known. */
 struct dwp_abi_layout {
@@ -113,5 +112,3 @@ static inline uint64_t dwp_abi_hash_inputs(const char *function, uint64_t hash)
 	}
 	return hash;
 }
-
-#endif

@@ -15,8 +15,7 @@
  * not see a change of rare steps, of waits that are sometimes short, or of the time outside the steps,
  * so it decides only if the caller asks for it.
  */
-#ifndef DW_DIFF_DIFF_H
-#define DW_DIFF_DIFF_H
+#pragma once
 
 #include "base/text.h"
 #include "facts/facts.h"
@@ -170,5 +169,3 @@ bool dw_diff_can_permute(size_t before_count, size_t after_count);
 /* The value that Student's t with `freedom` degrees exceeds with probability `tail`, which is below
  * a half. */
 double dw_diff_student(double tail, double freedom);
-
-#endif

@@ -1,6 +1,5 @@
 /* The call paths of all runs of a comparison, and how their change is classed. */
-#ifndef DW_DIFF_PATHS_H
-#define DW_DIFF_PATHS_H
+#pragma once
 
 #include "base/map.h"
 #include "diff/diff.h"
@@ -35,5 +34,3 @@ int dw_diff_path_class(const struct dw_diff *diff, const struct dw_diff_path *pa
  * left out; with `both` it is the longer of their times before and after. The caller frees the array.
  * NULL: out of memory. */
 uint32_t *dw_diff_paths_sort(struct dw_diff *diff, bool both, size_t *count);
-
-#endif

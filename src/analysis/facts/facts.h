@@ -11,8 +11,7 @@
  * own. Durations and counts are medians over the steady steps. Shares are computed from sums over
  * the steady steps, so that they add up.
  */
-#ifndef DW_FACTS_FACTS_H
-#define DW_FACTS_FACTS_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -129,5 +128,3 @@ const char *dw_facts_framework_name(enum dw_facts_framework framework);
 void dw_facts_init(struct dw_facts *facts);
 /* The value of `missing` in a fact that was not computed yet. */
 const char *dw_facts_missing_default(void);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Each instant of a step belongs to one part, so the parts of a step sum to its length.
  */
-#ifndef DW_FACTS_PARTS_H
-#define DW_FACTS_PARTS_H
+#pragma once
 
 #include "model/steps/steps.h"
 
@@ -59,5 +58,3 @@ struct dw_divided_loop {
  * False with `error`: out of memory. */
 bool dw_facts_divide_loop(struct dw_model *model, size_t loop, struct dw_divided_loop *divided,
                           struct dwell_error *error);
-
-#endif

@@ -15,8 +15,7 @@
  * four of its standard errors, and is apart from what other ranks differ by. Otherwise single steps
  * in which a rank takes much longer than usual are listed.
  */
-#ifndef DW_RANKS_RANKS_H
-#define DW_RANKS_RANKS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -182,5 +181,3 @@ struct dwell_table *dw_ranks_table_of_stragglers(const struct dw_ranks *ranks);
 void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks);
 /* Writes a picture of rank and step, coloured by the rank's excess, as SVG. */
 void dw_ranks_picture(const struct dw_ranks *ranks, FILE *svg);
-
-#endif

@@ -2,8 +2,7 @@
  * What the functions of a rule are called with, and the arithmetic that the tables of rules share.
  * Only for this folder.
  */
-#ifndef DW_RULES_CASE_H
-#define DW_RULES_CASE_H
+#pragma once
 
 #include <math.h>
 
@@ -112,5 +111,3 @@ bool dw_case_calls_between_are_small(const struct dw_rule_case *at);
 
 /* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);
-
-#endif

@@ -13,8 +13,7 @@
  * measured is only in the list of all rules. Rules of one group explain the same time, and only one
  * of them is reported.
  */
-#ifndef DW_RULES_RULES_H
-#define DW_RULES_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -177,5 +176,3 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena,
 
 /* "of each step", "of the loop" */
 const char *dw_rule_whole_text(enum dw_rule_whole whole);
-
-#endif

@@ -1,6 +1,5 @@
 /* The fields of a summary's file (doc/reference/summary.md), for write.c and read.c. */
-#ifndef DW_SUMMARY_FIELDS_H
-#define DW_SUMMARY_FIELDS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ static inline uint64_t dw_summary_checksum(const unsigned char *bytes, size_t le
 		hash = (hash ^ bytes[i]) * 0x100000001b3u;
 	return hash;
 }
-
-#endif

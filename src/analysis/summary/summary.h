@@ -14,8 +14,7 @@
  * doc/reference/summary.md specifies the file. A summary belongs to one thread; its texts and arrays are in
  * its arena.
  */
-#ifndef DW_SUMMARY_SUMMARY_H
-#define DW_SUMMARY_SUMMARY_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/proto.h"
@@ -187,5 +186,3 @@ void dw_summary_encode(const struct dw_summary *summary, struct dw_proto *proto)
  * no rank is added, and the message names `path` and the place. */
 int dw_summary_decode(struct dw_summary *summary, const char *path, const void *bytes,
                       size_t length, struct dwell_error *error);
-
-#endif

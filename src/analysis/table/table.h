@@ -10,8 +10,7 @@
  * A view need not check for errors while it fills a table. If memory is out, `failed` is set and
  * further rows go to a spare row; dw_view_run() checks `failed` once.
  */
-#ifndef DW_TABLE_TABLE_H
-#define DW_TABLE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,5 +163,3 @@ void dw_table_sort(struct dwell_table *table, size_t column);
 size_t dw_table_keep(struct dwell_table *table, const bool *keep);
 /* Keeps the first rows. In a tree these include the parents of each. */
 void dw_table_limit(struct dwell_table *table, size_t rows);
-
-#endif

@@ -6,10 +6,7 @@
  * time; the fastest round counts. An operator that only moves data cannot be faster than its bytes
  * divided by this.
  */
-#ifndef DW_CLI_BANDWIDTH_H
-#define DW_CLI_BANDWIDTH_H
+#pragma once
 
 /* 0 means it could not be measured. */
 double dw_bandwidth_measure(void);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * For `dwell capture` and `dwell export --format xplane`.
  */
-#ifndef DW_CLI_LOGDIR_H
-#define DW_CLI_LOGDIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ bool dw_logdir_path(const char *profiles, const char *run, const char *host,
                     char path[DW_LOGDIR_PATH]);
 /* Whether an output is a log directory: an existing folder, or a name that ends in "/". */
 bool dw_is_logdir(const char *output);
-
-#endif

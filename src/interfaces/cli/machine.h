@@ -7,8 +7,7 @@
  * whether a lock, a file or a sleep blocks the program's main thread, and how many more threads of the
  * program want a CPU than it has CPUs. The program itself pays nothing. These functions are called by the thread that waits for the program.
  */
-#ifndef DW_CLI_MACHINE_H
-#define DW_CLI_MACHINE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -19,5 +18,3 @@ void dw_machine_note(void);
 void dw_machine_watch(pid_t program);
 /* Ends the thread; call it before the trace is finished. Does nothing if none was started. */
 void dw_machine_end(void);
-
-#endif

@@ -2,8 +2,7 @@
  * The output of a report. A regular file is written under a temporary name in the same folder and
  * renamed when it is complete. Devices, pipes and links are written in place and never removed.
  */
-#ifndef DW_CLI_OUTPUT_H
-#define DW_CLI_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,5 +19,3 @@ int dw_output_open(struct dw_output *output, const char *path);
 int dw_output_close(struct dw_output *output, int status);
 /* Whether the reader of a pipe has closed it, which is not an error. */
 bool dw_output_left(FILE *file);
-
-#endif

@@ -6,8 +6,7 @@
  * of the processor, with one thread on each core that the program may use, all at the same time. No
  * network is faster with such instructions; one that uses others (bfloat16, int8, AMX) may be.
  */
-#ifndef DW_CLI_PEAK_H
-#define DW_CLI_PEAK_H
+#pragma once
 
 struct dw_peak {
 	double flops_per_second; /* of all threads together; 0 means it could not be measured */
@@ -17,5 +16,3 @@ struct dw_peak {
 };
 
 void dw_peak_measure(struct dw_peak *peak);
-
-#endif

@@ -2,8 +2,7 @@
  * The processes of a program that runs: the one that `dwell run` started and its child processes, as /proc
  * shows them. Not thread-safe.
  */
-#ifndef DW_CLI_PROCESSES_H
-#define DW_CLI_PROCESSES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ uint64_t dw_processes_read(struct dw_processes *processes, pid_t program);
 unsigned dw_processes_count_ready(const struct dw_processes *processes);
 /* A time that the kernel counts in its own ticks, in ns. */
 uint64_t dw_processes_ns(unsigned long long kernel_ticks);
-
-#endif

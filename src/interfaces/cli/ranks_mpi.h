@@ -3,8 +3,7 @@
  *
  * The MPI library is opened when it is needed, and dwell is built without MPI's headers.
  */
-#ifndef DW_CLI_RANKS_MPI_H
-#define DW_CLI_RANKS_MPI_H
+#pragma once
 
 #include "summary/summary.h"
 
@@ -12,5 +11,3 @@
  * *first: this is process 0, which has the result. Returns 0, or the same exit status in all
  * processes; the process that failed has printed why. Ends MPI. */
 int dw_ranks_read_mpi(struct dw_summary *summary, char **paths, size_t count, bool *first);
-
-#endif

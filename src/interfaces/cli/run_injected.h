@@ -1,6 +1,5 @@
 /* The library that `dwell run` names to libraries which announce their work through ITT or NVTX. */
-#ifndef DW_CLI_RUN_INJECTED_H
-#define DW_CLI_RUN_INJECTED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ void dw_injected_set(const char *program, bool itt, bool nvtx);
 void dw_injected_set_cuda(const char *program, bool cuda);
 /* Prints which interfaces were used in the trace, and by what; nothing if none was. */
 void dw_injected_say(const char *trace);
-
-#endif

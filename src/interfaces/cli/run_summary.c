@@ -71,7 +71,6 @@ static bool summary_sleep(void)
 
 static void *summary_loop(void *unused)
 {
-	(void)unused;
 	while (summary_sleep())
 		summary_start_one();
 	return NULL;

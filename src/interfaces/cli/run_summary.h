@@ -4,8 +4,7 @@
  * At the end of a run it is written if the run has ranks. With --summary-every a child process also
  * writes it during the run, from the trace that is being recorded; the program itself pays nothing.
  */
-#ifndef DW_CLI_RUN_SUMMARY_H
-#define DW_CLI_RUN_SUMMARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ void dw_run_summary_begin(const char *trace, uint64_t every_ms);
 void dw_run_summary_end(void);
 /* Writes the summary of a finished run if it has ranks, or if `always`. Says where it is. */
 void dw_run_summary_write(const char *trace, bool always);
-
-#endif

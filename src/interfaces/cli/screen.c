@@ -69,7 +69,6 @@ static void screen_end(int signal)
 
 static void screen_resized(int signal)
 {
-	(void)signal;
 	screen_redraw = 1;
 }
 

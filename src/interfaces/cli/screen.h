@@ -5,8 +5,7 @@
  * taken back whatever ends the process, except SIGKILL: dw_screen_close(), a signal, Ctrl+Z. One
  * screen at a time; not thread-safe.
  */
-#ifndef DW_CLI_SCREEN_H
-#define DW_CLI_SCREEN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ void dw_screen_size(unsigned *columns, unsigned *rows);
 void dw_screen_show(char *text);
 /* An enum dw_key. Waits at most `ms`. */
 int dw_screen_key(int ms);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads traces and summaries into one summary, for `dwell summarize` and `dwell ranks`. */
-#ifndef DW_CLI_SUMMARIES_H
-#define DW_CLI_SUMMARIES_H
+#pragma once
 
 #include "summary/summary.h"
 
@@ -13,5 +12,3 @@ int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count);
 int dw_summaries_read_parallel(struct dw_summary *summary, char **paths, size_t count);
 /* Writes the file of a summary. Returns 0, or an exit status after an error message. */
 int dw_summaries_write(const struct dw_summary *summary, const char *path);
-
-#endif

@@ -4,12 +4,9 @@
  * `dwell run` calls it after the program has ended. The modules are still on this machine then;
  * with the names in the trace, it can be read on any other machine.
  */
-#ifndef DW_CLI_SYMBOLIZE_H
-#define DW_CLI_SYMBOLIZE_H
+#pragma once
 
 /* Appends a SYMBOL entry for every frame of the session's trace that is in a module's symbol table.
  * Modules that have changed (build-id) or no longer exist are skipped: their frames remain (module,
  * offset). */
 void dw_symbolize(void);
-
-#endif

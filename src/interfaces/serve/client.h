@@ -5,8 +5,7 @@
  * tensorflow.ProfilerService/Profile over gRPC on cleartext HTTP/2, in one thread with poll(). It
  * writes no file: the caller gets the answer.
  */
-#ifndef DW_SERVE_CLIENT_H
-#define DW_SERVE_CLIENT_H
+#pragma once
 
 #include "dwell/dwell.h"
 #include "serve/client_message.h"
@@ -18,5 +17,3 @@
  */
 int dw_client_profile(const struct dw_client_options *options, const volatile int *stop,
                       struct dw_client_answer *answer, struct dwell_error *error);
-
-#endif

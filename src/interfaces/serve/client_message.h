@@ -1,6 +1,5 @@
 /* The messages of client.c: what they ask for, and what is read from an answer. */
-#ifndef DW_SERVE_CLIENT_MESSAGE_H
-#define DW_SERVE_CLIENT_MESSAGE_H
+#pragma once
 
 #include "base/proto.h"
 
@@ -27,5 +26,3 @@ void dw_client_request(struct dw_proto *to, const struct dw_client_options *opti
 void dw_client_terminate(struct dw_proto *to, const struct dw_client_options *options);
 /* Finds the capture in answer->message; false: the message is not a ProfileResponse. */
 bool dw_client_read(struct dw_client_answer *answer);
-
-#endif

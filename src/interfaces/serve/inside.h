@@ -8,8 +8,7 @@
  *   capture.c  one capture after the other: delay, window, answer
  *   control.c  the trace's control page
  */
-#ifndef DW_SERVE_INSIDE_H
-#define DW_SERVE_INSIDE_H
+#pragma once
 
 #include <nghttp2/nghttp2.h>
 #include <stdbool.h>
@@ -157,5 +156,3 @@ void dw_capture_finish(struct dw_serve *serve);
 /* Does what is due. Called whenever poll() returns. */
 void dw_capture_step(struct dw_serve *serve, bool child_done);
 void dw_capture_stop(struct dw_serve *serve);
-
-#endif

@@ -8,8 +8,7 @@
  * Terminate meanwhile. Of what a client sends only the mask of the capture reaches the program. A
  * file system path from a client is never used.
  */
-#ifndef DW_SERVE_SERVE_H
-#define DW_SERVE_SERVE_H
+#pragma once
 
 #include "dwell/dwell.h"
 
@@ -29,5 +28,3 @@ struct dw_serve_options {
  * Errors: those of opening a trace; DWELL_E_ARGUMENT or DWELL_E_IO for the address. */
 int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop,
                  struct dwell_error *error);
-
-#endif

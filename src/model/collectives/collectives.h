@@ -8,8 +8,7 @@
  *
  * If the trace has no such records, no stream is walked.
  */
-#ifndef DW_MODEL_COLLECTIVES_COLLECTIVES_H
-#define DW_MODEL_COLLECTIVES_COLLECTIVES_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -34,5 +33,3 @@ struct dw_collectives {
 
 /* NULL with `error` if memory ran out. */
 const struct dw_collectives *dw_model_collectives(struct dw_model *model, struct dwell_error *error);
-
-#endif

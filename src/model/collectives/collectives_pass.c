@@ -50,7 +50,6 @@ static void collectives_note(void *state, uint64_t ticks, const struct dw_record
 	struct collectives *at = state;
 	struct frame *frame = DW_PASS_INNERMOST(&at->pass, struct frame);
 
-	(void)ticks;
 	if (frame && frame->frame.in_scope)
 		dw_collectives_note(&at->walk, &frame->own, record);
 }
@@ -232,7 +231,6 @@ static bool collectives_compute(struct dw_model *model, const void *request, voi
 	struct dw_frames frames = { 0 };
 	bool good = streams != NULL;
 
-	(void)request;
 	for (size_t i = 0; good && i < count; i++) {
 		struct collectives state;
 

@@ -5,8 +5,7 @@
  * whole, and what it has is its own: streams may be walked in parallel. dw_collectives_finish() puts them
  * together in the order of the streams.
  */
-#ifndef DW_MODEL_COLLECTIVES_COLLECTIVES_PASS_H
-#define DW_MODEL_COLLECTIVES_COLLECTIVES_PASS_H
+#pragma once
 
 #include "model/collectives/collectives.h"
 #include "model/core/pass.h"
@@ -78,5 +77,3 @@ DW_INLINE void dw_collectives_leave(struct dw_collectives_walk *walk, const stru
 	if (__builtin_expect(own->last != 0, 0))
 		dw_collectives_end(walk, own, frame->start, ticks, how);
 }
-
-#endif

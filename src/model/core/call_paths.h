@@ -10,8 +10,7 @@
  * are one child with the key `other_key`; if this is 0, they have no node. No sum is lost: a path
  * without a node counts as its parent.
  */
-#ifndef DW_MODEL_CORE_CALL_PATHS_H
-#define DW_MODEL_CORE_CALL_PATHS_H
+#pragma once
 
 #include "base/map.h"
 #include "format/decode.h"
@@ -65,5 +64,3 @@ DW_INLINE uint32_t dw_call_path_child(struct dw_call_paths *paths, uint32_t pare
 
 	return found != DW_MAP_NONE ? found : dw_call_path_add(paths, parent, key, hash);
 }
-
-#endif

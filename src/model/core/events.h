@@ -1,8 +1,7 @@
 /*
  * Single events, for exporters and views: calls a function once for each event in scope.
  */
-#ifndef DW_MODEL_CORE_EVENTS_H
-#define DW_MODEL_CORE_EVENTS_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -88,5 +87,3 @@ struct dw_events_async {
  * dw_model_events() does, and calls `each` for the ranges in scope. Changes the order of `ends`. */
 int dw_model_events_pair(struct dw_model *model, struct dw_events_async *ends, size_t count,
                          int (*each)(void *context, const struct dw_event *event), void *context);
-
-#endif

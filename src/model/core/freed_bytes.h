@@ -4,8 +4,7 @@
  * A FREE record has only an address. Passes that add up memory stream by stream look up its size
  * here. The sizes are found once for all passes of a run. Memory of devices is told apart from the CPU's.
  */
-#ifndef DW_MODEL_CORE_FREED_BYTES_H
-#define DW_MODEL_CORE_FREED_BYTES_H
+#pragma once
 
 #include "model/core/model_data.h"
 
@@ -55,5 +54,3 @@ static inline int64_t dw_freed_bytes_next(struct dw_freed_bytes *freed, uint64_t
 
 	return on_device ? 0 : bytes;
 }
-
-#endif

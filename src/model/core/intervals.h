@@ -1,6 +1,5 @@
 /* Lists of time intervals. A list is united if its intervals ascend and do not touch. */
-#ifndef DW_MODEL_CORE_INTERVALS_H
-#define DW_MODEL_CORE_INTERVALS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ size_t dw_intervals_subtract(const struct dw_interval *from, size_t count,
  * many. */
 size_t dw_intervals_intersect(const struct dw_interval *a, size_t a_count,
                               const struct dw_interval *b, size_t b_count, struct dw_interval *to);
-
-#endif

@@ -7,8 +7,7 @@
  * to one thread; it uses further threads to compute its products. dw_model_beside() returns a model
  * for another thread.
  */
-#ifndef DW_MODEL_CORE_MODEL_H
-#define DW_MODEL_CORE_MODEL_H
+#pragma once
 
 #include "dwell/probe.h" /* enum dwell_category */
 #include "read/source.h"
@@ -81,5 +80,3 @@ const struct dw_symbol *dw_model_symbols(struct dw_model *model, size_t *count);
 uint32_t dw_model_symbol_row(const struct dw_model *model, uint32_t symbol);
 /* The first symbol of a row. */
 uint32_t dw_model_row_symbol(const struct dw_model *model, uint32_t row);
-
-#endif

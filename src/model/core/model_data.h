@@ -11,8 +11,7 @@
  *
  * Products are computed in ticks of a file and converted once, at the end.
  */
-#ifndef DW_MODEL_CORE_MODEL_DATA_H
-#define DW_MODEL_CORE_MODEL_DATA_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -81,5 +80,3 @@ static inline int dw_model_no_memory(const struct dw_model *model, struct dwell_
 	return dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
 	                    model->source->files[0].path);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The ranges that are open at the end of a trace: where each thread of a live run is now. */
-#ifndef DW_MODEL_CORE_OPEN_H
-#define DW_MODEL_CORE_OPEN_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -14,5 +13,3 @@ struct dw_open_range {
  * the array. */
 int dw_model_open_ranges(struct dw_model *model, struct dw_open_range **ranges, size_t *count,
                          struct dwell_error *error);
-
-#endif

@@ -38,8 +38,7 @@
  *
  * Ranges deeper than `deepest` are folded: they are only counted, so that each end finds its begin.
  */
-#ifndef DW_MODEL_CORE_PASS_H
-#define DW_MODEL_CORE_PASS_H
+#pragma once
 
 #include "model/core/segments.h"
 #include "model/core/walk.h"
@@ -437,5 +436,3 @@ static inline bool dw_frames_free(struct dw_frames *memory, unsigned count)
 		else                                                                                     \
 			dw_pass_carry(pass, &(hooks));                                                       \
 	}
-
-#endif

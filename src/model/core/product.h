@@ -12,8 +12,7 @@
  *
  * Called only by the dw_model_*() functions of the products. Not thread-safe.
  */
-#ifndef DW_MODEL_CORE_PRODUCT_H
-#define DW_MODEL_CORE_PRODUCT_H
+#pragma once
 
 #include "model/core/model_data.h"
 
@@ -53,5 +52,3 @@ void *dw_product_put(struct dw_model *model, const struct dw_product *product, u
 bool dw_product_has(const struct dw_model *model, const struct dw_product *product, uint64_t key);
 /* Frees all results when the model is destroyed. */
 void dw_products_reset(struct dw_model *model);
-
-#endif

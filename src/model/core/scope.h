@@ -1,6 +1,5 @@
 /* Which threads and times are in scope. */
-#ifndef DW_MODEL_CORE_SCOPE_H
-#define DW_MODEL_CORE_SCOPE_H
+#pragma once
 
 #include "model/core/model_data.h"
 
@@ -16,5 +15,3 @@ bool dw_scope_has_stream(const struct dw_model *model, const struct dw_source_st
 /* The wall time in scope. With several processes: from the first start to the last end, or, if only
  * part of the time is in scope, the longest of the processes. */
 uint64_t dw_scope_wall_ns(const struct dw_model *model);
-
-#endif

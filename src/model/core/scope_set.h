@@ -7,8 +7,7 @@
  *
  * Times of a stream must not run backward. After a change of the thread call dw_scope_set_expire().
  */
-#ifndef DW_MODEL_CORE_SCOPE_SET_H
-#define DW_MODEL_CORE_SCOPE_SET_H
+#pragma once
 
 #include "format/decode.h"
 #include "model/core/model_data.h"
@@ -67,5 +66,3 @@ static __attribute__((noinline, unused)) void dw_scope_set_renew(struct dw_scope
 		set->bits |= (uint32_t)inside << i;
 	}
 }
-
-#endif

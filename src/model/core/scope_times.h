@@ -2,8 +2,7 @@
  * Times that a scope selects by name: when profiles are open (scope_profile.c) and when an action
  * runs (scope_action.c). In ns of the run; scope.c converts them to ticks.
  */
-#ifndef DW_MODEL_CORE_SCOPE_TIMES_H
-#define DW_MODEL_CORE_SCOPE_TIMES_H
+#pragma once
 
 #include "model/core/intervals.h"
 #include "model/core/model_data.h"
@@ -50,5 +49,3 @@ void dw_action_times_reset(struct dw_action_times *times);
  * process. *result is malloc'd and not sorted; NULL: out of memory. */
 size_t dw_action_times_of(const struct dw_action_times *times, const struct dw_source *source,
                           uint32_t process, uint32_t thread, struct dw_interval **result);
-
-#endif

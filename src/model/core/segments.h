@@ -11,8 +11,7 @@
  * is still being written, some ends name their range, ranges overlap, only part of the time is in
  * scope, or ranges nest deeper than the call tree distinguishes.
  */
-#ifndef DW_MODEL_CORE_SEGMENTS_H
-#define DW_MODEL_CORE_SEGMENTS_H
+#pragma once
 
 #include "model/core/model_data.h"
 
@@ -40,5 +39,3 @@ struct dw_segments {
 const struct dw_segments *dw_model_segments(struct dw_model *model);
 /* The same for passes that need whole streams: each is one piece, and there is no first pass. */
 const struct dw_segments *dw_model_whole_streams(struct dw_model *model);
-
-#endif

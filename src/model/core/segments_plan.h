@@ -10,8 +10,7 @@
  *
  * A stream of which not all begins were found stays in one piece.
  */
-#ifndef DW_MODEL_CORE_SEGMENTS_PLAN_H
-#define DW_MODEL_CORE_SEGMENTS_PLAN_H
+#pragma once
 
 #include "model/core/pass.h"
 #include "model/core/segments.h"
@@ -34,5 +33,3 @@ void dw_segments_plan_reset(struct dw_segments_plan *plan);
 bool dw_segment_begin(struct dw_segment_plan *item, const struct dw_pass *pass);
 /* Does nothing without a plan. False: out of memory. */
 bool dw_segments_put(const struct dw_segments_plan *plan, struct dw_model *model);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shapes of an operator's arguments as text. */
-#ifndef DW_MODEL_CORE_SHAPES_H
-#define DW_MODEL_CORE_SHAPES_H
+#pragma once
 
 #include "read/source.h"
 
@@ -15,5 +14,3 @@ char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style 
  * then the same. NULL has no arguments. */
 bool dw_shapes_same_sizes(const struct dw_entry_shapes *a, const struct dw_entry_shapes *b);
 uint32_t dw_shapes_hash_sizes(uint32_t seed, const struct dw_entry_shapes *shapes);
-
-#endif

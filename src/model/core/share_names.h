@@ -2,8 +2,7 @@
  * The shares into which the time of a step is divided (data, backward ...), and which share a range
  * belongs to.
  */
-#ifndef DW_MODEL_CORE_SHARE_NAMES_H
-#define DW_MODEL_CORE_SHARE_NAMES_H
+#pragma once
 
 #include "read/source.h"
 
@@ -28,5 +27,3 @@ enum dw_share {
 
 /* The share of a range with this symbol; DW_SHARE_COUNT: none. */
 enum dw_share dw_share_of(const struct dw_symbol *symbol);
-
-#endif

@@ -1,6 +1,5 @@
 /* Durations of many calls. */
-#ifndef DW_MODEL_CORE_STAT_H
-#define DW_MODEL_CORE_STAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ struct dw_stat {
 	                     * process */
 	uint64_t cut;       /* how many of `count` lost their end to recycling: they last until there */
 };
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Symbols: names merged by content, with the row and kind of each id.
  */
-#ifndef DW_MODEL_CORE_SYMBOLS_H
-#define DW_MODEL_CORE_SYMBOLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ struct dw_op {
 int dw_symbols_merge(struct dw_model *model);
 /* Returns the kind of ranges of a category. */
 uint32_t dw_kind_of(uint32_t category);
-
-#endif

@@ -7,8 +7,7 @@
  * one name are in few octaves. Adding is inline and is the reader's innermost loop. If memory runs
  * out, percentiles are lost, but not sums.
  */
-#ifndef DW_MODEL_CORE_TALLY_H
-#define DW_MODEL_CORE_TALLY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -150,5 +149,3 @@ dw_tally_add(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, 
 {
 	dw_tally_add_later(tally, arena, NULL, duration, self);
 }
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Invariant: the time passed to visitors and to flush never runs backward.
  */
-#ifndef DW_MODEL_CORE_WALK_H
-#define DW_MODEL_CORE_WALK_H
+#pragma once
 
 #include "format/decode.h"
 #include "model/core/model_data.h"
@@ -221,5 +220,3 @@ DW_INLINE void dw_walk_finish(struct dw_walk *walk, dw_walk_flush *flush)
 	dw_walk_reset(walk);
 	flush(walk, now > walk->end_ticks ? now : walk->end_ticks, DW_FLUSH_END);
 }
-
-#endif

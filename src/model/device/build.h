@@ -1,6 +1,5 @@
 /* State and functions that compute device work (device.h). Only for the files of this folder. */
-#ifndef DW_MODEL_DEVICE_BUILD_H
-#define DW_MODEL_DEVICE_BUILD_H
+#pragma once
 
 #include "base/map.h"
 #include "model/core/model_data.h"
@@ -96,5 +95,3 @@ void dw_device_part_reset(struct dw_device_part *part);
  * with `add`: out of memory. */
 struct dw_device_key *dw_device_key_at(struct dw_device_build *build, uint32_t process, uint64_t id,
                                        bool external, bool add);
-
-#endif

@@ -152,7 +152,6 @@ static bool phases_compute(struct dw_model *model, const void *request, void *re
 		                     .steps = dw_model_steps(model, NULL), .phases = result };
 	size_t end;
 
-	(void)request;
 	phases.phases->rows = dw_arena_alloc(&model->arena, (model->row_count + (size_t)1) *
 	                                                        sizeof *phases.phases->rows);
 	if (!phases.work || !phases.steps || !phases.phases->rows)

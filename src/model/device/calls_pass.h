@@ -6,8 +6,7 @@
  * be walked in parallel. Each has lists of its own; dw_device_take_part() appends them to the
  * product, stream by stream.
  */
-#ifndef DW_MODEL_DEVICE_CALLS_PASS_H
-#define DW_MODEL_DEVICE_CALLS_PASS_H
+#pragma once
 
 #include "model/core/pass.h"
 #include "model/device/build.h"
@@ -79,5 +78,3 @@ DW_INLINE void dw_calls_leave(struct dw_calls_pass *calls, const struct dw_frame
 	if (__builtin_expect(own->owner != DW_NO_INDEX || own->call != DW_NO_INDEX || own->is_named, 0))
 		dw_calls_close(calls, frame, own, ticks);
 }
-
-#endif

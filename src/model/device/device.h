@@ -10,8 +10,7 @@
  * event itself began in scope. Times are ns of the run. A trace without device chunks has no
  * events, and then the product costs nothing.
  */
-#ifndef DW_MODEL_DEVICE_DEVICE_H
-#define DW_MODEL_DEVICE_DEVICE_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -161,5 +160,3 @@ enum dw_family dw_device_family(uint32_t kind, const char *name);
 const char *dw_family_name(enum dw_family family);
 /* Whether the runtime call of this name waits for a device before it returns. */
 bool dw_device_call_waits(const char *name);
-
-#endif

@@ -394,7 +394,6 @@ static bool device_compute(struct dw_model *model, const void *request, void *re
 	struct dw_device_build build;
 	bool good;
 
-	(void)request;
 	if (!model->source->events_count)
 		return true;
 	good = dw_device_begin(&build, model, result) && dw_device_find_calls(&build) &&

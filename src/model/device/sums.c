@@ -122,7 +122,6 @@ static bool sums_compute_paths(struct dw_model *model, const void *request, void
 	struct by_path *by_path = result;
 	bool good;
 
-	(void)request;
 	if (!work || !paths.tree)
 		return false;
 	by_path->nodes = dw_arena_alloc(&model->arena, (paths.tree->count + 1) * sizeof *by_path->nodes);

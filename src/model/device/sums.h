@@ -9,8 +9,7 @@
  *
  * A trace without events of devices has none of these products: ask dw_model_has_device() first.
  */
-#ifndef DW_MODEL_DEVICE_SUMS_H
-#define DW_MODEL_DEVICE_SUMS_H
+#pragma once
 
 #include "model/device/device.h"
 #include "model/steps/steps.h"
@@ -82,5 +81,3 @@ struct dw_device_phases {
 
 const struct dw_device_phases *dw_model_device_by_phase(struct dw_model *model,
                                                         struct dwell_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Functions that compute parts of device times (times.h). Only for the files of this folder. */
-#ifndef DW_MODEL_DEVICE_SWEEP_H
-#define DW_MODEL_DEVICE_SWEEP_H
+#pragma once
 
 #include "model/core/model_data.h"
 #include "model/device/times.h"
@@ -13,5 +12,3 @@ bool dw_device_sweep(const struct dw_device_work *work, const struct dw_model *m
 /* queues.c: fills times->queues. False: out of memory. */
 bool dw_device_queue_times(struct dw_model *model, const struct dw_device_work *work,
                            struct dw_device_times *times);
-
-#endif

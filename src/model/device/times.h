@@ -19,8 +19,7 @@
  * The host's division of a step (steps.h) and this one divide the same wall time. Their parts must
  * not be added to each other.
  */
-#ifndef DW_MODEL_DEVICE_TIMES_H
-#define DW_MODEL_DEVICE_TIMES_H
+#pragma once
 
 #include "model/device/device.h"
 
@@ -117,5 +116,3 @@ struct dw_device_times {
 const struct dw_device_times *dw_model_device_times(struct dw_model *model, struct dwell_error *error);
 
 const char *dw_device_part_name(enum dw_device_part part);
-
-#endif

@@ -427,7 +427,6 @@ static bool times_compute(struct dw_model *model, const void *request, void *res
 	struct times times = { .model = model, .result = result };
 	bool good;
 
-	(void)request;
 	times.work = dw_model_device_work(model, NULL);
 	if (!times.work)
 		return false;

@@ -5,8 +5,7 @@
  * Called by the views `events` and `handlers` and by Ignite's layout. A time counts if its range
  * has ended; a fetch counts if it got a batch. Memory grows with the number of names.
  */
-#ifndef DW_MODEL_ENGINE_ENGINE_H
-#define DW_MODEL_ENGINE_ENGINE_H
+#pragma once
 
 #include <dwell/compat/ignite.h>
 
@@ -72,5 +71,3 @@ struct dw_engine_time {
 int dw_model_engine_times(struct dw_model *model, const struct dw_engine *engine,
                           int (*each)(void *context, const struct dw_engine_time *time),
                           void *context, struct dwell_error *error);
-
-#endif

@@ -392,7 +392,6 @@ static void engine_forward_open(void *pointer, uint32_t at)
 
 static void engine_forward_stream(void *pointer, const struct dw_source_file *file)
 {
-	(void)file;
 	((struct forward *)pointer)->streams++;
 }
 

@@ -1,8 +1,7 @@
 /*
  * Finds the engines of a trace, and the role of each symbol, by the names in the dictionary.
  */
-#ifndef DW_MODEL_ENGINE_ENGINE_ROLES_H
-#define DW_MODEL_ENGINE_ENGINE_ROLES_H
+#pragma once
 
 #include "model/core/model_data.h"
 #include "model/engine/engine.h"
@@ -41,5 +40,3 @@ static inline size_t dw_engine_row_count(const struct dw_engine *engine)
 /* Sets the engines, their rows and places; the times stay 0. `engines` must be zeroed. False when
  * out of memory. */
 bool dw_engines_name(struct dw_model *model, struct dw_engines *engines);
-
-#endif

@@ -5,8 +5,7 @@
  * loading.h, flops.h, device.h. A later request for one of them returns the stored result. Separate
  * requests would walk the records once for each product.
  */
-#ifndef DW_MODEL_JOINT_JOINT_H
-#define DW_MODEL_JOINT_JOINT_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -42,5 +41,3 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count, bo
  * steps need to know where. Returns 0, or DWELL_E_NOMEM.
  */
 int dw_model_compute_ranks_together(struct dw_model *model, struct dwell_error *error);
-
-#endif

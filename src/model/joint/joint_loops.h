@@ -5,8 +5,7 @@
  * computes the profiles and the outermost ranges; the others add threads, steps and the products of
  * facts.
  */
-#ifndef DW_MODEL_JOINT_JOINT_LOOPS_H
-#define DW_MODEL_JOINT_JOINT_LOOPS_H
+#pragma once
 
 #include "dwell/probe.h"
 #include "model/device/calls_pass.h"
@@ -321,5 +320,3 @@ DW_PASS_DEFINE(joint, joint_hooks)
 DW_PASS_DEFINE(joint_counted, joint_hooks_counted)
 DW_PASS_DEFINE(joint_steps, joint_hooks_steps)
 DW_PASS_DEFINE(joint_more, joint_hooks_more)
-
-#endif

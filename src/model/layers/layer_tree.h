@@ -6,8 +6,7 @@
  * after the walk. Node 0 and place 0 are for everything outside layers. A parent has a smaller
  * index than its children, and a call a smaller index than the calls in it.
  */
-#ifndef DW_MODEL_LAYERS_LAYER_TREE_H
-#define DW_MODEL_LAYERS_LAYER_TREE_H
+#pragma once
 
 #include "model/core/call_paths.h"
 #include "model/layers/layers.h"
@@ -127,5 +126,3 @@ static inline void dw_layer_ticks_add(struct dw_layer_ticks *into, const struct 
 	into->device_bytes += from->device_bytes;
 	into->flops += from->flops;
 }
-
-#endif

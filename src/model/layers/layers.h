@@ -16,8 +16,7 @@
  *
  * One thread makes one pass. Memory grows with the nodes, the links, and the parts of the request.
  */
-#ifndef DW_MODEL_LAYERS_LAYERS_H
-#define DW_MODEL_LAYERS_LAYERS_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -123,5 +122,3 @@ static inline void dw_layer_sums_add(struct dw_layer_sums *into, const struct dw
 	into->device_bytes += from->device_bytes;
 	into->flops += from->flops;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The second pass over a process's events: it sums up levels, peaks and the curve of memory.
  */
-#ifndef DW_MODEL_MEMORY_ACCOUNT_H
-#define DW_MODEL_MEMORY_ACCOUNT_H
+#pragma once
 
 #include "base/live.h"
 #include "model/memory/memory.h"
@@ -87,5 +86,3 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 /* Ends all levels at the end of the scope and copies their values to the uses. */
 void dw_memory_account_end(struct dw_memory_account *account);
 void dw_memory_account_reset(struct dw_memory_account *account);
-
-#endif

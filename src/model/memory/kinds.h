@@ -4,8 +4,7 @@
  * The rules are in memory.h. The kind of such a block is decided when the block is freed, when the
  * program names it, or at the end of the pass.
  */
-#ifndef DW_MODEL_MEMORY_KINDS_H
-#define DW_MODEL_MEMORY_KINDS_H
+#pragma once
 
 #include "base/live.h"
 #include "model/memory/memory_events.h"
@@ -68,5 +67,3 @@ void dw_memory_span_close(struct dw_memory_kind_pass *pass, uint32_t index, uint
 void dw_memory_kind_pass_put(struct dw_memory_kind_pass *pass, struct dw_memory_event *event);
 void dw_memory_kind_pass_end(struct dw_memory_kind_pass *pass);
 void dw_memory_kind_pass_reset(struct dw_memory_kind_pass *pass);
-
-#endif

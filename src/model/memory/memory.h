@@ -29,8 +29,7 @@
  *
  * Each process and device has its own pool, because processes share no addresses.
  */
-#ifndef DW_MODEL_MEMORY_MEMORY_H
-#define DW_MODEL_MEMORY_MEMORY_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -107,5 +106,3 @@ struct dw_memory {
 const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error);
 
 const char *dw_memory_kind_name(enum dw_memory_kind kind);
-
-#endif

@@ -2,8 +2,7 @@
  * Reads the allocations and frees of a stream in order, chunk by chunk. Each allocation has the
  * path of ranges in which it happened, and in the first pass the range that decides its kind.
  */
-#ifndef DW_MODEL_MEMORY_EVENTS_H
-#define DW_MODEL_MEMORY_EVENTS_H
+#pragma once
 
 #include <string.h>
 
@@ -79,5 +78,3 @@ static inline size_t dw_memory_reserved_device(const struct dw_symbol *symbol)
 /* Reads chunks until there is an event at `at`. False at the end or when out of memory. */
 bool dw_memory_stream_fill(struct dw_memory_stream *stream);
 void dw_memory_stream_reset(struct dw_memory_stream *stream);
-
-#endif

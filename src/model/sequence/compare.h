@@ -1,6 +1,5 @@
 /* Finds the operators that two sequences have in common. */
-#ifndef DW_MODEL_SEQUENCE_COMPARE_H
-#define DW_MODEL_SEQUENCE_COMPARE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
  * memory. */
 bool dw_sequence_compare(int32_t **trace, const uint32_t *a, size_t a_count, const uint32_t *b,
                          size_t b_count, uint32_t *found);
-
-#endif

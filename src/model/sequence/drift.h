@@ -1,6 +1,5 @@
 /* Tests whether the times of a position rise or fall over the run. */
-#ifndef DW_MODEL_SEQUENCE_DRIFT_H
-#define DW_MODEL_SEQUENCE_DRIFT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ uint32_t dw_drift_choose(uint64_t total, uint64_t chosen[DW_DRIFT_SAMPLES]);
  * *drifts is whether the change is large enough to report. */
 double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32_t tests,
                    bool *drifts);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds the positions of a step's operators in the line of the operators of all steps. */
-#ifndef DW_MODEL_SEQUENCE_POSITIONS_H
-#define DW_MODEL_SEQUENCE_POSITIONS_H
+#pragma once
 
 #include "base/map.h"
 #include "model/sequence/step_operators.h"
@@ -28,5 +27,3 @@ struct dw_line {
 const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
                               size_t count);
 void dw_line_reset(struct dw_line *line);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds repeated blocks of operators. */
-#ifndef DW_MODEL_SEQUENCE_REPEATS_H
-#define DW_MODEL_SEQUENCE_REPEATS_H
+#pragma once
 
 #include "model/sequence/sequence.h"
 
@@ -8,5 +7,3 @@
  * `ops` are not set. False when out of memory. */
 bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_block *blocks,
                       uint32_t *block_count);
-
-#endif

@@ -14,8 +14,7 @@
  * Called by the view `sequence` and the layout `singa`. Memory grows with the positions
  * (DW_SEQUENCE_POSITIONS at most), not with the iterations.
  */
-#ifndef DW_MODEL_SEQUENCE_SEQUENCE_H
-#define DW_MODEL_SEQUENCE_SEQUENCE_H
+#pragma once
 
 #include "model/core/model.h"
 #include "model/core/stat.h"
@@ -79,5 +78,3 @@ const struct dw_sequence *dw_model_sequence(struct dw_model *model,
 /* Returns 0, or DWELL_E_NO_DATA with the reason in `error` if no iteration is timed. */
 int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
                       struct dwell_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds the operators of each step of a thread, in order. */
-#ifndef DW_MODEL_SEQUENCE_STEP_OPERATORS_H
-#define DW_MODEL_SEQUENCE_STEP_OPERATORS_H
+#pragma once
 
 #include "model/core/model_data.h"
 #include "model/sequence/sequence.h"
@@ -39,5 +38,3 @@ typedef int dw_sequence_each(void *context, const struct dw_sequence_step *step,
  * 0, or -1 when out of memory. */
 int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *steps,
                      dw_sequence_each *each, void *context);
-
-#endif

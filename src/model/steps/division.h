@@ -5,8 +5,7 @@
  * `settle`, `unnest` and `flushed`, and for segments `carried`. Streams without steps may be walked
  * with the same pass: then it collects the times of other_threads.h.
  */
-#ifndef DW_MODEL_STEPS_DIVISION_H
-#define DW_MODEL_STEPS_DIVISION_H
+#pragma once
 
 #include "model/core/pass.h"
 #include "model/steps/shares.h"
@@ -188,5 +187,3 @@ DW_INLINE void dw_shares_leave(struct dw_division *division, const struct dw_sha
 	if (how == DW_LEAVE_END)
 		dw_division_end_name(division, place);
 }
-
-#endif

@@ -14,8 +14,7 @@
  * short. Time in the collector and in dwell's own ranges is left out, because it can interrupt any
  * piece.
  */
-#ifndef DW_MODEL_STEPS_FAST_STEP_H
-#define DW_MODEL_STEPS_FAST_STEP_H
+#pragma once
 
 #include "model/core/model.h"
 #include "model/steps/steps.h"
@@ -30,5 +29,3 @@
  */
 double dw_model_fast_step_ns(struct dw_model *model, uint32_t thread, const struct dw_step *const *steps,
                              size_t count, double *of_symbols);
-
-#endif

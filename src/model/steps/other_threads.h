@@ -6,8 +6,7 @@
  * over the streams of such threads collects the times; the division of the steps (division.h)
  * reads them.
  */
-#ifndef DW_MODEL_STEPS_OTHER_THREADS_H
-#define DW_MODEL_STEPS_OTHER_THREADS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -84,5 +83,3 @@ DW_INLINE void dw_others_leave(struct dw_others_pass *others, uint8_t kinds, uin
 		if (kinds >> kind & 1 && !--others->open[kind])
 			dw_others_add(others, (enum dw_other_kind)kind, ticks);
 }
-
-#endif

@@ -6,8 +6,7 @@
  *     ...                the walk, with division.h
  *     dw_steps_end()     after it
  */
-#ifndef DW_MODEL_STEPS_STEPS_BUILD_H
-#define DW_MODEL_STEPS_STEPS_BUILD_H
+#pragma once
 
 #include "model/core/product.h"
 #include "model/steps/shares.h"
@@ -70,5 +69,3 @@ void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *ticks);
 /* Finds what made slow steps slow. `ticks` and `ns_per_tick` are by step. -1: out of memory. */
 int dw_steps_explain(struct dw_model *model, struct dw_steps *steps,
                      const struct dw_pace_step *ticks, const double *ns_per_tick);
-
-#endif

@@ -6,8 +6,7 @@
  * doc/reference/format.md). So a long step has a reading of its own, and short steps share one. Each step gets
  * its part of a reading by time.
  */
-#ifndef DW_MODEL_STEPS_USAGE_H
-#define DW_MODEL_STEPS_USAGE_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -52,5 +51,3 @@ struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t s
 
 /* The usage of each step, in the order of dw_model_steps()->steps. NULL: out of memory. */
 const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error);
-
-#endif

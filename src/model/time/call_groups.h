@@ -1,8 +1,7 @@
 /*
  * Which calls share a row: classes of symbols, prefixes of stacks.
  */
-#ifndef DW_MODEL_TIME_CALL_GROUPS_H
-#define DW_MODEL_TIME_CALL_GROUPS_H
+#pragma once
 
 #include "base/map.h"
 #include "model/core/model_data.h"
@@ -25,5 +24,3 @@ bool dw_call_groups_make(struct dw_call_groups *groups, struct dw_model *model,
 /* Returns the index in `prefixes`. DW_NO_INDEX: out of memory. */
 uint32_t dw_call_prefix(struct dw_call_groups *groups, uint32_t file, uint32_t stack);
 void dw_call_groups_reset(struct dw_call_groups *groups);
-
-#endif

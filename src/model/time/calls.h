@@ -8,8 +8,7 @@
  * FLOPs are counted once. One pass in one thread, slower than the profile by name. Its memory grows
  * with the rows and, if memory is requested, with the number of allocations and frees.
  */
-#ifndef DW_MODEL_TIME_CALLS_H
-#define DW_MODEL_TIME_CALLS_H
+#pragma once
 
 #include "model/core/model.h"
 #include "model/core/shapes.h"
@@ -67,5 +66,3 @@ static inline uint64_t dw_calls_key(const struct dw_calls_ask *ask)
 /* NULL with `error` if memory ran out. */
 const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
                                       struct dwell_error *error);
-
-#endif

@@ -37,8 +37,7 @@
  * Known differences: torch.profiler counts mul and add by the size of the first operand; here it is
  * the size of the result, which a broadcast makes larger. Windows of adaptive pools may overlap.
  */
-#ifndef DW_MODEL_TIME_FLOPS_H
-#define DW_MODEL_TIME_FLOPS_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -81,5 +80,3 @@ struct dw_flops_sum {
 bool dw_flops_are_facts(const struct dw_model *model);
 /* NULL with `error` if memory ran out. */
 const struct dw_flops_sum *dw_model_flops(struct dw_model *model, struct dwell_error *error);
-
-#endif

@@ -4,8 +4,7 @@
  * For the pass of flops_pass.c and for passes that also compute other products. Such a pass links the
  * operators of the threads in scope in one chain (pass.h), and may walk segments.
  */
-#ifndef DW_MODEL_TIME_FLOPS_PASS_H
-#define DW_MODEL_TIME_FLOPS_PASS_H
+#pragma once
 
 #include "model/core/pass.h"
 #include "model/core/product.h"
@@ -99,5 +98,3 @@ DW_INLINE void dw_flops_carry(const struct dw_flops_pass *flops, const struct dw
 	if (own->symbol != DW_NO_INDEX && !own->inner && !own->covered)
 		flops->tallies[own->symbol].missed_ticks -= frame->child;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Function calls: by function, and by caller and function. For the functions view, the pstats
  * layout and the .pstats export.
  */
-#ifndef DW_MODEL_TIME_FUNCTION_CALLS_H
-#define DW_MODEL_TIME_FUNCTION_CALLS_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -26,5 +25,3 @@ struct dw_function_calls {
 /* For the model's scope. NULL with `error`: out of memory. */
 const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
                                                         struct dwell_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What distinguishes the rows of calls of one name, as the user requests it. */
-#ifndef DW_MODEL_TIME_GROUPING_H
-#define DW_MODEL_TIME_GROUPING_H
+#pragma once
 
 #include "dwell/dwell.h"
 
@@ -17,5 +16,3 @@ struct dw_grouping {
 /* Parses "shape,overload,stack:5"; NULL and "" set nothing. Errors: DWELL_E_NAME,
  * DWELL_E_ARGUMENT. */
 int dw_grouping_parse(const char *text, struct dw_grouping *group, struct dwell_error *error);
-
-#endif

@@ -6,8 +6,7 @@
  * makes it itself. One walk over the records, if the trace has such ranges or the counters of
  * format/keys.h.
  */
-#ifndef DW_MODEL_TIME_LOADING_H
-#define DW_MODEL_TIME_LOADING_H
+#pragma once
 
 #include "model/core/model.h"
 
@@ -61,5 +60,3 @@ struct dw_loading_all {
 const struct dw_loading *dw_model_loading(struct dw_model *model, struct dwell_error *error);
 const struct dw_loading_all *dw_model_loading_all(struct dw_model *model,
                                                   struct dwell_error *error);
-
-#endif

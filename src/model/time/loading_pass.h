@@ -8,8 +8,7 @@
  * again with their own begins: they restore which request is open and whether a batch is being
  * made. What an earlier segment has counted is not counted again.
  */
-#ifndef DW_MODEL_TIME_LOADING_PASS_H
-#define DW_MODEL_TIME_LOADING_PASS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -134,5 +133,3 @@ DW_INLINE void dw_loading_leave(struct dw_loading_pass *loading,
 		dw_loading_end_data(loading, ticks, how);
 	loading->evaluation -= frame->evaluation;
 }
-
-#endif

@@ -4,12 +4,9 @@
  * The same figures as the upper two levels of the call tree (profiles.h), without its cost: no call
  * path is looked up. An overview of a run without steps shows them.
  */
-#ifndef DW_MODEL_TIME_OUTERMOST_H
-#define DW_MODEL_TIME_OUTERMOST_H
+#pragma once
 
 #include "model/time/profiles.h"
 
 /* The roots of the tree and their children; of a child's figures only count and total are set. */
 const struct dw_tree *dw_model_outermost(struct dw_model *model, struct dwell_error *error);
-
-#endif

@@ -4,8 +4,7 @@
  * A range is outermost if no range was open when it began. The pass stores that in the frame's
  * in_scope, which passes without skipped chunks do not use.
  */
-#ifndef DW_MODEL_TIME_OUTERMOST_PASS_H
-#define DW_MODEL_TIME_OUTERMOST_PASS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -62,5 +61,3 @@ DW_INLINE void dw_outermost_leave(struct dw_outermost_worker *worker, const stru
 		worker->rows[worker->row_count++] = row;
 	sum->ticks += ticks - frame->start;
 }
-
-#endif

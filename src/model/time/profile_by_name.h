@@ -1,6 +1,5 @@
 /* The profile by name, for profile_by_name_pass.c and for passes that also compute other products. */
-#ifndef DW_MODEL_TIME_PROFILE_BY_NAME_H
-#define DW_MODEL_TIME_PROFILE_BY_NAME_H
+#pragma once
 
 #include "model/core/model_data.h"
 #include "model/core/product.h"
@@ -23,5 +22,3 @@ const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_a
                                         enum dw_by by);
 /* Computes the sums over all rows. Call it when all tallies are complete. */
 void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all);
-
-#endif

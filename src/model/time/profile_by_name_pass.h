@@ -12,8 +12,7 @@
  * `nested` is the time of calls that ended while another call of their tally was open. In many
  * programs this is hard to predict for each range, so it is computed without a branch.
  */
-#ifndef DW_MODEL_TIME_PROFILE_BY_NAME_PASS_H
-#define DW_MODEL_TIME_PROFILE_BY_NAME_PASS_H
+#pragma once
 
 #include "model/core/pass.h"
 #include "model/core/scope_set.h"
@@ -127,5 +126,3 @@ DW_INLINE void dw_profile_leave(struct dw_profile *profile, const struct dw_fram
 		tally->cut += how == DW_LEAVE_CUT;
 	}
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Threads: what each recorded, and when records are missing. */
-#ifndef DW_MODEL_TIME_THREADS_H
-#define DW_MODEL_TIME_THREADS_H
+#pragma once
 
 #include "model/core/intervals.h"
 #include "model/core/model.h"
@@ -25,5 +24,3 @@ struct dw_threads {
 };
 
 const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * missing (dw_threads_are_whole()), segments of a stream may be walked in parallel: the sums of a
  * thread are then the sums of its segments.
  */
-#ifndef DW_MODEL_TIME_THREADS_PASS_H
-#define DW_MODEL_TIME_THREADS_PASS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -95,5 +94,3 @@ DW_INLINE void dw_threads_leave(struct dw_threads_count *count, uint64_t ticks, 
 	else
 		count->cut = true;
 }
-
-#endif

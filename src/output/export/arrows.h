@@ -5,8 +5,7 @@
  * The two ends may be in any two streams. Therefore all ends are collected, sorted by what both
  * ends have in common and by time, and paired after all streams were read.
  */
-#ifndef DW_EXPORT_ARROWS_H
-#define DW_EXPORT_ARROWS_H
+#pragma once
 
 #include "model/model.h"
 
@@ -43,5 +42,3 @@ bool dw_arrows_add_link(struct dw_arrows *arrows, const struct dw_event *event, 
 void dw_arrows_pair(struct dw_arrows *arrows, uint64_t *last_id,
                     bool (*put)(void *to, const struct dw_arrow_end *end), void *to);
 void dw_arrows_reset(struct dw_arrows *arrows);
-
-#endif

@@ -1,6 +1,5 @@
 /* The events of devices in a Chrome trace; see chrome_device.c. */
-#ifndef DW_EXPORT_CHROME_DEVICE_H
-#define DW_EXPORT_CHROME_DEVICE_H
+#pragma once
 
 #include "export/device_rows.h"
 
@@ -8,5 +7,3 @@
  * *any_event: whether the document has an event already. Writes nothing if the trace has no device.
  * Sets timeline->failed if out of memory. */
 void dw_chrome_put_devices(struct dw_timeline *timeline, bool *any_event);
-
-#endif

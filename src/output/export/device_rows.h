@@ -7,8 +7,7 @@
  * before it has ended goes to a further row of its stream: in a row no two events overlap, and
  * each event is in exactly one row.
  */
-#ifndef DW_EXPORT_DEVICE_ROWS_H
-#define DW_EXPORT_DEVICE_ROWS_H
+#pragma once
 
 #include "export/timeline.h"
 #include "model/device/device.h"
@@ -82,5 +81,3 @@ struct dw_launched {
 /* Marks the events as sent: an event that is not marked when it is written has no arrow. */
 struct dw_launched dw_launches_of(struct dw_launches *launches, uint32_t thread, uint64_t start_ns,
                                   uint32_t symbol);
-
-#endif

@@ -6,8 +6,7 @@
  * file at `path` is either the whole export or what was there before: a failed export leaves
  * nothing behind.
  */
-#ifndef DW_EXPORT_EXPORT_H
-#define DW_EXPORT_EXPORT_H
+#pragma once
 
 #include "dwell/trace.h"
 #include "model/model.h"
@@ -41,5 +40,3 @@ int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_op
 #define FORMAT(name) extern const struct dw_export_format dw_export_##name;
 #include "export/formats.def"
 #undef FORMAT
-
-#endif

@@ -5,8 +5,7 @@
  * time: a least time does not leave them out. Steps, and the memory in use, have no name: no filter leaves
  * them out.
  */
-#ifndef DW_EXPORT_FILTER_H
-#define DW_EXPORT_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ static inline bool dw_export_wants(const struct dw_export_filter *filter, const 
 {
 	return end_ns - start_ns >= filter->least_ns && dw_export_wants_name(filter, name);
 }
-
-#endif

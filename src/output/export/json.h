@@ -1,10 +1,7 @@
 /* Whether a text is JSON; see json.c. */
-#ifndef DW_EXPORT_JSON_H
-#define DW_EXPORT_JSON_H
+#pragma once
 
 #include <stdbool.h>
 
 /* A whole JSON value, well-formed UTF-8, at most 64 levels deep. */
 bool dw_json_valid(const char *text);
-
-#endif

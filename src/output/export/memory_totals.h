@@ -6,8 +6,7 @@
  * streams were read. A free does not contain the number of bytes; a table of live blocks provides
  * it. A free of memory that was allocated before the recording has 0 bytes and changes no sum.
  */
-#ifndef DW_EXPORT_MEMORY_TOTALS_H
-#define DW_EXPORT_MEMORY_TOTALS_H
+#pragma once
 
 #include "model/model.h"
 
@@ -39,5 +38,3 @@ bool dw_memory_totals_replay(struct dw_memory_totals *totals, const struct dw_so
                              const struct dw_symbol *symbols, size_t symbol_count,
                              bool (*put)(void *to, const struct dw_memory_total *total), void *to);
 void dw_memory_totals_reset(struct dw_memory_totals *totals);
-
-#endif

@@ -5,8 +5,7 @@
  * overlaps another one only partly. Almost all ranges nest. A range that was ended out of order may
  * not, and a step may not, because steps and ranges are begun and ended by different calls.
  */
-#ifndef DW_EXPORT_NEST_H
-#define DW_EXPORT_NEST_H
+#pragma once
 
 #include "model/model.h"
 
@@ -55,5 +54,3 @@ int dw_nest_steps_make(struct dw_nest_steps *steps, const struct dw_model *model
 void dw_nest_steps_add_range(struct dw_nest_steps *steps, uint32_t thread, uint64_t start_ns,
                              uint64_t end_ns);
 void dw_nest_steps_reset(struct dw_nest_steps *steps);
-
-#endif

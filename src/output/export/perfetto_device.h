@@ -1,6 +1,5 @@
 /* The events of devices in a Perfetto trace; see perfetto_device.c. */
-#ifndef DW_EXPORT_PERFETTO_DEVICE_H
-#define DW_EXPORT_PERFETTO_DEVICE_H
+#pragma once
 
 #include "export/device_rows.h"
 #include "export/perfetto_packets.h"
@@ -8,5 +7,3 @@
 /* Called after all ranges of the host were written: `launches` knows whose arrows have begun. Sets
  * timeline->failed if out of memory. */
 void dw_perfetto_put_devices(struct dw_perfetto *packets, struct dw_launches *launches);
-
-#endif

@@ -5,8 +5,7 @@
  * a track is 1 + the timeline's number; processes follow, then other tracks in the order of their
  * creation.
  */
-#ifndef DW_EXPORT_PERFETTO_PACKETS_H
-#define DW_EXPORT_PERFETTO_PACKETS_H
+#pragma once
 
 #include "base/map.h"
 #include "base/proto.h"
@@ -71,5 +70,3 @@ void dw_perfetto_launch(struct dw_perfetto *perfetto, uint32_t event, bool arriv
 void dw_perfetto_put_counter(struct dw_perfetto *perfetto, const struct dw_event *event);
 void dw_perfetto_put_memory(struct dw_perfetto *perfetto, const struct dw_memory_total *at);
 void dw_perfetto_put_arrow(struct dw_perfetto *perfetto, const struct dw_arrow_end *end);
-
-#endif

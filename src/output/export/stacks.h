@@ -7,8 +7,7 @@
  * Called by the formats that show stacks. Stack ids are per file; a thread uses the file of its
  * process.
  */
-#ifndef DW_EXPORT_STACKS_H
-#define DW_EXPORT_STACKS_H
+#pragma once
 
 #include "base/map.h"
 #include "export/out.h"
@@ -49,5 +48,3 @@ int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwel
  * several rows. */
 int dw_stacks_make_device(struct dw_stacks *stacks, struct dw_model *model, struct dwell_error *error);
 void dw_stacks_reset(struct dw_stacks *stacks);
-
-#endif

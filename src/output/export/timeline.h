@@ -18,8 +18,7 @@
  * Memory: 16 bytes per symbol, 40 bytes per allocation or free and 32 bytes per end of an arrow,
  * because these can be ordered only after all streams were read. Ranges need no memory.
  */
-#ifndef DW_EXPORT_TIMELINE_H
-#define DW_EXPORT_TIMELINE_H
+#pragma once
 
 #include "base/arena.h"
 #include "dwell/trace.h"
@@ -117,5 +116,3 @@ struct dw_label dw_label_take(struct dw_timeline *timeline);
 /* Returns the call stack of a range from the innermost frame, in PyTorch's form: "FILE(LINE):
  * FUNCTION;...". It is valid until `scratch` is used again. */
 const char *dw_label_stack(struct dw_timeline *timeline, uint32_t thread, uint32_t stack);
-
-#endif

@@ -5,8 +5,7 @@
  *   xplane_lines.c    encodes the lines of the host's plane: events, their stats and names
  *   xplane_devices.c  the planes of devices
  */
-#ifndef DW_EXPORT_XPLANE_PARTS_H
-#define DW_EXPORT_XPLANE_PARTS_H
+#pragma once
 
 #include "base/map.h"
 #include "base/proto.h"
@@ -154,5 +153,3 @@ void dw_xplane_put_device_planes(struct dw_xplane *xplane, uint64_t first_id);
 void dw_xplane_reset_devices(struct dw_xplane *xplane);
 /* The stat "flow" of one end of the arrow from a call to its events. */
 uint64_t dw_xplane_launch_flow(uint32_t first_event, bool arrives);
-
-#endif

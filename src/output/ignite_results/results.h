@@ -5,8 +5,7 @@
  * figures from a trace. print.c prints summaries; rows.c arranges single times as the rows of the
  * two CSV files. Includes only public headers and base.
  */
-#ifndef DW_COMPAT_IGNITE_RESULTS_RESULTS_H
-#define DW_COMPAT_IGNITE_RESULTS_RESULTS_H
+#pragma once
 
 #include <dwell/compat/ignite.h>
 
@@ -19,5 +18,3 @@ struct dwell_ignite_time_stat dw_ignite_time_stat(const struct dw_time_stat *sta
  * except "None" where these print "Nones". */
 void dw_ignite_print_basic(const struct dwell_ignite_basic_results *results, FILE *out);
 void dw_ignite_print_handlers(const struct dwell_ignite_handlers_results *results, FILE *out);
-
-#endif

@@ -4,8 +4,7 @@
  * The caller adds the times in the order in which they ended and reads the rows at the end.
  * Memory grows with the rows, so rows are made when a file is written, not during a run.
  */
-#ifndef DW_COMPAT_IGNITE_RESULTS_ROWS_H
-#define DW_COMPAT_IGNITE_RESULTS_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ struct dw_calls {
 };
 /* Returns 0, or -1 if out of memory. */
 int dw_calls_add(struct dw_calls *calls, double time_s);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Called by the facade (src/interfaces/trace) and the command.
  */
-#ifndef DW_LAYOUTS_LAYOUTS_H
-#define DW_LAYOUTS_LAYOUTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -64,5 +63,3 @@ int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths,
 #define LAYOUT(name) extern const struct dw_layout dw_layout_##name;
 #include "layouts/layouts.def"
 #undef LAYOUT
-
-#endif

@@ -2,8 +2,7 @@
  * Functions that the layouts of Python's profilers share: printing numbers like Python, and a
  * report for each stage of a trainer.
  */
-#ifndef DW_LAYOUTS_PYTHON_H
-#define DW_LAYOUTS_PYTHON_H
+#pragma once
 
 #include "layouts/layouts.h"
 
@@ -23,5 +22,3 @@ typedef int dw_layout_stage(struct dw_model *model, const char *stage, FILE *fil
                             struct dwell_error *error);
 int dw_layout_stages(struct dw_model *model, dw_layout_stage *print, FILE *file, void *context,
                      struct dwell_error *error);
-
-#endif

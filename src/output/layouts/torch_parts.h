@@ -6,8 +6,7 @@
  *   torch_rows.c   the rows
  *   torch_order.c  the columns by which rows can be sorted
  */
-#ifndef DW_LAYOUTS_TORCH_PARTS_H
-#define DW_LAYOUTS_TORCH_PARTS_H
+#pragma once
 
 #include "layouts/layouts.h"
 #include "model/time/calls.h"
@@ -86,5 +85,3 @@ int dw_torch_check_sort(const char *sort, struct dwell_error *error);
 /* Sorts the rows: the largest value of `sort` first, equal ones in their order. `sort` must be a known
  * name, or NULL: then the order does not change. */
 void dw_torch_order(struct dw_torch_rows *rows, const char *sort);
-
-#endif

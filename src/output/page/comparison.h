@@ -12,8 +12,7 @@
  * Nodes are depth first. They include those that only the runs before have. Narrow ones are left out,
  * with all below them.
  */
-#ifndef DW_PAGE_COMPARISON_H
-#define DW_PAGE_COMPARISON_H
+#pragma once
 
 #include "diff/diff.h"
 #include "export/out.h"
@@ -22,5 +21,3 @@
 int dw_page_comparison(struct dw_diff *diff, struct dw_writer_out *out, struct dwell_error *error);
 /* Writes the differential flame graph alone, as SVG. `put` keeps its own errors. comparison_flame.c */
 int dw_page_comparison_flame(struct dw_diff *diff, dw_put *put, void *to, struct dwell_error *error);
-
-#endif

@@ -16,8 +16,7 @@
  * The size of the file is bounded: tables have their first rows, long texts are cut, steps and paths
  * are merged. No text of a trace can end the element that holds the data.
  */
-#ifndef DW_PAGE_REPORT_H
-#define DW_PAGE_REPORT_H
+#pragma once
 
 #include "model/model.h"
 #include "page/put.h"
@@ -53,5 +52,3 @@ int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct 
 extern const char dw_page_bundle[];      /* bundle.html */
 extern const char dw_page_script_hash[]; /* of its script: "sha256-..." */
 #define DW_PAGE_DATA_MARK "@DWELL_DATA@" /* in its place the data is written */
-
-#endif

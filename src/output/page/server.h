@@ -26,8 +26,7 @@
  *
  * What changes with a new state of the trace has a new version.
  */
-#ifndef DW_PAGE_SERVER_H
-#define DW_PAGE_SERVER_H
+#pragma once
 
 #include "export/out.h"
 #include "model/model.h"
@@ -45,5 +44,3 @@ struct dw_view_options {
  * trace; DWELL_E_IO if it cannot listen. */
 int dw_view_serve(const struct dw_view_options *options, const volatile int *stop,
                 struct dwell_error *error);
-
-#endif

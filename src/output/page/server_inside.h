@@ -1,6 +1,5 @@
 /* The internal interfaces of the server of `dwell view`; see server.h. */
-#ifndef DW_PAGE_SERVER_INSIDE_H
-#define DW_PAGE_SERVER_INSIDE_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -114,5 +113,3 @@ struct dw_view_file {
 	size_t length;
 };
 extern const struct dw_view_file dw_view_files[]; /* ends with a name NULL */
-
-#endif

@@ -30,8 +30,7 @@
  * the window; `at` counts as `begin` does, and `low` and `high` are omitted if no samples were merged.
  * What begins after read_ns is not read yet.
  */
-#ifndef DW_PAGE_SPAN_H
-#define DW_PAGE_SPAN_H
+#pragma once
 
 #include "export/out.h"
 #include "model/model.h"
@@ -85,5 +84,3 @@ int dw_page_span_event(struct dw_page_spans *spans, uint32_t track, uint32_t row
  * of letters: {"track","row","begin_ns","end_ns","name","count"}; null: there is none. */
 int dw_page_span_find(struct dw_page_spans *spans, const char *text, uint64_t ns, bool forward,
                       struct dw_writer_out *out, struct dwell_error *error);
-
-#endif

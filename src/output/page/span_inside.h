@@ -1,6 +1,5 @@
 /* The index of spans, for the files that answer from it; see span.h. */
-#ifndef DW_PAGE_SPAN_INSIDE_H
-#define DW_PAGE_SPAN_INSIDE_H
+#pragma once
 
 #include "export/arrows.h"
 #include "model/core/events.h"
@@ -158,5 +157,3 @@ static inline bool dw_span_wants(const struct dw_page_window *window, uint32_t t
  * is replaced by names[name] - 1. */
 void dw_span_put_tracks(const struct dw_page_spans *spans, const struct dw_span_rows *tracks,
                         uint64_t begin_ns, const uint32_t *names, struct dw_writer_out *out);
-
-#endif

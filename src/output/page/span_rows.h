@@ -6,8 +6,7 @@
  * are never dropped. With a resolution, short ranges next to each other become one item, which
  * has their number and the name of the longest.
  */
-#ifndef DW_PAGE_SPAN_ROWS_H
-#define DW_PAGE_SPAN_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ void dw_span_rows_coarsen(struct dw_span_rows *rows, uint64_t resolution_ns);
 /* The first item of a row that ends after `ns`; the row's count if there is none. */
 size_t dw_span_row_find(const struct dw_span_row *row, uint64_t ns);
 void dw_span_rows_reset(struct dw_span_rows *rows);
-
-#endif

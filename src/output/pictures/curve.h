@@ -10,8 +10,7 @@
  *   curve.c         the file
  *   curve_script.c  the script for browsers, and the style that only curves have
  */
-#ifndef DW_PICTURES_CURVE_H
-#define DW_PICTURES_CURVE_H
+#pragma once
 
 #include "pictures/picture.h"
 
@@ -59,5 +58,3 @@ struct dw_curve {
 void dw_curve_write(const struct dw_curve *curve, dw_put *put, void *to);
 
 extern const char dw_curve_style[], dw_curve_script[];
-
-#endif

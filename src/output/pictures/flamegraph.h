@@ -5,8 +5,7 @@
  * The threads are its children, and the outermost ranges of a thread are the children of the
  * thread. Widths are time, so those of several threads sum to more than the duration of the run.
  */
-#ifndef DW_PICTURES_FLAMEGRAPH_H
-#define DW_PICTURES_FLAMEGRAPH_H
+#pragma once
 
 #include "model/model.h"
 #include "pictures/picture.h"
@@ -27,5 +26,3 @@ struct dw_flamegraph_options {
 int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_options *options,
                         dw_put *put, void *to, struct dw_picture_drawn *drawn,
                         struct dwell_error *error);
-
-#endif

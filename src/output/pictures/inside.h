@@ -5,8 +5,7 @@
  * memory grows with the depth and not with the number of nodes. There are two passes: the
  * first finds the number of rows and of merged nodes, the second writes the file.
  */
-#ifndef DW_PICTURES_INSIDE_H
-#define DW_PICTURES_INSIDE_H
+#pragma once
 
 #include "pictures/pen.h"
 
@@ -42,5 +41,3 @@ bool dw_picture_start(struct dw_drawing *drawing);
  * because it is merged into its parent, or when out of memory, which sets *failed to -1. */
 bool dw_picture_lay(struct dw_drawing *drawing, const struct dw_picture_node *node,
                     struct dw_picture_place *place, int *failed);
-
-#endif

@@ -5,8 +5,7 @@
  * are its inner layers and its own operators. Operators outside any layer have a block of their
  * own, so that the root is the sum of the view `operators`.
  */
-#ifndef DW_PICTURES_LAYERS_H
-#define DW_PICTURES_LAYERS_H
+#pragma once
 
 #include "model/model.h"
 #include "pictures/picture.h"
@@ -18,5 +17,3 @@ enum dw_layer_picture_of { DW_LAYER_PICTURE_TIME, DW_LAYER_PICTURE_MEMORY, DW_LA
 int dw_layer_picture_write(struct dw_model *model, enum dw_layer_picture_of of, const char *title,
                            bool down, dw_put *put, void *to, struct dw_picture_drawn *drawn,
                            struct dwell_error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * with the most memory on top. Lines show where steps begin. Below the panels are the holders
  * of the peak.
  */
-#ifndef DW_PICTURES_MEMORY_CURVE_H
-#define DW_PICTURES_MEMORY_CURVE_H
+#pragma once
 
 #include "model/model.h"
 #include "pictures/curve.h"
@@ -15,5 +14,3 @@
  * allocation was recorded. `put` keeps its own errors. */
 int dw_memory_curve_write(struct dw_model *model, const char *title, dw_put *put, void *to,
                           struct dwell_error *error);
-
-#endif

@@ -4,8 +4,7 @@
  * nested.c (nested nodes) and curve.c (values over time) use it. A pen keeps no errors; the
  * function that it writes through does.
  */
-#ifndef DW_PICTURES_PEN_H
-#define DW_PICTURES_PEN_H
+#pragma once
 
 #include "pictures/picture.h"
 
@@ -32,5 +31,3 @@ void dw_pen_script(const struct dw_pen *pen, const char *script);
 #define DW_PICTURE_MARGIN 10u
 #define DW_PEN_HEADER 72u /* height of the head in pixels */
 #define DW_PEN_COLUMN 7.3 /* the most pixels of a column of text */
-
-#endif

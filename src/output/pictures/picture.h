@@ -16,8 +16,7 @@
  * Places are whole numbers, in parts of DW_PICTURE_FULL, which is the width of the root. So a
  * node never reaches beyond its parent, neither in the file nor in its value.
  */
-#ifndef DW_PICTURES_PICTURE_H
-#define DW_PICTURES_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ void dw_picture_xml(dw_put *put, void *to, const char *text, unsigned columns);
 #define DW_PICTURE_UNCUT UINT32_MAX
 
 extern const char dw_picture_style[], dw_picture_script[];
-
-#endif

@@ -1,6 +1,5 @@
 /* The tables that a query finds: query.c runs it, tables.c and ranges.c make the tables. Only for this folder. */
-#ifndef DW_QUERY_INSIDE_H
-#define DW_QUERY_INSIDE_H
+#pragma once
 
 #include "model/model.h"
 #include "table/table.h"
@@ -11,5 +10,3 @@ int dw_query_add_tables(struct sqlite3 *database, struct dw_model *model);
 int dw_query_add_ranges(struct sqlite3 *database, struct dw_model *model);
 /* The name of the table at `index` of tables.c; NULL past the end. */
 const char *dw_query_table_name(size_t index);
-
-#endif

@@ -6,8 +6,7 @@
  * rows are decoded chunk by chunk while SQLite asks for them, so that nothing is copied. Conditions
  * on its step, thread and start narrow what is decoded.
  */
-#ifndef DW_QUERY_QUERY_H
-#define DW_QUERY_QUERY_H
+#pragma once
 
 #include "model/model.h"
 #include "table/table.h"
@@ -18,5 +17,3 @@
  * Errors: DWELL_E_ARGUMENT for bad SQL, with its place; DWELL_E_NO_DATA; DWELL_E_NOMEM. */
 int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table,
                  struct dwell_error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * with the parts after it (table->next). A failed write sets the file's error flag, which
  * dw_render() turns into an error.
  */
-#ifndef DW_RENDER_RENDER_H
-#define DW_RENDER_RENDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -70,5 +69,3 @@ bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size
  * that are parts of an answer have these sentences among their own notes. */
 void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),
                        void *to);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * src/analysis/summary is something else: what the steps of a rank took, for `dwell ranks`.
  */
-#ifndef DW_REPORT_SUMMARY_H
-#define DW_REPORT_SUMMARY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -75,5 +74,3 @@ const char *dw_report_summary_what(const struct dw_fact *fact, char *to, size_t 
 /* Both write to `file`; the caller checks it for errors. False: out of memory. */
 bool dw_report_summary_json(const struct dw_report_summary *summary, FILE *file);
 bool dw_report_summary_markdown(const struct dw_report_summary *summary, FILE *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* The stacks of a process's threads, with the step and the ranges that each thread is in. */
-#ifndef DW_TOP_STACKS_H
-#define DW_TOP_STACKS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -29,5 +28,3 @@ void dw_top_stacks_print(const struct dw_process *process, const struct dw_top_i
 struct dwell_table *dw_top_stacks_table(void);
 void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *process,
                        const struct dw_top_insides *insides);
-
-#endif

@@ -9,8 +9,7 @@
  * The terminal itself and the loop are in src/interfaces/cli. Every look reads the trace anew, within the time
  * of its window. The profiled program does nothing for it and does not notice it.
  */
-#ifndef DW_TOP_TOP_H
-#define DW_TOP_TOP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -106,5 +105,3 @@ struct dw_top_screen {
 void dw_top_draw(struct dw_top_screen *screen, const struct dw_top_look *look, FILE *file);
 /* Rows of the table that are visible at this height. */
 size_t dw_top_visible(const struct dw_top_screen *screen);
-
-#endif

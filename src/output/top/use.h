@@ -1,6 +1,5 @@
 /* What the kernel says about a process; from /proc. */
-#ifndef DW_TOP_USE_H
-#define DW_TOP_USE_H
+#pragma once
 
 #include "top/top.h"
 
@@ -8,5 +7,3 @@
 void dw_top_use_add(struct dw_top_use *use, uint32_t pid);
 /* The parent of a process; 0: it has ended. */
 uint32_t dw_top_use_parent(uint32_t pid);
-
-#endif

@@ -117,7 +117,6 @@ static struct dwell_table *async_view(struct dw_model *model,
 	struct dwell_table *table = NULL;
 	int code = dw_model_events(model, async_see, &async, error);
 
-	(void)options;
 	if (!code)
 		table = async_fill(&async, error);
 	free(async.ranges);

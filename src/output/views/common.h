@@ -1,6 +1,5 @@
 /* Shared parts of the views: names, columns, sentences, and the model of the counted steps. */
-#ifndef DW_VIEWS_COMMON_H
-#define DW_VIEWS_COMMON_H
+#pragma once
 
 #include "facts/facts.h"
 #include "views/views.h"
@@ -84,5 +83,3 @@ void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat);
 
 /* Puts the warning of dw_view_step_on() above the table. (step_on.c) */
 void dw_view_head_step_on(struct dwell_table *table, const struct dw_source *source);
-
-#endif

@@ -179,7 +179,6 @@ static struct dwell_table *counters_view(struct dw_model *model,
 	struct dwell_table *table = NULL;
 	int code;
 
-	(void)options;
 	dw_model_symbols(model, &counters.row_count);
 	counters.rows = calloc(counters.row_count + 1, sizeof *counters.rows);
 	counters_divide(&counters);

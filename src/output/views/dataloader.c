@@ -147,7 +147,6 @@ static struct dwell_table *dataloader_view(struct dw_model *model,
 	struct dwell_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error)
 	       : NULL;
 
-	(void)options;
 	for (size_t i = 0; table && i < loader->row_count; i++)
 		dataloader_fill_row(table, model, loader, i, counted, dataloader_wall_ns(threads,
 		                                                                         loader->rows[i].thread));

@@ -238,7 +238,6 @@ static struct dwell_table *device_view(struct dw_model *model,
 	struct dwell_table *table;
 	uint64_t wall_ns = 0;
 
-	(void)options;
 	work = dw_model_device_work(model, error);
 	times = work ? dw_model_device_times(model, error) : NULL;
 	table = times ? dw_view_table("device", division_columns, D_COLUMNS, error) : NULL;

@@ -1,6 +1,5 @@
 /* What the views of devices share. */
-#ifndef DW_VIEWS_DEVICE_H
-#define DW_VIEWS_DEVICE_H
+#pragma once
 
 #include "model/device/sums.h"
 #include "views/common.h"
@@ -33,5 +32,3 @@ bool dw_view_device_totals(struct dw_model *model, struct dw_cell *cells);
 
 /* Notes on events without a call and on clocks. */
 void dw_view_note_device(struct dwell_table *table, const struct dw_device_work *work);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared parts of the views `events` and `handlers` (engine.c). */
-#ifndef DW_VIEWS_ENGINE_H
-#define DW_VIEWS_ENGINE_H
+#pragma once
 
 #include "model/device/device.h"
 #include "model/engine/engine.h"
@@ -37,5 +36,3 @@ static inline bool dw_view_wants_times(const struct dwell_view_options *options)
 {
 	return options->limit != 0;
 }
-
-#endif

@@ -87,7 +87,6 @@ static struct dwell_table *facts_view(struct dw_model *model,
 	unsigned missing = 0;
 	char name[256];
 
-	(void)options;
 	if (!table)
 		return NULL;
 	for (unsigned id = 0; id < DW_FACT_COUNT; id++) {

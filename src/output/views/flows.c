@@ -120,7 +120,6 @@ static struct dwell_table *flows_view(struct dw_model *model,
 	struct dwell_table *table = NULL;
 	int code = dw_model_events(model, flows_see, &flows, error);
 
-	(void)options;
 	if (!code)
 		table = flows_fill(&flows, error);
 	free(flows.ends);

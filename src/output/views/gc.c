@@ -132,7 +132,6 @@ static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_vi
 		dw_model_symbols(model, NULL), dw_model_source(model), NULL, NULL };
 	struct dwell_table *table = NULL;
 
-	(void)options;
 	if (!search.flat)
 		return NULL;
 	if (search.source->step_count && !(search.steps = dw_model_steps(model, error)))

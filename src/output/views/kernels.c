@@ -311,7 +311,6 @@ static struct dwell_table *kernels_view(struct dw_model *model,
 	struct kernels kernels = { .model = model, .symbols = dw_model_symbols(model, NULL) };
 	struct dwell_table *table = NULL;
 
-	(void)options;
 	kernels.work = dw_model_device_work(model, error);
 	if (!kernels.work)
 		return NULL;

@@ -5,8 +5,7 @@
  * itself. DATA ranges of other threads and processes belong to workers. The dataloader view and the
  * verdict use it.
  */
-#ifndef DW_VIEWS_LOADER_H
-#define DW_VIEWS_LOADER_H
+#pragma once
 
 #include "model/time/loading.h"
 #include "views/common.h"
@@ -33,5 +32,3 @@ struct dw_loader {
 /* Returns NULL with `error` if out of memory. dw_loader_done() frees the result. */
 struct dw_loader *dw_loader(struct dw_model *model, struct dwell_error *error);
 void dw_loader_done(struct dw_loader *loader);
-
-#endif

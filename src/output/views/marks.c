@@ -63,7 +63,6 @@ static struct dwell_table *marks_view(struct dw_model *model,
 	size_t rows, steps = 0;
 	int code;
 
-	(void)options;
 	symbols = dw_model_symbols(model, &rows);
 	marks.rows = calloc(rows + 1, sizeof *marks.rows);
 	code = marks.rows ? dw_model_events(model, marks_see, &marks, error) : DWELL_E_NOMEM;

@@ -2,8 +2,7 @@
  * Interface between the parts of the overview: overview.c combines them, overview_parts.c makes the
  * tables, cost.c estimates the cost of recording. The verdicts are those of verdict.h.
  */
-#ifndef DW_VIEWS_OVERVIEW_PARTS_H
-#define DW_VIEWS_OVERVIEW_PARTS_H
+#pragma once
 
 #include "views/common.h"
 #include "views/verdict.h"
@@ -40,5 +39,3 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview,
                                        struct dwell_error *error);
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
-
-#endif

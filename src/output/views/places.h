@@ -7,8 +7,7 @@
  * `place` ("conv.c:120", "conv.c:120 and 2 more") and `file` (with its folder, only in data). Otherwise
  * the table stays as it is. If all names have one place, it tells no row apart: then it is only in data.
  */
-#ifndef DW_VIEWS_PLACES_H
-#define DW_VIEWS_PLACES_H
+#pragma once
 
 #include "views/common.h"
 
@@ -29,5 +28,3 @@ void dw_view_places_take(struct dw_view_places *places, const struct dwell_table
                          uint32_t symbol);
 /* Adds the columns and frees the memory. */
 void dw_view_places_finish(struct dw_view_places *places, struct dwell_table *table);
-
-#endif

@@ -17,7 +17,6 @@ static struct dwell_table *stragglers_view(struct dw_model *model,
 	struct dwell_table *table = NULL;
 	struct dw_ranks ranks;
 
-	(void)options;
 	if (dw_summary_add_model(&summary, model, error) && dw_summary_finish(&summary, error)) {
 		if (dw_ranks_compare(&ranks, &summary, error)) {
 			table = dw_ranks_table_of_stragglers(&ranks);

@@ -207,7 +207,6 @@ static struct dwell_table *streams_view(struct dw_model *model,
 	const struct dw_device_times *times;
 	struct dwell_table *table;
 
-	(void)options;
 	work = dw_model_device_work(model, error);
 	times = work ? dw_model_device_times(model, error) : NULL;
 	table = times ? dw_view_table("streams", stream_columns, S_COLUMNS, error) : NULL;

@@ -1,6 +1,5 @@
 /* What the rules say, for the view verdict and the first lines of the overview. */
-#ifndef DW_VIEWS_VERDICT_H
-#define DW_VIEWS_VERDICT_H
+#pragma once
 
 #include "rules/rules.h"
 #include "views/common.h"
@@ -13,5 +12,3 @@ int dw_view_judge(struct dw_model *model, struct dw_arena *arena, struct dw_verd
  * together. */
 void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts,
                            size_t most);
-
-#endif

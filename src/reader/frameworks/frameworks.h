@@ -5,8 +5,7 @@
  * dw_framework, and one line in the table of known.c. These have only names: a framework's
  * printouts are in src/output/layouts, its probe is in probes.
  */
-#ifndef DW_FRAMEWORKS_FRAMEWORKS_H
-#define DW_FRAMEWORKS_FRAMEWORKS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ struct dw_framework {
 bool dw_framework_is_collective(const char *name);
 /* Whether an operator of this name only waits and has no time of its own. */
 bool dw_framework_is_wait(const char *name);
-
-#endif

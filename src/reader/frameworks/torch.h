@@ -1,6 +1,5 @@
 /* PyTorch. */
-#ifndef DW_FRAMEWORKS_TORCH_H
-#define DW_FRAMEWORKS_TORCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ void dw_torch_annotation(uint32_t category, const char *name, const char *detail
                          size_t size);
 
 extern const struct dw_framework dw_framework_torch;
-
-#endif

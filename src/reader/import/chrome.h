@@ -19,8 +19,7 @@
  * memory consists of the window, the sorter's buffer and the names; it does not grow with the
  * number of events.
  */
-#ifndef DW_IMPORT_CHROME_H
-#define DW_IMPORT_CHROME_H
+#pragma once
 
 #include "base/map.h"
 #include "format/encode.h"
@@ -369,5 +368,3 @@ uint32_t chrome_forward_thread(const struct chrome *chrome, uint32_t number);
 
 /* chrome_write.c: writes all sorted events. */
 void chrome_write(struct chrome *chrome);
-
-#endif

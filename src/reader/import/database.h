@@ -10,8 +10,7 @@
  * anything; the schema is not trusted; and the numbers of steps, of rows and of bytes in their texts are
  * bounded by a multiple of the file's size.
  */
-#ifndef DW_IMPORT_DATABASE_H
-#define DW_IMPORT_DATABASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ int64_t dw_rows_integer(const struct dw_rows *rows, unsigned column, int64_t fal
 /* A text, or a byte string. Length 0 if there is none. It has a NUL behind it and lives until the
  * next row. */
 struct dw_json_string dw_rows_text(const struct dw_rows *rows, unsigned column);
-
-#endif

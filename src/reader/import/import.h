@@ -18,8 +18,7 @@
  * importer reads only the bytes of the file, and its memory is bounded by a multiple of their
  * number.
  */
-#ifndef DW_IMPORT_IMPORT_H
-#define DW_IMPORT_IMPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ int dw_import_nvprof(struct dw_database *database, const struct dw_import_file *
 #define DW_GUNZIP_RATIO ((size_t)128)
 int dw_import_gunzip(const char *path, const void *bytes, size_t size, unsigned char **out,
                      size_t *out_size, struct dwell_error *error);
-
-#endif

@@ -9,8 +9,7 @@
  * Only the window takes memory. Pages of the file that were read are released, because the file may
  * be larger than memory.
  */
-#ifndef DW_IMPORT_INPUT_H
-#define DW_IMPORT_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ bool dw_input_more(struct dw_input *input);
 void dw_input_place(const struct dw_input *input, const char *at, uint64_t *line, uint64_t *column);
 /* The offset in the (decompressed) text of a byte of the window. */
 uint64_t dw_input_offset(const struct dw_input *input, const char *at);
-
-#endif

@@ -12,8 +12,7 @@
  * Some writers do not escape quotes, backslashes or control characters in names. `lenient` reads
  * such strings: a quote ends a string only if the bytes behind it can follow a string.
  */
-#ifndef DW_IMPORT_JSON_H
-#define DW_IMPORT_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ static inline bool dw_json_is(const struct dw_json_string *string, const char *t
 	return string->length == length && __builtin_memcmp(string->at, text, length) == 0;
 }
 #define DW_JSON_IS(string, text) dw_json_is(string, text, sizeof(text) - 1)
-
-#endif

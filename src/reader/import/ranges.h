@@ -7,8 +7,7 @@
  * order (END_OF). With many open ranges the search for the earliest end would take long: then such
  * a range is cut at the end of the range around it and counted.
  */
-#ifndef DW_IMPORT_RANGES_H
-#define DW_IMPORT_RANGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool dw_ranges_end(struct dw_ranges *ranges, struct dw_encode_stream *stream, ui
 /* Ends all ranges: those without an end at `ns`, the others at their own end. Returns the number of
  * ranges without an end. */
 size_t dw_ranges_close(struct dw_ranges *ranges, struct dw_encode_stream *stream, uint64_t ns);
-
-#endif

@@ -4,8 +4,7 @@
  * Both profilers store what CUPTI reports, so their tables have the same columns under the same
  * names. What differs is how they name processes, threads and memories.
  */
-#ifndef DW_IMPORT_ROWS_H
-#define DW_IMPORT_ROWS_H
+#pragma once
 
 #include "import/chrome.h"
 #include "import/database.h"
@@ -52,5 +51,3 @@ struct dw_json_string rows_call_name(struct dw_json_string name);
 /* Counts the tables that could not be read. */
 void rows_note(const struct dw_database *database, struct dw_arena *arena,
                struct dw_import_result *result);
-
-#endif

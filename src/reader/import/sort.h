@@ -9,8 +9,7 @@
  * Events are ordered by thread, then by start, then longer ranges first, then in the order in which
  * they were added.
  */
-#ifndef DW_IMPORT_SORT_H
-#define DW_IMPORT_SORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ const struct dw_sort_event *dw_sort_next(struct dw_sort *sort);
 /* Opens a temporary file without a name, in TMPDIR or /var/tmp. The caller closes it. -1 with errno
  * on failure. */
 int dw_sort_temporary(void);
-
-#endif

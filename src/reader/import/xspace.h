@@ -12,8 +12,7 @@
  * opened. The rest of the reader does not know that the trace was imported. The bytes of the file
  * are not trusted.
  */
-#ifndef DW_IMPORT_XSPACE_H
-#define DW_IMPORT_XSPACE_H
+#pragma once
 
 #include <string.h>
 
@@ -239,5 +238,3 @@ void xs_put_device_events(struct xspace *space, struct xs_text line_name, uint64
 
 /* xspace_line.c: writes the events of a thread as records. */
 void xs_put_thread(struct xspace *space, struct xs_thread *thread);
-
-#endif

@@ -12,8 +12,7 @@
  * system call is read without stopping it. Any other thread is stopped by ptrace while its
  * registers and its stack are copied, which takes less than 0.2 ms as a rule.
  */
-#ifndef DW_PROCESS_PROCESS_H
-#define DW_PROCESS_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ struct dw_process {
  * DWELL_E_IO with a remedy if the kernel does not permit it, DWELL_E_NOMEM. */
 DWELL_API int dw_process_read(struct dw_process *process, uint32_t pid, struct dwell_error *error);
 DWELL_API void dw_process_reset(struct dw_process *process);
-
-#endif

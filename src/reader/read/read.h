@@ -25,8 +25,7 @@
  * and so is the number of iterations of every loop: ids are looked up in tables, and a text that
  * many items share is cut.
  */
-#ifndef DW_READ_READ_H
-#define DW_READ_READ_H
+#pragma once
 
 #include <string.h>
 
@@ -319,5 +318,3 @@ int dw_read_clocks(struct dw_read_file *files, size_t count, uint64_t *realtime_
 int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, const char ***paths,
                    size_t *count, struct dwell_error *error);
 enum dw_alive dw_read_process_alive(struct dw_read_file *file, const struct dw_read_process *process);
-
-#endif

@@ -11,8 +11,7 @@
  * dw_source_open() everything is const and may be read by any thread. No file can make a reader
  * crash or hang: sizes, ids and offsets are checked here once, and records when they are decoded.
  */
-#ifndef DW_READ_SOURCE_H
-#define DW_READ_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -366,5 +365,3 @@ uint64_t dw_source_device_ticks(const struct dw_source_device_clock *clock, uint
  * during that. For other files the result points into the map.
  */
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
-
-#endif

@@ -2,8 +2,7 @@
  * What a program used and the trace does not have: libraries whose probe was absent, refused, or of another version.
  * src/format/libraries.h has the table of libraries, and says how processes and probes state what they know.
  */
-#ifndef DW_READ_UNRECORDED_H
-#define DW_READ_UNRECORDED_H
+#pragma once
 
 #include "read/source.h"
 
@@ -30,5 +29,3 @@ bool dw_unrecorded_of(const char *id, struct dw_unrecorded *what);
 bool dw_unrecorded_is_of_ranks(const struct dw_unrecorded *what);
 /* "MPI is not recorded (libmpi.so.40, 4 processes): ... Missing: ...", "PyTorch is recorded in part: ..." */
 void dw_unrecorded_text(const struct dw_unrecorded *what, char *to, size_t size);
-
-#endif

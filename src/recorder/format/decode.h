@@ -21,8 +21,7 @@
  * one, the ranges inside it are moved. If this takes more than DW_MOVES_A_WORD moves for each
  * decoded word, such ends are left out and counted in `skipped`.
  */
-#ifndef DW_FORMAT_DECODE_H
-#define DW_FORMAT_DECODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -358,5 +357,3 @@ DW_INLINE uint32_t dw_decode_words(const uint32_t *words, uint32_t count,
 		                       false, true);
 	return used;
 }
-
-#endif

@@ -3,8 +3,7 @@
  *
  * For readers. A record of a live file may change while it is read: copy it first.
  */
-#ifndef DW_FORMAT_DEVICE_H
-#define DW_FORMAT_DEVICE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ char dw_device_end_of_copy(uint32_t memory, uint32_t detail);
  */
 #define DW_DEVICE_NAME_BYTES 64u
 const char *dw_device_usual_name(uint32_t kind, uint32_t detail, char text[DW_DEVICE_NAME_BYTES]);
-
-#endif

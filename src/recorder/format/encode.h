@@ -10,8 +10,7 @@
  * The image is mapped and not allocated from the heap. So a block with a few records takes only the
  * memory of the pages that were written.
  */
-#ifndef DW_FORMAT_ENCODE_H
-#define DW_FORMAT_ENCODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -171,5 +170,3 @@ void dw_encode_events_init(struct dw_encode_events *events, const struct dw_enco
 /* A duration of 2^48 ticks or more becomes 2^48 - 1. */
 void dw_encode_event(struct dw_encode_events *events, const struct dw_device_event_in *event);
 void dw_encode_events_close(struct dw_encode_events *events);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * The MPI probe includes this header too, although it uses only public headers otherwise.
  */
-#ifndef DW_FORMAT_MPI_ABI_H
-#define DW_FORMAT_MPI_ABI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ static inline enum dw_mpi_abi dw_mpi_abi_of(const char *path, const char *versio
 			return DW_MPI_MPICH;
 	return DW_MPI_UNKNOWN;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * octave, so a bucket's bounds are 19% apart. Without floating point, because the recorder
  * also runs in signal handlers.
  */
-#ifndef DW_FORMAT_STEPS_H
-#define DW_FORMAT_STEPS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ static inline uint32_t dw_steps_bucket(uint64_t ticks)
 		bucket += fraction >= quarters[i];
 	return bucket < DW_STEPS_BUCKETS ? bucket : DW_STEPS_BUCKETS - 1;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Used by the recorder when it empties a chunk, and by readers. The words must be readable; see
  * decode.h for unknown data, whose reading must be checked.
  */
-#ifndef DW_FORMAT_WORDS_H
-#define DW_FORMAT_WORDS_H
+#pragma once
 
 #include "format/layout.h"
 
@@ -19,5 +18,3 @@ static inline uint32_t dw_record_words(const uint32_t *word)
 	kind = word[1] >> DW_KIND_SHIFT;
 	return 2 + (kind == DW_EXT ? word[1] & DW_EXT_WORDS_MASK : payload[kind]);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * import/xspace_planes.c reads it: a space has planes (a host, a device, metadata), a plane has lines
  * (threads, streams) of events, and an event has stats. The numbers are those of xplane.proto.
  */
-#ifndef DW_FORMAT_XSPACE_H
-#define DW_FORMAT_XSPACE_H
+#pragma once
 
 enum { XS_SPACE_PLANE = 1, XS_SPACE_ERROR = 2, XS_SPACE_WARNING = 3, XS_SPACE_HOST = 4 };
 enum { XS_PLANE_ID = 1, XS_PLANE_NAME = 2, XS_PLANE_LINE = 3, XS_PLANE_EVENT_META = 4,
@@ -26,5 +25,3 @@ enum { XS_MAP_KEY = 1, XS_MAP_VALUE = 2 };
 
 /* The type of the contexts that join an allocation with its step. */
 #define DW_XSPACE_STEP_CONTEXT 0x6477u
-
-#endif

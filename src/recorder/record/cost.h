@@ -4,12 +4,9 @@
  * `dwell run` measures it once, before the program starts, and stores it with the
  * trace, so that a report can say what profiling cost without guessing.
  */
-#ifndef DW_RECORD_COST_H
-#define DW_RECORD_COST_H
+#pragma once
 
 #include <stdint.h>
 
 /* Nanoseconds per range (begin and end), including the pages that it fills. Takes about 3 ms. */
 double dw_cost_range_ns(uint32_t clock_kind);
-
-#endif

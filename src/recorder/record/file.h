@@ -4,8 +4,7 @@
  * Used by dwell_start() and by `dwell run`, which owns the file of a run. Probes call none of
  * these functions.
  */
-#ifndef DW_RECORD_FILE_H
-#define DW_RECORD_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ int dw_file_finish(int fd, const char *path, const char *final_path, uint32_t pr
 
 /* How many processes other than `process` are known to be writing to the file. */
 uint32_t dw_file_writers(int fd, uint32_t process);
-
-#endif

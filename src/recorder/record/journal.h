@@ -1,6 +1,5 @@
 /* When the journal's clock is looked at. */
-#ifndef DW_RECORD_JOURNAL_H
-#define DW_RECORD_JOURNAL_H
+#pragma once
 
 #include "record/record.h"
 
@@ -11,5 +10,3 @@ static inline void dw_journal_look(uint64_t now)
 	if (now >= DW_LOAD(dw_process->clock_ticks) || DW_LOAD(dw_process->clock_due))
 		dw_journal_clock_due(now);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The sums of a thread's times by line; see places.c. */
-#ifndef DW_RECORD_PLACE_SUMS_H
-#define DW_RECORD_PLACE_SUMS_H
+#pragma once
 
 #include <string.h>
 
@@ -32,5 +31,3 @@ static inline void dw_places_forget(struct dw_slot *slot)
 	if (slot->places && slot->places->count)
 		memset(slot->places, 0, sizeof *slot->places);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The calling thread's slot. */
-#ifndef DW_RECORD_SLOT_H
-#define DW_RECORD_SLOT_H
+#pragma once
 
 #include "record/record.h"
 
@@ -17,5 +16,3 @@ static inline struct dw_slot *dw_slot_here(enum dw_loss *cause)
 		return slot;
 	return dw_slot_find(cause);
 }
-
-#endif

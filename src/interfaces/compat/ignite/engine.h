@@ -15,8 +15,7 @@
  * Names are recorded through sites inside the engine. So they are interned at their first record,
  * even if the session starts late. Afterwards looking up a name costs one load.
  */
-#ifndef DW_ENGINE_ENGINE_H
-#define DW_ENGINE_ENGINE_H
+#pragma once
 
 #include <dwell/compat/ignite.h>
 #include <dwell/probe.h>
@@ -202,5 +201,3 @@ static inline bool dw_place_in_iteration(enum dw_place place)
 {
 	return place >= DW_PLACE_FETCH && place <= DW_PLACE_PROCESS;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Firing an event: calls its handlers. */
-#ifndef DW_ENGINE_HANDLERS_H
-#define DW_ENGINE_HANDLERS_H
+#pragma once
 
 #include "compat/ignite/profile.h"
 
@@ -26,5 +25,3 @@ static inline int dw_event_fire(struct dwell_ignite_engine *engine, struct dw_ev
 	dwell_end(began);
 	return result;
 }
-
-#endif

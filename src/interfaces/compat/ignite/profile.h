@@ -6,8 +6,7 @@
  * the counter that the recorder uses if the kernel uses it too, otherwise CLOCK_MONOTONIC. Sums
  * are in units of the clock; results are in seconds.
  */
-#ifndef DW_ENGINE_PROFILE_H
-#define DW_ENGINE_PROFILE_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/time_stat.h"
@@ -73,5 +72,3 @@ static inline uint64_t dw_profile_now(const struct dwell_ignite_profiler *profil
 {
 	return profiler->ticks ? dwell_ticks() : dw_clock_monotonic_ns();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The structures and functions that the files of libdwell-lightning share. */
-#ifndef DW_PROFILER_PROFILER_H
-#define DW_PROFILER_PROFILER_H
+#pragma once
 
 #include <dwell/compat/lightning.h>
 
@@ -33,5 +32,3 @@ extern const char dw_lightning_builtin_names[];
 bool dw_lightning_close_open(const struct dwell_lightning_profiler *actions, char *name, size_t room);
 /* Called before the profiler is freed: no open action may point to it. */
 void dw_lightning_forget_open(const struct dwell_lightning_profiler *actions);
-
-#endif
