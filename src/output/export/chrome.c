@@ -87,8 +87,7 @@ static const struct chrome_label *chrome_label(struct chrome *chrome, uint32_t i
 		return label;
 	dw_out_text(scratch, "\"cat\":\"");
 	dw_out_text(scratch, dw_label_category(symbol->category, buffer));
-	dw_out_text(scratch, "\",\"name\":");
-	dw_out_string(scratch, symbol->name);
+	DW_OUT_JSON(scratch, "','name':#", symbol->name);
 	label->head = dw_label_take(&chrome->timeline);
 	label->args = dw_label_args(&chrome->timeline, index);
 	return label;
@@ -104,8 +103,7 @@ static void chrome_put_apart(struct chrome *chrome, struct dw_label head, uint32
 	for (unsigned end = 0; end < 2; end++) {
 		chrome_begin(chrome, end ? 'e' : 'b');
 		chrome_put_head(chrome, head);
-		dw_out_text(out, ",\"id\":");
-		dw_out_u64(out, id);
+		DW_OUT_JSON(out, ",'id':#", id);
 		chrome_put_place(chrome, track, end ? end_ns : start_ns);
 		if (!end) {
 			dw_out_text(out, ",\"args\":{");
@@ -129,11 +127,7 @@ static void chrome_put_fact(struct chrome *chrome, const char *what, struct dw_t
 	chrome_begin(chrome, 'M');
 	dw_out_text(out, ",\"name\":\"");
 	dw_out_text(out, what);
-	dw_out_text(out, "\",\"pid\":");
-	dw_out_u64(out, at.pid);
-	dw_out_text(out, ",\"tid\":");
-	dw_out_u64(out, of_thread ? at.tid : 0);
-	dw_out_text(out, ",\"ts\":0,\"args\":{\"");
+	DW_OUT_JSON(out, "','pid':#,'tid':#,'ts':0,'args':{'", at.pid, of_thread ? at.tid : 0);
 	dw_out_text(out, labels ? "labels" : name ? "name" : "sort_index");
 	dw_out_text(out, "\":");
 	if (name)
@@ -255,10 +249,8 @@ static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out
 	const struct dw_timeline *timeline = &chrome->timeline;
 	struct dw_launched launched;
 
-	if (event->stack) {
-		dw_out_text(out, ",\"Call stack\":");
-		dw_out_string(out, dw_label_stack(&chrome->timeline, event->thread, event->stack));
-	}
+	if (event->stack)
+		DW_OUT_JSON(out, ",'Call stack':#", dw_label_stack(&chrome->timeline, event->thread, event->stack));
 	dw_out_text(out, event->args ? "," : "");
 	chrome_put_given_args(out, event->args);
 	if (event->sequence != UINT64_MAX) {
@@ -273,10 +265,8 @@ static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out
 		dw_out_text(out, ",\"open\":true");
 	if (event->type == DW_EVENT_RANGE) {
 		launched = dw_launches_of(&chrome->launches, event->thread, event->start_ns, event->symbol);
-		if (launched.correlation) {
-			dw_out_text(out, ",\"correlation\":");
-			dw_out_u64(out, launched.correlation);
-		}
+		if (launched.correlation)
+			DW_OUT_JSON(out, ",'correlation':#", launched.correlation);
 	}
 }
 
@@ -388,11 +378,7 @@ static void chrome_put_counter(void *to, const struct dw_event *event, uint32_t 
 	chrome_begin(chrome, 'C');
 	chrome_put_head(chrome, chrome_label(chrome, event->symbol)->head);
 	chrome_put_place(chrome, track, event->start_ns);
-	dw_out_text(chrome->out, ",\"args\":{");
-	dw_out_string(chrome->out, chrome->timeline.symbols[event->symbol].name);
-	dw_out_text(chrome->out, ":");
-	dw_out_real(chrome->out, event->value);
-	dw_out_text(chrome->out, "}}");
+	DW_OUT_JSON(chrome->out, ",'args':{#:#}}", chrome->timeline.symbols[event->symbol].name, event->value);
 }
 
 static void chrome_put_async(void *to, const struct dw_event *event, uint32_t track)
@@ -423,21 +409,10 @@ static void chrome_put_memory(void *to, const struct dw_memory_total *at)
 	chrome_begin(chrome, 'i');
 	dw_out_text(out, ",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\"");
 	chrome_put_place(chrome, at->track, at->ns);
-	dw_out_text(out, ",\"s\":\"t\",\"args\":{\"Device Type\":");
-	dw_out_i64(out, at->device_type);
-	dw_out_text(out, ",\"Device Id\":");
-	dw_out_i64(out, at->device_number);
-	dw_out_text(out, ",\"Device\":");
-	dw_out_string(out, at->device_name);
-	dw_out_text(out, ",\"Kind\":");
-	dw_out_string(out, chrome->timeline.symbols[at->symbol].name);
-	dw_out_text(out, ",\"Addr\":");
+	DW_OUT_JSON(out, ",'s':'t','args':{'Device Type':#,'Device Id':#,'Device':#,'Kind':#,'Addr':",
+	            at->device_type, at->device_number, at->device_name, chrome->timeline.symbols[at->symbol].name);
 	dw_out_big(out, at->address);
-	dw_out_text(out, ",\"Bytes\":");
-	dw_out_i64(out, at->bytes);
-	dw_out_text(out, ",\"Total Allocated\":");
-	dw_out_i64(out, at->total);
-	dw_out_text(out, "}}");
+	DW_OUT_JSON(out, ",'Bytes':#,'Total Allocated':#}}", at->bytes, at->total);
 }
 
 static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
@@ -449,8 +424,7 @@ static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
 		dw_out_text(chrome->out, ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"");
 	else
 		chrome_put_head(chrome, chrome_label(chrome, end->symbol)->head);
-	dw_out_text(chrome->out, ",\"id\":");
-	dw_out_u64(chrome->out, end->id);
+	DW_OUT_JSON(chrome->out, ",'id':#", end->id);
 	chrome_put_place(chrome, end->track, end->ns);
 	dw_out_text(chrome->out, end->arrives ? ",\"bp\":\"e\"}" : "}");
 }
@@ -502,9 +476,7 @@ static int chrome_put_document(struct chrome *chrome, struct dwell_error *error)
 	dw_timeline_memory(timeline);
 	dw_timeline_arrows(timeline);
 	dw_chrome_put_devices(timeline, &chrome->any_event);
-	dw_out_text(out, "\n],\n\"traceName\":");
-	dw_out_string(out, dw_out_name(out));
-	dw_out_text(out, "}\n");
+	DW_OUT_JSON(out, "\n],\n'traceName':#}\n", dw_out_name(out));
 	return 0;
 }
 

@@ -49,12 +49,10 @@ static void device_put_name(struct chrome_device *to, const char *what, uint64_t
 {
 	device_begin(to, "\"ph\":\"M\",\"ts\":0,\"name\":\"");
 	dw_out_text(to->out, what);
-	device_put_number(to, "\",\"pid\":", pid);
-	device_put_number(to, ",\"tid\":", tid == UINT64_MAX ? 0 : tid);
+	DW_OUT_JSON(to->out, "','pid':#,'tid':#", pid, tid == UINT64_MAX ? 0 : tid);
 	dw_out_text(to->out, strcmp(what, "process_labels") == 0 ? ",\"args\":{\"labels\":"
 	                                                         : ",\"args\":{\"name\":");
-	dw_out_string(to->out, name);
-	dw_out_text(to->out, "}}");
+	DW_OUT_JSON(to->out, "#}}", name);
 }
 
 /* Kineto numbers the processes of devices like the devices. */
@@ -125,9 +123,7 @@ static void device_put_arrow(struct chrome_device *to, bool arrives, uint64_t id
                              uint64_t tid, uint64_t ns)
 {
 	device_begin(to, arrives ? "\"ph\":\"f\",\"bp\":\"e\"" : "\"ph\":\"s\"");
-	device_put_number(to, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":", id);
-	device_put_number(to, ",\"pid\":", pid);
-	device_put_number(to, ",\"tid\":", tid);
+	DW_OUT_JSON(to->out, ",'cat':'ac2g','name':'ac2g','id':#,'pid':#,'tid':#", id, pid, tid);
 	device_put_us(to, "ts", ns);
 	dw_out_text(to->out, "}");
 }
@@ -143,10 +139,7 @@ static void device_put_event(void *context, const struct dw_device_event *event,
 
 	device_begin(to, "\"ph\":\"X\",\"cat\":\"");
 	dw_out_text(to->out, device_category(event->kind));
-	dw_out_text(to->out, "\",\"name\":");
-	dw_out_string(to->out, to->work->names[event->name].name);
-	device_put_number(to, ",\"pid\":", pid);
-	device_put_number(to, ",\"tid\":", tid);
+	DW_OUT_JSON(to->out, "','name':#,'pid':#,'tid':#", to->work->names[event->name].name, pid, tid);
 	device_put_us(to, "ts", event->start_ns);
 	device_put_us(to, "dur", event->end_ns - event->start_ns);
 	device_put_args(to, event);
@@ -176,14 +169,11 @@ static void device_put_call(struct chrome_device *to, const struct dw_device_cal
 
 	device_begin(to, "\"ph\":\"X\",\"cat\":\"");
 	dw_out_text(to->out, strncmp(name, "cu", 2) == 0 && strncmp(name, "cuda", 4) != 0 ? "cuda_driver" : "cuda_runtime");
-	dw_out_text(to->out, "\",\"name\":");
-	dw_out_string(to->out, name);
-	device_put_number(to, ",\"pid\":", to->timeline->tracks[call->thread * 2].pid);
-	device_put_number(to, ",\"tid\":", to->timeline->tracks[call->thread * 2].tid);
+	DW_OUT_JSON(to->out, "','name':#,'pid':#,'tid':#", name, to->timeline->tracks[call->thread * 2].pid,
+	            to->timeline->tracks[call->thread * 2].tid);
 	device_put_us(to, "ts", call->start_ns);
 	device_put_us(to, "dur", call->end_ns - call->start_ns);
-	device_put_number(to, ",\"args\":{\"correlation\":", call->correlation);
-	dw_out_text(to->out, "}}");
+	DW_OUT_JSON(to->out, ",'args':{'correlation':#}}", call->correlation);
 }
 
 void dw_chrome_put_devices(struct dw_timeline *timeline, bool *any_event)

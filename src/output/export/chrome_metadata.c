@@ -15,8 +15,7 @@ static void metadata_put_key(struct dw_writer_out *out, bool *any, const char *k
 {
 	dw_out_text(out, *any ? "," : "");
 	*any = true;
-	dw_out_string(out, key);
-	dw_out_text(out, ":");
+	DW_OUT_JSON(out, "#:", key);
 }
 
 static int metadata_compare_metas(const void *left, const void *right)
@@ -64,24 +63,12 @@ static void metadata_put_process(struct dw_timeline *timeline, uint32_t index,
 	const struct dw_source_process *process = &timeline->source->processes[index];
 	struct dw_writer_out *out = timeline->out;
 
-	dw_out_text(out, "\n{\"pid\":");
-	dw_out_u64(out, timeline->pids[index]);
-	dw_out_text(out, ",\"name\":");
-	dw_out_string(out, process->name);
-	dw_out_text(out, ",\"command\":");
-	dw_out_string(out, process->command);
-	if (*process->job) {
-		dw_out_text(out, ",\"job\":");
-		dw_out_string(out, process->job);
-	}
-	if (process->rank >= 0) {
-		dw_out_text(out, ",\"rank\":");
-		dw_out_i64(out, process->rank);
-		dw_out_text(out, ",\"world_size\":");
-		dw_out_i64(out, process->world_size);
-	}
-	dw_out_text(out, ",\"host\":");
-	dw_out_string(out, timeline->source->files[process->file].head->hostname);
+	DW_OUT_JSON(out, "\n{'pid':#,'name':#,'command':#", timeline->pids[index], process->name, process->command);
+	if (*process->job)
+		DW_OUT_JSON(out, ",'job':#", process->job);
+	if (process->rank >= 0)
+		DW_OUT_JSON(out, ",'rank':#,'world_size':#", process->rank, process->world_size);
+	DW_OUT_JSON(out, ",'host':#", timeline->source->files[process->file].head->hostname);
 	metadata_put_metas(out, metas, meta_count, index);
 	dw_out_text(out, "}");
 }
@@ -135,18 +122,11 @@ static void metadata_put_devices(struct dw_timeline *timeline)
 			continue; /* a placeholder */
 		dw_out_text(out, comma);
 		comma = ",";
-		dw_out_text(out, "{\"id\":");
-		dw_out_u64(out, source->devices[i].number);
-		dw_out_text(out, ",\"name\":");
-		dw_out_string(out, source->devices[i].name);
-		if (source->devices[i].memory_bytes) {
-			dw_out_text(out, ",\"totalGlobalMem\":");
-			dw_out_u64(out, source->devices[i].memory_bytes);
-		}
-		if (source->devices[i].processors) {
-			dw_out_text(out, ",\"numSms\":");
-			dw_out_u64(out, source->devices[i].processors);
-		}
+		DW_OUT_JSON(out, "{'id':#,'name':#", source->devices[i].number, source->devices[i].name);
+		if (source->devices[i].memory_bytes)
+			DW_OUT_JSON(out, ",'totalGlobalMem':#", source->devices[i].memory_bytes);
+		if (source->devices[i].processors)
+			DW_OUT_JSON(out, ",'numSms':#", source->devices[i].processors);
 		dw_out_text(out, "}");
 	}
 	dw_out_text(out, "],\n");
@@ -180,8 +160,7 @@ static void metadata_put_program(struct dw_timeline *timeline)
 
 		if (!last || metadata_is_own_key(metas[i]->key))
 			continue;
-		dw_out_string(timeline->out, metas[i]->key);
-		dw_out_text(timeline->out, ":");
+		DW_OUT_JSON(timeline->out, "#:", metas[i]->key);
 		metadata_put_value(timeline->out, metas[i]);
 		dw_out_text(timeline->out, ",\n");
 	}
@@ -248,11 +227,8 @@ static void metadata_put_rank(struct dw_timeline *timeline)
 	}
 	if (!ranked)
 		return;
-	dw_out_text(timeline->out, "\"distributedInfo\":{\"rank\":");
-	dw_out_i64(timeline->out, ranked->rank);
-	dw_out_text(timeline->out, ",\"world_size\":");
-	dw_out_i64(timeline->out, ranked->world_size);
-	dw_out_text(timeline->out, "},\n");
+	DW_OUT_JSON(timeline->out, "'distributedInfo':{'rank':#,'world_size':#},\n", ranked->rank,
+	            ranked->world_size);
 }
 
 void dw_chrome_put_metadata(struct dw_timeline *timeline)
@@ -268,15 +244,12 @@ void dw_chrome_put_metadata(struct dw_timeline *timeline)
 	metadata_put_rank(timeline);
 	metadata_put_recorded(timeline);
 	metadata_put_program(timeline);
-	dw_out_text(out, "\"dwell\":{\"version\":");
-	dw_out_string(out, dwell_version());
-	dw_out_text(out, ",\n\"traces\":[");
+	DW_OUT_JSON(out, "'dwell':{'version':#,\n'traces':[", dwell_version());
 	for (size_t i = 0; i < timeline->source->file_count; i++) {
 		dw_out_text(out, i ? "," : "");
 		dw_out_string(out, timeline->source->files[i].path);
 	}
-	dw_out_text(out, "],\n\"coverage\":");
-	dw_out_real(out, dw_model_coverage(timeline->model));
+	DW_OUT_JSON(out, "],\n'coverage':#", dw_model_coverage(timeline->model));
 	metadata_put_losses(timeline);
 	repairs = dw_model_repairs(timeline->model, &count);
 	timeline->failed |= !repairs;

@@ -115,6 +115,29 @@ void dw_out_i64(struct dw_writer_out *out, int64_t value)
 	dw_out_u64(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
+void dw_out_json(struct dw_writer_out *out, const char *json, const struct dw_out_value *values,
+                 void (*put_text)(struct dw_writer_out *out, const char *text))
+{
+	for (; *json; json++) {
+		size_t plain = strcspn(json, "'#");
+
+		dw_out_bytes(out, json, plain);
+		json += plain;
+		if (!*json)
+			return;
+		if (*json == '\'')
+			dw_out_bytes(out, "\"", 1);
+		else if (values->type == DW_OUT_U64)
+			dw_out_u64(out, values++->number);
+		else if (values->type == DW_OUT_I64)
+			dw_out_i64(out, values++->signed_number);
+		else if (values->type == DW_OUT_REAL)
+			dw_out_real(out, values++->real);
+		else
+			put_text(out, values++->text);
+	}
+}
+
 void dw_out_big(struct dw_writer_out *out, uint64_t value)
 {
 	bool big = value > (uint64_t)1 << 53;

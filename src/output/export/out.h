@@ -10,8 +10,7 @@
  * output that is not a regular file (a pipe, /dev/null) is written in place. An output in memory
  * (dw_out_init_memory) grows, and fails only if out of memory.
  */
-#ifndef DW_EXPORT_OUT_H
-#define DW_EXPORT_OUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,6 +63,54 @@ void dw_out_string(struct dw_writer_out *out, const char *text);
 /* Writes an integer, as a string if it is too large for a number of JavaScript. */
 void dw_out_big(struct dw_writer_out *out, uint64_t value);
 void dw_out_hex(struct dw_writer_out *out, uint64_t value); /* "0x1f", with quotes */
+
+/* DW_OUT_JSON(out, ",'rank':#,'name':#", rank, name): "'" stands for a quote, each "#" for the next value: an integer, a
+ * real, or a text, which is written as dw_out_string() does. At most eight values. */
+struct dw_out_value {
+	enum { DW_OUT_U64, DW_OUT_I64, DW_OUT_REAL, DW_OUT_STRING } type;
+	union {
+		uint64_t number;
+		int64_t signed_number;
+		double real;
+		const char *text;
+	};
+};
+void dw_out_json(struct dw_writer_out *out, const char *json, const struct dw_out_value *values,
+                 void (*put_text)(struct dw_writer_out *out, const char *text));
+#define DW_OUT_JSON(out, json, ...) \
+	dw_out_json(out, json, (const struct dw_out_value[]){ DW_OUT_VALUES(__VA_ARGS__) }, dw_out_string)
+
+static inline struct dw_out_value dw_out_of_u64(uint64_t number)
+{
+	return (struct dw_out_value){ DW_OUT_U64, { .number = number } };
+}
+static inline struct dw_out_value dw_out_of_i64(int64_t number)
+{
+	return (struct dw_out_value){ DW_OUT_I64, { .signed_number = number } };
+}
+static inline struct dw_out_value dw_out_of_real(double real)
+{
+	return (struct dw_out_value){ DW_OUT_REAL, { .real = real } };
+}
+static inline struct dw_out_value dw_out_of_text(const char *text)
+{
+	return (struct dw_out_value){ DW_OUT_STRING, { .text = text } };
+}
+#define DW_OUT_VALUE(value)                                                                  \
+	_Generic((value), char *: dw_out_of_text, const char *: dw_out_of_text, double: dw_out_of_real, \
+	         uint64_t: dw_out_of_u64, default: dw_out_of_i64)(value)
+#define DW_OUT_1(a) DW_OUT_VALUE(a)
+#define DW_OUT_2(a, ...) DW_OUT_VALUE(a), DW_OUT_1(__VA_ARGS__)
+#define DW_OUT_3(a, ...) DW_OUT_VALUE(a), DW_OUT_2(__VA_ARGS__)
+#define DW_OUT_4(a, ...) DW_OUT_VALUE(a), DW_OUT_3(__VA_ARGS__)
+#define DW_OUT_5(a, ...) DW_OUT_VALUE(a), DW_OUT_4(__VA_ARGS__)
+#define DW_OUT_6(a, ...) DW_OUT_VALUE(a), DW_OUT_5(__VA_ARGS__)
+#define DW_OUT_7(a, ...) DW_OUT_VALUE(a), DW_OUT_6(__VA_ARGS__)
+#define DW_OUT_8(a, ...) DW_OUT_VALUE(a), DW_OUT_7(__VA_ARGS__)
+#define DW_OUT_PICK(a, b, c, d, e, f, g, h, name, ...) name
+#define DW_OUT_VALUES(...)                                                                       \
+	DW_OUT_PICK(__VA_ARGS__, DW_OUT_8, DW_OUT_7, DW_OUT_6, DW_OUT_5, DW_OUT_4, DW_OUT_3, DW_OUT_2, \
+	            DW_OUT_1, )(__VA_ARGS__)
 
 /* Returns space for up to `bytes` (at most DW_OUT_MOST); call dw_out_wrote() after filling it.
  * Returns NULL only for an output in memory, if out of memory. */
@@ -138,5 +185,3 @@ static inline char *dw_put_us(char *to, uint64_t ns)
 	memcpy(to + 2, dw_digit_pairs + rest % 100 * 2, 2);
 	return to + 4;
 }
-
-#endif

@@ -119,7 +119,6 @@ static int pstats_write(struct dw_model *model, const struct dwell_export_option
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 
-	(void)options;
 	if (!calls)
 		return DWELL_E_NOMEM;
 	if (!calls->count)

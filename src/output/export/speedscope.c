@@ -41,14 +41,10 @@ static void speedscope_put_frames(struct speedscope *speedscope)
 		dw_out_text(out, count ? ",\n{\"name\":" : "\n{\"name\":");
 		speedscope->frames[index] = ++count;
 		dw_out_string(out, symbol->name);
-		if (symbol->file) {
-			dw_out_text(out, ",\"file\":");
-			dw_out_string(out, symbol->file);
-		}
-		if (symbol->file && symbol->line) {
-			dw_out_text(out, ",\"line\":");
-			dw_out_u64(out, symbol->line);
-		}
+		if (symbol->file)
+			DW_OUT_JSON(out, ",'file':#", symbol->file);
+		if (symbol->file && symbol->line)
+			DW_OUT_JSON(out, ",'line':#", symbol->line);
 		dw_out_text(out, "}");
 	}
 	dw_out_text(out, "]},\n");
@@ -111,10 +107,8 @@ static void speedscope_put_profile(struct speedscope *speedscope, size_t from, s
 		         thread->tid);
 	else
 		snprintf(name, sizeof name, "%.200s (%u)", thread->name, thread->tid);
-	dw_out_text(out, "{\"type\":\"sampled\",\"name\":");
-	dw_out_string(out, name);
-	dw_out_text(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
-	dw_out_u64(out, total);
+	DW_OUT_JSON(out, "{'type':'sampled','name':#,'unit':'nanoseconds','startValue':0,'endValue':#", name,
+	            total);
 	speedscope_put_samples(speedscope, from, end);
 }
 
@@ -135,9 +129,8 @@ static void speedscope_put_document(struct speedscope *speedscope, const char *t
 	dw_out_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	                 "\"exporter\":\"dwell ");
 	dw_out_text(out, dwell_version());
-	dw_out_text(out, "\",\n\"name\":");
-	dw_out_string(out, title ? title : speedscope->source->files[0].path);
-	dw_out_text(out, ",\n\"activeProfileIndex\":0,\n");
+	DW_OUT_JSON(out, "',\n'name':#,\n'activeProfileIndex':0,\n",
+	            title ? title : speedscope->source->files[0].path);
 	speedscope_put_frames(speedscope);
 	dw_out_text(out, "\"profiles\":[");
 	for (size_t i = 0, end; i < paths->count; i = end) {

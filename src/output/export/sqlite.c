@@ -17,9 +17,6 @@
 static int sqlite_write(struct dw_model *model, const struct dwell_export_options *options,
                         struct dw_writer_out *out, struct dwell_error *error)
 {
-	(void)model;
-	(void)options;
-	(void)out;
 	return dw_error_set(error, DWELL_E_UNSUPPORTED, "this dwell was built without SQLite: build it with "
 	                                            "libsqlite3-dev installed");
 }
@@ -493,7 +490,6 @@ static int sqlite_write(struct dw_model *model, const struct dwell_export_option
 	char path[4096];
 	int fd, code = 0;
 
-	(void)options;
 	snprintf(path, sizeof path, "%s/dwell-export-XXXXXX", folder && *folder ? folder : "/tmp");
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)

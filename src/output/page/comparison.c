@@ -48,18 +48,14 @@ static void comparison_put_node(struct comparison_flame *flame, uint32_t at)
 		return;
 	}
 	dw_out_text(out, flame->shown++ ? ",\n" : "");
-	DW_PAGE_PUT(out, "#,#,", node->depth, name);
-	dw_out_i64(out, node->depth ? (int64_t)node->category : -1);
-	dw_out_text(out, ",");
-	dw_out_i64(out, dw_diff_path_class(flame->diff, node, flame->largest_ns));
+	DW_PAGE_PUT(out, "#,#,#,#", node->depth, name, node->depth ? (int64_t)node->category : -1,
+	            dw_diff_path_class(flame->diff, node, flame->largest_ns));
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned side = 0; side < DW_DIFF_SIDES; side++) {
-			dw_out_text(out, ",");
-			dw_out_i64(out, (int64_t)(dw_diff_path_mean(flame->diff, sums[i], side) + 0.5));
+			DW_OUT_JSON(out, ",#", (int64_t)(dw_diff_path_mean(flame->diff, sums[i], side) + 0.5));
 		}
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++) {
-		dw_out_text(out, ",");
-		dw_out_real(out, round(1000 * dw_diff_path_mean(flame->diff, node->calls, side)) / 1000);
+		DW_OUT_JSON(out, ",#", round(1000 * dw_diff_path_mean(flame->diff, node->calls, side)) / 1000);
 	}
 }
 
@@ -94,9 +90,7 @@ static void comparison_put_nodes(struct comparison_flame *flame)
 			least_ns += comparison_widest(flame, &flame->diff->paths->nodes[flame->order[i]]);
 	for (least_ns = least_ns / 20000 + 1; comparison_walk(flame, least_ns, false) > DW_PAGE_MOST_PATHS;)
 		least_ns *= 2;
-	dw_out_text(flame->out, "\"flame\":{\"largest_ns\":");
-	dw_out_real(flame->out, flame->largest_ns);
-	dw_out_text(flame->out, ",\"nodes\":[");
+	DW_OUT_JSON(flame->out, "'flame':{'largest_ns':#,'nodes':[", flame->largest_ns);
 	comparison_walk(flame, least_ns, true);
 	DW_PAGE_PUT(flame->out, "],'left_out':#,'names':[", flame->count - flame->shown);
 	for (size_t i = 0; i < flame->name_count; i++) {

@@ -32,12 +32,3 @@ void dw_page_put_text(struct dw_writer_out *out, const char *text)
 	}
 	dw_json_text(dw_page_put, out, text);
 }
-
-void dw_page_put_numbers(struct dw_writer_out *out, const char *json, const uint64_t *numbers)
-{
-	for (; *json; json++)
-		if (*json == '#')
-			dw_out_u64(out, *numbers++);
-		else
-			dw_out_bytes(out, *json == '\'' ? "\"" : json, 1);
-}

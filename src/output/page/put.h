@@ -1,6 +1,5 @@
 /* Writes the data of a page: JSON that may stand in a script of HTML. */
-#ifndef DW_PAGE_PUT_H
-#define DW_PAGE_PUT_H
+#pragma once
 
 #include "export/out.h"
 
@@ -11,8 +10,6 @@
 void dw_page_put(void *out, const char *bytes, size_t length);
 /* A text with quotes. */
 void dw_page_put_text(struct dw_writer_out *out, const char *text);
-/* DW_PAGE_PUT(out, "{'count':#,'end_ns':#", count, end_ns): "'" stands for a quote, each "#" for the next number. */
-#define DW_PAGE_PUT(out, json, ...) dw_page_put_numbers(out, json, (const uint64_t[]){ __VA_ARGS__ })
-void dw_page_put_numbers(struct dw_writer_out *out, const char *json, const uint64_t *numbers);
-
-#endif
+/* DW_OUT_JSON() with texts as dw_page_put_text() writes them. */
+#define DW_PAGE_PUT(out, json, ...) \
+	dw_out_json(out, json, (const struct dw_out_value[]){ DW_OUT_VALUES(__VA_ARGS__) }, dw_page_put_text)

@@ -70,9 +70,8 @@ static void flame_put_node(struct flame *flame, const struct dw_path *node, void
 		category = flame->paths->symbols[node->symbol].category;
 	}
 	dw_out_text(out, node == flame->paths->nodes ? "" : ",");
-	DW_PAGE_PUT(out, "#,#,", node->depth, thread ? node->symbol : name);
-	dw_out_i64(out, category);
-	DW_PAGE_PUT(out, ",#,#,#", node->total_ns, thread ? 0 : node->self_ns, node->count);
+	DW_PAGE_PUT(out, "#,#,#,#,#,#", node->depth, thread ? node->symbol : name, category, node->total_ns,
+	            thread ? 0 : node->self_ns, node->count);
 }
 
 static void flame_put_thread(struct flame *flame, const struct dw_path *node, void *to)
@@ -82,8 +81,7 @@ static void flame_put_thread(struct flame *flame, const struct dw_path *node, vo
 	if (node->depth)
 		return;
 	dw_out_text(to, node == flame->paths->nodes ? "" : ",");
-	DW_PAGE_PUT(to, "'#':", node->symbol);
-	dw_page_put_text(to, dw_view_thread_name(flame->model, node->symbol, false, name));
+	DW_PAGE_PUT(to, "'#':#", node->symbol, dw_view_thread_name(flame->model, node->symbol, false, name));
 }
 
 int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error)

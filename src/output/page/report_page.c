@@ -138,12 +138,7 @@ static void report_put_environment(struct dw_writer_out *out, const struct dw_so
 		const struct dw_source_meta *meta = &source->metas[i];
 
 		dw_out_text(out, i ? ",\n[" : "\n[");
-		dw_page_put_text(out, source->processes[meta->process].label);
-		dw_out_text(out, ",");
-		dw_page_put_text(out, meta->key);
-		dw_out_text(out, ",");
-		dw_page_put_text(out, meta->value);
-		dw_out_text(out, "]");
+		DW_PAGE_PUT(out, "#,#,#]", source->processes[meta->process].label, meta->key, meta->value);
 	}
 	dw_out_text(out, "]");
 }

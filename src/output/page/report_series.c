@@ -222,11 +222,10 @@ static void series_put_pool(struct dw_writer_out *out, struct dw_model *model,
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 
-	dw_out_text(out, "{\"process\":");
-	dw_page_put_text(out, dw_model_source(model)->processes[pool->process].label);
-	DW_PAGE_PUT(out, ",'pid':#,'device':", dw_model_source(model)->processes[pool->process].pid);
-	dw_page_put_text(out, pool->device);
-	DW_PAGE_PUT(out, ",'peak_ns':#,'peak_bytes':#,'left_bytes':#,'kinds':[", pool->peak_ns, pool->all.at_peak_bytes, pool->all.live_bytes);
+	DW_PAGE_PUT(out, "{'process':#,'pid':#,'device':#,'peak_ns':#,'peak_bytes':#,'left_bytes':#,'kinds':[",
+	            dw_model_source(model)->processes[pool->process].label,
+	            dw_model_source(model)->processes[pool->process].pid, pool->device, pool->peak_ns,
+	            pool->all.at_peak_bytes, pool->all.live_bytes);
 	for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++) {
 		dw_out_text(out, kind ? "," : "");
 		dw_page_put_text(out, dw_memory_kind_name(kind));

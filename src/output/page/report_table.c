@@ -47,11 +47,7 @@ static void report_put_columns(struct dw_writer_out *out, const struct dwell_tab
 		const struct dw_column *column = &table->columns[i];
 
 		dw_out_text(out, i ? ",{\"name\":" : "{\"name\":");
-		dw_page_put_text(out, column->name);
-		dw_out_text(out, ",\"label\":");
-		dw_page_put_text(out, column->label);
-		dw_out_text(out, ",\"unit\":");
-		dw_page_put_text(out, units[column->unit]);
+		DW_PAGE_PUT(out, "#,'label':#,'unit':#", column->name, column->label, units[column->unit]);
 		dw_out_text(out, column->type == DW_CELL_TEXT ? ",\"text\":1" : "");
 		dw_out_text(out, column->bar ? ",\"bar\":1" : "");
 		dw_out_text(out, column->data_only ? ",\"hidden\":1}" : "}");
@@ -83,38 +79,24 @@ static void report_put_rows(struct dw_writer_out *out, const struct dwell_table 
 
 void dw_page_put_table(struct dw_writer_out *out, const struct dwell_table *table, const char *title)
 {
-	dw_out_text(out, "{\"view\":");
-	dw_page_put_text(out, table->view);
-	if (table->part) {
-		dw_out_text(out, ",\"part\":");
-		dw_page_put_text(out, table->part);
-	}
-	if (title) {
-		dw_out_text(out, ",\"title\":");
-		dw_page_put_text(out, title);
-	}
+	DW_PAGE_PUT(out, "{'view':#", table->view);
+	if (table->part)
+		DW_PAGE_PUT(out, ",'part':#", table->part);
+	if (title)
+		DW_PAGE_PUT(out, ",'title':#", title);
 	report_put_columns(out, table);
 	report_put_rows(out, table);
-	dw_out_text(out, ",\"coverage\":");
-	dw_out_real(out, table->coverage);
-	dw_out_text(out, ",\"losses\":[");
+	DW_OUT_JSON(out, ",'coverage':#,'losses':[", table->coverage);
 	for (size_t i = 0; i < table->loss_count; i++) {
 		dw_out_text(out, i ? ",[" : "[");
-		dw_page_put_text(out, table->losses[i].cause);
-		DW_PAGE_PUT(out, ",#,", table->losses[i].records);
-		dw_page_put_text(out, table->losses[i].why);
-		dw_out_text(out, "]");
+		DW_PAGE_PUT(out, "#,#,#]", table->losses[i].cause, table->losses[i].records, table->losses[i].why);
 	}
 	DW_PAGE_PUT(out, "],'rows_cut':#", table->rows_cut);
 	report_put_texts(out, "heads", table->heads, table->head_count);
 	report_put_texts(out, "notes", table->notes, table->note_count);
-	if (table->steps) {
-		dw_out_text(out, ",\"steps\":");
-		dw_page_put_text(out, table->steps);
-	}
-	if (table->thread) {
-		dw_out_text(out, ",\"thread\":");
-		dw_page_put_text(out, table->thread);
-	}
+	if (table->steps)
+		DW_PAGE_PUT(out, ",'steps':#", table->steps);
+	if (table->thread)
+		DW_PAGE_PUT(out, ",'thread':#", table->thread);
 	dw_out_text(out, "}");
 }

@@ -212,10 +212,7 @@ static int answer_live(struct dw_view *view, struct dw_writer_out *out)
 	dw_out_text(out, view->shown.complete ? ",\"complete\":true" : ",\"complete\":false");
 	dw_out_text(out, view->shown.source->live ? ",\"live\":true" : ",\"live\":false");
 	dw_out_text(out, dw_view_is_gone(view) ? ",\"gone\":true" : ",\"gone\":false");
-	dw_out_text(out, ",\"report\":true");
-	dw_out_text(out, ",\"path\":");
-	dw_out_string(out, view->options->paths[0]);
-	dw_out_text(out, "}\n");
+	DW_OUT_JSON(out, ",'report':true,'path':#}\n", view->options->paths[0]);
 	return 0;
 }
 

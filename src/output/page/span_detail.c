@@ -73,10 +73,8 @@ static void detail_put_head(const struct detail *detail, uint32_t name)
 {
 	struct dw_writer_out *out = detail->out;
 
-	dw_out_text(out, "{\"name\":");
-	dw_out_string(out, dw_span_name(detail->spans, name));
-	dw_out_text(out, ",\"kind\":");
-	dw_out_string(out, dw_span_kind_name(dw_span_kind(detail->spans, name)));
+	DW_OUT_JSON(out, "{'name':#,'kind':#", dw_span_name(detail->spans, name),
+	            dw_span_kind_name(dw_span_kind(detail->spans, name)));
 	DW_PAGE_PUT(out, ",'begin_ns':#,'end_ns':#", detail->begin_ns, detail->end_ns);
 }
 
@@ -97,8 +95,7 @@ static void detail_put_range(struct detail *detail, const struct dw_event *event
 		else
 			dw_out_string(out, event->args);
 	}
-	dw_out_text(out, "},\"stack\":");
-	dw_out_string(out, event->stack ? dw_label_stack(timeline, event->thread, event->stack) : "");
+	DW_OUT_JSON(out, "},'stack':#", event->stack ? dw_label_stack(timeline, event->thread, event->stack) : "");
 	detail_put_flows(detail);
 	dw_out_text(out, "}\n");
 	detail->found = true;
@@ -134,9 +131,8 @@ static void detail_put_device(struct detail *detail)
 		detail->end_ns = event->end_ns;
 		detail_put_head(detail, (uint32_t)detail->spans->symbol_count + event->name);
 		DW_PAGE_PUT(out, ",'args':{'correlation':#", event->correlation);
-		if (event->bytes) {
+		if (event->bytes)
 			DW_PAGE_PUT(out, ",'bytes':#", event->bytes);
-		}
 		dw_out_text(out, "},\"stack\":\"\"");
 		detail_put_flows(detail);
 		dw_out_text(out, "}\n");

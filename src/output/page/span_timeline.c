@@ -200,11 +200,7 @@ static void timeline_begin_track(const struct dw_page_spans *spans, uint32_t tra
 		snprintf(group, sizeof group, "%.100s [%u]", of->label, of->pid);
 	dw_out_text(out, *any ? ",\n{\"id\":" : "\n{\"id\":");
 	DW_PAGE_PUT(out, "#,'kind':", track);
-	dw_out_string(out, kind);
-	dw_out_text(out, ",\"name\":");
-	dw_out_string(out, name);
-	dw_out_text(out, ",\"group\":");
-	dw_out_string(out, group);
+	DW_OUT_JSON(out, "#,'name':#,'group':#", kind, name, group);
 	*any = true;
 }
 
@@ -288,12 +284,8 @@ static void timeline_put_counters(const struct dw_page_spans *spans, uint32_t pr
 			continue;
 		snprintf(name, sizeof name, "%.200s", symbol->name);
 		timeline_begin_track(spans, dw_span_counter_track(spans, i), "counter", name, process, out, any);
-		dw_out_text(out, ",\"unit\":");
-		dw_out_string(out, symbol->detail ? symbol->detail : "");
-		dw_out_text(out, ",\"low\":");
-		dw_out_real(out, counter->low);
-		dw_out_text(out, ",\"high\":");
-		dw_out_real(out, counter->high);
+		DW_OUT_JSON(out, ",'unit':#,'low':#,'high':#", symbol->detail ? symbol->detail : "", counter->low,
+		            counter->high);
 		DW_PAGE_PUT(out, ",'not_finite':#}", counter->not_finite);
 	}
 }
@@ -397,9 +389,8 @@ int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_w
 	if (!file.names || !file.order)
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory writing the timeline");
 	DW_PAGE_PUT(out, "{'begin_ns':0,'end_ns':#,'read_ns':#", dw_page_spans_end_ns(spans), dw_page_spans_read_ns(spans));
-	if (spans->counters_left_out) {
+	if (spans->counters_left_out)
 		DW_PAGE_PUT(out, ",'counter_values_left_out':#", spans->counters_left_out);
-	}
 	dw_out_text(out, ",\"spans\":[");
 	if (!result && most_bytes)
 		result = timeline_put_spans(&file, most_bytes, error);

@@ -64,8 +64,7 @@ static void totals_put(const struct dw_page_spans *spans, const struct dw_page_w
 		dw_out_text(out, i ? ",\n{\"name\":" : "\n{\"name\":");
 		DW_PAGE_PUT(out, "#,'count':#,'ns':#}", sums[i].name, sums[i].count, sums[i].ns);
 	}
-	DW_PAGE_PUT(out, "],'left_out':#", count > MOST_TOTALS ? count - MOST_TOTALS : 0);
-	dw_out_text(out, "}\n");
+	DW_PAGE_PUT(out, "],'left_out':#}\n", count > MOST_TOTALS ? count - MOST_TOTALS : 0);
 }
 
 int dw_page_span_totals(struct dw_page_spans *spans, const struct dw_page_window *asked,
