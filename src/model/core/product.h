@@ -28,6 +28,13 @@ struct dw_product {
 #define DW_PRODUCT(name, type, compute, free) \
 	const struct dw_product dw_product_##name = { sizeof(type), compute, free, #name }
 
+/* dw_model_NAME() of a product that has no request. */
+#define DW_PRODUCT_GETTER(name, type)                                                      \
+	const type *dw_model_##name(struct dw_model *model, struct dwell_error *error)         \
+	{                                                                                      \
+		return dw_product_get(model, &dw_product_##name, 0, NULL, error);                  \
+	}
+
 #define PRODUCT(name, walks, inputs, what) extern const struct dw_product dw_product_##name;
 #include "model/core/products.def"
 #undef PRODUCT

@@ -414,10 +414,7 @@ static void device_free(void *result)
 
 DW_PRODUCT(device_work, struct dw_device_work, device_compute, device_free);
 
-const struct dw_device_work *dw_model_device_work(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_device_work, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(device_work, struct dw_device_work)
 
 void dw_device_memories(const struct dw_device_event *event, uint32_t *from, uint32_t *to)
 {

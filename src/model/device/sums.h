@@ -36,10 +36,6 @@ const struct dw_device_sum *dw_model_device_by_call(struct dw_model *model,
 /* Whether torch.profiler counts events of this kind as a device's time: work and waits. */
 bool dw_device_is_torch_event(uint32_t kind);
 
-/* By index of the nodes of dw_model_tree(): self time of a node, and total with all below it. */
-const struct dw_device_sum *dw_model_device_by_path(struct dw_model *model,
-                                                    struct dwell_error *error);
-
 /* ---- device time by time of the call ----------------------------------------------------------- */
 
 struct dw_device_amount {
@@ -67,17 +63,3 @@ const struct dw_device_moment *dw_model_device_moments(struct dw_model *model,
 bool dw_model_device_between(struct dw_model *model, enum dw_device_whose whose, uint32_t thread,
                              uint64_t from_ns, uint64_t to_ns, struct dw_device_amount *amount,
                              struct dwell_error *error);
-
-/* ---- by parts of steps --------------------------------------------------------------------------- */
-
-/* Calls that were made for threads with steps, by the part of the step in which they began. */
-struct dw_device_phases {
-	struct dw_device_amount shares[DW_SHARE_COUNT];  /* in counted steps; NAMED: none, see `rows` */
-	struct dw_device_amount *rows;                   /* by row: under names of the program */
-	struct dw_device_amount not_counted;             /* in steps that are not counted */
-	struct dw_device_amount outside[DW_SHARE_COUNT]; /* between steps */
-	struct dw_device_amount before, after;           /* before the first step, after the last */
-};
-
-const struct dw_device_phases *dw_model_device_by_phase(struct dw_model *model,
-                                                        struct dwell_error *error);

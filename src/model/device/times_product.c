@@ -453,7 +453,4 @@ static void times_free(void *result)
 
 DW_PRODUCT(device_times, struct dw_device_times, times_compute, times_free);
 
-const struct dw_device_times *dw_model_device_times(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_device_times, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(device_times, struct dw_device_times)

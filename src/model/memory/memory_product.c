@@ -457,7 +457,4 @@ static bool memory_compute(struct dw_model *model, const void *request, void *re
 
 DW_PRODUCT(memory, struct dw_memory, memory_compute, NULL);
 
-const struct dw_memory *dw_model_memory(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_memory, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(memory, struct dw_memory)

@@ -99,8 +99,4 @@ static bool outline_compute(struct dw_model *model, const void *request, void *r
 
 DW_PRODUCT(step_outline, struct dw_step_outline, outline_compute, NULL);
 
-const struct dw_step_outline *dw_model_step_outline(struct dw_model *model,
-                                                    struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_step_outline, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(step_outline, struct dw_step_outline)

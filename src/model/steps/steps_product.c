@@ -344,7 +344,4 @@ static bool steps_compute(struct dw_model *model, const void *request, void *res
 
 DW_PRODUCT(steps, struct dw_steps, steps_compute, NULL);
 
-const struct dw_steps *dw_model_steps(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_steps, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(steps, struct dw_steps)

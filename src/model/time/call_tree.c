@@ -355,10 +355,7 @@ static bool tree_compute(struct dw_model *model, const void *request, void *resu
 
 DW_PRODUCT(tree, struct dw_tree, tree_compute, NULL);
 
-const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_tree, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(tree, struct dw_tree)
 
 /* ---- the paths ------------------------------------------------------------------------ */
 

@@ -261,7 +261,4 @@ static bool flops_compute(struct dw_model *model, const void *request, void *res
 
 DW_PRODUCT(flops, struct dw_flops_sum, flops_compute, NULL);
 
-const struct dw_flops_sum *dw_model_flops(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_flops, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(flops, struct dw_flops_sum)

@@ -195,8 +195,4 @@ static bool functions_compute(struct dw_model *model, const void *request, void 
 
 DW_PRODUCT(function_calls, struct dw_function_calls, functions_compute, NULL);
 
-const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
-                                                        struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_function_calls, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(function_calls, struct dw_function_calls)

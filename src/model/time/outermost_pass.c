@@ -118,7 +118,4 @@ static bool outermost_compute(struct dw_model *model, const void *request, void 
 
 DW_PRODUCT(outermost, struct dw_tree, outermost_compute, NULL);
 
-const struct dw_tree *dw_model_outermost(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_outermost, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(outermost, struct dw_tree)

@@ -442,7 +442,4 @@ static bool threads_compute(struct dw_model *model, const void *request, void *r
 
 DW_PRODUCT(threads, struct dw_threads, threads_compute, NULL);
 
-const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_threads, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(threads, struct dw_threads)

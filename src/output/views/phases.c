@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "views/common.h"
 #include "views/device.h"
 
@@ -31,6 +32,173 @@ static void phases_fill_row(struct dwell_table *table, const char *phase, const 
 }
 
 /* ---- work of devices -------------------------------------------------------------------- */
+
+/* Calls that were made for threads with steps, by the part of the step in which they began. The part of a call is the
+ * part of the step that had the host's time when the call began, by the precedence of core/share_names.h over the ranges
+ * around the call. The host's time is divided at each instant (steps/division.c); here one instant a call is enough. */
+struct phases_device {
+	struct dw_device_amount shares[DW_SHARE_COUNT];  /* in counted steps; NAMED: none, see `rows` */
+	struct dw_device_amount *rows;                   /* by row: under names of the program */
+	struct dw_device_amount not_counted;             /* in steps that are not counted */
+	struct dw_device_amount outside[DW_SHARE_COUNT]; /* between steps */
+	struct dw_device_amount before, after;           /* before the first step, after the last */
+};
+
+#define BIT(share) (1u << DW_SHARE_##share)
+
+struct phases_walk {
+	struct dw_model *model;
+	const struct dw_device_work *work;
+	const struct dw_steps *steps;
+	struct phases_device *phases;
+};
+
+/* What is open around a call. */
+struct around {
+	uint32_t set;                     /* bits: 1 << enum dw_share */
+	uint32_t phase, own, outer;       /* symbols or DW_NO_INDEX: outermost phase and outermost other
+	                                   * named range that began in the step; the innermost one that
+	                                   * began before it */
+	bool operator, layer, function;
+};
+
+static void phases_add_range(struct around *around, const struct dw_symbol *symbol, uint32_t index,
+                             bool in_step)
+{
+	enum dw_share share = dw_share_of(symbol);
+	const uint32_t passes = BIT(OPTIMIZER) | BIT(BACKWARD) | BIT(FORWARD);
+
+	if (share < DW_SHARE_COUNT) {
+		/* Of an optimizer and a forward or backward, the innermost one counts. */
+		if (!(1u << share & passes) || !(around->set & passes) ||
+		    (share != DW_SHARE_OPTIMIZER && !(around->set & BIT(OPTIMIZER))))
+			around->set |= 1u << share;
+		return;
+	}
+	around->operator |= symbol->category == DWELL_CATEGORY_OPERATOR;
+	around->layer |= symbol->category == DWELL_CATEGORY_LAYER;
+	around->function |= symbol->category == DWELL_CATEGORY_FUNCTION;
+	switch (symbol->category) {
+	case DWELL_CATEGORY_PHASE:
+	case DWELL_CATEGORY_ZONE:
+	case DWELL_CATEGORY_ACTION:
+	case DWELL_CATEGORY_EVENT:
+	case DWELL_CATEGORY_HANDLER:
+		if (!in_step)
+			around->outer = around->outer == DW_NO_INDEX ? index : around->outer;
+		else if (symbol->category == DWELL_CATEGORY_PHASE)
+			around->phase = index;
+		else
+			around->own = index;
+		break;
+	default: break;
+	}
+}
+
+static struct around phases_around(const struct phases_walk *phases, const struct dw_device_call *call,
+                                   uint64_t step_start_ns)
+{
+	struct around around = { .phase = DW_NO_INDEX, .own = DW_NO_INDEX, .outer = DW_NO_INDEX };
+
+	for (uint32_t at = dw_device_first_owner(call); at != DW_NO_INDEX;
+	     at = dw_device_next_owner(phases->work, call, at)) {
+		const struct dw_device_owner *owner = &phases->work->owners[at];
+
+		phases_add_range(&around, &dw_model_symbols(phases->model, NULL)[owner->symbol], owner->symbol,
+		                 owner->start_ns >= step_start_ns);
+	}
+	return around;
+}
+
+static void phases_add(struct dw_device_amount *to, const struct dw_device_call *call)
+{
+	to->ns += call->device_ns;
+	to->events += call->work;
+}
+
+static void phases_add_in_step(struct phases_walk *phases, const struct dw_device_call *call,
+                               const struct dw_step *step)
+{
+	struct around around = phases_around(phases, call, step->start_ns);
+	uint32_t named = around.phase != DW_NO_INDEX ? around.phase : around.own;
+
+	if (!step->counted) {
+		phases_add(&phases->phases->not_counted, call);
+		return;
+	}
+	if (!around.operator && !around.layer && !around.function && named == DW_NO_INDEX)
+		named = around.outer;
+	if (around.set)
+		phases_add(&phases->phases->shares[__builtin_ctz(around.set)], call);
+	else if (named != DW_NO_INDEX)
+		phases_add(&phases->phases->rows[dw_model_symbol_row(phases->model, named)], call);
+	else
+		phases_add(&phases->phases->shares[around.operator   ? DW_SHARE_OPERATORS
+		                                   : around.layer    ? DW_SHARE_LAYERS
+		                                   : around.function ? DW_SHARE_FUNCTIONS
+		                                                     : DW_SHARE_OTHER], call);
+}
+
+static void phases_add_outside(struct phases_walk *phases, const struct dw_device_call *call, bool before,
+                               bool after)
+{
+	struct around around = phases_around(phases, call, 0);
+	uint32_t set = around.set & (BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) |
+	                             BIT(DEVICE));
+	struct phases_device *to = phases->phases;
+
+	if (around.set & BIT(EVALUATION))
+		phases_add(&to->outside[DW_SHARE_EVALUATION], call);
+	else if (around.set & BIT(CHECKPOINT))
+		phases_add(&to->outside[DW_SHARE_CHECKPOINT], call);
+	else if (before || after)
+		phases_add(before ? &to->before : &to->after, call);
+	else
+		phases_add(&to->outside[set ? (unsigned)__builtin_ctz(set) : DW_SHARE_OTHER], call);
+}
+
+/* Steps of a thread are consecutive and ascending, and so are its calls. */
+static bool phases_add_thread(struct phases_walk *phases, size_t first, size_t end)
+{
+	const struct dw_step *steps = phases->steps->steps;
+	const struct dw_device_moment *moments;
+	size_t count, at = first;
+
+	moments = dw_model_device_moments(phases->model, DW_DEVICE_OF_HOME, steps[first].thread, &count,
+	                                  NULL);
+	for (size_t i = 0; moments && i < count; i++) {
+		const struct dw_device_call *call = &phases->work->calls[moments[i].call];
+
+		while (at < end && steps[at].end_ns <= call->start_ns)
+			at++;
+		if (at < end && steps[at].start_ns <= call->start_ns)
+			phases_add_in_step(phases, call, &steps[at]);
+		else
+			phases_add_outside(phases, call, at == first, at == end);
+	}
+	return moments != NULL;
+}
+
+/* Returns false with `error` if out of memory. The caller frees `to->rows`. */
+static bool phases_find_device(struct dw_model *model, const struct dw_steps *steps, struct phases_device *to,
+                               struct dwell_error *error)
+{
+	struct phases_walk phases = { model, dw_model_device_work(model, error), steps, to };
+	bool good;
+	size_t count, end;
+
+	dw_model_symbols(model, &count);
+	to->rows = calloc(count + 1, sizeof *to->rows);
+	good = phases.work && to->rows;
+	for (size_t first = 0; good && first < steps->count; first = end) {
+		for (end = first; end < steps->count && steps->steps[end].thread == steps->steps[first].thread;)
+			end++;
+		good = phases_add_thread(&phases, first, end);
+	}
+	if (!good)
+		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the phases view");
+	return good;
+}
 
 /* The row of this phase. If the host has no time in it, adds a row. */
 static struct dw_cell *phases_find_row(struct dwell_table *table, const char *phase,
@@ -60,7 +228,7 @@ static void phases_put_device(struct dwell_table *table, const char *phase, cons
 }
 
 static void phases_put_devices(struct dwell_table *table, struct dw_model *model,
-                               const struct dw_device_phases *from)
+                               const struct phases_device *from)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	size_t count;
@@ -120,14 +288,15 @@ static struct dwell_table *phases_view(struct dw_model *model,
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);
 	bool device = dw_model_has_device(model);
-	const struct dw_device_phases *phases = device ? dw_model_device_by_phase(model, error) : NULL;
+	struct phases_device phases = { .rows = NULL };
 	struct dwell_table *table = NULL;
 
-	if (steps && (phases || !device))
+	if (steps && (!device || phases_find_device(model, steps, &phases, error)))
 		table = dw_view_table("phases", columns, device ? ALL_COLUMNS : COLUMNS, error);
-
-	if (!table)
+	if (!table) {
+		free(phases.rows);
 		return NULL;
+	}
 	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL));
 	/* Steps with missing records are not counted. */
 	if (steps->steps_ns > steps->recorded_ns)
@@ -137,8 +306,9 @@ static struct dwell_table *phases_view(struct dw_model *model,
 		phases_fill_row(table, steps->besides[i].name,
 		                strcmp(steps->besides[i].name, DW_STEPS_SUMMED) == 0 ? "steps" : "outside",
 		                steps->besides[i].ns, 0, steps->wall_ns);
-	if (phases)
-		phases_put_devices(table, model, phases);
+	if (device)
+		phases_put_devices(table, model, &phases);
+	free(phases.rows);
 	phases_put_total(table, steps);
 	if (steps->share_ns[DW_SHARE_PYTHON])
 		dw_table_note(table, "python: the interpreter inside forward, backward, optimizer or "

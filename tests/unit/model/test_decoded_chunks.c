@@ -6,22 +6,13 @@
  */
 #include "made.h"
 
-#include "model/core/freed_bytes.h"
 #include "model/core/product.h"
-#include "model/core/segments.h"
-#include "model/collectives/collectives.h"
 #include "model/device/sums.h"
-#include "model/device/times.h"
 #include "model/engine/engine.h"
 #include "model/joint/joint.h"
 #include "model/layers/layers.h"
 #include "model/memory/memory.h"
 #include "model/sequence/sequence.h"
-#include "model/steps/usage.h"
-#include "model/time/flops.h"
-#include "model/time/function_calls.h"
-#include "model/time/loading.h"
-#include "model/time/outermost.h"
 #include "model/model.h"
 
 const uint32_t *__real_dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
@@ -67,24 +58,7 @@ static void make_trace(void)
 	}
 }
 
-/* Requests of the products that need more than the model. */
-static const void *get_segments(void)
-{
-	return dw_model_segments(made.model);
-}
-
-static const void *get_whole_streams(void)
-{
-	return dw_model_whole_streams(made.model);
-}
-
-static const void *get_freed_bytes(void)
-{
-	static struct dw_freed_bytes freed;
-
-	return dw_freed_bytes_init(&freed, made.model, true) ? &freed : NULL;
-}
-
+/* Requests of the products that need more than the model. The others have none. */
 static const void *get_profile(void)
 {
 	static uint32_t categories;
@@ -108,18 +82,6 @@ static const struct dw_calls_ask no_calls_ask;
 static const void *get_calls(void)
 {
 	return dw_model_calls(made.model, &no_calls_ask, &made.error);
-}
-
-static const void *get_repairs(void)
-{
-	size_t count;
-
-	return dw_model_repairs(made.model, &count);
-}
-
-static const void *get_step_threads(void)
-{
-	return dw_model_step_threads(made.model);
 }
 
 static const void *get_device_by_row(void)
@@ -157,33 +119,26 @@ static const void *get_engines(void)
 	return dw_model_engine(made.model, NULL, DW_ENGINE_ALL_RUNS, &made.error);
 }
 
-#define GETTER(name, request)                       \
-	static const void *get_##name(void)             \
-	{                                               \
-		return request(made.model, &made.error);    \
-	}
-GETTER(outermost, dw_model_outermost)
-GETTER(tree, dw_model_tree)
-GETTER(function_calls, dw_model_function_calls)
-GETTER(threads, dw_model_threads)
-GETTER(flops, dw_model_flops)
-GETTER(loading, dw_model_loading_all)
-GETTER(step_outline, dw_model_step_outline)
-GETTER(steps, dw_model_steps)
-GETTER(step_usages, dw_model_step_usages)
-GETTER(device_work, dw_model_device_work)
-GETTER(device_times, dw_model_device_times)
-GETTER(device_by_path, dw_model_device_by_path)
-GETTER(device_by_phase, dw_model_device_by_phase)
-GETTER(memory, dw_model_memory)
-GETTER(collectives, dw_model_collectives)
-
-/* A product of products.def without a request here does not compile. */
-static const void *(*const requests[])(void) = {
-#define PRODUCT(name, walks, inputs, what) get_##name,
+static const void *request(size_t index)
+{
+	static const struct dw_product *const products[] = {
+#define PRODUCT(name, walks, inputs, what) &dw_product_##name,
 #include "model/core/products.def"
 #undef PRODUCT
-};
+	};
+	static const struct { const struct dw_product *product; const void *(*get)(void); } requests[] = {
+		{ &dw_product_profile, get_profile }, { &dw_product_flat, get_flat }, { &dw_product_paths, get_paths },
+		{ &dw_product_calls, get_calls }, { &dw_product_device_by_row, get_device_by_row },
+		{ &dw_product_device_between, get_device_between }, { &dw_product_device_by_call, get_device_by_call },
+		{ &dw_product_layers, get_layers }, { &dw_product_sequence, get_sequence },
+		{ &dw_product_engines, get_engines },
+	};
+
+	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+		if (requests[i].product == products[index])
+			return requests[i].get();
+	return dw_product_get(made.model, products[index], 0, NULL, &made.error);
+}
 
 /* The trace has nothing that these products would look for in records. */
 static bool has_no_records(const char *name)
@@ -202,13 +157,13 @@ TEST(a_product_decodes_each_chunk_as_often_as_its_line_says)
 		const void *first;
 
 		count_decoded();
-		first = requests[i]();
+		first = request(i);
 		count = count_decoded();
 		if (!first)
 			CHECK_FAIL("%s: %s", line->name, made.error.message);
 		if (count != walks * CHUNKS)
 			CHECK_FAIL("%s: %u chunks decoded, not %u", line->name, count, walks * CHUNKS);
-		CHECK(requests[i]() == first);
+		CHECK(request(i) == first);
 		CHECK_EQ(count_decoded(), 0);
 	}
 	made_close(&made);
