@@ -20,6 +20,7 @@
 #include "model/model.h"
 #include "model/sequence/sequence.h"
 #include "summary/summary.h"
+#include "views/views.h"
 
 #define MOST_BLOCKS 16
 
@@ -64,33 +65,47 @@ static void check_paths(const struct dw_source *source, const struct dw_paths *p
 		                             : paths->nodes[i].symbol < source->thread_count);
 }
 
+/* The device time of all rows of a view; 0 if it has no data in this trace. */
+static uint64_t view_device_ns(struct dw_model *model, const char *view)
+{
+	const struct dwell_view_options options = { .size = sizeof options, .limit = SIZE_MAX };
+	struct dwell_table *table = NULL;
+	struct dwell_error error;
+	int code = dw_view_run(dw_view_find(view, &error), model, &options, &table, &error);
+	uint64_t ns = 0;
+
+	demand(code == 0 || code == DWELL_E_NO_DATA);
+	for (size_t i = 0; table && i < table->row_count; i++) {
+		const struct dw_cell *cell = &dw_table_at(table, i)[dw_table_column(table, "device_ns")];
+
+		ns += cell->type == DW_CELL_INT ? (uint64_t)cell->integer : 0;
+	}
+	dw_table_destroy(table);
+	return ns;
+}
+
 /* Device time by name, path and time is never more than that of all calls in scope. */
 static void check_device(struct dw_model *model)
 {
 	const struct dw_calls_ask ask = { .named = true }, all = { .named = true, .all_ranges = true };
 	const struct dw_layers_ask layers = { .operators = true };
 	const struct dw_device_work *work = dw_model_device_work(model, NULL);
-	const struct dw_device_sum *rows, *nodes;
-	const struct dw_tree *tree = dw_model_tree(model, NULL);
-	uint64_t all_ns = 0, row_ns = 0, node_ns = 0;
+	const struct dw_device_sum *rows;
+	uint64_t all_ns = 0, row_ns = 0;
 	size_t symbols;
 
 	if (!dw_model_has_device(model))
 		return;
 	rows = dw_model_device_by_row(model, UINT32_MAX, NULL);
-	nodes = dw_model_device_by_path(model, NULL);
-	demand(work && tree && rows && nodes);
+	demand(work && rows);
 	for (size_t i = 0; i < work->call_count; i++)
 		all_ns += work->calls[i].in_scope ? work->calls[i].device_ns : 0;
 	dw_model_symbols(model, &symbols);
 	for (uint32_t i = 0; i < symbols; i++)
 		if (dw_model_row_symbol(model, dw_model_symbol_row(model, i)) == i)
 			row_ns += rows[dw_model_symbol_row(model, i)].self_ns;
-	for (size_t i = 0; i < tree->count; i++)
-		node_ns += nodes[i].self_ns;
-	demand(row_ns <= all_ns && node_ns <= all_ns);
-	demand(dw_model_device_by_phase(model, NULL) && dw_model_device_by_call(model, &ask, NULL) &&
-	       dw_model_device_by_call(model, &all, NULL) && dw_model_layers(model, &layers, NULL));
+	demand(row_ns <= all_ns && view_device_ns(model, "tree") <= all_ns && view_device_ns(model, "phases") <= all_ns);
+	demand(dw_model_device_by_call(model, &ask, NULL) && dw_model_device_by_call(model, &all, NULL) && dw_model_layers(model, &layers, NULL));
 }
 
 /* A position has at most one call an iteration; blocks lie in order and apart. */
