@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bisect.h"
+#include "base/order.h"
 
 /* A part of the file, or NULL if it is not within the file. */
 static const void *elf_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
@@ -95,14 +96,7 @@ static void elf_add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all,
 	}
 }
 
-static int elf_compare_starts(const void *a, const void *b)
-{
-	const struct dw_elf_function *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return strcmp(x->name, y->name); /* always the same one of several aliases */
-}
+DW_ORDER(elf_compare_starts, struct dw_elf_function, DW_UP(start) DW_TEXT(name))
 
 static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
 {

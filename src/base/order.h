@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,6 +30,34 @@
                                                         \
 		keys return 0;                                  \
 	}
+
+/* The same for an array of pointers to structs. DW_UP_PLACE: those that are equal are in the order of their places. */
+#define DW_UP_PLACE \
+	if (a != b)     \
+		return a < b ? -1 : 1;
+#define DW_ORDER_OF_POINTERS(name, type, keys)               \
+	static int name(const void *left, const void *right)     \
+	{                                                        \
+		const type *a = *(const type *const *)left;          \
+		const type *b = *(const type *const *)right;         \
+                                                             \
+		keys return 0;                                       \
+	}
+
+/* The first number from `from` on, and before `to`, for which `holds` is true; `to` if there is none. Where it is true
+ * it is true for all later ones. */
+#define DW_FIRST(i, from, to, holds)                         \
+	({                                                       \
+		size_t low_ = (from), high_ = (to);                  \
+		while (low_ < high_) {                               \
+			size_t i = low_ + (high_ - low_) / 2;            \
+			if (holds)                                       \
+				high_ = i;                                   \
+			else                                             \
+				low_ = i + 1;                                \
+		}                                                    \
+		low_;                                                \
+	})
 
 static inline int dw_compare_u64(const void *left, const void *right)
 {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/core/pass.h"
 #include "model/core/events.h"
 #include "model/core/scope.h"
@@ -226,20 +227,7 @@ DW_PASS_DEFINE(events, events_hooks)
 
 /* ---- asynchronous ranges -------------------------------------------------------------------- */
 
-static int events_async_compare(const void *left, const void *right)
-{
-	const struct dw_events_async *a = left, *b = right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->handle != b->handle)
-		return a->handle < b->handle ? -1 : 1;
-	if (a->symbol != b->symbol)
-		return a->symbol < b->symbol ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return a->end - b->end;
-}
+DW_ORDER(events_async_compare, struct dw_events_async, DW_UP(process) DW_UP(handle) DW_UP(symbol) DW_UP(ns) DW_UP(end))
 
 static bool events_async_in_scope(const struct dw_model *model,
                                   const struct dw_events_async *async)

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/nearest.h"
+#include "base/order.h"
 #include "model/core/scope.h"
 #include "model/core/scope_times.h"
 
@@ -58,15 +59,7 @@ bool dw_model_has_namesake(const struct dw_model *model, uint32_t thread)
 }
 
 /* Sorts threads with the same process and name next to one another. */
-static int scope_compare_names(const void *left, const void *right)
-{
-	const struct dw_source_thread *a = *(const struct dw_source_thread *const *)left;
-	const struct dw_source_thread *b = *(const struct dw_source_thread *const *)right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
+DW_ORDER_OF_POINTERS(scope_compare_names, struct dw_source_thread, DW_UP(process) DW_TEXT(name))
 
 int dw_scope_find_namesakes(struct dw_model *model)
 {

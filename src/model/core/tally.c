@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/whole.h"
 
 static unsigned tally_octave(uint64_t duration, unsigned *bucket)
@@ -185,13 +186,6 @@ void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct 
 	into->cut += from->cut;
 }
 
-static int tally_compare_samples(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 static uint64_t tally_clamp(const struct dw_tally *tally, uint64_t value)
 {
 	uint64_t max = tally->min + tally->spread;
@@ -216,7 +210,7 @@ uint64_t dw_tally_quantile(const struct dw_tally *tally, double q)
 		uint64_t sorted[DW_TALLY_EXACT];
 
 		memcpy(sorted, tally->samples, held * sizeof *sorted);
-		qsort(sorted, held, sizeof *sorted, tally_compare_samples);
+		qsort(sorted, held, sizeof *sorted, dw_compare_u64);
 		return sorted[rank - 1];
 	}
 	for (unsigned i = 0; i < tally->octaves * DW_TALLY_BUCKETS; i++) {

@@ -48,20 +48,11 @@ static bool between_compute(struct dw_model *model, const void *request, void *r
 
 /* The first call of the thread, or of a later thread, that began at that time or later. */
 static const struct dw_device_moment *between_first_from(const struct by_time *by_time, uint32_t thread,
-                                            uint64_t ns)
+                                                         uint64_t ns)
 {
-	size_t from = 0, to = by_time->count;
+	const struct dw_device_moment *at = by_time->moments;
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		const struct dw_device_moment *at = &by_time->moments[middle];
-
-		if (at->thread < thread || (at->thread == thread && at->start_ns < ns))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return &by_time->moments[from];
+	return &at[DW_FIRST(i, 0, by_time->count, at[i].thread > thread || (at[i].thread == thread && at[i].start_ns >= ns))];
 }
 
 DW_PRODUCT(device_between, struct by_time, between_compute, NULL);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/order.h"
 #include "format/device.h"
 #include "model/core/product.h"
 #include "model/device/sums.h"
@@ -77,17 +78,10 @@ static uint32_t join_find(struct join *join, const struct dw_device_owner *owner
 static bool join_in_step(const struct join *join, const struct dw_device_call *call)
 {
 	const struct dw_source *source = join->model->source;
-	size_t from = 0, to = join->step_count;
+	const struct dw_source_step *step;
+	size_t from = DW_FIRST(i, 0, join->step_count, (step = &source->steps[join->steps[i]])->thread > call->thread ||
+	                       (step->thread == call->thread && step->end_ns > call->start_ns));
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		const struct dw_source_step *step = &source->steps[join->steps[middle]];
-
-		if (step->thread < call->thread || (step->thread == call->thread && step->end_ns <= call->start_ns))
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	return from < join->step_count && source->steps[join->steps[from]].thread == call->thread &&
 	       source->steps[join->steps[from]].start_ns <= call->start_ns;
 }

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/device/sweep.h"
 
 struct edge {
@@ -14,16 +15,7 @@ struct edge {
 	int32_t change; /* 1: a begin, -1: an end */
 };
 
-static int sweep_compare(const void *left, const void *right)
-{
-	const struct edge *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	if (a->change != b->change)
-		return a->change < b->change ? -1 : 1; /* ends first */
-	return (a->event > b->event) - (a->event < b->event);
-}
+DW_ORDER(sweep_compare, struct edge, DW_UP(ns) DW_UP(change) DW_UP(event))
 
 static bool sweep_counts(const struct dw_device_work *work, const struct dw_device_event *event,
                          bool in_scope)

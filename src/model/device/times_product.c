@@ -172,18 +172,11 @@ static bool times_find_waits(struct times *times)
 static bool times_waited(const struct times *times, const struct dw_device_event *event)
 {
 	const struct dw_device_work *work = times->work;
-	size_t low = 0, high = times->wait_count;
+	const struct queue_wait *waits = times->waits;
 	uint64_t submitted_ns = work->calls[event->call].start_ns, before_ns = 0;
+	size_t low = DW_FIRST(i, 0, times->wait_count, waits[i].queue > event->queue ||
+	                      (waits[i].queue == event->queue && waits[i].ns > submitted_ns));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct queue_wait *wait = &times->waits[middle];
-
-		if (wait->queue < event->queue || (wait->queue == event->queue && wait->ns <= submitted_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || times->waits[low - 1].queue != event->queue)
 		return false;
 	for (const struct dw_device_event *at = event;

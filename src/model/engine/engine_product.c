@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/order.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -276,15 +277,7 @@ static int engines_sum(struct dw_model *model, struct dw_engines *engines,
 }
 
 /* The engine with the longest runs comes first. Nested runs do not count. */
-static int engines_compare(const void *left, const void *right)
-{
-	const struct dw_engine *a = *(const struct dw_engine *const *)left,
-	                       *b = *(const struct dw_engine *const *)right;
-
-	if (a->run_ns != b->run_ns)
-		return a->run_ns < b->run_ns ? 1 : -1;
-	return (a > b) - (a < b);
-}
+DW_ORDER_OF_POINTERS(engines_compare, struct dw_engine, DW_DOWN(run_ns) DW_UP_PLACE)
 
 static int engines_order(struct dw_model *model, struct dw_engines *engines)
 {

@@ -3,24 +3,17 @@
 
 #include <math.h>
 
+#include "base/order.h"
 #include "model/core/product.h"
 #include "model/steps/steps.h"
 
 /* The place of the first reading of the thread that ends after `ticks`. */
 static size_t usage_find(const struct dw_source *source, uint32_t thread, uint64_t ticks)
 {
-	size_t low = 0, high = source->usage_count;
+	const struct dw_source_usage *at = source->usages;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct dw_source_usage *at = &source->usages[middle];
-
-		if (at->thread < thread || (at->thread == thread && at->end_ticks <= ticks))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return DW_FIRST(i, 0, source->usage_count,
+	                at[i].thread > thread || (at[i].thread == thread && at[i].end_ticks > ticks));
 }
 
 static void usage_add(struct dw_usage_of *to, const struct dw_source_usage *from, double part)

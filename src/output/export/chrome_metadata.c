@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "export/chrome_metadata.h"
 #include "export/json.h"
 #include "export/stacks.h"
@@ -18,17 +19,7 @@ static void metadata_put_key(struct dw_writer_out *out, bool *any, const char *k
 	DW_OUT_JSON(out, "#:", key);
 }
 
-static int metadata_compare_metas(const void *left, const void *right)
-{
-	const struct dw_source_meta *a = *(const struct dw_source_meta *const *)left;
-	const struct dw_source_meta *b = *(const struct dw_source_meta *const *)right;
-	int order;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	order = strcmp(a->key, b->key);
-	return order ? order : a < b ? -1 : 1;
-}
+DW_ORDER_OF_POINTERS(metadata_compare_metas, struct dw_source_meta, DW_UP(process) DW_TEXT(key) DW_UP_PLACE)
 
 static void metadata_put_value(struct dw_writer_out *out, const struct dw_source_meta *meta)
 {

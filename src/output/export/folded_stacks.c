@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/nearest.h"
+#include "base/order.h"
 #include "export/export.h"
 #include "export/stacks.h"
 #include "model/device/device.h"
@@ -77,10 +78,7 @@ static int stacks_compare_rows(const void *left, const void *right, void *contex
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-static int stacks_compare_lines(const void *left, const void *right)
-{
-	return strcmp(((const struct line *)left)->text, ((const struct line *)right)->text);
-}
+DW_ORDER(stacks_compare_lines, struct line, DW_TEXT(text))
 
 /* Makes the text of each stack once, because it is long. */
 static void stacks_make_lines(struct lines *lines, const struct dw_source *source,

@@ -229,17 +229,9 @@ DW_ORDER(xplane_compare_steps, struct step_span, DW_UP(process) DW_UP(start_ns))
 /* Returns the step of a process at a time, or UINT32_MAX. */
 static uint32_t xplane_step_at(const struct step_span *steps, size_t count, uint32_t process, uint64_t ns)
 {
-	size_t low = 0, high = count;
+	size_t low = DW_FIRST(i, 0, count, steps[i].process > process ||
+	                      (steps[i].process == process && steps[i].start_ns > ns));
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (steps[middle].process < process ||
-		    (steps[middle].process == process && steps[middle].start_ns <= ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || steps[low - 1].process != process || steps[low - 1].end_ns < ns)
 		return UINT32_MAX;
 	return steps[low - 1].index;

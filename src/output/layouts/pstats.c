@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/order.h"
 #include "layouts/python.h"
 #include "model/time/function_calls.h"
 
@@ -32,45 +33,17 @@ static const char *pstats_base_name(const struct dw_symbol *symbol)
 	return slash ? slash + 1 : symbol->file ? symbol->file : "~";
 }
 
-#define DESCENDING(field)                                                                \
-	do {                                                                                 \
-		uint64_t a = ((const struct line *)left)->row->field;                            \
-		uint64_t b = ((const struct line *)right)->row->field;                           \
-		return (a < b) - (a > b);                                                        \
-	} while (0)
-static int pstats_compare_totals(const void *left, const void *right)
-{
-	DESCENDING(total_ns);
-}
-static int pstats_compare_selfs(const void *left, const void *right)
-{
-	DESCENDING(self_ns);
-}
-static int pstats_compare_calls(const void *left, const void *right)
-{
-	DESCENDING(calls);
-}
-static int pstats_compare_primitive(const void *left, const void *right)
-{
-	DESCENDING(primitive);
-}
-static int pstats_compare_names(const void *left, const void *right)
-{
-	return strcmp(((const struct line *)left)->symbol->name,
-	              ((const struct line *)right)->symbol->name);
-}
+DW_ORDER(pstats_compare_totals, struct line, DW_DOWN(row->total_ns))
+DW_ORDER(pstats_compare_selfs, struct line, DW_DOWN(row->self_ns))
+DW_ORDER(pstats_compare_calls, struct line, DW_DOWN(row->calls))
+DW_ORDER(pstats_compare_primitive, struct line, DW_DOWN(row->primitive))
+DW_ORDER(pstats_compare_names, struct line, DW_TEXT(symbol->name))
 static int pstats_compare_files(const void *left, const void *right)
 {
 	return strcmp(pstats_base_name(((const struct line *)left)->symbol),
 	              pstats_base_name(((const struct line *)right)->symbol));
 }
-static int pstats_compare_lines(const void *left, const void *right)
-{
-	uint32_t a = ((const struct line *)left)->symbol->line;
-	uint32_t b = ((const struct line *)right)->symbol->line;
-
-	return (a > b) - (a < b);
-}
+DW_ORDER(pstats_compare_lines, struct line, DW_UP(symbol->line))
 
 static const struct order {
 	const char *name, *label;
@@ -222,13 +195,7 @@ static int pstats_put_table(struct dw_model *model, const struct pstats_request 
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static int pstats_compare_numbers(const void *left, const void *right)
-{
-	uint32_t a = ((const struct dw_flat_row *)left)->symbol;
-	uint32_t b = ((const struct dw_flat_row *)right)->symbol;
-
-	return (a > b) - (a < b);
-}
+DW_ORDER(pstats_compare_numbers, struct dw_flat_row, DW_UP(symbol))
 
 static int pstats_put_action(struct dw_model *model, const char *action,
                              const struct pstats_request *request,

@@ -8,23 +8,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "frameworks/torch.h"
 #include "layouts/torch_parts.h"
 #include "model/device/sums.h"
 
 /* By begin of the first call; of those that begin together, the one that ends last; then by name:
  * PyTorch's own order of these is that of the file. */
-static int torch_rows_compare(const void *left, const void *right)
-{
-	const struct dw_call_row *a = ((const struct dw_torch_row *)left)->call;
-	const struct dw_call_row *b = ((const struct dw_torch_row *)right)->call;
-
-	if (a->first_ns != b->first_ns)
-		return a->first_ns < b->first_ns ? -1 : 1;
-	if (a->first_end_ns != b->first_end_ns)
-		return a->first_end_ns > b->first_end_ns ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
+DW_ORDER(torch_rows_compare, struct dw_torch_row, DW_UP(call->first_ns) DW_DOWN(call->first_end_ns) DW_TEXT(call->name))
 
 /* The name of an annotation of a step is the same for all steps. */
 static const char *torch_rows_name(const struct dw_device_name *name)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "page/span_inside.h"
 
 #define MOST_ASYNCS (1u << 20)   /* ends, 40 bytes each */
@@ -18,12 +19,7 @@
 
 /* ---- counters ----------------------------------------------------------------------------------- */
 
-static int beside_compare_samples(const void *left, const void *right)
-{
-	const struct dw_span_sample *a = left, *b = right;
-
-	return (a->ns > b->ns) - (a->ns < b->ns);
-}
+DW_ORDER(beside_compare_samples, struct dw_span_sample, DW_UP(ns))
 
 /* The samples of a counter may come from several threads. */
 static void beside_sort(struct dw_span_counter *counter)
@@ -143,17 +139,9 @@ static size_t beside_copy(const struct dw_span_counter *counter,
                           const struct dw_page_window *window, uint64_t resolution_ns,
                           struct dw_span_sample *to)
 {
-	size_t low = 0, high = counter->count, count = 0;
+	size_t low = DW_FIRST(i, 0, counter->count, counter->samples[i].ns > window->begin_ns), count = 0;
 	uint64_t width = resolution_ns ? resolution_ns : 1;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (counter->samples[middle].ns > window->begin_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
 	low -= low > 0;
 	for (size_t i = low; i < counter->count && counter->samples[i].ns < window->end_ns; i++) {
 		const struct dw_span_sample *sample = &counter->samples[i];
@@ -257,14 +245,7 @@ static int beside_take_range(void *context, const struct dw_event *event)
 	return 0;
 }
 
-static int beside_compare_ranges(const void *left, const void *right)
-{
-	const struct beside_range *a = left, *b = right;
-
-	if (a->item.start_ns != b->item.start_ns)
-		return a->item.start_ns < b->item.start_ns ? -1 : 1;
-	return a->item.end_ns > b->item.end_ns ? -1 : a->item.end_ns < b->item.end_ns;
-}
+DW_ORDER(beside_compare_ranges, struct beside_range, DW_UP(item.start_ns) DW_DOWN(item.end_ns))
 
 bool dw_span_beside_finish(struct dw_page_spans *spans)
 {

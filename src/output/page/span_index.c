@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "page/span_inside.h"
 
 #define MOST_ITEMS (2u << 20)          /* 24 bytes each; tests set DWELL_TEST_SPAN_ITEMS */
@@ -41,16 +42,7 @@ uint32_t dw_span_category(const struct dw_page_spans *spans, uint32_t name)
 
 /* ---- create and destroy ------------------------------------------------------------------------- */
 
-static int spans_compare_chunks(const void *left, const void *right)
-{
-	const struct dw_span_chunk *a = left, *b = right;
-
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return a->chunk < b->chunk ? -1 : a->chunk > b->chunk;
-}
+DW_ORDER(spans_compare_chunks, struct dw_span_chunk, DW_UP(begin_ns) DW_UP(stream) DW_UP(chunk))
 
 /* Orders the chunks of all streams. The begins of a stream's chunks do not decrease here, even if
  * its clock did, so that the chunks of a stream stay in order. */
@@ -272,14 +264,7 @@ static bool spans_take_arrow(void *context, const struct dw_arrow_end *end)
 	return true;
 }
 
-static int spans_compare_flows(const void *left, const void *right)
-{
-	const struct dw_span_flow *a = left, *b = right;
-
-	if (a->from_ns != b->from_ns)
-		return a->from_ns < b->from_ns ? -1 : 1;
-	return a->to_ns < b->to_ns ? -1 : a->to_ns > b->to_ns;
-}
+DW_ORDER(spans_compare_flows, struct dw_span_flow, DW_UP(from_ns) DW_UP(to_ns))
 
 static void spans_finish(struct dw_page_spans *spans)
 {

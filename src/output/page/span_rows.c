@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 static struct dw_span_item *rows_last(const struct dw_span_row *row)
 {
@@ -92,17 +93,7 @@ void dw_span_rows_coarsen(struct dw_span_rows *rows, uint64_t resolution_ns)
 
 size_t dw_span_row_find(const struct dw_span_row *row, uint64_t ns)
 {
-	size_t low = 0, high = row->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (row->items[middle].end_ns > ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return DW_FIRST(i, 0, row->count, row->items[i].end_ns > ns);
 }
 
 void dw_span_rows_reset(struct dw_span_rows *rows)

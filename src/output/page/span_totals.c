@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "page/span_inside.h"
 
 #define MOST_EXACT_CHUNKS 4096u /* 256 MiB: a second or two */
@@ -16,14 +17,7 @@ struct totals_sum {
 	uint32_t name;
 };
 
-static int totals_compare(const void *left, const void *right)
-{
-	const struct totals_sum *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	return a->name < b->name ? -1 : a->name > b->name;
-}
+DW_ORDER(totals_compare, struct totals_sum, DW_DOWN(ns) DW_UP(name))
 
 /* Adds the part of each item that is in the window. */
 static void totals_add(const struct dw_page_spans *spans, const struct dw_page_window *window,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "page/span_inside.h"
 
 #define MOST_FLOWS 400u /* of a span */
@@ -35,16 +36,8 @@ static void span_find_chunks(const struct dw_page_spans *spans, size_t index,
 	const struct dw_source_clock *clock = &spans->source->files[stream->file].clock;
 	uint64_t begin = dw_source_ticks(clock, window->begin_ns);
 	uint64_t end = dw_source_ticks(clock, window->end_ns + spans->resolution_ns);
-	size_t low = 0, high = stream->chunk_count;
+	size_t low = DW_FIRST(i, 0, stream->chunk_count, stream->chunks[i].base_ticks > begin), high;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (stream->chunks[middle].base_ticks > begin)
-			high = middle;
-		else
-			low = middle + 1;
-	}
 	*from = low ? low - 1 : 0;
 	for (high = low; high < stream->chunk_count && stream->chunks[high].base_ticks <= end;)
 		high++;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/order.h"
 #include "facts/facts.h"
 #include "model/core/open.h"
 #include "read/unrecorded.h"
@@ -176,13 +177,6 @@ static uint32_t look_step_thread(const struct dw_source *source, uint64_t *count
 	return best;
 }
 
-static int look_compare_times(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Makes the window long enough for the last few steps. */
 static uint64_t look_window(const struct look *at, uint32_t thread)
 {
@@ -219,7 +213,7 @@ static void look_steps(struct look *at, uint32_t thread)
 		lengths[count++] = step->end_ns - step->start_ns;
 	}
 	if (count) {
-		qsort(lengths, count, sizeof *lengths, look_compare_times);
+		qsort(lengths, count, sizeof *lengths, dw_compare_u64);
 		look->p50_ns = lengths[(count - 1) / 2];
 		look->p95_ns = lengths[(count - 1) * 95 / 100];
 		if (end_ns > first_ns)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "model/time/calls.h"
 #include "views/common.h"
@@ -147,15 +148,7 @@ static void calls_put_row(struct filling *filling, const struct dw_call_row *fro
 		             from->is_async ? "async" : dw_view_category(from->category));
 }
 
-static int calls_compare_selfs(const void *left, const void *right)
-{
-	const struct dw_call_row *a = *(const struct dw_call_row *const *)left;
-	const struct dw_call_row *b = *(const struct dw_call_row *const *)right;
-
-	if (a->stat.self_ns != b->stat.self_ns)
-		return a->stat.self_ns > b->stat.self_ns ? -1 : 1;
-	return (a > b) - (a < b);
-}
+DW_ORDER_OF_POINTERS(calls_compare_selfs, struct dw_call_row, DW_DOWN(stat.self_ns) DW_UP_PLACE)
 
 static void calls_put_rows(struct filling *filling)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "views/common.h"
 
 static const struct dw_column columns[] = {
@@ -42,14 +43,7 @@ struct search {
 static size_t gc_end_of_thread(const struct search *search, size_t first)
 {
 	const struct dw_step *steps = search->steps->steps;
-	size_t low = first, high = search->steps->count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		*(steps[middle].thread == steps[first].thread ? &low : &high) = middle;
-	}
-	return high;
+	return DW_FIRST(i, first, search->steps->count, steps[i].thread != steps[first].thread);
 }
 
 /* Finds the step at the time `ns`: of this thread, otherwise of another thread of its process.
@@ -62,15 +56,12 @@ static const struct dw_step *gc_step_at(const struct search *search, uint32_t th
 
 	for (size_t first = 0, end; first < count; first = end) {
 		const struct dw_step *steps = search->steps->steps;
-		size_t low = first, high = end = gc_end_of_thread(search, first);
+		size_t low;
 
+		end = gc_end_of_thread(search, first);
 		if (threads[steps[first].thread].process != threads[thread].process)
 			continue;
-		while (high - low > 1) {
-			size_t middle = low + (high - low) / 2;
-
-			*(steps[middle].start_ns <= ns ? &low : &high) = middle;
-		}
+		low = DW_FIRST(i, first + 1, end, steps[i].start_ns > ns) - 1;
 		if (ns < steps[low].start_ns || ns >= steps[low].end_ns)
 			continue;
 		if (steps[low].thread == thread)

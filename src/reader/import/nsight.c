@@ -325,18 +325,11 @@ static void nsight_read_records(struct nsight *nsight, struct chrome *chrome)
 /* The correlation id of the call that recorded an event last before call `before`; 0: unknown. */
 static int64_t nsight_recorded_by(const struct nsight *nsight, int64_t event, int64_t before)
 {
-	size_t low = 0, high = nsight->record_count;
+	const struct nsight_record *records = nsight->records;
+	size_t low = DW_FIRST(i, 0, nsight->record_count, records[i].event > event ||
+	                      (records[i].event == event && records[i].correlation >= before));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct nsight_record *record = &nsight->records[middle];
-
-		if (record->event < event || (record->event == event && record->correlation < before))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && nsight->records[low - 1].event == event ? nsight->records[low - 1].correlation : 0;
+	return low && records[low - 1].event == event ? records[low - 1].correlation : 0;
 }
 
 static void nsight_read_syncs(struct nsight *nsight, struct chrome *chrome)

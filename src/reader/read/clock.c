@@ -50,18 +50,9 @@ static double clock_difference(uint64_t a, uint64_t b)
 static const struct dw_source_clock_piece *clock_find_piece(const struct dw_source_clock *clock,
                                                              uint64_t ticks, double ns, bool by_ns)
 {
-	size_t low = 0, high = clock->piece_count;
+	const struct dw_source_clock_piece *pieces = clock->pieces;
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		const struct dw_source_clock_piece *piece = &clock->pieces[middle];
-
-		if (by_ns ? piece->ns <= ns : piece->ticks <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &clock->pieces[low];
+	return &pieces[DW_FIRST(i, 1, clock->piece_count, by_ns ? pieces[i].ns > ns : pieces[i].ticks > ticks) - 1];
 }
 
 uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks)

@@ -66,20 +66,11 @@ static double devices_difference(uint64_t a, uint64_t b)
 
 uint64_t dw_source_device_ticks(const struct dw_source_device_clock *clock, uint64_t device_ticks)
 {
-	size_t low = 0, high = clock->pairing_count;
-	const struct dw_source_pairing *at;
+	const struct dw_source_pairing *at = clock->pairings;
 
-	if (!high)
+	if (!clock->pairing_count)
 		return device_ticks;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (clock->pairings[middle].device_ticks <= device_ticks)
-			low = middle;
-		else
-			high = middle;
-	}
-	at = &clock->pairings[low];
+	at += DW_FIRST(i, 1, clock->pairing_count, clock->pairings[i].device_ticks > device_ticks) - 1;
 	return dw_read_u64((double)at->ticks +
 	                   devices_difference(device_ticks, at->device_ticks) * at->ticks_per_device_tick);
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "read/read.h"
 
@@ -260,19 +261,14 @@ static bool source_step_contains(const struct dw_source *source, size_t step, ui
 const struct dw_source_step *dw_source_step_at(const struct dw_source *source, uint32_t process,
                                                uint64_t ns, size_t *last)
 {
-	size_t low = 0, high = source->step_count;
+	uint32_t other;
+	size_t low;
 
-	if (*last < high && source_step_contains(source, *last, process, ns))
+	if (*last < source->step_count && source_step_contains(source, *last, process, ns))
 		return &source->steps[*last];
-	while (low < high) { /* the first step after (process, ns) */
-		size_t middle = low + (high - low) / 2;
-		uint32_t other = source->threads[source->steps[middle].thread].process;
-
-		if (other < process || (other == process && source->steps[middle].start_ns <= ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	/* the first step after (process, ns) */
+	low = DW_FIRST(i, 0, source->step_count, (other = source->threads[source->steps[i].thread].process) > process ||
+	               (other == process && source->steps[i].start_ns > ns));
 	if (!low || !source_step_contains(source, low - 1, process, ns))
 		return NULL;
 	*last = low - 1;

@@ -20,13 +20,7 @@
 
 #define MOST_PLACE 200 /* bytes of a module's name within the names of its functions */
 
-static int stacks_compare_modules(const void *left, const void *right)
-{
-	uint32_t a = ((const struct dw_read_module *)left)->id;
-	uint32_t b = ((const struct dw_read_module *)right)->id;
-
-	return a < b ? -1 : a > b;
-}
+DW_ORDER(stacks_compare_modules, struct dw_read_module, DW_UP(id))
 
 /* Uses binary search: the modules are sorted. */
 static const struct dw_read_module *stacks_find_module(const struct dw_read_file *file, uint32_t id)
