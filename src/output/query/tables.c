@@ -33,13 +33,9 @@ static struct dwell_table *tables_make_metadata(struct dw_model *model)
 	const struct dw_source *source = dw_model_source(model);
 	struct dwell_table *table = dw_table_create("metadata", columns, 3);
 
-	for (size_t i = 0; table && i < source->meta_count; i++) {
-		struct dw_cell *row = dw_table_row(table, 0);
-
-		dw_cell_int(&row[0], source->processes[source->metas[i].process].pid);
-		dw_cell_text(table, &row[1], source->metas[i].key);
-		dw_cell_text(table, &row[2], source->metas[i].value);
-	}
+	for (size_t i = 0; table && i < source->meta_count; i++)
+		DW_TABLE_ROW(table, 0, DW_INT(source->processes[source->metas[i].process].pid),
+		             DW_STRING(source->metas[i].key), DW_STRING(source->metas[i].value));
 	return table;
 }
 
@@ -55,42 +51,31 @@ static struct dwell_table *tables_make_losses(struct dw_model *model)
 	const struct dw_source *source = dw_model_source(model);
 	struct dwell_table *table = dw_table_create("losses", columns, 2);
 
-	for (size_t i = 0; table && i < DW_LOSS_SLOTS; i++) {
-		struct dw_cell *row = source->lost[i] ? dw_table_row(table, 0) : NULL;
-
-		if (!row)
-			continue;
-		dw_cell_text(table, &row[0], i < sizeof causes / sizeof *causes && causes[i] ? causes[i] : "unknown");
-		dw_cell_int(&row[1], (int64_t)source->lost[i]);
-	}
+	for (size_t i = 0; table && i < DW_LOSS_SLOTS; i++)
+		if (source->lost[i])
+			DW_TABLE_ROW(table, 0,
+			             DW_STRING(i < sizeof causes / sizeof *causes && causes[i] ? causes[i] : "unknown"),
+			             DW_INT(source->lost[i]));
 	return table;
 }
 
 static struct dwell_table *tables_make_steps(struct dw_model *model)
 {
-	enum { NUMBER, THREAD, START, DURATION, CPU, OPERATORS, COUNTED, COLUMNS };
-	static const struct dw_column columns[] = { [NUMBER] = DW_COLUMN("step", "step", NONE, INT),
-		[THREAD] = DW_COLUMN("thread", "thread", NONE, TEXT), [START] = DW_COLUMN("start_ns", "start", NS, INT),
-		[DURATION] = DW_COLUMN("duration_ns", "duration", NS, INT), [CPU] = DW_COLUMN("cpu_ns", "cpu", NS, INT),
-		[OPERATORS] = DW_COLUMN("operators", "operators", COUNT, INT),
-		[COUNTED] = DW_COLUMN("counted", "counted", NONE, INT) };
+	static const struct dw_column columns[] = { DW_COLUMN("step", "step", NONE, INT),
+		DW_COLUMN("thread", "thread", NONE, TEXT), DW_COLUMN("start_ns", "start", NS, INT),
+		DW_COLUMN("duration_ns", "duration", NS, INT), DW_COLUMN("cpu_ns", "cpu", NS, INT),
+		DW_COLUMN("operators", "operators", COUNT, INT), DW_COLUMN("counted", "counted", NONE, INT) };
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
-	struct dwell_table *table = steps ? dw_table_create("steps", columns, COLUMNS) : NULL;
+	struct dwell_table *table = steps ? dw_table_create("steps", columns, sizeof columns / sizeof *columns) : NULL;
 	char name[256];
 
 	for (size_t i = 0; table && i < steps->count; i++) {
 		const struct dw_step *step = &steps->steps[i];
-		struct dw_cell *row = dw_table_row(table, 0);
 
 		dw_model_thread_name(model, step->thread, name, sizeof name);
-		dw_cell_int(&row[NUMBER], (int64_t)step->number);
-		dw_cell_text(table, &row[THREAD], name);
-		dw_cell_int(&row[START], (int64_t)step->start_ns);
-		dw_cell_int(&row[DURATION], (int64_t)(step->end_ns - step->start_ns));
-		if (step->cpu_ns)
-			dw_cell_int(&row[CPU], (int64_t)step->cpu_ns);
-		dw_cell_int(&row[OPERATORS], step->operator_count);
-		dw_cell_int(&row[COUNTED], step->counted);
+		DW_TABLE_ROW(table, 0, DW_INT(step->number), DW_STRING(name), DW_INT(step->start_ns),
+		             DW_INT(step->end_ns - step->start_ns), step->cpu_ns ? DW_INT(step->cpu_ns) : DW_EMPTY,
+		             DW_INT(step->operator_count), DW_INT(step->counted));
 	}
 	return table;
 }

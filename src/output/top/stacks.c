@@ -234,22 +234,21 @@ void dw_top_stacks_print(const struct dw_process *process, const struct dw_top_i
 
 /* ---- the table ---------------------------------------------------------------------------------- */
 
-enum { PROCESS, THREAD, THREAD_NAME, STATE, WAITS, HOLDER, INSIDE, STOPPED, FRAME, FUNCTION, KIND, MODULE, FILE_NAME, LINE };
 static const struct dw_column columns[] = {
-	[PROCESS] = DW_COLUMN("process", "process", NONE, INT),
-	[THREAD] = DW_COLUMN("thread", "thread", NONE, INT),
-	[THREAD_NAME] = DW_COLUMN("thread_name", "name", NONE, TEXT),
-	[STATE] = DW_COLUMN("state", "state", NONE, TEXT),
-	[WAITS] = DW_COLUMN("waits_for", "waits for", NONE, TEXT),
-	[HOLDER] = DW_COLUMN("holder", "lock held by", NONE, INT),
-	[INSIDE] = DW_COLUMN("inside", "in", NONE, TEXT),
-	[STOPPED] = DW_COLUMN("stopped_ns", "stopped for", NS, INT),
-	[FRAME] = DW_COLUMN("frame", "frame", NONE, INT),
-	[FUNCTION] = DW_COLUMN("function", "function", NONE, TEXT),
-	[KIND] = DW_COLUMN("kind", "kind", NONE, TEXT),
-	[MODULE] = DW_COLUMN("module", "module", NONE, TEXT),
-	[FILE_NAME] = DW_COLUMN("file", "file", NONE, TEXT),
-	[LINE] = DW_COLUMN("line", "line", NONE, INT),
+	DW_COLUMN("process", "process", NONE, INT),
+	DW_COLUMN("thread", "thread", NONE, INT),
+	DW_COLUMN("thread_name", "name", NONE, TEXT),
+	DW_COLUMN("state", "state", NONE, TEXT),
+	DW_COLUMN("waits_for", "waits for", NONE, TEXT),
+	DW_COLUMN("holder", "lock held by", NONE, INT),
+	DW_COLUMN("inside", "in", NONE, TEXT),
+	DW_COLUMN("stopped_ns", "stopped for", NS, INT),
+	DW_COLUMN("frame", "frame", NONE, INT),
+	DW_COLUMN("function", "function", NONE, TEXT),
+	DW_COLUMN("kind", "kind", NONE, TEXT),
+	DW_COLUMN("module", "module", NONE, TEXT),
+	DW_COLUMN("file", "file", NONE, TEXT),
+	DW_COLUMN("line", "line", NONE, INT),
 };
 
 struct dwell_table *dw_top_stacks_table(void)
@@ -257,22 +256,15 @@ struct dwell_table *dw_top_stacks_table(void)
 	return dw_table_create("stacks", columns, sizeof columns / sizeof *columns);
 }
 
-static void stacks_add_thread(struct dwell_table *table, struct dw_cell *row, const struct dw_process *process,
-                              const struct dw_process_thread *thread, const char *inside)
+/* A row of a thread; the columns of a frame follow these. */
+static struct dw_cell *stacks_add_thread(struct dwell_table *table, const struct dw_process *process,
+                                         const struct dw_process_thread *thread, const char *inside)
 {
-	char state[2] = { thread->state, '\0' };
+	const char state[2] = { thread->state, '\0' };
 
-	dw_cell_int(&row[PROCESS], process->pid);
-	dw_cell_int(&row[THREAD], thread->tid);
-	dw_cell_text(table, &row[THREAD_NAME], thread->name);
-	dw_cell_text(table, &row[STATE], state);
-	dw_cell_int(&row[STOPPED], (int64_t)thread->stopped_ns);
-	if (thread->waits)
-		dw_cell_text(table, &row[WAITS], thread->waits);
-	if (thread->holder)
-		dw_cell_int(&row[HOLDER], thread->holder);
-	if (*inside)
-		dw_cell_text(table, &row[INSIDE], inside);
+	return DW_TABLE_ROW(table, 0, DW_INT(process->pid), DW_INT(thread->tid), DW_STRING(thread->name),
+	                    DW_STRING(state), DW_STRING(thread->waits), thread->holder ? DW_INT(thread->holder) : DW_EMPTY,
+	                    DW_STRING(*inside ? inside : NULL), DW_INT(thread->stopped_ns)) + 8;
 }
 
 void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *process, const struct dw_top_insides *insides)
@@ -282,22 +274,15 @@ void dw_top_stacks_add(struct dwell_table *table, const struct dw_process *proce
 		const char *inside = stacks_find_inside(insides, thread->tid);
 
 		if (!thread->count)
-			stacks_add_thread(table, dw_table_row(table, 0), process, thread, inside);
+			stacks_add_thread(table, process, thread, inside);
 		for (size_t k = 0; k < thread->count; k++) {
 			const struct dw_process_frame *frame = &thread->frames[k];
-			struct dw_cell *row = dw_table_row(table, 0);
+			const char *kind = !frame->module ? "python" : frame->interpreter ? "interpreter"
+			                   : frame->inlined ? "inlined" : "native";
 
-			stacks_add_thread(table, row, process, thread, inside);
-			dw_cell_int(&row[FRAME], (int64_t)k);
-			dw_cell_text(table, &row[FUNCTION], frame->function);
-			dw_cell_text(table, &row[KIND], !frame->module ? "python" : frame->interpreter ? "interpreter"
-			                                : frame->inlined ? "inlined" : "native");
-			if (frame->module)
-				dw_cell_text(table, &row[MODULE], frame->module);
-			if (frame->file)
-				dw_cell_text(table, &row[FILE_NAME], frame->file);
-			if (frame->line)
-				dw_cell_int(&row[LINE], frame->line);
+			DW_TABLE_FILL(table, stacks_add_thread(table, process, thread, inside), DW_INT(k),
+			              DW_STRING(frame->function), DW_STRING(kind), DW_STRING(frame->module),
+			              DW_STRING(frame->file), frame->line ? DW_INT(frame->line) : DW_EMPTY);
 		}
 		if (thread->problem)
 			dw_table_note(table, "Thread %u: %s.", thread->tid, thread->problem);

@@ -15,6 +15,21 @@ struct dwell_table *dw_view_table(const char *view, const struct dw_column *colu
 	return table;
 }
 
+struct dwell_table *dw_view_chain(struct dwell_table *first, struct dwell_table *next)
+{
+	struct dwell_table *last = first;
+
+	while (last && last->next)
+		last = last->next;
+	if (last && next) {
+		last->next = next;
+		return first;
+	}
+	dw_table_destroy(first);
+	dw_table_destroy(next);
+	return NULL;
+}
+
 /* ---- names ----------------------------------------------------------------------------- */
 
 const char *dw_view_trace_name(const struct dw_model *model, char buffer[256])

@@ -16,6 +16,15 @@
 struct dwell_table *dw_view_table(const char *view, const struct dw_column *columns, size_t count,
                                   struct dwell_error *error);
 
+/* Puts `next` behind the last part of `first` and returns `first`. If one of them is NULL,
+ * destroys the other and returns NULL. */
+struct dwell_table *dw_view_chain(struct dwell_table *first, struct dwell_table *next);
+
+/* What a view says that needs steps. */
+#define DW_VIEW_NEEDS_STEPS                                                              \
+	.needs_steps = true, .needs = "steps",                                               \
+	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()"
+
 /* The trace in messages: its path, or "PATH and 3 more" of several. */
 const char *dw_view_trace_name(const struct dw_model *model, char buffer[256]);
 /* "main", "train main" with several processes, "rank 1 main" with ranks; `nested` adds

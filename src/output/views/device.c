@@ -249,14 +249,8 @@ static struct dwell_table *device_view(struct dw_model *model,
 	table->columns[D_DEVICE].data_only = times->device_count < 2;
 	table->columns[D_STEP].data_only = !times->step_count;
 	dw_view_note_device(table, work);
-	table->next = device_devices(model, times, error);
-	if (table->next && times->cause_count)
-		table->next->next = device_causes(model, times, wall_ns, error);
-	if (!table->next || (times->cause_count && !table->next->next)) {
-		dw_table_destroy(table);
-		return NULL;
-	}
-	return table;
+	table = dw_view_chain(table, device_devices(model, times, error));
+	return table && times->cause_count ? dw_view_chain(table, device_causes(model, times, wall_ns, error)) : table;
 }
 
 const struct dw_view dw_view_device = {

@@ -130,11 +130,7 @@ static struct dwell_table *events_view(struct dw_model *model,
 	dw_view_engine_state(table, model, engine);
 	if (dw_view_wants_times(options)) {
 		table->summary = true;
-		table->next = events_iterations_table(model, engine, error);
-		if (!table->next) {
-			dw_table_destroy(table);
-			return NULL;
-		}
+		table = dw_view_chain(table, events_iterations_table(model, engine, error));
 	}
 	return table;
 }

@@ -142,11 +142,7 @@ static struct dwell_table *handlers_view(struct dw_model *model,
 		dw_table_head(table, "It has no handlers.");
 	if (dw_view_wants_times(options)) {
 		table->summary = true;
-		table->next = handlers_calls_table(model, engine, error);
-		if (!table->next) {
-			dw_table_destroy(table);
-			return NULL;
-		}
+		table = dw_view_chain(table, handlers_calls_table(model, engine, error));
 	}
 	return table;
 }

@@ -286,22 +286,18 @@ static bool kernels_operators(const struct kernels *kernels, struct dwell_table 
 
 static struct dwell_table *kernels_tables(struct kernels *kernels, struct dwell_error *error)
 {
-	struct dwell_table *table = kernels_by_family(kernels, error);
+	struct dwell_table *table = kernels_by_family(kernels, error), *operators;
 
 	if (!table)
 		return NULL;
 	dw_view_note_device(table, kernels->work);
-	table->next = kernels_by_name(kernels, error);
-	if (table->next) {
-		table->next->next = dw_view_table("kernels", operator_columns, O_COLUMNS, error);
-		if (table->next->next) {
-			table->next->next->part = "operators";
-			table->next->next->failed |= !kernels_operators(kernels, table->next->next);
-			return table;
-		}
+	table = dw_view_chain(table, kernels_by_name(kernels, error));
+	operators = table ? dw_view_table("kernels", operator_columns, O_COLUMNS, error) : NULL;
+	if (operators) {
+		operators->part = "operators";
+		operators->failed |= !kernels_operators(kernels, operators);
 	}
-	dw_table_destroy(table);
-	return NULL;
+	return dw_view_chain(table, operators);
 }
 
 static struct dwell_table *kernels_view(struct dw_model *model,

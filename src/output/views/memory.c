@@ -360,7 +360,7 @@ static struct dwell_table *memory_view(struct dw_model *model,
                                        struct dwell_error *error)
 {
 	const struct dw_memory *memory = dw_model_memory(model, error);
-	struct dwell_table *first = memory ? memory_categories_table(model, memory, error) : NULL, *last = first;
+	struct dwell_table *first = memory ? memory_categories_table(model, memory, error) : NULL, *last;
 	bool reserved = false;
 
 	if (!first)
@@ -369,19 +369,12 @@ static struct dwell_table *memory_view(struct dw_model *model,
 	for (size_t i = 0; i < memory->pool_count; i++)
 		reserved |= memory->pools[i].most_reserved_bytes > 0;
 	if (reserved)
-		last = last->next = memory_reserved_table(model, memory, error);
+		first = dw_view_chain(first, memory_reserved_table(model, memory, error));
+	first = dw_view_chain(first, memory_owners_table(model, memory, true, error));
+	last = memory_owners_table(model, memory, false, error);
 	if (last)
-		last = last->next = memory_owners_table(model, memory, true, error);
-	if (last)
-		last = last->next = memory_owners_table(model, memory, false, error);
-	if (last) {
 		memory_note(last, dw_model_source(model), memory); /* below what people read last */
-		last = last->next = memory_timeline_table(model, memory, error);
-	}
-	if (last)
-		return first;
-	dw_table_destroy(first);
-	return NULL;
+	return dw_view_chain(dw_view_chain(first, last), memory_timeline_table(model, memory, error));
 }
 
 const struct dw_view dw_view_memory = {

@@ -327,7 +327,5 @@ const struct dw_view dw_view_phases = {
 	.row_name = "phase",
 	.row_ns = "total_ns",
 	.limit = 40, /* a program may use any number of names */
-	.needs_steps = true,
-	.needs = "steps",
-	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+	DW_VIEW_NEEDS_STEPS,
 };

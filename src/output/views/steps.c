@@ -134,7 +134,5 @@ const struct dw_view dw_view_steps = {
 	.run = steps_view,
 	.row_ns = "duration_ns",
 	.limit = 20,
-	.needs_steps = true,
-	.needs = "steps",
-	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+	DW_VIEW_NEEDS_STEPS,
 };

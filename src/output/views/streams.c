@@ -217,12 +217,7 @@ static struct dwell_table *streams_view(struct dw_model *model,
 		streams_fill_row(table, model, work, &times->queues[i]);
 	table->columns[S_DEVICE].data_only = times->device_count < 2;
 	dw_view_note_device(table, work);
-	table->next = streams_launches(model, work, error);
-	if (!table->next) {
-		dw_table_destroy(table);
-		return NULL;
-	}
-	return table;
+	return dw_view_chain(table, streams_launches(model, work, error));
 }
 
 const struct dw_view dw_view_streams = {

@@ -142,7 +142,5 @@ const struct dw_view dw_view_verdict = {
 	.takes = DW_VIEW_TAKES(all),
 	.row_name = "rule",
 	.limit = SIZE_MAX,
-	.needs_steps = true,
-	.needs = "steps",
-	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+	DW_VIEW_NEEDS_STEPS,
 };
