@@ -273,29 +273,45 @@ class Builds:
         self.locks = {}
         self.lock = threading.Lock()
 
-    def build(self, suite, name, *arguments, env=None, targets=()):
-        """The folder of a build. `targets`: of it only these, as far as it has them. Builds come
-        before all tests: they use every core, and a core that is kept free for them does nothing."""
+    def build(self, suite, name, *arguments, env=None, tests=(), but=()):
+        """The folder of a build. `tests`: of it only what the tests of these suites of Meson's need, without those that
+        are in one of the suites `but`, too. Builds come before all tests: they use every core, and a core that is kept
+        free for them does nothing."""
         with self.lock:
             lock = self.locks.setdefault(name, threading.Lock())
         with lock:
             if name not in self.made:
                 self.made[name] = None
-                self.made[name] = self.make(suite, name, arguments, env, targets)
+                self.made[name] = self.make(suite, name, arguments, env, tests, but)
         if self.made[name] is None:
             raise Broken(f"build {name} failed")
         return self.made[name]
 
-    def make(self, suite, name, arguments, env, targets):
+    def make(self, suite, name, arguments, env, tests, but):
         folder = os.path.join(self.folder, name)
         if not os.path.exists(os.path.join(folder, "build.ninja")):
             shutil.rmtree(folder, ignore_errors=True)
             suite.must(f"configure {name}", "meson", "setup", folder, *arguments, env=env, urgent=True)
-        with open(os.path.join(folder, "build.ninja"), encoding="utf-8") as file:
-            known = set(re.findall(r"^build ([^\s:|]+)", file.read(), re.M))
+        targets = needed_by_tests(suite, folder, set(tests), set(but)) if tests else ()
         suite.must(f"build {name}", "ninja", "-C", folder, "-j", str(self.jobs), "-k", "20",
-                   *(target for target in targets if target in known), timeout=1800, cores=self.jobs, urgent=True)
+                   *targets, timeout=1800, cores=self.jobs, urgent=True)
         return folder
+
+
+def needed_by_tests(suite, folder, names, but):
+    """The files of a build that tests of these suites are or depend on."""
+    made = {target["id"]: target["filename"] for target in
+            json.loads(suite.must("list the targets", "meson", "introspect", "--targets", folder))}
+    files = set()
+    for test in json.loads(suite.must("list the tests", "meson", "introspect", "--tests", folder)):
+        suites = {name.split(":")[-1] for name in test["suite"]}
+        if suites & names and not suites & but:
+            files.update(file for target in test["depends"] for file in made[target])
+            files.add(test["cmd"][0])
+    # dwell run loads it, and no test names it
+    attach = os.path.join(folder, "probes/libdwell-attach.so")
+    files.update(file for file in sum(made.values(), []) if file == attach)
+    return sorted(os.path.relpath(file, folder) for file in files if file.startswith(folder + os.sep))
 
 
 def meson_tests(suite, folder, *names, env=None, only=(), but=(), under=(), multiplier=1, jobs=1, cores=None):
