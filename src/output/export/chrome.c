@@ -103,7 +103,8 @@ static void chrome_put_apart(struct chrome *chrome, struct dw_label head, uint32
 	for (unsigned end = 0; end < 2; end++) {
 		chrome_begin(chrome, end ? 'e' : 'b');
 		chrome_put_head(chrome, head);
-		DW_OUT_JSON(out, ",'id':#", id);
+		dw_out_text(out, ",\"id\":");
+		dw_out_u64(out, id);
 		chrome_put_place(chrome, track, end ? end_ns : start_ns);
 		if (!end) {
 			dw_out_text(out, ",\"args\":{");
@@ -249,8 +250,10 @@ static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out
 	const struct dw_timeline *timeline = &chrome->timeline;
 	struct dw_launched launched;
 
-	if (event->stack)
-		DW_OUT_JSON(out, ",'Call stack':#", dw_label_stack(&chrome->timeline, event->thread, event->stack));
+	if (event->stack) {
+		dw_out_text(out, ",\"Call stack\":");
+		dw_out_string(out, dw_label_stack(&chrome->timeline, event->thread, event->stack));
+	}
 	dw_out_text(out, event->args ? "," : "");
 	chrome_put_given_args(out, event->args);
 	if (event->sequence != UINT64_MAX) {
@@ -265,8 +268,10 @@ static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out
 		dw_out_text(out, ",\"open\":true");
 	if (event->type == DW_EVENT_RANGE) {
 		launched = dw_launches_of(&chrome->launches, event->thread, event->start_ns, event->symbol);
-		if (launched.correlation)
-			DW_OUT_JSON(out, ",'correlation':#", launched.correlation);
+		if (launched.correlation) {
+			dw_out_text(out, ",\"correlation\":");
+			dw_out_u64(out, launched.correlation);
+		}
 	}
 }
 
@@ -378,7 +383,11 @@ static void chrome_put_counter(void *to, const struct dw_event *event, uint32_t 
 	chrome_begin(chrome, 'C');
 	chrome_put_head(chrome, chrome_label(chrome, event->symbol)->head);
 	chrome_put_place(chrome, track, event->start_ns);
-	DW_OUT_JSON(chrome->out, ",'args':{#:#}}", chrome->timeline.symbols[event->symbol].name, event->value);
+	dw_out_text(chrome->out, ",\"args\":{");
+	dw_out_string(chrome->out, chrome->timeline.symbols[event->symbol].name);
+	dw_out_text(chrome->out, ":");
+	dw_out_real(chrome->out, event->value);
+	dw_out_text(chrome->out, "}}");
 }
 
 static void chrome_put_async(void *to, const struct dw_event *event, uint32_t track)
@@ -409,10 +418,21 @@ static void chrome_put_memory(void *to, const struct dw_memory_total *at)
 	chrome_begin(chrome, 'i');
 	dw_out_text(out, ",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\"");
 	chrome_put_place(chrome, at->track, at->ns);
-	DW_OUT_JSON(out, ",'s':'t','args':{'Device Type':#,'Device Id':#,'Device':#,'Kind':#,'Addr':",
-	            at->device_type, at->device_number, at->device_name, chrome->timeline.symbols[at->symbol].name);
+	dw_out_text(out, ",\"s\":\"t\",\"args\":{\"Device Type\":");
+	dw_out_i64(out, at->device_type);
+	dw_out_text(out, ",\"Device Id\":");
+	dw_out_i64(out, at->device_number);
+	dw_out_text(out, ",\"Device\":");
+	dw_out_string(out, at->device_name);
+	dw_out_text(out, ",\"Kind\":");
+	dw_out_string(out, chrome->timeline.symbols[at->symbol].name);
+	dw_out_text(out, ",\"Addr\":");
 	dw_out_big(out, at->address);
-	DW_OUT_JSON(out, ",'Bytes':#,'Total Allocated':#}}", at->bytes, at->total);
+	dw_out_text(out, ",\"Bytes\":");
+	dw_out_i64(out, at->bytes);
+	dw_out_text(out, ",\"Total Allocated\":");
+	dw_out_i64(out, at->total);
+	dw_out_text(out, "}}");
 }
 
 static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
@@ -424,7 +444,8 @@ static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
 		dw_out_text(chrome->out, ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"");
 	else
 		chrome_put_head(chrome, chrome_label(chrome, end->symbol)->head);
-	DW_OUT_JSON(chrome->out, ",'id':#", end->id);
+	dw_out_text(chrome->out, ",\"id\":");
+	dw_out_u64(chrome->out, end->id);
 	chrome_put_place(chrome, end->track, end->ns);
 	dw_out_text(chrome->out, end->arrives ? ",\"bp\":\"e\"}" : "}");
 }

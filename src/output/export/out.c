@@ -118,11 +118,10 @@ void dw_out_i64(struct dw_writer_out *out, int64_t value)
 void dw_out_json(struct dw_writer_out *out, const char *json, const struct dw_out_value *values,
                  void (*put_text)(struct dw_writer_out *out, const char *text))
 {
-	for (; *json; json++) {
-		size_t plain = strcspn(json, "'#");
-
-		dw_out_bytes(out, json, plain);
-		json += plain;
+	for (const char *from = json;; from = ++json) {
+		while (*json && *json != '\'' && *json != '#')
+			json++;
+		dw_out_bytes(out, from, (size_t)(json - from));
 		if (!*json)
 			return;
 		if (*json == '\'')

@@ -65,7 +65,7 @@ void dw_out_big(struct dw_writer_out *out, uint64_t value);
 void dw_out_hex(struct dw_writer_out *out, uint64_t value); /* "0x1f", with quotes */
 
 /* DW_OUT_JSON(out, ",'rank':#,'name':#", rank, name): "'" stands for a quote, each "#" for the next value: an integer, a
- * real, or a text, which is written as dw_out_string() does. At most eight values. */
+ * real, or a text, which is written as dw_out_string() does. At most eight values. Not for what is written for each event. */
 struct dw_out_value {
 	enum { DW_OUT_U64, DW_OUT_I64, DW_OUT_REAL, DW_OUT_STRING } type;
 	union {
