@@ -308,9 +308,10 @@ def needed_by_tests(suite, folder, names, but):
         if suites & names and not suites & but:
             files.update(file for target in test["depends"] for file in made[target])
             files.add(test["cmd"][0])
-    # dwell run loads it, and no test names it
-    attach = os.path.join(folder, "probes/libdwell-attach.so")
-    files.update(file for file in sum(made.values(), []) if file == attach)
+    # dwell run loads these, and no test names them
+    loaded = {os.path.join(folder, "probes", name)
+              for name in ("libdwell-attach.so", "mpi/libdwell-mpi.so", "nccl/libdwell-nccl.so")}
+    files.update(file for file in sum(made.values(), []) if file in loaded)
     return sorted(os.path.relpath(file, folder) for file in files if file.startswith(folder + os.sep))
 
 
