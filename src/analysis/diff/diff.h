@@ -65,7 +65,7 @@ struct dw_diff_run {
 	size_t fast_count;
 	/* What makes runs comparable; NULL or NaN: not known. */
 	const char *machine, *versions;
-	double ranks, loops, input_bytes, flops, delay, others;
+	double ranks, loops, input_bytes, activation_bytes, flops, delay, others;
 	bool functions, shapes;
 };
 

@@ -75,6 +75,7 @@ static void run_describe(struct dw_diff *diff, struct dw_diff_run *run,
 	run->ranks = run_fact(facts, DW_FACT_RUN_RANKS);
 	run->loops = run_fact(facts, DW_FACT_RUN_LOOPS);
 	run->input_bytes = run_fact(facts, DW_FACT_MEMORY_INPUTS) * run_fact(facts, DW_FACT_MEMORY_PEAK);
+	run->activation_bytes = run_fact(facts, DW_FACT_INPUT_LARGEST);
 	run->flops = run_fact(facts, DW_FACT_FLOPS_STEP);
 	run->delay = run_fact(facts, DW_FACT_CPU_DELAY);
 	run->others = run_fact(facts, DW_FACT_CPU_OTHERS);

@@ -39,6 +39,8 @@ static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 		work->usages += work->loop->first_step;
 	process = work->source->threads[work->loop->thread].process;
 	work->python = work->source->processes[process].flags & DW_PROCESS_PYTHON;
+	for (size_t i = 0; work->usages && i < work->loop->count; i++)
+		work->switches_known |= work->usages[i].waits + work->usages[i].preemptions > 0;
 	if (!dw_model_is_partial(work->model))
 		work->loop_ns = (double)(work->loop->end_ns - work->loop->start_ns);
 }

@@ -346,15 +346,18 @@ static void memory_put_variation(struct dw_facts_work *work, const struct dw_mem
 {
 	struct sized *sized = calloc(work->loop->count + 1, sizeof *sized);
 	size_t count = sized ? memory_size_steps(work, memory, sized) : 0;
-	double part, trend;
+	double part, trend, bytes = 0;
 
 	work->failed |= !sized;
 	if (count < LEAST_SIZED || 2 * count < work->loop->count) {
-		dw_fact_miss(work, DW_FACT_INPUT_VARIATION, "there are too few steps with activations");
-		dw_fact_miss(work, DW_FACT_INPUT_TREND, "there are too few steps with activations");
+		for (unsigned id = DW_FACT_INPUT_VARIATION; id <= DW_FACT_INPUT_LARGEST; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, "there are too few steps with activations");
 		free(sized);
 		return;
 	}
+	for (size_t i = 0; i < count; i++)
+		bytes += sized[i].bytes / (double)count;
+	dw_fact_set(work, DW_FACT_INPUT_LARGEST, bytes, count);
 	trend = memory_trend(sized, count);
 	part = memory_correlation_of_most(sized, count);
 	qsort(sized, count, sizeof *sized, memory_compare_sized);
@@ -381,8 +384,8 @@ void dw_facts_of_memory(struct dw_facts_work *work)
 		for (unsigned id = DW_FACT_MEMORY_PEAK; id <= DW_FACT_MEMORY_INPUTS; id++)
 			if (id != DW_FACT_MEMORY_ALLOCATOR) /* of operators */
 				dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
-		dw_fact_miss(work, DW_FACT_INPUT_VARIATION, NO_MEMORY);
-		dw_fact_miss(work, DW_FACT_INPUT_TREND, NO_MEMORY);
+		for (unsigned id = DW_FACT_INPUT_VARIATION; id <= DW_FACT_INPUT_LARGEST; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, NO_MEMORY);
 		return;
 	}
 	memory_put_peak(work, pool);

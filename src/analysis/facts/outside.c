@@ -4,6 +4,7 @@
  * The division is that of the model (struct dw_loop). In a Python program the time between steps
  * that no range explains is the interpreter's.
  */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -13,21 +14,42 @@
 #include "format/keys.h"
 #include "model/time/outermost.h"
 
-/* Names of ranges that write progress: a name counts if it begins with one of them. */
-static const char *const logging[] = { "log", "print", "metric", "summary", "tensorboard", "wandb",
-	                                   "progress", NULL };
+/* Names of ranges that write progress: a name counts if it begins with one of them. Between steps, metrics and
+ * summaries are made to be written too. */
+static const char *const logging[] = { "print", "tensorboard", "wandb", "progress", NULL };
+static const char *const written[] = { "metric", "summary", NULL };
 
-static bool outside_is_logging(const char *name)
+static bool outside_begins(const char *name, const char *const *prefix)
 {
-	for (const char *const *prefix = logging; *prefix; prefix++) {
-		size_t length = 0;
+	while (*prefix && strncasecmp(name, *prefix, strlen(*prefix)) != 0)
+		prefix++;
+	return *prefix;
+}
 
-		while ((*prefix)[length])
-			length++;
-		if (strncasecmp(name, *prefix, length) == 0)
+/* Whether a word of the name is "log", "logs", "logger" or "logging". Such a range computes a logarithm if the word
+ * is followed by another one that says of what: "log softmax". */
+static bool outside_has_log(const char *name)
+{
+	static const char *const ends[] = { "s", "ger", "ging", NULL };
+	static const char *const of[] = { "soft", "prob", "lik", "sum", "sigm", "det", "loss", "dens", "mel", "odds", NULL };
+
+	for (const char *at = name; (at = strcasestr(at, "log")); at++) {
+		bool plain = !isalpha((unsigned char)at[3]);
+
+		if (at > name && isalpha((unsigned char)at[-1]))
+			continue;
+		for (const char *const *end = ends; *end && !plain; end++)
+			if (strncasecmp(at + 3, *end, strlen(*end)) == 0 && !isalpha((unsigned char)at[3 + strlen(*end)]))
+				return true;
+		if (plain && !(at[3] && outside_begins(at + 4, of)))
 			return true;
 	}
 	return false;
+}
+
+bool dw_facts_is_logging(const char *name)
+{
+	return outside_has_log(name) || outside_begins(name, logging);
 }
 
 /* Divides the named ranges between the steps into those of logging and others, and names the
@@ -42,7 +64,8 @@ static void outside_put_names(struct dw_facts_work *work, double named_ns)
 	for (size_t i = 0; i < loop->outside_row_count; i++) {
 		uint32_t symbol = loop->outside_rows[i].symbol;
 		bool is_operator = work->symbols[symbol].category == DWELL_CATEGORY_OPERATOR;
-		bool is_logging = !is_operator && outside_is_logging(work->symbols[symbol].name);
+		bool is_logging = !is_operator && (dw_facts_is_logging(work->symbols[symbol].name) ||
+		                                    outside_begins(work->symbols[symbol].name, written));
 		uint32_t *largest = is_operator  ? &largest_op
 		                    : is_logging ? &largest_log
 		                                 : &largest_name;
@@ -153,6 +176,28 @@ static double outside_delay(const struct dw_facts_work *work, double delay_ns)
 	return fmax(0, delay_ns);
 }
 
+/* The part of the loop's waits for a CPU in which its thread lost the CPU while it worked, and did not get it back after
+ * another wait. 0: not known. */
+static double outside_preempted(const struct dw_facts_work *work, const struct dw_usage_of *usage)
+{
+	return work->switches_known ? usage->preemptions / fmax(1, usage->waits + usage->preemptions) : 0;
+}
+
+/* What is left of a time between the steps without its waits for a CPU. Between the steps, these are at any place. A
+ * thread that loses its CPU while it works loses it in the steps too, whose times are by the clock: so what is left
+ * becomes as much longer as everything else in the loop. */
+static double outside_with_cpu(const struct dw_facts_work *work, const struct dw_usage_of *usage, double rest_ns,
+                               double waiting_ns)
+{
+	double delay = usage->delay_ns / usage->wall_ns, running_ns = -waiting_ns, without;
+
+	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
+		running_ns += (double)work->loop->outside_ns[share];
+	without = outside_delay(work, delay * work->loop_ns) / fmax(1, running_ns);
+	return fmax(0, rest_ns - waiting_ns) *
+	       fmin(1, fmax(0, 1 - without) / fmax(0.1, 1 - delay * outside_preempted(work, usage)));
+}
+
 /* The page faults between the steps: those of the loop, `faults`, less those of its steps. */
 static void outside_put_faults(struct dw_facts_work *work, double faults)
 {
@@ -168,8 +213,9 @@ static void outside_put_faults(struct dw_facts_work *work, double faults)
 }
 
 /* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
- * The CPU time and the delay outside steps are those of the whole loop less those of its steps. In
- * its delay the thread does nothing: that is neither. */
+ * The CPU time and the delay outside steps are those of the whole loop less those of its steps. A
+ * delay after a wait is neither. A thread that loses its CPU without a wait loses it at any place, so that this delay
+ * stays in the parts. */
 static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 {
 	const struct dw_loop *loop = work->loop;
@@ -188,9 +234,9 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 		waiting_ns -= (double)(loop->outside_ns[DW_SHARE_DATA] +
 		                       loop->outside_ns[DW_SHARE_COMMUNICATION] +
 		                       loop->outside_ns[DW_SHARE_DEVICE]);
-		waiting_ns = fmax(0, fmin(waiting_ns, rest_ns));
+		waiting_ns = usage.waits > 0 || !work->switches_known ? fmax(0, fmin(waiting_ns, rest_ns)) : 0;
 		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
-		waiting_ns += outside_delay(work, usage.delay_ns * work->loop_ns / usage.wall_ns);
+		rest_ns = outside_with_cpu(work, &usage, rest_ns, waiting_ns);
 		outside_put_faults(work, usage.minor_faults * work->loop_ns / usage.wall_ns);
 	} else {
 		dw_fact_miss(work, DW_FACT_LOOP_FAULTS,
@@ -199,7 +245,7 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 		             "the trace has no readings of the kernel's account between steps");
 	}
 	dw_fact_set_share(work, work->python ? DW_FACT_LOOP_PYTHON : DW_FACT_LOOP_UNNAMED,
-	                  fmax(0, rest_ns - waiting_ns), work->loop_ns, 1);
+	                  rest_ns, work->loop_ns, 1);
 	dw_fact_miss(work, work->python ? DW_FACT_LOOP_UNNAMED : DW_FACT_LOOP_PYTHON,
 	             work->python ? "in a Python program it is part of loop.python"
 	                          : "the program is not a Python program");
@@ -227,7 +273,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	};
 	const uint64_t *ns = work->loop->outside_ns;
 	const uint64_t *counts = work->loop->outside_counts;
-	double named_ns, rest_ns, steps_ns = 0;
+	double named_ns, rest_ns, steps_ns = 0, collections = (double)counts[DW_SHARE_COLLECTOR];
 
 	if (!(work->loop_ns > 0)) {
 		for (unsigned id = DW_FACT_LOOP_WALL; id <= DW_FACT_LOOP_GAP; id++)
@@ -245,6 +291,9 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 		outside_put_all(work, all[i].id, all[i].share);
 	dw_fact_set(work, DW_FACT_LOOP_EVALUATIONS, (double)counts[DW_SHARE_EVALUATION], 1);
 	dw_fact_set(work, DW_FACT_LOOP_CHECKPOINTS, (double)counts[DW_SHARE_CHECKPOINT], 1);
+	for (size_t i = 0; i < work->loop->count; i++)
+		collections += work->all[i].share_ns[DW_SHARE_COLLECTOR] > 0;
+	dw_fact_set(work, DW_FACT_LOOP_COLLECTIONS, collections / (double)work->loop->count, 1);
 	dw_fact_set(work, DW_FACT_LOOP_CALLS,
 	            (double)counts[DW_SHARE_OPERATORS] / (double)work->loop->count, 1);
 	named_ns = (double)ns[DW_SHARE_NAMED];

@@ -217,6 +217,27 @@ static const char *pace_part(const struct pace *pace, size_t at)
 	return dw_facts_part_name((enum dw_part)largest);
 }
 
+/* The mean number of operators of the steady steps from `from` to `to`. */
+static double pace_operators(const struct dw_facts_work *work, size_t from, size_t to)
+{
+	double sum = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum += work->steady[i]->operator_count;
+	return to > from ? sum / (double)(to - from) : 0;
+}
+
+/* Which part of a change of the steps' length goes with the number of their operators: no clock changes that.
+ * `at`: the first steady step of the later part. */
+static double pace_of_work(const struct dw_facts_work *work, size_t at, double change)
+{
+	double before = pace_operators(work, 0, at), after = pace_operators(work, at, work->steady_count);
+
+	if (!(before >= 1) || (after > before) != (change > 0))
+		return 0;
+	return fmin(1, (after / before - 1) / change);
+}
+
 static void pace_put(const struct pace *pace, const struct blocks *blocks)
 {
 	struct dw_facts_work *work = pace->work;
@@ -237,7 +258,10 @@ static void pace_put(const struct pace *pace, const struct blocks *blocks)
 	else
 		change = 0;
 	if (trend != 0 || change != 0)
-		dw_fact_set(work, DW_FACT_DRIFT_OWN, pace->own, work->steady_count);
+		dw_fact_set(work, DW_FACT_DRIFT_OWN,
+		            fmax(pace->own, change != 0 ? pace_of_work(work, blocks->first[at], change)
+		                                        : pace_of_work(work, work->steady_count / 2, trend / 2)),
+		            work->steady_count);
 	else
 		dw_fact_miss(work, DW_FACT_DRIFT_OWN, "the pace does not change");
 	fact = dw_fact_set(work, DW_FACT_DRIFT_SLOPE, trend, work->steady_count);

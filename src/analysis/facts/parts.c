@@ -37,6 +37,7 @@ static const struct {
  * There are two sources. The CPU time of the process is exact for each step, but other threads may
  * run while the step's thread waits. The kernel's count is that of the thread, but several short
  * steps share a reading. So the first source is used if the other threads use almost no CPU.
+ * A thread that never gave up its CPU to wait was not idle, whatever is missing in the kernel's sums.
  */
 double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step)
 {
@@ -50,6 +51,8 @@ double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *s
 		delay = usage->delay_known ? usage->delay_ns * scale : 0;
 		cpu = usage->cpu_ns * scale;
 		alone = usage->process_cpu_ns - usage->cpu_ns < MANY_THREADS * usage->wall_ns;
+		if (work->switches_known && !(usage->waits > 0))
+			return 0;
 		if (alone && step->cpu_ns)
 			cpu = (double)step->cpu_ns;
 	} else if (step->cpu_ns) {
@@ -80,7 +83,7 @@ double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_ste
 	const struct dw_usage_of *usage = &work->usages[step - work->all];
 	double wall = (double)(step->end_ns - step->start_ns), cpu, delay = 0;
 
-	if (!(usage->known > 0.5) || !(usage->wall_ns > 0))
+	if (!(usage->known > 0.5) || !(usage->wall_ns > 0) || (work->switches_known && !(usage->waits > 0)))
 		return 0;
 	cpu = step->cpu_ns ? (double)step->cpu_ns : usage->process_cpu_ns * wall / usage->wall_ns;
 	if (usage->delay_known)

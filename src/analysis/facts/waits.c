@@ -53,12 +53,52 @@ static bool waits_is_logger(const char *name)
 	return false;
 }
 
+/* The time in the steps of ranges that the program named after logging. *largest: the name with the longest one. */
+static double waits_named_logging(const struct dw_facts_work *work, uint32_t *largest)
+{
+	double ns = 0;
+	uint64_t largest_ns = 0;
+
+	*largest = DW_NO_INDEX;
+	for (size_t i = 0; i < work->loop->count; i++)
+		for (uint32_t p = 0; p < work->all[i].part_count; p++) {
+			const struct dw_step_part *part = &work->all[i].parts[p];
+
+			if (!dw_facts_is_logging(work->symbols[part->symbol].name))
+				continue;
+			ns += (double)part->ns;
+			if (part->ns > largest_ns) {
+				largest_ns = part->ns;
+				*largest = part->symbol;
+			}
+		}
+	return ns;
+}
+
+/* Logging in and outside steps, by the ranges that the program named. */
+static void waits_put_named_logging(struct dw_facts_work *work)
+{
+	const struct dw_fact *outside = &work->facts->at[DW_FACT_LOOP_LOGGING];
+	double outside_ns = outside->measured ? outside->value * work->loop_ns : 0;
+	uint32_t name;
+	double ns = waits_named_logging(work, &name);
+
+	if (outside->measured || name != DW_NO_INDEX)
+		dw_fact_name(work, dw_fact_set_share(work, DW_FACT_LOOP_LOGGING_ALL, outside_ns + ns, work->loop_ns, 1),
+		             outside_ns > ns ? outside->symbol : name);
+	else
+		dw_fact_miss(work, DW_FACT_LOOP_LOGGING_ALL,
+		             work->python ? NO_FUNCTIONS : "name the ranges that log: \"log\"");
+}
+
 /* Logging in and outside steps: of functions, or of the ranges that the program named. */
 static void waits_put_logging(struct dw_facts_work *work, const struct dw_flat *flat)
 {
-	const struct dw_fact *named = &work->facts->at[DW_FACT_LOOP_LOGGING];
+	const struct dw_fact *named = &work->facts->at[DW_FACT_LOOP_LOGGING_ALL];
 	uint32_t largest = DW_NO_INDEX;
 	double ns = 0, largest_ns = 0;
+
+	waits_put_named_logging(work);
 
 	for (size_t i = 0; flat && i < flat->count; i++) {
 		double total_ns = (double)flat->rows[i].stat.total_ns;
@@ -71,14 +111,9 @@ static void waits_put_logging(struct dw_facts_work *work, const struct dw_flat *
 			largest = flat->rows[i].symbol;
 		}
 	}
-	if (named->measured && !(ns > named->value * work->loop_ns))
-		work->facts->at[DW_FACT_LOOP_LOGGING_ALL] = *named;
-	else if (flat)
+	if (flat && !(named->measured && ns <= named->value * work->loop_ns))
 		dw_fact_name(work, dw_fact_set_share(work, DW_FACT_LOOP_LOGGING_ALL, ns, work->loop_ns *
 		                                     (double)work->steps->thread_count, 1), largest);
-	else
-		dw_fact_miss(work, DW_FACT_LOOP_LOGGING_ALL,
-		             work->python ? NO_FUNCTIONS : "name the ranges that log: \"log\"");
 }
 
 /* Adds the cost of recording functions to that of operators. */

@@ -31,6 +31,7 @@ struct dw_facts_work {
 	bool python;             /* the loop's process is a Python program */
 	bool cpu_known;          /* the CPU time of most steady steps is known */
 	bool delay_known;        /* it is also known for how long they waited for a CPU */
+	bool switches_known;     /* and how often they gave it up: a kernel that counts nothing has no step with one */
 	bool failed;             /* memory ran out */
 	struct dw_facts *facts;
 };
@@ -78,6 +79,9 @@ void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_
 size_t dw_facts_choose_steady(struct dw_facts_work *work);
 /* Fills the facts of steps: step.count to step.unnamed and those of warm-up and outliers. */
 void dw_facts_of_steps(struct dw_facts_work *work);
+
+/* outside.c: whether a range's name says that it logs. */
+bool dw_facts_is_logging(const char *name);
 
 /* named.c: fills the facts of the largest range under the program's own names. */
 void dw_facts_of_named(struct dw_facts_work *work);

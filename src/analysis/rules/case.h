@@ -108,6 +108,8 @@ double dw_case_faults_in_steps(const struct dw_rule_case *at);
 bool dw_case_is_python(const struct dw_rule_case *at);
 bool dw_case_shapes_are_new(const struct dw_rule_case *at);
 bool dw_case_calls_between_are_small(const struct dw_rule_case *at);
+/* host.c: the interpreter's time for the calls of operators between the steps, at most, as a part of the loop. */
+double dw_case_calls_between(const struct dw_rule_case *at);
 
 /* words.c: fills in a template. The text lives in `arena`. NULL: out of memory. */
 const char *dw_rule_words(const struct dw_rule_case *at, const char *text, struct dw_arena *arena);

@@ -10,8 +10,11 @@
 #define HOST_SMALL_NS 20e3
 #define HOST_SMALL_GAP_NS 40e3
 #define HOST_CALL_NS 10e3
+#define HOST_CALLED_NS 12e3  /* with the calls of modules around it */
+#define HOST_STEP_NS 500e3   /* PyTorch's own Python in a step: around backward and the optimizer */
 #define HOST_SMALL_COUNT 100
 #define HOST_SMALL_SHARE 0.45
+#define HOST_BETWEEN 0.10    /* of the loop, between its steps: a network's own operators are in them */
 #define HOST_MANY_COUNT 2000 /* a network of some dozens of layers calls 300 to 1200 operators a step */
 #define HOST_MOST 0.5        /* of the operators: with more of an optimizer, none are reported */
 #define HOST_OPTIMIZER 0.15  /* of a step: then a rule about the optimizer reports all of it */
@@ -81,8 +84,8 @@ static double host_in_python(const struct dw_rule_case *at)
 	double idle = (dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) *
 	                  dw_case_part(at, DW_FACT_LOOP_STEPS) + dw_case_part(at, DW_FACT_LOOP_WAITING);
 	double files = fmax(0, dw_case_part(at, DW_FACT_WAIT_FILE) - idle);
-	double logging = dw_case_part(at, DW_FACT_LOOP_LOGGING_ALL) -
-	                 dw_case_part(at, DW_FACT_LOOP_LOGGING);
+	double logging = dw_case_has(at, DW_FACT_TRACE_FUNCTIONS)
+	                     ? dw_case_part(at, DW_FACT_LOOP_LOGGING_ALL) - dw_case_part(at, DW_FACT_LOOP_LOGGING) : 0;
 
 	return fmax(fmax(files, logging), host_work_for_waits(at)) + host_in_slow_steps(at, "python");
 }
@@ -185,6 +188,23 @@ static bool host_is_idle(const struct dw_rule_case *at)
 
 /* ---- calls of operators ---------------------------------------------------------------------- */
 
+/* The part of the waits for a CPU that comes after a wait for something else. A thread that never waits loses its CPU
+ * at any place, so that the interpreter's share stays as it is. After a wait, it is the interpreter that has none. */
+static double host_woken(const struct dw_rule_case *at)
+{
+	double waits = dw_case_part(at, DW_FACT_CPU_SWITCHES_WAIT);
+	double all = waits + dw_case_part(at, DW_FACT_CPU_SWITCHES_FORCED);
+
+	return all > 0 ? waits / all : 1;
+}
+
+/* A thread that loses its CPU while it works takes longer for the same work, by the clock. What is known as time of
+ * a CPU, as that of a call, does not: this is how much of the clock's time it is. */
+static double host_with_cpu(const struct dw_rule_case *at)
+{
+	return fmax(0.1, 1 - dw_case_part(at, DW_FACT_CPU_DELAY) * (1 - host_woken(at)));
+}
+
 /* The time of a step between its operators: the interpreter's, or what a program in C does in no
  * range. */
 static struct dw_amount host_between_operators(const struct dw_rule_case *at)
@@ -212,7 +232,7 @@ static struct dw_amount host_share_small(const struct dw_rule_case *at)
 	struct dw_amount calls = dw_amount_less(host_between_operators(at),
 	                                        dw_case_part(at, DW_FACT_PLACES_PYTHON));
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
-	double most = count * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP);
+	double most = count * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
 
 	calls = dw_amount_times(calls, count / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
 	if (calls.value > most)
@@ -220,23 +240,24 @@ static struct dw_amount host_share_small(const struct dw_rule_case *at)
 	return dw_amount_times(dw_amount_plus(small, calls), 1 - host_part_of_optimizer(at));
 }
 
+double dw_case_calls_between(const struct dw_rule_case *at)
+{
+	return dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_LOOP) /
+	       host_with_cpu(at);
+}
+
 /* The time of the operators between the steps, and of their calls, as a part of the loop. */
 static double host_calls_between(const struct dw_rule_case *at)
 {
-	double calls_ns = dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS;
-
 	return dw_case_part(at, DW_FACT_LOOP_OPERATORS) +
-	       fmin(dw_case_part(at, DW_FACT_LOOP_PYTHON), calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP));
+	       fmin(dw_case_part(at, DW_FACT_LOOP_PYTHON), dw_case_calls_between(at));
 }
 
 bool dw_case_calls_between_are_small(const struct dw_rule_case *at)
 {
-	double count = dw_case_value(at, DW_FACT_LOOP_CALLS);
-	double share = dw_case_part(at, DW_FACT_LOOP_OPERATORS);
-	double ns = share * dw_case_whole_ns(at, DW_RULE_OF_LOOP);
-
-	return count >= HOST_SMALL_COUNT && ns < HOST_CALL_NS * count &&
-	       share >= HOST_SMALL_SHARE / 2 && host_calls_between(at) >= HOST_SMALL_SHARE;
+	return dw_case_value(at, DW_FACT_LOOP_CALLS) >= HOST_SMALL_COUNT &&
+	       dw_case_part(at, DW_FACT_LOOP_OPERATORS) < dw_case_calls_between(at) &&
+	       host_calls_between(at) >= HOST_BETWEEN;
 }
 
 static enum dw_rule_whole host_whole_calls(const struct dw_rule_case *at)
@@ -351,6 +372,23 @@ static double host_python_in_optimizer(const struct dw_rule_case *at)
 	return all >= HOST_OPTIMIZER ? fmax(0, all - dw_case_part(at, DW_FACT_STEP_OPTIMIZER)) : 0;
 }
 
+/* Lightning and Ignite call their hooks between and around the calls of a step. */
+static bool host_has_hooks(const struct dw_rule_case *at)
+{
+	return at->facts->framework == DW_FACTS_LIGHTNING || at->facts->framework == DW_FACTS_IGNITE;
+}
+
+/* The interpreter's time for the calls of a step's operators, as a part of it. Where it is less, that for those which
+ * the program itself calls, and for a step: the others are called by these, or by backward, without the interpreter. */
+static double host_calls_in_steps(const struct dw_rule_case *at)
+{
+	double ns = dw_case_part(at, DW_FACT_OPERATORS_COUNT) * HOST_CALL_NS;
+
+	if (dw_case_fact(at, DW_FACT_OPERATORS_CALLED)->measured && !host_has_hooks(at))
+		ns = fmin(ns, dw_case_value(at, DW_FACT_OPERATORS_CALLED) * HOST_CALLED_NS + HOST_STEP_NS);
+	return ns / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
+}
+
 /* The interpreter's time of a step without that of calls of operators, which take some microseconds
  * of it each: as a part of a step. Times of a millisecond between two operators are no calls; ranges
  * without operators may lie in them. */
@@ -361,21 +399,17 @@ static double host_own_python_in_steps(const struct dw_rule_case *at)
 	double ranges = in_optimizer + dw_case_part(at, DW_FACT_STEP_COMMUNICATION) +
 	                dw_case_part(at, DW_FACT_STEP_DEVICE) + dw_case_part(at, DW_FACT_STEP_COLLECTOR);
 	double longer = fmin(all, fmax(0, dw_case_part(at, DW_FACT_PLACES_PYTHON) - ranges));
-	double calls = dw_case_part(at, DW_FACT_OPERATORS_COUNT) * HOST_CALL_NS /
-	               dw_case_whole_ns(at, DW_RULE_OF_STEP);
 
-	return longer + fmax(0, all - longer - calls);
+	return longer + fmax(0, all - longer - host_calls_in_steps(at));
 }
 
 /* The interpreter's own time between the steps, as a part of the loop. Lightning and Ignite call their hooks there,
  * which takes a part of a millisecond in every step: of these programs only longer times count. */
 static double host_own_python_between(const struct dw_rule_case *at)
 {
-	bool hooks = at->facts->framework == DW_FACTS_LIGHTNING || at->facts->framework == DW_FACTS_IGNITE;
-	double calls = dw_case_part(at, DW_FACT_LOOP_CALLS) * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_LOOP);
-	double own = fmax(0, dw_case_part(at, DW_FACT_LOOP_PYTHON) - calls);
+	double own = fmax(0, dw_case_part(at, DW_FACT_LOOP_PYTHON) - dw_case_calls_between(at));
 
-	return hooks && dw_case_fact(at, DW_FACT_PLACES_BETWEEN)->measured
+	return host_has_hooks(at) && dw_case_fact(at, DW_FACT_PLACES_BETWEEN)->measured
 	           ? fmin(own, dw_case_value(at, DW_FACT_PLACES_BETWEEN)) : own;
 }
 
@@ -398,12 +432,19 @@ static double host_gain_python(const struct dw_rule_case *at, double share_ns)
 
 #define HOST_PYTHON 0.09 /* the interpreter's own time: a small model's loop has some percent of it */
 
-/* A loop that only calls operators takes some microseconds of Python for each operator. While the thread
- * waits for a CPU, the interpreter does nothing. */
+/* A loop that only calls operators takes some microseconds of Python for each operator. */
 bool dw_case_is_python(const struct dw_rule_case *at)
 {
 	return dw_case_has(at, DW_FACT_TRACE_PYTHON) &&
-	       host_own_python(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) >= HOST_PYTHON;
+	       host_own_python(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY) * host_woken(at)) >= HOST_PYTHON;
+}
+
+/* Python code that makes objects starts the collector, in about each step: its time comes from them. */
+static double host_collected(const struct dw_rule_case *at)
+{
+	if (!(dw_case_value(at, DW_FACT_LOOP_COLLECTIONS) >= 1))
+		return 0;
+	return host_share_collector(at).value * dw_case_whole_ns(at, host_whole_collector(at));
 }
 
 #define HOST_MAKES 4 /* times the collector's time: Python that takes so long makes the objects */
@@ -441,7 +482,7 @@ const struct dw_rule dw_rules_host[] = {
 		.reason = "Collections of a program that keeps few new objects are well below 1%. In and "
 		          "outside steps, because they come at any place; but while the loop gets data they "
 		          "are part of that. Not if Python's own time, which makes the objects, is four times "
-		          "as long.",
+		          "as long. If Python's time is reported and there is a collection in each step, Python comes first.",
 		.statement = "Garbage collection takes {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "allocate fewer objects that are collected",
@@ -625,8 +666,8 @@ const struct dw_rule dw_rules_host[] = {
 		          "small operators too: they take longer, and a smaller share. Of the time between "
 		          "operators at most 10 us count for each, and no times of a millisecond. Not of a "
 		          "compiled model in several pieces, nor of a recurrent layer, which calls them without "
-		          "Python. Those between the steps count if they take 22% of the loop, with their calls "
-		          "45%, and less than 10 us each. Those of an optimizer that takes 15% of a step do not "
+		          "Python. Those between the steps count if they take less than 10 us each, and "
+		          "with their calls 10% of the loop. Those of an optimizer that takes 15% of a step do not "
 		          "count, and none do if it calls half of them.",
 		.applies = host_calls_small,
 		.number = host_number_of_calls,
@@ -654,10 +695,12 @@ const struct dw_rule dw_rules_host[] = {
 		.threshold = 0.09,
 		.reason = "What operators, waits and named ranges do not explain. Times of 1 ms and more "
 		          "between two operators are no calls; of the rest, 10 us for each operator are its "
-		          "call. Without calls, and without waits for a CPU, at least 9% must remain: "
+		          "call, or if that is less, 12 us for each that the program itself calls, and half a millisecond. "
+		          "Without calls, and without waits for a CPU, at least 9% must remain: "
 		          "the loop of a small model has some percent of its own. Between the steps of Lightning and "
 		          "Ignite, which call their hooks there, only times of 1 ms and more count.",
 		.applies = dw_case_is_python,
+		.follows_ns = host_collected,
 		.gain_ns = host_gain_python,
 		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits.",
 		.remedy = {

@@ -80,6 +80,7 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 
 #define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_OTHERS 0.25   /* of the CPUs, used by other programs */
+#define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
 #define JUDGE_LARGE 0.3     /* of the loop, with a CPU: a warm-up of this size is what a short run is about */
 
 /* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps
@@ -116,6 +117,8 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		if (rule->part == DW_RULE_PART_IDLE && judge_with_cpu(at) < 1 &&
 		    verdict->share.low < DW_RULE_DEADBAND / 2)
 			return;
+		if (judge_with_cpu(at) < 1 && verdict->share.low < JUDGE_SURELY * least)
+			return;
 	}
 	if (isnan(verdict->share.value) || verdict->share.value < least ||
 	    (rule->host_times && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
@@ -128,6 +131,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	verdict->firm = steady >= DW_RULE_FIRM_STEPS &&
 	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
 	verdict->time_ns = verdict->share.value * dw_case_whole_ns(at, verdict->whole);
+	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
 	if (rule->no_gain)
 		return;
 	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
@@ -227,7 +231,7 @@ static void judge_named(struct dw_verdicts *verdicts)
 /* The time by which causes are sorted. */
 static double judge_rank_ns(const struct dw_verdict *verdict)
 {
-	return judge_weight_ns(verdict) * (verdict->in_named ? JUDGE_AS_LONG : 1);
+	return judge_weight_ns(verdict) * (verdict->in_named ? JUDGE_AS_LONG : 1) + verdict->follows_ns;
 }
 
 static int judge_compare(const void *left, const void *right)

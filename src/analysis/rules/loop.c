@@ -89,8 +89,6 @@ static double loop_operators_between(const struct dw_rule_case *at)
 	return fmax(0, all - faults - loop_forward_before(at));
 }
 
-#define LOOP_CALL_NS 10e3 /* the interpreter's time for an operator's call, at most */
-
 /* Time between the steps that is neither Python nor a wait nor small operators: these have rules of their
  * own, and so have page faults. The interpreter's time for the calls of operators is included, unless the rule about Python reports
  * all of its time; if Python and waits cannot be distinguished from each other, both are. */
@@ -98,15 +96,24 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 {
 	double share = dw_case_part(at, DW_FACT_LOOP_NAMED) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
 	double python = dw_case_part(at, DW_FACT_LOOP_PYTHON);
-	double calls_ns = dw_case_part(at, DW_FACT_LOOP_CALLS) * LOOP_CALL_NS;
 
 	if (!dw_case_calls_between_are_small(at))
 		share += loop_operators_between(at);
 	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
 		share += python;
 	else if (!dw_case_is_python(at) && !dw_case_calls_between_are_small(at))
-		share += fmin(python, calls_ns / dw_case_whole_ns(at, DW_RULE_OF_LOOP));
+		share += fmin(python, dw_case_calls_between(at));
 	return (struct dw_amount){ share, share, share };
+}
+
+#define LOOP_INFERENCE 0.25 /* of the loop: what takes 10% beside a forward and a backward twice as long */
+
+/* Steps without a backward are calls of a model: what makes their input takes a larger part of the loop, and the
+ * model may be a part of what the loop computes. */
+static bool loop_is_beyond_input(const struct dw_rule_case *at)
+{
+	return !dw_case_has(at, DW_FACT_TRACE_TORCH) || dw_case_value(at, DW_FACT_STEP_BACKWARD_ALL) != 0 ||
+	       loop_share_between(at).value >= LOOP_INFERENCE;
 }
 
 /* A rule about the loader reports waits for data: it says why they are long. */
@@ -309,7 +316,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.whole = DW_RULE_OF_LOOP,
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_LOGGING_ALL),
 		.threshold = 0.05,
-		.reason = "Logging does not train.",
+		.reason = "Logging does not train. By recorded functions of loggers, or ranges that are named after a log.",
 		.statement = "Logging takes {share} {of}[, most of it in {loop.logging_all:name}]"
 		             "{loop.logging_all:where}.",
 		.remedy = {
@@ -374,7 +381,9 @@ const struct dw_rule dw_rules_loop[] = {
 		          "steps have rules of their own; the rest is usually metrics or preparation. To make "
 		          "the input takes nearly a tenth of the loop of a small model. Not operators that spend a third of "
 		          "their time on page faults; nor, if backward takes three times what forward takes, those "
-		          "that it must have differentiated. It is ranked as work.",
+		          "that it must have differentiated. From 25% on if steps have no backward: then they are calls of a "
+		          "model, and the input takes a larger part. It is ranked as work.",
+		.applies = loop_is_beyond_input,
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program "
 		             "{loop.named}][ (most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "

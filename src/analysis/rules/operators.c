@@ -32,6 +32,13 @@ static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
 	return isnan(all.value) ? dw_case_amount(at, DW_FACT_STEP_OPTIMIZER) : all;
 }
 
+/* An optimizer that writes new memory for each parameter takes its page faults in it, which have a rule of their
+ * own. */
+static struct dw_amount operators_share_update(const struct dw_rule_case *at)
+{
+	return dw_amount_less(operators_share_optimizer(at), dw_case_faults_in_steps(at));
+}
+
 #define OPERATORS_DOMINATE 0.20
 
 /* Where the loop does much besides its steps, the optimizer's part of the loop counts. */
@@ -40,7 +47,7 @@ static bool operators_optimizer_dominates(const struct dw_rule_case *at)
 	double steps = dw_case_has(at, DW_FACT_LOOP_STEPS) ? dw_case_value(at, DW_FACT_LOOP_STEPS) : 1;
 
 	return operators_optimizer_alone(at) &&
-	       operators_share_optimizer(at).value * steps >= OPERATORS_DOMINATE - 0.01;
+	       operators_share_update(at).value * steps >= OPERATORS_DOMINATE - 0.01;
 }
 
 static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
@@ -107,7 +114,11 @@ static bool operators_named_is_largest(const struct dw_rule_case *at)
 		DW_FACT_STEP_FORWARD, DW_FACT_STEP_OPERATORS, DW_FACT_STEP_LAYERS, DW_FACT_STEP_FUNCTIONS,
 		DW_FACT_STEP_PYTHON, DW_FACT_STEP_IDLE, DW_FACT_STEP_UNNAMED };
 	double largest = dw_case_value(at, DW_FACT_STEP_NAMED_LARGEST);
+	const char *name = dw_case_fact(at, DW_FACT_STEP_NAMED_LARGEST)->name;
+	const char *logging = dw_case_fact(at, DW_FACT_LOOP_LOGGING_ALL)->name;
 
+	if (name && logging && strcmp(name, logging) == 0)
+		return false; /* the rule about logging reports it */
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (dw_case_part(at, others[i]) > largest)
 			return false;
@@ -185,10 +196,11 @@ const struct dw_rule dw_rules_operators[] = {
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER),
-		.share = operators_share_optimizer,
+		.share = operators_share_update,
 		.threshold = 0.20,
 		.reason = "An update costs as much for a small batch as for a large one. Where it takes 20% "
-		          "of a step and of the loop, the batch is small for the number of parameters.",
+		          "of a step and of the loop, the batch is small for the number of parameters. Without the time of "
+		          "page faults, if it is a twentieth of a step, and without what a closure runs in it.",
 		.applies = operators_optimizer_dominates,
 		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of "

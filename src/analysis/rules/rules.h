@@ -119,6 +119,8 @@ struct dw_rule {
 	bool (*is_form)(const struct dw_rule_case *);
 	const char *reason;    /* why this threshold, and why the further conditions */
 	bool (*applies)(const struct dw_rule_case *);
+	/* The time of another cause that follows from this one, in ns per step: it is ranked with it. */
+	double (*follows_ns)(const struct dw_rule_case *);
 	/* An upper bound of the gain in ns per step; by default the share's time. */
 	double (*gain_ns)(const struct dw_rule_case *, double share_ns);
 	bool no_gain;          /* the gain is unknown */
@@ -155,6 +157,7 @@ struct dw_verdict {
 	bool tied;             /* one of the first two causes, and their intervals overlap */
 	struct dw_amount share;
 	double time_ns;        /* the share's time per step; NaN if it is no share of time */
+	double follows_ns;     /* see follows_ns of the rule */
 	bool in_named;         /* a wait that takes about as long as the named part that is reported: it is ranked after that */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *statement;

@@ -230,8 +230,12 @@ static void division_give_operator(struct dw_division *division, uint64_t ticks)
 /* What is measured beside the shares: phases as a whole, and operators. */
 static void division_give_wholes(struct dw_division *division, uint64_t ticks)
 {
+	uint32_t set = division->set & ~BIT(OPTIMIZER);
+
+	/* What a closure runs in the optimizer's step is no update. */
+	set |= division_keep_inner_phase(division, division->set) & BIT(OPTIMIZER);
 	for (unsigned i = 0; i < DW_WHOLE_COUNT; i++)
-		if (division->set & (BIT(OPTIMIZER) << i))
+		if (set & (BIT(OPTIMIZER) << i))
 			division->sums.whole_ticks[i] += ticks;
 	if (!division->classes_open[DW_CLASS_OPERATOR])
 		return;
@@ -247,15 +251,18 @@ static void division_give_wholes(struct dw_division *division, uint64_t ticks)
 /* An operator begins. */
 void dw_division_count_operator(struct dw_division *division, uint32_t row)
 {
+	uint32_t set;
+
 	if (!division->inside || division->next == division->pace->count)
 		return;
 	if (division->set & BIT(DATA)) {
 		division->sums.data_operator_count++;
 		return;
 	}
+	set = division_keep_inner_phase(division, division->set);
 	division->sums.operator_count++;
-	division->sums.optimizer_count +=
-	    (division_keep_inner_phase(division, division->set) & BIT(OPTIMIZER)) != 0;
+	division->sums.called_count += division->classes_open[DW_CLASS_OPERATOR] == 1 && !(set & BIT(BACKWARD));
+	division->sums.optimizer_count += (set & BIT(OPTIMIZER)) != 0;
 	if (division->pace->steps[division->next].usual)
 		division_row(division, row)->count++;
 }
@@ -368,6 +375,7 @@ static void division_add_sums(struct dw_step_sums *to, const struct dw_step_sums
 	to->data_operator_ticks += from->data_operator_ticks;
 	to->operator_count += from->operator_count;
 	to->data_operator_count += from->data_operator_count;
+	to->called_count += from->called_count;
 	to->optimizer_count += from->optimizer_count;
 	to->helped_ticks += from->helped_ticks;
 }

@@ -29,10 +29,12 @@ struct dw_step {
 	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
 	const struct dw_step_part *parts;  /* sum to share_ns[DW_SHARE_NAMED] exactly */
 	uint32_t part_count;
-	uint64_t whole_ns[DW_WHOLE_COUNT]; /* while such a phase is open, with all that is in it */
+	uint64_t whole_ns[DW_WHOLE_COUNT]; /* while such a phase is open, with all that is in it; of the optimizer,
+	                                    * without forward and backward in its closure */
 	uint64_t operator_ns, data_operator_ns; /* in operators of the thread: outside data loading,
 	                                         * and in it */
 	uint32_t operator_count, data_operator_count; /* operators that began in the step; the same */
+	uint32_t called_count;     /* of operator_count, not in another operator and not in backward */
 	uint32_t optimizer_count;  /* of operator_count, in the optimizer */
 	uint64_t helped_ns;        /* backward waited for operators of other threads */
 	/* The row that took most time beyond its median over usual steps: why the step was slow. */

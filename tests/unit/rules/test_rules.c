@@ -277,6 +277,9 @@ TEST(python_contains_no_files_and_no_logging)
 	set(&at, DW_FACT_STEP_PYTHON, 0.35);
 	set(&at, DW_FACT_LOOP_LOGGING_ALL, 0.32);
 	judge(&at);
+	CHECK_EQ(found(&at, "python")->state, DW_RULE_FIRED); /* ranges that log are no part of it */
+	set(&at, DW_FACT_TRACE_FUNCTIONS, 1);
+	judge(&at);
 	CHECK_STR(first(&at), "logging");
 	CHECK(found(&at, "python")->state != DW_RULE_FIRED);
 	done(&at);

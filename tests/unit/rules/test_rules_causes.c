@@ -1,0 +1,99 @@
+/* Which of two rules reports a time: the one that says why it passes. On facts made by hand. */
+#include "trials.h"
+
+/* A model that is called without gradients: a step is its forward. */
+TEST(what_lies_between_calls_of_a_model_may_be_its_input)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_TRACE_TORCH, 1 }, { DW_FACT_STEP_FORWARD_ALL, 0.95 },
+	                     { DW_FACT_STEP_BACKWARD_ALL, 0 }, { DW_FACT_LOOP_STEPS, 0.7 }));
+	CHECK(!made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.24));
+	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.26));
+	made_set(&at, DW_FACT_STEP_FORWARD_ALL, 0.4);
+	made_set(&at, DW_FACT_STEP_BACKWARD_ALL, 0.5);
+	CHECK(made_fires(&at, "between-steps", DW_FACT_LOOP_OPERATORS, 0.11));
+	made_end(&at);
+}
+
+/* Python takes 16% of the loop, and the collections that its objects start 32%. */
+TEST(python_that_makes_objects_comes_before_their_collections)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.16 }, { DW_FACT_OPERATORS_COUNT, 20 },
+	                     { DW_FACT_LOOP_COLLECTOR_ALL, 0.32 }, { DW_FACT_LOOP_COLLECTIONS, 10 }));
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "python");
+	CHECK_STR(at.verdicts.at[1].rule->id, "collector");
+	made_set(&at, DW_FACT_LOOP_COLLECTIONS, 0.3); /* the program calls the collector in some steps */
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "collector");
+	made_set(&at, DW_FACT_LOOP_COLLECTIONS, 10);
+	made_set(&at, DW_FACT_STEP_PYTHON, 0.04);
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "collector");
+	CHECK(made_find(&at, "python")->state != DW_RULE_FIRED);
+	made_end(&at);
+}
+
+/* Adam over tensors of some hundred thousand numbers writes new memory for each. */
+TEST(page_faults_of_an_update_are_page_faults)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.27 },
+	                     { DW_FACT_CPU_FAULT_NS, 1500 }, { DW_FACT_CPU_FAULTS_MINOR, 0 }));
+	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_FAULTS_MINOR, 100));
+	CHECK(!made_fires(&at, "optimizer-dominates", DW_FACT_CPU_FAULTS_MINOR, 1700)); /* 13% */
+	made_end(&at);
+}
+
+TEST(a_range_that_logs_is_logging)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_STEP_NAMED, 0.5 }, { DW_FACT_STEP_NAMED_LARGEST, 0.5 },
+	                     { DW_FACT_STEP_BACKWARD, 0.2 }, { DW_FACT_STEP_FORWARD, 0.2 }, { DW_FACT_OPERATORS_SHARE, 0.4 }));
+	at.facts.framework = DW_FACTS_C;
+	at.facts.at[DW_FACT_STEP_NAMED_LARGEST].name = "logging";
+	made_judge(&at);
+	CHECK_EQ(made_find(&at, "named-part")->state, DW_RULE_FIRED);
+	made_set(&at, DW_FACT_LOOP_LOGGING_ALL, 0.5);
+	at.facts.at[DW_FACT_LOOP_LOGGING_ALL].name = "logging";
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "logging");
+	CHECK(made_find(&at, "named-part")->state != DW_RULE_FIRED);
+	made_end(&at);
+}
+
+/* 100 operators of 360 calls are the program's own; the others are called by these and by backward. */
+TEST(operators_of_backward_are_called_without_python)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.22 }, { DW_FACT_OPERATORS_COUNT, 360 },
+	                     { DW_FACT_OPERATORS_CALLED, 360 }));
+	CHECK(made_fires(&at, "python", DW_FACT_OPERATORS_CALLED, 100)); /* 0.5 ms and 100 * 12 us of 20 ms */
+	CHECK(!made_fires(&at, "python", DW_FACT_OPERATORS_CALLED, 360));
+	at.facts.framework = DW_FACTS_LIGHTNING;                          /* which calls hooks around them */
+	CHECK(!made_fires(&at, "python", DW_FACT_OPERATORS_CALLED, 100));
+	made_end(&at);
+}
+
+/* Other programs make single steps long: the share is over its threshold by a few of them. */
+TEST(a_share_that_other_programs_make_uneven_is_no_cause)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_OPTIMIZER, 0.25 }, { DW_FACT_STEP_OPTIMIZER_ALL, 0.25 }, { DW_FACT_CPU_OTHERS, 0.8 },
+	                     { DW_FACT_CPU_DELAY, 0 }));
+	at.facts.at[DW_FACT_STEP_OPTIMIZER_ALL].low = 0.1;
+	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0));
+	CHECK(!made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0.6));
+	at.facts.at[DW_FACT_STEP_OPTIMIZER_ALL].low = 0.2;
+	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_DELAY, 0.6));
+	made_end(&at);
+}
+
+CHECK_MAIN
