@@ -112,6 +112,9 @@ class Slow(Case):
 
     def test_between_steps(self):
         self.check_slow_part("between", "between steps")
+        said = subprocess.run([dwell, "ranks", self.trace], capture_output=True, text=True, check=True).stdout
+        if (3, 11) <= sys.version_info < (3, 14):  # lines are known
+            self.assertRegex(said, r"most of it between steps \(.* a step more\), (at|between) \w+\.py:\d+")
 
     def test_once(self):
         def near(found):

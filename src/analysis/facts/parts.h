@@ -40,6 +40,14 @@ double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_ste
  * they wait, of checkpoints and of evaluation. Other threads of the process may run meanwhile. 0 if it is not known. */
 double dw_facts_off(const struct dw_facts_work *work, const struct dw_step *step);
 
+#define DW_PLACE_TEXT 400
+
+/* places.c: "train.py:41", or "train.py:41 and train.py:44"; returns its length. `from` of the place must be known. */
+int dw_facts_place_text(const struct dw_source_place *place, char text[DW_PLACE_TEXT]);
+/* The place's time, with the longest one replaced by the mean of the others: the first step may take far
+ * longer than all others. */
+double dw_facts_place_ns(const struct dw_source_place *place);
+
 /* A counted step, with its parts in whole ns, which sum to its length. */
 struct dw_divided_step {
 	const struct dw_step *step;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "facts/parts.h"
 #include "facts/work.h"
 
 #define MOST_OF 0.5 /* of a fact's time, which the named place has at least */
@@ -52,9 +53,7 @@ static double places_running(const struct dw_facts_work *work, const struct dw_s
 	return running_ns / (double)place->cpu_wall_ns;
 }
 
-/* The place's time, with the longest one replaced by the mean of the others: the first step may take far
- * longer than all others. */
-static double places_usual(const struct dw_source_place *place)
+double dw_facts_place_ns(const struct dw_source_place *place)
 {
 	double all = (double)(place->step_ns + place->other_ns), longest = (double)place->longest_ns;
 
@@ -69,7 +68,7 @@ static double places_time(const struct dw_facts_work *work, const struct dw_sour
 	double all = (double)(place->step_ns + place->other_ns);
 	double part = (query->in_steps ? (double)place->step_ns : 0) +
 	              (query->outside ? (double)place->other_ns : 0);
-	double time = all > 0 ? places_usual(place) * part / all : 0;
+	double time = all > 0 ? dw_facts_place_ns(place) * part / all : 0;
 
 	if (query->part == PLACES_ALL)
 		return time;
@@ -118,17 +117,23 @@ static const char *places_file(const struct dw_source_function *at)
 	return slash ? slash + 1 : at->file ? at->file : "?";
 }
 
-/* "train.py:41", or "train.py:41 and train.py:44". NULL: out of memory. */
-static const char *places_text(struct dw_facts_work *work, const struct dw_source_place *place)
+int dw_facts_place_text(const struct dw_source_place *place, char text[DW_PLACE_TEXT])
 {
-	char text[400];
-	int length = snprintf(text, sizeof text / 2, "%.150s:%u", places_file(place->from), place->from->line);
+	int length = snprintf(text, DW_PLACE_TEXT / 2, "%.150s:%u", places_file(place->from), place->from->line);
 
 	if (place->to && (place->to->line != place->from->line ||
 	                  strcmp(places_file(place->to), places_file(place->from)) != 0))
-		length += snprintf(text + length, sizeof text / 2, " and %.150s:%u", places_file(place->to),
+		length += snprintf(text + length, DW_PLACE_TEXT / 2, " and %.150s:%u", places_file(place->to),
 		                   place->to->line);
-	return dw_facts_text(work, text, (size_t)length);
+	return length;
+}
+
+/* The same as a text that the model owns. NULL: out of memory. */
+static const char *places_text(struct dw_facts_work *work, const struct dw_source_place *place)
+{
+	char text[DW_PLACE_TEXT];
+
+	return dw_facts_text(work, text, (size_t)dw_facts_place_text(place, text));
 }
 
 /* Gives a fact of `whole_ns` its place. */

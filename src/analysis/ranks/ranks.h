@@ -43,6 +43,7 @@ struct dw_rank_result {
 	const char *name;  /* operator or range with most of the excess, or NULL: none has, or more than 64
 	                    * ranks are slower */
 	double name_ns;
+	const char *place; /* "train.py:41 and train.py:44": the lines between which most of the excess lies, or NULL */
 	const char *layer; /* the same: its path */
 	double layer_ns;
 	double hidden_ns; /* of the mean step: a collective was under way while the rank worked; NaN: no

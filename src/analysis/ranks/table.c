@@ -134,7 +134,7 @@ static void table_excess_text(double excess, char text[64])
 static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
 {
 	const struct dw_rank_result *result = &ranks->results[i];
-	char where[760] = "", excess[64];
+	char where[1160] = "", excess[64];
 
 	if (result->by_part) {
 		dw_table_head(table, "Rank %d takes %s a step longer than the median rank %s (%s of a step)%s%.255s%s%.255s.",
@@ -145,9 +145,10 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 		return;
 	}
 	if (result->part != DW_RANKS_NO_PART)
-		snprintf(where, sizeof where, ", most of it %s (%s a step more)%s%.255s%s%.255s",
+		snprintf(where, sizeof where, ", most of it %s (%s a step more)%s%.390s%s%.255s%s%.255s",
 		         table_in_part(result->part).at, dw_text_ns(result->part_ns, " ").at,
-		         result->layer ? ", layer " : "", result->layer ? result->layer : "",
+		         !result->place ? "" : strstr(result->place, " and ") ? ", between " : ", at ",
+		         result->place ? result->place : "", result->layer ? ", layer " : "", result->layer ? result->layer : "",
 		         result->name ? ", operator " : "", result->name ? result->name : "");
 	table_excess_text(result->excess, excess);
 	dw_table_head(table, "Rank %d is slow: it works %s the median rank%s.", dw_ranks_number(ranks, i),

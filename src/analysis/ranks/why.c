@@ -10,19 +10,24 @@
 #define MUCH_MEMORY 0.1  /* peak of a rank beyond the median rank's that is named */
 #define MUCH_INPUT 0.05  /* the same for its inputs */
 
-/* Operators or layers of a rank. */
+enum why_kind { WHY_OPERATORS, WHY_LAYERS, WHY_PLACES };
+
+/* Operators, layers or places of a rank. */
 struct why_names {
 	const struct dw_summary_name *names;
 	size_t count;
 	uint64_t steps, other_ns;
+	bool all; /* a rank without names has no time in any; otherwise nothing is known of it */
 };
 
-static struct why_names why_names_of(const struct dw_summary_rank *rank, bool layers)
+static struct why_names why_names_of(const struct dw_summary_rank *rank, enum why_kind kind)
 {
-	return layers ? (struct why_names){ rank->layers, rank->layer_count, rank->layer_steps,
-		                                rank->other_layers_ns }
-	              : (struct why_names){ rank->names, rank->name_count, rank->named_steps,
-		                                rank->other_ns };
+	if (kind == WHY_PLACES)
+		return (struct why_names){ rank->places, rank->place_count, dw_summary_steps(rank),
+			                       rank->place_count < DW_SUMMARY_PLACES ? 0 : UINT64_MAX, true };
+	if (kind == WHY_LAYERS)
+		return (struct why_names){ rank->layers, rank->layer_count, rank->layer_steps, rank->other_layers_ns, false };
+	return (struct why_names){ rank->names, rank->name_count, rank->named_steps, rank->other_ns, false };
 }
 
 /* Time in the mean step. A name that was left out has at most the time of the smallest one that was
@@ -31,22 +36,24 @@ static double why_mean(const struct why_names *own, const char *name)
 {
 	double most;
 
-	if (!own->steps || !own->count)
+	if (!own->steps || (!own->count && !own->all))
 		return NAN;
 	for (size_t n = 0; n < own->count; n++)
 		if (strcmp(own->names[n].name, name) == 0)
 			return (double)own->names[n].self_ns / (double)own->steps;
+	if (!own->count)
+		return 0;
 	most = fmin((double)own->other_ns, (double)own->names[own->count - 1].self_ns);
 	return most / (double)own->steps;
 }
 
 /* The time that the median rank has in a name. */
-static double why_median(const struct dw_ranks *ranks, const char *name, bool layers, double *space)
+static double why_median(const struct dw_ranks *ranks, const char *name, enum why_kind kind, double *space)
 {
 	size_t known = 0;
 
 	for (size_t i = 0; i < ranks->count; i++) {
-		struct why_names names = why_names_of(ranks->results[i].rank, layers);
+		struct why_names names = why_names_of(ranks->results[i].rank, kind);
 		double mean = why_mean(&names, name);
 
 		if (!isnan(mean))
@@ -57,9 +64,9 @@ static double why_median(const struct dw_ranks *ranks, const char *name, bool la
 
 /* The name in which the rank exceeds the median rank most; NULL: none explains the excess. */
 static const char *why_find_name(const struct dw_ranks *ranks, const struct dw_rank_result *result,
-                                 bool layers, double *excess_ns, double *space)
+                                 enum why_kind kind, double *excess_ns, double *space)
 {
-	struct why_names own = why_names_of(result->rank, layers);
+	struct why_names own = why_names_of(result->rank, kind);
 	const char *found = NULL;
 
 	*excess_ns = 0;
@@ -68,7 +75,7 @@ static const char *why_find_name(const struct dw_ranks *ranks, const struct dw_r
 
 		if (own.names[n].communication || mean <= *excess_ns)
 			continue;
-		excess = mean - why_median(ranks, own.names[n].name, layers, space);
+		excess = mean - why_median(ranks, own.names[n].name, kind, space);
 		if (excess > *excess_ns) {
 			*excess_ns = excess;
 			found = own.names[n].name;
@@ -79,8 +86,12 @@ static const char *why_find_name(const struct dw_ranks *ranks, const struct dw_r
 
 void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *result, double *space)
 {
-	result->name = why_find_name(ranks, result, false, &result->name_ns, space);
-	result->layer = why_find_name(ranks, result, true, &result->layer_ns, space);
+	double place_ns;
+
+	result->name = why_find_name(ranks, result, WHY_OPERATORS, &result->name_ns, space);
+	result->layer = why_find_name(ranks, result, WHY_LAYERS, &result->layer_ns, space);
+	if (result->part == DW_RANKS_BETWEEN || result->part == DW_PART_PYTHON || result->part == DW_PART_IDLE)
+		result->place = why_find_name(ranks, result, WHY_PLACES, &place_ns, space);
 }
 
 /* ---- memory and inputs -------------------------------------------------------------------------

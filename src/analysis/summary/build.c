@@ -162,6 +162,34 @@ static void build_names(struct dw_summary *summary, struct dw_summary_rank *rank
 	free(rows);
 }
 
+DW_ORDER(build_place_compare, struct dw_summary_name, DW_DOWN(self_ns) DW_TEXT(name))
+
+/* The pairs of lines of the loop's thread with the most time between them. */
+static void build_places(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_source *source,
+                         uint32_t thread)
+{
+	struct dw_summary_name *all = calloc(source->place_count + 1, sizeof *all);
+	char text[DW_PLACE_TEXT];
+	size_t count = 0;
+
+	rank->places = dw_arena_alloc(&summary->arena, DW_SUMMARY_PLACES * sizeof *rank->places);
+	summary->failed |= !all || !rank->places;
+	for (size_t i = 0; all && i < source->place_count; i++) {
+		const struct dw_source_place *place = &source->places[i];
+
+		if (place->thread != thread || place->kind != DW_PLACE_BETWEEN || !place->from)
+			continue;
+		dw_facts_place_text(place, text);
+		all[count++] = (struct dw_summary_name){ build_text(summary, text), false, place->count,
+			                                     (uint64_t)dw_facts_place_ns(place) };
+	}
+	if (count)
+		qsort(all, count, sizeof *all, build_place_compare);
+	for (size_t i = 0; rank->places && i < count && i < DW_SUMMARY_PLACES; i++)
+		rank->places[rank->place_count++] = all[i];
+	free(all);
+}
+
 /* ---- a rank -------------------------------------------------------------------------------------
  */
 
@@ -298,6 +326,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	free(between_ns);
 	symbols = dw_model_symbols(model, &symbol_count);
 	build_names(summary, rank, divided, symbols, symbol_count);
+	build_places(summary, rank, source, divided->loop->thread);
 	return good && build_memory(rank, model, process, error) &&
 	       dw_summary_add_layers(summary, rank, model, divided, error) &&
 	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) &&

@@ -116,6 +116,7 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 			summary, from->durations, from->duration_count * sizeof *rank->durations);
 		rank->names = merge_names(summary, from->names, from->name_count);
 		rank->layers = merge_names(summary, from->layers, from->layer_count);
+		rank->places = merge_names(summary, from->places, from->place_count);
 		rank->unrecorded = (void *)(uintptr_t)merge_copy(summary, from->unrecorded,
 		                                                 from->unrecorded_count * sizeof *rank->unrecorded);
 		for (size_t n = 0; rank->unrecorded && n < rank->unrecorded_count; n++)

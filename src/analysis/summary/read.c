@@ -419,12 +419,13 @@ static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
 		dw_arena_alloc(&reading->summary->arena, (lengths->spans + 1) * sizeof *rank->spans);
 	rank->names =
 		dw_arena_alloc(&reading->summary->arena, (lengths->names + 1) * sizeof *rank->names);
+	rank->places = dw_arena_alloc(&reading->summary->arena, DW_SUMMARY_PLACES * sizeof *rank->places);
 	rank->layers =
 		dw_arena_alloc(&reading->summary->arena, (lengths->layers + 1) * sizeof *rank->layers);
 	rank->collectives = dw_arena_alloc(&reading->summary->arena,
 	                                   (lengths->collectives + 1) * sizeof *rank->collectives);
 	reading->summary->failed |=
-		!rank->spans || !rank->names || !rank->layers || !rank->collectives;
+		!rank->spans || !rank->names || !rank->layers || !rank->places || !rank->collectives;
 	return !reading->summary->failed;
 }
 
@@ -458,6 +459,8 @@ static bool read_list(struct reading *reading, struct dw_summary_rank *rank,
 		return read_name(reading, rank->names, &rank->name_count, lengths->names, field);
 	case RANK_LAYER:
 		return read_name(reading, rank->layers, &rank->layer_count, lengths->layers, field);
+	case RANK_PLACE:
+		return read_name(reading, rank->places, &rank->place_count, DW_SUMMARY_PLACES, field);
 	case RANK_UNRECORDED:
 		return read_unrecorded(reading, rank, field);
 	default:

@@ -28,6 +28,7 @@
 #define DW_SUMMARY_COLLECTIVES 32u /* most rows of collectives of a rank */
 #define DW_SUMMARY_ARRIVALS 2048u   /* most arrivals of a rank, if the summary has few ranks */
 #define DW_SUMMARY_RANKS ((size_t)1 << 20) /* most ranks of a file */
+#define DW_SUMMARY_PLACES 4u    /* most places of a rank: the largest ones */
 #define DW_SUMMARY_OPEN 8u      /* most open ranges of a rank: the outermost ones */
 #define DW_SUMMARY_BUCKETS 200u /* bucket i counts durations from 2^(8 + i/4) ns */
 
@@ -113,6 +114,10 @@ struct dw_summary_rank {
 	struct dw_summary_name *layers; /* in the order of names */
 	size_t layer_count;
 	uint64_t other_layers_ns;
+	/* Pairs of lines, with the time between the operators that they call, of the whole run: of times of a
+	 * millisecond or more (PLACE in doc/reference/format.md). By time, descending. */
+	struct dw_summary_name *places;
+	size_t place_count;
 	uint64_t lost[DW_LOSS_SLOTS]; /* records of its process, by enum dw_loss */
 	uint64_t memory_peak_bytes;   /* of all devices together at most; 0: not recorded */
 	/* Of the whole recording, 0: not recorded. Inputs are what data loading left allocated. */

@@ -194,6 +194,8 @@ static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *ran
 	write_number(proto, RANK_INPUT, rank->input_bytes);
 	for (size_t i = 0; i < rank->unrecorded_count; i++)
 		write_unrecorded(proto, &rank->unrecorded[i]);
+	for (size_t i = 0; i < rank->place_count; i++)
+		write_name(proto, RANK_PLACE, &rank->places[i]);
 	dw_proto_close(proto, at);
 }
 
