@@ -102,10 +102,22 @@ static bool operators_is_recurrent(const char *name)
 	       strcmp(name, "rnn_relu") == 0;
 }
 
+/* The time by the clock of an operator that takes SMALL_NS of a CPU: it is longer if the thread loses its CPU while it
+ * works, and does not give it up itself. */
+static double operators_small_ns(const struct dw_facts_work *work)
+{
+	const struct dw_fact *facts = work->facts->at;
+	double lost = facts[DW_FACT_CPU_SWITCHES_FORCED].value, all = lost + facts[DW_FACT_CPU_SWITCHES_WAIT].value;
+
+	if (!facts[DW_FACT_CPU_DELAY].measured || !(all > 0))
+		return SMALL_NS;
+	return SMALL_NS / fmax(0.1, 1 - facts[DW_FACT_CPU_DELAY].value * lost / all);
+}
 
 static struct sums operators_sum(const struct dw_facts_work *work)
 {
 	struct sums sums = { .ns = { 0 } };
+	double small_ns = operators_small_ns(work);
 
 	for (unsigned g = 0; g < GROUPS; g++)
 		sums.largest[g] = DW_NO_INDEX;
@@ -116,7 +128,7 @@ static struct sums operators_sum(const struct dw_facts_work *work)
 		double ns = (double)row->ns, count = (double)row->count;
 
 		/* Copies of a few bytes cost their call: they are small operators. */
-		if ((group == COPY || group == LAYOUT) && ns < SMALL_NS * count &&
+		if ((group == COPY || group == LAYOUT) && ns < small_ns * count &&
 		    strcmp(name, "aten::contiguous") != 0 && strcmp(name, "aten::clone") != 0)
 			group = OTHER;
 		sums.ns[group] += ns;
@@ -125,7 +137,7 @@ static struct sums operators_sum(const struct dw_facts_work *work)
 			sums.largest[group] = row->symbol;
 		sums.all_ns += ns;
 		sums.all_count += count;
-		if (ns < SMALL_NS * count) {
+		if (ns < small_ns * count) {
 			sums.small_ns += ns;
 			sums.small_count += count;
 		}
