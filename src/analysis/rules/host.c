@@ -189,13 +189,14 @@ static bool host_is_idle(const struct dw_rule_case *at)
 /* ---- calls of operators ---------------------------------------------------------------------- */
 
 /* The part of the waits for a CPU that comes after a wait for something else. A thread that never waits loses its CPU
- * at any place, so that the interpreter's share stays as it is. After a wait, it is the interpreter that has none. */
+ * at any place, so that the interpreter's share stays as it is. After a wait, it is the interpreter that has none; and
+ * so it is if the program's own threads take the CPU, which run when an operator or a queue wakes them. */
 static double host_woken(const struct dw_rule_case *at)
 {
 	double waits = dw_case_part(at, DW_FACT_CPU_SWITCHES_WAIT);
 	double all = waits + dw_case_part(at, DW_FACT_CPU_SWITCHES_FORCED);
 
-	return all > 0 ? waits / all : 1;
+	return all > 0 && !(dw_case_crowded(at) > 0) ? waits / all : 1;
 }
 
 /* A thread that loses its CPU while it works takes longer for the same work, by the clock. What is known as time of

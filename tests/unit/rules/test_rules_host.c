@@ -72,6 +72,9 @@ TEST(python_while_the_thread_has_no_cpu_is_not_the_interpreters)
 	made_set(&at, DW_FACT_STEP_PYTHON, 0.12);
 	made_set(&at, DW_FACT_OPERATORS_COUNT, 0);
 	CHECK(made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.5));
+	made_set(&at, DW_FACT_CPU_CROWDED, 0.3); /* unless its own threads take the CPU */
+	CHECK(!made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.5));
+	made_set(&at, DW_FACT_CPU_CROWDED, 0);
 	made_set(&at, DW_FACT_CPU_SWITCHES_WAIT, 90);
 	CHECK(!made_fires(&at, "python", DW_FACT_CPU_DELAY, 0.5));
 	made_end(&at);
