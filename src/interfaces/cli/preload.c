@@ -1,7 +1,7 @@
 /*
  * The libraries that `dwell run` loads into the program with LD_PRELOAD: the loader of the Python
- * probes, for C functions the probe that code compiled with -finstrument-functions calls, and for MPI the
- * probe whose functions have the names of MPI's.
+ * probes, the sampler of call stacks, for C functions the probe that code compiled with -finstrument-functions
+ * calls, and for MPI the probe whose functions have the names of MPI's.
  *
  * Called in the child process before it executes the program. LD_PRELOAD applies to every process
  * that the program starts. The first library does nothing in processes without a Python
@@ -22,6 +22,7 @@
 #define LIBRARY "libdwell-attach.so"
 #define FUNCTIONS "libdwell-functions.so"
 #define MPI "libdwell-mpi.so"
+#define SAMPLER "libdwell-sampler.so"
 
 static const char *const attach_places[] = { "probes/" LIBRARY,
                                              DW_PROBES_FROM_COMMAND "/" LIBRARY };
@@ -29,6 +30,7 @@ static const char *const function_places[] = { "probes/functions/" FUNCTIONS,
 	                                           DW_PROBES_FROM_COMMAND "/../" FUNCTIONS };
 
 static const char *const mpi_places[] = { "probes/mpi/" MPI, DW_PROBES_FROM_COMMAND "/" MPI };
+static const char *const sampler_places[] = { "probes/sampler/" SAMPLER, DW_PROBES_FROM_COMMAND "/" SAMPLER };
 
 bool dw_find_installed(const char *const places[2], char path[4096])
 {
@@ -118,21 +120,28 @@ static void preload_put_first(const char *library)
 	free(value);
 }
 
-void dw_preload(const char *program, bool functions, bool mpi)
+static void preload_library(const char *const places[2])
 {
-	char library[4096], path[4096];
+	char library[4096];
+
+	if (dw_find_installed(places, library) && !preload_is_sanitized(library))
+		preload_put_first(library);
+}
+
+void dw_preload(const char *program, const struct dw_preload *wanted)
+{
+	char path[4096];
 	bool found = preload_find_program(program, path);
 
 	if (found && preload_is_sanitized(path))
 		return;
-	if (mpi && found && preload_may_use_mpi(path) && dw_find_installed(mpi_places, library) &&
-	    !preload_is_sanitized(library))
-		preload_put_first(library);
-	if (functions && dw_find_installed(function_places, library) &&
-	    !preload_is_sanitized(library))
-		preload_put_first(library);
-	if (dw_find_installed(attach_places, library) && !preload_is_sanitized(library))
-		preload_put_first(library);
+	if (wanted->mpi && found && preload_may_use_mpi(path))
+		preload_library(mpi_places);
+	if (wanted->functions)
+		preload_library(function_places);
+	if (wanted->sampler)
+		preload_library(sampler_places);
+	preload_library(attach_places);
 }
 
 const char *dw_preload_refusal(const char *program)

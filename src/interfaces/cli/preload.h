@@ -4,9 +4,12 @@
 
 #include <stdbool.h>
 
-/* Sets LD_PRELOAD, for the program that is executed next, to those libraries that exist. With
- * `functions` C functions are recorded too, with `mpi` calls of MPI where the program may use it. */
-void dw_preload(const char *program, bool functions, bool mpi);
+/* What is recorded besides Python: C functions, calls of MPI where the program may use it, call stacks. */
+struct dw_preload {
+	bool functions, mpi, sampler;
+};
+/* Sets LD_PRELOAD, for the program that is executed next, to those libraries that exist. */
+void dw_preload(const char *program, const struct dw_preload *wanted);
 /* Why no library of dwell is loaded into the program, or NULL. */
 const char *dw_preload_refusal(const char *program);
 /* Why the probe of MPI is not, or NULL. */

@@ -283,7 +283,7 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
                             const uint8_t run_id[16], const struct sigaction old[PASSED],
                             const sigset_t *mask)
 {
-	char id[33], options[300];
+	char id[33], options[300], period[16];
 
 	for (int i = 0; i < 16; i++)
 		snprintf(id + (size_t)i * 2, 3, "%02x", run_id[i]);
@@ -291,10 +291,17 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	setenv("DWELL_RUN", id, 1);
 	snprintf(options, sizeof options, "step-on=%s", request->step_on ? request->step_on : "");
 	setenv("DWELL_OPTIONS", options, 1);
+	snprintf(period, sizeof period, "%u", request->sample_hz ? 1000000000u / request->sample_hz : 0);
+	setenv("DWELL_SAMPLE", period, 1);
 	const uint32_t functions = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
+	const struct dw_preload preload = {
+		.functions = (request->options.categories & functions) == functions,
+		.mpi = !request->no_mpi,
+		.sampler = request->sample_hz != 0,
+	};
 	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
 	dw_injected_set_cuda(request->command[0], !request->no_cuda);
-	dw_preload(request->command[0], (request->options.categories & functions) == functions, !request->no_mpi);
+	dw_preload(request->command[0], &preload);
 	for (size_t i = 0; i < PASSED; i++)
 		sigaction(passed[i], &old[i], NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);

@@ -89,6 +89,8 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
 	{ DW_OPTION_NO_CUDA, "no-cuda", .help = "do not record the work of NVIDIA's devices" },
 	{ DW_OPTION_NO_MPI, "no-mpi", .help = "do not record calls of MPI" },
+	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|off",
+	  .help = "record each thread's call stack HZ times a second of its CPU time (100); off: never" },
 	HELP,
 };
 

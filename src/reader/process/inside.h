@@ -4,6 +4,7 @@
 
 #include <elfutils/libdwfl.h>
 
+#include "format/python_frames.h"
 #include "process/process.h"
 
 /* ---- snapshot.c ---------------------------------------------------------------------------------- */
@@ -86,7 +87,8 @@ struct dw_python_thread {
 struct dw_python {
 	uint64_t runtime;      /* address of _PyRuntime; 0: no interpreter */
 	const char *module;    /* file that contains the interpreter */
-	const struct dw_python_layout *layout;
+	bool known;            /* the layout is */
+	struct dw_python_layout layout;
 	struct dw_python_thread *threads;
 	size_t count, capacity;
 };

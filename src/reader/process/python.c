@@ -1,10 +1,8 @@
 /*
  * Frames of Python, read from the interpreter's memory.
  *
- * From 3.13 on the interpreter publishes where its fields lie (_Py_DebugOffsets at the head of
- * _PyRuntime). For older versions the places are in a table here: they are the same in all releases
- * of a version, on 64-bit machines. The process may change its memory meanwhile, so every value is
- * only followed, never trusted: what cannot be read ends the list.
+ * format/python_frames.h knows where its fields lie. The process may change its memory meanwhile, so
+ * every value is only followed, never trusted: what cannot be read ends the list.
  */
 #include "process/inside.h"
 
@@ -14,45 +12,10 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "format/python_frames.h"
 
 #define PYTHON_MOST_FRAMES 1024u
 #define PYTHON_MOST_THREADS 100000u
-#define PYTHON_MOST_TEXT 400u
-#define PYTHON_MOST_LINES 65536u
-#define NO_FIELD UINT32_MAX
-
-/* Offsets of fields in bytes. */
-struct dw_python_layout {
-	uint32_t minor;
-	uint32_t interpreters;                       /* in _PyRuntime: the first interpreter */
-	uint32_t next_interpreter, first_thread;     /* in an interpreter */
-	uint32_t next_thread, frame, id, native_id;  /* in a thread; native_id: NO_FIELD before 3.11 */
-	uint32_t loop_frame;                         /* `frame` is a record of the loop, and this its frame */
-	uint32_t previous, code, instruction;        /* in a frame */
-	uint32_t entry;                              /* in a frame: not 0 if it began a call of the loop (3.11) */
-	uint32_t owner, least_loop;                  /* in a frame: from this value on, it only marks such a begin */
-	uint32_t file, name, first_line, lines, bytes; /* in a code object; bytes: NO_FIELD if a frame has an index */
-	uint32_t text, wide_text;                    /* in a str: its characters if ASCII, and otherwise */
-	uint32_t kind_bit;                           /* in the state of a str: 2; without the global lock from 3.14 on: 8 */
-};
-
-static const struct dw_python_layout python_layouts[] = {
-	{ 9, 32, 0, 8, 8, 24, 176, NO_FIELD, NO_FIELD, 24, 32, 104, NO_FIELD, NO_FIELD, 0, 104, 112, 40, 120, NO_FIELD, 48, 72, 2 },
-	{ 10, 32, 0, 8, 8, 24, 176, NO_FIELD, NO_FIELD, 24, 32, 96, NO_FIELD, NO_FIELD, 0, 104, 112, 40, 120, NO_FIELD, 48, 72, 2 },
-	{ 11, 40, 0, 16, 8, 56, 152, 160, 8, 48, 32, 56, 68, NO_FIELD, 0, 112, 128, 72, 136, 184, 48, 72, 2 },
-	{ 12, 40, 0, 72, 8, 56, 136, 144, 0, 8, 0, 56, NO_FIELD, 70, 3, 112, 128, 68, 136, 192, 40, 56, 2 },
-};
-
-/* Numbers of the fields in _Py_DebugOffsets, in the layout's order. */
-static const struct python_published {
-	uint32_t minor, least_loop;
-	uint8_t interpreters, next_interpreter, first_thread, next_thread, frame, id, native_id, previous, code, instruction,
-		owner, file, name, first_line, lines, bytes, text;
-} python_published[] = {
-	{ 13, 3, 5, 8, 9, 21, 23, 24, 25, 29, 30, 31, 33, 35, 37, 39, 38, 43, 70 },
-	{ 14, 3, 5, 8, 9, 24, 26, 27, 28, 32, 33, 34, 36, 40, 42, 44, 43, 48, 80 },
-};
-#define PYTHON_PUBLISHED 81 /* numbers of 8 bytes */
 
 static bool python_read(const struct dw_process *process, uint64_t address, void *to, size_t size)
 {
@@ -68,30 +31,6 @@ static uint64_t python_pointer(const struct dw_process *process, uint64_t addres
 
 /* ---- the interpreter --------------------------------------------------------------------------- */
 
-static bool python_take_published(struct dw_python *python, struct dw_process *process, const uint64_t *numbers)
-{
-	struct dw_python_layout *layout = dw_arena_alloc(&process->arena, sizeof *layout);
-	const struct python_published *at = NULL;
-	uint32_t minor = (uint32_t)(numbers[1] >> 16 & 255);
-
-	for (size_t i = 0; i < sizeof python_published / sizeof *python_published; i++)
-		if (python_published[i].minor == minor)
-			at = &python_published[i];
-	process->python = minor;
-	if (!at || !layout)
-		return false;
-#define NUMBER(field) (uint32_t)numbers[at->field]
-	*layout = (struct dw_python_layout){
-		minor, NUMBER(interpreters), NUMBER(next_interpreter), NUMBER(first_thread), NUMBER(next_thread), NUMBER(frame),
-		NUMBER(id), NUMBER(native_id), NO_FIELD, NUMBER(previous), NUMBER(code), NUMBER(instruction), NO_FIELD,
-		NUMBER(owner), at->least_loop, NUMBER(file), NUMBER(name), NUMBER(first_line), NUMBER(lines), NUMBER(bytes),
-		NUMBER(text), NUMBER(text) + 16, minor >= 14 && numbers[2] ? 8 : 2,
-	};
-#undef NUMBER
-	python->layout = layout;
-	return true;
-}
-
 /* "python3.9", "libpython3.10.so.1.0": before 3.11 the interpreter does not publish its version. */
 static uint32_t python_version_of(struct dw_unwind *unwind, const char *module)
 {
@@ -106,21 +45,20 @@ static uint32_t python_version_of(struct dw_unwind *unwind, const char *module)
 bool dw_python_find(struct dw_python *python, struct dw_unwind *unwind)
 {
 	struct dw_process *process = unwind->process;
-	uint64_t numbers[PYTHON_PUBLISHED];
+	uint64_t numbers[DW_PYTHON_PUBLISHED];
 
 	*python = (struct dw_python){ 0 };
 	python->runtime = dw_unwind_symbol(unwind, "python", "_PyRuntime", &python->module);
 	if (!python->runtime)
 		return true;
-	if (python_read(process, python->runtime, numbers, sizeof numbers) && memcmp(numbers, "xdebugpy", 8) == 0) {
-		python_take_published(python, process, numbers);
+	if (python_read(process, python->runtime, numbers, sizeof numbers) && dw_python_publishes(numbers)) {
+		process->python = dw_python_published_minor(numbers);
+		python->known = dw_python_layout_published(numbers, &python->layout);
 	} else {
 		process->python = python_version_of(unwind, python->module);
-		for (size_t i = 0; i < sizeof python_layouts / sizeof *python_layouts; i++)
-			if (python_layouts[i].minor == process->python)
-				python->layout = &python_layouts[i];
+		python->known = dw_python_layout_of(process->python, &python->layout);
 	}
-	if (!python->layout)
+	if (!python->known)
 		process->problem = dw_arena_printf(&process->arena, "frames of Python 3.%u are not known; 3.9 to 3.14 are",
 		                                   process->python);
 	return true;
@@ -131,131 +69,44 @@ bool dw_python_find(struct dw_python *python, struct dw_unwind *unwind)
 /* A str as UTF-8; "?" if it cannot be read. */
 static const char *python_take_text(struct dw_python *python, struct dw_process *process, uint64_t object)
 {
-	const struct dw_python_layout *layout = python->layout;
-	uint8_t bytes[PYTHON_MOST_TEXT * 4], clear[PYTHON_MOST_TEXT * 4 + 1];
+	const struct dw_python_layout *layout = &python->layout;
+	uint8_t bytes[DW_PYTHON_MOST_TEXT * 4], clear[DW_PYTHON_MOST_TEXT * 4 + 1];
 	uint64_t length = python_pointer(process, object + 16);
 	uint32_t state = 0, kind, ascii;
-	size_t used = 0;
 
 	if (!length || !python_read(process, object + 32, &state, sizeof state))
 		return "?";
-	length = length < PYTHON_MOST_TEXT ? length : PYTHON_MOST_TEXT;
+	length = length < DW_PYTHON_MOST_TEXT ? length : DW_PYTHON_MOST_TEXT;
 	kind = state >> layout->kind_bit & 7;
 	ascii = state >> (layout->kind_bit + 4) & 1;
 	if ((kind != 1 && kind != 2 && kind != 4) ||
 	    !python_read(process, object + (ascii ? layout->text : layout->wide_text), bytes, length * kind))
 		return "?";
-	for (uint64_t i = 0; i < length && used + 4 < sizeof clear; i++) {
-		uint32_t c = kind == 1 ? bytes[i] : kind == 2 ? (uint32_t)(bytes[2 * i] | bytes[2 * i + 1] << 8)
-		             : (uint32_t)bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 | (uint32_t)bytes[4 * i + 2] << 16;
-
-		if (c < 0x80) {
-			clear[used++] = (uint8_t)(c < 0x20 || c == 0x7f ? '?' : c);
-		} else if (c < 0x800) {
-			clear[used++] = (uint8_t)(0xc0 | c >> 6);
-			clear[used++] = (uint8_t)(0x80 | (c & 63));
-		} else {
-			if (c >= 0x10000)
-				clear[used++] = (uint8_t)(0xf0 | (c >> 18 & 7));
-			clear[used++] = (uint8_t)(c >= 0x10000 ? 0x80 | (c >> 12 & 63) : 0xe0 | c >> 12);
-			clear[used++] = (uint8_t)(0x80 | (c >> 6 & 63));
-			clear[used++] = (uint8_t)(0x80 | (c & 63));
-		}
-	}
-	return dw_arena_text(&process->arena, (const char *)clear, used);
-}
-
-/* A number of six bits a byte, the lowest first. */
-static uint32_t python_take_varint(const uint8_t *bytes, size_t size, size_t *at)
-{
-	uint32_t value = 0, shift = 0, byte = 64;
-
-	while (byte & 64 && *at < size && shift < 30) {
-		byte = bytes[(*at)++];
-		value |= (byte & 63) << shift;
-		shift += 6;
-	}
-	return value;
-}
-
-static int python_take_signed(const uint8_t *bytes, size_t size, size_t *at)
-{
-	uint32_t value = python_take_varint(bytes, size, at);
-
-	return value & 1 ? -(int)(value >> 1) : (int)(value >> 1);
-}
-
-/* 3.11 and newer: each entry is a byte 1CCCCLLL, code C and L + 1 units of two bytes of code. */
-static int python_line_of_unit(const uint8_t *lines, size_t size, int line, int64_t unit)
-{
-	size_t at = 0;
-	int64_t unit_at = 0;
-
-	while (at < size && unit_at <= unit) {
-		unsigned head = lines[at++], code = head >> 3 & 15;
-
-		if (code == 14) {
-			line += python_take_signed(lines, size, &at);
-			for (int i = 0; i < 3; i++)
-				python_take_varint(lines, size, &at);
-		} else if (code == 13) {
-			line += python_take_signed(lines, size, &at);
-		} else if (code >= 10 && code <= 12) {
-			line += (int)code - 10;
-			at += 2;
-		} else if (code < 10) {
-			at++;
-		}
-		unit_at += (head & 7) + 1;
-	}
-	return line;
-}
-
-/* 3.9: pairs of the growth of the offset and of the line. 3.10: of a range, and the line of the range. */
-static int python_line_of_byte(const uint8_t *lines, size_t size, int line, int64_t offset, bool ranges)
-{
-	int64_t at = 0;
-
-	for (size_t i = 0; i + 1 < size; i += 2) {
-		int8_t grows = (int8_t)lines[i + 1];
-
-		if (ranges) {
-			line += grows == -128 ? 0 : grows;
-			at += lines[i];
-			if (at > offset)
-				return line;
-		} else {
-			at += lines[i];
-			if (at > offset)
-				return line;
-			line += grows;
-		}
-	}
-	return line;
+	return dw_arena_text(&process->arena, (const char *)clear, dw_python_utf8(bytes, kind, length, clear, sizeof clear));
 }
 
 static int python_find_line(struct dw_python *python, struct dw_process *process, uint64_t frame, uint64_t code)
 {
-	const struct dw_python_layout *layout = python->layout;
+	const struct dw_python_layout *layout = &python->layout;
 	uint64_t table = python_pointer(process, code + layout->lines), size = python_pointer(process, table + 16);
 	int32_t first = 0, index = 0;
 	uint8_t *lines;
 	int line;
 
-	if (!python_read(process, code + layout->first_line, &first, sizeof first) || !table || size > PYTHON_MOST_LINES)
+	if (!python_read(process, code + layout->first_line, &first, sizeof first) || !table || size > DW_PYTHON_MOST_LINES)
 		return 0;
 	lines = malloc(size + 1);
 	if (!lines || !python_read(process, table + 32, lines, size)) {
 		free(lines);
 		return first;
 	}
-	if (layout->bytes != NO_FIELD) {
+	if (layout->bytes != DW_PYTHON_NO_FIELD) {
 		int64_t place = (int64_t)python_pointer(process, frame + layout->instruction);
 
-		line = python_line_of_unit(lines, size, first, (place - (int64_t)(code + layout->bytes)) / 2);
+		line = dw_python_line_of_unit(lines, size, first, (place - (int64_t)(code + layout->bytes)) / 2);
 	} else {
 		python_read(process, frame + layout->instruction, &index, sizeof index);
-		line = python_line_of_byte(lines, size, first, layout->minor >= 10 ? 2 * (int64_t)index : index, layout->minor >= 10);
+		line = dw_python_line_of_byte(lines, size, first, layout->minor >= 10 ? 2 * (int64_t)index : index, layout->minor >= 10);
 	}
 	free(lines);
 	return line;
@@ -266,10 +117,10 @@ static int python_find_line(struct dw_python *python, struct dw_process *process
 static bool python_read_frames(struct dw_python *python, struct dw_process *process, struct dw_python_thread *thread,
                                uint64_t state)
 {
-	const struct dw_python_layout *layout = python->layout;
+	const struct dw_python_layout *layout = &python->layout;
 	uint64_t frame = python_pointer(process, state + layout->frame);
 
-	if (layout->loop_frame != NO_FIELD)
+	if (layout->loop_frame != DW_PYTHON_NO_FIELD)
 		frame = python_pointer(process, frame + layout->loop_frame);
 	for (uint32_t i = 0; frame && i < PYTHON_MOST_FRAMES; i++) {
 		/* 3.14 marks references in the lowest bits. */
@@ -277,9 +128,9 @@ static bool python_read_frames(struct dw_python *python, struct dw_process *proc
 		struct dw_python_frame *next;
 		uint8_t owner = 0, entry = 0;
 
-		if (layout->owner != NO_FIELD)
+		if (layout->owner != DW_PYTHON_NO_FIELD)
 			python_read(process, frame + layout->owner, &owner, 1);
-		if (layout->owner != NO_FIELD && owner >= layout->least_loop) {
+		if (layout->owner != DW_PYTHON_NO_FIELD && owner >= layout->least_loop) {
 			if (thread->count && !thread->frames[thread->count - 1].last) {
 				thread->frames[thread->count - 1].last = true;
 				thread->frames[thread->count - 1].loop = frame;
@@ -293,7 +144,7 @@ static bool python_read_frames(struct dw_python *python, struct dw_process *proc
 			next->frame.line = python_find_line(python, process, frame, code);
 			if (!next->frame.function || !next->frame.file)
 				return false;
-			if (layout->entry != NO_FIELD)
+			if (layout->entry != DW_PYTHON_NO_FIELD)
 				python_read(process, frame + layout->entry, &entry, 1);
 			next->last = entry || layout->minor < 11;
 			thread->count++;
@@ -318,8 +169,8 @@ static uint32_t python_tid_of_pthread(const struct dw_process *process, uint64_t
 
 bool dw_python_read(struct dw_python *python, struct dw_process *process)
 {
-	const struct dw_python_layout *layout = python->layout;
-	uint64_t interpreter = layout ? python_pointer(process, python->runtime + layout->interpreters) : 0;
+	const struct dw_python_layout *layout = &python->layout;
+	uint64_t interpreter = python->known ? python_pointer(process, python->runtime + layout->interpreters) : 0;
 
 	for (; interpreter; interpreter = python_pointer(process, interpreter + layout->next_interpreter)) {
 		uint64_t state = python_pointer(process, interpreter + layout->first_thread);
@@ -331,8 +182,8 @@ bool dw_python_read(struct dw_python *python, struct dw_process *process)
 			if (!thread)
 				return false;
 			python->count++;
-			id = python_pointer(process, state + (layout->native_id != NO_FIELD ? layout->native_id : layout->id));
-			thread->tid = layout->native_id != NO_FIELD ? (uint32_t)id : python_tid_of_pthread(process, id);
+			id = python_pointer(process, state + (layout->native_id != DW_PYTHON_NO_FIELD ? layout->native_id : layout->id));
+			thread->tid = layout->native_id != DW_PYTHON_NO_FIELD ? (uint32_t)id : python_tid_of_pthread(process, id);
 			if (!python_read_frames(python, process, thread, state))
 				return false;
 		}

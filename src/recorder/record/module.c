@@ -22,6 +22,7 @@
 #include <link.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -469,7 +470,10 @@ static uint32_t module_intern_frame(uintptr_t address, const struct module *modu
 		entry.entry.aux = module->id;
 		entry.offset = address - module->bias;
 	} else {
-		entry.function = dw_intern_text("[jit]");
+		/* The kernel's own library, which is in no file, has a few pages. */
+		bool is_vdso = address - (uintptr_t)getauxval(AT_SYSINFO_EHDR) < 16384;
+
+		entry.function = dw_intern_text(is_vdso ? "[vdso]" : "[jit]");
 	}
 	return dw_intern(&entry.entry);
 }

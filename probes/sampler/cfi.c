@@ -1,0 +1,421 @@
+/*
+ * Call frame information: how to get from a place in code to its caller.
+ *
+ * Compilers write it for each function into the section .eh_frame, in DWARF's language for tables, with an index
+ * for binary search (.eh_frame_hdr; Linux Standard Base, "Exception Frames"; DWARF 5, section 6.4). A small
+ * interpreter executes the table of one function up to the place. It follows the registers that a walk needs: the
+ * frame's end, the frame pointer and the return address. Callers keep the result.
+ *
+ * _dl_find_object() of glibc 2.35 and newer finds a module's index without a lock and in signal handlers. With
+ * another C library, dws_cfi_prepare() is false.
+ */
+#include "sampler.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#ifdef __x86_64__
+#define REG_FP 6u
+#define REG_SP 7u
+#define REG_RETURN 16u
+#else
+#define REG_FP 29u
+#define REG_SP 31u
+#define REG_RETURN 30u
+#endif
+
+#define MOST_REMEMBERED 8
+#define ENCODED_PC_RELATIVE 0x10
+#define ENCODED_TABLE 0x3b /* signed, 4 bytes, relative to the index */
+
+/* Declared in <dlfcn.h> of glibc 2.35. */
+struct found_object {
+	unsigned long long flags;
+	void *map_start, *map_end, *link_map, *index;
+	unsigned long long reserved[7];
+};
+static int (*find_object)(void *address, struct found_object *found);
+
+bool dws_cfi_prepare(void)
+{
+	*(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	return find_object != NULL;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------- */
+
+struct reader {
+	const uint8_t *at, *end;
+	bool bad; /* something in it is not understood */
+};
+
+static uint64_t cfi_take(struct reader *reader, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(reader->end - reader->at) < bytes) {
+		reader->bad = true;
+		reader->at = reader->end;
+		return 0;
+	}
+	memcpy(&value, reader->at, bytes);
+	reader->at += bytes;
+	return value;
+}
+
+static uint64_t cfi_take_uleb(struct reader *reader)
+{
+	uint64_t value = 0, byte = 128;
+
+	for (unsigned shift = 0; byte & 128 && !reader->bad && shift < 64; shift += 7) {
+		byte = cfi_take(reader, 1);
+		value |= (byte & 127) << shift;
+	}
+	return value;
+}
+
+static int64_t cfi_take_sleb(struct reader *reader)
+{
+	uint64_t value = 0, byte = 128;
+	unsigned shift = 0;
+
+	for (; byte & 128 && !reader->bad && shift < 64; shift += 7) {
+		byte = cfi_take(reader, 1);
+		value |= (byte & 127) << shift;
+	}
+	if (byte & 64 && shift < 64)
+		value |= ~(uint64_t)0 << shift;
+	return (int64_t)value;
+}
+
+static unsigned cfi_encoded_bytes(unsigned encoding)
+{
+	unsigned form = encoding & 7;
+
+	return form == 2 ? 2 : form == 3 ? 4 : form == 0 || form == 4 ? 8 : 0;
+}
+
+/* ---- the index --------------------------------------------------------------------------- */
+
+/* The function's entry in .eh_frame, or NULL; *start gets the address of the function. */
+static const uint8_t *cfi_find_entry(uintptr_t pc, uintptr_t *start)
+{
+	struct found_object found;
+	const uint8_t *index;
+	const int32_t *rows;
+	uint32_t count, low = 0, high;
+
+	if (!find_object || find_object((void *)pc, &found) != 0 || !found.index)
+		return NULL;
+	index = found.index;
+	if (index[0] != 1 || index[3] != ENCODED_TABLE || cfi_encoded_bytes(index[1]) != 4 || cfi_encoded_bytes(index[2]) != 4)
+		return NULL;
+	memcpy(&count, index + 8, sizeof count);
+	rows = (const int32_t *)(const void *)(index + 12);
+	for (high = count; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if ((uintptr_t)index + (uintptr_t)(intptr_t)rows[2 * (size_t)middle] <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	*start = (uintptr_t)index + (uintptr_t)(intptr_t)rows[2 * (size_t)(low - 1)];
+	return index + rows[2 * (size_t)(low - 1) + 1];
+}
+
+/* ---- the table of a function ----------------------------------------------------------------- */
+
+enum place { PLACE_SAME, PLACE_IN_FRAME, PLACE_AT_FP, PLACE_NONE, PLACE_UNKNOWN };
+
+struct where {
+	uint8_t place; /* enum place */
+	int64_t offset;
+};
+
+struct row {
+	uint8_t end; /* enum dws_frame_end */
+	int64_t end_offset;
+	struct where fp, returns;
+};
+
+struct table {
+	uintptr_t pc, location;
+	uint64_t code_align;
+	int64_t data_align;
+	uint32_t return_register;
+	bool is_signal;
+	unsigned encoding;
+	struct row row, initial, remembered[MOST_REMEMBERED];
+	int remembered_count;
+};
+
+static void cfi_set_end(struct row *row, uint64_t reg, int64_t offset)
+{
+	row->end = reg == REG_SP ? DWS_END_SP : reg == REG_FP ? DWS_END_FP : DWS_END_UNKNOWN;
+	row->end_offset = offset;
+}
+
+static struct where *cfi_where(struct table *table, uint64_t reg)
+{
+	return reg == REG_FP ? &table->row.fp : reg == table->return_register ? &table->row.returns : NULL;
+}
+
+static void cfi_put(struct table *table, uint64_t reg, enum place place, int64_t offset)
+{
+	struct where *where = cfi_where(table, reg);
+
+	if (where)
+		*where = (struct where){ (uint8_t)place, offset };
+}
+
+static void cfi_restore(struct table *table, uint64_t reg)
+{
+	if (reg == REG_FP)
+		table->row.fp = table->initial.fp;
+	else if (reg == table->return_register)
+		table->row.returns = table->initial.returns;
+}
+
+/*
+ * The frame's end as an expression. Two are common on x86-64: in a function that aligned its stack it is a word
+ * below the frame pointer; in the procedure linkage table it depends on the place, because an entry of 16 bytes
+ * pushes a number after 11 of them.
+ */
+static void cfi_take_end(struct table *table, struct reader *reader)
+{
+	uint64_t bytes = cfi_take_uleb(reader);
+	struct reader expression = { reader->at, reader->at + bytes, false };
+
+	table->row.end = DWS_END_UNKNOWN;
+	if (reader->bad || bytes > (size_t)(reader->end - reader->at)) {
+		reader->bad = true;
+		return;
+	}
+	reader->at += bytes;
+	switch (cfi_take(&expression, 1)) {
+	case 0x70 + REG_FP:
+		table->row.end_offset = cfi_take_sleb(&expression);
+		if (cfi_take(&expression, 1) == 0x06 && expression.at == expression.end)
+			table->row.end = DWS_END_AT_FP;
+		break;
+	case 0x70 + REG_SP:
+		if (bytes != 11 || cfi_take(&expression, 1) != 8)
+			break;
+		table->row.end = DWS_END_SP;
+		table->row.end_offset = (table->pc & 15) >= 11 ? 16 : 8;
+		break;
+	default: break;
+	}
+}
+
+/* A register whose place is an expression: that of the frame pointer in a function that aligned its stack. */
+static void cfi_take_place(struct table *table, struct reader *reader)
+{
+	uint64_t reg = cfi_take_uleb(reader), bytes = cfi_take_uleb(reader);
+	struct reader expression = { reader->at, reader->at + bytes, false };
+	int64_t offset;
+
+	if (reader->bad || bytes > (size_t)(reader->end - reader->at)) {
+		reader->bad = true;
+		return;
+	}
+	reader->at += bytes;
+	if (cfi_take(&expression, 1) != 0x70 + REG_FP) {
+		cfi_put(table, reg, PLACE_UNKNOWN, 0);
+		return;
+	}
+	offset = cfi_take_sleb(&expression);
+	cfi_put(table, reg, expression.at == expression.end && !expression.bad ? PLACE_AT_FP : PLACE_UNKNOWN, offset);
+}
+
+static void cfi_advance(struct table *table, uint64_t units)
+{
+	table->location += units * table->code_align;
+}
+
+/* Operations 0x00 to 0x3f. */
+static void cfi_extended(struct table *table, struct reader *reader, unsigned operation)
+{
+	uint64_t reg;
+
+	switch (operation) {
+	case 0x00: break; /* nop */
+	case 0x02: cfi_advance(table, cfi_take(reader, 1)); break;
+	case 0x03: cfi_advance(table, cfi_take(reader, 2)); break;
+	case 0x04: cfi_advance(table, cfi_take(reader, 4)); break;
+	case 0x05:
+		reg = cfi_take_uleb(reader);
+		cfi_put(table, reg, PLACE_IN_FRAME, (int64_t)cfi_take_uleb(reader) * table->data_align);
+		break;
+	case 0x06: cfi_restore(table, cfi_take_uleb(reader)); break;
+	case 0x07: cfi_put(table, cfi_take_uleb(reader), PLACE_NONE, 0); break;
+	case 0x08: cfi_put(table, cfi_take_uleb(reader), PLACE_SAME, 0); break;
+	case 0x09: /* in another register */
+		cfi_put(table, cfi_take_uleb(reader), PLACE_UNKNOWN, 0);
+		cfi_take_uleb(reader);
+		break;
+	case 0x0a:
+		if (table->remembered_count < MOST_REMEMBERED)
+			table->remembered[table->remembered_count++] = table->row;
+		else
+			reader->bad = true;
+		break;
+	case 0x0b:
+		if (table->remembered_count)
+			table->row = table->remembered[--table->remembered_count];
+		break;
+	case 0x0c:
+		reg = cfi_take_uleb(reader);
+		cfi_set_end(&table->row, reg, (int64_t)cfi_take_uleb(reader));
+		break;
+	case 0x0d: cfi_set_end(&table->row, cfi_take_uleb(reader), table->row.end_offset); break;
+	case 0x0e: table->row.end_offset = (int64_t)cfi_take_uleb(reader); break;
+	case 0x0f: cfi_take_end(table, reader); break;
+	case 0x10: cfi_take_place(table, reader); break;
+	case 0x11:
+		reg = cfi_take_uleb(reader);
+		cfi_put(table, reg, PLACE_IN_FRAME, cfi_take_sleb(reader) * table->data_align);
+		break;
+	case 0x12:
+		reg = cfi_take_uleb(reader);
+		cfi_set_end(&table->row, reg, cfi_take_sleb(reader) * table->data_align);
+		break;
+	case 0x13: table->row.end_offset = cfi_take_sleb(reader) * table->data_align; break;
+	case 0x14: /* a value that is no place */
+	case 0x15:
+		cfi_put(table, cfi_take_uleb(reader), PLACE_UNKNOWN, 0);
+		cfi_take_uleb(reader);
+		break;
+	case 0x16:
+		cfi_put(table, cfi_take_uleb(reader), PLACE_UNKNOWN, 0);
+		reg = cfi_take_uleb(reader);
+		if (reg > (size_t)(reader->end - reader->at))
+			reader->bad = true;
+		else
+			reader->at += reg;
+		break;
+	case 0x2d: break; /* aarch64: the return address is signed from here on; the walk removes signatures */
+	case 0x2e: cfi_take_uleb(reader); break; /* bytes of arguments */
+	default: reader->bad = true; break;
+	}
+}
+
+/* Executes operations until the place is reached. */
+static void cfi_execute(struct table *table, struct reader *reader, bool stops)
+{
+	while (reader->at < reader->end && !reader->bad && !(stops && table->location > table->pc)) {
+		struct row before = table->row;
+		unsigned operation = (unsigned)cfi_take(reader, 1), low = operation & 0x3f;
+
+		switch (operation >> 6) {
+		case 1: cfi_advance(table, low); break;
+		case 2: cfi_put(table, low, PLACE_IN_FRAME, (int64_t)cfi_take_uleb(reader) * table->data_align); break;
+		case 3: cfi_restore(table, low); break;
+		default: cfi_extended(table, reader, operation); break;
+		}
+		if (stops && table->location > table->pc)
+			table->row = before;
+	}
+}
+
+/* An entry's bytes after its length; .end is NULL if it is none. */
+static struct reader cfi_open(const uint8_t *entry)
+{
+	uint32_t length;
+
+	memcpy(&length, entry, sizeof length);
+	if (!length || length == UINT32_MAX) /* the longer form occurs in no section that is below 4 GB */
+		return (struct reader){ .bad = true };
+	return (struct reader){ entry + 4, entry + 4 + length, false };
+}
+
+/* The common part of the entries of one compilation. */
+static bool cfi_take_common(struct table *table, const uint8_t *entry)
+{
+	struct reader reader = cfi_open(entry), extra;
+	const char *augmentation;
+	uint64_t version, bytes;
+
+	if (reader.bad || cfi_take(&reader, 4) != 0)
+		return false;
+	version = cfi_take(&reader, 1);
+	augmentation = (const char *)reader.at;
+	while (cfi_take(&reader, 1) && !reader.bad)
+		;
+	table->code_align = cfi_take_uleb(&reader);
+	table->data_align = cfi_take_sleb(&reader);
+	table->return_register = (uint32_t)(version == 1 ? cfi_take(&reader, 1) : cfi_take_uleb(&reader));
+	if (*augmentation == 'z') {
+		bytes = cfi_take_uleb(&reader);
+		if (reader.bad || bytes > (size_t)(reader.end - reader.at))
+			return false;
+		extra = (struct reader){ reader.at, reader.at + bytes, false };
+		reader.at += bytes;
+		while (*++augmentation && !extra.bad)
+			switch (*augmentation) {
+			case 'R': table->encoding = (unsigned)cfi_take(&extra, 1); break;
+			case 'P': extra.at += cfi_encoded_bytes((unsigned)cfi_take(&extra, 1)); break;
+			case 'L': cfi_take(&extra, 1); break;
+			case 'S': table->is_signal = true; break;
+			default: break; /* 'B', 'G': aarch64's signing keys */
+			}
+	} else if (*augmentation) {
+		return false;
+	}
+	cfi_execute(table, &reader, false);
+	table->initial = table->row;
+	return !reader.bad;
+}
+
+static bool cfi_take_function(struct table *table, const uint8_t *entry, uintptr_t start)
+{
+	struct reader reader = cfi_open(entry);
+	const uint8_t *base = reader.at;
+	uint32_t common;
+	unsigned bytes;
+
+	if (reader.bad)
+		return false;
+	common = (uint32_t)cfi_take(&reader, 4);
+	if (!common || !cfi_take_common(table, base - common) || table->is_signal)
+		return false;
+	bytes = cfi_encoded_bytes(table->encoding);
+	if (!bytes)
+		return false;
+	cfi_take(&reader, bytes);
+	if (table->pc - start >= cfi_take(&reader, bytes))
+		return false; /* between two functions */
+	reader.at += cfi_take_uleb(&reader); /* where the language's own data lie */
+	table->location = start;
+	cfi_execute(table, &reader, true);
+	return !reader.bad;
+}
+
+struct dws_rule dws_cfi_find(uintptr_t pc)
+{
+	struct table table = { .pc = pc };
+	struct dws_rule rule = { DWS_END_UNKNOWN, false, false, false, 0, 0, 0 };
+	uintptr_t start = 0;
+	const uint8_t *entry = cfi_find_entry(pc, &start);
+	const struct row *row = &table.row;
+
+	if (!entry || !cfi_take_function(&table, entry, start))
+		return rule;
+	if (row->returns.place == PLACE_NONE)
+		return (struct dws_rule){ DWS_END_OUTERMOST, false, false, false, 0, 0, 0 };
+	if (row->fp.place == PLACE_UNKNOWN || row->returns.place == PLACE_UNKNOWN || row->returns.place == PLACE_AT_FP ||
+	    row->end_offset != (int32_t)row->end_offset || row->fp.offset != (int16_t)row->fp.offset ||
+	    row->returns.offset != (int16_t)row->returns.offset)
+		return rule;
+	rule.end = row->end;
+	rule.end_offset = (int32_t)row->end_offset;
+	rule.saves_fp = row->fp.place == PLACE_IN_FRAME || row->fp.place == PLACE_AT_FP;
+	rule.fp_at_fp = row->fp.place == PLACE_AT_FP;
+	rule.fp_offset = (int16_t)row->fp.offset;
+	rule.returns_in_register = row->returns.place == PLACE_SAME;
+	rule.return_offset = (int16_t)row->returns.offset;
+	return rule;
+}

@@ -1,0 +1,205 @@
+/*
+ * Frames of Python, read from the interpreter's memory by the thread that they belong to.
+ *
+ * The thread is interrupted at any instruction, so the interpreter's functions cannot be called and its lock may
+ * be held by others. The chain of a thread's frames is changed by that thread alone, and so it stands still. A frame is
+ * read directly; texts of a code object, which could be freed, through the kernel. format/python_frames.h knows
+ * where the fields lie.
+ */
+#include "sampler.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "dwell/probe.h"
+#include "format/python_frames.h"
+
+static struct {
+	bool known;
+	struct dw_python_layout layout;
+	void *(*thread)(void);      /* the calling thread's state, or NULL */
+	int (*is_initialized)(void);
+	int (*is_finalizing)(void); /* NULL: unknown */
+	uintptr_t loop, loop_end;   /* the code of the interpreter's loop */
+} python;
+
+static uint64_t python_pointer(uintptr_t at)
+{
+	return *(const volatile uint64_t *)at;
+}
+
+static uint32_t python_minor(void)
+{
+	const unsigned long *number = dlsym(RTLD_DEFAULT, "Py_Version");
+	const char *(*version)(void) = NULL;
+	const char *text;
+
+	if (number)
+		return (uint32_t)(*number >> 16 & 255);
+	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
+	text = version ? version() : "";
+	return strncmp(text, "3.9", 3) == 0 ? 9 : strncmp(text, "3.10", 4) == 0 ? 10 : 0;
+}
+
+static void python_find_loop(void)
+{
+	void *loop = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (loop && dladdr1(loop, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol) {
+		python.loop = (uintptr_t)loop;
+		python.loop_end = python.loop + symbol->st_size;
+	}
+}
+
+void dws_python_prepare(const char **lacks)
+{
+	const uint64_t *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+
+	if (!runtime)
+		return;
+	*(void **)&python.thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+	*(void **)&python.is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
+	*(void **)&python.is_finalizing = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
+	if (!python.is_finalizing)
+		*(void **)&python.is_finalizing = dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
+	python.known = dw_python_publishes(runtime) ? dw_python_layout_published(runtime, &python.layout)
+	                                            : dw_python_layout_of(python_minor(), &python.layout);
+	python.known &= python.thread && python.is_initialized;
+	if (python.known)
+		python_find_loop();
+	else
+		*lacks = "frames of this version of Python are not known; 3.9 to 3.14 are";
+}
+
+bool dws_python_is_loop(uintptr_t pc)
+{
+	return pc >= python.loop && pc < python.loop_end;
+}
+
+/* A frame that only marks where a call of the loop began lies in that call's native frame, from 3.12 on. */
+static bool python_is_mark(uintptr_t frame)
+{
+	return python.layout.owner != DW_PYTHON_NO_FIELD &&
+	       *(const volatile uint8_t *)(frame + python.layout.owner) >= python.layout.least_loop;
+}
+
+static bool python_is_entry(uintptr_t frame)
+{
+	return python.layout.minor < 11 || (python.layout.entry != DW_PYTHON_NO_FIELD &&
+	                                    *(const volatile uint8_t *)(frame + python.layout.entry) != 0);
+}
+
+unsigned dws_python_walk(struct dws_python_frame frames[DWS_FRAMES])
+{
+	const struct dw_python_layout *layout = &python.layout;
+	uintptr_t frame, loop = 0, thread;
+	unsigned count = 0;
+
+	if (!python.known || !python.is_initialized() || (python.is_finalizing && python.is_finalizing()))
+		return 0;
+	thread = (uintptr_t)python.thread();
+	frame = thread ? python_pointer(thread + layout->frame) : 0;
+	if (frame && layout->loop_frame != DW_PYTHON_NO_FIELD) {
+		loop = frame;
+		frame = python_pointer(frame + layout->loop_frame);
+	}
+	while (frame && frame % sizeof frame == 0 && count < DWS_FRAMES) {
+		if (python_is_mark(frame)) {
+			if (count && !frames[count - 1].last) {
+				frames[count - 1].last = true;
+				frames[count - 1].loop = frame;
+			}
+		} else {
+			bool entry = python_is_entry(frame);
+			uintptr_t instruction = layout->bytes == DW_PYTHON_NO_FIELD
+			                            ? (uint32_t)*(const volatile int32_t *)(frame + layout->instruction)
+			                            : python_pointer(frame + layout->instruction);
+
+			/* 3.14 marks references in the lowest bits. */
+			frames[count++] = (struct dws_python_frame){ python_pointer(frame + layout->code) & ~(uintptr_t)7, instruction,
+				                                         entry ? loop : 0, entry };
+			if (entry && loop && layout->outer_loop != DW_PYTHON_NO_FIELD)
+				loop = python_pointer(loop + layout->outer_loop);
+		}
+		frame = python_pointer(frame + layout->previous);
+	}
+	return count;
+}
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+static uint64_t python_read_pointer(uintptr_t at)
+{
+	uint64_t value;
+
+	return dws_read(&value, at, sizeof value) ? value : 0;
+}
+
+/* The part of a text that fits. A path that does not fit loses its beginning. */
+#define MOST_TEXT 200u
+
+static void python_text(uintptr_t object, bool is_path, char text[MOST_TEXT * 3 + 8])
+{
+	const struct dw_python_layout *layout = &python.layout;
+	uint8_t bytes[MOST_TEXT * 4];
+	uint64_t length = object ? python_read_pointer(object + 16) : 0, first = 0;
+	uint32_t state = 0, kind, ascii;
+	size_t used = 0;
+
+	memcpy(text, "?", 2);
+	if (!length || length > 1u << 20 || !dws_read(&state, object + 32, sizeof state))
+		return;
+	kind = state >> layout->kind_bit & 7;
+	ascii = state >> (layout->kind_bit + 4) & 1;
+	if (length > MOST_TEXT) {
+		first = is_path ? length - MOST_TEXT : 0;
+		length = MOST_TEXT;
+	}
+	if ((kind == 1 || kind == 2 || kind == 4) &&
+	    dws_read(bytes, object + (ascii ? layout->text : layout->wide_text) + first * kind, length * kind))
+		used = dw_python_utf8(bytes, kind, length, (uint8_t *)text, MOST_TEXT * 3 + 7);
+	if (used)
+		text[used] = '\0';
+}
+
+#define MOST_LINES 4096u /* bytes of a table of lines that are read; of a longer one, the first */
+
+static uint32_t python_line(const struct dws_python_frame *frame)
+{
+	const struct dw_python_layout *layout = &python.layout;
+	static uint8_t tables[2][MOST_LINES];
+	static uint32_t used[2]; /* atomic; a handler works in the table */
+	uint64_t table = python_read_pointer(frame->code + layout->lines);
+	uint64_t size = table ? python_read_pointer(table + 16) : 0;
+	int32_t first = 0, line;
+	unsigned at = 0;
+
+	if (!dws_read(&first, frame->code + layout->first_line, sizeof first))
+		return 0;
+	size = size < MOST_LINES ? size : MOST_LINES;
+	while (at < 2 && __atomic_exchange_n(&used[at], 1, __ATOMIC_ACQUIRE))
+		at++;
+	if (at == 2)
+		return (uint32_t)first;
+	line = first;
+	if (size && dws_read(tables[at], table + 32, size))
+		line = layout->bytes != DW_PYTHON_NO_FIELD
+		           ? dw_python_line_of_unit(tables[at], size, first,
+		                                    (int64_t)(frame->instruction - (frame->code + layout->bytes)) / 2)
+		           : dw_python_line_of_byte(tables[at], size, first,
+		                                    (int64_t)frame->instruction * (layout->minor >= 10 ? 2 : 1), layout->minor >= 10);
+	__atomic_store_n(&used[at], 0, __ATOMIC_RELEASE);
+	return line > 0 ? (uint32_t)line : 0;
+}
+
+uint32_t dws_python_intern(const struct dws_python_frame *frame)
+{
+	char function[MOST_TEXT * 3 + 8], file[MOST_TEXT * 3 + 8];
+
+	python_text(python_read_pointer(frame->code + python.layout.name), false, function);
+	python_text(python_read_pointer(frame->code + python.layout.file), true, file);
+	return dwell_intern_frame(function, file, python_line(frame));
+}

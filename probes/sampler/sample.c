@@ -1,0 +1,397 @@
+/*
+ * One sample: the native frames of the interrupted thread, frames of Python in place of the calls of the
+ * interpreter's loop, and the id of the whole.
+ *
+ * A walk asks the unwind tables once for each place in code and keeps the rule by its address. Without tables (code
+ * made at run time, another C library) the frame pointer is followed where it leads up the stack. If that fails in the
+ * innermost function, the words above the stack pointer are searched for a return address: one that follows a call
+ * instruction in code with tables.
+ *
+ * On the thread's own stack memory is read directly: all of it is mapped from the stack pointer up. On any other stack
+ * (of a coroutine, of signal handlers) each word is read through the kernel.
+ *
+ * A stack that was seen before is found by the hash of its addresses. The handler's own arrays are not on the
+ * stack, which may be small.
+ */
+#include "sampler.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "dwell/probe.h"
+
+#define RULES 16384u
+#define FRAME_IDS 16384u
+#define STACK_IDS 16384u
+#define MOST_STACKS 65536u     /* of a process that are told apart by all of their frames; later ones by the inner frames */
+#define LATER_FRAMES 12u
+#define SEARCHED_WORDS 256u
+#define SPACE_BYTES 24576u     /* of stack that naming new frames may need */
+#define WORKS 32u              /* handlers at the same time */
+
+struct native_frame {
+	uintptr_t pc;  /* the place; of a caller: its return address - 1 */
+	uintptr_t end; /* address where the frame ends */
+};
+
+struct work {
+	struct native_frame native[DWS_FRAMES];
+	struct dws_python_frame python[DWS_FRAMES];
+	uint32_t ids[DWS_FRAMES];
+	unsigned native_count, python_count;
+};
+
+static struct work works[WORKS];
+static uint32_t works_used; /* atomic; a bit each */
+static uint64_t missed;     /* atomic */
+static struct dws_pair rules[RULES], frame_ids[FRAME_IDS], stack_ids[STACK_IDS];
+static uint32_t stacks_seen; /* atomic */
+static uint32_t generation;  /* atomic; dwell_code_generation when the tables above were emptied */
+
+bool dws_read(void *to, uintptr_t from, size_t bytes)
+{
+	struct iovec ours = { to, bytes }, theirs = { (void *)from, bytes };
+
+	return syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul) == (long)bytes;
+}
+
+uint64_t dws_sample_missed(void)
+{
+	return __atomic_load_n(&missed, __ATOMIC_RELAXED);
+}
+
+/* ---- rules that are known ------------------------------------------------------------------ */
+
+static uint64_t sample_pack(struct dws_rule rule)
+{
+	return (uint64_t)rule.end | (uint64_t)rule.saves_fp << 3 | (uint64_t)rule.fp_at_fp << 4 |
+	       (uint64_t)rule.returns_in_register << 5 | 1u << 6 | (uint64_t)((uint32_t)rule.end_offset & 0x3ffffff) << 7 |
+	       (uint64_t)(uint16_t)rule.fp_offset << 33 | (uint64_t)((uint16_t)rule.return_offset & 0x7fff) << 49;
+}
+
+static struct dws_rule sample_unpack(uint64_t packed)
+{
+	return (struct dws_rule){
+		.end = packed & 7,
+		.saves_fp = packed >> 3 & 1,
+		.fp_at_fp = packed >> 4 & 1,
+		.returns_in_register = packed >> 5 & 1,
+		.end_offset = (int32_t)((uint32_t)(packed >> 7) << 6) >> 6,
+		.fp_offset = (int16_t)(packed >> 33),
+		.return_offset = (int16_t)((int16_t)(packed >> 49 << 1) >> 1),
+	};
+}
+
+static struct dws_rule sample_rule(uintptr_t pc)
+{
+	struct dws_pair *pair = &rules[dws_hash_on(1, pc) % RULES];
+	uint64_t packed = dws_pair_get(pair, pc);
+
+	if (DWELL_UNLIKELY(!packed)) {
+		struct dws_rule rule = dws_cfi_find(pc);
+
+		if (rule.end_offset != (int32_t)((uint32_t)rule.end_offset << 6) >> 6)
+			rule.end = DWS_END_UNKNOWN;
+		packed = sample_pack(rule);
+		dws_pair_set(pair, pc, packed);
+	}
+	return sample_unpack(packed);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------ */
+
+struct walk {
+	const struct dws_stack *stack;
+	uintptr_t pc, sp, fp, link; /* link: aarch64's register of the return address */
+	bool own;                   /* the stack pointer is on the thread's own stack */
+};
+
+static bool sample_word(const struct walk *walk, uintptr_t at, uintptr_t *word)
+{
+	if (at % sizeof *word)
+		return false;
+	if (walk->own && at >= walk->sp && at < walk->stack->high) {
+		*word = *(const volatile uintptr_t *)at;
+		return true;
+	}
+	return !walk->own && dws_read(word, at, sizeof *word);
+}
+
+/* A return address without the signature of aarch64's pointer authentication. */
+static uintptr_t sample_strip(uintptr_t address)
+{
+#ifdef __aarch64__
+	return address & (((uintptr_t)1 << 48) - 1);
+#else
+	return address;
+#endif
+}
+
+static void sample_registers(struct walk *walk, const ucontext_t *context)
+{
+#ifdef __x86_64__
+	walk->pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	walk->sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	walk->fp = (uintptr_t)context->uc_mcontext.gregs[REG_RBP];
+	walk->link = 0;
+#else
+	walk->pc = context->uc_mcontext.pc;
+	walk->sp = context->uc_mcontext.sp;
+	walk->fp = context->uc_mcontext.regs[29];
+	walk->link = sample_strip(context->uc_mcontext.regs[30]);
+#endif
+}
+
+/* Goes to the caller by the rule of the frame's code. False: the rule does not lead there. */
+static bool sample_step(struct walk *walk, struct dws_rule rule, uintptr_t *end)
+{
+	uintptr_t at, next_fp = walk->fp, address = walk->link;
+
+	switch ((enum dws_frame_end)rule.end) {
+	case DWS_END_SP: *end = walk->sp + (uintptr_t)(intptr_t)rule.end_offset; break;
+	case DWS_END_FP: *end = walk->fp + (uintptr_t)(intptr_t)rule.end_offset; break;
+	case DWS_END_AT_FP:
+		if (!sample_word(walk, walk->fp + (uintptr_t)(intptr_t)rule.end_offset, end))
+			return false;
+		break;
+	default: return false;
+	}
+	if (*end <= walk->sp && !rule.returns_in_register)
+		return false;
+	at = (rule.fp_at_fp ? walk->fp : *end) + (uintptr_t)(intptr_t)rule.fp_offset;
+	if (rule.saves_fp && !sample_word(walk, at, &next_fp))
+		return false;
+	if (!rule.returns_in_register && !sample_word(walk, *end + (uintptr_t)(intptr_t)rule.return_offset, &address))
+		return false;
+	walk->pc = sample_strip(address);
+	walk->fp = next_fp;
+	walk->sp = *end;
+	walk->link = 0;
+	return walk->pc != 0;
+}
+
+/* Goes to the caller by the frame pointer. */
+static bool sample_step_pointer(struct walk *walk, uintptr_t *end)
+{
+	uintptr_t next, address;
+
+	if (walk->fp < walk->sp || walk->fp - walk->sp > (1u << 20) || !sample_word(walk, walk->fp, &next) ||
+	    !sample_word(walk, walk->fp + sizeof next, &address) || address < 4096)
+		return false;
+	*end = walk->fp + 2 * sizeof next;
+	walk->sp = *end;
+	walk->fp = next;
+	walk->pc = sample_strip(address);
+	walk->link = 0;
+	return true;
+}
+
+static bool sample_follows_call(uintptr_t address)
+{
+#ifdef __x86_64__
+	const volatile uint8_t *at = (const volatile uint8_t *)address;
+
+	/* E8 and four bytes; or FF and an operand of one to six bytes whose middle bits are 2 */
+	return at[-5] == 0xe8 || (at[-2] == 0xff && (at[-1] & 0x38) == 0x10) || (at[-3] == 0xff && (at[-2] & 0x38) == 0x10) ||
+	       (at[-6] == 0xff && (at[-5] & 0x38) == 0x10) || (at[-7] == 0xff && (at[-6] & 0x38) == 0x10);
+#else
+	uint32_t before = *(const volatile uint32_t *)(address - 4);
+
+	return before >> 26 == 0x25 || (before & 0xfffffc1f) == 0xd63f0000;
+#endif
+}
+
+/* Searches the stack for the caller of code without tables. */
+static bool sample_step_search(struct walk *walk, uintptr_t *end)
+{
+	for (uintptr_t i = 0; i < SEARCHED_WORDS; i++) {
+		uintptr_t at = (walk->sp & ~(sizeof at - 1)) + i * sizeof at, address;
+
+		if (!sample_word(walk, at, &address))
+			return false;
+		address = sample_strip(address);
+		if (address > 4096 && sample_rule(address - 1).end != DWS_END_UNKNOWN && sample_follows_call(address)) {
+			*end = at + sizeof at;
+			walk->sp = *end;
+			walk->pc = address;
+			walk->link = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void sample_walk(struct work *work, struct walk *walk)
+{
+	uintptr_t pc = walk->pc;
+	unsigned count = 0;
+
+	while (count < DWS_FRAMES) {
+		struct dws_rule rule = sample_rule(pc);
+		struct native_frame *frame = &work->native[count++];
+		bool moved;
+
+		frame->pc = pc;
+		frame->end = UINTPTR_MAX;
+		if (rule.end == DWS_END_OUTERMOST)
+			break;
+		moved = sample_step(walk, rule, &frame->end);
+		if (!moved && rule.end == DWS_END_UNKNOWN)
+			moved = sample_step_pointer(walk, &frame->end) || (count == 1 && sample_step_search(walk, &frame->end));
+		if (!moved || walk->pc < 4096)
+			break;
+		pc = walk->pc - 1;
+	}
+	work->native_count = count;
+}
+
+/* ---- ids ----------------------------------------------------------------------------------- */
+
+static uint32_t sample_native_id(uintptr_t pc)
+{
+	struct dws_pair *pair = &frame_ids[dws_hash_on(2, pc) % FRAME_IDS];
+	uint32_t id = (uint32_t)dws_pair_get(pair, pc);
+	void *address = (void *)(pc + 1); /* the recorder takes a return address */
+
+	if (!id && dwell_intern_code(&address, 1, &id) && id)
+		dws_pair_set(pair, pc, id);
+	return id;
+}
+
+static uint32_t sample_python_id(const struct dws_python_frame *frame)
+{
+	uint64_t key = dws_hash_on(dws_hash_on(3, frame->code), frame->instruction);
+	struct dws_pair *pair = &frame_ids[key % FRAME_IDS];
+	uint32_t id = (uint32_t)dws_pair_get(pair, key);
+
+	if (!id && (id = dws_python_intern(frame)) != 0)
+		dws_pair_set(pair, key, id);
+	return id;
+}
+
+/* Whether a native frame is the call of the interpreter's loop that executes the frame `next` of Python. From 3.11 on
+ * a record of the loop lies in its native frame. */
+static bool sample_is_loop(const struct work *work, unsigned native, unsigned next)
+{
+	uintptr_t loop, from = native ? work->native[native - 1].end : 0;
+
+	while (next < work->python_count && !work->python[next].last)
+		next++;
+	if (next == work->python_count)
+		return false;
+	loop = work->python[next].loop;
+	return loop ? loop >= from && loop < work->native[native].end : dws_python_is_loop(work->native[native].pc);
+}
+
+/* Fills in the ids of frames, at most `most`. Returns how many; 0: a name could not be stored. */
+static unsigned sample_ids(struct work *work, unsigned most)
+{
+	unsigned count = 0, next = 0;
+
+	for (unsigned i = 0; i < work->native_count && count < most; i++) {
+		if (!sample_is_loop(work, i, next)) {
+			if (!(work->ids[count++] = sample_native_id(work->native[i].pc)))
+				return 0;
+			continue;
+		}
+		while (next < work->python_count && count < most) {
+			if (!(work->ids[count++] = sample_python_id(&work->python[next])))
+				return 0;
+			if (work->python[next++].last)
+				break;
+		}
+	}
+	/* The native stack ended early. */
+	while (next < work->python_count && count < most)
+		if (!(work->ids[count++] = sample_python_id(&work->python[next++])))
+			return 0;
+	return count;
+}
+
+static uint64_t sample_hash(const struct work *work)
+{
+	uint64_t hash = 5;
+
+	for (unsigned i = 0; i < work->native_count; i++)
+		hash = dws_hash_on(hash, work->native[i].pc);
+	for (unsigned i = 0; i < work->python_count; i++)
+		hash = dws_hash_on(dws_hash_on(hash, work->python[i].code), work->python[i].instruction);
+	return hash;
+}
+
+/* Addresses may belong to other code after a library was unloaded. */
+static void sample_forget_if_unloaded(void)
+{
+	uint32_t now = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE);
+
+	if (DWELL_LIKELY(__atomic_load_n(&generation, __ATOMIC_RELAXED) == now))
+		return;
+	__atomic_store_n(&generation, now, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < RULES; i++)
+		dws_pair_set(&rules[i], 0, 0);
+	for (unsigned i = 0; i < FRAME_IDS; i++)
+		dws_pair_set(&frame_ids[i], 0, 0);
+	for (unsigned i = 0; i < STACK_IDS; i++)
+		dws_pair_set(&stack_ids[i], 0, 0);
+}
+
+/* The id of the stack; 0: it could not be stored, or naming its frames needs more of this stack than there is. */
+static uint32_t sample_stack(struct work *work, const struct dws_stack *stack)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	uint64_t hash = sample_hash(work);
+	struct dws_pair *pair = &stack_ids[hash % STACK_IDS];
+	uint32_t id = (uint32_t)dws_pair_get(pair, hash);
+	unsigned count;
+
+	if (DWELL_LIKELY(id))
+		return id;
+	if (here >= stack->low && here < stack->high && here - stack->low < SPACE_BYTES)
+		return 0;
+	count = __atomic_fetch_add(&stacks_seen, 1, __ATOMIC_RELAXED) < MOST_STACKS ? DWS_FRAMES : LATER_FRAMES;
+	count = sample_ids(work, count);
+	id = count ? dwell_intern_stack(work->ids, count) : 0;
+	if (id)
+		dws_pair_set(pair, hash, id);
+	return id;
+}
+
+/* ---- the sample ----------------------------------------------------------------------------- */
+
+/* A free element of `works`, or NULL. */
+static struct work *sample_take_work(uint32_t *bit)
+{
+	uint32_t used = __atomic_load_n(&works_used, __ATOMIC_RELAXED);
+
+	do {
+		if (used == UINT32_MAX)
+			return NULL;
+		*bit = ~used & (used + 1);
+	} while (!__atomic_compare_exchange_n(&works_used, &used, used | *bit, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	return &works[__builtin_ctz(*bit)];
+}
+
+void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight)
+{
+	struct walk walk = { .stack = stack };
+	uint32_t bit;
+	struct work *work;
+
+	if (!dwell_wants(UINT32_MAX))
+		return;
+	work = sample_take_work(&bit);
+	if (!work) {
+		__atomic_fetch_add(&missed, 1, __ATOMIC_RELAXED);
+		dwell_sample(0, weight);
+		return;
+	}
+	sample_forget_if_unloaded();
+	sample_registers(&walk, context);
+	walk.own = walk.sp >= stack->low && walk.sp < stack->high;
+	sample_walk(work, &walk);
+	work->python_count = dws_python_walk(work->python);
+	dwell_sample(sample_stack(work, stack), weight);
+	__atomic_fetch_and(&works_used, ~bit, __ATOMIC_RELEASE);
+}

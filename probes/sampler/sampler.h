@@ -1,0 +1,106 @@
+/*
+ * The sampler: at each period of CPU time of a thread, a signal handler records where the thread is.
+ *
+ *   timers   a timer for each thread; the signal, and the program's own use of it
+ *   sample   the handler: native frames, frames of Python between them, and their ids
+ *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
+ *   python   frames of Python 3.9 to 3.14, read from the interpreter's memory
+ *
+ * `dwell run` preloads it. It links libc and the recorder alone. The handler allocates nothing, takes no lock, and
+ * keeps errno. What it needs to know (where the tables lie, the interpreter's layout) it reads from memory that the
+ * process has mapped anyway; nothing is prepared at the program's start but the timer of the first thread.
+ */
+#ifndef DWS_SAMPLER_H
+#define DWS_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#define DWS_FRAMES 128u /* most frames of a sample; of a deeper stack the inner ones are kept */
+
+/* ---- cfi.c --------------------------------------------------------------------------- */
+
+enum dws_frame_end {
+	DWS_END_UNKNOWN,   /* no table says it */
+	DWS_END_SP,        /* stack pointer + offset */
+	DWS_END_FP,        /* frame pointer + offset */
+	DWS_END_AT_FP,     /* the word at frame pointer + offset */
+	DWS_END_OUTERMOST, /* there is no caller */
+};
+
+/* The caller of a function at one place of its code. The frame's end is the value of the stack pointer in the
+ * caller. Offsets are in bytes. */
+struct dws_rule {
+	uint8_t end;             /* enum dws_frame_end */
+	bool saves_fp;           /* the caller's frame pointer is in memory: */
+	bool fp_at_fp;           /* at frame pointer + fp_offset, and not at the frame's end + fp_offset */
+	bool returns_in_register; /* the return address is in its register (aarch64), and not in memory */
+	int32_t end_offset;
+	int16_t fp_offset, return_offset; /* of the return address, from the frame's end */
+};
+
+/* The rule at `pc`, an address of code. Reads tables of the module that contains it. */
+struct dws_rule dws_cfi_find(uintptr_t pc);
+/* Whether the C library can say where the tables are; else frames are found by frame pointers. */
+bool dws_cfi_prepare(void);
+
+/* ---- python.c -------------------------------------------------------------------------- */
+
+/* Frames that one call of the interpreter's loop executes end with `last`. */
+struct dws_python_frame {
+	uintptr_t code;        /* the code object */
+	uintptr_t instruction; /* its address; before 3.11 the instruction's number */
+	uintptr_t loop;        /* of the last frame: an address in the native frame of the loop, or 0 */
+	bool last;
+};
+
+/* Finds the interpreter, if the process has one. Sets *lacks to a reason if frames of this one cannot be read. */
+void dws_python_prepare(const char **lacks);
+/* The frames of the calling thread, innermost first. Returns how many there are. */
+unsigned dws_python_walk(struct dws_python_frame frames[DWS_FRAMES]);
+/* Whether the function at a native frame's `pc` is the interpreter's loop, where frames have no `loop`. */
+bool dws_python_is_loop(uintptr_t pc);
+/* The FRAME id; 0: nothing is recorded now. */
+uint32_t dws_python_intern(const struct dws_python_frame *frame);
+
+/* ---- sample.c -------------------------------------------------------------------------- */
+
+/* The part of a thread's stack that may be read: it is mapped. */
+struct dws_stack {
+	uintptr_t low, high;
+};
+
+void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight);
+/* Reads memory that may be unmapped. False: it cannot be read. */
+bool dws_read(void *to, uintptr_t from, size_t bytes);
+/* Samples that found every buffer in use. */
+uint64_t dws_sample_missed(void);
+
+/* Two words by which threads share an entry without a lock: `check` is key ^ value. An entry that two threads
+ * wrote at once fits no key. */
+struct dws_pair {
+	uint64_t check, value;
+};
+
+static inline uint64_t dws_pair_get(const struct dws_pair *pair, uint64_t key)
+{
+	uint64_t value = __atomic_load_n(&pair->value, __ATOMIC_RELAXED);
+
+	return (__atomic_load_n(&pair->check, __ATOMIC_RELAXED) ^ value) == key ? value : 0;
+}
+
+static inline void dws_pair_set(struct dws_pair *pair, uint64_t key, uint64_t value)
+{
+	__atomic_store_n(&pair->check, key ^ value, __ATOMIC_RELAXED);
+	__atomic_store_n(&pair->value, value, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t dws_hash_on(uint64_t hash, uint64_t next)
+{
+	hash = (hash ^ next) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+#endif

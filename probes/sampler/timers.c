@@ -1,0 +1,294 @@
+/*
+ * A timer for each thread, and the signal that it sends.
+ *
+ * The timers count the CPU time of their thread, so a thread that waits is not disturbed: its calls are not
+ * interrupted. The signal is SIGURG, because the kernel ignores it by default: a program that resets all signals
+ * is not ended by it. A program that uses SIGURG itself keeps its use: its handler is called for its own
+ * signals, and waits for signals (sigwait and the like) do not return for a timer's.
+ *
+ * Threads are known by pthread_create(), which this library has in front of libc's. A thread that is made in another
+ * way has no samples. POSIX timers are not inherited by a child of fork, which makes its own.
+ */
+#include "sampler.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dwell/probe.h"
+#include "format/keys.h"
+
+#define PUBLIC __attribute__((__visibility__("default")))
+#define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
+#define SIGNAL SIGURG
+#define FIRST_STACK_MOST ((uintptr_t)64 << 20)
+
+/* The kernel's structures, because libc's differ between C libraries. */
+struct kernel_event {
+	union sigval value;
+	int signal, notify, thread, unused[11];
+};
+
+static long period_ns; /* 0: no samples */
+static pid_t process;  /* for which threads have timers */
+static pthread_key_t at_end;
+static int (*real_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
+static struct sigaction programs; /* what the program asked for SIGNAL */
+static const char *lacks;         /* why there are no samples, or none of Python; NULL: nothing lacks */
+static bool has_tables;           /* of unwinding */
+static int noted;                 /* atomic; the trace says how samples are taken */
+
+THREAD_LOCAL struct {
+	struct dws_stack stack;
+	int timer; /* one more than the kernel's number; 0: none */
+	bool busy;
+} mine;
+
+/* ---- a thread's timer ------------------------------------------------------------------------- */
+
+static void timers_start(void)
+{
+	struct kernel_event event = { .value.sival_ptr = &period_ns, .signal = SIGNAL, .notify = SIGEV_THREAD_ID };
+	struct itimerspec times = { { period_ns / 1000000000, period_ns % 1000000000 },
+		                        { period_ns / 1000000000, period_ns % 1000000000 } };
+	int timer;
+
+	event.thread = (int)syscall(SYS_gettid);
+	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
+		return; /* the limit of timers (RLIMIT_SIGPENDING): this thread has no samples */
+	mine.timer = timer + 1;
+	syscall(SYS_timer_settime, timer, 0, &times, NULL);
+}
+
+static void timers_stop(void *unused)
+{
+	(void)unused;
+	if (mine.timer)
+		syscall(SYS_timer_delete, mine.timer - 1);
+	mine.timer = 0;
+}
+
+/* The first thread's stack grows: only its end and its limit are known. */
+static void timers_take_first_stack(void)
+{
+	struct rlimit limit;
+	uintptr_t most = FIRST_STACK_MOST;
+
+	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < most)
+		most = (uintptr_t)limit.rlim_cur;
+	mine.stack.high = (uintptr_t)getauxval(AT_RANDOM) & ~(uintptr_t)15;
+	mine.stack.low = mine.stack.high > most ? mine.stack.high - most : 0;
+}
+
+static void timers_take_stack(void)
+{
+	pthread_attr_t attributes;
+	size_t bytes = 0;
+	void *low = NULL;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+		mine.stack.low = (uintptr_t)low;
+		mine.stack.high = (uintptr_t)low + bytes;
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+/* ---- the signal ------------------------------------------------------------------------------- */
+
+static bool timers_is_ours(const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &period_ns;
+}
+
+/* For a program's first sample: a process that has none leaves nothing in the trace. */
+static void timers_note(void)
+{
+	char text[32];
+	size_t at = sizeof text - 1;
+
+	if (__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
+		return;
+	text[at] = '\0';
+	for (unsigned long ns = (unsigned long)period_ns; at && ns; ns /= 10)
+		text[--at] = (char)('0' + ns % 10);
+	dwell_meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
+	dwell_meta(DW_KEY_SAMPLE_METHOD, has_tables ? "timers of CPU time, unwind tables" : "timers of CPU time, frame pointers");
+	if (lacks)
+		dwell_meta(DW_KEY_SAMPLE_LACKS, lacks);
+}
+
+static void timers_handle(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (timers_is_ours(info)) {
+		if (!mine.busy && mine.timer && process == getpid()) {
+			mine.busy = true;
+			timers_note();
+			dws_sample(context, &mine.stack, 1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0));
+			mine.busy = false;
+		}
+	} else if (programs.sa_flags & SA_SIGINFO) {
+		programs.sa_sigaction(number, info, context);
+	} else if (programs.sa_handler != SIG_DFL && programs.sa_handler != SIG_IGN) {
+		programs.sa_handler(number);
+	}
+	errno = saved;
+}
+
+/* The handler blocks all signals: no other handler may leave it by a jump. */
+static bool timers_install(void)
+{
+	struct sigaction before, action = { .sa_sigaction = timers_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+
+	sigfillset(&action.sa_mask);
+	if (real_sigaction(SIGNAL, NULL, &before) != 0 || (before.sa_flags & SA_SIGINFO) ||
+	    (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN))
+		return false;
+	programs = before;
+	return real_sigaction(SIGNAL, &action, NULL) == 0;
+}
+
+/* ---- functions of libc that this library is in front of -------------------------------------------- */
+
+static void *timers_next(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+struct begin {
+	void *(*function)(void *);
+	void *argument;
+};
+
+static void *timers_run_thread(void *given)
+{
+	struct begin begin = *(struct begin *)given;
+
+	free(given);
+	timers_take_stack();
+	timers_start();
+	if (mine.timer)
+		pthread_setspecific(at_end, &mine);
+	return begin.function(begin.argument);
+}
+
+PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
+{
+	struct begin *begin;
+	int code;
+
+	if (!real_create)
+		*(void **)&real_create = timers_next("pthread_create");
+	begin = period_ns ? malloc(sizeof *begin) : NULL;
+	if (!begin)
+		return real_create(thread, attributes, function, argument);
+	*begin = (struct begin){ function, argument };
+	code = real_create(thread, attributes, timers_run_thread, begin);
+	if (code)
+		free(begin);
+	return code;
+}
+
+PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	struct sigaction old = programs;
+
+	if (!real_sigaction)
+		*(void **)&real_sigaction = timers_next("sigaction");
+	if (!period_ns || number != SIGNAL)
+		return real_sigaction(number, action, before);
+	if (action)
+		programs = *action;
+	if (before)
+		*before = old;
+	return 0;
+}
+
+PUBLIC void (*signal(int number, void (*handler)(int)))(int)
+{
+	static void (*(*next)(int, void (*)(int)))(int);
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, before;
+
+	if (!next)
+		*(void **)&next = timers_next("signal");
+	if (!period_ns || number != SIGNAL)
+		return next(number, handler);
+	sigaction(number, &action, &before);
+	return before.sa_handler;
+}
+
+/* Waits for a signal of the set that no timer of this library sent. */
+PUBLIC int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	static int (*next)(const sigset_t *, siginfo_t *, const struct timespec *);
+	siginfo_t own;
+	int number;
+
+	if (!next)
+		*(void **)&next = timers_next("sigtimedwait");
+	do
+		number = next(set, info ? info : &own, timeout);
+	while (period_ns && number == SIGNAL && timers_is_ours(info ? info : &own));
+	return number;
+}
+
+PUBLIC int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	return sigtimedwait(set, info, NULL);
+}
+
+PUBLIC int sigwait(const sigset_t *set, int *number)
+{
+	int got;
+
+	do
+		got = sigtimedwait(set, NULL, NULL);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno;
+	*number = got;
+	return 0;
+}
+
+/* ---- the start ---------------------------------------------------------------------------------- */
+
+static void timers_in_child(void)
+{
+	mine.timer = 0;
+	mine.busy = false;
+	process = getpid();
+	noted = 0;
+	timers_start();
+}
+
+__attribute__((constructor)) static void timers_begin(void)
+{
+	const char *wanted = getenv("DWELL_SAMPLE");
+	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
+
+	if (period < 1000000 || period > 10000000000)
+		return;
+	*(void **)&real_sigaction = timers_next("sigaction");
+	*(void **)&real_create = timers_next("pthread_create");
+	if (!real_sigaction || !real_create || pthread_key_create(&at_end, timers_stop) != 0 || !timers_install())
+		return;
+	has_tables = dws_cfi_prepare();
+	dws_python_prepare(&lacks);
+	process = getpid();
+	pthread_atfork(NULL, NULL, timers_in_child);
+	timers_take_first_stack();
+	period_ns = period;
+	timers_start();
+}
