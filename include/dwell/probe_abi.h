@@ -266,9 +266,9 @@ DWELL_API uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count);
 /* The ids of the frames of machine code at these return addresses, for dwell_intern_stack(). False: nothing is
  * recorded, or a module could not be looked up now. May be called in signal handlers. */
 DWELL_API bool dwell_intern_code(void *const *addresses, unsigned count, uint32_t *frames);
-/* Records that the calling thread was found with this call stack (0: unknown) after it had used the CPU for `weight`
- * periods of the sampler. For signal handlers of a timer. */
-DWELL_API void dwell_sample(uint32_t stack, uint32_t weight);
+/* Records that the calling thread was found at `frame`, called from `stack` (0: unknown), after it had used the CPU
+ * for `weight` periods of the sampler. For signal handlers of a timer. */
+DWELL_API void dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
 
 /* As dwell_op_begin(), but while stacks are recorded the operator gets `stack`, even inside
  * another operator. If `stack` is 0, an outermost operator gets the caller's stack. */

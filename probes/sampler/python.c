@@ -131,65 +131,86 @@ unsigned dws_python_walk(struct dws_python_frame frames[DWS_FRAMES])
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-static uint64_t python_read_pointer(uintptr_t at)
-{
-	uint64_t value;
-
-	return dws_read(&value, at, sizeof value) ? value : 0;
-}
-
 /* The part of a text that fits. A path that does not fit loses its beginning. */
 #define MOST_TEXT 200u
+#define CODE_BYTES 256u /* of a code object: all fields that are read */
+#define MOST_LINES 4096u /* bytes of a table of lines that are read; of a longer one, the first */
+
+/* Reads what can be read of memory that may end: all bytes, or those to the end of the page. */
+static size_t python_read_some(void *to, uintptr_t from, size_t bytes)
+{
+	size_t page = 4096 - from % 4096;
+
+	if (!from)
+		return 0;
+	if (dws_read(to, from, bytes))
+		return bytes;
+	return page < bytes && dws_read(to, from, page) ? page : 0;
+}
 
 static void python_text(uintptr_t object, bool is_path, char text[MOST_TEXT * 3 + 8])
 {
 	const struct dw_python_layout *layout = &python.layout;
-	uint8_t bytes[MOST_TEXT * 4];
-	uint64_t length = object ? python_read_pointer(object + 16) : 0, first = 0;
-	uint32_t state = 0, kind, ascii;
-	size_t used = 0;
+	uint8_t bytes[80 + MOST_TEXT * 4];
+	size_t got = python_read_some(bytes, object, sizeof bytes), used, at;
+	uint64_t length;
+	uint32_t state, kind;
 
 	memcpy(text, "?", 2);
-	if (!length || length > 1u << 20 || !dws_read(&state, object + 32, sizeof state))
+	if (got < 80)
 		return;
+	memcpy(&length, bytes + 16, sizeof length);
+	memcpy(&state, bytes + 32, sizeof state);
 	kind = state >> layout->kind_bit & 7;
-	ascii = state >> (layout->kind_bit + 4) & 1;
+	at = state >> (layout->kind_bit + 4) & 1 ? layout->text : layout->wide_text;
+	if ((kind != 1 && kind != 2 && kind != 4) || !length || length > 1u << 20)
+		return;
 	if (length > MOST_TEXT) {
-		first = is_path ? length - MOST_TEXT : 0;
+		object += is_path ? (length - MOST_TEXT) * kind : 0;
 		length = MOST_TEXT;
+		got = python_read_some(bytes, object, sizeof bytes);
 	}
-	if ((kind == 1 || kind == 2 || kind == 4) &&
-	    dws_read(bytes, object + (ascii ? layout->text : layout->wide_text) + first * kind, length * kind))
-		used = dw_python_utf8(bytes, kind, length, (uint8_t *)text, MOST_TEXT * 3 + 7);
-	if (used)
-		text[used] = '\0';
+	if (at + length * kind > got)
+		return;
+	used = dw_python_utf8(bytes + at, kind, length, (uint8_t *)text, MOST_TEXT * 3 + 7);
+	text[used] = '\0';
 }
 
-#define MOST_LINES 4096u /* bytes of a table of lines that are read; of a longer one, the first */
+static uint64_t python_field(const uint8_t *code, uint32_t at)
+{
+	uint64_t value;
 
-static uint32_t python_line(const struct dws_python_frame *frame)
+	memcpy(&value, code + at, sizeof value);
+	return value;
+}
+
+static uint32_t python_line(const struct dws_python_frame *frame, const uint8_t *code)
 {
 	const struct dw_python_layout *layout = &python.layout;
-	static uint8_t tables[2][MOST_LINES];
+	static uint8_t tables[2][32 + MOST_LINES];
 	static uint32_t used[2]; /* atomic; a handler works in the table */
-	uint64_t table = python_read_pointer(frame->code + layout->lines);
-	uint64_t size = table ? python_read_pointer(table + 16) : 0;
-	int32_t first = 0, line;
+	uintptr_t table = python_field(code, layout->lines);
+	int32_t first = (int32_t)python_field(code, layout->first_line), line = first;
+	uint64_t size = 0;
 	unsigned at = 0;
+	size_t got;
 
-	if (!dws_read(&first, frame->code + layout->first_line, sizeof first))
-		return 0;
-	size = size < MOST_LINES ? size : MOST_LINES;
 	while (at < 2 && __atomic_exchange_n(&used[at], 1, __ATOMIC_ACQUIRE))
 		at++;
 	if (at == 2)
 		return (uint32_t)first;
-	line = first;
-	if (size && dws_read(tables[at], table + 32, size))
+	/* Most tables are short. */
+	got = python_read_some(tables[at], table, 32 + 224);
+	if (got > 32)
+		memcpy(&size, tables[at] + 16, sizeof size);
+	size = size < MOST_LINES ? size : MOST_LINES;
+	if (size && got < 32 + size)
+		got = python_read_some(tables[at], table, 32 + size);
+	if (size && got >= 32 + size)
 		line = layout->bytes != DW_PYTHON_NO_FIELD
-		           ? dw_python_line_of_unit(tables[at], size, first,
+		           ? dw_python_line_of_unit(tables[at] + 32, size, first,
 		                                    (int64_t)(frame->instruction - (frame->code + layout->bytes)) / 2)
-		           : dw_python_line_of_byte(tables[at], size, first,
+		           : dw_python_line_of_byte(tables[at] + 32, size, first,
 		                                    (int64_t)frame->instruction * (layout->minor >= 10 ? 2 : 1), layout->minor >= 10);
 	__atomic_store_n(&used[at], 0, __ATOMIC_RELEASE);
 	return line > 0 ? (uint32_t)line : 0;
@@ -198,8 +219,11 @@ static uint32_t python_line(const struct dws_python_frame *frame)
 uint32_t dws_python_intern(const struct dws_python_frame *frame)
 {
 	char function[MOST_TEXT * 3 + 8], file[MOST_TEXT * 3 + 8];
+	uint8_t code[CODE_BYTES];
 
-	python_text(python_read_pointer(frame->code + python.layout.name), false, function);
-	python_text(python_read_pointer(frame->code + python.layout.file), true, file);
-	return dwell_intern_frame(function, file, python_line(frame));
+	if (python_read_some(code, frame->code, sizeof code) < python.layout.lines + 8)
+		return dwell_intern_frame("?", NULL, 0);
+	python_text(python_field(code, python.layout.name), false, function);
+	python_text(python_field(code, python.layout.file), true, file);
+	return dwell_intern_frame(function, file, python_line(frame, code));
 }

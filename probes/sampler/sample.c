@@ -10,7 +10,7 @@
  * On the thread's own stack memory is read directly: all of it is mapped from the stack pointer up. On any other stack
  * (of a coroutine, of signal handlers) each word is read through the kernel.
  *
- * A stack that was seen before is found by the hash of its addresses. The handler's own arrays are not on the
+ * Callers that were seen before are found by the hash of their places. The handler's own arrays are not on the
  * stack, which may be small.
  */
 #include "sampler.h"
@@ -36,11 +36,20 @@ struct native_frame {
 	uintptr_t end; /* address where the frame ends */
 };
 
+/* A frame of either kind. */
+struct frame {
+	uint64_t key;                          /* identifies the place in code */
+	const struct dws_python_frame *python; /* NULL: native, and the key is its pc */
+};
+
 struct work {
 	struct native_frame native[DWS_FRAMES];
 	struct dws_python_frame python[DWS_FRAMES];
+	struct frame frames[2 * DWS_FRAMES];
 	uint32_t ids[DWS_FRAMES];
-	unsigned native_count, python_count;
+	void *unknown[DWS_FRAMES]; /* return addresses of native frames without an id, */
+	uint8_t unknown_at[DWS_FRAMES]; /* and their places in `ids` */
+	unsigned native_count, python_count, count;
 };
 
 static struct work works[WORKS];
@@ -249,28 +258,6 @@ static void sample_walk(struct work *work, struct walk *walk)
 
 /* ---- ids ----------------------------------------------------------------------------------- */
 
-static uint32_t sample_native_id(uintptr_t pc)
-{
-	struct dws_pair *pair = &frame_ids[dws_hash_on(2, pc) % FRAME_IDS];
-	uint32_t id = (uint32_t)dws_pair_get(pair, pc);
-	void *address = (void *)(pc + 1); /* the recorder takes a return address */
-
-	if (!id && dwell_intern_code(&address, 1, &id) && id)
-		dws_pair_set(pair, pc, id);
-	return id;
-}
-
-static uint32_t sample_python_id(const struct dws_python_frame *frame)
-{
-	uint64_t key = dws_hash_on(dws_hash_on(3, frame->code), frame->instruction);
-	struct dws_pair *pair = &frame_ids[key % FRAME_IDS];
-	uint32_t id = (uint32_t)dws_pair_get(pair, key);
-
-	if (!id && (id = dws_python_intern(frame)) != 0)
-		dws_pair_set(pair, key, id);
-	return id;
-}
-
 /* Whether a native frame is the call of the interpreter's loop that executes the frame `next` of Python. From 3.11 on
  * a record of the loop lies in its native frame. */
 static bool sample_is_loop(const struct work *work, unsigned native, unsigned next)
@@ -285,40 +272,58 @@ static bool sample_is_loop(const struct work *work, unsigned native, unsigned ne
 	return loop ? loop >= from && loop < work->native[native].end : dws_python_is_loop(work->native[native].pc);
 }
 
-/* Fills in the ids of frames, at most `most`. Returns how many; 0: a name could not be stored. */
-static unsigned sample_ids(struct work *work, unsigned most)
+static void sample_add_python(struct work *work, const struct dws_python_frame *python)
 {
-	unsigned count = 0, next = 0;
+	work->frames[work->count++] = (struct frame){ dws_hash_on(dws_hash_on(3, python->code), python->instruction), python };
+}
 
-	for (unsigned i = 0; i < work->native_count && count < most; i++) {
-		if (!sample_is_loop(work, i, next)) {
-			if (!(work->ids[count++] = sample_native_id(work->native[i].pc)))
-				return 0;
+/* All frames: those of Python in place of the calls of the loop that execute them. */
+static void sample_join(struct work *work)
+{
+	unsigned next = 0;
+
+	work->count = 0;
+	for (unsigned i = 0; i < work->native_count; i++) {
+		if (next == work->python_count || !sample_is_loop(work, i, next)) {
+			work->frames[work->count++] = (struct frame){ work->native[i].pc, NULL };
 			continue;
 		}
-		while (next < work->python_count && count < most) {
-			if (!(work->ids[count++] = sample_python_id(&work->python[next])))
-				return 0;
+		while (next < work->python_count) {
+			sample_add_python(work, &work->python[next]);
 			if (work->python[next++].last)
 				break;
 		}
 	}
-	/* The native stack ended early. */
-	while (next < work->python_count && count < most)
-		if (!(work->ids[count++] = sample_python_id(&work->python[next++])))
-			return 0;
-	return count;
+	while (next < work->python_count) /* the native stack ended early */
+		sample_add_python(work, &work->python[next++]);
 }
 
-static uint64_t sample_hash(const struct work *work)
+/* Fills in the ids of `count` frames, at most DWS_FRAMES. False: one could not be stored. */
+static bool sample_ids(struct work *work, const struct frame *frames, unsigned count)
 {
-	uint64_t hash = 5;
+	uint32_t found[DWS_FRAMES];
+	unsigned unknown = 0;
 
-	for (unsigned i = 0; i < work->native_count; i++)
-		hash = dws_hash_on(hash, work->native[i].pc);
-	for (unsigned i = 0; i < work->python_count; i++)
-		hash = dws_hash_on(dws_hash_on(hash, work->python[i].code), work->python[i].instruction);
-	return hash;
+	for (unsigned i = 0; i < count; i++) {
+		work->ids[i] = (uint32_t)dws_pair_get(&frame_ids[frames[i].key % FRAME_IDS], frames[i].key);
+		if (!work->ids[i] && frames[i].python) {
+			if (!(work->ids[i] = dws_python_intern(frames[i].python)))
+				return false;
+			dws_pair_set(&frame_ids[frames[i].key % FRAME_IDS], frames[i].key, work->ids[i]);
+		} else if (!work->ids[i]) {
+			work->unknown[unknown] = (void *)((uintptr_t)frames[i].key + 1);
+			work->unknown_at[unknown++] = (uint8_t)i;
+		}
+	}
+	if (unknown && !dwell_intern_code(work->unknown, unknown, found))
+		return false;
+	for (unsigned i = 0; i < unknown; i++) {
+		uint64_t key = frames[work->unknown_at[i]].key;
+
+		work->ids[work->unknown_at[i]] = found[i];
+		dws_pair_set(&frame_ids[key % FRAME_IDS], key, found[i]);
+	}
+	return true;
 }
 
 /* Addresses may belong to other code after a library was unloaded. */
@@ -337,22 +342,42 @@ static void sample_forget_if_unloaded(void)
 		dws_pair_set(&stack_ids[i], 0, 0);
 }
 
-/* The id of the stack; 0: it could not be stored, or naming its frames needs more of this stack than there is. */
-static uint32_t sample_stack(struct work *work, const struct dws_stack *stack)
+/* Whether naming new frames has enough of this stack, which may be a small one. */
+static bool sample_has_space(const struct dws_stack *stack)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	uint64_t hash = sample_hash(work);
-	struct dws_pair *pair = &stack_ids[hash % STACK_IDS];
-	uint32_t id = (uint32_t)dws_pair_get(pair, hash);
-	unsigned count;
 
-	if (DWELL_LIKELY(id))
+	return here < stack->low || here >= stack->high || here - stack->low >= SPACE_BYTES;
+}
+
+/* The id of the innermost frame. It is apart from its callers, because its place differs from sample to sample. */
+static uint32_t sample_innermost(struct work *work, const struct dws_stack *stack)
+{
+	uint64_t key = work->frames[0].key;
+	uint32_t id = (uint32_t)dws_pair_get(&frame_ids[key % FRAME_IDS], key);
+
+	if (id || !sample_has_space(stack))
 		return id;
-	if (here >= stack->low && here < stack->high && here - stack->low < SPACE_BYTES)
-		return 0;
-	count = __atomic_fetch_add(&stacks_seen, 1, __ATOMIC_RELAXED) < MOST_STACKS ? DWS_FRAMES : LATER_FRAMES;
-	count = sample_ids(work, count);
-	id = count ? dwell_intern_stack(work->ids, count) : 0;
+	return sample_ids(work, work->frames, 1) ? work->ids[0] : 0;
+}
+
+/* The id of the callers' stack. */
+static uint32_t sample_callers(struct work *work, const struct dws_stack *stack)
+{
+	unsigned count = work->count - 1 < DWS_FRAMES ? work->count - 1 : DWS_FRAMES;
+	struct dws_pair *pair;
+	uint64_t hash = 5;
+	uint32_t id;
+
+	for (unsigned i = 1; i < work->count; i++)
+		hash = dws_hash_on(hash, work->frames[i].key);
+	pair = &stack_ids[hash % STACK_IDS];
+	id = (uint32_t)dws_pair_get(pair, hash);
+	if (DWELL_LIKELY(id) || !count || !sample_has_space(stack))
+		return id;
+	if (__atomic_fetch_add(&stacks_seen, 1, __ATOMIC_RELAXED) >= MOST_STACKS && count > LATER_FRAMES)
+		count = LATER_FRAMES;
+	id = sample_ids(work, work->frames + 1, count) ? dwell_intern_stack(work->ids, count) : 0;
 	if (id)
 		dws_pair_set(pair, hash, id);
 	return id;
@@ -376,7 +401,7 @@ static struct work *sample_take_work(uint32_t *bit)
 void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight)
 {
 	struct walk walk = { .stack = stack };
-	uint32_t bit;
+	uint32_t bit, frame;
 	struct work *work;
 
 	if (!dwell_wants(UINT32_MAX))
@@ -384,7 +409,7 @@ void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 	work = sample_take_work(&bit);
 	if (!work) {
 		__atomic_fetch_add(&missed, 1, __ATOMIC_RELAXED);
-		dwell_sample(0, weight);
+		dwell_sample(0, 0, weight);
 		return;
 	}
 	sample_forget_if_unloaded();
@@ -392,6 +417,8 @@ void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 	walk.own = walk.sp >= stack->low && walk.sp < stack->high;
 	sample_walk(work, &walk);
 	work->python_count = dws_python_walk(work->python);
-	dwell_sample(sample_stack(work, stack), weight);
+	sample_join(work);
+	frame = sample_innermost(work, stack);
+	dwell_sample(frame, sample_callers(work, stack), weight);
 	__atomic_fetch_and(&works_used, ~bit, __ATOMIC_RELEASE);
 }

@@ -236,15 +236,16 @@ enum dw_ext {
 	                           belongs to this collective of the group */
 	DW_EXT_ARGS_NEXT = 9,   /* u64 ticks, u32 STRING, u32 OP: arguments of the next MARK or ASYNC_BEGIN of this
 	                           OP in the stream */
-	DW_EXT_SAMPLE = 10,     /* u64 ticks, u32 STACK, u32 weight: the stream's thread was found here, and used the CPU
-	                           for `weight` periods since its last sample. STACK 0: the stack could not be read */
+	DW_EXT_SAMPLE = 10,     /* u64 ticks, u32 FRAME, u32 STACK, u32 weight: the stream's thread was found at this frame,
+	                           called from this stack, and used the CPU for `weight` periods since its last sample.
+	                           0: unknown */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u
 #define DW_EXTERNAL_WORDS 4u
 #define DW_COLLECTIVE_WORDS 7u
 #define DW_ARGS_NEXT_WORDS 4u
-#define DW_SAMPLE_WORDS 4u
+#define DW_SAMPLE_WORDS 5u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

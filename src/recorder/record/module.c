@@ -42,6 +42,7 @@ struct module {
 	uintptr_t base;        /* address of the file's first bytes; 0 means not mapped */
 	uintptr_t bias;        /* address minus the address that the file itself uses */
 	uint64_t first_bytes;  /* hash of the bytes at `base` */
+	uint64_t checked;      /* when they were compared for samples; not copied */
 	bool is_libc;
 };
 
@@ -485,7 +486,24 @@ uint32_t dw_module_frame(uintptr_t address)
 	return dw_session_head() && module_find(address, &module) ? module_intern_frame(address, &module) : 0;
 }
 
-bool dw_module_frames(void *const *addresses, int count, uint32_t *frames)
+/* The same, but a module that was the same less than 1/16 s ago counts as unchanged: for samples, of which each has
+ * new addresses. */
+static bool module_find_lately(uintptr_t address, struct module *module)
+{
+	struct module *known = find_module(address, module);
+	uint64_t now = dw_now();
+
+	if (known && module->id && now - DW_LOAD(known->checked) < dw_session_map()->ticks_per_second / 16)
+		return true;
+	if (!module_find(address, module))
+		return false;
+	known = find_module(address, module);
+	if (known)
+		DW_STORE(known->checked, now);
+	return true;
+}
+
+bool dw_module_frames(void *const *addresses, int count, bool lately, uint32_t *frames)
 {
 	struct module recent[RECENT] = { 0 }; /* modules that were looked up for this stack */
 	unsigned next = 0;
@@ -500,7 +518,7 @@ bool dw_module_frames(void *const *addresses, int count, uint32_t *frames)
 			at++;
 		if (at == RECENT) {
 			at = next++ % RECENT;
-			if (!module_find(address, &recent[at]))
+			if (!(lately ? module_find_lately : module_find)(address, &recent[at]))
 				return false;
 		}
 		if (!(frames[i] = module_intern_frame(address, &recent[at])))

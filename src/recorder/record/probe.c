@@ -268,16 +268,16 @@ uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count)
 bool dwell_intern_code(void *const *addresses, unsigned count, uint32_t *frames)
 {
 	int saved = errno;
-	bool done = count && dw_module_frames(addresses, (int)count, frames);
+	bool done = count && dw_module_frames(addresses, (int)count, true, frames);
 
 	errno = saved;
 	return done;
 }
 
-void dwell_sample(uint32_t stack, uint32_t weight)
+void dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
 {
 	if (dwell_wants(UINT32_MAX))
-		probe_put_timed(DW_EXT_SAMPLE, (uint32_t[]){ stack, weight }, DW_SAMPLE_WORDS - 2);
+		probe_put_timed(DW_EXT_SAMPLE, (uint32_t[]){ frame, stack, weight }, DW_SAMPLE_WORDS - 2);
 }
 
 uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwell_tensor *tensors,

@@ -477,8 +477,9 @@ size_t dw_read_memory(void *to, uintptr_t from, size_t bytes);
 /* The FRAME id of a code address in this process; 0 means it cannot be found out now. */
 uint32_t dw_module_frame(uintptr_t address);
 /* The FRAME ids of a stack's return addresses. The call is before its return address, which may
- * already be in the next function. False if some cannot be found out. */
-bool dw_module_frames(void *const *addresses, int count, uint32_t *frames);
+ * already be in the next function. False if some cannot be found out. `lately`: a module that was in place less than
+ * 1/16 s ago counts as still there. */
+bool dw_module_frames(void *const *addresses, int count, bool lately, uint32_t *frames);
 /* Whether the address is in the code of a file. */
 bool dw_module_is_code(uintptr_t address);
 bool dw_module_is_libc(uintptr_t address);

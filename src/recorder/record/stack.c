@@ -278,7 +278,7 @@ static uint32_t intern_stack(void *const *addresses, int count)
 {
 	uint32_t frames[DEEPEST];
 
-	if (!count || !dw_module_frames(addresses, count, frames))
+	if (!count || !dw_module_frames(addresses, count, false, frames))
 		return 0;
 	return dw_intern_stack(frames, (uint32_t)count);
 }
