@@ -183,17 +183,22 @@ static void write_module(struct module *module, const struct module *from)
 	__atomic_store_n(&module->version, version + 2, __ATOMIC_RELEASE);
 }
 
-/* Finds the module of an address and copies it; NULL: no module is known there. */
+/* Finds the module of an address and copies it; NULL: no module is known there. Programs have hundreds, so the one
+ * that was found last for a part of the address space is looked at first. */
 static struct module *find_module(uintptr_t address, struct module *copy)
 {
+	static uint32_t hints[256]; /* atomic; indices */
+	uint32_t *hint = &hints[address >> 18 & 255];
 	/* Pairs with the release of add_module(): the block is visible. */
-	uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+	uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE), at = DW_LOAD(*hint);
 
-	while (count-- > 0) {
-		struct module *module = module_at(count);
+	for (uint32_t left = count + 1; left-- > 0; at = left - 1) {
+		struct module *module = at < count ? module_at(at) : NULL;
 
-		if (copy_module(copy, module) && address >= copy->low && address < copy->high)
+		if (module && copy_module(copy, module) && address >= copy->low && address < copy->high) {
+			DW_STORE(*hint, at);
 			return module;
+		}
 	}
 	return NULL;
 }
