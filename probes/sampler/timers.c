@@ -6,6 +6,10 @@
  * is not ended by it. A program that uses SIGURG itself keeps its use: its handler is called for its own
  * signals, and waits for signals (sigwait and the like) do not return for a timer's.
  *
+ * Samples may take one part in a thousand of a thread's CPU time, if the user did not choose their number: each signal
+ * adds to what the thread may spend, each sample takes what it took, and a signal that finds nothing left only adds to
+ * the weight of the next sample. A thread begins with 5 ms, so that short programs have samples, too.
+ *
  * Threads are known by pthread_create(), which this library has in front of libc's. A thread that is made in another
  * way has no samples. POSIX timers are not inherited by a child of fork, which makes its own.
  */
@@ -30,6 +34,9 @@
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define SIGNAL SIGURG
 #define FIRST_STACK_MOST ((uintptr_t)64 << 20)
+#define FIRST_CREDIT_NS 5000000
+#define MOST_CREDIT_NS 1000000 /* later */
+#define MOST_COST_NS 200000    /* of a sample; what is longer was a wait for a CPU */
 
 /* The kernel's structures, because libc's differ between C libraries. */
 struct kernel_event {
@@ -38,6 +45,7 @@ struct kernel_event {
 };
 
 static long period_ns; /* 0: no samples */
+static long share;     /* a sample may take this part of a period: 1/share; 0: no limit */
 static pid_t process;  /* for which threads have timers */
 static pthread_key_t at_end;
 static int (*real_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -49,8 +57,10 @@ static int noted;                 /* atomic; the trace says how samples are take
 
 THREAD_LOCAL struct {
 	struct dws_stack stack;
-	int timer; /* one more than the kernel's number; 0: none */
+	int timer;       /* one more than the kernel's number; 0: none */
 	bool busy;
+	uint32_t weight; /* periods since the last sample */
+	long credit_ns;
 } mine;
 
 /* ---- a thread's timer ------------------------------------------------------------------------- */
@@ -62,6 +72,8 @@ static void timers_start(void)
 		                        { period_ns / 1000000000, period_ns % 1000000000 } };
 	int timer;
 
+	mine.weight = 0;
+	mine.credit_ns = FIRST_CREDIT_NS;
 	event.thread = (int)syscall(SYS_gettid);
 	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
 		return; /* the limit of timers (RLIMIT_SIGPENDING): this thread has no samples */
@@ -128,6 +140,34 @@ static void timers_note(void)
 		dwell_meta(DW_KEY_SAMPLE_LACKS, lacks);
 }
 
+static long timers_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void timers_tick(uint32_t periods, const ucontext_t *context)
+{
+	long began, took;
+
+	mine.weight += periods;
+	if (share) {
+		long more = (long)periods * (period_ns / share);
+
+		mine.credit_ns += mine.credit_ns + more < MOST_CREDIT_NS ? more : 0;
+		if (mine.credit_ns <= 0)
+			return;
+	}
+	timers_note();
+	began = timers_now_ns();
+	dws_sample(context, &mine.stack, mine.weight);
+	took = timers_now_ns() - began;
+	mine.credit_ns -= took < MOST_COST_NS ? took : MOST_COST_NS;
+	mine.weight = 0;
+}
+
 static void timers_handle(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -135,8 +175,7 @@ static void timers_handle(int number, siginfo_t *info, void *context)
 	if (timers_is_ours(info)) {
 		if (!mine.busy && mine.timer && process == getpid()) {
 			mine.busy = true;
-			timers_note();
-			dws_sample(context, &mine.stack, 1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0));
+			timers_tick(1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0), context);
 			mine.busy = false;
 		}
 	} else if (programs.sa_flags & SA_SIGINFO) {
@@ -275,7 +314,8 @@ static void timers_in_child(void)
 
 __attribute__((constructor)) static void timers_begin(void)
 {
-	const char *wanted = getenv("DWELL_SAMPLE");
+	const char *wanted = getenv("DWELL_SAMPLE"); /* the period, and after a slash the share */
+	const char *slash = wanted ? strchr(wanted, '/') : NULL;
 	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
 
 	if (period < 1000000 || period > 10000000000)
@@ -289,6 +329,7 @@ __attribute__((constructor)) static void timers_begin(void)
 	process = getpid();
 	pthread_atfork(NULL, NULL, timers_in_child);
 	timers_take_first_stack();
+	share = slash ? strtol(slash + 1, NULL, 10) : 0;
 	period_ns = period;
 	timers_start();
 }

@@ -45,15 +45,15 @@ static int run_take_max_size(const char *value, uint64_t *bytes)
 	return -1;
 }
 
-static int run_take_sample(const char *value, unsigned *hz)
+static int run_take_sample(const char *value, struct dw_run_request *request)
 {
 	char *end;
 	unsigned long number = strtoul(value, &end, 10);
 
 	if (strcmp(value, "off") == 0)
-		*hz = 0;
+		request->no_samples = true;
 	else if (*value >= '1' && *value <= '9' && !*end && number <= 1000)
-		*hz = (unsigned)number;
+		request->sample_hz = (unsigned)number;
 	else {
 		dw_say("--sample %s: give a number from 1 to 1000, or off", value);
 		return -1;
@@ -86,7 +86,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_NO_NVTX: request->no_nvtx = true; return 0;
 	case DW_OPTION_NO_CUDA: request->no_cuda = true; return 0;
 	case DW_OPTION_NO_MPI: request->no_mpi = true; return 0;
-	case DW_OPTION_SAMPLE: return run_take_sample(value, &request->sample_hz);
+	case DW_OPTION_SAMPLE: return run_take_sample(value, request);
 	case DW_OPTION_SUMMARY_EVERY:
 		return dw_parse_time("summary-every", value, 1000, &request->summary_every_ms) ? 0 : -1;
 	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);
@@ -111,7 +111,7 @@ static void run_say_step_on(const char *trace)
 
 int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 {
-	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT, .sample_hz = DW_SAMPLE_HZ };
+	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT };
 	char trace[4096];
 	bool done;
 
@@ -142,7 +142,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 
 int dw_run_command(char **command)
 {
-	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT, .command = command, .sample_hz = DW_SAMPLE_HZ };
+	struct dw_run_request request = { .options = DWELL_OPTIONS_INIT, .command = command };
 	char trace[4096];
 
 	if (!*command) {

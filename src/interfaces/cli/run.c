@@ -248,6 +248,8 @@ static void run_note_delay(pid_t pid)
 	fclose(file);
 }
 
+#define SAMPLE_HZ 100u /* if the user does not say it */
+
 /* ---- the program ------------------------------------------------------------------- */
 
 static volatile sig_atomic_t child;
@@ -291,13 +293,17 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	setenv("DWELL_RUN", id, 1);
 	snprintf(options, sizeof options, "step-on=%s", request->step_on ? request->step_on : "");
 	setenv("DWELL_OPTIONS", options, 1);
-	snprintf(period, sizeof period, "%u", request->sample_hz ? 1000000000u / request->sample_hz : 0);
+	/* Their cost has a limit where the user did not choose their number. */
+	snprintf(period, sizeof period, request->sample_hz ? "%u" : "%u/1000",
+	         1000000000u / (request->sample_hz ? request->sample_hz : SAMPLE_HZ));
+	if (request->no_samples)
+		snprintf(period, sizeof period, "0");
 	setenv("DWELL_SAMPLE", period, 1);
 	const uint32_t functions = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
 	const struct dw_preload preload = {
 		.functions = (request->options.categories & functions) == functions,
 		.mpi = !request->no_mpi,
-		.sampler = request->sample_hz != 0,
+		.sampler = !request->no_samples,
 	};
 	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
 	dw_injected_set_cuda(request->command[0], !request->no_cuda);

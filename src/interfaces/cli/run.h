@@ -11,8 +11,6 @@
 #define DW_EXIT_CANNOT_RUN 126
 #define DW_EXIT_NOT_FOUND 127
 
-#define DW_SAMPLE_HZ 100u /* if nothing else is asked for */
-
 struct dw_run_request {
 	struct dwell_options options; /* path NULL: a new name derived from the program's */
 	char **command;               /* NULL-terminated */
@@ -20,7 +18,8 @@ struct dw_run_request {
 	const char *serve;            /* a port for captures, or NULL */
 	bool no_itt, no_nvtx, no_cuda; /* leave out what libraries announce by these interfaces */
 	bool no_mpi;                  /* leave out the program's calls of MPI */
-	unsigned sample_hz;           /* call stacks a second of a thread's CPU time; 0: none */
+	unsigned sample_hz;           /* call stacks a second of a thread's CPU time; 0: as many as take 0.1% of it */
+	bool no_samples;              /* leave out call stacks */
 	bool counters;                /* record the processor's counters, where the kernel permits it */
 	uint64_t summary_every_ms;    /* time between summaries during the run, or 0 */
 	int quiet;                    /* print only errors to stderr */

@@ -90,7 +90,7 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_NO_CUDA, "no-cuda", .help = "do not record the work of NVIDIA's devices" },
 	{ DW_OPTION_NO_MPI, "no-mpi", .help = "do not record calls of MPI" },
 	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|off",
-	  .help = "record each thread's call stack HZ times a second of its CPU time (100); off: never" },
+	  .help = "record call stacks, HZ times a second of a thread's CPU time; off: never. Default: 100, at most 0.1% of the time" },
 	HELP,
 };
 
