@@ -17,15 +17,12 @@
 #ifdef __x86_64__
 #define REG_FP 6u
 #define REG_SP 7u
-#define REG_RETURN 16u
 #else
 #define REG_FP 29u
 #define REG_SP 31u
-#define REG_RETURN 30u
 #endif
 
 #define MOST_REMEMBERED 8
-#define ENCODED_PC_RELATIVE 0x10
 #define ENCODED_TABLE 0x3b /* signed, 4 bytes, relative to the index */
 
 /* Declared in <dlfcn.h> of glibc 2.35. */

@@ -42,16 +42,19 @@ static uint32_t python_minor(void)
 	return strncmp(text, "3.9", 3) == 0 ? 9 : strncmp(text, "3.10", 4) == 0 ? 10 : 0;
 }
 
+/* Needed before 3.11 alone, where a frame has no record in the native one. */
 static void python_find_loop(void)
 {
+#ifdef RTLD_DL_SYMENT /* other C libraries than glibc do not say how long a function is */
 	void *loop = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
 	const ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
-	if (loop && dladdr1(loop, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol) {
+	if (loop && dladdr1(loop, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) && symbol) {
 		python.loop = (uintptr_t)loop;
 		python.loop_end = python.loop + symbol->st_size;
 	}
+#endif
 }
 
 void dws_python_prepare(const char **lacks)
