@@ -398,6 +398,21 @@ static struct work *sample_take_work(uint32_t *bit)
 	return &works[__builtin_ctz(*bit)];
 }
 
+static void sample_give_work(uint32_t bit)
+{
+	__atomic_fetch_and(&works_used, ~bit, __ATOMIC_RELEASE);
+}
+
+/* Walks from there, and joins the frames of both kinds. */
+static void sample_gather(struct work *work, struct walk *walk)
+{
+	sample_forget_if_unloaded();
+	walk->own = walk->sp >= walk->stack->low && walk->sp < walk->stack->high;
+	sample_walk(work, walk);
+	work->python_count = dws_python_walk(work->python);
+	sample_join(work);
+}
+
 void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight)
 {
 	struct walk walk = { .stack = stack };
@@ -412,13 +427,40 @@ void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 		dwell_sample(0, 0, weight);
 		return;
 	}
-	sample_forget_if_unloaded();
 	sample_registers(&walk, context);
-	walk.own = walk.sp >= stack->low && walk.sp < stack->high;
-	sample_walk(work, &walk);
-	work->python_count = dws_python_walk(work->python);
-	sample_join(work);
+	sample_gather(work, &walk);
 	frame = sample_innermost(work, stack);
 	dwell_sample(frame, sample_callers(work, stack), weight);
-	__atomic_fetch_and(&works_used, ~bit, __ATOMIC_RELEASE);
+	sample_give_work(bit);
+}
+
+/* The place that this function was called from is the walk's first one. */
+__attribute__((noinline)) uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller)
+{
+	struct walk walk = { .stack = stack };
+	uintptr_t here;
+	uint32_t bit, id = 0;
+	struct work *work = sample_take_work(&bit);
+	unsigned own = 0;
+
+	if (!work)
+		return 0;
+#ifdef __x86_64__
+	__asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2" : "=r"(here), "=r"(walk.sp), "=r"(walk.fp));
+#else
+	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=r"(here), "=r"(walk.sp), "=r"(walk.fp));
+#endif
+	walk.pc = here;
+	sample_gather(work, &walk);
+	/* The frames of this library are left out: they end where the wrapped function returns to. */
+	while (own < work->count && work->frames[own].key != (uintptr_t)caller - 1)
+		own++;
+	if (own && own < work->count) {
+		for (unsigned i = own; i < work->count; i++)
+			work->frames[i - own + 1] = work->frames[i];
+		work->count -= own - 1;
+		id = sample_callers(work, stack);
+	}
+	sample_give_work(bit);
+	return id;
 }

@@ -5,6 +5,7 @@
  *   sample   the handler: native frames, frames of Python between them, and their ids
  *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
  *   python   frames of Python 3.9 to 3.14, read from the interpreter's memory
+ *   waits    functions of libc in which threads wait: how long, and who called them
  *
  * `dwell run` preloads it. It links libc and the recorder alone. The handler allocates nothing, takes no lock, and
  * keeps errno. What it needs to know (where the tables lie, the interpreter's layout) it reads from memory that the
@@ -73,10 +74,24 @@ struct dws_stack {
 };
 
 void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight);
+/* The stack of the calling function's caller, whose return address is `caller`; 0: it could not be stored. */
+uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller);
 /* Reads memory that may be unmapped. False: it cannot be read. */
 bool dws_read(void *to, uintptr_t from, size_t bytes);
 /* Samples that found every buffer in use. */
 uint64_t dws_sample_missed(void);
+
+/* ---- timers.c ---------------------------------------------------------------------------- */
+
+/* Nanoseconds of CPU time between two samples of a thread; 0: this process is not sampled. */
+extern long dws_period_ns;
+/* The calling thread's own stack. */
+const struct dws_stack *dws_own_stack(void);
+uint64_t dws_now_ns(void);
+/* The function that a function of this library with this name is in front of. */
+void *dws_next(const char *name);
+/* Says once in the trace how samples are taken. */
+void dws_note(void);
 
 /* Two words by which threads share an entry without a lock: `check` is key ^ value. An entry that two threads
  * wrote at once fits no key. */

@@ -44,7 +44,7 @@ struct kernel_event {
 	int signal, notify, thread, unused[11];
 };
 
-static long period_ns; /* 0: no samples */
+long dws_period_ns;
 static long share;     /* a sample may take this part of a period: 1/share; 0: no limit */
 static pid_t process;  /* for which threads have timers */
 static pthread_key_t at_end;
@@ -63,13 +63,18 @@ THREAD_LOCAL struct {
 	long credit_ns;
 } mine;
 
+const struct dws_stack *dws_own_stack(void)
+{
+	return &mine.stack;
+}
+
 /* ---- a thread's timer ------------------------------------------------------------------------- */
 
 static void timers_start(void)
 {
-	struct kernel_event event = { .value.sival_ptr = &period_ns, .signal = SIGNAL, .notify = SIGEV_THREAD_ID };
-	struct itimerspec times = { { period_ns / 1000000000, period_ns % 1000000000 },
-		                        { period_ns / 1000000000, period_ns % 1000000000 } };
+	struct kernel_event event = { .value.sival_ptr = &dws_period_ns, .signal = SIGNAL, .notify = SIGEV_THREAD_ID };
+	struct itimerspec times = { { dws_period_ns / 1000000000, dws_period_ns % 1000000000 },
+		                        { dws_period_ns / 1000000000, dws_period_ns % 1000000000 } };
 	int timer;
 
 	mine.weight = 0;
@@ -120,11 +125,11 @@ static void timers_take_stack(void)
 
 static bool timers_is_ours(const siginfo_t *info)
 {
-	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &period_ns;
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &dws_period_ns;
 }
 
 /* For a program's first sample: a process that has none leaves nothing in the trace. */
-static void timers_note(void)
+void dws_note(void)
 {
 	char text[32];
 	size_t at = sizeof text - 1;
@@ -132,7 +137,7 @@ static void timers_note(void)
 	if (__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
 		return;
 	text[at] = '\0';
-	for (unsigned long ns = (unsigned long)period_ns; at && ns; ns /= 10)
+	for (unsigned long ns = (unsigned long)dws_period_ns; at && ns; ns /= 10)
 		text[--at] = (char)('0' + ns % 10);
 	dwell_meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
 	dwell_meta(DW_KEY_SAMPLE_METHOD, has_tables ? "timers of CPU time, unwind tables" : "timers of CPU time, frame pointers");
@@ -140,30 +145,31 @@ static void timers_note(void)
 		dwell_meta(DW_KEY_SAMPLE_LACKS, lacks);
 }
 
-static long timers_now_ns(void)
+uint64_t dws_now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000 + now.tv_nsec;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static void timers_tick(uint32_t periods, const ucontext_t *context)
 {
-	long began, took;
+	uint64_t began;
+	long took;
 
 	mine.weight += periods;
 	if (share) {
-		long more = (long)periods * (period_ns / share);
+		long more = (long)periods * (dws_period_ns / share);
 
 		mine.credit_ns += mine.credit_ns + more < MOST_CREDIT_NS ? more : 0;
 		if (mine.credit_ns <= 0)
 			return;
 	}
-	timers_note();
-	began = timers_now_ns();
+	dws_note();
+	began = dws_now_ns();
 	dws_sample(context, &mine.stack, mine.weight);
-	took = timers_now_ns() - began;
+	took = (long)(dws_now_ns() - began);
 	mine.credit_ns -= took < MOST_COST_NS ? took : MOST_COST_NS;
 	mine.weight = 0;
 }
@@ -201,7 +207,7 @@ static bool timers_install(void)
 
 /* ---- functions of libc that this library is in front of -------------------------------------------- */
 
-static void *timers_next(const char *name)
+void *dws_next(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);
 }
@@ -229,8 +235,8 @@ PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 	int code;
 
 	if (!real_create)
-		*(void **)&real_create = timers_next("pthread_create");
-	begin = period_ns ? malloc(sizeof *begin) : NULL;
+		*(void **)&real_create = dws_next("pthread_create");
+	begin = dws_period_ns ? malloc(sizeof *begin) : NULL;
 	if (!begin)
 		return real_create(thread, attributes, function, argument);
 	*begin = (struct begin){ function, argument };
@@ -245,8 +251,8 @@ PUBLIC int sigaction(int number, const struct sigaction *action, struct sigactio
 	struct sigaction old = programs;
 
 	if (!real_sigaction)
-		*(void **)&real_sigaction = timers_next("sigaction");
-	if (!period_ns || number != SIGNAL)
+		*(void **)&real_sigaction = dws_next("sigaction");
+	if (!dws_period_ns || number != SIGNAL)
 		return real_sigaction(number, action, before);
 	if (action)
 		programs = *action;
@@ -261,8 +267,8 @@ PUBLIC void (*signal(int number, void (*handler)(int)))(int)
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, before;
 
 	if (!next)
-		*(void **)&next = timers_next("signal");
-	if (!period_ns || number != SIGNAL)
+		*(void **)&next = dws_next("signal");
+	if (!dws_period_ns || number != SIGNAL)
 		return next(number, handler);
 	sigaction(number, &action, &before);
 	return before.sa_handler;
@@ -276,10 +282,10 @@ PUBLIC int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct times
 	int number;
 
 	if (!next)
-		*(void **)&next = timers_next("sigtimedwait");
+		*(void **)&next = dws_next("sigtimedwait");
 	do
 		number = next(set, info ? info : &own, timeout);
-	while (period_ns && number == SIGNAL && timers_is_ours(info ? info : &own));
+	while (dws_period_ns && number == SIGNAL && timers_is_ours(info ? info : &own));
 	return number;
 }
 
@@ -320,8 +326,8 @@ __attribute__((constructor)) static void timers_begin(void)
 
 	if (period < 1000000 || period > 10000000000)
 		return;
-	*(void **)&real_sigaction = timers_next("sigaction");
-	*(void **)&real_create = timers_next("pthread_create");
+	*(void **)&real_sigaction = dws_next("sigaction");
+	*(void **)&real_create = dws_next("pthread_create");
 	if (!real_sigaction || !real_create || pthread_key_create(&at_end, timers_stop) != 0 || !timers_install())
 		return;
 	has_tables = dws_cfi_prepare();
@@ -330,6 +336,6 @@ __attribute__((constructor)) static void timers_begin(void)
 	pthread_atfork(NULL, NULL, timers_in_child);
 	timers_take_first_stack();
 	share = slash ? strtol(slash + 1, NULL, 10) : 0;
-	period_ns = period;
+	dws_period_ns = period;
 	timers_start();
 }

@@ -239,6 +239,9 @@ enum dw_ext {
 	DW_EXT_SAMPLE = 10,     /* u64 ticks, u32 FRAME, u32 STACK, u32 weight: the stream's thread was found at this frame,
 	                           called from this stack, and used the CPU for `weight` periods since its last sample.
 	                           0: unknown */
+	DW_EXT_WAIT = 11,       /* u64 ticks, u32 FRAME, u32 STACK, u32 microseconds, u32 kernel's thread id: the thread waited
+	                           in this function, called from this stack, until now. The time includes short waits since
+	                           the last such record. The id: who had the lock; 0: unknown, or no lock */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u
@@ -246,6 +249,7 @@ enum dw_ext {
 #define DW_COLLECTIVE_WORDS 7u
 #define DW_ARGS_NEXT_WORDS 4u
 #define DW_SAMPLE_WORDS 5u
+#define DW_WAIT_WORDS 6u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 
