@@ -13,7 +13,7 @@
  *   steps/steps.h     each step with its breakdown; time outside steps; the recorded share
  *
  * Further products have headers of their own: time/calls.h, time/function_calls.h, time/flops.h,
- * time/loading.h, device/device.h, device/sums.h, device/times.h, memory/memory.h,
+ * time/loading.h, samples/samples.h, samples/hot.h, device/device.h, device/sums.h, device/times.h, memory/memory.h,
  * layers/layers.h, sequence/sequence.h, engine/engine.h, collectives/collectives.h.
  */
 #ifndef DW_MODEL_MODEL_H

@@ -130,6 +130,14 @@ static inline uint32_t dw_encode_stack(struct dw_encode_process *process, const 
 	return id;
 }
 
+/* EXT SAMPLE: the stream's thread was found with this stack. */
+static inline void dw_encode_sample(struct dw_encode_stream *stream, uint64_t ticks, uint32_t stack, uint32_t weight)
+{
+	uint32_t payload[DW_SAMPLE_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), stack, weight };
+
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS, payload, DW_SAMPLE_WORDS);
+}
+
 /* Steps that were summarised, without durations. Returns the entry for the caller to fill in. */
 static inline struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process,
                                                      uint32_t thread, uint64_t first_number,

@@ -26,6 +26,7 @@
  *   link SEQUENCE [FORWARD-THREAD] | args TEXT | loss CAUSE COUNT
  *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION or
  *                                    FUNCTION@FILE:LINE
+ *   sample WEIGHT [FRAME...]         the thread is found here; frames as above
  *   switch N                         the stream goes to thread N (a DW_THREAD record)
  *   skip                             nothing: only moves the time
  *   step-begin | step-end [cpu=TIME] [unrecorded]   counts steps by process
@@ -486,11 +487,12 @@ static void put_step_end(const struct line *line)
 	               option(line, "unrecorded") ? 0 : DW_STEP_RECORDED);
 }
 
-static void put_stack(const struct line *line)
+/* A stack of the frames from word `first` on; 0: none. */
+static uint32_t stack_of(const struct line *line, unsigned first)
 {
 	uint32_t frames[MAX_WORDS];
 
-	for (unsigned i = 1; i < line->count; i++) {
+	for (unsigned i = first; i < line->count; i++) {
 		char *text = line->words[i], *file = strchr(text, '@'), *colon = NULL;
 
 		if (file) {
@@ -499,10 +501,9 @@ static void put_stack(const struct line *line)
 		}
 		if (colon)
 			*colon++ = '\0';
-		frames[i - 1] = dw_encode_frame(here(), text, file, colon ? (uint32_t)number_of(colon) : 0);
+		frames[i - first] = dw_encode_frame(here(), text, file, colon ? (uint32_t)number_of(colon) : 0);
 	}
-	dw_encode_record(&streams[current].stream, streams[current].now, DW_STACK,
-	                 dw_encode_stack(here(), frames, line->count - 1), NULL, 0);
+	return line->count > first ? dw_encode_stack(here(), frames, line->count - first) : 0;
 }
 
 static bool put_record(const struct line *line)
@@ -559,7 +560,11 @@ static bool put_record(const struct line *line)
 	} else if (!strcmp(verb, "args")) {
 		dw_encode_record(stream, now, DW_ARGS, dw_encode_string(here(), word(line, 1)), NULL, 0);
 	} else if (!strcmp(verb, "stack")) {
-		put_stack(line);
+		dw_encode_record(stream, now, DW_STACK, stack_of(line, 1), NULL, 0);
+	} else if (!strcmp(verb, "sample")) {
+		uint32_t weight = (uint32_t)number_of(word(line, 1));
+
+		dw_encode_sample(stream, now, stack_of(line, 2), weight);
 	} else if (!strcmp(verb, "loss")) {
 		uint64_t count = number_of(word(line, 2));
 		dw_encode_record(stream, now, DW_LOSS, cause_of(word(line, 1)), &count, 2);

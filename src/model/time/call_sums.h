@@ -48,6 +48,10 @@ uint32_t *dw_call_sums_order(struct dw_call_sums *sums);
 /* The arena for percentiles of a node. NULL: it has none. */
 struct dw_arena *dw_call_sums_arena(struct dw_call_sums *sums, uint32_t node);
 
+struct dw_paths;
+/* Converts the sums to paths in place. The caller frees their nodes. */
+bool dw_paths_put(struct dw_paths *paths, struct dw_call_sums *sums, double ns_per_tick);
+
 DW_INLINE struct dw_call_sum *dw_call_sums_at(const struct dw_call_sums *sums, size_t index)
 {
 	return (struct dw_call_sum *)sums->paths.nodes + index;

@@ -380,8 +380,7 @@ static void tree_paths_arrange(struct dw_call_sum *nodes, uint32_t *order, size_
 	}
 }
 
-/* Converts the sums to paths in place. */
-static bool tree_paths_put(struct dw_paths *paths, struct dw_call_sums *sums, double ns_per_tick)
+bool dw_paths_put(struct dw_paths *paths, struct dw_call_sums *sums, double ns_per_tick)
 {
 	uint32_t *order = dw_call_sums_order(sums);
 
@@ -416,7 +415,7 @@ static bool tree_paths_compute(struct dw_model *model, const void *request, void
 
 	if (good) {
 		paths->symbols = functions ? functions->symbols : model->symbols;
-		good = tree_paths_put(paths, &whole, model->source->files[0].clock.ns_per_tick);
+		good = dw_paths_put(paths, &whole, model->source->files[0].clock.ns_per_tick);
 	}
 	dw_call_sums_reset(&whole);
 	return good;

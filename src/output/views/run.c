@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "model/joint/joint.h"
+#include "model/samples/samples.h"
 #include "read/unrecorded.h"
 #include "views/common.h"
 
@@ -37,7 +38,8 @@ static int view_check_needs(const struct dw_view *view, struct dw_model *model,
 	if (view->needs_ranks && !dw_view_has_ranks(dw_model_source(model)))
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
 		                    dw_view_trace_name(model, name), view->needs, view->remedy);
-	if (view->needs_device && !dw_model_source(model)->events_count)
+	if ((view->needs_device && !dw_model_source(model)->events_count) ||
+	    (view->needs_samples && !dw_source_has_samples(dw_model_source(model))))
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
 		                    dw_view_trace_name(model, name), view->needs, view->remedy);
 	if (!view->categories)

@@ -49,6 +49,7 @@ struct dw_view {
 	bool needs_steps;
 	bool needs_ranks; /* steps of several processes */
 	bool needs_device; /* events of devices */
+	bool needs_samples; /* samples of call stacks */
 	/* For the error "FILE has no NEEDS: REMEDY". */
 	const char *needs;
 	const char *remedy;

@@ -1,0 +1,225 @@
+/*
+ * Functions by CPU time; see hot.h.
+ *
+ * The functions of all frames are numbered first. Then each row of samples adds its weight to the
+ * functions of its stack, each once. Memory: the functions, and a row for each combination asked for.
+ */
+#include "model/samples/hot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/map.h"
+#include "base/order.h"
+
+struct hot {
+	const struct dw_source *source;
+	const struct dw_hot_ask *ask;
+	struct dw_hot *to;
+	size_t capacity;
+	struct dw_map rows;
+	/* Lines of functions: the most self time of a row decides which one it shows. */
+	struct line {
+		uint32_t row, line;
+		uint64_t weight;
+	} *lines;
+	size_t line_count, line_capacity;
+	struct dw_map by_line;
+	uint32_t *seen;      /* by row: number of the last sample that has it */
+	size_t seen_count;
+	uint32_t number;
+	bool failed;
+};
+
+static const struct dw_source_function *hot_unread(void)
+{
+	static const struct dw_source_function unread = { "(stack not read)", NULL, 0 };
+
+	return &unread;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool hot_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool hot_is(const struct hot *hot, const struct dw_hot_row *row, const struct dw_source_function *function,
+                   const struct dw_sample_row *place)
+{
+	unsigned by = hot->ask->by;
+
+	return strcmp(row->name, function->name) == 0 && hot_same_text(row->file, function->file) &&
+	       (!(by & DW_HOT_LINES) || row->line == function->line) &&
+	       (!(by & DW_HOT_THREADS) || row->place.thread == place->thread) &&
+	       (!(by & DW_HOT_RANGES) || row->place.range == place->range) &&
+	       (!(by & DW_HOT_PHASES) || (row->place.share == place->share && row->place.named == place->named &&
+	                                  row->place.in_step == place->in_step));
+}
+
+static uint32_t hot_hash(const struct hot *hot, const struct dw_source_function *function,
+                         const struct dw_sample_row *place)
+{
+	unsigned by = hot->ask->by;
+	uint32_t key[] = { by & DW_HOT_LINES ? function->line : 0, by & DW_HOT_THREADS ? place->thread : 0,
+		               by & DW_HOT_RANGES ? place->range : 0, by & DW_HOT_PHASES ? place->named : 0,
+		               by & DW_HOT_PHASES ? place->share * 2u + place->in_step : 0 };
+	uint32_t hash = dw_map_hash_bytes(0, function->name, strlen(function->name));
+
+	return dw_map_hash_bytes(hash, key, sizeof key);
+}
+
+/* Finds or adds a row. DW_MAP_NONE: out of memory. */
+static uint32_t hot_row(struct hot *hot, const struct dw_source_function *function, const struct dw_sample_row *place)
+{
+	uint32_t hash = hot_hash(hot, function, place), index = (uint32_t)hot->to->count;
+	uint32_t found = DW_MAP_FIND(&hot->rows, hash, i, hot_is(hot, &hot->to->rows[i], function, place));
+	struct dw_hot_row *row;
+	uint32_t *seen;
+
+	if (found != DW_MAP_NONE)
+		return found;
+	row = DW_GROW(&hot->to->rows, &hot->capacity, hot->to->count);
+	seen = row ? DW_GROW(&hot->seen, &hot->seen_count, hot->to->count) : NULL;
+	if (!seen || !dw_map_add(&hot->rows, hash, index)) {
+		hot->failed = true;
+		return DW_MAP_NONE;
+	}
+	*row = (struct dw_hot_row){ .name = function->name, .file = function->file, .line = function->line,
+		                        .place = *place };
+	hot->to->count++;
+	return index;
+}
+
+/* Adds self time to the line of a row. */
+static void hot_add_line(struct hot *hot, uint32_t row, uint32_t number, uint64_t weight)
+{
+	uint32_t hash = dw_map_hash((uint64_t)row << 32 | number);
+	uint32_t at = DW_MAP_FIND(&hot->by_line, hash, i, hot->lines[i].row == row && hot->lines[i].line == number);
+	struct line *line;
+
+	if (at == DW_MAP_NONE) {
+		line = DW_GROW(&hot->lines, &hot->line_capacity, hot->line_count);
+		if (!line || !dw_map_add(&hot->by_line, hash, (uint32_t)hot->line_count)) {
+			hot->failed = true;
+			return;
+		}
+		*line = (struct line){ row, number, 0 };
+		at = (uint32_t)hot->line_count++;
+	}
+	hot->lines[at].weight += weight;
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* `self`: no function of the stack has been added yet. */
+static void hot_add(struct hot *hot, const struct dw_source_function *function, const struct dw_sample_row *from,
+                    bool self)
+{
+	uint32_t at = hot_row(hot, function, from);
+	struct dw_hot_row *row;
+
+	if (at == DW_MAP_NONE)
+		return;
+	row = &hot->to->rows[at];
+	if (self) {
+		row->self += from->weight;
+		row->self_ns += from->cpu_ns;
+		row->self_samples += from->count;
+		hot_add_line(hot, at, function->line, from->weight);
+	}
+	if (hot->seen[at] == hot->number)
+		return;
+	hot->seen[at] = hot->number;
+	row->total += from->weight;
+	row->total_ns += from->cpu_ns;
+	row->samples += from->count;
+}
+
+/* A frame of Python has a source file and no module. */
+static bool hot_wants_frame(const struct hot *hot, const struct dw_source_frame *frame)
+{
+	return frame && (!hot->ask->python || (!frame->module && frame->functions->file));
+}
+
+static void hot_add_row(struct hot *hot, const struct dw_sample_row *from)
+{
+	const struct dw_source_file *file =
+		&hot->source->files[hot->source->processes[hot->source->threads[from->thread].process].file];
+	const struct dw_source_stack *stack =
+		file->stacks && file->frames && from->stack < file->symbol_count ? &file->stacks[from->stack] : NULL;
+	bool self = true;
+
+	hot->number++;
+	hot->to->samples += from->count;
+	hot->to->weight += from->weight;
+	hot->to->squares += from->squares;
+	hot->to->cpu_ns += from->cpu_ns;
+	for (uint32_t i = 0; stack && i < stack->count; i++) {
+		uint32_t id = stack->frames[i];
+		const struct dw_source_frame *frame = id < file->symbol_count ? file->frames[id] : NULL;
+
+		for (uint32_t n = 0; hot_wants_frame(hot, frame) && n < frame->count; n++) {
+			hot_add(hot, &frame->functions[n], from, self);
+			self = false;
+		}
+	}
+	if (self && !hot->ask->python)
+		hot_add(hot, hot_unread(), from, true);
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+DW_ORDER(hot_compare_lines, struct line, DW_UP(row) DW_DOWN(weight) DW_UP(line))
+DW_ORDER(hot_compare_rows, struct dw_hot_row, DW_DOWN(self) DW_DOWN(total) DW_TEXT(name) DW_UP(line)
+         DW_UP(place.thread) DW_UP(place.share) DW_UP(place.range))
+
+static void hot_finish(struct hot *hot)
+{
+	if (hot->line_count)
+		qsort(hot->lines, hot->line_count, sizeof *hot->lines, hot_compare_lines);
+	for (size_t i = 0; i < hot->line_count; i++)
+		if (i == 0 || hot->lines[i].row != hot->lines[i - 1].row)
+			hot->to->rows[hot->lines[i].row].line = hot->lines[i].line;
+	if (hot->to->count)
+		qsort(hot->to->rows, hot->to->count, sizeof *hot->to->rows, hot_compare_rows);
+}
+
+bool dw_hot_make(struct dw_hot *to, struct dw_model *model, const struct dw_hot_ask *ask)
+{
+	const struct dw_samples *samples = dw_model_samples(model, NULL);
+	struct hot hot = { .source = dw_model_source(model), .ask = ask, .to = to };
+
+	*to = (struct dw_hot){ .rows = NULL };
+	for (size_t i = 0; samples && i < samples->count && !hot.failed; i++)
+		if (!ask->wants || ask->wants(ask->context, &samples->rows[i]))
+			hot_add_row(&hot, &samples->rows[i]);
+	if (!hot.failed)
+		hot_finish(&hot);
+	free(hot.lines);
+	free(hot.seen);
+	dw_map_reset(&hot.rows);
+	dw_map_reset(&hot.by_line);
+	return samples && !hot.failed;
+}
+
+void dw_hot_reset(struct dw_hot *hot)
+{
+	free(hot->rows);
+	*hot = (struct dw_hot){ .rows = NULL };
+}
+
+const char *dw_hot_place(const struct dw_hot_row *row, char *text, size_t size)
+{
+	const char *slash = row->file ? strrchr(row->file, '/') : NULL;
+	const char *file = slash && slash[1] ? slash + 1 : row->file;
+
+	if (file && row->line)
+		snprintf(text, size, "%s:%u", file, row->line);
+	else
+		snprintf(text, size, "%s", file ? file : "");
+	return text;
+}

@@ -1,0 +1,50 @@
+/*
+ * Functions by CPU time, from samples: self is the time in which a function was innermost, total
+ * the time in which it was anywhere in the stack, counted once however often it is there.
+ */
+#ifndef DW_MODEL_SAMPLES_HOT_H
+#define DW_MODEL_SAMPLES_HOT_H
+
+#include "model/samples/samples.h"
+
+/* What distinguishes rows, besides the function. */
+enum dw_hot_by {
+	DW_HOT_LINES = 1,   /* the line */
+	DW_HOT_THREADS = 2,
+	DW_HOT_PHASES = 4,  /* the part of the step, and whether it is in a step */
+	DW_HOT_RANGES = 8,  /* the innermost open range */
+};
+
+struct dw_hot_ask {
+	unsigned by;        /* bits of enum dw_hot_by */
+	bool python;        /* functions of Python alone: those that they call count as theirs */
+	/* Which samples count. NULL: all. */
+	bool (*wants)(void *context, const struct dw_sample_row *row);
+	void *context;
+};
+
+struct dw_hot_row {
+	const char *name, *file; /* `file`: NULL if not known */
+	uint32_t line;      /* without DW_HOT_LINES: the line with most self time, or if it has none, one of
+	                     * those that call; 0: not known */
+	struct dw_sample_row place; /* of a sample; by DW_HOT_THREADS, PHASES and RANGES valid for all */
+	uint64_t self, total; /* weights */
+	uint64_t self_ns, total_ns;
+	uint64_t samples;   /* those of `total` */
+	uint64_t self_samples;
+};
+
+struct dw_hot {
+	struct dw_hot_row *rows; /* by self, then total, descending */
+	size_t count;
+	uint64_t samples, weight, squares, cpu_ns; /* of the samples that count */
+};
+
+/* False: out of memory. Call dw_hot_reset() in any case. Texts are those of the source. */
+bool dw_hot_make(struct dw_hot *hot, struct dw_model *model, const struct dw_hot_ask *ask);
+void dw_hot_reset(struct dw_hot *hot);
+
+/* "net.c:120", or the file alone, or "": the place of a row, without folders. */
+const char *dw_hot_place(const struct dw_hot_row *row, char *text, size_t size);
+
+#endif

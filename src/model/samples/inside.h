@@ -1,0 +1,27 @@
+/* Where a sample lies: between samples.c, which walks, and places.c. */
+#ifndef DW_MODEL_SAMPLES_INSIDE_H
+#define DW_MODEL_SAMPLES_INSIDE_H
+
+#include "model/core/pass.h"
+#include "model/samples/samples.h"
+
+struct dw_sample_frame {
+	struct dw_frame frame;
+	uint32_t row;
+};
+
+struct dw_sample_places {
+	const struct dw_model *model;
+	uint8_t *shares, *classes; /* by row */
+	bool *python;              /* by thread: it runs the interpreter, as far as the trace shows */
+	struct dw_interval **steps; /* by thread: its steps, or those of its process; NULL: none */
+	struct dw_interval *intervals;
+};
+
+/* False: out of memory. */
+bool dw_sample_places_init(struct dw_sample_places *places, struct dw_model *model);
+void dw_sample_places_reset(struct dw_sample_places *places);
+/* Sets range, named and share of the row, from the open ranges. */
+void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass *pass, struct dw_sample_row *row);
+
+#endif

@@ -1,0 +1,93 @@
+/* The paths of functions in samples, for flame graphs; see samples.h. */
+#include <stdlib.h>
+
+#include "model/core/product.h"
+#include "model/core/stack_functions.h"
+#include "model/samples/samples.h"
+#include "model/time/call_sums.h"
+
+#define UNKNOWN 0u /* the symbol of stacks that could not be read, and of frames that the file lacks */
+
+/* Adds the functions of a frame below `node`, outermost first. Returns `node` itself for those beyond the limits. */
+static uint32_t paths_enter_frame(struct dw_call_sums *sums, const struct dw_functions *functions,
+                                  const struct dw_model *model, uint32_t file, uint32_t id, uint32_t node)
+{
+	const struct dw_source_file *from = &model->source->files[file];
+	const struct dw_source_frame *frame = id < from->symbol_count ? from->frames[id] : NULL;
+
+	for (uint32_t n = frame ? frame->count : 1; n-- > 0;) {
+		uint32_t key = frame ? functions->list[functions->by_frame[file][id] + n] : UNKNOWN;
+		uint32_t next = dw_call_sums_child(sums, node, key);
+
+		if (next == DW_CALL_PATH_FOLDED || next == DW_NO_INDEX)
+			return node;
+		node = next;
+	}
+	return node;
+}
+
+static bool paths_add(struct dw_call_sums *sums, const struct dw_functions *functions, const struct dw_model *model,
+                      const struct dw_sample_row *row, bool in_ns)
+{
+	uint32_t file = model->source->processes[model->source->threads[row->thread].process].file;
+	const struct dw_source_file *from = &model->source->files[file];
+	const struct dw_source_stack *stack =
+		from->stacks && from->frames && row->stack < from->symbol_count ? &from->stacks[row->stack] : NULL;
+	uint32_t node = dw_call_sums_root(sums, row->thread);
+	struct dw_call_sum *sum;
+
+	if (node == DW_NO_INDEX)
+		return false;
+	for (uint32_t i = stack ? stack->count : 0; i-- > 0;)
+		node = paths_enter_frame(sums, functions, model, file, stack->frames[i], node);
+	if (!stack || !stack->count) {
+		uint32_t unread = dw_call_sums_child(sums, node, UNKNOWN);
+
+		node = unread < DW_CALL_PATH_FOLDED ? unread : node;
+	}
+	sum = dw_call_sums_at(sums, node);
+	sum->self += in_ns ? row->cpu_ns : row->weight;
+	sum->total += in_ns ? row->cpu_ns : row->weight;
+	sum->path.calls += (uint32_t)row->count;
+	return !sums->paths.failed;
+}
+
+static bool paths_compute(struct dw_model *model, const void *request, void *result)
+{
+	const struct dw_samples *samples = dw_model_samples(model, NULL);
+	struct dw_call_sums sums = dw_call_sums_make(DW_TREE_PATHS, false);
+	struct dw_paths *paths = result;
+	struct dw_functions functions;
+	bool good = samples && dw_functions_init(&functions, model);
+
+	for (size_t i = 0; good && i < samples->count; i++)
+		good = paths_add(&sums, &functions, model, &samples->rows[i], samples->has_periods);
+	/* Children come after their parents. The total of a root is set below. */
+	for (size_t i = sums.paths.count; good && i-- > 0;) {
+		const struct dw_call_sum *sum = dw_call_sums_at(&sums, i);
+
+		if (sum->path.depth < 2)
+			continue;
+		dw_call_sums_at(&sums, sum->path.parent)->total += sum->total;
+		dw_call_sums_at(&sums, sum->path.parent)->path.calls += sum->path.calls;
+	}
+	if (good) {
+		paths->symbols = functions.symbols;
+		paths->has_stacks = samples->count > 0;
+		good = dw_paths_put(paths, &sums, 1);
+	}
+	dw_call_sums_reset(&sums);
+	return good;
+}
+
+static void paths_free(void *result)
+{
+	free(((struct dw_paths *)result)->nodes);
+}
+
+DW_PRODUCT(sample_paths, struct dw_paths, paths_compute, paths_free);
+
+const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error)
+{
+	return dw_product_get(model, &dw_product_sample_paths, 0, NULL, error);
+}

@@ -1,0 +1,139 @@
+/*
+ * Where a sample lies: the part of a step, by the rule that divides the time of steps
+ * (steps/division.c), and the steps themselves.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/samples/inside.h"
+#include "model/steps/steps.h"
+
+enum { PLACE_NONE, PLACE_PHASE, PLACE_OWN, PLACE_OPERATOR, PLACE_LAYER, PLACE_FUNCTION, PLACE_CLASSES };
+
+static uint8_t places_class(const struct dw_symbol *symbol)
+{
+	switch (symbol->category) {
+	case DWELL_CATEGORY_PHASE: return PLACE_PHASE;
+	case DWELL_CATEGORY_ZONE:
+	case DWELL_CATEGORY_ACTION:
+	case DWELL_CATEGORY_EVENT:
+	case DWELL_CATEGORY_HANDLER: return PLACE_OWN;
+	case DWELL_CATEGORY_OPERATOR: return PLACE_OPERATOR;
+	case DWELL_CATEGORY_LAYER: return PLACE_LAYER;
+	case DWELL_CATEGORY_FUNCTION: return PLACE_FUNCTION;
+	default: return PLACE_NONE;
+	}
+}
+
+/* Appends the steps of a thread, and the time of those of which the trace has only sums. */
+static struct dw_interval *places_put_steps(const struct dw_source *source, uint32_t thread, struct dw_interval *to)
+{
+	for (size_t i = 0; i < source->step_count; i++)
+		if (source->steps[i].thread == thread)
+			*to++ = (struct dw_interval){ source->steps[i].start_ticks, source->steps[i].end_ticks };
+	for (size_t i = 0; i < source->step_summary_count; i++)
+		if (source->step_summaries[i].thread == thread)
+			*to++ = (struct dw_interval){ source->step_summaries[i].start_ticks, source->step_summaries[i].end_ticks };
+	*to++ = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
+	return to;
+}
+
+static bool places_find_steps(struct dw_sample_places *places, struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+	const uint32_t *main_threads = dw_model_step_threads(model);
+	struct dw_interval *to = places->intervals;
+
+	if (!main_threads)
+		return false;
+	/* The steps of a thread follow each other, so one pass finds the threads that have some. */
+	for (size_t i = 0; i < source->step_count + source->step_summary_count; i++) {
+		uint32_t thread = i < source->step_count ? source->steps[i].thread
+		                                         : source->step_summaries[i - source->step_count].thread;
+
+		if (places->steps[thread])
+			continue;
+		places->steps[thread] = to;
+		to = places_put_steps(source, thread, to);
+	}
+	for (uint32_t thread = 0; thread < source->thread_count; thread++) {
+		const struct dw_source_thread *from = &source->threads[thread];
+		const struct dw_source_process *process = &source->processes[from->process];
+		uint32_t main_thread = main_threads[from->process];
+
+		places->python[thread] = process->flags & DW_PROCESS_PYTHON &&
+		                         (places->steps[thread] || from->tid == process->pid);
+		if (!places->steps[thread] && main_thread != DW_NO_INDEX)
+			places->steps[thread] = places->steps[main_thread];
+	}
+	return true;
+}
+
+bool dw_sample_places_init(struct dw_sample_places *places, struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+
+	*places = (struct dw_sample_places){ .model = model };
+	places->shares = calloc(model->row_count + (size_t)1, 1);
+	places->classes = calloc(model->row_count + (size_t)1, 1);
+	places->python = calloc(source->thread_count + 1, sizeof *places->python);
+	places->steps = calloc(source->thread_count + 1, sizeof *places->steps);
+	places->intervals = calloc(source->step_count + source->step_summary_count + source->thread_count + 1,
+	                           sizeof *places->intervals);
+	if (!places->shares || !places->classes || !places->python || !places->steps || !places->intervals)
+		return false;
+	for (uint32_t row = 0; row < model->row_count; row++) {
+		const struct dw_symbol *symbol = &model->symbols[model->row_symbol[row]];
+
+		places->shares[row] = (uint8_t)dw_share_of(symbol);
+		places->classes[row] = places_class(symbol);
+	}
+	return places_find_steps(places, model);
+}
+
+void dw_sample_places_reset(struct dw_sample_places *places)
+{
+	free(places->shares);
+	free(places->classes);
+	free(places->python);
+	free(places->steps);
+	free(places->intervals);
+}
+
+#define BIT(share) (1u << DW_SHARE_##share)
+#define PASSES (BIT(BACKWARD) | BIT(FORWARD))
+#define PHASES (BIT(EVALUATION) | BIT(OPTIMIZER) | PASSES)
+
+void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass *pass, struct dw_sample_row *row)
+{
+	uint32_t set = 0, name[PLACE_CLASSES];
+	bool python = places->python[row->thread];
+
+	memset(name, 0xff, sizeof name);
+	row->range = row->named = DW_NO_INDEX;
+	for (uint32_t place = pass->depth; place; place--) {
+		uint32_t at = ((const struct dw_sample_frame *)(const void *)pass->frames)[place].row;
+		uint32_t bit = places->shares[at] < DW_SHARE_COUNT ? 1u << places->shares[at] : 0;
+
+		if (row->range == DW_NO_INDEX)
+			row->range = places->model->row_symbol[at];
+		/* Of an optimizer's step and a pass within each other, the inner one counts. */
+		if (!(set & PASSES && bit & BIT(OPTIMIZER)) && !(set & BIT(OPTIMIZER) && bit & PASSES))
+			set |= bit;
+		if (!bit || places->classes[at] >= PLACE_OPERATOR)
+			name[places->classes[at]] = places->model->row_symbol[at]; /* the outermost one is kept */
+	}
+	if (python && set & PHASES && name[PLACE_OPERATOR] == DW_NO_INDEX)
+		set = (set & ~PHASES) | BIT(PYTHON);
+	if (set) {
+		row->share = (enum dw_share)__builtin_ctz(set);
+		return;
+	}
+	row->named = name[PLACE_PHASE] != DW_NO_INDEX ? name[PLACE_PHASE] : name[PLACE_OWN];
+	row->share = row->named != DW_NO_INDEX             ? DW_SHARE_NAMED
+	             : name[PLACE_OPERATOR] != DW_NO_INDEX ? DW_SHARE_OPERATORS
+	             : python                              ? DW_SHARE_PYTHON
+	             : name[PLACE_LAYER] != DW_NO_INDEX    ? DW_SHARE_LAYERS
+	             : name[PLACE_FUNCTION] != DW_NO_INDEX ? DW_SHARE_FUNCTIONS
+	                                                   : DW_SHARE_OTHER;
+}

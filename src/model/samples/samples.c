@@ -1,0 +1,317 @@
+/*
+ * Sums of samples by thread, stack and place in the step; see samples.h.
+ *
+ * One walk over the whole streams. A sample that interrupted a record is in the stream of its
+ * thread's signal handlers. These streams are walked first, and their samples are counted when the
+ * walk of the thread's own stream passes their time, so that the ranges of the thread are known.
+ */
+#include "model/samples/samples.h"
+
+#include <math.h>
+
+#include "base/grow.h"
+#include "base/map.h"
+#include "base/order.h"
+#include "base/pool.h"
+#include "format/keys.h"
+#include "model/core/pass.h"
+#include "model/core/product.h"
+#include "model/core/scope.h"
+#include "model/samples/inside.h"
+
+#define SAMPLE_EXT ((uint32_t)DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS)
+
+struct table {
+	struct dw_sample_row *rows;
+	size_t count, capacity;
+	struct dw_map map;
+	bool failed;
+};
+
+/* A sample from a stream of signal handlers. */
+struct nested {
+	uint64_t ticks;
+	uint32_t thread, stack, weight;
+	bool counted;
+};
+
+struct worker {
+	struct table table;
+	struct dw_frames frames;
+};
+
+struct all {
+	struct dw_model *model;
+	const struct dw_segments *streams;
+	struct dw_sample_places places;
+	struct worker *workers;
+	struct nested *nested; /* by thread, then time */
+	size_t nested_count, nested_capacity;
+	bool failed;
+};
+
+/* The state for a stream. */
+struct samples {
+	struct dw_pass pass;
+	struct all *all;
+	struct table *table;
+	const struct dw_interval *steps;
+	uint32_t thread;     /* the thread that `steps` and `next` are of */
+	struct nested *next, *last;
+};
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void samples_add(struct table *table, const struct dw_sample_row *row)
+{
+	uint32_t key[] = { row->thread, row->stack, row->range, row->named, row->share, row->in_step };
+	uint32_t hash = dw_map_hash_bytes(0, key, sizeof key);
+	uint32_t at = DW_MAP_FIND(&table->map, hash, i,
+	                          table->rows[i].thread == row->thread && table->rows[i].stack == row->stack &&
+	                              table->rows[i].range == row->range && table->rows[i].named == row->named &&
+	                              table->rows[i].share == row->share && table->rows[i].in_step == row->in_step);
+	struct dw_sample_row *to;
+
+	if (at == DW_MAP_NONE) {
+		to = DW_GROW(&table->rows, &table->capacity, table->count);
+		table->failed |= !to || !dw_map_add(&table->map, hash, (uint32_t)table->count);
+		if (table->failed)
+			return;
+		table->count++;
+		*to = *row;
+		return;
+	}
+	table->rows[at].count += row->count;
+	table->rows[at].weight += row->weight;
+	table->rows[at].squares += row->squares;
+}
+
+static void samples_count(struct samples *samples, uint64_t ticks, uint32_t stack, uint32_t weight)
+{
+	struct dw_sample_row row = { .thread = samples->pass.walk.thread, .stack = stack, .count = 1,
+		                         .weight = weight, .squares = (uint64_t)weight * weight };
+
+	while (samples->steps && samples->steps->end_ticks <= ticks)
+		samples->steps++;
+	row.in_step = samples->steps && samples->steps->start_ticks <= ticks;
+	dw_sample_place(&samples->all->places, &samples->pass, &row);
+	samples_add(samples->table, &row);
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static void samples_set_thread(struct samples *samples)
+{
+	struct all *all = samples->all;
+	uint32_t thread = samples->pass.walk.thread;
+
+	if (samples->thread == thread)
+		return;
+	samples->thread = thread;
+	samples->steps = all->places.steps[thread];
+	samples->next = samples->last = NULL;
+	for (size_t i = 0; i < all->nested_count; i++)
+		if (all->nested[i].thread == thread) {
+			samples->next = samples->next ? samples->next : &all->nested[i];
+			samples->last = &all->nested[i] + 1;
+		}
+}
+
+/* Counts the samples of signal handlers up to `ticks`. */
+static void samples_settle(void *state, uint64_t ticks)
+{
+	struct samples *samples = state;
+
+	if (samples->pass.walk.thread == DW_NO_INDEX)
+		return;
+	samples_set_thread(samples);
+	for (; samples->next != samples->last && samples->next->ticks <= ticks; samples->next++)
+		if (!samples->next->counted) {
+			samples_count(samples, samples->next->ticks, samples->next->stack, samples->next->weight);
+			samples->next->counted = true;
+		}
+}
+
+DW_INLINE void samples_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	struct samples *samples = state;
+
+	((struct dw_sample_frame *)place)->row = dw_walk_op(&samples->pass.walk, id).row;
+}
+
+DW_INLINE void samples_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+}
+
+static void samples_note(void *state, uint64_t ticks, const struct dw_record *record)
+{
+	struct samples *samples = state;
+	uint32_t stack, weight;
+
+	if (record->kind != DW_EXT || record->id != SAMPLE_EXT || !dw_pass_in_scope(&samples->pass, ticks))
+		return;
+	stack = record->payload[2];
+	weight = record->payload[3] ? record->payload[3] : 1;
+	if (!samples->pass.walk.stream->nested) {
+		samples_settle(samples, ticks);
+		samples_count(samples, ticks, stack, weight);
+		return;
+	}
+	struct nested *nested =
+		DW_GROW(&samples->all->nested, &samples->all->nested_capacity, samples->all->nested_count);
+
+	samples->all->failed |= !nested;
+	if (nested) {
+		*nested = (struct nested){ ticks, samples->pass.walk.thread, stack, weight, false };
+		samples->all->nested_count++;
+	}
+}
+
+/* The thread or its data end. */
+static void samples_flushed(void *state, uint64_t ticks, enum dw_flush why)
+{
+	samples_settle(state, why == DW_FLUSH_GAP ? ticks : UINT64_MAX);
+}
+
+static const struct dw_pass_hooks samples_hooks = {
+	.frame_bytes = sizeof(struct dw_sample_frame), .deepest = DW_DEEPEST, .enter = samples_enter,
+	.leave = samples_leave, .note = samples_note, .settle = samples_settle, .flushed = samples_flushed,
+};
+DW_PASS_DEFINE(samples, samples_hooks)
+
+static void samples_walk_stream(struct all *all, struct worker *worker, size_t stream)
+{
+	struct samples samples;
+
+	memset(&samples, 0, sizeof samples);
+	samples.all = all;
+	samples.table = &worker->table;
+	samples.thread = DW_NO_INDEX;
+	dw_pass_init(&samples.pass, all->model, stream, &worker->frames);
+	samples_walk(&samples.pass);
+	worker->table.failed |= samples.pass.walk.failed;
+}
+
+static void samples_task(void *pointer, unsigned worker, size_t index)
+{
+	struct all *all = pointer;
+	size_t stream = all->streams->items[index].stream;
+
+	if (!all->model->source->streams[stream].nested)
+		samples_walk_stream(all, &all->workers[worker], stream);
+}
+
+DW_ORDER(samples_compare_nested, struct nested, DW_UP(thread) DW_UP(ticks))
+
+static bool samples_walk_all(struct all *all, unsigned count)
+{
+	const struct dw_source *source = all->model->source;
+
+	for (size_t i = 0; i < source->stream_count; i++)
+		if (source->streams[i].nested && dw_scope_has_stream(all->model, &source->streams[i]))
+			samples_walk_stream(all, &all->workers[0], i);
+	if (all->nested_count)
+		qsort(all->nested, all->nested_count, sizeof *all->nested, samples_compare_nested);
+	dw_pool_run(all->streams->count, count, samples_task, all);
+	for (size_t i = 0; i < all->nested_count; i++)
+		if (!all->nested[i].counted) /* its thread has no other records */
+			samples_add(&all->workers[0].table,
+			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].stack, DW_NO_INDEX, DW_NO_INDEX,
+			                                     DW_SHARE_OTHER, false, 1, all->nested[i].weight,
+			                                     (uint64_t)all->nested[i].weight * all->nested[i].weight, 0 });
+	for (unsigned i = 1; i < count; i++) {
+		const struct table *table = &all->workers[i].table;
+
+		for (size_t row = 0; row < table->count; row++)
+			samples_add(&all->workers[0].table, &table->rows[row]);
+		all->failed |= table->failed;
+	}
+	return !all->failed && !all->workers[0].table.failed;
+}
+
+/* ---- the product ------------------------------------------------------------------------------ */
+
+bool dw_source_has_samples(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_PERIOD_NS) == 0)
+			return true;
+	return false;
+}
+
+DW_ORDER(samples_compare_rows, struct dw_sample_row, DW_DOWN(weight) DW_UP(thread) DW_UP(stack)
+         DW_UP(range) DW_UP(share) DW_UP(in_step))
+
+/* 0: not known. */
+static double samples_period(const struct dw_source *source, uint32_t process)
+{
+	double period = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_SAMPLE_PERIOD_NS) == 0)
+			period = strtod(source->metas[i].value, NULL);
+	return period > 0 && period < 1e12 ? period : 0;
+}
+
+static bool samples_put(struct dw_model *model, struct dw_samples *samples, struct table *from)
+{
+	samples->rows = dw_arena_alloc(&model->arena, (from->count + 1) * sizeof *samples->rows);
+	if (!samples->rows)
+		return false;
+	samples->has_periods = true;
+	samples->count = from->count;
+	for (size_t i = 0; i < from->count; i++) {
+		struct dw_sample_row *row = &from->rows[i];
+		double period = samples_period(model->source, model->source->threads[row->thread].process);
+
+		row->cpu_ns = (uint64_t)((double)row->weight * period);
+		samples->has_periods &= period > 0;
+		samples->samples += row->count;
+		samples->weight += row->weight;
+		samples->cpu_ns += row->cpu_ns;
+		samples->unread += row->stack ? 0 : row->count;
+		samples->rows[i] = *row;
+	}
+	if (samples->count)
+		qsort(samples->rows, samples->count, sizeof *samples->rows, samples_compare_rows);
+	return true;
+}
+
+static bool samples_compute(struct dw_model *model, const void *request, void *result)
+{
+	bool any = dw_source_has_samples(model->source);
+	struct all all = { .model = model, .streams = any ? dw_model_whole_streams(model) : NULL };
+	unsigned count = all.streams ? dw_pool_workers(all.streams->count) : 0;
+	bool good;
+
+	if (!any)
+		return true;
+	good = count && dw_sample_places_init(&all.places, model);
+	all.workers = calloc(count + 1, sizeof *all.workers);
+	good = good && all.workers && samples_walk_all(&all, count) && samples_put(model, result, &all.workers[0].table);
+	for (unsigned i = 0; all.workers && i < count; i++) {
+		free(all.workers[i].table.rows);
+		dw_map_reset(&all.workers[i].table.map);
+		dw_frames_reset(&all.workers[i].frames);
+	}
+	free(all.workers);
+	free(all.nested);
+	dw_sample_places_reset(&all.places);
+	return good;
+}
+
+DW_PRODUCT(samples, struct dw_samples, samples_compute, NULL);
+
+const struct dw_samples *dw_model_samples(struct dw_model *model, struct dwell_error *error)
+{
+	return dw_product_get(model, &dw_product_samples, 0, NULL, error);
+}
+
+double dw_samples_error(double share, uint64_t weight, uint64_t squares)
+{
+	double independent = squares ? (double)weight * (double)weight / (double)squares : 0;
+	/* Agresti and Coull: also right for shares near 0 and 1, and for few samples. */
+	double n = independent + 3.84, p = (share * independent + 1.92) / n;
+
+	return independent > 0 ? 1.96 * sqrt(p * (1 - p) / n) : 1;
+}

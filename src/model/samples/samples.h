@@ -1,0 +1,46 @@
+/*
+ * Samples of call stacks: what the threads did while they used the CPU.
+ *
+ * A sample is a look at a thread after it has used the CPU for some periods (its weight). The rows
+ * are sums of the samples that have everything in common that the product distinguishes. CPU time
+ * is weight times period, so rows of one process add up to the CPU time that was sampled.
+ */
+#ifndef DW_MODEL_SAMPLES_SAMPLES_H
+#define DW_MODEL_SAMPLES_SAMPLES_H
+
+#include "model/core/model.h"
+#include "model/core/share_names.h"
+#include "model/time/profiles.h"
+
+struct dw_sample_row {
+	uint32_t thread;   /* index into the source's threads */
+	uint32_t stack;    /* id in the thread's file; 0: the stack could not be read */
+	uint32_t range;    /* symbol of the innermost open range; DW_NO_INDEX: no range was open */
+	uint32_t named;    /* symbol of the name that the program gave this part; DW_NO_INDEX: none */
+	enum dw_share share; /* the part of the step, as in struct dw_step, or of the time outside */
+	bool in_step;      /* of its thread; of a thread without steps: of its process's main loop */
+	uint64_t count;    /* samples */
+	uint64_t weight, squares; /* sums of their weights, and of the squares of these */
+	uint64_t cpu_ns;   /* 0 if the period is not known */
+};
+
+struct dw_samples {
+	struct dw_sample_row *rows; /* by weight, descending */
+	size_t count;
+	uint64_t samples, weight, cpu_ns; /* sums of the rows */
+	uint64_t unread;   /* samples whose stack could not be read */
+	bool has_periods;  /* of all processes that have samples */
+};
+
+/* NULL with `error`: out of memory. Without samples there are no rows. */
+const struct dw_samples *dw_model_samples(struct dw_model *model, struct dwell_error *error);
+/* Whether a process was sampled, without a walk. */
+bool dw_source_has_samples(const struct dw_source *source);
+
+/* The CPU time of each path of functions by thread, as pictures draw it. Its counts are samples. */
+const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error);
+
+/* Half of the 95% interval of a share of all weight, if each of the samples is independent. */
+double dw_samples_error(double share, uint64_t weight, uint64_t squares);
+
+#endif

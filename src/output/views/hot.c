@@ -1,0 +1,174 @@
+/*
+ * hot: which functions use the CPU?
+ *
+ * From samples of call stacks. Self is a function's own CPU time, total includes what it calls.
+ * Shares are of the CPU time that was sampled in scope. Their interval is for independent samples:
+ * few samples have wide ones. Samples are no ranges: times of other views do not contain them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "format/keys.h"
+#include "model/samples/hot.h"
+#include "views/common.h"
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("name", "function", NONE, TEXT),
+	DW_COLUMN("place", "line", NONE, TEXT),
+	DW_COLUMN("self_ns", "self", NS, INT, .not_narrow = true),
+	DW_COLUMN("self_share", "self share", RATIO, REAL, .bar = true),
+	DW_COLUMN("self_error", "+-", RATIO, REAL),
+	DW_COLUMN("total_ns", "total", NS, INT, .not_narrow = true),
+	DW_COLUMN("total_share", "total share", RATIO, REAL),
+	DW_COLUMN("samples", "samples", COUNT, INT),
+	DW_COLUMN("file", "file", NONE, TEXT, .data_only = true),
+	DW_COLUMN("line", "line", NONE, INT, .data_only = true),
+};
+enum { NAME, PLACE, SELF, SELF_SHARE, SELF_ERROR, TOTAL, TOTAL_SHARE, SAMPLES, FILE_, LINE, COLUMNS };
+
+static const struct { const char *name; enum dw_hot_by by; struct dw_column column; } groups[] = {
+	{ "line", DW_HOT_LINES, { .name = NULL } },
+	{ "thread", DW_HOT_THREADS, DW_COLUMN("thread", "thread", NONE, TEXT) },
+	{ "phase", DW_HOT_PHASES, DW_COLUMN("phase", "phase", NONE, TEXT) },
+	{ "range", DW_HOT_RANGES, DW_COLUMN("range", "in range", NONE, TEXT) },
+};
+#define GROUPS (sizeof groups / sizeof *groups)
+
+/* --group-by: a list of names of groups. */
+static int hot_parse_groups(const char *list, unsigned *by, struct dwell_error *error)
+{
+	*by = 0;
+	for (const char *at = list; at && *at; at += *at == ',') {
+		size_t length = strcspn(at, ","), i = 0;
+
+		while (i < GROUPS && (strlen(groups[i].name) != length || strncmp(groups[i].name, at, length) != 0))
+			i++;
+		if (i == GROUPS)
+			return dw_error_set(error, DWELL_E_NAME,
+			                    "the view hot has no group '%.*s'; there are: line, thread, phase, range",
+			                    length < 60 ? (int)length : 60, at);
+		*by |= groups[i].by;
+		at += length;
+	}
+	return 0;
+}
+
+/* "forward", "outside: data" */
+static void hot_put_phase(struct dwell_table *table, struct dw_cell *cell, const struct dw_model *model,
+                          const struct dw_sample_row *place)
+{
+	const struct dw_symbol *symbols = dw_model_symbols((struct dw_model *)(uintptr_t)model, NULL);
+	const char *name = place->named != DW_NO_INDEX ? symbols[place->named].name : dw_view_share(place->share);
+	char text[300];
+
+	snprintf(text, sizeof text, "%s%.250s",
+	         place->in_step || !dw_model_source(model)->step_count ? "" : "outside: ", name);
+	dw_cell_text(table, cell, text);
+}
+
+static void hot_put_groups(struct dwell_table *table, struct dw_cell *row, struct dw_model *model,
+                           const struct dw_sample_row *place, unsigned by)
+{
+	char name[256];
+	unsigned at = COLUMNS;
+
+	if (by & DW_HOT_THREADS)
+		dw_cell_text(table, &row[at++], dw_view_thread_name(model, place->thread, false, name));
+	if (by & DW_HOT_PHASES)
+		hot_put_phase(table, &row[at++], model, place);
+	if (by & DW_HOT_RANGES)
+		dw_cell_text(table, &row[at++], place->range == DW_NO_INDEX ? "(in no range)"
+		                                : dw_model_symbols(model, NULL)[place->range].name);
+}
+
+static void hot_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_hot *hot,
+                         const struct dw_hot_row *from, unsigned by)
+{
+	struct dw_cell *row = dw_table_row(table, 0);
+	double share = hot->weight ? (double)from->self / (double)hot->weight : 0;
+	char place[300];
+
+	dw_cell_text(table, &row[NAME], from->name);
+	if (*dw_hot_place(from, place, sizeof place))
+		dw_cell_text(table, &row[PLACE], place);
+	if (hot->cpu_ns) {
+		dw_cell_int(&row[SELF], (int64_t)from->self_ns);
+		dw_cell_int(&row[TOTAL], (int64_t)from->total_ns);
+	}
+	dw_cell_real(&row[SELF_SHARE], share);
+	dw_cell_real(&row[SELF_ERROR], dw_samples_error(share, hot->weight, hot->squares));
+	dw_cell_real(&row[TOTAL_SHARE], hot->weight ? (double)from->total / (double)hot->weight : 0);
+	dw_cell_int(&row[SAMPLES], (int64_t)from->samples);
+	if (from->file)
+		dw_cell_text(table, &row[FILE_], from->file);
+	if (from->line)
+		dw_cell_int(&row[LINE], from->line);
+	hot_put_groups(table, row, model, &from->place, by);
+}
+
+static void hot_note_lacks(struct dwell_table *table, const struct dw_model *model, const struct dw_samples *samples)
+{
+	const struct dw_source *source = dw_model_source(model);
+
+	if (samples->unread)
+		dw_table_note(table, "%s of the samples had a stack that could not be read.",
+		              dw_text_percent((double)samples->unread / (double)samples->samples).at);
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0)
+			dw_table_note(table, "Process %u: %s.", source->processes[source->metas[i].process].pid,
+			              source->metas[i].value);
+}
+
+static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_view_options *options,
+                                    struct dwell_error *error)
+{
+	const struct dw_samples *samples = dw_model_samples(model, error);
+	struct dw_hot_ask ask = { .by = 0 };
+	struct dwell_table *table = NULL;
+	struct dw_cell *totals;
+	struct dw_hot hot;
+
+	if (!samples || hot_parse_groups(options->group_by, &ask.by, error))
+		return NULL;
+	if (!samples->count) {
+		char name[256];
+
+		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples in these steps, this thread or this time",
+		             dw_view_trace_name(model, name));
+		return NULL;
+	}
+	if (dw_hot_make(&hot, model, &ask))
+		table = dw_view_table("hot", columns, COLUMNS, error);
+	for (size_t i = 0; table && i < GROUPS; i++)
+		if (ask.by & groups[i].by && groups[i].column.name)
+			dw_table_add_columns(table, &groups[i].column, 1);
+	for (size_t i = 0; table && i < hot.count; i++)
+		hot_fill_row(table, model, &hot, &hot.rows[i], ask.by);
+	if (table) {
+		totals = dw_table_totals(table);
+		dw_cell_text(table, &totals[NAME], "all");
+		if (hot.cpu_ns)
+			dw_cell_int(&totals[SELF], (int64_t)hot.cpu_ns);
+		dw_cell_int(&totals[SAMPLES], (int64_t)hot.samples);
+		dw_table_note(table, "CPU time by %s samples; +- is half of the 95%% interval of self share.",
+		              dw_text_count((int64_t)hot.samples).at);
+		hot_note_lacks(table, model, samples);
+	}
+	dw_hot_reset(&hot);
+	return table;
+}
+
+const struct dw_view dw_view_hot = {
+	.name = "hot",
+	.question = "which functions use the CPU?",
+	.run = hot_view,
+	.takes = DW_VIEW_TAKES(group_by),
+	.row_name = "name",
+	.row_ns = "total_ns",
+	.limit = 30,
+	.needs_samples = true,
+	.needs = "samples of call stacks",
+	.remedy = "record with dwell run --sample",
+};
