@@ -116,6 +116,7 @@ static void facts_fill(struct dw_facts_work *work)
 	dw_facts_of_waits(work);
 	dw_facts_of_blocked(work);
 	dw_facts_of_device(work);
+	dw_facts_of_samples(work);
 	dw_facts_of_places(work);
 	dw_facts_without_communication(work); /* the last one: it takes back what others could not know */
 }

@@ -102,6 +102,7 @@ void dw_facts_of_flops(struct dw_facts_work *work);
 void dw_facts_of_waits(struct dw_facts_work *work);
 void dw_facts_of_blocked(struct dw_facts_work *work);
 void dw_facts_of_device(struct dw_facts_work *work);
+void dw_facts_of_samples(struct dw_facts_work *work);
 /* Last, because it adds lines to the facts of others. */
 void dw_facts_of_places(struct dw_facts_work *work);
 void dw_facts_without_communication(struct dw_facts_work *work);

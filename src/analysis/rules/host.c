@@ -702,12 +702,14 @@ const struct dw_rule dw_rules_host[] = {
 		.applies = dw_case_is_python,
 		.follows_ns = host_collected,
 		.gain_ns = host_gain_python,
-		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits.",
+		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits[; "
+		             "{samples.python} of it is in {samples.python:name}{samples.python:where}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every "
 			                 "step",
 		},
-		HOST_FUNCTIONS,
+		.look = "dwell report --view hot", .unless = DW_FACT_SAMPLES_STEP,
+		.record = "dwell run --functions tells which functions",
 	},
 	{ 0 },
 };

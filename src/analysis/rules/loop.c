@@ -388,7 +388,8 @@ const struct dw_rule dw_rules_loop[] = {
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program "
 		             "{loop.named}][ (most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "
 		             "{loop.unnamed}][-loop.waiting: , in Python and waits {loop.python}"
-		             "{loop.python:where}].",
+		             "{loop.python:where}][; {samples.between} of the CPU time there is in "
+		             "{samples.between:name}{samples.between:where}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "do what is no training once, every n-th step, or in another thread",
 			[DW_WORDS_PYTORCH] = "metrics and logging every n-th step, preparation of inputs in the "

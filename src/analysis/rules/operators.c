@@ -350,6 +350,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.applies = operators_named_is_largest,
 		.no_gain = true,
 		.statement = "The range {step.named_largest:name} {takes} {share} {of}{step.named_largest:where}"
+		             "[; {samples.named} of its CPU time is in {samples.named:name}{samples.named:where}]"
 		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
 		             "[ ({cpu.waiting:note})].",
 		.remedy = {
@@ -372,7 +373,8 @@ const struct dw_rule dw_rules_operators[] = {
 		          "on, what lies there can be the cause of something. It is ranked as work.",
 		.applies = operators_no_python,
 		.no_gain = true,
-		.statement = "{share} {of} lies in no named range.",
+		.statement = "{share} {of} lies in no named range[; {samples.unnamed} of it is in "
+		             "{samples.unnamed:name}{samples.unnamed:where}].",
 		.remedy = {
 			[DW_WORDS_C] = "DWELL_ZONE(\"name\") around its parts shows which",
 			[DW_WORDS_PYTORCH] = "torch.profiler.record_function(\"name\") around its parts shows which",

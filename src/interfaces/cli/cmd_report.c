@@ -82,7 +82,7 @@ static int report_check_summary(const struct report_request *request)
 static int report_finish_options(struct report_request *request)
 {
 	struct dwell_error error = { 0, "" };
-	int code = dw_layout_check(&request->options, &error);
+	int code = request->layout ? dw_layout_check(&request->options, &error) : 0;
 	uint64_t given = dw_view_options_given(&request->options), wrong = given & dw_view_options_for_views();
 
 	if (code) {

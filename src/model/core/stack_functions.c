@@ -68,6 +68,7 @@ static bool functions_index_frames(struct dw_functions *functions, struct dw_mod
 			}
 		}
 	}
+	functions->symbol_count = symbol_count;
 	return true;
 }
 

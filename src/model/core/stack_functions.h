@@ -6,6 +6,7 @@
 
 struct dw_functions {
 	struct dw_symbol *symbols; /* the model's symbols, then the functions */
+	uint32_t symbol_count;
 	uint32_t **by_frame;       /* by file, then frame id: index of its first function in `list` */
 	uint32_t *list;            /* symbols; the functions of a frame, innermost first */
 };

@@ -57,7 +57,7 @@ static bool hot_is(const struct hot *hot, const struct dw_hot_row *row, const st
 	       (!(by & DW_HOT_THREADS) || row->place.thread == place->thread) &&
 	       (!(by & DW_HOT_RANGES) || row->place.range == place->range) &&
 	       (!(by & DW_HOT_PHASES) || (row->place.share == place->share && row->place.named == place->named &&
-	                                  row->place.in_step == place->in_step));
+	                                  row->place.where == place->where));
 }
 
 static uint32_t hot_hash(const struct hot *hot, const struct dw_source_function *function,
@@ -66,7 +66,7 @@ static uint32_t hot_hash(const struct hot *hot, const struct dw_source_function 
 	unsigned by = hot->ask->by;
 	uint32_t key[] = { by & DW_HOT_LINES ? function->line : 0, by & DW_HOT_THREADS ? place->thread : 0,
 		               by & DW_HOT_RANGES ? place->range : 0, by & DW_HOT_PHASES ? place->named : 0,
-		               by & DW_HOT_PHASES ? place->share * 2u + place->in_step : 0 };
+		               by & DW_HOT_PHASES ? place->share * 4u + place->where : 0 };
 	uint32_t hash = dw_map_hash_bytes(0, function->name, strlen(function->name));
 
 	return dw_map_hash_bytes(hash, key, sizeof key);

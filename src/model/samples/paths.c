@@ -1,5 +1,6 @@
 /* The paths of functions in samples, for flame graphs; see samples.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/core/product.h"
 #include "model/core/stack_functions.h"
@@ -73,7 +74,8 @@ static bool paths_compute(struct dw_model *model, const void *request, void *res
 	}
 	if (good) {
 		paths->symbols = functions.symbols;
-		paths->has_stacks = samples->count > 0;
+		paths->symbol_count = functions.symbol_count;
+		paths->of_samples = true;
 		good = dw_paths_put(paths, &sums, 1);
 	}
 	dw_call_sums_reset(&sums);
@@ -90,4 +92,24 @@ DW_PRODUCT(sample_paths, struct dw_paths, paths_compute, paths_free);
 const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error)
 {
 	return dw_product_get(model, &dw_product_sample_paths, 0, NULL, error);
+}
+
+const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error)
+{
+	bool sampled = dw_source_has_samples(model->source);
+	const struct dw_paths *paths;
+
+	if (metric && strcmp(metric, DW_METRIC_SAMPLES) == 0) {
+		if (sampled)
+			return dw_model_sample_paths(model, error);
+		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples: record with dwell run --sample",
+		             model->source->files[0].path);
+		return NULL;
+	}
+	if (metric && strcmp(metric, "time") != 0) {
+		dw_error_set(error, DWELL_E_NAME, "no metric '%.100s'; there are: time, samples", metric);
+		return NULL;
+	}
+	paths = dw_model_paths(model, DW_PATHS_CALLS, error);
+	return paths && !paths->count && sampled ? dw_model_sample_paths(model, error) : paths;
 }

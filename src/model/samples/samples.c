@@ -55,7 +55,7 @@ struct samples {
 	struct dw_pass pass;
 	struct all *all;
 	struct table *table;
-	const struct dw_interval *steps;
+	const struct dw_interval *steps, *first_step;
 	uint32_t thread;     /* the thread that `steps` and `next` are of */
 	struct nested *next, *last;
 };
@@ -64,12 +64,12 @@ struct samples {
 
 static void samples_add(struct table *table, const struct dw_sample_row *row)
 {
-	uint32_t key[] = { row->thread, row->stack, row->range, row->named, row->share, row->in_step };
+	uint32_t key[] = { row->thread, row->stack, row->range, row->named, row->share, row->where };
 	uint32_t hash = dw_map_hash_bytes(0, key, sizeof key);
 	uint32_t at = DW_MAP_FIND(&table->map, hash, i,
 	                          table->rows[i].thread == row->thread && table->rows[i].stack == row->stack &&
 	                              table->rows[i].range == row->range && table->rows[i].named == row->named &&
-	                              table->rows[i].share == row->share && table->rows[i].in_step == row->in_step);
+	                              table->rows[i].share == row->share && table->rows[i].where == row->where);
 	struct dw_sample_row *to;
 
 	if (at == DW_MAP_NONE) {
@@ -93,7 +93,10 @@ static void samples_count(struct samples *samples, uint64_t ticks, uint32_t stac
 
 	while (samples->steps && samples->steps->end_ticks <= ticks)
 		samples->steps++;
-	row.in_step = samples->steps && samples->steps->start_ticks <= ticks;
+	if (samples->steps && samples->steps->start_ticks <= ticks)
+		row.where = DW_SAMPLE_IN_STEP;
+	else if (samples->steps && samples->steps > samples->first_step && samples->steps->start_ticks != UINT64_MAX)
+		row.where = DW_SAMPLE_BETWEEN;
 	dw_sample_place(&samples->all->places, &samples->pass, &row);
 	samples_add(samples->table, &row);
 }
@@ -108,7 +111,7 @@ static void samples_set_thread(struct samples *samples)
 	if (samples->thread == thread)
 		return;
 	samples->thread = thread;
-	samples->steps = all->places.steps[thread];
+	samples->steps = samples->first_step = all->places.steps[thread];
 	samples->next = samples->last = NULL;
 	for (size_t i = 0; i < all->nested_count; i++)
 		if (all->nested[i].thread == thread) {
@@ -122,7 +125,7 @@ static void samples_settle(void *state, uint64_t ticks)
 {
 	struct samples *samples = state;
 
-	if (samples->pass.walk.thread == DW_NO_INDEX)
+	if (samples->pass.walk.thread == DW_NO_INDEX || samples->pass.walk.stream->nested)
 		return;
 	samples_set_thread(samples);
 	for (; samples->next != samples->last && samples->next->ticks <= ticks; samples->next++)
@@ -217,7 +220,7 @@ static bool samples_walk_all(struct all *all, unsigned count)
 		if (!all->nested[i].counted) /* its thread has no other records */
 			samples_add(&all->workers[0].table,
 			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].stack, DW_NO_INDEX, DW_NO_INDEX,
-			                                     DW_SHARE_OTHER, false, 1, all->nested[i].weight,
+			                                     DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE, 1, all->nested[i].weight,
 			                                     (uint64_t)all->nested[i].weight * all->nested[i].weight, 0 });
 	for (unsigned i = 1; i < count; i++) {
 		const struct table *table = &all->workers[i].table;
@@ -240,7 +243,7 @@ bool dw_source_has_samples(const struct dw_source *source)
 }
 
 DW_ORDER(samples_compare_rows, struct dw_sample_row, DW_DOWN(weight) DW_UP(thread) DW_UP(stack)
-         DW_UP(range) DW_UP(share) DW_UP(in_step))
+         DW_UP(range) DW_UP(share) DW_UP(where))
 
 /* 0: not known. */
 static double samples_period(const struct dw_source *source, uint32_t process)

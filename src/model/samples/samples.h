@@ -12,13 +12,20 @@
 #include "model/core/share_names.h"
 #include "model/time/profiles.h"
 
+/* Of a thread without steps, the steps are those of its process's main loop. */
+enum dw_sample_where {
+	DW_SAMPLE_OUTSIDE, /* before the first step, after the last one, or there are no steps */
+	DW_SAMPLE_IN_STEP,
+	DW_SAMPLE_BETWEEN, /* two steps */
+};
+
 struct dw_sample_row {
 	uint32_t thread;   /* index into the source's threads */
 	uint32_t stack;    /* id in the thread's file; 0: the stack could not be read */
 	uint32_t range;    /* symbol of the innermost open range; DW_NO_INDEX: no range was open */
 	uint32_t named;    /* symbol of the name that the program gave this part; DW_NO_INDEX: none */
 	enum dw_share share; /* the part of the step, as in struct dw_step, or of the time outside */
-	bool in_step;      /* of its thread; of a thread without steps: of its process's main loop */
+	enum dw_sample_where where;
 	uint64_t count;    /* samples */
 	uint64_t weight, squares; /* sums of their weights, and of the squares of these */
 	uint64_t cpu_ns;   /* 0 if the period is not known */
@@ -39,6 +46,11 @@ bool dw_source_has_samples(const struct dw_source *source);
 
 /* The CPU time of each path of functions by thread, as pictures draw it. Its counts are samples. */
 const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error);
+
+/* What "time" draws: the ranges, or if no range was recorded, the samples; or what the metric
+ * DW_METRIC_SAMPLES draws. `metric` NULL means time. Errors: DWELL_E_NO_DATA, DWELL_E_NOMEM. */
+#define DW_METRIC_SAMPLES "samples"
+const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error);
 
 /* Half of the 95% interval of a share of all weight, if each of the samples is independent. */
 double dw_samples_error(double share, uint64_t weight, uint64_t squares);

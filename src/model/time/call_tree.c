@@ -415,6 +415,7 @@ static bool tree_paths_compute(struct dw_model *model, const void *request, void
 
 	if (good) {
 		paths->symbols = functions ? functions->symbols : model->symbols;
+		paths->symbol_count = functions ? functions->symbol_count : model->symbol_count;
 		good = dw_paths_put(paths, &whole, model->source->files[0].clock.ns_per_tick);
 	}
 	dw_call_sums_reset(&whole);

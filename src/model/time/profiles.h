@@ -64,7 +64,9 @@ struct dw_paths {
 	struct dw_path *nodes; /* depth first, siblings by total descending */
 	size_t count;
 	const struct dw_symbol *symbols; /* the model's symbols; for stacks followed by functions */
+	size_t symbol_count;
 	bool has_stacks;       /* some operator has a stack; only for DW_PATHS_STACKS */
+	bool of_samples;       /* times are CPU times, counts are samples */
 };
 
 /* Which calls share a row: all calls of one name and category, or all calls of one symbol (shapes

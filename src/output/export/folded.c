@@ -3,7 +3,8 @@
  *
  * Each line is a path of the call tree with the self time of its last frame. Times are in
  * nanoseconds, so that they add up exactly to the busy time of the threads. Paths without self time
- * are omitted. If several processes have stacks, a stack begins with a frame for its process.
+ * are omitted. Without ranges, or with the metric samples, a line is a path of functions with its
+ * CPU time by samples. If several processes have stacks, a stack begins with a frame for its process.
  * Threads with the same name may have equal paths; these are separate lines, which the tools add
  * up. Metrics other than time use the recorded call stacks (folded_stacks.c).
  */
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "export/out.h"
+#include "model/samples/samples.h"
 
 /* Deeper frames become one frame "(deeper)". Otherwise the size of the file would grow with
  * the square of the depth of a runaway recursion. */
@@ -103,12 +105,12 @@ static int folded_write(struct dw_model *model, const struct dwell_export_option
 {
 	const struct dw_paths *paths;
 	struct folded *folded;
-	size_t count;
 	int result = 0;
 
-	if (options && options->metric && strcmp(options->metric, "time") != 0)
+	if (options && options->metric && strcmp(options->metric, "time") != 0 &&
+	    strcmp(options->metric, DW_METRIC_SAMPLES) != 0)
 		return dw_export_folded_stacks(model, options, out, error);
-	paths = dw_model_paths(model, DW_PATHS_CALLS, error);
+	paths = dw_model_drawn_paths(model, options ? options->metric : NULL, error);
 	if (!paths)
 		return error ? error->code : DWELL_E_NOMEM;
 	folded = calloc(1, sizeof *folded);
@@ -116,7 +118,7 @@ static int folded_write(struct dw_model *model, const struct dwell_export_option
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
 		                    dw_out_name(out));
 	folded->source = dw_model_source(model);
-	folded->symbols = dw_model_symbols(model, &count);
+	folded->symbols = paths->symbols;
 	folded->name_process = folded_has_processes(folded->source, paths);
 	dw_out_init_memory(&folded->path);
 	for (size_t i = 0; i < paths->count && !folded->path.error; i++)

@@ -171,6 +171,9 @@ int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_op
 	dw_out_init_memory(&lines.function);
 	if (!result) {
 		stacks_make_lines(&lines, dw_model_source(model), &stacks);
+		if (!lines.failed && !lines.count)
+			result = dw_error_set(error, DWELL_E_NO_DATA, "%s has no stacks: record with dwell run --stacks",
+			                      dw_model_source(model)->files[0].path);
 		stacks_put_lines(&lines, out);
 	}
 	if (lines.failed)

@@ -6,6 +6,7 @@
  * samples add up to the busy time of the threads. Memory has separate samples, by the operator that
  * allocated it. The thread is a label of a sample, not a frame.
  *
+ * Without ranges, or with the metric samples, the samples are those of the trace, with their CPU time.
  * Called through export.c. Each message is written when it is complete. Strings are numbered in the
  * order of their first use and written before it: the format allows lists in pieces and in any
  * order.
@@ -18,6 +19,7 @@
 #include "export/export.h"
 #include "export/stacks.h"
 #include "model/memory/memory.h"
+#include "model/samples/samples.h"
 
 /* A sample contains its whole path, so without a limit the size of the file would grow with the
  * square of the depth of a runaway recursion. */
@@ -52,6 +54,7 @@ struct pprof {
 	uint64_t path[MOST_FRAMES];  /* locations of a sample, innermost first */
 	uint64_t outer[MOST_FRAMES]; /* locations of a call path, outermost first */
 	size_t value_count;
+	bool samples;               /* only samples: their paths of functions */
 	bool failed;
 };
 
@@ -221,7 +224,14 @@ static int pprof_put_stacks(struct pprof *pprof, struct dwell_error *error)
 {
 	struct dw_stacks stacks;
 	int result = dw_stacks_make(&stacks, pprof->model, error);
+	bool any = false;
 
+	for (size_t i = 0; i < stacks.count && !any; i++)
+		any = stacks.rows[i].stack != 0;
+	if (!result && !any) { /* the stacks of the trace are those of samples */
+		dw_stacks_reset(&stacks);
+		return pprof_put_paths(pprof, error);
+	}
 	for (size_t i = 0; i < stacks.count && !result && !pprof->out->error; i++) {
 		const struct dw_stacks_row *row = &stacks.rows[i];
 		struct dw_stack stack = dw_stack_at(pprof->source, row->thread, row->stack);
@@ -236,6 +246,26 @@ static int pprof_put_stacks(struct pprof *pprof, struct dwell_error *error)
 	}
 	dw_stacks_reset(&stacks);
 	return result;
+}
+
+static int pprof_put_samples(struct pprof *pprof, struct dwell_error *error)
+{
+	const struct dw_samples *samples = dw_model_samples(pprof->model, error);
+
+	if (!samples)
+		return error ? error->code : DWELL_E_NOMEM;
+	for (size_t i = 0; i < samples->count && !pprof->out->error; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+		struct dw_stack stack = dw_stack_at(pprof->source, row->thread, row->stack);
+		uint32_t frames = 0;
+
+		for (uint32_t k = 0; k < stack.count && frames < MOST_FRAMES; k++) {
+			pprof->path[frames] = pprof_frame_location(pprof, &stack, k);
+			frames += pprof->path[frames] != 0;
+		}
+		pprof_put_time(pprof, frames, row->thread, row->cpu_ns, row->count);
+	}
+	return 0;
 }
 
 static void pprof_put_owner(struct pprof *pprof, const struct dw_memory_pool *pool, uint64_t device,
@@ -275,8 +305,9 @@ static int pprof_put_memory(struct pprof *pprof, struct dwell_error *error)
 
 static void pprof_put_head(struct pprof *pprof)
 {
-	static const char *const types[VALUE_COUNT][2] = {
-		[TIME] = { "time", "nanoseconds" }, [CALLS] = { "calls", "count" },
+	const char *const types[VALUE_COUNT][2] = {
+		[TIME] = { pprof->samples ? "cpu" : "time", "nanoseconds" },
+		[CALLS] = { pprof->samples ? "samples" : "calls", "count" },
 		[ALLOCATED] = { "alloc_space", "bytes" }, [ALLOCATED_COUNT] = { "alloc_objects", "count" },
 		[LIVE] = { "inuse_space", "bytes" }, [LIVE_COUNT] = { "inuse_objects", "count" },
 	};
@@ -330,8 +361,9 @@ static int pprof_put_profile(struct pprof *pprof, struct dwell_error *error)
 
 	pprof_put_head(pprof);
 	pprof_put_comments(pprof);
-	result = dw_stacks_any(pprof->source) ? pprof_put_stacks(pprof, error) : pprof_put_paths(pprof, error);
-	if (!result && pprof->value_count == VALUE_COUNT)
+	result = pprof->samples ? pprof_put_samples(pprof, error)
+	         : dw_stacks_any(pprof->source) ? pprof_put_stacks(pprof, error) : pprof_put_paths(pprof, error);
+	if (!result && !pprof->samples && pprof->value_count == VALUE_COUNT)
 		result = pprof_put_memory(pprof, error);
 	return result;
 }
@@ -339,18 +371,23 @@ static int pprof_put_profile(struct pprof *pprof, struct dwell_error *error)
 static int pprof_write(struct dw_model *model, const struct dwell_export_options *options,
                        struct dw_writer_out *out, struct dwell_error *error)
 {
-	struct pprof *pprof = calloc(1, sizeof *pprof);
+	const struct dw_paths *paths = dw_model_drawn_paths(model, options ? options->metric : NULL, error);
+	struct pprof *pprof = paths ? calloc(1, sizeof *pprof) : NULL;
 	int result = 0;
+
+	if (!paths)
+		return error ? error->code : DWELL_E_NOMEM;
 
 	if (!pprof)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
 		                    dw_out_name(out));
 	pprof->model = model;
+	pprof->samples = paths->of_samples;
 	pprof->source = dw_model_source(model);
 	pprof->symbols = dw_model_symbols(model, &pprof->symbol_count);
 	pprof->out = out;
-	pprof->value_count =
-		dw_model_categories(model) >> DWELL_CATEGORY_ALLOCATION & 1 ? VALUE_COUNT : TIME_VALUES;
+	pprof->value_count = !pprof->samples && dw_model_categories(model) >> DWELL_CATEGORY_ALLOCATION & 1
+	                         ? VALUE_COUNT : TIME_VALUES;
 	pprof->symbol_locations = calloc(pprof->symbol_count + 1, sizeof *pprof->symbol_locations);
 	pprof->frame_locations = calloc(pprof->source->file_count, sizeof *pprof->frame_locations);
 	pprof->thread_names = calloc(pprof->source->thread_count + 1, sizeof *pprof->thread_names);
@@ -374,5 +411,6 @@ static int pprof_write(struct dw_model *model, const struct dwell_export_options
 const struct dw_export_format dw_export_pprof = {
 	.name = "pprof",
 	.what = "calls, time and memory as a protocol buffer, for pprof",
+	.takes_metric = true,
 	.write = pprof_write,
 };

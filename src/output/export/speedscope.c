@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "export/export.h"
 #include "export/out.h"
+#include "model/samples/samples.h"
 
 /* A sample contains its whole path, so without a limit the size of the file would grow with the
  * square of the depth of a runaway recursion. */
@@ -144,19 +145,18 @@ static void speedscope_put_document(struct speedscope *speedscope, const char *t
 static int speedscope_write(struct dw_model *model, const struct dwell_export_options *options,
                             struct dw_writer_out *out, struct dwell_error *error)
 {
-	const struct dw_paths *paths = dw_model_paths(model, DW_PATHS_CALLS, error);
+	const struct dw_paths *paths = dw_model_drawn_paths(model, options ? options->metric : NULL, error);
 	struct speedscope *speedscope;
-	size_t count;
 
 	if (!paths)
 		return error ? error->code : DWELL_E_NOMEM;
 	speedscope = calloc(1, sizeof *speedscope);
 	if (speedscope) {
 		speedscope->source = dw_model_source(model);
-		speedscope->symbols = dw_model_symbols(model, &count);
+		speedscope->symbols = paths->symbols;
 		speedscope->paths = paths;
 		speedscope->out = out;
-		speedscope->frames = calloc(count + 1, sizeof *speedscope->frames);
+		speedscope->frames = calloc(paths->symbol_count + 1, sizeof *speedscope->frames);
 	}
 	if (!speedscope || !speedscope->frames) {
 		free(speedscope);
@@ -172,5 +172,6 @@ static int speedscope_write(struct dw_model *model, const struct dwell_export_op
 const struct dw_export_format dw_export_speedscope = {
 	.name = "speedscope",
 	.what = "the call tree of each thread, for speedscope.app",
+	.takes_metric = true,
 	.write = speedscope_write,
 };

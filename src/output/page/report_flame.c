@@ -3,12 +3,13 @@
  *
  *   {"names":[...],"left_out":N,"nodes":[depth,name,category,total ns,self ns,calls, ...]}
  *
- * Nodes are depth first; those of depth 0 are threads, whose category is -1. Narrow nodes are left
+ * Without ranges they are paths of functions in samples, whose calls are samples. Nodes are depth first; those of depth 0 are threads, whose category is -1. Narrow nodes are left
  * out, with all below them: the least width is doubled until few enough remain.
  */
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "model/samples/samples.h"
 #include "page/report.h"
 #include "views/common.h"
 
@@ -86,13 +87,13 @@ static void flame_put_thread(struct flame *flame, const struct dw_path *node, vo
 
 int dw_page_put_flame(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error)
 {
-	struct flame flame = { .model = model, .paths = dw_model_paths(model, DW_PATHS_CALLS, error) };
+	struct flame flame = { .model = model, .paths = dw_model_drawn_paths(model, NULL, error) };
 	size_t symbols, shown;
 	uint64_t least_ns;
 
 	if (!flame.paths)
 		return error->code;
-	dw_model_symbols(model, &symbols);
+	symbols = flame.paths->symbol_count;
 	flame.number = calloc(symbols + 1, sizeof *flame.number);
 	flame.names = calloc(symbols + 1, sizeof *flame.names);
 	if (!flame.number || !flame.names) {

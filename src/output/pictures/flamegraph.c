@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "model/device/device.h"
+#include "model/samples/samples.h"
 #include "pictures/layers.h"
 
 /* Kind 0 is threads and the whole; then the order of enum dwell_category. */
@@ -120,9 +121,10 @@ static const char *flamegraph_make_subtitle(struct flamegraph *graph)
 		threads++;
 	}
 	paths = graph->paths->count - threads;
-	return dw_arena_printf(&graph->arena, "%s in %s call path%s of %zu thread%s; width is time",
+	return dw_arena_printf(&graph->arena, "%s in %s call path%s of %zu thread%s; width is %s",
 	                       dw_text_ns((double)total_ns, " ").at, dw_text_count((int64_t)paths).at,
-	                       dw_text_plural(paths), threads, dw_text_plural(threads));
+	                       dw_text_plural(paths), threads, dw_text_plural(threads),
+	                       graph->paths->of_samples ? "CPU time by samples" : "time");
 }
 
 /* ---- metrics -------------------------------------------------------------------------- */
@@ -133,6 +135,7 @@ static const struct {
 	bool device;
 } metrics[] = {
 	{ "time", DW_PATHS_CALLS, false },
+	{ DW_METRIC_SAMPLES, DW_PATHS_CALLS, false },
 	{ "self_cpu", DW_PATHS_STACKS, false },
 	{ "self_cpu_time_total", DW_PATHS_STACKS, false },
 	{ "self_cuda", DW_PATHS_STACKS, true },
@@ -159,7 +162,7 @@ static int flamegraph_refuse_metric(const char *name, struct dwell_error *error)
 	for (size_t i = 0; i < sizeof of_layers / sizeof *of_layers; i++)
 		dw_nearest_try(&nearest, of_layers[i].name);
 	return dw_error_set(error, DWELL_E_NAME,
-	                    "no metric '%.100s'%s%s%s time or self_cpu, and of layers: layers, memory, "
+	                    "no metric '%.100s'%s%s%s time, samples or self_cpu, and of layers: layers, memory, "
 	                    "backward", name,
 	                    nearest.best ? ": did you mean '" : "; there are",
 	                    nearest.best ? nearest.best : "", nearest.best ? "'? There are" : "");
@@ -186,7 +189,8 @@ static const struct dw_paths *flamegraph_find_paths(struct dw_model *model, cons
 		             dw_model_source(model)->files[0].path, name);
 		return NULL;
 	}
-	paths = dw_model_paths(model, metrics[i].of, error);
+	paths = metrics[i].of == DW_PATHS_CALLS ? dw_model_drawn_paths(model, name, error)
+	                                         : dw_model_paths(model, metrics[i].of, error);
 	if (paths && metrics[i].of == DW_PATHS_STACKS && !paths->has_stacks) {
 		dw_error_set(error, DWELL_E_NO_DATA, "%s has no stacks: record with --stacks",
 		             dw_model_source(model)->files[0].path);
@@ -220,6 +224,7 @@ int dw_flamegraph_write(struct dw_model *model, const struct dw_flamegraph_optio
 		return error->code;
 	picture.down = options->down;
 	picture.count = graph.paths->count;
+	picture.counted = graph.paths->of_samples ? "sample" : picture.counted;
 	picture.title = options->title ? options->title : flamegraph_make_title(&graph, dw_model_source(model));
 	picture.subtitle = flamegraph_make_subtitle(&graph);
 	if (flamegraph_name_threads(&graph, model) && picture.title && picture.subtitle)

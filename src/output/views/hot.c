@@ -55,7 +55,7 @@ static int hot_parse_groups(const char *list, unsigned *by, struct dwell_error *
 	return 0;
 }
 
-/* "forward", "outside: data" */
+/* "forward", "between steps: data" */
 static void hot_put_phase(struct dwell_table *table, struct dw_cell *cell, const struct dw_model *model,
                           const struct dw_sample_row *place)
 {
@@ -64,7 +64,8 @@ static void hot_put_phase(struct dwell_table *table, struct dw_cell *cell, const
 	char text[300];
 
 	snprintf(text, sizeof text, "%s%.250s",
-	         place->in_step || !dw_model_source(model)->step_count ? "" : "outside: ", name);
+	         place->where == DW_SAMPLE_IN_STEP || !dw_model_source(model)->step_count ? ""
+	         : place->where == DW_SAMPLE_BETWEEN ? "between steps: " : "outside: ", name);
 	dw_cell_text(table, cell, text);
 }
 

@@ -183,7 +183,8 @@ static void overview_head_nameless(struct dwell_table *table, const struct dw_ov
 
 	dw_table_head(table, "For %s of it no range of the main thread is open: what it does then was not recorded.",
 	              dw_text_percent(overview->nameless_share).at);
-	if (overview->source->files[0].foreign || overview_has_calls(overview))
+	if (overview->source->files[0].foreign || overview_has_calls(overview) ||
+	    dw_source_has_samples(overview->source))
 		return;
 	dw_table_head(table, "  -> %s", python ? "dwell run --functions records which functions take the time"
 	              : overview_has_functions(overview->source)
@@ -193,10 +194,30 @@ static void overview_head_nameless(struct dwell_table *table, const struct dw_ov
 	                    "--functions record all functions");
 }
 
-static void overview_head_run(struct dwell_table *table, const struct dw_overview *overview)
+/* How to get steps. */
+static void overview_head_advice(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const char *names = overview->step_candidates;
+
+	dw_table_head(table, "  -> %s shows what a step takes%s%s",
+	              overview->source->files[0].foreign
+	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
+	              : overview_is_python(overview->source)
+	                  ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
+	                  : "DWELL_STEP() around an iteration",
+	              names ? "; these functions may be one: " : "", names ? names : "");
+}
+
+static void overview_head_run(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
+	bool sampled = dw_source_has_samples(overview->source);
 
+	if (sampled && !flat->ranges && !overview->source->files[0].waits) {
+		dw_overview_head_hot(table, overview, true);
+		overview_head_advice(table, overview);
+		return;
+	}
 	if (!flat->records && overview->source->files[0].waits) {
 		dw_table_head(table, "Nothing was recorded: it was to follow the program's steps, and the "
 		                     "program marked none.");
@@ -229,12 +250,9 @@ static void overview_head_run(struct dwell_table *table, const struct dw_overvie
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	if (overview->nameless_share >= NAMELESS_SHARE)
 		overview_head_nameless(table, overview);
-	dw_table_head(table, "  -> %s shows what a step takes",
-	              overview->source->files[0].foreign
-	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
-	              : overview_is_python(overview->source)
-	                  ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
-	                  : "DWELL_STEP() around an iteration");
+	if (sampled)
+		dw_overview_head_hot(table, overview, false);
+	overview_head_advice(table, overview);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -567,6 +585,8 @@ static struct dwell_table *overview_view(struct dw_model *model,
 	if (overview_prepare(&overview, model, error) == 0)
 		table = overview_run_table(&overview, error);
 	if (table) {
+		bool sampled_alone = dw_source_has_samples(overview.source) && !overview.flat->ranges && !overview.steps;
+
 		last = table;
 		overview_head_delay(table, &overview);
 		overview_head_stolen(table, &overview);
@@ -578,12 +598,14 @@ static struct dwell_table *overview_view(struct dw_model *model,
 				last = overview_append(last, dw_overview_breakdown(&overview, error));
 			last = overview_append(last, dw_overview_device(&overview, error));
 		} else {
-			struct dwell_table *wall = dw_overview_wall(&overview, error);
+			struct dwell_table *wall = sampled_alone ? NULL : dw_overview_wall(&overview, error);
 
 			overview_head_run(table, &overview);
 			last = overview_append(last, wall);
+			last = overview_append(last, dw_overview_hot(&overview, error));
 		}
-		last = overview_append(last, dw_overview_names(&overview, error));
+		if (!sampled_alone)
+			last = overview_append(last, dw_overview_names(&overview, error));
 		if (overview.steps)
 			overview_note_slowest(last, &overview);
 		overview_note_end(last, &overview);

@@ -23,6 +23,7 @@ struct dw_overview {
 	                                  * CPU */
 	double nameless_share;           /* without steps: of the main thread's wall time, in no range;
 	                                  * set by dw_overview_wall() */
+	const char *step_candidates;     /* without steps: functions that may be one; or NULL */
 	bool has_shapes;                 /* at least one operator has shapes */
 	const struct dw_facts *facts;    /* NULL without steps */
 	struct dw_verdicts verdicts;
@@ -39,3 +40,12 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview,
                                        struct dwell_error *error);
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
+
+
+/* ---- from samples, without steps (overview_hot.c) ---- */
+
+/* `alone`: no range was recorded, and nothing else says what ran. */
+void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview, bool alone);
+/* Why there are no samples, if that is known. */
+void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview);
+struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct dwell_error *error);

@@ -296,7 +296,6 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
                 struct dwell_error *error)
 {
 	struct dwell_error unused = { 0, "" };
-	struct dw_grouping group;
 	struct dwell_table *table;
 	uint64_t min_ns;
 	char name[256];
@@ -305,9 +304,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 	*result = NULL;
 	if (!error)
 		error = &unused;
-	code = dw_grouping_parse(options->group_by, &group, error);
-	if (!code)
-		code = view_check_options(view, options, error);
+	code = view_check_options(view, options, error);
 	if (!code)
 		code = view_parse_duration(options, &min_ns, error);
 	if (!code)

@@ -1,0 +1,249 @@
+/*
+ * What an overview says from samples, where no step is marked: who used the CPU, and in which
+ * functions.
+ *
+ * A share is named only if its interval keeps it above the least share of the sentence.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "format/keys.h"
+#include "model/samples/hot.h"
+#include "views/overview_parts.h"
+
+#define MOST_ROWS 10u
+#define LARGE_SHARE 0.10   /* of the CPU time: a function worth a sentence */
+#define KIND_SHARE 0.05    /* the same for memory management and copies */
+#define ONE_THREAD 0.9     /* of the CPU time, by one thread of a machine with several CPUs */
+#define SPIN_SHARE 0.95    /* of a thread's CPU time, in one function */
+#define CHAIN_SHARE 0.3    /* of the busiest thread's CPU time: functions that may be a step */
+#define MOST_CANDIDATES 3u
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static bool hot_is_thread(void *context, const struct dw_sample_row *row)
+{
+	return row->thread == *(const uint32_t *)context;
+}
+
+/* The thread with most CPU time, and its share of all. */
+static uint32_t hot_busiest_thread(const struct dw_samples *samples, const struct dw_source *source, double *share)
+{
+	uint64_t *weights = calloc(source->thread_count + 1, sizeof *weights);
+	uint32_t best = 0;
+
+	for (size_t i = 0; weights && i < samples->count; i++)
+		weights[samples->rows[i].thread] += samples->rows[i].weight;
+	for (uint32_t i = 0; weights && i < source->thread_count; i++)
+		best = weights[i] > weights[best] ? i : best;
+	*share = weights && samples->weight ? (double)weights[best] / (double)samples->weight : 0;
+	free(weights);
+	return best;
+}
+
+static long hot_cpus(const struct dw_source *source)
+{
+	long cpus = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_CPUS_ALLOWED) == 0 ||
+		    (!cpus && strcmp(source->metas[i].key, "host.cpus") == 0))
+			cpus = strtol(source->metas[i].value, NULL, 10);
+	return cpus;
+}
+
+static bool hot_is_one_of(const char *name, const char *const *names)
+{
+	while (*names && strncmp(name, *names, strlen(*names)) != 0)
+		names++;
+	return *names != NULL;
+}
+
+/* The share of functions whose names begin with one of a list. */
+static double hot_share_of(const struct dw_hot *hot, const char *const *names)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < hot->count; i++)
+		if (hot_is_one_of(hot->rows[i].name, names))
+			weight += hot->rows[i].self;
+	return hot->weight ? (double)weight / (double)hot->weight : 0;
+}
+
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+/* "gemm (matmul.c:88)" */
+static void hot_write_function(char *to, size_t size, const struct dw_hot_row *row)
+{
+	char place[200];
+
+	dw_hot_place(row, place, sizeof place);
+	snprintf(to, size, "%.200s%s%s%s", row->name, *place ? " (" : "", place, *place ? ")" : "");
+}
+
+static void hot_head_functions(struct dwell_table *table, const struct dw_hot *hot)
+{
+	static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free",
+		"cfree", "__libc_malloc", "__libc_calloc", "malloc_consolidate", "operator new", "operator delete", NULL };
+	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
+	const struct dw_hot_row *top = hot->count ? &hot->rows[0] : NULL;
+	double share = top ? (double)top->self / (double)hot->weight : 0;
+	double error = dw_samples_error(share, hot->weight, hot->squares);
+	double allocation = hot_share_of(hot, allocators), copying = hot_share_of(hot, copies);
+	char name[420];
+
+	if (top && share - error >= LARGE_SHARE) {
+		hot_write_function(name, sizeof name, top);
+		dw_table_head(table, "%s takes %.0f%% of the CPU time (+- %.0f%%).", name, share * 100, error * 100);
+	}
+	if (allocation - dw_samples_error(allocation, hot->weight, hot->squares) >= KIND_SHARE)
+		dw_table_head(table, "Allocating and freeing memory takes %.0f%% of the CPU time.", allocation * 100);
+	if (copying - dw_samples_error(copying, hot->weight, hot->squares) >= KIND_SHARE)
+		dw_table_head(table, "Copying and clearing memory takes %.0f%% of the CPU time.", copying * 100);
+}
+
+static void hot_head_threads(struct dwell_table *table, const struct dw_overview *overview, const struct dw_samples *samples)
+{
+	const struct dw_source *source = overview->source;
+	double share;
+	uint32_t busiest = hot_busiest_thread(samples, source, &share);
+	long cpus = hot_cpus(source);
+	char name[256];
+
+	if (samples->has_periods && cpus > 1 && share >= ONE_THREAD &&
+	    (double)samples->cpu_ns > 0.5 * (double)overview->wall_ns)
+		dw_table_head(table, "One thread does the work: %s used %.0f%% of the CPU time, and there are %ld CPUs.",
+		              dw_view_thread_name(overview->model, busiest, false, name), share * 100, cpus);
+	for (uint32_t thread = 0; thread < source->thread_count; thread++) {
+		struct dw_hot_ask ask = { .wants = hot_is_thread, .context = &thread };
+		struct dw_hot hot = { .rows = NULL };
+		char function[420];
+
+		if (thread == busiest && share >= ONE_THREAD)
+			continue;
+		/* A thread that computes has several functions, or a range; one that spins has neither. */
+		if (source->threads[thread].tid != source->processes[source->threads[thread].process].pid &&
+		    dw_hot_make(&hot, overview->model, &ask) && hot.count && hot.rows[0].place.range == DW_NO_INDEX &&
+		    (double)hot.rows[0].self / (double)hot.weight -
+		            dw_samples_error((double)hot.rows[0].self / (double)hot.weight, hot.weight, hot.squares) >=
+		        SPIN_SHARE - 0.05 &&
+		    (double)hot.rows[0].self >= SPIN_SHARE * (double)hot.weight &&
+		    (double)hot.weight >= LARGE_SHARE * (double)samples->weight) {
+			hot_write_function(function, sizeof function, &hot.rows[0]);
+			dw_table_head(table, "All CPU time of thread %s is in %s: it may spin while it waits.",
+			              dw_view_thread_name(overview->model, thread, false, name), function);
+		}
+		dw_hot_reset(&hot);
+	}
+}
+
+/* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. */
+static void hot_write_candidates(char *to, size_t size, struct dw_model *model, const struct dw_samples *samples)
+{
+	static const char *const starts[] = { "main", "_start", "__libc_start", "start_thread", "clone", "__clone",
+		"<module>", "_bootstrap", "run", "thread_start", "(", "Py", "_Py", "pymain", "0x", NULL };
+	double share;
+	uint32_t thread = hot_busiest_thread(samples, dw_model_source(model), &share);
+	struct dw_hot_ask ask = { .wants = hot_is_thread, .context = &thread };
+	struct dw_hot hot = { .rows = NULL };
+	size_t used = 0;
+	unsigned count = 0;
+
+	to[0] = '\0';
+	if (dw_hot_make(&hot, model, &ask))
+		for (size_t i = 0; i < hot.count && count < MOST_CANDIDATES && used < size; i++) {
+			const struct dw_hot_row *row = &hot.rows[i];
+
+			if ((double)row->total < CHAIN_SHARE * (double)hot.weight || row->self * 2 > row->total ||
+			    !row->file || hot_is_one_of(row->name, starts))
+				continue;
+			used += (size_t)snprintf(to + used, size - used, "%s%.80s", count++ ? ", " : "", row->name);
+		}
+	dw_hot_reset(&hot);
+}
+
+void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview, bool alone)
+{
+	const struct dw_samples *samples = dw_model_samples(overview->model, NULL);
+	struct dw_hot_ask ask = { .by = 0 };
+	struct dw_hot hot = { .rows = NULL };
+	char cpus[64] = "", candidates[300];
+	long allowed = hot_cpus(overview->source);
+
+	if (!samples || !samples->count) {
+		dw_overview_head_unsampled(table, overview);
+		return;
+	}
+	if (allowed && overview->wall_ns)
+		snprintf(cpus, sizeof cpus, ", %.1f of %ld CPU%s", (double)samples->cpu_ns / (double)overview->wall_ns,
+		         allowed, allowed == 1 ? "" : "s");
+	if (alone)
+		dw_table_head(table, "%s of wall time. No steps and no ranges were recorded.",
+		              dw_text_ns((double)overview->wall_ns, " ").at);
+	if (samples->has_periods)
+		dw_table_head(table, "The program used %s of CPU time%s; %s samples of call stacks say where.",
+		              dw_text_ns((double)samples->cpu_ns, " ").at, cpus, dw_text_count((int64_t)samples->samples).at);
+	if (dw_hot_make(&hot, overview->model, &ask))
+		hot_head_functions(table, &hot);
+	dw_hot_reset(&hot);
+	hot_head_threads(table, overview, samples);
+	hot_write_candidates(candidates, sizeof candidates, overview->model, samples);
+	overview->step_candidates = *candidates ? dw_arena_text(&table->arena, candidates, strlen(candidates)) : NULL;
+}
+
+/* No sample although the program was sampled: it used less than a period, or there is a reason. */
+void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_source *source = overview->source;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0) {
+			dw_table_head(table, "Call stacks were not sampled: %s.", source->metas[i].value);
+			return;
+		}
+	if (dw_source_has_samples(source))
+		dw_table_head(table, "No sample of its call stacks was taken: it used too little CPU time.");
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct dwell_error *error)
+{
+	static const struct dw_column columns[] = {
+		DW_COLUMN("name", "functions by CPU time", NONE, TEXT),
+		DW_COLUMN("place", "line", NONE, TEXT),
+		DW_COLUMN("self_share", "self", RATIO, REAL, .bar = true),
+		DW_COLUMN("self_error", "+-", RATIO, REAL),
+		DW_COLUMN("total_share", "total", RATIO, REAL),
+		DW_COLUMN("samples", "samples", COUNT, INT),
+	};
+	const struct dw_samples *samples = dw_model_samples(overview->model, error);
+	struct dw_hot_ask ask = { .by = 0 };
+	struct dwell_table *table = NULL;
+	struct dw_hot hot;
+
+	if (!samples || !samples->count)
+		return NULL;
+	if (dw_hot_make(&hot, overview->model, &ask))
+		table = dw_view_table("overview", columns, sizeof columns / sizeof *columns, error);
+	for (size_t i = 0; table && i < hot.count; i++) {
+		const struct dw_hot_row *from = &hot.rows[i];
+		struct dw_cell *row = dw_table_row(table, 0);
+		double share = (double)from->self / (double)hot.weight;
+		char place[300];
+
+		dw_cell_text(table, &row[0], from->name);
+		if (*dw_hot_place(from, place, sizeof place))
+			dw_cell_text(table, &row[1], place);
+		dw_cell_real(&row[2], share);
+		dw_cell_real(&row[3], dw_samples_error(share, hot.weight, hot.squares));
+		dw_cell_real(&row[4], (double)from->total / (double)hot.weight);
+		dw_cell_int(&row[5], (int64_t)from->samples);
+	}
+	if (table)
+		table->part = "hot";
+	dw_hot_reset(&hot);
+	return table;
+}
