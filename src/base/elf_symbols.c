@@ -161,6 +161,61 @@ const char *dw_elf_find(const struct dw_elf_symbols *elf, uint64_t offset)
 	return NULL;
 }
 
+/* The table of .eh_frame_hdr: its count and the part of the file where it begins; NULL: there is none that the linker
+ * has sorted. *address: what its entries are relative to. */
+static const char *elf_unwind_table(const struct dw_elf_symbols *elf, uint32_t *count, uint64_t *address)
+{
+	const void *there = elf_part(elf, 0, sizeof(Elf64_Ehdr));
+	Elf64_Ehdr header;
+	Elf64_Phdr part;
+
+	if (!there)
+		return NULL;
+	memcpy(&header, there, sizeof header);
+	for (unsigned i = 0; i < header.e_phnum && header.e_phentsize == sizeof part; i++) {
+		const unsigned char *at;
+		const void *from = elf_part(elf, header.e_phoff + i * sizeof part, sizeof part);
+		unsigned char encoding[4];
+
+		if (!from)
+			return NULL;
+		memcpy(&part, from, sizeof part);
+		at = part.p_type == PT_GNU_EH_FRAME && part.p_filesz >= 12 ? elf_part(elf, part.p_offset, part.p_filesz) : NULL;
+		if (!at)
+			continue;
+		memcpy(encoding, at, sizeof encoding);
+		memcpy(count, at + 8, sizeof *count);
+		*address = part.p_vaddr;
+		/* 4 bytes each: the pointer to .eh_frame, the count, and pairs relative to the table's begin */
+		return encoding[0] == 1 && encoding[2] == 0x03 && encoding[3] == 0x3b && *count <= (part.p_filesz - 12) / 8
+		           ? (const char *)at + 12 : NULL;
+	}
+	return NULL;
+}
+
+#define LARGEST_FUNCTION (1u << 20) /* bytes; farther from the begin of one, code is in none */
+
+static uint64_t elf_unwind_start(const char *table, size_t i, uint64_t address)
+{
+	int32_t start;
+
+	memcpy(&start, table + i * 8, sizeof start);
+	return address + (uint64_t)(int64_t)start;
+}
+
+uint64_t dw_elf_function_start(const struct dw_elf_symbols *elf, uint64_t offset)
+{
+	uint64_t address = 0, start;
+	uint32_t count = 0;
+	const char *table = elf_unwind_table(elf, &count, &address);
+	size_t low = table ? DW_BISECT(0, (size_t)count, i, elf_unwind_start(table, i, address) <= offset) : 0;
+
+	if (!low)
+		return 0;
+	start = elf_unwind_start(table, low - 1, address);
+	return offset - start < LARGEST_FUNCTION ? start : 0;
+}
+
 void dw_elf_close(struct dw_elf_symbols *elf)
 {
 	free(elf->functions);

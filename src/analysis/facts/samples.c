@@ -58,17 +58,22 @@ static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const st
 /* The function with most self time in a part. */
 static void samples_put_top(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool python)
 {
-	struct dw_hot_ask ask = { .python = python, .wants = samples_want, .context = &part };
+	struct dw_hot_ask ask = { .by = python ? DW_HOT_PYTHON : 0, .wants = samples_want, .context = &part };
+	size_t top = 0;
 	struct dw_hot hot;
 
-	if (dw_hot_make(&hot, work->model, &ask))
-		samples_put(work, id, &hot, hot.count ? &hot.rows[0] : NULL, hot.count ? (double)hot.rows[0].self : 0);
-	else
+	if (dw_hot_make(&hot, work->model, &ask)) {
+		while (python && top < hot.count && !hot.rows[top].file)
+			top++;
+		samples_put(work, id, &hot, top < hot.count ? &hot.rows[top] : NULL,
+		            top < hot.count ? (double)hot.rows[top].self : 0);
+	} else {
 		work->failed = true;
+	}
 	dw_hot_reset(&hot);
 }
 
-/* The functions whose names begin with one of a list; `where` is a function that calls them most. */
+/* The functions whose names begin with one of a list. */
 static void samples_put_kind(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part,
                              const char *const *names)
 {

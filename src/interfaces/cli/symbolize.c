@@ -1,32 +1,122 @@
-/* Finds names for the frames of a trace; see symbolize.h. */
+/*
+ * Finds names and lines for the frames of a trace; see symbolize.h.
+ *
+ * The reader finds names in the symbol tables of modules whose build-id is right. Lines and inlined
+ * functions come from debug information, by elfutils, if dwell was built with it.
+ */
 #include "cli/symbolize.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/preload.h"
+#include "process/lines.h"
 #include "read/source.h"
 #include "record/record.h"
 
-static void symbolize_name_frame(uint32_t frame, const char *name)
+static struct {
+	__typeof__(dw_lines_open) *open;
+	__typeof__(dw_lines_at) *at;
+	__typeof__(dw_lines_close) *close;
+} symbolize_lines;
+
+/* `nesting` 0: the function itself; more: it was inlined there. */
+static void symbolize_put(uint32_t frame, uint32_t nesting, const char *name, const char *file, int line)
 {
-	uint32_t function = dw_intern_text(name);
+	uint32_t function = dw_intern_text(name), path = dw_intern_text(file);
 	struct dw_entry_symbol *entry = function ? dw_journal_reserve(sizeof *entry) : NULL;
 
 	if (!entry)
 		return;
 	entry->entry.id = frame;
+	entry->entry.aux = nesting;
 	entry->function = function;
+	entry->file = path;
+	entry->line = path && line > 0 ? (uint32_t)line : 0;
 	dw_journal_commit(entry, DW_ENTRY_SYMBOL);
+}
+
+static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw_source_frame *frame)
+{
+	struct dw_line inlined[DW_LINES_MOST];
+	size_t count = lines ? symbolize_lines.at(lines, frame->offset, inlined) : 0;
+
+	if (!count)
+		symbolize_put(id, 0, frame->functions[0].name, NULL, 0);
+	for (size_t i = 0; i < count; i++)
+		symbolize_put(id, (uint32_t)(count - 1 - i), inlined[i].function ? inlined[i].function : frame->functions[0].name,
+		              inlined[i].file, inlined[i].line);
+}
+
+/* The library is loaded at the first frame, because elfutils is large. */
+static struct dw_lines *symbolize_open(const char *module)
+{
+	static const char *const places[] = { "libdwell-process.so", DW_PROBES_FROM_COMMAND "/libdwell-process.so" };
+	static bool tried;
+	char path[4096];
+	void *library;
+
+	if (!tried && dw_find_installed(places, path)) {
+		unsetenv("DEBUGINFOD_URLS"); /* the end of a run waits for no server */
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (library) {
+			*(void **)&symbolize_lines.open = dlsym(library, "dw_lines_open");
+			*(void **)&symbolize_lines.at = dlsym(library, "dw_lines_at");
+			*(void **)&symbolize_lines.close = dlsym(library, "dw_lines_close");
+		}
+	}
+	tried = true;
+	return module && symbolize_lines.open && symbolize_lines.at && symbolize_lines.close ? symbolize_lines.open(module)
+	                                                                                      : NULL;
+}
+
+static const struct dw_source_frame *const *symbolize_frames;
+
+static int symbolize_compare(const void *left, const void *right)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = strcmp(symbolize_frames[a]->module, symbolize_frames[b]->module);
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+/* Opens each module once. */
+static void symbolize_file(const struct dw_source_file *file)
+{
+	uint32_t *ids = calloc(file->symbol_count + (size_t)1, sizeof *ids);
+	struct dw_lines *lines = NULL;
+	size_t count = 0;
+
+	for (uint32_t id = 0; ids && id < file->symbol_count; id++)
+		if (file->frames[id] && file->frames[id]->found && file->frames[id]->module)
+			ids[count++] = id;
+	symbolize_frames = file->frames;
+	if (count)
+		qsort(ids, count, sizeof *ids, symbolize_compare);
+	for (size_t i = 0; i < count; i++) {
+		const char *module = file->frames[ids[i]]->module;
+
+		if (i == 0 || strcmp(module, file->frames[ids[i - 1]]->module) != 0) {
+			if (lines)
+				symbolize_lines.close(lines);
+			lines = symbolize_open(module);
+		}
+		symbolize_frame(lines, ids[i], file->frames[ids[i]]);
+	}
+	if (lines)
+		symbolize_lines.close(lines);
+	free(ids);
 }
 
 void dw_symbolize(void)
 {
 	const char *path = dw_session.path;
-	const struct dw_source_file *file;
 	struct dw_source *source;
 
 	if (dw_source_open(&source, &path, 1, NULL) != 0)
 		return;
-	file = &source->files[0];
-	for (uint32_t id = 0; file->frames && id < file->symbol_count; id++)
-		if (file->frames[id] && file->frames[id]->found)
-			symbolize_name_frame(id, file->frames[id]->functions[0].name);
+	if (source->files[0].frames)
+		symbolize_file(&source->files[0]);
 	dw_source_close(source);
 }

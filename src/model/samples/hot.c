@@ -33,12 +33,8 @@ struct hot {
 	bool failed;
 };
 
-static const struct dw_source_function *hot_unread(void)
-{
-	static const struct dw_source_function unread = { "(stack not read)", NULL, 0 };
-
-	return &unread;
-}
+static const struct dw_source_function unread = { "(stack not read)", NULL, 0 },
+                                       no_python = { "(no function of Python)", NULL, 0 };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -142,7 +138,7 @@ static void hot_add(struct hot *hot, const struct dw_source_function *function, 
 /* A frame of Python has a source file and no module. */
 static bool hot_wants_frame(const struct hot *hot, const struct dw_source_frame *frame)
 {
-	return frame && (!hot->ask->python || (!frame->module && frame->functions->file));
+	return frame && (!(hot->ask->by & DW_HOT_PYTHON) || (!frame->module && frame->functions->file));
 }
 
 static void hot_add_row(struct hot *hot, const struct dw_sample_row *from)
@@ -167,8 +163,8 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from)
 			self = false;
 		}
 	}
-	if (self && !hot->ask->python)
-		hot_add(hot, hot_unread(), from, true);
+	if (self)
+		hot_add(hot, stack && stack->count ? &no_python : &unread, from, true);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */

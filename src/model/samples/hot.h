@@ -13,11 +13,13 @@ enum dw_hot_by {
 	DW_HOT_THREADS = 2,
 	DW_HOT_PHASES = 4,  /* the part of the step, and whether it is in a step */
 	DW_HOT_RANGES = 8,  /* the innermost open range */
+	/* Only functions of Python: the time of functions that they call is theirs. Time in no function
+	 * of Python is a row without file. */
+	DW_HOT_PYTHON = 16,
 };
 
 struct dw_hot_ask {
 	unsigned by;        /* bits of enum dw_hot_by */
-	bool python;        /* functions of Python alone: those that they call count as theirs */
 	/* Which samples count. NULL: all. */
 	bool (*wants)(void *context, const struct dw_sample_row *row);
 	void *context;

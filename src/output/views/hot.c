@@ -33,6 +33,7 @@ static const struct { const char *name; enum dw_hot_by by; struct dw_column colu
 	{ "thread", DW_HOT_THREADS, DW_COLUMN("thread", "thread", NONE, TEXT) },
 	{ "phase", DW_HOT_PHASES, DW_COLUMN("phase", "phase", NONE, TEXT) },
 	{ "range", DW_HOT_RANGES, DW_COLUMN("range", "in range", NONE, TEXT) },
+	{ "python", DW_HOT_PYTHON, { .name = NULL } },
 };
 #define GROUPS (sizeof groups / sizeof *groups)
 
@@ -47,7 +48,7 @@ static int hot_parse_groups(const char *list, unsigned *by, struct dwell_error *
 			i++;
 		if (i == GROUPS)
 			return dw_error_set(error, DWELL_E_NAME,
-			                    "the view hot has no group '%.*s'; there are: line, thread, phase, range",
+			                    "the view hot has no group '%.*s'; there are: line, thread, phase, range, python",
 			                    length < 60 ? (int)length : 60, at);
 		*by |= groups[i].by;
 		at += length;

@@ -23,6 +23,7 @@
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
 #define NAMELESS_SHARE 0.5    /* of a run without steps; the sentence then says what to record */
+#define ALONE_SHARE 0.98      /* the same; then samples alone say what ran */
 #define STOLEN_SHARE 0.05     /* of the CPUs' work; the same */
 
 /* ---- the first sentence ------------------------------------------------------------------ */
@@ -208,12 +209,19 @@ static void overview_head_advice(struct dwell_table *table, const struct dw_over
 	              names ? "; these functions may be one: " : "", names ? names : "");
 }
 
+/* Ranges take next to nothing of the run, so samples say what ran. */
+static bool overview_is_sampled_alone(const struct dw_overview *overview)
+{
+	return dw_source_has_samples(overview->source) && !overview->steps &&
+	       (!overview->flat->ranges || overview->nameless_share >= ALONE_SHARE);
+}
+
 static void overview_head_run(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_flat *flat = overview->flat;
 	bool sampled = dw_source_has_samples(overview->source);
 
-	if (sampled && !flat->ranges && !overview->source->files[0].waits) {
+	if (overview_is_sampled_alone(overview)) {
 		dw_overview_head_hot(table, overview, true);
 		overview_head_advice(table, overview);
 		return;
@@ -585,8 +593,6 @@ static struct dwell_table *overview_view(struct dw_model *model,
 	if (overview_prepare(&overview, model, error) == 0)
 		table = overview_run_table(&overview, error);
 	if (table) {
-		bool sampled_alone = dw_source_has_samples(overview.source) && !overview.flat->ranges && !overview.steps;
-
 		last = table;
 		overview_head_delay(table, &overview);
 		overview_head_stolen(table, &overview);
@@ -598,13 +604,16 @@ static struct dwell_table *overview_view(struct dw_model *model,
 				last = overview_append(last, dw_overview_breakdown(&overview, error));
 			last = overview_append(last, dw_overview_device(&overview, error));
 		} else {
-			struct dwell_table *wall = sampled_alone ? NULL : dw_overview_wall(&overview, error);
+			struct dwell_table *wall = dw_overview_wall(&overview, error);
 
 			overview_head_run(table, &overview);
-			last = overview_append(last, wall);
+			if (overview_is_sampled_alone(&overview))
+				dw_table_destroy(wall);
+			else
+				last = overview_append(last, wall);
 			last = overview_append(last, dw_overview_hot(&overview, error));
 		}
-		if (!sampled_alone)
+		if (!overview_is_sampled_alone(&overview))
 			last = overview_append(last, dw_overview_names(&overview, error));
 		if (overview.steps)
 			overview_note_slowest(last, &overview);

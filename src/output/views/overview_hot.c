@@ -13,7 +13,6 @@
 #include "model/samples/hot.h"
 #include "views/overview_parts.h"
 
-#define MOST_ROWS 10u
 #define LARGE_SHARE 0.10   /* of the CPU time: a function worth a sentence */
 #define KIND_SHARE 0.05    /* the same for memory management and copies */
 #define ONE_THREAD 0.9     /* of the CPU time, by one thread of a machine with several CPUs */
@@ -70,6 +69,15 @@ static double hot_share_of(const struct dw_hot *hot, const char *const *names)
 		if (hot_is_one_of(hot->rows[i].name, names))
 			weight += hot->rows[i].self;
 	return hot->weight ? (double)weight / (double)hot->weight : 0;
+}
+
+/* Of a Python program, the functions of Python are shown. */
+static unsigned hot_python(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].flags & DW_PROCESS_PYTHON)
+			return DW_HOT_PYTHON;
+	return 0;
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -146,28 +154,33 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 		"<module>", "_bootstrap", "run", "thread_start", "(", "Py", "_Py", "pymain", "0x", NULL };
 	double share;
 	uint32_t thread = hot_busiest_thread(samples, dw_model_source(model), &share);
-	struct dw_hot_ask ask = { .wants = hot_is_thread, .context = &thread };
+	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
 	struct dw_hot hot = { .rows = NULL };
 	size_t used = 0;
-	unsigned count = 0;
 
 	to[0] = '\0';
-	if (dw_hot_make(&hot, model, &ask))
-		for (size_t i = 0; i < hot.count && count < MOST_CANDIDATES && used < size; i++) {
-			const struct dw_hot_row *row = &hot.rows[i];
+	if (!dw_hot_make(&hot, model, &ask))
+		hot.count = 0;
+	for (unsigned n = 0; n < MOST_CANDIDATES && used < size; n++) {
+		struct dw_hot_row *most = NULL;
 
-			if ((double)row->total < CHAIN_SHARE * (double)hot.weight || row->self * 2 > row->total ||
-			    !row->file || hot_is_one_of(row->name, starts))
-				continue;
-			used += (size_t)snprintf(to + used, size - used, "%s%.80s", count++ ? ", " : "", row->name);
-		}
+		for (size_t i = 0; i < hot.count; i++)
+			if ((double)hot.rows[i].total >= CHAIN_SHARE * (double)hot.weight && hot.rows[i].self * 2 <= hot.rows[i].total &&
+			    (!most || hot.rows[i].total > most->total) && !strstr(hot.rows[i].name, "+0x") &&
+			    !hot_is_one_of(hot.rows[i].name, starts))
+				most = &hot.rows[i];
+		if (!most)
+			break;
+		used += (size_t)snprintf(to + used, size - used, "%s%.80s", n ? ", " : "", most->name);
+		most->total = 0;
+	}
 	dw_hot_reset(&hot);
 }
 
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview, bool alone)
 {
 	const struct dw_samples *samples = dw_model_samples(overview->model, NULL);
-	struct dw_hot_ask ask = { .by = 0 };
+	struct dw_hot_ask ask = { .by = hot_python(overview->source) };
 	struct dw_hot hot = { .rows = NULL };
 	char cpus[64] = "", candidates[300];
 	long allowed = hot_cpus(overview->source);
@@ -180,7 +193,7 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 		snprintf(cpus, sizeof cpus, ", %.1f of %ld CPU%s", (double)samples->cpu_ns / (double)overview->wall_ns,
 		         allowed, allowed == 1 ? "" : "s");
 	if (alone)
-		dw_table_head(table, "%s of wall time. No steps and no ranges were recorded.",
+		dw_table_head(table, "%s of wall time. No steps and no ranges are marked.",
 		              dw_text_ns((double)overview->wall_ns, " ").at);
 	if (samples->has_periods)
 		dw_table_head(table, "The program used %s of CPU time%s; %s samples of call stacks say where.",
@@ -220,7 +233,7 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 		DW_COLUMN("samples", "samples", COUNT, INT),
 	};
 	const struct dw_samples *samples = dw_model_samples(overview->model, error);
-	struct dw_hot_ask ask = { .by = 0 };
+	struct dw_hot_ask ask = { .by = hot_python(overview->source) };
 	struct dwell_table *table = NULL;
 	struct dw_hot hot;
 
@@ -230,10 +243,13 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 		table = dw_view_table("overview", columns, sizeof columns / sizeof *columns, error);
 	for (size_t i = 0; table && i < hot.count; i++) {
 		const struct dw_hot_row *from = &hot.rows[i];
-		struct dw_cell *row = dw_table_row(table, 0);
 		double share = (double)from->self / (double)hot.weight;
+		struct dw_cell *row;
 		char place[300];
 
+		if (!from->self && (double)from->total > 0.99 * (double)hot.weight)
+			continue; /* main and what calls it */
+		row = dw_table_row(table, 0);
 		dw_cell_text(table, &row[0], from->name);
 		if (*dw_hot_place(from, place, sizeof place))
 			dw_cell_text(table, &row[1], place);

@@ -4,6 +4,7 @@
  *   snapshot.c  registers and a copy of the stack of one thread
  *   unwind.c    native frames of a snapshot, with inlined functions, lines and names (elfutils)
  *   python.c    frames of the interpreter, read from its memory
+ *   lines.c     lines and inlined functions of a file of code (lines.h)
  *   stacks.c    all threads; joins both kinds of frames; who holds the lock that a thread waits for
  *
  * These files are libdwell-process.so, which the command loads when it needs it, because elfutils is large.

@@ -16,7 +16,6 @@
 #include "base/grow.h"
 
 #define UNWIND_MOST_FRAMES 512u
-#define UNWIND_MOST_INLINED 32u
 
 static const char *unwind_base_name(const char *path)
 {
@@ -85,10 +84,8 @@ static const char *unwind_die_name(struct dw_unwind *unwind, Dwarf_Die *die)
 	return name;
 }
 
-/* The functions that the compiler inlined at this address, innermost first, into `inlined`; at last
- * the function itself, of which only the line is set. Returns their number; 0: no debug information. */
-static size_t unwind_find_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,
-                                  struct dw_process_frame inlined[UNWIND_MOST_INLINED])
+size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,
+                         struct dw_process_frame inlined[DW_LINES_MOST])
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = dwfl_module_addrdie(module, pc, &bias), *scopes = NULL, *parents = NULL, function;
@@ -111,7 +108,7 @@ static size_t unwind_find_inlined(struct dw_unwind *unwind, Dwfl_Module *module,
 			depth = dwarf_getscopes_die(&function, &parents);
 		}
 	}
-	for (int i = 0; i < depth && count < UNWIND_MOST_INLINED - 1; i++) {
+	for (int i = 0; i < depth && count < DW_LINES_MOST - 1; i++) {
 		Dwarf_Attribute attribute;
 		Dwarf_Word value = 0;
 
@@ -135,7 +132,7 @@ static size_t unwind_find_inlined(struct dw_unwind *unwind, Dwfl_Module *module,
 static int unwind_take_frame(Dwfl_Frame *state, void *context)
 {
 	struct dw_unwind *unwind = context;
-	struct dw_process_frame inlined[UNWIND_MOST_INLINED];
+	struct dw_process_frame inlined[DW_LINES_MOST];
 	const struct dw_unwind_name *name;
 	Dwarf_Addr pc;
 	Dwarf_Word sp;
@@ -153,7 +150,7 @@ static int unwind_take_frame(Dwfl_Frame *state, void *context)
 		unwind->no_memory = true;
 		return DWARF_CB_ABORT;
 	}
-	count = module ? unwind_find_inlined(unwind, module, pc, inlined) : 0;
+	count = module ? dw_unwind_inlined(unwind, module, pc, inlined) : 0;
 	for (size_t i = 0; i < (count ? count : 1); i++) {
 		struct dw_process_frame *frame = unwind_append(unwind);
 

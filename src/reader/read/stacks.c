@@ -33,14 +33,14 @@ static const struct dw_read_module *stacks_find_module(const struct dw_read_file
 }
 
 /* A name such as "libx.so+0x12f0". */
-static const char *stacks_place_name(struct dw_reader *reader, const struct dw_source_frame *frame)
+static const char *stacks_place_name(struct dw_reader *reader, const struct dw_source_frame *frame, uint64_t offset)
 {
 	const char *name = frame->module ? strrchr(frame->module, '/') : NULL;
 
 	if (!frame->module)
 		return "[jit]";
 	return dw_arena_printf(&reader->arena, "%.*s+0x%llx", MOST_PLACE, name ? name + 1 : frame->module,
-	                       (unsigned long long)frame->offset);
+	                       (unsigned long long)offset);
 }
 
 /* Innermost first: the outermost function of a frame has nesting 0. */
@@ -142,7 +142,13 @@ static int stacks_name_frame(struct dw_reader *reader, const struct dw_elf_symbo
 	struct dw_source_function *function = (struct dw_source_function *)frame->functions;
 	const char *name = dw_elf_find(elf, frame->offset);
 	char *plain = name ? dw_demangle(name) : NULL;
+	uint64_t start = name ? 0 : dw_elf_function_start(elf, frame->offset);
 
+	if (start) { /* no symbol: all code of a function has the name of its begin */
+		function->name = stacks_place_name(reader, frame, start);
+		frame->found = true;
+		return function->name ? 0 : -1;
+	}
 	if (!name)
 		return 0;
 	if (plain)
@@ -192,7 +198,7 @@ static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_fil
 			    (struct dw_source_function *)&frames[i].functions[f];
 
 			if (!function->name)
-				function->name = stacks_place_name(reader, &frames[i]);
+				function->name = stacks_place_name(reader, &frames[i], frames[i].offset);
 			if (!function->name)
 				return -1;
 		}

@@ -1,0 +1,25 @@
+/* Lines and inlined functions at addresses of a file of code; in libdwell-process.so. */
+#ifndef DW_PROCESS_LINES_H
+#define DW_PROCESS_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dwell/dwell.h"
+
+struct dw_line {
+	const char *function;  /* NULL: the function itself, whose name the symbol table has */
+	const char *file;      /* NULL: not known */
+	int line;
+};
+
+struct dw_lines;
+/* NULL: the file has no debug information, or memory ran out. */
+DWELL_API struct dw_lines *dw_lines_open(const char *path);
+/* The functions that the compiler inlined at an address of the file, innermost first, and at last the
+ * function itself. Returns their number; 0: not known. Texts are valid until dw_lines_close(). */
+#define DW_LINES_MOST 32u
+DWELL_API size_t dw_lines_at(struct dw_lines *lines, uint64_t offset, struct dw_line to[DW_LINES_MOST]);
+DWELL_API void dw_lines_close(struct dw_lines *lines);
+
+#endif
