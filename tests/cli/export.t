@@ -46,7 +46,7 @@ $ dwell export train.dwell --format chrome > /dev/full
 [1]
 
 $ dwell export train.dwell --format flamegraph --metric tme
-2> dwell: no metric 'tme': did you mean 'time'? There are time or self_cpu, and of layers: layers, memory, backward
+2> dwell: no metric 'tme': did you mean 'time'? There are time, samples or self_cpu, and of layers: layers, memory, backward
 [2]
 
 $ dwell export train.dwell --format icicle --metric backward
@@ -107,7 +107,7 @@ train.pb
 train.pftrace
 
 $ dwell export train.dwell --format chrome --metric self_cpu_time_total
-2> dwell: chrome takes no metric; metrics are for folded, flamegraph, icicle
+2> dwell: chrome takes no metric; metrics are for folded, speedscope, pprof, flamegraph, icicle
 [2]
 
 $ trace lightning && dwell export lightning.dwell --format pstats -o calls.pstats && python3 -c 'import pstats; [print(f, v[:2], sorted((c, n[:2]) for c, n in v[4].items())) for f, v in sorted(pstats.Stats("calls.pstats").stats.items())]'

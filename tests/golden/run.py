@@ -49,6 +49,13 @@ CASES = {
         ("two.csv", 0, ["--view", "phases", "--view", "threads", "--format", "csv"]),
         ("two.json", 0, ["--view", "phases", "--view", "threads", "--format", "json"]),
     ],
+    "samples": [(f"hot.{form}", 0, ["--view", "hot", "--format", form]) for form in FORMATS]
+    + [(f"hot.{by.replace(',', '_')}", 0, ["--view", "hot", "--group-by", by])
+       for by in ("line", "thread", "phase", "range", "python", "line,phase", "file")]
+    + [("hot.scope", 0, ["--view", "hot", "--steps", "3..4"]), ("hot.pool", 0, ["--view", "hot", "--thread", "pool"]),
+       ("hot.80", 80, ["--view", "hot"]), ("overview.text", 0, []), ("facts.text", 0, ["--view", "facts"])],
+    "samples_alone": [("overview.text", 0, []), ("overview.json", 0, ["--format", "json"]), ("overview.80", 80, []),
+                      ("hot.text", 0, ["--view", "hot"])],
     "nosteps": [(f"{view}.text", 0, ["--view", view]) for view in VIEWS]
     + [("handlers.text", 0, ["--view", "handlers"])]
     + [("overview.json", 0, ["--format", "json"]), ("actions.csv", 0, ["--view", "actions", "--format", "csv"]),

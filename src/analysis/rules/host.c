@@ -708,8 +708,8 @@ const struct dw_rule dw_rules_host[] = {
 			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every "
 			                 "step",
 		},
-		.look = "dwell report --view hot", .unless = DW_FACT_SAMPLES_STEP,
-		.record = "dwell run --functions tells which functions",
+		.sampled = "dwell report --view hot",
+		HOST_FUNCTIONS,
 	},
 	{ 0 },
 };

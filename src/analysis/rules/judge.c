@@ -390,7 +390,9 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict,
 	remedy = remedy ? dw_rule_words(at, remedy, arena) : "";
 	/* Functions of a program in C are recorded only if it was compiled for it, and it says itself which
 	 * shapes its operators have. */
-	if (rule->record && !dw_case_has(at, rule->unless))
+	if (rule->sampled && !dw_case_has(at, rule->unless) && dw_case_has(at, DW_FACT_SAMPLES_STEP))
+		look = rule->sampled;
+	else if (rule->record && !dw_case_has(at, rule->unless))
 		look = at->facts->foreign || (rule->unless == DW_FACT_TRACE_FUNCTIONS &&
 		                              at->facts->framework == DW_FACTS_C) ? NULL
 		     : at->facts->framework == DW_FACTS_C ? "dwell report --view operators"

@@ -3,7 +3,7 @@
 #define DW_MODEL_SAMPLES_INSIDE_H
 
 #include "model/core/pass.h"
-#include "model/samples/samples.h"
+#include "model/samples/sample.h"
 
 struct dw_sample_frame {
 	struct dw_frame frame;

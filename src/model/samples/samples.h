@@ -9,27 +9,8 @@
 #define DW_MODEL_SAMPLES_SAMPLES_H
 
 #include "model/core/model.h"
-#include "model/core/share_names.h"
+#include "model/samples/sample.h"
 #include "model/time/profiles.h"
-
-/* Of a thread without steps, the steps are those of its process's main loop. */
-enum dw_sample_where {
-	DW_SAMPLE_OUTSIDE, /* before the first step, after the last one, or there are no steps */
-	DW_SAMPLE_IN_STEP,
-	DW_SAMPLE_BETWEEN, /* two steps */
-};
-
-struct dw_sample_row {
-	uint32_t thread;   /* index into the source's threads */
-	uint32_t stack;    /* id in the thread's file; 0: the stack could not be read */
-	uint32_t range;    /* symbol of the innermost open range; DW_NO_INDEX: no range was open */
-	uint32_t named;    /* symbol of the name that the program gave this part; DW_NO_INDEX: none */
-	enum dw_share share; /* the part of the step, as in struct dw_step, or of the time outside */
-	enum dw_sample_where where;
-	uint64_t count;    /* samples */
-	uint64_t weight, squares; /* sums of their weights, and of the squares of these */
-	uint64_t cpu_ns;   /* 0 if the period is not known */
-};
 
 struct dw_samples {
 	struct dw_sample_row *rows; /* by weight, descending */

@@ -5,7 +5,6 @@
 #include <elfutils/libdwfl.h>
 
 #include "format/python_frames.h"
-#include "process/lines.h"
 #include "process/process.h"
 
 /* ---- snapshot.c ---------------------------------------------------------------------------------- */
@@ -65,10 +64,11 @@ struct dw_unwind {
 
 int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct dwell_error *error);
 void dw_unwind_close(struct dw_unwind *unwind);
+#define DW_UNWIND_INLINED 32u /* most functions at one address */
 /* The functions that the compiler inlined at this address, innermost first, into `inlined`; at last
  * the function itself, of which only the line is set. Returns their number; 0: no debug information. */
 size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,
-                         struct dw_process_frame inlined[DW_LINES_MOST]);
+                         struct dw_process_frame inlined[DW_UNWIND_INLINED]);
 /* Appends the native frames of the snapshot to the thread. False: the outer end was not reached. */
 bool dw_unwind_thread(struct dw_unwind *unwind, struct dw_process_thread *thread, struct dw_snapshot *snapshot);
 /* The address of a data symbol in a module whose file name contains `in`; 0: there is none.

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include "process/inside.h"
+#include "process/lines.h"
+
+_Static_assert(DW_LINES_MOST == DW_UNWIND_INLINED, "all functions of an address are passed on");
 
 struct dw_lines {
 	struct dw_process process; /* its arena holds all texts */
@@ -39,7 +42,7 @@ struct dw_lines *dw_lines_open(const char *path)
 
 size_t dw_lines_at(struct dw_lines *lines, uint64_t offset, struct dw_line to[DW_LINES_MOST])
 {
-	struct dw_process_frame frames[DW_LINES_MOST];
+	struct dw_process_frame frames[DW_UNWIND_INLINED];
 	size_t count = dw_unwind_inlined(&lines->unwind, lines->module, offset + lines->bias, frames);
 
 	for (size_t i = 0; i < count; i++)

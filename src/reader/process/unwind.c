@@ -85,7 +85,7 @@ static const char *unwind_die_name(struct dw_unwind *unwind, Dwarf_Die *die)
 }
 
 size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,
-                         struct dw_process_frame inlined[DW_LINES_MOST])
+                         struct dw_process_frame inlined[DW_UNWIND_INLINED])
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = dwfl_module_addrdie(module, pc, &bias), *scopes = NULL, *parents = NULL, function;
@@ -108,7 +108,7 @@ size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t
 			depth = dwarf_getscopes_die(&function, &parents);
 		}
 	}
-	for (int i = 0; i < depth && count < DW_LINES_MOST - 1; i++) {
+	for (int i = 0; i < depth && count < DW_UNWIND_INLINED - 1; i++) {
 		Dwarf_Attribute attribute;
 		Dwarf_Word value = 0;
 
@@ -132,7 +132,7 @@ size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t
 static int unwind_take_frame(Dwfl_Frame *state, void *context)
 {
 	struct dw_unwind *unwind = context;
-	struct dw_process_frame inlined[DW_LINES_MOST];
+	struct dw_process_frame inlined[DW_UNWIND_INLINED];
 	const struct dw_unwind_name *name;
 	Dwarf_Addr pc;
 	Dwarf_Word sp;

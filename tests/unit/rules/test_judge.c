@@ -108,6 +108,24 @@ TEST(a_share_does_not_exceed_its_whole)
 	done(&at);
 }
 
+TEST(the_function_that_samples_name_is_in_the_sentence)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	set(&at, DW_FACT_SAMPLES_PYTHON, 0.75);
+	judge(&at);
+	CHECK(!strstr(found(&at, "python")->statement, "75%")); /* no function certainly has that much */
+	done(&at);
+	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = "tokenize";
+	at.facts.at[DW_FACT_SAMPLES_PYTHON].where = "text.py:90";
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(strstr(found(&at, "python")->statement, "; 75% of it is in tokenize at text.py:90."));
+	done(&at);
+}
+
 /* ---- hints ----------------------------------------------------------------------------------- */
 
 TEST(hints_do_not_suggest_what_was_recorded)
@@ -124,6 +142,12 @@ TEST(hints_do_not_suggest_what_was_recorded)
 	judge(&at);
 	CHECK(!strstr(found(&at, "python")->hint, "dwell run --functions"));
 	CHECK(strstr(found(&at, "python")->hint, "--view functions"));
+	done(&at);
+	set(&at, DW_FACT_TRACE_FUNCTIONS, 0);
+	set(&at, DW_FACT_SAMPLES_STEP, 4);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(strstr(found(&at, "python")->hint, "--view hot"));
 	done(&at);
 }
 

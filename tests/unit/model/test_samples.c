@@ -1,0 +1,232 @@
+/* Samples of call stacks: which thread, part of the step and range each belongs to; functions and paths. */
+#include "made.h"
+
+#include <math.h>
+
+#include "format/keys.h"
+#include "model/samples/hot.h"
+
+static struct made made;
+
+/* A stack of functions, innermost first, all in one file; of Python if `python`. */
+static uint32_t stack(const char *inner, uint32_t line, const char *outer)
+{
+	uint32_t frames[] = { dw_encode_frame(&made.process, inner, "net.c", line),
+		                  outer ? dw_encode_frame(&made.process, outer, "net.c", 7) : 0 };
+
+	return dw_encode_stack(&made.process, frames, outer ? 2 : 1);
+}
+
+static void period(const char *ns)
+{
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, ns, true);
+}
+
+static const struct dw_sample_row *find(const struct dw_samples *samples, uint32_t stack_id)
+{
+	for (size_t i = 0; i < samples->count; i++)
+		if (samples->rows[i].stack == stack_id)
+			return &samples->rows[i];
+	return NULL;
+}
+
+static const char *range_name(const struct dw_sample_row *row)
+{
+	return row->range == DW_NO_INDEX ? "" : dw_model_symbols(made.model, NULL)[row->range].name;
+}
+
+static const struct dw_hot_row *hot_row(const struct dw_hot *hot, const char *name)
+{
+	for (size_t i = 0; i < hot->count; i++)
+		if (strcmp(hot->rows[i].name, name) == 0)
+			return &hot->rows[i];
+	return NULL;
+}
+
+TEST(a_sample_belongs_to_the_open_ranges_of_its_thread)
+{
+	uint32_t forward, conv, inside, between, outside, after;
+
+	made_init(&made);
+	period("1000");
+	forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	conv = made_op(&made, DWELL_CATEGORY_OPERATOR, "conv");
+	inside = stack("gemm", 10, "main");
+	between = stack("log", 20, "main");
+	outside = stack("load", 30, "main");
+	after = stack("save", 40, "main");
+	dw_encode_sample(&made.stream, 50, outside, 1);
+	for (uint64_t i = 0; i < 3; i++) {
+		uint64_t at = 100 + i * 1000;
+
+		dw_encode_begin(&made.stream, at, forward);
+		dw_encode_begin(&made.stream, at + 10, conv);
+		dw_encode_sample(&made.stream, at + 20, inside, 2);
+		dw_encode_end(&made.stream, at + 100);
+		dw_encode_end(&made.stream, at + 200);
+		dw_encode_step(&made.process, made.thread, i, at, at + 300, 0, DW_STEP_RECORDED);
+		dw_encode_sample(&made.stream, at + 400, i < 2 ? between : after, 1);
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_samples *samples = dw_model_samples(made.model, &made.error);
+
+	REQUIRE(samples && samples->count == 4);
+	CHECK_EQ(samples->samples, 7);
+	CHECK_EQ(samples->weight, 10);
+	CHECK_EQ(samples->cpu_ns, 10000);
+	CHECK(samples->has_periods);
+	CHECK_EQ(samples->unread, 0);
+	CHECK_EQ(find(samples, inside)->share, DW_SHARE_FORWARD);
+	CHECK_EQ(find(samples, inside)->where, DW_SAMPLE_IN_STEP);
+	CHECK_EQ(find(samples, inside)->weight, 6);
+	CHECK_EQ(find(samples, inside)->squares, 12);
+	CHECK_STR(range_name(find(samples, inside)), "conv");
+	CHECK_EQ(find(samples, between)->where, DW_SAMPLE_BETWEEN);
+	CHECK_EQ(find(samples, between)->share, DW_SHARE_OTHER);
+	CHECK_STR(range_name(find(samples, between)), "");
+	CHECK_EQ(find(samples, outside)->where, DW_SAMPLE_OUTSIDE);
+	CHECK_EQ(find(samples, after)->where, DW_SAMPLE_OUTSIDE);
+	made_close(&made);
+}
+
+/* In the stream of signal handlers of a thread that is in a zone; and of one with no other records. */
+TEST(a_sample_that_interrupted_a_record_belongs_to_the_ranges_of_the_thread)
+{
+	struct dw_encode_stream nested, alone;
+	uint32_t zone, first, second, other;
+
+	made_init(&made);
+	period("1000");
+	zone = made_op(&made, DWELL_CATEGORY_ZONE, "solve");
+	first = stack("a", 1, NULL);
+	second = stack("b", 2, NULL);
+	other = dw_encode_thread(&made.process, 101, 1, 0, "pool");
+	dw_encode_stream_init(&nested, &made.process, 0x80000000u, made.thread);
+	dw_encode_stream_init(&alone, &made.process, 0x80000001u, other);
+	dw_encode_sample(&nested, 150, first, 1);
+	dw_encode_sample(&nested, 250, second, 1);
+	dw_encode_sample(&alone, 260, second, 1);
+	dw_encode_begin(&made.stream, 100, zone);
+	dw_encode_end(&made.stream, 200);
+	dw_encode_close(&nested);
+	dw_encode_close(&alone);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_samples *samples = dw_model_samples(made.model, &made.error);
+
+	REQUIRE(samples && samples->count == 3);
+	CHECK_STR(range_name(find(samples, first)), "solve");
+	CHECK_EQ(find(samples, first)->share, DW_SHARE_NAMED);
+	CHECK_STR(range_name(find(samples, second)), "");
+	CHECK_EQ(samples->samples, 3);
+	made_close(&made);
+}
+
+TEST(python_outside_operators_is_python)
+{
+	uint32_t forward, inside;
+
+	made_init(&made);
+	dw_encode_process_entry(&made.process)->flags = DW_PROCESS_PYTHON;
+	period("1000");
+	forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+	inside = stack("loop", 1, NULL);
+	dw_encode_begin(&made.stream, 100, forward);
+	dw_encode_sample(&made.stream, 120, inside, 1);
+	dw_encode_end(&made.stream, 200);
+	dw_encode_step(&made.process, made.thread, 0, 90, 300, 0, DW_STEP_RECORDED);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_samples *samples = dw_model_samples(made.model, &made.error);
+
+	REQUIRE(samples && samples->count == 1);
+	CHECK_EQ(samples->rows[0].share, DW_SHARE_PYTHON);
+	made_close(&made);
+}
+
+TEST(a_scope_of_steps_has_their_samples)
+{
+	struct dw_scope scope = { .has_steps = true, .steps_from = 1, .steps_to = 1 };
+	uint32_t each;
+
+	made_init(&made);
+	period("1000");
+	each = stack("a", 1, NULL);
+	for (uint64_t i = 0; i < 3; i++) {
+		dw_encode_sample(&made.stream, 150 + i * 1000, each, (uint32_t)i + 1);
+		dw_encode_step(&made.process, made.thread, i, 100 + i * 1000, 900 + i * 1000, 0, DW_STEP_RECORDED);
+	}
+	REQUIRE(made_open(&made, &scope) == 0);
+	const struct dw_samples *samples = dw_model_samples(made.model, &made.error);
+
+	REQUIRE(samples && samples->count == 1);
+	CHECK_EQ(samples->weight, 2);
+	made_close(&made);
+}
+
+/* Recursion counts once in total. The line shown is that with most self time. */
+TEST(functions_have_self_and_total)
+{
+	struct dw_hot_ask ask = { .by = 0 };
+	struct dw_hot hot;
+	uint32_t frames[3], recursion;
+
+	made_init(&made);
+	period("1000");
+	frames[0] = dw_encode_frame(&made.process, "fib", "fib.c", 3);
+	frames[1] = dw_encode_frame(&made.process, "fib", "fib.c", 4);
+	frames[2] = dw_encode_frame(&made.process, "main", "fib.c", 9);
+	recursion = dw_encode_stack(&made.process, frames, 3);
+	dw_encode_sample(&made.stream, 100, recursion, 2);
+	dw_encode_sample(&made.stream, 110, dw_encode_stack(&made.process, &frames[1], 2), 3);
+	dw_encode_sample(&made.stream, 120, 0, 1);
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(dw_hot_make(&hot, made.model, &ask));
+	REQUIRE(hot.count == 3);
+	CHECK_EQ(hot.weight, 6);
+	REQUIRE(hot_row(&hot, "fib") && hot_row(&hot, "main") && hot_row(&hot, "(stack not read)"));
+	CHECK_EQ(hot_row(&hot, "fib")->self, 5);
+	CHECK_EQ(hot_row(&hot, "fib")->total, 5);
+	CHECK_EQ(hot_row(&hot, "fib")->line, 4);
+	CHECK_EQ(hot_row(&hot, "main")->self, 0);
+	CHECK_EQ(hot_row(&hot, "main")->total, 5);
+	CHECK_EQ(hot_row(&hot, "main")->samples, 2);
+	dw_hot_reset(&hot);
+	ask.by = DW_HOT_LINES;
+	REQUIRE(dw_hot_make(&hot, made.model, &ask));
+	CHECK_EQ(hot.count, 4); /* fib at two lines */
+	dw_hot_reset(&hot);
+	const struct dw_paths *paths = dw_model_sample_paths(made.model, &made.error);
+
+	REQUIRE(paths && paths->count == 5); /* the thread, main, fib, fib in fib, not read */
+	CHECK_EQ(paths->nodes[0].total_ns, 6000);
+	CHECK_STR(paths->symbols[paths->nodes[1].symbol].name, "main");
+	CHECK_EQ(paths->nodes[1].total_ns, 5000);
+	CHECK_EQ(paths->nodes[2].self_ns, 3000);
+	CHECK_EQ(paths->nodes[3].self_ns, 2000);
+	made_close(&made);
+}
+
+TEST(without_a_period_there_is_no_time)
+{
+	made_init(&made);
+	period("0");
+	dw_encode_sample(&made.stream, 100, stack("a", 1, NULL), 1);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_samples *samples = dw_model_samples(made.model, &made.error);
+
+	REQUIRE(samples && samples->count == 1);
+	CHECK(!samples->has_periods);
+	CHECK_EQ(samples->cpu_ns, 0);
+	made_close(&made);
+}
+
+/* Of 12 samples half is 6 +- 26 points, of 12,000 it is +- 0.9; weights of one look count as one. */
+TEST(the_interval_follows_the_number_of_samples)
+{
+	CHECK(fabs(dw_samples_error(0.5, 12, 12) - 0.246) < 0.01);
+	CHECK(fabs(dw_samples_error(0.5, 12000, 12000) - 0.009) < 0.001);
+	CHECK(dw_samples_error(0.5, 12000, 1200000) > 0.08);
+	CHECK(dw_samples_error(0, 12, 12) > 0.1);
+	CHECK(dw_samples_error(0, 0, 0) == 1);
+}
+
+CHECK_MAIN
