@@ -130,10 +130,11 @@ static inline uint32_t dw_encode_stack(struct dw_encode_process *process, const 
 	return id;
 }
 
-/* EXT SAMPLE: the stream's thread was found with this stack. */
-static inline void dw_encode_sample(struct dw_encode_stream *stream, uint64_t ticks, uint32_t stack, uint32_t weight)
+/* EXT SAMPLE: the stream's thread was found at this FRAME, called from this STACK. */
+static inline void dw_encode_sample(struct dw_encode_stream *stream, uint64_t ticks, uint32_t frame, uint32_t stack,
+                                    uint32_t weight)
 {
-	uint32_t payload[DW_SAMPLE_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), stack, weight };
+	uint32_t payload[DW_SAMPLE_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), frame, stack, weight };
 
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS, payload, DW_SAMPLE_WORDS);
 }

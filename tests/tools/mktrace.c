@@ -487,22 +487,27 @@ static void put_step_end(const struct line *line)
 	               option(line, "unrecorded") ? 0 : DW_STEP_RECORDED);
 }
 
+/* The frame in a word. */
+static uint32_t frame_of(char *text)
+{
+	char *file = strchr(text, '@'), *colon = NULL;
+
+	if (file) {
+		*file++ = '\0';
+		colon = strrchr(file, ':');
+	}
+	if (colon)
+		*colon++ = '\0';
+	return dw_encode_frame(here(), text, file, colon ? (uint32_t)number_of(colon) : 0);
+}
+
 /* A stack of the frames from word `first` on; 0: none. */
 static uint32_t stack_of(const struct line *line, unsigned first)
 {
 	uint32_t frames[MAX_WORDS];
 
-	for (unsigned i = first; i < line->count; i++) {
-		char *text = line->words[i], *file = strchr(text, '@'), *colon = NULL;
-
-		if (file) {
-			*file++ = '\0';
-			colon = strrchr(file, ':');
-		}
-		if (colon)
-			*colon++ = '\0';
-		frames[i - first] = dw_encode_frame(here(), text, file, colon ? (uint32_t)number_of(colon) : 0);
-	}
+	for (unsigned i = first; i < line->count; i++)
+		frames[i - first] = frame_of(line->words[i]);
 	return line->count > first ? dw_encode_stack(here(), frames, line->count - first) : 0;
 }
 
@@ -564,7 +569,9 @@ static bool put_record(const struct line *line)
 	} else if (!strcmp(verb, "sample")) {
 		uint32_t weight = (uint32_t)number_of(word(line, 1));
 
-		dw_encode_sample(stream, now, stack_of(line, 2), weight);
+		uint32_t frame = line->count > 2 ? frame_of(line->words[2]) : 0;
+
+		dw_encode_sample(stream, now, frame, stack_of(line, 3), weight);
 	} else if (!strcmp(verb, "loss")) {
 		uint64_t count = number_of(word(line, 2));
 		dw_encode_record(stream, now, DW_LOSS, cause_of(word(line, 1)), &count, 2);

@@ -143,10 +143,7 @@ static bool hot_wants_frame(const struct hot *hot, const struct dw_source_frame 
 
 static void hot_add_row(struct hot *hot, const struct dw_sample_row *from)
 {
-	const struct dw_source_file *file =
-		&hot->source->files[hot->source->processes[hot->source->threads[from->thread].process].file];
-	const struct dw_source_stack *stack =
-		file->stacks && file->frames && from->stack < file->symbol_count ? &file->stacks[from->stack] : NULL;
+	struct dw_sample_stack stack = dw_sample_stack_of(hot->source, from);
 	bool self = true;
 
 	hot->number++;
@@ -154,9 +151,8 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from)
 	hot->to->weight += from->weight;
 	hot->to->squares += from->squares;
 	hot->to->cpu_ns += from->cpu_ns;
-	for (uint32_t i = 0; stack && i < stack->count; i++) {
-		uint32_t id = stack->frames[i];
-		const struct dw_source_frame *frame = id < file->symbol_count ? file->frames[id] : NULL;
+	for (uint32_t i = 0; i < stack.count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
 
 		for (uint32_t n = 0; hot_wants_frame(hot, frame) && n < frame->count; n++) {
 			hot_add(hot, &frame->functions[n], from, self);
@@ -164,7 +160,7 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from)
 		}
 	}
 	if (self)
-		hot_add(hot, stack && stack->count ? &no_python : &unread, from, true);
+		hot_add(hot, stack.count ? &no_python : &unread, from, true);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */

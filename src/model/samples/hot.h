@@ -2,8 +2,7 @@
  * Functions by CPU time, from samples: self is the time in which a function was innermost, total
  * the time in which it was anywhere in the stack, counted once however often it is there.
  */
-#ifndef DW_MODEL_SAMPLES_HOT_H
-#define DW_MODEL_SAMPLES_HOT_H
+#pragma once
 
 #include "model/samples/samples.h"
 
@@ -48,5 +47,3 @@ void dw_hot_reset(struct dw_hot *hot);
 
 /* "net.c:120", or the file alone, or "": the place of a row, without folders. */
 const char *dw_hot_place(const struct dw_hot_row *row, char *text, size_t size);
-
-#endif

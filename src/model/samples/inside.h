@@ -1,6 +1,5 @@
 /* Where a sample lies: between samples.c, which walks, and places.c. */
-#ifndef DW_MODEL_SAMPLES_INSIDE_H
-#define DW_MODEL_SAMPLES_INSIDE_H
+#pragma once
 
 #include "model/core/pass.h"
 #include "model/samples/sample.h"
@@ -23,5 +22,3 @@ bool dw_sample_places_init(struct dw_sample_places *places, struct dw_model *mod
 void dw_sample_places_reset(struct dw_sample_places *places);
 /* Sets range, named and share of the row, from the open ranges. */
 void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass *pass, struct dw_sample_row *row);
-
-#endif

@@ -31,17 +31,15 @@ static bool paths_add(struct dw_call_sums *sums, const struct dw_functions *func
                       const struct dw_sample_row *row, bool in_ns)
 {
 	uint32_t file = model->source->processes[model->source->threads[row->thread].process].file;
-	const struct dw_source_file *from = &model->source->files[file];
-	const struct dw_source_stack *stack =
-		from->stacks && from->frames && row->stack < from->symbol_count ? &from->stacks[row->stack] : NULL;
+	struct dw_sample_stack stack = dw_sample_stack_of(model->source, row);
 	uint32_t node = dw_call_sums_root(sums, row->thread);
 	struct dw_call_sum *sum;
 
 	if (node == DW_NO_INDEX)
 		return false;
-	for (uint32_t i = stack ? stack->count : 0; i-- > 0;)
-		node = paths_enter_frame(sums, functions, model, file, stack->frames[i], node);
-	if (!stack || !stack->count) {
+	for (uint32_t i = stack.count; i-- > 0;)
+		node = paths_enter_frame(sums, functions, model, file, dw_sample_stack_id(&stack, i), node);
+	if (!stack.count) {
 		uint32_t unread = dw_call_sums_child(sums, node, UNKNOWN);
 
 		node = unread < DW_CALL_PATH_FOLDED ? unread : node;
@@ -89,10 +87,7 @@ static void paths_free(void *result)
 
 DW_PRODUCT(sample_paths, struct dw_paths, paths_compute, paths_free);
 
-const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_sample_paths, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(sample_paths, struct dw_paths)
 
 const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error)
 {

@@ -1,6 +1,5 @@
 /* Samples of call stacks that have everything in common that the model distinguishes; see samples.h. */
-#ifndef DW_MODEL_SAMPLES_SAMPLE_H
-#define DW_MODEL_SAMPLES_SAMPLE_H
+#pragma once
 
 #include "model/core/share_names.h"
 
@@ -13,7 +12,8 @@ enum dw_sample_where {
 
 struct dw_sample_row {
 	uint32_t thread;   /* index into the source's threads */
-	uint32_t stack;    /* id in the thread's file; 0: the stack could not be read */
+	uint32_t frame;    /* id in the thread's file; 0: it could not be read */
+	uint32_t stack;    /* the same: of what called it */
 	uint32_t range;    /* symbol of the innermost open range; DW_NO_INDEX: no range was open */
 	uint32_t named;    /* symbol of the name that the program gave this part; DW_NO_INDEX: none */
 	enum dw_share share; /* the part of the step, as in struct dw_step, or of the time outside */
@@ -22,5 +22,3 @@ struct dw_sample_row {
 	uint64_t weight, squares; /* sums of their weights, and of the squares of these */
 	uint64_t cpu_ns;   /* 0 if the period is not known */
 };
-
-#endif

@@ -31,7 +31,7 @@ struct table {
 /* A sample from a stream of signal handlers. */
 struct nested {
 	uint64_t ticks;
-	uint32_t thread, stack, weight;
+	uint32_t thread, frame, stack, weight;
 	bool counted;
 };
 
@@ -64,10 +64,11 @@ struct samples {
 
 static void samples_add(struct table *table, const struct dw_sample_row *row)
 {
-	uint32_t key[] = { row->thread, row->stack, row->range, row->named, row->share, row->where };
+	uint32_t key[] = { row->thread, row->frame, row->stack, row->range, row->named, row->share, row->where };
 	uint32_t hash = dw_map_hash_bytes(0, key, sizeof key);
 	uint32_t at = DW_MAP_FIND(&table->map, hash, i,
-	                          table->rows[i].thread == row->thread && table->rows[i].stack == row->stack &&
+	                          table->rows[i].thread == row->thread && table->rows[i].frame == row->frame &&
+	                              table->rows[i].stack == row->stack &&
 	                              table->rows[i].range == row->range && table->rows[i].named == row->named &&
 	                              table->rows[i].share == row->share && table->rows[i].where == row->where);
 	struct dw_sample_row *to;
@@ -86,10 +87,10 @@ static void samples_add(struct table *table, const struct dw_sample_row *row)
 	table->rows[at].squares += row->squares;
 }
 
-static void samples_count(struct samples *samples, uint64_t ticks, uint32_t stack, uint32_t weight)
+static void samples_count(struct samples *samples, uint64_t ticks, uint32_t frame, uint32_t stack, uint32_t weight)
 {
-	struct dw_sample_row row = { .thread = samples->pass.walk.thread, .stack = stack, .count = 1,
-		                         .weight = weight, .squares = (uint64_t)weight * weight };
+	struct dw_sample_row row = { .thread = samples->pass.walk.thread, .frame = frame, .stack = stack,
+		                         .count = 1, .weight = weight, .squares = (uint64_t)weight * weight };
 
 	while (samples->steps && samples->steps->end_ticks <= ticks)
 		samples->steps++;
@@ -130,7 +131,8 @@ static void samples_settle(void *state, uint64_t ticks)
 	samples_set_thread(samples);
 	for (; samples->next != samples->last && samples->next->ticks <= ticks; samples->next++)
 		if (!samples->next->counted) {
-			samples_count(samples, samples->next->ticks, samples->next->stack, samples->next->weight);
+			samples_count(samples, samples->next->ticks, samples->next->frame, samples->next->stack,
+			              samples->next->weight);
 			samples->next->counted = true;
 		}
 }
@@ -149,15 +151,16 @@ DW_INLINE void samples_leave(void *state, void *place, uint64_t ticks, enum dw_l
 static void samples_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
 	struct samples *samples = state;
-	uint32_t stack, weight;
+	uint32_t frame, stack, weight;
 
 	if (record->kind != DW_EXT || record->id != SAMPLE_EXT || !dw_pass_in_scope(&samples->pass, ticks))
 		return;
-	stack = record->payload[2];
-	weight = record->payload[3] ? record->payload[3] : 1;
+	frame = record->payload[2];
+	stack = record->payload[3];
+	weight = record->payload[4] ? record->payload[4] : 1;
 	if (!samples->pass.walk.stream->nested) {
 		samples_settle(samples, ticks);
-		samples_count(samples, ticks, stack, weight);
+		samples_count(samples, ticks, frame, stack, weight);
 		return;
 	}
 	struct nested *nested =
@@ -165,7 +168,7 @@ static void samples_note(void *state, uint64_t ticks, const struct dw_record *re
 
 	samples->all->failed |= !nested;
 	if (nested) {
-		*nested = (struct nested){ ticks, samples->pass.walk.thread, stack, weight, false };
+		*nested = (struct nested){ ticks, samples->pass.walk.thread, frame, stack, weight, false };
 		samples->all->nested_count++;
 	}
 }
@@ -219,8 +222,9 @@ static bool samples_walk_all(struct all *all, unsigned count)
 	for (size_t i = 0; i < all->nested_count; i++)
 		if (!all->nested[i].counted) /* its thread has no other records */
 			samples_add(&all->workers[0].table,
-			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].stack, DW_NO_INDEX, DW_NO_INDEX,
-			                                     DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE, 1, all->nested[i].weight,
+			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].frame, all->nested[i].stack,
+			                                     DW_NO_INDEX, DW_NO_INDEX, DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE, 1,
+			                                     all->nested[i].weight,
 			                                     (uint64_t)all->nested[i].weight * all->nested[i].weight, 0 });
 	for (unsigned i = 1; i < count; i++) {
 		const struct table *table = &all->workers[i].table;
@@ -230,6 +234,23 @@ static bool samples_walk_all(struct all *all, unsigned count)
 		all->failed |= table->failed;
 	}
 	return !all->failed && !all->workers[0].table.failed;
+}
+
+struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const struct dw_sample_row *row)
+{
+	const struct dw_source_file *file = &source->files[source->processes[source->threads[row->thread].process].file];
+	struct dw_sample_stack stack = { .file = file };
+
+	if (!file->frames)
+		return stack;
+	stack.frame = row->frame;
+	stack.first = row->frame != 0;
+	if (file->stacks && row->stack < file->symbol_count) {
+		stack.callers = file->stacks[row->stack].frames;
+		stack.count = file->stacks[row->stack].count;
+	}
+	stack.count += stack.first;
+	return stack;
 }
 
 /* ---- the product ------------------------------------------------------------------------------ */
@@ -242,7 +263,7 @@ bool dw_source_has_samples(const struct dw_source *source)
 	return false;
 }
 
-DW_ORDER(samples_compare_rows, struct dw_sample_row, DW_DOWN(weight) DW_UP(thread) DW_UP(stack)
+DW_ORDER(samples_compare_rows, struct dw_sample_row, DW_DOWN(weight) DW_UP(thread) DW_UP(frame) DW_UP(stack)
          DW_UP(range) DW_UP(share) DW_UP(where))
 
 /* 0: not known. */
@@ -272,7 +293,7 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 		samples->samples += row->count;
 		samples->weight += row->weight;
 		samples->cpu_ns += row->cpu_ns;
-		samples->unread += row->stack ? 0 : row->count;
+		samples->unread += row->frame || row->stack ? 0 : row->count;
 		samples->rows[i] = *row;
 	}
 	if (samples->count)
@@ -305,10 +326,7 @@ static bool samples_compute(struct dw_model *model, const void *request, void *r
 
 DW_PRODUCT(samples, struct dw_samples, samples_compute, NULL);
 
-const struct dw_samples *dw_model_samples(struct dw_model *model, struct dwell_error *error)
-{
-	return dw_product_get(model, &dw_product_samples, 0, NULL, error);
-}
+DW_PRODUCT_GETTER(samples, struct dw_samples)
 
 double dw_samples_error(double share, uint64_t weight, uint64_t squares)
 {

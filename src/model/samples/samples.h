@@ -5,8 +5,7 @@
  * are sums of the samples that have everything in common that the product distinguishes. CPU time
  * is weight times period, so rows of one process add up to the CPU time that was sampled.
  */
-#ifndef DW_MODEL_SAMPLES_SAMPLES_H
-#define DW_MODEL_SAMPLES_SAMPLES_H
+#pragma once
 
 #include "model/core/model.h"
 #include "model/samples/sample.h"
@@ -25,6 +24,26 @@ const struct dw_samples *dw_model_samples(struct dw_model *model, struct dwell_e
 /* Whether a process was sampled, without a walk. */
 bool dw_source_has_samples(const struct dw_source *source);
 
+/* All frames of a sample, innermost first. */
+struct dw_sample_stack {
+	const struct dw_source_file *file;
+	const uint32_t *callers;
+	uint32_t frame, first, count; /* `first`: `frame` is known */
+};
+struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const struct dw_sample_row *row);
+/* The id of the i-th frame. */
+static inline uint32_t dw_sample_stack_id(const struct dw_sample_stack *stack, uint32_t i)
+{
+	return i < stack->first ? stack->frame : stack->callers[i - stack->first];
+}
+/* The i-th frame; NULL: the file lacks it. */
+static inline const struct dw_source_frame *dw_sample_stack_at(const struct dw_sample_stack *stack, uint32_t i)
+{
+	uint32_t id = dw_sample_stack_id(stack, i);
+
+	return id < stack->file->symbol_count ? stack->file->frames[id] : NULL;
+}
+
 /* The CPU time of each path of functions by thread, as pictures draw it. Its counts are samples. */
 const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error);
 
@@ -35,5 +54,3 @@ const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *
 
 /* Half of the 95% interval of a share of all weight, if each of the samples is independent. */
 double dw_samples_error(double share, uint64_t weight, uint64_t squares);
-
-#endif

@@ -256,11 +256,14 @@ static int pprof_put_samples(struct pprof *pprof, struct dwell_error *error)
 		return error ? error->code : DWELL_E_NOMEM;
 	for (size_t i = 0; i < samples->count && !pprof->out->error; i++) {
 		const struct dw_sample_row *row = &samples->rows[i];
-		struct dw_stack stack = dw_stack_at(pprof->source, row->thread, row->stack);
+		struct dw_sample_stack sample = dw_sample_stack_of(pprof->source, row);
+		struct dw_stack callers = { sample.file, sample.callers, sample.count - sample.first };
+		struct dw_stack inner = { sample.file, &sample.frame, sample.first };
 		uint32_t frames = 0;
 
-		for (uint32_t k = 0; k < stack.count && frames < MOST_FRAMES; k++) {
-			pprof->path[frames] = pprof_frame_location(pprof, &stack, k);
+		for (uint32_t k = 0; k < sample.count && frames < MOST_FRAMES; k++) {
+			pprof->path[frames] = k < sample.first ? pprof_frame_location(pprof, &inner, k)
+			                                       : pprof_frame_location(pprof, &callers, k - sample.first);
 			frames += pprof->path[frames] != 0;
 		}
 		pprof_put_time(pprof, frames, row->thread, row->cpu_ns, row->count);

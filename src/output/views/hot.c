@@ -26,7 +26,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("file", "file", NONE, TEXT, .data_only = true),
 	DW_COLUMN("line", "line", NONE, INT, .data_only = true),
 };
-enum { NAME, PLACE, SELF, SELF_SHARE, SELF_ERROR, TOTAL, TOTAL_SHARE, SAMPLES, FILE_, LINE, COLUMNS };
+#define COLUMNS (sizeof columns / sizeof *columns)
 
 static const struct { const char *name; enum dw_hot_by by; struct dw_column column; } groups[] = {
 	{ "line", DW_HOT_LINES, { .name = NULL } },
@@ -88,26 +88,16 @@ static void hot_put_groups(struct dwell_table *table, struct dw_cell *row, struc
 static void hot_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_hot *hot,
                          const struct dw_hot_row *from, unsigned by)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
 	double share = hot->weight ? (double)from->self / (double)hot->weight : 0;
 	char place[300];
 
-	dw_cell_text(table, &row[NAME], from->name);
-	if (*dw_hot_place(from, place, sizeof place))
-		dw_cell_text(table, &row[PLACE], place);
-	if (hot->cpu_ns) {
-		dw_cell_int(&row[SELF], (int64_t)from->self_ns);
-		dw_cell_int(&row[TOTAL], (int64_t)from->total_ns);
-	}
-	dw_cell_real(&row[SELF_SHARE], share);
-	dw_cell_real(&row[SELF_ERROR], dw_samples_error(share, hot->weight, hot->squares));
-	dw_cell_real(&row[TOTAL_SHARE], hot->weight ? (double)from->total / (double)hot->weight : 0);
-	dw_cell_int(&row[SAMPLES], (int64_t)from->samples);
-	if (from->file)
-		dw_cell_text(table, &row[FILE_], from->file);
-	if (from->line)
-		dw_cell_int(&row[LINE], from->line);
-	hot_put_groups(table, row, model, &from->place, by);
+	dw_hot_place(from, place, sizeof place);
+	DW_TABLE_ROW(table, 0, DW_STRING(from->name), DW_STRING(*place ? place : NULL),
+	             hot->cpu_ns ? DW_INT(from->self_ns) : DW_EMPTY, DW_REAL(share),
+	             DW_REAL(dw_samples_error(share, hot->weight, hot->squares)),
+	             hot->cpu_ns ? DW_INT(from->total_ns) : DW_EMPTY, DW_PART(from->total, hot->weight),
+	             DW_INT(from->samples), DW_STRING(from->file), from->line ? DW_INT(from->line) : DW_EMPTY);
+	hot_put_groups(table, dw_table_at(table, table->row_count - 1), model, &from->place, by);
 }
 
 static void hot_note_lacks(struct dwell_table *table, const struct dw_model *model, const struct dw_samples *samples)
@@ -129,7 +119,6 @@ static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_v
 	const struct dw_samples *samples = dw_model_samples(model, error);
 	struct dw_hot_ask ask = { .by = 0 };
 	struct dwell_table *table = NULL;
-	struct dw_cell *totals;
 	struct dw_hot hot;
 
 	if (!samples || hot_parse_groups(options->group_by, &ask.by, error))
@@ -149,11 +138,8 @@ static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_v
 	for (size_t i = 0; table && i < hot.count; i++)
 		hot_fill_row(table, model, &hot, &hot.rows[i], ask.by);
 	if (table) {
-		totals = dw_table_totals(table);
-		dw_cell_text(table, &totals[NAME], "all");
-		if (hot.cpu_ns)
-			dw_cell_int(&totals[SELF], (int64_t)hot.cpu_ns);
-		dw_cell_int(&totals[SAMPLES], (int64_t)hot.samples);
+		DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, hot.cpu_ns ? DW_INT(hot.cpu_ns) : DW_EMPTY, DW_EMPTY, DW_EMPTY,
+		                DW_EMPTY, DW_EMPTY, DW_INT(hot.samples));
 		dw_table_note(table, "CPU time by %s samples; +- is half of the 95%% interval of self share.",
 		              dw_text_count((int64_t)hot.samples).at);
 		hot_note_lacks(table, model, samples);

@@ -244,19 +244,14 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 	for (size_t i = 0; table && i < hot.count; i++) {
 		const struct dw_hot_row *from = &hot.rows[i];
 		double share = (double)from->self / (double)hot.weight;
-		struct dw_cell *row;
 		char place[300];
 
 		if (!from->self && (double)from->total > 0.99 * (double)hot.weight)
 			continue; /* main and what calls it */
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], from->name);
-		if (*dw_hot_place(from, place, sizeof place))
-			dw_cell_text(table, &row[1], place);
-		dw_cell_real(&row[2], share);
-		dw_cell_real(&row[3], dw_samples_error(share, hot.weight, hot.squares));
-		dw_cell_real(&row[4], (double)from->total / (double)hot.weight);
-		dw_cell_int(&row[5], (int64_t)from->samples);
+		dw_hot_place(from, place, sizeof place);
+		DW_TABLE_ROW(table, 0, DW_STRING(from->name), DW_STRING(*place ? place : NULL), DW_REAL(share),
+		             DW_REAL(dw_samples_error(share, hot.weight, hot.squares)), DW_PART(from->total, hot.weight),
+		             DW_INT(from->samples));
 	}
 	if (table)
 		table->part = "hot";

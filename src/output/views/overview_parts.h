@@ -41,7 +41,6 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview,
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
 
-
 /* ---- from samples, without steps (overview_hot.c) ---- */
 
 /* `alone`: no range was recorded, and nothing else says what ran. */

@@ -1,6 +1,5 @@
 /* Lines and inlined functions at addresses of a file of code; in libdwell-process.so. */
-#ifndef DW_PROCESS_LINES_H
-#define DW_PROCESS_LINES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ DWELL_API struct dw_lines *dw_lines_open(const char *path);
 #define DW_LINES_MOST 32u
 DWELL_API size_t dw_lines_at(struct dw_lines *lines, uint64_t offset, struct dw_line to[DW_LINES_MOST]);
 DWELL_API void dw_lines_close(struct dw_lines *lines);
-
-#endif

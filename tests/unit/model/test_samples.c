@@ -8,13 +8,15 @@
 
 static struct made made;
 
-/* A stack of functions, innermost first, all in one file; of Python if `python`. */
-static uint32_t stack(const char *inner, uint32_t line, const char *outer)
+/* A frame of one file. */
+static uint32_t frame(const char *function, uint32_t line)
 {
-	uint32_t frames[] = { dw_encode_frame(&made.process, inner, "net.c", line),
-		                  outer ? dw_encode_frame(&made.process, outer, "net.c", 7) : 0 };
+	return dw_encode_frame(&made.process, function, "net.c", line);
+}
 
-	return dw_encode_stack(&made.process, frames, outer ? 2 : 1);
+static void sample(uint64_t ticks, uint32_t id, uint32_t weight)
+{
+	dw_encode_sample(&made.stream, ticks, id, 0, weight);
 }
 
 static void period(const char *ns)
@@ -22,10 +24,10 @@ static void period(const char *ns)
 	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, ns, true);
 }
 
-static const struct dw_sample_row *find(const struct dw_samples *samples, uint32_t stack_id)
+static const struct dw_sample_row *find(const struct dw_samples *samples, uint32_t id)
 {
 	for (size_t i = 0; i < samples->count; i++)
-		if (samples->rows[i].stack == stack_id)
+		if (samples->rows[i].frame == id)
 			return &samples->rows[i];
 	return NULL;
 }
@@ -51,21 +53,21 @@ TEST(a_sample_belongs_to_the_open_ranges_of_its_thread)
 	period("1000");
 	forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
 	conv = made_op(&made, DWELL_CATEGORY_OPERATOR, "conv");
-	inside = stack("gemm", 10, "main");
-	between = stack("log", 20, "main");
-	outside = stack("load", 30, "main");
-	after = stack("save", 40, "main");
-	dw_encode_sample(&made.stream, 50, outside, 1);
+	inside = frame("gemm", 10);
+	between = frame("log", 20);
+	outside = frame("load", 30);
+	after = frame("save", 40);
+	sample(50, outside, 1);
 	for (uint64_t i = 0; i < 3; i++) {
 		uint64_t at = 100 + i * 1000;
 
 		dw_encode_begin(&made.stream, at, forward);
 		dw_encode_begin(&made.stream, at + 10, conv);
-		dw_encode_sample(&made.stream, at + 20, inside, 2);
+		sample(at + 20, inside, 2);
 		dw_encode_end(&made.stream, at + 100);
 		dw_encode_end(&made.stream, at + 200);
 		dw_encode_step(&made.process, made.thread, i, at, at + 300, 0, DW_STEP_RECORDED);
-		dw_encode_sample(&made.stream, at + 400, i < 2 ? between : after, 1);
+		sample(at + 400, i < 2 ? between : after, 1);
 	}
 	REQUIRE(made_open(&made, NULL) == 0);
 	const struct dw_samples *samples = dw_model_samples(made.model, &made.error);
@@ -98,14 +100,14 @@ TEST(a_sample_that_interrupted_a_record_belongs_to_the_ranges_of_the_thread)
 	made_init(&made);
 	period("1000");
 	zone = made_op(&made, DWELL_CATEGORY_ZONE, "solve");
-	first = stack("a", 1, NULL);
-	second = stack("b", 2, NULL);
+	first = frame("a", 1);
+	second = frame("b", 2);
 	other = dw_encode_thread(&made.process, 101, 1, 0, "pool");
 	dw_encode_stream_init(&nested, &made.process, 0x80000000u, made.thread);
 	dw_encode_stream_init(&alone, &made.process, 0x80000001u, other);
-	dw_encode_sample(&nested, 150, first, 1);
-	dw_encode_sample(&nested, 250, second, 1);
-	dw_encode_sample(&alone, 260, second, 1);
+	dw_encode_sample(&nested, 150, first, 0, 1);
+	dw_encode_sample(&nested, 250, second, 0, 1);
+	dw_encode_sample(&alone, 260, second, 0, 1);
 	dw_encode_begin(&made.stream, 100, zone);
 	dw_encode_end(&made.stream, 200);
 	dw_encode_close(&nested);
@@ -129,9 +131,9 @@ TEST(python_outside_operators_is_python)
 	dw_encode_process_entry(&made.process)->flags = DW_PROCESS_PYTHON;
 	period("1000");
 	forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
-	inside = stack("loop", 1, NULL);
+	inside = frame("loop", 1);
 	dw_encode_begin(&made.stream, 100, forward);
-	dw_encode_sample(&made.stream, 120, inside, 1);
+	sample(120, inside, 1);
 	dw_encode_end(&made.stream, 200);
 	dw_encode_step(&made.process, made.thread, 0, 90, 300, 0, DW_STEP_RECORDED);
 	REQUIRE(made_open(&made, NULL) == 0);
@@ -149,9 +151,9 @@ TEST(a_scope_of_steps_has_their_samples)
 
 	made_init(&made);
 	period("1000");
-	each = stack("a", 1, NULL);
+	each = frame("a", 1);
 	for (uint64_t i = 0; i < 3; i++) {
-		dw_encode_sample(&made.stream, 150 + i * 1000, each, (uint32_t)i + 1);
+		sample(150 + i * 1000, each, (uint32_t)i + 1);
 		dw_encode_step(&made.process, made.thread, i, 100 + i * 1000, 900 + i * 1000, 0, DW_STEP_RECORDED);
 	}
 	REQUIRE(made_open(&made, &scope) == 0);
@@ -174,10 +176,10 @@ TEST(functions_have_self_and_total)
 	frames[0] = dw_encode_frame(&made.process, "fib", "fib.c", 3);
 	frames[1] = dw_encode_frame(&made.process, "fib", "fib.c", 4);
 	frames[2] = dw_encode_frame(&made.process, "main", "fib.c", 9);
-	recursion = dw_encode_stack(&made.process, frames, 3);
-	dw_encode_sample(&made.stream, 100, recursion, 2);
-	dw_encode_sample(&made.stream, 110, dw_encode_stack(&made.process, &frames[1], 2), 3);
-	dw_encode_sample(&made.stream, 120, 0, 1);
+	recursion = dw_encode_stack(&made.process, &frames[1], 2);
+	dw_encode_sample(&made.stream, 100, frames[0], recursion, 2);
+	dw_encode_sample(&made.stream, 110, frames[1], dw_encode_stack(&made.process, &frames[2], 1), 3);
+	sample(120, 0, 1);
 	REQUIRE(made_open(&made, NULL) == 0);
 	REQUIRE(dw_hot_make(&hot, made.model, &ask));
 	REQUIRE(hot.count == 3);
@@ -209,7 +211,7 @@ TEST(without_a_period_there_is_no_time)
 {
 	made_init(&made);
 	period("0");
-	dw_encode_sample(&made.stream, 100, stack("a", 1, NULL), 1);
+	sample(100, frame("a", 1), 1);
 	REQUIRE(made_open(&made, NULL) == 0);
 	const struct dw_samples *samples = dw_model_samples(made.model, &made.error);
 

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""dwell run --stacks: lines and inlined functions of a C program, and functions of a stripped one.
+
+usage: lines_test.py DWELL LINES
+
+The last line is "N passed, N failed, N skipped", which counts checks.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+DWELL, LINES = (os.path.abspath(path) for path in sys.argv[1:3])
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(what, value, text=""):
+    counts["passed" if value else "failed"] += 1
+    if not value:
+        print(f"FAILED {what}: {text}")
+
+
+def stacks_of(program):
+    subprocess.run([DWELL, "run", "--stacks", "-o", "lines.dwell", "--", program], check=True, capture_output=True,
+                   timeout=120)
+    done = subprocess.run([DWELL, "export", "--format", "pprof", "lines.dwell", "-o", "lines.pb"], capture_output=True,
+                          text=True, timeout=120, check=False)
+    folded = subprocess.run([DWELL, "export", "--format", "folded", "--metric", "self_cpu_time_total", "lines.dwell"],
+                            capture_output=True, text=True, timeout=120, check=False)
+    return folded.stdout, done.stderr + folded.stderr
+
+
+def main():
+    stacks, text = stacks_of(LINES)
+    check("the inlined function", "lines.c(14):_outer;" in stacks and re.search(r"lines\.c\(\d+\):_inner", stacks), stacks + text)
+    check("main", re.search(r"lines\.c\(2\d\):_main;", stacks), stacks + text)
+    if shutil.which("strip"):
+        shutil.copy(LINES, "stripped")
+        subprocess.run(["strip", "stripped"], check=True)
+        stacks, text = stacks_of("./stripped")
+        names = set(re.findall(r"stripped\+0x[0-9a-f]+", stacks))
+        check("functions of a stripped program", 1 <= len(names) <= 4, stacks + text)
+    else:
+        print("skip the stripped program: there is no strip")
+        counts["skipped"] += 1
+    print("{passed} passed, {failed} failed, {skipped} skipped".format(**counts))
+    return counts["failed"] != 0
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        sys.exit(main())
