@@ -25,16 +25,14 @@ def check(what, value, text=""):
 def stacks_of(program):
     subprocess.run([DWELL, "run", "--stacks", "-o", "lines.dwell", "--", program], check=True, capture_output=True,
                    timeout=120)
-    done = subprocess.run([DWELL, "export", "--format", "pprof", "lines.dwell", "-o", "lines.pb"], capture_output=True,
-                          text=True, timeout=120, check=False)
     folded = subprocess.run([DWELL, "export", "--format", "folded", "--metric", "self_cpu_time_total", "lines.dwell"],
                             capture_output=True, text=True, timeout=120, check=False)
-    return folded.stdout, done.stderr + folded.stderr
+    return folded.stdout, folded.stderr
 
 
 def main():
     stacks, text = stacks_of(LINES)
-    check("the inlined function", "lines.c(14):_outer;" in stacks and re.search(r"lines\.c\(\d+\):_inner", stacks), stacks + text)
+    check("the inlined function", re.search(r"lines\.c\(13\):_outer;[^;]*lines\.c\(6\):_inner", stacks), stacks + text)
     check("main", re.search(r"lines\.c\(2\d\):_main;", stacks), stacks + text)
     if shutil.which("strip"):
         shutil.copy(LINES, "stripped")
@@ -52,4 +50,5 @@ def main():
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        os.environ["LD_LIBRARY_PATH"] = os.path.dirname(DWELL)
         sys.exit(main())

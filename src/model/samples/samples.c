@@ -288,7 +288,7 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 		struct dw_sample_row *row = &from->rows[i];
 		double period = samples_period(model->source, model->source->threads[row->thread].process);
 
-		row->cpu_ns = (uint64_t)((double)row->weight * period);
+		row->cpu_ns = dw_whole((double)row->weight * period);
 		samples->has_periods &= period > 0;
 		samples->samples += row->count;
 		samples->weight += row->weight;

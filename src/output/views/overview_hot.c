@@ -27,18 +27,22 @@ static bool hot_is_thread(void *context, const struct dw_sample_row *row)
 	return row->thread == *(const uint32_t *)context;
 }
 
-/* The thread with most CPU time, and its share of all. */
-static uint32_t hot_busiest_thread(const struct dw_samples *samples, const struct dw_source *source, double *share)
+/* By thread: its share of the CPU time. NULL: out of memory. The caller frees it. */
+static double *hot_thread_shares(const struct dw_samples *samples, const struct dw_source *source)
 {
-	uint64_t *weights = calloc(source->thread_count + 1, sizeof *weights);
+	double *shares = calloc(source->thread_count + 1, sizeof *shares);
+
+	for (size_t i = 0; shares && i < samples->count; i++)
+		shares[samples->rows[i].thread] += (double)samples->rows[i].weight / (double)samples->weight;
+	return shares;
+}
+
+static uint32_t hot_busiest_thread(const double *shares, const struct dw_source *source)
+{
 	uint32_t best = 0;
 
-	for (size_t i = 0; weights && i < samples->count; i++)
-		weights[samples->rows[i].thread] += samples->rows[i].weight;
-	for (uint32_t i = 0; weights && i < source->thread_count; i++)
-		best = weights[i] > weights[best] ? i : best;
-	*share = weights && samples->weight ? (double)weights[best] / (double)samples->weight : 0;
-	free(weights);
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		best = shares[i] > shares[best] ? i : best;
 	return best;
 }
 
@@ -112,35 +116,38 @@ static void hot_head_functions(struct dwell_table *table, const struct dw_hot *h
 		dw_table_head(table, "Copying and clearing memory takes %.0f%% of the CPU time.", copying * 100);
 }
 
-static void hot_head_threads(struct dwell_table *table, const struct dw_overview *overview, const struct dw_samples *samples)
+/* A thread that computes has several functions, or a range; one that spins has neither. */
+static bool hot_spins(const struct dw_hot *hot)
+{
+	double share = hot->count ? (double)hot->rows[0].self / (double)hot->weight : 0;
+
+	return share >= SPIN_SHARE && hot->rows[0].place.range == DW_NO_INDEX &&
+	       share - dw_samples_error(share, hot->weight, hot->squares) >= SPIN_SHARE - 0.05;
+}
+
+static void hot_head_threads(struct dwell_table *table, const struct dw_overview *overview,
+                             const struct dw_samples *samples, const double *shares, uint32_t busiest)
 {
 	const struct dw_source *source = overview->source;
-	double share;
-	uint32_t busiest = hot_busiest_thread(samples, source, &share);
 	long cpus = hot_cpus(source);
 	char name[256];
 
-	if (samples->has_periods && cpus > 1 && share >= ONE_THREAD &&
+	if (samples->has_periods && cpus > 1 && shares[busiest] >= ONE_THREAD &&
 	    (double)samples->cpu_ns > 0.5 * (double)overview->wall_ns)
 		dw_table_head(table, "One thread does the work: %s used %.0f%% of the CPU time, and there are %ld CPUs.",
-		              dw_view_thread_name(overview->model, busiest, false, name), share * 100, cpus);
+		              dw_view_thread_name(overview->model, busiest, false, name), shares[busiest] * 100, cpus);
 	for (uint32_t thread = 0; thread < source->thread_count; thread++) {
 		struct dw_hot_ask ask = { .wants = hot_is_thread, .context = &thread };
-		struct dw_hot hot = { .rows = NULL };
+		struct dw_hot hot;
 		char function[420];
 
-		if (thread == busiest && share >= ONE_THREAD)
+		/* A program's main thread works. */
+		if (shares[thread] < LARGE_SHARE ||
+		    source->threads[thread].tid == source->processes[source->threads[thread].process].pid)
 			continue;
-		/* A thread that computes has several functions, or a range; one that spins has neither. */
-		if (source->threads[thread].tid != source->processes[source->threads[thread].process].pid &&
-		    dw_hot_make(&hot, overview->model, &ask) && hot.count && hot.rows[0].place.range == DW_NO_INDEX &&
-		    (double)hot.rows[0].self / (double)hot.weight -
-		            dw_samples_error((double)hot.rows[0].self / (double)hot.weight, hot.weight, hot.squares) >=
-		        SPIN_SHARE - 0.05 &&
-		    (double)hot.rows[0].self >= SPIN_SHARE * (double)hot.weight &&
-		    (double)hot.weight >= LARGE_SHARE * (double)samples->weight) {
+		if (dw_hot_make(&hot, overview->model, &ask) && hot_spins(&hot)) {
 			hot_write_function(function, sizeof function, &hot.rows[0]);
-			dw_table_head(table, "All CPU time of thread %s is in %s: it may spin while it waits.",
+			dw_table_head(table, "The CPU time of thread %s is all in %s: it may spin while it waits.",
 			              dw_view_thread_name(overview->model, thread, false, name), function);
 		}
 		dw_hot_reset(&hot);
@@ -148,12 +155,10 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 }
 
 /* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. */
-static void hot_write_candidates(char *to, size_t size, struct dw_model *model, const struct dw_samples *samples)
+static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
 	static const char *const starts[] = { "main", "_start", "__libc_start", "start_thread", "clone", "__clone",
 		"<module>", "_bootstrap", "run", "thread_start", "(", "Py", "_Py", "pymain", "0x", NULL };
-	double share;
-	uint32_t thread = hot_busiest_thread(samples, dw_model_source(model), &share);
 	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
 	struct dw_hot hot = { .rows = NULL };
 	size_t used = 0;
@@ -184,6 +189,8 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	struct dw_hot hot = { .rows = NULL };
 	char cpus[64] = "", candidates[300];
 	long allowed = hot_cpus(overview->source);
+	double *shares;
+	uint32_t busiest;
 
 	if (!samples || !samples->count) {
 		dw_overview_head_unsampled(table, overview);
@@ -201,8 +208,14 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	if (dw_hot_make(&hot, overview->model, &ask))
 		hot_head_functions(table, &hot);
 	dw_hot_reset(&hot);
-	hot_head_threads(table, overview, samples);
-	hot_write_candidates(candidates, sizeof candidates, overview->model, samples);
+	shares = hot_thread_shares(samples, overview->source);
+	table->failed |= !shares;
+	if (!shares)
+		return;
+	busiest = hot_busiest_thread(shares, overview->source);
+	hot_head_threads(table, overview, samples, shares, busiest);
+	hot_write_candidates(candidates, sizeof candidates, overview->model, busiest);
+	free(shares);
 	overview->step_candidates = *candidates ? dw_arena_text(&table->arena, candidates, strlen(candidates)) : NULL;
 }
 
