@@ -21,6 +21,7 @@ static struct {
 	void *(*thread)(void);      /* the calling thread's state, or NULL */
 	int (*is_initialized)(void);
 	int (*is_finalizing)(void); /* NULL: unknown */
+	const void *code_type;      /* the type of code objects */
 	uintptr_t loop, loop_end;   /* the code of the interpreter's loop */
 } python;
 
@@ -64,6 +65,7 @@ void dws_python_prepare(const char **lacks)
 	if (!runtime)
 		return;
 	*(void **)&python.thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+	python.code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
 	*(void **)&python.is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
 	*(void **)&python.is_finalizing = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
 	if (!python.is_finalizing)
@@ -224,7 +226,9 @@ uint32_t dws_python_intern(const struct dws_python_frame *frame)
 	char function[MOST_TEXT * 3 + 8], file[MOST_TEXT * 3 + 8];
 	uint8_t code[CODE_BYTES];
 
-	if (python_read_some(code, frame->code, sizeof code) < python.layout.lines + 8)
+	/* A frame that is being made or cleared may have anything there. */
+	if (python_read_some(code, frame->code, sizeof code) < python.layout.lines + 8 ||
+	    python_field(code, 8) != (uintptr_t)python.code_type)
 		return dwell_intern_frame("?", NULL, 0);
 	python_text(python_field(code, python.layout.name), false, function);
 	python_text(python_field(code, python.layout.file), true, file);

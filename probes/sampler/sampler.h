@@ -90,8 +90,9 @@ const struct dws_stack *dws_own_stack(void);
 uint64_t dws_now_ns(void);
 /* The function that a function of this library with this name is in front of. */
 void *dws_next(const char *name);
-/* Says once in the trace how samples are taken. */
-void dws_note(void);
+/* Says once in the trace how samples are taken. False: nothing of this process is in the trace yet, and it is not worth
+ * a place there: it has used no CPU, as shells and launchers that wait. The program that `dwell run` started always is. */
+bool dws_note(bool has_sample);
 
 /* Two words by which threads share an entry without a lock: `check` is key ^ value. An entry that two threads
  * wrote at once fits no key. */

@@ -53,6 +53,7 @@ static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction programs; /* what the program asked for SIGNAL */
 static const char *lacks;         /* why there are no samples, or none of Python; NULL: nothing lacks */
 static bool has_tables;           /* of unwinding */
+static bool is_program;           /* `dwell run` started this process itself */
 static int noted;                 /* atomic; the trace says how samples are taken */
 
 THREAD_LOCAL struct {
@@ -128,14 +129,15 @@ static bool timers_is_ours(const siginfo_t *info)
 	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &dws_period_ns;
 }
 
-/* For a program's first sample: a process that has none leaves nothing in the trace. */
-void dws_note(void)
+bool dws_note(bool has_sample)
 {
 	char text[32];
 	size_t at = sizeof text - 1;
 
+	if (!has_sample && !is_program && !__atomic_load_n(&noted, __ATOMIC_RELAXED))
+		return false;
 	if (__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
-		return;
+		return true;
 	text[at] = '\0';
 	for (unsigned long ns = (unsigned long)dws_period_ns; at && ns; ns /= 10)
 		text[--at] = (char)('0' + ns % 10);
@@ -143,6 +145,7 @@ void dws_note(void)
 	dwell_meta(DW_KEY_SAMPLE_METHOD, has_tables ? "timers of CPU time, unwind tables" : "timers of CPU time, frame pointers");
 	if (lacks)
 		dwell_meta(DW_KEY_SAMPLE_LACKS, lacks);
+	return true;
 }
 
 uint64_t dws_now_ns(void)
@@ -166,7 +169,7 @@ static void timers_tick(uint32_t periods, const ucontext_t *context)
 		if (mine.credit_ns <= 0)
 			return;
 	}
-	dws_note();
+	dws_note(true);
 	began = dws_now_ns();
 	dws_sample(context, &mine.stack, mine.weight);
 	took = (long)(dws_now_ns() - began);
@@ -315,12 +318,14 @@ static void timers_in_child(void)
 	mine.busy = false;
 	process = getpid();
 	noted = 0;
+	is_program = false;
 	timers_start();
 }
 
 __attribute__((constructor)) static void timers_begin(void)
 {
 	const char *wanted = getenv("DWELL_SAMPLE"); /* the period, and after a slash the share */
+	const char *runner = getenv("DWELL_RUNNER");
 	const char *slash = wanted ? strchr(wanted, '/') : NULL;
 	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
 
@@ -333,6 +338,7 @@ __attribute__((constructor)) static void timers_begin(void)
 	has_tables = dws_cfi_prepare();
 	dws_python_prepare(&lacks);
 	process = getpid();
+	is_program = runner && strtol(runner, NULL, 10) == getppid();
 	pthread_atfork(NULL, NULL, timers_in_child);
 	timers_take_first_stack();
 	share = slash ? strtol(slash + 1, NULL, 10) : 0;

@@ -70,9 +70,8 @@ __attribute__((noinline)) static void waits_record(struct wrapped *wrapped, uint
 	uint32_t frame = __atomic_load_n(&wrapped->frame, __ATOMIC_RELAXED), stack;
 	uint64_t microseconds = (uint64_t)points * (uint64_t)dws_period_ns / 1000;
 
-	if (!dwell_wants(UINT32_MAX))
+	if (!dwell_wants(UINT32_MAX) || !dws_note(false))
 		return;
-	dws_note();
 	if (!frame) {
 		frame = dwell_intern_frame(wrapped->name, NULL, 0);
 		__atomic_store_n(&wrapped->frame, frame, __ATOMIC_RELAXED);

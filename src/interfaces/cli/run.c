@@ -299,6 +299,8 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	if (request->no_samples)
 		snprintf(period, sizeof period, "0");
 	setenv("DWELL_SAMPLE", period, 1);
+	snprintf(period, sizeof period, "%ld", (long)getppid());
+	setenv("DWELL_RUNNER", period, 1);
 	const uint32_t functions = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
 	const struct dw_preload preload = {
 		.functions = (request->options.categories & functions) == functions,

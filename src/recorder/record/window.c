@@ -49,8 +49,11 @@ int dw_window_file(void)
 	return fd;
 }
 
+#define MANY_WINDOWS 16u /* of a file: more processes share it than the usual few */
+#define SMALL_BLOCKS 4u
+
 /* Near the end of the budget windows get smaller, so that one process does not take all that is
- * left. */
+ * left. Of many processes, as a build starts, most write little: their first windows are small. */
 static uint32_t window_blocks(uint32_t first, uint32_t limit)
 {
 	uint32_t left = limit - first, count = DW_WINDOW_BLOCKS - first % DW_WINDOW_BLOCKS;
@@ -59,6 +62,8 @@ static uint32_t window_blocks(uint32_t first, uint32_t limit)
 		return 1; /* `dwell run` writes only a journal */
 	if (left < 8 * DW_WINDOW_BLOCKS && count > left / 8)
 		count = left / 8;
+	if (first >= MANY_WINDOWS * DW_WINDOW_BLOCKS && dw_process->window_count < 4 && count > SMALL_BLOCKS)
+		count = SMALL_BLOCKS;
 	return count ? count : 1;
 }
 
