@@ -144,8 +144,8 @@ static const struct dw_option export_options[] = {
 	{ DW_OPTION_MIN_DURATION, "min-duration", .argument = "TIME",
 	  .help = "export only ranges of at least this time, as 10us or 1.5ms (chrome, perfetto, xplane)" },
 	{ DW_OPTION_METRIC, "metric", .argument = "METRIC",
-	  .help = "what to count in pictures and stacks: time (the default), self_cpu; in pictures of "
-	          "layers: layers, memory, backward" },
+	  .help = "what to count in pictures and stacks: time (the default), samples (CPU time of "
+	          "functions), self_cpu; in pictures of layers: layers, memory, backward" },
 	{ DW_OPTION_TITLE, "title", .argument = "TEXT", .help = "the title of a picture" },
 	HELP,
 };

@@ -266,14 +266,17 @@ bool dw_source_has_samples(const struct dw_source *source)
 DW_ORDER(samples_compare_rows, struct dw_sample_row, DW_DOWN(weight) DW_UP(thread) DW_UP(frame) DW_UP(stack)
          DW_UP(range) DW_UP(share) DW_UP(where))
 
-/* 0: not known. */
+/* The period of the process or, if it says none, of those that it was forked from. 0: not known. */
 static double samples_period(const struct dw_source *source, uint32_t process)
 {
 	double period = 0;
 
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_SAMPLE_PERIOD_NS) == 0)
-			period = strtod(source->metas[i].value, NULL);
+	for (unsigned up = 0; up < 64 && process != DW_NO_INDEX && !(period > 0); up++) {
+		for (size_t i = 0; i < source->meta_count; i++)
+			if (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_SAMPLE_PERIOD_NS) == 0)
+				period = strtod(source->metas[i].value, NULL);
+		process = source->processes[process].parent;
+	}
 	return period > 0 && period < 1e12 ? period : 0;
 }
 

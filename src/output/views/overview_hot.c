@@ -203,8 +203,9 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 		dw_table_head(table, "%s of wall time. No steps and no ranges are marked.",
 		              dw_text_ns((double)overview->wall_ns, " ").at);
 	if (samples->has_periods)
-		dw_table_head(table, "The program used %s of CPU time%s; %s samples of call stacks say where.",
-		              dw_text_ns((double)samples->cpu_ns, " ").at, cpus, dw_text_count((int64_t)samples->samples).at);
+		dw_table_head(table, "%s sample%s of call stacks stand%s for %s of CPU time%s.",
+		              dw_text_count((int64_t)samples->samples).at, dw_text_plural(samples->samples),
+		              samples->samples == 1 ? "s" : "", dw_text_ns((double)samples->cpu_ns, " ").at, cpus);
 	if (dw_hot_make(&hot, overview->model, &ask))
 		hot_head_functions(table, &hot);
 	dw_hot_reset(&hot);

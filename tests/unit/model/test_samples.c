@@ -221,6 +221,26 @@ TEST(without_a_period_there_is_no_time)
 	made_close(&made);
 }
 
+TEST(a_forked_process_has_the_period_of_its_parent)
+{
+	struct dw_encode_process child;
+	struct dw_encode_stream stream;
+
+	made_init(&made);
+	period("1000");
+	dw_encode_process_init(&child, &made.encode, made.process.id)->pid = 0x7ffffffd;
+	dw_encode_stream_init(&stream, &child, 0, dw_encode_thread(&child, 7, 0, 0, "child"));
+	dw_encode_sample(&stream, 100, dw_encode_frame(&child, "a", "net.c", 1), 0, 2);
+	dw_encode_close(&stream);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_samples *samples = dw_model_samples(made.model, &made.error);
+
+	REQUIRE(samples && samples->count == 1);
+	CHECK(samples->has_periods);
+	CHECK_EQ(samples->cpu_ns, 2000);
+	made_close(&made);
+}
+
 /* Of 12 samples half is 6 +- 26 points, of 12,000 it is +- 0.9; weights of one look count as one. */
 TEST(the_interval_follows_the_number_of_samples)
 {
