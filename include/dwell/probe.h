@@ -25,8 +25,15 @@
  * DWELL_STEP() end with that step.
  *
  * C99 and C++11 or later, gcc and clang. Names are string literals: each is read
- * once, at the probe's first record. For names that are made at run time see
- * DWELL_SCOPE_ID() and DWELL_OP_NAMED().
+ * once, at the probe's first record. A variable is an error of the compiler. For names
+ * that are made at run time:
+ *
+ *     DWELL_SCOPE_NAMED(DWELL_CATEGORY_ZONE, name);
+ *     DWELL_OP_NAMED(name, tensors, count);
+ *     DWELL_OP_WORK(name, tensors, count, flops, bytes);
+ *     DWELL_LAYER_NAMED(path, type, parameters, count);
+ *
+ * They copy the text, and evaluate their arguments only while the range is recorded.
  */
 #ifndef DWELL_PROBE_H
 #define DWELL_PROBE_H
@@ -97,9 +104,13 @@ enum dwell_dtype {
 	DWELL_UINT8 = 0, DWELL_INT8 = 1, DWELL_INT16 = 2, DWELL_INT32 = 3, DWELL_INT64 = 4,
 	DWELL_FLOAT16 = 5, DWELL_FLOAT32 = 6, DWELL_FLOAT64 = 7, DWELL_COMPLEX32 = 8,
 	DWELL_COMPLEX64 = 9, DWELL_COMPLEX128 = 10, DWELL_BOOL = 11, DWELL_BFLOAT16 = 15,
+	DWELL_ARG_WORK = 253, /* not a tensor: `sizes` holds the call's FLOPs and bytes, -1: not given */
 	DWELL_ARG_INTS = 254, /* not a tensor: `sizes` holds integers (a stride, a flag) */
 	DWELL_DTYPE_NONE = 255
 };
+
+/* For DWELL_OP_WORK(): the program does not know it. */
+#define DWELL_NOT_GIVEN UINT64_MAX
 
 /* An argument of an operator. `sizes` has `dimensions` elements and is read during the call only. */
 struct dwell_tensor {
@@ -115,7 +126,9 @@ struct dwell_tensor {
  * DWELL_LAYER_ID(), dwell_begin_id() and dwell_begin_named(). All texts and sizes are copied.
  * The same content has the same id, which is valid as long as the process lives. A content
  * that is known already costs about a hash and a comparison. The result is 0, the id of an
- * unknown name, while no session runs and when the trace has no space for another name.
+ * unknown name, while no session runs and when the trace has no space for another name. A
+ * process keeps its first 131,072 such names. Later ones are all called "(other names)", and
+ * reports state how often.
  */
 
 /* `detail` is the overload of an operator, the unit of a counter, or NULL. */
@@ -219,19 +232,26 @@ DWELL_API void dwell_alloc_is(struct dwell_site *site, const void *address);
 }
 #endif
 
-/* A name that is a literal. A variable would be read once only: C++ would compile it, and
- * every later call would have the first call's name. */
+/* A variable would be read once only, and every later call would have the first call's name. */
 #ifdef __cplusplus
-#define DWELL_LITERAL(text) "" text
+#define DWELL_CHECK_LITERAL(text) static_assert(__builtin_constant_p(text), DWELL_NO_LITERAL)
 #else
-#define DWELL_LITERAL(text) text
+#define DWELL_CHECK_LITERAL(text)                                                           \
+	__extension__ _Static_assert(__builtin_constant_p(text) ||                               \
+	                             __builtin_types_compatible_p(__typeof__(text), const char[]), \
+	                             DWELL_NO_LITERAL)
 #endif
+#define DWELL_NO_LITERAL \
+	"this name must be a literal: names made at run time need DWELL_SCOPE_NAMED() or DWELL_OP_NAMED()"
 
 #ifdef DWELL_DISABLE
 
 /* The arguments are named, so that no variable becomes unused, but not evaluated. */
 #define DWELL_IGNORE(argument) (0 ? (void)(argument) : (void)0)
-#define DWELL_IGNORE_TEXT(text) ((void)sizeof(DWELL_LITERAL(text)))
+#define DWELL_IGNORE_TEXT(text)    \
+	do {                           \
+		DWELL_CHECK_LITERAL(text); \
+	} while (0)
 #define DWELL_IGNORE_TWO(text, argument) \
 	do {                                 \
 		DWELL_IGNORE_TEXT(text);         \
@@ -246,17 +266,28 @@ DWELL_API void dwell_alloc_is(struct dwell_site *site, const void *address);
 
 #define DWELL_SCOPE(category, name) DWELL_IGNORE_TEXT(name)
 #define DWELL_SCOPE_ID(category, id) DWELL_IGNORE(id)
+#define DWELL_SCOPE_NAMED(category, name) DWELL_IGNORE((name))
 #define DWELL_OP_SHAPES(name, tensors, count) DWELL_IGNORE_THREE(name, tensors, count)
 #define DWELL_OP_NAMED(name, tensors, count) \
 	DWELL_IGNORE((name));                    \
 	DWELL_IGNORE_THREE("", tensors, count)
+#define DWELL_OP_WORK(name, tensors, count, flops, bytes) \
+	DWELL_OP_NAMED(name, tensors, count);                 \
+	DWELL_IGNORE_THREE("", flops, bytes)
+#define DWELL_LAYER_NAMED(path, type, parameters, count) \
+	DWELL_OP_NAMED(path, parameters, count);             \
+	DWELL_IGNORE((type))
 #define DWELL_STEP() ((void)0)
+#define DWELL_STEP_BEGIN() ((void)0)
+#define DWELL_STEP_END() ((void)0)
+#define DWELL_TEAM() DWELL_CAST(uint64_t, 0)
+#define DWELL_WORKER(team) DWELL_IGNORE(team)
 #define DWELL_MARK(name) DWELL_IGNORE_TEXT(name)
 #define DWELL_COUNTER(name, value) DWELL_IGNORE_TWO(name, value)
 #define DWELL_COUNTER_UNIT(name, unit, value) \
-	DWELL_IGNORE_THREE(name, sizeof(DWELL_LITERAL(unit)), value)
+	DWELL_IGNORE_THREE(name unit, value, 0)
 #define DWELL_ALLOC(category, device, address, size_bytes) \
-	DWELL_IGNORE_THREE(category DWELL_LITERAL(device), address, size_bytes)
+	DWELL_IGNORE_THREE(category device, address, size_bytes)
 #define DWELL_FREE(address) DWELL_IGNORE(address)
 #define DWELL_ALLOC_IS(category, address) DWELL_IGNORE_TWO(category, address)
 #define DWELL_ASYNC_BEGIN(name, handle) DWELL_IGNORE_TWO(name, handle)
@@ -316,7 +347,8 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
 
 /* `n` distinguishes the scopes of a block. */
 #define DWELL_SCOPE_(category, name, begin, n)                                         \
-	DWELL_SITE(DWELL_JOIN(dwell_site_, n), category, DWELL_LITERAL(name), NULL);           \
+	DWELL_CHECK_LITERAL(name);                                                             \
+	DWELL_SITE(DWELL_JOIN(dwell_site_, n), category, name, NULL);                          \
 	DWELL_SCOPE_OPEN(begin, n)
 #define DWELL_SCOPE_N(category, name, n) \
 	DWELL_SCOPE_(category, name, dwell_begin(&DWELL_JOIN(dwell_site_, n)), n)
@@ -327,43 +359,93 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
 /* The rest of the block is a range of the category. */
 #define DWELL_SCOPE(category, name) DWELL_SCOPE_N(category, name, __COUNTER__)
 
-/* The same with an id in place of a literal, for names that are known at run time only: a call of
- * dwell_intern(), or an id that was kept. `id` is evaluated only while the category is
- * recorded. */
-#define DWELL_SCOPE_ID(category, id)                                                   \
-	DWELL_SCOPE_OPEN(dwell_wants(1u << (category)) ? dwell_begin_id(id, category)          \
+/* A range that `begin` begins, an expression that is evaluated only while the category is recorded. */
+#define DWELL_SCOPE_IF(category, begin)                                                \
+	DWELL_SCOPE_OPEN(dwell_wants(1u << (category)) ? (begin)                               \
 	                                               : DWELL_CAST(unsigned, DWELL_NOT_BEGUN), \
 	                 __COUNTER__)
+
+/* The same as DWELL_SCOPE() with an id in place of a literal: one that dwell_intern() returned and
+ * that the program keeps. `id` is evaluated only while the category is recorded. */
+#define DWELL_SCOPE_ID(category, id) DWELL_SCOPE_IF(category, dwell_begin_id(id, category))
+
+/* The same with a name that is known at run time only. The text is copied. It costs an interning,
+ * about 50 ns. `name` is evaluated only while the category is recorded. */
+#define DWELL_SCOPE_NAMED(category, name) \
+	DWELL_SCOPE_ID(category, dwell_intern(category, name, NULL))
 
 /* An operator with the shapes of its arguments, which are recorded while shapes are. */
 #define DWELL_OP_SHAPES(name, tensors, count) DWELL_OP_SHAPES_N(name, tensors, count, __COUNTER__)
 
-/* The same with a name that is known at run time only. The arguments are evaluated only
- * while operators are recorded; it then costs an interning, about 50 ns. Where that is too
- * much, keep the id of dwell_intern_op() and use DWELL_OP_ID(). */
-#define DWELL_OP_NAMED(name, tensors, count)                                           \
-	DWELL_OP_ID(dwell_intern_op(name, NULL, tensors,                                       \
-	                            dwell_wants(DWELL_DETAIL_SHAPES)                           \
-	                                ? DWELL_CAST(unsigned, count) : 0u))
+/*
+ * The same with a name that is known at run time only. The arguments are evaluated only while
+ * operators are recorded. The text and the sizes are copied. Each thread caches the ids of its
+ * last 128 names and shapes: a call that is in the cache costs about 20 ns more than a literal.
+ */
+#define DWELL_OP_NAMED(name, tensors, count) \
+	DWELL_OP_WORK(name, tensors, count, DWELL_NOT_GIVEN, DWELL_NOT_GIVEN)
 
-#define DWELL_WITH_SITE(category, name, detail, call)  \
+/*
+ * The same with what the call computes and moves: its floating-point operations and the bytes
+ * that it reads and writes, numbers of at most INT64_MAX, or DWELL_NOT_GIVEN. They are recorded
+ * while shapes or FLOPs are (dwell run --flops). Reports use them in place of a formula.
+ */
+#define DWELL_OP_WORK(name, tensors, count, flops, bytes)                              \
+	DWELL_SCOPE_IF(DWELL_CATEGORY_OPERATOR,                                                \
+	               dwell_op_begin_named(name, tensors, DWELL_CAST(unsigned, count),        \
+	                                    DWELL_CAST(uint64_t, flops),                       \
+	                                    DWELL_CAST(uint64_t, bytes)))
+
+/* A layer whose path is known at run time only; the arguments are those of dwell_intern_layer(),
+ * and are evaluated only while layers are recorded. */
+#define DWELL_LAYER_NAMED(path, type, parameters, count) \
+	DWELL_LAYER_ID(dwell_intern_layer(path, type, parameters, DWELL_CAST(unsigned, count)))
+
+/* A step that is no block: begins here and ends there, in another function or callback of the
+ * same thread. They are dwell_step_begin() and dwell_step_end(). */
+#define DWELL_STEP_BEGIN() dwell_step_begin()
+#define DWELL_STEP_END() dwell_step_end()
+
+/*
+ * Work that a thread shares with others: a parallel region of OpenMP, a pool of threads.
+ *
+ *     DWELL_OP("matmul");
+ *     const uint64_t team = DWELL_TEAM();
+ *     #pragma omp parallel
+ *     {
+ *         DWELL_WORKER(team);
+ *         #pragma omp for
+ *         ...
+ *     }
+ *
+ * DWELL_TEAM() is a number for the innermost open range of this thread. Pass it to the workers in
+ * any way; it stays valid as long as the session. DWELL_WORKER() makes the rest of the block a
+ * range of that name and of category ZONE, so that the time of the workers has the name of the operator and the
+ * operator's calls, time and FLOPs are counted once. In the thread that called DWELL_TEAM() it
+ * records nothing. 0 means that nothing is recorded or no range is known to be open; DWELL_WORKER(0)
+ * records nothing. DWELL_TEAM() takes about 2 ns for each record since the last call in its thread.
+ */
+#define DWELL_TEAM() \
+	(dwell_wants(1u << DWELL_CATEGORY_ZONE) ? dwell_team() : DWELL_CAST(uint64_t, 0))
+#define DWELL_WORKER(team) DWELL_SCOPE_IF(DWELL_CATEGORY_ZONE, dwell_worker_begin(team))
+
+#define DWELL_AT_SITE(category, name, detail, call) \
 	do {                                               \
+		DWELL_CHECK_LITERAL(name);                     \
 		DWELL_SITE(dwell_site, category, name, detail); \
 		if (dwell_wants(1u << (category)))             \
 			call;                                      \
 	} while (0)
-#define DWELL_AT_SITE(category, name, detail, call) \
-	DWELL_WITH_SITE(category, DWELL_LITERAL(name), detail, call)
 
 #define DWELL_MARK(name) \
 	DWELL_AT_SITE(DWELL_CATEGORY_MARK, name, NULL, dwell_mark(&dwell_site))
 #define DWELL_COUNTER(name, value) \
 	DWELL_AT_SITE(DWELL_CATEGORY_COUNTER, name, NULL, dwell_counter(&dwell_site, value))
 #define DWELL_COUNTER_UNIT(name, unit, value)                       \
-	DWELL_AT_SITE(DWELL_CATEGORY_COUNTER, name, DWELL_LITERAL(unit), \
+	DWELL_AT_SITE(DWELL_CATEGORY_COUNTER, name, "" unit,             \
 	              dwell_counter(&dwell_site, value))
 #define DWELL_ALLOC(category, device, address, size_bytes)                    \
-	DWELL_AT_SITE(DWELL_CATEGORY_ALLOCATION, category, DWELL_LITERAL(device), \
+	DWELL_AT_SITE(DWELL_CATEGORY_ALLOCATION, category, "" device,             \
 	              dwell_alloc(&dwell_site, address, size_bytes))
 #define DWELL_FREE(address) \
 	DWELL_AT_SITE(DWELL_CATEGORY_ALLOCATION, "free", NULL, dwell_free(&dwell_site, address))

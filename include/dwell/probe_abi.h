@@ -82,6 +82,13 @@ DWELL_API uint32_t dwell_slow_site(struct dwell_site *site);
  * chosen is not begun. Pass the result of the first function to the second. */
 DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
 DWELL_API void dwell_slow_range_end(unsigned began);
+/* Begins an operator with a name that is made at run time, for DWELL_OP_WORK(). `flops` and `bytes`
+ * are DWELL_NOT_GIVEN if the program does not say. Pass the result to dwell_end(). */
+DWELL_API unsigned dwell_op_begin_named(const char *name, const struct dwell_tensor *tensors, unsigned count,
+                                        uint64_t flops, uint64_t bytes);
+/* For DWELL_TEAM() and DWELL_WORKER(). Pass the result of the second function to dwell_end(). */
+DWELL_API uint64_t dwell_team(void);
+DWELL_API unsigned dwell_worker_begin(uint64_t team);
 /* Begins and ends a step that is a block of the program; for DWELL_STEP(). `scope` is the
  * address of a variable of that block. Ranges of this thread that began inside the block and
  * are still open at its end, because longjmp() skipped their ends, end with it. A block that

@@ -224,7 +224,7 @@ struct dwell_trace_event {
 	uint32_t forward_tid;      /* the thread that ran the forward; 0 means none */
 	uint32_t tensor_count;
 	/* Arguments of an operator, or a layer's own parameters. Those with dtype DWELL_ARG_INTS are
-	 * integers. */
+	 * integers. The first may be the call's FLOPs and bytes, of dtype DWELL_ARG_WORK. */
 	const struct dwell_tensor *tensors;
 	const struct dwell_trace_frame *stack; /* innermost first */
 	uint32_t stack_depth;

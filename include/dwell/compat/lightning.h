@@ -255,7 +255,8 @@ DWELL_INLINE void dwell_lightning_block_leave(struct dwell_lightning_block *bloc
  * recorded. */
 #define DWELL_LIGHTNING_ACTION(profiler, name) DWELL_LIGHTNING_ACTION_N(profiler, name, __COUNTER__)
 #define DWELL_LIGHTNING_ACTION_N(profiler, name, n)                                      \
-	DWELL_SITE(DWELL_JOIN(dwell_site_, n), DWELL_CATEGORY_ACTION, DWELL_LITERAL(name), NULL); \
+	DWELL_CHECK_LITERAL(name);                                                               \
+	DWELL_SITE(DWELL_JOIN(dwell_site_, n), DWELL_CATEGORY_ACTION, name, NULL);               \
 	DWELL_LIGHTNING_ACTION_OPEN(profiler, n)
 #endif
 #endif

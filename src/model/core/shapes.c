@@ -59,9 +59,11 @@ char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style 
 		return NULL;
 	if (torch)
 		fputc('[', out);
-	for (uint32_t i = 0; shapes && i < shapes->entry.aux; i++) {
-		fputs(i ? ", " : "", out);
-		(torch ? shapes_put_as_torch : shapes_put_for_people)(out, at);
+	for (uint32_t i = 0, put = 0; shapes && i < shapes->entry.aux; i++) {
+		if (at[0] != DWELL_ARG_WORK) {
+			fputs(put++ ? ", " : "", out);
+			(torch ? shapes_put_as_torch : shapes_put_for_people)(out, at);
+		}
 		at += 8 + (size_t)at[1] * 8;
 	}
 	if (torch)
@@ -75,7 +77,7 @@ char *dw_shapes_text(const struct dw_entry_shapes *shapes, enum dw_shapes_style 
 /* The number of bytes of the sizes that PyTorch's form has of an argument. */
 static size_t shapes_size_bytes(const uint8_t *tensor)
 {
-	return tensor[0] == DWELL_ARG_INTS ? 0 : (size_t)tensor[1] * 8;
+	return tensor[0] == DWELL_ARG_INTS || tensor[0] == DWELL_ARG_WORK ? 0 : (size_t)tensor[1] * 8;
 }
 
 bool dw_shapes_same_sizes(const struct dw_entry_shapes *a, const struct dw_entry_shapes *b)

@@ -9,6 +9,8 @@
  * is transposed), integers are passed as an argument of type DWELL_ARG_INTS, whose `sizes` are the
  * integers. An argument that is neither is passed as DWELL_DTYPE_NONE.
  *
+ * A program may give the FLOPs and bytes of a call (DWELL_OP_WORK). They count before any formula.
+ *
  * A multiplication and an addition are two operations. A comparison, exp and sqrt are one each.
  * Biases of products are not counted. [f]: as torch.utils.flop_counter. [p]: as torch.profiler's
  * with_flops (if both know an operator, they agree). [d]: dwell's own, the operations of the
@@ -51,6 +53,12 @@ enum dw_flops_why {
 /* FLOPs of one call; `why` must not be NULL. 0 unless *why is DW_FLOPS_COUNTED. */
 uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum dw_flops_why *why);
 
+/* What the program gave for a call; -1: not given. */
+struct dw_flops_work {
+	int64_t flops, bytes;
+};
+struct dw_flops_work dw_flops_given(const struct dw_entry_shapes *shapes);
+
 /* Whether the operator computes a product of matrices, a convolution or attention: what a machine
  * can compute near its peak, as other operators cannot, which wait for memory. */
 bool dw_flops_is_product(const char *name);
@@ -64,6 +72,7 @@ bool dw_flops_is_product(const char *name);
 struct dw_flops_row {
 	uint32_t symbol;                  /* the first symbol with its name */
 	uint64_t flops;                   /* saturates */
+	uint64_t bytes, bytes_ns;         /* as the program gave them, and the time of these calls; saturate */
 	uint64_t calls, ns;               /* of calls that count, including what they call */
 	uint64_t missed_calls, missed_ns; /* of calls that do not count and are not in one that does */
 	enum dw_flops_why why;            /* why those do not count */
@@ -73,6 +82,7 @@ struct dw_flops_sum {
 	struct dw_flops_row *rows; /* by FLOPs, descending; only operators with calls */
 	size_t count;
 	uint64_t flops, counted_ns, missed_ns;
+	uint64_t bytes, bytes_ns;
 };
 
 /* Whether the facts of the run include FLOPs: it was recorded with --flops, which measures the peak

@@ -49,7 +49,7 @@ static bool flops_is_ints(const struct arg *arg)
 
 static bool flops_is_tensor(const struct arg *arg)
 {
-	return arg->type < DWELL_ARG_INTS;
+	return arg->type < DWELL_ARG_WORK;
 }
 
 static int64_t flops_size(const struct arg *arg, unsigned index)
@@ -112,11 +112,12 @@ static void flops_read_args(struct args *args, const struct dw_entry_shapes *sha
 	size_t left =
 		shapes->entry.bytes < sizeof shapes->entry ? 0 : shapes->entry.bytes - sizeof shapes->entry;
 
-	while (args->count < MOST_ARGS && args->count < shapes->entry.aux && left >= 8 &&
-	       (left - 8) / 8 >= at[1]) {
+	for (uint32_t i = 0; i < shapes->entry.aux && args->count < MOST_ARGS && left >= 8 &&
+	                     (left - 8) / 8 >= at[1]; i++) {
 		size_t bytes = 8 + (size_t)at[1] * 8;
 
-		args->at[args->count++] = (struct arg){ at[0], at[1], at + 8 };
+		if (at[0] != DWELL_ARG_WORK)
+			args->at[args->count++] = (struct arg){ at[0], at[1], at + 8 };
 		at += bytes;
 		left -= bytes;
 	}
@@ -662,12 +663,27 @@ bool dw_flops_is_product(const char *name)
 	return false;
 }
 
+struct dw_flops_work dw_flops_given(const struct dw_entry_shapes *shapes)
+{
+	struct dw_flops_work work = { -1, -1 };
+	const uint8_t *first = shapes ? shapes->tensors : NULL;
+
+	if (first && shapes->entry.aux && shapes->entry.bytes >= sizeof shapes->entry + 8 + sizeof work &&
+	    first[0] == DWELL_ARG_WORK && first[1] == 2)
+		memcpy(&work, first + 8, sizeof work);
+	return work;
+}
+
 uint64_t dw_flops(const char *name, const struct dw_entry_shapes *shapes, enum dw_flops_why *why)
 {
 	struct args args = { .aten = strncmp(name, "aten::", 6) == 0 };
 	const struct rule *rule = flops_rule(name);
+	struct dw_flops_work work = dw_flops_given(shapes);
 	uint64_t flops;
 
+	*why = DW_FLOPS_COUNTED;
+	if (work.flops >= 0)
+		return (uint64_t)work.flops;
 	*why = DW_FLOPS_NO_FORMULA;
 	if (!rule)
 		return 0;

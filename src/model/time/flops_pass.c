@@ -23,6 +23,7 @@ static struct dw_flops_cost *flops_make_costs(const struct dw_model *model)
 
 		if (symbol->category == DWELL_CATEGORY_OPERATOR)
 			costs[i].flops = dw_flops(symbol->name, symbol->shapes, &costs[i].why);
+		costs[i].bytes = dw_flops_given(symbol->shapes).bytes;
 	}
 	return costs;
 }
@@ -83,6 +84,10 @@ void dw_flops_end_file(struct dw_flops_sums *sums, struct dw_flops_tally *tallie
 		row->calls += tally->calls;
 		row->flops = flops_add(row->flops, flops_of(sums->costs[i].flops, tally->calls));
 		row->ns += dw_source_span_ns(clock, tally->ticks);
+		if (sums->costs[i].bytes >= 0) {
+			row->bytes = flops_add(row->bytes, flops_of((uint64_t)sums->costs[i].bytes, tally->calls));
+			row->bytes_ns += dw_source_span_ns(clock, tally->ticks);
+		}
 		row->missed_calls += tally->missed_calls;
 		row->missed_ns += dw_source_span_ns(clock, tally->missed_ticks);
 		if (tally->missed_calls)
@@ -240,6 +245,8 @@ void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum)
 			continue;
 		from->symbol = model->row_symbol[row];
 		sum->flops = flops_add(sum->flops, from->flops);
+		sum->bytes = flops_add(sum->bytes, from->bytes);
+		sum->bytes_ns += from->bytes_ns;
 		sum->counted_ns += from->ns;
 		sum->missed_ns += from->missed_ns;
 		sum->rows[sum->count++] = *from;

@@ -19,6 +19,7 @@ struct dw_flops_frame {
 
 struct dw_flops_cost {
 	uint64_t flops;
+	int64_t bytes; /* -1: not given */
 	enum dw_flops_why why;
 };
 

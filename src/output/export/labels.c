@@ -95,10 +95,12 @@ static void label_put_list(struct dw_writer_out *out, const struct dw_entry_shap
 	const uint8_t *tensor = shapes->tensors; /* their size was checked when the trace was read */
 
 	dw_out_text(out, key);
-	for (uint32_t i = 0; i < shapes->entry.aux; i++, tensor += 8 + tensor[1] * 8) {
+	for (uint32_t i = 0, put = 0; i < shapes->entry.aux; i++, tensor += 8 + tensor[1] * 8) {
 		bool ints = tensor[0] == DWELL_ARG_INTS;
 
-		dw_out_text(out, i ? "," : "");
+		if (tensor[0] == DWELL_ARG_WORK)
+			continue;
+		dw_out_text(out, put++ ? "," : "");
 		if (key == DIMS && !ints) {
 			label_put_sizes(out, tensor, ",");
 		} else if (key == DIMS) {

@@ -31,6 +31,12 @@ static const struct dw_column counted_columns[] = {
 };
 #define COUNTED_COLUMNS (sizeof counted_columns / sizeof *counted_columns)
 
+/* Where the program gave the bytes of a call. */
+static const struct dw_column bytes_columns[] = {
+	DW_COLUMN("bytes", "bytes", BYTES, INT),
+	DW_COLUMN("gb_per_second", "GB/s", NONE, REAL),
+};
+
 static const struct dw_column missed_columns[] = {
 	DW_COLUMN("name", "not counted", NONE, TEXT),
 	DW_COLUMN("calls", "calls", COUNT, INT),
@@ -97,8 +103,9 @@ static double flops_per_second(uint64_t flops, uint64_t ns)
 	return ns ? (double)flops * 1e9 / (double)ns : 0;
 }
 
+/* `bytes`: the position of bytes_columns, or 0. */
 static void flops_fill_row(struct dwell_table *table, struct dw_cell *row, const char *name,
-                           const struct dw_flops_row *from, uint64_t all, double peak)
+                           const struct dw_flops_row *from, uint64_t all, double peak, size_t bytes)
 {
 	double speed = flops_per_second(from->flops, from->ns);
 
@@ -107,6 +114,10 @@ static void flops_fill_row(struct dwell_table *table, struct dw_cell *row, const
 	              DW_PART(from->flops, all), DW_INT(from->ns), from->ns ? DW_REAL(speed / 1e9) : DW_EMPTY);
 	if (peak > 0 && from->ns)
 		dw_cell_real(&row[COUNTED_COLUMNS - 1], speed / peak);
+	if (bytes && from->bytes_ns) {
+		dw_cell_int(&row[bytes], from->bytes > INT64_MAX ? INT64_MAX : (int64_t)from->bytes);
+		dw_cell_real(&row[bytes + 1], flops_per_second(from->bytes, from->bytes_ns) / 1e9);
+	}
 }
 
 static struct dwell_table *flops_is_counted(struct dw_model *model, const struct dw_flops_sum *sum,
@@ -116,18 +127,22 @@ static struct dwell_table *flops_is_counted(struct dw_model *model, const struct
 	double peak = flops_machine_peak(dw_model_source(model));
 	struct dwell_table *table =
 		dw_view_table("flops", counted_columns, COUNTED_COLUMNS - !(peak > 0), error);
-	struct dw_flops_row all = { .flops = sum->flops, .ns = sum->counted_ns };
+	struct dw_flops_row all = { .flops = sum->flops, .ns = sum->counted_ns,
+		.bytes = sum->bytes, .bytes_ns = sum->bytes_ns };
+	size_t bytes = sum->bytes_ns ? COUNTED_COLUMNS - !(peak > 0) : 0;
 
 	if (!table)
 		return NULL;
+	if (bytes)
+		dw_table_add_columns(table, bytes_columns, 2);
 	for (size_t i = 0; i < sum->count; i++) {
 		if (!sum->rows[i].calls)
 			continue;
 		all.calls += sum->rows[i].calls;
 		flops_fill_row(table, dw_table_row(table, 0), symbols[sum->rows[i].symbol].name, &sum->rows[i], sum->flops,
-		               peak);
+		               peak, bytes);
 	}
-	flops_fill_row(table, dw_table_totals(table), "all counted", &all, sum->flops, peak);
+	flops_fill_row(table, dw_table_totals(table), "all counted", &all, sum->flops, peak, bytes);
 	return table;
 }
 

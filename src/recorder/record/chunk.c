@@ -159,6 +159,8 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 		 * to write it (see stream.c). */
 		if ((uintptr_t)stream->cursor - (uintptr_t)writer->chunk > DW_BLOCK_BYTES)
 			dw_chunk_resume(stream, writer->chunk);
+		if (slot->open && stream == &slot->main)
+			dw_open_follow(slot);
 		chunk_close(stream, writer);
 		closed = writer->block;
 	}

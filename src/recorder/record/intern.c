@@ -77,6 +77,14 @@ static bool intern_append(struct dw_entry *image)
 	return true;
 }
 
+uint32_t dw_intern_find(const struct dw_entry *entry)
+{
+	uint64_t hash = intern_content_hash(entry);
+
+	/* Pairs with the release in dw_intern(): nodes are complete. */
+	return intern_find(__atomic_load_n(&chains[hash % CHAINS], __ATOMIC_ACQUIRE), hash, entry);
+}
+
 uint32_t dw_intern(struct dw_entry *entry)
 {
 	uint64_t hash = intern_content_hash(entry);
@@ -110,7 +118,7 @@ uint32_t dw_intern(struct dw_entry *entry)
 	return entry->id;
 }
 
-uint32_t dw_intern_string(const char *text, size_t length)
+uint32_t dw_intern_string_by(const char *text, size_t length, uint32_t (*intern)(struct dw_entry *))
 {
 	union {
 		struct dw_entry_string entry;
@@ -128,7 +136,12 @@ uint32_t dw_intern_string(const char *text, size_t length)
 	image.entry.entry.aux = (uint32_t)length | cut;
 	memset(image.entry.text, 0, image.entry.entry.bytes - sizeof image.entry);
 	memcpy(image.entry.text, text, length);
-	return dw_intern(&image.entry.entry);
+	return intern(&image.entry.entry);
+}
+
+uint32_t dw_intern_string(const char *text, size_t length)
+{
+	return dw_intern_string_by(text, length, dw_intern);
 }
 
 uint32_t dw_intern_text(const char *text)
@@ -136,12 +149,12 @@ uint32_t dw_intern_text(const char *text)
 	return text ? dw_intern_string(text, strlen(text)) : 0;
 }
 
-uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, uint32_t shapes,
-                      const char *file, uint32_t line)
+uint32_t dw_intern_op_of(uint32_t category, const char *name, uint32_t name_id, const char *detail,
+                         uint32_t shapes, const char *file, uint32_t line)
 {
 	struct dw_entry_op op = {
 		.entry = { DW_ENTRY_TAG(DW_ENTRY_OP), sizeof op, 0, category },
-		.name = dw_intern_text(name),
+		.name = name_id,
 		.shapes = shapes,
 		.line = line,
 	};
@@ -155,6 +168,12 @@ uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, u
 	if (category == DWELL_CATEGORY_LAYER)
 		dw_layers_remember(id, name);
 	return id;
+}
+
+uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, uint32_t shapes,
+                      const char *file, uint32_t line)
+{
+	return dw_intern_op_of(category, name, dw_intern_text(name), detail, shapes, file, line);
 }
 
 uint32_t dw_intern_frame(const char *function, const char *file, uint32_t line)
@@ -189,17 +208,21 @@ uint32_t dw_intern_stack(const uint32_t *frames, uint32_t count)
 	return dw_intern(&image.entry.entry);
 }
 
-uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
+uint32_t dw_intern_shapes_work(const struct dwell_tensor *tensors, unsigned count, uint64_t flops,
+                               uint64_t bytes)
 {
 	union {
 		struct dw_entry_shapes entry;
 		char room[sizeof(struct dw_entry) + 1024];
 	} image;
+	const int64_t work[2] = { (int64_t)flops, (int64_t)bytes };
+	const struct dwell_tensor given = { work, 2, DWELL_ARG_WORK };
 	size_t at = sizeof image.entry;
-	unsigned stored = 0;
+	unsigned stored = 0, extra = flops != DWELL_NOT_GIVEN || bytes != DWELL_NOT_GIVEN;
 
-	for (; stored < count; stored++) {
-		const struct dwell_tensor *tensor = &tensors[stored];
+	for (; stored < count + extra; stored++) {
+		/* The work comes first, so that it is never cut off. */
+		const struct dwell_tensor *tensor = extra && !stored ? &given : &tensors[stored - extra];
 		size_t sizes = tensor->dimensions * sizeof(int64_t);
 
 		if (at + 8 + sizes > sizeof image.room)
@@ -215,6 +238,11 @@ uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
 	image.entry.entry.bytes = (uint32_t)at;
 	image.entry.entry.aux = stored;
 	return dw_intern(&image.entry.entry);
+}
+
+uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count)
+{
+	return dw_intern_shapes_work(tensors, count, DWELL_NOT_GIVEN, DWELL_NOT_GIVEN);
 }
 
 uint32_t dw_intern_parameters(const struct dwell_tensor *tensors, unsigned count)
@@ -240,6 +268,18 @@ uint32_t dw_intern_parameters(const struct dwell_tensor *tensors, unsigned count
 		elements[at] += product;
 	}
 	return dw_intern_shapes(sums, used);
+}
+
+bool dw_intern_op_entry(uint32_t id, struct dw_entry_op *op)
+{
+	for (uint32_t i = 0; i < CHAINS; i++)
+		for (struct node *node = __atomic_load_n(&chains[i], __ATOMIC_ACQUIRE); node;
+		     node = node->next)
+			if (node->entry.id == id && node->entry.tag == DW_ENTRY_TAG(DW_ENTRY_OP)) {
+				memcpy(op, &node->entry, sizeof *op);
+				return true;
+			}
+	return false;
 }
 
 void dw_intern_replay(void)

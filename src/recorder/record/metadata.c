@@ -322,21 +322,55 @@ void dwell_meta_json(const char *key, const char *json)
 	dw_meta(key, json, DW_META_JSON);
 }
 
+static void metadata_name_thread(uint32_t text)
+{
+	enum dw_loss cause;
+	struct dw_slot *slot = dw_slot_here(&cause);
+	struct dw_entry_thread_name *entry = slot && text ? dw_journal_reserve(sizeof *entry) : NULL;
+
+	if (entry) {
+		entry->entry.id = slot->thread;
+		entry->entry.aux = text;
+		dw_journal_commit(entry, DW_ENTRY_THREAD_NAME);
+	}
+}
+
 void dwell_thread_name(const char *name)
 {
 	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
 
-	if (slot) {
-		uint32_t text = dw_intern_text(name);
-		struct dw_entry_thread_name *entry = text ? dw_journal_reserve(sizeof *entry) : NULL;
+	if (dw_session_head())
+		metadata_name_thread(dw_intern_text(name));
+	errno = saved;
+}
 
-		if (entry) {
-			entry->entry.id = slot->thread;
-			entry->entry.aux = text;
-			dw_journal_commit(entry, DW_ENTRY_THREAD_NAME);
-		}
+/* The next number of a name, from 0. Of more names than the table has, all get the number 0. */
+static unsigned metadata_next_number(uint32_t text)
+{
+	static struct {
+		uint32_t text, next; /* atomic */
+	} names[64];
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		uint32_t found = 0;
+
+		if (__atomic_compare_exchange_n(&names[i].text, &found, text, false, __ATOMIC_RELAXED,
+		                                __ATOMIC_RELAXED) ||
+		    found == text)
+			return __atomic_fetch_add(&names[i].next, 1, __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
+void dwell_thread_number(const char *name, int number)
+{
+	int saved = errno;
+	char numbered[256];
+
+	if (dw_session_head() && name) {
+		snprintf(numbered, sizeof numbered, "%.240s %u", name,
+		         number < 0 ? metadata_next_number(dw_intern_text(name)) : (unsigned)number);
+		metadata_name_thread(dw_intern_text(numbered));
 	}
 	errno = saved;
 }

@@ -222,7 +222,7 @@ void dwell_end_id(unsigned began)
 uint32_t dwell_intern(enum dwell_category category, const char *name, const char *detail)
 {
 	int saved = errno;
-	uint32_t id = dw_session_head() ? dw_intern_op(category, name, detail, 0, NULL, 0) : 0;
+	uint32_t id = dw_session_head() ? dw_intern_made(category, name, detail, 0) : 0;
 
 	dw_probe_note_operators(category);
 	errno = saved;
@@ -293,8 +293,7 @@ uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwel
 	uint32_t id = 0;
 
 	if (dw_session_head())
-		id = dw_intern_op(DWELL_CATEGORY_OPERATOR, name, detail, dw_intern_shapes(tensors, count),
-		                  NULL, 0);
+		id = dw_intern_made(DWELL_CATEGORY_OPERATOR, name, detail, dw_intern_shapes(tensors, count));
 	errno = saved;
 	return id;
 }
@@ -306,8 +305,8 @@ uint32_t dwell_intern_layer(const char *path, const char *type,
 	uint32_t id = 0;
 
 	if (dw_session_head())
-		id = dw_intern_op(DWELL_CATEGORY_LAYER, path, type,
-		                  count ? dw_intern_parameters(parameters, count) : 0, NULL, 0);
+		id = dw_intern_made(DWELL_CATEGORY_LAYER, path, type,
+		                    count ? dw_intern_parameters(parameters, count) : 0);
 	errno = saved;
 	return id;
 }

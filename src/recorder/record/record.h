@@ -9,6 +9,9 @@
  *   window    blocks of the file: claimed, reserved, mapped, handed out, recycled
  *   journal   entries: appended by any thread without a lock
  *   intern    names to ids, for the life of the process
+ *   named     names that the program makes at run time, of which a process keeps a limited number
+ *   open      which ranges of a thread are open
+ *   team      which range of a thread other threads work for
  *   layers    which layers are recorded
  *   slot      one for each live thread, with its streams
  *   chunk     a stream's next piece of the file: a new one or its own oldest
@@ -206,6 +209,7 @@ struct dw_slot {
 	uint64_t ended_start;               /* the last step that ended */
 	uint64_t ended_end;                 /* 0: none yet */
 	struct dw_places *places;           /* NULL: none yet; see places.c */
+	struct dw_open *open;               /* NULL: none yet; see open.c */
 	uint64_t retry_ticks;               /* after a refused claim: no claim before this time */
 	uint32_t refusal;                   /* enum dw_loss of the refused claim */
 	uint32_t operators;                 /* open operators, while stacks are recorded */
@@ -366,17 +370,31 @@ uint32_t dw_intern_string(const char *text, size_t length);
 uint32_t dw_intern_text(const char *text); /* NULL: 0 */
 uint32_t dw_intern_op(uint32_t category, const char *name, const char *detail, uint32_t shapes,
                       const char *file, uint32_t line);
+/* The same with a name whose id is known. */
+uint32_t dw_intern_op_of(uint32_t category, const char *name, uint32_t name_id, const char *detail,
+                         uint32_t shapes, const char *file, uint32_t line);
+/* The same with a name that the program made at run time; see named.c. */
+uint32_t dw_intern_made(uint32_t category, const char *name, const char *detail, uint32_t shapes);
 /* A function by its address; its name is a FRAME. */
 uint32_t dw_intern_function(uintptr_t address);
 uint32_t dw_intern_frame(const char *function, const char *file, uint32_t line);
 uint32_t dw_intern_stack(const uint32_t *frames, uint32_t count); /* FRAME ids, innermost first */
 uint32_t dw_intern_shapes(const struct dwell_tensor *tensors, unsigned count);
+/* The same with a call's FLOPs and bytes, DWELL_NOT_GIVEN if unknown, as a first argument of type DWELL_ARG_WORK. */
+uint32_t dw_intern_shapes_work(const struct dwell_tensor *tensors, unsigned count, uint64_t flops,
+                               uint64_t bytes);
 /* The same for a layer's parameters. More than 16 are stored as one number of elements per data
  * type, so that none is cut off. */
 uint32_t dw_intern_parameters(const struct dwell_tensor *tensors, unsigned count);
 uint64_t dw_hash(const void *data, size_t bytes, uint64_t seed);
 /* The id of an entry, which is complete except for its id. Its size is a multiple of 8. */
 uint32_t dw_intern(struct dw_entry *entry);
+/* The same if it is known already; 0: it is not. */
+uint32_t dw_intern_find(const struct dw_entry *entry);
+/* A string whose entry `intern` interns. */
+uint32_t dw_intern_string_by(const char *text, size_t length, uint32_t (*intern)(struct dw_entry *));
+/* Copies the entry of an operator or of another range. False: `id` is none, or not in the table. Slow: it searches. */
+bool dw_intern_op_entry(uint32_t id, struct dw_entry_op *op);
 /* Writes all entries that this process knows to a new file's journal, with the same ids. */
 void dw_intern_replay(void);
 
@@ -438,6 +456,20 @@ extern uint32_t dw_chunk_own_range;
 
 /* Notes that the program records operators itself; see dwell_operator_probes. */
 void dw_probe_note_operators(uint32_t category);
+
+/* ---- open ranges ------------------------------------------------------------------- */
+
+#define DW_OPEN_DEEPEST 64u /* deeper ranges are counted, and their ids are not stored */
+struct dw_open {
+	uint32_t generation; /* of the session */
+	uint64_t number;     /* of the chunk that is decoded */
+	uint32_t at_words;   /* how much of it */
+	uint32_t depth;
+	uint32_t scope;      /* depth at the begin of the step that is a block */
+	uint32_t ids[DW_OPEN_DEEPEST];
+};
+/* Decodes what the slot's thread has recorded since the last call. Needs slot->open. */
+void dw_open_follow(struct dw_slot *slot);
 
 /* ---- streams -------------------------------------------------------------------- */
 

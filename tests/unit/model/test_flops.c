@@ -352,4 +352,34 @@ TEST(ranges_that_overlap_keep_their_time)
 	made_close(&made);
 }
 
+/* "mm" has a formula, "mine" has none: what the program gave counts for both. */
+TEST(the_programs_own_numbers_come_first)
+{
+	int64_t given[2] = { 1000, 64 }, bytes_only[2] = { -1, 32 }, sizes[2] = { 2, 2 };
+	struct dwell_tensor work = { given, 2, DWELL_ARG_WORK };
+	struct dwell_tensor mm[3] = { { bytes_only, 2, DWELL_ARG_WORK },
+		{ sizes, 2, DWELL_FLOAT32 }, { sizes, 2, DWELL_FLOAT32 } };
+
+	made_init(&made);
+	uint32_t own = dw_encode_op(&made.process, OP, "mine", NULL,
+	                            dw_encode_shapes(&made.process, &work, 1), NULL, 0);
+	uint32_t formula = dw_encode_op(&made.process, OP, "mm", NULL,
+	                                dw_encode_shapes(&made.process, mm, 3), NULL, 0);
+
+	begin(100, own);
+	end(300);
+	begin(400, formula);
+	end(500);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_flops_sum *sum = dw_model_flops(made.model, &made.error);
+	REQUIRE(sum && sum->count == 2);
+	CHECK_EQ(row(sum, "mine")->flops, 1000);
+	CHECK_EQ(row(sum, "mine")->bytes, 64);
+	CHECK_EQ(row(sum, "mm")->flops, 16);
+	CHECK_EQ(row(sum, "mm")->bytes, 32);
+	CHECK_EQ(sum->bytes, 96);
+	CHECK_EQ(sum->bytes_ns, 300);
+	made_close(&made);
+}
+
 CHECK_MAIN
