@@ -380,9 +380,8 @@ DWELL_API void dwell_meta_json(const char *key, const char *json);
 /* Names the calling thread in the trace. The text is copied. If never called, the kernel's thread
  * name is used. */
 DWELL_API void dwell_thread_name(const char *name);
-/* The same for one of several equal threads: "loader 3" for ("loader", 3). The threads of one
- * pool have the same `name`. If `number` is negative, it is the next number of that name in this process, from 0.
- * Not in signal handlers. */
+/* The same for one of several equal threads: "loader 3" for ("loader", 3). If `number` is negative,
+ * dwell counts the threads of that name in this process, from 0. Not in signal handlers. */
 DWELL_API void dwell_thread_number(const char *name, int number);
 
 /* The place of this process in a distributed run; -1 means not given. Without this call, RANK,

@@ -354,7 +354,9 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
 	DWELL_SCOPE_(category, name, dwell_begin(&DWELL_JOIN(dwell_site_, n)), n)
 #define DWELL_OP_SHAPES_N(name, tensors, count, n)     \
 	DWELL_SCOPE_(DWELL_CATEGORY_OPERATOR, name,        \
-	             dwell_op_begin(&DWELL_JOIN(dwell_site_, n), tensors, count), n)
+	             dwell_wants(1u << DWELL_CATEGORY_OPERATOR)                       \
+	                 ? dwell_op_begin(&DWELL_JOIN(dwell_site_, n), tensors, count) \
+	                 : DWELL_CAST(unsigned, DWELL_NOT_BEGUN), n)
 
 /* The rest of the block is a range of the category. */
 #define DWELL_SCOPE(category, name) DWELL_SCOPE_N(category, name, __COUNTER__)
@@ -369,18 +371,19 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
  * that the program keeps. `id` is evaluated only while the category is recorded. */
 #define DWELL_SCOPE_ID(category, id) DWELL_SCOPE_IF(category, dwell_begin_id(id, category))
 
-/* The same with a name that is known at run time only. The text is copied. It costs an interning,
- * about 50 ns. `name` is evaluated only while the category is recorded. */
+/* The same with a name that is known at run time only. The text is copied. Finding its id takes
+ * about 40 ns. `name` is evaluated only while the category is recorded. */
 #define DWELL_SCOPE_NAMED(category, name) \
 	DWELL_SCOPE_ID(category, dwell_intern(category, name, NULL))
 
-/* An operator with the shapes of its arguments, which are recorded while shapes are. */
+/* An operator with the shapes of its arguments, which are recorded while shapes are. The
+ * arguments are evaluated only while operators are recorded. */
 #define DWELL_OP_SHAPES(name, tensors, count) DWELL_OP_SHAPES_N(name, tensors, count, __COUNTER__)
 
 /*
  * The same with a name that is known at run time only. The arguments are evaluated only while
  * operators are recorded. The text and the sizes are copied. Each thread caches the ids of its
- * last 128 names and shapes: a call that is in the cache costs about 20 ns more than a literal.
+ * last 128 names and shapes: a call that is in the cache costs about 5 ns more than a literal.
  */
 #define DWELL_OP_NAMED(name, tensors, count) \
 	DWELL_OP_WORK(name, tensors, count, DWELL_NOT_GIVEN, DWELL_NOT_GIVEN)
@@ -419,11 +422,12 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
  *     }
  *
  * DWELL_TEAM() is a number for the innermost open range of this thread. Pass it to the workers in
- * any way; it stays valid as long as the session. DWELL_WORKER() makes the rest of the block a
- * range of that name and of category ZONE, so that the time of the workers has the name of the operator and the
- * operator's calls, time and FLOPs are counted once. In the thread that called DWELL_TEAM() it
- * records nothing. 0 means that nothing is recorded or no range is known to be open; DWELL_WORKER(0)
- * records nothing. DWELL_TEAM() takes about 2 ns for each record since the last call in its thread.
+ * any way; it is valid as long as the session. It is 0 if nothing is recorded or no range is known
+ * to be open. It takes about 2 ns for each record since the last call in its thread.
+ *
+ * DWELL_WORKER() makes the rest of the block a range with that name, of category ZONE. So the time
+ * of the workers is under the operator's name, while its calls, time and FLOPs are counted once, in
+ * the thread that called it. In that thread, and if `team` is 0, DWELL_WORKER() records nothing.
  */
 #define DWELL_TEAM() \
 	(dwell_wants(1u << DWELL_CATEGORY_ZONE) ? dwell_team() : DWELL_CAST(uint64_t, 0))

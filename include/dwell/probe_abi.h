@@ -84,8 +84,8 @@ DWELL_API unsigned dwell_slow_range(uint32_t id, uint32_t category);
 DWELL_API void dwell_slow_range_end(unsigned began);
 /* Begins an operator with a name that is made at run time, for DWELL_OP_WORK(). `flops` and `bytes`
  * are DWELL_NOT_GIVEN if the program does not say. Pass the result to dwell_end(). */
-DWELL_API unsigned dwell_op_begin_named(const char *name, const struct dwell_tensor *tensors, unsigned count,
-                                        uint64_t flops, uint64_t bytes);
+DWELL_API unsigned dwell_op_begin_named(const char *name, const struct dwell_tensor *tensors,
+                                        unsigned count, uint64_t flops, uint64_t bytes);
 /* For DWELL_TEAM() and DWELL_WORKER(). Pass the result of the second function to dwell_end(). */
 DWELL_API uint64_t dwell_team(void);
 DWELL_API unsigned dwell_worker_begin(uint64_t team);
