@@ -8,6 +8,7 @@
 #   make demo        the same set-up, then a real training run under dwell and its reports
 #   make pictures    makes the pictures of README anew (needs oneDNN and Chromium)
 #   make site        a web site of the documents in build/site, with MkDocs from pip
+#   make engines     fetches engines that others wrote, and compares their own timers with dwell's steps
 #   make bench       installs what is missing (Debian), then measures what dwell costs on this machine
 #   make fuzz        fuzzes the reader for FUZZ_SECONDS a target
 #   make stress      threads, fork, kill, full disk, long
@@ -25,7 +26,7 @@ FUZZ_SECONDS ?= 60
 MESON ?= meson
 NINJA ?= ninja
 
-.PHONY: all check-core check check-gpu demo pictures site bench fuzz stress install wheel dist format clean
+.PHONY: all check-core check check-gpu demo pictures site engines bench fuzz stress install wheel dist format clean
 
 all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD) -j $(JOBS)
@@ -59,6 +60,9 @@ pictures: all
 
 site:
 	tools/site $(BUILD)/site
+
+engines: all
+	DWELL_BUILD=$(abspath $(BUILD)) examples/engines/run
 
 # An existing folder is configured again: the packages may have come after it.
 bench:

@@ -51,7 +51,8 @@ class Engine:
         """Options of the compiler and the linker, as `pkg-config --cflags --libs dwell` prints them."""
         build = os.environ.get("DWELL_BUILD")  # an uninstalled build
         if build:
-            return [f"-I{os.path.dirname(os.path.dirname(HERE))}/include", f"-L{build}", f"-Wl,-rpath,{build}", "-ldwell"]
+            include = os.path.join(os.path.dirname(os.path.dirname(HERE)), "include")
+            return [f"-I{include}", f"-L{build}", f"-Wl,-rpath,{build}", "-ldwell"]
         return run("pkg-config", "--cflags", "--libs", "dwell").split()
 
     @staticmethod
@@ -60,7 +61,7 @@ class Engine:
 
     def check(self, *command, own_ms=r"took ([\d.]+) ms"):
         """Runs the program under dwell and prints the line. `own_ms` finds the program's own times of steps."""
-        dwell = os.environ.get("DWELL_BUILD", "") and os.path.join(os.environ["DWELL_BUILD"], "dwell") or "dwell"
+        dwell = os.path.join(os.environ["DWELL_BUILD"], "dwell") if "DWELL_BUILD" in os.environ else "dwell"
         trace = os.path.join(self.work, f"{self.name}.dwell")
         if os.path.exists(trace):
             os.remove(trace)

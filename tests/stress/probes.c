@@ -59,7 +59,10 @@ static void one_round(void)
 	KEPT(dwell_meta("model", "resnet18"));
 	KEPT(dwell_meta("password", "hunter2"));
 	KEPT(dwell_meta_json("batch", "16"));
+	KEPT(dwell_thread_number("main", 7));
 	KEPT(dwell_thread_name("main thread"));
+	KEPT(dwell_end(dwell_worker_begin(DWELL_TEAM())));
+	KEPT(dwell_end(dwell_op_begin_named("named", NULL, 0, DWELL_NOT_GIVEN, DWELL_NOT_GIVEN)));
 	KEPT(dwell_rank(1, 0, 2));
 	static unsigned round;
 	snprintf(name, sizeof name, "new%u", round++);

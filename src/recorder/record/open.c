@@ -72,6 +72,12 @@ void dw_open_follow(struct dw_slot *slot)
 
 	if (!chunk)
 		return;
+	if (open->busy) {
+		open->interrupted = true;
+		return;
+	}
+	open->busy = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A thread that was cancelled inside a record may have left the cursor outside of the chunk. */
 	if (end > words + DW_BLOCK_BYTES / 4)
 		end = words + DW_BLOCK_BYTES / 4;
@@ -84,4 +90,9 @@ void dw_open_follow(struct dw_slot *slot)
 	for (at = words + open->at_words; at < end && *at; at += dw_record_words(at))
 		open_read(open, at);
 	open->at_words = (uint32_t)(at - words);
+	if (open->interrupted)
+		open->generation = 0; /* a signal handler has recorded meanwhile: the next call begins anew */
+	open->interrupted = false;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	open->busy = false;
 }

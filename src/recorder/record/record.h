@@ -461,7 +461,9 @@ void dw_probe_note_operators(uint32_t category);
 
 #define DW_OPEN_DEEPEST 64u /* deeper ranges are counted, and their ids are not stored */
 struct dw_open {
-	uint32_t generation; /* of the session */
+	bool busy;           /* in use: a signal handler must not use it */
+	bool interrupted;    /* by a signal handler, while it was in use */
+	uint32_t generation; /* of the session; 0: the list is unknown */
 	uint64_t number;     /* of the chunk that is decoded */
 	uint32_t at_words;   /* how much of it */
 	uint32_t depth;

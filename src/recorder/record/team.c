@@ -60,8 +60,9 @@ static uint64_t team_here(struct dw_slot *slot)
 {
 	uint32_t worker = 0;
 
-	/* A signal handler that interrupted a record would find the list unfinished. */
-	if (slot->main.busy || (!slot->open && !(slot->open = dw_intern_memory(sizeof *slot->open))))
+	/* A signal handler that interrupted a record, or this function, would find the list unfinished. */
+	if (slot->main.busy || (!slot->open && !(slot->open = dw_intern_memory(sizeof *slot->open))) ||
+	    slot->open->busy)
 		return 0;
 	dw_open_follow(slot);
 	/* Functions have no name here: the range around them counts. */
