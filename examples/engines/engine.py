@@ -7,11 +7,12 @@ import io
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COLUMNS = ("engine", "lines changed", "steps", "own timer, ms", "dwell, ms", "difference", "first sentence")
+COLUMNS = ("engine", "lines changed", "steps", "own timer, ms", "dwell, ms", "a step differs by", "first sentence")
 
 
 def run(*command, folder=None, **environment):
@@ -66,12 +67,13 @@ class Engine:
         if os.path.exists(trace):
             os.remove(trace)
         own = [float(text) for text in re.findall(own_ms, run(dwell, "run", "-o", trace, *command, folder=self.folder))]
-        (count, total_ns), = self.query(dwell, trace, "select count(*), sum(duration_ns) from steps where counted")
-        steps, total_ms = int(count), float(total_ns) / 1e6
-        difference = total_ms / sum(own) - 1
+        steps = [float(row[0]) / 1e6 for row in
+                 self.query(dwell, trace, "select duration_ns from steps where counted order by step")]
+        # Another program may run between the two readings of a clock: the median of the steps does not see it.
+        difference = statistics.median(ours / its - 1 for ours, its in zip(steps, own)) if steps and own else 1
         sentence = self.query(dwell, trace, "select statement from verdict limit 1")[0][0]
-        print("\t".join((self.name, str(self.changed), str(steps), f"{sum(own):.1f}", f"{total_ms:.1f}",
+        print("\t".join((self.name, str(self.changed), str(len(steps)), f"{sum(own):.1f}", f"{sum(steps):.1f}",
                          f"{difference:+.2%}", sentence)))
-        if steps != len(own) or abs(difference) > 0.01:
-            sys.exit(f"{self.name}: {len(own)} steps of {sum(own):.1f} ms by its own timer, "
-                     f"{steps} of {total_ms:.1f} ms by dwell; at most 1% apart is expected")
+        if len(steps) != len(own) or abs(difference) > 0.01:
+            sys.exit(f"{self.name}: {len(own)} steps of {sum(own):.1f} ms by its own timer, {len(steps)} of "
+                     f"{sum(steps):.1f} ms by dwell; the same steps, at most 1% apart in the median, are expected")
