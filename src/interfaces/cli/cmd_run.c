@@ -87,6 +87,8 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_NO_CUDA: request->no_cuda = true; return 0;
 	case DW_OPTION_NO_MPI: request->no_mpi = true; return 0;
 	case DW_OPTION_SAMPLE: return run_take_sample(value, request);
+	case DW_OPTION_NO_ONNX: request->no_onnx = true; return 0;
+	case DW_OPTION_NO_GGML: request->no_ggml = true; return 0;
 	case DW_OPTION_SUMMARY_EVERY:
 		return dw_parse_time("summary-every", value, 1000, &request->summary_every_ms) ? 0 : -1;
 	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);

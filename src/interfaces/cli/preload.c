@@ -1,7 +1,7 @@
 /*
  * The libraries that `dwell run` loads into the program with LD_PRELOAD: the loader of the Python
  * probes, the sampler of call stacks, for C functions the probe that code compiled with -finstrument-functions
- * calls, and for MPI the probe whose functions have the names of MPI's.
+ * calls, and for MPI, ggml and ONNX Runtime the probes whose functions have the names of theirs.
  *
  * Called in the child process before it executes the program. LD_PRELOAD applies to every process
  * that the program starts. The first library does nothing in processes without a Python
@@ -23,6 +23,8 @@
 #define FUNCTIONS "libdwell-functions.so"
 #define MPI "libdwell-mpi.so"
 #define SAMPLER "libdwell-sampler.so"
+#define GGML "libdwell-ggml.so"
+#define ONNX "libdwell-onnx.so"
 
 static const char *const attach_places[] = { "probes/" LIBRARY,
                                              DW_PROBES_FROM_COMMAND "/" LIBRARY };
@@ -31,6 +33,8 @@ static const char *const function_places[] = { "probes/functions/" FUNCTIONS,
 
 static const char *const mpi_places[] = { "probes/mpi/" MPI, DW_PROBES_FROM_COMMAND "/" MPI };
 static const char *const sampler_places[] = { "probes/sampler/" SAMPLER, DW_PROBES_FROM_COMMAND "/" SAMPLER };
+static const char *const ggml_places[] = { "probes/ggml/" GGML, DW_PROBES_FROM_COMMAND "/" GGML };
+static const char *const onnx_places[] = { "probes/onnx/" ONNX, DW_PROBES_FROM_COMMAND "/" ONNX };
 
 bool dw_find_installed(const char *const places[2], char path[4096])
 {
@@ -93,6 +97,24 @@ static bool preload_may_use_mpi(const char *path)
 	return preload_contains(path, libraries, 1);
 }
 
+/* Whether the program may use ggml: it is linked to it or to what contains it, or is Python. */
+static bool preload_may_use_ggml(const char *path)
+{
+	static const char *const libraries[] = { "libggml", "libllama", "libwhisper" };
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(slash ? slash + 1 : path, "python", 6) == 0 ||
+	       preload_contains(path, libraries, sizeof libraries / sizeof *libraries);
+}
+
+/* Whether the program may use ONNX Runtime. In Python that is another library without this interface. */
+static bool preload_may_use_onnx(const char *path)
+{
+	static const char *const libraries[] = { "libonnxruntime" };
+
+	return preload_contains(path, libraries, 1);
+}
+
 /* Finds the file that execvp() will run. Returns false if there is none. */
 static bool preload_find_program(const char *program, char path[4096])
 {
@@ -107,6 +129,14 @@ static bool preload_find_program(const char *program, char path[4096])
 			return true;
 	}
 	return false;
+}
+
+bool dw_preload_contains_ggml(const char *program)
+{
+	static const char *const of_ggml[] = { "GGML_ASSERT(" };
+	char path[4096];
+
+	return preload_find_program(program, path) && !preload_may_use_ggml(path) && preload_contains(path, of_ggml, 1);
 }
 
 static void preload_put_first(const char *library)
@@ -137,6 +167,10 @@ void dw_preload(const char *program, const struct dw_preload *wanted)
 		return;
 	if (wanted->mpi && found && preload_may_use_mpi(path))
 		preload_library(mpi_places);
+	if (wanted->ggml && found && preload_may_use_ggml(path))
+		preload_library(ggml_places);
+	if (wanted->onnx && found && preload_may_use_onnx(path))
+		preload_library(onnx_places);
 	if (wanted->functions)
 		preload_library(function_places);
 	if (wanted->sampler)

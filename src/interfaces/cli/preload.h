@@ -4,9 +4,11 @@
 
 #include <stdbool.h>
 
-/* What is recorded besides Python: C functions, calls of MPI where the program may use it, call stacks. */
+/* What is recorded besides Python. */
 struct dw_preload {
-	bool functions, mpi, sampler;
+	bool functions;       /* C functions */
+	bool sampler;         /* call stacks */
+	bool mpi, ggml, onnx; /* calls of these libraries, where the program may use them */
 };
 /* Sets LD_PRELOAD, for the program that is executed next, to those libraries that exist. */
 void dw_preload(const char *program, const struct dw_preload *wanted);
@@ -14,6 +16,8 @@ void dw_preload(const char *program, const struct dw_preload *wanted);
 const char *dw_preload_refusal(const char *program);
 /* Why the probe of MPI is not, or NULL. */
 const char *dw_preload_mpi_refusal(bool mpi);
+/* Whether ggml is a part of the program's file, so that its calls cannot be seen. */
+bool dw_preload_contains_ggml(const char *program);
 /* Finds a library of dwell by its places in the build folder and where dwell is installed, relative to the
  * command. Returns false if there is none. */
 bool dw_find_installed(const char *const places[2], char path[4096]);

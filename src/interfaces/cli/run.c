@@ -305,6 +305,8 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	const struct dw_preload preload = {
 		.functions = (request->options.categories & functions) == functions,
 		.mpi = !request->no_mpi,
+		.ggml = !request->no_ggml,
+		.onnx = !request->no_onnx,
 		.sampler = !request->no_samples,
 	};
 	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
@@ -570,7 +572,8 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	if (dw_process_ready(&cause)) {
 		run_note_machine();
 		run_note_cost();
-		dw_lacks_note(request->command[0], !request->no_mpi, !request->no_cuda, !request->no_nvtx, !request->no_itt);
+		dw_lacks_note(request->command[0], !request->no_mpi, !request->no_ggml, !request->no_cuda,
+		              !request->no_nvtx, !request->no_itt);
 		if (request->options.categories & DWELL_DETAIL_FLOPS)
 			run_note_peaks();
 		if (request->counters)

@@ -17,7 +17,7 @@ struct dw_run_request {
 	const char *step_on;          /* NAME of --step-on, or NULL */
 	const char *serve;            /* a port for captures, or NULL */
 	bool no_itt, no_nvtx, no_cuda; /* leave out what libraries announce by these interfaces */
-	bool no_mpi;                  /* leave out the program's calls of MPI */
+	bool no_mpi, no_ggml, no_onnx; /* leave out the program's calls of these libraries */
 	unsigned sample_hz;           /* call stacks a second of a thread's CPU time; 0: as many as take 0.1% of it */
 	bool no_samples;              /* leave out call stacks */
 	bool counters;                /* record the processor's counters, where the kernel permits it */

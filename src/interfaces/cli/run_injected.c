@@ -96,7 +96,7 @@ static const char *injected_find(const struct dw_source *source, const char *key
 void dw_injected_say(const char *trace)
 {
 	struct dwell_error error = { 0, "" };
-	const char *itt, *nvtx, *cuda;
+	const char *itt, *nvtx, *cuda, *nodes;
 	struct dw_source *source;
 
 	if (dw_source_open(&source, &trace, 1, &error) != 0)
@@ -107,6 +107,9 @@ void dw_injected_say(const char *trace)
 		dw_say("recorded what libraries announce by %s%s%s%s%s%s", itt ? "ITT: " : "", itt ? itt : "",
 		       itt && nvtx ? "; by " : "", nvtx ? "NVTX: " : "", nvtx ? nvtx : "",
 		       itt ? " (--no-itt)" : " (--no-nvtx)");
+	nodes = injected_find(source, DW_KEY_ONNX_NODES);
+	if (nodes)
+		dw_say("ONNX Runtime wrote the nodes of its runs to %s_*.json (dwell report FILE)", nodes);
 	cuda = injected_find(source, DW_KEY_CUDA);
 	if (cuda)
 		dw_say("recorded the work of devices by CUPTI: %s (--no-cuda)", cuda);

@@ -33,9 +33,9 @@ static void lacks_note_variable(const char *id, bool allowed, const char *variab
 	lacks_note(id, text);
 }
 
-void dw_lacks_note(const char *program, bool mpi, bool cuda, bool nvtx, bool itt)
+void dw_lacks_note(const char *program, bool mpi, bool ggml, bool cuda, bool nvtx, bool itt)
 {
-	static const char *const ids[] = { "mpi", "nccl", "cuda", "nvtx", "itt", "python", "torch" };
+	static const char *const ids[] = { "mpi", "nccl", "cuda", "nvtx", "itt", "ggml", "python", "torch" };
 	const char *why = dw_preload_refusal(program);
 
 	for (size_t i = 0; why && i < sizeof ids / sizeof *ids; i++)
@@ -45,6 +45,11 @@ void dw_lacks_note(const char *program, bool mpi, bool cuda, bool nvtx, bool itt
 	why = dw_preload_mpi_refusal(mpi);
 	if (why)
 		lacks_note("mpi", why);
+	if (ggml && dw_preload_contains_ggml(program))
+		dw_say("ggml is not recorded: it is a part of %s; build that with ggml's shared libraries (-DBUILD_SHARED_LIBS=ON)",
+		       program);
+	if (!ggml)
+		lacks_note("ggml", "dwell run was started with --no-ggml");
 	lacks_note_variable("nccl", true, "NCCL_PROFILER_PLUGIN", false);
 	lacks_note_variable("cuda", cuda, "CUDA_INJECTION64_PATH", false);
 	lacks_note_variable("nvtx", nvtx, "NVTX_INJECTION64_PATH", true);

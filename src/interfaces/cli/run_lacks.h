@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Before the program starts: notes in the trace which probes it does not get, and why. The
- * last four say whether the user leaves them in. */
-void dw_lacks_note(const char *program, bool mpi, bool cuda, bool nvtx, bool itt);
+ * last five say whether the user leaves them in. */
+void dw_lacks_note(const char *program, bool mpi, bool ggml, bool cuda, bool nvtx, bool itt);
 /* After its end: says what it used and the trace does not have. */
 void dw_lacks_say(const char *trace);
 

@@ -210,6 +210,17 @@ static uint64_t flops_linear(const struct args *args, const struct rule *rule)
 	                                  weight->dims > 1 ? flops_dim(weight, 0) : 1));
 }
 
+/* ggml's products, with the result last: mul_mat([rows, inner], [columns, inner]), out_prod([inner, columns],
+ * [inner, rows]). `from` is the argument of which each element is used so often as the first one has rows. */
+static uint64_t flops_ggml_product(const struct args *args, const struct rule *rule)
+{
+	const struct arg *first = flops_arg(args, 0), *other = flops_arg(args, rule->from);
+
+	if (!flops_is_tensor(first) || !first->dims)
+		return UNKNOWN;
+	return flops_times(2, flops_times(flops_elements(other), first->dims > 1 ? flops_dim(first, first->dims - 2u) : 1));
+}
+
 /* (weight, gradient [batch, out]) */
 static uint64_t flops_linear_backward_data(const struct args *args, const struct rule *rule)
 {
@@ -476,10 +487,13 @@ static const struct rule products[] = {
 	{ "baddbmm", flops_matmul, 0, 1 },
 	{ "addmv", flops_matmul, 0, 1 },
 	{ "linear", flops_linear, 0, 0 },
+	{ "mul_mat", flops_ggml_product, 0, 1 },
+	{ "out_prod", flops_ggml_product, 0, 2 },
 	{ "linear_backward_data", flops_linear_backward_data, 0, 0 },
 	{ "linear_backward_weights", flops_linear_backward_weights, 0, 0 },
 
 	{ "scaled_dot_product_attention", flops_attention, 1, 0 },
+	{ "flash_attn_ext", flops_attention, 1, 0 },
 	{ "_scaled_dot_product_flash_attention", flops_attention, 1, 0 },
 	{ "_scaled_dot_product_flash_attention_for_cpu", flops_attention, 1, 0 },
 	{ "_scaled_dot_product_efficient_attention", flops_attention, 1, 0 },
@@ -522,6 +536,7 @@ static const struct rule rules[] = {
 	{ "mean", flops_each, 1, 0 },
 
 	{ "softmax", flops_each, 5, 0 },
+	{ "soft_max", flops_each, 5, 0 },
 	{ "_softmax", flops_each, 5, 0 },
 	{ "log_softmax", flops_each, 5, 0 },
 	{ "_log_softmax", flops_each, 5, 0 },
@@ -576,8 +591,10 @@ static const char *const idle[] = {
 	"cat",
 	"chunk",
 	"clone",
+	"cont",
 	"contiguous",
 	"copy",
+	"cpy",
 	"detach",
 	"empty",
 	"empty_like",
@@ -587,6 +604,7 @@ static const char *const idle[] = {
 	"flatten",
 	"full",
 	"gather",
+	"get_rows",
 	"index_select",
 	"narrow",
 	"new_empty",
@@ -598,6 +616,7 @@ static const char *const idle[] = {
 	"reshape",
 	"resize",
 	"select",
+	"set_rows",
 	"slice",
 	"split",
 	"squeeze",

@@ -28,6 +28,10 @@
 #define DW_KEY_MPI "mpi.recorded"                  /* text: the MPI library whose calls are recorded */
 #define DW_KEY_MPI_LACKS "mpi.lacks"               /* text: why calls of an MPI library are not recorded */
 #define DW_KEY_NCCL "nccl.recorded"                /* text: the version of NCCL's profiler interface in use */
+#define DW_KEY_GGML "ggml.recorded"                /* text: the ggml whose graphs are recorded */
+#define DW_KEY_GGML_NODES "ggml.nodes"             /* text: how nodes of graphs were recorded, or why not */
+#define DW_KEY_ONNX "onnxruntime.recorded"         /* text: the version of ONNX Runtime whose runs are recorded */
+#define DW_KEY_ONNX_NODES "onnxruntime.nodes"      /* text: how the names of files with its nodes begin */
 #define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 
 /* ---- metadata of samples ---------------------------------------------------------------------- */

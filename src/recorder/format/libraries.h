@@ -47,6 +47,8 @@ enum dw_library_use {
 	X(torch, "PyTorch", "libtorch_cpu.so libtorch.so", "libdwell-python.so", NULL, DW_KEY_TORCH_VERSION, PROBED,       \
 	  "operators, layers, memory and steps of PyTorch",                                                                \
 	  "PyTorch has a probe in Python alone, with dwell run; in C++ mark steps and ranges with dwell/probe.h")          \
+	X(ggml, "ggml", "libggml-base.so libggml.so", "libdwell-ggml.so", NULL, DW_KEY_GGML, PROBED,                        \
+	  "the graphs that it computes, and steps", "start the program with dwell run")                                    \
 	X(python, "Python", "libpython3", "libdwell-python.so", NULL, "", PROBED,                                          \
 	  "functions of Python, and what frameworks in it do", "start the program with dwell run")
 

@@ -131,6 +131,10 @@ TEST(products)
 	CHECK_EQ(flops("linear", "32x512x1x1 10x512x1x1 10"), 2 * 32 * 512 * 10);
 	CHECK_EQ(flops("linear_backward_data", "10x512x1x1 32x10"), 2 * 32 * 512 * 10);
 	CHECK_EQ(flops("linear_backward_weights", "32x512x1x1 32x10"), 2 * 32 * 512 * 10);
+	CHECK_EQ(flops("mul_mat", "10x512 32x512 32x10"), 2 * 32 * 512 * 10);
+	CHECK_EQ(flops("mul_mat", "512 32x512 32x1"), 2 * 32 * 512);
+	CHECK_EQ(flops("mul_mat", "2x10x512 8x32x512 8x32x10"), 8 * 2 * 32 * 512 * 10);
+	CHECK_EQ(flops("out_prod", "32x10 32x512 512x10"), 2 * 32 * 512 * 10);
 	CHECK_EQ(flops("aten::mm", "4x5 6x7"), -3); /* they do not fit */
 }
 

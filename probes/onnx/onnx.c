@@ -1,0 +1,239 @@
+/*
+ * libdwell-onnx: records C and C++ programs with ONNX Runtime. `dwell run` preloads it.
+ *
+ * A program gets ONNX Runtime's functions as a table from the one function that it is linked to, OrtGetApiBase(). Here
+ * it gets a copy of the table with functions of the probe: each call of Run() is a step. With `--shapes`, a session is
+ * made with ONNX Runtime's own profiler, whose file has the nodes; the file lies next to the trace.
+ *
+ * The table only grows from version to version, so the places of its first functions are known without its header.
+ * Runs with bindings, and those that another thread completes, are not recorded.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dwell/probe.h>
+
+#include "format/keys.h"
+
+#define DWO_API __attribute__((visibility("default")))
+#define MOST_TABLES 4u
+#define MOST_FUNCTIONS 1024u
+
+/* Places in the table. */
+enum {
+	CREATE_SESSION = 7,
+	CREATE_SESSION_FROM_ARRAY = 8,
+	RUN = 9,
+	CLONE_OPTIONS = 12,
+	ENABLE_PROFILING = 14,
+	RELEASE_OPTIONS = 100
+};
+
+typedef void *status; /* NULL: success */
+typedef void *function;
+typedef const function *get_api(uint32_t version);
+
+struct base {
+	get_api *get;
+	const char *(*version)(void);
+};
+
+/* Tables of one library, which may be of several versions; all have the same functions. */
+static struct {
+	pthread_mutex_t lock;
+	struct base real, ours;
+	const function *originals[MOST_TABLES];
+	function copies[MOST_TABLES][MOST_FUNCTIONS];
+	const function *real_table;
+	bool profiles; /* atomic: the program uses the profiler itself */
+} onnx = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- steps ------------------------------------------------------------------------------------------ */
+
+static __thread unsigned running __attribute__((tls_model("initial-exec")));
+
+/* A program that marks its steps itself, or has another probe that does, keeps those alone. */
+static bool onnx_step_begin(void)
+{
+	static uint64_t begun; /* atomic: by this probe */
+
+	if (!__atomic_load_n(&dwell_gate, __ATOMIC_RELAXED) ||
+	    dwell_steps_begun() > __atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED))
+		return false;
+	dwell_step_begin();
+	return true;
+}
+
+static status onnx_run(void *session, const void *options, const char *const *input_names, const void *const *inputs,
+                       size_t input_count, const char *const *output_names, size_t output_count, void **outputs)
+{
+	static struct dwell_site site = { "Run", "ONNX Runtime", NULL, 0, DWELL_CATEGORY_OPERATOR, 0 };
+	status (*real)(void *, const void *, const char *const *, const void *const *, size_t, const char *const *, size_t,
+	               void **);
+	bool stepping = running++ == 0 && onnx_step_begin();
+	unsigned began = dwell_begin(&site);
+	status result;
+
+	*(function *)&real = onnx.real_table[RUN];
+	result = real(session, options, input_names, inputs, input_count, output_names, output_count, outputs);
+	dwell_end(began);
+	running--;
+	if (stepping)
+		dwell_step_end();
+	return result;
+}
+
+/* ---- sessions ------------------------------------------------------------------------------------------ */
+
+static status onnx_enable_profiling(void *options, const char *prefix)
+{
+	status (*real)(void *, const char *);
+
+	__atomic_store_n(&onnx.profiles, true, __ATOMIC_RELAXED);
+	*(function *)&real = onnx.real_table[ENABLE_PROFILING];
+	return real(options, prefix);
+}
+
+/* A copy of the options with the profiler; NULL: as they are. */
+static void *onnx_profiled(const void *options)
+{
+	status (*clone)(const void *, void **), (*enable)(void *, const char *);
+	const char *trace = dwell_trace_path();
+	void *copy = NULL;
+	char prefix[4096];
+
+	if (!options || !trace || !dwell_wants(DWELL_DETAIL_SHAPES) || __atomic_load_n(&onnx.profiles, __ATOMIC_RELAXED))
+		return NULL;
+	*(function *)&clone = onnx.real_table[CLONE_OPTIONS];
+	*(function *)&enable = onnx.real_table[ENABLE_PROFILING];
+	snprintf(prefix, sizeof prefix, "%.4000s.onnx", trace);
+	if (clone(options, &copy) || !copy)
+		return NULL;
+	enable(copy, prefix);
+	dwell_meta(DW_KEY_ONNX_NODES, prefix);
+	return copy;
+}
+
+static void onnx_release(void *options)
+{
+	void (*release)(void *);
+
+	*(function *)&release = onnx.real_table[RELEASE_OPTIONS];
+	if (options)
+		release(options);
+}
+
+static status onnx_create_session(const void *environment, const char *path, const void *options, void **session)
+{
+	static struct dwell_site site = { "CreateSession", NULL, NULL, 0, DWELL_CATEGORY_ZONE, 0 };
+	status (*real)(const void *, const char *, const void *, void **);
+	void *profiled = onnx_profiled(options);
+	unsigned began = dwell_begin(&site);
+	status result;
+
+	*(function *)&real = onnx.real_table[CREATE_SESSION];
+	result = real(environment, path, profiled ? profiled : options, session);
+	dwell_end(began);
+	onnx_release(profiled);
+	return result;
+}
+
+static status onnx_create_session_from_array(const void *environment, const void *data, size_t bytes,
+                                             const void *options, void **session)
+{
+	static struct dwell_site site = { "CreateSession", NULL, NULL, 0, DWELL_CATEGORY_ZONE, 0 };
+	status (*real)(const void *, const void *, size_t, const void *, void **);
+	void *profiled = onnx_profiled(options);
+	unsigned began = dwell_begin(&site);
+	status result;
+
+	*(function *)&real = onnx.real_table[CREATE_SESSION_FROM_ARRAY];
+	result = real(environment, data, bytes, profiled ? profiled : options, session);
+	dwell_end(began);
+	onnx_release(profiled);
+	return result;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------- */
+
+struct onnx_extent {
+	uintptr_t at, end;
+};
+
+static int onnx_look(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct onnx_extent *extent = context;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = start + info->dlpi_phdr[i].p_memsz;
+
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && extent->at >= start && extent->at < end)
+			extent->end = end;
+	}
+	return extent->end != 0;
+}
+
+/* Copies the table. How many functions it has is not known: what follows them in memory is copied too, and never
+ * used. */
+static const function *onnx_copy(const function *table)
+{
+	struct onnx_extent extent = { (uintptr_t)table, 0 };
+	const function *result = table;
+	size_t count;
+
+	pthread_mutex_lock(&onnx.lock);
+	for (unsigned i = 0; i < MOST_TABLES; i++) {
+		if (onnx.originals[i] == table) {
+			result = onnx.copies[i];
+			break;
+		}
+		if (onnx.originals[i])
+			continue;
+		dl_iterate_phdr(onnx_look, &extent);
+		count = extent.end ? (extent.end - extent.at) / sizeof *table : 0;
+		if (count <= RELEASE_OPTIONS)
+			break;
+		memcpy(onnx.copies[i], table, (count < MOST_FUNCTIONS ? count : MOST_FUNCTIONS) * sizeof *table);
+		onnx.real_table = table;
+		onnx.copies[i][CREATE_SESSION] = (function)onnx_create_session;
+		onnx.copies[i][CREATE_SESSION_FROM_ARRAY] = (function)onnx_create_session_from_array;
+		onnx.copies[i][RUN] = (function)onnx_run;
+		onnx.copies[i][ENABLE_PROFILING] = (function)onnx_enable_profiling;
+		onnx.originals[i] = table;
+		dwell_meta(DW_KEY_ONNX, onnx.real.version ? onnx.real.version() : "of unknown version");
+		result = onnx.copies[i];
+		break;
+	}
+	pthread_mutex_unlock(&onnx.lock);
+	return result;
+}
+
+static const function *onnx_get(uint32_t version)
+{
+	const function *table = onnx.real.get(version);
+
+	return table ? onnx_copy(table) : NULL;
+}
+
+DWO_API const void *OrtGetApiBase(void)
+{
+	const struct base *(*real)(void);
+	const struct base *found;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "OrtGetApiBase");
+	found = real ? real() : NULL;
+	if (!found)
+		return NULL;
+	if (!__atomic_load_n(&dwell_gate, __ATOMIC_RELAXED))
+		return found;
+	pthread_mutex_lock(&onnx.lock);
+	onnx.real = *found;
+	onnx.ours = (struct base){ onnx_get, found->version };
+	pthread_mutex_unlock(&onnx.lock);
+	return &onnx.ours;
+}
