@@ -154,11 +154,6 @@ static void info_print_steps(const struct dw_source *source)
 
 static void info_print_contents(const struct dw_source *source, struct dw_model *model)
 {
-	static const char *const names[] = {
-#define X(name, value, text) [value] = text,
-		DWELL_CATEGORIES(X)
-#undef X
-	};
 	uint32_t categories = dw_model_categories(model);
 	size_t chunks = 0, symbols = 0;
 
@@ -177,18 +172,13 @@ static void info_print_contents(const struct dw_source *source, struct dw_model 
 	printf("%-14s", "records of");
 	for (uint32_t c = 0; c < DWELL_CATEGORY_COUNT; c++)
 		if (categories & 1u << c)
-			printf(" %s", names[c]);
+			printf(" %s", dw_category_name(c));
 	printf("\n");
 	for (uint32_t i = 0; i < DW_LOSS_SLOTS; i++) {
-		static const char *const causes[DW_LOSS_SLOTS] = {
-#define X(name, label, text) label,
-			DW_LOSS_CAUSES(X)
-#undef X
-		};
 		char text[64];
 
 		snprintf(text, sizeof text, " record%s (%s)", dw_text_plural(source->lost[i]),
-		         causes[i] ? causes[i] : "another cause");
+		         dw_loss_cause(i) ? dw_loss_cause(i) : "another cause");
 		if (source->lost[i])
 			info_print_number("lost", DW_UNIT_COUNT, (int64_t)source->lost[i], text);
 	}

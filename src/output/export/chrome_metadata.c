@@ -176,18 +176,13 @@ static void metadata_put_recorded(struct dw_timeline *timeline)
 
 static void metadata_put_losses(struct dw_timeline *timeline)
 {
-	static const char *const causes[DW_LOSS_SLOTS] = {
-#define X(name, label, text) label,
-		DW_LOSS_CAUSES(X)
-#undef X
-	};
 	bool any = false;
 
 	dw_out_text(timeline->out, ",\n\"losses\":{");
 	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++) {
-		if (!timeline->source->lost[i] || !causes[i])
+		if (!timeline->source->lost[i] || !dw_loss_cause(i))
 			continue;
-		metadata_put_key(timeline->out, &any, causes[i]);
+		metadata_put_key(timeline->out, &any, dw_loss_cause(i));
 		dw_out_u64(timeline->out, timeline->source->lost[i]);
 	}
 	dw_out_text(timeline->out, "}");

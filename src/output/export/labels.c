@@ -11,11 +11,8 @@
 
 static const char *label_own_category(uint32_t category, char buffer[24])
 {
-#define X(name, value, text) \
-	if (category == (value)) \
-		return text;
-	DWELL_CATEGORIES(X)
-#undef X
+	if (dw_category_name(category))
+		return dw_category_name(category);
 	snprintf(buffer, 24, "category %u", category);
 	return buffer;
 }

@@ -135,12 +135,7 @@ static void sqlite_put_step(struct sqlite_writer *to, uint32_t process, uint64_t
 
 static const char *sqlite_category(uint32_t category)
 {
-#define X(name, value, text) \
-	if (category == (value)) \
-		return text;
-	DWELL_CATEGORIES(X)
-#undef X
-	return "unknown";
+	return dw_category_name(category) ? dw_category_name(category) : "unknown";
 }
 
 /* ---- events --------------------------------------------------------------------------------------- */
@@ -361,11 +356,6 @@ static void sqlite_put_people(struct sqlite_writer *to)
 
 static void sqlite_put_run(struct sqlite_writer *to)
 {
-	static const char *const causes[] = {
-#define X(name, label, text) [DW_LOSS_##name] = label,
-		DW_LOSS_CAUSES(X)
-#undef X
-	};
 	const struct dw_source *source = to->source;
 
 	for (size_t i = 0; i < source->meta_count; i++) {
@@ -379,7 +369,7 @@ static void sqlite_put_run(struct sqlite_writer *to)
 		if (!source->lost[i])
 			continue;
 		sqlite_begin(to, LOSSES);
-		sqlite_put_text(to, i < DW_LOSS_COUNT ? causes[i] : "unknown");
+		sqlite_put_text(to, dw_loss_cause(i) ? dw_loss_cause(i) : "unknown");
 		sqlite_put_int(to, source->lost[i]);
 		sqlite_end(to);
 	}

@@ -357,13 +357,7 @@ static const char *const xplane_own_names[NAME_COUNT] = {
 
 static const char *xplane_category_name(const struct dw_symbol *symbol)
 {
-	static const char *const texts[] = {
-#define X(name, value, text) [value] = text,
-		DWELL_CATEGORIES(X)
-#undef X
-	};
-
-	return symbol && symbol->category < sizeof texts / sizeof *texts ? texts[symbol->category] : NULL;
+	return symbol ? dw_category_name(symbol->category) : NULL;
 }
 
 void dw_xplane_put_event_name(struct dw_proto *to, uint64_t id, const char *name, const char *display,

@@ -338,12 +338,7 @@ const char *dw_span_kind_name(uint32_t category)
 {
 	if (category >= CATEGORIES)
 		return dw_family_name((enum dw_family)(category - CATEGORIES));
-#define X(name, value, text) \
-	if (category == (value)) \
-		return text;
-	DWELL_CATEGORIES(X)
-#undef X
-	return "other";
+	return dw_category_name(category) ? dw_category_name(category) : "other";
 }
 
 static void timeline_put_names(const struct timeline_file *file, bool all)

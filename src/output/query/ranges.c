@@ -355,13 +355,7 @@ static bool ranges_find_step(struct ranges_cursor *cursor, uint32_t process, uin
 
 static const char *ranges_category(uint32_t category)
 {
-	static const char *const names[] = {
-#define X(name, value, text) [value] = text,
-		DWELL_CATEGORIES(X)
-#undef X
-	};
-
-	return category < DWELL_CATEGORY_COUNT ? names[category] : "unknown";
+	return dw_category_name(category) ? dw_category_name(category) : "unknown";
 }
 
 static void ranges_put_thread(const struct ranges_cursor *cursor, sqlite3_context *to, uint32_t thread)

@@ -41,11 +41,6 @@ static struct dwell_table *tables_make_metadata(struct dw_model *model)
 
 static struct dwell_table *tables_make_losses(struct dw_model *model)
 {
-	static const char *const causes[] = {
-#define X(name, label, text) [DW_LOSS_##name] = label,
-		DW_LOSS_CAUSES(X)
-#undef X
-	};
 	static const struct dw_column columns[] = { DW_COLUMN("cause", "cause", NONE, TEXT),
 		                                        DW_COLUMN("records", "records", COUNT, INT) };
 	const struct dw_source *source = dw_model_source(model);
@@ -53,8 +48,7 @@ static struct dwell_table *tables_make_losses(struct dw_model *model)
 
 	for (size_t i = 0; table && i < DW_LOSS_SLOTS; i++)
 		if (source->lost[i])
-			DW_TABLE_ROW(table, 0,
-			             DW_STRING(i < sizeof causes / sizeof *causes && causes[i] ? causes[i] : "unknown"),
+			DW_TABLE_ROW(table, 0, DW_STRING(dw_loss_cause(i) ? dw_loss_cause(i) : "unknown"),
 			             DW_INT(source->lost[i]));
 	return table;
 }

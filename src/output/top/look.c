@@ -105,11 +105,6 @@ static void look_time(struct look *at)
 
 static void look_losses(struct look *at)
 {
-	static const char *const causes[] = {
-#define X(name, label, text) text,
-		DW_LOSS_CAUSES(X)
-#undef X
-	};
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < DW_LOSS_COUNT; i++) {
@@ -118,7 +113,7 @@ static void look_losses(struct look *at)
 		at->look->lost += lost;
 		if (lost > most) {
 			most = lost;
-			at->look->lost_cause = causes[i];
+			at->look->lost_cause = dw_loss_text(i);
 		}
 	}
 }

@@ -54,13 +54,7 @@ const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, b
 
 const char *dw_view_category(uint32_t category)
 {
-	static const char *const names[] = {
-#define X(name, value, text) [value] = text,
-		DWELL_CATEGORIES(X)
-#undef X
-	};
-
-	return category < DWELL_CATEGORY_COUNT ? names[category] : "unknown";
+	return dw_category_name(category) ? dw_category_name(category) : "unknown";
 }
 
 size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const uint64_t *share_ns,

@@ -204,12 +204,6 @@ static int view_arrange_rows(const struct dw_view *view, struct dwell_table *tab
 
 /* ---- what every table states ------------------------------------------------------------- */
 
-static const char *const causes[][2] = {
-#define X(name, label, text) { label, text },
-	DW_LOSS_CAUSES(X)
-#undef X
-};
-
 static void view_state_losses(struct dwell_table *table, const struct dw_source *source)
 {
 	table->losses = dw_arena_alloc(&table->arena, DW_LOSS_SLOTS * sizeof *table->losses);
@@ -218,8 +212,8 @@ static void view_state_losses(struct dwell_table *table, const struct dw_source 
 		if (!source->lost[i])
 			continue;
 		table->losses[table->loss_count++] = (struct dw_loss_line){
-			i < DW_LOSS_COUNT ? causes[i][0] : "unknown", source->lost[i],
-			i < DW_LOSS_COUNT ? causes[i][1] : "a cause that this version does not know",
+			dw_loss_cause(i) ? dw_loss_cause(i) : "unknown", source->lost[i],
+			dw_loss_text(i) ? dw_loss_text(i) : "a cause that this version does not know",
 		};
 	}
 }

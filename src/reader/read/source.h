@@ -365,3 +365,9 @@ uint64_t dw_source_device_ticks(const struct dw_source_device_clock *clock, uint
  * during that. For other files the result points into the map.
  */
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
+
+/* "operator", NULL: an unknown category. "recycled" and "its chunk was overwritten ..." of a cause of losses, NULL: an
+ * unknown one. */
+const char *dw_category_name(uint32_t category);
+const char *dw_loss_cause(size_t cause);
+const char *dw_loss_text(size_t cause);
