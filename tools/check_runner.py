@@ -310,7 +310,7 @@ def needed_by_tests(suite, folder, names, but):
             files.add(test["cmd"][0])
     # dwell run loads these, and no test names them
     loaded = {os.path.join(folder, "probes", name)
-              for name in ("libdwell-attach.so", "mpi/libdwell-mpi.so", "nccl/libdwell-nccl.so")}
+              for name in ("libdwell-attach.so", "libdwell-torch.so", "mpi/libdwell-mpi.so", "nccl/libdwell-nccl.so")}
     files.update(file for file in sum(made.values(), []) if file in loaded)
     return sorted(os.path.relpath(file, folder) for file in files if file.startswith(folder + os.sep))
 

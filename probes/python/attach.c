@@ -1,25 +1,31 @@
 /*
- * Loads the Python probe into a Python program, without a change to the program.
+ * Loads the Python probe into a Python program, and the PyTorch probe into a program of C++ with PyTorch, without a
+ * change to the program.
  *
  * `dwell run` preloads this small library into the program and into all processes that it starts.
- * In a process without a Python interpreter it does nothing. Otherwise it adds an audit hook. When
+ * In a process with a Python interpreter it adds an audit hook. When
  * the interpreter is initialised and about to begin the script, the hook loads the probe from the
  * folder of this library. This also works with -I, -E, -S and -m, in spawned workers and in virtual
- * environments, where sitecustomize and PYTHONPATH have no effect. At the end of the process it notes which
+ * environments, where sitecustomize and PYTHONPATH have no effect. In a process that has no
+ * interpreter and is linked to PyTorch, it loads that probe before main(). At the end of the process it notes which
  * libraries were not recorded. The library links libc alone, because it is in every process of the run.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/keys.h"
 #include "format/libraries.h"
 
 #define PROBE "libdwell-python.so"
+#define TORCH_PROBE "libdwell-torch.so"
 
 typedef int audit_hook(const char *event, void *arguments, void *data);
 
@@ -28,7 +34,7 @@ static char lacks[300]; /* why Python is not profiled; "": it is, or there is no
 static bool attached;
 
 /* Sets probe_path. False: the path is too long or cannot be found. */
-static bool attach_find_probe(void)
+static bool attach_find_probe(const char *name)
 {
 	Dl_info here;
 	const char *slash;
@@ -36,8 +42,8 @@ static bool attach_find_probe(void)
 	if (!dladdr((void *)(size_t)&attach_find_probe, &here) || !here.dli_fname)
 		return false;
 	slash = strrchr(here.dli_fname, '/');
-	return slash && snprintf(probe_path, sizeof probe_path, "%.*s/" PROBE,
-	                         (int)(slash - here.dli_fname), here.dli_fname) <
+	return slash && snprintf(probe_path, sizeof probe_path, "%.*s/%s",
+	                         (int)(slash - here.dli_fname), here.dli_fname, name) <
 	                    (int)sizeof probe_path;
 }
 
@@ -199,13 +205,40 @@ static bool attach_is_recorded(const char *trace)
 	return found;
 }
 
+/* Whether the file of the program has at least so many bytes, and this text in it. */
+static bool attach_program_contains(const char *text, off_t least)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	bool found = false;
+	void *data;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) == 0 && status.st_size > least) {
+		data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (data != MAP_FAILED) {
+			found = memmem(data, (size_t)status.st_size, text, strlen(text)) != NULL;
+			munmap(data, (size_t)status.st_size);
+		}
+	}
+	close(fd);
+	return found;
+}
+
+/* Whether PyTorch is part of the program itself, which has then the schemas of its operators. */
+static bool attach_is_static_torch(void)
+{
+	return attach_program_contains("aten::addmm.out(Tensor", 20 << 20);
+}
+
 /* The recorder that the process has, or, with `load`, dwell's own, which is in the folder above this library. */
 static void *attach_find_recorder(bool load)
 {
 	void *recorder = dlopen("libdwell.so.0", RTLD_LAZY | RTLD_NOLOAD);
 	char path[4200], *slash;
 
-	if (recorder || !load || !attach_find_probe())
+	if (recorder || !load || !attach_find_probe(PROBE))
 		return recorder;
 	slash = strrchr(probe_path, '/');
 	snprintf(path, sizeof path, "%.*s/../libdwell.so.0", (int)(slash - probe_path), probe_path);
@@ -221,7 +254,7 @@ __attribute__((destructor)) static void attach_note_lacks(void)
 {
 	void (*note)(const char *key, const char *value) = NULL;
 	const char *trace = getenv("DWELL_TRACE");
-	bool lacks_driver, has_recorder, has_list;
+	bool lacks_driver, has_recorder, has_list, is_static;
 	char list[DW_LIBRARIES_BYTES];
 	void *recorder;
 
@@ -230,7 +263,8 @@ __attribute__((destructor)) static void attach_note_lacks(void)
 	has_recorder = attach_find_recorder(false) != NULL;
 	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list) && !attach_is_recorded(trace);
 	lacks_driver = has_recorder && attach_lacks_driver();
-	if (!has_list && !lacks_driver && !*lacks)
+	is_static = !has_recorder && attach_is_static_torch() && !attach_is_recorded(trace);
+	if (!has_list && !lacks_driver && !is_static && !*lacks)
 		return;
 	recorder = attach_find_recorder(true);
 	if (recorder)
@@ -239,8 +273,46 @@ __attribute__((destructor)) static void attach_note_lacks(void)
 		note(DW_KEY_CUDA_LACKS, "CUDA is loaded, and this machine has no NVIDIA driver");
 	if (note && *lacks)
 		note("python" DW_KEY_LACKS, lacks);
+	if (note && is_static)
+		note(DW_KEY_TORCH_LACKS, "it is linked into the program statically: link libtorch_cpu.so, or mark steps and ranges "
+		                         "with dwell/probe.h");
 	if (note && has_list)
 		note(DW_KEY_LIBRARIES, list);
+}
+
+/* ---- PyTorch without Python ---------------------------------------------------------------- */
+
+static int attach_is_torch(struct dl_phdr_info *info, size_t size, void *path)
+{
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	(void)size;
+	if (!slash || strncmp(slash, "/libtorch_cpu.so", 16) != 0)
+		return 0;
+	snprintf(path, 4096, "%s", info->dlpi_name);
+	return 1;
+}
+
+/* The libraries that the program is linked to have been initialised, because this one comes first and depends on none of
+ * them; the program itself has not begun. A program that contains a recorder of its own, libdwell.a, which reads that
+ * variable, records itself alone: with a second recorder its operators would be those of another process. */
+static void attach_torch(void)
+{
+	char torch[4096];
+	void (*begin)(const char *path, bool has_probes) = NULL;
+	bool has_probes = attach_find_recorder(false) != NULL;
+	void *probe = NULL;
+
+	if (!dl_iterate_phdr(attach_is_torch, torch) || attach_program_contains("DWELL_TRACE", 0))
+		return;
+	if (attach_find_probe(TORCH_PROBE))
+		probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
+	if (probe)
+		*(void **)&begin = dlsym(probe, "dwp_native_attach");
+	if (begin)
+		begin(torch, has_probes);
+	else
+		fprintf(stderr, "dwell: PyTorch is not profiled: %s\n", dlerror());
 }
 
 /* ---- the start --------------------------------------------------------------------------- */
@@ -250,6 +322,10 @@ __attribute__((constructor)) static void wait_for_interpreter(void)
 	int (*add_hook)(audit_hook *hook, void *data) = NULL;
 
 	*(void **)&add_hook = dlsym(RTLD_DEFAULT, "PySys_AddAuditHook");
-	if (add_hook && getenv("DWELL_TRACE") && attach_find_probe())
+	if (!getenv("DWELL_TRACE"))
+		return;
+	if (!add_hook)
+		attach_torch();
+	else if (attach_find_probe(PROBE))
 		add_hook(attach_on_audit, probe_path);
 }

@@ -7,6 +7,7 @@
  * the module and its loader are as they would be without the finder.
  */
 #include "places.h"
+#include "python.h"
 
 #include <string.h>
 

@@ -11,6 +11,7 @@
  * those within them. If it misses a code object several times, walks skip that one.
  */
 #include "places.h"
+#include "python.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

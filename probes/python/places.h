@@ -15,7 +15,7 @@
 #ifndef DWP_PLACES_H
 #define DWP_PLACES_H
 
-#include "python.h"
+#include <dwell/probe.h>
 
 /* A line of a script, as a code object whose name and file were read before, and the address of an
  * instruction in it. Both are NULL if the line is not known. */

@@ -14,7 +14,7 @@ void dwp_torch_attach(PyObject *torch)
 	dwp_python_text(torch, "__version__", version, sizeof version);
 	dwell_meta(DW_KEY_TORCH_VERSION, version);
 	dwp_torch_places_attach();
-	if (dwp_abi_attach(torch, version)) {
+	if (dwp_abi_attach(dwp_abi_open_extension(torch), version)) {
 		dwp_cost_measure(torch);
 		dwp_python_on_gate(dwp_operators_follow_gate);
 		dwp_operators_follow_gate();

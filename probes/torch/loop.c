@@ -9,90 +9,22 @@
 #include "format/keys.h"
 #include "torch.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "loop_threads.h"
 #include "loops.h"
-#include "steps_state.h"
 
-DWELL_SITE(forward_site, DWELL_CATEGORY_PHASE, "forward", NULL);
-DWELL_SITE(backward_site, DWELL_CATEGORY_PHASE, "backward", NULL);
-DWELL_SITE(optimizer_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
-DWELL_SITE(zero_grad_site, DWELL_CATEGORY_PHASE, "optimizer", NULL);
-DWELL_SITE(evaluation_site, DWELL_CATEGORY_EVALUATION, "evaluation", NULL);
 /* A call without gradients that is no evaluation: see loop_evaluates(). */
 DWELL_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
 DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
-/* Becomes evaluation if the process turns out to train. */
-DWELL_SITE(tentative_site, DWELL_CATEGORY_PHASE, "forward", NULL);
 
-static struct steps_rules rules;
 static PyObject *grad_enabled;    /* torch.is_grad_enabled */
 static PyObject *transform_level; /* of function transforms; NULL: this PyTorch has none */
 static void (*follow_gate)(void); /* NULL: torch has not been imported */
 
-/* ---- the threads -------------------------------------------------------------------------- */
-
-/* A thread that has done something that may concern steps. Allocated at its first event and
- * freed when it ends. */
-struct loop_thread {
-	struct steps_state steps;
-	uint64_t kept, noted; /* moments for STEPS_DO_BEGIN and STEPS_DO_END_NOTED; 0: none */
-	uint64_t loop_began;  /* when the followed loop began its first iteration */
-	bool gate_changed;    /* without the interpreter's lock */
-	struct loop_thread *next;
-};
-
-static __thread struct loop_thread *current_thread __attribute__((tls_model("initial-exec")));
-static struct loop_thread *all_threads;
-/* Guards all_threads: a thread ends without the interpreter's lock. */
-static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_key_t thread_key;
-static bool has_key;
-
-/* Does what the state machine returned. The gate may change whenever a step begins or ends. */
-static void loop_act(struct loop_thread *thread, enum steps_action action)
-{
-	switch (action) {
-	case STEPS_DO_NOTHING: break;
-	case STEPS_DO_KEEP: thread->kept = dwell_step_now(); break;
-	case STEPS_DO_FORGET: thread->kept = 0; break;
-	case STEPS_DO_NOTE: thread->noted = dwell_ticks(); break;
-	case STEPS_DO_BEGIN:
-		dwell_step_begin_at(thread->kept);
-		thread->kept = 0;
-		break;
-	case STEPS_DO_TRY:
-	case STEPS_DO_INFER:
-		dwell_step_begin_tentative(thread->kept);
-		thread->kept = 0;
-		break;
-	case STEPS_DO_END: dwell_step_end(); break;
-	case STEPS_DO_END_NOTED: dwell_step_end_at(thread->noted); break;
-	case STEPS_DO_CANCEL: dwell_step_cancel(); break;
-	}
-}
-
-static enum steps_phase loop_report_of(struct loop_thread *thread, const struct steps_input *input)
-{
-	struct steps_answer answer = dwp_steps_event(&thread->steps, input);
-	bool withdraws = answer.withdrawal != STEPS_WITHDRAW_NONE;
-
-	if (withdraws)
-		dwell_steps_withdraw(answer.withdrawal == STEPS_WITHDRAW_PHASES ? &tentative_site : NULL,
-		                     &evaluation_site);
-	for (unsigned i = 0; i < STEPS_ACTIONS; i++) {
-		bool begins = i + 1 < STEPS_ACTIONS && answer.actions[i + 1] == STEPS_DO_BEGIN;
-
-		/* A step that begins ends the one before without time between them. */
-		if (!(answer.actions[i] == STEPS_DO_END && begins && !thread->kept))
-			loop_act(thread, answer.actions[i]);
-	}
-	thread->gate_changed |= withdraws || answer.actions[0] != STEPS_DO_NOTHING;
-	return answer.phase;
-}
+/* ---- reports ------------------------------------------------------------------------------- */
 
 /* The main thread's loop is followed from operator to operator while it may make steps. */
 static void loop_watch(struct loop_thread *thread)
@@ -106,7 +38,7 @@ static void loop_watch(struct loop_thread *thread)
 
 static enum steps_phase loop_report_to(struct loop_thread *thread, const struct steps_input *input)
 {
-	enum steps_phase phase = loop_report_of(thread, input);
+	enum steps_phase phase = dwp_loop_report_of(thread, input);
 
 	if (thread->gate_changed && follow_gate && input->event != STEPS_THREAD_ENDS)
 		follow_gate();
@@ -115,71 +47,9 @@ static enum steps_phase loop_report_to(struct loop_thread *thread, const struct 
 	return phase;
 }
 
-static void loop_end_thread(void *place)
-{
-	struct loop_thread *thread = place, **at = &all_threads;
-
-	loop_report_to(thread, &(struct steps_input){ .event = STEPS_THREAD_ENDS });
-	pthread_mutex_lock(&threads_lock);
-	while (*at && *at != thread)
-		at = &(*at)->next;
-	if (*at)
-		*at = thread->next;
-	pthread_mutex_unlock(&threads_lock);
-	current_thread = NULL;
-	free(thread);
-}
-
-/* A child of fork has one thread, and its parent's open step is not its own. */
-static void loop_forked(void)
-{
-	pthread_mutex_init(&threads_lock, NULL);
-	while (all_threads) {
-		struct loop_thread *next = all_threads->next;
-
-		if (all_threads != current_thread)
-			free(all_threads);
-		all_threads = next;
-	}
-	all_threads = current_thread;
-	rules.shared = false; /* this process may be the one that trains */
-	rules.withdrawn = rules.optimizers || rules.trained;
-	if (!current_thread)
-		return;
-	current_thread->next = NULL;
-	current_thread->kept = 0;
-	dwp_loops_forget();
-	dwp_steps_leave(&current_thread->steps);
-}
-
-/* The struct of the calling thread. NULL: out of memory; then its steps are not found. */
-static struct loop_thread *thread_here(void)
-{
-	struct loop_thread *thread = current_thread;
-
-	if (DWELL_LIKELY(thread != NULL))
-		return thread;
-	thread = calloc(1, sizeof *thread);
-	if (!thread)
-		return NULL;
-	if (!has_key) {
-		pthread_atfork(NULL, NULL, loop_forked);
-		has_key = pthread_key_create(&thread_key, loop_end_thread) == 0;
-	}
-	if (has_key)
-		pthread_setspecific(thread_key, thread);
-	dwp_steps_init(&thread->steps, &rules);
-	pthread_mutex_lock(&threads_lock);
-	thread->next = all_threads;
-	all_threads = thread;
-	pthread_mutex_unlock(&threads_lock);
-	current_thread = thread;
-	return thread;
-}
-
 static enum steps_phase loop_report(const struct steps_input *input)
 {
-	struct loop_thread *thread = thread_here();
+	struct loop_thread *thread = dwp_loop_thread();
 
 	return thread ? loop_report_to(thread, input) : STEPS_PHASE_NONE;
 }
@@ -206,16 +76,16 @@ static void loop_report_loop(struct loop_thread *thread, const struct loops_seen
 	loop_note_operator(thread);
 	if (seen->widens) {
 		input.event = STEPS_LOOP_WIDENS;
-		loop_report_of(thread, &input);
+		dwp_loop_report_of(thread, &input);
 		thread->kept = thread->loop_began;
 	}
 	if (seen->left) {
 		input.event = STEPS_LOOP_LEFT;
-		loop_report_of(thread, &input);
+		dwp_loop_report_of(thread, &input);
 	}
 	if (seen->iterates) {
 		input.event = STEPS_LOOP_ITERATES;
-		loop_report_of(thread, &input);
+		dwp_loop_report_of(thread, &input);
 	}
 }
 
@@ -223,7 +93,7 @@ static void loop_report_loop(struct loop_thread *thread, const struct loops_seen
  * loop_entered() after the event. */
 static bool loop_follow(enum loops_kind kind, PyObject *module, PyObject *input, bool *enters)
 {
-	struct loop_thread *thread = dwp_torch_places.thread ? thread_here() : NULL;
+	struct loop_thread *thread = dwp_torch_places.thread ? dwp_loop_thread() : NULL;
 	struct loops_seen seen;
 
 	*enters = false;
@@ -237,16 +107,16 @@ static bool loop_follow(enum loops_kind kind, PyObject *module, PyObject *input,
 
 static void loop_entered(bool enters)
 {
-	if (enters && current_thread)
-		current_thread->loop_began = current_thread->kept;
+	if (enters && dwp_loop_current)
+		dwp_loop_current->loop_began = dwp_loop_current->kept;
 }
 
 void dwp_loop_operator(void)
 {
 	struct loops_seen seen = dwp_loops_see(LOOPS_OPERATOR, NULL, NULL);
 
-	if (current_thread && (seen.widens || seen.left || seen.iterates))
-		loop_report_loop(current_thread, &seen);
+	if (dwp_loop_current && (seen.widens || seen.left || seen.iterates))
+		loop_report_loop(dwp_loop_current, &seen);
 }
 
 /* ---- calls from other files of the probe -------------------------------------------------- */
@@ -348,9 +218,9 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	bool grad = loop_grad_is_enabled();
 	bool training = loop_is_true(PyObject_GetAttrString(module, "training"));
 	bool follows = has_parameters && dwp_torch_places.thread &&
-	               (!current_thread || dwp_steps_may_follow_loop(&current_thread->steps));
+	               (!dwp_loop_current || dwp_steps_may_follow_loop(&dwp_loop_current->steps));
 	bool transformed = follows && loop_is_transformed(), enters = false;
-	bool evaluates = rules.functional && !transformed && !(grad && training);
+	bool evaluates = dwp_loop_rules.functional && !transformed && !(grad && training);
 	enum steps_phase phase;
 
 	dwp_step_on_look();
@@ -365,12 +235,12 @@ unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters
 	}
 	switch (phase) {
 	case STEPS_PHASE_NONE: return DWELL_NOT_BEGUN;
-	case STEPS_PHASE_FORWARD: return dwell_begin(&forward_site);
+	case STEPS_PHASE_FORWARD: return dwell_begin(&dwp_phase_forward);
 	case STEPS_PHASE_EVALUATION:
 		return dwell_begin(grad                                ? &gradients_site
-		                   : loop_evaluates(module, training) ? &evaluation_site
+		                   : loop_evaluates(module, training) ? &dwp_phase_evaluation
 		                                                      : &inference_site);
-	case STEPS_PHASE_TENTATIVE: return dwell_begin(&tentative_site);
+	case STEPS_PHASE_TENTATIVE: return dwell_begin(&dwp_phase_tentative);
 	}
 	return DWELL_NOT_BEGUN;
 }
@@ -384,7 +254,7 @@ void dwp_loop_forward_end(unsigned began, bool failed)
 static void loop_before_backward(struct dwp_call *call)
 {
 	loop_report(&(struct steps_input){ .event = STEPS_BACKWARD_BEGINS, .accumulates = true });
-	call->began = dwell_begin(&backward_site);
+	call->began = dwell_begin(&dwp_phase_backward);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
@@ -394,7 +264,7 @@ static void loop_before_grad(struct dwp_call *call)
 
 	loop_report(&(struct steps_input){ .event = STEPS_BACKWARD_BEGINS, .loop = loop });
 	loop_entered(enters);
-	call->began = dwell_begin(&backward_site);
+	call->began = dwell_begin(&dwp_phase_backward);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
@@ -424,10 +294,7 @@ static PyObject *loop_optimizer_gone(PyObject *self, PyObject *reference)
 	struct steps_input input = { .event = STEPS_OPTIMIZER_GONE,
 		                         .optimizer = PyLong_AsVoidPtr(self) };
 
-	pthread_mutex_lock(&threads_lock);
-	for (struct loop_thread *thread = all_threads; thread; thread = thread->next)
-		dwp_steps_event(&thread->steps, &input);
-	pthread_mutex_unlock(&threads_lock);
+	dwp_loop_report_to_all(&input);
 	PySet_Discard(references, reference);
 	PyErr_Clear();
 	Py_RETURN_NONE;
@@ -455,7 +322,7 @@ static bool loop_is_named(PyObject *optimizer)
 {
 	char name[128];
 
-	if (!rules.named)
+	if (!dwp_loop_rules.named)
 		return false;
 	dwp_python_text((PyObject *)Py_TYPE(optimizer), "__name__", name, sizeof name);
 	return dwp_step_on_is(name);
@@ -468,10 +335,10 @@ static void loop_report_optimizer(enum steps_event event, PyObject *optimizer, b
 
 static void loop_before_step(struct dwp_call *call)
 {
-	if (call->self && !(current_thread && current_thread->steps.optimizers))
+	if (call->self && !(dwp_loop_current && dwp_loop_current->steps.optimizers))
 		dwp_blocks_of_first_step(call->self);
 	loop_report_event(STEPS_OPTIMIZER_BEGINS);
-	call->began = dwell_begin(&optimizer_site);
+	call->began = dwell_begin(&dwp_phase_optimizer);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
@@ -507,7 +374,7 @@ static void loop_after_scaler(struct dwp_call *call, PyObject *result)
 static void loop_before_zero_grad(struct dwp_call *call)
 {
 	loop_report_event(STEPS_ZERO_GRAD);
-	call->began = dwell_begin(&zero_grad_site);
+	call->began = dwell_begin(&dwp_phase_zero_grad);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
@@ -573,8 +440,8 @@ static void loop_after_range(struct dwp_call *call, PyObject *result)
 
 static PyObject *loop_at_exit(PyObject *self, PyObject *arguments)
 {
-	if (current_thread)
-		loop_note_operator(current_thread);
+	if (dwp_loop_current)
+		loop_note_operator(dwp_loop_current);
 	loop_report(&(struct steps_input){ .event = STEPS_EXIT, .provisional = dwp_loops_may_widen() });
 	Py_RETURN_NONE;
 }
@@ -615,6 +482,7 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 	static const struct dwp_hook function = { loop_before_function, loop_after_function };
 
 	follow_gate = follow;
+	dwp_loop_forked = dwp_loops_forget;
 	dwp_step_on_attach(&function);
 	grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
 	if (!grad_enabled) {
@@ -624,7 +492,7 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 	transform_level = loop_find_transform_level(torch);
 	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");
 	dwell_meta(DW_KEY_TORCH_INFERENCE, "named");
-	rules.named = dwp_step_on_given();
+	dwp_loop_rules.named = dwp_step_on_given();
 	dwp_python_at_exit(&at_exit_method);
 	for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
 		dwp_hook_path(torch, hooks[i].path, hooks[i].name, &hooks[i].hook);

@@ -12,10 +12,11 @@
  *
  * alloc_cpu may throw: this file is compiled so that exceptions pass through.
  */
-#include "torch.h"
+#include "core.h"
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "format/keys.h"
 

@@ -10,7 +10,7 @@
  *
  * Invariant: no exception and no error leaves a callback.
  */
-#include "torch.h"
+#include "core.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,8 @@
 /* The lines of a program between which an operator is missing: what is rare. See places.h. */
 #include "places.h"
 
+#include "../python/python.h"
+
 #include <time.h>
 
 #define MOST_TRIES 8

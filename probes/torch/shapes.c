@@ -5,7 +5,7 @@
  * inputs, so each thread keeps the ids by a 64-bit hash of the sizes and types of the tensors with
  * their places in the list. Two different lists of one operator have the same hash once in 10^19.
  */
-#include "torch.h"
+#include "core.h"
 
 uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site)
 {

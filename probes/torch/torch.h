@@ -24,32 +24,19 @@
 #define DWP_TORCH_H
 
 #include "../python/python.h"
-#include "abi/abi.h"
-#include "places.h"
+#include "core.h"
 
 /* Called with the module torch when its import is done. */
 void dwp_torch_attach(PyObject *torch);
+/* abi/work_python.c: the library for dwp_abi_attach(). NULL: it is not loaded. Call it first. */
+void *dwp_abi_open_extension(PyObject *torch);
 
-/* ---- operators, memory, layers, loop ------------------------------------------------- */
+/* ---- memory, layers, loop -------------------------------------------------------------- */
 
-/* Registers or removes the callbacks in PyTorch, which are registered exactly while operators are
- * recorded. Called whenever the gate may have changed. */
-void dwp_operators_follow_gate(void);
-
-/* shapes.c: the ids that a thread has seen, zeroed at first. Returns the id of an operator with its
- * inputs' shapes; 0: nothing is being recorded. */
-struct torch_shapes {
-	uint64_t hash;
-	uint32_t id;
-};
-#define TORCH_SHAPES 1024u
-uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
-
-/* cost.c: measures what a recorded operator and a recorded layer cost, and stores it in the trace.
+/* cost_layer.c: measures what a recorded operator and a recorded layer cost, and stores it in the trace.
  * Called before anything is recorded or hooked. */
 void dwp_cost_measure(PyObject *torch);
 
-void dwp_memory_attach(void);
 void dwp_layers_attach(PyObject *torch);
 /* parameters.c: returns the id of a layer, stored with its class. With `first`, the first path of
  * the module, also with its own parameters. 0: no session is running. */
@@ -72,10 +59,6 @@ void dwp_collectives_attach(PyObject *torch);
  * with an exception. */
 unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters);
 void dwp_loop_forward_end(unsigned began, bool failed);
-
-/* Called by operators.c before an operator that the program calls, while the thread's places are `watched`.
- * Needs no lock. */
-void dwp_loop_operator(void);
 
 /* Called by data.c when the program requests a batch, requests a loader's iterator, saves or loads a
  * file. */

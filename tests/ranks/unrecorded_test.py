@@ -230,10 +230,19 @@ class Others(Case):
         return self.path("program")
 
     def test_libtorch_without_python(self):
+        """A library with that name and without PyTorch's functions."""
         said = self.run_dwell(self.program(self.empty_library("libtorch_cpu.so")))
-        self.assertIn("PyTorch is not recorded (libtorch_cpu.so): PyTorch has a probe in Python alone, with dwell run; in C++ mark "
-                      "steps and ranges with dwell/probe.h. Missing: operators, layers, memory and steps of PyTorch.", said)
-        self.assertEqual(self.unrecorded()[0], {"torch": ("libtorch_cpu.so", "no", 1)})
+        self.assertIn("PyTorch unknown: operators are not recorded", said)
+        self.assertIn("PyTorch unknown: steps, phases and layers are not recorded", said)
+        self.assertEqual(self.unrecorded()[0], {"torch": ("libtorch_cpu.so", "partly", 1)})
+
+    def test_libtorch_linked_statically(self):
+        """Such a program is large, and has the schemas of the operators in its data."""
+        source = self.write("program.c", "/* Has the text of a schema. */\n"
+                                         "char data[30 << 20] = \"aten::addmm.out(Tensor self, Tensor mat1\";\n"
+                                         "int main(void) { return 0; }\n")
+        compile_c(source, "-o", self.path("program"))
+        self.assertIn("PyTorch is not recorded: it is linked into the program statically", self.run_dwell(self.path("program")))
 
     def test_a_recorder_inside_the_program(self):
         """libdwell.a: the program's own recorder notes it, once."""

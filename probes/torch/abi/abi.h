@@ -27,6 +27,8 @@
  *   devices'   linkage tables of libc10_cuda symbols               the slot is found
  *     allocator  and the like
  *   reducer    linkage table of libtorch  symbols                 the slot is found
+ *   calls      linkage tables of all      symbols                 a backward's slot is found
+ *              libraries, in C++ alone
  *
  * The build option torch_abi=disabled leaves out the questions that read PyTorch's memory: names,
  * sequences, threads, shapes, script and states. absent.h then takes the place of inline.h. The
@@ -34,18 +36,21 @@
  *
  * All answers were verified with PyTorch 1.13.1, 2.6.0 and 2.13.0 (README.md).
  *
- * The caller holds the interpreter's lock, and calls these functions while it attaches PyTorch,
+ * The caller calls these functions while it attaches PyTorch, in Python with the interpreter's lock,
  * unless a comment says otherwise.
  */
 #ifndef DWP_TORCH_ABI_H
 #define DWP_TORCH_ABI_H
 
-#include "../../python/python.h"
+#include <dwell/probe.h>
+
+#include "work.h"
 
 /* Finds PyTorch's libraries and the answers to all questions, except for `script`. Call it before
- * other threads use PyTorch. `version` is PyTorch's version, for messages. Returns false if
- * operators cannot be recorded at all. */
-bool dwp_abi_attach(PyObject *torch, const char *version);
+ * other threads use PyTorch. `library` is a handle of dlopen() (work.h): this library, or one that it
+ * needs, defines PyTorch's functions. NULL: there is none. `version` is PyTorch's version, for messages.
+ * Returns false if operators cannot be recorded at all. */
+bool dwp_abi_attach(void *library, const char *version);
 
 /* ---- operators ---------------------------------------------------------------------------- */
 

@@ -41,6 +41,11 @@ static inline uint64_t dwp_abi_forward_thread(const char *function)
 	return 0;
 }
 
+static inline uint16_t dwp_abi_dtype(const void *tensor)
+{
+	return DWELL_DTYPE_NONE;
+}
+
 static inline bool dwp_abi_has_inputs(void)
 {
 	return false;

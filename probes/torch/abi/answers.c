@@ -22,20 +22,6 @@ static struct {
 	void *cpu; /* has the operators; NULL: not found */
 } libraries;
 
-/* Opens the extension torch._C of this module. Functions are looked up in it and in the libraries
- * that it needs, so that another PyTorch in the process is not used by mistake. */
-static void *abi_open_extension(PyObject *torch)
-{
-	PyObject *module = PyObject_GetAttrString(torch, "_C");
-	char path[4096] = "";
-
-	if (module)
-		dwp_python_text(module, "__file__", path, sizeof path);
-	PyErr_Clear();
-	Py_XDECREF(module);
-	return *path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-}
-
 /* Opens the library that defines a function; NULL if none does. */
 static void *abi_open_library_of(void *handle, const char *function)
 {
@@ -63,18 +49,18 @@ static bool abi_find_functions(void *library)
 }
 
 #ifdef DWP_TORCH_ABI
-static void abi_find_answers(PyObject *torch, void *library)
+static void abi_find_answers(void *library)
 {
-	dwp_abi_find_layout(torch, library);
-	dwp_abi_check(torch);
+	dwp_abi_find_layout(library);
+	dwp_abi_check();
 	if (!dwp_abi_has_operators())
 		return;
 	if (libraries.cpu)
 		dwp_abi_find_states(library, libraries.cpu);
-	dwp_abi_prepare_script(torch, library);
+	dwp_abi_prepare_script(library);
 }
 #else
-static void abi_find_answers(PyObject *torch, void *library)
+static void abi_find_answers(void *library)
 {
 	static const char absent[] = "this dwell was built with torch_abi=disabled: PyTorch's operators have no "
 	                             "shapes, links to their backward and frames of TorchScript";
@@ -85,15 +71,13 @@ static void abi_find_answers(PyObject *torch, void *library)
 }
 #endif
 
-bool dwp_abi_attach(PyObject *torch, const char *version)
+bool dwp_abi_attach(void *library, const char *version)
 {
-	void *own = abi_open_extension(torch);
-
 	snprintf(dwp_abi_version, sizeof dwp_abi_version, "%s", version);
-	libraries.c10 = own ? abi_open_library_of(own, ALLOC) : NULL;
-	libraries.cpu = own ? abi_open_library_of(own, SET_STATE) : NULL;
-	if (abi_find_functions(own))
-		abi_find_answers(torch, own);
+	libraries.c10 = library ? abi_open_library_of(library, ALLOC) : NULL;
+	libraries.cpu = library ? abi_open_library_of(library, SET_STATE) : NULL;
+	if (abi_find_functions(library))
+		abi_find_answers(library);
 	else
 		dwp_abi_lacks(DWP_ABI_OPERATORS);
 	return dwp_abi_has_operators();

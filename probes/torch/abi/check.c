@@ -96,12 +96,11 @@ static void check_function(const char *function)
 		check.thread = dwp_abi_has_threads() ? dwp_abi_thread(function) : 0;
 	} else if (strcmp(name, "aten::bitwise_not") == 0) {
 		check.plain += check_inputs(function, 1, plain_sizes, 3, DWELL_INT16);
-	} else if (strcmp(name, "aten::logical_not") == 0) {
+	} else if (strcmp(name, "aten::logical_not") == 0) { /* too long for the string itself */
 		check.deep += check_inputs(function, 1, deep_sizes, 6, DWELL_BFLOAT16);
+		check.long_names += fixed && length == strlen(name) && strcmp(fixed, name) == 0;
 	} else if (strcmp(name, "aten::cumsum") == 0) {
 		check.mixed += check_inputs(function, 3, plain_sizes, 3, DWELL_FLOAT64);
-	} else if (strcmp(name, "aten::scalar_tensor") == 0) { /* too long for the string itself */
-		check.long_names += fixed && length == strlen(name) && strcmp(fixed, name) == 0;
 	}
 }
 
@@ -134,33 +133,21 @@ static void check_on_other_end(const char *function, void *context)
 
 /* ---- what runs, and what it must show ---------------------------------------------------------- */
 
-static const char work[] =
-    "with torch.inference_mode(False), torch.no_grad():\n"
-    " torch.bitwise_not(torch.zeros((7, 1, 3), dtype=torch.int16, device='cpu'))\n"
-    " torch.logical_not(torch.zeros((2, 1, 1, 3, 1, 5), dtype=torch.bfloat16, device='cpu'))\n"
-    " torch.cumsum(torch.zeros((7, 1, 3), dtype=torch.float64, device='cpu'), 2)\n"
-    " torch.scalar_tensor(1, device='cpu')\n"
-    "with torch.inference_mode(False), torch.enable_grad():\n"
-    " t = torch.ones((), device='cpu', requires_grad=True)\n"
-    " y = t.sin()\n"
-    " torch.autograd.grad(y, t)\n"; /* with a gradient of its own PyTorch would import SymPy, for 0.4 s */
-
-static void check_run(PyObject *torch)
+static void check_run(void)
 {
-	PyObject *names = dwp_python_names("torch", torch);
 	uint64_t handles[2];
 
-	if (!names)
+	if (!dwp_abi_work_begin())
 		return;
 	handles[0] = dwp_abi_add_callback((torch_start *)check_on_function, check_on_end, 1u << TORCH_FUNCTION, true);
 	handles[1] = dwp_abi_add_callback((torch_start *)check_on_backward, check_on_other_end, 1u << TORCH_BACKWARD,
 	                                  false);
 	check.watcher = &here;
-	dwp_python_run(names, work);
+	dwp_abi_work(DWP_ABI_WORK_CHECK);
 	check.watcher = NULL;
 	dwp_abi_remove_callback(handles[1]);
 	dwp_abi_remove_callback(handles[0]);
-	Py_DECREF(names);
+	dwp_abi_work_end();
 }
 
 #ifdef DWP_ABI_BREAK
@@ -193,13 +180,13 @@ static void check_break(void)
 }
 #endif
 
-void dwp_abi_check(PyObject *torch)
+void dwp_abi_check(void)
 {
 	struct dwp_abi_layout *layout = &dwp_abi_layout;
 	bool right[DWP_ABI_QUESTIONS] = { false };
 
 	check_break();
-	check_run(torch);
+	check_run();
 	right[DWP_ABI_OPERATORS] = check.begins == 1 && check.ends == 1 && check.backwards == 1;
 	right[DWP_ABI_NAMES] = layout->schema && check.short_names == 1 && check.long_names && check.own_names == 1;
 	right[DWP_ABI_SEQUENCES] = layout->sequence && check.sequences == 2 && check.made == 1;

@@ -72,6 +72,14 @@ static inline uint64_t dwp_abi_forward_thread(const char *function)
 	return ABI_WORD(function, dwp_abi_layout.forward_thread);
 }
 
+/* The type of a tensor's elements; DWELL_DTYPE_NONE if it is not known. */
+static inline uint16_t dwp_abi_dtype(const void *tensor)
+{
+	uint32_t offset = dwp_abi_layout.inputs ? dwp_abi_layout.dtype : 0;
+
+	return offset ? *(const uint8_t *)(ABI_POINTER((const char *)tensor, 0) + offset) : DWELL_DTYPE_NONE;
+}
+
 static inline bool dwp_abi_has_inputs(void)
 {
 	return dwp_abi_layout.inputs != 0;

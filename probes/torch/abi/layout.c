@@ -1,7 +1,7 @@
 /*
  * Finds the offsets of fields inside this PyTorch's objects.
  *
- * Called once, when torch has been imported. PyTorch has no functions that return a few fields of
+ * Called once, when PyTorch is attached. PyTorch has no functions that return a few fields of
  * RecordFunction and of TensorImpl, and the offsets of these fields differ between versions. So
  * they are searched for. A callback watches operators on tensors whose sizes, types and sequence
  * numbers are known. An offset is used only if it holds the right value each time, and if no other
@@ -24,12 +24,11 @@ struct dwp_abi_layout dwp_abi_layout;
 /* Shapes and types that no other words of an object are likely to equal. */
 static const struct {
 	int64_t sizes[3];
-	const char *code; /* Python that makes the tensor `t` */
 	uint16_t dtype;
 } probes[] = {
-	{ { 3, 57, 2 }, "t = torch.zeros((3, 57, 2), device='cpu', dtype=torch.int16)", DWELL_INT16 },
-	{ { 41, 1, 6 }, "t = torch.zeros((41, 1, 6), device='cpu', dtype=torch.float64)", DWELL_FLOAT64 },
-	{ { 2, 29, 5 }, "t = torch.zeros((2, 29, 5), device='cpu', dtype=torch.complex128)", DWELL_COMPLEX128 },
+	{ { 3, 57, 2 }, DWELL_INT16 },
+	{ { 41, 1, 6 }, DWELL_FLOAT64 },
+	{ { 2, 29, 5 }, DWELL_COMPLEX128 },
 };
 #define PROBES 3
 
@@ -194,54 +193,50 @@ static uint32_t layout_take_only(uint64_t candidates, bool seen, uint32_t first,
 	           ? first + (uint32_t)__builtin_ctzll(candidates) * width : 0;
 }
 
-static void layout_search_shapes(PyObject *names)
+static void layout_search_shapes(void)
 {
 	search.sizes = ~0ull;
 	search.dtypes = ~0ull >> 44;
 	for (search.probe = 0; search.probe < PROBES; search.probe++) {
 		search.seen_sizes = false;
-		if (!dwp_python_run(names, probes[search.probe].code))
+		if (!dwp_abi_make_tensor(probes[search.probe].sizes, probes[search.probe].dtype))
 			return;
 		search.watcher = &here;
-		dwp_python_run(names, "with torch.no_grad(): torch.neg(t)");
+		dwp_abi_work(DWP_ABI_WORK_NEG);
 		search.watcher = NULL;
 	}
 }
 
-static void layout_search_links(PyObject *names)
+static void layout_search_links(void)
 {
 	search.sequences = search.threads = ~0ull >> 44;
 	search.schemas = ~0ull >> (64 - SCHEMAS);
 	/* Raises the sequence number first: a number near 0 would be found at many offsets. */
-	if (!dwp_python_run(names,
-	                     "with torch.inference_mode(False), torch.enable_grad():\n"
-	                     " t = torch.ones((), device='cpu', requires_grad=True)\n"
-	                     " for i in range(7): t.exp()\n"))
+	if (!dwp_abi_work(DWP_ABI_WORK_RAISE))
 		return;
 	search.watcher = &here;
-	dwp_python_run(names, "with torch.inference_mode(False), torch.enable_grad(): y = t.exp()");
+	dwp_abi_work(DWP_ABI_WORK_EXP);
 	search.backward = true;
-	dwp_python_run(names, "with torch.inference_mode(False): torch.autograd.grad(y, t)");
+	dwp_abi_work(DWP_ABI_WORK_BACKWARD);
 	search.watcher = NULL;
 }
 
 /* Runs the operators of the search and watches them. Only the main thread's operators are watched;
  * nothing else of the program has run yet. */
-static void layout_search(PyObject *torch)
+static void layout_search(void)
 {
-	PyObject *names = dwp_python_names("torch", torch);
 	uint64_t handle;
 
-	if (!names)
+	if (!dwp_abi_work_begin())
 		return;
 	handle = dwp_abi_add_callback((torch_start *)layout_on_start, layout_on_end, TORCH_ALL_SCOPES, true);
-	layout_search_shapes(names);
-	layout_search_links(names);
+	layout_search_shapes();
+	layout_search_links();
 	dwp_abi_remove_callback(handle);
-	Py_DECREF(names);
+	dwp_abi_work_end();
 }
 
-void dwp_abi_find_layout(PyObject *torch, void *library)
+void dwp_abi_find_layout(void *library)
 {
 	struct dwp_abi_layout *layout = &dwp_abi_layout;
 	bool seen;
@@ -250,7 +245,7 @@ void dwp_abi_find_layout(PyObject *torch, void *library)
 	    dlsym(RTLD_DEFAULT, "_ZN3c1019UndefinedTensorImpl10_singletonE");
 	if (!layout->undefined_tensor)
 		layout->undefined_tensor = dlsym(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");
-	layout_search(torch);
+	layout_search();
 	seen = search.seen_forward && search.seen_backward;
 	layout->sizes = layout_take_only(search.sizes, search.seen_sizes, FIRST_SIZES, 8);
 	layout->dtype = layout_take_only(search.dtypes, layout->sizes, layout->sizes + FIRST_DTYPE, 2);

@@ -9,11 +9,14 @@
  *   script.c    reads the calls that TorchScript is in
  *   states.c    skips changes of a thread's callback state that change nothing
  *   redirect.c  replaces a function that a library calls
+ *   work.h      what runs operators whose inputs are known: work_python.c, work_native.c
  *   without.c   replaces layout.c, check.c, inputs.c, script.c and states.c in a build with
  *               torch_abi=disabled
  */
 #ifndef DWP_TORCH_ABI_PRIVATE_H
 #define DWP_TORCH_ABI_PRIVATE_H
+
+#include <stdio.h>
 
 #include "abi.h"
 
@@ -33,6 +36,7 @@ enum dwp_abi_question {
 	DWP_ABI_ALLOCATOR,
 	DWP_ABI_DEVICE_ALLOCATOR,
 	DWP_ABI_REDUCER,
+	DWP_ABI_CALLS,
 	DWP_ABI_QUESTIONS
 };
 
@@ -51,13 +55,12 @@ static inline bool dwp_abi_breaks(enum dwp_abi_question question)
 }
 #endif
 
-/* Finds the offsets of fields. `library` is a handle of dlopen(): this library, or one that it
- * needs, defines PyTorch's functions. */
-void dwp_abi_find_layout(PyObject *torch, void *library);
+/* Finds the offsets of fields. */
+void dwp_abi_find_layout(void *library);
 /* Verifies the answers, and removes those that are wrong. */
-void dwp_abi_check(PyObject *torch);
-/* Keeps the arguments for dwp_abi_find_script(), which is called only if stacks are recorded. */
-void dwp_abi_prepare_script(PyObject *torch, void *library);
+void dwp_abi_check(void);
+/* Keeps the argument for dwp_abi_find_script(), which is called only if stacks are recorded. */
+void dwp_abi_prepare_script(void *library);
 /* Verifies the state's layout and replaces the function that sets it. `library` leads to PyTorch's
  * functions as above; `cpu` is the library whose calls are replaced. */
 void dwp_abi_find_states(void *library, void *cpu);

@@ -43,6 +43,7 @@ static const struct {
 	                               "calls an allocator's report" },
 	[DWP_ABI_REDUCER] = { "reducer", "waits of DistributedDataParallel are not recorded",
 	                      "calls its reducer" },
+	[DWP_ABI_CALLS] = { "calls", "steps, phases and layers are not recorded", "calls functions" },
 };
 
 char dwp_abi_version[64];

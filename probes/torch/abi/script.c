@@ -35,7 +35,6 @@ static const struct kind kinds[] = {
 };
 
 static struct {
-	PyObject *torch;                                     /* the module */
 	void *library;                                       /* of PyTorch; NULL after the search */
 	struct vector (*calls)(void);                        /* jit::currentCallstack() */
 	struct vector (*frames)(const struct vector *calls); /* prepareCallstack() */
@@ -85,7 +84,7 @@ static void script_release_frames(const struct vector *frames)
 
 /* ---- the kind ------------------------------------------------------------------------------ */
 
-#define KNOWN "dwp_where" /* short enough to lie in a string itself, if the kind of string has that */
+#define KNOWN DWP_ABI_SCRIPT_NAME /* short enough to lie in a string itself, if the kind of string has that */
 
 /* Whether the call has the known name, and a source that lies directly behind its reference counts,
  * as std::make_shared() places it. A supposed pointer may be any value: memory is read through the
@@ -127,26 +126,22 @@ static void script_on_end(const char *function, void *context)
 {
 }
 
-static void script_search(PyObject *torch)
+static void script_search(void)
 {
-	PyObject *names = dwp_python_names("torch", torch);
 	uint64_t handle;
 
-	if (!names)
+	if (!dwp_abi_work_begin())
 		return;
 	handle = dwp_abi_add_callback((torch_start *)script_on_start, script_on_end, 1u << TORCH_FUNCTION, false);
 	looking = true;
-	dwp_python_run(names, "torch.jit.CompilationUnit('def " KNOWN "(x):\\n return torch.neg(x)\\n')." KNOWN
-	                "(torch.zeros(1, device='cpu'))");
+	dwp_abi_work(DWP_ABI_WORK_SCRIPT);
 	looking = false;
 	dwp_abi_remove_callback(handle);
-	Py_DECREF(names);
+	dwp_abi_work_end();
 }
 
-void dwp_abi_prepare_script(PyObject *torch, void *library)
+void dwp_abi_prepare_script(void *library)
 {
-	Py_INCREF(torch);
-	script.torch = torch;
 	script.library = library;
 }
 
@@ -162,7 +157,7 @@ void dwp_abi_find_script(void)
 	                                          "NS_3jit10StackEntryESaIS4_EE");
 	*(void **)&script.release = dlsym(library, "_ZdlPv");
 	if (script.calls && script.frames && script.release)
-		script_search(script.torch);
+		script_search();
 	if (dwp_abi_breaks(DWP_ABI_SCRIPT))
 		seen = NULL;
 	if (seen)

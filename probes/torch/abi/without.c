@@ -1,4 +1,5 @@
 /* The other functions of abi.h for a build with torch_abi=disabled; see absent.h. */
+#include "../native/native.h"
 #include "private.h"
 
 unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_MOST_TENSORS])
@@ -22,4 +23,28 @@ void dwp_abi_skip_states(bool skip)
 uint64_t dwp_abi_bucket_bytes(const void *bucket)
 {
 	return 0;
+}
+
+/* What modules.c reads in a program of C++. */
+
+void dwp_native_modules_attach(void *library)
+{
+}
+
+void dwp_native_name_modules(const void *root)
+{
+}
+
+struct dwell_site *dwp_native_layer_site(const void *module)
+{
+	return NULL;
+}
+
+const void *dwp_native_module_of(const void *object)
+{
+	return NULL;
+}
+
+void dwp_native_parameters_of(const void *group, void (*report)(const void *address))
+{
 }

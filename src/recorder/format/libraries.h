@@ -29,7 +29,7 @@ enum dw_library_use {
 	                       * records: frameworks load it in any process */
 };
 
-/* X(ID, label, beginnings of its files, file of its probe, value of the variable by which the library loads that file
+/* X(ID, label, beginnings of its files, files of its probes, value of the variable by which the library loads that file
  *   when it is called, or NULL, key by which the probe says that it records, use, what is missing, remedy) */
 #define DW_LIBRARIES(X)                                                                                                \
 	X(mpi, "MPI", "libmpi.so libmpich.so libmpi_abi.so libmpi_cray libmpi_gnu libmpi_intel libmpi_nvidia libmpi_ibm",  \
@@ -44,9 +44,9 @@ enum dw_library_use {
 	  "ranges that libraries announce", "start the program with dwell run")                                            \
 	X(itt, "ITT", "libittnotify_collector", "libdwell-injected.so", getenv("INTEL_LIBITTNOTIFY64"), DW_KEY_ITT, PROBED, \
 	  "ranges that libraries announce", "run the program without the other collector of ITT")                          \
-	X(torch, "PyTorch", "libtorch_cpu.so libtorch.so", "libdwell-python.so", NULL, DW_KEY_TORCH_VERSION, PROBED,       \
+	X(torch, "PyTorch", "libtorch_cpu.so libtorch.so", "libdwell-python.so libdwell-torch.so", NULL, DW_KEY_TORCH_VERSION, PROBED,       \
 	  "operators, layers, memory and steps of PyTorch",                                                                \
-	  "PyTorch has a probe in Python alone, with dwell run; in C++ mark steps and ranges with dwell/probe.h")          \
+	  "start the program with dwell run, linked to libtorch_cpu.so; else mark steps and ranges with dwell/probe.h")    \
 	X(ggml, "ggml", "libggml-base.so libggml.so", "libdwell-ggml.so", NULL, DW_KEY_GGML, PROBED,                        \
 	  "the graphs that it computes, and steps", "start the program with dwell run")                                    \
 	X(python, "Python", "libpython3", "libdwell-python.so", NULL, "", PROBED,                                          \
@@ -68,7 +68,12 @@ static inline int dw_libraries_look(struct dl_phdr_info *info, size_t size, void
 	(void)size;
 	if (!slash)
 		return 0;
-	search->has_probe |= strcmp(slash + 1, search->probe) == 0;
+	for (const char *at = search->probe; *at; at += strspn(at, " ")) {
+		size_t length = strcspn(at, " ");
+
+		search->has_probe |= strlen(slash + 1) == length && strncmp(slash + 1, at, length) == 0;
+		at += length;
+	}
 	for (const char *at = search->beginnings; !*search->file && *at; at += strspn(at, " ")) {
 		size_t length = strcspn(at, " ");
 

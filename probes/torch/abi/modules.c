@@ -1,0 +1,219 @@
+/*
+ * The names of a program's torch::nn modules, "Net.conv1", and the parameters of its optimizers.
+ *
+ * Called when the program asks a module for its parameters, as for an optimizer, or sets its mode. That
+ * module is the root of a model, or a part of one. Its name and those of its children are read from its
+ * memory. torch::nn::Module begins with its table of functions and a weak pointer; then come three
+ * ordered dictionaries: parameters, buffers and children. A dictionary ends with a description of its
+ * keys, "Submodule" for children. A module is only read if that text is where it must be. Memory is read
+ * through the kernel, so that another layout cannot crash the program.
+ */
+#include "../native/native.h"
+#include "private.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DICTIONARY 112u                 /* an unordered_map, a vector, a string */
+#define CHILDREN (24u + 2 * DICTIONARY) /* in a module */
+#define LIST 56u                        /* in a dictionary */
+#define DESCRIPTION 80u
+#define ITEM 48u                        /* a string, a shared_ptr */
+#define MOST_DEPTH 16u
+#define MODULES 4096u
+#define TEXT 256u
+
+struct string {
+	const char *text;
+	uint64_t length;
+};
+
+/* A module that was named. Its site is never freed, because ranges use it. */
+struct module {
+	const void *address; /* atomic; NULL: free */
+	struct dwell_site *site;
+};
+
+static struct module modules[MODULES];
+static unsigned count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct string *(*class_of)(const void *module);
+
+/* ---- the table ------------------------------------------------------------------------------------ */
+
+static struct module *modules_place(const void *module)
+{
+	size_t at = (uint32_t)((uint64_t)(uintptr_t)module * 0x9e3779b97f4a7c15u >> 52);
+
+	for (;; at = (at + 1) % MODULES) {
+		const void *address = __atomic_load_n(&modules[at].address, __ATOMIC_ACQUIRE);
+
+		if (!address || address == module)
+			return &modules[at];
+	}
+}
+
+struct dwell_site *dwp_native_layer_site(const void *module)
+{
+	struct module *place = modules_place(module);
+
+	return __atomic_load_n(&place->address, __ATOMIC_ACQUIRE) ? __atomic_load_n(&place->site, __ATOMIC_ACQUIRE) : NULL;
+}
+
+static unsigned modules_depth(const char *path)
+{
+	unsigned depth = 0;
+
+	for (; *path; path++)
+		depth += *path == '.';
+	return depth;
+}
+
+/* Whether `path` is of a part of the model whose path is known: "Block.fc" of "Net.layer1.fc". */
+static bool modules_is_known(const char *known, const char *path)
+{
+	const char *last = strrchr(path, '.'), *known_last = strrchr(known, '.');
+
+	return known_last && modules_depth(known) >= modules_depth(path) && (!last || strcmp(last, known_last) == 0);
+}
+
+static void modules_put(const void *module, const char *path)
+{
+	struct module *place = modules_place(module);
+	struct dwell_site *site;
+
+	if (place->address ? modules_is_known(place->site->name, path) : count >= MODULES / 2)
+		return;
+	site = calloc(1, sizeof *site);
+	if (!site || !(site->name = strdup(path))) {
+		free(site);
+		return;
+	}
+	site->category = DWELL_CATEGORY_LAYER;
+	count += !place->address;
+	__atomic_store_n(&place->site, site, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->address, module, __ATOMIC_RELEASE);
+}
+
+/* ---- the memory of a module ------------------------------------------------------------------------- */
+
+static bool modules_read_text(const void *from, char text[TEXT])
+{
+	struct string string;
+
+	return dwp_abi_read(&string, from, sizeof string) == sizeof string && string.length < TEXT &&
+	       (text[string.length] = '\0', dwp_abi_read(text, string.text, string.length) == string.length);
+}
+
+static bool modules_is_module(const char *module)
+{
+	char text[TEXT];
+
+	return modules_read_text(module + CHILDREN + DESCRIPTION, text) && strcmp(text, "Submodule") == 0;
+}
+
+/* torch::nn::Module is the first part of a class of torch::nn, or, before PyTorch 2, a virtual base, whose
+ * offset lies before the class's table of functions. The first object shows which. */
+static enum { BASE_UNKNOWN, BASE_FIRST, BASE_VIRTUAL, BASE_NONE } base; /* atomic */
+
+static const char *modules_virtual_base(const char *object)
+{
+	const char *functions = *(const char *const *)(const void *)object;
+
+	return object + *(const ptrdiff_t *)(const void *)(functions - 24);
+}
+
+const void *dwp_native_module_of(const void *object)
+{
+	int known = __atomic_load_n(&base, __ATOMIC_RELAXED);
+
+	if (DWELL_UNLIKELY(known == BASE_UNKNOWN)) {
+		known = modules_is_module(object)                         ? BASE_FIRST
+		        : modules_is_module(modules_virtual_base(object)) ? BASE_VIRTUAL
+		                                                          : BASE_NONE;
+		__atomic_store_n(&base, known, __ATOMIC_RELAXED);
+	}
+	return known == BASE_FIRST ? object : known == BASE_VIRTUAL ? modules_virtual_base(object) : NULL;
+}
+
+/* Names the children of a module, whose path is the first `length` bytes of `path`. */
+static void modules_walk(const char *module, char path[TEXT], size_t length, unsigned depth)
+{
+	const char *list[2];
+	char text[TEXT];
+
+	if (depth >= MOST_DEPTH || !modules_is_module(module) ||
+	    dwp_abi_read(list, module + CHILDREN + LIST, sizeof list) != sizeof list)
+		return;
+	for (const char *item = list[0]; item < list[1] && count < MODULES / 2; item += ITEM) {
+		const char *child;
+
+		if (dwp_abi_read(&child, item + 32, sizeof child) != sizeof child || !child || !modules_read_text(item, text) ||
+		    length + 1 + strlen(text) >= TEXT)
+			return;
+		snprintf(path + length, TEXT - length, ".%s", text);
+		modules_put(child, path);
+		modules_walk(child, path, strlen(path), depth + 1);
+	}
+}
+
+/* "torch::nn::LinearImpl" is Linear, "(anonymous namespace)::Net" is Net. */
+static void modules_name_class(const void *module, char path[TEXT])
+{
+	const struct string *name = class_of(module);
+	const char *last = name->text, *end = name->text + name->length;
+
+	for (const char *at = last; at < end && *at != '<'; at++)
+		if (*at == ':')
+			last = at + 1;
+	snprintf(path, TEXT, "%.*s", (int)(end - last), last);
+	if (strlen(path) > 4 && strcmp(path + strlen(path) - 4, "Impl") == 0)
+		path[strlen(path) - 4] = '\0';
+}
+
+void dwp_native_name_modules(const void *root)
+{
+	char path[TEXT];
+
+	if (!class_of)
+		return;
+	modules_name_class(root, path);
+	pthread_mutex_lock(&lock);
+	modules_put(root, path);
+	modules_walk(root, path, strlen(path), 0);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------- */
+
+static int (*address_of)(const void *tensor, void **address); /* from PyTorch 2.1 on */
+static void *(*address_of_floats)(const void *tensor);
+
+/* An OptimizerParamGroup begins with the vector of its parameters. */
+void dwp_native_parameters_of(const void *group, void (*report)(const void *address))
+{
+	const char *list[2];
+
+	if (dwp_abi_read(list, group, sizeof list) != sizeof list || list[1] < list[0])
+		return;
+	for (const char *tensor = list[0]; tensor < list[1]; tensor += sizeof(void *)) {
+		void *address = NULL;
+
+		if (address_of)
+			address_of(tensor, &address);
+		else if (address_of_floats && dwp_abi_dtype(tensor) == DWELL_FLOAT32)
+			address = address_of_floats(tensor);
+		if (address)
+			report(address);
+	}
+}
+
+void dwp_native_modules_attach(void *library)
+{
+	*(void **)&address_of = dlsym(library, "aoti_torch_get_data_ptr");
+	*(void **)&address_of_floats = dlsym(library, "_ZNK2at10TensorBase8data_ptrIfEEPT_v");
+	*(void **)&class_of = dlsym(library, "_ZNK5torch2nn6Module4nameB5cxx11Ev");
+}

@@ -1,0 +1,219 @@
+/*
+ * Runs the operators of work.h through functions that libtorch_cpu exports, in a program of C++ alone.
+ *
+ * A C++ function that returns a tensor gets the place of the result from its caller. C does the same for a
+ * structure of more than 16 bytes, on every processor, so that `struct result` stands for a tensor; only
+ * its first word is written. An optional that has no value is passed as 0. Where std::optional took the
+ * place of c10::optional, a function has another mangled name.
+ *
+ * A tensor is freed by a function of PyTorch that is made for C, which versions before 2.1 do not have. There
+ * the tensors stay: about forty kilobytes in a process.
+ */
+#include "work.h"
+
+#include <dlfcn.h>
+#include <dwell/probe.h>
+#include <stddef.h>
+
+#include "../native/native.h"
+
+struct result {
+	void *tensor, *unused[2];
+};
+struct list { /* std::vector */
+	const void *first, *last, *capacity;
+};
+typedef struct result operator_of_one(void *const *tensor);
+
+#define GRAD "_ZN5torch8autograd4gradERKSt6vectorIN2at6TensorESaIS3_EES7_S7_"
+#define EMPTY "_ZN2at6detail9empty_cpuEN3c108ArrayRefIlEENS1_10ScalarTypeEb"
+#define CUMSUM "_ZN2at4_ops6cumsum4callERKNS_6TensorEl"
+
+static struct {
+	operator_of_one *neg, *exp, *sin, *bitwise_not, *logical_not;
+	struct result (*cumsum)(void *const *tensor, int64_t axis, unsigned dtype);
+	struct result (*empty)(const int64_t *sizes, size_t count, unsigned dtype, unsigned pinned, unsigned format);
+	void *(*zero)(void **tensor);
+	int (*is_inference)(void *const *tensor);
+	void (*require_grad)(void *tensor, bool required);
+	struct list (*grad)(const struct list *outputs, const struct list *inputs, const struct list *gradients,
+	                    unsigned retain, unsigned create, unsigned unused);
+	int (*delete)(void *holder); /* of a tensor, made by new(); NULL: there is none */
+	void *(*new)(size_t bytes);
+	void (*release)(void *memory);
+	bool (*grad_enabled)(void);
+	void (*set_grad)(bool enabled);
+} calls;
+
+static void *leaf, *output, *zeros; /* tensors; NULL: none */
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static bool work_find(void *library, void *to, const char *name, const char *other_name)
+{
+	void *found = dlsym(library, name);
+
+	if (!found && other_name)
+		found = dlsym(library, other_name);
+	*(void **)to = found;
+	return found != NULL;
+}
+
+static bool work_find_all(void *library)
+{
+	return work_find(library, &calls.neg, "_ZN2at4_ops3neg4callERKNS_6TensorE", NULL) &&
+	       work_find(library, &calls.exp, "_ZN2at4_ops3exp4callERKNS_6TensorE", NULL) &&
+	       work_find(library, &calls.sin, "_ZN2at4_ops3sin4callERKNS_6TensorE", NULL) &&
+	       work_find(library, &calls.bitwise_not, "_ZN2at4_ops11bitwise_not4callERKNS_6TensorE", NULL) &&
+	       work_find(library, &calls.logical_not, "_ZN2at4_ops11logical_not4callERKNS_6TensorE", NULL) &&
+	       work_find(library, &calls.zero, "_ZN2at4_ops5zero_4callERNS_6TensorE", NULL) &&
+	       work_find(library, &calls.is_inference, "_ZN2at4_ops12is_inference4callERKNS_6TensorE", NULL) &&
+	       work_find(library, &calls.cumsum, CUMSUM "St8optionalIN3c1010ScalarTypeEE",
+	                 CUMSUM "N3c108optionalINS5_10ScalarTypeEEE") &&
+	       work_find(library, &calls.empty, EMPTY "St8optionalINS1_12MemoryFormatEE",
+	                 EMPTY "NS1_8optionalINS1_12MemoryFormatEEE") &&
+	       work_find(library, &calls.require_grad, "_ZN3c1010TensorImpl17set_requires_gradEb", NULL) &&
+	       work_find(library, &calls.grad, GRAD "St8optionalIbEbb", GRAD "N3c108optionalIbEEbb") &&
+	       work_find(library, &calls.grad_enabled, "_ZN3c108GradMode10is_enabledEv", NULL) &&
+	       work_find(library, &calls.set_grad, "_ZN3c108GradMode11set_enabledEb", NULL);
+}
+
+void dwp_native_prepare_work(void *library)
+{
+	if (!work_find_all(library))
+		calls.neg = NULL;
+	/* The program may have an allocator of its own, which PyTorch then uses. */
+	if (!work_find(RTLD_DEFAULT, &calls.new, "_Znwm", NULL) || !work_find(RTLD_DEFAULT, &calls.release, "_ZdlPv", NULL) ||
+	    !work_find(library, &calls.delete, "aoti_torch_delete_tensor_object", NULL))
+		calls.delete = NULL;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------------ */
+
+static void work_free(void **tensor)
+{
+	void **holder = *tensor && calls.delete ? calls.new(sizeof *holder) : NULL;
+
+	if (holder) {
+		*holder = *tensor;
+		calls.delete(holder);
+	}
+	*tensor = NULL;
+}
+
+static void *work_make(const int64_t *sizes, size_t dimensions, uint16_t dtype)
+{
+	void *tensor = calls.empty(sizes, dimensions, dtype, 0, 0).tensor;
+
+	calls.zero(&tensor);
+	return tensor;
+}
+
+/* A scalar that requires gradients. NULL: not possible in inference mode, where such a call would throw. */
+static void *work_make_leaf(void)
+{
+	void *tensor = work_make(NULL, 0, DWELL_FLOAT32);
+
+	if (calls.is_inference(&tensor) & 1) {
+		work_free(&tensor);
+		return NULL;
+	}
+	calls.require_grad(tensor, true);
+	return tensor;
+}
+
+static void work_backward(void)
+{
+	const struct list outputs = { &output, &output + 1, &output + 1 }, inputs = { &leaf, &leaf + 1, &leaf + 1 },
+	                  none = { NULL, NULL, NULL };
+
+	const struct list gradients = calls.grad(&outputs, &inputs, &none, 0, 0, 0);
+	void *gradient = *(void *const *)gradients.first;
+
+	work_free(&gradient);
+	if (calls.delete)
+		calls.release((void *)(uintptr_t)gradients.first);
+	work_free(&output);
+}
+
+static void work_on(operator_of_one *operator, void *tensor)
+{
+	void *made = operator(&tensor).tensor;
+
+	work_free(&made);
+	work_free(&tensor);
+}
+
+static void work_check(void)
+{
+	static const int64_t plain[] = { 7, 1, 3 }, deep[] = { 2, 1, 1, 3, 1, 5 };
+	void *wide, *sums;
+
+	calls.set_grad(false);
+	work_on(calls.bitwise_not, work_make(plain, 3, DWELL_INT16));
+	work_on(calls.logical_not, work_make(deep, 6, DWELL_BFLOAT16));
+	wide = work_make(plain, 3, DWELL_FLOAT64);
+	sums = calls.cumsum(&wide, 2, 0).tensor;
+	work_free(&sums);
+	work_free(&wide);
+	calls.set_grad(true);
+	leaf = work_make_leaf();
+	if (leaf) {
+		output = calls.sin(&leaf).tensor;
+		work_backward();
+	}
+}
+
+/* ---- work.h --------------------------------------------------------------------------------------- */
+
+static bool had_grad;
+
+bool dwp_abi_work_begin(void)
+{
+	if (!calls.neg)
+		return false;
+	had_grad = calls.grad_enabled();
+	calls.set_grad(true);
+	return true;
+}
+
+void dwp_abi_work_end(void)
+{
+	calls.set_grad(had_grad);
+	work_free(&leaf);
+}
+
+bool dwp_abi_make_tensor(const int64_t sizes[3], uint16_t dtype)
+{
+	zeros = work_make(sizes, 3, dtype);
+	return true;
+}
+
+bool dwp_abi_work(enum dwp_abi_work work)
+{
+	switch (work) {
+	case DWP_ABI_WORK_NEG:
+		calls.set_grad(false);
+		work_on(calls.neg, zeros);
+		calls.set_grad(true);
+		break;
+	case DWP_ABI_WORK_RAISE:
+		leaf = work_make_leaf();
+		for (int i = 0; leaf && i < 7; i++) {
+			output = calls.exp(&leaf).tensor;
+			work_free(&output);
+		}
+		return leaf != NULL;
+	case DWP_ABI_WORK_EXP: output = calls.exp(&leaf).tensor; break;
+	case DWP_ABI_WORK_BACKWARD: work_backward(); break;
+	case DWP_ABI_WORK_CHECK: work_check(); break;
+	case DWP_ABI_WORK_COST:
+		for (int i = 0; i < 2; i++) {
+			output = calls.exp(&leaf).tensor;
+			work_backward();
+		}
+		break;
+	case DWP_ABI_WORK_SCRIPT: return false;
+	}
+	return true;
+}

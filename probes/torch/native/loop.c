@@ -1,0 +1,282 @@
+/*
+ * Steps and phases in a program of C++, from the functions of PyTorch that it calls.
+ *
+ * C++ compiles the model's own forward() into the program, where nothing shows its begin. The phase forward
+ * begins with the first call of a module of torch::nn (or of a method of TorchScript) after a backward, an
+ * optimizer's step, zero_grad or a batch, and lasts until the next of these: so it has the loss too. A
+ * model that uses no module of torch::nn has no phase forward. Without gradients it is the phase
+ * evaluation, until the program enables them again.
+ *
+ * Before an optimizer or a backward shows that the program trains, only methods of TorchScript make steps:
+ * a module of torch::nn may be any part of the model.
+ */
+#include <pthread.h>
+#include <stdio.h>
+
+#include "../loop_threads.h"
+#include "../core.h"
+#include "format/keys.h"
+#include "native.h"
+
+DWELL_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
+DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
+DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch::save", NULL);
+DWELL_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
+DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch::load", NULL);
+
+/* Guards the state machines of all threads. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What the calling thread is in. */
+static __thread struct {
+	unsigned inside; /* calls that are open: steps of optimizers, backwards, methods */
+	unsigned began;  /* the range of the open phase */
+	bool open;       /* a phase forward or evaluation is open */
+	bool grad;       /* it began with gradients */
+} my __attribute__((tls_model("initial-exec")));
+
+static enum steps_phase loop_report(const struct steps_input *input)
+{
+	enum steps_phase phase = STEPS_PHASE_NONE;
+	struct loop_thread *thread;
+
+	pthread_mutex_lock(&lock);
+	thread = dwp_loop_thread();
+	if (thread)
+		phase = dwp_loop_report_of(thread, input);
+	if (thread && thread->gate_changed)
+		dwp_operators_follow_gate();
+	if (thread)
+		thread->gate_changed = false;
+	pthread_mutex_unlock(&lock);
+	return phase;
+}
+
+static void loop_report_event(enum steps_event event)
+{
+	loop_report(&(struct steps_input){ .event = event });
+}
+
+/* ---- forward and evaluation -------------------------------------------------------------------- */
+
+static bool loop_trains(void)
+{
+	return dwp_loop_rules.optimizers || dwp_loop_rules.trained;
+}
+
+static unsigned loop_begin_call(bool grad, bool training)
+{
+	enum steps_phase phase = loop_report(&(struct steps_input){
+		.event = STEPS_FORWARD_BEGINS, .grad = grad, .training = training, .has_parameters = true });
+
+	switch (phase) {
+	case STEPS_PHASE_NONE: return DWELL_NOT_BEGUN;
+	case STEPS_PHASE_FORWARD: return dwell_begin(&dwp_phase_forward);
+	case STEPS_PHASE_EVALUATION:
+		return dwell_begin(grad ? &gradients_site : training ? &inference_site : &dwp_phase_evaluation);
+	case STEPS_PHASE_TENTATIVE: return dwell_begin(&dwp_phase_tentative);
+	}
+	return DWELL_NOT_BEGUN;
+}
+
+static void loop_close(void)
+{
+	if (!my.open)
+		return;
+	my.open = false;
+	dwell_end(my.began);
+	loop_report_event(STEPS_FORWARD_ENDS);
+}
+
+/* Ranges end in the opposite order of their begins. So a phase, which is no block of the program, is closed
+ * before a zone of the program (RECORD_USER_SCOPE) begins or ends; the next module opens another. */
+TORCH_START(loop_on_zone, loop_zone_begins)
+
+static void loop_zone_begins(const char *function)
+{
+	loop_close();
+}
+
+static void loop_zone_ends(const char *function, void *context)
+{
+	loop_close();
+}
+
+/* A module is called. Opens the phase that it begins, unless that is open. */
+static void loop_see_layer(const void *module)
+{
+	bool grad;
+
+	if (my.inside || !loop_trains())
+		return;
+	grad = dwp_native_grad_enabled();
+	if (my.open && my.grad == grad)
+		return;
+	loop_close();
+	my.began = loop_begin_call(grad, dwp_native_is_training(module));
+	my.open = true;
+	my.grad = grad;
+}
+
+/* A module without a name has that of its class. */
+static unsigned loop_begin_layer(const struct native_seen *seen)
+{
+	struct dwell_site *site;
+
+	if (!dwell_wants(1u << DWELL_CATEGORY_LAYER))
+		return DWELL_NOT_BEGUN;
+	site = seen->self ? dwp_native_layer_site(seen->self) : NULL;
+	return dwell_begin(site ? site : seen->site);
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------- */
+
+static void loop_begin_inside(struct native_seen *seen, struct dwell_site *site)
+{
+	seen->began = site ? dwell_begin(site) : DWELL_NOT_BEGUN;
+	my.inside++;
+}
+
+static void loop_end_inside(const struct native_seen *seen)
+{
+	my.inside--;
+	dwell_end(seen->began);
+}
+
+/* Stores how many threads an operator may use. Programs set this before they make an optimizer. */
+static void loop_note_threads(void)
+{
+	static int noted;
+	int count = dwp_native_threads();
+	char text[24];
+
+	if (count <= 0 || __atomic_exchange_n(&noted, count, __ATOMIC_RELAXED) == count)
+		return;
+	snprintf(text, sizeof text, "%d", count);
+	dwell_meta_json(DW_KEY_TORCH_THREADS, text);
+}
+
+static void loop_report_parameter(const void *address)
+{
+	dwell_alloc_is(&parameter_site, address);
+}
+
+static void loop_see_optimizer(const struct native_seen *seen)
+{
+	loop_report(&(struct steps_input){ .event = STEPS_OPTIMIZER_MADE, .optimizer = seen->self });
+	if (dwell_wants(1u << DWELL_CATEGORY_ALLOCATION))
+		dwp_native_parameters_of(seen->group, loop_report_parameter);
+	loop_note_threads();
+}
+
+static void loop_before(struct native_seen *seen)
+{
+	bool outermost = !my.inside;
+
+	switch (seen->call) {
+	case NATIVE_LAYER:
+		seen->self = dwp_native_module_of(seen->self);
+		loop_see_layer(seen->self);
+		seen->began = loop_begin_layer(seen);
+		break;
+	case NATIVE_MODEL: dwp_native_name_modules(seen->self); break;
+	case NATIVE_METHOD:
+		loop_close();
+		seen->outer = outermost;
+		seen->began = outermost ? loop_begin_call(dwp_native_grad_enabled(), dwp_native_grad_enabled())
+		                        : DWELL_NOT_BEGUN;
+		my.inside++;
+		break;
+	case NATIVE_BACKWARD:
+		if (outermost)
+			loop_close();
+		loop_report(&(struct steps_input){ .event = STEPS_BACKWARD_BEGINS, .accumulates = seen->flag });
+		loop_begin_inside(seen, &dwp_phase_backward);
+		break;
+	case NATIVE_STEP:
+		loop_close();
+		loop_report_event(STEPS_OPTIMIZER_BEGINS);
+		loop_begin_inside(seen, &dwp_phase_optimizer);
+		break;
+	case NATIVE_ZERO_GRAD:
+		loop_close();
+		loop_report_event(STEPS_ZERO_GRAD);
+		loop_begin_inside(seen, &dwp_phase_zero_grad);
+		break;
+	case NATIVE_SAVE:
+	case NATIVE_LOAD:
+		loop_close();
+		loop_report_event(STEPS_CHECKPOINT);
+		loop_begin_inside(seen, seen->call == NATIVE_SAVE ? &save_site : &load_site);
+		break;
+	case NATIVE_BATCH:
+		loop_close();
+		loop_report(&(struct steps_input){ .event = STEPS_BATCH, .grad = dwp_native_grad_enabled() });
+		break;
+	case NATIVE_GRAD_MODE:
+		if (my.open && my.grad != seen->flag)
+			loop_close();
+		break;
+	case NATIVE_OPTIMIZER_MADE: break;
+	}
+}
+
+static void loop_after(struct native_seen *seen)
+{
+	switch (seen->call) {
+	case NATIVE_METHOD:
+		my.inside--;
+		dwell_end(seen->began);
+		if (seen->outer)
+			loop_report_event(seen->failed ? STEPS_FORWARD_FAILS : STEPS_FORWARD_ENDS);
+		break;
+	case NATIVE_BACKWARD:
+		loop_end_inside(seen);
+		loop_report_event(STEPS_BACKWARD_ENDS);
+		break;
+	case NATIVE_STEP:
+		loop_end_inside(seen);
+		loop_report(&(struct steps_input){ .event = seen->failed ? STEPS_OPTIMIZER_FAILS : STEPS_OPTIMIZER_ENDS,
+			.optimizer = seen->self });
+		break;
+	case NATIVE_ZERO_GRAD:
+	case NATIVE_SAVE:
+	case NATIVE_LOAD: loop_end_inside(seen); break;
+	case NATIVE_OPTIMIZER_MADE:
+		if (!seen->failed)
+			loop_see_optimizer(seen);
+		break;
+	case NATIVE_LAYER: dwell_end(seen->began); break;
+	case NATIVE_MODEL:
+	case NATIVE_BATCH:
+	case NATIVE_GRAD_MODE: break;
+	}
+}
+
+const struct native_watch dwp_native_loop = { loop_before, loop_after };
+
+/* ---- attaching -------------------------------------------------------------------------------------- */
+
+static void loop_after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	my.open = false;
+}
+
+/* The program ends, in its main thread. */
+__attribute__((destructor)) static void loop_at_exit(void)
+{
+	if (!dwp_loop_current)
+		return;
+	loop_close();
+	loop_report_event(STEPS_EXIT);
+}
+
+void dwp_native_loop_attach(void)
+{
+	pthread_atfork(NULL, NULL, loop_after_fork);
+	if (dwp_abi_has_operators())
+		dwp_abi_add_callback((torch_start *)loop_on_zone, loop_zone_ends, 1u << TORCH_USER, false);
+	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");
+	dwell_meta(DW_KEY_TORCH_INFERENCE, "named");
+}

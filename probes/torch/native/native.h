@@ -1,0 +1,72 @@
+/*
+ * The PyTorch probe of a process without Python, libdwell-torch.so.
+ *
+ *   attach       finds PyTorch's library and attaches the parts
+ *   loop         steps and phases, from PyTorch's functions that the program calls
+ *   ../abi/work_native.c  runs the operators with which PyTorch is examined
+ *   ../abi/entries.c      lets loop.c watch these calls
+ *   ../abi/modules.c      the names of modules
+ *
+ * It shares ../core.h and ../loop_threads.h with the probe for Python.
+ */
+#pragma once
+
+#include <dwell/probe.h>
+
+/* abi/work_native.c: finds the functions of PyTorch that dwp_abi_work() calls. Call it first. */
+void dwp_native_prepare_work(void *library);
+
+/* What the program calls. */
+enum native_call {
+	NATIVE_OPTIMIZER_MADE, /* a group of parameters is added to an optimizer: its first one makes it */
+	NATIVE_STEP,           /* step() of an optimizer */
+	NATIVE_ZERO_GRAD,      /* of an optimizer or a module */
+	NATIVE_BACKWARD,       /* autograd's engine runs */
+	NATIVE_LAYER,          /* forward() of a module of torch::nn */
+	NATIVE_MODEL,          /* parameters() or train() of a module */
+	NATIVE_METHOD,         /* a method of a TorchScript module */
+	NATIVE_BATCH,          /* a DataLoader asks for the indices of a batch */
+	NATIVE_SAVE,
+	NATIVE_LOAD,
+	NATIVE_GRAD_MODE,      /* the program itself enables or disables gradients */
+};
+
+/* One call, for the functions below. */
+struct native_seen {
+	enum native_call call;
+	const void *self;   /* the object; NULL: a function */
+	struct dwell_site *site; /* NATIVE_LAYER: of its class, as "Linear" */
+	bool flag;          /* NATIVE_BACKWARD: gradients are added to .grad; NATIVE_GRAD_MODE: enabled */
+	bool failed;        /* an exception leaves the call */
+	const void *group;  /* NATIVE_OPTIMIZER_MADE: the group of parameters */
+	unsigned began, outer; /* for loop.c */
+};
+
+/* What is done around a call, in any thread. No exception may leave it. */
+struct native_watch {
+	void (*before)(struct native_seen *seen), (*after)(struct native_seen *seen);
+};
+/* loop.c */
+extern const struct native_watch dwp_native_loop;
+void dwp_native_loop_attach(void);
+
+/* abi/entries.c: lets the calls of all libraries that are loaded now be watched.
+ * False: this processor's calls cannot be seen, or PyTorch has not the function that runs a backward, which is said. */
+bool dwp_native_enter(void *library, const struct native_watch *watch);
+/* abi/modules.c: names a module and its children, from its class on. */
+void dwp_native_modules_attach(void *library);
+void dwp_native_name_modules(const void *root);
+/* The module of an object whose class is of torch::nn; NULL: its layout is not known. */
+const void *dwp_native_module_of(const void *object);
+/* The site of a module's layer; NULL: it has no name. */
+struct dwell_site *dwp_native_layer_site(const void *module);
+
+/* Calls report() with the address of each parameter's block. */
+void dwp_native_parameters_of(const void *group, void (*report)(const void *address));
+
+/* Whether gradients are enabled in the calling thread. */
+bool dwp_native_grad_enabled(void);
+/* Whether a module is in training mode. NULL: it is taken for that. */
+bool dwp_native_is_training(const void *module);
+/* How many threads an operator may use; 0: not known. */
+int dwp_native_threads(void);

@@ -1,0 +1,203 @@
+/*
+ * A program on LibTorch that counts by itself what dwell must record; built by torch_native_test.py.
+ *
+ * usage: torch_native_program train FILE | closure | manual | script | zones | threads | throws | fork FILE
+ *
+ * Its last line is JSON: how often each operator began in its main part, as a callback of its own counts
+ * them, the steps of its optimizer, its evaluations, and the bytes of its parameters.
+ */
+#include <ATen/record_function.h>
+#include <sys/wait.h>
+#include <torch/script.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+static std::mutex lock;
+static std::map<std::string, long> counts;
+
+static std::unique_ptr<at::ObserverContext> count(const at::RecordFunction &function)
+{
+	std::lock_guard<std::mutex> guard(lock);
+	if (function.scope() != at::RecordScope::USER_SCOPE)
+		counts[function.name()]++;
+	return nullptr;
+}
+
+struct Block : torch::nn::Module {
+	Block() : inner(register_module("inner", torch::nn::Linear(16, 16))) {}
+	torch::Tensor forward(torch::Tensor x) { return torch::relu(inner->forward(x)); }
+	torch::nn::Linear inner;
+};
+
+struct Net : torch::nn::Module {
+	Net()
+		: first(register_module("first", torch::nn::Linear(8, 16))), block(register_module("block", std::make_shared<Block>())),
+		  rest(register_module("rest", torch::nn::Sequential(torch::nn::Dropout(0.5), torch::nn::Linear(16, 4))))
+	{
+	}
+	torch::Tensor forward(torch::Tensor x) { return rest->forward(block->forward(torch::relu(first->forward(x)))); }
+	torch::nn::Linear first;
+	std::shared_ptr<Block> block;
+	torch::nn::Sequential rest;
+};
+
+static long steps, evaluations;
+
+static torch::Tensor loss_of(Net &net)
+{
+	return torch::cross_entropy_loss(net.forward(torch::randn({32, 8})), torch::randint(4, {32}, torch::kLong));
+}
+
+static void evaluate(Net &net)
+{
+	torch::NoGradGuard guard;
+	net.eval();
+	for (int i = 0; i < 3; i++)
+		net.forward(torch::randn({32, 8})).argmax(1);
+	net.train();
+	evaluations++;
+}
+
+/* Two optimizers, one of them through its base class, evaluations and a checkpoint between. */
+static void train(Net &net, long count)
+{
+	torch::optim::Adam adam(net.parameters(), torch::optim::AdamOptions(1e-3));
+	torch::optim::Optimizer &optimizer = adam;
+
+	for (long i = 0; i < count; i++) {
+		optimizer.zero_grad();
+		auto loss = loss_of(net);
+		loss.backward();
+		optimizer.step();
+		steps++;
+		if (i % 5 == 4)
+			evaluate(net);
+	}
+}
+
+static void train_with_closure(Net &net)
+{
+	torch::optim::LBFGS optimizer(net.parameters(), torch::optim::LBFGSOptions(0.1).max_iter(3));
+
+	for (int i = 0; i < 4; i++, steps++)
+		optimizer.step([&] {
+			optimizer.zero_grad();
+			auto loss = loss_of(net);
+			loss.backward();
+			return loss;
+		});
+}
+
+static void update_by_hand(Net &net)
+{
+	for (int i = 0; i < 6; i++, steps++) {
+		loss_of(net).backward();
+		torch::NoGradGuard guard;
+		for (auto &p : net.parameters()) {
+			p.sub_(p.grad(), 0.01);
+			p.grad().zero_();
+		}
+	}
+}
+
+/* A zone ends between the call of the model and its loss, another one begins there. */
+static void train_in_zones(Net &net)
+{
+	torch::optim::SGD optimizer(net.parameters(), torch::optim::SGDOptions(0.1));
+
+	for (int i = 0; i < 5; i++, steps++) {
+		torch::Tensor out;
+
+		optimizer.zero_grad();
+		{
+			RECORD_USER_SCOPE("scores");
+			out = net.forward(torch::randn({32, 8}));
+		}
+		RECORD_USER_SCOPE("the rest");
+		torch::cross_entropy_loss(out, torch::randint(4, {32}, torch::kLong)).backward();
+		optimizer.step();
+	}
+}
+
+static void infer_with_script()
+{
+	torch::NoGradGuard guard;
+	torch::jit::Module module("Model");
+
+	module.register_parameter("weight", torch::randn({8, 8}), false);
+	module.define("def forward(self, x):\n    return torch.relu(torch.mm(x, self.weight))\n");
+	for (int i = 0; i < 9; i++, steps++)
+		module.forward({torch::randn({4, 8})});
+}
+
+static int report(Net &net)
+{
+	long bytes = 0;
+
+	for (auto &p : net.parameters())
+		bytes += static_cast<long>(p.nbytes());
+	std::printf("\n{\"steps\": %ld, \"evaluations\": %ld, \"parameters\": %ld, \"operators\": {", steps, evaluations, bytes);
+	const char *comma = "";
+	for (auto &entry : counts) {
+		std::printf("%s\"%s\": %ld", comma, entry.first.c_str(), entry.second);
+		comma = ", ";
+	}
+	std::printf("}}\n");
+	std::fflush(stdout);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	std::string what = argc > 1 ? argv[1] : "train";
+
+	if (what == "fork") { /* before PyTorch is used */
+		pid_t child = fork();
+		int status = 1;
+
+		if (child) {
+			waitpid(child, &status, 0);
+			return status != 0;
+		}
+	}
+	auto handle = at::addGlobalCallback(at::RecordFunctionCallback(count));
+	Net net;
+	if (what == "closure") {
+		train_with_closure(net);
+	} else if (what == "script") {
+		infer_with_script();
+	} else if (what == "zones") {
+		train_in_zones(net);
+	} else if (what == "manual") {
+		update_by_hand(net);
+	} else if (what == "threads") {
+		std::thread other([] {
+			Net own;
+			train(own, 7);
+		});
+		other.join();
+		train(net, 8);
+	} else if (what == "throws") {
+		train(net, 3);
+		try {
+			net.first->forward(torch::randn({3, 3}));
+		} catch (const c10::Error &) {
+			std::printf("an exception\n");
+		}
+		train(net, 4);
+	} else {
+		train(net, 10);
+		torch::save(net.first, std::string(argv[2]));
+		train(net, 10);
+	}
+	at::removeCallback(handle);
+	return report(net);
+}
