@@ -276,9 +276,9 @@ DWELL_API bool dwell_intern_code(void *const *addresses, unsigned count, uint32_
 /* Records that the calling thread was found at `frame`, called from `stack` (0: unknown), after it had used the CPU
  * for `weight` periods of the sampler. For signal handlers of a timer. */
 DWELL_API void dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
-/* Records that the calling thread waited in the function `frame`, called from `stack`, until now. `holder` is the
- * kernel's id of the thread that had the lock, or 0. */
-DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t microseconds, uint32_t holder);
+/* Records that the calling thread waited in the function `frame`, called from `stack`, until now, and that this stands
+ * for `weight` periods of waiting. `holder` is the kernel's id of the thread that had the lock, or 0. */
+DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);
 
 /* As dwell_op_begin(), but while stacks are recorded the operator gets `stack`, even inside
  * another operator. If `stack` is 0, an outermost operator gets the caller's stack. */

@@ -81,6 +81,11 @@ bool dws_read(void *to, uintptr_t from, size_t bytes);
 /* Samples that found every buffer in use. */
 uint64_t dws_sample_missed(void);
 
+/* ---- waits.c ----------------------------------------------------------------------------- */
+
+/* While paused, functions in which the calling thread waits are not recorded: the recorder itself may call them. */
+void dws_waits_pause(bool pause);
+
 /* ---- timers.c ---------------------------------------------------------------------------- */
 
 /* Nanoseconds of CPU time between two samples of a thread; 0: this process is not sampled. */

@@ -184,7 +184,9 @@ static void timers_handle(int number, siginfo_t *info, void *context)
 	if (timers_is_ours(info)) {
 		if (!mine.busy && mine.timer && process == getpid()) {
 			mine.busy = true;
+			dws_waits_pause(true);
 			timers_tick(1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0), context);
+			dws_waits_pause(false);
 			mine.busy = false;
 		}
 	} else if (programs.sa_flags & SA_SIGINFO) {

@@ -34,7 +34,7 @@
 THREAD_LOCAL struct {
 	int64_t left_ns;  /* of waiting until the next point */
 	uint32_t random;  /* 0: not seeded yet */
-	unsigned depth;   /* of functions of this file: one may call another */
+	unsigned depth;   /* of functions of this file: one may call another, and so may the recorder */
 } mine;
 
 /* The points of sampling in a wait. */
@@ -68,7 +68,6 @@ __attribute__((noinline)) static void waits_record(struct wrapped *wrapped, uint
                                                    const void *caller, uint32_t holder)
 {
 	uint32_t frame = __atomic_load_n(&wrapped->frame, __ATOMIC_RELAXED), stack;
-	uint64_t microseconds = (uint64_t)points * (uint64_t)dws_period_ns / 1000;
 
 	if (!dwell_wants(UINT32_MAX) || !dws_note(false))
 		return;
@@ -77,7 +76,12 @@ __attribute__((noinline)) static void waits_record(struct wrapped *wrapped, uint
 		__atomic_store_n(&wrapped->frame, frame, __ATOMIC_RELAXED);
 	}
 	stack = dws_stack_here(dws_own_stack(), caller);
-	dwell_waited(frame, stack, microseconds < UINT32_MAX ? (uint32_t)microseconds : UINT32_MAX, holder);
+	dwell_waited(frame, stack, points, holder);
+}
+
+void dws_waits_pause(bool pause)
+{
+	mine.depth += pause ? 1 : -1u;
 }
 
 static uint64_t waits_begin(void)
@@ -88,15 +92,12 @@ static uint64_t waits_begin(void)
 static void waits_end(struct wrapped *wrapped, uint64_t began, const void *caller, uint32_t holder)
 {
 	int saved = errno;
-	uint32_t points;
+	uint32_t points = began ? waits_points(dws_now_ns() - began) : 0;
 
-	if (dws_period_ns)
-		mine.depth--;
-	if (!began)
-		return;
-	points = waits_points(dws_now_ns() - began);
 	if (points)
 		waits_record(wrapped, points, caller, holder);
+	if (dws_period_ns)
+		mine.depth--;
 	errno = saved;
 }
 

@@ -18,6 +18,7 @@ enum dw_hot_by {
 };
 
 struct dw_hot_ask {
+	bool waits;         /* waits, and not use of the CPU */
 	unsigned by;        /* bits of enum dw_hot_by */
 	/* Which samples count. NULL: all. */
 	bool (*wants)(void *context, const struct dw_sample_row *row);

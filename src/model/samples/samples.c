@@ -20,6 +20,7 @@
 #include "model/samples/inside.h"
 
 #define SAMPLE_EXT ((uint32_t)DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS)
+#define WAIT_EXT ((uint32_t)DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS)
 
 struct table {
 	struct dw_sample_row *rows;
@@ -42,6 +43,7 @@ struct worker {
 
 struct all {
 	struct dw_model *model;
+	uint32_t ext; /* which records are summed */
 	const struct dw_segments *streams;
 	struct dw_sample_places places;
 	struct worker *workers;
@@ -153,7 +155,7 @@ static void samples_note(void *state, uint64_t ticks, const struct dw_record *re
 	struct samples *samples = state;
 	uint32_t frame, stack, weight;
 
-	if (record->kind != DW_EXT || record->id != SAMPLE_EXT || !dw_pass_in_scope(&samples->pass, ticks))
+	if (record->kind != DW_EXT || record->id != samples->all->ext || !dw_pass_in_scope(&samples->pass, ticks))
 		return;
 	frame = record->payload[2];
 	stack = record->payload[3];
@@ -304,10 +306,10 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 	return true;
 }
 
-static bool samples_compute(struct dw_model *model, const void *request, void *result)
+static bool samples_sum(struct dw_model *model, uint32_t ext, void *result)
 {
 	bool any = dw_source_has_samples(model->source);
-	struct all all = { .model = model, .streams = any ? dw_model_whole_streams(model) : NULL };
+	struct all all = { .model = model, .ext = ext, .streams = any ? dw_model_whole_streams(model) : NULL };
 	unsigned count = all.streams ? dw_pool_workers(all.streams->count) : 0;
 	bool good;
 
@@ -327,9 +329,21 @@ static bool samples_compute(struct dw_model *model, const void *request, void *r
 	return good;
 }
 
+static bool samples_compute(struct dw_model *model, const void *request, void *result)
+{
+	return samples_sum(model, SAMPLE_EXT, result);
+}
+
+static bool wait_samples_compute(struct dw_model *model, const void *request, void *result)
+{
+	return samples_sum(model, WAIT_EXT, result);
+}
+
 DW_PRODUCT(samples, struct dw_samples, samples_compute, NULL);
+DW_PRODUCT(wait_samples, struct dw_samples, wait_samples_compute, NULL);
 
 DW_PRODUCT_GETTER(samples, struct dw_samples)
+DW_PRODUCT_GETTER(wait_samples, struct dw_samples)
 
 double dw_samples_error(double share, uint64_t weight, uint64_t squares)
 {

@@ -21,6 +21,8 @@ struct dw_samples {
 
 /* NULL with `error`: out of memory. Without samples there are no rows. */
 const struct dw_samples *dw_model_samples(struct dw_model *model, struct dwell_error *error);
+/* The same for waits in functions of libc, by their time off the CPU: `cpu_ns` is the time of waiting. */
+const struct dw_samples *dw_model_wait_samples(struct dw_model *model, struct dwell_error *error);
 /* Whether a process was sampled, without a walk. */
 bool dw_source_has_samples(const struct dw_source *source);
 

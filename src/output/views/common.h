@@ -92,3 +92,7 @@ void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat);
 
 /* Puts the warning of dw_view_step_on() above the table. (step_on.c) */
 void dw_view_head_step_on(struct dwell_table *table, const struct dw_source *source);
+
+/* The table of the views hot and, with `waits`, waits; see hot.c. */
+struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_view_options *options, bool waits,
+                                    struct dwell_error *error);

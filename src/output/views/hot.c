@@ -1,5 +1,5 @@
 /*
- * hot: which functions use the CPU?
+ * hot: which functions use the CPU? The view waits has the same table.
  *
  * From samples of call stacks. Self is a function's own CPU time, total includes what it calls.
  * Shares are of the CPU time that was sampled in scope. Their interval is for independent samples:
@@ -48,7 +48,7 @@ static int hot_parse_groups(const char *list, unsigned *by, struct dwell_error *
 			i++;
 		if (i == GROUPS)
 			return dw_error_set(error, DWELL_E_NAME,
-			                    "the view hot has no group '%.*s'; there are: line, thread, phase, range, python",
+			                    "this view has no group '%.*s'; there are: line, thread, phase, range, python",
 			                    length < 60 ? (int)length : 60, at);
 		*by |= groups[i].by;
 		at += length;
@@ -113,11 +113,11 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 			              source->metas[i].value);
 }
 
-static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_view_options *options,
+struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_view_options *options, bool waits,
                                     struct dwell_error *error)
 {
-	const struct dw_samples *samples = dw_model_samples(model, error);
-	struct dw_hot_ask ask = { .by = 0 };
+	const struct dw_samples *samples = waits ? dw_model_wait_samples(model, error) : dw_model_samples(model, error);
+	struct dw_hot_ask ask = { .waits = waits };
 	struct dwell_table *table = NULL;
 	struct dw_hot hot;
 
@@ -126,12 +126,12 @@ static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_v
 	if (!samples->count) {
 		char name[256];
 
-		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples in these steps, this thread or this time",
-		             dw_view_trace_name(model, name));
+		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples%s in these steps, this thread or this time",
+		             dw_view_trace_name(model, name), waits ? " of waits" : "");
 		return NULL;
 	}
 	if (dw_hot_make(&hot, model, &ask))
-		table = dw_view_table("hot", columns, COLUMNS, error);
+		table = dw_view_table(waits ? "waits" : "hot", columns, COLUMNS, error);
 	for (size_t i = 0; table && i < GROUPS; i++)
 		if (ask.by & groups[i].by && groups[i].column.name)
 			dw_table_add_columns(table, &groups[i].column, 1);
@@ -140,12 +140,18 @@ static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_v
 	if (table) {
 		DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, hot.cpu_ns ? DW_INT(hot.cpu_ns) : DW_EMPTY, DW_EMPTY, DW_EMPTY,
 		                DW_EMPTY, DW_EMPTY, DW_INT(hot.samples));
-		dw_table_note(table, "CPU time by %s samples; +- is half of the 95%% interval of self share.",
-		              dw_text_count((int64_t)hot.samples).at);
+		dw_table_note(table, "%s by %s samples; +- is half of the 95%% interval of self share.",
+		              waits ? "Time of waiting in functions of libc" : "CPU time", dw_text_count((int64_t)hot.samples).at);
 		hot_note_lacks(table, model, samples);
 	}
 	dw_hot_reset(&hot);
 	return table;
+}
+
+static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_view_options *options,
+                                    struct dwell_error *error)
+{
+	return dw_view_sampled(model, options, false, error);
 }
 
 const struct dw_view dw_view_hot = {

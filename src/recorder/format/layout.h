@@ -240,9 +240,9 @@ enum dw_ext {
 	DW_EXT_SAMPLE = 10,     /* u64 ticks, u32 FRAME, u32 STACK, u32 weight: the stream's thread was found at this frame,
 	                           called from this stack, and used the CPU for `weight` periods since its last sample.
 	                           0: unknown */
-	DW_EXT_WAIT = 11,       /* u64 ticks, u32 FRAME, u32 STACK, u32 microseconds, u32 kernel's thread id: the thread waited
-	                           in this function, called from this stack, until now. The time includes short waits since
-	                           the last such record. The id: who had the lock; 0: unknown, or no lock */
+	DW_EXT_WAIT = 11,       /* u64 ticks, u32 FRAME, u32 STACK, u32 weight, u32 kernel's thread id: the thread waited in
+	                           this function, called from this stack, until now. Of its time of waiting the wait stands
+	                           for `weight` periods. The id: of the thread that had the lock; 0: unknown, or no lock */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u

@@ -280,10 +280,10 @@ void dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
 		probe_put_timed(DW_EXT_SAMPLE, (uint32_t[]){ frame, stack, weight }, DW_SAMPLE_WORDS - 2);
 }
 
-void dwell_waited(uint32_t frame, uint32_t stack, uint32_t microseconds, uint32_t holder)
+void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder)
 {
 	if (dwell_wants(UINT32_MAX))
-		probe_put_timed(DW_EXT_WAIT, (uint32_t[]){ frame, stack, microseconds, holder }, DW_WAIT_WORDS - 2);
+		probe_put_timed(DW_EXT_WAIT, (uint32_t[]){ frame, stack, weight, holder }, DW_WAIT_WORDS - 2);
 }
 
 uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwell_tensor *tensors,
