@@ -52,8 +52,8 @@ check-gpu:
 
 demo:
 	tools/setup demo
-	$(MAKE) all
-	tools/demo $(BUILD)
+	$(MAKE) $(BUILD)/build.ninja
+	tools/demo $(BUILD) $(JOBS)
 
 pictures: all
 	tools/pictures $(BUILD)

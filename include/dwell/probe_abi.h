@@ -314,6 +314,11 @@ DWELL_API void dwell_step_begin_tentative(uint64_t moment);
  * if it had no others, its next step has the number 0. If `site` is not NULL, its ranges in the
  * trace are those of `as`. */
 DWELL_API void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as);
+/* For probes that bound what recording costs. With `reduce`, operators and layers of this process are not
+ * recorded from now on, and steps that begin are marked so; without it, they are recorded again. Call it
+ * between steps. It does nothing to steps that --steps or a schedule chose, and profiles and captures get
+ * what they ask for. */
+DWELL_API void dwell_steps_reduce(bool reduce);
 
 /* Arguments of the innermost open range of this thread. The text is JSON of at most 2000 bytes, whose
  * id dwell_intern_args() returns (0: unknown); of several texts of one range the last one counts. */

@@ -12,6 +12,8 @@
 /* Registers or removes the callbacks in PyTorch, which are registered exactly while operators are
  * recorded. Called whenever the gate may have changed. */
 void dwp_operators_follow_gate(void);
+/* How many operators began in this process while they were recorded. */
+uint64_t dwp_operators_begun(void);
 
 /* shapes.c: the ids that a thread has seen, zeroed at first. Returns the id of an operator with its
  * inputs' shapes; 0: nothing is being recorded. */
@@ -23,6 +25,16 @@ struct torch_shapes {
 uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
 
 void dwp_memory_attach(void);
+
+/* bound.c: keeps what recording costs below --cost. dwp_bound_choose() decides, between two steps, whether the
+ * next one is recorded with operators; dwp_bound_begun(): it has begun. `operator_ns`: what an operator costs. */
+void dwp_bound_attach(uint64_t (*begun)(void), void (*follow)(void));
+void dwp_bound_operators(double operator_ns);
+void dwp_bound_choose(void);
+void dwp_bound_begun(void);
+/* In a child of fork; and in a process that makes batches for another one. */
+void dwp_bound_forked(void);
+void dwp_bound_worker(void);
 
 /* ---- what the program around them answers ---------------------------------------------------- */
 

@@ -83,13 +83,15 @@ double dwp_cost_of_range_ns(void)
 	return fastest / CALLS;
 }
 
-void dwp_cost_report(const char *key, double ns, double least, double most)
+double dwp_cost_report(const char *key, double ns, double least, double most)
 {
 	char text[32];
 
 	ns *= COLD;
-	snprintf(text, sizeof text, "%.1f", ns < least ? least : ns > most ? most : ns);
+	ns = ns < least ? least : ns > most ? most : ns;
+	snprintf(text, sizeof text, "%.1f", ns);
 	dwell_meta_json(key, text);
+	return ns;
 }
 
 static bool cost_work(void *context)
@@ -118,9 +120,9 @@ static void cost_measure_operators(double range)
 			dwp_abi_remove_callback(handles[i]);
 	}
 	if (with < 1e9 && without < 1e9 && count.operators)
-		dwp_cost_report(DW_KEY_TORCH_CALLBACK_NS,
-		                (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
-		                11 * range);
+		dwp_bound_operators(dwp_cost_report(DW_KEY_TORCH_CALLBACK_NS,
+		                                    (with > without ? with - without : 0) / count.operators + range,
+		                                    5.5 * range, 11 * range));
 }
 
 void dwp_cost_of_operators(void)

@@ -11,6 +11,6 @@ void dwp_cost_of_operators(void);
 double dwp_cost_time_of(bool (*work)(void *context), void *context, double fastest);
 /* The time to write a range: two readings of the clock and three words. */
 double dwp_cost_of_range_ns(void);
-/* Stores a figure in the trace. It is limited to bounds, which are multiples of the cost of a range:
+/* Stores a figure in the trace and returns it. It is limited to bounds, which are multiples of the cost of a range:
  * on a busy machine the difference of two times can have any value. */
-void dwp_cost_report(const char *key, double ns, double least, double most);
+double dwp_cost_report(const char *key, double ns, double least, double most);

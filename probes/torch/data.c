@@ -72,6 +72,7 @@ static void data_before_samples(struct dwp_call *call)
 {
 	PyObject *indices = call->second;
 
+	dwp_bound_worker();
 	call->began = dwell_begin(&samples_site);
 	dwp_torch_places_enter(TORCH_PLACES_DATA);
 	if (indices && call->began)

@@ -2,6 +2,7 @@
  * The threads whose steps are found, and what the answers of the state machine do to the recorder.
  */
 #include "loop_threads.h"
+#include "core.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,20 +29,28 @@ static void loop_act(struct loop_thread *thread, enum steps_action action)
 {
 	switch (action) {
 	case STEPS_DO_NOTHING: break;
-	case STEPS_DO_KEEP: thread->kept = dwell_step_now(); break;
+	case STEPS_DO_KEEP:
+		dwp_bound_choose();
+		thread->kept = dwell_step_now();
+		break;
 	case STEPS_DO_FORGET: thread->kept = 0; break;
 	case STEPS_DO_NOTE: thread->noted = dwell_ticks(); break;
 	case STEPS_DO_BEGIN:
-		dwell_step_begin_at(thread->kept);
-		thread->kept = 0;
-		break;
 	case STEPS_DO_TRY:
 	case STEPS_DO_INFER:
-		dwell_step_begin_tentative(thread->kept);
+		dwp_bound_choose();
+		(action == STEPS_DO_BEGIN ? dwell_step_begin_at : dwell_step_begin_tentative)(thread->kept);
+		dwp_bound_begun();
 		thread->kept = 0;
 		break;
-	case STEPS_DO_END: dwell_step_end(); break;
-	case STEPS_DO_END_NOTED: dwell_step_end_at(thread->noted); break;
+	case STEPS_DO_END:
+		dwell_step_end();
+		dwp_bound_choose();
+		break;
+	case STEPS_DO_END_NOTED:
+		dwell_step_end_at(thread->noted);
+		dwp_bound_choose();
+		break;
 	case STEPS_DO_CANCEL: dwell_step_cancel(); break;
 	}
 }
@@ -94,6 +103,7 @@ static void loop_forked(void)
 	all_threads = dwp_loop_current;
 	dwp_loop_rules.shared = false; /* this process may be the one that trains */
 	dwp_loop_rules.withdrawn = dwp_loop_rules.optimizers || dwp_loop_rules.trained;
+	dwp_bound_forked();
 	if (!dwp_loop_current)
 		return;
 	dwp_loop_current->next = NULL;

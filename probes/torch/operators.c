@@ -54,6 +54,7 @@ struct thread {
 	uint32_t strays;      /* atomic: number of frames that other threads have ended */
 	uint32_t lock;        /* atomic: held while frames move, and while other threads search them */
 	uint32_t tid;         /* atomic: id of the thread */
+	uint64_t begun;       /* atomic: number of operators and zones; other threads read it */
 	struct thread *next;  /* in `threads` */
 	struct frame frames[MOST_DEPTH];
 	_Alignas(64) struct known_name cache[CACHE];
@@ -491,6 +492,7 @@ operator_start(const char *function, enum torch_scope scope, uint32_t category)
 	frame->scope = (uint8_t)scope;
 	frame->sequence = scope != TORCH_USER ? dwp_abi_sequence(function) : NO_SEQUENCE;
 	thread->depth++;
+	__atomic_store_n(&thread->begun, thread->begun + 1, __ATOMIC_RELAXED);
 	frame->emitted = false;
 	if (DWELL_UNLIKELY(__atomic_load_n(&dwp_torch_attention, __ATOMIC_RELAXED)))
 		operator_attend(thread, frame, function, category);
@@ -603,9 +605,18 @@ static const struct {
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 static uint64_t handles[KINDS];
-static bool armed, armed_with_shapes, armed_with_stacks;
 
-static void operator_arm(bool shapes)
+/* What the callbacks in PyTorch are for. Zones have callbacks of their own, which cost nothing where the program
+ * has none, so that they stay while operators are left out. */
+enum { ARMED_ZONES = 1, ARMED_OPERATORS = 2, ARMED_SHAPES = 4, ARMED_STACKS = 8 };
+static unsigned armed;
+
+static bool operator_kind_is_armed(unsigned kind, unsigned what)
+{
+	return what & (kinds[kind].scope == TORCH_USER ? ARMED_ZONES : ARMED_OPERATORS);
+}
+
+static void operator_arm(unsigned what)
 {
 	static bool follows_forks;
 
@@ -614,38 +625,62 @@ static void operator_arm(bool shapes)
 	follows_forks = true;
 	dwp_torch_places_restart();
 	for (unsigned i = 0; i < KINDS; i++)
-		handles[i] =
-			dwp_abi_add_callback(kinds[i].start, operator_end, 1u << kinds[i].scope, shapes);
+		if (operator_kind_is_armed(i, what))
+			handles[i] = dwp_abi_add_callback(kinds[i].start, operator_end, 1u << kinds[i].scope,
+			                                  what & ARMED_SHAPES);
+	if (!(what & ARMED_OPERATORS))
+		return;
 	dwp_abi_skip_states(true);
 	__atomic_fetch_add(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
 }
 
-static void operator_disarm(void)
+static void operator_disarm(unsigned what)
 {
-	__atomic_fetch_sub(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
-	dwp_abi_skip_states(false);
+	if (what & ARMED_OPERATORS) {
+		__atomic_fetch_sub(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
+		dwp_abi_skip_states(false);
+	}
 	for (unsigned i = 0; i < KINDS; i++)
-		dwp_abi_remove_callback(handles[i]);
+		if (operator_kind_is_armed(i, what))
+			dwp_abi_remove_callback(handles[i]);
+}
+
+static unsigned operators_wanted(void)
+{
+	unsigned what = 0;
+
+	if (emit_push || dwell_wants(1u << DWELL_CATEGORY_ZONE))
+		what |= ARMED_ZONES;
+	if (emit_push || dwell_wants(1u << DWELL_CATEGORY_OPERATOR))
+		what |= ARMED_OPERATORS;
+	if (what & ARMED_OPERATORS && dwell_wants(DWELL_DETAIL_SHAPES) && dwp_abi_has_inputs())
+		what |= ARMED_SHAPES;
+	if (what & ARMED_OPERATORS && dwell_wants(DWELL_DETAIL_STACKS))
+		what |= ARMED_STACKS;
+	return what;
 }
 
 void dwp_operators_follow_gate(void)
 {
-	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_ZONE) || emit_push;
-	bool shapes = wanted && dwell_wants(DWELL_DETAIL_SHAPES) && dwp_abi_has_inputs();
-	bool stacks = wanted && dwell_wants(DWELL_DETAIL_STACKS);
+	unsigned what = operators_wanted();
 
-	if (!dwp_abi_has_operators() ||
-	    (armed == wanted && armed_with_shapes == shapes && armed_with_stacks == stacks))
+	if (!dwp_abi_has_operators() || armed == what)
 		return;
-	if (armed)
-		operator_disarm();
-	if (stacks)
+	operator_disarm(armed);
+	if (what & ARMED_STACKS)
 		dwp_abi_find_script();
-	if (wanted)
-		operator_arm(shapes);
-	armed = wanted;
-	armed_with_shapes = shapes;
-	armed_with_stacks = stacks;
+	if (what)
+		operator_arm(what);
+	armed = what;
+}
+
+uint64_t dwp_operators_begun(void)
+{
+	uint64_t begun = 0;
+
+	for (struct thread *thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
+		begun += __atomic_load_n(&thread->begun, __ATOMIC_RELAXED);
+	return begun;
 }
 
 /* `push` and `pop` are NULL where nothing is to be emitted any more. An operator that is open then is

@@ -7,6 +7,7 @@
  *   places      the lines of the program between which an operator is missing
  *   shapes      ids of operators with the shapes of their inputs
  *   cost        what a recorded operator and a recorded layer cost
+ *   bound       in which steps operators are recorded, so that recording costs little
  *   memory      allocations and frees of the CPU and of devices
  *   layers      calls of nn.Module, by their path in the model
  *   parameters  a module's own parameters

@@ -29,10 +29,10 @@
  *   sample WEIGHT [FRAME...]         the thread is found here; frames as above
  *   switch N                         the stream goes to thread N (a DW_THREAD record)
  *   skip                             nothing: only moves the time
- *   step-begin | step-end [cpu=TIME] [unrecorded]   counts steps by process
+ *   step-begin | step-end [cpu=TIME] [unrecorded] [reduced]   counts steps by process
  *
  * Entries and the shape of the file.
- *   step NUMBER START END CPU [thread=N] [unrecorded]   END "-": still open
+ *   step NUMBER START END CPU [thread=N] [unrecorded] [reduced]   END "-": still open
  *   profile NAME CYCLE START END [thread=N]             the same
  *   meta KEY VALUE | meta-json KEY VALUE | rename N NAME (a thread)
  *   clock TICKS [mono=TIME] [real=TIME] [error=TIME]
@@ -407,6 +407,11 @@ static void do_stream(const struct line *line)
 	                      threads[thread].id);
 }
 
+static uint32_t step_flags(const struct line *line)
+{
+	return option(line, "reduced") ? DW_STEP_REDUCED : option(line, "unrecorded") ? 0 : DW_STEP_RECORDED;
+}
+
 static void do_step(const struct line *line)
 {
 	const char *thread = option(line, "thread"), *end = word(line, 3);
@@ -414,7 +419,7 @@ static void do_step(const struct line *line)
 
 	dw_encode_step(process_at(threads[index].process), thread_at(index), number_of(word(line, 1)),
 	               time_of(word(line, 2)), strcmp(end, "-") == 0 ? 0 : time_of(end),
-	               time_of(word(line, 4)), option(line, "unrecorded") ? 0 : DW_STEP_RECORDED);
+	               time_of(word(line, 4)), step_flags(line));
 }
 
 static void do_profile(const struct line *line)
@@ -484,7 +489,7 @@ static void put_step_end(const struct line *line)
 
 	dw_encode_step(here(), thread_at(thread), next_step[threads[thread].process]++,
 	               streams[current].step_start, streams[current].now, time_option(line, "cpu", 0),
-	               option(line, "unrecorded") ? 0 : DW_STEP_RECORDED);
+	               step_flags(line));
 }
 
 /* The frame in a word. */

@@ -21,6 +21,20 @@ static const struct dw_loop *facts_find_loop(const struct dw_steps *steps, size_
 	return NULL;
 }
 
+/* Operators and layers of reduced steps are not known: sums of the others are divided by their part of the time. */
+static double facts_sampled(const struct dw_facts_work *work)
+{
+	double all_ns = 0, reduced_ns = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++) {
+		double ns = (double)(work->all[i].end_ns - work->all[i].start_ns);
+
+		all_ns += ns;
+		reduced_ns += work->all[i].reduced ? ns : 0;
+	}
+	return reduced_ns < all_ns ? 1 - reduced_ns / all_ns : 1;
+}
+
 static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 {
 	const struct dw_steps *steps = work->steps;
@@ -33,6 +47,7 @@ static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 		return;
 	work->facts->thread = work->loop->thread;
 	work->all = &steps->steps[work->loop->first_step];
+	work->sampled = facts_sampled(work);
 	work->usages = dw_model_step_usages(work->model, NULL);
 	work->failed |= !work->usages;
 	if (work->usages)

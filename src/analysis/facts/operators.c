@@ -322,7 +322,7 @@ static void operators_put_cost(struct dw_facts_work *work)
 	for (size_t i = 0; i < work->steady_count; i++) {
 		const struct dw_step *step = work->steady[i];
 
-		work->values[i] = each * (step->operator_count + step->data_operator_count);
+		work->values[i] = each * (step->operator_count + step->data_operator_count) * work->sampled;
 		work->wholes[i] = (double)(step->end_ns - step->start_ns);
 	}
 	fact = dw_fact_set_blocks(work, DW_FACT_RUN_PROFILER, work->steady_count);

@@ -188,8 +188,9 @@ static void places_put_largest(struct dw_facts_work *work)
 			all_ns += places_time(work, &work->source->places[i], &query);
 			counts += (double)work->source->places[i].count;
 		}
-	dw_fact_set_share(work, DW_FACT_PLACES_BETWEEN, all_ns, work->loop_ns, (size_t)counts);
-	fact = dw_fact_set_share(work, DW_FACT_PLACES_LARGEST, largest_ns, work->loop_ns, (size_t)place->count);
+	dw_fact_set_share(work, DW_FACT_PLACES_BETWEEN, all_ns, work->loop_ns * work->sampled, (size_t)counts);
+	fact = dw_fact_set_share(work, DW_FACT_PLACES_LARGEST, largest_ns, work->loop_ns * work->sampled,
+	                         (size_t)place->count);
 	fact->where = places_text(work, place);
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_COUNT, (double)place->count, 1);
 	dw_fact_set(work, DW_FACT_PLACES_LARGEST_LONGEST, (double)place->longest_ns, 1);
@@ -236,21 +237,21 @@ void dw_facts_of_places(struct dw_facts_work *work)
 	const struct places_query waiting_all = { DW_PLACE_BETWEEN, true, true, PLACES_WAITING, DW_NO_INDEX };
 	const struct places_query data = { DW_PLACE_DATA, true, false, PLACES_ALL, DW_NO_INDEX };
 	const struct places_query operators = { DW_PLACE_OPERATOR, false, true, PLACES_ALL, DW_NO_INDEX };
-	double steps_ns = 0;
+	double steps_ns = 0, loop_ns = work->loop_ns * work->sampled;
 
 	for (size_t i = 0; i < work->loop->count; i++)
-		steps_ns += (double)(work->all[i].end_ns - work->all[i].start_ns);
+		steps_ns += work->all[i].reduced ? 0 : (double)(work->all[i].end_ns - work->all[i].start_ns);
 	places_put_largest(work);
 	places_put_python(work, steps_ns);
 	places_put(work, DW_FACT_STEP_PYTHON, steps_ns, &python);
 	places_put(work, DW_FACT_STEP_IDLE, steps_ns, &waiting);
 	places_put(work, DW_FACT_LOADER_IN_PROCESS, steps_ns, &data);
 	places_put_operators(work, steps_ns);
-	places_put(work, DW_FACT_LOOP_PYTHON, work->loop_ns, &python_outside);
-	places_put(work, DW_FACT_LOOP_WAITING, work->loop_ns, &waiting_outside);
-	places_put(work, DW_FACT_LOOP_OPERATORS, work->loop_ns, &operators);
-	places_put(work, DW_FACT_WAIT_FILE, work->loop_ns, &waiting_all);
-	places_put(work, DW_FACT_WAIT_LOCK, work->loop_ns, &waiting_all);
+	places_put(work, DW_FACT_LOOP_PYTHON, loop_ns, &python_outside);
+	places_put(work, DW_FACT_LOOP_WAITING, loop_ns, &waiting_outside);
+	places_put(work, DW_FACT_LOOP_OPERATORS, loop_ns, &operators);
+	places_put(work, DW_FACT_WAIT_FILE, loop_ns, &waiting_all);
+	places_put(work, DW_FACT_WAIT_LOCK, loop_ns, &waiting_all);
 	for (unsigned id = 0; !work->python && id < DW_FACT_COUNT; id++)
 		places_put_probe(work, &work->facts->at[id]);
 }

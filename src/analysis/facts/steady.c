@@ -195,7 +195,7 @@ static enum dw_part steady_largest(const double parts[DW_PART_COUNT])
 }
 
 static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
-                              const struct excess *excess)
+                              const struct excess *excess, double whole_ns)
 {
 	struct dw_fact *fact;
 
@@ -203,7 +203,7 @@ static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
 		dw_fact_miss(work, id, "only part of the run is in scope");
 		return;
 	}
-	fact = dw_fact_set_share(work, id, fmax(0, excess->ns), work->loop_ns, excess->count);
+	fact = dw_fact_set_share(work, id, fmax(0, excess->ns), whole_ns, excess->count);
 	if (!excess->count)
 		return;
 	fact->note = dw_facts_part_name(steady_largest(excess->parts));
@@ -235,7 +235,7 @@ static void steady_put_slow_idle(struct dw_facts_work *work, const struct excess
 		recur |= work->roles[i] == (DW_ROLE_OUTLIER | DW_ROLE_STEADY);
 	if (work->cpu_known && work->loop_ns > 0)
 		dw_fact_set_share(work, DW_FACT_STEP_IDLE_SLOW,
-		                  recur ? 0 : fmax(0, outliers->parts[DW_PART_IDLE]), work->loop_ns,
+		                  recur ? 0 : fmax(0, outliers->parts[DW_PART_IDLE]), work->loop_ns * work->sampled,
 		                  outliers->count);
 }
 
@@ -246,9 +246,9 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP, (double)warm_up.count, warm_up.count);
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP_NS, warm_up.length_ns, warm_up.count);
-	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up);
+	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up, work->loop_ns);
 	dw_fact_set(work, DW_FACT_STEP_OUTLIERS, (double)outliers.count, outliers.count);
-	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers);
+	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers, work->loop_ns * work->sampled);
 	steady_put_slow_idle(work, &outliers);
 	if (outliers.count && outliers.ns > 0) {
 		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART,
@@ -275,7 +275,7 @@ static void steady_put_above(struct dw_facts_work *work, double median)
 		sum += fmax(0, steady_length(&work->all[i]) - median);
 		count++;
 	}
-	dw_fact_set_share(work, DW_FACT_STEP_EXCESS, sum, work->loop_ns, count);
+	dw_fact_set_share(work, DW_FACT_STEP_EXCESS, sum, work->loop_ns * work->sampled, count);
 }
 
 static void steady_put_lengths(struct dw_facts_work *work, size_t counted)

@@ -27,6 +27,7 @@ struct dw_facts_work {
 	const struct dw_step **steady;    /* the steady steps, in order */
 	size_t steady_count;
 	double *values, *wholes; /* space for a number for each step of the loop */
+	double sampled;          /* part of the steps' time that is not of reduced steps; 1: there are none */
 	double loop_ns;          /* wall time of the loop; 0: only part of the run is in scope */
 	bool python;             /* the loop's process is a Python program */
 	bool cpu_known;          /* the CPU time of most steady steps is known */

@@ -13,6 +13,8 @@
 #include "record/record.h"
 #include "views/views.h"
 
+#define RUN_COST 10000u /* 1% */
+
 static int run_take_layers(const char *value, const char **layers)
 {
 	struct dwell_error error = { 0, "" };
@@ -61,6 +63,33 @@ static int run_take_sample(const char *value, struct dw_run_request *request)
 	return 0;
 }
 
+/* "full", or a part of the time as "1%". */
+static int run_take_cost(const char *value, struct dw_run_request *request)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	request->cost_given = true;
+	request->cost = 0;
+	if (strcmp(value, "full") == 0)
+		return 0;
+	if (end != value && strcmp(end, "%") == 0 && percent >= 0.01 && percent <= 100) {
+		request->cost = (uint32_t)(percent * 1e4 + 0.5);
+		return 0;
+	}
+	dw_say("--cost %s: give a part of the time, from 0.01%% to 100%%, or full", value);
+	return -1;
+}
+
+/* Steps, stacks and functions that the user asks for are recorded whole. */
+static void run_bound_cost(struct dw_run_request *request)
+{
+	const uint32_t asked = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_STACKS;
+
+	if (!request->cost_given && !(request->options.categories & asked))
+		request->cost = RUN_COST;
+}
+
 static int run_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct dw_run_request *request = context;
@@ -91,6 +120,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_NO_GGML: request->no_ggml = true; return 0;
 	case DW_OPTION_SUMMARY_EVERY:
 		return dw_parse_time("summary-every", value, 1000, &request->summary_every_ms) ? 0 : -1;
+	case DW_OPTION_COST: return run_take_cost(value, request);
 	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);
 	default: return 0;
 	}
@@ -130,6 +160,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	request.command = argv;
 	if (request.serve)
 		request.options.categories = DWELL_MASK_NONE;
+	run_bound_cost(&request);
 	int status = dw_run(&request, trace);
 	if (trace[0] && request.step_on)
 		run_say_step_on(trace);
@@ -151,6 +182,7 @@ int dw_run_command(char **command)
 		dw_say("no command is given (dwell COMMAND...)");
 		return DW_EXIT_USAGE;
 	}
+	run_bound_cost(&request);
 	int status = dw_run(&request, trace);
 	if (trace[0]) {
 		dw_injected_say(trace);

@@ -334,7 +334,7 @@ void dw_machine_end(void)
 
 /* ---- what the machine can do -------------------------------------------------------------------- */
 
-#define FAULT_PAGES 128u
+#define FAULT_PAGES 32u
 #define FAULT_TRIES 3
 
 static double machine_seconds(void)

@@ -285,13 +285,14 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
                             const uint8_t run_id[16], const struct sigaction old[PASSED],
                             const sigset_t *mask)
 {
-	char id[33], options[300], period[16];
+	char id[33], options[320], period[16];
 
 	for (int i = 0; i < 16; i++)
 		snprintf(id + (size_t)i * 2, 3, "%02x", run_id[i]);
 	setenv("DWELL_TRACE", trace, 1);
 	setenv("DWELL_RUN", id, 1);
-	snprintf(options, sizeof options, "step-on=%s", request->step_on ? request->step_on : "");
+	snprintf(options, sizeof options, "cost=%u step-on=%s", request->cost,
+	         request->step_on ? request->step_on : "");
 	setenv("DWELL_OPTIONS", options, 1);
 	/* Their cost has a limit where the user did not choose their number. */
 	snprintf(period, sizeof period, request->sample_hz ? "%u" : "%u/1000",
@@ -350,6 +351,7 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 {
 	struct sigaction old[PASSED];
 	sigset_t all, mask;
+	enum dw_loss cause;
 	int status;
 
 	/* Signals are blocked from the fork until the child's id is known, because they are
@@ -367,6 +369,11 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 		return -1;
 	}
 	dw_machine_watch((pid_t)child);
+	if (dw_process_ready(&cause)) {
+		/* while the program starts, so that it does not wait for this */
+		run_note_machine();
+		run_note_cost();
+	}
 	dw_run_summary_begin(trace, request->summary_every_ms);
 	status = run_wait_for_child();
 	dw_run_summary_end();
@@ -570,8 +577,6 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	run_warn_budget(request);
 	dw_session.runner = true;
 	if (dw_process_ready(&cause)) {
-		run_note_machine();
-		run_note_cost();
 		dw_lacks_note(request->command[0], !request->no_mpi, !request->no_ggml, !request->no_cuda,
 		              !request->no_nvtx, !request->no_itt);
 		if (request->options.categories & DWELL_DETAIL_FLOPS)

@@ -75,6 +75,11 @@ static const struct dw_option run_options[] = {
 	  .help =
 	      "record shapes, from which FLOPs are counted, and this machine's peak, which is measured "
 	      "for 50 ms before the program starts" },
+	{ DW_OPTION_COST, "cost", .argument = "PART",
+	  .help =
+	      "PyTorch: where recording operators would take more than this part of the time, record operators and "
+	      "layers in some steps only, which are chosen at random; full records them in all steps (default 1%, "
+	      "full with --stacks or --functions)" },
 	{ DW_OPTION_COUNTERS, "counters",
 	  .help =
 	      "record the processor's cycles, instructions and cache misses of each step, where the kernel "

@@ -242,6 +242,7 @@ static void kinds_find_steps(struct dw_memory_kind_pass *pass)
 			pass->failed = true;
 			return;
 		}
+		pass->reduced |= step->reduced;
 		*to = (struct dw_memory_step){ step->start_ticks,
 			                           step->open ? UINT64_MAX : step->end_ticks };
 		pass->step_count++;

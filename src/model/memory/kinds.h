@@ -52,6 +52,7 @@ struct dw_memory_kind_pass {
 	uint8_t *kinds;               /* the result, by allocation in order of time */
 	size_t kind_count, kind_capacity;
 	bool operators;               /* the process has operators */
+	bool reduced;                 /* it has steps that were recorded without them */
 	bool failed;
 };
 

@@ -80,7 +80,9 @@ static void stream_find_span(struct dw_memory_stream *stream, struct dw_memory_e
 			operator = frame;
 		}
 	}
-	if (event->role <= DW_MEMORY_IN_FORWARD)
+	/* Where some steps are recorded without operators, the forward range decides in all of them. */
+	if (event->role < DW_MEMORY_IN_FORWARD ||
+	    (event->role == DW_MEMORY_IN_FORWARD && !stream->kind_pass->reduced))
 		outermost = operator;
 	if (!outermost)
 		return;

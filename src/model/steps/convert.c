@@ -44,7 +44,7 @@ uint64_t dw_steps_missing_ticks(const struct dw_steps *steps, const struct dw_pa
 		uint64_t before = steps_missing_in(&missing, at, step->start_ticks);
 		uint64_t in = steps_missing_in(&missing, step->start_ticks, step->end_ticks);
 
-		if (!steps->steps[pace->first_step + i].recorded)
+		if (!steps->steps[pace->first_step + i].recorded && !steps->steps[pace->first_step + i].reduced)
 			in = step->end_ticks - step->start_ticks;
 		ticks += in + (partial ? 0 : before);
 		at = step->end_ticks;

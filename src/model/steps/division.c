@@ -303,7 +303,10 @@ static void division_give_outside(struct dw_division *division, uint64_t ticks)
 	if (!division->next || division->next == division->pace->count)
 		return;
 	share = (int)division_outside_share(division, &row);
-	out->outside_ticks[share] += ticks;
+	if (share == DW_SHARE_OTHER && division->pace->steps[division->next].reduced)
+		out->reduced_ticks += ticks;
+	else
+		out->outside_ticks[share] += ticks;
 	out->outside_counts[share] += share != division->at.outside;
 	division->at.outside = share;
 	if (row != DW_NO_INDEX)
@@ -471,6 +474,7 @@ static void division_add_outs(struct dw_pace *pace, const struct dw_division *di
 		pace->out.beside_ticks[i] += from->beside_ticks[i];
 		pace->out.beside_counts[i] += from->beside_counts[i];
 	}
+	pace->out.reduced_ticks += from->reduced_ticks;
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++) {
 		pace->out.outside_ticks[i] += from->outside_ticks[i];
 		pace->out.outside_counts[i] += from->outside_counts[i];

@@ -36,6 +36,23 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 	return rows;
 }
 
+/* Before a reduced step, operators between steps are not known. That time is divided between them and the rest as
+ * in the other pauses. */
+static void loops_divide_reduced(struct dw_model *model, struct dw_pace *pace)
+{
+	uint64_t *ticks = pace->out.outside_ticks;
+	double operators = (double)ticks[DW_SHARE_OPERATORS], all = operators + (double)ticks[DW_SHARE_OTHER];
+	uint64_t of_operators = all > 0 ? (uint64_t)((double)pace->out.reduced_ticks * (operators / all)) : 0;
+
+	ticks[DW_SHARE_OPERATORS] += of_operators;
+	ticks[DW_SHARE_OTHER] += pace->out.reduced_ticks - of_operators;
+	for (uint32_t row = 0; of_operators && row < model->row_count; row++)
+		if (model->symbols[model->row_symbol[row]].category == DWELL_CATEGORY_OPERATOR)
+			pace->rows[row].outside_ticks +=
+			    (uint64_t)((double)pace->rows[row].outside_ticks * ((double)of_operators / operators));
+	pace->out.reduced_ticks = 0;
+}
+
 static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *ticks,
                                const struct dw_source_clock *clock)
 {
@@ -51,7 +68,7 @@ static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *
 }
 
 int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
-                          const struct dw_pace *pace)
+                          struct dw_pace *pace)
 {
 	const struct dw_source_process *process = &model->source->processes[pace->process];
 	const struct dw_source_clock *clock = &model->source->files[process->file].clock;
@@ -72,6 +89,8 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
 		}
 		steps->helped_ns += step[i].helped_ns;
 	}
+	if (pace->out.reduced_ticks)
+		loops_divide_reduced(model, pace);
 	for (unsigned i = 0; i < DW_SHARE_COUNT && !model->intervals; i++) {
 		loop->outside_ns[i] = dw_source_span_ns(clock, pace->out.outside_ticks[i]);
 		loop->outside_counts[i] = pace->out.outside_counts[i];

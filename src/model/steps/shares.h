@@ -51,6 +51,7 @@ struct dw_pace_step {
 	                                  * DW_SHARE_NAMED */
 	uint32_t own_count;
 	bool sampled;                    /* `selfs` is to be collected */
+	bool reduced;                    /* recorded without operators and layers */
 	bool usual;                      /* sampled and not slow: its operators count in dw_pace.rows */
 	struct dw_self *selfs;           /* malloc'ed, or NULL */
 	uint32_t self_count;
@@ -74,6 +75,7 @@ struct dw_out_sums {
 	/* Between the first step and the last one: by enum dw_share. Evaluation and checkpoints come
 	 * first, the time of other ranges is OPERATORS, NAMED, LAYERS or FUNCTIONS. */
 	uint64_t outside_ticks[DW_SHARE_COUNT], outside_counts[DW_SHARE_COUNT];
+	uint64_t reduced_ticks; /* before reduced steps: OTHER, or operators that were not recorded */
 };
 
 /* The shares of an instant in both divisions. DW_OUT_IN_STEP: the instant is in a step, or before

@@ -212,7 +212,8 @@ static void shares_finish_give(struct finish *finish, uint64_t ticks)
 	finish->at.beside = share;
 	if (!finish->next || finish->next == pace->count)
 		return;
-	pace->out.outside_ticks[DW_SHARE_OTHER] += ticks;
+	*(pace->steps[finish->next].reduced ? &pace->out.reduced_ticks
+	                                    : &pace->out.outside_ticks[DW_SHARE_OTHER]) += ticks;
 	pace->out.outside_counts[DW_SHARE_OTHER] += finish->at.outside != DW_SHARE_OTHER;
 	finish->at.outside = DW_SHARE_OTHER;
 }

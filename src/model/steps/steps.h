@@ -23,6 +23,7 @@ struct dw_step {
 	uint64_t cpu_ns;
 	bool open;                 /* no end was recorded: not in the percentiles */
 	bool recorded;             /* its gate was open; otherwise all of its time is OTHER */
+	bool reduced;              /* not recorded are only its operators and layers */
 	bool whole;                /* no records of its process are missing in it */
 	bool counted;              /* included in the figures over steps: recorded, whole and ended;
 	                            * if no step ended, recorded and whole */
@@ -83,6 +84,7 @@ struct dw_steps {
 	struct dw_step *steps;     /* of the threads with steps, by process, thread and begin */
 	size_t count;
 	size_t open_count;         /* how many of `count` did not end */
+	size_t reduced_count;      /* how many were recorded without operators and layers */
 	struct dw_beside *besides;
 	size_t beside_count;
 	/* Sums over the counted steps. If no step ended, steps without an end are counted too. */

@@ -54,7 +54,7 @@ uint64_t dw_steps_missing_ticks(const struct dw_steps *steps, const struct dw_pa
                                 const struct dw_interval *missing, bool partial);
 /* Fills the loop of a pace, after its steps have been converted. -1: out of memory. */
 int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
-                          const struct dw_pace *pace);
+                          struct dw_pace *pace);
 /* Adds a pace's time outside its steps to `ns` and `counts`, which have DW_BESIDE_COUNT entries. */
 void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *model,
                               const struct dw_pace *pace, uint64_t *ns, uint64_t *counts);

@@ -86,10 +86,11 @@ static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace,
 
 	*step = (struct dw_step){ .thread = from->thread, .number = from->number,
 		.start_ns = from->start_ns, .end_ns = from->end_ns, .cpu_ns = from->cpu_ns,
-		.open = from->open, .recorded = from->recorded, .whole = whole,
+		.open = from->open, .recorded = from->recorded, .reduced = from->reduced, .whole = whole,
 		.slow_symbol = DW_NO_INDEX };
 	ticks->start_ticks = from->start_ticks;
 	ticks->end_ticks = from->end_ticks;
+	ticks->reduced = from->reduced;
 	/* Damaged steps may overlap, but time belongs to only one step. */
 	if (pace->count && ticks->start_ticks < ticks[-1].end_ticks) {
 		ticks->start_ticks = ticks[-1].end_ticks;
@@ -102,6 +103,7 @@ static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace,
 	step->counted = step->recorded && step->whole && !step->open;
 	steps->cut_count += step->recorded && !step->whole;
 	steps->open_count += step->open;
+	steps->reduced_count += step->reduced;
 	pace->count++;
 	steps->count++;
 }
@@ -294,7 +296,7 @@ bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads)
 	if (!dw_shares_finish(&work->shares))
 		return false;
 	for (size_t i = 0; i < steps->thread_count; i++) {
-		const struct dw_pace *pace = &work->paces[i];
+		struct dw_pace *pace = &work->paces[i];
 		const struct dw_source_clock *clock =
 		    &source->files[source->processes[pace->process].file].clock;
 

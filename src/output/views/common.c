@@ -160,6 +160,10 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 	else if (steps->cut_count)
 		dw_table_head(table, "Records are missing in %s: there are no figures per step.",
 		              steps->count == 1 ? "it" : "all of them");
+	else if (steps->reduced_count)
+		dw_table_head(table, "Operators and layers were recorded in %s of the steps, chosen at random so that "
+		                     "recording costs little (--cost full: in all); the figures are of these.",
+		              dw_text_count((int64_t)steps->recorded_count).at);
 	else if (steps->recorded_count < steps->ended_count)
 		dw_table_head(table, "%s of the steps %s recorded; the figures are of %s.",
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were",

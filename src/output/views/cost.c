@@ -78,19 +78,34 @@ static double cost_share(double ns, double whole_ns)
 	return fmin(1, ns / whole_ns);
 }
 
-/* Estimates the cost of recording the counted steps, in the threads of the steps. */
+static double cost_hooks_ns(const struct dw_overview *overview, struct dwell_error *error)
+{
+	double hook_ns = cost_find_fact(overview->source, DW_KEY_TORCH_HOOK_NS);
+
+	return isfinite(hook_ns) ? hook_ns * cost_count_calls(overview->inside, DW_VIEW_CATEGORY(LAYER), error) : 0;
+}
+
+/* Estimates the cost of recording the counted steps, in the threads of the steps. Of all steps, if others were
+ * recorded without operators. */
 static void cost_of_steps(struct dw_overview *overview, double range_ns, struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_flat *flat = dw_model_flat(overview->inside, UINT32_MAX, error);
-	double ns;
+	double count = (double)steps->recorded_count, ns, whole_ns;
 
 	if (!flat || !steps->recorded_count || !steps->recorded_ns)
 		return;
 	ns = (double)flat->ranges * range_ns + cost_own_ranges(overview->inside, error) +
 	     cost_torch_ns(overview->source, overview->inside, range_ns, error);
-	overview->cost_share = cost_share(ns, (double)steps->recorded_ns);
-	overview->cost_ns = overview->cost_share * (double)steps->recorded_ns / (double)steps->recorded_count;
+	whole_ns = (double)steps->recorded_ns;
+	if (steps->reduced_count) {
+		/* Their hooks of layers remain, and record nothing. */
+		ns += cost_hooks_ns(overview, error) * (double)steps->reduced_count / count;
+		whole_ns = (double)steps->steps_ns;
+		count += (double)steps->reduced_count;
+	}
+	overview->cost_share = cost_share(ns, whole_ns);
+	overview->cost_ns = overview->cost_share * whole_ns / count;
 }
 
 /* Estimates the cost for the thread with the most records, kept or lost. Other threads recorded at

@@ -300,7 +300,7 @@ static struct dwell_table *phases_view(struct dw_model *model,
 	table->failed |= !phases_fill_shares(table, steps, dw_model_symbols(model, NULL));
 	/* Steps with missing records are not counted. */
 	if (steps->steps_ns > steps->recorded_ns)
-		phases_fill_row(table, "not recorded", "steps", steps->steps_ns - steps->recorded_ns, 0,
+		phases_fill_row(table, steps->reduced_count ? "recorded without operators" : "not recorded", "steps", steps->steps_ns - steps->recorded_ns, 0,
 		                steps->wall_ns);
 	for (size_t i = 0; i < steps->beside_count; i++)
 		phases_fill_row(table, steps->besides[i].name,

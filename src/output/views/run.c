@@ -271,6 +271,32 @@ static void view_state_unrecorded(const struct dw_view *view, struct dwell_table
 	}
 }
 
+/* Operators and layers of some steps only: their totals are not those of the run. The views of steps say it above
+ * the table. */
+static void view_state_reduced(const struct dw_view *view, struct dwell_table *table, struct dw_model *model)
+{
+	const uint32_t partly = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(LAYER);
+	const struct dw_source *source = dw_model_source(model);
+	uint64_t recorded = 0, reduced = 0;
+	double recorded_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; (view->categories & partly || strcmp(view->name, "tree") == 0) && !view->needs_steps &&
+	                   i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (!dw_model_has_step(model, step))
+			continue;
+		recorded += step->recorded;
+		reduced += step->reduced;
+		all_ns += (double)(step->end_ns - step->start_ns);
+		recorded_ns += step->recorded ? (double)(step->end_ns - step->start_ns) : 0;
+	}
+	if (reduced && recorded_ns > 0)
+		dw_table_note(table, "Operators and layers were recorded in %s of %s steps, chosen at random: totals are of "
+		              "these. For all steps multiply by about %.1f.", dw_text_count((int64_t)recorded).at,
+		              dw_text_count((int64_t)(recorded + reduced)).at, all_ns / recorded_ns);
+}
+
 static void view_state(struct dwell_table *table, struct dw_model *model)
 {
 	const struct dw_source *source = dw_model_source(model);
@@ -317,6 +343,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 	     part = part->next)
 		view_filter_rows(view, part, options, min_ns);
 	view_state_unrecorded(view, table, dw_model_source(model));
+	view_state_reduced(view, table, model);
 	code = view_arrange_rows(view, table, options, error);
 	for (struct dwell_table *part = table; part && !code; part = part->next) {
 		view_state(part, model);

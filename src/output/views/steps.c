@@ -71,6 +71,8 @@ static void steps_put_why(struct dwell_table *table, struct dw_cell *cell,
 
 	if (step->open)
 		snprintf(text, sizeof text, "it did not end");
+	else if (step->reduced)
+		snprintf(text, sizeof text, "recorded without operators");
 	else if (!step->recorded)
 		snprintf(text, sizeof text, "not recorded");
 	else if (!step->whole)

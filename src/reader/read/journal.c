@@ -325,6 +325,7 @@ static int journal_take_step(struct dw_read_file *file, const struct dw_entry *e
 	step->end_ticks = from->end_ticks;
 	step->thread = entry->id;
 	step->recorded = entry->aux & DW_STEP_RECORDED;
+	step->reduced = entry->aux & DW_STEP_REDUCED && !step->recorded;
 	step->tentative = entry->aux & DW_STEP_TENTATIVE;
 	step->number = from->number;
 	step->start_ticks = from->start_ticks;

@@ -69,7 +69,7 @@ struct dw_read_thread {
 
 struct dw_read_step {
 	uint32_t thread;      /* THREAD id */
-	bool recorded, tentative;
+	bool recorded, reduced, tentative;
 	uint64_t number, start_ticks, end_ticks, cpu_ns;
 };
 

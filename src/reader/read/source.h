@@ -61,6 +61,7 @@ struct dw_source_thread {
 struct dw_source_step {
 	uint32_t thread;      /* index */
 	bool recorded;        /* the gate was open */
+	bool reduced;         /* it was, except for operators and layers; then `recorded` is not set */
 	bool open;            /* it never ended: end_ns is the trace's end */
 	uint64_t number;
 	uint64_t start_ns, end_ns;

@@ -60,6 +60,7 @@ static int fill_steps(struct dw_reader *reader)
 			source->step_count++;
 			step->thread = file->thread_by_id[from->thread];
 			step->recorded = from->recorded;
+			step->reduced = from->reduced;
 			step->open = !from->end_ticks;
 			step->number = from->number;
 			step->cpu_ns = from->cpu_ns;

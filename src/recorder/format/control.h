@@ -28,6 +28,8 @@
 #define DW_CAPTURE_SHIFT 20
 #define DW_CONTROL_NOTHING (1u << 31) /* DWELL_MASK_NONE: a mask of nothing, because 0 means all */
 #define DW_CONTROL_LAYERS (1u << 27)  /* DWELL_DETAIL_LAYERS: added to any open gate */
+#define DW_CONTROL_REDUCED 2u         /* of a gate's `open` */
+#define DW_CONTROL_COSTLY (1u << 2 | 1u << 3) /* operators and layers, which a reduced gate leaves out */
 
 DW_CONTROL_INLINE uint64_t dw_control_capture(uint32_t mask, uint64_t end_ticks)
 {
@@ -43,7 +45,8 @@ DW_CONTROL_INLINE uint32_t dw_control_mask(const struct dw_control *control, con
 {
 	uint32_t capture = (uint32_t)(__atomic_load_n(&control->capture, __ATOMIC_SEQ_CST) >> 32);
 	uint32_t wanted = __atomic_load_n(&control->mask, __ATOMIC_SEQ_CST);
-	uint32_t mask = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST) ? wanted : 0;
+	uint32_t open = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST);
+	uint32_t mask = open == DW_CONTROL_REDUCED ? wanted & ~DW_CONTROL_COSTLY : open ? wanted : 0;
 
 	mask |= __atomic_load_n(&gate->profiles, __ATOMIC_SEQ_CST);
 	mask = capture ? (mask & ~DW_CONTROL_NOTHING) | capture : mask;

@@ -125,7 +125,7 @@ struct dw_head {
  */
 struct dw_gate {
 	uint32_t mask;    /* atomic: categories recorded now; 0 when closed */
-	uint32_t open;    /* atomic: whether the process's schedule opens it, 0 or 1 */
+	uint32_t open;    /* atomic: 0 the process's schedule closes it, 1 open, 2 open except for operators and layers */
 	uint32_t pid;     /* the process that steps it; 0 means none */
 	uint32_t profiles; /* atomic: what the process's open profiles want in addition to the mask */
 	uint64_t step;    /* atomic: steps begun by this process */
@@ -492,6 +492,9 @@ struct dw_entry_step {
 #define DW_STEP_RECORDED 1u  /* the gate was open */
 #define DW_STEP_CANCELLED 2u /* changed in place: it was not a step; its number may be used again */
 #define DW_STEP_TENTATIVE 4u /* a step unless a WITHDRAWAL of its process follows */
+/* DW_STEP_RECORDED is not set, and only operators and layers are missing: they are recorded in some steps, which
+ * were chosen at random, to bound what recording costs */
+#define DW_STEP_REDUCED 8u
 
 /*
  * id: PROCESS; aux: 0. The process's tentative steps that began before `ticks` were none, and its

@@ -279,6 +279,7 @@ struct dw_process {
 	uint32_t summary_left;    /* atomic; blocks left for such entries when it doubled */
 	uint32_t summary_generation; /* atomic; the session of the two fields above */
 	bool has_gate;               /* atomic */
+	bool reduced;                /* atomic; see dwell_steps_reduce() */
 	uint32_t maps_reader;        /* atomic; tid of the thread that reads /proc/self/maps */
 	uint64_t maps_absent_until; /* atomic; an address in no mapping is not looked up again before */
 	uint64_t maps_made_until;   /* atomic; code without a file is not looked up again before */

@@ -192,11 +192,22 @@ static __attribute__((noinline)) bool step_is_chosen(const struct dw_control *co
 	return dwell_schedule_action(&schedule, number) >= DWELL_ACTION_RECORD;
 }
 
-static inline bool step_is_wanted(uint64_t number)
+/* What the gate's `open` is to be in this step. Steps that the user chose are never reduced. */
+static inline uint32_t step_openness(uint64_t number)
 {
 	const struct dw_control *control = DW_LOAD(dw_session.control);
 
-	return !control->gated || step_is_chosen(control, number);
+	if (DWELL_UNLIKELY(control->gated))
+		return step_is_chosen(control, number);
+	return DW_LOAD(dw_process->reduced) ? DW_CONTROL_REDUCED : 1;
+}
+
+static inline void step_move_gate(struct dw_gate *gate, uint64_t number)
+{
+	uint32_t open = step_openness(number);
+
+	if (DW_LOAD(gate->open) != open)
+		gate_set_open(gate, open);
 }
 
 bool dw_step_wanted_soon(uint32_t mask, unsigned steps)
@@ -302,9 +313,14 @@ static bool gate_records(const struct dw_gate *gate)
 	return DW_LOAD(gate->mask) & ~(DWELL_MASK_NONE | DWELL_DETAIL_LAYERS);
 }
 
+/* A profile or a capture may want the operators of a step that is reduced otherwise. */
 static uint32_t step_flags(const struct dw_gate *gate)
 {
-	return gate && gate_records(gate) ? DW_STEP_RECORDED : 0;
+	if (!gate || !gate_records(gate))
+		return 0;
+	if (DW_LOAD(gate->open) == DW_CONTROL_REDUCED && !(DW_LOAD(gate->mask) & DW_CONTROL_COSTLY))
+		return DW_STEP_REDUCED;
+	return DW_STEP_RECORDED;
 }
 
 /* Reserves space for the entry of one step; NULL (counted as lost) if there is none. While steps
@@ -413,8 +429,8 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 	dw_step_look();
 	if (DWELL_UNLIKELY(number == LIBRARIES_STEP))
 		dw_libraries_note();
-	if (gate && DW_LOAD(gate->open) != step_is_wanted(number))
-		gate_set_open(gate, step_is_wanted(number));
+	if (gate)
+		step_move_gate(gate, number);
 	if (gate)
 		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
 	slot->step_cpu_ns = step_cpu_worth_reading(slot) ? step_read_cpu_ns() : 0;
@@ -451,9 +467,8 @@ uint64_t dwell_step_now(void)
 	struct dw_gate *gate = slot ? gate_own() : NULL;
 	uint64_t now = slot ? step_now(slot) : 0;
 
-	if (gate && !DW_LOAD(gate->open) &&
-	    step_is_wanted(__atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED)))
-		gate_set_open(gate, 1);
+	if (gate && !DW_LOAD(gate->open))
+		step_move_gate(gate, __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED));
 	if (slot)
 		slot->moment_cpu_ns = step_cpu_worth_reading(slot) ? step_read_cpu_ns() : 0;
 	errno = saved;
@@ -504,7 +519,7 @@ STEP_PATH uint64_t step_end_at(struct dw_slot *slot, uint64_t moment)
 	struct dw_gate *gate = gate_own();
 	uint64_t ended = step_close_at(slot, moment);
 
-	if (gate && DW_LOAD(gate->open) && !step_is_wanted(next))
+	if (gate && DW_LOAD(gate->open) && !step_openness(next))
 		gate_set_open(gate, 0);
 	return ended;
 }
@@ -549,8 +564,7 @@ static void step_number_anew(uint64_t withdrawn)
 	    !gate)
 		return;
 	__atomic_store_n(&gate->step, 0, __ATOMIC_RELAXED);
-	if (DW_LOAD(gate->open) != step_is_wanted(0))
-		gate_set_open(gate, step_is_wanted(0));
+	step_move_gate(gate, 0);
 }
 
 void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as)
@@ -608,6 +622,19 @@ void dwell_step_end_at(uint64_t moment)
 void dwell_step(void)
 {
 	dwell_step_begin();
+}
+
+void dwell_steps_reduce(bool reduce)
+{
+	int saved = errno;
+	struct dw_gate *gate = dw_session_head() ? gate_own() : NULL;
+
+	if (gate) {
+		DW_STORE(dw_process->reduced, reduce);
+		if (DW_LOAD(gate->open))
+			step_move_gate(gate, __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED));
+	}
+	errno = saved;
 }
 
 uint64_t dwell_steps_begun(void)

@@ -126,4 +126,49 @@ TEST(tentative_steps_are_withdrawn_together)
 	session_end();
 }
 
+/* A probe leaves operators and layers out of some steps; all else is recorded in them. */
+TEST(reduced_steps_have_no_operators)
+{
+	const uint32_t costly = 1u << DWELL_CATEGORY_OPERATOR | 1u << DWELL_CATEGORY_LAYER;
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0));
+	dwell_step_begin();
+	CHECK_EQ(dw_slot_here(&cause)->step->entry.aux, DW_STEP_RECORDED);
+	dwell_step_end();
+	dwell_steps_reduce(true);
+	CHECK(!dwell_wants(costly));
+	CHECK(dwell_wants(1u << DWELL_CATEGORY_PHASE) && dwell_wants(1u << DWELL_CATEGORY_ZONE));
+	dwell_step_begin();
+	CHECK_EQ(dw_slot_here(&cause)->step->entry.aux, DW_STEP_REDUCED);
+	dwell_step_end();
+	dw_step_want(1u << DWELL_CATEGORY_OPERATOR, true); /* a profile gets what it asks for */
+	dwell_step_begin();
+	CHECK(dwell_wants(1u << DWELL_CATEGORY_OPERATOR));
+	CHECK_EQ(dw_slot_here(&cause)->step->entry.aux, DW_STEP_RECORDED);
+	dwell_step_end();
+	dw_step_want(1u << DWELL_CATEGORY_OPERATOR, false);
+	dwell_steps_reduce(false);
+	CHECK(dwell_wants(1u << DWELL_CATEGORY_OPERATOR) && dwell_wants(1u << DWELL_CATEGORY_LAYER));
+	dwell_step_begin();
+	CHECK_EQ(dw_slot_here(&cause)->step->entry.aux, DW_STEP_RECORDED);
+	session_end();
+}
+
+/* Steps that the user chose are recorded whole. */
+TEST(chosen_steps_are_not_reduced)
+{
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0));
+	dw_session.control->gated = 1;
+	dw_session.control->steps_from = dw_session.control->steps_to = 1;
+	dwell_steps_reduce(true);
+	dwell_step_begin();
+	CHECK_EQ(dw_slot_here(&cause)->step->entry.aux, 0);
+	dwell_step_begin();
+	CHECK_EQ(dw_slot_here(&cause)->step->entry.aux, DW_STEP_RECORDED);
+	session_end();
+}
+
 CHECK_MAIN

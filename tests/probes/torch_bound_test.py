@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+"""dwell run --cost: where operators would cost too much, some steps are recorded without them.
+
+usage: torch_bound_test.py path/to/dwell
+
+A script with steps of small operators, which cost about a tenth of a step, is recorded by default and with
+--cost full. Operators and layers are in the steps that the trace says, and phases, zones and allocations in all.
+Operators a step are the same with both.
+
+Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import installed
+
+TORCH = installed.need("torch")
+STEPS = 600
+WHOLE = 30  # the first ones
+
+SCRIPT = installed.LIGHT + f"""
+import torch
+torch.set_num_threads(1)
+net = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-2)
+for i in range({STEPS}):
+    optimizer.zero_grad()
+    with torch.profiler.record_function("zone"):
+        loss = net(torch.ones(8, 4)).square().mean()
+    loss.backward()
+    optimizer.step()
+"""
+counts = {True: 0, False: 0}
+
+
+def check(what, good, said=""):
+    counts[bool(good)] += 1
+    if not good:
+        print(f"FAIL {what}: {said}")
+
+
+def record(dwell, folder, name, options):
+    trace, script = os.path.join(folder, name + ".dwell"), os.path.join(folder, "train.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(SCRIPT)
+    subprocess.run([dwell, "run", *options, "-o", trace, sys.executable, script], check=True, capture_output=True)
+    return trace
+
+
+def answer(dwell, *arguments):
+    return subprocess.run([dwell, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def ranges_by_step(dwell, trace):
+    """Of each category: the steps with ranges of it, and how many each has."""
+    said = json.loads(answer(dwell, "query", trace, "select category, step, count(*) from ranges where step is not null "
+                             "group by category, step", "--format", "json"))
+    found = {}
+    for category, step, number in said["views"][0]["rows"]:
+        found.setdefault(category, {})[int(step)] = number
+    return found
+
+
+def reduced_steps(dwell, trace):
+    rows = csv.DictReader(answer(dwell, "report", trace, "--view", "steps", "--format", "csv").splitlines())
+    return {int(row["step"]) for row in rows if row["why"] == "recorded without operators"}
+
+
+def check_full(dwell, trace):
+    found = ranges_by_step(dwell, trace)
+    check("with --cost full no step is reduced", not reduced_steps(dwell, trace))
+    check("all steps have operators and layers", len(found["operator"]) == len(found["layer"]) == STEPS,
+          (len(found["operator"]), len(found["layer"])))
+    check("the report has no sentence on it", "chosen at random" not in answer(dwell, "report", trace))
+    return found
+
+
+def check_bounded(dwell, trace, full):
+    reduced, found = reduced_steps(dwell, trace), ranges_by_step(dwell, trace)
+    whole = set(range(STEPS)) - reduced
+    check("some steps are reduced, and most of the later ones are not recorded whole",
+          len(reduced) > (STEPS - WHOLE) / 2, len(reduced))
+    check("the first steps are whole", set(range(WHOLE)) <= whole, sorted(whole)[:WHOLE])
+    check("later ones are, too", len(whole) > WHOLE, len(whole))
+    check("operators are in the whole steps alone", set(found["operator"]) == whole,
+          set(found["operator"]) ^ whole)
+    check("and layers", set(found["layer"]) == whole, set(found["layer"]) ^ whole)
+    for category in ("phase", "zone"):
+        check(f"each step has its {category} ranges", found[category] == full[category])
+    usual = max(full["operator"].values(), key=list(full["operator"].values()).count)
+    odd = {step: number for step, number in found["operator"].items() if step and number != usual}
+    check("a whole step has all of its operators", not odd, (usual, odd))
+    later = sorted(step for step in whole if step >= WHOLE)
+    apart = {b - a for a, b in zip(later, later[1:])}
+    check("chosen steps are not at equal distances", len(later) < 4 or len(apart) > 1, later)
+    check("the report says it", f"were recorded in {len(whole)} of the steps, chosen at random"
+          in answer(dwell, "report", trace), answer(dwell, "report", trace)[:400])
+    check("and the view of operators says of how many steps its totals are",
+          f"in {len(whole)} of {STEPS} steps" in answer(dwell, "report", trace, "--view", "operators"))
+    check("nothing is missing of the time", "Recorded:" not in answer(dwell, "report", trace))
+
+
+def main():
+    dwell = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        full = check_full(dwell, record(dwell, folder, "full", ["--cost", "full"]))
+        check_bounded(dwell, record(dwell, folder, "bounded", ["--cost", "0.3%"]), full)
+        stacks = record(dwell, folder, "stacks", ["--stacks"])
+        check("stacks are recorded whole by default", not reduced_steps(dwell, stacks))
+        chosen = record(dwell, folder, "chosen", ["--steps", "100..199"])
+        check("chosen steps are recorded whole", set(ranges_by_step(dwell, chosen)["operator"]) == set(range(100, 200)))
+        wrong = subprocess.run([dwell, "run", "--cost", "1", "true"], capture_output=True, text=True, check=False)
+        check("a wrong --cost is an error", wrong.returncode == 2 and "--cost 1: give a part" in wrong.stderr, wrong)
+    print(f"{counts[True]} passed, {counts[False]} failed (PyTorch {TORCH})")
+    return 1 if counts[False] else 0
+
+
+sys.exit(main())
