@@ -11,7 +11,7 @@ import re
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
 LINKAGE = re.compile(r'\bextern\s*\{')
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-NO_CALLS = {"if", "for", "while", "switch", "return", "sizeof", "defined"}
+NO_CALLS = {"if", "for", "while", "switch", "return", "sizeof", "defined", "void"}
 
 
 def unit_of(path):

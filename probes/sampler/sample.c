@@ -15,10 +15,6 @@
  */
 #include "sampler.h"
 
-#include <errno.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "dwell/probe.h"
 
@@ -54,22 +50,9 @@ struct work {
 
 static struct work works[WORKS];
 static uint32_t works_used; /* atomic; a bit each */
-static uint64_t missed;     /* atomic */
 static struct dws_pair rules[RULES], frame_ids[FRAME_IDS], stack_ids[STACK_IDS];
 static uint32_t stacks_seen; /* atomic */
 static uint32_t generation;  /* atomic; dwell_code_generation when the tables above were emptied */
-
-bool dws_read(void *to, uintptr_t from, size_t bytes)
-{
-	struct iovec ours = { to, bytes }, theirs = { (void *)from, bytes };
-
-	return syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul) == (long)bytes;
-}
-
-uint64_t dws_sample_missed(void)
-{
-	return __atomic_load_n(&missed, __ATOMIC_RELAXED);
-}
 
 /* ---- rules that are known ------------------------------------------------------------------ */
 
@@ -95,7 +78,7 @@ static struct dws_rule sample_unpack(uint64_t packed)
 
 static struct dws_rule sample_rule(uintptr_t pc)
 {
-	struct dws_pair *pair = &rules[dws_hash_on(1, pc) % RULES];
+	struct dws_pair *pair = &rules[dws_sampler_hash(1, pc) % RULES];
 	uint64_t packed = dws_pair_get(pair, pc);
 
 	if (DWELL_UNLIKELY(!packed)) {
@@ -274,7 +257,7 @@ static bool sample_is_loop(const struct work *work, unsigned native, unsigned ne
 
 static void sample_add_python(struct work *work, const struct dws_python_frame *python)
 {
-	work->frames[work->count++] = (struct frame){ dws_hash_on(dws_hash_on(3, python->code), python->instruction), python };
+	work->frames[work->count++] = (struct frame){ dws_sampler_hash(dws_sampler_hash(3, python->code), python->instruction), python };
 }
 
 /* All frames: those of Python in place of the calls of the loop that execute them. */
@@ -370,7 +353,7 @@ static uint32_t sample_callers(struct work *work, const struct dws_stack *stack)
 	uint32_t id;
 
 	for (unsigned i = 1; i < work->count; i++)
-		hash = dws_hash_on(hash, work->frames[i].key);
+		hash = dws_sampler_hash(hash, work->frames[i].key);
 	pair = &stack_ids[hash % STACK_IDS];
 	id = (uint32_t)dws_pair_get(pair, hash);
 	if (DWELL_LIKELY(id) || !count || !sample_has_space(stack))
@@ -423,7 +406,6 @@ void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 		return;
 	work = sample_take_work(&bit);
 	if (!work) {
-		__atomic_fetch_add(&missed, 1, __ATOMIC_RELAXED);
 		dwell_sample(0, 0, weight);
 		return;
 	}

@@ -1,6 +1,7 @@
 /*
  * The sampler: at each period of CPU time of a thread, a signal handler records where the thread is.
  *
+ *   process  what the other files share
  *   timers   a timer for each thread; the signal, and the program's own use of it
  *   sample   the handler: native frames, frames of Python between them, and their ids
  *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
@@ -20,6 +21,35 @@
 #include <ucontext.h>
 
 #define DWS_FRAMES 128u /* most frames of a sample; of a deeper stack the inner ones are kept */
+
+/* ---- process.c ------------------------------------------------------------------------- */
+
+extern struct dws_process {
+	long period_ns;    /* of CPU time between two samples of a thread; 0: this process is not sampled */
+	int pid;           /* the process whose threads have timers */
+	const char *lacks; /* why there are no samples, or none of Python; NULL: nothing lacks */
+	bool has_tables;   /* of unwinding */
+	bool is_program;   /* `dwell run` started this process itself */
+	int noted;         /* atomic; the trace says how samples are taken */
+} dws_process;
+
+/* The part of a thread's stack that may be read: it is mapped. */
+struct dws_stack {
+	uintptr_t low, high;
+};
+
+/* The calling thread's own stack, after one of the two functions below. */
+const struct dws_stack *dws_own_stack(void);
+void dws_take_first_stack(void); /* in the first thread, whose stack grows: its end and its limit are known */
+void dws_take_stack(void);
+/* Reads memory that may be unmapped. False: it cannot be read. */
+bool dws_read(void *to, uintptr_t from, size_t bytes);
+uint64_t dws_now_ns(void);
+/* The function that a function of this library with this name is in front of. */
+void *dws_next(const char *name);
+/* Says once in the trace how samples are taken. False: nothing of this process is in the trace yet, and it is not worth
+ * a place there: it has used no CPU, as shells and launchers that wait. The program that `dwell run` started always is. */
+bool dws_note(bool has_sample);
 
 /* ---- cfi.c --------------------------------------------------------------------------- */
 
@@ -68,36 +98,14 @@ uint32_t dws_python_intern(const struct dws_python_frame *frame);
 
 /* ---- sample.c -------------------------------------------------------------------------- */
 
-/* The part of a thread's stack that may be read: it is mapped. */
-struct dws_stack {
-	uintptr_t low, high;
-};
-
 void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight);
 /* The stack of the calling function's caller, whose return address is `caller`; 0: it could not be stored. */
 uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller);
-/* Reads memory that may be unmapped. False: it cannot be read. */
-bool dws_read(void *to, uintptr_t from, size_t bytes);
-/* Samples that found every buffer in use. */
-uint64_t dws_sample_missed(void);
 
 /* ---- waits.c ----------------------------------------------------------------------------- */
 
 /* While paused, functions in which the calling thread waits are not recorded: the recorder itself may call them. */
 void dws_waits_pause(bool pause);
-
-/* ---- timers.c ---------------------------------------------------------------------------- */
-
-/* Nanoseconds of CPU time between two samples of a thread; 0: this process is not sampled. */
-extern long dws_period_ns;
-/* The calling thread's own stack. */
-const struct dws_stack *dws_own_stack(void);
-uint64_t dws_now_ns(void);
-/* The function that a function of this library with this name is in front of. */
-void *dws_next(const char *name);
-/* Says once in the trace how samples are taken. False: nothing of this process is in the trace yet, and it is not worth
- * a place there: it has used no CPU, as shells and launchers that wait. The program that `dwell run` started always is. */
-bool dws_note(bool has_sample);
 
 /* Two words by which threads share an entry without a lock: `check` is key ^ value. An entry that two threads
  * wrote at once fits no key. */
@@ -118,7 +126,7 @@ static inline void dws_pair_set(struct dws_pair *pair, uint64_t key, uint64_t va
 	__atomic_store_n(&pair->value, value, __ATOMIC_RELAXED);
 }
 
-static inline uint64_t dws_hash_on(uint64_t hash, uint64_t next)
+static inline uint64_t dws_sampler_hash(uint64_t hash, uint64_t next)
 {
 	hash = (hash ^ next) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 32;

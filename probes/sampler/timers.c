@@ -33,7 +33,6 @@
 #define PUBLIC __attribute__((__visibility__("default")))
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 #define SIGNAL SIGURG
-#define FIRST_STACK_MOST ((uintptr_t)64 << 20)
 #define FIRST_CREDIT_NS 5000000
 #define MOST_CREDIT_NS 1000000 /* later */
 #define MOST_COST_NS 200000    /* of a sample; what is longer was a wait for a CPU */
@@ -44,38 +43,26 @@ struct kernel_event {
 	int signal, notify, thread, unused[11];
 };
 
-long dws_period_ns;
 static long share;     /* a sample may take this part of a period: 1/share; 0: no limit */
-static pid_t process;  /* for which threads have timers */
 static pthread_key_t at_end;
 static int (*real_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction programs; /* what the program asked for SIGNAL */
-static const char *lacks;         /* why there are no samples, or none of Python; NULL: nothing lacks */
-static bool has_tables;           /* of unwinding */
-static bool is_program;           /* `dwell run` started this process itself */
-static int noted;                 /* atomic; the trace says how samples are taken */
 
 THREAD_LOCAL struct {
-	struct dws_stack stack;
 	int timer;       /* one more than the kernel's number; 0: none */
 	bool busy;
 	uint32_t weight; /* periods since the last sample */
 	long credit_ns;
 } mine;
 
-const struct dws_stack *dws_own_stack(void)
-{
-	return &mine.stack;
-}
-
 /* ---- a thread's timer ------------------------------------------------------------------------- */
 
 static void timers_start(void)
 {
-	struct kernel_event event = { .value.sival_ptr = &dws_period_ns, .signal = SIGNAL, .notify = SIGEV_THREAD_ID };
-	struct itimerspec times = { { dws_period_ns / 1000000000, dws_period_ns % 1000000000 },
-		                        { dws_period_ns / 1000000000, dws_period_ns % 1000000000 } };
+	struct kernel_event event = { .value.sival_ptr = &dws_process, .signal = SIGNAL, .notify = SIGEV_THREAD_ID };
+	struct itimerspec times = { { dws_process.period_ns / 1000000000, dws_process.period_ns % 1000000000 },
+		                        { dws_process.period_ns / 1000000000, dws_process.period_ns % 1000000000 } };
 	int timer;
 
 	mine.weight = 0;
@@ -95,65 +82,11 @@ static void timers_stop(void *unused)
 	mine.timer = 0;
 }
 
-/* The first thread's stack grows: only its end and its limit are known. */
-static void timers_take_first_stack(void)
-{
-	struct rlimit limit;
-	uintptr_t most = FIRST_STACK_MOST;
-
-	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < most)
-		most = (uintptr_t)limit.rlim_cur;
-	mine.stack.high = (uintptr_t)getauxval(AT_RANDOM) & ~(uintptr_t)15;
-	mine.stack.low = mine.stack.high > most ? mine.stack.high - most : 0;
-}
-
-static void timers_take_stack(void)
-{
-	pthread_attr_t attributes;
-	size_t bytes = 0;
-	void *low = NULL;
-
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-		return;
-	if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
-		mine.stack.low = (uintptr_t)low;
-		mine.stack.high = (uintptr_t)low + bytes;
-	}
-	pthread_attr_destroy(&attributes);
-}
-
 /* ---- the signal ------------------------------------------------------------------------------- */
 
 static bool timers_is_ours(const siginfo_t *info)
 {
-	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &dws_period_ns;
-}
-
-bool dws_note(bool has_sample)
-{
-	char text[32];
-	size_t at = sizeof text - 1;
-
-	if (!has_sample && !is_program && !__atomic_load_n(&noted, __ATOMIC_RELAXED))
-		return false;
-	if (__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
-		return true;
-	text[at] = '\0';
-	for (unsigned long ns = (unsigned long)dws_period_ns; at && ns; ns /= 10)
-		text[--at] = (char)('0' + ns % 10);
-	dwell_meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
-	dwell_meta(DW_KEY_SAMPLE_METHOD, has_tables ? "timers of CPU time, unwind tables" : "timers of CPU time, frame pointers");
-	if (lacks)
-		dwell_meta(DW_KEY_SAMPLE_LACKS, lacks);
-	return true;
-}
-
-uint64_t dws_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &dws_process;
 }
 
 static void timers_tick(uint32_t periods, const ucontext_t *context)
@@ -163,7 +96,7 @@ static void timers_tick(uint32_t periods, const ucontext_t *context)
 
 	mine.weight += periods;
 	if (share) {
-		long more = (long)periods * (dws_period_ns / share);
+		long more = (long)periods * (dws_process.period_ns / share);
 
 		mine.credit_ns += mine.credit_ns + more < MOST_CREDIT_NS ? more : 0;
 		if (mine.credit_ns <= 0)
@@ -171,7 +104,7 @@ static void timers_tick(uint32_t periods, const ucontext_t *context)
 	}
 	dws_note(true);
 	began = dws_now_ns();
-	dws_sample(context, &mine.stack, mine.weight);
+	dws_sample(context, dws_own_stack(), mine.weight);
 	took = (long)(dws_now_ns() - began);
 	mine.credit_ns -= took < MOST_COST_NS ? took : MOST_COST_NS;
 	mine.weight = 0;
@@ -182,7 +115,7 @@ static void timers_handle(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	if (timers_is_ours(info)) {
-		if (!mine.busy && mine.timer && process == getpid()) {
+		if (!mine.busy && mine.timer && dws_process.pid == getpid()) {
 			mine.busy = true;
 			dws_waits_pause(true);
 			timers_tick(1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0), context);
@@ -212,11 +145,6 @@ static bool timers_install(void)
 
 /* ---- functions of libc that this library is in front of -------------------------------------------- */
 
-void *dws_next(const char *name)
-{
-	return dlsym(RTLD_NEXT, name);
-}
-
 struct begin {
 	void *(*function)(void *);
 	void *argument;
@@ -227,7 +155,7 @@ static void *timers_run_thread(void *given)
 	struct begin begin = *(struct begin *)given;
 
 	free(given);
-	timers_take_stack();
+	dws_take_stack();
 	timers_start();
 	if (mine.timer)
 		pthread_setspecific(at_end, &mine);
@@ -241,7 +169,7 @@ PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 
 	if (!real_create)
 		*(void **)&real_create = dws_next("pthread_create");
-	begin = dws_period_ns ? malloc(sizeof *begin) : NULL;
+	begin = dws_process.period_ns ? malloc(sizeof *begin) : NULL;
 	if (!begin)
 		return real_create(thread, attributes, function, argument);
 	*begin = (struct begin){ function, argument };
@@ -257,7 +185,7 @@ PUBLIC int sigaction(int number, const struct sigaction *action, struct sigactio
 
 	if (!real_sigaction)
 		*(void **)&real_sigaction = dws_next("sigaction");
-	if (!dws_period_ns || number != SIGNAL)
+	if (!dws_process.period_ns || number != SIGNAL)
 		return real_sigaction(number, action, before);
 	if (action)
 		programs = *action;
@@ -273,7 +201,7 @@ PUBLIC void (*signal(int number, void (*handler)(int)))(int)
 
 	if (!next)
 		*(void **)&next = dws_next("signal");
-	if (!dws_period_ns || number != SIGNAL)
+	if (!dws_process.period_ns || number != SIGNAL)
 		return next(number, handler);
 	sigaction(number, &action, &before);
 	return before.sa_handler;
@@ -290,7 +218,7 @@ PUBLIC int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct times
 		*(void **)&next = dws_next("sigtimedwait");
 	do
 		number = next(set, info ? info : &own, timeout);
-	while (dws_period_ns && number == SIGNAL && timers_is_ours(info ? info : &own));
+	while (dws_process.period_ns && number == SIGNAL && timers_is_ours(info ? info : &own));
 	return number;
 }
 
@@ -318,9 +246,9 @@ static void timers_in_child(void)
 {
 	mine.timer = 0;
 	mine.busy = false;
-	process = getpid();
-	noted = 0;
-	is_program = false;
+	dws_process.pid = getpid();
+	dws_process.noted = 0;
+	dws_process.is_program = false;
 	timers_start();
 }
 
@@ -337,13 +265,13 @@ __attribute__((constructor)) static void timers_begin(void)
 	*(void **)&real_create = dws_next("pthread_create");
 	if (!real_sigaction || !real_create || pthread_key_create(&at_end, timers_stop) != 0 || !timers_install())
 		return;
-	has_tables = dws_cfi_prepare();
-	dws_python_prepare(&lacks);
-	process = getpid();
-	is_program = runner && strtol(runner, NULL, 10) == getppid();
+	dws_process.has_tables = dws_cfi_prepare();
+	dws_python_prepare(&dws_process.lacks);
+	dws_process.pid = getpid();
+	dws_process.is_program = runner && strtol(runner, NULL, 10) == getppid();
 	pthread_atfork(NULL, NULL, timers_in_child);
-	timers_take_first_stack();
+	dws_take_first_stack();
 	share = slash ? strtol(slash + 1, NULL, 10) : 0;
-	dws_period_ns = period;
+	dws_process.period_ns = period;
 	timers_start();
 }

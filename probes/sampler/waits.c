@@ -44,7 +44,7 @@ static uint32_t waits_points(uint64_t took_ns)
 
 	if (DWELL_UNLIKELY(!mine.random)) {
 		mine.random = ((uint32_t)(uintptr_t)&mine ^ (uint32_t)dws_now_ns()) | 1u;
-		mine.left_ns = dws_period_ns / 2;
+		mine.left_ns = dws_process.period_ns / 2;
 	}
 	mine.left_ns -= (int64_t)took_ns;
 	while (mine.left_ns < 0) {
@@ -52,7 +52,7 @@ static uint32_t waits_points(uint64_t took_ns)
 		mine.random ^= mine.random >> 17;
 		mine.random ^= mine.random << 5;
 		/* from a half to one and a half of the period */
-		mine.left_ns += dws_period_ns / 2 + (int64_t)((uint64_t)dws_period_ns * mine.random >> 32);
+		mine.left_ns += dws_process.period_ns / 2 + (int64_t)((uint64_t)dws_process.period_ns * mine.random >> 32);
 		points++;
 	}
 	return points;
@@ -86,7 +86,7 @@ void dws_waits_pause(bool pause)
 
 static uint64_t waits_begin(void)
 {
-	return dws_period_ns && !mine.depth++ ? dws_now_ns() : 0;
+	return dws_process.period_ns && !mine.depth++ ? dws_now_ns() : 0;
 }
 
 static void waits_end(struct wrapped *wrapped, uint64_t began, const void *caller, uint32_t holder)
@@ -96,7 +96,7 @@ static void waits_end(struct wrapped *wrapped, uint64_t began, const void *calle
 
 	if (points)
 		waits_record(wrapped, points, caller, holder);
-	if (dws_period_ns)
+	if (dws_process.period_ns)
 		mine.depth--;
 	errno = saved;
 }
@@ -204,7 +204,7 @@ PUBLIC int pthread_mutex_lock(pthread_mutex_t *mutex)
 		*(void **)&try = dws_next("pthread_mutex_trylock");
 		*(void **)&next = dws_next("pthread_mutex_lock");
 	}
-	if (!dws_period_ns)
+	if (!dws_process.period_ns)
 		return next(mutex);
 	result = try(mutex);
 	if (DWELL_LIKELY(result != EBUSY))

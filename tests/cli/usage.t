@@ -123,7 +123,7 @@ Options of views and layouts:
   -n, --limit N           show the first N rows, or all
       --group-by WHAT     separate operators by shape, overload, stack:N (the N
                           innermost frames), or by a list of these, as
-                          shape,stack:3; hot: separate functions by line,
+                          shape,stack:3; hot, waits: separate functions by line,
                           thread, phase or range, or a list of these; python:
                           only functions of Python
       --top-level         show only operators that no other operator called
@@ -170,6 +170,8 @@ Options of views and layouts:
   calls       what was called, operators and named ranges, grouped as asked?
   functions   which functions take the time?
   hot         which functions use the CPU?
+  waits       in which functions of libc do threads wait, and which functions
+              call them?
   layers      which layers of the model take the time and the memory?
   dataloader  does the loop wait for its data, and what do the workers do?
   gc          when did the garbage collector stop the program, and for how long?

@@ -1,0 +1,92 @@
+/*
+ * What the files of the sampler share about the process and the calling thread.
+ */
+#include "sampler.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dwell/probe.h"
+#include "format/keys.h"
+
+#define FIRST_STACK_MOST ((uintptr_t)64 << 20)
+
+struct dws_process dws_process;
+static __thread struct dws_stack own_stack __attribute__((__tls_model__("initial-exec")));
+
+const struct dws_stack *dws_own_stack(void)
+{
+	return &own_stack;
+}
+
+/* The first thread's stack grows: only its end and its limit are known. */
+void dws_take_first_stack(void)
+{
+	struct rlimit limit;
+	uintptr_t most = FIRST_STACK_MOST;
+
+	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < most)
+		most = (uintptr_t)limit.rlim_cur;
+	own_stack.high = (uintptr_t)getauxval(AT_RANDOM) & ~(uintptr_t)15;
+	own_stack.low = own_stack.high > most ? own_stack.high - most : 0;
+}
+
+void dws_take_stack(void)
+{
+	pthread_attr_t attributes;
+	size_t bytes = 0;
+	void *low = NULL;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+		own_stack.low = (uintptr_t)low;
+		own_stack.high = (uintptr_t)low + bytes;
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+uint64_t dws_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool dws_read(void *to, uintptr_t from, size_t bytes)
+{
+	struct iovec ours = { to, bytes }, theirs = { (void *)from, bytes };
+
+	return syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul) == (long)bytes;
+}
+
+void *dws_next(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+bool dws_note(bool has_sample)
+{
+	char text[32];
+	size_t at = sizeof text - 1;
+
+	if (!has_sample && !dws_process.is_program && !__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED))
+		return false;
+	if (__atomic_exchange_n(&dws_process.noted, 1, __ATOMIC_RELAXED))
+		return true;
+	text[at] = '\0';
+	for (unsigned long ns = (unsigned long)dws_process.period_ns; at && ns; ns /= 10)
+		text[--at] = (char)('0' + ns % 10);
+	dwell_meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
+	dwell_meta(DW_KEY_SAMPLE_METHOD, dws_process.has_tables ? "timers of CPU time, unwind tables" : "timers of CPU time, frame pointers");
+	if (dws_process.lacks)
+		dwell_meta(DW_KEY_SAMPLE_LACKS, dws_process.lacks);
+	return true;
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Call stacks of any program: shares of known functions, waits, frames of Python, and programs that must not notice.
+
+usage: sampler_test.py BUILD      last line: N passed, N failed
+
+Frames of Python are tested with the interpreter that runs the test, and with each python3.9 to python3.14 on PATH.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(sys.argv[1])
+DWELL = os.path.join(BUILD, "dwell")
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sampler_program.c")
+passed = failed = 0
+
+SCRIPT = """
+import json, threading
+def text(count):
+    for i in range(count):
+        json.loads(json.dumps({"values": list(range(300))}))
+def plain(count):
+    total = 0
+    for i in range(count):
+        total += i * i % 7
+    return total
+def pairs(count):
+    for i in range(count):
+        yield i * 2
+def work():
+    for i in range(15):
+        text(120)
+        plain(100000)
+        sum(pairs(50000))
+thread = threading.Thread(target=work)
+thread.start()
+work()
+thread.join()
+"""
+
+
+def check(what, good, *more):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAILED", what, *more)
+
+
+def run(trace, *command, options=()):
+    return subprocess.run([DWELL, "run", "-o", trace, *options, *command], capture_output=True, text=True)
+
+
+def rows(trace, view, *more):
+    """{name: row} of a view, with the columns' names."""
+    text = subprocess.run([DWELL, "report", "--view", view, "--format", "json", *more, trace], capture_output=True, text=True)
+    if text.returncode:
+        return {}
+    table = json.loads(text.stdout)["views"][0]
+    names = [column["name"] for column in table["columns"]]
+    return {row[0]: dict(zip(names, row)) for row in reversed(table["rows"])}
+
+
+def share(found, name, column="total_share"):
+    return found.get(name, {}).get(column, 0)
+
+
+def shares(folder, program):
+    """Functions that take 60, 30 and 10% of the CPU, in two threads."""
+    trace = os.path.join(folder, "shares.dwell")
+    run(trace, program, "shares", options=["--sample", "250"])
+    hot = rows(trace, "hot")
+    samples = sum(row["samples"] for name, row in hot.items() if name.startswith("burn_"))
+    for name, wanted in (("burn_60", 0.6), ("burn_30", 0.3), ("burn_10", 0.1)):
+        # four standard deviations of as many independent samples
+        allowed = 4 * (wanted * (1 - wanted) / max(samples, 1)) ** 0.5 + 0.02
+        check(f"the share of {name}", abs(share(hot, name) - wanted) < allowed, share(hot, name), samples)
+    check("both threads have samples", len(rows(trace, "hot", "--group-by", "thread")) and
+          share(hot, "main") < 0.8 < share(hot, "main") + share(hot, "shares"), hot.keys())
+    screen = subprocess.run([DWELL, "report", trace], capture_output=True, text=True).stdout
+    check("the first screen names the hottest function", "burn_60 (sampler_program.c:" in screen, screen)
+
+
+def unnoticed(folder, program):
+    """What the program prints is what it prints without dwell."""
+    for mode in (["signals"], ["calls", "3"], ["threads"]):
+        alone = subprocess.run([program, *mode], capture_output=True, text=True)
+        sampled = run(os.path.join(folder, f"{mode[0]}.dwell"), program, *mode, options=["--sample", "1000"])
+        check(f"{mode[0]} as without", sampled.stdout == alone.stdout and sampled.returncode == alone.returncode,
+              sampled.stdout, sampled.stderr)
+
+
+def waits(folder, program):
+    trace = os.path.join(folder, "waits.dwell")
+    run(trace, program, "waits")
+    found = rows(trace, "waits", "--group-by", "phase")
+    lock, naps = share(found, "wait_for_lock", "total_ns"), share(found, "nap_often", "total_ns")
+    check("waits for a lock that another thread has", lock > 150e6 and "pthread_mutex_lock" in found, lock)
+    check("many short sleeps count whole", naps > 200e6, naps)
+
+
+def kinds_of_code(folder, compiler="gcc"):
+    """Code without unwind tables, without symbols, and with frame pointers."""
+    for name, flags in (("tables", ["-fno-omit-frame-pointer", "-fno-asynchronous-unwind-tables"]), ("stripped", ["-s"]),
+                        ("small", ["-Os", "-static-libgcc"])):
+        program = os.path.join(folder, name)
+        subprocess.run([compiler, "-O2", *flags, SOURCE, "-o", program, "-lpthread"], check=True)
+        trace = program + ".dwell"
+        result = run(trace, program, "shares")
+        hot = rows(trace, "hot")
+        check(f"samples of a program: {name}", result.returncode == 0 and sum(row["samples"] for row in hot.values()) > 30, result)
+    off = os.path.join(folder, "off.dwell")
+    run(off, os.path.join(folder, "small"), "shares", options=["--sample", "off"])
+    check("--sample off: no samples", not rows(off, "hot"))
+    bad = run(off, "true", options=["--sample", "often"])
+    check("a wrong number of samples", bad.returncode == 2 and "from 1 to 1000, or off" in bad.stderr, bad.stderr)
+
+
+def python(folder, interpreter):
+    script = os.path.join(folder, "script.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(SCRIPT)
+    trace = os.path.join(folder, "python.dwell")
+    alone = subprocess.run([interpreter, script], capture_output=True, text=True)
+    result = run(trace, interpreter, script, options=["--sample", "250"])
+    hot = rows(trace, "hot")
+    check(f"{interpreter} as without", result.returncode == alone.returncode == 0 and result.stdout == alone.stdout, result.stderr)
+    for name in ("text", "plain", "pairs"):
+        check(f"{interpreter}: {name}", share(hot, name) > 0.02 and str(hot[name]["place"]).startswith("script.py:"), hot.get(name))
+    check(f"{interpreter}: work calls them", share(hot, "work") > 0.7, share(hot, "work"))
+    check(f"{interpreter}: native frames, too", any(name.startswith("_start") or "libc_start" in name for name in hot), list(hot)[:40])
+
+
+def interpreters():
+    """Programs on PATH may be of a version manager that runs none of them."""
+    for minor in range(9, 15):
+        path = shutil.which(f"python3.{minor}")
+        if path and subprocess.run([path, "-c", "pass"], capture_output=True).returncode == 0:
+            yield path
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "program")
+        subprocess.run(["gcc", "-O2", "-g", SOURCE, "-o", program, "-lpthread"], check=True)
+        shares(folder, program)
+        unnoticed(folder, program)
+        waits(folder, program)
+        kinds_of_code(folder)
+        for interpreter in [sys.executable, *interpreters()]:
+            python(folder, interpreter)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+sys.exit(main())
