@@ -195,7 +195,7 @@ class Page:
         for case, one, outcome in self.all:
             share = f"{one['truth']['share']:.0%}" if "truth" in one else ""
             said = ", ".join(row["rule"] for row in one.get("rows", []))
-            what = f"not counted: {outcome.why_not.split(":")[0]}" if outcome.why_not else "right" if outcome.right() else outcome.faults()
+            what = f"not counted: {outcome.why_not.split(':')[0]}" if outcome.why_not else "right" if outcome.right() else outcome.faults()
             lines.append(f"| [{case.source}](../../tests/verdicts/{self.set}/{case.source}) | {case.kind} | {case.plants} | {share} | {said} "
                          f"| {' '.join(what.split()).replace('|', ' or ')} |")
         return lines
