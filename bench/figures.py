@@ -144,6 +144,15 @@ part("facts", "The kernel's account of a thread", BENCH, RECORDER + ["src/**/fac
     text="The recorder reads it when a step begins or ends: at most every 10 ms, and so rarely that the time between two readings is 1,000 "
          "times what the last ones took. The page faults of new pages of the trace are not in it.")
 
+part("samples", "Call stacks of any program", ["{build}/dwell run --sample off -o {folder}/samples.dwell {build}/bench/bench_samples"],
+     ["probes/sampler/**"], [
+         "a reading of the clock: {clock} ns",
+         "a sample, 80 frames deep: {deep} ns, {new} us for a new stack",
+     ], [("a reading of the clock in the same run", "{clock} ns"), ("a sample, 80 frames deep, whose stack was seen before", "{deep} ns"),
+         ("a sample, 80 frames deep, with a stack that is new", "{new} us")], heads=("", "measured"),
+     text="The work of the signal's handler where nothing else uses the caches. In a program that does, a sample takes 3 to 30 us. "
+          "By default samples take at most one part in a thousand of a thread's CPU time, after the first 5 ms.")
+
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**"], [
          "import torch: {without} s alone, {under} s under dwell run, {added} s more (medians of {pairs} pairs)",
