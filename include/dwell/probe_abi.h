@@ -274,8 +274,9 @@ DWELL_API uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count);
  * recorded, or a module could not be looked up now. May be called in signal handlers. */
 DWELL_API bool dwell_intern_code(void *const *addresses, unsigned count, uint32_t *frames);
 /* Records that the calling thread was found at `frame`, called from `stack` (0: unknown), after it had used the CPU
- * for `weight` periods of the sampler. For signal handlers of a timer. */
-DWELL_API void dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
+ * for `weight` periods of the sampler. For signal handlers of a timer. False: the thread was writing a record in a signal
+ * handler; the weight belongs to the next sample. */
+DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
 /* Records that the calling thread waited in the function `frame`, called from `stack`, until now, and that this stands
  * for `weight` periods of waiting. `holder` is the kernel's id of the thread that had the lock, or 0. */
 DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);

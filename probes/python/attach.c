@@ -232,13 +232,45 @@ static bool attach_is_static_torch(void)
 	return attach_program_contains("aten::addmm.out(Tensor", 20 << 20);
 }
 
-/* The recorder that the process has, or, with `load`, dwell's own, which is in the folder above this library. */
-static void *attach_find_recorder(bool load)
+/* Whether the object is linked to the recorder, and is no library of dwell itself. */
+static int attach_needs_recorder(struct dl_phdr_info *info, size_t size, void *found)
+{
+	const ElfW(Dyn) *dynamic = NULL;
+	const char *strings = NULL;
+
+	(void)size;
+	if (info->dlpi_name && strstr(info->dlpi_name, "/libdwell"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (const ElfW(Dyn) *at = dynamic; at && at->d_tag != DT_NULL; at++)
+		if (at->d_tag == DT_STRTAB)
+			strings = (const char *)at->d_un.d_ptr;
+	if ((uintptr_t)strings < info->dlpi_addr) /* the kernel's own library has offsets there */
+		return 0;
+	for (const ElfW(Dyn) *at = dynamic; at && strings && at->d_tag != DT_NULL; at++)
+		if (at->d_tag == DT_NEEDED && strcmp(strings + at->d_un.d_val, "libdwell.so.0") == 0)
+			*(bool *)found = true;
+	return *(bool *)found;
+}
+
+/* Whether the program, or a library of it, is linked to the recorder. The sampler has it in each process. */
+static bool attach_is_linked(void)
+{
+	bool found = false;
+
+	dl_iterate_phdr(attach_needs_recorder, &found);
+	return found;
+}
+
+/* The recorder that the process has, or dwell's own, which is in the folder above this library. */
+static void *attach_find_recorder(void)
 {
 	void *recorder = dlopen("libdwell.so.0", RTLD_LAZY | RTLD_NOLOAD);
 	char path[4200], *slash;
 
-	if (recorder || !load || !attach_find_probe(PROBE))
+	if (recorder || !attach_find_probe(PROBE))
 		return recorder;
 	slash = strrchr(probe_path, '/');
 	snprintf(path, sizeof path, "%.*s/../libdwell.so.0", (int)(slash - probe_path), probe_path);
@@ -260,13 +292,13 @@ __attribute__((destructor)) static void attach_note_lacks(void)
 
 	if (!trace)
 		return;
-	has_recorder = attach_find_recorder(false) != NULL;
+	has_recorder = attach_is_linked();
 	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list) && !attach_is_recorded(trace);
 	lacks_driver = has_recorder && attach_lacks_driver();
 	is_static = !has_recorder && attach_is_static_torch() && !attach_is_recorded(trace);
 	if (!has_list && !lacks_driver && !is_static && !*lacks)
 		return;
-	recorder = attach_find_recorder(true);
+	recorder = attach_find_recorder();
 	if (recorder)
 		*(void **)&note = dlsym(recorder, "dwell_meta");
 	if (note && lacks_driver)
@@ -300,7 +332,7 @@ static void attach_torch(void)
 {
 	char torch[4096];
 	void (*begin)(const char *path, bool has_probes) = NULL;
-	bool has_probes = attach_find_recorder(false) != NULL;
+	bool has_probes = attach_is_linked();
 	void *probe = NULL;
 
 	if (!dl_iterate_phdr(attach_is_torch, torch) || attach_program_contains("DWELL_TRACE", 0))

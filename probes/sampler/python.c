@@ -2,8 +2,8 @@
  * Frames of Python, read from the interpreter's memory by the thread that they belong to.
  *
  * The thread is interrupted at any instruction, so the interpreter's functions cannot be called and its lock may
- * be held by others. The chain of a thread's frames is changed by that thread alone, and so it stands still. A frame is
- * read directly; texts of a code object, which could be freed, through the kernel. format/python_frames.h knows
+ * be held by others. The chain of a thread's frames is changed by that thread alone, and so it stands still; but it may
+ * be half changed. Frames are read directly, in pages that can be read; texts of a code object through the kernel. format/python_frames.h knows
  * where the fields lie.
  */
 #include "sampler.h"
@@ -25,9 +25,41 @@ static struct {
 	uintptr_t loop, loop_end;   /* the code of the interpreter's loop */
 } python;
 
-static uint64_t python_pointer(uintptr_t at)
+/*
+ * Pages that can be read now. When a call of the loop begins, the interpreter publishes its record before it stores the
+ * frame there: until then the record leads to whatever was on the stack. So each page is tried through the kernel
+ * once a walk; frames of one thread lie close together.
+ */
+#define PAGE ((uintptr_t)4096)
+#define PAGES 8u
+struct pages {
+	uintptr_t known[PAGES];
+	unsigned next;
+};
+
+static bool python_can_read(struct pages *pages, uintptr_t at)
 {
-	return *(const volatile uint64_t *)at;
+	uintptr_t page = at & ~(PAGE - 1);
+	uint64_t word;
+
+	for (unsigned i = 0; i < PAGES; i++)
+		if (pages->known[i] == page)
+			return true;
+	if (page == 0 || at % 2 || !dws_read(&word, page, sizeof word))
+		return false;
+	pages->known[pages->next++ % PAGES] = page;
+	return true;
+}
+
+/* 0 if it cannot be read. */
+static uint64_t python_pointer(struct pages *pages, uintptr_t at)
+{
+	return at % sizeof at == 0 && python_can_read(pages, at) ? *(const volatile uint64_t *)at : 0;
+}
+
+static uint8_t python_byte(struct pages *pages, uintptr_t at)
+{
+	return python_can_read(pages, at & ~(uintptr_t)7) ? *(const volatile uint8_t *)at : 0;
 }
 
 static uint32_t python_minor(void)
@@ -58,6 +90,11 @@ static void python_find_loop(void)
 #endif
 }
 
+bool dws_python_is_here(void)
+{
+	return dlsym(RTLD_DEFAULT, "_PyRuntime") != NULL;
+}
+
 void dws_python_prepare(const char **lacks)
 {
 	const uint64_t *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
@@ -85,51 +122,55 @@ bool dws_python_is_loop(uintptr_t pc)
 }
 
 /* A frame that only marks where a call of the loop began lies in that call's native frame, from 3.12 on. */
-static bool python_is_mark(uintptr_t frame)
+static bool python_is_mark(struct pages *pages, uintptr_t frame)
 {
 	return python.layout.owner != DW_PYTHON_NO_FIELD &&
-	       *(const volatile uint8_t *)(frame + python.layout.owner) >= python.layout.least_loop;
+	       python_byte(pages, frame + python.layout.owner) >= python.layout.least_loop;
 }
 
-static bool python_is_entry(uintptr_t frame)
+static bool python_is_entry(struct pages *pages, uintptr_t frame)
 {
 	return python.layout.minor < 11 || (python.layout.entry != DW_PYTHON_NO_FIELD &&
-	                                    *(const volatile uint8_t *)(frame + python.layout.entry) != 0);
+	                                    python_byte(pages, frame + python.layout.entry) != 0);
 }
 
 unsigned dws_python_walk(struct dws_python_frame frames[DWS_FRAMES])
 {
 	const struct dw_python_layout *layout = &python.layout;
+	struct pages pages = { .next = 0 };
 	uintptr_t frame, loop = 0, thread;
 	unsigned count = 0;
 
 	if (!python.known || !python.is_initialized() || (python.is_finalizing && python.is_finalizing()))
 		return 0;
 	thread = (uintptr_t)python.thread();
-	frame = thread ? python_pointer(thread + layout->frame) : 0;
+	frame = thread ? python_pointer(&pages, thread + layout->frame) : 0;
 	if (frame && layout->loop_frame != DW_PYTHON_NO_FIELD) {
 		loop = frame;
-		frame = python_pointer(frame + layout->loop_frame);
+		frame = python_pointer(&pages, frame + layout->loop_frame);
 	}
 	while (frame && frame % sizeof frame == 0 && count < DWS_FRAMES) {
-		if (python_is_mark(frame)) {
+		if (python_is_mark(&pages, frame)) {
 			if (count && !frames[count - 1].last) {
 				frames[count - 1].last = true;
 				frames[count - 1].loop = frame;
 			}
 		} else {
-			bool entry = python_is_entry(frame);
-			uintptr_t instruction = layout->bytes == DW_PYTHON_NO_FIELD
-			                            ? (uint32_t)*(const volatile int32_t *)(frame + layout->instruction)
-			                            : python_pointer(frame + layout->instruction);
-
+			bool entry = python_is_entry(&pages, frame);
 			/* 3.14 marks references in the lowest bits. */
-			frames[count++] = (struct dws_python_frame){ python_pointer(frame + layout->code) & ~(uintptr_t)7, instruction,
-				                                         entry ? loop : 0, entry };
+			uintptr_t code = python_pointer(&pages, frame + layout->code) & ~(uintptr_t)7;
+			uintptr_t instruction = layout->bytes == DW_PYTHON_NO_FIELD
+			                            ? python_pointer(&pages, (frame + layout->instruction) & ~(uintptr_t)7) >>
+			                                      8 * (layout->instruction & 4) & UINT32_MAX
+			                            : python_pointer(&pages, frame + layout->instruction);
+
+			if (!code)
+				break;
+			frames[count++] = (struct dws_python_frame){ code, instruction, entry ? loop : 0, entry };
 			if (entry && loop && layout->outer_loop != DW_PYTHON_NO_FIELD)
-				loop = python_pointer(loop + layout->outer_loop);
+				loop = python_pointer(&pages, loop + layout->outer_loop);
 		}
-		frame = python_pointer(frame + layout->previous);
+		frame = python_pointer(&pages, frame + layout->previous);
 	}
 	return count;
 }

@@ -396,24 +396,24 @@ static void sample_gather(struct work *work, struct walk *walk)
 	sample_join(work);
 }
 
-void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight)
+bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight)
 {
 	struct walk walk = { .stack = stack };
 	uint32_t bit, frame;
 	struct work *work;
+	bool done;
 
 	if (!dwell_wants(UINT32_MAX))
-		return;
+		return true;
 	work = sample_take_work(&bit);
-	if (!work) {
-		dwell_sample(0, 0, weight);
-		return;
-	}
+	if (!work)
+		return false;
 	sample_registers(&walk, context);
 	sample_gather(work, &walk);
 	frame = sample_innermost(work, stack);
-	dwell_sample(frame, sample_callers(work, stack), weight);
+	done = dwell_sample(frame, sample_callers(work, stack), weight);
 	sample_give_work(bit);
+	return done;
 }
 
 /* The place that this function was called from is the walk's first one. */

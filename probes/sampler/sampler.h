@@ -87,6 +87,8 @@ struct dws_python_frame {
 	bool last;
 };
 
+/* Whether the process runs an interpreter of Python. */
+bool dws_python_is_here(void);
 /* Finds the interpreter, if the process has one. Sets *lacks to a reason if frames of this one cannot be read. */
 void dws_python_prepare(const char **lacks);
 /* The frames of the calling thread, innermost first. Returns how many there are. */
@@ -98,7 +100,8 @@ uint32_t dws_python_intern(const struct dws_python_frame *frame);
 
 /* ---- sample.c -------------------------------------------------------------------------- */
 
-void dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight);
+/* False: no sample could be recorded now; the weight belongs to the next one. */
+bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight);
 /* The stack of the calling function's caller, whose return address is `caller`; 0: it could not be stored. */
 uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller);
 

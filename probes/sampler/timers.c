@@ -104,10 +104,10 @@ static void timers_tick(uint32_t periods, const ucontext_t *context)
 	}
 	dws_note(true);
 	began = dws_now_ns();
-	dws_sample(context, dws_own_stack(), mine.weight);
+	if (dws_sample(context, dws_own_stack(), mine.weight))
+		mine.weight = 0;
 	took = (long)(dws_now_ns() - began);
 	mine.credit_ns -= took < MOST_COST_NS ? took : MOST_COST_NS;
-	mine.weight = 0;
 }
 
 static void timers_handle(int number, siginfo_t *info, void *context)
@@ -260,6 +260,9 @@ __attribute__((constructor)) static void timers_begin(void)
 	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
 
 	if (period < 1000000 || period > 10000000000)
+		return;
+	/* In Python only if the user asked for it: frames that are half changed are read there. */
+	if (slash && dws_python_is_here())
 		return;
 	*(void **)&real_sigaction = dws_next("sigaction");
 	*(void **)&real_create = dws_next("pthread_create");

@@ -274,10 +274,16 @@ bool dwell_intern_code(void *const *addresses, unsigned count, uint32_t *frames)
 	return done;
 }
 
-void dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
+bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
 {
+	const struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
+	const struct dw_slot *slot = (const struct dw_slot *)(const void *)stream;
+
+	if (stream != &dw_slot_none && DW_LOAD(slot->main.busy) && DW_LOAD(slot->nested.busy))
+		return false;
 	if (dwell_wants(UINT32_MAX))
 		probe_put_timed(DW_EXT_SAMPLE, (uint32_t[]){ frame, stack, weight }, DW_SAMPLE_WORDS - 2);
+	return true;
 }
 
 void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder)
