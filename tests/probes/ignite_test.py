@@ -439,7 +439,7 @@ def test_trace(folder):
     """The tutorial under `dwell run`: the same in the trace."""
     os.chdir(folder)
     dwell = os.path.join(BUILD, "dwell")
-    subprocess.run([dwell, "run", "-o", "tutorial.dwell", sys.executable,
+    subprocess.run([dwell, "run", "--cost", "full", "-o", "tutorial.dwell", sys.executable,
                     os.path.join(HERE, "ignite_tutorial.py"), "dwell", "--small"], check=True,
                    capture_output=True)
     done = subprocess.run([dwell, "report", "tutorial.dwell", "--view", "handlers", "--view", "events",
@@ -459,7 +459,7 @@ def test_every_engine(folder):
     """The tutorial with Ignite's own profilers, unchanged: trainer and evaluator are in the trace."""
     os.chdir(folder)
     dwell = os.path.join(BUILD, "dwell")
-    subprocess.run([dwell, "run", "-o", "every.dwell", sys.executable,
+    subprocess.run([dwell, "run", "--cost", "full", "-o", "every.dwell", sys.executable,
                     os.path.join(HERE, "ignite_tutorial.py"), "ignite", "--small"], check=True, capture_output=True)
 
     def processing(*words):

@@ -209,7 +209,7 @@ def record_run(kind, options):
     """(this script under `dwell run`, calls and seconds of its action in the trace)."""
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "run.dwell")
-        done = subprocess.run([os.path.join(BUILD, "dwell"), "run", *options, "-o", trace, sys.executable,
+        done = subprocess.run([os.path.join(BUILD, "dwell"), "run", "--cost", "full", *options, "-o", trace, sys.executable,
                                os.path.abspath(__file__), BUILD, kind], capture_output=True, text=True,
                               check=False)
         report = subprocess.run([os.path.join(BUILD, "dwell"), "report", "--layout", "lightning", "--profile",

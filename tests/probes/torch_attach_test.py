@@ -125,7 +125,7 @@ def sines(dwell, trace):
 def interrupt(dwell, folder):
     """SIGINT reaches the script as KeyboardInterrupt, and the trace is whole."""
     trace = os.path.join(folder, "interrupt.dwell")
-    process = subprocess.Popen([dwell, "run", "-o", trace, sys.executable, "-c", OPERATORS +
+    process = subprocess.Popen([dwell, "run", "--cost", "full", "-o", trace, sys.executable, "-c", OPERATORS +
                                 "import time; print('ready', flush=True); time.sleep(60)"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.readline()
@@ -172,7 +172,7 @@ def main():
             # thread is in an operator as the interpreter ends.
             for _ in range(10):
                 alone = subprocess.run(command, capture_output=True, text=True)
-                under = subprocess.run([dwell, "run", "-o", trace, *command], capture_output=True, text=True)
+                under = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, *command], capture_output=True, text=True)
                 if (alone.returncode == -signal.SIGABRT) == (under.returncode == 128 + signal.SIGABRT):
                     break
             ours, theirs = said(under.stderr), said(alone.stderr)

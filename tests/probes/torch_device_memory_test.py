@@ -149,7 +149,7 @@ def view(folder, name, part):
 
 
 def test_recorded(folder):
-    done = run(folder, RUN, DWELL, "run", "-o", "t.dwell", "--")
+    done = run(folder, RUN, DWELL, "run", "--cost", "full", "-o", "t.dwell", "--")
     check(f"a script whose operators use a device: {done.stderr[-1500:]}", done.returncode == 0)
     reserved = {row["device"]: row for row in view(folder, "memory", "reserved")}
     check(f"reserved: {reserved}", {name: tuple(row[key] for key in (
@@ -169,7 +169,7 @@ def test_recorded(folder):
 
 
 def test_profilers(folder):
-    done = run(folder, UNDER_TORCH, DWELL, "run", "-o", "t.dwell", "--")
+    done = run(folder, UNDER_TORCH, DWELL, "run", "--cost", "full", "-o", "t.dwell", "--")
     got = ast.literal_eval((done.stdout.splitlines() or ["0"])[-1])
     # PyTorch 1 gives a report to a call by its time in whole microseconds, which may be that of the next call.
     outer = "standin::outer"
@@ -192,7 +192,7 @@ def torchprof_rows(text):
 
 
 def test_layers(folder):
-    done = run(folder, LAYERS_RUN, DWELL, "run", "-o", "t.dwell", "--")
+    done = run(folder, LAYERS_RUN, DWELL, "run", "--cost", "full", "-o", "t.dwell", "--")
     check(f"a model: {done.stderr[-800:]}", done.returncode == 0)
     rows = {row["name"]: (row["device_bytes"], row["device_total_bytes"]) for row in view(folder, "layers", "")}
     check(f"by layer: {rows}", rows.get("0") == (4 * MB, 4 * MB) and rows.get("1") == (5 * MB, 5 * MB) and
@@ -218,7 +218,7 @@ def test_broken(folder):
             shutil.copy(name, os.path.join(folder, "broken"))
     shutil.copy(os.path.join(os.path.dirname(DWELL), "probes/libdwell-attach.so"), os.path.join(folder, "broken/probes"))
     shutil.copy(probe, os.path.join(folder, "broken/probes/libdwell-python.so"))
-    done = run(folder, RUN, os.path.join(folder, "broken/dwell"), "run", "-o", "t.dwell", "--",
+    done = run(folder, RUN, os.path.join(folder, "broken/dwell"), "run", "--cost", "full", "-o", "t.dwell", "--",
                DWELL_TEST_BREAK="device allocator")
     check(f"one line says what is missing: {done.stderr[-800:]}", done.returncode == 0 and
           done.stderr.count("allocations on devices are not recorded") == 1)

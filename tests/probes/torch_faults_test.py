@@ -96,7 +96,7 @@ def main():
     for name, script, status, output, said, wanted in programs():
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "t.dwell")
-            done = subprocess.run([dwell, "run", "-o", trace, sys.executable, "-c", HEAD + script],
+            done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, sys.executable, "-c", HEAD + script],
                                   env=environment, capture_output=True, text=True, timeout=600, check=False)
             found = sines(dwell, trace)
         passed = (done.returncode == status and done.stdout == output and said in done.stderr

@@ -109,7 +109,7 @@ class Checks:
 
 def record(dwell, folder, *options):
     result, trace = os.path.join(folder, "result.json"), os.path.join(folder, "t.dwell")
-    subprocess.run([dwell, "run", "-o", trace, *options, sys.executable, os.path.abspath(__file__),
+    subprocess.run([dwell, "run", "--cost", "full", "-o", trace, *options, sys.executable, os.path.abspath(__file__),
                     "--train", result], check=True, stderr=subprocess.DEVNULL)
     with open(result, encoding="utf-8") as file:
         return trace, json.load(file)

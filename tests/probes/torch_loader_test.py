@@ -76,7 +76,7 @@ def record(dwell, path, trace):
     slept = os.path.join(os.path.dirname(path), "slept")
     if os.path.exists(slept):
         os.unlink(slept)
-    done = subprocess.run([dwell, "run", "-o", trace, sys.executable, path], text=True, capture_output=True,
+    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, sys.executable, path], text=True, capture_output=True,
                           check=False)
     view = json.loads(subprocess.run([dwell, "report", "--view", "dataloader", "--format", "json", trace],
                                      text=True, capture_output=True, check=True).stdout)["views"][0]

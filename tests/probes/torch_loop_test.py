@@ -187,7 +187,7 @@ def main():
             path, trace = os.path.join(folder, "train.py"), os.path.join(folder, "t.dwell")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(HEAD + script)
-            done = subprocess.run([dwell, "run", "-o", trace, *(options[0] if options else ()), sys.executable,
+            done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, *(options[0] if options else ()), sys.executable,
                                    path],
                                   capture_output=True, text=True)
             if done.returncode == 77:
@@ -211,7 +211,7 @@ def main():
             path, trace = os.path.join(folder, "train.py"), os.path.join(folder, "t.dwell")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(HEAD + LOOP)
-            done = subprocess.run([dwell, "run", "-o", trace, "--step-on", named, sys.executable, path],
+            done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, "--step-on", named, sys.executable, path],
                                   capture_output=True, text=True)
             said = [line.split(": ", 2)[2] for line in done.stderr.splitlines() if "--step-on" in line]
             shown = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=True).stdout

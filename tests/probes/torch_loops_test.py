@@ -391,7 +391,7 @@ def main():
         path, trace = os.path.join(folder, "loops.py"), os.path.join(folder, "t.dwell")
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"SCRIPTS = {[(needs, HEAD + text) for _, needs, text, _ in scripts]!r}\n{DRIVER}")
-        done = subprocess.run([dwell, "run", "-o", trace, "--", sys.executable, path], capture_output=True,
+        done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, "--", sys.executable, path], capture_output=True,
                               text=True, check=False)
         shown = subprocess.run([dwell, "report", "--view", "steps", "-n", "all", "--format", "csv", trace],
                                capture_output=True, text=True, check=True).stdout

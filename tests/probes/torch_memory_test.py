@@ -183,7 +183,7 @@ def run(dwell, folder, script, light=installed.LIGHT):
     trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "script.py")
     with open(path, "w") as out:
         out.write(light + HEAD + script)
-    done = subprocess.run([dwell, "run", "-o", trace, sys.executable, path], text=True,
+    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, sys.executable, path], text=True,
                           capture_output=True)
     if done.returncode:
         raise Ended(done.returncode, done.stdout + done.stderr)

@@ -292,7 +292,7 @@ def main():
     dwell, failures = os.path.abspath(sys.argv[1]), 0
     with tempfile.TemporaryDirectory() as folder:
         trace, chrome = os.path.join(folder, "t.dwell"), os.path.join(folder, "t.json")
-        done = subprocess.run([dwell, "run", "--shapes", "-o", trace, sys.executable, "-W", "ignore", __file__,
+        done = subprocess.run([dwell, "run", "--cost", "full", "--shapes", "-o", trace, sys.executable, "-W", "ignore", __file__,
                                "--train", folder], capture_output=True, text=True, check=False)
         statuses = [int(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("model ")]
         if done.returncode or "not known" in done.stderr or len(statuses) != len(MODELS):

@@ -60,7 +60,7 @@ def main():
 
         def run(mode, *more):
             trace = os.path.join(folder, f"{mode}.dwell")
-            done = subprocess.run([dwell, "run", "--shapes", "-o", trace, program, mode, os.path.join(folder, "file.pt"), *more],
+            done = subprocess.run([dwell, "run", "--cost", "full", "--shapes", "-o", trace, program, mode, os.path.join(folder, "file.pt"), *more],
                                   capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
             if done.returncode:
                 print(done.stdout, done.stderr)
@@ -94,7 +94,7 @@ def main():
                        "int main(int n, char **a) { return !dlopen(a[1], RTLD_NOW); }\n", text=True, check=True)
         library = next(iter(glob.glob(os.path.join(os.path.dirname(installed.place("torch")), "lib/libtorch_cpu.so"))),
                        "libtorch_cpu.so.1.13")
-        said = subprocess.run([dwell, "run", "-o", os.path.join(folder, "late.dwell"), late, library], capture_output=True, text=True)
+        said = subprocess.run([dwell, "run", "--cost", "full", "-o", os.path.join(folder, "late.dwell"), late, library], capture_output=True, text=True)
         check("loaded late", said.returncode == 0 and "PyTorch is not recorded (libtorch_cpu.so" in said.stderr, said.stderr.strip()[:200])
 
         # A program that marks its steps itself: only these.
@@ -104,7 +104,7 @@ def main():
                        input="#include <dwell/probe.h>\nint main(void) { for (int i = 0; i < 5; i++) { DWELL_STEP(); } return 0; }\n",
                        text=True, check=True)
         trace = os.path.join(folder, "marked.dwell")
-        subprocess.run([dwell, "run", "-o", trace, marked], check=True, capture_output=True)
+        subprocess.run([dwell, "run", "--cost", "full", "-o", trace, marked], check=True, capture_output=True)
         equal("a program's own steps", steps(trace), 5)
 
         trace, truth = run("train")

@@ -98,7 +98,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         events, trace = os.path.join(folder, "events.json"), os.path.join(folder, "t.dwell")
         chrome = os.path.join(folder, "t.json")
-        done = subprocess.run([dwell, "run", "--shapes", "-o", trace, sys.executable, __file__,
+        done = subprocess.run([dwell, "run", "--cost", "full", "--shapes", "-o", trace, sys.executable, __file__,
                                "--train", events], capture_output=True, text=True)
         check("the run", done.returncode == 0 and "not known" not in done.stderr,
               "\n".join(done.stderr.strip().splitlines()[-1 if done.returncode == 0 else -12:]))

@@ -146,7 +146,7 @@ def record(dwell, name, *options):
     trace = name.replace(".py", ".dwell")
     if os.path.exists(trace):
         os.unlink(trace)
-    done = subprocess.run([dwell, "run", "-o", trace, *options, "--", sys.executable, name],
+    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, *options, "--", sys.executable, name],
                           capture_output=True, text=True, check=False)
     return (done, *facts_of(dwell, trace))
 

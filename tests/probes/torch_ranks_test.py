@@ -79,7 +79,7 @@ def record(dwell, folder, name, *launcher, text=SCRIPT):
     trace, script = os.path.join(folder, name + ".dwell"), os.path.join(folder, "train.py")
     with open(script, "w", encoding="utf-8") as file:
         file.write(text)
-    done = subprocess.run([dwell, "run", "-o", trace, "--", sys.executable, *launcher, script,
+    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, "--", sys.executable, *launcher, script,
                            os.path.join(folder, name)], capture_output=True, text=True, check=False)
     check(f"{name}: ends well", done.returncode == 0, done.stderr[-800:])
     text = subprocess.run([dwell, "report", trace], capture_output=True, text=True, check=False).stdout

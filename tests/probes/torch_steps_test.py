@@ -688,7 +688,7 @@ def main():
         path, trace = os.path.join(folder, "train.py"), os.path.join(folder, "t.dwell")
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"SCRIPTS = {[HEAD + text for _, text, _ in scripts]!r}\nLIMIT = {LIMIT}\n{DRIVER}")
-        done = subprocess.run([dwell, "run", "-o", trace, "--", sys.executable, path], capture_output=True,
+        done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, "--", sys.executable, path], capture_output=True,
                               text=True, check=False)
         said = [line.split() for line in done.stdout.splitlines()]
         ended = [list(map(int, words[1:])) for words in said if words[:1] == ["script"]]

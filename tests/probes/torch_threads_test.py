@@ -104,7 +104,7 @@ def record(dwell, folder, name, script):
     trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "program.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(HEAD + script)
-    done = subprocess.run([dwell, "run", "-o", trace, "--", sys.executable, path], capture_output=True, text=True,
+    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, "--", sys.executable, path], capture_output=True, text=True,
                           check=False)
     check(f"{name}: ends well", done.returncode == 0, done.stderr[-800:])
     document = json.loads(subprocess.run([dwell, "report", "-v", "calls", "-n", "all", "--format", "json", trace],

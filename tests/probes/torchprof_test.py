@@ -427,7 +427,7 @@ class Right(unittest.TestCase):
                        "model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())\n"
                        "model(torch.rand(2, 4))\nwith torchprof.Profile(model) as prof:\n"
                        "    model(torch.rand(2, 4))\nprint(prof)\n")
-        done = subprocess.run([os.path.join(os.environ["DWELL_TEST_BUILD"], "dwell"), "run", "-o",
+        done = subprocess.run([os.path.join(os.environ["DWELL_TEST_BUILD"], "dwell"), "run", "--cost", "full", "-o",
                                os.path.join(folder, "run.dwell"), sys.executable, script],
                               capture_output=True, text=True, check=True)
         _, rows = parsed(done.stdout)

@@ -179,7 +179,7 @@ with tempfile.TemporaryDirectory() as folder:
         command = shlex.split(program)
         name = os.path.basename(command[0])
         trace = os.path.join(folder, name + ".dwell")
-        run(dwell, "run", "-o", trace, "--", os.path.abspath(command[0]), *command[1:], cwd=folder)
+        run(dwell, "run", "--cost", "full", "-o", trace, "--", os.path.abspath(command[0]), *command[1:], cwd=folder)
         compare(folder, name, trace, name == "resnet18")
 print(f"{counts[True]} passed, {counts[False]} failed")
 sys.exit(1 if counts[False] else 0)
