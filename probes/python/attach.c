@@ -191,20 +191,6 @@ static bool attach_misses(const char *list)
 	return false;
 }
 
-/* Whether a recorder that is part of the program records it: it has mapped the trace. */
-static bool attach_is_recorded(const char *trace)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	char line[4300];
-	bool found = false;
-
-	while (maps && !found && fgets(line, sizeof line, maps))
-		found = strstr(line, trace) != NULL;
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
 /* Whether the file of the program has at least so many bytes, and this text in it. */
 static bool attach_program_contains(const char *text, off_t least)
 {
@@ -224,6 +210,12 @@ static bool attach_program_contains(const char *text, off_t least)
 	}
 	close(fd);
 	return found;
+}
+
+/* Whether the program contains libdwell.a, which reads this variable: that recorder says what is missing. */
+static bool attach_has_recorder(void)
+{
+	return attach_program_contains("DWELL_TRACE", 0);
 }
 
 /* Whether PyTorch is part of the program itself, which has then the schemas of its operators. */
@@ -293,9 +285,9 @@ __attribute__((destructor)) static void attach_note_lacks(void)
 	if (!trace)
 		return;
 	has_recorder = attach_is_linked();
-	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list) && !attach_is_recorded(trace);
+	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list) && !attach_has_recorder();
 	lacks_driver = has_recorder && attach_lacks_driver();
-	is_static = !has_recorder && attach_is_static_torch() && !attach_is_recorded(trace);
+	is_static = !has_recorder && attach_is_static_torch() && !attach_has_recorder();
 	if (!has_list && !lacks_driver && !is_static && !*lacks)
 		return;
 	recorder = attach_find_recorder();
@@ -335,7 +327,7 @@ static void attach_torch(void)
 	bool has_probes = attach_is_linked();
 	void *probe = NULL;
 
-	if (!dl_iterate_phdr(attach_is_torch, torch) || attach_program_contains("DWELL_TRACE", 0))
+	if (!dl_iterate_phdr(attach_is_torch, torch) || attach_has_recorder())
 		return;
 	if (attach_find_probe(TORCH_PROBE))
 		probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
