@@ -150,7 +150,7 @@ part("samples", "Call stacks of any program", ["{build}/dwell run --sample off -
          "a sample, 80 frames deep: {deep} ns, {new} us for a new stack",
      ], [("a reading of the clock in the same run", "{clock} ns"), ("a sample, 80 frames deep, whose stack was seen before", "{deep} ns"),
          ("a sample, 80 frames deep, with a stack that is new", "{new} us")], heads=("", "measured"),
-     text="The work of the signal's handler where nothing else uses the caches. In a program that does, a sample takes 3 to 30 us. "
+     text="The work of the signal's handler where nothing else uses the processor's caches; in a program that uses them it is more. "
           "By default samples take at most one part in a thousand of a thread's CPU time, after the first 5 ms.")
 
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],

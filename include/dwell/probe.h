@@ -427,7 +427,8 @@ DWELL_INLINE void dwell_step_leave(struct dwell_block *block)
  *
  * DWELL_WORKER() makes the rest of the block a range with that name, of category ZONE. So the time
  * of the workers is under the operator's name, while its calls, time and FLOPs are counted once, in
- * the thread that called it. In that thread, and if `team` is 0, DWELL_WORKER() records nothing.
+ * the thread that called it. DWELL_WORKER() records nothing in the thread that called DWELL_TEAM(), and
+ * nothing in any thread if `team` is 0.
  */
 #define DWELL_TEAM() \
 	(dwell_wants(1u << DWELL_CATEGORY_ZONE) ? dwell_team() : DWELL_CAST(uint64_t, 0))

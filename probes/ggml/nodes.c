@@ -9,7 +9,7 @@
 #define MOST_BACKENDS 64u
 #define OTHER_TYPE 253 /* of tensors: one that PyTorch does not have */
 
-/* Backends whose callback is known or was set. */
+/* Backends of ggml for which the program or this probe has set a callback. */
 static struct backend {
 	void *address; /* atomic; NULL: free */
 	dwg_set_abort *set;

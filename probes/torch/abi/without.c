@@ -25,7 +25,7 @@ uint64_t dwp_abi_bucket_bytes(const void *bucket)
 	return 0;
 }
 
-/* What modules.c reads in a program of C++. */
+/* Names of torch::nn modules in C++ programs: reading them needs PyTorch's memory, so there are none. */
 
 void dwp_native_modules_attach(void *library)
 {

@@ -110,7 +110,7 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	work->failed |= !samples;
 	if (!samples || !samples->count) {
 		for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-			dw_fact_miss(work, ids[i], "record with dwell run --sample");
+			dw_fact_miss(work, ids[i], "record with dwell run --sample 100");
 		return;
 	}
 	for (size_t i = 0; i < samples->count; i++)

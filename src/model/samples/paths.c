@@ -97,7 +97,7 @@ const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *
 	if (metric && strcmp(metric, DW_METRIC_SAMPLES) == 0) {
 		if (sampled)
 			return dw_model_sample_paths(model, error);
-		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples: record with dwell run --sample",
+		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples: record with dwell run --sample 100",
 		             model->source->files[0].path);
 		return NULL;
 	}

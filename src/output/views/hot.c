@@ -164,5 +164,5 @@ const struct dw_view dw_view_hot = {
 	.limit = 30,
 	.needs_samples = true,
 	.needs = "samples of call stacks",
-	.remedy = "record with dwell run --sample",
+	.remedy = "record with dwell run --sample 100",
 };

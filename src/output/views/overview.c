@@ -199,14 +199,17 @@ static void overview_head_nameless(struct dwell_table *table, const struct dw_ov
 static void overview_head_advice(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const char *names = overview->step_candidates;
+	bool is_python = !overview->source->files[0].foreign && overview_is_python(overview->source);
 
 	dw_table_head(table, "  -> %s shows what a step takes%s%s",
 	              overview->source->files[0].foreign
 	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
-	              : overview_is_python(overview->source)
+	              : is_python
 	                  ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
 	                  : "DWELL_STEP() around an iteration",
 	              names ? "; these functions may be one: " : "", names ? names : "");
+	if (is_python && !dw_source_has_samples(overview->source))
+		dw_table_head(table, "  -> dwell run --sample 100 shows which functions use the CPU");
 }
 
 /* Ranges take next to nothing of the run, so samples say what ran. */

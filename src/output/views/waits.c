@@ -26,5 +26,5 @@ const struct dw_view dw_view_waits = {
 	.limit = 30,
 	.needs_samples = true,
 	.needs = "samples of waits",
-	.remedy = "record with dwell run --sample",
+	.remedy = "record with dwell run --sample 100",
 };

@@ -115,7 +115,7 @@ TEST(without_samples_the_facts_say_what_to_record)
 	facts = facts_of();
 	REQUIRE(facts != NULL);
 	CHECK(!fact(facts, DW_FACT_SAMPLES_STEP)->measured);
-	CHECK_STR(fact(facts, DW_FACT_SAMPLES_STEP)->missing, "record with dwell run --sample");
+	CHECK_STR(fact(facts, DW_FACT_SAMPLES_STEP)->missing, "record with dwell run --sample 100");
 	made_close(&made);
 }
 

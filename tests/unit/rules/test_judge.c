@@ -116,7 +116,7 @@ TEST(the_function_that_samples_name_is_in_the_sentence)
 	set(&at, DW_FACT_STEP_PYTHON, 0.35);
 	set(&at, DW_FACT_SAMPLES_PYTHON, 0.75);
 	judge(&at);
-	CHECK(!strstr(found(&at, "python")->statement, "75%")); /* no function certainly has that much */
+	CHECK(!strstr(found(&at, "python")->statement, "75%")); /* without its interval a share of samples is not stated */
 	done(&at);
 	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = "tokenize";
 	at.facts.at[DW_FACT_SAMPLES_PYTHON].where = "text.py:90";
