@@ -104,6 +104,7 @@ enum dwell_dtype {
 	DWELL_UINT8 = 0, DWELL_INT8 = 1, DWELL_INT16 = 2, DWELL_INT32 = 3, DWELL_INT64 = 4,
 	DWELL_FLOAT16 = 5, DWELL_FLOAT32 = 6, DWELL_FLOAT64 = 7, DWELL_COMPLEX32 = 8,
 	DWELL_COMPLEX64 = 9, DWELL_COMPLEX128 = 10, DWELL_BOOL = 11, DWELL_BFLOAT16 = 15,
+	DWELL_DTYPE_OTHER = 252, /* a type without a number here, as quantized ones */
 	DWELL_ARG_WORK = 253, /* not a tensor: `sizes` holds the call's FLOPs and bytes, -1: not given */
 	DWELL_ARG_INTS = 254, /* not a tensor: `sizes` holds integers (a stride, a flag) */
 	DWELL_DTYPE_NONE = 255

@@ -7,7 +7,6 @@
 #include "format/keys.h"
 
 #define MOST_BACKENDS 64u
-#define OTHER_TYPE 253 /* of tensors: one that PyTorch does not have */
 
 /* Backends of ggml for which the program or this probe has set a callback. */
 static struct backend {
@@ -137,7 +136,7 @@ static uint8_t nodes_type(int type)
 		                             [25] = DWELL_INT16 + 1, [26] = DWELL_INT32 + 1, [27] = DWELL_INT64 + 1,
 		                             [28] = DWELL_FLOAT64 + 1, [30] = DWELL_BFLOAT16 + 1 };
 
-	return type >= 0 && type < (int)sizeof types && types[type] ? (uint8_t)(types[type] - 1) : OTHER_TYPE;
+	return type >= 0 && type < (int)sizeof types && types[type] ? (uint8_t)(types[type] - 1) : DWELL_DTYPE_OTHER;
 }
 
 /* The sizes outermost first, as dwell has them, without the outer ones that are 1. */
@@ -180,7 +179,7 @@ static unsigned nodes_begin_one(struct dwg_nodes *nodes, const struct ggml_tenso
 		if (!source)
 			break;
 		nodes_describe(nodes->ggml, source, sizes[count], &arguments[count]);
-		if (!type && arguments[count].dtype == OTHER_TYPE && nodes->ggml->ggml_type_name)
+		if (!type && arguments[count].dtype == DWELL_DTYPE_OTHER && nodes->ggml->ggml_type_name)
 			type = nodes->ggml->ggml_type_name(dwg_type(nodes->ggml, source));
 		count++;
 	}

@@ -4,6 +4,7 @@
 #include "sampler.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -12,12 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dwell/probe.h"
 #include "format/keys.h"
 
 #define FIRST_STACK_MOST ((uintptr_t)64 << 20)
 
 struct dws_process dws_process;
+static const struct dw_sampler_calls library = DW_SAMPLER_CALLS;
+const struct dw_sampler_calls *dws_recorder = &library;
 static __thread struct dws_stack own_stack __attribute__((__tls_model__("initial-exec")));
 
 const struct dws_stack *dws_own_stack(void)
@@ -72,6 +74,32 @@ void *dws_next(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
+struct place {
+	uintptr_t address;
+	bool found;
+};
+
+/* Called for the program's own file first, and for no other. */
+static int process_contains(struct dl_phdr_info *file, size_t bytes, void *data)
+{
+	struct place *place = data;
+
+	(void)bytes;
+	for (unsigned i = 0; i < file->dlpi_phnum && !place->found; i++)
+		place->found = file->dlpi_phdr[i].p_type == PT_LOAD &&
+		               place->address - (file->dlpi_addr + file->dlpi_phdr[i].p_vaddr) < file->dlpi_phdr[i].p_memsz;
+	return 1;
+}
+
+__attribute__((visibility("default"))) void dwp_sampler_adopt(const struct dw_sampler_calls *calls)
+{
+	struct place place = { (uintptr_t)calls, false };
+
+	dl_iterate_phdr(process_contains, &place);
+	if (place.found && !__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED))
+		dws_recorder = calls;
+}
+
 bool dws_note(bool has_sample)
 {
 	char text[32];
@@ -84,9 +112,10 @@ bool dws_note(bool has_sample)
 	text[at] = '\0';
 	for (unsigned long ns = (unsigned long)dws_process.period_ns; at && ns; ns /= 10)
 		text[--at] = (char)('0' + ns % 10);
-	dwell_meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
-	dwell_meta(DW_KEY_SAMPLE_METHOD, dws_process.has_tables ? "timers of CPU time, unwind tables" : "timers of CPU time, frame pointers");
+	dws_recorder->meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
+	dws_recorder->meta(DW_KEY_SAMPLE_METHOD, dws_process.has_tables ? "timers of CPU time, unwind tables"
+	                                                                : "timers of CPU time, frame pointers");
 	if (dws_process.lacks)
-		dwell_meta(DW_KEY_SAMPLE_LACKS, dws_process.lacks);
+		dws_recorder->meta(DW_KEY_SAMPLE_LACKS, dws_process.lacks);
 	return true;
 }

@@ -12,7 +12,6 @@
 #include <link.h>
 #include <string.h>
 
-#include "dwell/probe.h"
 #include "format/python_frames.h"
 
 static struct {
@@ -270,8 +269,8 @@ uint32_t dws_python_intern(const struct dws_python_frame *frame)
 	/* A frame that is being made or cleared may have anything there. */
 	if (python_read_some(code, frame->code, sizeof code) < python.layout.lines + 8 ||
 	    python_field(code, 8) != (uintptr_t)python.code_type)
-		return dwell_intern_frame("?", NULL, 0);
+		return dws_recorder->intern_frame("?", NULL, 0);
 	python_text(python_field(code, python.layout.name), false, function);
 	python_text(python_field(code, python.layout.file), true, file);
-	return dwell_intern_frame(function, file, python_line(frame, code));
+	return dws_recorder->intern_frame(function, file, python_line(frame, code));
 }

@@ -16,7 +16,6 @@
 #include "sampler.h"
 
 
-#include "dwell/probe.h"
 
 #define RULES 16384u
 #define FRAME_IDS 16384u
@@ -52,7 +51,7 @@ static struct work works[WORKS];
 static uint32_t works_used; /* atomic; a bit each */
 static struct dws_pair rules[RULES], frame_ids[FRAME_IDS], stack_ids[STACK_IDS];
 static uint32_t stacks_seen; /* atomic */
-static uint32_t generation;  /* atomic; dwell_code_generation when the tables above were emptied */
+static uint32_t generation;  /* atomic; the recorder's code_generation when the tables above were emptied */
 
 /* ---- rules that are known ------------------------------------------------------------------ */
 
@@ -298,7 +297,7 @@ static bool sample_ids(struct work *work, const struct frame *frames, unsigned c
 			work->unknown_at[unknown++] = (uint8_t)i;
 		}
 	}
-	if (unknown && !dwell_intern_code(work->unknown, unknown, found))
+	if (unknown && !dws_recorder->intern_code(work->unknown, unknown, found))
 		return false;
 	for (unsigned i = 0; i < unknown; i++) {
 		uint64_t key = frames[work->unknown_at[i]].key;
@@ -312,7 +311,7 @@ static bool sample_ids(struct work *work, const struct frame *frames, unsigned c
 /* Addresses may belong to other code after a library was unloaded. */
 static void sample_forget_if_unloaded(void)
 {
-	uint32_t now = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE);
+	uint32_t now = __atomic_load_n(dws_recorder->code_generation, __ATOMIC_ACQUIRE);
 
 	if (DWELL_LIKELY(__atomic_load_n(&generation, __ATOMIC_RELAXED) == now))
 		return;
@@ -360,7 +359,7 @@ static uint32_t sample_callers(struct work *work, const struct dws_stack *stack)
 		return id;
 	if (__atomic_fetch_add(&stacks_seen, 1, __ATOMIC_RELAXED) >= MOST_STACKS && count > LATER_FRAMES)
 		count = LATER_FRAMES;
-	id = sample_ids(work, work->frames + 1, count) ? dwell_intern_stack(work->ids, count) : 0;
+	id = sample_ids(work, work->frames + 1, count) ? dws_recorder->intern_stack(work->ids, count) : 0;
 	if (id)
 		dws_pair_set(pair, hash, id);
 	return id;
@@ -403,7 +402,7 @@ bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 	struct work *work;
 	bool done;
 
-	if (!dwell_wants(UINT32_MAX))
+	if (!dws_sampler_records())
 		return true;
 	work = sample_take_work(&bit);
 	if (!work)
@@ -411,7 +410,7 @@ bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 	sample_registers(&walk, context);
 	sample_gather(work, &walk);
 	frame = sample_innermost(work, stack);
-	done = dwell_sample(frame, sample_callers(work, stack), weight);
+	done = dws_recorder->sample(frame, sample_callers(work, stack), weight);
 	sample_give_work(bit);
 	return done;
 }

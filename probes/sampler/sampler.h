@@ -20,6 +20,9 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "dwell/probe.h"
+#include "format/sampler_calls.h"
+
 #define DWS_FRAMES 128u /* most frames of a sample; of a deeper stack the inner ones are kept */
 
 /* ---- process.c ------------------------------------------------------------------------- */
@@ -32,6 +35,17 @@ extern struct dws_process {
 	bool is_program;   /* `dwell run` started this process itself */
 	int noted;         /* atomic; the trace says how samples are taken */
 } dws_process;
+
+/* The recorder of the program: its own copy if it has one. Set before main(). */
+extern const struct dw_sampler_calls *dws_recorder;
+
+/* As dwell_wants(UINT32_MAX), of that recorder. */
+static inline bool dws_sampler_records(void)
+{
+	const struct dwell_gate_word *gate = __atomic_load_n(dws_recorder->gate, __ATOMIC_RELAXED);
+
+	return gate && __atomic_load_n(&gate->mask, __ATOMIC_RELAXED) != 0;
+}
 
 /* The part of a thread's stack that may be read: it is mapped. */
 struct dws_stack {

@@ -27,7 +27,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dwell/probe.h"
 #include "format/keys.h"
 
 #define PUBLIC __attribute__((__visibility__("default")))

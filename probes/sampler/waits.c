@@ -26,7 +26,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dwell/probe.h"
 
 #define PUBLIC __attribute__((__visibility__("default")))
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
@@ -69,14 +68,14 @@ __attribute__((noinline)) static void waits_record(struct wrapped *wrapped, uint
 {
 	uint32_t frame = __atomic_load_n(&wrapped->frame, __ATOMIC_RELAXED), stack;
 
-	if (!dwell_wants(UINT32_MAX) || !dws_note(false))
+	if (!dws_sampler_records() || !dws_note(false))
 		return;
 	if (!frame) {
-		frame = dwell_intern_frame(wrapped->name, NULL, 0);
+		frame = dws_recorder->intern_frame(wrapped->name, NULL, 0);
 		__atomic_store_n(&wrapped->frame, frame, __ATOMIC_RELAXED);
 	}
 	stack = dws_stack_here(dws_own_stack(), caller);
-	dwell_waited(frame, stack, points, holder);
+	dws_recorder->waited(frame, stack, points, holder);
 }
 
 void dws_waits_pause(bool pause)

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "format/sampler_calls.h"
 #include "record/file.h"
 
 /* Every probe reads it. It is defined next to the constructor that joins a run, because from a static library a
@@ -219,12 +220,16 @@ static void session_join_file(const char *path)
 	}
 }
 
+static const struct dw_sampler_calls sampler_calls = DW_SAMPLER_CALLS;
+
 __attribute__((constructor)) static void join_run(void)
 {
 	const char *path = secure_getenv("DWELL_TRACE");
 	int saved = errno;
 
 	dw_metadata_read_environment();
+	if (path && dwp_sampler_adopt)
+		dwp_sampler_adopt(&sampler_calls);
 	if (path && *path == '/')
 		session_join_file(path);
 	if (dw_session_head())

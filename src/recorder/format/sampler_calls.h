@@ -1,0 +1,36 @@
+/*
+ * How the sampler reaches the recorder of a process: by a table of functions, not by their names. A program may contain
+ * a recorder of its own (libdwell.a, or the two files). Its samples then belong into the stream that the program's own
+ * records are in, not into one of the libdwell.so that the sampler brings along.
+ *
+ * Each copy of the recorder passes its table when it is loaded; that of the program is loaded before main().
+ */
+#ifndef DW_FORMAT_SAMPLER_CALLS_H
+#define DW_FORMAT_SAMPLER_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Functions of <dwell/probe.h> and <dwell/probe_abi.h>, documented there, and where the two variables are. */
+struct dw_sampler_calls {
+	const struct dwell_gate_word *const *gate;
+	const uint32_t *code_generation;
+	bool (*intern_code)(void *const *addresses, unsigned count, uint32_t *frames);
+	uint32_t (*intern_frame)(const char *function, const char *file, uint32_t line);
+	uint32_t (*intern_stack)(const uint32_t *frames, unsigned count);
+	void (*meta)(const char *key, const char *value);
+	void (*meta_json)(const char *key, const char *json);
+	bool (*sample)(uint32_t frame, uint32_t stack, uint32_t weight);
+	void (*waited)(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);
+};
+
+/* The table of the copy that this file is linked to. */
+#define DW_SAMPLER_CALLS \
+	{ &dwell_gate, &dwell_code_generation, dwell_intern_code, dwell_intern_frame, dwell_intern_stack, dwell_meta, \
+	  dwell_meta_json, dwell_sample, dwell_waited }
+
+/* The sampler has it. Keeps the pointer if the recorder is in the program's own file and the sampler has recorded
+ * nothing yet. NULL in processes without the sampler. */
+__attribute__((weak, visibility("default"))) void dwp_sampler_adopt(const struct dw_sampler_calls *calls);
+
+#endif
