@@ -23,6 +23,10 @@ class Run:
     def of(self, name, phases="X"):
         return [event for event in self.events if event["name"] == name and event["ph"] in phases]
 
+    def is_empty(self):
+        """Whether nothing was recorded but what samples of call stacks leave: marks of the run, new chunks."""
+        return all(event["ph"] == "i" or event.get("cat") == "overhead" for event in self.events)
+
     def span(self, name):
         """From when to when the only range of this name lasts, which may be two events if it does not nest."""
         events = self.of(name, "Xbe")
