@@ -9,6 +9,7 @@ $ dwell
 2>   dwell import FILE...      store another tool's files as a trace
 2>   dwell summarize TRACE...  store what the steps of traces took, in a small file
 2>   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
+2>   dwell watch FOLDER|SUMMARY|TRACE... say when a running job hangs, loses a rank or becomes slow
 2>   dwell diff BEFORE... -- AFTER... compare runs before and after a change
 2>   dwell query [TRACE] SQL   answer a question in SQL about a trace
 2>   dwell top [TRACE|PID]     show what a running program does, in a terminal
@@ -40,6 +41,7 @@ dwell: where a neural network's training time and memory go
   dwell import FILE...      store another tool's files as a trace
   dwell summarize TRACE...  store what the steps of traces took, in a small file
   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
+  dwell watch FOLDER|SUMMARY|TRACE... say when a running job hangs, loses a rank or becomes slow
   dwell diff BEFORE... -- AFTER... compare runs before and after a change
   dwell query [TRACE] SQL   answer a question in SQL about a trace
   dwell top [TRACE|PID]     show what a running program does, in a terminal
@@ -226,6 +228,7 @@ verb	export	write a trace for another tool
 verb	import	store another tool's files as a trace
 verb	summarize	store what the steps of traces took, in a small file
 verb	ranks	compare the ranks of a job: which one is slow, and where
+verb	watch	say when a running job hangs, loses a rank or becomes slow
 verb	diff	compare runs before and after a change
 verb	query	answer a question in SQL about a trace
 verb	top	show what a running program does, in a terminal

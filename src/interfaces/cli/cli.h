@@ -16,7 +16,7 @@
 #include "dwell/trace.h"
 
 enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_SLOWER = 3,
-       DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_PIPE = 141 };
+       DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_EVENT = 5, DW_EXIT_PIPE = 141 };
 
 /* Options by their meaning. An option has the same meaning in all verbs. */
 enum dw_option_id {
@@ -72,6 +72,8 @@ enum dw_option_id {
 	DW_OPTION_LAST,
 	DW_OPTION_ONCE,
 	DW_OPTION_ALL,
+	DW_OPTION_ON,
+	DW_OPTION_METRICS,
 	DW_OPTION_HELP,
 	DW_OPTION_VERSION,
 };
@@ -170,6 +172,7 @@ int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_top(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);

@@ -68,24 +68,40 @@ static int summaries_try_summary(struct dw_summary *summary, const char *path)
 	return result;
 }
 
-static int summaries_add_trace(struct dw_summary *summary, const char *path)
+/* With `is_live` nothing is printed, because the caller looks at the trace again and again. */
+static int summaries_add_trace(struct dw_summary *summary, const char *path, bool *is_live)
 {
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
 	int code, status = 0;
 
-	dw_say_progress(path);
+	if (!is_live)
+		dw_say_progress(path);
 	code = dwell_trace_open(&trace, &path, 1, NULL, &error);
 	if (code) {
 		dw_say_progress(NULL);
 		return dw_say_error(&error, code);
 	}
-	dw_say_state(trace);
+	if (is_live)
+		*is_live = dw_trace_source(trace)->live;
+	else
+		dw_say_state(trace);
 	if (!dw_summary_add_model(summary, dw_trace_model(trace), &error))
 		status = dw_say_error(&error, error.code);
 	dw_say_progress(NULL);
 	dwell_trace_close(trace);
 	return status;
+}
+
+int dw_summaries_read_one(struct dw_summary *summary, const char *path, bool *is_live)
+{
+	struct dwell_error error = { 0, "" };
+	int kind = summaries_try_summary(summary, path);
+	int status = kind > 0 ? summaries_add_trace(summary, path, is_live) : kind < 0 ? DW_EXIT_BAD_INPUT : 0;
+
+	if (status)
+		return status;
+	return dw_summary_finish(summary, &error) ? 0 : dw_say_error(&error, error.code);
 }
 
 /* Reads some files into an empty summary. */
@@ -95,7 +111,7 @@ static int summaries_read_part(struct dw_summary *summary, char **paths, size_t 
 
 	for (size_t i = 0; i < count; i++) {
 		int kind = summaries_try_summary(summary, paths[i]);
-		int status = kind > 0 ? summaries_add_trace(summary, paths[i]) : 0;
+		int status = kind > 0 ? summaries_add_trace(summary, paths[i], NULL) : 0;
 
 		if (kind < 0)
 			return DW_EXIT_BAD_INPUT;

@@ -180,6 +180,20 @@ static const struct dw_option ranks_options[] = {
 	HELP,
 };
 
+static const struct dw_option watch_options[] = {
+	{ DW_OPTION_EVERY, "every", .argument = "TIME", .help = "look again every TIME (default 10s)" },
+	{ DW_OPTION_ONCE, "once", .help = "look once and exit" },
+	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", .help = "how to print an event (default text)", .choices = "text json" },
+	{ DW_OPTION_ON, "on", .argument = "EVENT=COMMAND",
+	  .help = "run COMMAND by sh when hang, lost, slow or slower begins; it gets DWELL_EVENT, DWELL_TEXT, DWELL_RANKS "
+	          "and DWELL_PIDS: the ranks' processes on this machine" },
+	{ DW_OPTION_METRICS, "metrics", 'm', "FILE",
+	  .help = "write the figures for Prometheus to FILE at each look, as for node_exporter" },
+	{ DW_OPTION_PORT, "port", 'p', "PORT",
+	  .help = "serve the figures at /metrics of this port of 127.0.0.1; 0 means any free port" },
+	HELP,
+};
+
 static const struct dw_option diff_options[] = {
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT",
 	  .help = "how to print the comparison (default text); csv and json have raw values; md is for pull "
@@ -282,6 +296,8 @@ const struct dw_verb dw_verbs[] = {
 	  OPTIONS(summarize_options), dw_cmd_summarize },
 	{ "ranks", "compare the ranks of a job: which one is slow, and where", "TRACE|SUMMARY...",
 	  OPTIONS(ranks_options), dw_cmd_ranks },
+	{ "watch", "say when a running job hangs, loses a rank or becomes slow", "FOLDER|SUMMARY|TRACE...",
+	  OPTIONS(watch_options), dw_cmd_watch },
 	{ "diff", "compare runs before and after a change", "BEFORE... -- AFTER...", OPTIONS(diff_options),
 	  dw_cmd_diff },
 	{ "query", "answer a question in SQL about a trace", "[TRACE] SQL", OPTIONS(query_options),

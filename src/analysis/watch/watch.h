@@ -1,0 +1,83 @@
+/*
+ * A job that is watched: what changes between two looks at the summaries of its ranks.
+ *
+ *     dw_watch_begin_look()
+ *     dw_watch_take() for each file that could be read
+ *     dw_watch_end_look() -> events, each once when it begins and once when it is over
+ *
+ * Rules:
+ *   hang    no step of a rank ended for DW_WATCH_HANG_STEPS times the median step of that rank, and at least 10 seconds
+ *   lost    the process of a rank ended within a step; or, of a rank on another machine, its file was not written for
+ *           three times as long as between two writes before
+ *   slow    in DW_WATCH_LOOKS writes in a row a rank worked DW_WATCH_SLOW_RATIO times as long a step as the median rank
+ *   slower  in DW_WATCH_LOOKS looks in a row the steps of the job took DW_WATCH_SLOWER_RATIO times as long as the median
+ *           of the looks before
+ *
+ * How fine these are depends on how often the files are written. Times are in ns since 1970, of the clock that
+ * the caller and the files share. A struct dw_watch belongs to one thread.
+ */
+#pragma once
+
+#include "summary/summary.h"
+
+#define DW_WATCH_HANG_STEPS 20.0
+#define DW_WATCH_LEAST_HANG_NS UINT64_C(10000000000)
+#define DW_WATCH_SLOW_RATIO 1.25
+#define DW_WATCH_SLOWER_RATIO 2.0
+#define DW_WATCH_LOOKS 3u
+#define DW_WATCH_LEAST_STEPS 5u /* between two writes: fewer say nothing about how long a step takes */
+#define DW_WATCH_BEFORE 32u     /* most looks of which the median is what is usual */
+
+/* Kinds of events, with their names. */
+#define DW_WATCH_EVENTS(X) X(HANG, "hang") X(LOST, "lost") X(SLOW, "slow") X(SLOWER, "slower")
+enum dw_watch_kind {
+#define X(name, text) DW_WATCH_##name,
+	DW_WATCH_EVENTS(X)
+#undef X
+		DW_WATCH_KINDS
+};
+const char *dw_watch_kind_name(enum dw_watch_kind kind);
+
+struct dw_watched {
+	int32_t rank; /* its number, or -1 */
+	uint32_t pid;
+	char host[64];
+	bool ended; /* its process ended, and no step was open */
+	bool is[DW_WATCH_KINDS]; /* what was reported and is not over */
+	bool gone;               /* the caller knows that its process does not live */
+	bool has_news;           /* at this look: its file was written again */
+	uint64_t steps, ns, work_ns; /* of the last write, as sums of the run */
+	uint64_t last_step;
+	uint64_t moved_ns;   /* since when the number of steps is this one */
+	uint64_t written_ns; /* when the file was written */
+	uint64_t every_ns;   /* longest time between two writes */
+	double usual_ns;     /* its median step; 0: not known yet */
+	double step_ns, step_work_ns; /* of a step between the last two writes; 0: there are too few */
+	unsigned slow_looks;
+	char where[200]; /* "in all_reduce of group world, number 512"; or "" */
+};
+
+struct dw_watch_event {
+	enum dw_watch_kind kind;
+	bool over;                       /* it is over */
+	const struct dw_watched *watched; /* &watch->job: the whole job */
+	char text[400];
+};
+
+struct dw_watch {
+	struct dw_watched *ranks; /* in the order in which they were found */
+	size_t count, capacity;
+	uint64_t now_ns;
+	double before[DW_WATCH_BEFORE]; /* mean steps of the job at earlier looks */
+	size_t before_count;
+	struct dw_watched job;          /* what of it is said of the whole job: `is` and `slow_looks` */
+};
+
+void dw_watch_begin_look(struct dw_watch *watch, uint64_t now_ns);
+/* A rank of a file that was written at that time. `gone`: its process does not live any more. False: memory ran
+ * out. */
+bool dw_watch_take(struct dw_watch *watch, const struct dw_summary_rank *rank, uint64_t written_ns, bool gone);
+/* Calls `report` for each event of this look. False: memory ran out. */
+bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, const struct dw_watch_event *event),
+                       void *context);
+void dw_watch_reset(struct dw_watch *watch);

@@ -1,0 +1,395 @@
+/* dwell watch: says when a running job hangs, loses a rank, or becomes slow. */
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/summaries.h"
+#include "cli/watch_port.h"
+#include "export/out.h"
+#include "metrics/metrics.h"
+#include "read/source.h"
+#include "trace/trace.h"
+
+#define WATCH_EVERY_MS 10000u
+#define WATCH_MOST_COMMANDS 16u
+
+struct watch_request {
+	uint64_t every_ms;
+	bool once, json;
+	const char *metrics; /* the file, or NULL */
+	bool has_port;
+	unsigned port;
+	struct { enum dw_watch_kind kind; const char *command; } commands[WATCH_MOST_COMMANDS];
+	size_t command_count;
+	char **paths;
+	size_t path_count;
+	char host[64];
+};
+
+/* What is known now. */
+struct watch_state {
+	const struct watch_request *request;
+	struct dw_watch watch;
+	struct dw_summary summary; /* of all files at this look */
+	char *metrics;             /* as text */
+	size_t metrics_length;
+	bool failed;               /* memory ran out */
+	/* What began at this look, for commands: the first event's text, and the ranks. */
+	char texts[DW_WATCH_KINDS][400], ranks[DW_WATCH_KINDS][1000];
+};
+
+static volatile int watch_stopped;
+
+static void watch_stop(int signal)
+{
+	watch_stopped = 1;
+}
+
+/* ---- options ------------------------------------------------------------------------------------------- */
+
+static int watch_take_command(struct watch_request *request, const char *value)
+{
+	const char *command = strchr(value, '=');
+
+	for (unsigned kind = 0; command && command[1] && kind < DW_WATCH_KINDS; kind++) {
+		const char *name = dw_watch_kind_name((enum dw_watch_kind)kind);
+
+		if (strncmp(value, name, (size_t)(command - value)) != 0 || name[command - value])
+			continue;
+		if (request->command_count == WATCH_MOST_COMMANDS) {
+			dw_say("--on: at most %u commands", WATCH_MOST_COMMANDS);
+			return -1;
+		}
+		request->commands[request->command_count].kind = (enum dw_watch_kind)kind;
+		request->commands[request->command_count++].command = command + 1;
+		return 0;
+	}
+	dw_say("--on %s: give hang, lost, slow or slower, then '=' and a command, as --on hang='dwell stacks $DWELL_PIDS'",
+	       value);
+	return -1;
+}
+
+static int watch_take_option(void *context, const struct dw_option *option, const char *value)
+{
+	struct watch_request *request = context;
+	char *end;
+	unsigned long port;
+
+	switch (option->id) {
+	case DW_OPTION_EVERY: return dw_parse_time("every", value, 100, &request->every_ms) ? 0 : -1;
+	case DW_OPTION_ONCE: request->once = true; return 0;
+	case DW_OPTION_FORMAT: request->json = strcmp(value, "json") == 0; return 0;
+	case DW_OPTION_METRICS: request->metrics = value; return 0;
+	case DW_OPTION_ON: return watch_take_command(request, value);
+	case DW_OPTION_PORT:
+		port = strtoul(value, &end, 10);
+		if (*value < '0' || *value > '9' || *end || port > 65535) {
+			dw_say("--port %s: give a number from 0 (any that is free) to 65535", value);
+			return -1;
+		}
+		request->port = (unsigned)port;
+		request->has_port = true;
+		return 0;
+	default: return 0;
+	}
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+static uint64_t watch_ns(struct timespec time)
+{
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t watch_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return watch_ns(now);
+}
+
+/* Whether a process of this machine does not live any more. */
+static bool watch_is_gone(const struct watch_request *request, const struct dw_summary_rank *rank)
+{
+	return strcmp(rank->host, request->host) == 0 && kill((pid_t)rank->pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Adds the ranks of one file. A file that cannot be read was reported, and is tried again at the next look. */
+static void watch_read_file(struct watch_state *state, char *path)
+{
+	struct dw_summary file = { .ranks = NULL };
+	struct stat status;
+	uint64_t written_ns;
+	bool is_live = false;
+
+	if (stat(path, &status) != 0) {
+		dw_say("%s: %s (dwell run watch records the program watch)", path, strerror(errno));
+		return;
+	}
+	if (dw_summaries_read_one(&file, path, &is_live) == 0) {
+		written_ns = is_live ? state->watch.now_ns : watch_ns(status.st_mtim);
+		for (size_t i = 0; i < file.count && !state->failed; i++)
+			state->failed = !dw_watch_take(&state->watch, &file.ranks[i], written_ns,
+			                               watch_is_gone(state->request, &file.ranks[i]));
+		dw_summary_add(&state->summary, &file);
+	}
+	dw_summary_reset(&file);
+}
+
+/* The summary that is written next to a trace is read in its place: it is small. */
+static void watch_read_operand(struct watch_state *state, char *path)
+{
+	char pattern[4096];
+	struct stat status;
+	glob_t found;
+
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		snprintf(pattern, sizeof pattern, "%s/*.sum", path);
+		if (glob(pattern, 0, NULL, &found) == 0) {
+			for (size_t i = 0; i < found.gl_pathc; i++)
+				watch_read_file(state, found.gl_pathv[i]);
+			globfree(&found);
+		}
+		return;
+	}
+	snprintf(pattern, sizeof pattern, "%s.sum", path);
+	watch_read_file(state, stat(pattern, &status) == 0 ? pattern : path);
+}
+
+/* ---- what is said -------------------------------------------------------------------------------------- */
+
+static void watch_put_json(const struct dw_watch_event *event, const char *when, const char *job)
+{
+	struct dw_writer_out out;
+
+	dw_out_init_memory(&out);
+	DW_OUT_JSON(&out, "{'time':#,'event':#,'over':", when, dw_watch_kind_name(event->kind));
+	dw_out_text(&out, event->over ? "true" : "false");
+	DW_OUT_JSON(&out, ",'job':#", job);
+	if (event->watched->pid)
+		DW_OUT_JSON(&out, ",'rank':#,'host':#,'pid':#", event->watched->rank, event->watched->host, event->watched->pid);
+	DW_OUT_JSON(&out, ",'text':#}", event->text);
+	fwrite(out.buffer, 1, out.used, stdout);
+	fputc('\n', stdout);
+	dw_out_reset(&out);
+}
+
+static void watch_put_text(const struct dw_watch_event *event, const char *when)
+{
+	const struct dw_watched *watched = event->watched;
+
+	printf("%s %s%s: ", when, dw_watch_kind_name(event->kind), event->over ? " is over" : "");
+	if (watched->pid && watched->rank >= 0)
+		printf("rank %d on %s: ", watched->rank, watched->host);
+	else if (watched->pid)
+		printf("process %u on %s: ", watched->pid, watched->host);
+	printf("%s\n", event->text);
+}
+
+/* The processes of the job on this machine, as words. */
+static void watch_list_pids(const struct watch_state *state, char *text, size_t size)
+{
+	size_t length = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < state->watch.count && length < size - 16; i++)
+		if (!state->watch.ranks[i].gone && strcmp(state->watch.ranks[i].host, state->request->host) == 0)
+			length += (size_t)snprintf(text + length, size - length, "%s%u", length ? " " : "", state->watch.ranks[i].pid);
+}
+
+/* Runs the user's commands for what began at this look, and does not wait for them. */
+static void watch_run_command(const struct watch_state *state, enum dw_watch_kind kind, const char *command)
+{
+	char pids[4096];
+
+	watch_list_pids(state, pids, sizeof pids);
+	fflush(stdout);
+	if (fork() != 0)
+		return;
+	setenv("DWELL_EVENT", dw_watch_kind_name(kind), 1);
+	setenv("DWELL_TEXT", state->texts[kind], 1);
+	setenv("DWELL_RANKS", state->ranks[kind], 1);
+	setenv("DWELL_PIDS", pids, 1);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+static void watch_run_commands(struct watch_state *state)
+{
+	for (size_t i = 0; i < state->request->command_count; i++)
+		if (*state->texts[state->request->commands[i].kind])
+			watch_run_command(state, state->request->commands[i].kind, state->request->commands[i].command);
+	memset(state->texts, 0, sizeof state->texts);
+	memset(state->ranks, 0, sizeof state->ranks);
+}
+
+static void watch_note(struct watch_state *state, const struct dw_watch_event *event)
+{
+	char *ranks = state->ranks[event->kind];
+	size_t length = strlen(ranks);
+
+	if (!*state->texts[event->kind])
+		snprintf(state->texts[event->kind], sizeof state->texts[event->kind], "%s", event->text);
+	if (event->watched->pid && length < sizeof state->ranks[0] - 16)
+		snprintf(ranks + length, sizeof state->ranks[0] - length, "%s%d", length ? " " : "", event->watched->rank);
+}
+
+static void watch_report(void *context, const struct dw_watch_event *event)
+{
+	struct watch_state *state = context;
+	time_t seconds = (time_t)(state->watch.now_ns / 1000000000);
+	const char *job = state->summary.count ? state->summary.ranks[0].job : "";
+	struct tm broken;
+	char when[32];
+
+	gmtime_r(&seconds, &broken);
+	strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &broken);
+	if (state->request->json)
+		watch_put_json(event, when, job);
+	else
+		watch_put_text(event, when);
+	fflush(stdout);
+	if (!event->over)
+		watch_note(state, event);
+}
+
+static int watch_put_metrics(struct watch_state *state)
+{
+	FILE *text;
+	struct dw_output output;
+	int status;
+
+	free(state->metrics);
+	state->metrics = NULL;
+	text = open_memstream(&state->metrics, &state->metrics_length);
+	if (!text)
+		return 0;
+	dw_metrics_write(&state->summary, &state->watch, text);
+	fclose(text);
+	if (!state->request->metrics)
+		return 0;
+	status = dw_output_open(&output, state->request->metrics);
+	if (status)
+		return status;
+	fwrite(state->metrics, 1, state->metrics_length, output.file);
+	return dw_output_close(&output, 0);
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------- */
+
+static int watch_look(struct watch_state *state)
+{
+	struct dwell_error error = { 0, "" };
+	int status = 0;
+
+	dw_summary_reset(&state->summary);
+	dw_watch_begin_look(&state->watch, watch_now_ns());
+	for (size_t i = 0; i < state->request->path_count; i++)
+		watch_read_operand(state, state->request->paths[i]);
+	if (!dw_summary_finish(&state->summary, &error))
+		return dw_say_error(&error, error.code);
+	state->failed = !dw_watch_end_look(&state->watch, watch_report, state) || state->failed;
+	if (state->failed) {
+		dw_say("no memory for the ranks of the job");
+		return DW_EXIT_BAD_INPUT;
+	}
+	watch_run_commands(state);
+	if (state->request->metrics || state->request->has_port)
+		status = watch_put_metrics(state);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	return status;
+}
+
+static bool watch_has_ended(const struct dw_watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++)
+		if (!watch->ranks[i].gone)
+			return false;
+	return watch->count > 0;
+}
+
+static bool watch_has_event(const struct dw_watch *watch)
+{
+	bool has = watch->job.is[DW_WATCH_SLOWER];
+
+	for (size_t i = 0; i < watch->count; i++)
+		for (unsigned kind = 0; kind < DW_WATCH_KINDS; kind++)
+			has |= watch->ranks[i].is[kind];
+	return has;
+}
+
+static void watch_wait(const struct watch_state *state, int listener)
+{
+	struct timespec time = { (time_t)(state->request->every_ms / 1000),
+		(long)(state->request->every_ms % 1000) * 1000000 };
+
+	if (listener < 0)
+		nanosleep(&time, NULL);
+	else
+		dw_watch_serve(listener, state->metrics ? state->metrics : "", state->metrics ? state->metrics_length : 0,
+		               (int)state->request->every_ms);
+}
+
+static int watch_loop(struct watch_state *state, int listener)
+{
+	int status = watch_look(state);
+
+	while (!status && !state->request->once && !watch_stopped && !watch_has_ended(&state->watch)) {
+		watch_wait(state, listener);
+		status = watch_stopped ? 0 : watch_look(state);
+	}
+	if (!status && state->request->once && !state->watch.count) {
+		dw_say("no summary of a rank was found: dwell run --summary-every 10s writes them");
+		return DW_EXIT_BAD_INPUT;
+	}
+	return status ? status : watch_has_event(&state->watch) ? DW_EXIT_EVENT : 0;
+}
+
+int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)
+{
+	struct watch_request request = { .every_ms = WATCH_EVERY_MS };
+	struct watch_state state = { .request = &request };
+	struct sigaction action = { .sa_handler = watch_stop };
+	struct dwell_error error = { 0, "" };
+	bool done;
+	int operands = dw_options_parse(verb, argc, argv, false, watch_take_option, &request, &done);
+	int listener = -1, status;
+
+	if (done)
+		return 0;
+	if (operands < 0)
+		return DW_EXIT_USAGE;
+	if (!operands) {
+		dw_say("no files are given: dwell watch FOLDER|SUMMARY|TRACE...");
+		return DW_EXIT_USAGE;
+	}
+	request.paths = argv;
+	request.path_count = (size_t)operands;
+	gethostname(request.host, sizeof request.host - 1);
+	if (request.has_port) {
+		listener = dw_watch_listen(&request.port, &error);
+		if (listener < 0)
+			return dw_say_error(&error, error.code);
+		dw_say("metrics at http://127.0.0.1:%u/metrics", request.port);
+	}
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	status = watch_loop(&state, listener);
+	dw_watch_reset(&state.watch);
+	dw_summary_reset(&state.summary);
+	free(state.metrics);
+	if (listener >= 0)
+		close(listener);
+	return status;
+}

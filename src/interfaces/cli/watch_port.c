@@ -1,0 +1,107 @@
+/* A server of one text; see watch_port.h. One request a connection, and one connection at a time. */
+#include "cli/watch_port.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#define MOST_REQUEST 8192u
+#define MOST_S 2 /* that a client may be silent */
+
+int dw_watch_listen(unsigned *port, struct dwell_error *error)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)*port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int on = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t length = sizeof address;
+
+	if (listener >= 0)
+		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, length) != 0 || listen(listener, 16) != 0 ||
+	    getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+		dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", *port, strerror(errno),
+		             errno == EADDRINUSE ? "; give another with --port, or 0 for any" : "");
+		if (listener >= 0)
+			close(listener);
+		return -1;
+	}
+	*port = ntohs(address.sin_port);
+	return listener;
+}
+
+static void watch_send(int client, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t sent = send(client, bytes, length, MSG_NOSIGNAL);
+
+		if (sent <= 0)
+			return;
+		bytes += sent;
+		length -= (size_t)sent;
+	}
+}
+
+/* Whether the head of a request arrived whole. It is stored as text. */
+static bool watch_receive(int client, char request[MOST_REQUEST])
+{
+	size_t length = 0;
+
+	while (length < MOST_REQUEST - 1) {
+		ssize_t got = recv(client, request + length, MOST_REQUEST - 1 - length, 0);
+
+		if (got <= 0)
+			return false;
+		length += (size_t)got;
+		request[length] = '\0';
+		if (strstr(request, "\r\n\r\n"))
+			return true;
+	}
+	return false;
+}
+
+static void watch_answer(int client, const char *text, size_t length)
+{
+	static const char only[] = "only GET /metrics is answered\n";
+	struct timeval most = { .tv_sec = MOST_S };
+	char request[MOST_REQUEST], head[200];
+	bool good;
+
+	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+	if (!watch_receive(client, request))
+		return;
+	good = strncmp(request, "GET /metrics ", 13) == 0 || strncmp(request, "GET /metrics?", 13) == 0;
+	snprintf(head, sizeof head,
+	         "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %zu\r\n"
+	         "Connection: close\r\n\r\n",
+	         good ? "200 OK" : "404 Not Found", good ? length : sizeof only - 1);
+	watch_send(client, head, strlen(head));
+	watch_send(client, good ? text : only, good ? length : sizeof only - 1);
+}
+
+void dw_watch_serve(int listener, const char *text, size_t length, int ms)
+{
+	uint64_t until_ms = dw_clock_monotonic_ms() + (uint64_t)ms, now_ms;
+
+	while ((now_ms = dw_clock_monotonic_ms()) < until_ms) {
+		struct pollfd polled = { listener, POLLIN, 0 };
+		int ready = poll(&polled, 1, (int)(until_ms - now_ms)), client;
+
+		if (ready <= 0)
+			return;
+		client = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (client >= 0) {
+			watch_answer(client, text, length);
+			close(client);
+		}
+	}
+}

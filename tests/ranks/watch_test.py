@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""dwell watch: two ranks that run, hang, go on and are killed; its figures in a real Prometheus, with alerts.
+
+usage: watch_test.py BUILD        last line: N passed, N failed, N skipped
+
+With Debian's package prometheus; without it what needs it is skipped.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+BUILD = os.path.abspath(sys.argv[1])
+DWELL = os.path.join(BUILD, "dwell")
+SOURCES = os.path.dirname(os.path.abspath(__file__))
+ALERTS = os.path.join(SOURCES, "../../examples/prometheus/alerts.yml")
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(what, good):
+    counts["passed" if good else "failed"] += 1
+    if not good:
+        print("FAILED", what)
+
+
+def wait_for(what, found, seconds=120):
+    """The first true answer of found(), or None after so many seconds, which is a failure."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        answer = found()
+        if answer:
+            check(what, True)
+            return answer
+        time.sleep(0.3)
+    check(what, False)
+    return None
+
+
+def get(address):
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return answer.read().decode()
+    except OSError:
+        return ""
+
+
+def events():
+    with open("events", encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.endswith("\n")]
+
+
+def event(kind, rank, over=False):
+    return [one for one in events() if (one["event"], one.get("rank"), one["over"]) == (kind, rank, over)]
+
+
+def prometheus(port):
+    """A Prometheus that reads the port each second; the address of its queries."""
+    with open("prometheus.yml", "w", encoding="utf-8") as file:
+        json.dump({"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [ALERTS],
+                   "scrape_configs": [{"job_name": "dwell", "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]},
+                  file)
+    with open("prometheus.log", "w", encoding="utf-8") as log:
+        server = subprocess.Popen(["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb",
+                                   "--web.listen-address=127.0.0.1:0", "--log.format=json"], stderr=log)
+
+    def listens():
+        with open("prometheus.log", encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file if line.endswith("\n")]
+        return next((line["address"] for line in lines if line.get("msg") == "Listening on"), None)
+
+    address = wait_for("Prometheus listens", listens)
+    return server, f"http://{address}/api/v1/" if address else None
+
+
+def number_of(address, query):
+    answer = get(f"{address}query?query={urllib.request.quote(query)}")
+    return len(json.loads(answer)["data"]["result"]) if answer else 0
+
+
+def start_rank(number):
+    return subprocess.Popen([DWELL, "run", "--sample", "off", "--summary-every", "1s", "-o", f"rank{number}.dwell", "--",
+                             "./program", str(number)], stderr=subprocess.DEVNULL,
+                            env={**os.environ, "RANK": str(number), "WORLD_SIZE": "2"})
+
+
+def start_watch():
+    with open("events", "w", encoding="utf-8") as file:
+        watch = subprocess.Popen([DWELL, "watch", "--every", "1s", "-f", "json", "--metrics", "figures", "--port", "0",
+                                  "--on", "hang=echo $DWELL_RANKS, $DWELL_PIDS, $DWELL_TEXT >> hung", "."],
+                                 stdout=file, stderr=subprocess.PIPE, text=True)
+    line = watch.stderr.readline()
+    return watch, line.split("127.0.0.1:")[1].split("/")[0]
+
+
+def test_files(port):
+    with open("figures", encoding="utf-8") as file:
+        figures = file.read()
+    for rank in "01":
+        check("steps of a rank", f'dwell_steps_total{{run="",rank="{rank}",host="{os.uname().nodename}"}}' in figures)
+    served = get(f"http://127.0.0.1:{port}/metrics")
+    check("the port serves the same names", {line.split("{")[0] for line in served.splitlines()} ==
+          {line.split("{")[0] for line in figures.splitlines()})
+    check("nothing else is served", get(f"http://127.0.0.1:{port}/") == "")
+    if shutil.which("promtool"):
+        done = subprocess.run(["promtool", "check", "metrics"], input=figures, capture_output=True, text=True, check=False)
+        check(f"promtool: {done.stderr}", done.returncode == 0 and not done.stderr)
+        rules = subprocess.run(["promtool", "test", "rules", "alerts_test.yml"], cwd=os.path.dirname(ALERTS),
+                               capture_output=True, text=True, check=False)
+        check(f"the alert rules: {rules.stdout}", rules.returncode == 0)
+
+
+def test_job(alive, watch, address):
+    open("hang", "w", encoding="utf-8").close()
+    wait_for("both ranks hang", lambda: event("hang", 0) and event("hang", 1))
+    check("what they are in", all("in all_reduce" in event("hang", rank)[0]["text"] for rank in (0, 1)))
+    hung = wait_for("the user's command", lambda: os.path.exists("hung") and open("hung", encoding="utf-8").read())
+    check(f"what the command gets: {hung}", hung and hung.count(",") >= 2 and "no step ended for" in hung)
+    if address:
+        wait_for("an alert of Prometheus", lambda: number_of(address, 'ALERTS{alertname="RankHangs",alertstate="firing"}'))
+    os.remove("hang")
+    wait_for("both go on", lambda: event("hang", 0, True) and event("hang", 1, True))
+    once = subprocess.run([DWELL, "watch", "--once", "."], capture_output=True, text=True, check=False)
+    check(f"--once: {once.stdout}{once.stderr}", once.returncode == 0 and not once.stdout)
+    pid = event("hang", 1)[0]["pid"]
+    os.kill(pid, signal.SIGKILL)
+    wait_for("a rank is lost", lambda: event("lost", 1))
+    open("end", "w", encoding="utf-8").close()
+    check("the watch ends with the job, and its status says what was left", watch.wait(timeout=120) == 5)
+    for rank in alive:
+        rank.wait(timeout=60)
+
+
+def test_refused():
+    for words, code, what in ((["--on", "hung=true", "."], 2, "give hang, lost, slow or slower"),
+                              (["--port", "99999", "."], 2, "--port 99999"), ([], 2, "no files are given"),
+                              (["--once", "empty"], 1, "no summary of a rank"), (["--once", "missing.sum"], 1, "missing.sum")):
+        done = subprocess.run([DWELL, "watch", *words], capture_output=True, text=True, check=False)
+        check(f"{words}: {done.returncode} {done.stderr}", done.returncode == code and what in done.stderr)
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="dwell-watch-")
+    os.chdir(folder)
+    os.mkdir("empty")
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-D_GNU_SOURCE", "-I", os.path.join(SOURCES, "../../include"),
+                    os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, f"-Wl,-rpath,{BUILD}",
+                    "-ldwell"], check=True)
+    test_refused()
+    started = [start_rank(number) for number in range(2)]
+    watch, port = start_watch()
+    server, address = prometheus(port) if shutil.which("prometheus") else (None, None)
+    try:
+        wait_for("figures of both ranks", lambda: get(f"http://127.0.0.1:{port}/metrics").count("dwell_steps_total{") == 2)
+        test_files(port)
+        if address:
+            wait_for("Prometheus has them", lambda: number_of(address, "dwell_steps_total") == 2)
+        else:
+            print("skip Prometheus: not installed")
+            counts["skipped"] += 1
+        test_job(started, watch, address)
+    finally:
+        for process in (*started, watch, server):
+            if process and process.poll() is None:
+                process.kill()
+    shutil.rmtree(folder)
+    print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    return counts["failed"] > 0
+
+
+sys.exit(main())
