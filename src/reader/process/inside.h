@@ -4,6 +4,7 @@
 
 #include <elfutils/libdwfl.h>
 
+#include "base/map.h"
 #include "format/python_frames.h"
 #include "process/process.h"
 
@@ -36,8 +37,12 @@ struct dw_snapshot {
 bool dw_snapshot_blocked(struct dw_snapshot *snapshot);
 /* Whether the thread is still where dw_snapshot_blocked() found it. */
 bool dw_snapshot_holds(const struct dw_snapshot *snapshot);
-/* Stops the thread, reads it, and lets it run. Returns 0 or an errno. */
-int dw_snapshot_stop(struct dw_snapshot *snapshot);
+/* Stops the thread, copies its registers and up to `most` bytes of its stack, calls `inside`, which may be NULL, and
+ * lets it run. Returns 0 or an errno. ETIMEDOUT: it did not stop in time, because the kernel does not let it;
+ * call dw_snapshot_let_go() for it until that returns true. */
+int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context);
+/* Lets a thread run that stops late. True: it runs, or has ended. */
+bool dw_snapshot_let_go(uint32_t tid);
 /* Reads memory of a process; false if not all of it can be read. */
 bool dw_process_memory(uint32_t pid, uint64_t address, void *to, size_t size);
 /* The same, with the copied stack first. */
@@ -48,62 +53,125 @@ const char *dw_process_explain(int code);
 
 /* ---- unwind.c ------------------------------------------------------------------------------------ */
 
+#define DW_UNWIND_MOST_FRAMES 512u
+
+/* A native frame: a place in code, and the stack pointer there. */
+struct dw_native {
+	uint64_t pc;  /* of a caller: its return address - 1 */
+	uint64_t sp;  /* 0: not known */
+};
+
 struct dw_unwind {
 	Dwfl *dwfl;
 	uint32_t pid;
 	struct dw_process *process;  /* its arena holds all texts */
-	struct dw_snapshot *snapshot;
-	struct dw_process_thread *thread;
+	const struct dw_snapshot *snapshot;
+	struct dw_native *frames;    /* of the walk */
+	size_t count;
 	bool no_memory;
-	struct dw_unwind_name {
+	struct unwind_named {
 		uint64_t pc;
-		const char *function, *module;
-	} *names;                    /* of addresses that were looked up; a search is slow */
+		struct dw_place *place;
+	} *names;                    /* places that were looked up; a search is slow */
 	size_t name_count, name_capacity;
+	struct dw_map by_pc;
 };
 
 int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct dwell_error *error);
 void dw_unwind_close(struct dw_unwind *unwind);
+/* After libraries were loaded or unloaded: reads the list of modules again, and forgets the places. */
+void dw_unwind_renew(struct dw_unwind *unwind);
 #define DW_UNWIND_INLINED 32u /* most functions at one address */
 /* The functions that the compiler inlined at this address, innermost first, into `inlined`; at last
  * the function itself, of which only the line is set. Returns their number; 0: no debug information. */
 size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,
                          struct dw_process_frame inlined[DW_UNWIND_INLINED]);
-/* Appends the native frames of the snapshot to the thread. False: the outer end was not reached. */
-bool dw_unwind_thread(struct dw_unwind *unwind, struct dw_process_thread *thread, struct dw_snapshot *snapshot);
+/* The native frames of the snapshot, innermost first. False: the outer end was not reached. */
+bool dw_unwind_walk(struct dw_unwind *unwind, const struct dw_snapshot *snapshot,
+                    struct dw_native frames[DW_UNWIND_MOST_FRAMES], size_t *count);
+/* The functions at an address. NULL: out of memory. */
+const struct dw_place *dw_unwind_place(struct dw_unwind *unwind, uint64_t pc);
 /* The address of a data symbol in a module whose file name contains `in`; 0: there is none.
  * *module gets the name of the file. */
 uint64_t dw_unwind_symbol(struct dw_unwind *unwind, const char *in, const char *symbol, const char **module);
 
 /* ---- python.c ------------------------------------------------------------------------------------ */
 
+#define DW_PYTHON_MOST_FRAMES 1024u
+
+/* A frame of the interpreter as it is in memory. */
 struct dw_python_frame {
-	struct dw_process_frame frame;
+	uint64_t code;         /* the code object */
+	int64_t instruction;   /* its address; before 3.11 the number of a byte or of a unit of two */
 	bool last;             /* the outermost one that one call of the interpreter's loop executes */
 	uint64_t loop;         /* of the last one: an address in the native frame of that call; 0 before 3.12 */
 };
 
 struct dw_python_thread {
 	uint32_t tid;
-	struct dw_python_frame *frames; /* innermost first */
-	size_t count, capacity;
+	uint64_t state;        /* address */
 };
 
+#define DW_PYTHON_PAGES 64u
+
 struct dw_python {
+	uint32_t pid;
 	uint64_t runtime;      /* address of _PyRuntime; 0: no interpreter */
 	const char *module;    /* file that contains the interpreter */
 	bool known;            /* the layout is */
 	struct dw_python_layout layout;
 	struct dw_python_thread *threads;
 	size_t count, capacity;
+	struct python_code *codes; /* code objects that were read */
+	size_t code_count, code_capacity;
+	struct dw_map by_code;
+	struct python_named *names; /* places in them */
+	size_t name_count, name_capacity;
+	struct dw_map by_line;
+	/* Pages of the process that were read for one walk. */
+	unsigned page_count;
+	uint64_t page_at[DW_PYTHON_PAGES];
+	uint8_t pages[DW_PYTHON_PAGES][4096];
 };
 
 /* Finds the interpreter in the process. Sets process->problem if its version is not known. */
-bool dw_python_find(struct dw_python *python, struct dw_unwind *unwind);
-/* Reads the frames of all its threads. False: out of memory. Memory that changes meanwhile, or
- * cannot be read, ends a list early. */
-bool dw_python_read(struct dw_python *python, struct dw_process *process);
-const struct dw_python_thread *dw_python_thread_of(const struct dw_python *python, uint32_t tid);
+void dw_python_find(struct dw_python *python, struct dw_unwind *unwind);
+/* Lists the threads of all its interpreters. False: out of memory. */
+bool dw_python_list(struct dw_python *python);
+/* The frames of the thread, innermost first. Memory that changes meanwhile, or cannot be read, ends the list early.
+ * Only reads: may be called while the thread is stopped. */
+size_t dw_python_walk(struct dw_python *python, uint32_t tid, struct dw_python_frame frames[DW_PYTHON_MOST_FRAMES]);
+/* The function and the line of a frame. NULL: out of memory. */
+const struct dw_place *dw_python_place(struct dw_python *python, struct dw_arena *arena,
+                                       const struct dw_python_frame *frame);
 void dw_python_reset(struct dw_python *python);
+
+/* ---- stacks.c ------------------------------------------------------------------------------------ */
+
+/* A frame of either kind. */
+struct dw_mixed {
+	const struct dw_place *place;
+	uint64_t sp;       /* of a native one; 0: not known */
+	bool interpreter;  /* code of the interpreter between frames of Python */
+};
+#define DW_MIXED_MOST (DW_UNWIND_MOST_FRAMES + DW_PYTHON_MOST_FRAMES)
+
+/* What is read of one thread. */
+struct dw_thread_read {
+	struct dw_snapshot snapshot;
+	struct dw_native native[DW_UNWIND_MOST_FRAMES];
+	size_t native_count;
+	struct dw_python_frame python[DW_PYTHON_MOST_FRAMES];
+	size_t python_count;
+	struct dw_mixed mixed[DW_MIXED_MOST];
+	size_t count;
+};
+
+/* Replaces each call of the interpreter's loop with the frames that it executes. False: out of memory. */
+bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct dw_python *python);
+/* "a timer", of the number of a system call; NULL: it is not one that waits. */
+const char *dw_stacks_wait(long call);
+/* Whether the innermost of the frames are those of a function that locks a mutex. */
+uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read);
 
 #endif

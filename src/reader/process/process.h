@@ -5,7 +5,8 @@
  *   unwind.c    native frames of a snapshot, with inlined functions, lines and names (elfutils)
  *   python.c    frames of the interpreter, read from its memory
  *   lines.c     lines and inlined functions of a file of code (lines.h)
- *   stacks.c    all threads; joins both kinds of frames; who holds the lock that a thread waits for
+ *   stacks.c    all threads once; joins both kinds of frames; who holds the lock that a thread waits for
+ *   follow.c    the threads again and again (follow.h)
  *
  * These files are libdwell-process.so, which the command loads when it needs it, because elfutils is large.
  *
@@ -32,6 +33,15 @@ struct dw_process_frame {
 	bool interpreter;      /* code of the interpreter between frames of Python */
 };
 
+/* A place in code. */
+struct dw_place {
+	const struct dw_process_frame *functions; /* innermost first: those that the compiler inlined there, and the function */
+	uint32_t count;    /* at least 1 */
+	bool loop;         /* native code of the interpreter's loop, by its name */
+	bool library;      /* native code of the C library */
+	uint32_t id;       /* the caller's own; 0 at first */
+};
+
 struct dw_process_thread {
 	uint32_t tid;
 	char name[16];
@@ -41,7 +51,7 @@ struct dw_process_thread {
 	uint64_t stopped_ns;   /* for how long the thread was stopped; 0: it was not */
 	const char *problem;   /* why the stack is missing or ends early; or NULL */
 	struct dw_process_frame *frames; /* innermost first */
-	size_t count, capacity;
+	size_t count;
 };
 
 struct dw_process {

@@ -2,7 +2,8 @@
  * Frames of Python, read from the interpreter's memory.
  *
  * format/python_frames.h knows where its fields lie. The process may change its memory meanwhile, so
- * every value is only followed, never trusted: what cannot be read ends the list.
+ * every value is only followed, never trusted: what cannot be read ends the list. A walk reads whole
+ * pages, because the frames of a thread lie together; names and lines are read later, and kept.
  */
 #include "process/inside.h"
 
@@ -14,148 +15,73 @@
 #include "base/grow.h"
 #include "format/python_frames.h"
 
-#define PYTHON_MOST_FRAMES 1024u
 #define PYTHON_MOST_THREADS 100000u
+#define PYTHON_PAGE 4096u
 
-static bool python_read(const struct dw_process *process, uint64_t address, void *to, size_t size)
+/* A code object. */
+struct python_code {
+	uint64_t address, name_at, file_at, lines_at;
+	int32_t first_line;
+	const char *name, *file;
+	uint8_t *lines;        /* the table of lines, or NULL */
+	uint64_t line_bytes;
+};
+
+struct python_named {
+	uint32_t code;         /* number of the code object */
+	int line;
+	struct dw_place *place;
+};
+
+static bool python_read(const struct dw_python *python, uint64_t address, void *to, size_t size)
 {
-	return address && dw_process_memory(process->pid, address, to, size);
+	return address && dw_process_memory(python->pid, address, to, size);
 }
 
-static uint64_t python_pointer(const struct dw_process *process, uint64_t address)
+static uint64_t python_pointer(const struct dw_python *python, uint64_t address)
 {
 	uint64_t value;
 
-	return python_read(process, address, &value, sizeof value) ? value : 0;
+	return python_read(python, address, &value, sizeof value) ? value : 0;
 }
 
 /* ---- the interpreter --------------------------------------------------------------------------- */
 
 /* "python3.9", "libpython3.10.so.1.0": before 3.11 the interpreter does not publish its version. */
-static uint32_t python_version_of(struct dw_unwind *unwind, const char *module)
+static uint32_t python_version_of(const struct dw_python *python, struct dw_unwind *unwind)
 {
-	const char *name, *three = module ? strstr(module, "python3.") : NULL;
+	const char *name, *three = python->module ? strstr(python->module, "python3.") : NULL;
 	uint64_t at = dw_unwind_symbol(unwind, "python", "Py_Version", &name), version = 0;
 
-	if (at && python_read(unwind->process, at, &version, sizeof version))
+	if (at && python_read(python, at, &version, sizeof version))
 		return (uint32_t)(version >> 16 & 255);
 	return three ? (uint32_t)strtoul(three + strlen("python3."), NULL, 10) : 0;
 }
 
-bool dw_python_find(struct dw_python *python, struct dw_unwind *unwind)
+void dw_python_find(struct dw_python *python, struct dw_unwind *unwind)
 {
 	struct dw_process *process = unwind->process;
 	uint64_t numbers[DW_PYTHON_PUBLISHED];
 
-	*python = (struct dw_python){ 0 };
+	memset(python, 0, offsetof(struct dw_python, pages));
+	python->pid = unwind->pid;
 	python->runtime = dw_unwind_symbol(unwind, "python", "_PyRuntime", &python->module);
 	if (!python->runtime)
-		return true;
-	if (python_read(process, python->runtime, numbers, sizeof numbers) && dw_python_publishes(numbers)) {
+		return;
+	if (python_read(python, python->runtime, numbers, sizeof numbers) && dw_python_publishes(numbers)) {
 		process->python = dw_python_published_minor(numbers);
 		python->known = dw_python_layout_published(numbers, &python->layout);
 	} else {
-		process->python = python_version_of(unwind, python->module);
+		process->python = python_version_of(python, unwind);
 		python->known = dw_python_layout_of(process->python, &python->layout);
 	}
 	if (!python->known)
 		process->problem = dw_arena_printf(&process->arena, "frames of Python 3.%u are not known; 3.9 to 3.14 are",
 		                                   process->python);
-	return true;
-}
-
-/* ---- texts and lines --------------------------------------------------------------------------- */
-
-/* A str as UTF-8; "?" if it cannot be read. */
-static const char *python_take_text(struct dw_python *python, struct dw_process *process, uint64_t object)
-{
-	const struct dw_python_layout *layout = &python->layout;
-	uint8_t bytes[DW_PYTHON_MOST_TEXT * 4], clear[DW_PYTHON_MOST_TEXT * 4 + 1];
-	uint64_t length = python_pointer(process, object + 16);
-	uint32_t state = 0, kind, ascii;
-
-	if (!length || !python_read(process, object + 32, &state, sizeof state))
-		return "?";
-	length = length < DW_PYTHON_MOST_TEXT ? length : DW_PYTHON_MOST_TEXT;
-	kind = state >> layout->kind_bit & 7;
-	ascii = state >> (layout->kind_bit + 4) & 1;
-	if ((kind != 1 && kind != 2 && kind != 4) ||
-	    !python_read(process, object + (ascii ? layout->text : layout->wide_text), bytes, length * kind))
-		return "?";
-	return dw_arena_text(&process->arena, (const char *)clear, dw_python_utf8(bytes, kind, length, clear, sizeof clear));
-}
-
-static int python_find_line(struct dw_python *python, struct dw_process *process, uint64_t frame, uint64_t code)
-{
-	const struct dw_python_layout *layout = &python->layout;
-	uint64_t table = python_pointer(process, code + layout->lines), size = python_pointer(process, table + 16);
-	int32_t first = 0, index = 0;
-	uint8_t *lines;
-	int line;
-
-	if (!python_read(process, code + layout->first_line, &first, sizeof first) || !table || size > DW_PYTHON_MOST_LINES)
-		return 0;
-	lines = malloc(size + 1);
-	if (!lines || !python_read(process, table + 32, lines, size)) {
-		free(lines);
-		return first;
-	}
-	if (layout->bytes != DW_PYTHON_NO_FIELD) {
-		int64_t place = (int64_t)python_pointer(process, frame + layout->instruction);
-
-		line = dw_python_line_of_unit(lines, size, first, (place - (int64_t)(code + layout->bytes)) / 2);
-	} else {
-		python_read(process, frame + layout->instruction, &index, sizeof index);
-		line = dw_python_line_of_byte(lines, size, first, layout->minor >= 10 ? 2 * (int64_t)index : index, layout->minor >= 10);
-	}
-	free(lines);
-	return line;
-}
-
-/* ---- frames ------------------------------------------------------------------------------------ */
-
-static bool python_read_frames(struct dw_python *python, struct dw_process *process, struct dw_python_thread *thread,
-                               uint64_t state)
-{
-	const struct dw_python_layout *layout = &python->layout;
-	uint64_t frame = python_pointer(process, state + layout->frame);
-
-	if (layout->loop_frame != DW_PYTHON_NO_FIELD)
-		frame = python_pointer(process, frame + layout->loop_frame);
-	for (uint32_t i = 0; frame && i < PYTHON_MOST_FRAMES; i++) {
-		/* 3.14 marks references in the lowest bits. */
-		uint64_t code = python_pointer(process, frame + layout->code) & ~(uint64_t)7;
-		struct dw_python_frame *next;
-		uint8_t owner = 0, entry = 0;
-
-		if (layout->owner != DW_PYTHON_NO_FIELD)
-			python_read(process, frame + layout->owner, &owner, 1);
-		if (layout->owner != DW_PYTHON_NO_FIELD && owner >= layout->least_loop) {
-			if (thread->count && !thread->frames[thread->count - 1].last) {
-				thread->frames[thread->count - 1].last = true;
-				thread->frames[thread->count - 1].loop = frame;
-			}
-		} else if (code) {
-			next = DW_GROW(&thread->frames, &thread->capacity, thread->count);
-			if (!next)
-				return false;
-			next->frame.function = python_take_text(python, process, python_pointer(process, code + layout->name));
-			next->frame.file = python_take_text(python, process, python_pointer(process, code + layout->file));
-			next->frame.line = python_find_line(python, process, frame, code);
-			if (!next->frame.function || !next->frame.file)
-				return false;
-			if (layout->entry != DW_PYTHON_NO_FIELD)
-				python_read(process, frame + layout->entry, &entry, 1);
-			next->last = entry || layout->minor < 11;
-			thread->count++;
-		}
-		frame = python_pointer(process, frame + layout->previous);
-	}
-	return true;
 }
 
 /* glibc has the kernel's number of a thread in the structure that pthread_self() points to. */
-static uint32_t python_tid_of_pthread(const struct dw_process *process, uint64_t pthread)
+static uint32_t python_tid_of_pthread(const struct dw_python *python, uint64_t pthread)
 {
 #ifdef __x86_64__
 	const uint64_t offset = 720;
@@ -164,45 +90,225 @@ static uint32_t python_tid_of_pthread(const struct dw_process *process, uint64_t
 #endif
 	int32_t tid = 0;
 
-	return python_read(process, pthread + offset, &tid, sizeof tid) && tid > 0 ? (uint32_t)tid : 0;
+	return python_read(python, pthread + offset, &tid, sizeof tid) && tid > 0 ? (uint32_t)tid : 0;
 }
 
-bool dw_python_read(struct dw_python *python, struct dw_process *process)
+bool dw_python_list(struct dw_python *python)
 {
 	const struct dw_python_layout *layout = &python->layout;
-	uint64_t interpreter = python->known ? python_pointer(process, python->runtime + layout->interpreters) : 0;
+	uint64_t interpreter = python->known ? python_pointer(python, python->runtime + layout->interpreters) : 0;
 
-	for (; interpreter; interpreter = python_pointer(process, interpreter + layout->next_interpreter)) {
-		uint64_t state = python_pointer(process, interpreter + layout->first_thread);
+	python->count = 0;
+	for (; interpreter; interpreter = python_pointer(python, interpreter + layout->next_interpreter)) {
+		uint64_t state = python_pointer(python, interpreter + layout->first_thread);
 
-		for (; state && python->count < PYTHON_MOST_THREADS; state = python_pointer(process, state + layout->next_thread)) {
+		for (; state && python->count < PYTHON_MOST_THREADS; state = python_pointer(python, state + layout->next_thread)) {
 			struct dw_python_thread *thread = DW_GROW(&python->threads, &python->capacity, python->count);
+			bool native = layout->native_id != DW_PYTHON_NO_FIELD;
 			uint64_t id;
 
 			if (!thread)
 				return false;
 			python->count++;
-			id = python_pointer(process, state + (layout->native_id != DW_PYTHON_NO_FIELD ? layout->native_id : layout->id));
-			thread->tid = layout->native_id != DW_PYTHON_NO_FIELD ? (uint32_t)id : python_tid_of_pthread(process, id);
-			if (!python_read_frames(python, process, thread, state))
-				return false;
+			id = python_pointer(python, state + (native ? layout->native_id : layout->id));
+			thread->tid = native ? (uint32_t)id : python_tid_of_pthread(python, id);
+			thread->state = state;
 		}
 	}
 	return true;
 }
 
-const struct dw_python_thread *dw_python_thread_of(const struct dw_python *python, uint32_t tid)
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+/* The page at the address, read at most once for each walk; NULL: it cannot be read. */
+static const uint8_t *python_page(struct dw_python *python, uint64_t page)
 {
-	for (size_t i = 0; i < python->count; i++)
-		if (python->threads[i].tid == tid && python->threads[i].count)
-			return &python->threads[i];
-	return NULL;
+	unsigned to;
+
+	for (unsigned i = python->page_count < DW_PYTHON_PAGES ? python->page_count : DW_PYTHON_PAGES; i-- > 0;)
+		if (python->page_at[i] == page)
+			return python->pages[i];
+	to = python->page_count++ % DW_PYTHON_PAGES;
+	python->page_at[to] = python_read(python, page, python->pages[to], PYTHON_PAGE) ? page : 0;
+	return python->page_at[to] ? python->pages[to] : NULL;
+}
+
+/* A number of `size` bytes in a frame; 0 if it cannot be read. */
+static uint64_t python_field(struct dw_python *python, uint64_t address, size_t size)
+{
+	const uint8_t *page = address ? python_page(python, address & ~(uint64_t)(PYTHON_PAGE - 1)) : NULL;
+	size_t at = address & (PYTHON_PAGE - 1);
+	uint64_t value = 0;
+
+	if (page && at + size <= PYTHON_PAGE)
+		memcpy(&value, page + at, size);
+	else if (page)
+		python_read(python, address, &value, size);
+	return value;
+}
+
+static int64_t python_instruction(struct dw_python *python, uint64_t frame)
+{
+	const struct dw_python_layout *layout = &python->layout;
+
+	if (layout->bytes != DW_PYTHON_NO_FIELD)
+		return (int64_t)python_field(python, frame + layout->instruction, 8);
+	return (int32_t)python_field(python, frame + layout->instruction, 4);
+}
+
+size_t dw_python_walk(struct dw_python *python, uint32_t tid, struct dw_python_frame frames[DW_PYTHON_MOST_FRAMES])
+{
+	const struct dw_python_layout *layout = &python->layout;
+	uint64_t frame = 0;
+	size_t count = 0;
+
+	python->page_count = 0;
+	for (size_t i = 0; i < python->count && !frame; i++)
+		if (python->threads[i].tid == tid)
+			frame = python_field(python, python->threads[i].state + layout->frame, 8);
+	if (frame && layout->loop_frame != DW_PYTHON_NO_FIELD)
+		frame = python_field(python, frame + layout->loop_frame, 8);
+	for (uint32_t i = 0; frame && i < DW_PYTHON_MOST_FRAMES; i++) {
+		/* 3.14 marks references in the lowest bits. */
+		uint64_t code = python_field(python, frame + layout->code, 8) & ~(uint64_t)7;
+		bool owned = layout->owner != DW_PYTHON_NO_FIELD &&
+		             python_field(python, frame + layout->owner, 1) >= layout->least_loop;
+
+		if (owned) {
+			if (count && !frames[count - 1].last) {
+				frames[count - 1].last = true;
+				frames[count - 1].loop = frame;
+			}
+		} else if (code) {
+			bool entry = layout->entry != DW_PYTHON_NO_FIELD && python_field(python, frame + layout->entry, 1);
+
+			frames[count++] = (struct dw_python_frame){ code, python_instruction(python, frame),
+				                                        entry || layout->minor < 11, 0 };
+		}
+		frame = python_field(python, frame + layout->previous, 8);
+	}
+	return count;
+}
+
+/* ---- names and lines --------------------------------------------------------------------------- */
+
+/* A str as UTF-8; "?" if it cannot be read. */
+static const char *python_take_text(const struct dw_python *python, struct dw_arena *arena, uint64_t object)
+{
+	const struct dw_python_layout *layout = &python->layout;
+	uint8_t bytes[DW_PYTHON_MOST_TEXT * 4], clear[DW_PYTHON_MOST_TEXT * 4 + 1];
+	uint64_t length = object ? python_pointer(python, object + 16) : 0;
+	uint32_t state = 0, kind, ascii;
+
+	if (!length || !python_read(python, object + 32, &state, sizeof state))
+		return "?";
+	length = length < DW_PYTHON_MOST_TEXT ? length : DW_PYTHON_MOST_TEXT;
+	kind = state >> layout->kind_bit & 7;
+	ascii = state >> (layout->kind_bit + 4) & 1;
+	if ((kind != 1 && kind != 2 && kind != 4) ||
+	    !python_read(python, object + (ascii ? layout->text : layout->wide_text), bytes, length * kind))
+		return "?";
+	return dw_arena_text(arena, (const char *)clear, dw_python_utf8(bytes, kind, length, clear, sizeof clear));
+}
+
+/* What tells a code object from another one at the same address. */
+static bool python_read_code(const struct dw_python *python, uint64_t address, struct python_code *code)
+{
+	const struct dw_python_layout *layout = &python->layout;
+	uint8_t bytes[256];
+
+	if (layout->lines + 8 > sizeof bytes || layout->name + 8 > sizeof bytes || layout->file + 8 > sizeof bytes ||
+	    layout->first_line + 4 > sizeof bytes || !python_read(python, address, bytes, layout->lines + 8))
+		return false;
+	*code = (struct python_code){ .address = address };
+	memcpy(&code->name_at, bytes + layout->name, 8);
+	memcpy(&code->file_at, bytes + layout->file, 8);
+	memcpy(&code->lines_at, bytes + layout->lines, 8);
+	memcpy(&code->first_line, bytes + layout->first_line, 4);
+	return true;
+}
+
+static bool python_is_code(const struct python_code *a, const struct python_code *b)
+{
+	return a->address == b->address && a->name_at == b->name_at && a->file_at == b->file_at &&
+	       a->lines_at == b->lines_at && a->first_line == b->first_line;
+}
+
+/* The number of the code object; DW_MAP_NONE: out of memory. */
+static uint32_t python_find_code(struct dw_python *python, struct dw_arena *arena, uint64_t address)
+{
+	uint32_t hash = dw_map_hash(address), at;
+	struct python_code wanted = { .address = address }, *code;
+
+	python_read_code(python, address, &wanted);
+	at = DW_MAP_FIND(&python->by_code, hash, i, python_is_code(&python->codes[i], &wanted));
+	if (at != DW_MAP_NONE)
+		return at;
+	code = DW_GROW(&python->codes, &python->code_capacity, python->code_count);
+	if (!code || !dw_map_add(&python->by_code, hash, (uint32_t)python->code_count))
+		return DW_MAP_NONE;
+	*code = wanted;
+	code->name = python_take_text(python, arena, code->name_at);
+	code->file = python_take_text(python, arena, code->file_at);
+	code->line_bytes = code->lines_at ? python_pointer(python, code->lines_at + 16) : 0;
+	if (code->line_bytes && code->line_bytes <= DW_PYTHON_MOST_LINES && (code->lines = malloc(code->line_bytes)) != NULL &&
+	    !python_read(python, code->lines_at + 32, code->lines, code->line_bytes)) {
+		free(code->lines);
+		code->lines = NULL;
+	}
+	return code->name && code->file ? (uint32_t)python->code_count++ : DW_MAP_NONE;
+}
+
+static int python_find_line(const struct dw_python *python, const struct python_code *code, int64_t instruction)
+{
+	const struct dw_python_layout *layout = &python->layout;
+
+	if (!code->lines)
+		return code->first_line;
+	if (layout->bytes != DW_PYTHON_NO_FIELD)
+		return dw_python_line_of_unit(code->lines, code->line_bytes, code->first_line,
+		                              (instruction - (int64_t)(code->address + layout->bytes)) / 2);
+	return dw_python_line_of_byte(code->lines, code->line_bytes, code->first_line,
+	                              layout->minor >= 10 ? 2 * instruction : instruction, layout->minor >= 10);
+}
+
+const struct dw_place *dw_python_place(struct dw_python *python, struct dw_arena *arena,
+                                       const struct dw_python_frame *frame)
+{
+	uint32_t code = python_find_code(python, arena, frame->code), hash, at;
+	struct dw_process_frame *function;
+	struct python_named *name;
+	int line;
+
+	if (code == DW_MAP_NONE)
+		return NULL;
+	line = python_find_line(python, &python->codes[code], frame->instruction);
+	hash = dw_map_hash((uint64_t)code << 32 | (uint32_t)line);
+	at = DW_MAP_FIND(&python->by_line, hash, i, python->names[i].code == code && python->names[i].line == line);
+	if (at != DW_MAP_NONE)
+		return python->names[at].place;
+	name = DW_GROW(&python->names, &python->name_capacity, python->name_count);
+	function = dw_arena_alloc(arena, sizeof *function);
+	if (!name || !function || !(name->place = dw_arena_alloc(arena, sizeof *name->place)) ||
+	    !dw_map_add(&python->by_line, hash, (uint32_t)python->name_count))
+		return NULL;
+	*function = (struct dw_process_frame){ .function = python->codes[code].name, .file = python->codes[code].file,
+		                                   .line = line };
+	*name->place = (struct dw_place){ .functions = function, .count = 1 };
+	name->code = code;
+	name->line = line;
+	python->name_count++;
+	return name->place;
 }
 
 void dw_python_reset(struct dw_python *python)
 {
-	for (size_t i = 0; i < python->count; i++)
-		free(python->threads[i].frames);
+	for (size_t i = 0; i < python->code_count; i++)
+		free(python->codes[i].lines);
+	free(python->codes);
+	free(python->names);
 	free(python->threads);
-	*python = (struct dw_python){ 0 };
+	dw_map_reset(&python->by_code);
+	dw_map_reset(&python->by_line);
+	memset(python, 0, offsetof(struct dw_python, pages));
 }

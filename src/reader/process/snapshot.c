@@ -10,6 +10,8 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@
 
 #define SNAPSHOT_PAGE 4096u
 #define SNAPSHOT_RED_ZONE 128u /* below the stack pointer a function may keep data */
+#define SNAPSHOT_PATIENCE_NS 20000000u
 
 const char *dw_process_explain(int code)
 {
@@ -50,10 +53,10 @@ bool dw_snapshot_memory(const struct dw_snapshot *snapshot, uint64_t address, vo
 
 /* Copies what can be read from the stack pointer on. The kernel reads whole elements of the list or
  * none of an element, so each page is an element. */
-static void snapshot_copy_stack(struct dw_snapshot *snapshot)
+static void snapshot_copy_stack(struct dw_snapshot *snapshot, size_t most)
 {
-	struct iovec there[sizeof snapshot->stack / SNAPSHOT_PAGE], here = { snapshot->stack, sizeof snapshot->stack };
-	uint64_t low = snapshot->sp - SNAPSHOT_RED_ZONE, at = low, end = low + sizeof snapshot->stack;
+	struct iovec there[sizeof snapshot->stack / SNAPSHOT_PAGE], here = { snapshot->stack, most };
+	uint64_t low = snapshot->sp - SNAPSHOT_RED_ZONE, at = low, end = low + most;
 	unsigned long count = 0;
 	ssize_t got;
 
@@ -115,7 +118,7 @@ bool dw_snapshot_blocked(struct dw_snapshot *snapshot)
 	snapshot_set(snapshot, 16, snapshot->pc);
 #endif
 	snapshot_set(snapshot, DW_PROCESS_SP, snapshot->sp);
-	snapshot_copy_stack(snapshot);
+	snapshot_copy_stack(snapshot, sizeof snapshot->stack);
 	return true;
 }
 
@@ -165,11 +168,43 @@ static uint64_t snapshot_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-int dw_snapshot_stop(struct dw_snapshot *snapshot)
+/* A signal that arrived in the same moment is delivered now. */
+static int snapshot_detach(pid_t tid, int status)
+{
+	int signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+
+	return ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)signal) == 0 ? 0 : errno;
+}
+
+/* Waits until the thread has stopped, which SIGCHLD says. A thread that the kernel does not interrupt, as the parent of
+ * a vfork(), is not waited for longer than SNAPSHOT_PATIENCE_NS. */
+static int snapshot_wait(pid_t tid, int *status)
+{
+	const struct timespec patience = { 0, SNAPSHOT_PATIENCE_NS };
+	uint64_t end_ns = snapshot_now_ns() + SNAPSHOT_PATIENCE_NS;
+	int code = ETIMEDOUT;
+	sigset_t child, before;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
+	do {
+		pid_t got = waitpid(tid, status, __WALL | WNOHANG);
+
+		if (got)
+			code = got != tid ? errno : WIFSTOPPED(*status) ? 0 : ESRCH;
+		else
+			sigtimedwait(&child, NULL, &patience);
+	} while (code == ETIMEDOUT && snapshot_now_ns() < end_ns);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code;
+}
+
+int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context)
 {
 	pid_t tid = (pid_t)snapshot->tid;
 	uint64_t start_ns = snapshot_now_ns();
-	int status, code = 0;
+	int status = 0, code = 0, detached;
 
 	snapshot->known = 0;
 	snapshot->blocked = false;
@@ -177,15 +212,30 @@ int dw_snapshot_stop(struct dw_snapshot *snapshot)
 	snapshot->size = 0;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
 		return errno;
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 || waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
-		code = errno ? errno : ESRCH;
-	else if (!snapshot_read_registers(snapshot))
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
 		code = errno;
 	else
-		snapshot_copy_stack(snapshot);
-	/* A signal that arrived in the same moment is delivered now. */
-	if (ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)(!code && status >> 16 == 0 ? WSTOPSIG(status) : 0)) != 0 && !code)
-		code = errno == ESRCH ? ESRCH : 0;
+		code = snapshot_wait(tid, &status);
+	if (code == ETIMEDOUT)
+		return code;
+	if (!code && !snapshot_read_registers(snapshot))
+		code = errno;
+	if (!code) {
+		snapshot_copy_stack(snapshot, most < sizeof snapshot->stack ? most : sizeof snapshot->stack);
+		if (inside)
+			inside(context);
+	}
+	detached = snapshot_detach(tid, status);
 	snapshot->stopped_ns = snapshot_now_ns() - start_ns;
-	return code;
+	return code ? code : detached == ESRCH ? ESRCH : 0;
+}
+
+bool dw_snapshot_let_go(uint32_t tid)
+{
+	int status;
+	pid_t got = waitpid((pid_t)tid, &status, __WALL | WNOHANG);
+
+	if (got == (pid_t)tid && WIFSTOPPED(status))
+		snapshot_detach((pid_t)tid, status);
+	return got != 0;
 }

@@ -18,7 +18,7 @@
 
 /* ---- what a thread waits for ------------------------------------------------------------------- */
 
-static const char *stacks_name_wait(long call)
+const char *dw_stacks_wait(long call)
 {
 	switch (call) {
 	case SYS_futex: return "a lock or a condition";
@@ -56,81 +56,80 @@ static const char *stacks_name_wait(long call)
 	}
 }
 
-/* The owner of the mutex at the address that the thread waits at: glibc keeps its tid behind the
- * lock's word. Only inside a function that locks is that address a mutex. */
-static uint32_t stacks_find_holder(const struct dw_process *process, const struct dw_process_thread *thread,
-                                   const struct dw_snapshot *snapshot)
+/* glibc keeps the owner of a mutex behind the lock's word, at whose address the thread waits. Only inside a function
+ * that locks is that address a mutex. */
+uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read)
 {
+	const struct dw_snapshot *snapshot = &read->snapshot;
 	int32_t mutex[3];
 	bool locks = false;
 
-	for (size_t i = 0; i < thread->count && i < 4; i++)
-		locks |= strstr(thread->frames[i].function, "lll_lock_wait") || strstr(thread->frames[i].function, "mutex_lock");
-	if (!locks || snapshot->call != SYS_futex || !dw_process_memory(process->pid, snapshot->argument, mutex, sizeof mutex))
+	for (size_t i = 0; i < read->count && i < 4; i++) {
+		const struct dw_place *place = read->mixed[i].place;
+		const char *function = place->functions[place->count - 1].function;
+
+		locks |= strstr(function, "lll_lock_wait") || strstr(function, "mutex_lock");
+	}
+	if (!locks || snapshot->call != SYS_futex || !dw_process_memory(pid, snapshot->argument, mutex, sizeof mutex))
 		return 0;
-	for (size_t i = 0; i < process->count; i++)
-		if (process->threads[i].tid == (uint32_t)mutex[2] && mutex[0])
-			return process->threads[i].tid;
-	return 0;
+	return mutex[0] && mutex[2] > 0 ? (uint32_t)mutex[2] : 0;
 }
 
 /* ---- both kinds of frames ---------------------------------------------------------------------- */
 
 /* Whether native frame `i` is the call of the interpreter's loop that executes the frame `next` of Python. From
  * 3.12 on the loop has a record in its native frame; before, it is known by its name. */
-static bool stacks_is_loop(const struct dw_process_frame *native, size_t count, size_t i,
-                           const struct dw_python_thread *frames, size_t next)
+static bool stacks_is_loop(const struct dw_thread_read *read, const struct dw_place *place, size_t i, size_t next)
 {
+	const struct dw_native *native = read->native;
 	uint64_t end = UINT64_MAX;
 
-	while (next < frames->count && !frames->frames[next].last)
+	while (next < read->python_count && !read->python[next].last)
 		next++;
-	if (native[i].inlined || next == frames->count)
+	if (next == read->python_count)
 		return false;
-	if (!frames->frames[next].loop)
-		return strncmp(native[i].function, "_PyEval_EvalFrameDefault", strlen("_PyEval_EvalFrameDefault")) == 0;
-	for (size_t outer = i + 1; outer < count && end == UINT64_MAX; outer++)
+	if (!read->python[next].loop)
+		return place->loop;
+	for (size_t outer = i + 1; outer < read->native_count && end == UINT64_MAX; outer++)
 		end = native[outer].sp > native[i].sp ? native[outer].sp : end;
-	return frames->frames[next].loop >= native[i].sp && frames->frames[next].loop < end;
+	return read->python[next].loop >= native[i].sp && read->python[next].loop < end;
 }
 
-static bool stacks_append(struct dw_process_thread *thread, const struct dw_process_frame *frame)
+static bool stacks_add_python(struct dw_thread_read *read, struct dw_unwind *unwind, struct dw_python *python, size_t i)
 {
-	struct dw_process_frame *to = DW_GROW(&thread->frames, &thread->capacity, thread->count);
+	const struct dw_place *place = dw_python_place(python, &unwind->process->arena, &read->python[i]);
 
-	if (to)
-		*to = *frame, thread->count++;
-	return to != NULL;
+	if (place)
+		read->mixed[read->count++] = (struct dw_mixed){ place, 0, false };
+	return place != NULL;
 }
 
-/* Replaces each call of the interpreter's loop with the frames that it executes. */
-static bool stacks_mix(struct dw_process_thread *thread, const struct dw_python *python)
+bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct dw_python *python)
 {
-	const struct dw_python_thread *frames = dw_python_thread_of(python, thread->tid);
-	struct dw_process_frame *native = thread->frames;
-	size_t native_count = thread->count, next = 0;
+	size_t next = 0;
 	bool done = true;
 
-	if (!frames)
-		return true;
-	thread->frames = NULL;
-	thread->count = thread->capacity = 0;
-	for (size_t i = 0; done && i < native_count; i++) {
-		if (!stacks_is_loop(native, native_count, i, frames, next)) {
-			native[i].interpreter = next && python->module && strcmp(native[i].module, python->module) == 0;
-			done = stacks_append(thread, &native[i]);
+	read->count = 0;
+	for (size_t i = 0; done && i < read->native_count; i++) {
+		const struct dw_place *place = dw_unwind_place(unwind, read->native[i].pc);
+
+		if (!place)
+			return false;
+		if (!read->python_count || !stacks_is_loop(read, place, i, next)) {
+			bool between = next && python->module && strcmp(place->functions->module, python->module) == 0;
+
+			read->mixed[read->count++] = (struct dw_mixed){ place, read->native[i].sp, between };
 			continue;
 		}
-		while (done && next < frames->count) {
-			done = stacks_append(thread, &frames->frames[next].frame);
-			if (frames->frames[next++].last)
+		while (done && next < read->python_count) {
+			done = stacks_add_python(read, unwind, python, next);
+			if (read->python[next++].last)
 				break;
 		}
 	}
 	/* The native stack ended early. */
-	while (done && next < frames->count)
-		done = stacks_append(thread, &frames->frames[next++].frame);
-	free(native);
+	while (done && next < read->python_count)
+		done = stacks_add_python(read, unwind, python, next++);
 	return done;
 }
 
@@ -202,24 +201,78 @@ static const char *stacks_read_command(struct dw_process *process)
 	return dw_arena_text(&process->arena, text, got > 0 ? (size_t)got - (text[got - 1] == '\0') : 0);
 }
 
-static void stacks_read_thread(struct dw_unwind *unwind, struct dw_process_thread *thread, struct dw_snapshot *snapshot)
+struct stacks {
+	struct dw_process *process;
+	struct dw_unwind unwind;
+	struct dw_python python;
+	struct dw_thread_read read;
+};
+
+static void stacks_read_python(void *context)
 {
+	struct stacks *stacks = context;
+
+	stacks->read.python_count = dw_python_walk(&stacks->python, stacks->read.snapshot.tid, stacks->read.python);
+}
+
+/* Copies the frames to the thread, with the functions that were inlined. */
+static bool stacks_expand(struct dw_process_thread *thread, const struct dw_thread_read *read)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < read->count; i++)
+		count += read->mixed[i].place->count;
+	thread->frames = calloc(count + 1, sizeof *thread->frames);
+	if (!thread->frames)
+		return false;
+	for (size_t i = 0; i < read->count; i++)
+		for (uint32_t n = 0; n < read->mixed[i].place->count; n++) {
+			struct dw_process_frame *frame = &thread->frames[thread->count++];
+
+			*frame = read->mixed[i].place->functions[n];
+			frame->sp = read->mixed[i].sp;
+			frame->interpreter = read->mixed[i].interpreter;
+		}
+	return true;
+}
+
+static bool stacks_has_thread(const struct dw_process *process, uint32_t tid)
+{
+	for (size_t i = 0; i < process->count; i++)
+		if (process->threads[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* False: out of memory. */
+static bool stacks_read_thread(struct stacks *stacks, struct dw_process_thread *thread)
+{
+	struct dw_thread_read *read = &stacks->read;
+	struct dw_snapshot *snapshot = &read->snapshot;
 	bool whole = false;
 	int code = 0;
 
-	snapshot->pid = unwind->pid;
+	snapshot->pid = stacks->process->pid;
 	snapshot->tid = thread->tid;
-	if (dw_snapshot_blocked(snapshot))
-		whole = dw_unwind_thread(unwind, thread, snapshot) && dw_snapshot_holds(snapshot);
+	read->native_count = 0;
+	if (dw_snapshot_blocked(snapshot)) {
+		stacks_read_python(stacks);
+		whole = dw_unwind_walk(&stacks->unwind, snapshot, read->native, &read->native_count) &&
+		        dw_snapshot_holds(snapshot);
+	}
 	if (!whole) {
 		bool was_blocked = snapshot->blocked;
 		long call = snapshot->call;
 		uint64_t argument = snapshot->argument;
 
-		code = dw_snapshot_stop(snapshot);
+		code = dw_snapshot_stop(snapshot, sizeof snapshot->stack, stacks_read_python, stacks);
+		while (code == ETIMEDOUT && !dw_snapshot_let_go(thread->tid))
+			usleep(1000);
 		thread->stopped_ns = snapshot->stopped_ns;
 		if (!code)
-			whole = dw_unwind_thread(unwind, thread, snapshot);
+			whole = dw_unwind_walk(&stacks->unwind, snapshot, read->native, &read->native_count);
+		else
+			stacks_read_python(stacks);
 		snapshot->blocked = was_blocked;
 		snapshot->call = was_blocked ? call : -1;
 		snapshot->argument = argument;
@@ -228,47 +281,49 @@ static void stacks_read_thread(struct dw_unwind *unwind, struct dw_process_threa
 		thread->problem = dw_process_explain(code);
 	else if (!whole)
 		thread->problem = "the stack ends in code without unwind tables";
+	if (!dw_stacks_mix(read, &stacks->unwind, &stacks->python) || !stacks_expand(thread, read))
+		return false;
 	if (snapshot->blocked) {
-		thread->waits = stacks_name_wait(snapshot->call);
-		thread->holder = stacks_find_holder(unwind->process, thread, snapshot);
+		thread->waits = dw_stacks_wait(snapshot->call);
+		thread->holder = dw_stacks_holder(stacks->process->pid, read);
+		if (!stacks_has_thread(stacks->process, thread->holder))
+			thread->holder = 0;
 	}
+	return true;
 }
 
-static int stacks_read_all(struct dw_process *process, struct dw_unwind *unwind, struct dwell_error *error)
+static bool stacks_read_all(struct stacks *stacks)
 {
-	struct dw_snapshot *snapshot = malloc(sizeof *snapshot);
-	struct dw_python python;
-	bool done = snapshot != NULL && dw_python_find(&python, unwind);
+	struct dw_process *process = stacks->process;
+	bool done;
 
-	/* Python's frames first: a thread that runs changes them sooner than its native ones. */
-	if (done)
-		done = dw_python_read(&python, process);
+	dw_python_find(&stacks->python, &stacks->unwind);
+	done = dw_python_list(&stacks->python);
 	for (size_t i = 0; done && i < process->count; i++) {
 		stacks_read_state(process, &process->threads[i]);
-		stacks_read_thread(unwind, &process->threads[i], snapshot);
-		done = !unwind->no_memory && stacks_mix(&process->threads[i], &python);
+		done = stacks_read_thread(stacks, &process->threads[i]);
 	}
-	if (snapshot)
-		dw_python_reset(&python);
-	free(snapshot);
-	return done ? 0 : dw_error_set(error, DWELL_E_NOMEM, "out of memory while reading the stacks of process %u", process->pid);
+	dw_python_reset(&stacks->python);
+	return done && !stacks->unwind.no_memory;
 }
 
 int dw_process_read(struct dw_process *process, uint32_t pid, struct dwell_error *error)
 {
-	struct dw_unwind unwind;
+	struct stacks *stacks = malloc(sizeof *stacks);
 	int code;
 
 	*process = (struct dw_process){ .pid = pid };
 	process->command = stacks_read_command(process);
-	code = process->command ? stacks_list_threads(process, error)
-	                        : dw_error_set(error, DWELL_E_NOMEM, "out of memory");
-	if (code)
-		return code;
-	code = dw_unwind_open(&unwind, process, error);
-	if (!code)
-		code = stacks_read_all(process, &unwind, error);
-	dw_unwind_close(&unwind);
+	code = process->command && stacks ? stacks_list_threads(process, error)
+	                                  : dw_error_set(error, DWELL_E_NOMEM, "out of memory");
+	if (!code) {
+		stacks->process = process;
+		code = dw_unwind_open(&stacks->unwind, process, error);
+		if (!code && !stacks_read_all(stacks))
+			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory while reading the stacks of process %u", pid);
+		dw_unwind_close(&stacks->unwind);
+	}
+	free(stacks);
 	return code;
 }
 

@@ -15,8 +15,6 @@
 #include "base/error.h"
 #include "base/grow.h"
 
-#define UNWIND_MOST_FRAMES 512u
-
 static const char *unwind_base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -32,45 +30,27 @@ static const char *unwind_keep(struct dw_unwind *unwind, const char *text)
 	return kept;
 }
 
-static struct dw_process_frame *unwind_append(struct dw_unwind *unwind)
-{
-	struct dw_process_thread *thread = unwind->thread;
-	struct dw_process_frame *frame = DW_GROW(&thread->frames, &thread->capacity, thread->count);
-
-	unwind->no_memory |= !frame;
-	thread->count += frame != NULL;
-	return frame;
-}
-
 /* ---- names ------------------------------------------------------------------------------------- */
 
 /* The function and the module at an address, from the symbol table. */
-static const struct dw_unwind_name *unwind_find_name(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
+static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
 {
-	struct dw_unwind_name *name;
+	struct dw_process_frame name = { NULL };
 	const char *symbol = NULL, *file = NULL;
 	GElf_Off offset;
 	GElf_Sym entry;
 	char *clear, address[32];
 
-	for (size_t i = 0; i < unwind->name_count; i++)
-		if (unwind->names[i].pc == pc)
-			return &unwind->names[i];
-	name = DW_GROW(&unwind->names, &unwind->name_capacity, unwind->name_count);
-	if (!name)
-		return NULL;
 	if (module) {
 		symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL);
 		dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
 	}
 	clear = symbol ? dw_demangle(symbol) : NULL;
 	snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc);
-	name->pc = pc;
-	name->function = unwind_keep(unwind, clear ? clear : symbol ? symbol : address);
-	name->module = unwind_keep(unwind, file ? unwind_base_name(file) : "?");
+	name.function = unwind_keep(unwind, clear ? clear : symbol ? symbol : address);
+	name.module = unwind_keep(unwind, file ? unwind_base_name(file) : "?");
 	free(clear);
-	unwind->name_count++;
-	return name->function && name->module ? name : NULL;
+	return name;
 }
 
 static const char *unwind_die_name(struct dw_unwind *unwind, Dwarf_Die *die)
@@ -127,42 +107,72 @@ size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t
 	return count + 1;
 }
 
+static bool unwind_is_library(const char *module)
+{
+	static const char *const names[] = { "libc.so", "libc-2.", "libpthread", "libc.musl", "ld-musl" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(module, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static struct dw_place *unwind_make_place(struct dw_unwind *unwind, uint64_t pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(unwind->dwfl, pc);
+	struct dw_process_frame inlined[DW_UNWIND_INLINED], name = unwind_find_name(unwind, module, pc), *functions;
+	size_t count = module ? dw_unwind_inlined(unwind, module, pc, inlined) : 0;
+	struct dw_place *place = dw_arena_alloc(&unwind->process->arena, sizeof *place);
+
+	if (!count)
+		inlined[count++] = name;
+	functions = dw_arena_alloc(&unwind->process->arena, count * sizeof *functions);
+	if (!place || !functions || !name.function || !name.module)
+		return NULL;
+	memcpy(functions, inlined, count * sizeof *functions);
+	for (size_t i = 0; i < count; i++) {
+		functions[i].module = name.module;
+		if (!functions[i].function)
+			functions[i].function = name.function;
+	}
+	*place = (struct dw_place){ .functions = functions, .count = (uint32_t)count,
+		.loop = strncmp(functions[count - 1].function, "_PyEval_EvalFrameDefault", strlen("_PyEval_EvalFrameDefault")) == 0,
+		.library = unwind_is_library(name.module) };
+	return place;
+}
+
+const struct dw_place *dw_unwind_place(struct dw_unwind *unwind, uint64_t pc)
+{
+	uint32_t hash = dw_map_hash(pc), at = DW_MAP_FIND(&unwind->by_pc, hash, i, unwind->names[i].pc == pc);
+	struct unwind_named *name;
+
+	if (at != DW_MAP_NONE)
+		return unwind->names[at].place;
+	name = DW_GROW(&unwind->names, &unwind->name_capacity, unwind->name_count);
+	if (!name || !(name->place = unwind_make_place(unwind, pc)) ||
+	    !dw_map_add(&unwind->by_pc, hash, (uint32_t)unwind->name_count)) {
+		unwind->no_memory = true;
+		return NULL;
+	}
+	name->pc = pc;
+	unwind->name_count++;
+	return name->place;
+}
+
 /* ---- frames ------------------------------------------------------------------------------------ */
 
 static int unwind_take_frame(Dwfl_Frame *state, void *context)
 {
 	struct dw_unwind *unwind = context;
-	struct dw_process_frame inlined[DW_UNWIND_INLINED];
-	const struct dw_unwind_name *name;
 	Dwarf_Addr pc;
 	Dwarf_Word sp;
 	bool activation;
-	Dwfl_Module *module;
-	size_t count;
 
-	if (!dwfl_frame_pc(state, &pc, &activation) || !pc || unwind->thread->count >= UNWIND_MOST_FRAMES)
+	if (!dwfl_frame_pc(state, &pc, &activation) || !pc || unwind->count >= DW_UNWIND_MOST_FRAMES)
 		return DWARF_CB_ABORT;
 	/* A return address may be that of the next function. */
-	pc -= !activation;
-	module = dwfl_addrmodule(unwind->dwfl, pc);
-	name = unwind_find_name(unwind, module, pc);
-	if (!name) {
-		unwind->no_memory = true;
-		return DWARF_CB_ABORT;
-	}
-	count = module ? dw_unwind_inlined(unwind, module, pc, inlined) : 0;
-	for (size_t i = 0; i < (count ? count : 1); i++) {
-		struct dw_process_frame *frame = unwind_append(unwind);
-
-		if (!frame)
-			return DWARF_CB_ABORT;
-		if (count)
-			*frame = inlined[i];
-		if (!frame->function)
-			frame->function = name->function;
-		frame->module = name->module;
-		frame->sp = dwfl_frame_reg(state, DW_PROCESS_SP, &sp) == 0 ? sp : 0;
-	}
+	unwind->frames[unwind->count++] =
+	    (struct dw_native){ pc - !activation, dwfl_frame_reg(state, DW_PROCESS_SP, &sp) == 0 ? sp : 0 };
 	return DWARF_CB_OK;
 }
 
@@ -200,13 +210,18 @@ static bool unwind_set_registers(Dwfl_Thread *thread, void *context)
 	return true;
 }
 
-bool dw_unwind_thread(struct dw_unwind *unwind, struct dw_process_thread *thread, struct dw_snapshot *snapshot)
+bool dw_unwind_walk(struct dw_unwind *unwind, const struct dw_snapshot *snapshot,
+                    struct dw_native frames[DW_UNWIND_MOST_FRAMES], size_t *count)
 {
-	unwind->thread = thread;
+	int code;
+
 	unwind->snapshot = snapshot;
-	thread->count = 0;
+	unwind->frames = frames;
+	unwind->count = 0;
+	code = dwfl_getthread_frames(unwind->dwfl, (pid_t)snapshot->tid, unwind_take_frame, unwind);
+	*count = unwind->count;
 	/* 0: the outermost frame was reached. */
-	return dwfl_getthread_frames(unwind->dwfl, (pid_t)snapshot->tid, unwind_take_frame, unwind) == 0;
+	return code == 0;
 }
 
 /* ---- modules ----------------------------------------------------------------------------------- */
@@ -242,9 +257,19 @@ int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct 
 	return 0;
 }
 
+void dw_unwind_renew(struct dw_unwind *unwind)
+{
+	dwfl_report_begin(unwind->dwfl);
+	dwfl_linux_proc_report(unwind->dwfl, (pid_t)unwind->pid);
+	dwfl_report_end(unwind->dwfl, NULL, NULL);
+	unwind->name_count = 0;
+	dw_map_reset(&unwind->by_pc);
+}
+
 void dw_unwind_close(struct dw_unwind *unwind)
 {
 	free(unwind->names);
+	dw_map_reset(&unwind->by_pc);
 	if (unwind->dwfl)
 		dwfl_end(unwind->dwfl);
 }
