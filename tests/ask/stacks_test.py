@@ -112,9 +112,16 @@ class Stacks(unittest.TestCase):
         self.assertRegex(text, r"    (Worker\.)?run +<string>:1[01]\n")
         self.assertRegex(stacks(process.pid, "--all"), r"inner +<string>:5\n(    .*\n)+    outer +<string>:7")
 
+    def test_several_processes(self):
+        first, second = self.start(hang), self.start(hang)
+        text = stacks(first.pid, str(second.pid), str(first.pid))
+        self.assertEqual(re.findall(r"^process (\d+):", text, re.M).count(str(first.pid)), 1)
+        self.assertEqual(set(re.findall(r"^process (\d+):", text, re.M)), {str(first.pid), str(second.pid)})
+
     def test_bad_input(self):
         self.assertIn("dwell stacks PID", stacks("train.py", status=2))
         self.assertIn("dwell stacks PID", stacks("0", status=2))
+        self.assertIn("dwell stacks PID", stacks(os.getpid(), "train.py", status=2))
         self.assertIn("there is no process 4194304", stacks(4194304, status=1))
 
     @unittest.skipUnless(os.getuid() == 0, "only root can become another user")

@@ -13,7 +13,8 @@ $ dwell
 2>   dwell diff BEFORE... -- AFTER... compare runs before and after a change
 2>   dwell query [TRACE] SQL   answer a question in SQL about a trace
 2>   dwell top [TRACE|PID]     show what a running program does, in a terminal
-2>   dwell stacks PID          print the stacks of all threads of a running program, also without a trace
+2>   dwell attach PID          record the stacks of a program that runs already, until Ctrl-C
+2>   dwell stacks PID...       print the stacks of all threads of running programs, also without a trace
 2>   dwell view [TRACE...]     show a trace in a browser, also while it is being written
 2>   dwell serve TRACE         let TensorBoard capture from a running program
 2>   dwell capture HOST:PORT   capture from a program that is serving
@@ -45,7 +46,8 @@ dwell: where a neural network's training time and memory go
   dwell diff BEFORE... -- AFTER... compare runs before and after a change
   dwell query [TRACE] SQL   answer a question in SQL about a trace
   dwell top [TRACE|PID]     show what a running program does, in a terminal
-  dwell stacks PID          print the stacks of all threads of a running program, also without a trace
+  dwell attach PID          record the stacks of a program that runs already, until Ctrl-C
+  dwell stacks PID...       print the stacks of all threads of running programs, also without a trace
   dwell view [TRACE...]     show a trace in a browser, also while it is being written
   dwell serve TRACE         let TensorBoard capture from a running program
   dwell capture HOST:PORT   capture from a program that is serving
@@ -232,7 +234,8 @@ verb	watch	say when a running job hangs, loses a rank or becomes slow
 verb	diff	compare runs before and after a change
 verb	query	answer a question in SQL about a trace
 verb	top	show what a running program does, in a terminal
-verb	stacks	print the stacks of all threads of a running program, also without a trace
+verb	attach	record the stacks of a program that runs already, until Ctrl-C
+verb	stacks	print the stacks of all threads of running programs, also without a trace
 verb	view	show a trace in a browser, also while it is being written
 verb	serve	let TensorBoard capture from a running program
 verb	capture	capture from a program that is serving
@@ -260,7 +263,7 @@ $ dwell help reprot
 [2]
 
 $ dwell attach
-2> dwell: no verb 'attach' (dwell --help lists all). To run a program of this name: dwell run -- attach
+2> dwell: dwell attach needs the number of one process: dwell attach PID
 [2]
 
 $ dwell stat

@@ -71,6 +71,7 @@ enum dw_option_id {
 	DW_OPTION_EVERY,
 	DW_OPTION_LAST,
 	DW_OPTION_ONCE,
+	DW_OPTION_FOR,
 	DW_OPTION_ALL,
 	DW_OPTION_ON,
 	DW_OPTION_METRICS,
@@ -173,6 +174,7 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_top(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_attach(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);

@@ -1,10 +1,11 @@
-/* dwell stacks: prints once what all threads of a process and of its descendants are doing. */
+/* dwell stacks: prints once what all threads of processes and of their descendants are doing. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "cli/cli.h"
 
 #include "cli/output.h"
@@ -27,6 +28,11 @@ struct stacks_request {
 	bool all;
 	struct dwell_print_options print;
 	struct dw_top_insides insides;
+	uint32_t *pids;        /* those of the command line */
+	size_t count;
+	size_t done;           /* processes that could be read */
+	uint32_t *read;        /* processes that were tried */
+	size_t read_count, read_capacity;
 };
 
 static int stacks_take_option(void *context, const struct dw_option *option, const char *value)
@@ -80,35 +86,62 @@ static void stacks_read_insides(struct stacks_request *request, uint32_t pid)
 		dw_say("the steps of process %u are not known: %s", pid, error.message);
 }
 
-/* Prints the processes or adds them to the table. Returns how many could be read. */
-static size_t stacks_read(struct stacks_request *request, const uint32_t *pids, size_t count, struct dwell_table *table,
-                          FILE *file, int *status)
+/* Prints the process or adds it to the table. */
+static void stacks_read_process(struct stacks_request *request, uint32_t pid, struct dwell_table *table, FILE *file,
+                                int *status)
 {
-	size_t done = 0;
+	struct dw_process process;
+	struct dwell_error error = { 0, "" };
+	int code = stacks_process.read(&process, pid, &error);
 
-	for (size_t i = 0; i < count; i++) {
-		struct dw_process process;
-		struct dwell_error error = { 0, "" };
-		int code;
-
-		if (pids[i] == (uint32_t)getpid())
-			continue;
-		code = stacks_process.read(&process, pids[i], &error);
-		if (code) {
-			*status = dw_say_error(&error, code);
-		} else if (table) {
-			dw_top_stacks_add(table, &process, &request->insides);
-		} else {
-			fputs(done ? "\n" : "", file);
-			dw_top_stacks_print(&process, &request->insides, request->all, file);
-		}
-		done += code == 0;
-		stacks_process.reset(&process);
+	if (code) {
+		*status = dw_say_error(&error, code);
+	} else if (table) {
+		dw_top_stacks_add(table, &process, &request->insides);
+	} else {
+		fputs(request->done ? "\n" : "", file);
+		dw_top_stacks_print(&process, &request->insides, request->all, file);
 	}
-	return done;
+	request->done += code == 0;
+	stacks_process.reset(&process);
 }
 
-static int stacks_print(struct stacks_request *request, const uint32_t *pids, size_t count, FILE *file)
+static bool stacks_was_read(const struct stacks_request *request, uint32_t pid)
+{
+	for (size_t i = 0; i < request->read_count; i++)
+		if (request->read[i] == pid)
+			return true;
+	return false;
+}
+
+/* The process and its descendants, each once however many operands it belongs to. */
+static void stacks_read(struct stacks_request *request, uint32_t pid, struct dwell_table *table, FILE *file, int *status)
+{
+	struct dwell_error error = { 0, "" };
+	uint32_t *pids, *to;
+	size_t count;
+	int code = dw_top_find_processes(pid, &pids, &count, &error);
+
+	if (code) {
+		*status = dw_say_error(&error, code);
+		return;
+	}
+	stacks_read_insides(request, pid);
+	for (size_t i = 0; i < count; i++) {
+		if (pids[i] == (uint32_t)getpid() || stacks_was_read(request, pids[i]))
+			continue;
+		to = DW_GROW(&request->read, &request->read_capacity, request->read_count);
+		if (to) {
+			*to = pids[i];
+			request->read_count++;
+		}
+		stacks_read_process(request, pids[i], table, file, status);
+	}
+	dw_top_insides_reset(&request->insides);
+	free(pids);
+}
+
+static int stacks_print(struct stacks_request *request, FILE *file)
 {
 	struct dwell_table *table = request->renderer ? dw_top_stacks_table() : NULL;
 	struct dwell_error error = { 0, "" };
@@ -119,7 +152,9 @@ static int stacks_print(struct stacks_request *request, const uint32_t *pids, si
 		return DW_EXIT_BAD_INPUT;
 	}
 	/* Processes that ended meanwhile do not matter if there are others. */
-	if (stacks_read(request, pids, count, table, file, &status))
+	for (size_t i = 0; i < request->count; i++)
+		stacks_read(request, request->pids[i], table, file, &status);
+	if (request->done)
 		status = 0;
 	if (table && !status)
 		code = dw_render(request->renderer, (const struct dwell_table *const *)&table, 1, file, &request->print, &error);
@@ -130,38 +165,44 @@ static int stacks_print(struct stacks_request *request, const uint32_t *pids, si
 	return code ? dw_say_error(&error, code) : status;
 }
 
+/* False after an error message. */
+static bool stacks_take_pids(struct stacks_request *request, char **words, int count)
+{
+	request->pids = calloc((size_t)count + 1, sizeof *request->pids);
+	for (int i = 0; request->pids && i < count; i++) {
+		char *end;
+
+		request->pids[i] = (uint32_t)strtoul(words[i], &end, 10);
+		if (request->pids[i] && !*end)
+			request->count++;
+	}
+	if (count > 0 && request->count == (size_t)count)
+		return true;
+	dw_say("dwell stacks needs the numbers of processes: dwell stacks PID...");
+	return false;
+}
+
 int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct stacks_request request = { .print.size = sizeof request.print };
-	struct dwell_error error = { 0, "" };
 	struct dw_output output;
-	uint32_t *pids, pid;
-	size_t count;
 	bool done;
-	char *end;
-	int operands = dw_options_parse(verb, argc, argv, false, stacks_take_option, &request, &done), status;
+	int operands = dw_options_parse(verb, argc, argv, false, stacks_take_option, &request, &done);
+	int status = DW_EXIT_USAGE;
 
 	if (done)
 		return 0;
 	if (operands < 0)
 		return DW_EXIT_USAGE;
-	pid = operands == 1 ? (uint32_t)strtoul(argv[0], &end, 10) : 0;
-	if (!pid || *end) {
-		dw_say("dwell stacks needs the number of one process: dwell stacks PID");
-		return DW_EXIT_USAGE;
-	}
-	if (!stacks_load())
-		return DW_EXIT_BAD_INPUT;
-	status = dw_top_find_processes(pid, &pids, &count, &error);
-	if (status)
-		return dw_say_error(&error, status);
-	stacks_read_insides(&request, pid);
-	if (!request.output)
+	if (stacks_take_pids(&request, argv, operands))
+		status = stacks_load() ? 0 : DW_EXIT_BAD_INPUT;
+	if (!status && !request.output)
 		dw_terminal(STDOUT_FILENO, &request.print);
-	status = dw_output_open(&output, request.output);
 	if (!status)
-		status = dw_output_close(&output, stacks_print(&request, pids, count, output.file));
-	dw_top_insides_reset(&request.insides);
-	free(pids);
+		status = dw_output_open(&output, request.output);
+	if (!status)
+		status = dw_output_close(&output, stacks_print(&request, output.file));
+	free(request.pids);
+	free(request.read);
 	return status;
 }

@@ -42,8 +42,7 @@ static const char *run_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Writes the name of the run: train for `python3 -u train.py`, app for ./app. */
-static void run_name(char **command, char *name, size_t size)
+void dw_run_name(char **command, char *name, size_t size)
 {
 	const char *word = run_last_part(command[0]);
 
@@ -85,7 +84,7 @@ static int run_create_in(const char *folder, const struct dw_run_request *reques
 	char name[256], path[4096];
 	int fd = DWELL_E_EXISTS;
 
-	run_name(request->command, name, sizeof name);
+	dw_run_name(request->command, name, sizeof name);
 	for (int i = 1; i < 10000 && fd == DWELL_E_EXISTS; i++) {
 		char number[16] = "";
 

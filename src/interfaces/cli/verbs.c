@@ -247,6 +247,16 @@ static const struct dw_option top_options[] = {
 	HELP,
 };
 
+static const struct dw_option attach_options[] = {
+	{ DW_OPTION_SAMPLE, "sample", 0, "HZ",
+	  .help = "look at each thread HZ times a second, from 1 to 1000 (default 100)" },
+	{ DW_OPTION_FOR, "for", .argument = "TIME",
+	  .help = "stop after TIME, as 10s or 5m (default: at Ctrl-C, or when the program ends)" },
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
+	  .help = "write the trace to FILE, replacing it (default: a new file named after the program)" },
+	HELP,
+};
+
 static const struct dw_option stacks_options[] = {
 	{ DW_OPTION_ALL, "all",
 	  .help = "print also frames of the interpreter between frames of Python, and of the start of threads" },
@@ -304,7 +314,9 @@ const struct dw_verb dw_verbs[] = {
 	  dw_cmd_query },
 	{ "top", "show what a running program does, in a terminal", "[TRACE|PID]", OPTIONS(top_options),
 	  dw_cmd_top },
-	{ "stacks", "print the stacks of all threads of a running program, also without a trace", "PID",
+	{ "attach", "record the stacks of a program that runs already, until Ctrl-C", "PID", OPTIONS(attach_options),
+	  dw_cmd_attach },
+	{ "stacks", "print the stacks of all threads of running programs, also without a trace", "PID...",
 	  OPTIONS(stacks_options), dw_cmd_stacks },
 	{ "view", "show a trace in a browser, also while it is being written", "[TRACE...]",
 	  OPTIONS(view_options), dw_cmd_view },

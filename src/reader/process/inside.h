@@ -28,6 +28,7 @@ struct dw_snapshot {
 	long call;             /* number of the system call in which it is blocked; -1: none */
 	uint64_t argument;     /* the first of the call */
 	bool blocked;
+	bool in_call;          /* it was stopped at the end of a system call */
 	uint64_t stopped_ns;
 	uint8_t stack[256 << 10];
 };
@@ -41,6 +42,8 @@ bool dw_snapshot_holds(const struct dw_snapshot *snapshot);
  * lets it run. Returns 0 or an errno. ETIMEDOUT: it did not stop in time, because the kernel does not let it;
  * call dw_snapshot_let_go() for it until that returns true. */
 int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context);
+/* Runs the caller before other programs until dw_snapshot_stop() returns, or not any more. If the kernel permits it. */
+void dw_snapshot_hurry(bool hurry);
 /* Lets a thread run that stops late. True: it runs, or has ended. */
 bool dw_snapshot_let_go(uint32_t tid);
 /* Reads memory of a process; false if not all of it can be read. */
@@ -141,7 +144,7 @@ bool dw_python_list(struct dw_python *python);
 /* The frames of the thread, innermost first. Memory that changes meanwhile, or cannot be read, ends the list early.
  * Only reads: may be called while the thread is stopped. */
 size_t dw_python_walk(struct dw_python *python, uint32_t tid, struct dw_python_frame frames[DW_PYTHON_MOST_FRAMES]);
-/* The function and the line of a frame. NULL: out of memory. */
+/* The function and the line of a frame; without functions if it is none. NULL: out of memory. */
 const struct dw_place *dw_python_place(struct dw_python *python, struct dw_arena *arena,
                                        const struct dw_python_frame *frame);
 void dw_python_reset(struct dw_python *python);

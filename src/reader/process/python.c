@@ -25,6 +25,7 @@ struct python_code {
 	const char *name, *file;
 	uint8_t *lines;        /* the table of lines, or NULL */
 	uint64_t line_bytes;
+	bool readable;         /* it is a code object: a frame that begins or ends may have another address there */
 };
 
 struct python_named {
@@ -250,6 +251,7 @@ static uint32_t python_find_code(struct dw_python *python, struct dw_arena *aren
 	*code = wanted;
 	code->name = python_take_text(python, arena, code->name_at);
 	code->file = python_take_text(python, arena, code->file_at);
+	code->readable = strcmp(code->name ? code->name : "", "?") != 0 || strcmp(code->file ? code->file : "", "?") != 0;
 	code->line_bytes = code->lines_at ? python_pointer(python, code->lines_at + 16) : 0;
 	if (code->line_bytes && code->line_bytes <= DW_PYTHON_MOST_LINES && (code->lines = malloc(code->line_bytes)) != NULL &&
 	    !python_read(python, code->lines_at + 32, code->lines, code->line_bytes)) {
@@ -275,6 +277,7 @@ static int python_find_line(const struct dw_python *python, const struct python_
 const struct dw_place *dw_python_place(struct dw_python *python, struct dw_arena *arena,
                                        const struct dw_python_frame *frame)
 {
+	static const struct dw_place unreadable;
 	uint32_t code = python_find_code(python, arena, frame->code), hash, at;
 	struct dw_process_frame *function;
 	struct python_named *name;
@@ -282,6 +285,8 @@ const struct dw_place *dw_python_place(struct dw_python *python, struct dw_arena
 
 	if (code == DW_MAP_NONE)
 		return NULL;
+	if (!python->codes[code].readable)
+		return &unreadable;
 	line = python_find_line(python, &python->codes[code], frame->instruction);
 	hash = dw_map_hash((uint64_t)code << 32 | (uint32_t)line);
 	at = DW_MAP_FIND(&python->by_line, hash, i, python->names[i].code == code && python->names[i].line == line);

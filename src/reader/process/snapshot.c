@@ -11,6 +11,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 
 #define SNAPSHOT_PAGE 4096u
 #define SNAPSHOT_RED_ZONE 128u /* below the stack pointer a function may keep data */
-#define SNAPSHOT_PATIENCE_NS 20000000u
+#define SNAPSHOT_PATIENCE_NS 500000000u
 
 const char *dw_process_explain(int code)
 {
@@ -149,6 +150,7 @@ static bool snapshot_read_registers(struct dw_snapshot *snapshot)
 			snapshot_set(snapshot, i, by_number[i]);
 		snapshot->sp = user.rsp;
 		snapshot->pc = user.rip;
+		snapshot->in_call = (long long)user.orig_rax >= 0;
 	}
 #else
 	for (unsigned i = 0; i < 31; i++)
@@ -156,6 +158,13 @@ static bool snapshot_read_registers(struct dw_snapshot *snapshot)
 	snapshot_set(snapshot, 31, user.sp);
 	snapshot->sp = user.sp;
 	snapshot->pc = user.pc;
+	{
+		int call = -1;
+		struct iovec to_call = { &call, sizeof call };
+
+		snapshot->in_call =
+		    ptrace(PTRACE_GETREGSET, (pid_t)snapshot->tid, (void *)NT_ARM_SYSTEM_CALL, &to_call) == 0 && call >= 0;
+	}
 #endif
 	return true;
 }
@@ -166,6 +175,15 @@ static uint64_t snapshot_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void dw_snapshot_hurry(bool hurry)
+{
+	static bool refused;
+	const struct sched_param first = { .sched_priority = 1 }, normal = { .sched_priority = 0 };
+
+	if (!refused)
+		refused = sched_setscheduler(0, hurry ? SCHED_FIFO : SCHED_OTHER, hurry ? &first : &normal) != 0;
 }
 
 /* A signal that arrived in the same moment is delivered now. */
@@ -200,7 +218,7 @@ static int snapshot_wait(pid_t tid, int *status)
 	return code;
 }
 
-int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context)
+static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context)
 {
 	pid_t tid = (pid_t)snapshot->tid;
 	uint64_t start_ns = snapshot_now_ns();
@@ -228,6 +246,16 @@ int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(v
 	detached = snapshot_detach(tid, status);
 	snapshot->stopped_ns = snapshot_now_ns() - start_ns;
 	return code ? code : detached == ESRCH ? ESRCH : 0;
+}
+
+int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context)
+{
+	int code;
+
+	dw_snapshot_hurry(true);
+	code = snapshot_stop(snapshot, most, inside, context);
+	dw_snapshot_hurry(false);
+	return code;
 }
 
 bool dw_snapshot_let_go(uint32_t tid)

@@ -99,7 +99,7 @@ static bool stacks_add_python(struct dw_thread_read *read, struct dw_unwind *unw
 {
 	const struct dw_place *place = dw_python_place(python, &unwind->process->arena, &read->python[i]);
 
-	if (place)
+	if (place && place->count)
 		read->mixed[read->count++] = (struct dw_mixed){ place, 0, false };
 	return place != NULL;
 }
