@@ -77,12 +77,12 @@ class Attach(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
 
-    def attach_until(self, pid, seconds, *options, number=signal.SIGINT):
-        """Until the process has used the CPU for so long: a busy machine may take long for that."""
+    def attach_until(self, pid, seconds, *options, number=signal.SIGINT, of=None):
+        """Until the process `of` or pid has used the CPU for so long: a busy machine may take long for that."""
         with subprocess.Popen([dwell, "attach", str(pid), "-o", self.trace, *options], stderr=subprocess.PIPE, text=True,
                               env=ENVIRONMENT) as attach:
             self.assertIn("recording process", attach.stderr.readline())
-            self.wait_for_cpu(pid, seconds)
+            self.wait_for_cpu(of or pid, seconds)
             attach.send_signal(number)
             text = attach.stderr.read()
             self.assertEqual(attach.wait(timeout=60), 0 if number != signal.SIGKILL else -number, text)
@@ -108,8 +108,13 @@ class Attach(unittest.TestCase):
         self.assertAlmostEqual(a / (a + b), 0.7, delta=0.05 + 2 * max(row["self_error"] for row in rows))
 
     def child_of(self, pid):
+        while not self.children(pid):
+            time.sleep(0.01)
+        return self.children(pid)[0]
+
+    def children(self, pid):
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return file.read().split()[0]
+            return file.read().split()
 
     def test_shares_waits_and_sums(self):
         process = self.start(target, "shares")
@@ -190,8 +195,9 @@ class Attach(unittest.TestCase):
         names = {row["name"] for row in self.view("hot")}
         self.assertLessEqual({"before_exec", "work_a"}, names)
         process = self.start(target, "fork")
-        self.attach(process.pid, "--for", "3s")
-        subprocess.run(["kill", "-9", self.child_of(process.pid)], check=True)
+        child = int(self.child_of(process.pid))
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        self.attach_until(process.pid, 1, of=child)
         self.assertIn("child_work", {row["name"] for row in self.view("hot")})
         self.assertIn("sleep", {row["name"] for row in self.view("waits")})
         process = self.start(target, "vfork")

@@ -34,7 +34,8 @@ static struct {
 	__typeof__(dw_follow_look) *look;
 	__typeof__(dw_follow_process) *process;
 	__typeof__(dw_follow_problem) *problem;
-	__typeof__(dw_follow_hurry) *hurry;
+	__typeof__(dw_follow_sleep) *sleep;
+	__typeof__(dw_follow_let_go) *let_go;
 	__typeof__(dw_follow_close) *close;
 } attach_follow;
 
@@ -59,6 +60,7 @@ struct attach {
 	size_t count, capacity;
 	uint64_t rounds, children_ns, random;
 	uint64_t looks, stops, stopped_ns, longest_stop_ns;
+	bool let_go;              /* of all threads */
 };
 
 static volatile sig_atomic_t attach_stops;
@@ -116,11 +118,12 @@ static bool attach_load(void)
 		*(void **)&attach_follow.look = dlsym(library, "dw_follow_look");
 		*(void **)&attach_follow.process = dlsym(library, "dw_follow_process");
 		*(void **)&attach_follow.problem = dlsym(library, "dw_follow_problem");
-		*(void **)&attach_follow.hurry = dlsym(library, "dw_follow_hurry");
+		*(void **)&attach_follow.sleep = dlsym(library, "dw_follow_sleep");
+		*(void **)&attach_follow.let_go = dlsym(library, "dw_follow_let_go");
 		*(void **)&attach_follow.close = dlsym(library, "dw_follow_close");
 	}
 	if (!attach_follow.open || !attach_follow.look || !attach_follow.process || !attach_follow.problem ||
-	    !attach_follow.hurry || !attach_follow.close) {
+	    !attach_follow.sleep || !attach_follow.let_go || !attach_follow.close) {
 		dw_say("stacks cannot be read: %s", dlerror());
 		return false;
 	}
@@ -323,16 +326,12 @@ static bool attach_look(struct attach *attach)
 /* Until a random moment, a period ahead in the mean. */
 static void attach_sleep(struct attach *attach)
 {
-	uint64_t period_ns = 1000000000u / attach->hz, ns;
-	struct timespec pause;
+	uint64_t period_ns = 1000000000u / attach->hz;
 
 	attach->random ^= attach->random << 13;
 	attach->random ^= attach->random >> 7;
 	attach->random ^= attach->random << 17;
-	ns = period_ns / 2 + attach->random % period_ns;
-	pause = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-	attach_follow.hurry(true);
-	nanosleep(&pause, NULL);
+	attach_follow.sleep(period_ns / 2 + attach->random % period_ns);
 }
 
 /* Stops of threads that had no CPU anyway are not counted. */
@@ -364,6 +363,7 @@ static void attach_loop(struct attach *attach)
 	}
 	for (size_t i = 0; i < attach->count; i++)
 		attach_finish(attach, attach->targets[i]);
+	attach->let_go = attach_follow.let_go();
 	attach_say_cost(attach, start_ns);
 }
 
@@ -399,7 +399,11 @@ static int attach_run(struct attach *attach)
 		unlink(attach->path);
 		return DW_EXIT_BAD_INPUT;
 	}
-	dw_report_after_run(attach->path);
+	/* The report takes a while; the end of this process lets threads go that still stop late. */
+	if (attach->let_go)
+		dw_report_after_run(attach->path);
+	else
+		dw_say("dwell report %s shows the trace", attach->path);
 	return 0;
 }
 

@@ -25,6 +25,7 @@
 #include "cli/machine.h"
 #include "cli/peak.h"
 #include "cli/preload.h"
+#include "cli/run_entry.h"
 #include "cli/run_injected.h"
 #include "cli/run_lacks.h"
 #include "cli/symbolize.h"
@@ -307,7 +308,7 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 		.mpi = !request->no_mpi,
 		.ggml = !request->no_ggml,
 		.onnx = !request->no_onnx,
-		.sampler = !request->no_samples,
+		.sampler = !request->no_samples || request->step_on,
 	};
 	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
 	dw_injected_set_cuda(request->command[0], !request->no_cuda);
@@ -558,6 +559,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 	struct dwell_error error = { 0, "" };
 	enum dw_loss cause;
 	int fd, status, code, listener = -1;
+	const char *problem;
 	unsigned port = 0;
 	pid_t server = -1;
 
@@ -591,6 +593,10 @@ int dw_run(const struct dw_run_request *request, char *trace)
 			return DW_EXIT_USAGE;
 		}
 	}
+	problem = request->step_on ? dw_run_set_entry(request->command[0], request->step_on) : NULL;
+	if (request->step_on && (!problem || *problem)) /* the program itself says what comes of it */
+		dwell_meta(DW_KEY_NATIVE_STEP_ON,
+		           problem ? problem : "the program has this function, and loaded no library of dwell (it may be static)");
 	status = run_child(request, actual, dw_session.map->run_id);
 	run_end_serving(server);
 	if (status < 0) {

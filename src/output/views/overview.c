@@ -204,9 +204,9 @@ static void overview_head_advice(struct dwell_table *table, const struct dw_over
 	dw_table_head(table, "  -> %s shows what a step takes%s%s",
 	              overview->source->files[0].foreign
 	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
-	              : is_python
-	                  ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
-	                  : "DWELL_STEP() around an iteration",
+	              : is_python ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
+	              : names     ? "DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION,"
+	                          : "DWELL_STEP() around an iteration",
 	              names ? "; these functions may be one: " : "", names ? names : "");
 	if (is_python && !dw_source_has_samples(overview->source))
 		dw_table_head(table, "  -> dwell run --sample 100 shows which functions use the CPU");

@@ -26,6 +26,7 @@ static bool step_on_made_steps(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
 		if ((strcmp(source->metas[i].key, DW_KEY_TORCH_STEP_ON) == 0 ||
+		     strcmp(source->metas[i].key, DW_KEY_NATIVE_STEP_ON) == 0 ||
 		     strcmp(source->metas[i].key, DW_KEY_INJECTED_STEP_ON) == 0) &&
 		    strcmp(source->metas[i].value, "steps") == 0)
 			return true;
@@ -36,12 +37,15 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t size)
 {
 	const char *name = step_on_find_fact(source, DW_KEY_STEP_ON);
 	const char *state = step_on_find_fact(source, DW_KEY_TORCH_STEP_ON);
+	const char *native = step_on_find_fact(source, DW_KEY_NATIVE_STEP_ON);
 	const char *candidates = step_on_find_fact(source, DW_KEY_TORCH_STEP_ON_CANDIDATES);
 
 	if (!name || step_on_made_steps(source))
 		return false;
-	if (state)
+	if (state || (native && strcmp(native, "there") == 0))
 		snprintf(text, size, "--step-on %s: it is there, and was never called", name);
+	else if (native)
+		snprintf(text, size, "--step-on %s: %s", name, native);
 	else if (!step_on_find_fact(source, DW_KEY_TORCH_VERSION))
 		snprintf(text, size, "--step-on %s: no PyTorch was imported, and no ITT or NVTX range has this name", name);
 	else

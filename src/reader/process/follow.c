@@ -18,6 +18,8 @@
 #define FOLLOW_COPY (64u << 10)        /* bytes of a stack that are copied while its thread is stopped */
 #define FOLLOW_LIST_NS 50000000u       /* between two looks for new threads */
 #define FOLLOW_MODULES_NS 1000000000u  /* between two looks for new libraries, and two tries to stop threads */
+#define FOLLOW_PATIENCE_NS 2000000u    /* a thread that is on a CPU stops sooner */
+#define FOLLOW_END_NS 2000000000u      /* for threads that stop late */
 #define FOLLOW_TRIES 3u
 #define FOLLOW_SWITCH_NS 50000u        /* from the loss of the CPU to this process until its clock is read */
 #define FOLLOW_RETURNS 64u
@@ -30,7 +32,6 @@ struct follow_thread {
 	uint32_t tid;
 	char name[16];
 	bool listed;           /* in the last list of threads */
-	bool late;             /* it stops late: the kernel does not let it */
 	bool known;            /* there was a look before */
 	uint64_t look_ns, cpu_ns, ready_ns, slices;
 	/* The last wait. */
@@ -262,7 +263,7 @@ static bool follow_list(struct dw_follow *follow, uint64_t now_ns)
 	if (folder)
 		closedir(folder);
 	for (size_t i = 0; i < follow->count; i++)
-		if (follow->threads[i]->listed || follow->threads[i]->late)
+		if (follow->threads[i]->listed)
 			follow->threads[kept++] = follow->threads[i];
 		else
 			follow_drop(follow->threads[i]);
@@ -372,7 +373,7 @@ static int follow_stop(struct dw_follow *follow, struct follow_thread *thread, s
 	int code = EPERM;
 
 	if (!follow->denied_ns || look->now_ns - follow->denied_ns > FOLLOW_MODULES_NS) {
-		code = dw_snapshot_stop(&read->snapshot, FOLLOW_COPY, follow_copy, follow);
+		code = dw_snapshot_stop(&read->snapshot, FOLLOW_COPY, FOLLOW_PATIENCE_NS, follow_copy, follow);
 		follow->denied_ns = code == EPERM || code == EACCES ? look->now_ns : 0;
 		if (follow->denied_ns && !follow->problem)
 			follow->problem = follow_explain(follow, code);
@@ -380,7 +381,6 @@ static int follow_stop(struct dw_follow *follow, struct follow_thread *thread, s
 		if (!code && !follow->new_slice)
 			look->stopped_ns = read->snapshot.stopped_ns;
 	}
-	thread->late = code == ETIMEDOUT;
 	read->native_count = 0;
 	if (!code)
 		dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
@@ -451,7 +451,7 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 		if (!whole && follow_may_interrupt(call)) {
 			/* Its frames of Python stay as they are. */
 			follow_stop(follow, thread, look);
-			if (thread->late)
+			if (dw_snapshot_is_late(thread->tid))
 				return false;
 		}
 		snapshot->call = call;
@@ -492,6 +492,8 @@ static bool follow_look_at(struct dw_follow *follow, struct follow_thread *threa
 	struct dw_snapshot *snapshot = &read->snapshot;
 	int code;
 
+	if (dw_snapshot_is_late(thread->tid))
+		return thread->waits = false;
 	look->same = thread->waits && !moved;
 	if (look->same) {
 		look->waits = true;
@@ -507,7 +509,7 @@ static bool follow_look_at(struct dw_follow *follow, struct follow_thread *threa
 	if (look->waits)
 		return true;
 	/* It is ready to run, and has no CPU: it is where it was. */
-	if (!look->cpu_ns || thread->late)
+	if (!look->cpu_ns)
 		return false;
 	thread->return_count = 0;
 	code = follow_stop(follow, thread, look);
@@ -524,8 +526,7 @@ static void follow_look_thread(struct dw_follow *follow, struct follow_thread *t
 	uint64_t cpu_ns, ready_ns, slices;
 	bool moved;
 
-	if (thread->late && dw_snapshot_let_go(thread->tid))
-		thread->late = false;
+	dw_snapshot_let_go();
 	if (!follow_read_times(follow, thread->tid, &cpu_ns, &ready_ns, &slices))
 		return;
 	if (!thread->name[0])
@@ -574,19 +575,25 @@ int dw_follow_look(struct dw_follow *follow, void (*take)(void *context, const s
 	return follow->no_memory || follow->unwind.no_memory ? DWELL_E_NOMEM : DW_FOLLOW_LIVES;
 }
 
-void dw_follow_hurry(bool hurry)
+bool dw_follow_sleep(uint64_t ns)
 {
-	dw_snapshot_hurry(hurry);
+	dw_snapshot_hurry(true);
+	return dw_snapshot_sleep(ns);
+}
+
+bool dw_follow_let_go(void)
+{
+	uint64_t end_ns = follow_now_ns() + FOLLOW_END_NS;
+
+	while (!dw_snapshot_let_go() && follow_now_ns() < end_ns)
+		dw_snapshot_sleep(1000000);
+	return dw_snapshot_let_go();
 }
 
 void dw_follow_close(struct dw_follow *follow)
 {
-	/* The kernel lets go of a thread that still stops late when this process ends. */
-	for (size_t i = 0; i < follow->count; i++) {
-		if (follow->threads[i]->late)
-			dw_snapshot_let_go(follow->threads[i]->tid);
+	for (size_t i = 0; i < follow->count; i++)
 		follow_drop(follow->threads[i]);
-	}
 	free(follow->threads);
 	dw_python_reset(&follow->python);
 	dw_unwind_close(&follow->unwind);

@@ -36,13 +36,14 @@ DWELL_API int dw_follow_open(struct dw_follow **follow, uint32_t pid, struct dwe
  * DW_FOLLOW_EXECUTED another program runs in the process: close it, and open it again. */
 DWELL_API int dw_follow_look(struct dw_follow *follow, void (*take)(void *context, const struct dw_follow_look *look),
                              void *context);
-/* Runs the caller before other programs, if the kernel permits it, until the next look has stopped a thread or ends. For the
- * sleep before a look: a look that comes when a busy machine has time for it sees threads where they
- * lose their CPU. Also, a thread that is stopped waits for the caller. */
-DWELL_API void dw_follow_hurry(bool hurry);
+/* Sleeps before a look. True: a signal ended it. From then until a thread has been stopped, the caller runs before other
+ * programs, if the kernel permits it: a look that comes when a busy machine has time for it sees threads where
+ * they lose their CPU, and a thread that is stopped waits for the caller. */
+DWELL_API bool dw_follow_sleep(uint64_t ns);
+/* After the last look: waits for threads that stop late. False: some still do, and run on when the caller ends. */
+DWELL_API bool dw_follow_let_go(void);
 /* The process, without threads. */
 DWELL_API const struct dw_process *dw_follow_process(const struct dw_follow *follow);
 /* Why stacks of threads that run are missing, or have frames of Python only; NULL: they are not. */
 DWELL_API const char *dw_follow_problem(const struct dw_follow *follow);
-/* Lets go of all threads. */
 DWELL_API void dw_follow_close(struct dw_follow *follow);

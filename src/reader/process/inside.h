@@ -39,13 +39,17 @@ bool dw_snapshot_blocked(struct dw_snapshot *snapshot);
 /* Whether the thread is still where dw_snapshot_blocked() found it. */
 bool dw_snapshot_holds(const struct dw_snapshot *snapshot);
 /* Stops the thread, copies its registers and up to `most` bytes of its stack, calls `inside`, which may be NULL, and
- * lets it run. Returns 0 or an errno. ETIMEDOUT: it did not stop in time, because the kernel does not let it;
- * call dw_snapshot_let_go() for it until that returns true. */
-int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context);
+ * lets it run. Returns 0 or an errno. ETIMEDOUT: it has no CPU, or the kernel does not interrupt it (the parent of a vfork());
+ * it stops late, and dw_snapshot_let_go() must be called until it has. */
+int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t patience_ns, void (*inside)(void *context),
+                     void *context);
+bool dw_snapshot_is_late(uint32_t tid);
+/* Lets threads run that have stopped late. True: there are no more. */
+bool dw_snapshot_let_go(void);
+/* Sleeps, and lets threads run as soon as they have stopped late. True: a signal ended it. */
+bool dw_snapshot_sleep(uint64_t ns);
 /* Runs the caller before other programs until dw_snapshot_stop() returns, or not any more. If the kernel permits it. */
 void dw_snapshot_hurry(bool hurry);
-/* Lets a thread run that stops late. True: it runs, or has ended. */
-bool dw_snapshot_let_go(uint32_t tid);
 /* Reads memory of a process; false if not all of it can be read. */
 bool dw_process_memory(uint32_t pid, uint64_t address, void *to, size_t size);
 /* The same, with the copied stack first. */

@@ -24,7 +24,10 @@
 
 #define SNAPSHOT_PAGE 4096u
 #define SNAPSHOT_RED_ZONE 128u /* below the stack pointer a function may keep data */
-#define SNAPSHOT_PATIENCE_NS 500000000u
+#define SNAPSHOT_LATE 64u
+
+static uint32_t late[SNAPSHOT_LATE]; /* threads that stop late */
+static unsigned late_count;
 
 const char *dw_process_explain(int code)
 {
@@ -194,12 +197,11 @@ static int snapshot_detach(pid_t tid, int status)
 	return ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)signal) == 0 ? 0 : errno;
 }
 
-/* Waits until the thread has stopped, which SIGCHLD says. A thread that the kernel does not interrupt, as the parent of
- * a vfork(), is not waited for longer than SNAPSHOT_PATIENCE_NS. */
-static int snapshot_wait(pid_t tid, int *status)
+/* Waits until the thread has stopped, which SIGCHLD says. */
+static int snapshot_wait(pid_t tid, int *status, uint64_t patience_ns)
 {
-	const struct timespec patience = { 0, SNAPSHOT_PATIENCE_NS };
-	uint64_t end_ns = snapshot_now_ns() + SNAPSHOT_PATIENCE_NS;
+	const struct timespec patience = { (time_t)(patience_ns / 1000000000u), (long)(patience_ns % 1000000000u) };
+	uint64_t end_ns = snapshot_now_ns() + patience_ns;
 	int code = ETIMEDOUT;
 	sigset_t child, before;
 
@@ -218,7 +220,8 @@ static int snapshot_wait(pid_t tid, int *status)
 	return code;
 }
 
-static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context)
+static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t patience_ns,
+                         void (*inside)(void *context), void *context)
 {
 	pid_t tid = (pid_t)snapshot->tid;
 	uint64_t start_ns = snapshot_now_ns();
@@ -233,9 +236,11 @@ static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*insid
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
 		code = errno;
 	else
-		code = snapshot_wait(tid, &status);
-	if (code == ETIMEDOUT)
+		code = snapshot_wait(tid, &status, late_count < SNAPSHOT_LATE ? patience_ns : UINT32_MAX);
+	if (code == ETIMEDOUT) {
+		late[late_count++] = (uint32_t)tid;
 		return code;
+	}
 	if (!code && !snapshot_read_registers(snapshot))
 		code = errno;
 	if (!code) {
@@ -248,22 +253,60 @@ static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*insid
 	return code ? code : detached == ESRCH ? ESRCH : 0;
 }
 
-int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, void (*inside)(void *context), void *context)
+int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t patience_ns, void (*inside)(void *context),
+                     void *context)
 {
 	int code;
 
 	dw_snapshot_hurry(true);
-	code = snapshot_stop(snapshot, most, inside, context);
+	code = snapshot_stop(snapshot, most, patience_ns, inside, context);
 	dw_snapshot_hurry(false);
 	return code;
 }
 
-bool dw_snapshot_let_go(uint32_t tid)
+bool dw_snapshot_is_late(uint32_t tid)
 {
-	int status;
-	pid_t got = waitpid((pid_t)tid, &status, __WALL | WNOHANG);
+	for (unsigned i = 0; i < late_count; i++)
+		if (late[i] == tid)
+			return true;
+	return false;
+}
 
-	if (got == (pid_t)tid && WIFSTOPPED(status))
-		snapshot_detach((pid_t)tid, status);
-	return got != 0;
+bool dw_snapshot_let_go(void)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < late_count; i++) {
+		int status;
+		pid_t got = waitpid((pid_t)late[i], &status, __WALL | WNOHANG);
+
+		if (got == (pid_t)late[i] && WIFSTOPPED(status))
+			snapshot_detach((pid_t)late[i], status);
+		else if (got == 0)
+			late[kept++] = late[i];
+	}
+	late_count = kept;
+	return kept == 0;
+}
+
+bool dw_snapshot_sleep(uint64_t ns)
+{
+	uint64_t end_ns = snapshot_now_ns() + ns, now_ns = end_ns - ns;
+	sigset_t child, before;
+	bool interrupted = false;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
+	dw_snapshot_let_go();
+	do {
+		uint64_t left_ns = end_ns - now_ns;
+		struct timespec left = { (time_t)(left_ns / 1000000000u), (long)(left_ns % 1000000000u) };
+
+		interrupted = sigtimedwait(&child, NULL, &left) < 0 && errno == EINTR;
+		dw_snapshot_let_go();
+		now_ns = snapshot_now_ns();
+	} while (now_ns < end_ns && !interrupted);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return interrupted;
 }

@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "base/grow.h"
 
+#define STACKS_PATIENCE_NS 2000000000u /* a thread of a busy machine waits for a CPU before it stops */
+
 /* ---- what a thread waits for ------------------------------------------------------------------- */
 
 const char *dw_stacks_wait(long call)
@@ -265,9 +267,7 @@ static bool stacks_read_thread(struct stacks *stacks, struct dw_process_thread *
 		long call = snapshot->call;
 		uint64_t argument = snapshot->argument;
 
-		code = dw_snapshot_stop(snapshot, sizeof snapshot->stack, stacks_read_python, stacks);
-		while (code == ETIMEDOUT && !dw_snapshot_let_go(thread->tid))
-			usleep(1000);
+		code = dw_snapshot_stop(snapshot, sizeof snapshot->stack, STACKS_PATIENCE_NS, stacks_read_python, stacks);
 		thread->stopped_ns = snapshot->stopped_ns;
 		if (!code)
 			whole = dw_unwind_walk(&stacks->unwind, snapshot, read->native, &read->native_count);

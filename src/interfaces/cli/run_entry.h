@@ -1,0 +1,12 @@
+/* Where the function of `dwell run --step-on FUNCTION` is in the program's file. */
+#ifndef DW_CLI_RUN_ENTRY_H
+#define DW_CLI_RUN_ENTRY_H
+
+#include <stddef.h>
+
+/* Sets DWELL_STEP_ENTRY, which probes/sampler/entry.c reads, if the program's symbol table has one function of this name,
+ * of which the compiler may have made copies.
+ * Returns NULL, or why it is not set; "" if the program is a script or Python. */
+const char *dw_run_set_entry(const char *program, const char *name);
+
+#endif
