@@ -114,14 +114,14 @@ static int call_once(long kind, int epoll, sem_t *semaphore)
 	switch (kind) {
 	case 0: return nanosleep(&pause, NULL);
 	case 1: return poll(NULL, 0, 2);
-	case 2: return epoll_wait(epoll, &event, 1, 2);
-	case 3: return select(0, NULL, NULL, NULL, &(struct timeval){ 0, 2000 });
-	default:
+	case 2: return select(0, NULL, NULL, NULL, &(struct timeval){ 0, 2000 });
+	case 3:
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += 2000000;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
 		return sem_timedwait(semaphore, &until) != 0 && errno == ETIMEDOUT ? 0 : -1;
+	default: return epoll_wait(epoll, &event, 1, 2);
 	}
 }
 
@@ -132,6 +132,7 @@ static void *caller(void *argument)
 
 	sem_init(&semaphore, 0, 0);
 	for (;;) {
+		add(3000); /* a stop may come while the call begins */
 		if (call_once((long)argument, epoll, &semaphore) != 0)
 			__atomic_fetch_add(&early, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
@@ -143,7 +144,7 @@ static int make_calls(void)
 {
 	pthread_t thread;
 
-	for (long kind = 0; kind < 5; kind++)
+	for (long kind = 0; kind < 8; kind++)
 		pthread_create(&thread, NULL, caller, (void *)kind);
 	ready();
 	while (getchar() != EOF)

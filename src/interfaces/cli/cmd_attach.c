@@ -144,6 +144,20 @@ static bool attach_is_recorded(uint32_t pid)
 	return true;
 }
 
+/* Asked before a file is made or replaced. False after an error message. */
+static bool attach_is_permitted(uint32_t pid)
+{
+	struct dwell_error error = { 0, "" };
+	struct dw_follow *follow;
+	int code = attach_follow.open(&follow, pid, &error);
+
+	if (code)
+		dw_say("%s", error.message);
+	else
+		attach_follow.close(follow);
+	return code == 0;
+}
+
 /* ---- the trace's file -------------------------------------------------------------------------- */
 
 /* The words of the process's command line; the pointers are into `text`. */
@@ -427,7 +441,7 @@ int dw_cmd_attach(const struct dw_verb *verb, int argc, char **argv)
 		dw_say("process %u is this dwell", attach.pid);
 		return DW_EXIT_USAGE;
 	}
-	if (attach_is_recorded(attach.pid) || !attach_load() || !attach_create(&attach))
+	if (attach_is_recorded(attach.pid) || !attach_load() || !attach_is_permitted(attach.pid) || !attach_create(&attach))
 		return DW_EXIT_BAD_INPUT;
 	return attach_run(&attach);
 }

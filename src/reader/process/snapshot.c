@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -135,6 +136,52 @@ bool dw_snapshot_holds(const struct dw_snapshot *snapshot)
 	       argument == snapshot->argument && sp == snapshot->sp && pc == snapshot->pc;
 }
 
+/* ---- calls that a stop ends -------------------------------------------------------------------- */
+
+/* Calls that fail with EINTR if a stop comes while they begin, although no signal was handled (signal(7)), and that may be
+ * made again. */
+static bool snapshot_may_repeat(uint64_t call)
+{
+	static const long calls[] = { SYS_epoll_pwait, SYS_semtimedop, SYS_semop, SYS_rt_sigtimedwait, SYS_io_getevents, SYS_recvfrom,
+		SYS_recvmsg, SYS_accept, SYS_accept4, SYS_read, SYS_readv, SYS_sendto, SYS_sendmsg, SYS_write, SYS_writev,
+#ifdef SYS_epoll_wait
+		SYS_epoll_wait,
+#endif
+#ifdef SYS_epoll_pwait2
+		SYS_epoll_pwait2,
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (call == (uint64_t)calls[i])
+			return true;
+	return false;
+}
+
+static uint64_t snapshot_signals(const char *status, const char *name)
+{
+	const char *line = strstr(status, name);
+
+	return line ? strtoull(line + strlen(name), NULL, 16) : 0;
+}
+
+/* Whether a signal for the thread waits, which the call may have ended for. */
+static bool snapshot_has_signal(const struct dw_snapshot *snapshot)
+{
+	char path[64], text[4096];
+	size_t got;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%u/task/%u/status", snapshot->pid, snapshot->tid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	got = fread(text, 1, sizeof text - 1, file);
+	fclose(file);
+	text[got] = '\0';
+	return ((snapshot_signals(text, "\nSigPnd:") | snapshot_signals(text, "\nShdPnd:")) & ~snapshot_signals(text, "\nSigBlk:")) != 0;
+}
+
 /* ---- by stopping it ---------------------------------------------------------------------------- */
 
 static bool snapshot_read_registers(struct dw_snapshot *snapshot)
@@ -154,6 +201,13 @@ static bool snapshot_read_registers(struct dw_snapshot *snapshot)
 		snapshot->sp = user.rsp;
 		snapshot->pc = user.rip;
 		snapshot->in_call = (long long)user.orig_rax >= 0;
+		/* As the kernel repeats other calls: two bytes before is the instruction of the call. */
+		if (snapshot->in_call && (long long)user.rax == -EINTR && snapshot_may_repeat(user.orig_rax) &&
+		    !snapshot_has_signal(snapshot)) {
+			user.rax = user.orig_rax;
+			user.rip -= 2;
+			ptrace(PTRACE_SETREGSET, (pid_t)snapshot->tid, (void *)NT_PRSTATUS, &to);
+		}
 	}
 #else
 	for (unsigned i = 0; i < 31; i++)
