@@ -149,6 +149,13 @@ class Attach(unittest.TestCase):
         self.assertEqual(sleeps[0]["line"], 11)
         self.assertTrue({"clock_nanosleep", "select", "nanosleep"} & {row["name"] for row in self.view("waits")})
 
+    def test_secrets_of_the_command_line_are_left_out(self):
+        process = self.start(target, "spin", "--token=marmalade", "--password", "marmalade")
+        self.attach(process.pid, "--for", "100ms")
+        texts = subprocess.run([dwell, "info", "--texts", self.trace], capture_output=True, text=True, check=True).stdout
+        self.assertIn("spin --token=[redacted]", texts)
+        self.assertNotIn("marmalade", texts)
+
     def test_no_call_ends_early(self):
         process = self.start(target, "calls")
         self.attach(process.pid, "--for", "3s", "--sample", "1000")

@@ -21,6 +21,7 @@
 #include "cli/preload.h"
 #include "cli/run.h"
 #include "format/keys.h"
+#include "record/redact.h"
 #include "top/top.h"
 #include "top/use.h"
 
@@ -160,8 +161,8 @@ static bool attach_is_permitted(uint32_t pid)
 
 /* ---- the trace's file -------------------------------------------------------------------------- */
 
-/* The words of the process's command line; the pointers are into `text`. */
-static void attach_read_command(uint32_t pid, char *text, size_t size, char *words[64])
+/* The words of the process's command line; the pointers are into `text`. Returns its length. */
+static size_t attach_read_command(uint32_t pid, char *text, size_t size, char *words[64])
 {
 	char path[40];
 	size_t count = 0;
@@ -180,6 +181,7 @@ static void attach_read_command(uint32_t pid, char *text, size_t size, char *wor
 	if (!count)
 		words[count++] = (char *)(uintptr_t)"program";
 	words[count] = NULL;
+	return got > 0 ? (size_t)got : 0;
 }
 
 /* A new file, in this folder or that of temporary files; or the one that the user named. */
@@ -223,7 +225,6 @@ static bool attach_begin(struct attach *attach, struct attach_target *target)
 	char link[40], path[4096] = "", text[4096], command[4096], *words[64];
 	struct dw_attach_about about = { .pid = target->pid, .path = path, .command = command,
 		                             .parent_entry = target->before };
-	size_t used = 0;
 	ssize_t got;
 	int code = attach_follow.open(&target->follow, target->pid, &error);
 
@@ -237,9 +238,7 @@ static bool attach_begin(struct attach *attach, struct attach_target *target)
 	snprintf(link, sizeof link, "/proc/%u/exe", target->pid);
 	got = readlink(link, path, sizeof path - 1);
 	path[got > 0 ? got : 0] = '\0';
-	attach_read_command(target->pid, text, sizeof text, words);
-	for (size_t i = 0; words[i] && used < sizeof command; i++)
-		used += (size_t)snprintf(command + used, sizeof command - used, "%s%s", i ? " " : "", words[i]);
+	dw_metadata_redact(text, attach_read_command(target->pid, text, sizeof text, words), command, sizeof command);
 	about.parent = dw_top_use_parent(target->pid);
 	about.python = attach_follow.process(target->follow)->python != 0;
 	dw_attach_begin(&target->process, &attach->encode, &about);

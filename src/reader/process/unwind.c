@@ -35,7 +35,7 @@ static const char *unwind_keep(struct dw_unwind *unwind, const char *text)
 /* The function and the module at an address, from the symbol table. */
 static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
 {
-	struct dw_process_frame name = { NULL };
+	struct dw_process_frame name = { .function = NULL };
 	const char *symbol = NULL, *file = NULL;
 	GElf_Off offset;
 	GElf_Sym entry;

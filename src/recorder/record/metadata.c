@@ -6,6 +6,7 @@
  * the library is loaded: getenv() is not safe in signal handlers and in children of fork.
  */
 #include "format/keys.h"
+#include "record/redact.h"
 #include "record/slot.h"
 
 #include <errno.h>
@@ -201,11 +202,10 @@ static bool metadata_takes_password(const char *program)
 }
 
 /*
- * Joins the arguments with blanks and redacts: the value of --token=V, of TOKEN=V and of a header
- * or a JSON member (Token: V); the argument after --token; the text between :// and @; and -pV
- * of programs that take a password this way.
+ * Redacted are the value of --token=V, of TOKEN=V and of a header or a JSON member (Token: V); the argument after --token;
+ * the text between :// and @; and -pV of programs that take a password this way.
  */
-static void metadata_redact(const char *arguments, size_t length, char *line, size_t size)
+void dw_metadata_redact(const char *arguments, size_t length, char *line, size_t size)
 {
 	bool hide_next = false, password = metadata_takes_password(arguments);
 	size_t at = 0;
@@ -242,7 +242,7 @@ static uint32_t metadata_command_line(void)
 	if (length <= 0)
 		return 0;
 	arguments[length] = '\0';
-	metadata_redact(arguments, (size_t)length, line, sizeof line);
+	dw_metadata_redact(arguments, (size_t)length, line, sizeof line);
 	return dw_intern_text(line);
 }
 

@@ -14,7 +14,7 @@ static const char *redacted(const char *arguments)
 	for (size_t i = 0; i < length; i++)
 		if (copy[i] == ' ')
 			copy[i] = '\0';
-	metadata_redact(copy, length, line, sizeof line);
+	dw_metadata_redact(copy, length, line, sizeof line);
 	return line;
 }
 
@@ -42,7 +42,7 @@ static const char *redacted_one(const char *argument)
 {
 	static char line[2048];
 
-	metadata_redact(argument, strlen(argument) + 1, line, sizeof line);
+	dw_metadata_redact(argument, strlen(argument) + 1, line, sizeof line);
 	return line;
 }
 
@@ -108,7 +108,7 @@ TEST(short_lines_are_cut_and_ended)
 {
 	char line[16];
 
-	metadata_redact("0123456789\0abcdefghij", 22, line, sizeof line);
+	dw_metadata_redact("0123456789\0abcdefghij", 22, line, sizeof line);
 	CHECK_STR(line, "0123456789 abcd");
 }
 
