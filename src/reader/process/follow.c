@@ -16,7 +16,7 @@
 #include "process/inside.h"
 
 #define FOLLOW_COPY (64u << 10)        /* bytes of a stack that are copied while its thread is stopped */
-#define FOLLOW_LIST_NS 50000000u       /* between two looks for new threads */
+#define FOLLOW_LIST_NS 50000000u       /* between two looks for new threads, and for a library that is not known */
 #define FOLLOW_MODULES_NS 1000000000u  /* between two looks for new libraries, and two tries to stop threads */
 #define FOLLOW_PATIENCE_NS 2000000u    /* a thread that is on a CPU stops sooner */
 #define FOLLOW_END_NS 2000000000u      /* for threads that stop late */
@@ -170,9 +170,10 @@ static void follow_renew(struct dw_follow *follow, uint64_t now_ns)
 {
 	uint64_t hash;
 
-	if (now_ns - follow->modules_ns < FOLLOW_MODULES_NS)
+	if (now_ns - follow->modules_ns < (follow->unwind.unknown ? FOLLOW_LIST_NS : FOLLOW_MODULES_NS))
 		return;
 	follow->modules_ns = now_ns;
+	follow->unwind.unknown = false;
 	hash = follow_hash_maps(follow);
 	if (hash == follow->maps_hash)
 		return;

@@ -76,6 +76,7 @@ struct dw_unwind {
 	struct dw_native *frames;    /* of the walk */
 	size_t count;
 	bool no_memory;
+	bool unknown;                /* a place in no module was looked up: a library may be new */
 	struct unwind_named {
 		uint64_t pc;
 		struct dw_place *place;

@@ -124,6 +124,7 @@ static struct dw_place *unwind_make_place(struct dw_unwind *unwind, uint64_t pc)
 	size_t count = module ? dw_unwind_inlined(unwind, module, pc, inlined) : 0;
 	struct dw_place *place = dw_arena_alloc(&unwind->process->arena, sizeof *place);
 
+	unwind->unknown |= !module;
 	if (!count)
 		inlined[count++] = name;
 	functions = dw_arena_alloc(&unwind->process->arena, count * sizeof *functions);
