@@ -7,6 +7,8 @@ $ dwell
 2>   dwell report [TRACE...]   show where a trace's time goes
 2>   dwell export [TRACE]      write a trace for another tool
 2>   dwell import FILE...      store another tool's files as a trace
+2>   dwell pack TRACE...       store a trace in a fraction of its size; all verbs read it as before
+2>   dwell unpack TRACE...     write the trace that dwell pack stored, byte for byte
 2>   dwell summarize TRACE...  store what the steps of traces took, in a small file
 2>   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
 2>   dwell watch FOLDER|SUMMARY|TRACE... say when a running job hangs, loses a rank or becomes slow
@@ -40,6 +42,8 @@ dwell: where a neural network's training time and memory go
   dwell report [TRACE...]   show where a trace's time goes
   dwell export [TRACE]      write a trace for another tool
   dwell import FILE...      store another tool's files as a trace
+  dwell pack TRACE...       store a trace in a fraction of its size; all verbs read it as before
+  dwell unpack TRACE...     write the trace that dwell pack stored, byte for byte
   dwell summarize TRACE...  store what the steps of traces took, in a small file
   dwell ranks TRACE|SUMMARY... compare the ranks of a job: which one is slow, and where
   dwell watch FOLDER|SUMMARY|TRACE... say when a running job hangs, loses a rank or becomes slow
@@ -228,6 +232,8 @@ verb	run	run a program and record it
 verb	report	show where a trace's time goes
 verb	export	write a trace for another tool
 verb	import	store another tool's files as a trace
+verb	pack	store a trace in a fraction of its size; all verbs read it as before
+verb	unpack	write the trace that dwell pack stored, byte for byte
 verb	summarize	store what the steps of traces took, in a small file
 verb	ranks	compare the ranks of a job: which one is slow, and where
 verb	watch	say when a running job hangs, loses a rank or becomes slow

@@ -75,6 +75,7 @@ enum dw_option_id {
 	DW_OPTION_ALL,
 	DW_OPTION_ON,
 	DW_OPTION_METRICS,
+	DW_OPTION_PACK,
 	DW_OPTION_HELP,
 	DW_OPTION_VERSION,
 };
@@ -177,6 +178,7 @@ int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_attach(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv);
+int dw_cmd_pack(const struct dw_verb *verb, int argc, char **argv);
 int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
 /* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);

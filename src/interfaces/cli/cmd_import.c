@@ -42,7 +42,7 @@ static bool import_map(const char *path, struct dw_import_file *file)
 	if (map == MAP_FAILED)
 		return false;
 	file->data = map;
-	if (file->size_bytes < 8 || memcmp(map, DW_MAGIC, 8) != 0)
+	if (file->size_bytes < 8 || (memcmp(map, DW_MAGIC, 8) != 0 && memcmp(map, DW_PACK_MAGIC, 8) != 0))
 		return true;
 	dw_say("%s is a trace of dwell already", path);
 	return false;

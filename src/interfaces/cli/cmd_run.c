@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/pack.h"
 #include "cli/run.h"
 #include "cli/run_injected.h"
 #include "cli/run_lacks.h"
@@ -121,6 +122,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_SUMMARY_EVERY:
 		return dw_parse_time("summary-every", value, 1000, &request->summary_every_ms) ? 0 : -1;
 	case DW_OPTION_COST: return run_take_cost(value, request);
+	case DW_OPTION_PACK: request->pack = true; return 0;
 	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);
 	default: return 0;
 	}
@@ -168,6 +170,8 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 		dw_injected_say(trace);
 		dw_lacks_say(trace);
 		dw_run_summary_write(trace, request.summary_every_ms);
+		if (request.pack)
+			dw_pack_after_run(trace);
 		dw_say("recorded to %s (dwell report %s)", trace, trace);
 	}
 	return status;

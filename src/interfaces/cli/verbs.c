@@ -89,6 +89,7 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME",
 	  .help = "write a summary for dwell ranks to TRACE.sum every TIME, as 30s or 10m, and at the end "
 	  "(default: at the end, if there are ranks)" },
+	{ DW_OPTION_PACK, "pack", .help = "store the trace in a fraction of its size when the program has ended (dwell pack)" },
 	{ DW_OPTION_NO_ITT, "no-itt",
 	  .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
 	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
@@ -160,6 +161,17 @@ static const struct dw_option export_options[] = {
 static const struct dw_option import_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
 	  .help = "write the trace to FILE, replacing it (required)" },
+	HELP,
+};
+
+static const struct dw_option pack_options[] = {
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
+	  .help = "write to FILE, replacing it (default: replace the trace, and the other files of its run)" },
+	HELP,
+};
+
+static const struct dw_option unpack_options[] = {
+	{ DW_OPTION_OUTPUT, "output", 'o', "FILE", .help = "write to FILE, replacing it (default: replace the stored form)" },
 	HELP,
 };
 
@@ -302,6 +314,10 @@ const struct dw_verb dw_verbs[] = {
 	  dw_cmd_export },
 	{ "import", "store another tool's files as a trace", "FILE...", OPTIONS(import_options),
 	  dw_cmd_import },
+	{ "pack", "store a trace in a fraction of its size; all verbs read it as before", "TRACE...",
+	  OPTIONS(pack_options), dw_cmd_pack },
+	{ "unpack", "write the trace that dwell pack stored, byte for byte", "TRACE...", OPTIONS(unpack_options),
+	  dw_cmd_pack },
 	{ "summarize", "store what the steps of traces took, in a small file", "TRACE...",
 	  OPTIONS(summarize_options), dw_cmd_summarize },
 	{ "ranks", "compare the ranks of a job: which one is slow, and where", "TRACE|SUMMARY...",

@@ -198,7 +198,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 	}
 	if (__builtin_expect(i % DW_SOURCE_RELEASE_CHUNKS == 0 && i && walk->file->large, 0))
 		dw_source_release_chunks(walk->stream, i - DW_SOURCE_RELEASE_CHUNKS, i);
-	words = !chunk->header || dw_walk_can_copy(walk)
+	words = !dw_source_needs_buffer(chunk) || dw_walk_can_copy(walk)
 	            ? dw_source_borrow(chunk, walk->memory->copy) : NULL;
 	if (!words) {
 		dw_walk_end_all(walk, dw_time_now(&walk->time), DW_FLUSH_GAP, flush);

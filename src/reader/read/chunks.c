@@ -43,9 +43,9 @@ DW_INLINE void pass_other(void *context, uint64_t ticks, const struct dw_record 
 /* Finds the end of an open chunk's data and the time of its last record. The words of a live chunk
  * appear in order, each after its payload, so the records that are found now are complete. Words
  * that are appended later are read when the file is opened again. */
-static void chunks_measure(struct dw_read_chunk *chunk)
+static void chunks_measure(struct dw_read_chunk *chunk, const void *block)
 {
-	const uint32_t *words = (const uint32_t *)(const void *)(chunk->header + 1);
+	const uint32_t *words = (const uint32_t *)block + DW_CHUNK_HEADER_BYTES / 4;
 	uint32_t count = (chunk->data_bytes - DW_CHUNK_HEADER_BYTES) / 4;
 	struct dw_decode_time time = { .ticks = chunk->base_ticks };
 
@@ -66,9 +66,9 @@ static bool chunks_check_device(const struct dw_chunk *header, struct dw_read_ch
 }
 
 /* Keeps whole records only, and of an open chunk those that have been written. */
-static void chunks_measure_device(struct dw_read_chunk *chunk)
+/* `block` is NULL if the chunk is not open. */
+static void chunks_measure_device(struct dw_read_chunk *chunk, const void *block)
 {
-	const char *at = (const char *)(chunk->header + 1);
 	uint32_t left = chunk->data_bytes - DW_CHUNK_HEADER_BYTES, used = 0;
 
 	if (!chunk->open) {
@@ -77,7 +77,7 @@ static void chunks_measure_device(struct dw_read_chunk *chunk)
 	}
 	chunk->end_ticks = 0;
 	for (; used + chunk->record_bytes <= left; used += chunk->record_bytes) {
-		const struct dw_device_record *there = (const void *)(at + used);
+		const struct dw_device_record *there = (const void *)((const char *)block + DW_CHUNK_HEADER_BYTES + used);
 		struct dw_device_record record;
 
 		/* Pairs with the writer's release of `what`. */
@@ -108,6 +108,27 @@ static void chunks_copy_head(const struct dw_read_file *file, uint32_t block, st
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
+/* Finds the end of a stream chunk's data that is open, and of a device chunk's. False: out of memory, or it cannot be
+ * unpacked. */
+static bool chunks_find_end(struct dw_read_chunk *chunk)
+{
+	bool device = chunk->type == DW_CHUNK_DEVICE, good;
+	char *block = chunk->place && chunk->open ? malloc(DW_BLOCK_BYTES) : NULL;
+	const void *data = block ? (const void *)block : chunk->header;
+
+	if (!device && (chunk->type != DW_CHUNK_STREAM || !chunk->open)) {
+		free(block);
+		return true;
+	}
+	good = !chunk->open || (data && (!block || dw_pack_unpack(chunk->place, block)));
+	if (good && device)
+		chunks_measure_device(chunk, data);
+	else if (good)
+		chunks_measure(chunk, data);
+	free(block);
+	return good;
+}
+
 /* Fills `chunk` from its header; false if the block is not a chunk. */
 static bool chunks_check(struct dw_read_file *file, uint32_t block, const struct dw_chunk *first,
                          struct dw_read_chunk *chunk)
@@ -124,9 +145,10 @@ static bool chunks_check(struct dw_read_file *file, uint32_t block, const struct
 	}
 	chunk->number = first->number;
 	/* Where magic, number and end_bytes are set, the second copy has what was written before them. */
-	if (!file->head->end_blocks)
+	if (!chunk->place && !file->head->end_blocks)
 		chunks_copy_head(file, block, &header);
-	chunk->header = (const struct dw_chunk *)(const void *)(file->data + offset);
+	if (!chunk->place)
+		chunk->header = (const struct dw_chunk *)(const void *)(file->data + offset);
 	chunk->type = header.type;
 	chunk->process = header.process;
 	chunk->stream = header.stream;
@@ -168,11 +190,10 @@ static bool chunks_check(struct dw_read_file *file, uint32_t block, const struct
 		file->damaged++;
 		chunk->open = true;
 	}
-	if (chunk->type == DW_CHUNK_STREAM && chunk->open)
-		chunks_measure(chunk);
-	if (chunk->type == DW_CHUNK_DEVICE)
-		chunks_measure_device(chunk);
-	return true;
+	if (chunks_find_end(chunk))
+		return true;
+	file->damaged++;
+	return false;
 }
 
 /* The first block at or after `block` that is not in a hole of the file. Without this, a sparse
@@ -259,6 +280,26 @@ static int chunks_scan(struct dw_read_file *file, uint32_t blocks, struct dwell_
 	return 0;
 }
 
+/* The same for a stored trace, which has headers of all its blocks. */
+static int chunks_scan_pack(struct dw_read_file *file, uint32_t blocks, struct dwell_error *error)
+{
+	for (size_t i = 1; i < file->pack.count; i++) {
+		const struct dw_pack_place *place = &file->pack.places[i];
+		struct dw_read_chunk *chunk = DW_GROW(&file->chunks, &file->chunk_capacity, file->chunk_count);
+		struct dw_chunk header;
+
+		if (!chunk)
+			return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
+		memcpy(&header, place->part.first, sizeof header);
+		chunk->place = place;
+		if (!chunks_check(file, place->part.block, &header, chunk))
+			continue;
+		file->torn |= chunk->next >= blocks && chunk->type != DW_CHUNK_JOURNAL;
+		file->chunk_count++;
+	}
+	return 0;
+}
+
 int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 {
 	size_t blocks = (file->size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES;
@@ -267,10 +308,10 @@ int dw_read_chunks(struct dw_read_file *file, struct dwell_error *error)
 	if (blocks > UINT32_MAX)
 		blocks = UINT32_MAX;
 	/* Otherwise the kernel reads all that lies between the headers too. */
-	if (!file->foreign)
+	if (!file->unbacked && !file->foreign)
 		posix_fadvise(file->descriptor, 0, 0, POSIX_FADV_RANDOM);
-	result = chunks_scan(file, (uint32_t)blocks, error);
-	if (!file->foreign)
+	result = file->pack.pack ? chunks_scan_pack(file, (uint32_t)blocks, error) : chunks_scan(file, (uint32_t)blocks, error);
+	if (!file->unbacked && !file->foreign)
 		posix_fadvise(file->descriptor, 0, 0, POSIX_FADV_NORMAL);
 	if (result)
 		return result;
@@ -299,7 +340,8 @@ static void chunks_fill_one(struct dw_source *source, const struct dw_source_str
                             const struct dw_read_file *file, const struct dw_read_chunk *from,
                             struct dw_source_chunk *chunk, const struct dw_source_chunk *before)
 {
-	chunk->words = (const uint32_t *)(const void *)(from->header + 1);
+	chunk->words = from->header ? (const uint32_t *)(const void *)(from->header + 1) : NULL;
+	chunk->place = from->place;
 	chunk->word_count = (from->data_bytes - DW_CHUNK_HEADER_BYTES) / 4;
 	chunk->base_ticks = from->base_ticks;
 	chunk->end_ticks = from->end_ticks;

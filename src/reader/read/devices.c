@@ -246,7 +246,8 @@ static int devices_fill_chunk(struct dw_reader *reader, struct dw_read_file *fil
 	if (dw_read_process_index(reader, file, from->process, &events->process))
 		return -1;
 	events->chunk = (struct dw_source_chunk){
-		.words = (const uint32_t *)(const void *)(from->header + 1),
+		.words = from->header ? (const uint32_t *)(const void *)(from->header + 1) : NULL,
+		.place = from->place,
 		.word_count = (from->data_bytes - DW_CHUNK_HEADER_BYTES) / 4,
 		.thread = DW_NO_INDEX,
 		.number = from->number,

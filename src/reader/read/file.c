@@ -150,11 +150,35 @@ static int import_file(struct dw_read_file *file, struct dw_arena *arena, struct
 		return result;
 	munmap((void *)(uintptr_t)file->data, file->size_bytes);
 	file->data = imported.image;
-	file->size_bytes = imported.image_bytes;
+	file->size_bytes = file->data_bytes = imported.image_bytes;
 	file->note = imported.note;
 	file->foreign = true;
 	file->unbacked = !imported.backed;
 	return 0;
+}
+
+/* Replaces a stored trace by its first block. The others are unpacked when they are needed. */
+static int file_open_pack(struct dw_read_file *file, struct dw_arena *arena, struct dwell_error *error)
+{
+	size_t bytes = file->size_bytes;
+	int result = dw_pack_open(&file->pack, file->descriptor, bytes, file->path, arena, error);
+	void *block;
+
+	if (result)
+		return result;
+	block = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (block == MAP_FAILED)
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening %s", file->path);
+	munmap((void *)(uintptr_t)file->data, bytes);
+	file->data = block;
+	file->data_bytes = DW_BLOCK_BYTES;
+	file->size_bytes = file->pack.image_bytes;
+	file->note = file->pack.note;
+	file->torn = file->pack.torn;
+	file->unbacked = true;
+	return dw_pack_unpack(file->pack.places, block)
+	           ? 0 : dw_error_set(error, DWELL_E_CORRUPT, "%s is a stored trace whose first block cannot be unpacked: "
+	                              "nothing can be recovered", file->path);
 }
 
 int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,
@@ -169,7 +193,10 @@ int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const c
 	if (!file->path)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening a trace");
 	result = map_file(file, error);
-	if (result == 0 && memcmp(file->data, DW_MAGIC, file->size_bytes < 8 ? file->size_bytes : 8) != 0)
+	file->data_bytes = file->size_bytes;
+	if (result == 0 && dw_pack_is(file->data, file->size_bytes))
+		result = file_open_pack(file, arena, error);
+	else if (result == 0 && memcmp(file->data, DW_MAGIC, file->size_bytes < 8 ? file->size_bytes : 8) != 0)
 		result = import_file(file, arena, error);
 	if (result == 0) {
 		result = file_copy_head(file, arena, error);
@@ -189,8 +216,9 @@ void dw_read_file_release(const struct dw_read_file *file)
 
 void dw_read_file_close(struct dw_read_file *file)
 {
+	dw_pack_close(file->pack.pack);
 	if (file->data)
-		munmap((void *)(uintptr_t)file->data, file->size_bytes);
+		munmap((void *)(uintptr_t)file->data, file->data_bytes);
 	if (file->descriptor >= 0)
 		close(file->descriptor);
 	free(file->chunks);

@@ -25,7 +25,7 @@ static bool gather_is_of_run(int folder, const char *name, const struct dw_head 
 	struct dw_head head;
 	int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool same = file >= 0 && pread(file, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-	            memcmp(head.magic, DW_MAGIC, sizeof head.magic) == 0 &&
+	            (memcmp(head.magic, DW_MAGIC, sizeof head.magic) == 0 || dw_pack_is(&head, sizeof head)) &&
 	            memcmp(head.run_id, main->run_id, sizeof head.run_id) == 0;
 
 	if (file >= 0)

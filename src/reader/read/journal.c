@@ -135,15 +135,17 @@ static int journal_each_entry(struct dw_read_file *file, struct dw_arena *arena,
                               visit_entry *visit)
 {
 	struct dw_entry header, *copy = whole ? malloc(DW_ENTRY_MAX_BYTES) : &header;
-	int result = copy ? 0 : -1;
+	char *block = file->pack.pack ? malloc(DW_BLOCK_BYTES) : NULL;
+	int result = copy && (block || !file->pack.pack) ? 0 : -1;
 
 	for (size_t i = 0; i < file->chunk_count && !result; i++) {
 		const struct dw_read_chunk *chunk = &file->chunks[i];
 		const char *data = (const char *)chunk->header;
 		size_t skip;
 
-		if (chunk->type != DW_CHUNK_JOURNAL)
+		if (chunk->type != DW_CHUNK_JOURNAL || (chunk->place && !dw_pack_unpack(chunk->place, block)))
 			continue;
+		data = chunk->place ? block : data;
 		for (size_t at = DW_CHUNK_HEADER_BYTES; at < chunk->data_bytes && !result;) {
 			skip = journal_zeros(data + at, chunk->data_bytes - at);
 			at += skip;
@@ -161,6 +163,7 @@ static int journal_each_entry(struct dw_read_file *file, struct dw_arena *arena,
 	}
 	if (whole)
 		free(copy);
+	free(block);
 	return result;
 }
 

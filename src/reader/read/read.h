@@ -2,6 +2,7 @@
  * The parts of opening a source, only for the files of this module.
  *
  *   file     one file: mapped, recognised, imported (src/reader/import), or refused with a reason
+ *   pack     stored traces (pack.h), of which each block is unpacked when it is needed
  *   chunks   its blocks: chunk headers, checked and sorted; later the streams of all files
  *   journal  its entries: the dictionary, processes, threads, steps, clocks
  *   withdraw steps that turned out to be none
@@ -33,11 +34,13 @@
 #include "base/foreign.h"
 #include "base/host.h"
 #include "base/map.h"
+#include "read/pack.h"
 #include "read/source.h"
 
 /* A checked chunk header, and where the chunk is. */
 struct dw_read_chunk {
-	const struct dw_chunk *header; /* in the map */
+	const struct dw_chunk *header; /* in the map; NULL: see `place` */
+	const struct dw_pack_place *place; /* in a stored trace; otherwise NULL */
 	uint64_t number;
 	uint64_t base_ticks, end_ticks;
 	uint32_t type, process, stream, thread;
@@ -159,13 +162,15 @@ struct dw_read_file {
 	const char *path;
 	int descriptor;
 	const char *data;
-	size_t size_bytes;
+	size_t data_bytes;         /* of `data` */
+	size_t size_bytes;         /* of the trace */
 	const struct dw_head *head; /* a copy, made when the file was opened */
 	uint64_t missing_bytes;    /* see struct dw_source_file */
 	bool side;                 /* found by gather.c, not named by the caller */
 	bool torn;                 /* the file ends within a chunk */
 	bool foreign;              /* written by another profiler and translated */
 	bool unbacked;             /* `data` is no file's */
+	struct dw_pack_trace pack; /* of a stored trace, of which `data` has the first block only */
 	unsigned scans_left;       /* for dw_process_lives() */
 	size_t damaged;            /* blocks and entries that are invalid */
 	const char *note;          /* what a translation left out, or NULL */

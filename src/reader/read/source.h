@@ -176,7 +176,7 @@ struct dw_source_meta {
 
 /* Consecutive records of one writer: `words` up to `word_count` or to the first zero word. */
 struct dw_source_chunk {
-	const uint32_t *words;
+	const uint32_t *words;    /* NULL in a stored trace */
 	uint32_t word_count;
 	uint32_t thread;      /* index of the thread at the start, or of a placeholder */
 	uint64_t base_ticks;
@@ -184,6 +184,7 @@ struct dw_source_chunk {
 	uint64_t number;      /* chunks of a stream are consecutive unless some were recycled */
 	bool gap_before;      /* chunks before this one were recycled */
 	const struct dw_chunk *header; /* in a live file: see dw_source_borrow(); otherwise NULL */
+	const struct dw_pack_place *place; /* in a stored trace (pack.h); otherwise NULL */
 };
 
 /* ---- devices; a trace without them has none of this ---- */
@@ -363,8 +364,13 @@ uint64_t dw_source_device_ticks(const struct dw_source_device_clock *clock, uint
 /*
  * The chunk's words, for immediate use. A chunk of a live file may be recycled at any time: its
  * words are copied into `buffer` (DW_BLOCK_BYTES), and the result is NULL if it was recycled
- * during that. For other files the result points into the map.
+ * during that. A chunk of a stored trace is unpacked into `buffer`. For other files the result points into the map, and
+ * `buffer` may be NULL.
  */
+static inline bool dw_source_needs_buffer(const struct dw_source_chunk *chunk)
+{
+	return chunk->header || chunk->place;
+}
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer);
 
 /* "operator", NULL: an unknown category. "recycled" and "its chunk was overwritten ..." of a cause of losses, NULL: an

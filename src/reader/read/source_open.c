@@ -19,6 +19,10 @@
 
 const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buffer)
 {
+	const uint32_t *block = chunk->place ? dw_pack_borrow(chunk->place, buffer) : NULL;
+
+	if (chunk->place)
+		return block ? block + DW_CHUNK_HEADER_BYTES / 4 : NULL;
 	if (!chunk->header)
 		return chunk->words;
 	memcpy(buffer, chunk->words, (size_t)chunk->word_count * 4);
@@ -206,6 +210,8 @@ void dw_source_release_chunks(const struct dw_source_stream *stream, size_t from
 		uintptr_t at = (uintptr_t)chunk->words & ~(page - 1);
 		uintptr_t after = ((uintptr_t)(chunk->words + chunk->word_count) + page - 1) & ~(page - 1);
 
+		if (!chunk->words)
+			return; /* nothing of a stored trace stays in memory */
 		if (end && at >= begin && at <= end + NEAR_BYTES) {
 			end = after > end ? after : end;
 			continue;

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #define DW_MAGIC "\x89" "DWELL\r\n"    /* 8 bytes; detects copies in text mode */
+#define DW_PACK_MAGIC "\x89" "DWPAK\r\n" /* of a stored trace: format/pack.h */
 #define DW_VERSION_MAJOR 1              /* readers reject a newer major version */
 #define DW_VERSION_MINOR 0              /* readers accept a newer minor version */
 #define DW_BYTE_ORDER 0x01020304u

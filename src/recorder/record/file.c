@@ -150,7 +150,7 @@ static bool file_is_replaceable(const char *path)
 	is_trace = fstat(fd, &opened) == 0 && opened.st_ino == named.st_ino &&
 	           opened.st_dev == named.st_dev &&
 	           pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
-	           memcmp(magic, DW_MAGIC, sizeof magic) == 0;
+	           (memcmp(magic, DW_MAGIC, sizeof magic) == 0 || memcmp(magic, DW_PACK_MAGIC, sizeof magic) == 0);
 	close(fd);
 	return is_trace;
 }
