@@ -10,7 +10,8 @@
  *
  * Other threads of the program may run in that time, or spin, as a team of OpenMP does. A thread that a file, a
  * sleep or another program blocks does not wait for them. A thread that a lock blocks may: so waits for locks are at
- * most the time in which no thread of the process ran.
+ * most the time in which no thread of the process ran. If samples of waits show more of it at mutexes, at most that: the
+ * thread that runs holds the mutex.
  */
 #include <math.h>
 #include <stdio.h>
@@ -161,6 +162,7 @@ static void blocked_put_all(struct dw_facts_work *work, const struct dw_machine_
 		kinds[kind] = blocked_share(fmax(0, looks[kind] - explained), blocked, machine->looks, off);
 	most = off > idle ? fmax(0, idle - kinds[BLOCKED_FILE].value - kinds[BLOCKED_SLEEP].value -
 	                                kinds[BLOCKED_OTHER].value) : idle;
+	most = fmax(most, dw_facts_waited_for_mutex(work));
 	kinds[BLOCKED_LOCK].value = fmin(kinds[BLOCKED_LOCK].value, most);
 	kinds[BLOCKED_LOCK].low = fmin(kinds[BLOCKED_LOCK].low, most);
 	for (unsigned kind = 0; kind < BLOCKED_KINDS; kind++)

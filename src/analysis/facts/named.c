@@ -39,23 +39,30 @@ static void named_find(struct dw_facts_work *work, uint32_t *all, uint32_t *own)
 	free(ns);
 }
 
-void dw_facts_of_named(struct dw_facts_work *work)
+struct dw_fact *dw_facts_put_named(struct dw_facts_work *work, enum dw_fact_id id, uint32_t symbol)
 {
-	uint32_t all, largest;
 	struct dw_fact *fact;
 
-	named_find(work, &all, &largest);
 	for (size_t i = 0; i < work->steady_count; i++) {
 		const struct dw_step *step = work->steady[i];
 
 		work->values[i] = 0;
 		for (uint32_t p = 0; p < step->part_count; p++)
-			if (step->parts[p].symbol == largest)
+			if (step->parts[p].symbol == symbol)
 				work->values[i] += (double)step->parts[p].ns;
 		work->wholes[i] = (double)(step->end_ns - step->start_ns);
 	}
-	fact = dw_fact_set_blocks(work, DW_FACT_STEP_NAMED_LARGEST, work->steady_count);
-	dw_fact_name(work, fact, largest);
+	fact = dw_fact_set_blocks(work, id, work->steady_count);
+	dw_fact_name(work, fact, symbol);
+	return fact;
+}
+
+void dw_facts_of_named(struct dw_facts_work *work)
+{
+	uint32_t all, largest;
+
+	named_find(work, &all, &largest);
+	work->facts->at[DW_FACT_STEP_NAMED_PART] = *dw_facts_put_named(work, DW_FACT_STEP_NAMED_LARGEST, largest);
 	if (work->facts->at[DW_FACT_STEP_NAMED].value > 0)
 		dw_fact_name(work, &work->facts->at[DW_FACT_STEP_NAMED], all);
 }

@@ -7,12 +7,14 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "facts/work.h"
 #include "model/samples/hot.h"
 
 #define LEAST 20u    /* samples of a part */
+#define LEAST_WAITS 5u /* of a part: waits are longer than a period */
 #define NAMED 0.15   /* of the part's CPU time */
 
 struct samples_part {
@@ -55,6 +57,8 @@ static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const st
 		fact->where = dw_facts_text(work, place, strlen(place));
 }
 
+/* ---- the use of CPUs ----------------------------------------------------------------------------- */
+
 /* The function with most self time in a part. */
 static void samples_put_top(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool python)
 {
@@ -93,6 +97,169 @@ static void samples_put_kind(struct dw_facts_work *work, enum dw_fact_id id, str
 	dw_hot_reset(&hot);
 }
 
+/* The libraries of C and C++. Functions of mathematics have a library of their own. */
+static bool samples_in_library(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libpthread", "ld-linux", NULL };
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+	const char *file = frame && frame->module ? strrchr(frame->module, '/') : NULL;
+
+	for (const char *const *library = libraries; file && *library; library++)
+		if (strncmp(file + 1, *library, strlen(*library)) == 0)
+			return true;
+	return false;
+}
+
+static void samples_put_library(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part part)
+{
+	struct dw_hot all = { 0 };
+	double weight = 0;
+
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+
+		if (!samples_want(&part, row))
+			continue;
+		all.samples += row->count;
+		all.weight += row->weight;
+		all.squares += row->squares;
+		weight += samples_in_library(work, row) ? (double)row->weight : 0;
+	}
+	samples_put(work, DW_FACT_SAMPLES_NAMED_LIBRARY, &all, NULL, weight);
+}
+
+/* ---- waits --------------------------------------------------------------------------------------- */
+
+static bool samples_is_call(const struct dw_facts_work *work, const struct dw_sample_row *row, const char *const *names)
+{
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+
+	for (; frame && frame->count && *names; names++)
+		if (strcmp(frame->functions[0].name, *names) == 0)
+			return true;
+	return false;
+}
+
+/* For how long the loop's thread waits in a part, in functions of these names; NULL: in any. */
+static double samples_waited(const struct dw_facts_work *work, struct samples_part part, const char *const *names)
+{
+	const struct dw_samples *waits = dw_model_wait_samples(work->model, NULL);
+	double ns = 0;
+	uint64_t count = 0;
+
+	for (size_t i = 0; waits && i < waits->count; i++)
+		if (samples_want(&part, &waits->rows[i]) && (!names || samples_is_call(work, &waits->rows[i], names))) {
+			ns += (double)waits->rows[i].cpu_ns;
+			count += waits->rows[i].count;
+		}
+	return count >= LEAST_WAITS ? ns : 0;
+}
+
+#define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
+                   1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
+
+double dw_facts_waited_for_mutex(const struct dw_facts_work *work)
+{
+	static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
+	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
+
+	return dw_source_has_samples(work->source) && work->loop_ns > 0 ? samples_waited(work, loop, mutexes) / work->loop_ns : 0;
+}
+
+static void samples_put_waits(struct dw_facts_work *work, struct samples_part named)
+{
+	static const char *const threads[] = { "pthread_mutex_lock", "pthread_cond_wait", "pthread_cond_timedwait",
+		"pthread_cond_clockwait", "sem_wait", "sem_timedwait", "pthread_join", "pthread_barrier_wait", NULL };
+	const struct samples_part data = { work, true, true, 1u << DW_SHARE_DATA, DW_NO_INDEX },
+	                          steps = { work, true, false, UINT32_MAX, DW_NO_INDEX };
+	const struct dw_fact *facts = work->facts->at, *waiting = &facts[DW_FACT_CPU_WAITING];
+	double steps_ns = facts[DW_FACT_LOOP_STEPS].value * work->loop_ns, in_it, elsewhere;
+
+	if (!(steps_ns > 0)) {
+		dw_fact_miss(work, DW_FACT_STEP_NAMED_WAITING, "only part of the run is in scope");
+		dw_fact_miss(work, DW_FACT_LOADER_THREADS, "only part of the run is in scope");
+		return;
+	}
+	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, samples_waited(work, data, threads), work->loop_ns, 1);
+	in_it = named.named == DW_NO_INDEX ? 0 : samples_waited(work, named, NULL) / steps_ns;
+	elsewhere = samples_waited(work, steps, NULL) / steps_ns - in_it;
+	dw_fact_set(work, DW_FACT_STEP_NAMED_WAITING,
+	            fmin(facts[DW_FACT_STEP_NAMED_PART].value,
+	                 fmax(in_it, waiting->measured ? waiting->value - elsewhere : 0)), 1);
+}
+
+/* ---- the named range that is least likely work ----------------------------------------------------- */
+
+#define LEAST_PART 0.2  /* of a step: a smaller range is no cause */
+#define LEAST_LOSS 0.3  /* of the range */
+
+/* What samples show of the ranges under one name. */
+struct samples_loss {
+	double waited_ns;
+	uint64_t waits, samples, weight, in_library;
+	uint32_t symbol;
+};
+
+static void samples_add_losses(const struct dw_facts_work *work, const struct dw_samples *samples, bool waits,
+                               struct samples_loss *losses)
+{
+	const struct samples_part part = { work, true, false, 1u << DW_SHARE_NAMED, DW_NO_INDEX };
+
+	for (size_t i = 0; samples && i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+		struct samples_loss *loss;
+
+		if (row->named == DW_NO_INDEX || !samples_want((void *)&part, row))
+			continue;
+		loss = &losses[dw_model_symbol_row(work->model, row->named)];
+		loss->symbol = row->named;
+		if (waits) {
+			loss->waited_ns += (double)row->cpu_ns;
+			loss->waits += row->count;
+			continue;
+		}
+		loss->samples += row->count;
+		loss->weight += row->weight;
+		loss->in_library += samples_in_library(work, row) ? row->weight : 0;
+	}
+}
+
+/* Replaces the largest named range by one that waits or calls the C library more. */
+static void samples_choose_named(struct dw_facts_work *work, const struct dw_samples *samples)
+{
+	double steps_ns = work->facts->at[DW_FACT_LOOP_STEPS].value * work->loop_ns, most = 0;
+	const struct dw_fact largest = work->facts->at[DW_FACT_STEP_NAMED_PART];
+	struct dw_fact chosen = largest;
+	struct samples_loss *losses;
+	size_t count;
+
+	dw_model_symbols(work->model, &count);
+	losses = work->python || !(steps_ns > 0) ? NULL : calloc(count + 1, sizeof *losses);
+	if (!losses)
+		return;
+	samples_add_losses(work, samples, false, losses);
+	samples_add_losses(work, dw_model_wait_samples(work->model, NULL), true, losses);
+	for (size_t i = 0; i < count; i++) {
+		const struct samples_loss *loss = &losses[i];
+		double waited = loss->waits >= LEAST_WAITS ? loss->waited_ns / steps_ns : 0, lost, part;
+
+		if (!loss->samples && !waited)
+			continue;
+		part = dw_facts_put_named(work, DW_FACT_STEP_NAMED_PART, loss->symbol)->value;
+		lost = waited + (loss->samples >= LEAST ? (double)loss->in_library / (double)loss->weight : 0) * fmax(0, part - waited);
+		if (part >= LEAST_PART && lost >= LEAST_LOSS * part && lost > most) {
+			chosen = work->facts->at[DW_FACT_STEP_NAMED_PART];
+			most = lost;
+		}
+	}
+	work->facts->at[DW_FACT_STEP_NAMED_PART] = chosen;
+	free(losses);
+}
+
+/* ---- all ----------------------------------------------------------------------------------------- */
+
 void dw_facts_of_samples(struct dw_facts_work *work)
 {
 	static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free", "cfree",
@@ -100,11 +267,11 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_NAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_SAMPLES_ALLOCATION,
-		DW_FACT_SAMPLES_COPY };
+		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_STEP_NAMED_WAITING, DW_FACT_LOADER_THREADS };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
 	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part,
 	                    named = part, between = part;
-	const struct dw_fact *largest = &work->facts->at[DW_FACT_STEP_NAMED_LARGEST];
+	const struct dw_fact *chosen = &work->facts->at[DW_FACT_STEP_NAMED_PART];
 	uint64_t count = 0;
 
 	work->failed |= !samples;
@@ -125,10 +292,13 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	between.in_step = false;
 	between.between = true;
 	samples_put_top(work, DW_FACT_SAMPLES_BETWEEN, between, work->python);
-	if (largest->measured && largest->symbol != DW_NO_INDEX)
-		named.named = dw_model_symbol_row(work->model, largest->symbol);
+	samples_choose_named(work, samples);
+	if (chosen->measured && chosen->symbol != DW_NO_INDEX)
+		named.named = dw_model_symbol_row(work->model, chosen->symbol);
 	named.shares = 1u << DW_SHARE_NAMED;
 	samples_put_top(work, DW_FACT_SAMPLES_NAMED, named, work->python);
+	samples_put_library(work, samples, named);
+	samples_put_waits(work, named);
 	samples_put_kind(work, DW_FACT_SAMPLES_ALLOCATION, part, allocators);
 	samples_put_kind(work, DW_FACT_SAMPLES_COPY, part, copies);
 }

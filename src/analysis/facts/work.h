@@ -86,6 +86,8 @@ bool dw_facts_is_logging(const char *name);
 
 /* named.c: fills the facts of the largest range under the program's own names. */
 void dw_facts_of_named(struct dw_facts_work *work);
+/* Sets a fact to the time of the steady steps under the name of a symbol. Returns it. */
+struct dw_fact *dw_facts_put_named(struct dw_facts_work *work, enum dw_fact_id id, uint32_t symbol);
 
 /* ---- each fills the facts of one file; see the head of that file
  * --------------------------------- */
@@ -104,6 +106,9 @@ void dw_facts_of_waits(struct dw_facts_work *work);
 void dw_facts_of_blocked(struct dw_facts_work *work);
 void dw_facts_of_device(struct dw_facts_work *work);
 void dw_facts_of_samples(struct dw_facts_work *work);
+/* samples.c: the part of the loop in which its thread waits for mutexes that another thread holds, outside the ranges
+ * that say for what they wait. 0 without samples of waits. */
+double dw_facts_waited_for_mutex(const struct dw_facts_work *work);
 /* Last, because it adds lines to the facts of others. */
 void dw_facts_of_places(struct dw_facts_work *work);
 void dw_facts_without_communication(struct dw_facts_work *work);

@@ -214,23 +214,34 @@ static double judge_kind(const struct dw_verdict *verdict)
 #define JUDGE_AS_LONG 0.8 /* of a wait's time: the named part can hold most of it */
 
 /* A wait that takes about as long as a named part most likely lies in it. The part is the larger fact and comes first,
- * although the wait may be measured a little longer: of the loop, with its slow steps. */
-static void judge_named(struct dw_verdicts *verdicts)
+ * although the wait may be measured a little longer: of the loop, with its slow steps. A part that holds much besides
+ * its waits comes after them: they are what to look at. */
+static void judge_named(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
 {
-	double named_ns = 0;
+	double waiting_ns = dw_case_part(at, DW_FACT_STEP_NAMED_WAITING) * dw_case_whole_ns(at, DW_RULE_OF_STEP), longest_ns = 0;
+	struct dw_verdict *named = NULL;
 
-	for (size_t i = 0; i < verdicts->count; i++)
-		if (verdicts->at[i].state == DW_RULE_FIRED && verdicts->at[i].rule->holds_waits)
-			named_ns = verdicts->at[i].time_ns;
-	for (size_t i = 0; i < verdicts->count; i++)
-		verdicts->at[i].in_named = verdicts->at[i].rule->group == DW_RULE_IDLE && named_ns > 0 &&
-		                           named_ns < verdicts->at[i].time_ns &&
-		                           named_ns >= JUDGE_AS_LONG * verdicts->at[i].time_ns;
+	for (size_t i = 0; i < verdicts->count; i++) {
+		struct dw_verdict *verdict = &verdicts->at[i];
+
+		if (verdict->state == DW_RULE_FIRED && verdict->rule->holds_waits)
+			named = verdict;
+		if (verdict->state == DW_RULE_FIRED && verdict->rule->group == DW_RULE_IDLE)
+			longest_ns = fmax(longest_ns, verdict->time_ns);
+	}
+	for (size_t i = 0; named && i < verdicts->count; i++)
+		verdicts->at[i].in_named = verdicts->at[i].rule->group == DW_RULE_IDLE &&
+		                           named->time_ns < verdicts->at[i].time_ns &&
+		                           named->time_ns >= JUDGE_AS_LONG * verdicts->at[i].time_ns;
+	if (named && waiting_ns >= longest_ns / 2 && waiting_ns < JUDGE_AS_LONG * named->time_ns && longest_ns > 0)
+		named->ranked_ns = JUDGE_AS_LONG * fmin(longest_ns, named->time_ns);
 }
 
 /* The time by which causes are sorted. */
 static double judge_rank_ns(const struct dw_verdict *verdict)
 {
+	if (verdict->ranked_ns > 0)
+		return verdict->ranked_ns;
 	return judge_weight_ns(verdict) * (verdict->in_named ? JUDGE_AS_LONG : 1) + verdict->follows_ns;
 }
 
@@ -429,7 +440,7 @@ int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena,
 		judge_rule(&at, &verdicts->at[i]);
 	}
 	judge_groups(verdicts);
-	judge_named(verdicts);
+	judge_named(&at, verdicts);
 	judge_sort(verdicts);
 	for (size_t i = 0; i < verdicts->count; i++)
 		verdicts->fired += verdicts->at[i].state == DW_RULE_FIRED;

@@ -67,9 +67,20 @@ static bool loader_has_workers(const struct dw_rule_case *at)
 	return dw_case_has(at, DW_FACT_LOADER_WORKERS);
 }
 
+#define LOADER_THREADS 0.5 /* of the wait for data: for a lock or another thread */
+
+/* Threads of the program make the batches, without ranges of their own. */
+static bool loader_waits_for_threads(const struct dw_rule_case *at)
+{
+	double threads = dw_case_part(at, DW_FACT_LOADER_THREADS);
+
+	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0 && threads > 0 &&
+	       threads >= LOADER_THREADS * dw_case_part(at, DW_FACT_LOOP_DATA_ALL);
+}
+
 static bool loader_has_none(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0;
+	return dw_case_value(at, DW_FACT_LOADER_WORKERS) == 0 && !loader_waits_for_threads(at);
 }
 
 /* The number of workers that are enough, if CPUs are free for them. NaN if there are already as
@@ -168,7 +179,7 @@ static bool loader_waits_for_production(const struct dw_rule_case *at)
 
 static bool loader_workers_are_slow(const struct dw_rule_case *at)
 {
-	return loader_has_workers(at) && loader_waits_for_production(at);
+	return loader_waits_for_threads(at) || (loader_has_workers(at) && loader_waits_for_production(at));
 }
 
 static bool loader_has_slow_one(const struct dw_rule_case *at)
@@ -314,12 +325,13 @@ const struct dw_rule dw_rules_loader[] = {
 		.reason = "Waits that are removed make every step faster by their share. Below, the order "
 		          "of the batches and other programs change as much. Workers make batches without a "
 		          "pause, or most of the wait is for a batch that is being made. Starts of workers in "
-		          "later epochs are not counted.",
+		          "later epochs are not counted. Threads of the program are such workers if half of the wait is one "
+		          "for a lock or another thread.",
 		.applies = loader_workers_are_slow,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
-		.statement = "Waiting for data {takes} {share} {of}: {loader.workers} loader "
-		             "worker{loader.workers:s} cannot keep up[ (queue empty at {loader.empty} of "
+		.statement = "Waiting for data {takes} {share} {of}: [?loader.workers: {loader.workers} loader "
+		             "worker{loader.workers:s}][!loader.workers: the threads that make it] cannot keep up[ (queue empty at {loader.empty} of "
 		             "requests)].",
 		.remedy = {
 			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[; one takes "
@@ -341,7 +353,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.threshold = 0.11,
 		.reason = "Waits that are removed make every step faster by their share. To collect samples that "
 		          "are in memory takes up to a tenth of short steps. Starts of workers in later epochs "
-		          "are not counted.",
+		          "are not counted. Not if half of the wait is one for a lock or another thread.",
 		.applies = loader_has_none,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,

@@ -106,24 +106,83 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 #define OPERATORS_WHOLE 0.98 /* of a step: a range around all of it says nothing */
 #define OPERATORS_IN_IT 0.5  /* of a step: operators, which say what such a range does */
 
-/* No other part of a step is larger. Where a device was recorded, it works meanwhile. */
+#define OPERATORS_KNOWN 0.05   /* of a step: what trains is known by name */
+#define OPERATORS_WAITS 0.10   /* of a step in a range in which the thread waits */
+#define OPERATORS_WAITS_OF 0.25 /* the same of the range */
+#define OPERATORS_LIBRARY 0.30 /* of a range's CPU time: numbers are not computed in the C library */
+
+/* A program in C that names what trains: then a range under another name is something else. An optimizer alone is
+ * not enough: the passes may have other names. */
+static bool operators_training_is_named(const struct dw_rule_case *at)
+{
+	return at->facts->framework == DW_FACTS_C &&
+	       dw_case_part(at, DW_FACT_STEP_FORWARD) + dw_case_part(at, DW_FACT_STEP_BACKWARD) +
+	               dw_case_part(at, DW_FACT_STEP_OPERATORS) + dw_case_part(at, DW_FACT_STEP_LAYERS) >= OPERATORS_KNOWN;
+}
+
+/* In the largest range of a program in C the thread computes: it seldom waits there, and seldom calls the C library,
+ * for text, memory or files. If nothing else is known to train, such a range is the work. */
+static bool operators_named_computes(const struct dw_rule_case *at)
+{
+	double largest = dw_case_value(at, DW_FACT_STEP_NAMED_PART), waiting = dw_case_part(at, DW_FACT_STEP_NAMED_WAITING);
+	const struct dw_fact *library = dw_case_fact(at, DW_FACT_SAMPLES_NAMED_LIBRARY);
+
+	if (!dw_case_fact(at, DW_FACT_STEP_NAMED_WAITING)->measured)
+		waiting = dw_case_part(at, DW_FACT_CPU_WAITING);
+	return at->facts->framework == DW_FACTS_C && !operators_training_is_named(at) &&
+	       !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
+	       !(library->measured && library->value >= OPERATORS_LIBRARY && library->low >= OPERATORS_LIBRARY / 2);
+}
+
+/* Where what trains is named, all ranges under other names count, if one of them is too small. */
+static struct dw_amount operators_share_named(const struct dw_rule_case *at)
+{
+	struct dw_amount largest = dw_case_amount(at, DW_FACT_STEP_NAMED_PART);
+
+	return operators_training_is_named(at) && largest.value < at->rule->threshold ? dw_case_amount(at, DW_FACT_STEP_NAMED)
+	                                                                             : largest;
+}
+
+/* No other part of a step is larger; passes and operators do not count where they are known to be what trains. Where a
+ * device was recorded, it works meanwhile. */
 static bool operators_named_is_largest(const struct dw_rule_case *at)
 {
 	static const enum dw_fact_id others[] = { DW_FACT_STEP_DATA, DW_FACT_STEP_COMMUNICATION,
-		DW_FACT_STEP_CHECKPOINT, DW_FACT_STEP_EVALUATION, DW_FACT_STEP_OPTIMIZER, DW_FACT_STEP_BACKWARD,
-		DW_FACT_STEP_FORWARD, DW_FACT_STEP_OPERATORS, DW_FACT_STEP_LAYERS, DW_FACT_STEP_FUNCTIONS,
-		DW_FACT_STEP_PYTHON, DW_FACT_STEP_IDLE, DW_FACT_STEP_UNNAMED };
-	double largest = dw_case_value(at, DW_FACT_STEP_NAMED_LARGEST);
-	const char *name = dw_case_fact(at, DW_FACT_STEP_NAMED_LARGEST)->name;
+		DW_FACT_STEP_CHECKPOINT, DW_FACT_STEP_EVALUATION, DW_FACT_STEP_FUNCTIONS,
+		DW_FACT_STEP_PYTHON, DW_FACT_STEP_IDLE, DW_FACT_STEP_UNNAMED }, training[] = { DW_FACT_STEP_OPTIMIZER,
+		DW_FACT_STEP_BACKWARD, DW_FACT_STEP_FORWARD, DW_FACT_STEP_OPERATORS, DW_FACT_STEP_LAYERS };
+	double share = operators_share_named(at).value;
+	const char *name = dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->name;
 	const char *logging = dw_case_fact(at, DW_FACT_LOOP_LOGGING_ALL)->name;
 
 	if (name && logging && strcmp(name, logging) == 0)
 		return false; /* the rule about logging reports it */
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (dw_case_part(at, others[i]) > largest)
+		if (dw_case_part(at, others[i]) > share)
 			return false;
-	return !dw_case_has(at, DW_FACT_DEVICE_BUSY) &&
-	       !(largest >= OPERATORS_WHOLE && dw_case_part(at, DW_FACT_OPERATORS_SHARE) >= OPERATORS_IN_IT);
+	for (size_t i = 0; i < sizeof training / sizeof *training && !operators_training_is_named(at); i++)
+		if (dw_case_part(at, training[i]) > share)
+			return false;
+	return !dw_case_has(at, DW_FACT_DEVICE_BUSY) && !operators_named_computes(at) &&
+	       !(share >= OPERATORS_WHOLE && dw_case_part(at, DW_FACT_OPERATORS_SHARE) >= OPERATORS_IN_IT);
+}
+
+/* Percent of a step in all named ranges, if the largest one alone is no cause. */
+static double operators_all_named_percent(const struct dw_rule_case *at)
+{
+	double all = operators_share_named(at).value;
+
+	return all > dw_case_value(at, DW_FACT_STEP_NAMED_PART) ? round(all * 100) : NAN;
+}
+
+/* Percent of a step in the largest range, if no pass or operator takes more. */
+static double operators_named_percent(const struct dw_rule_case *at)
+{
+	double largest = dw_case_part(at, DW_FACT_STEP_NAMED_LARGEST);
+	double known = fmax(dw_case_part(at, DW_FACT_STEP_FORWARD), dw_case_part(at, DW_FACT_STEP_BACKWARD));
+
+	known = fmax(known, fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER), dw_case_part(at, DW_FACT_OPERATORS_LARGEST)));
+	return largest >= OPERATORS_KNOWN && largest > known ? round(largest * 100) : NAN;
 }
 
 /* The time of a step in ranges that may be work. What waits in them is none. */
@@ -341,15 +400,21 @@ const struct dw_rule dw_rules_operators[] = {
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
 		.holds_waits = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_LARGEST),
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_PART),
+		.share = operators_share_named,
 		.threshold = 0.20,
 		.reason = "A range under a name of the program's own, which is not forward, backward, optimizer or another "
 		          "part that dwell knows: whether training needs it, dwell cannot tell. Reported if no other part of "
-		          "a step is larger; not if it is the whole step and operators are half of it. Waits in it have "
-		          "rules of their own too.",
+		          "a step is larger; not if it is the whole step and operators are half of it. In C, if forward, backward or operators take a twentieth of "
+		          "a step, ranges under other names are something else: they count together, also if passes are larger. "
+		          "Without those the range is the work, unless the thread waits in it for a tenth of a step and a "
+		          "quarter of the range, or spends 30% of its CPU time there in the C library. Waits in it have "
+		          "rules of their own too, which come first if it holds much besides.",
 		.applies = operators_named_is_largest,
+		.number = operators_all_named_percent,
 		.no_gain = true,
-		.statement = "The range {step.named_largest:name} {takes} {share} {of}{step.named_largest:where}"
+		.statement = "The range {step.named_part:name} {takes} {step.named_part} {of}{step.named_part:where}"
+		             "[, all ranges under the program's own names {number}%]"
 		             "[; {samples.named} of its CPU time is in {samples.named:name}{samples.named:where}]"
 		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
 		             "[ ({cpu.waiting:note})].",
@@ -390,9 +455,9 @@ const struct dw_rule dw_rules_operators[] = {
 		.threshold = 0.5,
 		.reason = "Ranges take more than half of a step without what waits in them, and no other rule says anything.",
 		.no_gain = true,
-		.statement = "[-step.named: Work takes][!step.named: Work takes]"
-		             "[?step.named: Work and ranges under the program's own names take] {share} {of} and nothing "
-		             "stands out[; the largest operator is "
+		.number = operators_named_percent,
+		.statement = "Work takes {share} {of} and nothing stands out[; the largest range is "
+		             "{step.named_largest:name}, {number}%{step.named_largest:where}][; the largest operator is "
 		             "{operators.largest:name}, {operators.largest}].",
 	},
 	{ 0 },

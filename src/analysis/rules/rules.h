@@ -160,6 +160,7 @@ struct dw_verdict {
 	double time_ns;        /* the share's time per step; NaN if it is no share of time */
 	double follows_ns;     /* see follows_ns of the rule */
 	bool in_named;         /* a wait that takes about as long as the named part that is reported: it is ranked after that */
+	double ranked_ns;      /* of a named part that holds much besides its waits: it is ranked after these; else 0 */
 	double gain_ns;        /* upper bound per step; NaN if unknown */
 	const char *statement;
 	const char *hint;      /* "" if there is none */
