@@ -39,6 +39,25 @@ static inline uint32_t dw_encode_frame(struct dw_encode_process *process, const 
 	return id;
 }
 
+/* A function of a library. */
+static inline uint32_t dw_encode_frame_in(struct dw_encode_process *process, const char *path, const char *function)
+{
+	uint32_t module = dw_encode_new_id(process->encode), text = dw_encode_string(process, path), id;
+	struct dw_entry_module *entry = dw_encode_entry(process, DW_ENTRY_MODULE, module, 1, sizeof *entry);
+	struct dw_entry_frame *frame;
+
+	if (!entry)
+		return 0;
+	entry->path = text;
+	text = dw_encode_string(process, function);
+	id = dw_encode_new_id(process->encode);
+	frame = dw_encode_entry(process, DW_ENTRY_FRAME, id, module, sizeof *frame);
+	if (!frame)
+		return 0;
+	frame->function = text;
+	return id;
+}
+
 /* A hole such as a killed process leaves: reserved and not tagged. */
 static inline void dw_encode_hole(struct dw_encode_process *process, size_t bytes)
 {
@@ -137,6 +156,15 @@ static inline void dw_encode_sample(struct dw_encode_stream *stream, uint64_t ti
 	uint32_t payload[DW_SAMPLE_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), frame, stack, weight };
 
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS, payload, DW_SAMPLE_WORDS);
+}
+
+/* EXT WAIT: the stream's thread waited in this FRAME, called from this STACK, until now. */
+static inline void dw_encode_wait(struct dw_encode_stream *stream, uint64_t ticks, uint32_t frame, uint32_t stack,
+                                  uint32_t weight)
+{
+	uint32_t payload[DW_WAIT_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), frame, stack, weight, 0 };
+
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS, payload, DW_WAIT_WORDS);
 }
 
 /* Steps that were summarised, without durations. Returns the entry for the caller to fill in. */

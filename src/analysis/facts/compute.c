@@ -1,6 +1,8 @@
 /* Computes the facts of a loop, once for each loop of a model. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "model/core/model_data.h"
 #include "model/core/product.h"
@@ -35,6 +37,17 @@ static double facts_sampled(const struct dw_facts_work *work)
 	return reduced_ns < all_ns ? 1 - reduced_ns / all_ns : 1;
 }
 
+static void facts_copy_usages(struct dw_facts_work *work)
+{
+	const struct dw_usage_of *usages = dw_model_step_usages(work->model, NULL);
+
+	work->usages = usages ? malloc((work->loop->count + 1) * sizeof *usages) : NULL;
+	work->failed |= !work->usages;
+	if (work->usages)
+		memcpy(work->usages, usages + work->loop->first_step, work->loop->count * sizeof *usages);
+	dw_facts_correct_usages(work);
+}
+
 static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 {
 	const struct dw_steps *steps = work->steps;
@@ -48,10 +61,7 @@ static void facts_choose_loop(struct dw_facts_work *work, size_t number)
 	work->facts->thread = work->loop->thread;
 	work->all = &steps->steps[work->loop->first_step];
 	work->sampled = facts_sampled(work);
-	work->usages = dw_model_step_usages(work->model, NULL);
-	work->failed |= !work->usages;
-	if (work->usages)
-		work->usages += work->loop->first_step;
+	facts_copy_usages(work);
 	process = work->source->threads[work->loop->thread].process;
 	work->python = work->source->processes[process].flags & DW_PROCESS_PYTHON;
 	for (size_t i = 0; work->usages && i < work->loop->count; i++)
@@ -107,6 +117,7 @@ bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t l
 
 void dw_facts_end(struct dw_facts_work *work)
 {
+	free(work->usages);
 	free(work->roles);
 	free(work->steady);
 	free(work->values);

@@ -274,10 +274,9 @@ static void loader_put_of_steps(struct dw_facts_work *work, const struct loader 
 			                            : loader_length(&loader->requests[at]) - made - production;
 		}
 		work->values[s] = fmax(0, ns);
-		work->wholes[s] = (double)(step->end_ns - step->start_ns);
 	}
 	if (work->steady_count)
-		dw_fact_set_blocks(work, id, work->steady_count);
+		dw_fact_set_steps(work, id);
 }
 
 /* ---- production ------------------------------------------------------------------------------------ */

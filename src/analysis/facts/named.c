@@ -50,9 +50,8 @@ struct dw_fact *dw_facts_put_named(struct dw_facts_work *work, enum dw_fact_id i
 		for (uint32_t p = 0; p < step->part_count; p++)
 			if (step->parts[p].symbol == symbol)
 				work->values[i] += (double)step->parts[p].ns;
-		work->wholes[i] = (double)(step->end_ns - step->start_ns);
 	}
-	fact = dw_fact_set_blocks(work, id, work->steady_count);
+	fact = dw_fact_set_steps(work, id);
 	dw_fact_name(work, fact, symbol);
 	return fact;
 }

@@ -208,19 +208,18 @@ static void operators_put_steady(struct dw_facts_work *work)
 
 	for (size_t i = 0; i < count; i++) {
 		work->values[i] = (double)work->steady[i]->operator_ns;
-		work->wholes[i] = (double)(work->steady[i]->end_ns - work->steady[i]->start_ns);
 		ns += work->values[i];
 		calls += work->steady[i]->operator_count;
 		dw_facts_divide(work, work->steady[i], parts);
 		python += parts[DW_PART_PYTHON];
 	}
-	dw_fact_set_blocks(work, DW_FACT_OPERATORS_SHARE, count);
+	dw_fact_set_steps(work, DW_FACT_OPERATORS_SHARE);
 	for (size_t i = 0; i < count; i++)
 		work->values[i] = (double)work->steady[i]->helped_ns;
-	dw_fact_set_blocks(work, DW_FACT_OPERATORS_OTHER_THREADS, count);
+	dw_fact_set_steps(work, DW_FACT_OPERATORS_OTHER_THREADS);
 	for (size_t i = 0; i < count; i++)
 		work->values[i] = (double)work->steady[i]->data_operator_ns;
-	dw_fact_set_blocks(work, DW_FACT_LOADER_OPERATORS_SHARE, count);
+	dw_fact_set_steps(work, DW_FACT_LOADER_OPERATORS_SHARE);
 	for (size_t i = 0; i < count; i++)
 		work->values[i] = work->steady[i]->operator_count;
 	dw_fact_set_median(work, DW_FACT_OPERATORS_COUNT, count);

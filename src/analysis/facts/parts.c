@@ -33,6 +33,39 @@ static const struct {
 
 #define MANY_THREADS 0.05 /* of the wall time: CPU time of other threads of the process */
 
+bool dw_facts_is_alone(const struct dw_facts_work *work, const struct dw_step *step)
+{
+	const struct dw_usage_of *usage = &work->usages[step - work->all];
+
+	return usage->known > 0.5 && usage->wall_ns > 0 &&
+	       usage->process_cpu_ns - usage->cpu_ns < MANY_THREADS * usage->wall_ns;
+}
+
+void dw_facts_correct_usages(struct dw_facts_work *work)
+{
+	for (size_t i = 0; work->usages && i < work->loop->count; i++) {
+		const struct dw_step *step = &work->all[i];
+		struct dw_usage_of *usage = &work->usages[i];
+		double off = usage->wall_ns - usage->cpu_ns, cpu, own;
+
+		if (!step->cpu_ns || !usage->delay_known || !dw_facts_is_alone(work, step) || !(off > 0))
+			continue;
+		cpu = fmin(usage->wall_ns, (double)step->cpu_ns * usage->wall_ns / (double)(step->end_ns - step->start_ns));
+		own = usage->wall_ns - cpu;
+		usage->delay_ns = fmin(own, usage->delay_ns * own / off);
+		usage->process_cpu_ns += cpu - usage->cpu_ns;
+		usage->cpu_ns = cpu;
+	}
+}
+
+double dw_facts_delay(const struct dw_facts_work *work, const struct dw_step *step)
+{
+	const struct dw_usage_of *usage = &work->usages[step - work->all];
+	double length = (double)(step->end_ns - step->start_ns);
+
+	return usage->wall_ns > 0 && usage->delay_known ? fmin(length, usage->delay_ns * length / usage->wall_ns) : 0;
+}
+
 /*
  * There are two sources. The CPU time of the process is exact for each step, but other threads may
  * run while the step's thread waits. The kernel's count is that of the thread, but several short
@@ -50,7 +83,7 @@ double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *s
 
 		delay = usage->delay_known ? usage->delay_ns * scale : 0;
 		cpu = usage->cpu_ns * scale;
-		alone = usage->process_cpu_ns - usage->cpu_ns < MANY_THREADS * usage->wall_ns;
+		alone = dw_facts_is_alone(work, step);
 		if (work->switches_known && !(usage->waits > 0))
 			return 0;
 		if (alone && step->cpu_ns)

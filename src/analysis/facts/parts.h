@@ -29,6 +29,13 @@ struct dw_facts_work; /* see work.h */
 /* Divides a step into parts, in ns; they sum to its length. */
 void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
                      double parts[DW_PART_COUNT]);
+/* Whether the other threads of the process used almost no CPU in a step whose usage is known. */
+bool dw_facts_is_alone(const struct dw_facts_work *work, const struct dw_step *step);
+/* The time for which a step's thread waited for a CPU, or 0 if that is not known. */
+double dw_facts_delay(const struct dw_facts_work *work, const struct dw_step *step);
+/* Corrects the usage of the steps of a program with one busy thread: several short steps share a reading, but the CPU
+ * time of each is known. So the steps in which the thread lost its CPU have the time without one. */
+void dw_facts_correct_usages(struct dw_facts_work *work);
 /* The time of a step in which its thread neither ran nor waited for a CPU. Negative: not known. */
 double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *step);
 

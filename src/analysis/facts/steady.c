@@ -85,14 +85,6 @@ static double steady_length(const struct dw_step *step)
 	return (double)(step->end_ns - step->start_ns);
 }
 
-/* The time for which a step waited for a CPU, or 0. */
-static double steady_delay(const struct dw_facts_work *work, const struct dw_step *step)
-{
-	const struct dw_usage_of *usage = &work->usages[step - work->all];
-
-	return usage->wall_ns > 0 ? usage->delay_ns * steady_length(step) / usage->wall_ns : 0;
-}
-
 size_t dw_facts_choose_steady(struct dw_facts_work *work)
 {
 	const struct dw_loop *loop = work->loop;
@@ -105,7 +97,7 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work)
 	for (size_t i = 0; roles && i < loop->count; i++)
 		if (work->all[i].counted)
 			work->values[counted++] =
-			    fmax(0, steady_length(&work->all[i]) - steady_delay(work, &work->all[i]));
+			    fmax(0, steady_length(&work->all[i]) - dw_facts_delay(work, &work->all[i]));
 	if (roles)
 		dw_facts_find_roles(work->values, counted, first, roles, work->wholes);
 	for (size_t i = 0; roles && i < loop->count; i++) {
@@ -121,9 +113,19 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work)
 
 /* ---- warm-up and outliers ------------------------------------------------------------------- */
 
+/* Divides a step into parts, without the time for which it waited for a CPU. Returns the time that is left. */
+static double steady_divide(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT])
+{
+	double length = steady_length(step), left = length - dw_facts_delay(work, step);
+
+	dw_facts_divide(work, step, parts);
+	for (unsigned p = 0; p < DW_PART_COUNT && length > 0; p++)
+		parts[p] *= left / length;
+	return left;
+}
+
 /* Means of the parts of the steps that are steady and not outliers. Returns their mean length. */
-static double steady_usual(const struct dw_facts_work *work, double usual[DW_PART_COUNT],
-                           double *delay)
+static double steady_usual(const struct dw_facts_work *work, double usual[DW_PART_COUNT], double *delay)
 {
 	double parts[DW_PART_COUNT], length = 0;
 	size_t count = 0;
@@ -135,11 +137,10 @@ static double steady_usual(const struct dw_facts_work *work, double usual[DW_PAR
 	for (size_t i = 0; i < work->loop->count; i++) {
 		if (work->roles[i] != DW_ROLE_STEADY)
 			continue;
-		dw_facts_divide(work, &work->all[i], parts);
+		length += steady_divide(work, &work->all[i], parts);
 		for (unsigned p = 0; p < DW_PART_COUNT; p++)
 			usual[p] += parts[p];
-		length += steady_length(&work->all[i]);
-		*delay += steady_delay(work, &work->all[i]);
+		*delay += dw_facts_delay(work, &work->all[i]);
 		count++;
 	}
 	for (unsigned p = 0; p < DW_PART_COUNT && count; p++)
@@ -148,10 +149,12 @@ static double steady_usual(const struct dw_facts_work *work, double usual[DW_PAR
 	return count ? length / (double)count : 0;
 }
 
+/* What steps take beyond usual ones, without waits for a CPU. */
 struct excess {
 	double ns, length_ns;
 	double parts[DW_PART_COUNT];
-	double delay_ns;         /* of `ns`: waiting for a CPU */
+	double delay_ns;         /* besides: waiting for a CPU */
+	bool shared;             /* other threads ran: this one may have waited for one that had no CPU, or spun */
 	double slow_ns;          /* largest slow_extra_ns */
 	uint32_t slow_symbol;
 	size_t count;
@@ -169,11 +172,11 @@ static struct excess steady_excess(const struct dw_facts_work *work, unsigned ro
 
 		if (!(work->roles[i] & role))
 			continue;
-		dw_facts_divide(work, step, parts);
 		excess.count++;
 		excess.length_ns += steady_length(step);
-		excess.ns += steady_length(step) - length;
-		excess.delay_ns += steady_delay(work, step) - delay;
+		excess.ns += steady_divide(work, step, parts) - length;
+		excess.delay_ns += dw_facts_delay(work, step) - delay;
+		excess.shared |= !dw_facts_is_alone(work, step);
 		for (unsigned p = 0; p < DW_PART_COUNT; p++)
 			excess.parts[p] += parts[p] - usual[p];
 		if (step->slow_symbol != DW_NO_INDEX && (double)step->slow_extra_ns > excess.slow_ns) {
@@ -182,6 +185,16 @@ static struct excess steady_excess(const struct dw_facts_work *work, unsigned ro
 		}
 	}
 	return excess;
+}
+
+/* The loop without what its steps waited for a CPU. */
+static double steady_loop_ns(const struct dw_facts_work *work)
+{
+	double ns = work->loop_ns;
+
+	for (size_t i = 0; i < work->loop->count; i++)
+		ns -= dw_facts_delay(work, &work->all[i]);
+	return ns;
 }
 
 static enum dw_part steady_largest(const double parts[DW_PART_COUNT])
@@ -207,7 +220,7 @@ static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
 	if (!excess->count)
 		return;
 	fact->note = dw_facts_part_name(steady_largest(excess->parts));
-	if (excess->delay_ns > 0.5 * excess->ns) {
+	if (excess->shared && excess->delay_ns > excess->ns) {
 		fact->note = "no CPU";
 		return;
 	}
@@ -246,9 +259,9 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP, (double)warm_up.count, warm_up.count);
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP_NS, warm_up.length_ns, warm_up.count);
-	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up, work->loop_ns);
+	steady_put_excess(work, DW_FACT_STEP_WARM_UP_EXCESS, &warm_up, steady_loop_ns(work));
 	dw_fact_set(work, DW_FACT_STEP_OUTLIERS, (double)outliers.count, outliers.count);
-	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers, work->loop_ns * work->sampled);
+	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers, steady_loop_ns(work) * work->sampled);
 	steady_put_slow_idle(work, &outliers);
 	if (outliers.count && outliers.ns > 0) {
 		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART,
@@ -343,19 +356,15 @@ static void steady_put_parts(struct dw_facts_work *work)
 			dw_fact_miss(work, id, missing);
 			continue;
 		}
-		for (size_t i = 0; i < work->steady_count; i++) {
+		for (size_t i = 0; i < work->steady_count; i++)
 			work->values[i] = divided[i][p];
-			work->wholes[i] = steady_length(work->steady[i]);
-		}
-		dw_fact_set_blocks(work, id, work->steady_count);
+		dw_fact_set_steps(work, id);
 	}
 	/* A wait for a device is one for its work. */
 	if (divided && work->cpu_known && !(work->facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0)) {
-		for (size_t i = 0; i < work->steady_count; i++) {
+		for (size_t i = 0; i < work->steady_count; i++)
 			work->values[i] = dw_facts_idle_named(work, work->steady[i], divided[i][DW_PART_IDLE]);
-			work->wholes[i] = steady_length(work->steady[i]);
-		}
-		dw_fact_set_blocks(work, DW_FACT_STEP_IDLE_NAMED, work->steady_count);
+		dw_fact_set_steps(work, DW_FACT_STEP_IDLE_NAMED);
 	} else {
 		dw_fact_miss(work, DW_FACT_STEP_IDLE_NAMED,
 		             work->cpu_known ? "such a time may be a wait for the device"
@@ -388,11 +397,9 @@ static void steady_put_wholes(struct dw_facts_work *work)
 	};
 
 	for (unsigned w = 0; w < DW_WHOLE_COUNT; w++) {
-		for (size_t i = 0; i < work->steady_count; i++) {
+		for (size_t i = 0; i < work->steady_count; i++)
 			work->values[i] = (double)work->steady[i]->whole_ns[w];
-			work->wholes[i] = steady_length(work->steady[i]);
-		}
-		dw_fact_set_blocks(work, ids[w], work->steady_count);
+		dw_fact_set_steps(work, ids[w]);
 	}
 }
 

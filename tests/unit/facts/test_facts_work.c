@@ -52,6 +52,7 @@ static const struct dw_facts *facts_of_products(int64_t rows, uint64_t delay_ms)
 {
 	const int64_t thousand[2] = { 1000, 1000 }, one[2] = { 1, 1000 }, few[2] = { rows, 1000 };
 	const int64_t column[2] = { 1000, 1 };
+	struct dw_entry_usage *usage;
 	uint32_t fast, slow, each;
 
 	begin_trace();
@@ -62,11 +63,13 @@ static const struct dw_facts *facts_of_products(int64_t rows, uint64_t delay_ms)
 	for (uint64_t i = 0; i < STEPS; i++) {
 		uint64_t at = 100 + i * 20;
 
-		dw_encode_usage(&made.process, made.thread, at * ms, (at + 20) * ms)->delay_ns = delay_ms * ms;
+		usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 20) * ms);
+		usage->delay_ns = delay_ms * ms;
+		usage->cpu_ns = usage->process_cpu_ns = (20 - delay_ms) * ms;
 		range(at, at + 5, fast);
 		range(at + 5, at + 15, slow);
 		range(at + 15, at + 19, each);
-		step(i, at, 20);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 20) * ms, (20 - delay_ms) * ms, DW_STEP_RECORDED);
 	}
 	return facts_of();
 }

@@ -81,7 +81,7 @@ static const struct trial {
 	{ "memory-bound-chain", 0.25, S(OPERATORS_COMPILED, 3), { S(OPERATORS_ELEMENTWISE, 0.7) } },
 	{ "roofline", 0.30, S(FLOPS_SLOW_SHARE, 0.9), { S(FLOPS_SLOW, 0.7), S(FLOPS_SLOW_SHARE, 0.1) } },
 	{ "precision", 0.30, NO_OTHER, { S(OPERATORS_FLOAT32, 0.7) } },
-	{ "named-part", 0.15, S(STEP_FORWARD, 0.6), { S(STEP_NAMED_LARGEST, 0.55) } },
+	{ "named-part", 0.15, S(STEP_FORWARD, 0.6), { S(STEP_NAMED_PART, 0.55) } },
 	{ "nameless", 0.06, S(TRACE_PYTHON, 1), { S(STEP_UNNAMED, 0.5), S(TRACE_PYTHON, 0) } },
 	{ "compute", 0, S(STEP_IDLE, 0.35), { S(STEP_FORWARD, 0.5), S(STEP_OPTIMIZER, 0) } },
 	{ "memory-growth", 0.05, S(MEMORY_GROWTH, 1000),
