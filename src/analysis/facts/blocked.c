@@ -10,7 +10,7 @@
  *
  * Other threads of the program may run in that time, or spin, as a team of OpenMP does. A thread that a file, a
  * sleep or another program blocks does not wait for them. A thread that a lock blocks may: so waits for locks are at
- * most the time in which no thread of the process ran. If samples of waits show more of it at mutexes, at most that: the
+ * most the time in which no thread of the process ran. If samples of waits show more of it at mutexes, it is that: the
  * thread that runs holds the mutex.
  */
 #include <math.h>
@@ -155,16 +155,17 @@ static void blocked_put_all(struct dw_facts_work *work, const struct dw_machine_
 	const double looks[BLOCKED_KINDS] = { machine->at_file, machine->at_lock, machine->asleep,
 		machine->blocked - machine->at_file - machine->at_lock - machine->asleep };
 	double idle = blocked_idle(work->facts), explained = blocked_explained(work->facts) * machine->looks;
-	double blocked = machine->blocked - explained, off = fmax(idle, blocked_off(work)), most;
+	double blocked = machine->blocked - explained, off = fmax(idle, blocked_off(work)), most, mutex, mutex_low;
 	struct share kinds[BLOCKED_KINDS];
 
 	for (unsigned kind = 0; kind < BLOCKED_KINDS; kind++)
 		kinds[kind] = blocked_share(fmax(0, looks[kind] - explained), blocked, machine->looks, off);
 	most = off > idle ? fmax(0, idle - kinds[BLOCKED_FILE].value - kinds[BLOCKED_SLEEP].value -
 	                                kinds[BLOCKED_OTHER].value) : idle;
-	most = fmax(most, dw_facts_waited_for_mutex(work));
-	kinds[BLOCKED_LOCK].value = fmin(kinds[BLOCKED_LOCK].value, most);
-	kinds[BLOCKED_LOCK].low = fmin(kinds[BLOCKED_LOCK].low, most);
+	mutex = dw_facts_waited_for_mutex(work, &mutex_low);
+	kinds[BLOCKED_LOCK].value = fmax(fmin(kinds[BLOCKED_LOCK].value, most), mutex);
+	kinds[BLOCKED_LOCK].low = fmax(fmin(kinds[BLOCKED_LOCK].low, most), mutex_low);
+	kinds[BLOCKED_LOCK].high = fmax(kinds[BLOCKED_LOCK].high, kinds[BLOCKED_LOCK].value);
 	for (unsigned kind = 0; kind < BLOCKED_KINDS; kind++)
 		blocked_put(work, ids[kind], kinds[kind], machine->looks);
 	if (!(machine->blocked > 0))

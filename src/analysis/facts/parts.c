@@ -33,7 +33,8 @@ static const struct {
 
 #define MANY_THREADS 0.05 /* of the wall time: CPU time of other threads of the process */
 
-bool dw_facts_is_alone(const struct dw_facts_work *work, const struct dw_step *step)
+/* Whether the other threads of the process used almost no CPU in a step whose usage is known. */
+static bool parts_is_alone(const struct dw_facts_work *work, const struct dw_step *step)
 {
 	const struct dw_usage_of *usage = &work->usages[step - work->all];
 
@@ -48,7 +49,7 @@ void dw_facts_correct_usages(struct dw_facts_work *work)
 		struct dw_usage_of *usage = &work->usages[i];
 		double off = usage->wall_ns - usage->cpu_ns, cpu, own;
 
-		if (!step->cpu_ns || !usage->delay_known || !dw_facts_is_alone(work, step) || !(off > 0))
+		if (!step->cpu_ns || !usage->delay_known || !parts_is_alone(work, step) || !(off > 0))
 			continue;
 		cpu = fmin(usage->wall_ns, (double)step->cpu_ns * usage->wall_ns / (double)(step->end_ns - step->start_ns));
 		own = usage->wall_ns - cpu;
@@ -83,7 +84,7 @@ double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *s
 
 		delay = usage->delay_known ? usage->delay_ns * scale : 0;
 		cpu = usage->cpu_ns * scale;
-		alone = dw_facts_is_alone(work, step);
+		alone = parts_is_alone(work, step);
 		if (work->switches_known && !(usage->waits > 0))
 			return 0;
 		if (alone && step->cpu_ns)

@@ -29,8 +29,6 @@ struct dw_facts_work; /* see work.h */
 /* Divides a step into parts, in ns; they sum to its length. */
 void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
                      double parts[DW_PART_COUNT]);
-/* Whether the other threads of the process used almost no CPU in a step whose usage is known. */
-bool dw_facts_is_alone(const struct dw_facts_work *work, const struct dw_step *step);
 /* The time for which a step's thread waited for a CPU, or 0 if that is not known. */
 double dw_facts_delay(const struct dw_facts_work *work, const struct dw_step *step);
 /* Corrects the usage of the steps of a program with one busy thread: several short steps share a reading, but the CPU

@@ -142,8 +142,9 @@ static bool samples_is_call(const struct dw_facts_work *work, const struct dw_sa
 	return false;
 }
 
-/* For how long the loop's thread waits in a part, in functions of these names; NULL: in any. */
-static double samples_waited(const struct dw_facts_work *work, struct samples_part part, const char *const *names)
+/* For how long the loop's thread waits in a part, in functions of these names; NULL: in any. *samples: their number. */
+static double samples_waited(const struct dw_facts_work *work, struct samples_part part, const char *const *names,
+                             double *samples)
 {
 	const struct dw_samples *waits = dw_model_wait_samples(work->model, NULL);
 	double ns = 0;
@@ -154,18 +155,26 @@ static double samples_waited(const struct dw_facts_work *work, struct samples_pa
 			ns += (double)waits->rows[i].cpu_ns;
 			count += waits->rows[i].count;
 		}
+	if (samples)
+		*samples = (double)count;
 	return count >= LEAST_WAITS ? ns : 0;
 }
 
 #define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
                    1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 
-double dw_facts_waited_for_mutex(const struct dw_facts_work *work)
+double dw_facts_waited_for_mutex(const struct dw_facts_work *work, double *low)
 {
 	static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
+	double share, samples;
 
-	return dw_source_has_samples(work->source) && work->loop_ns > 0 ? samples_waited(work, loop, mutexes) / work->loop_ns : 0;
+	*low = 0;
+	if (!dw_source_has_samples(work->source) || !(work->loop_ns > 0))
+		return 0;
+	share = samples_waited(work, loop, mutexes, &samples) / work->loop_ns;
+	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
+	return fmin(1, share);
 }
 
 static void samples_put_waits(struct dw_facts_work *work, struct samples_part named)
@@ -182,9 +191,9 @@ static void samples_put_waits(struct dw_facts_work *work, struct samples_part na
 		dw_fact_miss(work, DW_FACT_LOADER_THREADS, "only part of the run is in scope");
 		return;
 	}
-	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, samples_waited(work, data, threads), work->loop_ns, 1);
-	in_it = named.named == DW_NO_INDEX ? 0 : samples_waited(work, named, NULL) / steps_ns;
-	elsewhere = samples_waited(work, steps, NULL) / steps_ns - in_it;
+	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, samples_waited(work, data, threads, NULL), work->loop_ns, 1);
+	in_it = named.named == DW_NO_INDEX ? 0 : samples_waited(work, named, NULL, NULL) / steps_ns;
+	elsewhere = samples_waited(work, steps, NULL, NULL) / steps_ns - in_it;
 	dw_fact_set(work, DW_FACT_STEP_NAMED_WAITING,
 	            fmin(facts[DW_FACT_STEP_NAMED_PART].value,
 	                 fmax(in_it, waiting->measured ? waiting->value - elsewhere : 0)), 1);
@@ -237,6 +246,7 @@ static void samples_choose_named(struct dw_facts_work *work, const struct dw_sam
 
 	dw_model_symbols(work->model, &count);
 	losses = work->python || !(steps_ns > 0) ? NULL : calloc(count + 1, sizeof *losses);
+	work->failed |= !losses && !work->python && steps_ns > 0;
 	if (!losses)
 		return;
 	samples_add_losses(work, samples, false, losses);

@@ -25,6 +25,7 @@
 #define MOST_LONG 0.20   /* part of the steps; if more are long, none is an outlier */
 #define MOST_RARE 0.05   /* part of the steps; if more are outliers, they are steady steps too */
 #define LEAST_STEPS 3u
+#define OTHERS_RUN 0.25  /* of the thread's CPU time: it may have waited for a thread that had no CPU, or spun */
 #define MOST_WARM_UP 5u  /* steps, or a tenth of the run if that is more */
 
 /* ---- roles ----------------------------------------------------------------------------------- */
@@ -154,7 +155,7 @@ struct excess {
 	double ns, length_ns;
 	double parts[DW_PART_COUNT];
 	double delay_ns;         /* besides: waiting for a CPU */
-	bool shared;             /* other threads ran: this one may have waited for one that had no CPU, or spun */
+	double cpu_ns, others_ns; /* CPU time of the thread, and of the process's other threads */
 	double slow_ns;          /* largest slow_extra_ns */
 	uint32_t slow_symbol;
 	size_t count;
@@ -176,7 +177,8 @@ static struct excess steady_excess(const struct dw_facts_work *work, unsigned ro
 		excess.length_ns += steady_length(step);
 		excess.ns += steady_divide(work, step, parts) - length;
 		excess.delay_ns += dw_facts_delay(work, step) - delay;
-		excess.shared |= !dw_facts_is_alone(work, step);
+		excess.cpu_ns += work->usages[i].cpu_ns;
+		excess.others_ns += work->usages[i].process_cpu_ns - work->usages[i].cpu_ns;
 		for (unsigned p = 0; p < DW_PART_COUNT; p++)
 			excess.parts[p] += parts[p] - usual[p];
 		if (step->slow_symbol != DW_NO_INDEX && (double)step->slow_extra_ns > excess.slow_ns) {
@@ -220,7 +222,7 @@ static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
 	if (!excess->count)
 		return;
 	fact->note = dw_facts_part_name(steady_largest(excess->parts));
-	if (excess->shared && excess->delay_ns > excess->ns) {
+	if (excess->others_ns > OTHERS_RUN * excess->cpu_ns && excess->delay_ns > excess->ns) {
 		fact->note = "no CPU";
 		return;
 	}

@@ -110,8 +110,8 @@ void dw_facts_of_blocked(struct dw_facts_work *work);
 void dw_facts_of_device(struct dw_facts_work *work);
 void dw_facts_of_samples(struct dw_facts_work *work);
 /* samples.c: the part of the loop in which its thread waits for mutexes that another thread holds, outside the ranges
- * that say for what they wait. 0 without samples of waits. */
-double dw_facts_waited_for_mutex(const struct dw_facts_work *work);
+ * that say for what they wait, and the low end of its interval. 0 without samples of waits. */
+double dw_facts_waited_for_mutex(const struct dw_facts_work *work, double *low);
 /* Last, because it adds lines to the facts of others. */
 void dw_facts_of_places(struct dw_facts_work *work);
 void dw_facts_without_communication(struct dw_facts_work *work);

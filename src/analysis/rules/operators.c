@@ -98,9 +98,15 @@ static bool operators_no_python(const struct dw_rule_case *at)
 	return !dw_case_has(at, DW_FACT_TRACE_PYTHON) && !(faults_ns >= OPERATORS_FAULTS * unnamed_ns);
 }
 
+/* While other programs use the CPUs, the thread also waits for one after each wait in no range: that is no work. */
 static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 {
-	return dw_case_amount(at, DW_FACT_STEP_UNNAMED);
+	double idle = dw_case_part(at, DW_FACT_STEP_IDLE), waits = dw_case_part(at, DW_FACT_CPU_SWITCHES_WAIT);
+	double all = fmax(idle, dw_case_part(at, DW_FACT_CPU_WAITING));
+	double switches = waits + dw_case_part(at, DW_FACT_CPU_SWITCHES_FORCED);
+
+	return dw_amount_less(dw_case_amount(at, DW_FACT_STEP_UNNAMED),
+	                      idle > 0 && waits > 0 ? dw_case_part(at, DW_FACT_CPU_DELAY) * waits / switches * idle / all : 0);
 }
 
 #define OPERATORS_WHOLE 0.98 /* of a step: a range around all of it says nothing */
