@@ -120,6 +120,16 @@ def looks():
     check("half of the time asleep", abs(facts["wait.sleep"] - asleep) < 0.2, f"{facts['wait.sleep']} of {asleep}")
 
 
+def short():
+    """The run's time is that of the program, however little it recorded."""
+    code, text = run("-o", "short.dwell", sys.executable, "-c", "import gc, time; gc.collect(); time.sleep(0.5)")
+    report = subprocess.run([DWELL, "report", "-f", "json", "short.dwell"], capture_output=True, text=True, check=True).stdout
+    view = json.loads(report)["views"][0]
+    names = [column["name"] for column in view["columns"]]
+    wall_ns = view["rows"][0][names.index("wall_ns")] if "wall_ns" in names else 0
+    check("the time of a short run", code == 0 and wall_ns >= 500e6, f"{text} {report[:600]}")
+
+
 def crowds():
     """Threads of the program that want a CPU are counted, and only CPUs that it may use."""
     cpus = len(os.sched_getaffinity(0))
@@ -151,7 +161,7 @@ def apart():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in (serving, sizes, others_files, outliving, counters, looks, crowds, apart):
+    for part in (serving, sizes, others_files, outliving, counters, looks, short, crowds, apart):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

@@ -346,12 +346,30 @@ static int run_wait_for_child(void)
 	}
 }
 
+static uint64_t run_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Stores how long the program ran: it may have recorded little of it. */
+static void run_note_wall(uint64_t began_ns)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%llu", (unsigned long long)(run_now_ns() - began_ns));
+	dwell_meta_json(DW_KEY_WALL_NS, text);
+}
+
 static int run_child(const struct dw_run_request *request, const char *trace,
                      const uint8_t run_id[16])
 {
 	struct sigaction old[PASSED];
 	sigset_t all, mask;
 	enum dw_loss cause;
+	uint64_t began_ns;
 	int status;
 
 	/* Signals are blocked from the fork until the child's id is known, because they are
@@ -360,6 +378,7 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	run_catch_signals(old);
 	fflush(NULL);
+	began_ns = run_now_ns();
 	child = (sig_atomic_t)fork();
 	if (child == 0)
 		run_start_child(request, trace, run_id, old, &mask);
@@ -376,6 +395,7 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 	}
 	dw_run_summary_begin(trace, request->summary_every_ms);
 	status = run_wait_for_child();
+	run_note_wall(began_ns);
 	dw_run_summary_end();
 	dw_machine_end();
 	child = 0;

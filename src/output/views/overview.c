@@ -471,26 +471,37 @@ static struct dwell_table *overview_run_table(const struct dw_overview *overview
 	return table;
 }
 
+/* A number of `dwell run`, or 0. */
+static double overview_number(const struct dw_source *source, const char *key)
+{
+	double number = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, key) == 0)
+			number = strtod(source->metas[i].value, NULL);
+	return number;
+}
+
 /* Returns the share of the run in which the main thread was ready to run and had no CPU. */
 static double overview_delay_share(const struct dw_source *source)
 {
-	double delay_ns = 0;
+	double delay_ns = overview_number(source, DW_KEY_DELAY_NS);
 
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_DELAY_NS) == 0)
-			delay_ns = strtod(source->metas[i].value, NULL);
 	return source->end_ns ? fmin(1, delay_ns / (double)source->end_ns) : 0;
 }
 
-/* Returns the wall time. If records are missing at the end of a process, the process may have
- * continued; then the wall time includes the interval of the missing records. */
+/* Returns the wall time: how long the program ran, by `dwell run`, however little it recorded. If records are missing
+ * at the end of a process, the process may have continued; then the wall time includes the interval of the missing
+ * records. */
 static uint64_t overview_wall_ns(struct dw_model *model, uint64_t recorded_ns,
                                  struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_threads *threads = dw_model_threads(model, error);
-	uint64_t start_ns = UINT64_MAX, end_ns = 0;
+	uint64_t start_ns = UINT64_MAX, end_ns = 0, run_ns = (uint64_t)overview_number(source, DW_KEY_WALL_NS);
 
+	if (!dw_model_is_partial(model) && run_ns > recorded_ns)
+		recorded_ns = run_ns;
 	for (size_t i = 0; i < source->process_count; i++)
 		if (!(source->processes[i].flags & DW_PROCESS_RUNNER) &&
 		    source->processes[i].start_ns < start_ns)

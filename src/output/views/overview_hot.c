@@ -192,6 +192,9 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	double *shares;
 	uint32_t busiest;
 
+	if (alone)
+		dw_table_head(table, "%s of wall time. No steps and no ranges are marked.",
+		              dw_text_ns((double)overview->wall_ns, " ").at);
 	if (!samples || !samples->count) {
 		dw_overview_head_unsampled(table, overview);
 		return;
@@ -199,9 +202,6 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	if (allowed && overview->wall_ns)
 		snprintf(cpus, sizeof cpus, ", %.1f of %ld CPU%s", (double)samples->cpu_ns / (double)overview->wall_ns,
 		         allowed, allowed == 1 ? "" : "s");
-	if (alone)
-		dw_table_head(table, "%s of wall time. No steps and no ranges are marked.",
-		              dw_text_ns((double)overview->wall_ns, " ").at);
 	if (samples->has_periods)
 		dw_table_head(table, "%s sample%s of call stacks stand%s for %s of CPU time%s.",
 		              dw_text_count((int64_t)samples->samples).at, dw_text_plural(samples->samples),
@@ -220,7 +220,8 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	overview->step_candidates = *candidates ? dw_arena_text(&table->arena, candidates, strlen(candidates)) : NULL;
 }
 
-/* No sample although the program was sampled: it used less than a period, or there is a reason. */
+/* No sample although the program was sampled: it used less than a period, or there is a reason. A program that runs
+ * Python may be sampled until it does. */
 void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_source *source = overview->source;
@@ -228,6 +229,11 @@ void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overv
 	for (size_t i = 0; i < source->meta_count; i++)
 		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0) {
 			dw_table_head(table, "Call stacks were not sampled: %s.", source->metas[i].value);
+			return;
+		}
+	for (size_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].flags & DW_PROCESS_PYTHON) {
+			dw_table_head(table, "Functions were not sampled: dwell run --sample 100 does it in Python too.");
 			return;
 		}
 	if (dw_source_has_samples(source))
