@@ -19,6 +19,7 @@
 #include <strings.h>
 
 #include "base/median.h"
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "model/time/loading.h"
 

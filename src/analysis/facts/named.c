@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "facts/parts.h"
 #include "facts/work.h"
 
 /* In Lightning and Ignite, actions, events and handlers have the framework's names: they do not say that the program

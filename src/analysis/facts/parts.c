@@ -67,6 +67,18 @@ double dw_facts_delay(const struct dw_facts_work *work, const struct dw_step *st
 	return usage->wall_ns > 0 && usage->delay_known ? fmin(length, usage->delay_ns * length / usage->wall_ns) : 0;
 }
 
+struct dw_fact *dw_fact_set_steps(struct dw_facts_work *work, enum dw_fact_id id)
+{
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_step *step = work->steady[i];
+		double length = (double)(step->end_ns - step->start_ns), delay = dw_facts_delay(work, step);
+
+		work->wholes[i] = fmax(0, length - delay);
+		work->values[i] *= length > 0 ? work->wholes[i] / length : 0;
+	}
+	return dw_fact_set_blocks(work, id, work->steady_count);
+}
+
 /*
  * There are two sources. The CPU time of the process is exact for each step, but other threads may
  * run while the step's thread waits. The kernel's count is that of the thread, but several short

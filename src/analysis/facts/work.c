@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/median.h"
-#include "facts/parts.h"
 #include "facts/work.h"
 #include "model/core/model_data.h"
 
@@ -90,18 +89,6 @@ struct dw_fact *dw_fact_set_blocks(struct dw_facts_work *work, enum dw_fact_id i
 		work_put_interval(fact, shares, blocks);
 	}
 	return fact;
-}
-
-struct dw_fact *dw_fact_set_steps(struct dw_facts_work *work, enum dw_fact_id id)
-{
-	for (size_t i = 0; i < work->steady_count; i++) {
-		const struct dw_step *step = work->steady[i];
-		double length = (double)(step->end_ns - step->start_ns), delay = dw_facts_delay(work, step);
-
-		work->wholes[i] = fmax(0, length - delay);
-		work->values[i] *= length > 0 ? work->wholes[i] / length : 0;
-	}
-	return dw_fact_set_blocks(work, id, work->steady_count);
 }
 
 const char *dw_facts_meta(const struct dw_facts_work *work, const char *key)

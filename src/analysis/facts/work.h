@@ -63,9 +63,6 @@ struct dw_fact *dw_fact_set_median(struct dw_facts_work *work, enum dw_fact_id i
 /* Sets a fact to the sum of work->values divided by the sum of work->wholes, `count` elements of
  * each. The interval is that of the median over blocks of consecutive steps. */
 struct dw_fact *dw_fact_set_blocks(struct dw_facts_work *work, enum dw_fact_id id, size_t count);
-/* The same for times of all steady steps: work->values in the order of work->steady. A step for which the thread had no
- * CPU for most of its time counts as its other time. */
-struct dw_fact *dw_fact_set_steps(struct dw_facts_work *work, enum dw_fact_id id);
 
 /* A copy of a text that the model owns. NULL: out of memory. */
 const char *dw_facts_text(struct dw_facts_work *work, const char *text, size_t length);
