@@ -38,6 +38,7 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 #define LOOP_ACT_NS 500e3  /* a call: an evaluation is of batches, and takes longer */
 
 #define LOOP_TRAINED 0.5 /* of the evaluation */
+#define LOOP_SELDOM 0.75 /* evaluations by steps: with one after each second step, the median time after a step may have it */
 
 /* In or after each step the model is called without gradients: to act, to make targets. That is part of training.
  * An evaluation is of the model that is trained, in evaluation mode. Where this is not known, it comes after many
@@ -54,7 +55,7 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 	if (dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
 	    fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
 		return false;
-	if (dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED)
+	if (dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || (calls > 0 && calls <= LOOP_SELDOM))
 		return true;
 	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >=
 	             dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
@@ -366,8 +367,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.07,
 		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if "
 		          "a model is called without gradients in each step, or often and for less than 0.5 ms: then "
-		          "it acts, or makes targets. Nor if this is after each step, and it is not the trained model in "
-		          "evaluation mode.",
+		          "it acts, or makes targets. Nor if this is after more than three quarters of the steps, and it is not the trained "
+		          "model in evaluation mode.",
 		.applies = loop_evaluates,
 		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",
 		.remedy = {

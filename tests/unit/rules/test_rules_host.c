@@ -499,6 +499,10 @@ TEST(evaluation_after_each_step_is_training)
 	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 2e6));
 	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 6e6));  /* 2 ms of other work, 4 of 16 */
 	CHECK(!made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 8e6));
+	made_set(&at, DW_FACT_LOOP_EVALUATIONS, 30); /* after each second of 60 steps: the median time has it by chance */
+	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 8e6));
+	made_set(&at, DW_FACT_LOOP_EVALUATIONS, 60);
+	CHECK(!made_fires(&at, "evaluation", DW_FACT_LOOP_GAP, 8e6));
 	made_set(&at, DW_FACT_LOOP_GAP, 8e6);
 	CHECK(made_fires(&at, "evaluation", DW_FACT_EVALUATION_TRAINED, 0.6)); /* known to be one */
 	CHECK(!made_fires(&at, "evaluation", DW_FACT_EVALUATION_TRAINED, 0.4));
