@@ -9,7 +9,6 @@
  * use their numbers for files of its own. So each use first asks the kernel for the number of the
  * counter behind the descriptor. Only a counter of this thread has the right one.
  */
-#include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -105,11 +104,10 @@ void dw_counters_read(struct dw_counters *counters, struct dw_usage *usage)
 
 void dw_counters_close(struct dw_counters *counters)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 
 	for (unsigned i = 0; i < DW_COUNTERS; i++)
 		if (counters_is_own(counters, i))
 			syscall(SYS_close, counters->fd[i] - 1);
 	memset(counters, 0, sizeof *counters);
-	errno = saved;
 }

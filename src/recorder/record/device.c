@@ -11,7 +11,6 @@
  */
 #include "record/journal.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,14 +28,13 @@ _Static_assert(sizeof(struct dw_entry_launch) == sizeof(struct dw_entry) + 40, "
 
 uint32_t dwell_device_epoch(void)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	enum dw_loss cause;
 	uint32_t epoch = 0;
 
 	/* A process has one PROCESS id in a session, and no two processes of a file have the same. */
 	if (dw_session_head() && dw_process_ready(&cause) && dw_process_own_memory())
 		epoch = DW_LOAD(dw_process->id) ^ DW_LOAD(dw_session.generation) << 28;
-	errno = saved;
 	return epoch;
 }
 
@@ -60,7 +58,7 @@ uint32_t dwell_intern_device(const struct dwell_device *device)
 	struct dw_entry_device entry = { .number = device->number, .api = device->api,
 		                             .processors = device->processors,
 		                             .memory_bytes = device->memory_bytes };
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	uint32_t id = 0;
 
 	if (dwell_device_epoch()) {
@@ -70,7 +68,6 @@ uint32_t dwell_intern_device(const struct dwell_device *device)
 		memcpy(entry.uuid, device->uuid, sizeof entry.uuid);
 		id = dw_intern(&entry.entry);
 	}
-	errno = saved;
 	return id;
 }
 
@@ -79,28 +76,20 @@ uint32_t dwell_intern_queue(uint32_t device, uint64_t number, uint32_t context, 
 {
 	struct dw_entry_queue entry = { .number = number, .context = context, .priority = priority,
 		                            .flags = is_default ? DW_QUEUE_DEFAULT : 0 };
-	int saved = errno;
-	uint32_t id = 0;
+	DW_KEEP_ERRNO;
 
 	entry.entry = (struct dw_entry){ DW_ENTRY_TAG(DW_ENTRY_QUEUE), sizeof entry, 0, device };
-	if (device && dw_session_head())
-		id = dw_intern(&entry.entry);
-	errno = saved;
-	return id;
+	return device && dw_session_head() ? dw_intern(&entry.entry) : 0;
 }
 
 uint32_t dwell_intern_launch(uint32_t kernel, const uint32_t shape[10])
 {
 	struct dw_entry_launch entry;
-	int saved = errno;
-	uint32_t id = 0;
+	DW_KEEP_ERRNO;
 
 	entry.entry = (struct dw_entry){ DW_ENTRY_TAG(DW_ENTRY_LAUNCH), sizeof entry, 0, kernel };
 	memcpy(&entry.entry + 1, shape, sizeof entry - sizeof entry.entry);
-	if (kernel && dw_session_head())
-		id = dw_intern(&entry.entry);
-	errno = saved;
-	return id;
+	return kernel && dw_session_head() ? dw_intern(&entry.entry) : 0;
 }
 
 uint32_t dwell_thread_of(uint32_t tid)
@@ -127,7 +116,7 @@ uint32_t dwell_device_clock(uint32_t clock, uint64_t device_ns, uint64_t ticks, 
 {
 	const struct dw_head *head = dw_session_head();
 	struct dw_entry_device_clock *entry;
-	int saved = errno;
+	DW_KEEP_ERRNO;
 
 	if (!head || !dwell_device_epoch() || (!clock && !(clock = dw_new_id())))
 		return 0;
@@ -142,7 +131,6 @@ uint32_t dwell_device_clock(uint32_t clock, uint64_t device_ns, uint64_t ticks, 
 		                      : 0;
 		dw_journal_commit(entry, DW_ENTRY_DEVICE_CLOCK);
 	}
-	errno = saved;
 	return entry ? clock : 0;
 }
 
@@ -295,7 +283,7 @@ void dwell_device_lost(uint64_t records)
 void dwell_device_events(uint32_t epoch, uint32_t clock, const struct dwell_device_event *events,
                          unsigned count)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	enum dw_loss cause = DW_LOSS_BUSY;
 	unsigned done = 0;
 
@@ -308,5 +296,4 @@ void dwell_device_events(uint32_t epoch, uint32_t clock, const struct dwell_devi
 	}
 	if (done < count)
 		dw_slot_lost(NULL, cause, count - done);
-	errno = saved;
 }

@@ -9,7 +9,6 @@
 #include "record/redact.h"
 #include "record/slot.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,7 +291,7 @@ static uint32_t metadata_write_value(const char *text)
 
 void dw_meta(const char *key, const char *value, uint32_t flags)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	enum dw_loss cause;
 	struct dw_entry_meta *entry;
 	bool secret = metadata_names_a_secret(key, strlen(key));
@@ -309,7 +308,6 @@ void dw_meta(const char *key, const char *value, uint32_t flags)
 			dw_journal_commit(entry, DW_ENTRY_META);
 		}
 	}
-	errno = saved;
 }
 
 void dwell_meta(const char *key, const char *value)
@@ -324,8 +322,7 @@ void dwell_meta_json(const char *key, const char *json)
 
 static void metadata_name_thread(uint32_t text)
 {
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	struct dw_slot *slot = dw_slot_here(NULL);
 	struct dw_entry_thread_name *entry = slot && text ? dw_journal_reserve(sizeof *entry) : NULL;
 
 	if (entry) {
@@ -337,11 +334,10 @@ static void metadata_name_thread(uint32_t text)
 
 void dwell_thread_name(const char *name)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 
 	if (dw_session_head())
 		metadata_name_thread(dw_intern_text(name));
-	errno = saved;
 }
 
 /* The next number of a name, from 0. Of more names than the table has, all get the number 0. */
@@ -364,7 +360,7 @@ static unsigned metadata_next_number(uint32_t text)
 
 void dwell_thread_number(const char *name, int number)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	char numbered[256];
 
 	if (dw_session_head() && name) {
@@ -372,7 +368,6 @@ void dwell_thread_number(const char *name, int number)
 		         number < 0 ? metadata_next_number(dw_intern_text(name)) : (unsigned)number);
 		metadata_name_thread(dw_intern_text(numbered));
 	}
-	errno = saved;
 }
 
 void dwell_rank(int rank, int local_rank, int world_size)

@@ -3,7 +3,6 @@
  *
  * Invariant: like all exported functions of probe.h, these leave errno unchanged.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "record/slot.h"
@@ -60,8 +59,7 @@ static inline uint32_t operators_cached(uint64_t hash)
 
 static void operators_cache(uint64_t hash, uint32_t id)
 {
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	struct dw_slot *slot = dw_slot_here(NULL);
 	uint32_t at = operators_shapes_at(hash);
 
 	if (!slot)
@@ -81,7 +79,7 @@ __attribute__((noinline)) static uint32_t operators_new_shapes(struct dwell_site
                                                                const struct dwell_tensor *tensors,
                                                                unsigned count)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	uint32_t id;
 
 	if (site->file)
@@ -89,7 +87,6 @@ __attribute__((noinline)) static uint32_t operators_new_shapes(struct dwell_site
 	id = dw_intern_op(site->category, site->name, site->detail, dw_intern_shapes(tensors, count),
 	                  site->file, site->line);
 	operators_cache(hash, id);
-	errno = saved;
 	return id;
 }
 
@@ -144,7 +141,7 @@ __attribute__((noinline)) static uint32_t operators_new_made(const struct operat
                                                              uint64_t hash)
 {
 	const bool plain = !made->count && made->flops == DWELL_NOT_GIVEN && made->bytes == DWELL_NOT_GIVEN;
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	uint32_t id;
 
 	/* Only programs call this: probes of libraries know their operators' names. */
@@ -152,7 +149,6 @@ __attribute__((noinline)) static uint32_t operators_new_made(const struct operat
 	id = dw_intern_made(DWELL_CATEGORY_OPERATOR, made->name, NULL,
 	                    plain ? 0 : dw_intern_shapes_work(made->tensors, made->count, made->flops, made->bytes));
 	operators_cache(hash, id);
-	errno = saved;
 	return id;
 }
 

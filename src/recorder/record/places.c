@@ -6,7 +6,6 @@
  * entry for each pair of lines and thread, which its thread changes in place, and a long run takes
  * no more space than a short one.
  */
-#include <errno.h>
 
 #include "record/place_sums.h"
 #include "record/slot.h"
@@ -127,7 +126,7 @@ static void places_add(struct dw_entry_place *entry, const struct dw_slot *slot,
 void dwell_place_add(enum dwell_place_kind kind, uint32_t from, uint32_t to, uint32_t op,
                      uint64_t start_ticks, uint64_t end_ticks, uint64_t cpu_ns)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
 	struct dw_entry_place *entry = NULL;
@@ -138,7 +137,6 @@ void dwell_place_add(enum dwell_place_kind kind, uint32_t from, uint32_t to, uin
 		places_add(entry, slot, start_ticks, end_ticks, cpu_ns);
 		places_remember(slot, entry, start_ticks, end_ticks);
 	}
-	errno = saved;
 }
 
 uint64_t dwell_ticks_of_ms(void)

@@ -1,19 +1,17 @@
 /* The exported functions of probe.h, on top of stream.c. Each leaves errno unchanged. */
-#include <errno.h>
 #include <string.h>
 
 #include "record/slot.h"
 
 static void probe_put(uint32_t kind, uint32_t id, const void *payload, unsigned words)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	struct dwell_stream *stream = dw_stream_enter();
 
 	if (stream) {
 		dw_stream_put(stream, dw_now(), kind << DW_KIND_SHIFT | id, payload, words);
 		dw_stream_leave(stream);
 	}
-	errno = saved;
 }
 
 /* Writes a record with payload inline while the chunk has space. */
@@ -49,7 +47,7 @@ static void probe_put_fast(uint32_t kind, uint32_t id, const void *payload, unsi
 static void probe_put_timed(enum dw_ext type, const uint32_t *rest, unsigned words)
 {
 	uint32_t payload[DW_COLLECTIVE_WORDS]; /* the longest */
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	struct dwell_stream *stream = dw_stream_enter();
 
 	if (stream) {
@@ -64,7 +62,6 @@ static void probe_put_timed(enum dw_ext type, const uint32_t *rest, unsigned wor
 		              words + 2);
 		dw_stream_leave(stream);
 	}
-	errno = saved;
 }
 
 void dwell_slow_begin(uint32_t id)
@@ -74,7 +71,7 @@ void dwell_slow_begin(uint32_t id)
 
 void dwell_slow_end(uint64_t ticks)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	struct dwell_stream *stream;
 
 	if (!dw_session_inline())
@@ -84,7 +81,6 @@ void dwell_slow_end(uint64_t ticks)
 		dw_stream_put_end(stream, ticks);
 		dw_stream_leave(stream);
 	}
-	errno = saved;
 }
 
 void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned words)
@@ -108,14 +104,13 @@ void dw_probe_note_operators(uint32_t category)
 
 uint32_t dwell_slow_site(struct dwell_site *site)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	uint32_t id = dw_intern_op(site->category, site->name, site->detail, 0, site->file, site->line);
 
 	if (site->file)
 		dw_probe_note_operators(site->category);
 	/* Relaxed: other threads use only the id; its meaning is in the file. */
 	__atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
-	errno = saved;
 	return id;
 }
 
@@ -127,16 +122,14 @@ enum { WITH_STACK = 2, BY_NAME = 3 };
 /* Inner operators use the outermost operator's stack, because theirs would repeat its callers. */
 unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_slot_here(NULL);
 
 	if (slot && slot->operators++ == 0 && !stack)
 		stack = dw_stack_here(slot, caller);
 	dwell_put_begin(id);
 	if (stack)
 		probe_put_fast(DW_STACK, stack, NULL, 0);
-	errno = saved;
 	return WITH_STACK;
 }
 
@@ -188,14 +181,13 @@ unsigned dwell_slow_range(uint32_t id, uint32_t category)
 
 void dwell_slow_range_end(unsigned began)
 {
-	enum dw_loss cause;
 
 	if ((began & 3) == BY_NAME) {
 		dwell_end_named(began >> 2);
 		return;
 	}
 	dwell_put_end();
-	struct dw_slot *slot = dw_slot_here(&cause);
+	struct dw_slot *slot = dw_slot_here(NULL);
 	if (slot && slot->operators)
 		slot->operators--;
 }
@@ -221,57 +213,46 @@ void dwell_end_id(unsigned began)
 
 uint32_t dwell_intern(enum dwell_category category, const char *name, const char *detail)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	uint32_t id = dw_session_head() ? dw_intern_made(category, name, detail, 0) : 0;
 
 	dw_probe_note_operators(category);
-	errno = saved;
 	return id;
 }
 
 uint32_t dwell_intern_function(const void *address)
 {
-	int saved = errno;
-	uint32_t id = dw_session_head() ? dw_intern_function((uintptr_t)address) : 0;
+	DW_KEEP_ERRNO;
 
-	errno = saved;
-	return id;
+	return dw_session_head() ? dw_intern_function((uintptr_t)address) : 0;
 }
 
 uint32_t dwell_intern_args(const char *json)
 {
-	int saved = errno;
-	uint32_t id = dw_session_head() ? dw_intern_text(json) : 0;
+	DW_KEEP_ERRNO;
 
-	errno = saved;
-	return id;
+	return dw_session_head() ? dw_intern_text(json) : 0;
 }
 
 uint32_t dwell_intern_frame(const char *function, const char *file, uint32_t line)
 {
-	int saved = errno;
-	uint32_t id = dw_session_head() ? dw_intern_frame(function, file, line) : 0;
+	DW_KEEP_ERRNO;
 
-	errno = saved;
-	return id;
+	return dw_session_head() ? dw_intern_frame(function, file, line) : 0;
 }
 
 uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count)
 {
-	int saved = errno;
-	uint32_t id = count && dw_session_head() ? dw_intern_stack(frames, count) : 0;
+	DW_KEEP_ERRNO;
 
-	errno = saved;
-	return id;
+	return count && dw_session_head() ? dw_intern_stack(frames, count) : 0;
 }
 
 bool dwell_intern_code(void *const *addresses, unsigned count, uint32_t *frames)
 {
-	int saved = errno;
-	bool done = count && dw_module_frames(addresses, (int)count, true, frames);
+	DW_KEEP_ERRNO;
 
-	errno = saved;
-	return done;
+	return count && dw_module_frames(addresses, (int)count, true, frames);
 }
 
 bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
@@ -295,26 +276,19 @@ void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t hold
 uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwell_tensor *tensors,
                          unsigned count)
 {
-	int saved = errno;
-	uint32_t id = 0;
+	DW_KEEP_ERRNO;
 
-	if (dw_session_head())
-		id = dw_intern_made(DWELL_CATEGORY_OPERATOR, name, detail, dw_intern_shapes(tensors, count));
-	errno = saved;
-	return id;
+	return dw_session_head() ? dw_intern_made(DWELL_CATEGORY_OPERATOR, name, detail, dw_intern_shapes(tensors, count)) : 0;
 }
 
 uint32_t dwell_intern_layer(const char *path, const char *type,
                             const struct dwell_tensor *parameters, unsigned count)
 {
-	int saved = errno;
-	uint32_t id = 0;
+	DW_KEEP_ERRNO;
 
-	if (dw_session_head())
-		id = dw_intern_made(DWELL_CATEGORY_LAYER, path, type,
-		                    count ? dw_intern_parameters(parameters, count) : 0);
-	errno = saved;
-	return id;
+	if (!dw_session_head())
+		return 0;
+	return dw_intern_made(DWELL_CATEGORY_LAYER, path, type, count ? dw_intern_parameters(parameters, count) : 0);
 }
 
 /* ---- other records ---------------------------------------------------------------- */
@@ -451,11 +425,9 @@ void dwell_end_named(uint32_t id)
 
 uint32_t dwell_link_thread(void)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_slot_here(NULL);
 
-	errno = saved;
 	return slot ? slot->thread : 0;
 }
 
@@ -470,10 +442,8 @@ void dwell_link(uint64_t sequence_number, uint32_t forward_thread)
 
 void dwell_probe_lost(uint64_t records)
 {
-	int saved = errno;
-	enum dw_loss cause;
+	DW_KEEP_ERRNO;
 
 	if (dw_session_head())
-		dw_slot_lost(dw_slot_here(&cause), DW_LOSS_PROBE, records);
-	errno = saved;
+		dw_slot_lost(dw_slot_here(NULL), DW_LOSS_PROBE, records);
 }

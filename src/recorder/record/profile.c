@@ -10,7 +10,6 @@
  */
 #include "record/slot.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -279,15 +278,15 @@ static bool profile_is_ours(const struct dwell_profile *profile)
 /* The calling thread's slot, in the process that made the profile. */
 static struct dw_slot *profile_slot_for(const struct dwell_profile *profile)
 {
-	enum dw_loss cause;
 
-	return profile_is_ours(profile) && dw_session_head() ? dw_slot_here(&cause) : NULL;
+	return profile_is_ours(profile) && dw_session_head() ? dw_slot_here(NULL) : NULL;
 }
 
 int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error)
 {
 	struct dw_slot *slot = profile_slot_for(profile);
-	int saved = errno, result;
+	DW_KEEP_ERRNO;
+	int result;
 
 	if (profile->started)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is started: stop it first");
@@ -311,7 +310,6 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 		slot->stepper = profile;
 		dw_step_next(slot);
 	}
-	errno = saved;
 	return result;
 }
 
@@ -337,7 +335,8 @@ static void profile_end_step(struct dwell_profile *profile, struct dw_slot *slot
 int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 {
 	struct dw_slot *slot = profile_slot_for(profile);
-	int saved = errno, result;
+	DW_KEEP_ERRNO;
+	int result;
 	enum dwell_action next;
 	bool steps;
 
@@ -354,7 +353,6 @@ int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 	result = profile_change(profile, next, false, slot, error);
 	if (steps)
 		dw_step_next(slot);
-	errno = saved;
 	return result;
 }
 
@@ -366,7 +364,7 @@ static bool profile_has_schedule(const struct dwell_profile *profile)
 int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 {
 	struct dw_slot *slot = profile_slot_for(profile);
-	int saved = errno;
+	DW_KEEP_ERRNO;
 
 	if (!profile->started)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
@@ -382,7 +380,6 @@ int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 	profile->open = false;
 	profile->started = false;
 	profile->action = DWELL_ACTION_NONE;
-	errno = saved;
 	if (slot && profile_has_schedule(profile) && !profile->stepped)
 		return dw_error_set(error, DWELL_E_STATE,
 		                    "the profile has a schedule and dwell_profile_step() was never called: "

@@ -42,6 +42,7 @@
 #ifndef DW_RECORD_RECORD_H
 #define DW_RECORD_RECORD_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +57,13 @@
 /* Words that threads share without ordering other memory: each access is atomic and relaxed. */
 #define DW_LOAD(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
 #define DW_STORE(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)
+
+/* In front of the other declarations of a function: errno is at its end, wherever that is, what it is here. */
+#define DW_KEEP_ERRNO int kept_errno __attribute__((cleanup(dw_put_errno), unused)) = errno
+static inline void dw_put_errno(const int *kept)
+{
+	errno = *kept;
+}
 
 /* ---- session: kept across fork ---------------------------------------------- */
 

@@ -5,7 +5,6 @@
  * thread's stream. At its end a reader ends the ranges whose ends longjmp() skipped. Entry and
  * records use the same times, so that a step reads the clock twice and not four times.
  */
-#include <errno.h>
 
 #include "record/slot.h"
 
@@ -87,23 +86,19 @@ static void scope_begin(struct dw_slot *slot, const void *scope, uintptr_t frame
 void dwell_step_scope_begin(const void *scope)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_slot_here(NULL);
 
 	if (slot)
 		scope_begin(slot, scope, frame);
-	errno = saved;
 }
 
 void dwell_step_scope_end(const void *scope)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_slot_here(NULL);
 	uint64_t ended = slot && slot->step ? dw_step_end(slot) : 0;
 
 	if (slot && slot->scope == scope)
 		scope_end(slot, ended ? ended : dw_now());
-	errno = saved;
 }

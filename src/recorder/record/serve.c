@@ -11,7 +11,6 @@
 #include "record/record.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -302,19 +301,19 @@ static int serve_start_locked(unsigned port, struct dwell_error *error)
 
 int dwell_serve_start(unsigned port, struct dwell_error *error)
 {
-	int result, saved = errno;
+	DW_KEEP_ERRNO;
+	int result;
 
 	if (!serve_lock_server(error))
 		return DWELL_E_STATE;
 	result = serve_start_locked(port, error);
 	serve_unlock_server();
-	errno = saved;
 	return result;
 }
 
 void dwell_serve_stop(void)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 
 	if (!serve_lock_server(NULL))
 		return;
@@ -324,5 +323,4 @@ void dwell_serve_stop(void)
 		server.channel = -1;
 	}
 	serve_unlock_server();
-	errno = saved;
 }

@@ -8,7 +8,6 @@
  */
 #include "record/slot.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +224,7 @@ static const struct dw_sampler_calls sampler_calls = DW_SAMPLER_CALLS;
 __attribute__((constructor)) static void join_run(void)
 {
 	const char *path = secure_getenv("DWELL_TRACE");
-	int saved = errno;
+	DW_KEEP_ERRNO;
 
 	dw_metadata_read_environment();
 	if (path && dwp_sampler_adopt)
@@ -234,7 +233,6 @@ __attribute__((constructor)) static void join_run(void)
 		session_join_file(path);
 	if (dw_session_head())
 		dw_stack_prepare(DW_LOAD(dw_session.control->mask));
-	errno = saved;
 }
 
 /* ---- a program that starts itself ----------------------------------------------- */

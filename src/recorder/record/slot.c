@@ -223,7 +223,9 @@ struct dw_slot *dw_slot_find(enum dw_loss *cause)
 	 * reads, the slot could be computed from the stream that threads without a slot share. */
 	struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
 	struct dw_slot *slot = (struct dw_slot *)(void *)stream;
+	enum dw_loss ignored;
 
+	cause = cause ? cause : &ignored;
 	*cause = DW_LOSS_STOPPED;
 	if (!dw_session_head())
 		return NULL;

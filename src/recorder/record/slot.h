@@ -4,7 +4,7 @@
 #include "record/record.h"
 
 struct dw_slot *dw_slot_find(enum dw_loss *cause); /* of dw_slot_here() */
-/* The calling thread's slot, registered if necessary; NULL with the cause. */
+/* The calling thread's slot, registered if necessary; NULL with the cause, for which `cause` may be NULL. */
 static inline struct dw_slot *dw_slot_here(enum dw_loss *cause)
 {
 	/* Read only once: see dw_slot_find(). */

@@ -6,7 +6,6 @@
  */
 #include "record/slot.h"
 
-#include <errno.h>
 
 #define TEAM_CHAINS 1024u
 
@@ -74,24 +73,19 @@ static uint64_t team_here(struct dw_slot *slot)
 
 uint64_t dwell_team(void)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
-	uint64_t team = slot ? team_here(slot) : 0;
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_session_head() ? dw_slot_here(NULL) : NULL;
 
-	errno = saved;
-	return team;
+	return slot ? team_here(slot) : 0;
 }
 
 unsigned dwell_worker_begin(uint64_t team)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = team && dw_session_head() ? dw_slot_here(&cause) : NULL;
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = team && dw_session_head() ? dw_slot_here(NULL) : NULL;
 	unsigned began = DWELL_NOT_BEGUN;
 
 	if (slot && slot->thread != team >> 32)
 		began = dwell_begin_id((uint32_t)team, DWELL_CATEGORY_ZONE);
-	errno = saved;
 	return began;
 }
