@@ -3,15 +3,14 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
-static uint64_t clock_now_ns(clockid_t clock)
+uint64_t dw_clock_ns(clockid_t clock)
 {
-	struct timespec time;
+	struct timespec time = { 0 };
 
 	clock_gettime(clock, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
@@ -71,7 +70,7 @@ bool dw_clock_usable(uint32_t kind)
 
 uint64_t dw_clock_monotonic_ns(void)
 {
-	return clock_now_ns(CLOCK_MONOTONIC);
+	return dw_clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t dw_clock_monotonic_ms(void)
@@ -83,10 +82,10 @@ void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample)
 {
 	sample->error_ns = UINT64_MAX;
 	for (int i = 0; i < 8; i++) {
-		uint64_t before = clock_now_ns(CLOCK_MONOTONIC);
+		uint64_t before = dw_clock_ns(CLOCK_MONOTONIC);
 		uint64_t ticks = dw_clock_read(kind);
-		uint64_t realtime = clock_now_ns(CLOCK_REALTIME);
-		uint64_t after = clock_now_ns(CLOCK_MONOTONIC);
+		uint64_t realtime = dw_clock_ns(CLOCK_REALTIME);
+		uint64_t after = dw_clock_ns(CLOCK_MONOTONIC);
 
 		if (after - before >= sample->error_ns)
 			continue;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { DW_CLOCK_KIND_MONOTONIC = 1, DW_CLOCK_KIND_TSC = 2, DW_CLOCK_KIND_CNTVCT = 3 };
 
@@ -21,7 +22,8 @@ struct dw_clock_sample {
 uint32_t dw_clock_pick(const char *wanted);
 /* Whether dw_clock_read() supports this kind on this machine. */
 bool dw_clock_usable(uint32_t kind);
-/* clock_gettime(CLOCK_MONOTONIC). */
+/* clock_gettime(). */
+uint64_t dw_clock_ns(clockid_t clock);
 uint64_t dw_clock_monotonic_ns(void);
 uint64_t dw_clock_monotonic_ms(void);
 /* Inline, because every record and every step reads the clock. */

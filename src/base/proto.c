@@ -43,7 +43,7 @@ static unsigned char *proto_reserve(struct dw_proto *proto, size_t bytes)
 	return grown + proto->used;
 }
 
-static size_t proto_put_varint(unsigned char *to, uint64_t value)
+size_t dw_proto_put_varint(unsigned char *to, uint64_t value)
 {
 	size_t length = 0;
 
@@ -58,7 +58,7 @@ void dw_proto_varint(struct dw_proto *proto, uint64_t value)
 	unsigned char *to = proto_reserve(proto, MOST_VARINT);
 
 	if (to)
-		proto->used += proto_put_varint(to, value);
+		proto->used += dw_proto_put_varint(to, value);
 }
 
 static void proto_put_key(struct dw_proto *proto, uint32_t field, enum wire wire)
@@ -140,7 +140,7 @@ void dw_proto_close(struct dw_proto *proto, size_t at)
 
 	if (proto->failed)
 		return;
-	bytes = proto_put_varint(length, inside);
+	bytes = dw_proto_put_varint(length, inside);
 	if (!proto_reserve(proto, bytes))
 		return;
 	memmove(proto->bytes + at - 1 + bytes, proto->bytes + at, inside);

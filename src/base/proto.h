@@ -38,6 +38,8 @@ void dw_proto_text(struct dw_proto *proto, uint32_t field, const char *text);
 
 size_t dw_proto_open(struct dw_proto *proto, uint32_t field);
 void dw_proto_close(struct dw_proto *proto, size_t at);
+/* Writes a number of at most 10 bytes at `to`. Returns how many. */
+size_t dw_proto_put_varint(unsigned char *to, uint64_t value);
 
 /* ---- reading ------------------------------------------------------------------------ */
 

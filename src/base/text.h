@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct dw_text {
 	char at[40];
@@ -36,6 +37,15 @@ static inline const char *dw_text_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
+
+/* Whether both are the same text, or both are NULL. */
+static inline bool dw_text_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* For lists of X(name, text): the texts, as the initialiser of an array. */
+#define DW_LIST_TEXT(name, text) text,
 
 /* The next code point, 0 at the end. Each byte that is not valid UTF-8 gives U+FFFD. */
 uint32_t dw_utf8_next(const char **text);

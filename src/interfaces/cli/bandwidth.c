@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 
 #define ROUNDS 5
@@ -27,10 +27,7 @@ static unsigned bandwidth_round, bandwidth_done;
 /* CPU time, because other programs may use the cores at the same time. */
 static double bandwidth_now(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+	return (double)dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) * 1e-9;
 }
 
 static void *bandwidth_work(void *pointer)

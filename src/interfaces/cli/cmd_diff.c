@@ -177,11 +177,6 @@ static int diff_add_trace(const struct diff_request *request, struct dw_diff *di
 	return code ? dw_say_error(&error, code) : 0;
 }
 
-static void diff_put(void *to, const char *text, size_t length)
-{
-	fwrite(text, 1, length, to); /* dw_output_close() reports what could not be written */
-}
-
 static int diff_print(const struct diff_request *request, struct dw_diff *diff,
                       struct dwell_table *table, FILE *file)
 {
@@ -189,7 +184,7 @@ static int diff_print(const struct diff_request *request, struct dw_diff *diff,
 	int code;
 
 	if (!request->renderer) {
-		code = dw_page_comparison_flame(diff, diff_put, file, &error);
+		code = dw_page_comparison_flame(diff, dw_render_put, file, &error);
 		return code ? dw_say_error(&error, code) : 0;
 	}
 	for (struct dwell_table *part = table; part && request->renderer->is_scaled; part = part->next)

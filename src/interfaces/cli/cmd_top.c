@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/screen.h"
 #include "top/top.h"
@@ -42,10 +42,7 @@ static const struct { char key; const char *view; } top_views[] = {
 
 static uint64_t top_clock_ms(clockid_t clock)
 {
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return dw_clock_ns(clock) / 1000000;
 }
 
 /* Whether the path names another file than at the look before. */

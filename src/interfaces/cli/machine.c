@@ -81,14 +81,6 @@ struct machine_look {
 	uint64_t next_crowd_ns;        /* when its threads may be counted again */
 };
 
-static uint64_t machine_clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Opens a file of the program's main thread. */
 static int machine_open(const char *name)
 {
@@ -155,11 +147,11 @@ static void machine_sample(struct machine_look *look, struct machine_samples *sa
  * the program has CPUs, its threads need not be read. Where there are many, they are read more rarely. */
 static void machine_sample_crowd(struct machine_look *look, struct machine_samples *samples)
 {
-	uint64_t begin = machine_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	unsigned running, ready = 0;
 	char text[128];
 
-	if (machine_clock_ns(CLOCK_MONOTONIC) < look->next_crowd_ns)
+	if (dw_clock_ns(CLOCK_MONOTONIC) < look->next_crowd_ns)
 		return;
 	machine_read_text(look->load_fd, text, sizeof text);
 	if (sscanf(text, "%*f %*f %*f %u", &running) != 1)
@@ -169,8 +161,8 @@ static void machine_sample_crowd(struct machine_look *look, struct machine_sampl
 	samples->crowd_looks++;
 	if (ready > look->cpus)
 		samples->crowded += (uint32_t)(1000.0 * (ready - look->cpus) / ready);
-	look->next_crowd_ns = machine_clock_ns(CLOCK_MONOTONIC) +
-	                      (machine_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * MACHINE_CROWD_REST;
+	look->next_crowd_ns = dw_clock_ns(CLOCK_MONOTONIC) +
+	                      (dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * MACHINE_CROWD_REST;
 }
 
 /* Of many processors, the time between two readings of a long run may exceed what the field holds. */
@@ -339,10 +331,7 @@ void dw_machine_end(void)
 
 static double machine_seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)dw_clock_monotonic_ns() / 1e9;
 }
 
 /* The time to get a page from the kernel, to touch it and to return it, in ns; 0 if it cannot be

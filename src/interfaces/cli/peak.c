@@ -2,8 +2,8 @@
 #include "cli/peak.h"
 
 #include <pthread.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 
 #define ROUNDS 6          /* the fastest round counts */
@@ -71,14 +71,6 @@ static struct loop peak_widest_vector(void)
 #error "only x86-64 and aarch64"
 #endif
 
-static double peak_cpu_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 struct worker {
 	struct loop loop;
 	double flops_per_second;
@@ -92,12 +84,12 @@ static void *peak_work(void *pointer)
 	volatile float sink;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		double start = peak_cpu_ns(), took, loops = 0, speed;
+		double start = (double)dw_clock_ns(CLOCK_THREAD_CPUTIME_ID), took, loops = 0, speed;
 
 		do {
 			sink = worker->loop.run();
 			loops++;
-			took = peak_cpu_ns() - start;
+			took = (double)dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 		} while (took < ROUND_NS);
 		speed = loops * LOOPS * CHAINS * worker->loop.lanes * 2 / took * 1e9;
 		if (speed > worker->flops_per_second)

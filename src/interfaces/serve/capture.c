@@ -161,11 +161,8 @@ static void capture_answer(struct dw_serve_capture *capture)
 
 static uint64_t capture_delay_ms(const struct dw_serve_request *request)
 {
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now_ns = dw_clock_ns(CLOCK_REALTIME);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	return request->start_ns > now_ns ? (request->start_ns - now_ns) / 1000000 : 0;
 }
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/proto.h"
 #include "serve/inside.h"
@@ -43,14 +43,6 @@ struct client {
 	struct call profile, terminate;
 	bool failed; /* out of memory, or the answer is too large */
 };
-
-static uint64_t client_now_ns(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* ---- HTTP/2 ------------------------------------------------------------------------- */
 
@@ -230,10 +222,10 @@ static int client_try_address(const struct addrinfo *at, const volatile int *sto
 	if (connect(one, at->ai_addr, at->ai_addrlen) == 0)
 		return one;
 	if (errno == EINPROGRESS) {
-		uint64_t until = client_now_ns(CLOCK_MONOTONIC) + CONNECT_MS * 1000000ull, now;
+		uint64_t until = dw_clock_monotonic_ns() + CONNECT_MS * 1000000ull, now;
 
 		number = ETIMEDOUT;
-		while (!*stop && (now = client_now_ns(CLOCK_MONOTONIC)) < until)
+		while (!*stop && (now = dw_clock_monotonic_ns()) < until)
 			if (poll(&polled, 1, (int)((until - now) / 1000000) + 1) > 0) {
 				getsockopt(one, SOL_SOCKET, SO_ERROR, &number, &length);
 				break;
@@ -302,7 +294,7 @@ static void client_terminate(struct client *client)
 static int client_wait_for(struct client *client, uint64_t wait_ms, const volatile int *stop,
                            struct dwell_error *error)
 {
-	uint64_t until = client_now_ns(CLOCK_MONOTONIC) + wait_ms * 1000000, now;
+	uint64_t until = dw_clock_monotonic_ns() + wait_ms * 1000000, now;
 	bool ended = false;
 
 	while (!client->profile.done) {
@@ -313,9 +305,9 @@ static int client_wait_for(struct client *client, uint64_t wait_ms, const volati
 		if (*stop && !ended) {
 			ended = true;
 			client_terminate(client);
-			until = client_now_ns(CLOCK_MONOTONIC) + TERMINATE_MS * 1000000ull;
+			until = dw_clock_monotonic_ns() + TERMINATE_MS * 1000000ull;
 		}
-		now = client_now_ns(CLOCK_MONOTONIC);
+		now = dw_clock_monotonic_ns();
 		if (now >= until)
 			return dw_error_set(error, DWELL_E_IO, "%s did not answer within %llu s; is it busy, or "
 			                    "no profiler server?", client->options->address,

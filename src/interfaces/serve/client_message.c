@@ -6,7 +6,8 @@
 #include "serve/client_message.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum { REQUEST_DURATION = 1, REQUEST_MOST_EVENTS = 2, REQUEST_OPTIONS = 4, REQUEST_ROOT = 5,
 	   REQUEST_SESSION = 6, REQUEST_HOST = 7, REQUEST_EMIT_XSPACE = 9 };
@@ -37,10 +38,7 @@ static void message_open_frame(struct dw_proto *message)
 /* On the wall clock, which is assumed to be close to the server's. */
 static uint64_t message_start_ns(uint64_t delay_ms)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + delay_ms * 1000000u;
+	return dw_clock_ns(CLOCK_REALTIME) + delay_ms * 1000000u;
 }
 
 void dw_client_terminate(struct dw_proto *to, const struct dw_client_options *options)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/proto.h"
 #include "serve/inside.h"
 
 #define MOST_STREAMS 16u
@@ -100,16 +101,6 @@ void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const 
 	}
 }
 
-static size_t http_put_varint(unsigned char *to, uint64_t value)
-{
-	size_t length = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		to[length++] = (unsigned char)(value | 0x80);
-	to[length++] = (unsigned char)value;
-	return length;
-}
-
 /*
  * ProfileResponse: xspace (8), or tool_data (6) with a name (1) and data (2). The file is the last
  * part of both, so only the bytes before it are made here.
@@ -125,10 +116,10 @@ void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t byt
 	if (!as_xspace) {
 		memcpy(inner, name, sizeof name - 1);
 		inner_length = sizeof name - 1;
-		inner_length += http_put_varint(inner + inner_length, bytes);
+		inner_length += dw_proto_put_varint(inner + inner_length, bytes);
 	}
 	*to++ = as_xspace ? 8 << 3 | 2 : 6 << 3 | 2;
-	to += http_put_varint(to, inner_length + bytes);
+	to += dw_proto_put_varint(to, inner_length + bytes);
 	memcpy(to, inner, inner_length);
 	to += inner_length;
 	total = (uint64_t)(to - stream->out) - FRAME_HEADER + bytes;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "model/core/model_data.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -98,21 +99,16 @@ void dw_model_destroy(struct dw_model *model)
 	model_free(model);
 }
 
-static bool model_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool model_same_scope(const struct dw_scope *a, const struct dw_scope *b)
 {
 	return a->has_steps == b->has_steps &&
 	       (!a->has_steps || (a->steps_from == b->steps_from && a->steps_to == b->steps_to &&
 	                          a->steps_counted == b->steps_counted)) &&
-	       a->step_threads == b->step_threads && model_same_text(a->thread, b->thread) &&
-	       model_same_text(a->profile, b->profile) && a->profile_id == b->profile_id &&
+	       a->step_threads == b->step_threads && dw_text_same(a->thread, b->thread) &&
+	       dw_text_same(a->profile, b->profile) && a->profile_id == b->profile_id &&
 	       a->has_window == b->has_window &&
 	       (!a->has_window || (a->from_ns == b->from_ns && a->to_ns == b->to_ns)) &&
-	       model_same_text(a->action, b->action);
+	       dw_text_same(a->action, b->action);
 }
 
 /* Copies what is the same in all scopes of a run. */

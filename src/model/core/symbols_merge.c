@@ -11,6 +11,7 @@
 
 #include "dwell/probe.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "model/core/model_data.h"
 
 uint32_t dw_kind_of(uint32_t category)
@@ -51,11 +52,6 @@ static uint32_t symbol_hash(const struct dw_symbol *symbol, bool by_name)
 	return hash;
 }
 
-static bool symbol_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool symbol_same_shapes(const struct dw_entry_shapes *a, const struct dw_entry_shapes *b)
 {
 	return a == b || (a && b && a->entry.aux == b->entry.aux && a->entry.bytes == b->entry.bytes &&
@@ -64,9 +60,9 @@ static bool symbol_same_shapes(const struct dw_entry_shapes *a, const struct dw_
 
 static bool symbol_equals(const struct dw_symbol *a, const struct dw_symbol *b, bool by_name)
 {
-	return a->category == b->category && symbol_same_text(a->name, b->name) &&
+	return a->category == b->category && dw_text_same(a->name, b->name) &&
 	       (by_name ||
-	        (symbol_same_text(a->detail, b->detail) && symbol_same_text(a->file, b->file) &&
+	        (dw_text_same(a->detail, b->detail) && dw_text_same(a->file, b->file) &&
 	         a->line == b->line && symbol_same_shapes(a->shapes, b->shapes)));
 }
 

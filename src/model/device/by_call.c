@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "format/device.h"
 #include "model/core/product.h"
 #include "model/device/sums.h"
@@ -42,11 +43,6 @@ static uint32_t calls_hash(uint32_t class, const char *stack)
 	return stack ? dw_map_hash_bytes(class + 1, stack, strlen(stack)) : dw_map_hash(class);
 }
 
-static bool calls_same_stack(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool join_rows(struct join *join)
 {
 	for (uint32_t i = 0; i < join->calls->count; i++) {
@@ -70,7 +66,7 @@ static uint32_t join_find(struct join *join, const struct dw_device_owner *owner
 
 	found = DW_MAP_FIND(&join->map, calls_hash(class, stack), i,
 	                    join->groups.classes[join->calls->rows[i].symbol] == class &&
-	                        calls_same_stack(join->calls->rows[i].stack, stack));
+	                        dw_text_same(join->calls->rows[i].stack, stack));
 	return found == DW_MAP_NONE ? DW_NO_INDEX : found;
 }
 

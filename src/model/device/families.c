@@ -14,16 +14,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "format/layout.h"
 #include "model/device/device.h"
 
 const char *dw_family_name(enum dw_family family)
 {
-	static const char *const names[] = {
-#define X(name, text) text,
-		DW_FAMILIES(X)
-#undef X
-	};
+	static const char *const names[] = { DW_FAMILIES(DW_LIST_TEXT) };
 
 	return names[family];
 }

@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "dwell/probe.h"
 #include "format/device.h"
 #include "model/core/product.h"
@@ -19,11 +20,7 @@
 
 const char *dw_device_part_name(enum dw_device_part part)
 {
-	static const char *const names[] = {
-#define X(name, text) text,
-		DW_DEVICE_PARTS(X)
-#undef X
-	};
+	static const char *const names[] = { DW_DEVICE_PARTS(DW_LIST_TEXT) };
 
 	return names[part];
 }

@@ -16,17 +16,14 @@
 
 #include "base/grow.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "model/memory/account.h"
 
 #define BUCKETS (DW_MEMORY_POINTS - 1)
 #define MOST_PATHS (1u << 20)
 #define DEEPEST_PATH 256u
 
-static const char *const kind_names[] = {
-#define X(name, label) label,
-	DW_MEMORY_KINDS(X)
-#undef X
-};
+static const char *const kind_names[] = { DW_MEMORY_KINDS(DW_LIST_TEXT) };
 
 const char *dw_memory_kind_name(enum dw_memory_kind kind)
 {

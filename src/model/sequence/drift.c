@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "model/sequence/drift.h"
 
 #define LEAST_BLOCKS 10u
@@ -42,17 +43,10 @@ uint32_t dw_drift_choose(uint64_t total, uint64_t chosen[DW_DRIFT_SAMPLES])
 	return DW_DRIFT_SAMPLES;
 }
 
-static int drift_compare_doubles(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Sorts the values. */
 static double drift_median(double *values, size_t count)
 {
-	qsort(values, count, sizeof *values, drift_compare_doubles);
+	dw_sort_numbers(values, count);
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
@@ -89,7 +83,7 @@ static double drift_chance(const struct block *blocks, uint32_t count)
 		for (uint32_t j = i + 1; j < count; j++)
 			sum += (blocks[j].value > blocks[i].value) - (blocks[j].value < blocks[i].value);
 	}
-	qsort(sorted, count, sizeof *sorted, drift_compare_doubles);
+	dw_sort_numbers(sorted, count);
 	for (uint32_t i = 0, same; i < count; i += same) {
 		for (same = 1; i + same < count && !(sorted[i + same] > sorted[i]);)
 			same++;

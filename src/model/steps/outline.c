@@ -8,20 +8,9 @@
 #include <stdlib.h>
 
 #include "model/core/model_data.h"
-#include "model/core/product.h"
 #include "model/core/scope.h"
-#include "model/steps/steps.h"
-#include "model/time/threads.h"
+#include "model/steps/steps_build.h"
 #include "model/time/threads_pass.h"
-
-/* Whether no records are missing in the step. *missing: the first hole of its process that can
- * overlap; steps of a process ascend. */
-static bool outline_is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
-{
-	while ((*missing)->start_ticks != UINT64_MAX && (*missing)->end_ticks <= step->start_ticks)
-		(*missing)++;
-	return (*missing)->start_ticks >= step->end_ticks;
-}
 
 static bool outline_has(const struct dw_model *model, const struct dw_source_step *step)
 {
@@ -86,7 +75,7 @@ static bool outline_compute(struct dw_model *model, const void *request, void *r
 			missing = threads->process_missing[process];
 		}
 		/* Steps without an end count only if no step has one. */
-		counted[i] = step->recorded && outline_is_whole(step, &missing) &&
+		counted[i] = step->recorded && dw_step_is_whole(step, &missing) &&
 		             (!step->open || open == outline->count);
 		outline->counted_count += counted[i];
 	}

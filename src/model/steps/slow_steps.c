@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/steps/steps_build.h"
 
 #define SLOW_RATIO 1.5
@@ -14,13 +15,6 @@
 #define SAMPLE 128u     /* usual steps in the sample */
 #define MOST_SUSPECTS 4096u
 #define LEAST_PART 0.2  /* least part of a step's excess that a row must explain */
-
-int dw_steps_compare(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
 
 uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
 {
@@ -46,7 +40,7 @@ static uint64_t slow_find_bar(const struct dw_steps *steps)
 		if (slow_is_slow(steps, &steps->steps[i]))
 			lengths[count++] = dw_step_length(&steps->steps[i]);
 	if (count > MOST_SLOW) {
-		qsort(lengths, count, sizeof *lengths, dw_steps_compare);
+		qsort(lengths, count, sizeof *lengths, dw_compare_u64);
 		bar = lengths[count - MOST_SLOW] + 1;
 	}
 	free(lengths);
@@ -146,7 +140,7 @@ int dw_steps_explain(struct dw_model *model, struct dw_steps *steps,
 			slow_collect_selfs(&suspects, &ticks[i]);
 	for (uint32_t i = 0; suspects.times && i < suspects.count; i++)
 		qsort(suspects.times + i * (size_t)SAMPLE, suspects.steps, sizeof *suspects.times,
-		      dw_steps_compare);
+		      dw_compare_u64);
 	for (size_t i = 0; suspects.times && i < steps->count; i++)
 		if (slow_is_slow(steps, &steps->steps[i]))
 			slow_compare_step(model, &suspects, steps, &ticks[i], &steps->steps[i], ns_per_tick[i]);

@@ -38,9 +38,10 @@ static inline uint64_t dw_step_length(const struct dw_step *step)
 {
 	return step->end_ns - step->start_ns;
 }
-/* Compares uint64_t, ascending. Returns the q-th quantile of an array sorted this way; 0 if it is
- * empty. */
-int dw_steps_compare(const void *left, const void *right);
+/* Whether no records of the process are missing in the step. *missing: the first hole that can overlap; steps of a
+ * process ascend. */
+bool dw_step_is_whole(const struct dw_source_step *step, const struct dw_interval **missing);
+/* The q-th quantile of an array in ascending order; 0 if it is empty. */
 uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q);
 
 /* ---- convert.c, loops.c -------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "model/core/product.h"
 #include "model/steps/steps_build.h"
 #include "model/core/scope.h"
@@ -69,9 +70,7 @@ const uint32_t *dw_model_step_threads(struct dw_model *model)
 
 /* ---- steps of one thread, before the walk ----------------------------------------------------- */
 
-/* Whether no records of the process are missing in the step. *missing: the first hole that can
- * overlap; steps ascend. */
-static bool step_is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
+bool dw_step_is_whole(const struct dw_source_step *step, const struct dw_interval **missing)
 {
 	while ((*missing)->start_ticks != UINT64_MAX && (*missing)->end_ticks <= step->start_ticks)
 		(*missing)++;
@@ -128,7 +127,7 @@ static int steps_measure(struct dw_steps *steps)
 		lengths[i] = dw_step_length(&steps->steps[i]);
 	if (!count)
 		count = steps->count;
-	qsort(lengths, count, sizeof *lengths, dw_steps_compare);
+	qsort(lengths, count, sizeof *lengths, dw_compare_u64);
 	for (size_t i = 0; i < count; i++) {
 		steps->ended_ns += lengths[i];
 		sum += (double)lengths[i];
@@ -207,7 +206,7 @@ static void steps_add_pace(struct dw_steps_work *work, uint32_t thread, uint64_t
 		work->from[steps->count] = from;
 		work->ns_per_tick[steps->count] = clock->ns_per_tick;
 		steps_add_step(steps, pace, &source->steps[from],
-		               step_is_whole(&source->steps[from], &missing));
+		               dw_step_is_whole(&source->steps[from], &missing));
 	}
 	if (!pace->count)
 		return;

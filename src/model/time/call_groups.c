@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "model/core/shapes.h"
 #include "model/time/call_groups.h"
 
@@ -21,11 +22,6 @@ static size_t groups_shape_bytes(const struct dw_entry_shapes *shapes)
 	return shapes ? shapes->entry.bytes - sizeof shapes->entry : 0;
 }
 
-static bool groups_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool groups_same_class(const struct dw_symbol *a, const struct dw_symbol *b,
                               const struct dw_grouping *ask)
 {
@@ -33,7 +29,7 @@ static bool groups_same_class(const struct dw_symbol *a, const struct dw_symbol 
 
 	if (a->category != b->category || strcmp(a->name, b->name) != 0 ||
 	    ((ask->overload || (ask->annotations && annotation)) &&
-	     !groups_same_text(a->detail, b->detail)))
+	     !dw_text_same(a->detail, b->detail)))
 		return false;
 	if (ask->sizes)
 		return dw_shapes_same_sizes(a->shapes, b->shapes);

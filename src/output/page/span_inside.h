@@ -153,6 +153,8 @@ static inline bool dw_span_wants(const struct dw_page_window *window, uint32_t t
 			return true;
 	return !window->tracks;
 }
+/* The number of items of all tracks. */
+size_t dw_span_items(const struct dw_page_spans *spans, const struct dw_span_rows *tracks);
 /* Writes collected tracks as `"tracks":[...]`. `names` NULL: names as they are; otherwise each name
  * is replaced by names[name] - 1. */
 void dw_span_put_tracks(const struct dw_page_spans *spans, const struct dw_span_rows *tracks,

@@ -108,15 +108,6 @@ static void timeline_number_names(struct timeline_file *file, const struct dw_sp
 			}
 }
 
-static size_t timeline_items(const struct dw_page_spans *spans, const struct dw_span_rows *tracks)
-{
-	size_t items = 0;
-
-	for (size_t i = 0; i < spans->track_count; i++)
-		items += tracks[i].items;
-	return items;
-}
-
 /* Writes a span with at most `most_items`, at a resolution for which these suffice. */
 static int timeline_put_span(struct timeline_file *file, const struct dw_page_window *asked,
                              uint64_t resolution_ns, const char *what, bool *any,
@@ -133,7 +124,7 @@ static int timeline_put_span(struct timeline_file *file, const struct dw_page_wi
 	if (!exact && resolution_ns < spans->resolution_ns)
 		resolution_ns = spans->resolution_ns;
 	result = dw_span_collect(spans, &window, resolution_ns, tracks, exact, error);
-	while (!result && timeline_items(spans, tracks) > window.most_items &&
+	while (!result && dw_span_items(spans, tracks) > window.most_items &&
 	       resolution_ns < window.end_ns - window.begin_ns) {
 		resolution_ns = resolution_ns ? resolution_ns * 2 : 1;
 		for (size_t i = 0; i < spans->track_count; i++)
@@ -171,7 +162,7 @@ static int timeline_put_spans(struct timeline_file *file, size_t most_bytes,
 	/* A small run is stored whole. */
 	window.most_items = most * 2 / 5;
 	if (!result)
-		result = timeline_put_span(file, &window, timeline_items(file->spans, file->spans->tracks) >
+		result = timeline_put_span(file, &window, dw_span_items(file->spans, file->spans->tracks) >
 		                           most * 4 ? end_ns / FIRST_PIXELS / FINER : 0, "run, finer", &any, error);
 	if (timeline_choose_steps(file->spans, steps))
 		for (size_t i = 0; i < STEP_SPANS && !result; i++) {

@@ -352,7 +352,7 @@ static void span_put_flows(const struct dw_page_spans *spans, const struct dw_pa
 	dw_out_text(out, "]");
 }
 
-static size_t span_items(const struct dw_page_spans *spans, const struct dw_span_rows *tracks)
+size_t dw_span_items(const struct dw_page_spans *spans, const struct dw_span_rows *tracks)
 {
 	size_t items = 0;
 
@@ -373,7 +373,7 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading a part of the trace");
 	result = dw_span_collect(spans, &window, resolution_ns, tracks,
 	                         resolution_ns < spans->resolution_ns, error);
-	while (!result && window.most_items && span_items(spans, tracks) > window.most_items &&
+	while (!result && window.most_items && dw_span_items(spans, tracks) > window.most_items &&
 	       resolution_ns < window.end_ns - window.begin_ns) {
 		resolution_ns = resolution_ns ? resolution_ns * 2 : 1;
 		for (size_t i = 0; i < spans->track_count; i++)

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "render/render.h"
 
-static double display_number_of(const struct dw_cell *cell)
+double dw_display_number(const struct dw_cell *cell)
 {
 	if (cell->type == DW_CELL_INT)
 		return (double)cell->integer;
@@ -40,7 +40,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 	if (!from->one_unit || from->unit != DW_UNIT_NS || display->unit_ns > 0)
 		return;
 	for (size_t row = 0; row < table->row_count; row++) {
-		double value = fabs(display_number_of(dw_table_at(table, row) + column));
+		double value = fabs(dw_display_number(dw_table_at(table, row) + column));
 
 		if (value > display->like_ns)
 			display->like_ns = value;
@@ -56,7 +56,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 const char *dw_display_cell(const struct dw_display_column *display, const struct dw_cell *cell,
                             char *buffer, size_t size)
 {
-	double value = display_number_of(cell);
+	double value = dw_display_number(cell);
 	struct dw_text text;
 
 	if (cell->type == DW_CELL_TEXT)
@@ -145,4 +145,17 @@ void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, c
 		         loss->cause, loss->why);
 		line(to, text);
 	}
+}
+
+void dw_display_part(const struct dwell_table *table, void (*line)(void *to, const char *text),
+                     void (*rows)(FILE *file, const struct dwell_table *table, const struct dwell_print_options *options),
+                     FILE *file, const struct dwell_print_options *options)
+{
+	for (size_t i = 0; i < table->head_count; i++)
+		line(file, table->heads[i]);
+	if (!table->heads_only && table->row_count)
+		rows(file, table, options);
+	for (size_t i = 0; i < table->note_count; i++)
+		line(file, table->notes[i]);
+	dw_display_footer(table, line, file);
 }

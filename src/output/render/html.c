@@ -46,20 +46,13 @@ static void html_put_escaped(FILE *file, const char *text)
 	}
 }
 
-static double html_number_of(const struct dw_cell *cell)
-{
-	if (cell->type == DW_CELL_INT)
-		return (double)cell->integer;
-	return cell->type == DW_CELL_REAL ? cell->real : NAN;
-}
-
 /* The maximum of the rows without the totals, because a bar compares its row with other rows. */
 static double html_most_of(const struct dwell_table *table, size_t column)
 {
 	double most = 0;
 
 	for (size_t row = 0; row < table->row_count; row++)
-		most = fmax(most, html_number_of(dw_table_at(table, row) + column));
+		most = fmax(most, dw_display_number(dw_table_at(table, row) + column));
 	return most;
 }
 
@@ -68,7 +61,7 @@ static void html_put_cell(FILE *file, const struct dwell_table *table, size_t ro
 {
 	bool is_row = row < table->row_count;
 	const struct dw_cell *cell = (is_row ? dw_table_at(table, row) : table->totals) + i;
-	double value = html_number_of(cell);
+	double value = dw_display_number(cell);
 	char buffer[64];
 
 	if (table->columns[i].type == DW_CELL_TEXT)
@@ -124,18 +117,6 @@ static void html_put_line(void *file, const char *text)
 	fputs("</p>\n", file);
 }
 
-static void html_put_table(FILE *file, const struct dwell_table *table,
-                           const struct dwell_print_options *options)
-{
-	for (size_t i = 0; i < table->head_count; i++)
-		html_put_line(file, table->heads[i]);
-	if (!table->heads_only && table->row_count)
-		html_put_rows(file, table, options);
-	for (size_t i = 0; i < table->note_count; i++)
-		html_put_line(file, table->notes[i]);
-	dw_display_footer(table, html_put_line, file);
-}
-
 void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE *file,
                     const struct dwell_print_options *options)
 {
@@ -148,7 +129,7 @@ void dw_render_html(const struct dwell_table *const *tables, size_t count, FILE 
 		if (dw_display_scope(tables[i], scope, sizeof scope))
 			html_put_line(file, scope);
 		for (const struct dwell_table *part = tables[i]; part; part = part->next)
-			html_put_table(file, part, options);
+			dw_display_part(part, html_put_line, html_put_rows, file, options);
 	}
 	fputs("</div>\n", file);
 }

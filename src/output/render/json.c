@@ -14,11 +14,7 @@
 #include "base/text.h"
 #include "render/render.h"
 
-static const char *const units[] = {
-#define X(name, label) label,
-	DW_UNITS(X)
-#undef X
-};
+static const char *const units[] = { DW_UNITS(DW_LIST_TEXT) };
 
 static void json_put_text(FILE *file, const char *text)
 {

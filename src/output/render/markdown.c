@@ -82,18 +82,6 @@ static void markdown_put_line(void *file, const char *text)
 	fputs("\n\n", file);
 }
 
-static void markdown_put_table(FILE *file, const struct dwell_table *table,
-                               const struct dwell_print_options *options)
-{
-	for (size_t i = 0; i < table->head_count; i++)
-		markdown_put_line(file, table->heads[i]);
-	if (!table->heads_only && table->row_count)
-		markdown_put_rows(file, table, options);
-	for (size_t i = 0; i < table->note_count; i++)
-		markdown_put_line(file, table->notes[i]);
-	dw_display_footer(table, markdown_put_line, file);
-}
-
 void dw_render_markdown(const struct dwell_table *const *tables, size_t count, FILE *file,
                         const struct dwell_print_options *options)
 {
@@ -104,6 +92,6 @@ void dw_render_markdown(const struct dwell_table *const *tables, size_t count, F
 		if (dw_display_scope(tables[i], scope, sizeof scope))
 			markdown_put_line(file, scope);
 		for (const struct dwell_table *part = tables[i]; part; part = part->next)
-			markdown_put_table(file, part, options);
+			dw_display_part(part, markdown_put_line, markdown_put_rows, file, options);
 	}
 }

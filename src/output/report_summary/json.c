@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "render/render.h"
 #include "report_summary/report_summary.h"
 
 struct json_level {
@@ -50,11 +51,6 @@ static unsigned json_cost(uint32_t code)
 	return dw_utf8_steers(code) ? 6 : code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-static void json_put(void *file, const char *bytes, size_t length)
-{
-	fwrite(bytes, 1, length, file);
-}
-
 /* `key` is NULL in a list. */
 static void json_key(struct json *out, const char *key)
 {
@@ -89,7 +85,7 @@ static void json_text(struct json *out, const char *key, const char *text)
 	}
 	dw_report_summary_cut(text, out->level->text, json_cost, short_text, sizeof short_text);
 	out->cut += strcmp(short_text, text) != 0;
-	dw_json_text(json_put, out->file, short_text);
+	dw_json_text(dw_render_put, out->file, short_text);
 }
 
 static void json_whole(struct json *out, const char *key, uint64_t value)

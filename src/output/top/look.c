@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/order.h"
@@ -30,14 +29,6 @@ struct look {
 };
 
 /* ---- the run ------------------------------------------------------------------------------------- */
-
-static uint64_t look_machine_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The process that the screen is named after: that of the steps, or the first one that is not `dwell
  * run`. `thread`: with the steps, or DW_NO_INDEX. */
@@ -98,7 +89,7 @@ static void look_time(struct look *at)
 		look->silent_ns = at->now_ns - source->end_ns;
 	}
 	look->run_ns = at->now_ns;
-	look->machine_ns = look_machine_ns();
+	look->machine_ns = dw_clock_monotonic_ns();
 	for (size_t i = 0; i < source->file_count; i++)
 		look->size_bytes += source->files[i].size_bytes;
 }

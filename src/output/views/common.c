@@ -84,11 +84,7 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
 
 const char *dw_view_share(enum dw_share share)
 {
-	static const char *const names[] = {
-#define X(name, label) label,
-		DW_SHARES(X)
-#undef X
-	};
+	static const char *const names[] = { DW_SHARES(DW_LIST_TEXT) };
 
 	return names[share];
 }

@@ -1,30 +1,21 @@
 /* What a range costs on this machine, measured; see cost.h. */
 #include "record/cost.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/median.h"
 
 #include "record/record.h"
 
 #define ROUNDS 5
-
-static double cost_now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 /* The same inline code as in a probe, writing a chunk into fresh memory. */
 static double cost_inline_round(void)
 {
 	struct dwell_stream stream = { 0 }, *saved = dwell_this_stream;
 	size_t ranges = 0;
-	double start = cost_now_ns();
+	double start = (double)dw_clock_monotonic_ns();
 	char *memory = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
@@ -39,7 +30,7 @@ static double cost_inline_round(void)
 	}
 	dwell_this_stream = saved;
 	munmap(memory, DW_BLOCK_BYTES);
-	return (cost_now_ns() - start) / (double)ranges;
+	return ((double)dw_clock_monotonic_ns() - start) / (double)ranges;
 }
 
 /* If reading the clock needs a call, the two calls take nearly all of the time. */
@@ -47,19 +38,12 @@ static double cost_clock_round(void)
 {
 	const int count = 2000;
 	uint64_t sum = 0;
-	double start = cost_now_ns();
+	double start = (double)dw_clock_monotonic_ns();
 
 	for (int i = 0; i < 2 * count; i++)
 		sum += dw_clock_read(DW_CLOCK_MONOTONIC);
 	__asm__ volatile("" : : "r"(sum)); /* keeps the compiler from removing the calls */
-	return (cost_now_ns() - start) / count + 15;
-}
-
-static int cost_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return ((double)dw_clock_monotonic_ns() - start) / count + 15;
 }
 
 double dw_cost_range_ns(uint32_t clock_kind)
@@ -68,6 +52,6 @@ double dw_cost_range_ns(uint32_t clock_kind)
 
 	for (int i = 0; i < ROUNDS; i++)
 		rounds[i] = clock_kind == DW_CLOCK_MONOTONIC ? cost_clock_round() : cost_inline_round();
-	qsort(rounds, ROUNDS, sizeof *rounds, cost_compare);
+	dw_sort_numbers(rounds, ROUNDS);
 	return rounds[ROUNDS / 2];
 }

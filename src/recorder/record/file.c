@@ -2,7 +2,6 @@
 #include "record/file.h"
 #include "record/record.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

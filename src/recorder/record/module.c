@@ -17,7 +17,6 @@
 #include "record/record.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>

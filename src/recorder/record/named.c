@@ -26,10 +26,9 @@ static uint32_t named_intern(struct dw_entry *entry)
 uint32_t dw_intern_made(uint32_t category, const char *name, const char *detail, uint32_t shapes)
 {
 	uint32_t id = name ? dw_intern_string_by(name, strlen(name), named_intern) : 0;
-	enum dw_loss cause;
 
 	if (id || !name || DW_LOAD(named_count) < NAMED_MOST)
 		return dw_intern_op_of(category, name, id, detail, shapes, NULL, 0);
-	dw_slot_lost(dw_slot_here(&cause), DW_LOSS_NAMES, 1);
+	dw_slot_lost(dw_slot_here(NULL), DW_LOSS_NAMES, 1);
 	return dw_intern_op(category, "(other names)", NULL, 0, NULL, 0);
 }

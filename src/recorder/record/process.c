@@ -13,7 +13,6 @@
  */
 #include "record/record.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

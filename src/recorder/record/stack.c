@@ -25,7 +25,6 @@
  */
 #include "record/record.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>

@@ -12,19 +12,9 @@
 #include "record/journal.h"
 #include "record/slot.h"
 
-#include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "format/control.h"
-
-static __attribute__((noinline)) uint64_t step_read_cpu_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* ---- the gate ------------------------------------------------------------------- */
 
@@ -272,7 +262,7 @@ STEP_PATH uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 	if (moment > slot->step->start_ticks && moment < now)
 		now = moment;
 	else if (slot->step_cpu_ns)
-		cpu = step_read_cpu_ns() - slot->step_cpu_ns;
+		cpu = dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
 	slot->ended_start = slot->step->start_ticks;
 	slot->ended_end = now;
@@ -433,7 +423,7 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 		step_move_gate(gate, number);
 	if (gate)
 		__atomic_store_n(&gate->step, number + 1, __ATOMIC_RELAXED);
-	slot->step_cpu_ns = step_cpu_worth_reading(slot) ? step_read_cpu_ns() : 0;
+	slot->step_cpu_ns = step_cpu_worth_reading(slot) ? dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID) : 0;
 	if (!start_ticks)
 		start_ticks = step_now(slot);
 	dw_journal_look(start_ticks);
@@ -461,17 +451,15 @@ void dwell_step_begin(void)
 /* Opens the gate here if the next step is to be recorded: what begins the step belongs to it. */
 uint64_t dwell_step_now(void)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_session_head() ? dw_slot_here(NULL) : NULL;
 	struct dw_gate *gate = slot ? gate_own() : NULL;
 	uint64_t now = slot ? step_now(slot) : 0;
 
 	if (gate && !DW_LOAD(gate->open))
 		step_move_gate(gate, __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED));
 	if (slot)
-		slot->moment_cpu_ns = step_cpu_worth_reading(slot) ? step_read_cpu_ns() : 0;
-	errno = saved;
+		slot->moment_cpu_ns = step_cpu_worth_reading(slot) ? dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID) : 0;
 	return now;
 }
 
@@ -493,13 +481,11 @@ uint64_t dw_step_begin(struct dw_slot *slot, uint64_t ticks)
 
 static void step_begin_here(uint64_t ticks, uint32_t kind)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_slot_here(NULL);
 
 	if (slot)
 		step_begin(slot, ticks, kind);
-	errno = saved;
 }
 
 void dwell_step_begin_at(uint64_t ticks)
@@ -545,13 +531,11 @@ void dw_step_cancel(struct dw_slot *slot)
 
 void dwell_step_cancel(void)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_slot_here(NULL);
 
 	if (slot)
 		dw_step_cancel(slot);
-	errno = saved;
 }
 
 /* The numbers of withdrawn steps are used again if the process had no others. */
@@ -569,9 +553,8 @@ static void step_number_anew(uint64_t withdrawn)
 
 void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_session_head() ? dw_slot_here(&cause) : NULL;
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_session_head() ? dw_slot_here(NULL) : NULL;
 	uint64_t steps =
 		slot ? __atomic_exchange_n(&dw_process->tentative_steps, 0, __ATOMIC_RELAXED) : 0;
 	struct dw_entry_withdrawal *entry = NULL;
@@ -584,7 +567,6 @@ void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as)
 		dw_journal_commit(entry, DW_ENTRY_WITHDRAWAL);
 		step_number_anew(steps);
 	}
-	errno = saved;
 }
 
 /* Records a step that is known to be one only at its end. */
@@ -610,13 +592,11 @@ void dwell_step_end(void)
 
 void dwell_step_end_at(uint64_t moment)
 {
-	int saved = errno;
-	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	DW_KEEP_ERRNO;
+	struct dw_slot *slot = dw_slot_here(NULL);
 
 	if (slot && slot->step)
 		step_end_at(slot, moment);
-	errno = saved;
 }
 
 void dwell_step(void)
@@ -626,7 +606,7 @@ void dwell_step(void)
 
 void dwell_steps_reduce(bool reduce)
 {
-	int saved = errno;
+	DW_KEEP_ERRNO;
 	struct dw_gate *gate = dw_session_head() ? gate_own() : NULL;
 
 	if (gate) {
@@ -634,7 +614,6 @@ void dwell_steps_reduce(bool reduce)
 		if (DW_LOAD(gate->open))
 			step_move_gate(gate, __atomic_load_n(&dw_process->steps, __ATOMIC_RELAXED));
 	}
-	errno = saved;
 }
 
 uint64_t dwell_steps_begun(void)

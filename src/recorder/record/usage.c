@@ -9,13 +9,11 @@
  * it is made more rarely too, so that the journal stays small: an hour has some 20,000 entries, a day
  * 30,000. With --counters a reading includes the processor's counters.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/record.h"
@@ -45,14 +43,6 @@ static bool usage_read_delay(struct dw_usage *usage)
 	return usage->cpu_ns != 0; /* 0 means the kernel was built without this account */
 }
 
-static uint64_t usage_clock_ns(clockid_t clock)
-{
-	struct timespec time = { 0, 0 };
-
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static bool usage_read(struct dw_usage *usage, struct dw_counters *counters)
 {
 	struct rusage self;
@@ -63,10 +53,10 @@ static bool usage_read(struct dw_usage *usage, struct dw_counters *counters)
 	usage->preemptions = (uint32_t)self.ru_nivcsw;
 	usage->minor_faults = (uint32_t)self.ru_minflt;
 	usage->major_faults = (uint32_t)self.ru_majflt;
-	usage->process_cpu_ns = usage_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	usage->process_cpu_ns = dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	usage->delay_known = usage_read_delay(usage);
 	if (!usage->delay_known)
-		usage->cpu_ns = usage_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		usage->cpu_ns = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	usage->counters_known = false;
 	if (__atomic_load_n(&dw_session_map()->flags, __ATOMIC_RELAXED) & DW_HEAD_COUNTERS) {
 		if (!counters->tried)
@@ -146,14 +136,12 @@ void dw_usage_read(struct dw_slot *slot)
 	const struct dw_head *head = dw_session_map();
 	uint64_t wait = head->ticks_per_second / USAGE_PER_SECOND, begin = dw_now();
 	struct dw_usage now;
-	int saved = errno;
+	DW_KEEP_ERRNO;
 
 	slot->usage_due = UINT64_MAX; /* a signal handler that steps does not come here */
 	/* When the file is nearly full, its last part is for names and summaries. */
-	if (slot->summarises || !usage_read(&now, &slot->counters)) {
-		errno = saved;
+	if (slot->summarises || !usage_read(&now, &slot->counters))
 		return;
-	}
 	/* After a change of the clock's offset the time may be before the last reading. */
 	if (slot->usage.ticks && now.ticks > slot->usage.ticks)
 		usage_write(slot, &now);
@@ -161,5 +149,4 @@ void dw_usage_read(struct dw_slot *slot)
 	wait = usage_more(wait, usage_since(now.ticks, head->start_ticks) / USAGE_AGE_SHARE);
 	wait = usage_more(wait, usage_cost(slot, usage_since(dw_now(), begin)) * USAGE_COST_SHARE);
 	slot->usage_due = now.ticks + wait;
-	errno = saved;
 }

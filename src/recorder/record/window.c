@@ -16,7 +16,6 @@
  */
 #include "record/record.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
