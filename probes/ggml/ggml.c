@@ -16,7 +16,6 @@
 
 #include <stdio.h>
 
-#include "format/keys.h"
 
 #define SUCCESS 0
 #define SITE(variable, category, name) \

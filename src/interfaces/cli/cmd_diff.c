@@ -206,19 +206,14 @@ static const char *diff_page_path(const struct diff_request *request)
 static int diff_write_page(const struct diff_request *request, struct dw_diff *diff)
 {
 	const char *path = diff_page_path(request);
-	struct dwell_error error = { 0, "" }, closing = { 0, "" };
+	struct dwell_error error = { 0, "" };
 	struct dw_writer_out out;
-	int code = dw_out_open(&out, path, &error), closed;
+	int code = dw_out_open(&out, path, &error);
 
 	if (code)
 		return dw_say_error(&error, code);
 	code = dw_page_comparison(diff, &out, &error);
-	closed = dw_out_close(&out, !code, &closing);
-	if (code)
-		return dw_say_error(&error, code);
-	if (closed && !path && out.error == EPIPE)
-		return DW_EXIT_PIPE;
-	return closed ? dw_say_error(&closing, closed) : 0;
+	return dw_output_close_page(&out, code, &error);
 }
 
 /* The exit status with --fail-on. */

@@ -201,9 +201,9 @@ static int report_views(const struct report_request *request, struct dwell_trace
 static int report_page(const struct report_request *request, struct dwell_trace *trace)
 {
 	const char *path = request->output && strcmp(request->output, "-") != 0 ? request->output : NULL;
-	struct dwell_error error = { 0, "" }, closing = { 0, "" };
+	struct dwell_error error = { 0, "" };
 	struct dw_writer_out out;
-	int code, closed;
+	int code;
 
 	if (!path && isatty(STDOUT_FILENO)) {
 		dw_say_progress(NULL);
@@ -215,12 +215,7 @@ static int report_page(const struct report_request *request, struct dwell_trace 
 		return dw_say_error(&error, code);
 	code = dw_page_report(dw_trace_model(trace), &out, &error);
 	dw_say_progress(NULL);
-	closed = dw_out_close(&out, !code, &closing);
-	if (code)
-		return dw_say_error(&error, code);
-	if (closed && !path && out.error == EPIPE)
-		return DW_EXIT_PIPE;
-	return closed ? dw_say_error(&closing, closed) : 0;
+	return dw_output_close_page(&out, code, &error);
 }
 
 static int report_traces(const struct report_request *request, char **paths, size_t count)

@@ -72,3 +72,16 @@ bool dw_output_left(FILE *file)
 
 	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }
+
+int dw_output_close_page(struct dw_writer_out *out, int code, const struct dwell_error *error)
+{
+	bool piped = !out->path;
+	struct dwell_error closing = { 0, "" };
+	int closed = dw_out_close(out, !code, &closing);
+
+	if (code)
+		return dw_say_error(error, code);
+	if (closed && piped && out->error == EPIPE)
+		return DW_EXIT_PIPE;
+	return closed ? dw_say_error(&closing, closed) : 0;
+}

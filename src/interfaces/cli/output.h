@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "export/out.h"
+
 struct dw_output {
 	FILE *file;
 	const char *path;     /* NULL: standard output */
@@ -19,3 +21,5 @@ int dw_output_open(struct dw_output *output, const char *path);
 int dw_output_close(struct dw_output *output, int status);
 /* Whether the reader of a pipe has closed it, which is not an error. */
 bool dw_output_left(FILE *file);
+/* The same for what was written through dw_out_open(), of which `code` and `error` tell. */
+int dw_output_close_page(struct dw_writer_out *out, int code, const struct dwell_error *error);

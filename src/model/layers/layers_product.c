@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "format/keys.h"
 #include "model/memory/kinds.h"
 #include "model/memory/memory_events.h"
 #include "model/core/scope.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "model/model.h"
-#include "table/table.h"
 
 struct sqlite3;
 /* Both return a code of SQLite. */

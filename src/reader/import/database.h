@@ -63,6 +63,8 @@ void dw_rows_open(struct dw_rows *rows, struct dw_database *database, const char
 /* Goes to the next row; false: there is none, and `rows` is closed. */
 bool dw_rows_next(struct dw_rows *rows);
 void dw_rows_close(struct dw_rows *rows);
+/* Rows that are closed at the end of the block that declares them: DW_ROWS rows = { 0 }; */
+#define DW_ROWS __attribute__((cleanup(dw_rows_close))) struct dw_rows
 
 enum dw_rows_type { DW_ROWS_NONE, DW_ROWS_INTEGER, DW_ROWS_OTHER };
 /* Whether a column of the current row has a value, and an integer. */

@@ -100,7 +100,7 @@ static void nsight_read_calls(struct nsight *nsight, struct chrome *chrome, cons
 {
 	static const char *const columns[] = { ROWS_TIMES, "globalTid", "correlationId",
 		DW_TEXT_OF "nameId" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	OPEN(nsight, &rows, table, "globalTid", columns);
 	while (!chrome->failed && dw_rows_next(&rows)) {
@@ -111,7 +111,6 @@ static void nsight_read_calls(struct nsight *nsight, struct chrome *chrome, cons
 			rows_set_from(&rows, 3, event, CHROME_CORRELATION);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 static void nsight_take_domain(struct nsight *nsight, int64_t id, struct dw_json_string name)
@@ -169,7 +168,7 @@ static void nsight_read_nvtx(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "globalTid", "eventType", "text",
 		DW_TEXT_OF "textId", "domainId" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char text[64];
 
 	nsight->domain_count = 0;
@@ -191,7 +190,6 @@ static void nsight_read_nvtx(struct nsight *nsight, struct chrome *chrome)
 		rows_set_annotation(chrome, event, name, text, sizeof text);
 		nsight_take_range(chrome, &rows, event, type, (int64_t)rows.row);
 	}
-	dw_rows_close(&rows);
 }
 
 /* Names of a thread or a process, as metadata. */
@@ -199,7 +197,7 @@ static void nsight_read_names(struct nsight *nsight, struct chrome *chrome, cons
                               const char *owner, const char *name, const char *what)
 {
 	const char *const columns[] = { "start", "end", owner, name };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	OPEN(nsight, &rows, table, owner, columns);
 	while (!chrome->failed && dw_rows_next(&rows)) {
@@ -213,7 +211,6 @@ static void nsight_read_names(struct nsight *nsight, struct chrome *chrome, cons
 		chrome_take_event(chrome, event);
 		chrome->events--;
 	}
-	dw_rows_close(&rows);
 }
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
@@ -223,7 +220,7 @@ static void nsight_read_kernels(struct nsight *nsight, struct chrome *chrome)
 	static const char *const columns[] = { ROWS_TIMES, "globalPid", ROWS_DEVICE, ROWS_LAUNCH,
 		DW_TEXT_OF "demangledName", DW_TEXT_OF "shortName", "graphNodeId" };
 	struct dw_launch_shape shape;
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	OPEN(nsight, &rows, "CUPTI_ACTIVITY_KIND_KERNEL", "globalPid", columns);
 	while (!chrome->failed && dw_rows_next(&rows)) {
@@ -237,14 +234,13 @@ static void nsight_read_kernels(struct nsight *nsight, struct chrome *chrome)
 		rows_set_from(&rows, ROW_MORE + 12, event, CHROME_GRAPH_NODE);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 static void nsight_read_copies(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "globalPid", ROWS_DEVICE, "bytes", "copyKind",
 		"srcKind", "dstKind" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char name[96];
 
 	OPEN(nsight, &rows, "CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid", columns);
@@ -258,13 +254,12 @@ static void nsight_read_copies(struct nsight *nsight, struct chrome *chrome)
 		                             dw_rows_integer(&rows, ROW_MORE + 3, -1), nsight_memories);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 static void nsight_read_sets(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "globalPid", ROWS_DEVICE, "bytes", "memKind" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char name[64];
 
 	OPEN(nsight, &rows, "CUPTI_ACTIVITY_KIND_MEMSET", "globalPid", columns);
@@ -277,14 +272,13 @@ static void nsight_read_sets(struct nsight *nsight, struct chrome *chrome)
 		                            nsight_memories);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 /* With --cuda-graph-trace=graph, a launch of a graph is one event. */
 static void nsight_read_graphs(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "globalPid", ROWS_DEVICE, "graphId" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char name[48];
 
 	OPEN(nsight, &rows, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "globalPid", columns);
@@ -296,7 +290,6 @@ static void nsight_read_graphs(struct nsight *nsight, struct chrome *chrome)
 		event->name = (struct dw_json_string){ name, (uint32_t)strlen(name), false };
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 DW_ORDER(nsight_compare, struct nsight_record, DW_UP(event) DW_UP(correlation))
@@ -304,7 +297,7 @@ DW_ORDER(nsight_compare, struct nsight_record, DW_UP(event) DW_UP(correlation))
 static void nsight_read_records(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { "eventId", "correlationId" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	nsight->record_count = 0;
 	OPEN(nsight, &rows, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "globalPid", columns);
@@ -317,7 +310,6 @@ static void nsight_read_records(struct nsight *nsight, struct chrome *chrome)
 			nsight->records[nsight->record_count++] = (struct nsight_record){
 				dw_rows_integer(&rows, 0, -1), dw_rows_integer(&rows, 1, 0) };
 	}
-	dw_rows_close(&rows);
 	if (nsight->record_count)
 		qsort(nsight->records, nsight->record_count, sizeof *nsight->records, nsight_compare);
 }
@@ -335,7 +327,7 @@ static int64_t nsight_recorded_by(const struct nsight *nsight, int64_t event, in
 static void nsight_read_syncs(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "globalPid", ROWS_DEVICE, "syncType", "eventId" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	nsight_read_records(nsight, chrome);
 	OPEN(nsight, &rows, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "globalPid", columns);
@@ -350,7 +342,6 @@ static void nsight_read_syncs(struct nsight *nsight, struct chrome *chrome)
 			rows_set(event, CHROME_WAIT_CORRELATION, recorded_by);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 /* Allocations on devices. The thread is that of the call, which the file names by correlation id
@@ -359,7 +350,7 @@ static void nsight_read_memory(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "globalPid", "deviceId", "address", "bytes",
 		"memoryOperationType" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	OPEN(nsight, &rows, "CUDA_GPU_MEMORY_USAGE_EVENTS", "globalPid", columns);
 	while (!chrome->failed && dw_rows_next(&rows)) {
@@ -374,7 +365,6 @@ static void nsight_read_memory(struct nsight *nsight, struct chrome *chrome)
 		rows_set_from(&rows, 3, event, CHROME_DEVICE_ID);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 /* ---- what describes the machine ------------------------------------------------------------------- */
@@ -384,13 +374,12 @@ static int64_t nsight_device_number(struct nsight *nsight, int64_t gpu, int64_t 
 {
 	static const char *const columns[] = { "gpuId", "cudaId", "pid" };
 	int64_t pid = nsight->processes[nsight->pass] & 0xffffff;
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	dw_rows_open(&rows, nsight->database, "TARGET_INFO_CUDA_DEVICE", columns, 3, NULL, 0);
 	while (dw_rows_next(&rows))
 		if (dw_rows_integer(&rows, 0, -1) == gpu && dw_rows_integer(&rows, 2, pid) == pid)
 			number = dw_rows_integer(&rows, 1, number);
-	dw_rows_close(&rows);
 	return number;
 }
 
@@ -399,7 +388,7 @@ static void nsight_read_gpus(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { "id", "cuDevice", "name", "totalMemory", "smCount" };
 	const char *all = "[";
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char name[96];
 
 	dw_rows_open(&rows, nsight->database, "TARGET_INFO_GPU", columns, 5, NULL, 0);
@@ -417,7 +406,6 @@ static void nsight_read_gpus(struct nsight *nsight, struct chrome *chrome)
 		                      nsight_device_number(nsight, id, dw_rows_integer(&rows, 1, id)), name,
 		                      dw_rows_integer(&rows, 3, 0), dw_rows_integer(&rows, 4, 0));
 	}
-	dw_rows_close(&rows);
 	all = all ? dw_arena_printf(&chrome->names.arena, "%s]", all) : NULL;
 	chrome->failed |= !all;
 	chrome->devices.properties = all;
@@ -427,21 +415,20 @@ static void nsight_read_gpus(struct nsight *nsight, struct chrome *chrome)
 static void nsight_read_start(struct nsight *nsight, struct chrome *chrome)
 {
 	static const char *const columns[] = { "utcEpochNs" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	dw_rows_open(&rows, nsight->database, "TARGET_INFO_SESSION_START_TIME", columns, 1, NULL, 0);
 	if (dw_rows_next(&rows))
 		chrome->base_ns = dw_rows_integer(&rows, 0, 0);
 	if (chrome->base_ns < 0 || chrome->base_ns > NS_EPOCH_LATEST)
 		chrome->base_ns = 0;
-	dw_rows_close(&rows);
 }
 
 static void nsight_find_processes(struct nsight *nsight)
 {
 	for (size_t t = 0; t < sizeof nsight_owned / sizeof *nsight_owned; t++) {
 		const char *const columns[] = { nsight_owned[t].owner };
-		struct dw_rows rows;
+		DW_ROWS rows = { 0 };
 		int64_t last = -1;
 
 		dw_rows_open(&rows, nsight->database, nsight_owned[t].table, columns, 1, NULL, 0);

@@ -66,7 +66,7 @@ static void nvprof_read_calls(struct nvprof *nvprof, struct chrome *chrome, cons
 {
 	static const char *const columns[] = { ROWS_TIMES, "processId", "threadId", "correlationId",
 		"cbid" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char name[64];
 
 	OPEN(nvprof, &rows, table, columns);
@@ -79,7 +79,6 @@ static void nvprof_read_calls(struct nvprof *nvprof, struct chrome *chrome, cons
 		event->name = nvprof_call_name(dw_rows_integer(&rows, 5, 0), runtime, name, sizeof name);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 /* The process and thread of a marker: two numbers of 32 bits, and what lies behind them. */
@@ -98,7 +97,7 @@ static void nvprof_read_markers(struct nvprof *nvprof, struct chrome *chrome)
 {
 	static const char *const columns[] = { "timestamp", "end", "name", "flags", "objectId",
 		DW_TEXT_OF "name" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char text[64];
 
 	OPEN(nvprof, &rows, "CUPTI_ACTIVITY_KIND_MARKER", columns);
@@ -114,7 +113,6 @@ static void nvprof_read_markers(struct nvprof *nvprof, struct chrome *chrome)
 			rows_set_annotation(chrome, event, dw_rows_text(&rows, 5), text, sizeof text);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
@@ -124,7 +122,7 @@ static void nvprof_read_kernels(struct nvprof *nvprof, struct chrome *chrome, co
 	static const char *const columns[] = { ROWS_TIMES, "end", ROWS_DEVICE, ROWS_LAUNCH,
 		DW_TEXT_OF "name" };
 	struct dw_launch_shape shape;
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	OPEN(nvprof, &rows, table, columns);
 	while (!chrome->failed && dw_rows_next(&rows)) {
@@ -135,14 +133,13 @@ static void nvprof_read_kernels(struct nvprof *nvprof, struct chrome *chrome, co
 		event->name = dw_rows_text(&rows, ROW_MORE + 10);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 static void nvprof_read_copies(struct nvprof *nvprof, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "end", ROWS_DEVICE, "bytes", "copyKind",
 		"srcKind", "dstKind", "runtimeCorrelationId" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char name[96];
 
 	OPEN(nvprof, &rows, "CUPTI_ACTIVITY_KIND_MEMCPY", columns);
@@ -158,13 +155,12 @@ static void nvprof_read_copies(struct nvprof *nvprof, struct chrome *chrome)
 		                             dw_rows_integer(&rows, ROW_MORE + 3, -1), nvprof_memories);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 static void nvprof_read_sets(struct nvprof *nvprof, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "end", ROWS_DEVICE, "bytes", "memoryKind" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 	char name[64];
 
 	OPEN(nvprof, &rows, "CUPTI_ACTIVITY_KIND_MEMSET", columns);
@@ -177,13 +173,12 @@ static void nvprof_read_sets(struct nvprof *nvprof, struct chrome *chrome)
 		                            nvprof_memories);
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 static void nvprof_read_syncs(struct nvprof *nvprof, struct chrome *chrome)
 {
 	static const char *const columns[] = { ROWS_TIMES, "end", ROWS_DEVICE, "type", "cudaEventId" };
-	struct dw_rows rows;
+	DW_ROWS rows = { 0 };
 
 	OPEN(nvprof, &rows, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", columns);
 	while (!chrome->failed && dw_rows_next(&rows)) {
@@ -194,7 +189,6 @@ static void nvprof_read_syncs(struct nvprof *nvprof, struct chrome *chrome)
 		              dw_rows_integer(&rows, ROW_MORE + 1, -1));
 		chrome_take_event(chrome, event);
 	}
-	dw_rows_close(&rows);
 }
 
 /* ---- all --------------------------------------------------------------------------------------------- */

@@ -14,7 +14,6 @@
 #include "base/grow.h"
 #include "base/order.h"
 #include "format/decode.h"
-#include "format/device.h"
 #include "read/read.h"
 
 /* ---- entries ------------------------------------------------------------------------- */
