@@ -23,6 +23,8 @@ PROGRESS = re.compile(r"\[\d+/\d+\] (?:Compiling|Linking|Generating)")
 TAIL = 40
 # A command with this many cores runs alone, after the others.
 ALONE = -1
+# The cores of a command that waits for half of its time: two of them share a core.
+WAITS = .5
 BYTES_PER_CORE = 1 << 30
 
 
@@ -64,7 +66,8 @@ class Machine:
         with self.changed:
             self.count += 1
             alone = cores == ALONE
-            cores = self.cores if alone else min(cores, self.cores)
+            # With one core there is one command at a time, but for those that need none.
+            cores = self.cores if alone else min(cores and max(cores, self.cores == 1), self.cores)
             ticket = (alone, -priority, self.count, cores)
             self.waiting.append(ticket)
             self.changed.wait_for(lambda: self.may_run(ticket))

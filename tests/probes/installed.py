@@ -12,6 +12,7 @@ import sys, types
 sys.modules["torch._dynamo"] = compiler = types.ModuleType("torch._dynamo")
 compiler.disable = lambda function, *rest, **named: function
 compiler.graph_break = lambda: None
+compiler.trace_rules = types.SimpleNamespace(clear_lru_cache=lambda: None)
 compiler.OptimizedModule = type("OptimizedModule", (), {})
 """
 

@@ -26,7 +26,7 @@ EXAMPLES = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file_
 SLEEP = .02  # seconds
 SKIP, ITERATIONS = 2, 6
 
-SCRIPT = f"""
+SCRIPT = installed.LIGHT + f"""
 import sys, time, torch, torch.nn as nn, torch.nn.functional as F
 from dwell.singa import device
 

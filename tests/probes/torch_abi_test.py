@@ -21,7 +21,7 @@ import installed
 
 TORCH = installed.need("torch")
 
-SCRIPT = """
+SCRIPT = installed.LIGHT + """
 import torch
 @torch.jit.script
 def scripted(x): return torch.neg(x) + 1
@@ -33,6 +33,7 @@ for i in range(3):
     optimizer.step()
 with torch.autograd.profiler.record_function("own zone"): torch.zeros(4)
 """
+SCRIPTED = SCRIPT[:SCRIPT.index("def scripted")].count("\n") + 1  # its line
 # What the trace of the script must have.
 PARTS = ("operators", "zones", "layers", "steps", "sequences", "forward threads", "shapes", "script frames", "memory")
 
@@ -84,7 +85,7 @@ def find_parts(dwell, folder, trace, path):
         "sequences": bool(sines) and all("Sequence number" in event["args"] for event in sines),
         "forward threads": bool(backwards) and all(event["args"].get("Fwd thread id") for event in backwards),
         "shapes": bool(sines) and all(event["args"].get("Input Dims") == [[3, 2]] for event in sines),
-        "script frames": any(f"{path}(4): scripted" in event["args"].get("Call stack", "") for event in events
+        "script frames": any(f"{path}({SCRIPTED}): scripted" in event["args"].get("Call stack", "") for event in events
                              if event.get("name") == "aten::neg"),
         "memory": memory.returncode == 0 and len(json.loads(memory.stdout)["views"][0]["rows"]) > 0,
     }.items() if there}

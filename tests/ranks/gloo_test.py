@@ -27,6 +27,8 @@ dwell = os.path.abspath(sys.argv[1])
 accelerate = sys.argv[2] if len(sys.argv) > 2 else ""
 EXAMPLE = os.path.join(HERE, "../../examples/pytorch/ddp_ranks.py")
 STEPS = 40
+# The optimizer of each rank would import PyTorch's compiler, which takes longer than all of its steps.
+FORKED = [sys.executable, "-c", f"import runpy, torch._dynamo; runpy.run_path({EXAMPLE!r}, run_name='__main__')", "--fork", "4"]
 # Lightning's own launcher starts the script again for each further rank.
 LIGHTNING = """
 import torch, sys
@@ -77,7 +79,7 @@ class Case(unittest.TestCase):
 
 class Slow(Case):
     def record(self, *plan):
-        text = self.run_dwell(sys.executable, EXAMPLE, "--fork", "4", str(STEPS), *map(str, plan))
+        text = self.run_dwell(*FORKED, str(STEPS), *map(str, plan))
         planted = {int(rank): int(ns) for rank, ns in re.findall(r"planted (\d) (\d+)", text)}
         self.assertEqual(sorted(planted), [0, 1, 2, 3])
         return planted[2], self.tables()
@@ -127,8 +129,7 @@ class Slow(Case):
         self.assertTrue(near(found), found)
 
     def test_a_job_that_hangs(self):
-        job = subprocess.Popen([dwell, "run", "-o", self.trace, "--", sys.executable, EXAMPLE, "--fork", "4",
-                                str(STEPS), "stop", "2", "600000"], stdout=subprocess.DEVNULL,
+        job = subprocess.Popen([dwell, "run", "-o", self.trace, "--", *FORKED, str(STEPS), "stop", "2", "600000"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, env=self.environment, start_new_session=True)
 
         def look():
