@@ -59,8 +59,21 @@ SHAPE_TABLES = [
     ({"row_limit": -1}, ["--limit", "all"]),
     ({"sort_by": "cuda_time_total", "row_limit": 40}, ["--sort", "cuda_time_total", "--limit", "40"]),
 ]
+TOTALS = [f"{self}{what}_time_total" for self in ("", "self_") for what in ("cpu", "cuda" if OLD else "device")]
 counts = {True: 0, False: 0}
 fractions.Fraction.__format__ = lambda self, form: format(float(self), form)  # as Python 3.12 has it, nearly
+
+
+def keep(compute):
+    """PyTorch computes an event's time on devices anew from all events below it whenever it is asked."""
+    def total(event):
+        if not hasattr(event, "kept"):
+            event.kept = compute(event)
+        return event.kept
+    return property(total)
+
+
+setattr(FunctionEvent, TOTALS[1], keep(getattr(FunctionEvent, TOTALS[1]).fget))
 
 
 def check(what, good, found=""):
@@ -93,8 +106,8 @@ def shapes(event):
 
 
 class Trace:
-    """FunctionEvents of a trace. Times are in us since its first event, as fractions, so that sums are as
-    exact as dwell's."""
+    """FunctionEvents of a trace. Times are in ns since its first event; those of the averages become fractions of
+    us, which PyTorch prints. So sums are as exact as dwell's."""
 
     def __init__(self, events):
         events = [event for event in events if event.get("cat") in ON_CPU | ON_DEVICE]
@@ -113,8 +126,7 @@ class Trace:
             return None
         made = FunctionEvent(
             id=external(event), node_id=-1, name=_rewrite_name(event["name"], with_wildcard=True), trace_name="",
-            thread=(event["pid"], event["tid"]), start_us=fractions.Fraction(start, 1000),
-            end_us=fractions.Fraction(end, 1000), stack=[], input_shapes=shapes(event),
+            thread=(event["pid"], event["tid"]), start_us=start, end_us=end, stack=[], input_shapes=shapes(event),
             device_type=DeviceType.CUDA if on_device else DeviceType.CPU,
             **({} if OLD else {"use_device": "cuda", "is_user_annotation": event["cat"].endswith("user_annotation")}))
         self.made.append(made)
@@ -168,7 +180,15 @@ class Trace:
         made._tree_built = True
         outermost = EventList((event for event in made if event.cpu_parent is None), **CUDA)
         outermost._tree_built = True
-        return made.key_averages(), made.key_averages(group_by_input_shapes=True), outermost.key_averages()
+        return [in_microseconds(averages) for averages in (
+            made.key_averages(), made.key_averages(group_by_input_shapes=True), outermost.key_averages())]
+
+
+def in_microseconds(averages):
+    for row in averages:
+        for name in TOTALS:
+            setattr(row, name, fractions.Fraction(getattr(row, name), 1000))
+    return averages
 
 
 def is_in(inner, outer):
