@@ -7,8 +7,9 @@
  * the interpreter is initialised and about to begin the script, the hook loads the probe from the
  * folder of this library. This also works with -I, -E, -S and -m, in spawned workers and in virtual
  * environments, where sitecustomize and PYTHONPATH have no effect. In a process that has no
- * interpreter and is linked to PyTorch, it loads that probe before main(). At the end of the process it notes which
- * libraries were not recorded. The library links libc alone, because it is in every process of the run.
+ * interpreter, it loads the PyTorch probe before main() if the program is linked to PyTorch, and else when the program
+ * loads PyTorch (late.c). At the end of the process it notes which libraries were not recorded. The
+ * library links libc alone, because it is in every process of the run.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 #include "format/keys.h"
 #include "format/libraries.h"
 
+#include "late.h"
+
 #define PROBE "libdwell-python.so"
 #define TORCH_PROBE "libdwell-torch.so"
 
@@ -31,7 +34,8 @@ typedef int audit_hook(const char *event, void *arguments, void *data);
 
 static char probe_path[4096];
 static char lacks[300]; /* why Python is not profiled; "": it is, or there is none */
-static bool attached;
+static bool attached; /* the probe has been loaded, or cannot be */
+static bool watching; /* for a PyTorch that the program loads */
 
 /* Sets probe_path. False: the path is too long or cannot be found. */
 static bool attach_find_probe(const char *name)
@@ -215,7 +219,14 @@ static bool attach_program_contains(const char *text, off_t least)
 /* Whether the program contains libdwell.a, which reads this variable: that recorder says what is missing. */
 static bool attach_has_recorder(void)
 {
-	return attach_program_contains("DWELL_TRACE", 0);
+	static int known; /* atomic; 0: not yet, 1: no, 2: yes */
+	int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	if (!answer) {
+		answer = 1 + attach_program_contains("DWELL_TRACE", 0);
+		__atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+	}
+	return answer == 2;
 }
 
 /* Whether PyTorch is part of the program itself, which has then the schemas of its operators. */
@@ -269,43 +280,6 @@ static void *attach_find_recorder(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/*
- * Notes at the end of the process, because programs load libraries late, what is not recorded and why: Python, the work
- * of devices, and, in a process without a recorder, what format/libraries.h lists. With a recorder, that one does it.
- * `dwell run` and the reports say it.
- */
-__attribute__((destructor)) static void attach_note_lacks(void)
-{
-	void (*note)(const char *key, const char *value) = NULL;
-	const char *trace = getenv("DWELL_TRACE");
-	bool lacks_driver, has_recorder, has_list, is_static;
-	char list[DW_LIBRARIES_BYTES];
-	void *recorder;
-
-	if (!trace)
-		return;
-	has_recorder = attach_is_linked();
-	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list) && !attach_has_recorder();
-	lacks_driver = has_recorder && attach_lacks_driver();
-	is_static = !has_recorder && attach_is_static_torch() && !attach_has_recorder();
-	if (!has_list && !lacks_driver && !is_static && !*lacks)
-		return;
-	recorder = attach_find_recorder();
-	if (recorder)
-		*(void **)&note = dlsym(recorder, "dwell_meta");
-	if (note && lacks_driver)
-		note(DW_KEY_CUDA_LACKS, "CUDA is loaded, and this machine has no NVIDIA driver");
-	if (note && *lacks)
-		note("python" DW_KEY_LACKS, lacks);
-	if (note && is_static)
-		note(DW_KEY_TORCH_LACKS, "it is linked into the program statically: link libtorch_cpu.so, or mark steps and ranges "
-		                         "with dwell/probe.h");
-	if (note && has_list)
-		note(DW_KEY_LIBRARIES, list);
-}
-
-/* ---- PyTorch without Python ---------------------------------------------------------------- */
-
 static int attach_is_torch(struct dl_phdr_info *info, size_t size, void *path)
 {
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
@@ -317,26 +291,77 @@ static int attach_is_torch(struct dl_phdr_info *info, size_t size, void *path)
 	return 1;
 }
 
-/* The libraries that the program is linked to have been initialised, because this one comes first and depends on none of
- * them; the program itself has not begun. A program that contains a recorder of its own, libdwell.a, which reads that
- * variable, records itself alone: with a second recorder its operators would be those of another process. */
+/* Whether PyTorch was loaded by a call that late.c did not follow to its end. */
+static bool attach_is_late_torch(void)
+{
+	char path[4096];
+
+	return watching && !attached && dl_iterate_phdr(attach_is_torch, path);
+}
+
+/*
+ * Notes at the end of the process, because programs load libraries late, what is not recorded and why: Python, the work
+ * of devices, and, in a process without a recorder, what format/libraries.h lists. With a recorder, that one does it.
+ * `dwell run` and the reports say it.
+ */
+__attribute__((destructor)) static void attach_note_lacks(void)
+{
+	void (*note)(const char *key, const char *value) = NULL;
+	const char *trace = getenv("DWELL_TRACE");
+	bool lacks_driver, has_recorder, has_list, is_static, is_late;
+	char list[DW_LIBRARIES_BYTES];
+	void *recorder;
+
+	if (!trace)
+		return;
+	has_recorder = attach_is_linked();
+	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list) && !attach_has_recorder();
+	lacks_driver = has_recorder && attach_lacks_driver();
+	is_static = !has_recorder && attach_is_static_torch() && !attach_has_recorder();
+	is_late = attach_is_late_torch() && !attach_has_recorder();
+	if (!has_list && !lacks_driver && !is_static && !is_late && !*lacks)
+		return;
+	recorder = attach_find_recorder();
+	if (recorder)
+		*(void **)&note = dlsym(recorder, "dwell_meta");
+	if (note && lacks_driver)
+		note(DW_KEY_CUDA_LACKS, "CUDA is loaded, and this machine has no NVIDIA driver");
+	if (note && *lacks)
+		note("python" DW_KEY_LACKS, lacks);
+	if (note && is_static)
+		note(DW_KEY_TORCH_LACKS, "it is linked into the program statically: link libtorch_cpu.so, or mark steps and ranges "
+		                         "with dwell/probe.h");
+	if (note && is_late)
+		note(DW_KEY_TORCH_LACKS, DWP_LATE_LACKS);
+	if (note && has_list)
+		note(DW_KEY_LIBRARIES, list);
+}
+
+/* ---- PyTorch without Python ---------------------------------------------------------------- */
+
+/* Called before main(), and after each dlopen() of the program. The libraries that a program is linked to have been
+ * initialised before main(), because this one comes first and depends on none of them. A program that contains a recorder
+ * of its own, libdwell.a, which reads that variable, records itself alone: with a second recorder its operators would be
+ * those of another process. */
 static void attach_torch(void)
 {
 	char torch[4096];
 	void (*begin)(const char *path, bool has_probes) = NULL;
-	bool has_probes = attach_is_linked();
+	bool has_probes;
 	void *probe = NULL;
 
 	if (!dl_iterate_phdr(attach_is_torch, torch) || attach_has_recorder())
 		return;
+	has_probes = attach_is_linked();
 	if (attach_find_probe(TORCH_PROBE))
 		probe = dlopen(probe_path, RTLD_NOW | RTLD_LOCAL);
 	if (probe)
 		*(void **)&begin = dlsym(probe, "dwp_native_attach");
 	if (begin)
 		begin(torch, has_probes);
-	else
+	else if (!attached)
 		fprintf(stderr, "dwell: PyTorch is not profiled: %s\n", dlerror());
+	attached = true;
 }
 
 /* ---- the start --------------------------------------------------------------------------- */
@@ -348,8 +373,10 @@ __attribute__((constructor)) static void wait_for_interpreter(void)
 	*(void **)&add_hook = dlsym(RTLD_DEFAULT, "PySys_AddAuditHook");
 	if (!getenv("DWELL_TRACE"))
 		return;
-	if (!add_hook)
+	if (!add_hook) {
 		attach_torch();
-	else if (attach_find_probe(PROBE))
+		dwp_late_watch(attach_torch);
+		watching = true;
+	} else if (attach_find_probe(PROBE))
 		add_hook(attach_on_audit, probe_path);
 }

@@ -21,6 +21,31 @@ import installed
 TORCH = installed.need("torch")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+HOST = """
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Calls main() of a plugin. FORK: in a child process. SECOND: a library that is loaded then. */
+int main(int count, char **words)
+{
+	pid_t child = getenv("FORK") ? fork() : 0;
+	int status = 1, (*plugin_main)(int count, char **words);
+	void *plugin;
+
+	if (child) {
+		waitpid(child, &status, 0);
+		return status != 0;
+	}
+	plugin = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
+	*(void **)&plugin_main = plugin ? dlsym(plugin, "main") : NULL;
+	if (getenv("SECOND"))
+		dlopen(getenv("SECOND"), RTLD_NOW);
+	return plugin_main ? plugin_main(count - 1, words + 1) : 1;
+}
+"""
+
 
 def flags():
     """How to compile with this PyTorch; None: it has no headers."""
@@ -37,7 +62,7 @@ def flags():
 
 
 def main():
-    dwell, failures, options = os.path.abspath(sys.argv[1]), 0, flags()
+    dwell, failures, options, said = os.path.abspath(sys.argv[1]), 0, flags(), ""
     if not options or not shutil.which("g++"):
         print(f"skip torch_native_test: PyTorch {TORCH} has no headers here (Debian: libtorch-dev), or there is no g++")
         return 77
@@ -55,13 +80,19 @@ def main():
         if len(sys.argv) > 2:  # it is built
             program = os.path.abspath(sys.argv[2])
         else:
-            subprocess.run(["g++", "-std=c++17", "-w", os.path.join(HERE, "torch_native_program.cpp"), "-o", program, *options,
-                            "-ltorch", "-ltorch_cpu", "-lc10", "-pthread"], check=True)
+            libraries = ("-ltorch", "-ltorch_cpu", "-lc10", "-pthread")
+            subprocess.run(["g++", "-std=c++17", "-w", "-fPIC", "-c", os.path.join(HERE, "torch_native_program.cpp"),
+                            "-o", program + ".o", *options], check=True)
+            subprocess.run(["g++", program + ".o", "-o", program, *options, *libraries], check=True)
+            subprocess.run(["g++", "-shared", program + ".o", "-o", program + ".so", *options, *libraries], check=True)
 
-        def run(mode, *more):
+        def run(mode, *more, command=(program,), options=(), **environment):
             trace = os.path.join(folder, f"{mode}.dwell")
-            done = subprocess.run([dwell, "run", "--cost", "full", "--shapes", "-o", trace, program, mode, os.path.join(folder, "file.pt"), *more],
-                                  capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+            done = subprocess.run([dwell, "run", "--cost", "full", "--shapes", *options, "-o", trace, *command, mode,
+                                   os.path.join(folder, "file.pt"), *more], capture_output=True, text=True,
+                                  env={**os.environ, "OMP_NUM_THREADS": "1", **environment})
+            nonlocal said
+            said = done.stderr
             if done.returncode:
                 print(done.stdout, done.stderr)
             check(f"{mode}: the run", done.returncode == 0 and "dwell does not know" not in done.stderr,
@@ -88,14 +119,32 @@ def main():
         def steps(trace):
             return len(rows(trace, "steps")) - 1
 
-        # Loaded by the running program: it is said, not recorded.
-        late = os.path.join(folder, "late")
-        subprocess.run(["gcc", "-x", "c", "-", "-o", late, "-ldl"], input="#include <dlfcn.h>\n"
-                       "int main(int n, char **a) { return !dlopen(a[1], RTLD_NOW); }\n", text=True, check=True)
-        library = next(iter(glob.glob(os.path.join(os.path.dirname(installed.place("torch")), "lib/libtorch_cpu.so"))),
-                       "libtorch_cpu.so.1.13")
-        said = subprocess.run([dwell, "run", "--cost", "full", "-o", os.path.join(folder, "late.dwell"), late, library], capture_output=True, text=True)
-        check("loaded late", said.returncode == 0 and "PyTorch is not recorded (libtorch_cpu.so" in said.stderr, said.stderr.strip()[:200])
+        # The program as a plugin: PyTorch is loaded with it.
+        if os.path.exists(program + ".so"):
+            host, plugin = os.path.join(folder, "host"), program + ".so"
+            subprocess.run(["gcc", "-x", "c", "-", "-o", host, "-ldl", f"-Wl,-rpath,{folder},--enable-new-dtags"], input=HOST,
+                           text=True, check=True)
+            for name, environment in (("plugin", {}), ("plugin after a fork", {"FORK": "1"})):
+                trace, truth = run("train", command=(host, plugin), **environment)
+                equal(f"{name}: each operator", count(events(trace), "cpu_op"), truth["operators"])
+                equal(f"{name}: steps", steps(trace), truth["steps"])
+                equal(f"{name}: a layer", count(events(trace), "user_annotation").get("Net.block.inner"),
+                      truth["steps"] + 3 * truth["evaluations"])
+            run("closure", command=(host, os.path.basename(plugin)))
+            check("a plugin of the caller's folders", "it was loaded by a dlopen() that looks in the folders of its caller" in said,
+                  said[:200])
+            os.mkdir(os.path.join(folder, "second"))
+            second = os.path.join(folder, "second/libtorch_cpu.so")
+            subprocess.run(["gcc", "-shared", "-x", "c", "-", "-o", second], input="int second;", text=True, check=True)
+            trace, truth = run("closure", command=(host, plugin), SECOND=second)
+            check("a second LibTorch", "the process has two LibTorch, and the second one is not recorded" in said, said[:200])
+            equal("a second LibTorch: operators of the first", count(events(trace), "cpu_op"), truth["operators"])
+        for name, times in (("the rest", 5), ("scores", 5), ("Net.first", 5), ("Linear", 15)):
+            trace, truth = run("zones", options=("--step-on", name))
+            equal(f"--step-on {name}", steps(trace), times)
+        trace, truth = run("zones", options=("--step-on", "a typing error"))
+        check("--step-on without such a name", steps(trace) < 1 and "--step-on a typing error: nothing of this name was seen"
+              in said, said[:200])
 
         # A program that marks its steps itself: only these.
         build, marked = os.path.dirname(dwell), os.path.join(folder, "marked")

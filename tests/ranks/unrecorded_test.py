@@ -236,6 +236,40 @@ class Others(Case):
         self.assertIn("PyTorch unknown: steps, phases and layers are not recorded", said)
         self.assertEqual(self.unrecorded()[0], {"torch": ("libtorch_cpu.so", "partly", 1)})
 
+    def test_libtorch_loaded_late(self):
+        """The program sees what it sees without dwell: handles, errors, and libraries of its own folders."""
+        self.empty_library("libtorch_cpu.so")
+        self.empty_library("libother.so")
+        source = self.write("late.c", """/* Loads the libraries of its arguments; "-": one that does not exist. */
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <string.h>
+            int main(int count, char **words)
+            {
+                for (int i = 1; i < count; i++) {
+                    int missing = strcmp(words[i], "-") == 0;
+                    errno = EXDEV;
+                    void *handle = dlopen(missing ? "libnone.so" : words[i], RTLD_NOW);
+                    const char *error = dlerror();
+                    if (missing ? handle || !error || !strstr(error, "libnone.so") : !handle || error || errno != EXDEV)
+                        return i;
+                    if (handle && dlopen(words[i], RTLD_NOW) != handle)
+                        return 100 + i;
+                }
+                return 0;
+            }
+            """)
+        program = self.path("late")
+        compile_c(source, "-o", program, "-ldl", "-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags")
+        said = self.run_dwell(program, "-", self.path("libother.so"), self.path("libtorch_cpu.so"), "-", "libother.so")
+        self.assertIn("PyTorch unknown: operators are not recorded", said)
+        self.assertEqual(self.unrecorded()[0], {"torch": ("libtorch_cpu.so", "partly", 1)})
+        said = self.run_dwell(program, "libother.so", "-", "libtorch_cpu.so", "-")
+        self.assertIn("PyTorch is not recorded (libtorch_cpu.so): it was loaded by a dlopen() that looks in the folders of its "
+                      "caller (RUNPATH): give it the full path, or link the program to libtorch_cpu.so", said)
+        said = self.run_dwell(program, "libtorch_cpu.so", self.path("libother.so"))
+        self.assertIn("PyTorch unknown: operators are not recorded", said)
+
     def test_libtorch_linked_statically(self):
         """Such a program is large, and has the schemas of the operators in its data."""
         source = self.write("program.c", "/* Has the text of a schema. */\n"

@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool (*grad_enabled)(void);
@@ -36,6 +37,24 @@ bool dwp_native_is_training(const void *module)
 int dwp_native_threads(void)
 {
 	return thread_count ? thread_count() : 0;
+}
+
+static int entry_count_one(struct dl_phdr_info *info, size_t size, void *count)
+{
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	*(unsigned *)count += slash && strncmp(slash, "/libtorch_cpu.so", 16) == 0;
+	return 0;
+}
+
+bool dwp_native_is_alone(void)
+{
+	unsigned count = 0;
+
+	dl_iterate_phdr(entry_count_one, &count);
+	if (count > 1)
+		dwp_abi_lacks(DWP_ABI_SECOND);
+	return count == 1;
 }
 
 #if defined(__x86_64__)
@@ -206,7 +225,7 @@ static void entry_replace(const struct entry_walk *walk, void **slot, const char
 		return;
 	if (!*entry->real)
 		*(void **)entry->real = dlsym(walk->library, name);
-	if (*entry->real)
+	if (*entry->real && *slot != (void *)(uintptr_t)entry->ours)
 		dwp_abi_replace(slot, (void *)(uintptr_t)entry->ours);
 }
 
@@ -251,26 +270,64 @@ static void entry_walk_library(const struct entry_walk *walk, const struct link_
 		           tables.data_count - tables.relative_count);
 }
 
+struct entry_nth {
+	size_t left;
+	char path[4096];
+};
+
+static int entry_find_nth(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct entry_nth *nth = context;
+
+	if (nth->left--)
+		return 0;
+	snprintf(nth->path, sizeof nth->path, "%s", info->dlpi_name ? info->dlpi_name : "");
+	return 1;
+}
+
+/* A handle keeps each library while it is read: another thread may unload it. */
+static void entry_walk_libraries(struct entry_walk *walk, bool with_own)
+{
+	struct entry_nth nth;
+
+	for (size_t i = 0; nth.left = i, dl_iterate_phdr(entry_find_nth, &nth); i++) {
+		const struct link_map *library = NULL;
+		void *handle;
+
+		walk->is_own = entry_is_pytorch(nth.path);
+		if (!*nth.path || strstr(nth.path, "linux-vdso") || (walk->is_own && !with_own))
+			continue;
+		handle = dlopen(nth.path, RTLD_LAZY | RTLD_NOLOAD);
+		if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &library) == 0)
+			entry_walk_library(walk, library);
+		if (handle)
+			dlclose(handle);
+	}
+	walk->is_own = false;
+}
+
+void dwp_native_enter_added(void *library)
+{
+	struct entry_walk walk = { library, false };
+
+	entry_walk_libraries(&walk, false);
+}
+
 bool dwp_native_enter(void *library, const struct native_watch *watch)
 {
 	struct entry_walk walk = { library, false };
-	const struct link_map *first = NULL;
-	void *program = dlopen(NULL, RTLD_NOW);
+	const struct link_map *program = NULL;
+	void *handle = dlopen(NULL, RTLD_NOW);
 
 	watched = *watch;
 	*(void **)&grad_enabled = dlsym(library, "_ZN3c108GradMode10is_enabledEv");
 	*(void **)&is_training = dlsym(library, "_ZNK5torch2nn6Module11is_trainingEv");
 	*(void **)&thread_count = dlsym(library, "_ZN2at15get_num_threadsEv");
-	if (!program || dlinfo(program, RTLD_DI_LINKMAP, &first) != 0)
+	if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &program) != 0)
 		return false;
 	/* The program comes last: its copies are of functions that PyTorch's own tables name. */
-	for (const struct link_map *at = first->l_next; at; at = at->l_next) {
-		walk.is_own = entry_is_pytorch(at->l_name);
-		if (at->l_name && *at->l_name && !strstr(at->l_name, "linux-vdso"))
-			entry_walk_library(&walk, at);
-	}
-	walk.is_own = false;
-	entry_walk_library(&walk, first);
+	entry_walk_libraries(&walk, true);
+	entry_walk_library(&walk, program);
 	if (!dwp_abi_breaks(DWP_ABI_CALLS) && real_execute && grad_enabled)
 		return true;
 	dwp_abi_lacks(DWP_ABI_CALLS);
@@ -283,6 +340,10 @@ bool dwp_native_enter(void *library, const struct native_watch *watch)
 {
 	dwp_abi_lacks(DWP_ABI_CALLS);
 	return false;
+}
+
+void dwp_native_enter_added(void *library)
+{
 }
 
 #endif

@@ -26,8 +26,8 @@ void dwp_abi_remove_callback(uint64_t handle)
 /* ---- what this PyTorch does not answer ---------------------------------------------------- */
 
 /* `name`: what DWELL_TEST_BREAK contains in tests. `what`: what is missing without the answer.
- * `why`: the end of the line on standard error; NULL: recording only takes longer, so that no line
- * is printed. */
+ * `why`: the end of the line on standard error; "": it is no matter of the version; NULL: recording only takes longer, so
+ * that no line is printed. */
 static const struct {
 	const char *name, *what, *why;
 } questions[DWP_ABI_QUESTIONS] = {
@@ -44,6 +44,7 @@ static const struct {
 	[DWP_ABI_REDUCER] = { "reducer", "waits of DistributedDataParallel are not recorded",
 	                      "calls its reducer" },
 	[DWP_ABI_CALLS] = { "calls", "steps, phases and layers are not recorded", "calls functions" },
+	[DWP_ABI_SECOND] = { "second", "the process has two LibTorch, and the second one is not recorded", "" },
 };
 
 char dwp_abi_version[64];
@@ -68,7 +69,9 @@ void dwp_abi_lacks(enum dwp_abi_question question)
 	if (lacks >> question & 1)
 		return;
 	lacks |= 1u << question;
-	if (questions[question].why)
+	if (questions[question].why && !*questions[question].why)
+		fprintf(stderr, "dwell: PyTorch %s: %s\n", dwp_abi_version, questions[question].what);
+	else if (questions[question].why)
 		fprintf(stderr, "dwell: PyTorch %s: %s: this version %s in a way that dwell does not know\n",
 		        dwp_abi_version, questions[question].what, questions[question].why);
 	abi_note(questions[question].why ? DW_KEY_TORCH_LACKS : DW_KEY_TORCH_SLOWER, questions[question].why != NULL);

@@ -52,18 +52,12 @@ static void attach_find_version(const char *library, char *version, size_t size)
 		snprintf(version, size, "unknown");
 }
 
-/* `path`: of libtorch_cpu.so, which the process has loaded. `has_probes`: the program is linked to the recorder, so it marks
- * its steps and phases itself, and nothing else does. */
-DWELL_API void dwp_native_attach(const char *path, bool has_probes);
-
-void dwp_native_attach(const char *path, bool has_probes)
+/* Returns whether calls of the program are watched. */
+static bool attach_first(void *library, const char *path, bool has_probes)
 {
-	void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
 	char version[64];
-	bool has_operators;
+	bool has_operators, watches = false;
 
-	if (!library)
-		return;
 	attach_find_version(path, version, sizeof version);
 	dwell_meta(DW_KEY_TORCH_VERSION, version);
 	dwp_native_prepare_work(library);
@@ -73,10 +67,33 @@ void dwp_native_attach(const char *path, bool has_probes)
 		dwp_cost_of_operators();
 	dwp_memory_attach();
 	dwp_native_modules_attach(library);
-	if (!has_probes && dwp_native_enter(library, &dwp_native_loop))
+	if (dwp_native_is_alone() && !has_probes)
+		watches = dwp_native_enter(library, &dwp_native_loop);
+	if (watches)
 		dwp_native_loop_attach(); /* first: its callbacks come before those of operators */
 	if (has_operators)
 		dwp_operators_follow_gate();
+	return watches;
+}
+
+/* `path`: of libtorch_cpu.so, which the process has loaded. `has_probes`: the program is linked to the recorder, so it marks
+ * its steps and phases itself, and nothing else does. Called again when the program has loaded more libraries; never by two
+ * threads at once. */
+DWELL_API void dwp_native_attach(const char *path, bool has_probes);
+
+void dwp_native_attach(const char *path, bool has_probes)
+{
+	static void *library; /* never closed */
+	static bool watches;
+
+	if (library) {
+		if (dwp_native_is_alone() && watches)
+			dwp_native_enter_added(library);
+	} else {
+		library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+		if (library)
+			watches = attach_first(library, path, has_probes);
+	}
 }
 
 /* ---- what ../core.h and ../places.h ask of the program: it has no lines of Python ------------------ */

@@ -12,6 +12,8 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../loop_threads.h"
 #include "../core.h"
@@ -57,6 +59,29 @@ static void loop_report_event(enum steps_event event)
 	loop_report(&(struct steps_input){ .event = event });
 }
 
+/* ---- --step-on --------------------------------------------------------------------------------- */
+
+static char step_name[256]; /* a zone, or a module's class or path; "": not given */
+
+static bool loop_is_step(const char *name)
+{
+	static bool noted; /* atomic */
+	bool is = *step_name && strcmp(name, step_name) == 0;
+
+	if (is && !__atomic_exchange_n(&noted, true, __ATOMIC_RELAXED))
+		dwell_meta(DW_KEY_TORCH_STEP_ON, "steps");
+	return is;
+}
+
+static void loop_read_step_name(void)
+{
+	const char *options = getenv("DWELL_OPTIONS"), *value = options ? strstr(options, "step-on=") : NULL;
+
+	if (value)
+		snprintf(step_name, sizeof step_name, "%s", value + strlen("step-on="));
+	dwp_loop_rules.named = *step_name;
+}
+
 /* ---- forward and evaluation -------------------------------------------------------------------- */
 
 static bool loop_trains(void)
@@ -95,11 +120,15 @@ TORCH_START(loop_on_zone, loop_zone_begins)
 static void loop_zone_begins(const char *function)
 {
 	loop_close();
+	if (*step_name && loop_is_step(dwp_abi_name(function)))
+		loop_report_event(STEPS_FUNCTION_BEGINS);
 }
 
 static void loop_zone_ends(const char *function, void *context)
 {
 	loop_close();
+	if (*step_name && loop_is_step(dwp_abi_name(function)))
+		loop_report_event(STEPS_FUNCTION_ENDS);
 }
 
 /* A module is called. Opens the phase that it begins, unless that is open. */
@@ -119,14 +148,14 @@ static void loop_see_layer(const void *module)
 }
 
 /* A module without a name has that of its class. */
-static unsigned loop_begin_layer(const struct native_seen *seen)
+static void loop_begin_layer(struct native_seen *seen)
 {
-	struct dwell_site *site;
+	struct dwell_site *site = seen->self ? dwp_native_layer_site(seen->self) : NULL;
 
-	if (!dwell_wants(1u << DWELL_CATEGORY_LAYER))
-		return DWELL_NOT_BEGUN;
-	site = seen->self ? dwp_native_layer_site(seen->self) : NULL;
-	return dwell_begin(site ? site : seen->site);
+	seen->outer = *step_name && (loop_is_step(seen->site->name) || (site && loop_is_step(site->name)));
+	if (seen->outer)
+		loop_report_event(STEPS_MODULE_BEGINS);
+	seen->began = dwell_wants(1u << DWELL_CATEGORY_LAYER) ? dwell_begin(site ? site : seen->site) : DWELL_NOT_BEGUN;
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
@@ -177,7 +206,7 @@ static void loop_before(struct native_seen *seen)
 	case NATIVE_LAYER:
 		seen->self = dwp_native_module_of(seen->self);
 		loop_see_layer(seen->self);
-		seen->began = loop_begin_layer(seen);
+		loop_begin_layer(seen);
 		break;
 	case NATIVE_MODEL: dwp_native_name_modules(seen->self); break;
 	case NATIVE_METHOD:
@@ -246,7 +275,11 @@ static void loop_after(struct native_seen *seen)
 		if (!seen->failed)
 			loop_see_optimizer(seen);
 		break;
-	case NATIVE_LAYER: dwell_end(seen->began); break;
+	case NATIVE_LAYER:
+		dwell_end(seen->began);
+		if (seen->outer)
+			loop_report_event(STEPS_MODULE_ENDS);
+		break;
 	case NATIVE_MODEL:
 	case NATIVE_BATCH:
 	case NATIVE_GRAD_MODE: break;
@@ -275,6 +308,7 @@ __attribute__((destructor)) static void loop_at_exit(void)
 void dwp_native_loop_attach(void)
 {
 	pthread_atfork(NULL, NULL, loop_after_fork);
+	loop_read_step_name();
 	if (dwp_abi_has_operators())
 		dwp_abi_add_callback((torch_start *)loop_on_zone, loop_zone_ends, 1u << TORCH_USER, false);
 	dwell_meta(DW_KEY_TORCH_GRADIENTS, "named");

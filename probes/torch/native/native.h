@@ -50,9 +50,14 @@ struct native_watch {
 extern const struct native_watch dwp_native_loop;
 void dwp_native_loop_attach(void);
 
+/* abi/entries.c: whether the process has one PyTorch. A library of the program may be linked to either of two, so none of
+ * its calls may be replaced then. That there are two is said. */
+bool dwp_native_is_alone(void);
 /* abi/entries.c: lets the calls of all libraries that are loaded now be watched.
  * False: this processor's calls cannot be seen, or PyTorch has not the function that runs a backward, which is said. */
 bool dwp_native_enter(void *library, const struct native_watch *watch);
+/* The same for libraries that were loaded since. */
+void dwp_native_enter_added(void *library);
 /* abi/modules.c: names a module and its children, from its class on. */
 void dwp_native_modules_attach(void *library);
 void dwp_native_name_modules(const void *root);
