@@ -2,11 +2,13 @@
  * libdwell-onnx: records C and C++ programs with ONNX Runtime. `dwell run` preloads it.
  *
  * A program gets ONNX Runtime's functions as a table from the one function that it is linked to, OrtGetApiBase(). Here
- * it gets a copy of the table with functions of the probe: each call of Run() is a step. With `--shapes`, a session is
- * made with ONNX Runtime's own profiler, whose file has the nodes; the file lies next to the trace.
+ * it gets a copy of the table with functions of the probe: each call of Run() or RunWithBinding() is a step. Calls of
+ * RunAsync() overlap: each is a range from the call to its end in another thread, and no step. With `--shapes`, a session
+ * is made with ONNX Runtime's own profiler, whose file has the nodes; the file lies next to the trace. It is written when
+ * the session ends, with times since the profiler's start, and a trace takes records when they happen: so the nodes are
+ * not in the trace.
  *
- * The table only grows from version to version, so the places of its first functions are known without its header.
- * Runs with bindings, and those that another thread completes, are not recorded.
+ * The table only grows from version to version, so the places of its functions are known without its header.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -23,6 +25,7 @@
 #define DWO_API __attribute__((visibility("default")))
 #define MOST_TABLES 4u
 #define MOST_FUNCTIONS 1024u
+#define MOST_CALLS 256u /* of RunAsync() that are open */
 
 /* Places in the table. */
 enum {
@@ -31,7 +34,9 @@ enum {
 	RUN = 9,
 	CLONE_OPTIONS = 12,
 	ENABLE_PROFILING = 14,
-	RELEASE_OPTIONS = 100
+	RELEASE_OPTIONS = 100,
+	RUN_WITH_BINDING = 133,
+	RUN_ASYNC = 260
 };
 
 typedef void *status; /* NULL: success */
@@ -69,23 +74,112 @@ static bool onnx_step_begin(void)
 	return true;
 }
 
+static struct dwell_site run_site = { "Run", "ONNX Runtime", NULL, 0, DWELL_CATEGORY_OPERATOR, 0 };
+
+/* A call of Run(). It ends with onnx_end(). */
+struct onnx_call {
+	bool stepping;
+	unsigned began;
+};
+
+static struct onnx_call onnx_begin(void)
+{
+	struct onnx_call call = { .stepping = running++ == 0 && onnx_step_begin() };
+
+	call.began = dwell_begin(&run_site);
+	return call;
+}
+
+static void onnx_end(struct onnx_call call)
+{
+	dwell_end(call.began);
+	running--;
+	if (call.stepping)
+		dwell_step_end();
+}
+
 static status onnx_run(void *session, const void *options, const char *const *input_names, const void *const *inputs,
                        size_t input_count, const char *const *output_names, size_t output_count, void **outputs)
 {
-	static struct dwell_site site = { "Run", "ONNX Runtime", NULL, 0, DWELL_CATEGORY_OPERATOR, 0 };
 	status (*real)(void *, const void *, const char *const *, const void *const *, size_t, const char *const *, size_t,
 	               void **);
-	bool stepping = running++ == 0 && onnx_step_begin();
-	unsigned began = dwell_begin(&site);
+	struct onnx_call call = onnx_begin();
 	status result;
 
 	*(function *)&real = onnx.real_table[RUN];
 	result = real(session, options, input_names, inputs, input_count, output_names, output_count, outputs);
-	dwell_end(began);
-	running--;
-	if (stepping)
-		dwell_step_end();
+	onnx_end(call);
 	return result;
+}
+
+static status onnx_run_with_binding(void *session, const void *options, const void *binding)
+{
+	status (*real)(void *, const void *, const void *);
+	struct onnx_call call = onnx_begin();
+	status result;
+
+	*(function *)&real = onnx.real_table[RUN_WITH_BINDING];
+	result = real(session, options, binding);
+	onnx_end(call);
+	return result;
+}
+
+/* ---- runs that another thread completes ----------------------------------------------------------------- */
+
+typedef void onnx_callback(void *user, void **outputs, size_t count, status failed);
+
+static struct onnx_waiting {
+	uint32_t used; /* atomic */
+	onnx_callback *callback;
+	void *user;
+} waiting[MOST_CALLS];
+static struct dwell_site async_site = { "RunAsync", "ONNX Runtime", NULL, 0, DWELL_CATEGORY_ZONE, 0 };
+
+static struct onnx_waiting *onnx_take(void)
+{
+	for (size_t i = 0; i < MOST_CALLS; i++)
+		if (!__atomic_exchange_n(&waiting[i].used, 1, __ATOMIC_ACQUIRE))
+			return &waiting[i];
+	dwell_probe_lost(2); /* a begin and an end */
+	return NULL;
+}
+
+static void onnx_give_back(struct onnx_waiting *mine)
+{
+	dwell_async_end(&async_site, (uint64_t)(mine - waiting));
+	__atomic_store_n(&mine->used, 0, __ATOMIC_RELEASE);
+}
+
+static void onnx_completed(void *mine, void **outputs, size_t count, status failed)
+{
+	struct onnx_waiting call = *(struct onnx_waiting *)mine;
+
+	onnx_give_back(mine);
+	call.callback(call.user, outputs, count, failed);
+}
+
+static status onnx_run_async(void *session, const void *options, const char *const *input_names,
+                             const void *const *inputs, size_t input_count, const char *const *output_names,
+                             size_t output_count, void **outputs, onnx_callback *callback, void *user)
+{
+	status (*real)(void *, const void *, const char *const *, const void *const *, size_t, const char *const *, size_t,
+	               void **, onnx_callback *, void *);
+	bool records = callback && __atomic_load_n(&dwell_gate, __ATOMIC_RELAXED);
+	struct onnx_waiting *mine = records ? onnx_take() : NULL;
+	status failed;
+
+	*(function *)&real = onnx.real_table[RUN_ASYNC];
+	if (!mine)
+		return real(session, options, input_names, inputs, input_count, output_names, output_count, outputs, callback,
+		            user);
+	mine->callback = callback;
+	mine->user = user;
+	dwell_async_begin(&async_site, (uint64_t)(mine - waiting));
+	failed = real(session, options, input_names, inputs, input_count, output_names, output_count, outputs,
+	              onnx_completed, mine);
+	if (failed) /* the callback is not called */
+		onnx_give_back(mine);
+	return failed;
 }
 
 /* ---- sessions ------------------------------------------------------------------------------------------ */
@@ -203,6 +297,8 @@ static const function *onnx_copy(const function *table)
 		onnx.copies[i][CREATE_SESSION] = (function)onnx_create_session;
 		onnx.copies[i][CREATE_SESSION_FROM_ARRAY] = (function)onnx_create_session_from_array;
 		onnx.copies[i][RUN] = (function)onnx_run;
+		onnx.copies[i][RUN_WITH_BINDING] = (function)onnx_run_with_binding;
+		onnx.copies[i][RUN_ASYNC] = (function)onnx_run_async;
 		onnx.copies[i][ENABLE_PROFILING] = (function)onnx_enable_profiling;
 		onnx.originals[i] = table;
 		dwell_meta(DW_KEY_ONNX, onnx.real.version ? onnx.real.version() : "of unknown version");

@@ -1,4 +1,5 @@
-"""ONNX Runtime under `dwell run`: each call of InferenceSession.run() is a step, which costs a few microseconds.
+"""ONNX Runtime under `dwell run`: each call of InferenceSession.run() or run_with_iobinding() is a step, which costs a
+few microseconds.
 
 While shapes are recorded, a session that is made gets ONNX Runtime's own profiler, whose file has the nodes. The file
 lies next to the trace, and `dwell report FILE` reads it.
@@ -23,6 +24,27 @@ def _wants(mask):
 def _end_profiles():
     for session in list(_profiled):
         session.end_profiling()
+
+
+def _recorded(plain):
+    @functools.wraps(plain)
+    def run(self, *arguments, **named):
+        global _begun  # pylint: disable=global-statement
+        record = native.record
+        stepping = record.dwell_active() and record.dwell_steps_begun() <= _begun
+        if stepping:
+            _begun += 1
+            record.dwell_step_begin()
+        began = record.dwell_begin_id(record.dwell_intern(_OPERATOR, b"Run", b"ONNX Runtime"), _OPERATOR)
+        try:
+            return plain(self, *arguments, **named)
+        finally:
+            record.dwell_end_id(began)
+            if stepping:
+                record.dwell_step_end()
+
+    run._dwell = True
+    return run
 
 
 def record_sessions(session_class):
@@ -51,24 +73,9 @@ def record_sessions(session_class):
         _profiled.add(self)
         native.record.dwell_meta(b"onnxruntime.nodes", prefix)
 
-    @functools.wraps(plain_run)
-    def run(self, *arguments, **named):
-        global _begun  # pylint: disable=global-statement
-        record = native.record
-        stepping = record.dwell_active() and record.dwell_steps_begun() <= _begun
-        if stepping:
-            _begun += 1
-            record.dwell_step_begin()
-        began = record.dwell_begin_id(record.dwell_intern(_OPERATOR, b"Run", b"ONNX Runtime"), _OPERATOR)
-        try:
-            return plain_run(self, *arguments, **named)
-        finally:
-            record.dwell_end_id(began)
-            if stepping:
-                record.dwell_step_end()
-
-    run._dwell = True
-    session_class.__init__, session_class.run = init, run
+    session_class.__init__, session_class.run = init, _recorded(plain_run)
+    if hasattr(session_class, "run_with_iobinding"):
+        session_class.run_with_iobinding = _recorded(session_class.run_with_iobinding)
     from onnxruntime import __version__
 
     native.record.dwell_meta(b"onnxruntime.recorded", __version__.encode())

@@ -1,4 +1,5 @@
 /* Stands for ONNX Runtime in onnx_test.py: a table with the functions that the probe knows, at their places. */
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,42 @@ static void *standin_run(void *session, const void *options, const char *const *
 	return NULL;
 }
 
+static void *standin_run_with_binding(void *session, const void *options, const void *binding)
+{
+	(void)session, (void)options;
+	return (void *)binding; /* an error, unless it is NULL */
+}
+
+typedef void standin_callback(void *user, void **outputs, size_t count, void *failed);
+
+static struct standin_async {
+	standin_callback *callback;
+	void *user, **outputs;
+	size_t count;
+} async;
+
+static void *standin_complete(void *unused)
+{
+	async.callback(async.user, async.outputs, async.count, NULL);
+	return unused;
+}
+
+/* Completes in another thread, before it returns. A session is needed. */
+static void *standin_run_async(void *session, const void *options, const char *const *input_names,
+                               const void *const *inputs, size_t input_count, const char *const *output_names,
+                               size_t output_count, void **outputs, standin_callback *callback, void *user)
+{
+	pthread_t thread;
+
+	(void)options, (void)input_names, (void)inputs, (void)input_count, (void)output_names;
+	if (!session)
+		return &async;
+	async = (struct standin_async){ callback, user, outputs, output_count };
+	pthread_create(&thread, NULL, standin_complete, NULL);
+	pthread_join(thread, NULL);
+	return NULL;
+}
+
 static void *standin_clone(const struct options *options, struct options **to)
 {
 	copy = *options;
@@ -48,9 +85,11 @@ static void standin_release(struct options *options)
 	printf("released %s\n", options == &copy ? "the copy" : "other options");
 }
 
-static void *const table[120] = { [7] = (void *)standin_create_session, [9] = (void *)standin_run,
+static void *const table[270] = { [7] = (void *)standin_create_session, [9] = (void *)standin_run,
 	                              [12] = (void *)standin_clone, [14] = (void *)standin_enable,
-	                              [100] = (void *)standin_release };
+	                              [100] = (void *)standin_release,
+	                              [133] = (void *)standin_run_with_binding,
+	                              [260] = (void *)standin_run_async };
 
 static void *const *standin_get(uint32_t version)
 {

@@ -30,7 +30,12 @@ def test_program(program, folder):
     run = Run(program)
     check(f"the program gets its results: {run.done.stdout}", run.done.returncode == 0 and
           run.done.stdout == "session of model, profiler: none\n")
-    check("a step for each call of Run()", run.steps() == 5 and run.count("Run.ONNX Runtime") + run.count("Run") == 5)
+    check("a step for each call of Run() and RunWithBinding()",
+          run.steps() == 8 and run.count("Run.ONNX Runtime") + run.count("Run") == 8)
+    for phase in "be":
+        count = len([event for event in run.events if event["name"].startswith("RunAsync") and event["ph"] == phase])
+        check(f"each call of RunAsync(), '{phase}': {count}", count == 301)
+    check("nothing is lost", run.lost() == 0)
     check("sessions", run.count("CreateSession") == 1)
     info = subprocess.run([os.path.join(BUILD, "dwell"), "info", "t.dwell"], capture_output=True, text=True, check=True)
     check("the version", "onnxruntime.recorded = 9.9.9" in info.stdout)
@@ -67,6 +72,9 @@ class InferenceSession:
     def run(self, names, feeds):
         return [feeds["x"] * 2]
 
+    def run_with_iobinding(self, binding, run_options=None):
+        return binding * 3
+
     def end_profiling(self):
         print("profile ended")
 """,
@@ -77,6 +85,7 @@ options = onnxruntime.SessionOptions()
 options.enable_profiling = {profiles}
 session = onnxruntime.InferenceSession("model", options, providers=["here"])
 results = [session.run(None, {{"x": i}}) for i in range(4)]
+assert session.run_with_iobinding(2, run_options=None) == 6
 assert results == [[0], [2], [4], [6]] and options.enable_profiling == {profiles}
 """
 
@@ -94,7 +103,7 @@ def test_python(folder):
             file.write(SCRIPT.format(profiles=profiles))
         return Run(sys.executable, "script.py", arguments=options, PYTHONPATH=path)
     done = run(False)
-    check(f"a step for each run in Python: {done.done.stdout}{done.done.stderr}", done.steps() == 4 and
+    check(f"a step for each run in Python: {done.done.stdout}{done.done.stderr}", done.steps() == 5 and
           done.done.stdout == "model ['here'] None\n")
     prefix = os.path.join(folder, "t.dwell.onnx")
     done = run(False, "--shapes")
@@ -108,7 +117,7 @@ def main():
     os.chdir(folder)
     library, program = os.path.join(folder, "libonnxruntime.so.1"), os.path.join(folder, "program")
     subprocess.run([*CC, "-O1", "-shared", "-fPIC", os.path.join(SOURCES, "onnx_standin.c"), "-o", library,
-                    "-Wl,-soname,libonnxruntime.so.1"], check=True)
+                    "-Wl,-soname,libonnxruntime.so.1", "-pthread"], check=True)
     subprocess.run([*CC, "-O1", os.path.join(SOURCES, "onnx_program.c"), library, f"-Wl,-rpath,{folder}", "-o", program], check=True)
     test_program(program, folder)
     if os.path.exists(os.path.join(BUILD, "probes/libdwell-python.so")):
