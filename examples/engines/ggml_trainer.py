@@ -17,15 +17,8 @@ with open(os.path.join(engine.folder, "labels"), "wb") as file:
     file.write(struct.pack(">II", 2049, 60000) + bytes(digits))
 run("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DGGML_BUILD_TESTS=OFF", folder=engine.folder)
 run("cmake", "--build", "build", "-j2", "--target", "mnist-train", folder=engine.folder)
-dwell = os.path.join(os.environ["DWELL_BUILD"], "dwell") if "DWELL_BUILD" in os.environ else "dwell"
-trace = os.path.join(engine.work, "ggml.dwell")
-said = run(dwell, "run", "-o", trace, "--", "build/bin/mnist-train", "mnist-fc", "model.gguf", "images", "labels",
-           folder=engine.folder)
+said = engine.record("build/bin/mnist-train", "mnist-fc", "model.gguf", "images", "labels")
 hours, minutes, seconds = map(int, re.search(r"training took (\d+):(\d+):(\d+)", said).groups())
 own = (hours * 60 + minutes) * 60 + seconds
-(ns,), = engine.query(dwell, trace, "select sum(duration_ns) from ranges where name = 'ggml_opt_epoch'")
-(count,), = engine.query(dwell, trace, "select count(*) from steps")
-(sentence,), = engine.query(dwell, trace, "select statement from verdict limit 1")
-print("\t".join((engine.name, "0", count, f"{own}000", f"{float(ns) / 1e6:.1f}", f"{float(ns) / 1e9 / own - 1:+.2%}", sentence)))
-if int(count) != 30 * 114 or not -0.2 < float(ns) / 1e9 - own < 1.2:
-    raise SystemExit("ggml: 3420 batches and the same seconds are expected")
+(ns,), = engine.ask("select sum(duration_ns) from ranges where name = 'ggml_opt_epoch'")
+engine.report(own * 1e3, float(ns) / 1e6, len(engine.steps_ms()), 30 * 114, most=1.2 / own)

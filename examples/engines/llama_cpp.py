@@ -69,15 +69,7 @@ run("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DLLAMA_CU
     "-DLLAMA_BUILD_TOOLS=OFF", "-DLLAMA_BUILD_SERVER=OFF", folder=engine.folder)
 run("cmake", "--build", "build", "-j2", "--target", "llama-simple", folder=engine.folder)
 write_model(os.path.join(engine.folder, "random.gguf"))
-dwell = os.path.join(os.environ["DWELL_BUILD"], "dwell") if "DWELL_BUILD" in os.environ else "dwell"
-trace = os.path.join(engine.work, "llama.cpp.dwell")
-said = run(dwell, "run", "-o", trace, "--", "build/bin/llama-simple", "-m", "random.gguf", "-n", str(TOKENS), "hello world",
-           folder=engine.folder)
+said = engine.record("build/bin/llama-simple", "-m", "random.gguf", "-n", str(TOKENS), "hello world")
 own = sum(float(ms) for ms in re.findall(r"eval time = +([\d.]+) ms", said))
-(ns,), = engine.query(dwell, trace, "select sum(total_ns) from phases where phase like 'decode%'")
-(count,), = engine.query(dwell, trace, "select count(*) from steps")
-(sentence,), = engine.query(dwell, trace, "select statement from verdict limit 1")
-difference = float(ns) / 1e6 / own - 1
-print("\t".join((engine.name, "0", count, f"{own:.1f}", f"{float(ns) / 1e6:.1f}", f"{difference:+.2%}", sentence)))
-if int(count) != TOKENS or abs(difference) > 0.01:
-    raise SystemExit(f"{engine.name}: {TOKENS} steps and at most 1% apart are expected")
+(ns,), = engine.ask("select sum(total_ns) from phases where phase like 'decode%'")
+engine.report(own, float(ns) / 1e6, len(engine.steps_ms()), TOKENS)

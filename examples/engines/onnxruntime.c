@@ -1,0 +1,75 @@
+/*
+ * Runs a model with ONNX Runtime, and prints the time of each run. pip's package has no header, so the few functions of the
+ * table are called by their places.
+ *
+ *     onnxruntime MODEL RUNS        MODEL has the input x of 16 times 256 numbers, and the output y
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { GET_ERROR_MESSAGE = 2, CREATE_ENV = 3, CREATE_SESSION = 7, RUN = 9, CREATE_SESSION_OPTIONS = 10, SET_THREADS = 24,
+       CREATE_TENSOR = 49, CREATE_CPU_MEMORY_INFO = 69, RELEASE_SESSION = 95, RELEASE_VALUE = 96 };
+enum { ROWS = 16, COLUMNS = 256, WARNING = 2, FLOATS = 1 };
+
+struct base {
+	void *const *(*get)(uint32_t version);
+	const char *(*version)(void);
+};
+const struct base *OrtGetApiBase(void);
+
+static void *const *api;
+#define CALL(place, result, ...) ((result (*)(__VA_ARGS__))api[place])
+
+static void onnxruntime_check(void *failed)
+{
+	if (!failed)
+		return;
+	fprintf(stderr, "%s\n", CALL(GET_ERROR_MESSAGE, const char *, void *)(failed));
+	exit(1);
+}
+
+static double onnxruntime_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void onnxruntime_run(void *session, void *input)
+{
+	const char *input_name = "x", *output_name = "y";
+	void *output = NULL;
+	double begun = onnxruntime_now_ms();
+
+	onnxruntime_check(CALL(RUN, void *, void *, void *, const char *const *, void *const *, size_t, const char *const *, size_t,
+	           void **)(session, NULL, &input_name, &input, 1, &output_name, 1, &output));
+	printf("took %f ms\n", onnxruntime_now_ms() - begun);
+	CALL(RELEASE_VALUE, void, void *)(output);
+}
+
+int main(int count, char **words)
+{
+	const int64_t shape[] = { ROWS, COLUMNS };
+	static float numbers[ROWS * COLUMNS];
+	void *environment, *options, *session, *memory, *input;
+
+	if (count != 3)
+		return 2;
+	api = OrtGetApiBase()->get(14);
+	onnxruntime_check(CALL(CREATE_ENV, void *, int, const char *, void **)(WARNING, "example", &environment));
+	onnxruntime_check(CALL(CREATE_SESSION_OPTIONS, void *, void **)(&options));
+	onnxruntime_check(CALL(SET_THREADS, void *, void *, int)(options, 1));
+	onnxruntime_check(CALL(CREATE_SESSION, void *, void *, const char *, void *, void **)(environment, words[1], options,
+	                                                                                       &session));
+	onnxruntime_check(CALL(CREATE_CPU_MEMORY_INFO, void *, int, int, void **)(0, 0, &memory));
+	onnxruntime_check(CALL(CREATE_TENSOR, void *, void *, void *, size_t, const int64_t *, size_t, int, void **)(
+		memory, numbers, sizeof numbers, shape, 2, FLOATS, &input));
+	for (int i = 0; i < atoi(words[2]); i++)
+		onnxruntime_run(session, input);
+	CALL(RELEASE_SESSION, void, void *)(session);
+	return 0;
+}
