@@ -4,12 +4,13 @@
 #include "sampler.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,11 +63,35 @@ uint64_t dws_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-bool dws_read(void *to, uintptr_t from, size_t bytes)
+/*
+ * The kernel reads the set of signals before it finds that the request is not valid, and changes nothing. That takes a
+ * tenth of the time of process_vm_readv().
+ */
+bool dws_asks_page(struct dws_memory *memory, uintptr_t at)
 {
-	struct iovec ours = { to, bytes }, theirs = { (void *)from, bytes };
+	uintptr_t page = at & ~(DWS_PAGE - 1);
 
-	return syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul) == (long)bytes;
+	for (unsigned i = 0; i < DWS_PAGES; i++)
+		if (memory->pages[i] == page)
+			return page != 0;
+	if (!page || syscall(SYS_rt_sigprocmask, -1l, page, NULL, 8ul) != -1 || errno != EINVAL)
+		return false;
+	memory->pages[memory->next++ % DWS_PAGES] = page;
+	return true;
+}
+
+size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes && dws_can_read(memory, (from + done) & ~(uintptr_t)7)) {
+		size_t left = DWS_PAGE - (from + done) % DWS_PAGE;
+		size_t next = left < bytes - done ? left : bytes - done;
+
+		memcpy((char *)to + done, (const char *)from + done, next);
+		done += next;
+	}
+	return done;
 }
 
 void *dws_next(const char *name)

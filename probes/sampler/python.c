@@ -3,8 +3,9 @@
  *
  * The thread is interrupted at any instruction, so the interpreter's functions cannot be called and its lock may
  * be held by others. The chain of a thread's frames is changed by that thread alone, and so it stands still; but it may
- * be half changed. Frames are read directly, in pages that can be read; texts of a code object through the kernel. format/python_frames.h knows
- * where the fields lie.
+ * be half changed. Nobody else frees what it leads to: a chain is half changed only while the thread holds the
+ * interpreter's lock, and the code of a frame lives as long as the frame. So memory is read directly, in pages that the
+ * kernel can read. format/python_frames.h knows where the fields lie.
  */
 #include "sampler.h"
 
@@ -25,41 +26,56 @@ static struct {
 } python;
 
 /*
- * Pages that can be read now. When a call of the loop begins, the interpreter publishes its record before it stores the
- * frame there: until then the record leads to whatever was on the stack. So each page is tried through the kernel
- * once a walk; frames of one thread lie close together.
+ * A word of a frame. When a call of the loop begins, the interpreter publishes its record before it stores the frame
+ * there: until then the record leads to whatever was on the stack. So each page is tried. 0: it cannot be read.
  */
-#define PAGE ((uintptr_t)4096)
-#define PAGES 8u
-struct pages {
-	uintptr_t known[PAGES];
-	unsigned next;
-};
-
-static bool python_can_read(struct pages *pages, uintptr_t at)
+static uint64_t python_pointer(struct dws_memory *memory, uintptr_t at)
 {
-	uintptr_t page = at & ~(PAGE - 1);
-	uint64_t word;
-
-	for (unsigned i = 0; i < PAGES; i++)
-		if (pages->known[i] == page)
-			return true;
-	if (page == 0 || at % 2 || !dws_read(&word, page, sizeof word))
-		return false;
-	pages->known[pages->next++ % PAGES] = page;
-	return true;
+	return at % sizeof at == 0 && dws_can_read(memory, at) ? *(const volatile uint64_t *)at : 0;
 }
 
-/* 0 if it cannot be read. */
-static uint64_t python_pointer(struct pages *pages, uintptr_t at)
+static uint8_t python_byte(struct dws_memory *memory, uintptr_t at)
 {
-	return at % sizeof at == 0 && python_can_read(pages, at) ? *(const volatile uint64_t *)at : 0;
+	return dws_can_read(memory, at & ~(uintptr_t)7) ? *(const volatile uint8_t *)at : 0;
 }
 
-static uint8_t python_byte(struct pages *pages, uintptr_t at)
+/* ---- code that is freed ------------------------------------------------------------------------ */
+
+/* How often code at addresses with this hash was freed. */
+static uint16_t freed[4096]; /* atomic */
+static void (*python_real_free)(void *);
+
+static uint16_t *python_freed(uintptr_t code)
 {
-	return python_can_read(pages, at & ~(uintptr_t)7) ? *(const volatile uint8_t *)at : 0;
+	return &freed[dws_sampler_hash(7, code) % (sizeof freed / sizeof *freed)];
 }
+
+static void python_free(void *code)
+{
+	__atomic_fetch_add(python_freed((uintptr_t)code), 1, __ATOMIC_RELAXED);
+	python_real_free(code);
+}
+
+/* The type of code objects calls python_free() for each that is freed. Its name is checked: with other options of the
+ * interpreter's build the fields lie elsewhere, and then addresses alone identify code. */
+static void python_watch_code(void)
+{
+	void **type = (void **)(uintptr_t)python.code_type;
+
+	if (!type || !type[3] || memcmp(type[3], "code", 5) != 0 || !type[6])
+		return;
+	python_real_free = (void (*)(void *))(uintptr_t)type[6];
+	type[6] = (void *)(uintptr_t)python_free;
+}
+
+uint64_t dws_python_key(const struct dws_python_frame *frame)
+{
+	uint64_t times = __atomic_load_n(python_freed(frame->code), __ATOMIC_RELAXED);
+
+	return dws_sampler_hash(dws_sampler_hash(3 + 2 * times, frame->code), frame->instruction);
+}
+
+/* ---- the interpreter ---------------------------------------------------------------------------- */
 
 static uint32_t python_minor(void)
 {
@@ -89,11 +105,6 @@ static void python_find_loop(void)
 #endif
 }
 
-bool dws_python_is_here(void)
-{
-	return dlsym(RTLD_DEFAULT, "_PyRuntime") != NULL;
-}
-
 void dws_python_prepare(const char **lacks)
 {
 	const uint64_t *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
@@ -109,10 +120,12 @@ void dws_python_prepare(const char **lacks)
 	python.known = dw_python_publishes(runtime) ? dw_python_layout_published(runtime, &python.layout)
 	                                            : dw_python_layout_of(python_minor(), &python.layout);
 	python.known &= python.thread && python.is_initialized;
-	if (python.known)
+	if (python.known) {
 		python_find_loop();
-	else
+		python_watch_code();
+	} else {
 		*lacks = "frames of this version of Python are not known; 3.9 to 3.14 are";
+	}
 }
 
 bool dws_python_is_loop(uintptr_t pc)
@@ -121,55 +134,54 @@ bool dws_python_is_loop(uintptr_t pc)
 }
 
 /* A frame that only marks where a call of the loop began lies in that call's native frame, from 3.12 on. */
-static bool python_is_mark(struct pages *pages, uintptr_t frame)
+static bool python_is_mark(struct dws_memory *memory, uintptr_t frame)
 {
 	return python.layout.owner != DW_PYTHON_NO_FIELD &&
-	       python_byte(pages, frame + python.layout.owner) >= python.layout.least_loop;
+	       python_byte(memory, frame + python.layout.owner) >= python.layout.least_loop;
 }
 
-static bool python_is_entry(struct pages *pages, uintptr_t frame)
+static bool python_is_entry(struct dws_memory *memory, uintptr_t frame)
 {
 	return python.layout.minor < 11 || (python.layout.entry != DW_PYTHON_NO_FIELD &&
-	                                    python_byte(pages, frame + python.layout.entry) != 0);
+	                                    python_byte(memory, frame + python.layout.entry) != 0);
 }
 
-unsigned dws_python_walk(struct dws_python_frame frames[DWS_FRAMES])
+unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame frames[DWS_FRAMES])
 {
 	const struct dw_python_layout *layout = &python.layout;
-	struct pages pages = { .next = 0 };
 	uintptr_t frame, loop = 0, thread;
 	unsigned count = 0;
 
 	if (!python.known || !python.is_initialized() || (python.is_finalizing && python.is_finalizing()))
 		return 0;
 	thread = (uintptr_t)python.thread();
-	frame = thread ? python_pointer(&pages, thread + layout->frame) : 0;
+	frame = thread ? python_pointer(memory, thread + layout->frame) : 0;
 	if (frame && layout->loop_frame != DW_PYTHON_NO_FIELD) {
 		loop = frame;
-		frame = python_pointer(&pages, frame + layout->loop_frame);
+		frame = python_pointer(memory, frame + layout->loop_frame);
 	}
 	while (frame && frame % sizeof frame == 0 && count < DWS_FRAMES) {
-		if (python_is_mark(&pages, frame)) {
+		if (python_is_mark(memory, frame)) {
 			if (count && !frames[count - 1].last) {
 				frames[count - 1].last = true;
 				frames[count - 1].loop = frame;
 			}
 		} else {
-			bool entry = python_is_entry(&pages, frame);
+			bool entry = python_is_entry(memory, frame);
 			/* 3.14 marks references in the lowest bits. */
-			uintptr_t code = python_pointer(&pages, frame + layout->code) & ~(uintptr_t)7;
+			uintptr_t code = python_pointer(memory, frame + layout->code) & ~(uintptr_t)7;
 			uintptr_t instruction = layout->bytes == DW_PYTHON_NO_FIELD
-			                            ? python_pointer(&pages, (frame + layout->instruction) & ~(uintptr_t)7) >>
+			                            ? python_pointer(memory, (frame + layout->instruction) & ~(uintptr_t)7) >>
 			                                      8 * (layout->instruction & 4) & UINT32_MAX
-			                            : python_pointer(&pages, frame + layout->instruction);
+			                            : python_pointer(memory, frame + layout->instruction);
 
 			if (!code)
 				break;
 			frames[count++] = (struct dws_python_frame){ code, instruction, entry ? loop : 0, entry };
 			if (entry && loop && layout->outer_loop != DW_PYTHON_NO_FIELD)
-				loop = python_pointer(&pages, loop + layout->outer_loop);
+				loop = python_pointer(memory, loop + layout->outer_loop);
 		}
-		frame = python_pointer(&pages, frame + layout->previous);
+		frame = python_pointer(memory, frame + layout->previous);
 	}
 	return count;
 }
@@ -181,23 +193,11 @@ unsigned dws_python_walk(struct dws_python_frame frames[DWS_FRAMES])
 #define CODE_BYTES 256u /* of a code object: all fields that are read */
 #define MOST_LINES 4096u /* bytes of a table of lines that are read; of a longer one, the first */
 
-/* Reads what can be read of memory that may end: all bytes, or those to the end of the page. */
-static size_t python_read_some(void *to, uintptr_t from, size_t bytes)
-{
-	size_t page = 4096 - from % 4096;
-
-	if (!from)
-		return 0;
-	if (dws_read(to, from, bytes))
-		return bytes;
-	return page < bytes && dws_read(to, from, page) ? page : 0;
-}
-
-static void python_text(uintptr_t object, bool is_path, char text[MOST_TEXT * 3 + 8])
+static void python_text(struct dws_memory *memory, uintptr_t object, bool is_path, char text[MOST_TEXT * 3 + 8])
 {
 	const struct dw_python_layout *layout = &python.layout;
 	uint8_t bytes[80 + MOST_TEXT * 4];
-	size_t got = python_read_some(bytes, object, sizeof bytes), used, at;
+	size_t got = dws_copy(memory, bytes, object, sizeof bytes), used, at;
 	uint64_t length;
 	uint32_t state, kind;
 
@@ -213,7 +213,7 @@ static void python_text(uintptr_t object, bool is_path, char text[MOST_TEXT * 3 
 	if (length > MOST_TEXT) {
 		object += is_path ? (length - MOST_TEXT) * kind : 0;
 		length = MOST_TEXT;
-		got = python_read_some(bytes, object, sizeof bytes);
+		got = dws_copy(memory, bytes, object, sizeof bytes);
 	}
 	if (at + length * kind > got)
 		return;
@@ -229,7 +229,7 @@ static uint64_t python_field(const uint8_t *code, uint32_t at)
 	return value;
 }
 
-static uint32_t python_line(const struct dws_python_frame *frame, const uint8_t *code)
+static uint32_t python_line(struct dws_memory *memory, const struct dws_python_frame *frame, const uint8_t *code)
 {
 	const struct dw_python_layout *layout = &python.layout;
 	static uint8_t tables[2][32 + MOST_LINES];
@@ -245,12 +245,12 @@ static uint32_t python_line(const struct dws_python_frame *frame, const uint8_t 
 	if (at == 2)
 		return (uint32_t)first;
 	/* Most tables are short. */
-	got = python_read_some(tables[at], table, 32 + 224);
+	got = dws_copy(memory, tables[at], table, 32 + 224);
 	if (got > 32)
 		memcpy(&size, tables[at] + 16, sizeof size);
 	size = size < MOST_LINES ? size : MOST_LINES;
 	if (size && got < 32 + size)
-		got = python_read_some(tables[at], table, 32 + size);
+		got = dws_copy(memory, tables[at], table, 32 + size);
 	if (size && got >= 32 + size)
 		line = layout->bytes != DW_PYTHON_NO_FIELD
 		           ? dw_python_line_of_unit(tables[at] + 32, size, first,
@@ -261,16 +261,16 @@ static uint32_t python_line(const struct dws_python_frame *frame, const uint8_t 
 	return line > 0 ? (uint32_t)line : 0;
 }
 
-uint32_t dws_python_intern(const struct dws_python_frame *frame)
+uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_frame *frame)
 {
 	char function[MOST_TEXT * 3 + 8], file[MOST_TEXT * 3 + 8];
 	uint8_t code[CODE_BYTES];
 
 	/* A frame that is being made or cleared may have anything there. */
-	if (python_read_some(code, frame->code, sizeof code) < python.layout.lines + 8 ||
+	if (dws_copy(memory, code, frame->code, sizeof code) < python.layout.lines + 8 ||
 	    python_field(code, 8) != (uintptr_t)python.code_type)
 		return dws_recorder->intern_frame("?", NULL, 0);
-	python_text(python_field(code, python.layout.name), false, function);
-	python_text(python_field(code, python.layout.file), true, file);
-	return dws_recorder->intern_frame(function, file, python_line(frame, code));
+	python_text(memory, python_field(code, python.layout.name), false, function);
+	python_text(memory, python_field(code, python.layout.file), true, file);
+	return dws_recorder->intern_frame(function, file, python_line(memory, frame, code));
 }

@@ -7,8 +7,8 @@
  * innermost function, the words above the stack pointer are searched for a return address: one that follows a call
  * instruction in code with tables.
  *
- * On the thread's own stack memory is read directly: all of it is mapped from the stack pointer up. On any other stack
- * (of a coroutine, of signal handlers) each word is read through the kernel.
+ * On the thread's own stack all memory is mapped from the stack pointer up. On any other stack (of a coroutine, of
+ * signal handlers) each page is tried first.
  *
  * Callers that were seen before are found by the hash of their places. The handler's own arrays are not on the
  * stack, which may be small.
@@ -75,7 +75,7 @@ static struct dws_rule sample_unpack(uint64_t packed)
 	};
 }
 
-static struct dws_rule sample_rule(uintptr_t pc)
+static uint64_t sample_rule(uintptr_t pc)
 {
 	struct dws_pair *pair = &rules[dws_sampler_hash(1, pc) % RULES];
 	uint64_t packed = dws_pair_get(pair, pc);
@@ -88,26 +88,41 @@ static struct dws_rule sample_rule(uintptr_t pc)
 		packed = sample_pack(rule);
 		dws_pair_set(pair, pc, packed);
 	}
-	return sample_unpack(packed);
+	return packed;
 }
+
+/* The rules of a thread's last walk. Most callers are still where they were, and the table above is too large for the
+ * processor's caches. */
+struct walked {
+	uint32_t generation; /* of the tables above */
+	unsigned count;
+	struct {
+		uintptr_t sp, pc;
+		uint64_t rule;
+	} at[DWS_FRAMES];
+};
+
+/* By the thread's stack. Two threads may have the same one, and then look into the table above more often. */
+static struct lately {
+	uint32_t busy; /* atomic; a thread walks, or a handler interrupted it there */
+	uint32_t newest;
+	struct walked walks[2];
+} lately[64];
 
 /* ---- the walk ------------------------------------------------------------------------------ */
 
 struct walk {
-	const struct dws_stack *stack;
+	struct dws_memory memory;
 	uintptr_t pc, sp, fp, link; /* link: aarch64's register of the return address */
 	bool own;                   /* the stack pointer is on the thread's own stack */
 };
 
-static bool sample_word(const struct walk *walk, uintptr_t at, uintptr_t *word)
+static bool sample_word(struct walk *walk, uintptr_t at, uintptr_t *word)
 {
-	if (at % sizeof *word)
+	if (at % sizeof *word || (walk->own ? at < walk->sp || at >= walk->memory.high : !dws_can_read(&walk->memory, at)))
 		return false;
-	if (walk->own && at >= walk->sp && at < walk->stack->high) {
-		*word = *(const volatile uintptr_t *)at;
-		return true;
-	}
-	return !walk->own && dws_read(word, at, sizeof *word);
+	*word = *(const volatile uintptr_t *)at;
+	return true;
 }
 
 /* A return address without the signature of aarch64's pointer authentication. */
@@ -203,7 +218,7 @@ static bool sample_step_search(struct walk *walk, uintptr_t *end)
 		if (!sample_word(walk, at, &address))
 			return false;
 		address = sample_strip(address);
-		if (address > 4096 && sample_rule(address - 1).end != DWS_END_UNKNOWN && sample_follows_call(address)) {
+		if (address > 4096 && sample_unpack(sample_rule(address - 1)).end != DWS_END_UNKNOWN && sample_follows_call(address)) {
 			*end = at + sizeof at;
 			walk->sp = *end;
 			walk->pc = address;
@@ -214,16 +229,29 @@ static bool sample_step_search(struct walk *walk, uintptr_t *end)
 	return false;
 }
 
-static void sample_walk(struct work *work, struct walk *walk)
+/* Walks to the outermost frame. `old` and `now`: the thread's last walk and this one, or NULL. */
+static void sample_walk_by(struct work *work, struct walk *walk, const struct walked *old, struct walked *now)
 {
 	uintptr_t pc = walk->pc;
-	unsigned count = 0;
+	unsigned count = 0, next = 0;
 
 	while (count < DWS_FRAMES) {
-		struct dws_rule rule = sample_rule(pc);
-		struct native_frame *frame = &work->native[count++];
+		struct native_frame *frame = &work->native[count];
+		struct dws_rule rule;
+		uint64_t packed;
 		bool moved;
 
+		while (old && next < old->count && old->at[next].sp < walk->sp)
+			next++;
+		packed = old && next < old->count && old->at[next].sp == walk->sp && old->at[next].pc == pc ? old->at[next].rule
+		                                                                                           : sample_rule(pc);
+		if (now) {
+			now->at[count].sp = walk->sp;
+			now->at[count].pc = pc;
+			now->at[count].rule = packed;
+		}
+		count++;
+		rule = sample_unpack(packed);
 		frame->pc = pc;
 		frame->end = UINTPTR_MAX;
 		if (rule.end == DWS_END_OUTERMOST)
@@ -236,6 +264,28 @@ static void sample_walk(struct work *work, struct walk *walk)
 		pc = walk->pc - 1;
 	}
 	work->native_count = count;
+	if (now)
+		now->count = count;
+}
+
+static void sample_walk(struct work *work, struct walk *walk, const struct dws_stack *stack)
+{
+	struct lately *mine = &lately[dws_sampler_hash(9, stack->high) % (sizeof lately / sizeof *lately)];
+	uint32_t current = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+	const struct walked *old;
+	struct walked *now;
+
+	/* Pairs with the release below: the last walk is complete. */
+	if (__atomic_exchange_n(&mine->busy, 1, __ATOMIC_ACQUIRE)) {
+		sample_walk_by(work, walk, NULL, NULL);
+		return;
+	}
+	old = &mine->walks[mine->newest];
+	now = &mine->walks[!mine->newest];
+	now->generation = current;
+	sample_walk_by(work, walk, old->generation == current ? old : NULL, now);
+	mine->newest = !mine->newest;
+	__atomic_store_n(&mine->busy, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- ids ----------------------------------------------------------------------------------- */
@@ -256,7 +306,7 @@ static bool sample_is_loop(const struct work *work, unsigned native, unsigned ne
 
 static void sample_add_python(struct work *work, const struct dws_python_frame *python)
 {
-	work->frames[work->count++] = (struct frame){ dws_sampler_hash(dws_sampler_hash(3, python->code), python->instruction), python };
+	work->frames[work->count++] = (struct frame){ dws_python_key(python), python };
 }
 
 /* All frames: those of Python in place of the calls of the loop that execute them. */
@@ -281,7 +331,7 @@ static void sample_join(struct work *work)
 }
 
 /* Fills in the ids of `count` frames, at most DWS_FRAMES. False: one could not be stored. */
-static bool sample_ids(struct work *work, const struct frame *frames, unsigned count)
+static bool sample_ids(struct work *work, struct dws_memory *memory, const struct frame *frames, unsigned count)
 {
 	uint32_t found[DWS_FRAMES];
 	unsigned unknown = 0;
@@ -289,7 +339,7 @@ static bool sample_ids(struct work *work, const struct frame *frames, unsigned c
 	for (unsigned i = 0; i < count; i++) {
 		work->ids[i] = (uint32_t)dws_pair_get(&frame_ids[frames[i].key % FRAME_IDS], frames[i].key);
 		if (!work->ids[i] && frames[i].python) {
-			if (!(work->ids[i] = dws_python_intern(frames[i].python)))
+			if (!(work->ids[i] = dws_python_intern(memory, frames[i].python)))
 				return false;
 			dws_pair_set(&frame_ids[frames[i].key % FRAME_IDS], frames[i].key, work->ids[i]);
 		} else if (!work->ids[i]) {
@@ -333,18 +383,18 @@ static bool sample_has_space(const struct dws_stack *stack)
 }
 
 /* The id of the innermost frame. It is apart from its callers, because its place differs from sample to sample. */
-static uint32_t sample_innermost(struct work *work, const struct dws_stack *stack)
+static uint32_t sample_innermost(struct work *work, struct dws_memory *memory, const struct dws_stack *stack)
 {
 	uint64_t key = work->frames[0].key;
 	uint32_t id = (uint32_t)dws_pair_get(&frame_ids[key % FRAME_IDS], key);
 
 	if (id || !sample_has_space(stack))
 		return id;
-	return sample_ids(work, work->frames, 1) ? work->ids[0] : 0;
+	return sample_ids(work, memory, work->frames, 1) ? work->ids[0] : 0;
 }
 
 /* The id of the callers' stack. */
-static uint32_t sample_callers(struct work *work, const struct dws_stack *stack)
+static uint32_t sample_callers(struct work *work, struct dws_memory *memory, const struct dws_stack *stack)
 {
 	unsigned count = work->count - 1 < DWS_FRAMES ? work->count - 1 : DWS_FRAMES;
 	struct dws_pair *pair;
@@ -359,7 +409,7 @@ static uint32_t sample_callers(struct work *work, const struct dws_stack *stack)
 		return id;
 	if (__atomic_fetch_add(&stacks_seen, 1, __ATOMIC_RELAXED) >= MOST_STACKS && count > LATER_FRAMES)
 		count = LATER_FRAMES;
-	id = sample_ids(work, work->frames + 1, count) ? dws_recorder->intern_stack(work->ids, count) : 0;
+	id = sample_ids(work, memory, work->frames + 1, count) ? dws_recorder->intern_stack(work->ids, count) : 0;
 	if (id)
 		dws_pair_set(pair, hash, id);
 	return id;
@@ -386,18 +436,29 @@ static void sample_give_work(uint32_t bit)
 }
 
 /* Walks from there, and joins the frames of both kinds. */
-static void sample_gather(struct work *work, struct walk *walk)
+static void sample_gather(struct work *work, struct walk *walk, const struct dws_stack *stack)
 {
 	sample_forget_if_unloaded();
-	walk->own = walk->sp >= walk->stack->low && walk->sp < walk->stack->high;
-	sample_walk(work, walk);
-	work->python_count = dws_python_walk(work->python);
+	walk->own = walk->sp >= stack->low && walk->sp < stack->high;
+	if (walk->own) {
+		walk->memory.low = walk->sp;
+		walk->memory.high = stack->high;
+	}
+	sample_walk(work, walk, stack);
+	work->python_count = dws_python_walk(&walk->memory, work->python);
 	sample_join(work);
+}
+
+void dws_sample_forked(void)
+{
+	works_used = 0;
+	for (size_t i = 0; i < sizeof lately / sizeof *lately; i++)
+		lately[i].busy = 0;
 }
 
 bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight)
 {
-	struct walk walk = { .stack = stack };
+	struct walk walk = { .own = false };
 	uint32_t bit, frame;
 	struct work *work;
 	bool done;
@@ -408,9 +469,9 @@ bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 	if (!work)
 		return false;
 	sample_registers(&walk, context);
-	sample_gather(work, &walk);
-	frame = sample_innermost(work, stack);
-	done = dws_recorder->sample(frame, sample_callers(work, stack), weight);
+	sample_gather(work, &walk, stack);
+	frame = sample_innermost(work, &walk.memory, stack);
+	done = dws_recorder->sample(frame, sample_callers(work, &walk.memory, stack), weight);
 	sample_give_work(bit);
 	return done;
 }
@@ -418,7 +479,7 @@ bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 /* The place that this function was called from is the walk's first one. */
 __attribute__((noinline)) uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller)
 {
-	struct walk walk = { .stack = stack };
+	struct walk walk = { .own = false };
 	uintptr_t here;
 	uint32_t bit, id = 0;
 	struct work *work = sample_take_work(&bit);
@@ -432,7 +493,7 @@ __attribute__((noinline)) uint32_t dws_stack_here(const struct dws_stack *stack,
 	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=r"(here), "=r"(walk.sp), "=r"(walk.fp));
 #endif
 	walk.pc = here;
-	sample_gather(work, &walk);
+	sample_gather(work, &walk, stack);
 	/* The frames of this library are left out: they end where the wrapped function returns to. */
 	while (own < work->count && work->frames[own].key != (uintptr_t)caller - 1)
 		own++;
@@ -440,7 +501,7 @@ __attribute__((noinline)) uint32_t dws_stack_here(const struct dws_stack *stack,
 		for (unsigned i = own; i < work->count; i++)
 			work->frames[i - own + 1] = work->frames[i];
 		work->count -= own - 1;
-		id = sample_callers(work, stack);
+		id = sample_callers(work, &walk.memory, stack);
 	}
 	sample_give_work(bit);
 	return id;

@@ -56,8 +56,26 @@ struct dws_stack {
 const struct dws_stack *dws_own_stack(void);
 void dws_take_first_stack(void); /* in the first thread, whose stack grows: its end and its limit are known */
 void dws_take_stack(void);
-/* Reads memory that may be unmapped. False: it cannot be read. */
-bool dws_read(void *to, uintptr_t from, size_t bytes);
+
+/* Memory that a walk reads: the part of the thread's own stack that is in use, and pages that were found readable. */
+#define DWS_PAGE ((uintptr_t)4096)
+#define DWS_PAGES 8u
+struct dws_memory {
+	uintptr_t low, high;
+	uintptr_t pages[DWS_PAGES];
+	unsigned next;
+};
+/* Whether the page at `at` can be read, as the kernel says. */
+bool dws_asks_page(struct dws_memory *memory, uintptr_t at);
+
+/* Whether the aligned word at `at` can be read. */
+static inline bool dws_can_read(struct dws_memory *memory, uintptr_t at)
+{
+	return (at >= memory->low && at < memory->high) || dws_asks_page(memory, at);
+}
+
+/* Copies memory up to the first page that cannot be read. Returns how many bytes it copied. */
+size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t bytes);
 uint64_t dws_now_ns(void);
 /* The function that a function of this library with this name is in front of. */
 void *dws_next(const char *name);
@@ -101,21 +119,23 @@ struct dws_python_frame {
 	bool last;
 };
 
-/* Whether the process runs an interpreter of Python. */
-bool dws_python_is_here(void);
 /* Finds the interpreter, if the process has one. Sets *lacks to a reason if frames of this one cannot be read. */
 void dws_python_prepare(const char **lacks);
 /* The frames of the calling thread, innermost first. Returns how many there are. */
-unsigned dws_python_walk(struct dws_python_frame frames[DWS_FRAMES]);
+unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame frames[DWS_FRAMES]);
+/* Identifies the frame's place in code, also after the code was freed and its memory is other code's. */
+uint64_t dws_python_key(const struct dws_python_frame *frame);
 /* Whether the function at a native frame's `pc` is the interpreter's loop, where frames have no `loop`. */
 bool dws_python_is_loop(uintptr_t pc);
 /* The FRAME id; 0: nothing is recorded now. */
-uint32_t dws_python_intern(const struct dws_python_frame *frame);
+uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_frame *frame);
 
 /* ---- sample.c -------------------------------------------------------------------------- */
 
 /* False: no sample could be recorded now; the weight belongs to the next one. */
 bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight);
+/* In a child of fork: what other threads were using is free. */
+void dws_sample_forked(void);
 /* The stack of the calling function's caller, whose return address is `caller`; 0: it could not be stored. */
 uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller);
 

@@ -248,6 +248,7 @@ static void timers_in_child(void)
 	dws_process.pid = getpid();
 	dws_process.noted = 0;
 	dws_process.is_program = false;
+	dws_sample_forked();
 	timers_start();
 }
 
@@ -259,9 +260,6 @@ __attribute__((constructor)) static void timers_begin(void)
 	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
 
 	if (period < 1000000 || period > 10000000000)
-		return;
-	/* In Python only if the user asked for it: frames that are half changed are read there. */
-	if (slash && dws_python_is_here())
 		return;
 	*(void **)&real_sigaction = dws_next("sigaction");
 	*(void **)&real_create = dws_next("pthread_create");

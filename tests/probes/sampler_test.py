@@ -14,7 +14,8 @@ import tempfile
 
 BUILD = os.path.abspath(sys.argv[1])
 DWELL = os.path.join(BUILD, "dwell")
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sampler_program.c")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(HERE, "sampler_program.c")
 passed = failed = 0
 
 SCRIPT = """
@@ -39,6 +40,21 @@ thread = threading.Thread(target=work)
 thread.start()
 work()
 thread.join()
+"""
+
+# Functions whose code is freed, and whose memory is used again for the next one.
+FREED = """
+first, called = None, 0
+for i in range(3000):
+    space = {}
+    exec(compile(f"def f{i}():\\n    return sum(range(800000))\\n", f"made{i}", "exec"), space)
+    place = id(space[f"f{i}"].__code__)
+    first = first or place
+    if place == first and called < 12:
+        space[f"f{i}"]()
+        called += 1
+    del space
+print(called)
 """
 
 
@@ -133,6 +149,39 @@ def python(folder, interpreter):
     check(f"{interpreter}: native frames, too", any(name.startswith("_start") or "libc_start" in name for name in hot), list(hot)[:40])
 
 
+def freed_code(folder, interpreter):
+    """A function is not named as another one whose code was there before."""
+    trace = os.path.join(folder, "freed.dwell")
+    result = run(trace, interpreter, "-c", FREED, options=["--sample", "1000"])
+    hot = rows(trace, "hot", "--limit", "all")
+    names = [name for name in hot if name.startswith("f") and name[1:].isdigit()]
+    # each takes some ticks of the processor's time, but a machine may be fast
+    check(f"{interpreter}: functions at one address", len(names) > int(result.stdout or 99) // 2, names, result.stdout)
+    check(f"{interpreter}: their files", all(hot[name]["file"] == "made" + name[1:] for name in names), names)
+
+
+def storm(folder, interpreter):
+    """Samples at any instruction change nothing of what a program does."""
+    program = [interpreter, os.path.join(HERE, "sampler_stress.py")]
+    library = os.path.join(folder, "storm.so")
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", os.path.join(HERE, "sampler_storm.c"), "-o", library, "-ldl"], check=True)
+    alone = subprocess.run(program, capture_output=True, text=True)
+    trace = os.path.join(folder, "storm.dwell")
+    result = subprocess.run([DWELL, "run", "-o", trace, "--sample", "1000", *program], capture_output=True, text=True,
+                            env=dict(os.environ, LD_PRELOAD=library))
+    check(f"{interpreter} in a storm of samples", alone.returncode == result.returncode == 0 and alone.stdout == result.stdout,
+          result.returncode, result.stdout[-500:], result.stderr[-500:])
+    taken = subprocess.run([DWELL, "report", "--view", "hot", "--format", "csv", trace], capture_output=True, text=True).stdout
+    check(f"{interpreter}: many samples", taken.count("\n") > 20, taken[:500])
+
+
+def by_default(folder, interpreter):
+    """Programs of Python have samples without a request."""
+    trace = os.path.join(folder, "default.dwell")
+    run(trace, interpreter, os.path.join(folder, "script.py"))
+    check(f"{interpreter}: samples by default", rows(trace, "hot"), trace)
+
+
 def interpreters():
     """Programs on PATH may be of a version manager that runs none of them."""
     for minor in range(9, 15):
@@ -151,6 +200,9 @@ def main():
         kinds_of_code(folder)
         for interpreter in [sys.executable, *interpreters()]:
             python(folder, interpreter)
+            by_default(folder, interpreter)
+            freed_code(folder, interpreter)
+            storm(folder, interpreter)
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

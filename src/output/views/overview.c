@@ -208,8 +208,6 @@ static void overview_head_advice(struct dwell_table *table, const struct dw_over
 	              : names     ? "DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION,"
 	                          : "DWELL_STEP() around an iteration",
 	              names ? "; these functions may be one: " : "", names ? names : "");
-	if (is_python && !dw_source_has_samples(overview->source))
-		dw_table_head(table, "  -> dwell run --sample 100 shows which functions use the CPU");
 }
 
 /* Ranges take next to nothing of the run, so samples say what ran. */
