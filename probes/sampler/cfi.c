@@ -39,6 +39,16 @@ bool dws_cfi_prepare(void)
 	return find_object != NULL;
 }
 
+bool dws_cfi_module(uintptr_t address, struct dws_stack *range)
+{
+	struct found_object found;
+
+	if (!find_object || find_object((void *)address, &found) != 0)
+		return false;
+	*range = (struct dws_stack){ (uintptr_t)found.map_start, (uintptr_t)found.map_end };
+	return true;
+}
+
 /* ---- bytes ------------------------------------------------------------------------------- */
 
 struct reader {

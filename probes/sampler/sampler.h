@@ -47,7 +47,7 @@ static inline bool dws_sampler_records(void)
 	return gate && __atomic_load_n(&gate->mask, __ATOMIC_RELAXED) != 0;
 }
 
-/* The part of a thread's stack that may be read: it is mapped. */
+/* Addresses: the part of a thread's stack that may be read, because it is mapped; a library. */
 struct dws_stack {
 	uintptr_t low, high;
 };
@@ -106,6 +106,8 @@ struct dws_rule {
 
 /* The rule at `pc`, an address of code. Reads tables of the module that contains it. */
 struct dws_rule dws_cfi_find(uintptr_t pc);
+/* The memory of the library or program at an address. */
+bool dws_cfi_module(uintptr_t address, struct dws_stack *range);
 /* Whether the C library can say where the tables are; else frames are found by frame pointers. */
 bool dws_cfi_prepare(void);
 
@@ -141,6 +143,7 @@ uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller);
 
 /* ---- waits.c ----------------------------------------------------------------------------- */
 
+void dws_waits_prepare(void); /* after dws_cfi_prepare() */
 /* While paused, functions in which the calling thread waits are not recorded: the recorder itself may call them. */
 void dws_waits_pause(bool pause);
 

@@ -266,6 +266,7 @@ __attribute__((constructor)) static void timers_begin(void)
 	if (!real_sigaction || !real_create || pthread_key_create(&at_end, timers_stop) != 0 || !timers_install())
 		return;
 	dws_process.has_tables = dws_cfi_prepare();
+	dws_waits_prepare();
 	dws_python_prepare(&dws_process.lacks);
 	dws_process.pid = getpid();
 	dws_process.is_program = runner && strtol(runner, NULL, 10) == getppid();

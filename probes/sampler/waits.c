@@ -7,16 +7,20 @@
  * often as their share of the time says. A mutex is tried first: one that is free is no wait. Its owner is read from
  * it where glibc keeps it.
  *
- * Not seen: calls that libc makes by itself (a stream that is flushed), system calls without libc, and calls for files,
- * whose time would be small beside the cost of measuring each.
+ * Not seen: calls that libc makes by itself (a stream that is flushed), system calls without libc, and those of the
+ * recorder for its own file.
  */
+#undef _FILE_OFFSET_BITS /* with it, open() and open64() have one name */
 #include "sampler.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdarg.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -57,6 +61,18 @@ static uint32_t waits_points(uint64_t took_ns)
 	return points;
 }
 
+/* The recorder's code, if it is a library of its own. It waits with its locks held. */
+static struct dws_stack recorder;
+
+void dws_waits_prepare(void)
+{
+	struct dws_stack found = { 0, 0 };
+	uintptr_t program = (uintptr_t)getauxval(AT_ENTRY);
+
+	if (dws_cfi_module((uintptr_t)&dwell_intern_frame, &found) && (program < found.low || program >= found.high))
+		recorder = found;
+}
+
 /* What is known of one of the functions. */
 struct wrapped {
 	const char *name;
@@ -68,6 +84,9 @@ __attribute__((noinline)) static void waits_record(struct wrapped *wrapped, uint
 {
 	uint32_t frame = __atomic_load_n(&wrapped->frame, __ATOMIC_RELAXED), stack;
 
+	/* A child of vfork() has this memory, too. */
+	if (dws_process.pid != getpid() || ((uintptr_t)caller >= recorder.low && (uintptr_t)caller < recorder.high))
+		return;
 	if (!dws_sampler_records() || !dws_note(false))
 		return;
 	if (!frame) {
@@ -133,6 +152,13 @@ WAITS(int, pselect,
 WAITS(int, epoll_wait, (int epoll, struct epoll_event *events, int most, int timeout), (epoll, events, most, timeout))
 WAITS(int, epoll_pwait, (int epoll, struct epoll_event *events, int most, int timeout, const sigset_t *mask),
       (epoll, events, most, timeout, mask))
+WAITS(ssize_t, read, (int file, void *to, size_t bytes), (file, to, bytes))
+WAITS(ssize_t, write, (int file, const void *from, size_t bytes), (file, from, bytes))
+WAITS(ssize_t, pread, (int file, void *to, size_t bytes, off_t at), (file, to, bytes, at))
+WAITS(ssize_t, pread64, (int file, void *to, size_t bytes, off64_t at), (file, to, bytes, at))
+WAITS(ssize_t, pwrite, (int file, const void *from, size_t bytes, off_t at), (file, from, bytes, at))
+WAITS(ssize_t, pwrite64, (int file, const void *from, size_t bytes, off64_t at), (file, from, bytes, at))
+WAITS(int, close, (int file), (file))
 WAITS(int, fsync, (int file), (file))
 WAITS(int, fdatasync, (int file), (file))
 WAITS(int, msync, (void *address, size_t bytes, int flags), (address, bytes, flags))
@@ -154,6 +180,32 @@ WAITS(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
 WAITS(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
 WAITS(int, sem_wait, (sem_t * semaphore), (semaphore))
 WAITS(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until), (semaphore, until))
+
+/* ---- files that are opened ---------------------------------------------------------------------- */
+
+#define OPENS(name)                                                                           \
+	PUBLIC int name(const char *path, int flags, ...)                                           \
+	{                                                                                           \
+		static int (*next)(const char *, int, ...);                                             \
+		static struct wrapped wrapped = { #name, 0 };                                           \
+		uint64_t began;                                                                         \
+		mode_t mode;                                                                            \
+		va_list list;                                                                           \
+		int result;                                                                             \
+                                                                                                \
+		va_start(list, flags);                                                                  \
+		mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;  \
+		va_end(list);                                                                           \
+		if (DWELL_UNLIKELY(!next))                                                              \
+			*(void **)&next = dws_next(#name);                                                  \
+		began = waits_begin();                                                                  \
+		result = next(path, flags, mode);                                                       \
+		waits_end(&wrapped, began, __builtin_return_address(0), 0);                             \
+		return result;                                                                          \
+	}
+
+OPENS(open)
+OPENS(open64)
 
 /* ---- mutexes and conditions ------------------------------------------------------------------- */
 

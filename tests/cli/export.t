@@ -46,7 +46,7 @@ $ dwell export train.dwell --format chrome > /dev/full
 [1]
 
 $ dwell export train.dwell --format flamegraph --metric tme
-2> dwell: no metric 'tme': did you mean 'time'? There are time, samples or self_cpu, and of layers: layers, memory, backward
+2> dwell: no metric 'tme': did you mean 'time'? There are time, samples, waits or self_cpu, and of layers: layers, memory, backward
 [2]
 
 $ dwell export train.dwell --format icicle --metric backward

@@ -189,6 +189,7 @@ static void *nothing(void *unused)
 
 static void *hold(void *unused)
 {
+	pthread_setname_np(pthread_self(), "keeper");
 	while (!stop) {
 		pthread_mutex_lock(&mutex);
 		usleep(20000);
@@ -209,6 +210,28 @@ __attribute__((noinline)) static void nap_often(void)
 {
 	for (int i = 0; i < 50; i++)
 		usleep(200);
+}
+
+static int pipes[2];
+
+static void *feed(void *unused)
+{
+	for (int i = 0; i < 15; i++) {
+		usleep(20000);
+		if (write(pipes[1], "x", 1) != 1)
+			break;
+	}
+	close(pipes[1]);
+	return unused;
+}
+
+__attribute__((noinline)) static void wait_for_data(void)
+{
+	char byte;
+
+	while (read(pipes[0], &byte, 1) == 1)
+		;
+	__asm__ volatile("");
 }
 
 int main(int count_of, char **arguments)
@@ -237,6 +260,10 @@ int main(int count_of, char **arguments)
 		}
 		stop = 1;
 		pthread_join(thread, NULL);
+		if (pipe(pipes) == 0 && !pthread_create(&thread, NULL, feed, NULL)) {
+			wait_for_data();
+			pthread_join(thread, NULL);
+		}
 	}
 	return 0;
 }

@@ -69,14 +69,15 @@ def run(trace, *command, options=()):
     return subprocess.run([DWELL, "run", "-o", trace, *options, *command], capture_output=True, text=True)
 
 
-def rows(trace, view, *more):
+def rows(trace, view, *more, by=lambda row: row["name"]):
     """{name: row} of a view, with the columns' names."""
     text = subprocess.run([DWELL, "report", "--view", view, "--format", "json", *more, trace], capture_output=True, text=True)
     if text.returncode:
         return {}
     table = json.loads(text.stdout)["views"][0]
     names = [column["name"] for column in table["columns"]]
-    return {row[0]: dict(zip(names, row)) for row in reversed(table["rows"])}
+    found = [dict(zip(names, row)) for row in reversed(table["rows"])]
+    return {by(row): row for row in found}
 
 
 def share(found, name, column="total_share"):
@@ -113,8 +114,20 @@ def waits(folder, program):
     run(trace, program, "waits")
     found = rows(trace, "waits", "--group-by", "phase")
     lock, naps = share(found, "wait_for_lock", "total_ns"), share(found, "nap_often", "total_ns")
-    check("waits for a lock that another thread has", lock > 150e6 and "pthread_mutex_lock" in found, lock)
+    check("waits for a lock that another thread has", lock > 50e6 and "pthread_mutex_lock" in found, lock)
     check("many short sleeps count whole", naps > 200e6, naps)
+    data = share(found, "wait_for_data", "total_ns")
+    check("reads that wait", data > 150e6 and "read" in found, data)
+    held = rows(trace, "waits", "--group-by", "holder", "--limit", "all", by=lambda row: (row["name"], row["holder"]))
+    kept = [row["total_ns"] for (name, holder), row in held.items()
+            if name == "wait_for_lock" and str(holder).startswith("keeper")]
+    check("the thread that had the lock", sum(kept) == lock, list(held), lock)
+    picture = subprocess.run([DWELL, "export", "--format", "folded", "--metric", "waits", trace, "-o", trace + ".folded"],
+                             capture_output=True, text=True)
+    with open(trace + ".folded", encoding="utf-8") as file:
+        lines = [line for line in file if ";wait_for_data;" in line]
+    check("waits as a flame graph's stacks", picture.returncode == 0 and
+          sum(int(line.rsplit(" ", 1)[1]) for line in lines) == data, picture.stderr, lines, data)
 
 
 def kinds_of_code(folder, compiler="gcc"):

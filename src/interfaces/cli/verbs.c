@@ -153,7 +153,7 @@ static const struct dw_option export_options[] = {
 	  .help = "export only ranges of at least this time, as 10us or 1.5ms (chrome, perfetto, xplane)" },
 	{ DW_OPTION_METRIC, "metric", .argument = "METRIC",
 	  .help = "what to count in pictures and stacks: time (the default), samples (CPU time of "
-	          "functions), self_cpu; in pictures of layers: layers, memory, backward" },
+	          "functions), waits (their time of waiting), self_cpu; in pictures of layers: layers, memory, backward" },
 	{ DW_OPTION_TITLE, "title", .argument = "TEXT", .help = "the title of a picture" },
 	HELP,
 };

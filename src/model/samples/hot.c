@@ -50,6 +50,7 @@ static bool hot_is(const struct hot *hot, const struct dw_hot_row *row, const st
 
 	return strcmp(row->name, function->name) == 0 && hot_same_text(row->file, function->file) &&
 	       (!(by & DW_HOT_LINES) || row->line == function->line) &&
+	       (!(by & DW_HOT_HOLDERS) || row->place.holder == place->holder) &&
 	       (!(by & DW_HOT_THREADS) || row->place.thread == place->thread) &&
 	       (!(by & DW_HOT_RANGES) || row->place.range == place->range) &&
 	       (!(by & DW_HOT_PHASES) || (row->place.share == place->share && row->place.named == place->named &&
@@ -62,7 +63,7 @@ static uint32_t hot_hash(const struct hot *hot, const struct dw_source_function 
 	unsigned by = hot->ask->by;
 	uint32_t key[] = { by & DW_HOT_LINES ? function->line : 0, by & DW_HOT_THREADS ? place->thread : 0,
 		               by & DW_HOT_RANGES ? place->range : 0, by & DW_HOT_PHASES ? place->named : 0,
-		               by & DW_HOT_PHASES ? place->share * 4u + place->where : 0 };
+		               by & DW_HOT_PHASES ? place->share * 4u + place->where : 0, by & DW_HOT_HOLDERS ? place->holder : 0 };
 	uint32_t hash = dw_map_hash_bytes(0, function->name, strlen(function->name));
 
 	return dw_map_hash_bytes(hash, key, sizeof key);
@@ -167,7 +168,7 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from)
 
 DW_ORDER(hot_compare_lines, struct line, DW_UP(row) DW_DOWN(weight) DW_UP(line))
 DW_ORDER(hot_compare_rows, struct dw_hot_row, DW_DOWN(self) DW_DOWN(total) DW_TEXT(name) DW_UP(line)
-         DW_UP(place.thread) DW_UP(place.share) DW_UP(place.range))
+         DW_UP(place.thread) DW_UP(place.share) DW_UP(place.range) DW_UP(place.holder))
 
 static void hot_finish(struct hot *hot)
 {

@@ -15,6 +15,7 @@ enum dw_hot_by {
 	/* Only functions of Python: the time of functions that they call is theirs. Time in no function
 	 * of Python is a row without file. */
 	DW_HOT_PYTHON = 16,
+	DW_HOT_HOLDERS = 32, /* of waits: the thread that had the lock */
 };
 
 struct dw_hot_ask {

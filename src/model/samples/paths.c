@@ -51,11 +51,9 @@ static bool paths_add(struct dw_call_sums *sums, const struct dw_functions *func
 	return !sums->paths.failed;
 }
 
-static bool paths_compute(struct dw_model *model, const void *request, void *result)
+static bool paths_make(struct dw_model *model, const struct dw_samples *samples, struct dw_paths *paths)
 {
-	const struct dw_samples *samples = dw_model_samples(model, NULL);
 	struct dw_call_sums sums = dw_call_sums_make(DW_TREE_PATHS, false);
-	struct dw_paths *paths = result;
 	struct dw_functions functions;
 	bool good = samples && dw_functions_init(&functions, model);
 
@@ -80,29 +78,44 @@ static bool paths_compute(struct dw_model *model, const void *request, void *res
 	return good;
 }
 
+static bool paths_compute(struct dw_model *model, const void *request, void *result)
+{
+	return paths_make(model, dw_model_samples(model, NULL), result);
+}
+
+static bool paths_compute_waits(struct dw_model *model, const void *request, void *result)
+{
+	((struct dw_paths *)result)->of_waits = true;
+	return paths_make(model, dw_model_wait_samples(model, NULL), result);
+}
+
 static void paths_free(void *result)
 {
 	free(((struct dw_paths *)result)->nodes);
 }
 
 DW_PRODUCT(sample_paths, struct dw_paths, paths_compute, paths_free);
+DW_PRODUCT(wait_paths, struct dw_paths, paths_compute_waits, paths_free);
 
 DW_PRODUCT_GETTER(sample_paths, struct dw_paths)
+DW_PRODUCT_GETTER(wait_paths, struct dw_paths)
 
 const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error)
 {
 	bool sampled = dw_source_has_samples(model->source);
 	const struct dw_paths *paths;
 
-	if (metric && strcmp(metric, DW_METRIC_SAMPLES) == 0) {
+	bool waits = metric && strcmp(metric, DW_METRIC_WAITS) == 0;
+
+	if (waits || (metric && strcmp(metric, DW_METRIC_SAMPLES) == 0)) {
 		if (sampled)
-			return dw_model_sample_paths(model, error);
+			return waits ? dw_model_wait_paths(model, error) : dw_model_sample_paths(model, error);
 		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples: record with dwell run --sample 100",
 		             model->source->files[0].path);
 		return NULL;
 	}
 	if (metric && strcmp(metric, "time") != 0) {
-		dw_error_set(error, DWELL_E_NAME, "no metric '%.100s'; there are: time, samples", metric);
+		dw_error_set(error, DWELL_E_NAME, "no metric '%.100s'; there are: time, samples, waits", metric);
 		return NULL;
 	}
 	paths = dw_model_paths(model, DW_PATHS_CALLS, error);

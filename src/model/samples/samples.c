@@ -32,7 +32,7 @@ struct table {
 /* A sample from a stream of signal handlers. */
 struct nested {
 	uint64_t ticks;
-	uint32_t thread, frame, stack, weight;
+	uint32_t thread, frame, stack, weight, holder;
 	bool counted;
 };
 
@@ -66,13 +66,14 @@ struct samples {
 
 static void samples_add(struct table *table, const struct dw_sample_row *row)
 {
-	uint32_t key[] = { row->thread, row->frame, row->stack, row->range, row->named, row->share, row->where };
+	uint32_t key[] = { row->thread, row->frame, row->stack, row->range, row->named, row->share, row->where, row->holder };
 	uint32_t hash = dw_map_hash_bytes(0, key, sizeof key);
 	uint32_t at = DW_MAP_FIND(&table->map, hash, i,
 	                          table->rows[i].thread == row->thread && table->rows[i].frame == row->frame &&
 	                              table->rows[i].stack == row->stack &&
 	                              table->rows[i].range == row->range && table->rows[i].named == row->named &&
-	                              table->rows[i].share == row->share && table->rows[i].where == row->where);
+	                              table->rows[i].share == row->share && table->rows[i].where == row->where &&
+	                              table->rows[i].holder == row->holder);
 	struct dw_sample_row *to;
 
 	if (at == DW_MAP_NONE) {
@@ -89,10 +90,25 @@ static void samples_add(struct table *table, const struct dw_sample_row *row)
 	table->rows[at].squares += row->squares;
 }
 
-static void samples_count(struct samples *samples, uint64_t ticks, uint32_t frame, uint32_t stack, uint32_t weight)
+/* The thread of the process with the kernel's id `tid`; DW_NO_INDEX: none, or the kernel gave the id to several. */
+static uint32_t samples_holder(const struct dw_source *source, uint32_t process, uint32_t tid)
 {
-	struct dw_sample_row row = { .thread = samples->pass.walk.thread, .frame = frame, .stack = stack,
-		                         .count = 1, .weight = weight, .squares = (uint64_t)weight * weight };
+	uint32_t found = DW_NO_INDEX;
+
+	for (uint32_t i = 0; tid && i < source->thread_count; i++)
+		if (source->threads[i].process == process && source->threads[i].tid == tid) {
+			if (found != DW_NO_INDEX)
+				return DW_NO_INDEX;
+			found = i;
+		}
+	return found;
+}
+
+static void samples_count(struct samples *samples, uint64_t ticks, const struct nested *sample)
+{
+	struct dw_sample_row row = { .thread = samples->pass.walk.thread, .frame = sample->frame, .stack = sample->stack,
+		                         .holder = sample->holder, .count = 1, .weight = sample->weight,
+		                         .squares = (uint64_t)sample->weight * sample->weight };
 
 	while (samples->steps && samples->steps->end_ticks <= ticks)
 		samples->steps++;
@@ -133,8 +149,7 @@ static void samples_settle(void *state, uint64_t ticks)
 	samples_set_thread(samples);
 	for (; samples->next != samples->last && samples->next->ticks <= ticks; samples->next++)
 		if (!samples->next->counted) {
-			samples_count(samples, samples->next->ticks, samples->next->frame, samples->next->stack,
-			              samples->next->weight);
+			samples_count(samples, samples->next->ticks, samples->next);
 			samples->next->counted = true;
 		}
 }
@@ -153,16 +168,21 @@ DW_INLINE void samples_leave(void *state, void *place, uint64_t ticks, enum dw_l
 static void samples_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
 	struct samples *samples = state;
-	uint32_t frame, stack, weight;
+	struct nested sample = { .ticks = ticks, .thread = samples->pass.walk.thread, .holder = DW_NO_INDEX };
 
 	if (record->kind != DW_EXT || record->id != samples->all->ext || !dw_pass_in_scope(&samples->pass, ticks))
 		return;
-	frame = record->payload[2];
-	stack = record->payload[3];
-	weight = record->payload[4] ? record->payload[4] : 1;
+	sample.frame = record->payload[2];
+	sample.stack = record->payload[3];
+	sample.weight = record->payload[4] ? record->payload[4] : 1;
+	if (record->id == WAIT_EXT) {
+		const struct dw_source *source = samples->all->model->source;
+
+		sample.holder = samples_holder(source, source->threads[sample.thread].process, record->payload[5]);
+	}
 	if (!samples->pass.walk.stream->nested) {
 		samples_settle(samples, ticks);
-		samples_count(samples, ticks, frame, stack, weight);
+		samples_count(samples, ticks, &sample);
 		return;
 	}
 	struct nested *nested =
@@ -170,7 +190,7 @@ static void samples_note(void *state, uint64_t ticks, const struct dw_record *re
 
 	samples->all->failed |= !nested;
 	if (nested) {
-		*nested = (struct nested){ ticks, samples->pass.walk.thread, frame, stack, weight, false };
+		*nested = sample;
 		samples->all->nested_count++;
 	}
 }
@@ -225,7 +245,8 @@ static bool samples_walk_all(struct all *all, unsigned count)
 		if (!all->nested[i].counted) /* its thread has no other records */
 			samples_add(&all->workers[0].table,
 			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].frame, all->nested[i].stack,
-			                                     DW_NO_INDEX, DW_NO_INDEX, DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE, 1,
+			                                     DW_NO_INDEX, DW_NO_INDEX, DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE,
+			                                     all->nested[i].holder, 1,
 			                                     all->nested[i].weight,
 			                                     (uint64_t)all->nested[i].weight * all->nested[i].weight, 0 });
 	for (unsigned i = 1; i < count; i++) {
@@ -266,7 +287,7 @@ bool dw_source_has_samples(const struct dw_source *source)
 }
 
 DW_ORDER(samples_compare_rows, struct dw_sample_row, DW_DOWN(weight) DW_UP(thread) DW_UP(frame) DW_UP(stack)
-         DW_UP(range) DW_UP(share) DW_UP(where))
+         DW_UP(range) DW_UP(share) DW_UP(where) DW_UP(holder))
 
 /* The period of the process or, if it says none, of those that it was forked from. 0: not known. */
 static double samples_period(const struct dw_source *source, uint32_t process)

@@ -48,10 +48,13 @@ static inline const struct dw_source_frame *dw_sample_stack_at(const struct dw_s
 
 /* The CPU time of each path of functions by thread, as pictures draw it. Its counts are samples. */
 const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error);
+/* The same of waits. */
+const struct dw_paths *dw_model_wait_paths(struct dw_model *model, struct dwell_error *error);
 
-/* What "time" draws: the ranges, or if no range was recorded, the samples; or what the metric
- * DW_METRIC_SAMPLES draws. `metric` NULL means time. Errors: DWELL_E_NO_DATA, DWELL_E_NOMEM. */
+/* What "time" draws: the ranges, or if no range was recorded, the samples; or what one of
+ * the metrics below draws. `metric` NULL means time. Errors: DWELL_E_NO_DATA, DWELL_E_NOMEM. */
 #define DW_METRIC_SAMPLES "samples"
+#define DW_METRIC_WAITS "waits" /* as samples, of time off the CPU */
 const struct dw_paths *dw_model_drawn_paths(struct dw_model *model, const char *metric, struct dwell_error *error);
 
 /* Half of the 95% interval of a share of all weight, if each of the samples is independent. */

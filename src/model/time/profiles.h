@@ -67,6 +67,7 @@ struct dw_paths {
 	size_t symbol_count;
 	bool has_stacks;       /* some operator has a stack; only for DW_PATHS_STACKS */
 	bool of_samples;       /* times are CPU times, counts are samples */
+	bool of_waits;         /* of_samples, but times are times of waiting */
 };
 
 /* Which calls share a row: all calls of one name and category, or all calls of one symbol (shapes

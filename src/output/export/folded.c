@@ -108,7 +108,7 @@ static int folded_write(struct dw_model *model, const struct dwell_export_option
 	int result = 0;
 
 	if (options && options->metric && strcmp(options->metric, "time") != 0 &&
-	    strcmp(options->metric, DW_METRIC_SAMPLES) != 0)
+	    strcmp(options->metric, DW_METRIC_SAMPLES) != 0 && strcmp(options->metric, DW_METRIC_WAITS) != 0)
 		return dw_export_folded_stacks(model, options, out, error);
 	paths = dw_model_drawn_paths(model, options ? options->metric : NULL, error);
 	if (!paths)

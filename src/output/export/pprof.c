@@ -55,6 +55,7 @@ struct pprof {
 	uint64_t outer[MOST_FRAMES]; /* locations of a call path, outermost first */
 	size_t value_count;
 	bool samples;               /* only samples: their paths of functions */
+	bool waits;                 /* of these, samples of waits */
 	bool failed;
 };
 
@@ -250,7 +251,7 @@ static int pprof_put_stacks(struct pprof *pprof, struct dwell_error *error)
 
 static int pprof_put_samples(struct pprof *pprof, struct dwell_error *error)
 {
-	const struct dw_samples *samples = dw_model_samples(pprof->model, error);
+	const struct dw_samples *samples = pprof->waits ? dw_model_wait_samples(pprof->model, error) : dw_model_samples(pprof->model, error);
 
 	if (!samples)
 		return error ? error->code : DWELL_E_NOMEM;
@@ -309,7 +310,7 @@ static int pprof_put_memory(struct pprof *pprof, struct dwell_error *error)
 static void pprof_put_head(struct pprof *pprof)
 {
 	const char *const types[VALUE_COUNT][2] = {
-		[TIME] = { pprof->samples ? "cpu" : "time", "nanoseconds" },
+		[TIME] = { pprof->waits ? "wait" : pprof->samples ? "cpu" : "time", "nanoseconds" },
 		[CALLS] = { pprof->samples ? "samples" : "calls", "count" },
 		[ALLOCATED] = { "alloc_space", "bytes" }, [ALLOCATED_COUNT] = { "alloc_objects", "count" },
 		[LIVE] = { "inuse_space", "bytes" }, [LIVE_COUNT] = { "inuse_objects", "count" },
@@ -386,6 +387,7 @@ static int pprof_write(struct dw_model *model, const struct dwell_export_options
 		                    dw_out_name(out));
 	pprof->model = model;
 	pprof->samples = paths->of_samples;
+	pprof->waits = paths->of_waits;
 	pprof->source = dw_model_source(model);
 	pprof->symbols = dw_model_symbols(model, &pprof->symbol_count);
 	pprof->out = out;

@@ -124,7 +124,8 @@ static const char *flamegraph_make_subtitle(struct flamegraph *graph)
 	return dw_arena_printf(&graph->arena, "%s in %s call path%s of %zu thread%s; width is %s",
 	                       dw_text_ns((double)total_ns, " ").at, dw_text_count((int64_t)paths).at,
 	                       dw_text_plural(paths), threads, dw_text_plural(threads),
-	                       graph->paths->of_samples ? "CPU time by samples" : "time");
+	                       graph->paths->of_waits ? "time of waiting by samples"
+	                       : graph->paths->of_samples ? "CPU time by samples" : "time");
 }
 
 /* ---- metrics -------------------------------------------------------------------------- */
@@ -136,6 +137,7 @@ static const struct {
 } metrics[] = {
 	{ "time", DW_PATHS_CALLS, false },
 	{ DW_METRIC_SAMPLES, DW_PATHS_CALLS, false },
+	{ DW_METRIC_WAITS, DW_PATHS_CALLS, false },
 	{ "self_cpu", DW_PATHS_STACKS, false },
 	{ "self_cpu_time_total", DW_PATHS_STACKS, false },
 	{ "self_cuda", DW_PATHS_STACKS, true },
@@ -162,7 +164,7 @@ static int flamegraph_refuse_metric(const char *name, struct dwell_error *error)
 	for (size_t i = 0; i < sizeof of_layers / sizeof *of_layers; i++)
 		dw_nearest_try(&nearest, of_layers[i].name);
 	return dw_error_set(error, DWELL_E_NAME,
-	                    "no metric '%.100s'%s%s%s time, samples or self_cpu, and of layers: layers, memory, "
+	                    "no metric '%.100s'%s%s%s time, samples, waits or self_cpu, and of layers: layers, memory, "
 	                    "backward", name,
 	                    nearest.best ? ": did you mean '" : "; there are",
 	                    nearest.best ? nearest.best : "", nearest.best ? "'? There are" : "");

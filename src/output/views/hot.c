@@ -6,6 +6,7 @@
  * few samples have wide ones. Samples are no ranges: times of other views do not contain them.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -34,6 +35,7 @@ static const struct { const char *name; enum dw_hot_by by; struct dw_column colu
 	{ "phase", DW_HOT_PHASES, DW_COLUMN("phase", "phase", NONE, TEXT) },
 	{ "range", DW_HOT_RANGES, DW_COLUMN("range", "in range", NONE, TEXT) },
 	{ "python", DW_HOT_PYTHON, { .name = NULL } },
+	{ "holder", DW_HOT_HOLDERS, DW_COLUMN("holder", "held by", NONE, TEXT) },
 };
 #define GROUPS (sizeof groups / sizeof *groups)
 
@@ -48,7 +50,7 @@ static int hot_parse_groups(const char *list, unsigned *by, struct dwell_error *
 			i++;
 		if (i == GROUPS)
 			return dw_error_set(error, DWELL_E_NAME,
-			                    "this view has no group '%.*s'; there are: line, thread, phase, range, python",
+			                    "this view has no group '%.*s'; there are: line, thread, phase, range, python, holder",
 			                    length < 60 ? (int)length : 60, at);
 		*by |= groups[i].by;
 		at += length;
@@ -83,6 +85,9 @@ static void hot_put_groups(struct dwell_table *table, struct dw_cell *row, struc
 	if (by & DW_HOT_RANGES)
 		dw_cell_text(table, &row[at++], place->range == DW_NO_INDEX ? "(in no range)"
 		                                : dw_model_symbols(model, NULL)[place->range].name);
+	if (by & DW_HOT_HOLDERS)
+		dw_cell_text(table, &row[at++], place->holder == DW_NO_INDEX
+		                                    ? "" : dw_view_thread_name(model, place->holder, false, name));
 }
 
 static void hot_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_hot *hot,
@@ -98,6 +103,28 @@ static void hot_fill_row(struct dwell_table *table, struct dw_model *model, cons
 	             hot->cpu_ns ? DW_INT(from->total_ns) : DW_EMPTY, DW_PART(from->total, hot->weight),
 	             DW_INT(from->samples), DW_STRING(from->file), from->line ? DW_INT(from->line) : DW_EMPTY);
 	hot_put_groups(table, dw_table_at(table, table->row_count - 1), model, &from->place, by);
+}
+
+/* The thread that had the locks for most of the time that others waited for them. */
+static void hot_note_holder(struct dwell_table *table, struct dw_model *model, const struct dw_samples *samples)
+{
+	const struct dw_source *source = dw_model_source(model);
+	uint64_t *held = calloc(source->thread_count + 1, sizeof *held), all = 0;
+	uint32_t most = 0;
+	char name[256];
+
+	for (size_t i = 0; held && i < samples->count; i++)
+		if (samples->rows[i].holder != DW_NO_INDEX) {
+			held[samples->rows[i].holder] += samples->rows[i].cpu_ns;
+			all += samples->rows[i].cpu_ns;
+		}
+	for (uint32_t i = 0; held && i < source->thread_count; i++)
+		most = held[i] > held[most] ? i : most;
+	if (all)
+		dw_table_note(table, "%s of waiting was for locks that another thread had, %s of it for %s: --group-by holder.",
+		              dw_text_ns((double)all, " ").at, dw_text_percent((double)held[most] / (double)all).at,
+		              dw_view_thread_name(model, most, false, name));
+	free(held);
 }
 
 static void hot_note_lacks(struct dwell_table *table, const struct dw_model *model, const struct dw_samples *samples)
@@ -142,6 +169,7 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 		                DW_EMPTY, DW_EMPTY, DW_INT(hot.samples));
 		dw_table_note(table, "%s by %s samples; +- is half of the 95%% interval of self share.",
 		              waits ? "Time of waiting in functions of libc" : "CPU time", dw_text_count((int64_t)hot.samples).at);
+		hot_note_holder(table, model, samples);
 		hot_note_lacks(table, model, samples);
 	}
 	dw_hot_reset(&hot);
