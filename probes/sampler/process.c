@@ -67,10 +67,12 @@ uint64_t dws_now_ns(void)
  * The kernel reads the set of signals before it finds that the request is not valid, and changes nothing. That takes a
  * tenth of the time of process_vm_readv().
  */
-bool dws_asks_page(struct dws_memory *memory, uintptr_t at)
+bool dws_can_read(struct dws_memory *memory, uintptr_t at)
 {
 	uintptr_t page = at & ~(DWS_PAGE - 1);
 
+	if (at >= memory->low && at < memory->high)
+		return true;
 	for (unsigned i = 0; i < DWS_PAGES; i++)
 		if (memory->pages[i] == page)
 			return page != 0;

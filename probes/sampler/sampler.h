@@ -65,15 +65,8 @@ struct dws_memory {
 	uintptr_t pages[DWS_PAGES];
 	unsigned next;
 };
-/* Whether the page at `at` can be read, as the kernel says. */
-bool dws_asks_page(struct dws_memory *memory, uintptr_t at);
-
 /* Whether the aligned word at `at` can be read. */
-static inline bool dws_can_read(struct dws_memory *memory, uintptr_t at)
-{
-	return (at >= memory->low && at < memory->high) || dws_asks_page(memory, at);
-}
-
+bool dws_can_read(struct dws_memory *memory, uintptr_t at);
 /* Copies memory up to the first page that cannot be read. Returns how many bytes it copied. */
 size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t bytes);
 uint64_t dws_now_ns(void);

@@ -158,6 +158,15 @@ static inline void dw_encode_sample(struct dw_encode_stream *stream, uint64_t ti
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS, payload, DW_SAMPLE_WORDS);
 }
 
+/* EXT WAIT for a lock that the thread `holder`, the kernel's id, had. */
+static inline void dw_encode_lock_wait(struct dw_encode_stream *stream, uint64_t ticks, uint32_t frame, uint32_t weight,
+                                       uint32_t holder)
+{
+	uint32_t payload[DW_WAIT_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), frame, 0, weight, holder };
+
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS, payload, DW_WAIT_WORDS);
+}
+
 /* EXT WAIT: the stream's thread waited in this FRAME, called from this STACK, until now. */
 static inline void dw_encode_wait(struct dw_encode_stream *stream, uint64_t ticks, uint32_t frame, uint32_t stack,
                                   uint32_t weight)

@@ -91,6 +91,42 @@ TEST(a_sample_belongs_to_the_open_ranges_of_its_thread)
 	made_close(&made);
 }
 
+/* Also of a thread of which nothing else is known, or whose id the kernel gave to another one: then nobody is named. */
+TEST(a_wait_names_the_thread_that_had_the_lock)
+{
+	uint32_t lock, nap, found[3] = { 0 };
+
+	made_init(&made);
+	period("1000");
+	dw_encode_thread(&made.process, 101, 1, 0, "keeper");
+	dw_encode_thread(&made.process, 102, 1, 0, "first");
+	dw_encode_thread(&made.process, 102, 2, 0, "second");
+	lock = frame("pthread_mutex_lock", 1);
+	nap = frame("usleep", 2);
+	dw_encode_lock_wait(&made.stream, 100, lock, 3, 101);
+	dw_encode_lock_wait(&made.stream, 110, lock, 4, 102);
+	dw_encode_lock_wait(&made.stream, 120, lock, 5, 999);
+	dw_encode_lock_wait(&made.stream, 130, nap, 7, 0);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_samples *samples = dw_model_wait_samples(made.model, &made.error);
+
+	REQUIRE(samples && samples->count == 3);
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+
+		if (row->holder != DW_NO_INDEX) {
+			CHECK_STR(dw_model_source(made.model)->threads[row->holder].name, "keeper");
+			CHECK_EQ(row->weight, 3);
+		}
+		found[row->holder != DW_NO_INDEX ? 0 : row->frame == lock ? 1 : 2] += (uint32_t)row->weight;
+	}
+	CHECK_EQ(found[0], 3);
+	CHECK_EQ(found[1], 9);
+	CHECK_EQ(found[2], 7);
+	CHECK_EQ(dw_model_samples(made.model, &made.error)->count, 0);
+	made_close(&made);
+}
+
 /* In the stream of signal handlers of a thread that is in a zone; and of one with no other records. */
 TEST(a_sample_that_interrupted_a_record_belongs_to_the_ranges_of_the_thread)
 {
