@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,6 +35,7 @@
 #define SIGNAL SIGURG
 #define FIRST_CREDIT_NS 5000000
 #define MOST_CREDIT_NS 1000000 /* later */
+#define SIGNAL_STACK_BYTES ((size_t)64 << 10)
 #define MOST_COST_NS 200000    /* of a sample; what is longer was a wait for a CPU */
 
 /* The kernel's structures, because libc's differ between C libraries. */
@@ -53,7 +55,39 @@ THREAD_LOCAL struct {
 	bool busy;
 	uint32_t weight; /* periods since the last sample */
 	long credit_ns;
+	void *stack;     /* of signal handlers; NULL: the thread has another one, or none */
 } mine;
+
+/* ---- a stack for the handler ------------------------------------------------------------------ */
+
+/* Code may use the stack pointer for something else, as kernels do that oneDNN generates, and a coroutine's stack may
+ * be small. There the kernel must not put a signal's frame. A stack that the thread has already is used as it is. */
+static void timers_take_signal_stack(void)
+{
+	stack_t now, ours = { .ss_size = SIGNAL_STACK_BYTES };
+
+	if (mine.stack || sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
+		return;
+	ours.ss_sp = mmap(NULL, ours.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (ours.ss_sp == MAP_FAILED)
+		return;
+	if (sigaltstack(&ours, NULL) == 0)
+		mine.stack = ours.ss_sp;
+	else
+		munmap(ours.ss_sp, ours.ss_size);
+}
+
+/* Of a stack that was disabled meanwhile it is not known whether it is still mapped: AddressSanitizer unmaps it. */
+static void timers_return_signal_stack(void)
+{
+	stack_t now, none = { .ss_flags = SS_DISABLE };
+
+	if (!mine.stack || sigaltstack(NULL, &now) != 0 || (now.ss_flags & SS_DISABLE))
+		return;
+	if (now.ss_sp != mine.stack || sigaltstack(&none, NULL) == 0)
+		munmap(mine.stack, SIGNAL_STACK_BYTES);
+	mine.stack = NULL;
+}
 
 /* ---- a thread's timer ------------------------------------------------------------------------- */
 
@@ -69,6 +103,7 @@ static void timers_start(void)
 	event.thread = (int)syscall(SYS_gettid);
 	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
 		return; /* the limit of timers (RLIMIT_SIGPENDING): this thread has no samples */
+	timers_take_signal_stack();
 	mine.timer = timer + 1;
 	syscall(SYS_timer_settime, timer, 0, &times, NULL);
 }
@@ -79,6 +114,7 @@ static void timers_stop(void *unused)
 	if (mine.timer)
 		syscall(SYS_timer_delete, mine.timer - 1);
 	mine.timer = 0;
+	timers_return_signal_stack();
 }
 
 /* ---- the signal ------------------------------------------------------------------------------- */

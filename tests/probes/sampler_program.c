@@ -234,6 +234,26 @@ __attribute__((noinline)) static void wait_for_data(void)
 	__asm__ volatile("");
 }
 
+/* Uses the stack pointer as a register for data, as kernels that a library generates do. Prints how many bytes around
+ * the place that it points to were written. */
+static void *use_stack_pointer(void *unused)
+{
+#ifdef __x86_64__
+	enum { BYTES = 1 << 16 };
+	static unsigned char memory[2][BYTES];
+	unsigned char *mine = memory[unused != NULL];
+	int written = 0;
+
+	for (int i = 0; i < 40; i++)
+		__asm__ volatile("mov %%rsp, %%r12\n\tmov %0, %%rsp\n\tmov $20000000, %%rcx\n1:\tdec %%rcx\n\tjnz 1b\n\t"
+		                 "mov %%r12, %%rsp" : : "r"(mine + BYTES / 2) : "rcx", "r12", "memory", "cc");
+	for (int i = 0; i < BYTES; i++)
+		written += mine[i] != 0;
+	printf("%d\n", written);
+#endif
+	return unused;
+}
+
 int main(int count_of, char **arguments)
 {
 	const char *mode = count_of > 1 ? arguments[1] : "";
@@ -252,6 +272,10 @@ int main(int count_of, char **arguments)
 			if (!pthread_create(&thread, NULL, nothing, NULL))
 				pthread_join(thread, NULL);
 		burn_60(0.1);
+	} else if (strcmp(mode, "pointer") == 0) {
+		use_stack_pointer(NULL);
+		pthread_create(&thread, NULL, use_stack_pointer, &thread);
+		pthread_join(thread, NULL);
 	} else if (strcmp(mode, "waits") == 0) {
 		pthread_create(&thread, NULL, hold, NULL);
 		for (int i = 0; i < 30; i++) {

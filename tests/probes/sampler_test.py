@@ -102,7 +102,7 @@ def shares(folder, program):
 
 def unnoticed(folder, program):
     """What the program prints is what it prints without dwell."""
-    for mode in (["signals"], ["calls", "3"], ["threads"]):
+    for mode in (["signals"], ["calls", "3"], ["threads"], ["pointer"]):
         alone = subprocess.run([program, *mode], capture_output=True, text=True)
         sampled = run(os.path.join(folder, f"{mode[0]}.dwell"), program, *mode, options=["--sample", "1000"])
         check(f"{mode[0]} as without", sampled.stdout == alone.stdout and sampled.returncode == alone.returncode,
