@@ -15,7 +15,7 @@
  */
 #include "sampler.h"
 
-
+#include <string.h>
 
 #define RULES 16384u
 #define FRAME_IDS 16384u
@@ -309,6 +309,17 @@ static void sample_add_python(struct work *work, const struct dws_python_frame *
 	work->frames[work->count++] = (struct frame){ dws_python_key(python), python };
 }
 
+/* The linker's: where this library begins and ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+/* Whether a frame is one of this library's functions in front of libc's: between the program's function and libc's. */
+static bool sample_is_own(const struct work *work, unsigned native)
+{
+	return work->native[native].pc - (uintptr_t)__ehdr_start < (uintptr_t)(_end - __ehdr_start) &&
+	       (work->count || native + 1 < work->native_count);
+}
+
 /* All frames: those of Python in place of the calls of the loop that execute them. */
 static void sample_join(struct work *work)
 {
@@ -316,6 +327,8 @@ static void sample_join(struct work *work)
 
 	work->count = 0;
 	for (unsigned i = 0; i < work->native_count; i++) {
+		if (sample_is_own(work, i))
+			continue;
 		if (next == work->python_count || !sample_is_loop(work, i, next)) {
 			work->frames[work->count++] = (struct frame){ work->native[i].pc, NULL };
 			continue;
@@ -494,13 +507,12 @@ __attribute__((noinline)) uint32_t dws_stack_here(const struct dws_stack *stack,
 #endif
 	walk.pc = here;
 	sample_gather(work, &walk, stack);
-	/* The frames of this library are left out: they end where the wrapped function returns to. */
+	/* Frames without unwind tables may be left of this library. They end where the wrapped function returns to. */
 	while (own < work->count && work->frames[own].key != (uintptr_t)caller - 1)
 		own++;
-	if (own && own < work->count) {
-		for (unsigned i = own; i < work->count; i++)
-			work->frames[i - own + 1] = work->frames[i];
-		work->count -= own - 1;
+	if (own < work->count) {
+		work->count -= own;
+		memmove(work->frames + 1, work->frames + own, work->count++ * sizeof *work->frames);
 		id = sample_callers(work, &walk.memory, stack);
 	}
 	sample_give_work(bit);
