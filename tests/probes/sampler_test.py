@@ -80,6 +80,12 @@ def rows(trace, view, *more, by=lambda row: row["name"]):
     return {by(row): row for row in found}
 
 
+def loses(trace):
+    """What the report says about lost records; "" if it says that there are none."""
+    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True).stdout
+    return "" if "\nLost: nothing." in text else text
+
+
 def share(found, name, column="total_share"):
     return found.get(name, {}).get(column, 0)
 
@@ -185,6 +191,7 @@ def storm(folder, interpreter):
     check(f"{interpreter} in a storm of samples", alone.returncode == result.returncode == 0 and alone.stdout == result.stdout,
           result.returncode, result.stdout[-500:], result.stderr[-500:])
     taken = subprocess.run([DWELL, "report", "--view", "hot", "--format", "csv", trace], capture_output=True, text=True).stdout
+    check(f"{interpreter}: a sample within the recorder is no loss", not loses(trace), loses(trace)[-500:])
     check(f"{interpreter}: many samples", taken.count("\n") > 20, taken[:500])
 
 

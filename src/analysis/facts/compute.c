@@ -41,10 +41,13 @@ static void facts_copy_usages(struct dw_facts_work *work)
 {
 	const struct dw_usage_of *usages = dw_model_step_usages(work->model, NULL);
 
-	work->usages = usages ? malloc((work->loop->count + 1) * sizeof *usages) : NULL;
-	work->failed |= !work->usages;
-	if (work->usages)
-		memcpy(work->usages, usages + work->loop->first_step, work->loop->count * sizeof *usages);
+	work->all_usages = usages ? malloc((work->steps->count + 1) * sizeof *usages) : NULL;
+	if (!work->all_usages) {
+		work->failed = true;
+		return;
+	}
+	memcpy(work->all_usages, usages, work->steps->count * sizeof *usages);
+	work->usages = work->all_usages + work->loop->first_step;
 	dw_facts_correct_usages(work);
 }
 
@@ -117,7 +120,7 @@ bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t l
 
 void dw_facts_end(struct dw_facts_work *work)
 {
-	free(work->usages);
+	free(work->all_usages);
 	free(work->roles);
 	free(work->steady);
 	free(work->values);

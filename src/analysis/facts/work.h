@@ -22,7 +22,8 @@ struct dw_facts_work {
 	const struct dw_steps *steps;
 	const struct dw_loop *loop;       /* NULL: the trace has no steps */
 	const struct dw_step *all;        /* the steps of the loop */
-	struct dw_usage_of *usages;       /* of the same steps; with their own CPU time where that is known */
+	struct dw_usage_of *all_usages;   /* of the steps of all loops */
+	struct dw_usage_of *usages;       /* of the steps of `all`, with their own CPU time where that is known */
 	uint8_t *roles;                   /* by step of the loop; 0: it is not counted */
 	const struct dw_step **steady;    /* the steady steps, in order */
 	size_t steady_count;

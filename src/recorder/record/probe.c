@@ -255,12 +255,19 @@ bool dwell_intern_code(void *const *addresses, unsigned count, uint32_t *frames)
 	return count && dw_module_frames(addresses, (int)count, true, frames);
 }
 
-bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
+/* Whether the caller interrupted the recorder where a record cannot be added, and would be counted as lost. */
+static bool probe_interrupts_recorder(void)
 {
 	const struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
 	const struct dw_slot *slot = (const struct dw_slot *)(const void *)stream;
 
-	if (stream != &dw_slot_none && DW_LOAD(slot->main.busy) && DW_LOAD(slot->nested.busy))
+	return dw_process_is_locked_here() ||
+	       (stream != &dw_slot_none && DW_LOAD(slot->main.busy) && DW_LOAD(slot->nested.busy));
+}
+
+bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
+{
+	if (probe_interrupts_recorder())
 		return false;
 	if (dwell_wants(UINT32_MAX))
 		probe_put_timed(DW_EXT_SAMPLE, (uint32_t[]){ frame, stack, weight }, DW_SAMPLE_WORDS - 2);
@@ -269,7 +276,8 @@ bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
 
 void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder)
 {
-	if (dwell_wants(UINT32_MAX))
+	/* In the recorder it is a wait for its own file. */
+	if (dwell_wants(UINT32_MAX) && !probe_interrupts_recorder())
 		probe_put_timed(DW_EXT_WAIT, (uint32_t[]){ frame, stack, weight, holder }, DW_WAIT_WORDS - 2);
 }
 

@@ -151,6 +151,13 @@ bool dw_process_thread_dead(uint32_t tid)
 	return syscall(SYS_tgkill, (pid_t)DW_LOAD(dw_process->pid), (pid_t)tid, 0) != 0 && errno == ESRCH;
 }
 
+bool dw_process_is_locked_here(void)
+{
+	uint32_t owner = dw_process ? DW_LOAD(dw_process->lock) : 0;
+
+	return owner && owner == (uint32_t)dw_gettid();
+}
+
 bool dw_process_jumped(uintptr_t then, uintptr_t now)
 {
 	stack_t stack;

@@ -317,6 +317,8 @@ bool dw_process_own_memory(void);
 /* False if the caller holds the lock already (a signal handler), or if waiting took too long. */
 bool dw_process_lock(void);
 void dw_process_unlock(void);
+/* Whether the calling thread has it: the caller is a signal handler that interrupted the recorder. */
+bool dw_process_is_locked_here(void);
 /*
  * Whether code that ran in the frame `then` of this thread can no longer continue, as seen from
  * the frame `now`. A live caller's frame is above, and two live frames never have the same address.
