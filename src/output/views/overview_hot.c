@@ -95,12 +95,22 @@ static void hot_write_function(char *to, size_t size, const struct dw_hot_row *r
 	snprintf(to, size, "%.200s%s%s%s", row->name, *place ? " (" : "", place, *place ? ")" : "");
 }
 
+/* The largest function. Rows in parentheses are of what has no function. NULL: there is none. */
+static const struct dw_hot_row *hot_largest(const struct dw_hot *hot)
+{
+	size_t i = 0;
+
+	while (i < hot->count && hot->rows[i].name[0] == '(')
+		i++;
+	return i < hot->count ? &hot->rows[i] : NULL;
+}
+
 static void hot_head_functions(struct dwell_table *table, const struct dw_hot *hot)
 {
 	static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free",
 		"cfree", "__libc_malloc", "__libc_calloc", "malloc_consolidate", "operator new", "operator delete", NULL };
 	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
-	const struct dw_hot_row *top = hot->count ? &hot->rows[0] : NULL;
+	const struct dw_hot_row *top = hot_largest(hot);
 	double share = top ? (double)top->self / (double)hot->weight : 0;
 	double error = dw_samples_error(share, hot->weight, hot->squares);
 	double allocation = hot_share_of(hot, allocators), copying = hot_share_of(hot, copies);
