@@ -215,7 +215,7 @@ def test_libraries():
     done = subprocess.run([DWELL, "run", "-o", "t.dwell", "--", "cat", "/proc/self/maps"], capture_output=True,
                           text=True, check=True)
     check("a program without CUDA loads nothing of it", "libc.so" in done.stdout and
-          not re.search(r"libdwell-cuda|cupti", done.stdout))
+          not re.search(r"libdwell-cuda|libcupti", done.stdout))
 
 
 # Without `dwell run`: the script asks for CUDA, and its kernels last as long as it says.
