@@ -212,7 +212,7 @@ static const char *python_take_text(const struct dw_python *python, struct dw_ar
 	return dw_arena_text(arena, (const char *)clear, dw_python_utf8(bytes, kind, length, clear, sizeof clear));
 }
 
-/* What tells a code object from another one at the same address. */
+/* In these fields two code objects differ that had the same address, one after the other. */
 static bool python_read_code(const struct dw_python *python, uint64_t address, struct python_code *code)
 {
 	const struct dw_python_layout *layout = &python->layout;

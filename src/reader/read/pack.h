@@ -19,7 +19,7 @@
 #include "format/pack.h"
 
 #define DW_PACK_MOST_WORDS ((DW_BLOCK_BYTES - DW_CHUNK_HEADER_BYTES) / 4)
-/* The most that columns of a block take: four bytes and one word a record, and the table. */
+/* Upper bound of the bytes of a block as columns: four bytes and one word for each record, and the table. */
 #define DW_PACK_COLUMNS_BYTES (sizeof(struct dw_pack_columns) + 4 * DW_PACK_TABLE + 8 * DW_PACK_MOST_WORDS)
 /* Columns are compressed in pieces, because different bytes are frequent in each. */
 #define DW_PACK_PIECES 7
