@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Makes the checksums right, of as many parts as there are. */
+/* Corrects the checksums of all parts of a stored trace that lie in these bytes. */
 static void fix_checks(uint8_t *bytes, size_t size)
 {
 	struct dw_pack_head head;

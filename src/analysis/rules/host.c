@@ -9,7 +9,7 @@
  * gaps are other code. */
 #define HOST_SMALL_NS 20e3
 #define HOST_SMALL_GAP_NS 40e3
-#define HOST_CALL_NS 10e3    /* of the interpreter, for an operator of the step */
+#define HOST_CALL_NS 10e3    /* assumed time that the interpreter takes to call one operator */
 #define HOST_CALLED_NS 12e3  /* for one that the program itself calls, with the calls of modules around that */
 #define HOST_STEP_NS 500e3   /* PyTorch's own Python in a step: around backward and the optimizer */
 #define HOST_SMALL_COUNT 100

@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
+#include "base/text.h"
 
 struct hot {
 	const struct dw_source *source;
@@ -38,17 +39,12 @@ static const struct dw_source_function unread = { "(stack not read)", NULL, 0 },
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool hot_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool hot_is(const struct hot *hot, const struct dw_hot_row *row, const struct dw_source_function *function,
                    const struct dw_sample_row *place)
 {
 	unsigned by = hot->ask->by;
 
-	return strcmp(row->name, function->name) == 0 && hot_same_text(row->file, function->file) &&
+	return strcmp(row->name, function->name) == 0 && dw_text_same(row->file, function->file) &&
 	       (!(by & DW_HOT_LINES) || row->line == function->line) &&
 	       (!(by & DW_HOT_HOLDERS) || row->place.holder == place->holder) &&
 	       (!(by & DW_HOT_THREADS) || row->place.thread == place->thread) &&

@@ -6,6 +6,7 @@
  * because a function that saves no registers needs no others. So a program that hangs is not
  * disturbed: a ptrace stop would make epoll_wait() and some other calls return EINTR.
  */
+#include "base/clock.h"
 #include "process/inside.h"
 
 #include <elf.h>
@@ -226,14 +227,6 @@ static bool snapshot_read_registers(struct dw_snapshot *snapshot)
 	return true;
 }
 
-static uint64_t snapshot_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void dw_snapshot_hurry(bool hurry)
 {
 	static bool refused;
@@ -255,7 +248,7 @@ static int snapshot_detach(pid_t tid, int status)
 static int snapshot_wait(pid_t tid, int *status, uint64_t patience_ns)
 {
 	const struct timespec patience = { (time_t)(patience_ns / 1000000000u), (long)(patience_ns % 1000000000u) };
-	uint64_t end_ns = snapshot_now_ns() + patience_ns;
+	uint64_t end_ns = dw_clock_monotonic_ns() + patience_ns;
 	int code = ETIMEDOUT;
 	sigset_t child, before;
 
@@ -269,7 +262,7 @@ static int snapshot_wait(pid_t tid, int *status, uint64_t patience_ns)
 			code = got != tid ? errno : WIFSTOPPED(*status) ? 0 : ESRCH;
 		else
 			sigtimedwait(&child, NULL, &patience);
-	} while (code == ETIMEDOUT && snapshot_now_ns() < end_ns);
+	} while (code == ETIMEDOUT && dw_clock_monotonic_ns() < end_ns);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return code;
 }
@@ -278,7 +271,7 @@ static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t pat
                          void (*inside)(void *context), void *context)
 {
 	pid_t tid = (pid_t)snapshot->tid;
-	uint64_t start_ns = snapshot_now_ns();
+	uint64_t start_ns = dw_clock_monotonic_ns();
 	int status = 0, code = 0, detached;
 
 	snapshot->known = 0;
@@ -303,7 +296,7 @@ static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t pat
 			inside(context);
 	}
 	detached = snapshot_detach(tid, status);
-	snapshot->stopped_ns = snapshot_now_ns() - start_ns;
+	snapshot->stopped_ns = dw_clock_monotonic_ns() - start_ns;
 	return code ? code : detached == ESRCH ? ESRCH : 0;
 }
 
@@ -345,7 +338,7 @@ bool dw_snapshot_let_go(void)
 
 bool dw_snapshot_sleep(uint64_t ns)
 {
-	uint64_t end_ns = snapshot_now_ns() + ns, now_ns = end_ns - ns;
+	uint64_t end_ns = dw_clock_monotonic_ns() + ns, now_ns = end_ns - ns;
 	sigset_t child, before;
 	bool interrupted = false;
 
@@ -359,7 +352,7 @@ bool dw_snapshot_sleep(uint64_t ns)
 
 		interrupted = sigtimedwait(&child, NULL, &left) < 0 && errno == EINTR;
 		dw_snapshot_let_go();
-		now_ns = snapshot_now_ns();
+		now_ns = dw_clock_monotonic_ns();
 	} while (now_ns < end_ns && !interrupted);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return interrupted;

@@ -29,8 +29,8 @@ struct dw_sampler_calls {
 	{ &dwell_gate, &dwell_code_generation, dwell_intern_code, dwell_intern_frame, dwell_intern_stack, dwell_meta, \
 	  dwell_meta_json, dwell_sample, dwell_waited }
 
-/* The sampler has it. Keeps the pointer if the recorder is in the program's own file and the sampler has recorded
- * nothing yet. NULL in processes without the sampler. */
+/* The sampler defines this function; in a process without the sampler it is NULL. The sampler uses the table from then on
+ * if the recorder is in the program's own file and no sample was recorded yet. */
 __attribute__((weak, visibility("default"))) void dwp_sampler_adopt(const struct dw_sampler_calls *calls);
 
 #endif

@@ -33,6 +33,23 @@ TEST(a_handler_does_not_get_the_lock_of_its_own_thread)
 	session_end();
 }
 
+TEST(a_sample_within_the_recorder_is_no_loss)
+{
+	enum dw_loss cause;
+
+	REQUIRE(session_begin(0) && dw_process_ready(&cause));
+	REQUIRE(dw_process_lock());
+	CHECK(!dwell_sample(0, 0, 1));
+	dwell_waited(0, 0, 1, 0);
+	dw_process_unlock();
+	CHECK(dwell_sample(0, 0, 1));
+	REQUIRE(dw_slot_here(NULL)->entry);
+	CHECK_EQ(DW_LOAD(dw_slot_here(NULL)->entry->lost[DW_LOSS_BUSY]), 0);
+	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++)
+		CHECK_EQ(DW_LOAD(dw_session_head()->lost[i]), 0);
+	session_end();
+}
+
 static jmp_buf target;
 
 static __attribute__((noinline)) void lock_and_jump(void)
