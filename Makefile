@@ -47,8 +47,8 @@ check:
 	tools/setup check
 	tools/check --jobs $(JOBS)
 
-check-gpu:
-	python3 tools/gpu_check
+check-gpu: all
+	python3 tools/gpu_check $(BUILD)/dwell
 
 demo:
 	tools/setup demo

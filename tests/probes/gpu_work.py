@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Work for a GPU, for tools/gpu_check: a small ResNet's training steps, and what goes wrong.
+"""Work for a GPU, for tools/gpu_check: a small ResNet's training steps, planted causes, and what goes wrong.
 
-usage: gpu_work.py steps | timed | timed-profiler | profiler FILE | fault | fork | graph
+usage: gpu_work.py steps | timed | timed-profiler | launches | launches-profiler | profiler FILE | sums | fault | fork |
+       graph | compiled | nccl | host-late | sync | pageable | loader | compute
 """
 import os
 import statistics
@@ -76,6 +77,124 @@ def timed(steps=60):
     print(f"median step: {1e3 * statistics.median(times):.4f} ms")
 
 
+def launches(steps=60, count=1000):
+    """Prints the mean time of a launch in the median step: the device is never the slower one."""
+    values, times = torch.zeros(16, device="cuda"), []
+    for _ in range(steps):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(count):
+            values.add_(1)
+        times.append(time.perf_counter() - start)
+    print(f"median step: {1e3 * statistics.median(times):.4f} ms")
+
+
+# ---- planted causes: each is a training, which loses most of its time by one cause -------------------------
+
+def train(model, batch, loss_of=lambda output: output.square().mean(), steps_=60, **options):
+    """`batch` gives the input of a step; `loss_of` may do more than it should."""
+    model = model.cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-6, **options)
+    for number in range(steps_):
+        optimizer.zero_grad()
+        loss_of(model(batch(number))).backward()
+        optimizer.step()
+    torch.cuda.synchronize()
+
+
+def host_late():
+    """Sixty tiny layers: the device waits for each launch."""
+    layers = [layer for _ in range(60) for layer in (nn.Linear(32, 32), nn.Tanh())]
+    batch = torch.randn(8, 32, device="cuda")
+    train(nn.Sequential(*layers), lambda number: batch, foreach=False)
+
+
+def sync():
+    """The host reads the loss after each forward, then works 3 ms for itself: the device has nothing to do."""
+    batch = torch.randn(2048, 2048, device="cuda")
+
+    def loss_of(output):
+        loss = output.square().mean()
+        value, end = loss.item(), time.perf_counter() + 3e-3
+        while time.perf_counter() < end:
+            value = value * 0.5 + 1
+        return loss
+    train(nn.Sequential(nn.Linear(2048, 2048), nn.ReLU(), nn.Linear(2048, 2048)), lambda number: batch, loss_of)
+
+
+def pageable():
+    """A batch of 64 MiB is copied from memory that is not pinned, and little is computed."""
+    batches = [torch.randn(4096, 4096) for _ in range(2)]
+    train(nn.Linear(4096, 64), lambda number: batches[number % 2].cuda())
+
+
+class Slow(torch.utils.data.Dataset):
+    """Samples that take 2 ms each to make."""
+
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        end, value = time.perf_counter() + 2e-3, 0
+        while time.perf_counter() < end:
+            value += 1
+        return torch.randn(256)
+
+
+def loader():
+    batches = iter(torch.utils.data.DataLoader(Slow(), batch_size=8))
+    train(nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 1)), lambda number: next(batches).cuda(), steps_=50)
+
+
+def compute():
+    """Large products: nothing to say."""
+    batch = torch.randn(8192, 8192, device="cuda")
+    train(nn.Sequential(nn.Linear(8192, 8192), nn.ReLU(), nn.Linear(8192, 8192)), lambda number: batch, steps_=40)
+
+
+# ---- what a profiler meets ------------------------------------------------------------------------------
+
+def sums():
+    """Operators' device time by dwell.profile and by torch.profiler, of the same work in one process."""
+    import dwell
+    from torch.profiler import ProfilerActivity, profile
+
+    def body():
+        for _ in range(3):
+            work.step()
+        torch.cuda.synchronize()
+    work = Work()
+    body()
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as theirs:
+        body()
+    with dwell.profile(activities=[dwell.ProfilerActivity.CPU, dwell.ProfilerActivity.CUDA]) as ours:
+        body()
+    names = ("aten::convolution_backward", "aten::cudnn_convolution", "aten::_foreach_add_", "aten::copy_",
+             "aten::threshold_backward", "aten::addmm")
+    for name in names:
+        print("sum", name, *(next((round(getattr(row, "device_time_total")) for row in rows.key_averages()
+                                   if row.key == name), None) for rows in (theirs, ours)))
+
+
+def compiled():
+    model = torch.compile(nn.Sequential(nn.Linear(512, 512), nn.GELU(), nn.LayerNorm(512), nn.Linear(512, 8)),
+                          mode="reduce-overhead")
+    batch = torch.randn(64, 512, device="cuda")
+    train(model, lambda number: batch, steps_=30)
+
+
+def nccl():
+    import torch.distributed as dist
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29517", RANK="0", WORLD_SIZE="1")
+    dist.init_process_group("nccl")
+    values = torch.ones(1 << 20, device="cuda")
+    for _ in range(20):
+        dist.all_reduce(values)
+    torch.cuda.synchronize()
+    print("version", ".".join(map(str, torch.cuda.nccl.version())))
+    dist.destroy_process_group()
+
+
 def profiled(function, path=None):
     from torch.profiler import ProfilerActivity, profile
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
@@ -90,6 +209,7 @@ def steps():
     for _ in range(STEPS):
         work.step()
     torch.cuda.synchronize()
+    print("peak", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())
 
 
 def fault():
@@ -132,7 +252,7 @@ if __name__ == "__main__":
     what = sys.argv[1]
     if what == "profiler":
         profiled(steps, sys.argv[2])
-    elif what == "timed-profiler":
-        profiled(timed)
+    elif what.endswith("-profiler"):
+        profiled(globals()[what.split("-")[0]])
     else:
-        {"steps": steps, "timed": timed, "fault": fault, "fork": fork, "graph": graph}[what]()
+        globals()[what.replace("-", "_")]()
