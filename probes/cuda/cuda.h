@@ -41,6 +41,10 @@
 	X(cuptiGetCallbackName, (int domain, uint32_t function, const char **name))
 #define DWC_OPTIONAL(X)                                                                         \
 	X(cuptiSetThreadIdType, (int type))                                                         \
+	X(cuptiActivityEnableRuntimeApi, (uint32_t function, uint8_t enable))                       \
+	X(cuptiActivityEnableDriverApi, (uint32_t function, uint8_t enable))                        \
+	X(cuptiActivityEnableRuntimeApi_v2, (void *subscriber, uint32_t function, uint8_t enable))  \
+	X(cuptiActivityEnableDriverApi_v2, (void *subscriber, uint32_t function, uint8_t enable))   \
 	X(cuptiSubscribe_v2, (void **subscriber, void *callback, void *user, struct cupti_subscriber *)) \
 	X(cuptiActivityRegisterCallbacks_v2,                                                        \
 	  (void *subscriber, cupti_request_v2_function, cupti_complete_v2_function))                \
@@ -103,6 +107,8 @@ uint64_t dwc_buffers_returned(void), dwc_buffers_refused(void);
 
 /* Records of a whole buffer. */
 void dwc_records_take(uint8_t *buffer, size_t valid);
+/* Whether a call of this name asks for something and does nothing with a device. Such calls are not recorded. */
+bool dwc_records_is_question(const char *name);
 /* Pairs CUPTI's clock with the trace's. */
 void dwc_records_pair_clocks(void);
 

@@ -22,6 +22,7 @@ struct dwc_cupti dwc_cupti;
 
 static const char *const cupti_names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
 	                                       "libcupti.so" };
+#define FUNCTIONS 2048u /* greater than the greatest number of a function of CUDA */
 #define NAMES (sizeof cupti_names / sizeof *cupti_names)
 
 /* ---- the library ---------------------------------------------------------------------------------------- */
@@ -250,6 +251,33 @@ static bool cupti_set_kind(size_t at, bool on)
 	return (on ? call->cuptiActivityEnable : call->cuptiActivityDisable)(kind) == CUPTI_OK;
 }
 
+/* A launch of PyTorch calls cudaGetDevice() and its like 18 times (counted on an H100), and CUPTI's record of a call
+ * costs its thread most of a microsecond. A CUPTI without these two functions (11.8) records them all, and records.c leaves them out. Enabling
+ * the kinds enables these calls again. */
+static void cupti_leave_out_questions(void)
+{
+	const struct dwc_functions *call = &dwc_cupti.call;
+	const char *name;
+
+	for (uint32_t function = 1; function < FUNCTIONS; function++)
+		for (int domain = DOMAIN_DRIVER; domain <= DOMAIN_RUNTIME; domain++) {
+			bool runtime = domain == DOMAIN_RUNTIME;
+			int (*enable)(uint32_t, uint8_t) =
+			    runtime ? call->cuptiActivityEnableRuntimeApi : call->cuptiActivityEnableDriverApi;
+			int (*enable_v2)(void *, uint32_t, uint8_t) =
+			    runtime ? call->cuptiActivityEnableRuntimeApi_v2 : call->cuptiActivityEnableDriverApi_v2;
+
+			name = NULL;
+			if (call->cuptiGetCallbackName(domain, function, &name) != CUPTI_OK || !name ||
+			    !dwc_records_is_question(name))
+				continue;
+			if (dwc_cupti.subscriber && enable_v2)
+				enable_v2(dwc_cupti.subscriber, function, 0);
+			else if (!dwc_cupti.subscriber && enable)
+				enable(function, 0);
+		}
+}
+
 bool dwc_cupti_switch(bool on)
 {
 	/* What another tool has enabled by now must stay enabled. */
@@ -260,6 +288,8 @@ bool dwc_cupti_switch(bool on)
 			cupti_is_on[i] = cupti_set_kind(i, true); /* a kind that this device lacks stays off */
 		else if (!on && cupti_is_on[i])
 			cupti_is_on[i] = !cupti_set_kind(i, false);
+	if (on)
+		cupti_leave_out_questions();
 	dwc_cupti.enabled = on;
 	if (on && !cupti_is_on[KINDS - 1]) {
 		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u does not record kernels here; the driver may "

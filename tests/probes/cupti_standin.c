@@ -29,6 +29,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool enabled[KINDS];
+enum { LAUNCH = 211, GET_DEVICE = 17, COPY_ASYNC = 41, SYNCHRONIZE = 131, CU_LAUNCH = 307 };
 static bool subscribed;
 static int handle; /* what a subscriber gets: its address */
 static CUpti_BuffersCallbackRequestFunc request;
@@ -108,11 +109,26 @@ static size_t size_of(const void *record)
 	}
 }
 
+/* Calls that are not recorded although their kind is enabled; how many calls of GET_DEVICE were recorded. */
+static bool quiet[2][1024];
+static unsigned questions;
+
+static bool is_quiet(const void *record)
+{
+	const CUpti_ActivityAPI *call = record;
+	bool runtime = call->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+
+	if (!runtime && call->kind != CUPTI_ACTIVITY_KIND_DRIVER)
+		return false;
+	questions += runtime && call->cbid == GET_DEVICE && !quiet[1][call->cbid];
+	return quiet[runtime][call->cbid];
+}
+
 static void put(const void *record)
 {
 	size_t bytes = (size_of(record) + 7) & ~(size_t)7, most;
 
-	if (!enabled[*(const uint32_t *)record])
+	if (!enabled[*(const uint32_t *)record] || is_quiet(record))
 		return;
 	if (buffer && buffer_used + bytes > buffer_size)
 		end_buffer();
@@ -172,11 +188,32 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 	return CUPTI_SUCCESS;
 }
 
+static void enable(CUpti_ActivityKind kind)
+{
+	enabled[kind] = true;
+	if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER)
+		memset(quiet[kind == CUPTI_ACTIVITY_KIND_RUNTIME], 0, sizeof quiet[0]);
+}
+
+#if CUPTI_API_VERSION >= 24 /* 12.4 */
+CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId function, uint8_t on)
+{
+	quiet[1][function] = !on;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId function, uint8_t on)
+{
+	quiet[0][function] = !on;
+	return CUPTI_SUCCESS;
+}
+#endif
+
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 {
 	if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fails("kernels"))
 		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
-	enabled[kind] = true;
+	enable(kind);
 	return CUPTI_SUCCESS;
 }
 
@@ -227,8 +264,6 @@ CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 	return CUPTI_SUCCESS;
 }
 
-enum { LAUNCH = 211, GET_DEVICE = 3, COPY_ASYNC = 41, SYNCHRONIZE = 131, CU_LAUNCH = 307 };
-
 CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t function, const char **name)
 {
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
@@ -275,7 +310,19 @@ CUptiResult CUPTIAPI cuptiActivityEnable_v2(CUpti_SubscriberHandle subscriber, C
                                             CUpti_ActivityConfig *config)
 {
 	(void)config;
-	enabled[kind] = true;
+	enable(kind);
+	return good(subscriber);
+}
+
+CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi_v2(CUpti_SubscriberHandle subscriber, CUpti_CallbackId function, uint8_t on)
+{
+	cuptiActivityEnableRuntimeApi(function, on);
+	return good(subscriber);
+}
+
+CUptiResult CUPTIAPI cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle subscriber, CUpti_CallbackId function, uint8_t on)
+{
+	cuptiActivityEnableDriverApi(function, on);
 	return good(subscriber);
 }
 
@@ -437,7 +484,7 @@ __attribute__((destructor)) static void say(void)
 
 	for (unsigned i = 0; i < KINDS; i++)
 		count += enabled[i];
-	fprintf(stderr, "standin: %u kinds enabled, %zu buffers returned\n", count, returned);
+	fprintf(stderr, "standin: %u kinds enabled, %zu buffers returned, %u questions recorded\n", count, returned, questions);
 }
 
 void standin_play(const char *what);

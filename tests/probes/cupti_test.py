@@ -82,6 +82,10 @@ class Run(announced.Run):
         """How many kinds were enabled each time that the stand-in said so."""
         return [int(number) for number in re.findall(r"^standin: (\d+) kinds", self.done.stderr, re.M)]
 
+    def questions(self):
+        """How many records CUPTI made of calls that dwell leaves out."""
+        return int(re.search(r"(\d+) questions recorded", self.done.stderr)[1])
+
 
 def test_layouts():
     for version in VERSIONS:
@@ -123,6 +127,7 @@ def test_kinds(version):
         ("Destroy Pool (Device)", 4 << 20), ("Trim Pool (Device)", 6 << 20)] * 2)
     check(f"{version}: nothing is lost", run.lost() == 0)
     check(f"{version}: afterwards no kind is enabled", run.enabled() == [0])
+    check(f"{version}: CUPTI does not record calls that only ask", run.questions() == (2 if version == "11.8" else 0))
     check(f"{version}: what dwell prints", run.said(VERSIONS[version][0] + ", API"))
 
 
