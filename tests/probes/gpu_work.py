@@ -2,7 +2,7 @@
 """Work for a GPU, for tools/gpu_check: a small ResNet's training steps, planted causes, and what goes wrong.
 
 usage: gpu_work.py steps | timed | timed-profiler | launches | launches-profiler | profiler FILE | sums | fault | fork |
-       graph | compiled | nccl | host-late | sync | pageable | loader | compute
+       graph | sums | profiler-later | compiled | nccl | host-late | sync | pageable | loader | compute
 """
 import os
 import statistics
@@ -110,8 +110,9 @@ def host_late():
 
 
 def sync():
-    """The host reads the loss after each forward, then works 3 ms for itself: the device has nothing to do."""
-    batch = torch.randn(2048, 2048, device="cuda")
+    """The host reads the loss after each forward, then works 3 ms for itself: the device has nothing to do. Without
+    the reading, the device would compute meanwhile."""
+    batch = torch.randn(4096, 2048, device="cuda")
 
     def loss_of(output):
         loss = output.square().mean()
@@ -119,7 +120,7 @@ def sync():
         while time.perf_counter() < end:
             value = value * 0.5 + 1
         return loss
-    train(nn.Sequential(nn.Linear(2048, 2048), nn.ReLU(), nn.Linear(2048, 2048)), lambda number: batch, loss_of)
+    train(nn.Sequential(nn.Linear(2048, 4096), nn.ReLU(), nn.Linear(4096, 2048)), lambda number: batch, loss_of)
 
 
 def pageable():
@@ -155,25 +156,30 @@ def compute():
 # ---- what a profiler meets ------------------------------------------------------------------------------
 
 def sums():
-    """Operators' device time by dwell.profile and by torch.profiler, of the same work in one process."""
+    """Operators' device time by dwell.profile, then by torch.profiler, of the same work in one process."""
     import dwell
-    from torch.profiler import ProfilerActivity, profile
+    import torch.profiler
 
-    def body():
-        for _ in range(3):
-            work.step()
-        torch.cuda.synchronize()
     work = Work()
-    body()
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as theirs:
-        body()
-    with dwell.profile(activities=[dwell.ProfilerActivity.CPU, dwell.ProfilerActivity.CUDA]) as ours:
-        body()
-    names = ("aten::convolution_backward", "aten::cudnn_convolution", "aten::_foreach_add_", "aten::copy_",
-             "aten::threshold_backward", "aten::addmm")
-    for name in names:
-        print("sum", name, *(next((round(getattr(row, "device_time_total")) for row in rows.key_averages()
-                                   if row.key == name), None) for rows in (theirs, ours)))
+    for _ in range(3):
+        work.step()
+    for name, of in (("dwell", dwell), ("torch", torch.profiler)):
+        with of.profile(activities=[of.ProfilerActivity.CPU, of.ProfilerActivity.CUDA]) as profile:
+            for _ in range(3):
+                work.step()
+            torch.cuda.synchronize()
+        rows = {row.key: row.device_time_total for row in profile.key_averages()}
+        for operator in ("aten::convolution_backward", "aten::cudnn_convolution", "aten::_foreach_add_", "aten::copy_",
+                         "aten::threshold_backward", "aten::addmm"):
+            print("sum", name, operator, round(rows.get(operator, 0)))
+
+
+def profiler_later():
+    """torch.profiler starts after CUDA did: prints how many events of the device it has."""
+    work = Work()
+    work.step()
+    torch.cuda.synchronize()
+    print("events", count_profiled(work))
 
 
 def compiled():
@@ -193,6 +199,15 @@ def nccl():
     torch.cuda.synchronize()
     print("version", ".".join(map(str, torch.cuda.nccl.version())))
     dist.destroy_process_group()
+
+
+def count_profiled(work):
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+        for _ in range(3):
+            work.step()
+        torch.cuda.synchronize()
+    return sum(event.device_type == torch.autograd.DeviceType.CUDA for event in profiler.events())
 
 
 def profiled(function, path=None):

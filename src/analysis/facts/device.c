@@ -2,13 +2,15 @@
  * Facts of a device: the second division of the same steps, into compute, communication, copies and
  * idle time by cause (model/device/times.h).
  *
- * A process may use several devices. The facts are of the one that is busy longest in the steps of
+ * The facts are of the loop's steady steps, on the device. A process may use several devices. The facts are of the one that is busy longest in the steps of
  * the loop's process; its waits and copies are those of the whole trace.
  */
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+#include "facts/parts.h"
 #include "facts/work.h"
 #include "model/device/times.h"
 
@@ -17,6 +19,7 @@
 struct device_sums {
 	uint64_t part_ns[DW_DEVICE_PART_COUNT];
 	uint64_t busy_ns, all_ns;
+	uint64_t last_ns; /* end of the last step on the device, steady or not */
 	size_t steps;
 };
 
@@ -43,7 +46,18 @@ static void device_add_step(struct device_sums *sums, const struct dw_device_ste
 	sums->steps++;
 }
 
-/* The sums over the loop's steps of the device that is busy longest; `steps` 0: none. */
+/* Whether the facts of steps cover the step: it is steady, or of another thread of the loop's process. */
+static bool device_is_steady(const struct dw_facts_work *work, const struct dw_source_step *step)
+{
+	size_t at;
+
+	if (step->thread != work->loop->thread)
+		return true;
+	at = DW_FIRST(i, 0, work->steady_count, work->steady[i]->start_ns >= step->start_ns);
+	return at < work->steady_count && work->steady[at]->start_ns == step->start_ns;
+}
+
+/* The sums over the loop's steady steps of the device that is busy longest; `steps` 0: none. */
 static struct device_sums device_find(const struct dw_facts_work *work,
                                       const struct dw_device_times *times)
 {
@@ -56,14 +70,45 @@ static struct device_sums device_find(const struct dw_facts_work *work,
 		for (size_t i = 0; i < times->step_count; i++) {
 			const struct dw_source_step *step = &work->source->steps[times->steps[i].step];
 
-			if (times->steps[i].device == device &&
-			    work->source->threads[step->thread].process == process)
+			if (times->steps[i].device != device ||
+			    work->source->threads[step->thread].process != process)
+				continue;
+			if (times->steps[i].end_ns > sums.last_ns)
+				sums.last_ns = times->steps[i].end_ns;
+			if (device_is_steady(work, step))
 				device_add_step(&sums, &times->steps[i]);
 		}
 		if (sums.steps && (!longest.steps || sums.busy_ns > longest.busy_ns))
 			longest = sums;
 	}
 	return longest;
+}
+
+/* The device's step, and how far the device is behind the host at the end of the loop. */
+static void device_put_steps(struct dw_facts_work *work, const struct device_sums *sums)
+{
+	uint64_t end_ns = work->loop->end_ns;
+	uint64_t behind_ns = sums->last_ns > end_ns ? sums->last_ns - end_ns : 0;
+
+	dw_fact_set(work, DW_FACT_DEVICE_STEP, (double)sums->all_ns / (double)sums->steps, sums->steps);
+	dw_fact_set_share(work, DW_FACT_DEVICE_BEHIND, (double)behind_ns,
+	                  (double)(end_ns - work->loop->start_ns + behind_ns), sums->steps);
+}
+
+/* The largest part of the host's steps that has a name: what keeps the host from submitting earlier. */
+static void device_note_host(struct dw_facts_work *work)
+{
+	const struct dw_fact *parts = &work->facts->at[DW_FACT_STEP_PROFILER];
+	unsigned largest = 0;
+	char text[96];
+
+	for (unsigned part = 1; part < DW_PART_COUNT; part++)
+		if (parts[part].measured && parts[part].value > parts[largest].value)
+			largest = part;
+	if (!parts[largest].measured || largest == DW_PART_UNNAMED)
+		return;
+	snprintf(text, sizeof text, "%s, %.0f%%", dw_facts_part_name((enum dw_part)largest), 100 * parts[largest].value);
+	work->facts->at[DW_FACT_DEVICE_HOST_LATE].note = dw_facts_text(work, text, strlen(text));
 }
 
 /* Copies between pageable memory of the host and a device: the driver copies such memory twice. */
@@ -103,7 +148,7 @@ static void device_name_sync(struct dw_facts_work *work, const struct dw_device_
 
 static void device_miss(struct dw_facts_work *work, const char *why)
 {
-	for (unsigned id = DW_FACT_DEVICE_BUSY; id <= DW_FACT_DEVICE_PAGEABLE; id++)
+	for (unsigned id = DW_FACT_DEVICE_STEP; id <= DW_FACT_DEVICE_PAGEABLE; id++)
 		dw_fact_miss(work, (enum dw_fact_id)id, why);
 }
 
@@ -132,6 +177,8 @@ void dw_facts_of_device(struct dw_facts_work *work)
 	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
 		dw_fact_set_share(work, device_facts[part], (double)sums.part_ns[part],
 		                  (double)sums.all_ns, sums.steps);
+	device_put_steps(work, &sums);
+	device_note_host(work);
 	device_name_sync(work, times);
 	device_put_copies(work, device);
 }

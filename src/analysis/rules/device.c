@@ -5,9 +5,13 @@
  * host's time is hidden: so rules about the host's operators, Python and waits say nothing where the
  * work of a device was recorded (judge.c), and these rules take their place.
  */
+#include <math.h>
+
 #include "rules/case.h"
 
-#define DEVICE_PAGEABLE 0.5 /* of the copies' time */
+#define DEVICE_PAGEABLE 0.5   /* of the copies' time */
+#define DEVICE_MOSTLY 0.5     /* of the time in which the host is late */
+#define DEVICE_SYNC_GAIN 0.05 /* of a step */
 
 static bool device_copies_are_pageable(const struct dw_rule_case *at)
 {
@@ -19,6 +23,23 @@ static bool device_copies_are_pinned(const struct dw_rule_case *at)
 	return !device_copies_are_pageable(at);
 }
 
+static bool device_host_works(const struct dw_rule_case *at)
+{
+	return !(dw_case_part(at, DW_FACT_STEP_DATA) * dw_case_value(at, DW_FACT_STEP_WALL) >
+	         DEVICE_MOSTLY * dw_case_value(at, DW_FACT_DEVICE_HOST_LATE) * dw_case_value(at, DW_FACT_DEVICE_STEP));
+}
+
+/* Without waits, the host works while the device does. */
+static double device_gain_sync(const struct dw_rule_case *at, double time_ns)
+{
+	return fmin(time_ns, dw_case_part(at, DW_FACT_DEVICE_BUSY) * dw_case_part(at, DW_FACT_DEVICE_STEP));
+}
+
+static bool device_sync_matters(const struct dw_rule_case *at)
+{
+	return !(dw_case_value(at, DW_FACT_DEVICE_BUSY) < DEVICE_SYNC_GAIN);
+}
+
 const struct dw_rule dw_rules_device[] = {
 	{
 		.id = "device-host-late",
@@ -28,10 +49,12 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_HOST_LATE),
 		.threshold = 0.10,
+		.applies = device_host_works,
 		.reason = "The device had finished all that was submitted, and the call that submitted its "
-		          "next work had not begun.",
+		          "next work had not begun. Not if the host mostly waited for data, about which other rules say more.",
 		.statement = "The device is idle for {share} {of} because the host submits its work too late "
-		             "(it is busy for {device.busy}).",
+		             "(it is busy for {device.busy})[; the largest part of the host's step is "
+		             "{device.host_late:note}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer and larger kernels, larger batches, or graphs that are submitted "
 			                 "at once",
@@ -48,8 +71,11 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_SYNC),
 		.threshold = 0.05,
+		.applies = device_sync_matters,
+		.gain_ns = device_gain_sync,
 		.reason = "A call that waits for the device lets nothing be submitted meanwhile; the device "
-		          "is idle from its end to the next work.",
+		          "is idle from its end to the next work. Without the call, the work of the host and of the "
+		          "device can overlap, which gains no more than the time in which the device is busy.",
 		.statement = "The device is idle for {share} {of} after calls that wait for it[, most of it "
 		             "after {device.sync:name}][ in {device.sync:note}].",
 		.remedy = {

@@ -81,6 +81,7 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 #define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_OTHERS 0.25   /* of the CPUs, used by other programs */
 #define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
+#define JUDGE_BEHIND 0.1    /* of the loop on the device, after the host's last step */
 #define JUDGE_LARGE 0.3     /* of the loop, with a CPU: a warm-up of this size is what a short run is about */
 
 /* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps
@@ -102,6 +103,10 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .missing = "" };
 	if (!judge_has_evidence(at, &verdict->missing))
 		return;
+	if (rule->of_lengths && dw_case_part(at, DW_FACT_DEVICE_BEHIND) >= JUDGE_BEHIND) {
+		verdict->missing = "the host runs ahead of the device: its steps are as long as the device's queue lets them be";
+		return;
+	}
 	verdict->state = DW_RULE_QUIET;
 	verdict->share = judge_share(at);
 	verdict->whole = judge_whole(at);
@@ -130,12 +135,14 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
 	verdict->firm = steady >= DW_RULE_FIRM_STEPS &&
 	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
-	verdict->time_ns = verdict->share.value * dw_case_whole_ns(at, verdict->whole);
+	verdict->time_ns = verdict->share.value *
+	                   (rule->part == DW_RULE_PART_DEVICE ? dw_case_value(at, DW_FACT_DEVICE_STEP)
+	                                                      : dw_case_whole_ns(at, verdict->whole));
 	verdict->follows_ns = rule->follows_ns ? rule->follows_ns(at) : 0;
 	if (rule->no_gain)
 		return;
 	verdict->gain_ns = rule->gain_ns ? rule->gain_ns(at, verdict->time_ns) : verdict->time_ns;
-	if (verdict->gain_ns > dw_case_whole_ns(at, DW_RULE_OF_LOOP))
+	if (rule->part != DW_RULE_PART_DEVICE && verdict->gain_ns > dw_case_whole_ns(at, DW_RULE_OF_LOOP))
 		verdict->gain_ns = dw_case_whole_ns(at, DW_RULE_OF_LOOP);
 	if (!(verdict->gain_ns > 0))
 		verdict->gain_ns = NAN;
@@ -196,13 +203,16 @@ static void judge_groups(struct dw_verdicts *verdicts)
 /* Work is ranked among the causes, except what only describes the program's form: that is there to be seen,
  * and seldom to be changed. So is information about a large part of the loop before the
  * answer. A small part of the peak comes after it: memory that is there lengthens no step. Memory that grows
- * costs no time yet: it comes after all causes, and before what describes the form. */
+ * costs no time yet: it comes after all causes, and before what describes the form. That a device computes all
+ * the time is the answer to what a step waits for: it comes before what might be improved. */
 static double judge_kind(const struct dw_verdict *verdict)
 {
 	if (verdict->rule->kind == DW_RULE_RISK && verdict->rule->whole == DW_RULE_OF_PEAK)
 		return DW_RULE_CAUSE + 0.5;
 	if (verdict->rule->kind == DW_RULE_WORK)
 		return verdict->form ? DW_RULE_WORK : DW_RULE_CAUSE;
+	if (verdict->rule->kind == DW_RULE_ANSWER && verdict->rule->part == DW_RULE_PART_DEVICE)
+		return DW_RULE_CHANCE - 0.5;
 	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&
 	    verdict->share.value < JUDGE_OF_PEAK)
 		return DW_RULE_INFORMATION;
@@ -329,7 +339,7 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 		                      dw_case_part(at, DW_FACT_STEP_IDLE)) +
 		       dw_case_part(at, DW_FACT_LOOP_PYTHON) * loop_ns;
 	case DW_RULE_PART_DEVICE:
-		return step_ns * (1 - dw_case_part(at, DW_FACT_DEVICE_COMPUTE));
+		return fmax(step_ns, dw_case_part(at, DW_FACT_DEVICE_STEP)) * (1 - dw_case_part(at, DW_FACT_DEVICE_COMPUTE));
 	case DW_RULE_PART_IDLE:
 		return (dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) *
 		           step_ns +

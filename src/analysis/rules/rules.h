@@ -107,6 +107,8 @@ struct dw_rule {
 	enum dw_rule_whole (*whole_of)(const struct dw_rule_case *); /* if it depends on the facts */
 	bool host_times;       /* the rule assumes that operators compute on the host: it is not reported
 	                        * if a device was used and its work was not recorded */
+	bool of_lengths;       /* the rule compares how long the host's steps are: not measured if the device is far
+	                        * behind the host, whose steps then wait for its queue */
 	bool holds_waits;      /* a range in which waits can lie that have rules of their own */
 	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
 	                        * threshold is lower */

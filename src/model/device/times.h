@@ -16,8 +16,13 @@
  *   is not known, or belongs
  *   to a later step
  *
- * The host's division of a step (steps.h) and this one divide the same wall time. Their parts must
- * not be added to each other.
+ * The host submits work and goes on, so a device may end the work of a step long after the host has
+ * ended the step. The device's step therefore ends when its busiest queue has ended all that was
+ * submitted in the host's step, or with the host's step if that is later. It begins where the
+ * device's step before it ended, or with the host's step. If the device keeps up, both steps are equal.
+ *
+ * The host's division of a step (steps.h) and this one are two views of the same work. Their parts
+ * must not be added to each other.
  */
 #pragma once
 
@@ -66,7 +71,8 @@ struct dw_device_time {
 struct dw_device_step {
 	uint32_t step;                    /* index in the source */
 	uint32_t device;                  /* index in dw_device_times.devices */
-	uint64_t part_ns[DW_DEVICE_PART_COUNT];  /* sum to the step's duration exactly */
+	uint64_t start_ns, end_ns;        /* of the device's step */
+	uint64_t part_ns[DW_DEVICE_PART_COUNT];  /* sum to its duration exactly */
 };
 
 /* Idle time that calls of the host caused because they waited for the device. */

@@ -352,36 +352,118 @@ static size_t times_count_events(const struct times *times, uint32_t device)
 	return count;
 }
 
+/* A step of the thread that steps, for one device. */
+struct device_step {
+	uint64_t start_ns, end_ns; /* of the host's step */
+	uint64_t done_ns;          /* when the device had ended the work that was submitted in it; 0: there was none */
+	uint32_t step;             /* index in the source */
+};
+
+DW_ORDER(times_compare_steps, struct device_step, DW_UP(start_ns) DW_UP(step))
+
+/* All steps of the thread, counted or not, in order. The caller frees them. NULL: out of memory. */
+static struct device_step *times_list_steps(const struct times *times, uint32_t thread, size_t *count)
+{
+	const struct dw_source *source = times->model->source;
+	struct device_step *steps = calloc(source->step_count + 1, sizeof *steps);
+
+	*count = 0;
+	for (size_t i = 0; steps && i < source->step_count; i++)
+		if (source->steps[i].thread == thread)
+			steps[(*count)++] = (struct device_step){ source->steps[i].start_ns, source->steps[i].end_ns, 0,
+				                                      (uint32_t)i };
+	if (*count)
+		qsort(steps, *count, sizeof *steps, times_compare_steps);
+	return steps;
+}
+
+/* The queue of the device with most time in events of a class; NULL: none. */
+static const struct dw_device_queue *times_busiest_queue(const struct times *times, uint32_t device)
+{
+	const struct dw_device_work *work = times->work;
+	const struct dw_device_queue *busiest = NULL;
+	uint64_t most_ns = 0;
+
+	for (size_t q = 0; q < work->queue_count; q++) {
+		const struct dw_device_queue *queue = &work->queues[q];
+		uint64_t ns = 0;
+
+		if (times->model->source->queues[queue->queue].device != device)
+			continue;
+		for (size_t i = queue->first; i < queue->first + queue->count; i++)
+			if (work->names[work->events[i].name].class != DW_CLASS_COUNT)
+				ns += work->events[i].end_ns - work->events[i].start_ns;
+		if (ns > most_ns) {
+			most_ns = ns;
+			busiest = queue;
+		}
+	}
+	return busiest;
+}
+
+/* Sets when the device had ended the work of each step. */
+static void times_find_done(const struct times *times, uint32_t device, struct device_step *steps, size_t count)
+{
+	const struct dw_device_work *work = times->work;
+	const struct dw_device_queue *queue = times_busiest_queue(times, device);
+
+	for (size_t i = 0; i < count; i++)
+		steps[i].done_ns = 0;
+	for (size_t i = 0; queue && i < queue->count; i++) {
+		const struct dw_device_event *event = &work->events[queue->first + i];
+		uint64_t called_ns = event->call != DW_NO_INDEX ? work->calls[event->call].start_ns : 0;
+		size_t at = DW_BISECT(0, count, s, steps[s].start_ns <= called_ns);
+
+		if (event->call == DW_NO_INDEX || !at || called_ns >= steps[at - 1].end_ns ||
+		    work->names[event->name].class == DW_CLASS_COUNT)
+			continue;
+		if (event->end_ns > steps[at - 1].done_ns)
+			steps[at - 1].done_ns = event->end_ns;
+	}
+}
+
+static bool times_add_steps_of(struct times *times, const struct dw_step_outline *outline, size_t device,
+                               struct device_step *steps, size_t count)
+{
+	struct dw_device_times *result = times->result;
+	uint64_t before_ns = 0;
+
+	times_find_done(times, result->devices[device].device, steps, count);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t from = steps[i].start_ns > before_ns ? steps[i].start_ns : before_ns;
+		uint64_t to = steps[i].done_ns > steps[i].end_ns ? steps[i].done_ns : steps[i].end_ns;
+		struct dw_device_step *step;
+
+		before_ns = to = to > from ? to : from;
+		if (!outline->counted[steps[i].step])
+			continue;
+		step = DW_GROW(&result->steps, &times->step_capacity, result->step_count);
+		if (!step)
+			return false;
+		result->step_count++;
+		*step = (struct dw_device_step){ .step = steps[i].step, .device = (uint32_t)device, .start_ns = from,
+			                             .end_ns = to };
+		times_divide(times, result->devices[device].segments, result->devices[device].segment_count,
+		             &(struct interval){ from, to, step->part_ns, true, true });
+	}
+	return true;
+}
+
 static bool times_add_steps(struct times *times, const struct dw_step_outline *outline)
 {
 	const struct dw_source *source = times->model->source;
-	struct dw_device_times *result = times->result;
 	const uint32_t *threads = dw_model_step_threads(times->model);
+	bool good = threads != NULL;
 
-	if (!threads)
-		return false;
-	for (size_t i = 0; i < source->step_count && outline->counted_count; i++) {
-		const struct dw_source_step *step = &source->steps[i];
-		uint32_t process = source->threads[step->thread].process;
+	for (size_t d = 0; d < times->result->device_count && outline->counted_count && good; d++) {
+		uint32_t process = source->devices[times->result->devices[d].device].process;
+		size_t count;
+		struct device_step *steps = times_list_steps(times, threads[process], &count);
 
-		if (!outline->counted[i] || threads[process] != step->thread)
-			continue;
-		for (size_t d = 0; d < result->device_count; d++) {
-			struct dw_device_step *to;
-
-			if (source->devices[result->devices[d].device].process != process)
-				continue;
-			to = DW_GROW(&result->steps, &times->step_capacity, result->step_count);
-			if (!to)
-				return false;
-			result->step_count++;
-			to->step = (uint32_t)i;
-			to->device = (uint32_t)d;
-			times_divide(times, result->devices[d].segments, result->devices[d].segment_count,
-			             &(struct interval){ step->start_ns, step->end_ns, to->part_ns, true, true });
-		}
+		good = steps && times_add_steps_of(times, outline, d, steps, count);
+		free(steps);
 	}
-	return true;
+	return good;
 }
 
 DW_ORDER(times_compare_causes, struct dw_device_cause, DW_DOWN(ns) DW_UP(call_symbol)

@@ -22,6 +22,7 @@
 #define BESIDE_SHARE 0.002    /* of wall time; smaller parts count as other work */
 #define MOST_VERDICTS 5u      /* the view verdict has the rest */
 #define DELAY_SHARE 0.10      /* of the run; below it no warning is shown */
+#define BEHIND_SHARE 0.05 /* of the loop on the device: least time after the last step that is named */
 #define NAMELESS_SHARE 0.5    /* of a run without steps; the sentence then says what to record */
 #define ALONE_SHARE 0.98      /* the same; then samples alone say what ran */
 #define STOLEN_SHARE 0.05     /* of the CPUs' work; the same */
@@ -277,8 +278,26 @@ static bool overview_device_unseen(const struct dw_overview *overview)
 	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
 }
 
+/* The host's steps say little if it only fills the device's queue. */
+static void overview_head_behind(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_facts *facts = dw_facts(overview->model, NULL);
+	double share, loop_ns;
+
+	if (!facts || !facts->at[DW_FACT_DEVICE_BEHIND].measured || !facts->at[DW_FACT_LOOP_WALL].measured)
+		return;
+	share = facts->at[DW_FACT_DEVICE_BEHIND].value;
+	loop_ns = facts->at[DW_FACT_LOOP_WALL].value;
+	if (share < BEHIND_SHARE)
+		return;
+	dw_table_head(table, "The host runs ahead: the device ends its work %s after the last step, and needs %s a step.",
+	              dw_text_ns(loop_ns * share / (1 - share), " ").at,
+	              dw_text_ns(facts->at[DW_FACT_DEVICE_STEP].value, " ").at);
+}
+
 static void overview_head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
 {
+	overview_head_behind(table, overview);
 	if (overview_device_unseen(overview))
 		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
 	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);

@@ -122,7 +122,7 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview, struc
 			continue;
 		row = dw_table_row(table, 0);
 		dw_cell_text(table, &row[0], dw_device_part_name(part));
-		dw_cell_real(&row[1], share * facts->at[DW_FACT_STEP_WALL].value);
+		dw_cell_real(&row[1], share * facts->at[DW_FACT_DEVICE_STEP].value);
 		dw_cell_real(&row[2], share);
 	}
 	return table;

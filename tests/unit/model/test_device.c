@@ -203,6 +203,34 @@ TEST(a_step_is_divided_to_the_nanosecond)
 	made_close(&gpu.made);
 }
 
+/* The host submits three steps within 300 ns, and the device needs 400 for each of them. */
+TEST(a_step_of_a_device_ends_with_its_work)
+{
+	struct gpu gpu;
+	const struct dw_device_times *times;
+
+	gpu_init(&gpu);
+	for (uint64_t i = 0; i < 3; i++) {
+		gpu_call(&gpu, gpu.launch, (uint32_t)i + 1, 110 + 100 * i, 120 + 100 * i);
+		dw_encode_step(&gpu.made.process, gpu.made.thread, i, 100 + 100 * i, 200 + 100 * i, 0, DW_STEP_RECORDED);
+		gpu_kernel(&gpu, gpu.queue, (uint32_t)i + 1, 130 + 400 * i, 530 + 400 * i);
+	}
+	/* Work of another queue that takes longer, submitted in step 0: the busiest queue counts. */
+	gpu_call(&gpu, gpu.launch, 9, 405, 410);
+	dw_encode_event(&gpu.events, &(struct dw_device_event_in){ .kind = DW_DEVICE_COPY, .queue = gpu.other,
+		.correlation = 1, .start_ticks = 1400, .duration_ticks = 100, .bytes = 8 });
+	REQUIRE(gpu_open(&gpu, NULL));
+	times = dw_model_device_times(gpu.made.model, &gpu.made.error);
+	REQUIRE(times && times->step_count == 3);
+	for (size_t i = 0; i < 3; i++) {
+		CHECK_EQ(times->steps[i].start_ns, i ? 130 + 400 * i : 100);
+		CHECK_EQ(times->steps[i].end_ns, 530 + 400 * i);
+		CHECK_EQ(times->steps[i].part_ns[DW_DEVICE_PART_COMPUTE], 400);
+		CHECK_EQ(times->steps[i].part_ns[DW_DEVICE_PART_COPY], 0);
+	}
+	made_close(&gpu.made);
+}
+
 TEST(a_wait_for_another_queue_is_a_cause)
 {
 	struct gpu gpu;
