@@ -4,7 +4,7 @@
 #   make             build into build/; installs nothing, needs a C compiler, Meson and Ninja
 #   make check-core  the tests that need no more than that
 #   make check       installs what is missing (Debian: says what, then apt-get), then all tests
-#   make check-gpu   on a machine with an NVIDIA GPU, PyTorch and a C compiler: installs nothing, writes doc/measured/gpu.md
+#   make check-gpu   on a machine with an NVIDIA GPU and PyTorch for it: installs nothing, writes doc/measured/gpu.md
 #   make demo        the same set-up, then a real training run under dwell and its reports
 #   make pictures    makes the pictures of README anew (needs oneDNN and Chromium)
 #   make site        a web site of the documents in build/site, with MkDocs from pip
