@@ -8,6 +8,7 @@
 #include "table.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,11 +53,12 @@ const char *dwi_step_name(void)
 	return name;
 }
 
+/* The name may be a pattern: XLA adds a number to the names of its modules that changes from run to run. */
 static bool name_is_step_name(const char *text)
 {
 	const char *name = dwi_step_name();
 
-	return *name && strcmp(name, text) == 0;
+	return *name && (strcmp(name, text) == 0 || fnmatch(name, text, 0) == 0);
 }
 
 /* Domains whose frames are iterations say so with the last word of their names. */

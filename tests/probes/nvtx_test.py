@@ -47,6 +47,8 @@ def test_program(program):
     check("dwell prints what was recorded", run.said("NVTX: (default) (--no-nvtx)"))
     run = Run(program, "nested", arguments=["--step-on", "outer"])
     check("--step-on names a range", run.steps() == 10 and run.count("outer") == 0)
+    run = Run(program, "nested", arguments=["--step-on", "o*t?r"])
+    check("--step-on takes a pattern of names of ranges", run.steps() == 10 and run.count("outer") == 0)
 
     run = Run(program, "across")
     check("a range ends in another thread", len(run.of("starts here", "b")) == len(run.of("starts here", "e")) == 1)

@@ -57,7 +57,7 @@ static const struct dw_option run_options[] = {
 	  .help =
 	      "PyTorch: a step is a call of the function NAME, begins at a call of the module with this "
 	      "class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
-	      "name, or a frame of this domain; native programs (x86-64): a step begins at each call of the function NAME" },
+	      "name or pattern, or a frame of this domain; native programs (x86-64): a step begins at each call of the function NAME" },
 	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
 	  .help = "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N" },
 	{ DW_OPTION_LAYERS, "layers", .argument = "LIST",
