@@ -13,4 +13,4 @@ const bundle = (name, more) =>
 const style = bundle("style.css"), script = bundle("main.js", { format: "iife" });
 if (/<\/(style|script)/i.test(style + script)) throw new Error("the bundle would end its own element");
 const page = read("page.html").replace("/* style */", () => style).replace("/* script */", () => script);
-writeFileSync(process.argv[2] || join(here, "..", "src", "page", "bundle.html"), page);
+writeFileSync(process.argv[2] || join(here, "..", "src", "output", "page", "bundle.html"), page);

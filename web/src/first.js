@@ -23,6 +23,9 @@ const upper = (text) => (/^[a-z]+(-[a-z]+)*[ ,:]/.test(text) ? text.slice(0, 1).
 const isCommand = (text) => /^More: dwell report|^\d+ more: dwell report/.test(text);
 export const notesOf = (table, report) => table.notes.filter((text) => !isCommand(text)).map((text) => h("p", { class: "note" }, sentence(text, report)));
 
+/** Whether a hint only says where to look. */
+const isLook = (hint) => /^dwell report --view [a-z]+$/.test(hint);
+
 function verdicts(report) {
   const table = report.table("verdict");
   return table ? rowsOf(table).filter((row) => row.state === "yes" && row.statement) : [];
@@ -86,16 +89,22 @@ function trust(report, run) {
   return h("section", { class: "trust", "aria-labelledby": "trust" }, h("h2", { id: "trust" }, "What these figures rest on"), h("ul", {}, items));
 }
 
-function partsSection(report, run, hueOf) {
-  const steps = report.table("overview", "breakdown"), wall = report.table("overview", "wall"), table = steps || wall;
+function partsSection(table, id, titleOf, look, hueOf, report) {
   if (!table) return null;
   const value = table.columns.find((column) => column.unit === "ns")?.name;
   const parts = rowsOf(table).map((row) => ({ name: row[table.columns[0].name], ns: row[value] || 0 })), all = parts.reduce((sum, part) => sum + part.ns, 0);
   if (!value || !all) return null;
-  const title = steps ? `A step of ${time(all)}, by part` : `${time(all)}, by part`;
-  return h("section", { "aria-labelledby": "parts" }, h("h2", { id: "parts" }, title),
-    h("p", { class: "look" }, "Each moment belongs to one part, so the parts sum to the whole. Look at the widest part that does not compute."),
-    partsBar(parts, hueOf, title), partsList(parts, hueOf), notesOf(table, report));
+  const title = titleOf(time(all));
+  return h("section", { "aria-labelledby": id }, h("h2", { id }, title), h("p", { class: "look" }, look), partsBar(parts, hueOf, title), partsList(parts, hueOf), notesOf(table, report));
+}
+
+function parts(report, hueOf) {
+  const steps = report.table("overview", "breakdown"), device = report.table("overview", "device");
+  const host = partsSection(steps || report.table("overview", "wall"), "parts", (all) => `${steps ? device ? "A step of the host, " : "A step of " : ""}${all}, by part`,
+    "Each moment belongs to one part, so the parts sum to the whole. Look at the widest part that does not compute.", hueOf, report);
+  const work = partsSection(device, "device-parts", (all) => `A step on the device, ${all}, by part`,
+    "The same steps, seen from the device: the host submits work and goes on. Look at the widest part that does not compute.", hueOf, report);
+  return [host, work];
 }
 
 export function firstScreen(report, steps, hueOf) {
@@ -103,13 +112,13 @@ export function firstScreen(report, steps, hueOf) {
   const runTable = report.table("overview", "run"), run = runTable ? rowsOf(runTable)[0] : null;
   const verdictHeads = report.table("verdict")?.heads || [], together = verdictHeads.find((text) => text.startsWith("All of this together"));
   const breakdown = report.table("overview", "breakdown"), stepNs = breakdown ? rowsOf(breakdown).reduce((sum, row) => sum + (row.per_step_ns || 0), 0) : 0;
-  const toTry = fired.filter((row) => row.hint), others = fired.slice(1).filter((row) => !row.hint).map((row) => row.statement);
+  const toTry = fired.filter((row) => row.hint && !isLook(row.hint)), others = fired.slice(1).filter((row) => !toTry.includes(row)).map((row) => row.statement);
   const slowest = report.data.tables.filter((table) => table.view === "overview").flatMap((table) => table.notes).find((text) => text.startsWith("Slowest:"));
   return [
     h("section", { class: "verdict", id: "summary" }, h("h1", {}, breakable(sentence(title, report))), [...others, ...more].map((text) => h("p", {}, sentence(text, report))), figures(report, run)),
     toTry.length ? h("section", { "aria-labelledby": "try" }, h("h2", { id: "try" }, "What to try"),
       h("ol", { class: "try" }, toTry.map((row) => recommendation(row, row === fired[0], stepNs, report))), together ? h("p", { class: "note" }, together) : null) : null,
-    partsSection(report, run, hueOf),
+    ...parts(report, hueOf),
     steps && steps.steps.length > 1 ? h("section", { "aria-labelledby": "all-steps" }, h("h2", { id: "all-steps" }, "All steps"),
       h("p", { class: "look" }, "Look for steps that stand out, and for a slow rise. Choose a step to see why it took longer.", slowest ? [" ", sentence(slowest, report)] : ""), stepsChart(steps, hueOf, report)) : null,
     trust(report, run),

@@ -10,7 +10,8 @@ export const categoryHue = (category) => (category < 0 ? GREY : CATEGORIES[categ
 
 const PARTS = { data: YELLOW, forward: BLUE, backward: VIOLET, optimizer: LIME, python: STONE, operators: AMBER, layers: GREEN,
   functions: STONE, collector: SLATE, profiler: SLATE, communication: ROSE, device: TEAL, checkpoint: GREEN, evaluation: TEAL,
-  other: GREY, idle: GREY, "other names": STONE, "smaller ones": STONE };
+  compute: GREEN, copy: YELLOW, "idle: host late": STONE, "idle: synchronising call": ROSE, "idle: waits for another stream": VIOLET,
+  "idle: launch latency": SLATE, "idle: nothing submitted": GREY, other: GREY, idle: GREY, "other names": STONE, "smaller ones": STONE };
 const NAMED = [BLUE, VIOLET, LIME, AMBER, TEAL, ROSE, GREEN, YELLOW];
 
 /** Hues of the parts of a step; names of the program get, in their order, hues that no other part has. */
