@@ -4,6 +4,7 @@
 
 #include "facts/work.h"
 #include "format/keys.h"
+#include "model/device/device.h"
 #include "model/time/profiles.h"
 
 /* ---- how it was recorded ---------------------------------------------------------------------- */
@@ -53,6 +54,33 @@ static enum dw_facts_framework run_find_framework(const struct dw_facts_work *wo
 	return work->python ? DW_FACTS_PYTHON : DW_FACTS_C;
 }
 
+/* The part of the loop of which the work of devices is missing. CUPTI can be taken from dwell while the program runs;
+ * then the trace says so, and what came after the last event is missing. */
+static double run_device_unseen(struct dw_facts_work *work, uint32_t categories)
+{
+	const struct dw_device_work *device = NULL;
+	uint64_t start_ns = work->loop ? work->loop->start_ns : 0, end_ns = work->loop ? work->loop->end_ns : UINT64_MAX;
+	uint64_t last_ns = 0;
+
+	if (!dw_facts_meta(work, DW_KEY_TORCH_DEVICE) || categories & DW_FACTS_CATEGORY(DEVICE))
+		return 0;
+	if (work->source->events_count) {
+		device = dw_model_device_work(work->model, NULL);
+		work->failed |= !device;
+	}
+	for (size_t i = 0; device && i < device->event_count; i++) {
+		const struct dw_device_event *event = &device->events[i];
+
+		if (device->names[event->name].class != DW_CLASS_COUNT && event->end_ns > start_ns && event->start_ns < end_ns &&
+		    event->end_ns > last_ns)
+			last_ns = event->end_ns;
+	}
+	if (!last_ns)
+		return 1;
+	return !dw_facts_meta(work, DW_KEY_CUDA_LACKS) || last_ns >= end_ns || !work->loop
+	           ? 0 : (double)(end_ns - last_ns) / (double)(end_ns - start_ns);
+}
+
 static void run_put_trace(struct dw_facts_work *work)
 {
 	uint32_t categories = dw_model_categories(work->model);
@@ -74,9 +102,7 @@ static void run_put_trace(struct dw_facts_work *work)
 	dw_fact_set(work, DW_FACT_TRACE_SHAPES, run_has_shapes(work), 1);
 	dw_fact_set(work, DW_FACT_TRACE_LAYERS, (categories & DW_FACTS_CATEGORY(LAYER)) != 0, 1);
 	dw_fact_set(work, DW_FACT_TRACE_MEMORY, (categories & DW_FACTS_CATEGORY(ALLOCATION)) != 0, 1);
-	dw_fact_set(work, DW_FACT_TRACE_DEVICE_UNSEEN,
-	            dw_facts_meta(work, DW_KEY_TORCH_DEVICE) &&
-	                !(categories & DW_FACTS_CATEGORY(DEVICE)), 1);
+	dw_fact_set(work, DW_FACT_TRACE_DEVICE_UNSEEN, run_device_unseen(work, categories), 1);
 }
 
 /* ---- its length ------------------------------------------------------------------------------- */

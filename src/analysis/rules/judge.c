@@ -62,10 +62,12 @@ static double judge_clamp(double share)
 	return share > 1 ? 1 : share < 0 ? 0 : share;
 }
 
-/* Whether the rule is about time of the host that a device hides while it works. Where the work of
- * a device was recorded, the rules of device.c take the place of these. */
+/* Whether the rule is about what the host computes or waits for. Where a device works, operators only submit its
+ * work, and the rules of device.c take the place of these. */
 static bool judge_is_of_host(const struct dw_rule *rule)
 {
+	if (rule->host_times)
+		return true;
 	switch (rule->group) {
 	case DW_RULE_RANKS:
 	case DW_RULE_IDLE:
@@ -76,6 +78,24 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 	default:
 		return rule->kind == DW_RULE_ANSWER && rule->part != DW_RULE_PART_DEVICE;
 	}
+}
+
+/* Whether the work of a device hides what the rule is about. A cause of the host makes a step longer only by the
+ * device's idle time. Steps of the host whose duration varies say nothing of a device that works meanwhile: the
+ * host submits some steps ahead, and then waits. The time between steps is not divided for a device. */
+static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdict *verdict, double least)
+{
+	const struct dw_rule *rule = at->rule;
+	double idle = 1 - dw_case_part(at, DW_FACT_DEVICE_BUSY);
+
+	if (!dw_case_has(at, DW_FACT_DEVICE_BUSY) || rule->part == DW_RULE_PART_DEVICE)
+		return false;
+	if (judge_is_of_host(rule))
+		return true;
+	if (rule->kind > DW_RULE_CHANCE || rule->part == DW_RULE_PART_OUTSIDE ||
+	    (verdict->whole != DW_RULE_OF_STEP && verdict->whole != DW_RULE_OF_LOOP))
+		return false;
+	return rule->part == DW_RULE_PART_NONE ? verdict->share.value > idle : idle < least;
 }
 
 #define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
@@ -126,9 +146,8 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 			return;
 	}
 	if (isnan(verdict->share.value) || verdict->share.value < least ||
-	    (rule->host_times && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
-	    (judge_is_of_host(rule) && dw_case_has(at, DW_FACT_DEVICE_BUSY)) ||
-	    (rule->applies && !rule->applies(at)))
+	    ((rule->host_times || rule->part == DW_RULE_PART_DEVICE) && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
+	    judge_is_hidden(at, verdict, least) || (rule->applies && !rule->applies(at)))
 		return;
 	verdict->state = DW_RULE_FIRED;
 	verdict->form = rule->is_form && rule->is_form(at);

@@ -240,6 +240,7 @@ const struct dw_rule dw_rules_machine[] = {
 		.question = "Do operators use the threads that they have?",
 		.kind = DW_RULE_CHANCE,
 		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SHARE, DW_FACT_CPU_OPERATOR_THREADS,
 		                       DW_FACT_CPU_BUSY, DW_FACT_CPU_CPUS),
 		.threshold = 0.50,

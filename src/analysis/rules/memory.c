@@ -153,6 +153,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.kind = DW_RULE_CAUSE,
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_ALLOCATOR),
 		.threshold = 0.05,
 		.reason = "An allocator that keeps freed memory takes less than 1%.",

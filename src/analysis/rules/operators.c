@@ -169,7 +169,7 @@ static bool operators_named_is_largest(const struct dw_rule_case *at)
 	for (size_t i = 0; i < sizeof training / sizeof *training && !operators_training_is_named(at); i++)
 		if (dw_case_part(at, training[i]) > share)
 			return false;
-	return !dw_case_has(at, DW_FACT_DEVICE_BUSY) && !operators_named_computes(at) &&
+	return !operators_named_computes(at) &&
 	       !(share >= OPERATORS_WHOLE && dw_case_part(at, DW_FACT_OPERATORS_SHARE) >= OPERATORS_IN_IT);
 }
 
@@ -456,6 +456,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.question = "Does nothing stand out?",
 		.kind = DW_RULE_ANSWER,
 		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPERATORS),
 		.share = operators_share_work,
 		.threshold = 0.5,

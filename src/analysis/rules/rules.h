@@ -106,7 +106,8 @@ struct dw_rule {
 	enum dw_rule_whole whole;
 	enum dw_rule_whole (*whole_of)(const struct dw_rule_case *); /* if it depends on the facts */
 	bool host_times;       /* the rule assumes that operators compute on the host: it is not reported
-	                        * if a device was used and its work was not recorded */
+	                        * if a device was used, whether its work was recorded or not. Nor are rules about
+	                        * a device if a part of its work is missing. */
 	bool of_lengths;       /* the rule compares how long the host's steps are: not measured if the device is far
 	                        * behind the host, whose steps then wait for its queue */
 	bool holds_waits;      /* a range in which waits can lie that have rules of their own */

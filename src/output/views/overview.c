@@ -267,17 +267,6 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* Whether the program used a device whose work was not recorded. If so, operators' times are those of launching work
- * and waiting for it. The framework's probe records which device it uses; see "facts" in doc/reference/format.md. */
-static bool overview_device_unseen(const struct dw_overview *overview)
-{
-	bool used = false;
-
-	for (size_t i = 0; i < overview->source->meta_count; i++)
-		used |= strcmp(overview->source->metas[i].key, DW_KEY_TORCH_DEVICE) == 0;
-	return used && !(dw_model_categories(overview->model) & DW_VIEW_CATEGORY(DEVICE));
-}
-
 /* The host's steps say little if it only fills the device's queue. */
 static void overview_head_behind(struct dwell_table *table, const struct dw_overview *overview)
 {
@@ -297,9 +286,15 @@ static void overview_head_behind(struct dwell_table *table, const struct dw_over
 
 static void overview_head_verdicts(struct dwell_table *table, const struct dw_overview *overview)
 {
+	/* The framework's probe records which device it uses; see "facts" in doc/reference/format.md. */
+	double unseen = overview->facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value;
+
 	overview_head_behind(table, overview);
-	if (overview_device_unseen(overview))
+	if (unseen >= 1)
 		dw_table_head(table, "Device time not recorded: operator times are launch and wait times.");
+	else if (unseen > 0)
+		dw_table_head(table, "Device time not recorded in the last %s of the loop: operator times are launch and wait times.",
+		              dw_text_percent(unseen).at);
 	dw_view_head_verdicts(table, &overview->verdicts, MOST_VERDICTS);
 }
 

@@ -110,7 +110,7 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview, struc
 	struct dwell_table *table = NULL;
 	struct dw_cell *row;
 
-	if (facts && facts->at[DW_FACT_DEVICE_BUSY].measured)
+	if (facts && facts->at[DW_FACT_DEVICE_BUSY].measured && !(facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0))
 		table = dw_view_table("overview", columns, 3, error);
 	if (!table)
 		return NULL;

@@ -236,6 +236,55 @@ TEST(each_rule_is_silent_about_what_looks_alike)
 	}
 }
 
+/* ---- beside a device ------------------------------------------------------------------------- */
+
+/* What is true while a device computes all of the time: it is of memory, of the time between steps, or of the device. */
+static const char *const of_any_program[] = {
+	"checkpoint", "logging", "evaluation-graphs", "evaluation", "between-steps", "warm-up", "memory-growth",
+	"memory-limit", "memory-owners", "memory-room", "memory-temporaries", "device-host-late", "device-sync",
+	"device-communication", "device-pageable", "device-copies", "device-streams", "device-latency", "device-compute",
+};
+/* And if it is idle: the host makes it wait. */
+static const char *const of_a_late_host[] = {
+	"loader-restart", "loader-one-slow-worker", "loader-handover", "loader-shallow-queue", "loader-slow-workers",
+	"loader-in-process", "loader-part", "slow-steps", "change-point", "drift", "input-size-variance", "collector",
+	"oversubscribed", "page-faults", "profiler-cost",
+};
+
+static bool is_in(const char *id, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(id, list[i]) == 0)
+			return true;
+	return false;
+}
+
+TEST(no_rule_takes_operators_that_launch_work_of_a_device_for_work_of_the_host)
+{
+	for (size_t i = 0; i < 3 * (sizeof trials / sizeof *trials); i++) {
+		const struct trial *trial = &trials[i / 3];
+		bool busy = i % 3 == 0, idle = i % 3 == 1, holds;
+		struct judged at;
+
+		trial_prepare(trial, &at);
+		if (i % 3 < 2)
+			set(&at, DW_FACT_DEVICE_BUSY, busy ? 0.99 : 0.05);
+		else if (!is_in(trial->id, (const char *[]){ "thread-count", "precision", "allocator", "compute",
+		                                             "one-operator", "roofline", "named-part" }, 7))
+			continue;
+		else
+			set(&at, DW_FACT_TRACE_DEVICE_UNSEEN, 1);
+		holds = i % 3 < 2 && (is_in(trial->id, of_any_program, sizeof of_any_program / sizeof *of_any_program) ||
+		                      (idle && is_in(trial->id, of_a_late_host,
+		                                     sizeof of_a_late_host / sizeof *of_a_late_host)));
+		judge(&at);
+		if ((found(&at, trial->id)->state == DW_RULE_FIRED) != holds)
+			CHECK_FAIL("%s %s although a device %s", trial->id, holds ? "is silent" : "fires",
+			           busy ? "is busy" : idle ? "is idle" : "was used and not recorded");
+		done(&at);
+	}
+}
+
 TEST(python_is_not_what_a_few_small_operators_cost)
 {
 	struct judged at;
