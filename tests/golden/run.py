@@ -104,7 +104,9 @@ CASES = {
     + [(f"{view}.80", 80, ["--view", view]) for view in ("device", "kernels", "streams")]
     + [(f"{view}.scope", 0, ["--view", view, "--steps", "1"]) for view in ("device", "kernels", "streams")]
     + [("overview.text", 0, [])],
-    "device_lost": [("overview.text", 0, [])],
+    "device_lost": [("overview.text", 0, [])], "device_alone": [("overview.text", 0, [])],
+    "device_nosteps": [(f"{view}.text", 0, ["--view", view]) for view in ("overview", "device", "kernels")]
+    + [("overview.json", 0, ["--format", "json"])],
     "device_train": [(f"{view}.{form}", 0, ["--view", view, "--format", form]) for form in ("text", "json")
                      for view in ("operators", "calls", "layers", "phases", "steps", "sequence", "handlers",
                                   "events", "actions", "tree")]

@@ -9,6 +9,9 @@
 	.needs = "events of devices",                 \
 	.remedy = "import a trace of a run on GPUs: dwell report FILE reads Kineto's JSON"
 
+/* The name of an event as text shows it: a kernel's C++ signature is shortened. */
+#define DW_VIEW_KERNEL_NAME 73u /* bytes, with the NUL */
+void dw_view_kernel_name(const struct dw_device_name *of, char to[DW_VIEW_KERNEL_NAME]);
 /* "NVIDIA A100 0", "device 0"; with ranks "rank 1 device 0". */
 const char *dw_view_device_name(const struct dw_model *model, uint32_t device, char buffer[256]);
 /*

@@ -15,7 +15,7 @@
 #include "dwell/probe.h"
 #include "views/device.h"
 
-#define SHORT_NAME 73u /* bytes of a name in text, with the NUL */
+#define SHORT_NAME DW_VIEW_KERNEL_NAME
 
 static const struct dw_column family_columns[] = {
 	DW_COLUMN("family", "family", NONE, TEXT),
@@ -199,14 +199,19 @@ static size_t kernels_find_parameters(const char *name, size_t length)
 
 /* Shortens a C++ signature: without "void ", parameters and qualifiers, and without what does not fit
  * in the middle, because kernels often differ at both ends. */
-static void kernels_shorten(const char *name, char to[SHORT_NAME])
+void dw_view_kernel_name(const struct dw_device_name *of, char to[SHORT_NAME])
 {
 	static const char returns[] = "void ", left_out[] = "...";
 	const size_t head = (SHORT_NAME - sizeof left_out) * 2 / 3;
 	const size_t tail = SHORT_NAME - sizeof left_out - head;
+	const char *name = of->name;
 	char text[2048];
 	size_t length;
 
+	if (of->kind != DW_DEVICE_KERNEL) {
+		snprintf(to, SHORT_NAME, "%s", name);
+		return;
+	}
 	if (strncmp(name, returns, sizeof returns - 1) == 0)
 		name += sizeof returns - 1;
 	length = kernels_find_parameters(name, strlen(name));
@@ -232,9 +237,9 @@ static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct
 
 		if (!from->count)
 			continue;
-		kernels_shorten(name->name, short_name);
+		dw_view_kernel_name(name, short_name);
 		bytes |= from->bytes > 0;
-		DW_TABLE_ROW(table, 0, DW_STRING(name->kind == DW_DEVICE_KERNEL ? short_name : name->name),
+		DW_TABLE_ROW(table, 0, DW_STRING(short_name),
 		             DW_STRING(name->name), DW_STRING(dw_family_name(name->family)),
 		             DW_STRING(kernels_class(name->class)), DW_INT(from->count), DW_INT(from->total_ns),
 		             DW_REAL(kernels_share(kernels, from->total_ns)), DW_PART(from->total_ns, from->count),

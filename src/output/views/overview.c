@@ -199,16 +199,24 @@ static void overview_head_nameless(struct dwell_table *table, const struct dw_ov
 /* How to get steps. */
 static void overview_head_advice(struct dwell_table *table, const struct dw_overview *overview)
 {
-	const char *names = overview->step_candidates;
+	const char *names = overview->step_candidates, *range = overview->step_range;
 	bool is_python = !overview->source->files[0].foreign && overview_is_python(overview->source);
 
-	dw_table_head(table, "  -> %s shows what a step takes%s%s",
+	char recurs[300] = "";
+
+	if (range && !overview->source->files[0].foreign)
+		snprintf(recurs, sizeof recurs, "; the range %.200s, which occurs %s times, may be one", range,
+		         dw_text_count((int64_t)overview->step_range_count).at);
+	else if (names)
+		snprintf(recurs, sizeof recurs, "; %s may be one: %s", strchr(names, ',') ? "these functions" : "this function",
+		         names);
+	dw_table_head(table, "  -> %s shows what a step takes%s",
 	              overview->source->files[0].foreign
 	                  ? "the other profiler's step marker (prof.step() in PyTorch)"
 	              : is_python ? "dwell.step() at an iteration's end, or dwell run --step-on NAME,"
 	              : names     ? "DWELL_STEP() around an iteration, or dwell run --step-on FUNCTION,"
 	                          : "DWELL_STEP() around an iteration",
-	              names ? "; these functions may be one: " : "", names ? names : "");
+	              recurs);
 }
 
 /* Ranges take next to nothing of the run, so samples say what ran. */
@@ -224,7 +232,10 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	bool sampled = dw_source_has_samples(overview->source);
 
 	if (overview_is_sampled_alone(overview)) {
-		dw_overview_head_hot(table, overview, true);
+		dw_table_head(table, "%s of wall time. No steps and no ranges are marked.",
+		              dw_text_ns((double)overview->wall_ns, " ").at);
+		dw_overview_head_devices(table, overview);
+		dw_overview_head_hot(table, overview);
 		overview_head_advice(table, overview);
 		return;
 	}
@@ -235,6 +246,12 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 		              "  -> mark each iteration with %s, or record without --steps and --schedule",
 		              overview_is_python(overview->source) ? "dwell.step()"
 		       : "DWELL_STEP() or dwell_step()");
+		return;
+	}
+	if (!flat->records && dw_model_source(overview->model)->events_count) {
+		dw_table_head(table, "%s of wall time. Only the work of devices was recorded.",
+		              dw_text_ns((double)overview->wall_ns, " ").at);
+		dw_overview_head_devices(table, overview);
 		return;
 	}
 	if (!flat->records) {
@@ -260,8 +277,9 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	              dw_text_count((int64_t)flat->ranges).at, dw_text_plural(flat->ranges));
 	if (overview->nameless_share >= NAMELESS_SHARE)
 		overview_head_nameless(table, overview);
+	dw_overview_head_devices(table, overview);
 	if (sampled)
-		dw_overview_head_hot(table, overview, false);
+		dw_overview_head_hot(table, overview);
 	overview_head_advice(table, overview);
 }
 
@@ -637,6 +655,7 @@ static struct dwell_table *overview_view(struct dw_model *model,
 				dw_table_destroy(wall);
 			else
 				last = overview_append(last, wall);
+			last = overview_append(last, dw_overview_kernels(&overview, error));
 			last = overview_append(last, dw_overview_hot(&overview, error));
 		}
 		if (!overview_is_sampled_alone(&overview))

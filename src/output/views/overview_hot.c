@@ -4,6 +4,7 @@
  *
  * A share is named only if its interval keeps it above the least share of the sentence.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,11 +165,28 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 	}
 }
 
+/* Whether the function is of an interpreter, a framework, or the runtime of a device: none of them is an iteration
+ * of the program. */
+static bool hot_is_machinery(const struct dw_hot_row *row)
+{
+	static const char *const starts[] = { "main", "_start", "__libc_start", "start_thread", "clone", "__clone",
+		"<module>", "_bootstrap", "run", "thread_start", "(", "Py", "_Py", "pymain", "0x", "cuda", "libcu", "cublas",
+		"cudnn", "nccl", "_dl_", "dl_", "dlopen", NULL };
+	static const char *const folders[] = { "<frozen", "/site-packages/", "/dist-packages/", "/lib/python3", NULL };
+
+	for (size_t i = 0; row->file && folders[i]; i++)
+		if (strstr(row->file, folders[i]))
+			return true;
+	/* "cuCtxCreate", "hipMalloc" */
+	if ((strncmp(row->name, "cu", 2) == 0 && isupper((unsigned char)row->name[2])) ||
+	    (strncmp(row->name, "hip", 3) == 0 && isupper((unsigned char)row->name[3])))
+		return true;
+	return strstr(row->name, "+0x") || hot_is_one_of(row->name, starts);
+}
+
 /* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. */
 static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
-	static const char *const starts[] = { "main", "_start", "__libc_start", "start_thread", "clone", "__clone",
-		"<module>", "_bootstrap", "run", "thread_start", "(", "Py", "_Py", "pymain", "0x", NULL };
 	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
 	struct dw_hot hot = { .rows = NULL };
 	size_t used = 0;
@@ -181,8 +199,7 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 
 		for (size_t i = 0; i < hot.count; i++)
 			if ((double)hot.rows[i].total >= CHAIN_SHARE * (double)hot.weight && hot.rows[i].self * 2 <= hot.rows[i].total &&
-			    (!most || hot.rows[i].total > most->total) && !strstr(hot.rows[i].name, "+0x") &&
-			    !hot_is_one_of(hot.rows[i].name, starts))
+			    (!most || hot.rows[i].total > most->total) && !hot_is_machinery(&hot.rows[i]))
 				most = &hot.rows[i];
 		if (!most)
 			break;
@@ -192,7 +209,7 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 	dw_hot_reset(&hot);
 }
 
-void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview, bool alone)
+void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_samples *samples = dw_model_samples(overview->model, NULL);
 	struct dw_hot_ask ask = { .by = hot_python(overview->source) };
@@ -202,9 +219,6 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	double *shares;
 	uint32_t busiest;
 
-	if (alone)
-		dw_table_head(table, "%s of wall time. No steps and no ranges are marked.",
-		              dw_text_ns((double)overview->wall_ns, " ").at);
 	if (!samples || !samples->count) {
 		dw_overview_head_unsampled(table, overview);
 		return;

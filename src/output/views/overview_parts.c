@@ -12,12 +12,12 @@
 #include "model/time/outermost.h"
 #include "base/text.h"
 #include "facts/facts.h"
-#include "model/device/times.h"
 #include "views/overview_parts.h"
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */
 #define SMALL_PART 0.0005  /* of a step: the same for smaller parts that the program named */
 #define SMALL_OF_MANY 0.01 /* the same if there are more than MOST_PARTS */
+#define STEP_RANGE_COUNT 10u /* of a range outside all others, without steps: it may be a step */
 
 static double overview_of(uint64_t part, double whole)
 {
@@ -98,36 +98,6 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
 	return table;
 }
 
-/* The device's division of the same steps, if the work of a device was recorded. */
-struct dwell_table *dw_overview_device(const struct dw_overview *overview, struct dwell_error *error)
-{
-	static const struct dw_column columns[] = {
-		DW_COLUMN("name", "the device", NONE, TEXT),
-		DW_COLUMN("per_step_ns", "", NS, REAL, .one_unit = true),
-		DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
-	};
-	const struct dw_facts *facts = dw_facts(overview->model, error);
-	struct dwell_table *table = NULL;
-	struct dw_cell *row;
-
-	if (facts && facts->at[DW_FACT_DEVICE_BUSY].measured && !(facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0))
-		table = dw_view_table("overview", columns, 3, error);
-	if (!table)
-		return NULL;
-	table->part = "device";
-	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++) {
-		double share = facts->at[DW_FACT_DEVICE_COMPUTE + part].value;
-
-		if (share <= 0)
-			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], dw_device_part_name(part));
-		dw_cell_real(&row[1], share * facts->at[DW_FACT_DEVICE_STEP].value);
-		dw_cell_real(&row[2], share);
-	}
-	return table;
-}
-
 /* ---- a run without steps -------------------------------------------------------------------- */
 
 static const struct dw_column wall_columns[] = {
@@ -186,7 +156,7 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 {
 	const struct dw_tree *tree = dw_model_outermost(overview->model, error);
 	size_t root = tree ? overview_main_root(overview->source, tree) : 0;
-	uint64_t wall_ns, named_ns = 0, small_ns = 0, lost_ns;
+	uint64_t wall_ns, named_ns = 0, small_ns = 0, range_ns = 0, lost_ns;
 	struct dwell_table *table;
 
 	if (!tree || root == tree->count)
@@ -207,6 +177,12 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 		if (node->depth != 1) /* the outermost ranges of another scope come from the whole tree */
 			continue;
 		named_ns += node->stat.total_ns;
+		if (node->stat.count >= STEP_RANGE_COUNT && node->stat.total_ns > range_ns &&
+		    overview->symbols[node->symbol].category == DWELL_CATEGORY_ZONE) {
+			range_ns = node->stat.total_ns;
+			overview->step_range = overview->symbols[node->symbol].name;
+			overview->step_range_count = node->stat.count;
+		}
 		if (table->row_count == 12 || overview_of(node->stat.total_ns, (double)wall_ns) < 0.0005) {
 			small_ns += node->stat.total_ns;
 			continue;

@@ -24,6 +24,9 @@ struct dw_overview {
 	double nameless_share;           /* without steps: of the main thread's wall time, in no range;
 	                                  * set by dw_overview_wall() */
 	const char *step_candidates;     /* without steps: functions that may be one; or NULL */
+	const char *step_range;          /* without steps: a range of the main thread that recurs, which may be one; or
+	                                  * NULL. Set by dw_overview_wall(), with its count. */
+	uint64_t step_range_count;
 	bool has_shapes;                 /* at least one operator has shapes */
 	const struct dw_facts *facts;    /* NULL without steps */
 	struct dw_verdicts verdicts;
@@ -36,15 +39,18 @@ void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);
 /* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
 struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
                                           struct dwell_error *error);
-struct dwell_table *dw_overview_device(const struct dw_overview *overview,
-                                       struct dwell_error *error);
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
 
+/* ---- of devices (overview_device.c): with steps; without steps, a sentence for each device and a table ---- */
+
+struct dwell_table *dw_overview_device(const struct dw_overview *overview, struct dwell_error *error);
+void dw_overview_head_devices(struct dwell_table *table, const struct dw_overview *overview);
+struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, struct dwell_error *error);
+
 /* ---- from samples, without steps (overview_hot.c) ---- */
 
-/* `alone`: no range was recorded, and nothing else says what ran. */
-void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview, bool alone);
+void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview);
 /* Why there are no samples, if that is known. */
 void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview);
 struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct dwell_error *error);

@@ -1,0 +1,153 @@
+/*
+ * What an overview says of devices: with steps how a step divides for the device, without steps how busy each device
+ * was and with which kernels and copies.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "model/device/times.h"
+#include "views/device.h"
+#include "views/overview_parts.h"
+
+/* The device's division of the same steps, if the work of a device was recorded. */
+struct dwell_table *dw_overview_device(const struct dw_overview *overview, struct dwell_error *error)
+{
+	static const struct dw_column columns[] = {
+		DW_COLUMN("name", "the device", NONE, TEXT),
+		DW_COLUMN("per_step_ns", "", NS, REAL, .one_unit = true),
+		DW_COLUMN("share", "of a step", RATIO, REAL, .bar = true),
+	};
+	const struct dw_facts *facts = dw_facts(overview->model, error);
+	struct dwell_table *table = NULL;
+	struct dw_cell *row;
+
+	if (facts && facts->at[DW_FACT_DEVICE_BUSY].measured && !(facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0))
+		table = dw_view_table("overview", columns, 3, error);
+	if (!table)
+		return NULL;
+	table->part = "device";
+	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++) {
+		double share = facts->at[DW_FACT_DEVICE_COMPUTE + part].value;
+
+		if (share <= 0)
+			continue;
+		row = dw_table_row(table, 0);
+		dw_cell_text(table, &row[0], dw_device_part_name(part));
+		dw_cell_real(&row[1], share * facts->at[DW_FACT_DEVICE_STEP].value);
+		dw_cell_real(&row[2], share);
+	}
+	return table;
+}
+
+/* ---- a run without steps -------------------------------------------------------------------- */
+
+#define MOST_DEVICES 4u
+
+struct device_sum {
+	uint64_t count, ns;
+};
+
+/* "; 95 kernels take 19.1 ms": of one kind of events. Returns the bytes written. */
+static size_t overview_write_events(char *to, size_t size, const struct device_sum *sum, const char *name)
+{
+	if (!sum->count)
+		return 0;
+	return (size_t)snprintf(to, size, "; %s %s%s take%s %s", dw_text_count((int64_t)sum->count).at, name,
+	                        dw_text_plural(sum->count), sum->count == 1 ? "s" : "",
+	                        dw_text_ns((double)sum->ns, " ").at);
+}
+
+static void overview_head_device(struct dwell_table *table, const struct dw_overview *overview,
+                                 const struct dw_device_work *work, const struct dw_device_time *time)
+{
+	struct device_sum kernels = { 0 }, copies = { 0 };
+	uint64_t busy_ns = 0;
+	char name[256], rest[160] = "";
+	size_t used;
+
+	for (unsigned part = 0; part < DW_DEVICE_PART_FIRST_IDLE; part++)
+		busy_ns += time->part_ns[part];
+	for (size_t i = 0; i < work->event_count; i++) {
+		const struct dw_device_event *event = &work->events[i];
+		struct device_sum *sum = event->kind == DW_DEVICE_KERNEL || event->kind == DW_DEVICE_GRAPH ? &kernels : &copies;
+
+		if (!event->in_scope || work->names[event->name].class == DW_CLASS_COUNT || event->kind == DW_DEVICE_SET ||
+		    overview->source->queues[event->queue].device != time->device)
+			continue;
+		sum->count++;
+		sum->ns += event->end_ns - event->start_ns;
+	}
+	used = overview_write_events(rest, sizeof rest, &kernels, "kernel");
+	if (copies.count == 1)
+		snprintf(rest + used, sizeof rest - used, "; 1 copy takes %s", dw_text_ns((double)copies.ns, " ").at);
+	else if (copies.count)
+		snprintf(rest + used, sizeof rest - used, "; %s copies take %s", dw_text_count((int64_t)copies.count).at,
+		         dw_text_ns((double)copies.ns, " ").at);
+	dw_table_head(table, "%s: busy for %s, %s of the run%s.", dw_view_device_name(overview->model, time->device, name),
+	              dw_text_ns((double)busy_ns, " ").at,
+	              dw_text_percent((double)busy_ns / (double)overview->wall_ns).at, rest);
+}
+
+void dw_overview_head_devices(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_device_work *work = NULL;
+	const struct dw_device_times *times = NULL;
+
+	if (dw_model_has_device(overview->model) && overview->wall_ns) {
+		work = dw_model_device_work(overview->model, NULL);
+		times = dw_model_device_times(overview->model, NULL);
+		table->failed |= !work || !times;
+	}
+	for (size_t i = 0; work && times && i < times->device_count && i < MOST_DEVICES; i++)
+		overview_head_device(table, overview, work, &times->devices[i]);
+	if (times && times->device_count > MOST_DEVICES)
+		dw_table_head(table, "%zu more devices: dwell report --view device", times->device_count - MOST_DEVICES);
+}
+
+struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, struct dwell_error *error)
+{
+	static const struct dw_column columns[] = {
+		DW_COLUMN("name", "kernels and copies by time", NONE, TEXT),
+		DW_COLUMN("family", "family", NONE, TEXT),
+		DW_COLUMN("events", "events", COUNT, INT),
+		DW_COLUMN("total_ns", "total", NS, INT),
+		DW_COLUMN("share", "of all", RATIO, REAL),
+		DW_COLUMN("mean_ns", "mean", NS, REAL),
+	};
+	const struct dw_device_work *work;
+	struct dwell_table *table = NULL;
+	struct device_sum *sums;
+	uint64_t all_ns = 0;
+
+	if (!dw_model_has_device(overview->model))
+		return NULL;
+	work = dw_model_device_work(overview->model, error);
+	sums = work ? calloc(work->name_count + 1, sizeof *sums) : NULL;
+	for (size_t i = 0; sums && i < work->event_count; i++)
+		if (work->events[i].in_scope && work->names[work->events[i].name].class != DW_CLASS_COUNT) {
+			sums[work->events[i].name].count++;
+			sums[work->events[i].name].ns += work->events[i].end_ns - work->events[i].start_ns;
+			all_ns += work->events[i].end_ns - work->events[i].start_ns;
+		}
+	if (sums)
+		table = dw_view_table("overview", columns, sizeof columns / sizeof *columns, error);
+	for (size_t i = 0; table && i < work->name_count; i++) {
+		char name[DW_VIEW_KERNEL_NAME];
+
+		if (!sums[i].count)
+			continue;
+		dw_view_kernel_name(&work->names[i], name);
+		DW_TABLE_ROW(table, 0, DW_STRING(name), DW_STRING(dw_family_name(work->names[i].family)),
+		             DW_INT(sums[i].count), DW_INT(sums[i].ns), DW_PART(sums[i].ns, all_ns),
+		             DW_PART(sums[i].ns, sums[i].count));
+	}
+	free(sums);
+	if (!table || !table->row_count) {
+		dw_table_destroy(table);
+		return NULL;
+	}
+	table->part = "kernels";
+	dw_table_sort(table, 3);
+	return table;
+}
