@@ -75,6 +75,22 @@ for x, y in DataLoader(Data(), 16):
 assert state_of(optimizer) == size(*net.parameters())
 leave(net, optimizer, input=size(x, y))
 """, ("activation", "temporary")),
+    ("buffers that a library keeps", """
+class Library(torch.autograd.Function):
+    kept = []
+    def forward(context, x):
+        Library.kept or Library.kept.append(torch.empty(1 << 20))
+        return x + 1
+    def backward(context, gradient):
+        len(Library.kept) > 1 or Library.kept.append(torch.empty(1 << 20))
+        return gradient
+optimizer = torch.optim.SGD(net.parameters(), lr=.01)
+for x, y in DataLoader(Data(), 16):
+    optimizer.zero_grad()
+    F.cross_entropy(Library.apply(net(x)), y).backward()
+    optimizer.step()
+leave(net, optimizer, input=size(x, y), activation=0)
+""", ("activation", "temporary")),
     ("accumulated gradients", """
 optimizer = torch.optim.Adam(net.parameters())
 for i, (x, y) in enumerate(DataLoader(Data(), 8)):

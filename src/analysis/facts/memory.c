@@ -16,6 +16,7 @@
 #include "model/memory/memory.h"
 
 #define GROWTH_STEPS 12u
+#define GRADIENTS_STAY 0.75 /* of the most gradients: if less stays, a step frees them */
 #define NO_MEMORY "no allocations were recorded: record with dwell run, without --no-memory"
 
 static const struct dw_memory_pool *memory_find_pool(const struct dw_facts_work *work,
@@ -139,20 +140,22 @@ static double memory_remade(const struct dw_facts_work *work, const struct dw_me
 	            (double)other->allocated_bytes / (double)work->loop->count);
 }
 
-/* The least memory of gradients in the later half of the loop. If a step frees them, it is 0 at
- * some time of the step: there are several points a step, or the intervals have whole steps, whose
- * moment with most memory may have gradients. Then the fact is not known. */
+/* The least memory of gradients in the later half of the loop. If a step frees them, it is little at
+ * some time of the step (0, unless a library keeps a buffer of a parameter's size): there are several points a
+ * step, or the intervals have whole steps, whose moment with most memory may have gradients. Then the fact is not
+ * known. */
 static void memory_put_kept(struct dw_facts_work *work, const struct dw_memory_pool *pool)
 {
 	const struct dw_loop *loop = work->loop;
 	uint64_t from_ns = work->all[loop->count / 2].start_ns;
-	double least = INFINITY;
+	double least = INFINITY, most = 0;
 	size_t points = 0;
 
 	for (size_t i = 0; i < pool->point_count; i++) {
 		if (pool->points[i].ns < from_ns || pool->points[i].ns >= loop->end_ns)
 			continue;
 		least = fmin(least, (double)pool->points[i].bytes[DW_MEMORY_GRADIENT]);
+		most = fmax(most, (double)pool->points[i].bytes[DW_MEMORY_GRADIENT]);
 		points++;
 	}
 	if (points < 2 * (loop->count - loop->count / 2)) {
@@ -160,8 +163,8 @@ static void memory_put_kept(struct dw_facts_work *work, const struct dw_memory_p
 		             "there are too many steps: report some of them with --steps");
 		return;
 	}
-	dw_fact_set_share(work, DW_FACT_MEMORY_GRADIENTS_KEPT, least, (double)pool->all.at_peak_bytes,
-	                  points);
+	dw_fact_set_share(work, DW_FACT_MEMORY_GRADIENTS_KEPT, least >= GRADIENTS_STAY * most ? least : 0,
+	                  (double)pool->all.at_peak_bytes, points);
 }
 
 static void memory_put_kinds(struct dw_facts_work *work, const struct dw_memory_pool *pool)

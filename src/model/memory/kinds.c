@@ -19,6 +19,7 @@
 #include "model/memory/account.h"
 #include "model/memory/kinds.h"
 
+#define MOST_SIZES 1000u /* different sizes of parameters that are compared */
 #define BY_RULE 0x80u /* a bit above the kind: the kind comes from a rule, not from the program */
 
 /* ---- roles of ranges ----------------------------------------------------------------------- */
@@ -177,6 +178,37 @@ static bool kinds_is_unsaid(const struct dw_memory_kind_pass *pass, uint32_t sym
 	return strcasecmp(pass->account->model->symbols[symbol].name, "other") == 0;
 }
 
+static bool kinds_has_parameter(const struct dw_memory_kind_pass *pass, uint64_t bytes)
+{
+	for (size_t i = 0; i < pass->parameter_count; i++)
+		if (pass->parameters[i] == bytes)
+			return true;
+	return false;
+}
+
+/* Notes the size of a parameter. Models have few different ones. */
+static void kinds_note_parameter(struct dw_memory_kind_pass *pass, uint32_t kind, uint64_t bytes)
+{
+	uint64_t *to;
+
+	if (kind != DW_MEMORY_PARAMETER || pass->parameter_count == MOST_SIZES || kinds_has_parameter(pass, bytes))
+		return;
+	to = DW_GROW(&pass->parameters, &pass->parameter_capacity, pass->parameter_count);
+	pass->failed |= !to;
+	if (to)
+		pass->parameters[pass->parameter_count++] = bytes;
+}
+
+/* In steps that are recorded without operators, threads that run the operators of a backward range have no range open.
+ * Sets the span to that range. */
+static bool kinds_is_backward_without_operators(struct dw_memory_kind_pass *pass, struct dw_memory_event *event)
+{
+	event->span = pass->reduced && !event->role ? kinds_find_backward(pass, event->ticks) : 0;
+	if (event->span)
+		pass->spans[event->span].refs++;
+	return event->span != 0;
+}
+
 static void kinds_allocate(struct dw_memory_kind_pass *pass, struct dw_memory_event *event)
 {
 	uint32_t kind = dw_memory_kind_of(pass->account, event->symbol), stays = DW_MEMORY_OTHER;
@@ -191,13 +223,17 @@ static void kinds_allocate(struct dw_memory_kind_pass *pass, struct dw_memory_ev
 		return;
 	}
 	*kept = (uint8_t)kind;
-	if (event->span && kinds_is_unsaid(pass, event->symbol)) {
+	kinds_note_parameter(pass, kind, event->bytes);
+	if (!event->span && kinds_is_unsaid(pass, event->symbol) && kinds_is_backward_without_operators(pass, event)) {
+		stays = DW_MEMORY_GRADIENT;
+	} else if (event->span && kinds_is_unsaid(pass, event->symbol)) {
 		stays = kinds_when_it_stays(pass, event);
 	} else if (event->span) {
 		kinds_release_span(pass, event->span);
 		event->span = 0;
 	}
-	*block = (struct dw_memory_pending){ (uint32_t)pass->kind_count++, event->span, stays };
+	*block = (struct dw_memory_pending){ (uint32_t)pass->kind_count++, event->span, stays, event->bytes,
+		pass->step_count && event->ticks < pass->steps[0].end };
 }
 
 void dw_memory_kind_pass_put(struct dw_memory_kind_pass *pass, struct dw_memory_event *event)
@@ -212,9 +248,11 @@ void dw_memory_kind_pass_put(struct dw_memory_kind_pass *pass, struct dw_memory_
 	if (block)
 		kinds_decide(pass, block, event->ticks); /* releases its span */
 	if (event->type == DW_MEMORY_SAID) {
-		if (block)
+		if (block) {
 			pass->kinds[block->allocation] =
 				(uint8_t)dw_memory_kind_of(pass->account, event->symbol);
+			kinds_note_parameter(pass, pass->kinds[block->allocation], block->bytes);
+		}
 		return;
 	}
 	if (block)
@@ -260,12 +298,25 @@ void dw_memory_kind_pass_init(struct dw_memory_kind_pass *pass, struct dw_memory
 	kinds_find_steps(pass);
 }
 
+#define KEPT_STEPS 3u /* of fewer, any step's blocks may still be in use */
+
+/* Whether a library keeps the block for itself, as cuBLAS keeps its workspaces: operators of the first step allocated
+ * it, and it is never freed. Gradients may stay as well; each has the size of a parameter. */
+static bool kinds_is_kept(const struct dw_memory_kind_pass *pass, const struct dw_memory_pending *block)
+{
+	if (!block->first || pass->step_count < KEPT_STEPS)
+		return false;
+	return block->stays == DW_MEMORY_ACTIVATION ||
+	       (block->stays == DW_MEMORY_GRADIENT && pass->parameter_count && !kinds_has_parameter(pass, block->bytes));
+}
+
 void dw_memory_kind_pass_end(struct dw_memory_kind_pass *pass)
 {
 	/* A block that is live at the end has outlived its span. Unused numbers have no span. */
 	for (size_t i = 0; i < pass->live.count; i++)
 		if (pass->pending[i].span)
-			pass->kinds[pass->pending[i].allocation] = (uint8_t)(BY_RULE | pass->pending[i].stays);
+			pass->kinds[pass->pending[i].allocation] =
+			    (uint8_t)(BY_RULE | (kinds_is_kept(pass, &pass->pending[i]) ? DW_MEMORY_OTHER : pass->pending[i].stays));
 	for (size_t i = 0; i < pass->kind_count; i++)
 		if (pass->kinds[i] & BY_RULE)
 			pass->kinds[i] = pass->operators ? pass->kinds[i] & ~BY_RULE : DW_MEMORY_OTHER;
@@ -278,6 +329,7 @@ void dw_memory_kind_pass_reset(struct dw_memory_kind_pass *pass)
 	free(pass->steps);
 	free(pass->kinds);
 	free(pass->pending);
+	free(pass->parameters);
 	dw_live_reset(&pass->live);
 	memset(pass, 0, sizeof *pass);
 }

@@ -33,6 +33,8 @@ struct dw_memory_pending {
 	uint32_t allocation; /* index of its kind in `kinds` */
 	uint32_t span;       /* 0: the kind is decided */
 	uint32_t stays;      /* the kind if it outlives the span */
+	uint64_t bytes;
+	bool first;          /* it was allocated in the first step or before */
 };
 
 struct dw_memory_kind_pass {
@@ -51,6 +53,8 @@ struct dw_memory_kind_pass {
 	size_t pending_capacity;
 	uint8_t *kinds;               /* the result, by allocation in order of time */
 	size_t kind_count, kind_capacity;
+	uint64_t *parameters;         /* their different sizes */
+	size_t parameter_count, parameter_capacity;
 	bool operators;               /* the process has operators */
 	bool reduced;                 /* it has steps that were recorded without them */
 	bool failed;

@@ -24,8 +24,13 @@
  *   none, no operator                      other                  other
  *
  * If the thread of an operator has none of these ranges open, but another thread is in a backward
- * range, the block belongs to that backward range: other threads run operators for it. A block
- * that is never freed counts as freed after the end of its range.
+ * range, the block belongs to that backward range: other threads run operators for it. So does a block without
+ * an operator if some steps were recorded without operators. A block that is never freed counts as freed after
+ * the end of its range.
+ *
+ * Libraries keep buffers for later calls: cuBLAS has a workspace for each thread and stream. A block that was made
+ * in the first step or before and is never freed is "other" in place of an activation, and in place of a gradient
+ * unless a parameter has its size. This needs three steps, and for gradients known parameters.
  *
  * Each process and device has its own pool, because processes share no addresses.
  */

@@ -180,8 +180,8 @@ static void memory_note(struct dwell_table *table, const struct dw_source *sourc
 	}
 	if (memory_of(other, all) > 0.05)
 		dw_table_note(table,
-		              python ? "%s of the peak has no category: it was allocated outside any step, "
-		                       "or by no operator."
+		              python ? "%s of the peak has no category: it was allocated outside any step "
+		                       "or by no operator, or a library keeps it from the first step on."
 		                     : "%s of the peak has no category: allocations name theirs with "
 		                       "DWELL_ALLOC(\"activation\", ...).",
 		              dw_text_percent(memory_of(other, all)).at);

@@ -614,6 +614,91 @@ TEST(a_backward_reaches_into_other_threads)
 	made_close(&made);
 }
 
+/* A step as train(), in which gradients stay; in the first one a library makes itself a buffer in the forward and one in the
+ * backward. */
+static void train_with_library(uint64_t start, uint32_t op, bool first)
+{
+	uint32_t other = kind("other", "cpu"), backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward");
+	uint32_t forward = made_op(&made, DWELL_CATEGORY_PHASE, "forward");
+
+	begin(start + 10, forward);
+	begin(start + 11, op);
+	if (first)
+		alloc(start + 12, other, 0x100, 4000); /* other: the library keeps it */
+	alloc(start + 13, other, 0x110, 64);       /* activation */
+	end(start + 14);
+	end(start + 15);
+	begin(start + 20, backward);
+	begin(start + 21, op);
+	if (first) {
+		alloc(start + 22, other, 0x120, 4001); /* other: no parameter has its size */
+		alloc(start + 23, other, 0x130, 100);  /* gradient */
+		dw_encode_alloc_is(&made.stream, start + 24, kind("parameter", NULL), 0x10);
+	}
+	unalloc(start + 25, 0x110);
+	end(start + 26);
+	end(start + 27);
+	dw_encode_step(&made.process, made.thread, start / 1000, start, start + 100, 0, DW_STEP_RECORDED);
+}
+
+TEST(what_a_library_keeps_is_no_gradient_and_no_activation)
+{
+	for (unsigned steps = 2; steps <= 3; steps++) {
+		bool known = steps == 3;
+
+		made_init(&made);
+		uint32_t op = made_op(&made, OP, "op");
+
+		alloc(100, kind("other", "cpu"), 0x10, 100); /* the parameter */
+		for (unsigned i = 1; i <= steps; i++)
+			train_with_library(1000 * i, op, i == 1);
+		unalloc(9000, 0x10); /* the sizes of parameters are known afterwards too */
+		REQUIRE(made_open(&made, NULL) == 0);
+		const struct dw_memory *memory = memory_of();
+		REQUIRE(memory && memory->pool_count == 1);
+		const struct dw_memory_pool *pool = &memory->pools[0];
+
+		CHECK_EQ(allocated(pool, DW_MEMORY_PARAMETER), 100);
+		CHECK_EQ(allocated(pool, DW_MEMORY_ACTIVATION), 64 * steps + (known ? 0 : 4000));
+		CHECK_EQ(allocated(pool, DW_MEMORY_GRADIENT), 100 + (known ? 0 : 4001));
+		CHECK_EQ(allocated(pool, DW_MEMORY_OTHER), known ? 8001 : 0);
+		check_sums(pool);
+		made_close(&made);
+	}
+}
+
+/* Of a step without operators only the phase is recorded, and in the thread that runs the backward nothing. */
+TEST(a_backward_reaches_into_threads_without_operators)
+{
+	struct dw_encode_stream device;
+
+	made_init(&made);
+	uint32_t other = kind("other", "cpu"), op = made_op(&made, OP, "op");
+	uint32_t backward = made_op(&made, DWELL_CATEGORY_PHASE, "backward");
+	uint32_t thread = dw_encode_thread(&made.process, 101, 1, 0, "device 0");
+
+	dw_encode_stream_init(&device, &made.process, 1, thread);
+	begin(900, op);
+	end(910);
+	begin(1000, backward);
+	alloc_in(&device, 1020, other, 0x10, 1); /* gradient */
+	alloc_in(&device, 1030, other, 0x20, 2); /* temporary */
+	free_in(&device, 1050, 0x20);
+	end(1100);
+	alloc_in(&device, 1140, other, 0x40, 8); /* other */
+	dw_encode_step(&made.process, made.thread, 0, 950, 1200, 0, DW_STEP_REDUCED);
+	dw_encode_close(&device);
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_memory *memory = memory_of();
+	REQUIRE(memory && memory->pool_count == 1);
+	const struct dw_memory_pool *pool = &memory->pools[0];
+
+	CHECK_EQ(allocated(pool, DW_MEMORY_GRADIENT), 1);
+	CHECK_EQ(allocated(pool, DW_MEMORY_TEMPORARY), 2);
+	CHECK_EQ(allocated(pool, DW_MEMORY_OTHER), 8);
+	made_close(&made);
+}
+
 /* Many spans, opened and given back, over many chunks. */
 TEST(thousands_of_steps_add_up)
 {
