@@ -176,6 +176,11 @@ static enum dw_family families_match(const struct families_part *part,
 		{ "transpose", DW_FAMILY_ELEMENTWISE }, { "copy", DW_FAMILY_ELEMENTWISE },
 		{ "quantize", DW_FAMILY_ELEMENTWISE }, { "_to_float", DW_FAMILY_ELEMENTWISE },
 		{ "fused_dropout", DW_FAMILY_ELEMENTWISE }, { "ParallelFor", DW_FAMILY_ELEMENTWISE },
+		{ "scal_kernel", DW_FAMILY_ELEMENTWISE }, { "scalePackedTensor", DW_FAMILY_ELEMENTWISE },
+		{ "computeOffsets", DW_FAMILY_CONVOLUTION }, { "computeBOffsets", DW_FAMILY_CONVOLUTION }, /* of cuDNN */
+		{ "cupy_fill", DW_FAMILY_ELEMENTWISE }, { "cupy_tanh", DW_FAMILY_ELEMENTWISE },
+		/* XLA names what a fusion computes if it is no loop over elements: "input_reduce_fusion". */
+		{ "_fusion", DW_FAMILY_ELEMENTWISE },  { "wrapped_", DW_FAMILY_ELEMENTWISE },
 	};
 
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -188,7 +193,7 @@ static enum dw_family families_match(const struct families_part *part,
 static bool families_is_wrapper(const struct families_part *own)
 {
 	static const char *const names[] = { "kernel", "kernel2", "device_kernel", "globalKernel",
-		                                 "kernel_agent", "_kernel_agent" };
+		                                 "kernel_agent", "_kernel_agent", "init_device_workspace_kernel" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strlen(names[i]) == own->size && families_begins(own, names[i]))

@@ -491,6 +491,19 @@ TEST(families_of_kernels)
 		{ "triton_per_fused_native_layer_norm_2", DW_FAMILY_NORMALISATION },
 		{ "triton_per_fused__softmax_2", DW_FAMILY_SOFTMAX },
 		{ "triton_tem_fused_addmm_3", DW_FAMILY_MATMUL },
+		/* XLA: a fusion is a loop over elements unless its name says more. */
+		{ "loop_multiply_fusion_1", DW_FAMILY_ELEMENTWISE },
+		{ "wrapped_tanh_3", DW_FAMILY_ELEMENTWISE },
+		{ "input_reduce_fusion", DW_FAMILY_REDUCTION },
+		{ "gemm_fusion_dot_general_11", DW_FAMILY_MATMUL },
+		{ "stream_executor::gpu::RedzoneAllocatorKernelImpl(unsigned char*, int)", DW_FAMILY_OTHER },
+		/* cuDNN prepares a convolution. */
+		{ "void cask_cudnn_infer::computeOffsetsKernel<false, false>(cask_cudnn_infer::ComputeOffsetsParams)",
+		  DW_FAMILY_CONVOLUTION },
+		{ "void cask_plugin__5x_cudnn::xmma__5x_cudnn::init_device_workspace_kernel<xmma__5x_cudnn::implicit_gemm::dgrad"
+		  "::Warp_specialized_params_nontemplate<xmma__5x_cudnn::Grid_constant_params> >(int)", DW_FAMILY_CONVOLUTION },
+		{ "void scal_kernel<float, float, 1, true, 6, 5, 5, 3>(cublasTransposeParams<float>, float const*)",
+		  DW_FAMILY_ELEMENTWISE },
 		/* Before a line whose text is in the name by chance. */
 		{ "convert_fp32_to_bf16", DW_FAMILY_ELEMENTWISE },
 		{ "void at::native::sbtopk::gatherTopK<float>(int)", DW_FAMILY_SORT },
