@@ -88,6 +88,18 @@ static bool symbol_is_unknown(const struct dw_symbol *symbol)
 	       !symbol->file && !symbol->line && !symbol->shapes;
 }
 
+/* XLA's ranges have arguments in their names. One of them says what the range is of, others number it:
+ * "XlaModule:#hlo_module=jit_step,program_id=1989#" becomes "XlaModule jit_step". NULL: out of memory. */
+static const char *symbol_name_without_arguments(struct dw_model *model, const char *name)
+{
+	const char *arguments = strstr(name, ":#"), *value = arguments ? strchr(arguments, '=') : NULL;
+
+	if (!value || name[strlen(name) - 1] != '#')
+		return name;
+	return dw_arena_printf(&model->arena, "%.*s %.*s", (int)(arguments - name), name, (int)strcspn(value + 1, ",#"),
+	                       value + 1);
+}
+
 static int symbols_merge_files(struct dw_model *model, struct dw_map *map)
 {
 	const struct dw_source *source = model->source;
@@ -107,11 +119,14 @@ static int symbols_merge_files(struct dw_model *model, struct dw_map *map)
 			return -1;
 		model->symbol_by_id[f] = by_id; /* zeroed: 0 is "(unknown)" */
 		for (uint32_t id = 0; id < file->symbol_count; id++) {
-			const struct dw_symbol *symbol = &file->symbols[id];
+			struct dw_symbol *symbol = &model->symbols[model->symbol_count];
 
-			if (symbol_is_unknown(symbol))
+			if (symbol_is_unknown(&file->symbols[id]))
 				continue;
-			model->symbols[model->symbol_count] = *symbol;
+			*symbol = file->symbols[id];
+			symbol->name = symbol_name_without_arguments(model, symbol->name);
+			if (!symbol->name)
+				return -1;
 			by_id[id] = symbols_put(map, model->symbols, symbol, false, model->symbol_count);
 			if (by_id[id] == DW_MAP_NONE)
 				return -1;

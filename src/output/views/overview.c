@@ -202,11 +202,13 @@ static void overview_head_advice(struct dwell_table *table, const struct dw_over
 	const char *names = overview->step_candidates, *range = overview->step_range;
 	bool is_python = !overview->source->files[0].foreign && overview_is_python(overview->source);
 
-	char recurs[300] = "";
+	const char *module = range && strncmp(range, "XlaModule ", 10) == 0 ? range + 10 : NULL;
+	char recurs[500] = "";
 
 	if (range && !overview->source->files[0].foreign)
-		snprintf(recurs, sizeof recurs, "; the range %.200s, which occurs %s times, may be one", range,
-		         dw_text_count((int64_t)overview->step_range_count).at);
+		snprintf(recurs, sizeof recurs, "; the range %.200s, which occurs %s times, may be one%s%.200s%s", range,
+		         dw_text_count((int64_t)overview->step_range_count).at, module ? ": --step-on 'XlaModule:*=" : "",
+		         module ? module : "", module ? ",*'" : "");
 	else if (names)
 		snprintf(recurs, sizeof recurs, "; %s may be one: %s", strchr(names, ',') ? "these functions" : "this function",
 		         names);
