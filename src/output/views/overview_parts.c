@@ -152,6 +152,14 @@ static uint64_t overview_missing_ns(const struct dw_overview *overview, uint32_t
 	return ns;
 }
 
+/* Whether a range outside all others may be a step: the program or a library named it, and it recurs. XLA's ranges
+ * are of its compiler, except those around a compiled function. */
+static bool overview_may_be_step(const struct dw_symbol *symbol, uint64_t count)
+{
+	return count >= STEP_RANGE_COUNT && symbol->category == DWELL_CATEGORY_ZONE &&
+	       (strncmp(symbol->name, "Xla", 3) != 0 || strncmp(symbol->name, "XlaModule ", 10) == 0);
+}
+
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_outermost(overview->model, error);
@@ -177,8 +185,7 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 		if (node->depth != 1) /* the outermost ranges of another scope come from the whole tree */
 			continue;
 		named_ns += node->stat.total_ns;
-		if (node->stat.count >= STEP_RANGE_COUNT && node->stat.total_ns > range_ns &&
-		    overview->symbols[node->symbol].category == DWELL_CATEGORY_ZONE) {
+		if (node->stat.total_ns > range_ns && overview_may_be_step(&overview->symbols[node->symbol], node->stat.count)) {
 			range_ns = node->stat.total_ns;
 			overview->step_range = overview->symbols[node->symbol].name;
 			overview->step_range_count = node->stat.count;
