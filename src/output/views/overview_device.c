@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "model/device/times.h"
@@ -48,14 +49,20 @@ struct device_sum {
 	uint64_t count, ns;
 };
 
-/* "; 95 kernels take 19.1 ms": of one kind of events. Returns the bytes written. */
-static size_t overview_write_events(char *to, size_t size, const struct device_sum *sum, const char *name)
+/* Where the driver has no times, as after a fault of the device, the begin and the end of an event are equal. */
+static bool overview_is_work(const struct dw_device_work *work, const struct dw_device_event *event)
 {
-	if (!sum->count)
-		return 0;
-	return (size_t)snprintf(to, size, "; %s %s%s take%s %s", dw_text_count((int64_t)sum->count).at, name,
-	                        dw_text_plural(sum->count), sum->count == 1 ? "s" : "",
-	                        dw_text_ns((double)sum->ns, " ").at);
+	return event->in_scope && work->names[event->name].class != DW_CLASS_COUNT && event->end_ns > event->start_ns;
+}
+
+/* Appends "; 95 kernels take 19.1 ms". */
+static void overview_write_events(char *to, size_t size, const struct device_sum *sum, const char *one, const char *many)
+{
+	size_t used = strlen(to);
+
+	if (sum->count)
+		snprintf(to + used, size - used, "; %s %s %s", dw_text_count((int64_t)sum->count).at,
+		         sum->count == 1 ? one : many, dw_text_ns((double)sum->ns, " ").at);
 }
 
 static void overview_head_device(struct dwell_table *table, const struct dw_overview *overview,
@@ -64,29 +71,27 @@ static void overview_head_device(struct dwell_table *table, const struct dw_over
 	struct device_sum kernels = { 0 }, copies = { 0 };
 	uint64_t busy_ns = 0;
 	char name[256], rest[160] = "";
-	size_t used;
 
 	for (unsigned part = 0; part < DW_DEVICE_PART_FIRST_IDLE; part++)
 		busy_ns += time->part_ns[part];
 	for (size_t i = 0; i < work->event_count; i++) {
 		const struct dw_device_event *event = &work->events[i];
-		struct device_sum *sum = event->kind == DW_DEVICE_KERNEL || event->kind == DW_DEVICE_GRAPH ? &kernels : &copies;
+		struct device_sum *sum = event->kind == DW_DEVICE_COPY ? &copies : &kernels;
 
-		if (!event->in_scope || work->names[event->name].class == DW_CLASS_COUNT || event->kind == DW_DEVICE_SET ||
+		if (!overview_is_work(work, event) || event->kind == DW_DEVICE_SET ||
 		    overview->source->queues[event->queue].device != time->device)
 			continue;
 		sum->count++;
 		sum->ns += event->end_ns - event->start_ns;
 	}
-	used = overview_write_events(rest, sizeof rest, &kernels, "kernel");
-	if (copies.count == 1)
-		snprintf(rest + used, sizeof rest - used, "; 1 copy takes %s", dw_text_ns((double)copies.ns, " ").at);
-	else if (copies.count)
-		snprintf(rest + used, sizeof rest - used, "; %s copies take %s", dw_text_count((int64_t)copies.count).at,
-		         dw_text_ns((double)copies.ns, " ").at);
-	dw_table_head(table, "%s: busy for %s, %s of the run%s.", dw_view_device_name(overview->model, time->device, name),
-	              dw_text_ns((double)busy_ns, " ").at,
-	              dw_text_percent((double)busy_ns / (double)overview->wall_ns).at, rest);
+	dw_view_device_name(overview->model, time->device, name);
+	overview_write_events(rest, sizeof rest, &kernels, "kernel takes", "kernels take");
+	overview_write_events(rest, sizeof rest, &copies, "copy takes", "copies take");
+	if (!busy_ns)
+		dw_table_head(table, "%s: the driver did not say how long its work took.", name);
+	else
+		dw_table_head(table, "%s: busy for %s, %s of the run%s.", name, dw_text_ns((double)busy_ns, " ").at,
+		              dw_text_percent((double)busy_ns / (double)overview->wall_ns).at, rest);
 }
 
 void dw_overview_head_devices(struct dwell_table *table, const struct dw_overview *overview)
@@ -125,12 +130,12 @@ struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, stru
 	work = dw_model_device_work(overview->model, error);
 	sums = work ? calloc(work->name_count + 1, sizeof *sums) : NULL;
 	for (size_t i = 0; sums && i < work->event_count; i++)
-		if (work->events[i].in_scope && work->names[work->events[i].name].class != DW_CLASS_COUNT) {
+		if (overview_is_work(work, &work->events[i])) {
 			sums[work->events[i].name].count++;
 			sums[work->events[i].name].ns += work->events[i].end_ns - work->events[i].start_ns;
 			all_ns += work->events[i].end_ns - work->events[i].start_ns;
 		}
-	if (sums)
+	if (sums && all_ns)
 		table = dw_view_table("overview", columns, sizeof columns / sizeof *columns, error);
 	for (size_t i = 0; table && i < work->name_count; i++) {
 		char name[DW_VIEW_KERNEL_NAME];
@@ -143,10 +148,8 @@ struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, stru
 		             DW_PART(sums[i].ns, sums[i].count));
 	}
 	free(sums);
-	if (!table || !table->row_count) {
-		dw_table_destroy(table);
+	if (!table)
 		return NULL;
-	}
 	table->part = "kernels";
 	dw_table_sort(table, 3);
 	return table;
