@@ -138,7 +138,9 @@ class Summary(Folder):
         self.assertTrue(summary["kernels"])
         for kernel in summary["kernels"]:
             self.assertGreater(kernel["total_ns"], 0)
-        self.assertIn(b"| kernel or copy |", run(dwell, "report", "--summary", "-f", "md", trace).stdout)
+        text = run(dwell, "report", "--summary", "-f", "md", trace).stdout
+        self.assertIn(b"| kernel or copy |", text)
+        self.assertRegex(text, rb"busy for [0-9.]+ m?s, [0-9.]+% of the run")
 
     def test_losses_machine_and_damage(self):
         trace = self.made("figures_both")

@@ -240,6 +240,9 @@ bool dw_report_summary_markdown(const struct dw_report_summary *summary, FILE *f
 		markdown_put_line(file, scope);
 	if (overview->head_count)
 		markdown_put_line(file, overview->heads[0]);
+	/* Without steps no verdict follows: what the devices and the threads did. Advice is indented. */
+	for (size_t i = 1; !summary->steps->count && i < overview->head_count && overview->heads[i][0] != ' '; i++)
+		markdown_put_line(file, overview->heads[i]);
 	markdown_put_verdicts(summary, file);
 	markdown_put_tables(summary, file);
 	markdown_put_missing(summary, file);
