@@ -84,6 +84,8 @@ struct dwc_buffer_functions {
 bool dwc_cupti_open(const struct dwc_buffer_functions *buffers);
 /* Enables or disables all kinds of records. False if another tool has CUPTI meanwhile; nothing was done then. */
 bool dwc_cupti_switch(bool on);
+/* Whether a call of this name asks for something and does nothing with a device. Such calls are not recorded. */
+bool dwc_cupti_is_question(const char *name);
 /* Asks CUPTI for its buffers; `all`: also for those whose work has not ended. */
 void dwc_cupti_flush(bool all);
 /* Whether another tool has subscribed since. */
@@ -107,8 +109,6 @@ uint64_t dwc_buffers_returned(void), dwc_buffers_refused(void);
 
 /* Records of a whole buffer. */
 void dwc_records_take(uint8_t *buffer, size_t valid);
-/* Whether a call of this name asks for something and does nothing with a device. Such calls are not recorded. */
-bool dwc_records_is_question(const char *name);
 /* Pairs CUPTI's clock with the trace's. */
 void dwc_records_pair_clocks(void);
 

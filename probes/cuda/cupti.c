@@ -251,6 +251,20 @@ static bool cupti_set_kind(size_t at, bool on)
 	return (on ? call->cuptiActivityEnable : call->cuptiActivityDisable)(kind) == CUPTI_OK;
 }
 
+bool dwc_cupti_is_question(const char *name)
+{
+	static const char *const starts[] = { "cudaGet", "cudaPeek", "cudaSetDevice", "cudaDeviceGet", "cudaFuncGet",
+		"cudaPointerGet", "cudaStreamIsCapturing", "cudaStreamGet", "cudaThreadExchange", "cudaOccupancy", "cuGet", "cuCtxGet", "cuCtxSet",
+		"cuCtxPush", "cuCtxPop", "cuDeviceGet", "cuDevicePrimaryCtx", "cuFuncGet", "cuKernelGet", "cuLibraryGet",
+		"cuModuleGet", "cuPointerGet", "cuOccupancy", "cuStreamGet", "cuStreamIsCapturing", "cuDriverGet", "cuInit",
+		"__cuda" };
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
 /* A launch of PyTorch calls cudaGetDevice() and its like 18 times (counted on an H100), and CUPTI's record of a call
  * costs its thread most of a microsecond. A CUPTI without these two functions (11.8) records them all, and records.c leaves them out. Enabling
  * the kinds enables these calls again. */
@@ -269,7 +283,7 @@ static void cupti_leave_out_questions(void)
 
 			name = NULL;
 			if (call->cuptiGetCallbackName(domain, function, &name) != CUPTI_OK || !name ||
-			    !dwc_records_is_question(name))
+			    !dwc_cupti_is_question(name))
 				continue;
 			if (dwc_cupti.subscriber && enable_v2)
 				enable_v2(dwc_cupti.subscriber, function, 0);

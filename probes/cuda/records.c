@@ -186,20 +186,6 @@ static uint32_t record_launch(const struct cupti_kernel *from)
 	return state.launches[at].id;
 }
 
-bool dwc_records_is_question(const char *name)
-{
-	static const char *const starts[] = { "cudaGet", "cudaPeek", "cudaSetDevice", "cudaDeviceGet", "cudaFuncGet",
-		"cudaPointerGet", "cudaStreamIsCapturing", "cudaStreamGet", "cudaThreadExchange", "cudaOccupancy", "cuGet", "cuCtxGet", "cuCtxSet",
-		"cuCtxPush", "cuCtxPop", "cuDeviceGet", "cuDevicePrimaryCtx", "cuFuncGet", "cuKernelGet", "cuLibraryGet",
-		"cuModuleGet", "cuPointerGet", "cuOccupancy", "cuStreamGet", "cuStreamIsCapturing", "cuDriverGet", "cuInit",
-		"__cuda" };
-
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
-			return true;
-	return false;
-}
-
 static uint32_t record_function(bool runtime, uint32_t function)
 {
 	uint32_t *known = function < FUNCTIONS ? &state.functions[runtime][function] : NULL;
@@ -220,7 +206,7 @@ static uint32_t record_function(bool runtime, uint32_t function)
 		length = sizeof text - 1;
 	memcpy(text, name, length);
 	text[length] = '\0';
-	uint32_t id = dwc_records_is_question(text) ? SKIPPED : dwell_intern(DWELL_CATEGORY_RUNTIME, text, NULL);
+	uint32_t id = dwc_cupti_is_question(text) ? SKIPPED : dwell_intern(DWELL_CATEGORY_RUNTIME, text, NULL);
 	if (known)
 		*known = id;
 	return id;
