@@ -3,6 +3,8 @@
  *
  *   process   how the library gets into a process, and when it records: one thread watches the gate
  *   cupti     CUPTI's library: found, loaded, subscribed to; kinds of records on and off
+ *   handover  another tool of the program takes CUPTI: dwell leaves first
+ *   redirect  replaces functions of a library
  *   buffers   CUPTI's buffers: given, taken, bounded
  *   records   activity records become events of the trace
  *   raw       buffers as they came, for tests
@@ -45,6 +47,10 @@
 	X(cuptiActivityEnableDriverApi, (uint32_t function, uint8_t enable))                        \
 	X(cuptiActivityEnableRuntimeApi_v2, (void *subscriber, uint32_t function, uint8_t enable))  \
 	X(cuptiActivityEnableDriverApi_v2, (void *subscriber, uint32_t function, uint8_t enable))   \
+	X(cuptiActivityRegisterTimestampCallback, (void *clock))                                    \
+	X(cuptiActivityEnableContext, (void *context, int kind))                                    \
+	X(cuptiActivityEnableAndDump, (int kind))                                                   \
+	X(cuptiFinalize, (void))                                                                    \
 	X(cuptiSubscribe_v2, (void **subscriber, void *callback, void *user, struct cupti_subscriber *)) \
 	X(cuptiActivityRegisterCallbacks_v2,                                                        \
 	  (void *subscriber, cupti_request_v2_function, cupti_complete_v2_function))                \
@@ -68,6 +74,7 @@ struct dwc_cupti {
 	uint32_t version;    /* 18 for 11.8, 130500 for 13.5 */
 	void *subscriber;    /* of version 2, or NULL */
 	bool enabled;
+	bool seen;           /* another tool subscribed by handover.c, which will see when it enables a kind */
 	char path[512];      /* of the library */
 	char lacks[256];     /* why nothing is recorded, or "" */
 };
@@ -82,19 +89,38 @@ struct dwc_buffer_functions {
 };
 /* Loads CUPTI and registers these functions. False: `lacks` says why. */
 bool dwc_cupti_open(const struct dwc_buffer_functions *buffers);
-/* Enables or disables all kinds of records. False if another tool has CUPTI meanwhile; nothing was done then. */
-bool dwc_cupti_switch(bool on);
+/* Enables or disables all kinds of records. */
+void dwc_cupti_switch(bool on);
+/* Ends the subscription, if there is one, and what dwell has set; no kind may be enabled. */
+void dwc_cupti_close(void);
 /* Whether a call of this name asks for something and does nothing with a device. Such calls are not recorded. */
 bool dwc_cupti_is_question(const char *name);
 /* Asks CUPTI for its buffers; `all`: also for those whose work has not ended. */
 void dwc_cupti_flush(bool all);
-/* Whether another tool has subscribed since. */
+/* Whether another tool has subscribed since, unseen by handover.c. */
 bool dwc_cupti_taken(void);
 /* The next record of a buffer; NULL at its end. */
 const void *dwc_cupti_next(uint8_t *buffer, size_t valid, const void *record);
 /* Records that CUPTI dropped since the last call. */
 uint64_t dwc_cupti_dropped(void);
 bool dwc_cupti_time(uint64_t *ns);
+
+/* ---- redirect.c and handover.c ---------------------------------------------------------------------------- */
+
+struct dwc_replacement { const char *name; void *real, *own; }; /* real: NULL if the library lacks it */
+/* From now on everything in the process that is not dwell's calls `own` in place of `real`. */
+void dwc_redirect(const struct dwc_replacement *all, size_t count);
+
+/* Who has CUPTI while another tool calls it: dwell, or nobody and the other tool. NONE: the lock was not to be had. */
+enum dwc_owner { DWC_OWNER_NONE, DWC_OWNER_DWELL, DWC_OWNER_OTHER };
+/* enter() takes the probe's lock before a call of another tool; `hand_over`: dwell has left CUPTI afterwards. leave() ends
+ * that, after the call. */
+struct dwc_handover {
+	enum dwc_owner (*enter)(bool hand_over);
+	void (*leave)(enum dwc_owner owner);
+};
+/* Has these functions called whenever another tool begins to use CUPTI, in that tool's thread. */
+void dwc_handover_watch(const struct dwc_handover *functions);
 
 /* ---- buffers.c ------------------------------------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@
  * With several subscribers (since 13.1) dwell is one of them. Before that a process has one, and nobody shares
  * the activity records of another. dwell then subscribes for a moment only, to learn whether someone holds
  * CUPTI, and records without a subscription, which the activity interface does not need: a program's own
- * torch.profiler can still subscribe, and gets the records from then on. dwell notes that and leaves CUPTI alone.
+ * torch.profiler can still subscribe, and gets the records from then on (handover.c).
  */
 #include "cuda.h"
 
@@ -96,6 +96,8 @@ static bool cupti_load(void)
 	const char *missing = NULL;
 	struct link_map *map = NULL;
 
+	if (call->cuptiGetVersion) /* a child of fork: dlsym() would find the functions of handover.c by now */
+		return !*dwc_cupti.lacks;
 	if (!library) {
 		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI (libcupti.so) was not found: set CUDA_HOME, "
 		         "or install nvidia-cuda-cupti");
@@ -188,7 +190,7 @@ static bool cupti_is_held(int result)
 
 bool dwc_cupti_taken(void)
 {
-	return !dwc_cupti.subscriber && cupti_is_held(cupti_try_subscription());
+	return !dwc_cupti.subscriber && !dwc_cupti.seen && cupti_is_held(cupti_try_subscription());
 }
 
 /* 13.0 serves one tool, but names it. */
@@ -292,11 +294,8 @@ static void cupti_leave_out_questions(void)
 		}
 }
 
-bool dwc_cupti_switch(bool on)
+void dwc_cupti_switch(bool on)
 {
-	/* What another tool has enabled by now must stay enabled. */
-	if (dwc_cupti_taken())
-		return false;
 	for (size_t i = 0; i < KINDS; i++)
 		if (on && !cupti_is_on[i])
 			cupti_is_on[i] = cupti_set_kind(i, true); /* a kind that this device lacks stays off */
@@ -309,7 +308,15 @@ bool dwc_cupti_switch(bool on)
 		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u does not record kernels here; the driver may "
 		         "allow this to administrators only (NVreg_RestrictProfilingToAdminUsers)", dwc_cupti.version);
 	}
-	return true;
+}
+
+void dwc_cupti_close(void)
+{
+	if (dwc_cupti.subscriber)
+		dwc_cupti.call.cuptiUnsubscribe(dwc_cupti.subscriber);
+	dwc_cupti.subscriber = NULL;
+	if (dwc_cupti.call.cuptiSetThreadIdType)
+		dwc_cupti.call.cuptiSetThreadIdType(THREAD_IDS_OF_PTHREAD);
 }
 
 void dwc_cupti_flush(bool all)

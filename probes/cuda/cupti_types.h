@@ -27,6 +27,7 @@ enum {
 /* Domains of cuptiGetCallbackName(). */
 enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };
 
+#define THREAD_IDS_OF_PTHREAD 0 /* as CUPTI begins */
 #define THREAD_IDS_OF_SYSTEM 1
 #define COPY_IS_ASYNC 1u     /* in cupti_copy.flags */
 #define STREAM_NONE 0xffffffffu /* in cupti_sync.stream */

@@ -29,7 +29,8 @@
 #define LOOK_NS 20000000l
 #define LOOKS_PER_FLUSH 50u
 #define FLUSHES_AFTER 3u     /* after a window, for work that had not ended */
-#define FLUSHES_OF_DOUBT 5u  /* without a buffer: another tool may have taken CUPTI */
+#define FLUSHES_OF_DOUBT 5u  /* without a buffer: another tool may have taken CUPTI unseen */
+#define HAND_OVER_S 1        /* the longest time that another tool waits for dwell */
 
 DWC_API int InitializeInjection(void);
 /* For dwell.profile and others that begin and end a profile in this process; without a session nothing happens.
@@ -44,7 +45,7 @@ static struct {
 	bool is_on, is_over;
 	unsigned flushes_left, flushes_without;
 	uint64_t returned;
-} cuda = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} cuda = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
 
 static void cuda_note_recorded(void)
 {
@@ -64,7 +65,18 @@ static void cuda_count_lost(void)
 		dwell_device_lost(lost);
 }
 
-/* Another tool has subscribed since: the records are its own from then on. */
+/* Afterwards CUPTI has no buffer of dwell's and no kind that dwell has enabled. */
+static void cuda_stop(void)
+{
+	cuda.is_over = true;
+	if (cuda.is_on)
+		dwc_records_pair_clocks();
+	dwc_cupti_switch(false);
+	dwc_cupti_flush(true);
+	cuda_count_lost();
+}
+
+/* The records are another tool's from now on. What it has enabled must stay enabled. */
 static void cuda_leave_to_other(void)
 {
 	cuda.is_over = true;
@@ -72,13 +84,45 @@ static void cuda_leave_to_other(void)
 	           "device work is missing from then on");
 }
 
+/* If the lock is not to be had, as within a callback of CUPTI that the thread of the probe waits for, the other tool
+ * goes on: dwell never stops a program. */
+static enum dwc_owner cuda_enter(bool hand_over)
+{
+	enum dwc_owner owner = DWC_OWNER_NONE;
+	struct timespec end;
+	int saved = errno;
+
+	if (cuda.pid == getpid() && clock_gettime(CLOCK_REALTIME, &end) == 0) {
+		end.tv_sec += HAND_OVER_S;
+		if (pthread_mutex_timedlock(&cuda.lock, &end) == 0) {
+			if (hand_over && !cuda.is_over) {
+				cuda_stop();
+				dwc_cupti_close();
+				cuda_leave_to_other();
+			}
+			owner = cuda.is_over ? DWC_OWNER_OTHER : DWC_OWNER_DWELL;
+		}
+	}
+	errno = saved;
+	return owner;
+}
+
+static void cuda_leave(enum dwc_owner owner)
+{
+	if (owner != DWC_OWNER_NONE)
+		pthread_mutex_unlock(&cuda.lock);
+}
+
+static const struct dwc_handover cuda_handover = { cuda_enter, cuda_leave };
+
 static void cuda_switch(bool on)
 {
-	dwc_records_pair_clocks(); /* a first pairing is there before a buffer comes back */
-	if (!dwc_cupti_switch(on)) {
+	if (dwc_cupti_taken()) {
 		cuda_leave_to_other();
 		return;
 	}
+	dwc_records_pair_clocks(); /* a first pairing is there before a buffer comes back */
+	dwc_cupti_switch(on);
 	cuda.is_on = on;
 	cuda.flushes_left = FLUSHES_AFTER;
 	cuda.flushes_without = 0;
@@ -136,13 +180,8 @@ static void cuda_end(void)
 	if (!cuda.is_over && dwc_cupti_taken()) {
 		cuda_leave_to_other();
 	} else if (!cuda.is_over) {
-		if (cuda.is_on)
-			dwc_records_pair_clocks();
-		dwc_cupti_switch(false);
-		dwc_cupti_flush(true);
-		cuda_count_lost();
+		cuda_stop();
 	}
-	cuda.is_over = true;
 	pthread_mutex_unlock(&cuda.lock);
 }
 
@@ -173,6 +212,7 @@ int InitializeInjection(void)
 			cuda.is_over = true;
 			dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
 		} else {
+			dwc_handover_watch(&cuda_handover);
 			if (dwell_device_wanted())
 				cuda_switch(true);
 			atexit(cuda_end);

@@ -1,6 +1,7 @@
 /*
  * A program that uses CUDA without CUDA: plays the driver, which loads what CUDA_INJECTION64_PATH names, and lets
- * the stand-in for libcupti play what each argument names; "load LIBRARY" loads a library. Its steps and operators are recorded by dwell.
+ * the stand-in for libcupti play what each argument names; "load LIBRARY" loads a library, which "tool WHAT" lets play
+ * (cupti_tool.c). Its steps and operators are recorded by dwell.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,6 +31,17 @@ static void program_wait_ms(long ms)
 	struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
 
 	nanosleep(&time, NULL);
+}
+
+static void *loaded = RTLD_DEFAULT;
+
+static void program_use_tool(const char *what)
+{
+	void (*play)(const char *);
+
+	*(void **)&play = dlsym(loaded, "tool_play");
+	if (play)
+		play(what);
 }
 
 static void program_fork(void)
@@ -62,7 +74,9 @@ int main(int argc, char **argv)
 			if (strncmp(argv[i], "wait ", 5) == 0)
 				program_wait_ms(atol(argv[i] + 5));
 			else if (strncmp(argv[i], "load ", 5) == 0)
-				dlopen(argv[i] + 5, RTLD_LAZY);
+				loaded = dlopen(argv[i] + 5, RTLD_LAZY);
+			else if (strncmp(argv[i], "tool ", 5) == 0)
+				program_use_tool(argv[i] + 5);
 			else if (strcmp(argv[i], "fork") == 0)
 				program_fork();
 			else if (strcmp(argv[i], "kill") == 0)

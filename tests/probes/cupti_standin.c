@@ -10,6 +10,9 @@
  *   STANDIN_VERSION=N    it is this version of CUPTI's interface
  *   STANDIN_FAILS=WHAT   "subscribe", "register", "kernels": this fails, as without a device or without the right to it
  *
+ * There is one set of kinds, buffers and clocks: a buffer that was requested before a registration goes to the function
+ * registered then, and if a clock is registered while kinds are enabled, kernels have times of neither clock.
+ *
  * At the end it prints to stderr how many kinds and how many buffers are still in use.
  */
 #define _GNU_SOURCE
@@ -30,7 +33,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool enabled[KINDS];
 enum { LAUNCH = 211, GET_DEVICE = 17, COPY_ASYNC = 41, SYNCHRONIZE = 131, CU_LAUNCH = 307 };
-static bool subscribed;
+static bool subscribed, subscribed_v2;
+static uint64_t (*clock_of_tool)(void);
+static bool clocks_mixed;
 static int handle; /* what a subscriber gets: its address */
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
@@ -59,6 +64,8 @@ static uint64_t now_ns(void)
 {
 	struct timespec time;
 
+	if (clock_of_tool)
+		return clock_of_tool();
 	clock_gettime(CLOCK_REALTIME, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
@@ -164,7 +171,7 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_Ca
 	(void)callback, (void)user;
 	if (fails("subscribe"))
 		return CUPTI_ERROR_NOT_INITIALIZED;
-	if (getenv("STANDIN_HOLDER") || subscribed)
+	if (getenv("STANDIN_HOLDER") || subscribed || subscribed_v2)
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	subscribed = true;
 	*subscriber = (CUpti_SubscriberHandle)(void *)&handle;
@@ -174,7 +181,11 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_Ca
 CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 {
 	(void)subscriber;
-	subscribed = false;
+	subscribed = subscribed_v2 = false;
+#if CUPTI_API_VERSION >= 130100
+	request_v2 = NULL;
+	complete_v2 = NULL;
+#endif
 	return CUPTI_SUCCESS;
 }
 
@@ -185,6 +196,14 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 		return CUPTI_ERROR_NOT_INITIALIZED;
 	request = requested;
 	complete = completed;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock)
+{
+	for (unsigned i = 0; i < KINDS; i++)
+		clocks_mixed |= enabled[i];
+	clock_of_tool = clock;
 	return CUPTI_SUCCESS;
 }
 
@@ -220,6 +239,12 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind)
 {
 	enabled[kind] = false;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiFinalize(void)
+{
+	memset(enabled, 0, sizeof enabled);
 	return CUPTI_SUCCESS;
 }
 
@@ -286,6 +311,7 @@ CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber, CUpti
 		snprintf(asked->oldSubscriberName, asked->oldSubscriberSize, "%s", holder);
 	if (!getenv("STANDIN_SEVERAL"))
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	subscribed_v2 = true;
 	*subscriber = (CUpti_SubscriberHandle)(void *)&handle;
 	return CUPTI_SUCCESS;
 }
@@ -344,7 +370,11 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subscr
 /* ---- what is played --------------------------------------------------------------------------------- */
 
 static uint32_t correlation = 1;
-static int others_tool; /* its address */
+
+static void others_complete(CUcontext context, uint32_t stream, uint8_t *memory, size_t size, size_t valid)
+{
+	(void)context, (void)stream, (void)memory, (void)size, (void)valid;
+}
 
 static uint32_t call(CUpti_ActivityKind kind, uint32_t function)
 {
@@ -364,7 +394,7 @@ static void kernel(const char *name, uint32_t stream, uint32_t by, uint64_t afte
 {
 	real_kernel record = { .kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL };
 
-	record.start = now_ns() + after_ns;
+	record.start = (clocks_mixed ? 0 : now_ns()) + after_ns;
 	record.end = record.start + length_ns;
 	record.contextId = context_id;
 	record.streamId = stream;
@@ -525,10 +555,10 @@ void standin_play(const char *what)
 		faulted = true;
 	} else if (strcmp(what, "say") == 0) {
 		say();
-	} else if (strcmp(what, "other tool") == 0) {
+	} else if (strcmp(what, "unseen tool") == 0) { /* it has its functions from an earlier dlsym() */
 		subscribed = true;
 		enabled[CUPTI_ACTIVITY_KIND_JIT] = true;
-		complete = (CUpti_BuffersCallbackCompleteFunc)(void *)&others_tool;
+		complete = others_complete;
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -33,6 +33,10 @@ VERSIONS = {
     "13.5": ("libcupti.so.13", [f"{PIP_13}/include"]),
 }
 KINDS = 14
+# Ways in which a tool of the program is bound to CUPTI: before CUDA starts or later, at its first call or when it is
+# loaded (then the pointers are read-only), by dlsym().
+TOOLS = {"early": ["-Wl,-z,lazy"], "early-bound": ["-Wl,-z,now,-z,relro", "-fno-plt"], "late": ["-Wl,-z,lazy"],
+         "late-bound": ["-Wl,-z,now,-z,relro"], "late-name": ["-DBY_NAME=LIBRARY"]}
 passed = failed = 0
 
 
@@ -163,12 +167,43 @@ def test_other_tools():
     run = Run("13.5", "device", "mixed", STANDIN_HOLDER="Kineto", STANDIN_SEVERAL="1")
     check("13.5: beside another tool", run.kernels("in_graph") == 3 and run.said("beside other tools"))
     check("13.5: nothing stays enabled", run.enabled() == [0] and run.lost() == 0)
-    run = Run("12.9", "device", "mixed", "wait 2000", "other tool")
-    check("12.9: a tool that comes later gets CUPTI", run.said("CUDA is recorded in part: another tool of the program") and
+    run = Run("12.9", "device", "mixed", "wait 2000", "unseen tool")
+    check("12.9: a tool that dwell does not see begin gets CUPTI", run.said("CUDA is recorded in part: another tool of the program") and
           run.kernels("in_graph") == 3)
     check("12.9: its kinds stay as they are", run.enabled() == [KINDS + 1])
     run = Run("12.9", "device", CUDA_INJECTION64_PATH="/nowhere/libnsys.so")
     check("another library in CUDA's variable", run.said("names another tool, /nowhere/libnsys.so"))
+
+
+def test_handover(version, several="", *ways):
+    """The program starts a tool of its own while dwell records: the tool gets all of its records, dwell those before."""
+    home = os.path.abspath(version)
+    for way in ways:
+        tool = os.path.join(home, f"{way}.so")
+        late = () if way.startswith("early") else (f"load {tool}",)
+        run = Run(version, "device", "mixed", *late, "tool start", "say", "many", "mixed", "tool stop", "many",
+                  STANDIN_SEVERAL=several or None, LD_PRELOAD=None if late else tool)
+        what = f"{version}{' several' * bool(several)}, {way}"
+        check(f"{what}: a tool that begins later has all its kernels: {run.done.stderr[-800:]}",
+              run.said("tool: 20005 kernels, 0 of another clock, 0 buffers of others") and not run.said("refuses"))
+        check(f"{what}: dwell has the kernels before and no other: {run.kernels('in_graph')}, {run.kernels('odd')}",
+              run.kernels("in_graph") == 3 and not run.kernels("odd") and run.lost() == 0)
+        check(f"{what}: dwell says so", run.said("CUDA is recorded in part: another tool of the program"))
+        check(f"{what}: the tool's kinds alone are enabled meanwhile: {run.enabled()}", run.enabled()[:2] == [4, 0])
+
+
+def test_host_alone(version):
+    """A tool of the program subscribes and registers, but enables no kind, as torch.profiler does for the host."""
+    tool = f"load {os.path.abspath(version)}/late.so"
+    run = Run(version, "device", "mixed", tool, "tool start host", "mixed", "wait 1200", "mixed")
+    check(f"{version}: dwell records on: {run.done.stderr[-800:]}", run.kernels("in_graph") == 9 and run.lost() == 0 and
+          not run.said("in part") and run.enabled() == [0])
+    run = Run(version, "device", "mixed", tool, "tool start host", "mixed", "tool stop", "mixed", "tool start", "many",
+              "tool stop")
+    check(f"{version}: until it enables a kind: {run.done.stderr[-800:]}", run.kernels("in_graph") == 9 and
+          run.said("tool: 20000 kernels, 0 of another clock, 0 buffers of others") and run.said("in part"))
+    run = Run(version, "device", "mixed", tool, "tool start host", "tool finalize", "mixed")
+    check(f"{version}: or has CUPTI forget everything", run.kernels("in_graph") == 3 and run.said("in part"))
 
 
 def test_failures():
@@ -202,6 +237,18 @@ def test_ends():
     check("a child of fork ends", run.done.returncode == 0 and run.kernels("in_graph") == 6 and run.lost() == 0)
     run = Run("13.5", "device", "mixed", "wait 1300", "kill")
     check("a program that is killed", run.done.returncode == 134 and run.kernels("in_graph") == 3)
+
+
+def test_real_libraries():
+    """The loader of this system and the libraries of NVIDIA: CUPTI's functions are replaced for everybody."""
+    subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE", "-I" + os.path.join(ROOT, "include"), "-o", "redirect",
+                    os.path.join(SOURCES, "cupti_redirect.c"), os.path.join(ROOT, "probes/cuda/redirect.c"), "-ldl"], check=True)
+    for path in (f"{PACKAGES_11}/nvidia/cuda_cupti/lib/libcupti.so.11.8", f"{PACKAGES}/nvidia/cuda_cupti/lib/libcupti.so.12",
+                 f"{PIP_13}/lib/libcupti.so.13"):
+        done = subprocess.run(["./redirect", path, "cuptiSubscribe", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
+                               "cuptiActivityDisable", "cuptiActivityRegisterTimestampCallback", "cuptiFinalize"],
+                              capture_output=True, text=True, check=False)
+        check(f"functions of {path} are replaced: {done.stdout}", done.returncode == 0 and not done.stdout)
 
 
 def test_libraries():
@@ -370,6 +417,11 @@ def main():
         done = compile_for(version, "-shared", "-fPIC", "-pthread", "-o", f"{version}/lib64/{name}",
                            os.path.join(SOURCES, "cupti_standin.c"))
         check(f"the stand-in for CUPTI {version}: {done.stderr[:2000]}", done.returncode == 0)
+        for way, options in TOOLS.items():
+            options = [option.replace("LIBRARY", f'"{os.path.abspath(version)}/lib64/{name}"') for option in options]
+            done = compile_for(version, "-shared", "-fPIC", "-o", f"{version}/{way}.so", os.path.join(SOURCES, "cupti_tool.c"),
+                               *options, *([] if way.endswith("name") else [f"{version}/lib64/{name}"]))
+            check(f"a tool for CUPTI {version}: {done.stderr[:2000]}", done.returncode == 0)
     subprocess.run(["cc", "-std=gnu11", "-O1", "-I" + os.path.join(ROOT, "include"), "-o", "program",
                     os.path.join(SOURCES, "cupti_program.c"), "-L" + BUILD, "-ldwell", "-Wl,-rpath," + BUILD, "-ldl"],
                    check=True)
@@ -379,9 +431,14 @@ def main():
     test_order()
     test_drops()
     test_other_tools()
+    for version in VERSIONS:
+        test_handover(version, "", *TOOLS)
+        test_host_alone(version)
+    test_handover("13.5", "1", "early-bound", "late")
     test_failures()
     test_windows()
     test_ends()
+    test_real_libraries()
     test_libraries()
     test_python()
     if len(sys.argv) > 4:
