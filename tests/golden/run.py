@@ -195,6 +195,7 @@ CASES.update({
                           for view in ("calls", "tree", "actions", "operators")],
     "figures_layers": [("overview.text", 0, []), ("layers.text", 0, ["--view", "layers"])],
     "figures_cost": [("overview.text", 0, [])],
+    "figures_cupti": [("overview.text", 0, [])],
     "reduced": [(f"{view}.text", 0, ["--view", view])
                 for view in ("overview", "steps", "phases", "operators", "layers", "tree")]
     + [(f"facts.{fact}", 0, ["--view", "facts", "--format", "csv", "--name", f"*.{fact}"])

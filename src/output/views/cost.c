@@ -4,13 +4,15 @@
  * The overview calls it. The estimate is a sum of
  *   - all records, including lost ones, each at the cost that `dwell run` measured on this machine;
  *   - chunk changes, each at the median time, so that preempted ones do not distort the sum;
- *   - PyTorch's callbacks and hooks, if the probe stored their cost.
+ *   - PyTorch's callbacks and hooks, if the probe stored their cost;
+ *   - CUPTI's own work in the thread that launches, if dwell recorded devices by it: launches, each at a constant.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/keys.h"
+#include "model/device/sums.h"
 #include "views/overview_parts.h"
 
 #define OWN_CHUNK "dwell: new chunk"
@@ -78,6 +80,45 @@ static double cost_share(double ns, double whole_ns)
 	return fmin(1, ns / whole_ns);
 }
 
+static bool cost_has_cupti(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_CUDA) == 0)
+			return source->events_count > 0;
+	return false;
+}
+
+/* Calls that caused work of a device in the counted steps, also those of autograd's threads. */
+static double cost_launches_of_steps(const struct dw_overview *overview, struct dwell_error *error)
+{
+	const struct dw_steps *steps = overview->steps;
+	const struct dw_device_moment *moments = NULL;
+	size_t count = 0, at = 0;
+	double launches = 0;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct dw_step *step = &steps->steps[i]; /* by thread and begin, as the moments of a thread */
+
+		if (!i || step->thread != step[-1].thread) {
+			moments = dw_model_device_moments(overview->model, DW_DEVICE_OF_HOME, step->thread, &count, error);
+			at = 0;
+		}
+		for (; moments && at < count && moments[at].start_ns < step->end_ns; at++)
+			launches += step->counted && moments[at].start_ns >= step->start_ns;
+	}
+	return launches;
+}
+
+static double cost_launches_of_run(const struct dw_overview *overview, struct dwell_error *error)
+{
+	const struct dw_device_work *work = dw_model_device_work(overview->model, error);
+	double launches = 0;
+
+	for (size_t i = 0; work && i < work->call_count; i++)
+		launches += work->calls[i].in_scope && work->calls[i].work;
+	return launches;
+}
+
 static double cost_hooks_ns(const struct dw_overview *overview, struct dwell_error *error)
 {
 	double hook_ns = cost_find_fact(overview->source, DW_KEY_TORCH_HOOK_NS);
@@ -97,6 +138,9 @@ static void cost_of_steps(struct dw_overview *overview, double range_ns, struct 
 		return;
 	ns = (double)flat->ranges * range_ns + cost_own_ranges(overview->inside, error) +
 	     cost_torch_ns(overview->source, overview->inside, range_ns, error);
+	if (cost_has_cupti(overview->source))
+		overview->cupti_ns = DW_CUPTI_LAUNCH_NS * cost_launches_of_steps(overview, error);
+	ns += overview->cupti_ns;
 	whole_ns = (double)steps->recorded_ns;
 	if (steps->reduced_count) {
 		/* Their hooks of layers remain, and record nothing. */
@@ -106,6 +150,7 @@ static void cost_of_steps(struct dw_overview *overview, double range_ns, struct 
 	}
 	overview->cost_share = cost_share(ns, whole_ns);
 	overview->cost_ns = overview->cost_share * whole_ns / count;
+	overview->cupti_ns /= count;
 }
 
 /* Estimates the cost for the thread with the most records, kept or lost. Other threads recorded at
@@ -125,7 +170,9 @@ static void cost_of_run(struct dw_overview *overview, double range_ns, struct dw
 		return;
 	ns = cost_own_ranges(overview->model, error) + cost_torch_ns(overview->source, overview->model,
 	                                                             range_ns, error);
-	overview->cost_share = cost_share(most / 2 * range_ns + ns * most / all, (double)overview->wall_ns);
+	if (cost_has_cupti(overview->source))
+		overview->cupti_ns = DW_CUPTI_LAUNCH_NS * cost_launches_of_run(overview, error);
+	overview->cost_share = cost_share(most / 2 * range_ns + ns * most / all + overview->cupti_ns, (double)overview->wall_ns);
 }
 
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error)

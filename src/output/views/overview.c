@@ -363,7 +363,7 @@ static void overview_note_losses(struct dwell_table *table, const struct dw_over
 #undef X
 	};
 	double coverage = dw_model_coverage(overview->model);
-	char cost[80] = "";
+	char cost[80] = "", cupti[128] = "";
 	bool any = false;
 
 	for (size_t i = 0; i < DW_LOSS_SLOTS; i++) {
@@ -395,10 +395,13 @@ static void overview_note_losses(struct dwell_table *table, const struct dw_over
 	else if (isfinite(overview->cost_share))
 		snprintf(cost, sizeof cost, "Profiling cost about %.1f%% of the run.",
 		         overview->cost_share * 100);
+	if (*cost && overview->cupti_ns > 0)
+		snprintf(cupti, sizeof cupti, " CUPTI's own part of that is an estimate: %s, by %.0f us a launch (H100).",
+		         dw_text_ns(overview->cupti_ns, " ").at, DW_CUPTI_LAUNCH_NS / 1e3);
 	if (any && *cost)
-		dw_table_note(table, "%s", cost);
+		dw_table_note(table, "%s%s", cost, cupti);
 	else if (!any)
-		dw_table_note(table, "Lost: nothing.%s%s", *cost ? " " : "", cost);
+		dw_table_note(table, "Lost: nothing.%s%s%s", *cost ? " " : "", cost, cupti);
 }
 
 /* Notes how the program ended, if `dwell run` recorded it. */
