@@ -508,6 +508,88 @@ static void many(unsigned count)
 		       (uint64_t)(count - i) * 100, 50, 0);
 }
 
+/* ---- real buffers ------------------------------------------------------------------------------------- */
+
+/* Where a record has times. Returns how many. */
+static int times_of(void *record, uint64_t *times[2])
+{
+#define TIMES(type) { times[0] = &((type *)record)->start; times[1] = &((type *)record)->end; return 2; }
+#define TIME(type) { times[0] = &((type *)record)->timestamp; return 1; }
+	switch (*(uint32_t *)record) {
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: TIMES(real_kernel)
+	case CUPTI_ACTIVITY_KIND_MEMCPY: TIMES(real_copy)
+	case CUPTI_ACTIVITY_KIND_MEMSET: TIMES(real_set)
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+	case CUPTI_ACTIVITY_KIND_DRIVER: TIMES(real_call)
+	case CUPTI_ACTIVITY_KIND_OVERHEAD: TIMES(real_overhead)
+	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: TIMES(real_sync)
+	case CUPTI_ACTIVITY_KIND_MEMORY2: TIME(real_memory)
+	case CUPTI_ACTIVITY_KIND_MEMORY_POOL: TIME(real_pool)
+	default: return 0;
+	}
+}
+
+/* The text that a record points to in `texts`, which are those of its buffer (probes/cuda/raw.c). */
+static const char *text_at(const char *address, const uint8_t *texts)
+{
+	uint64_t head[2];
+
+	for (;; texts += sizeof head + head[1]) {
+		memcpy(head, texts, sizeof head);
+		if (head[0] == (uintptr_t)address || !head[0])
+			return head[0] ? strndup((const char *)texts + sizeof head, head[1]) : address;
+	}
+}
+
+/* A record of another process becomes one of this: its times, its main thread, its texts. */
+static void adopt(void *record, const uint8_t *texts, uint64_t *shift)
+{
+	static const char *last, *last_text;
+	uint64_t *times[2];
+	uint32_t kind = *(uint32_t *)record;
+	const char **text = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? &((real_kernel *)record)->name
+	                  : kind == CUPTI_ACTIVITY_KIND_DEVICE ? &((real_device *)record)->name : NULL;
+
+	for (int i = times_of(record, times); i > 0; i--) {
+		if (!*shift && *times[i - 1])
+			*shift = now_ns() - *times[i - 1];
+		*times[i - 1] += *times[i - 1] ? *shift : 0;
+	}
+	if ((kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) &&
+	    ((real_call *)record)->threadId == ((real_call *)record)->processId)
+		((real_call *)record)->threadId = (uint32_t)getpid();
+	if (text && *text) {
+		last_text = *text == last ? last_text : text_at(*text, texts);
+		last = *text;
+		*text = last_text;
+	}
+}
+
+/* The whole buffers of a file that dwell wrote with DWELL_TEST_CUPTI_RAW. */
+static void replay(const char *path)
+{
+	static uint8_t file[32 << 20];
+	FILE *stream = fopen(path, "rb");
+	size_t bytes = stream ? fread(file, 1, sizeof file, stream) : 0, at = 0, most;
+	uint64_t head[3], shift = 0, text[2];
+
+	for (; at + sizeof head <= bytes; at += head[2]) {
+		memcpy(head, file + at, sizeof head);
+		at += sizeof head;
+		if (at + head[2] > bytes)
+			break;
+		request(&buffer, &buffer_size, &most);
+		memcpy(buffer, file + at, buffer_used = head[2]);
+		for (size_t i = 0; i < buffer_used; i += (size_of(buffer + i) + 7) & ~(size_t)7)
+			adopt(buffer + i, file + at + head[2], &shift);
+		end_buffer();
+		for (text[0] = 1; text[0]; at += sizeof text + text[1])
+			memcpy(text, file + at + head[2], sizeof text);
+	}
+	if (stream)
+		fclose(stream);
+}
+
 __attribute__((destructor)) static void say(void)
 {
 	unsigned count = 0;
@@ -531,6 +613,8 @@ void standin_play(const char *what)
 		many(20000);
 	} else if (sscanf(what, "kernel %u", &us) == 1) {
 		kernel("timed", 7, call(CUPTI_ACTIVITY_KIND_RUNTIME, LAUNCH), 5000, us * 1000ull, 0);
+	} else if (strncmp(what, "replay ", 7) == 0) {
+		replay(what + 7);
 	} else if (strcmp(what, "wrap") == 0) {
 		correlation = UINT32_MAX - 10;
 		many(50);
