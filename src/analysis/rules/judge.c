@@ -80,9 +80,12 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 	}
 }
 
+#define JUDGE_BEHIND 0.1 /* of the loop on the device, after the host's last step */
+
 /* Whether the work of a device hides what the rule is about. A cause of the host makes a step longer only by the
  * device's idle time. Steps of the host whose duration varies say nothing of a device that works meanwhile: the
- * host submits some steps ahead, and then waits. The time between steps is not divided for a device. */
+ * host submits some steps ahead, and then waits. The time between steps is not divided for a device: it is hidden
+ * if the device is far behind the host. */
 static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdict *verdict, double least)
 {
 	const struct dw_rule *rule = at->rule;
@@ -92,16 +95,16 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
 		return false;
 	if (judge_is_of_host(rule))
 		return true;
-	if (rule->kind > DW_RULE_CHANCE || rule->part == DW_RULE_PART_OUTSIDE ||
-	    (verdict->whole != DW_RULE_OF_STEP && verdict->whole != DW_RULE_OF_LOOP))
+	if (rule->kind > DW_RULE_CHANCE || (verdict->whole != DW_RULE_OF_STEP && verdict->whole != DW_RULE_OF_LOOP))
 		return false;
+	if (rule->part == DW_RULE_PART_OUTSIDE)
+		return dw_case_part(at, DW_FACT_DEVICE_BEHIND) >= JUDGE_BEHIND;
 	return rule->part == DW_RULE_PART_NONE ? verdict->share.value > idle : idle < least;
 }
 
 #define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_OTHERS 0.25   /* of the CPUs, used by other programs */
 #define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
-#define JUDGE_BEHIND 0.1    /* of the loop on the device, after the host's last step */
 #define JUDGE_LARGE 0.3     /* of the loop, with a CPU: a warm-up of this size is what a short run is about */
 
 /* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps

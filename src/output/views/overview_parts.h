@@ -34,9 +34,9 @@ struct dw_overview {
 	struct dw_arena texts;           /* of the verdicts */
 };
 
-/* What a launch takes longer while CUPTI records: 1,000 launches of a tiny kernel in PyTorch took 6.6 ms, and 11.0 ms
- * under dwell (H100, CUDA 13.0), when calls that only ask were recorded too. */
-#define DW_CUPTI_LAUNCH_NS 4000.0
+/* What a launch takes longer while CUPTI records it (H100, CUDA 13.0, doc/measured/gpu.md): 3 us in a loop of launches
+ * alone, 10 to 16 in steps of ResNet-50 that end with a wait for the device. */
+#define DW_CUPTI_LAUNCH_NS 10000.0
 
 /* Estimates the cost of recording, if enough is known (cost.c). */
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 # the rule of the first sentence; least part of the device's step in which it is busy, and most
-PLANTED = {"compute": ("device-compute", 0.97, 1), "sync": ("device-sync", 0.2, 0.6),
+PLANTED = {"compute": ("device-compute", 0.97, 1), "sync": ("device-sync", 0.2, 0.75),
            "pageable": ("device-pageable", 0.5, 0.95), "loader": ("loader-in-process", 0, 0.05)}
 # None of these programs has them: each frees its gradients in each step, and their operators only launch work.
 FALSE = {"memory-owners", "thread-count", "slow-steps", "allocator", "precision", "one-operator", "compute"}
