@@ -2,6 +2,7 @@
  * The cost of a record, compared with the minimum for any recorder: two readings of the clock.
  *
  *     bench_cost FOLDER [ALTERNATIONS]
+ *     bench_cost FOLDER CASE N      one case, N times, and its trace stays: for counting instructions
  *
  * Each alternation runs every case once, so that disturbances of the machine affect all cases. A
  * line contains a case's name, then nanoseconds per range (or call): the median and the minimum of
@@ -296,6 +297,8 @@ struct result {
 	double bytes;
 };
 
+static bool keeps_trace;
+
 static void run_case(struct bench_case *one, struct result *result)
 {
 	struct dwell_options options = DWELL_OPTIONS_INIT;
@@ -303,7 +306,7 @@ static void run_case(struct bench_case *one, struct result *result)
 	struct stat status;
 	char path[4096];
 
-	snprintf(path, sizeof path, "%s/bench-%d.dwell", folder, (int)getpid());
+	snprintf(path, sizeof path, "%s/bench-%d.dwell", folder, keeps_trace ? 0 : (int)getpid());
 	result->bytes = 0;
 	options.path = path;
 	options.overwrite = true;
@@ -320,8 +323,21 @@ static void run_case(struct bench_case *one, struct result *result)
 		dwell_stop(NULL);
 		if (stat(path, &status) == 0)
 			result->bytes = (double)(status.st_size - 3 * 65536) / (double)(one->n * one->threads);
-		unlink(path);
+		if (!keeps_trace)
+			unlink(path);
 	}
+}
+
+static int count_case(const char *name, long n)
+{
+	keeps_trace = true;
+	for (size_t i = 0; i < CASES; i++)
+		if (strcmp(cases[i].name, name) == 0) {
+			cases[i].n = n;
+			run_case(&cases[i], &(struct result){ .bytes = 0 });
+			return 0;
+		}
+	return 2;
 }
 
 static void run_in_child(struct bench_case *one, int alternation)
@@ -368,6 +384,8 @@ int main(int count, char **arguments)
 	int alternations = count > 2 ? atoi(arguments[2]) : 11;
 
 	folder = count > 1 ? arguments[1] : "/tmp";
+	if (count > 3)
+		return count_case(arguments[2], atol(arguments[3]));
 	if (alternations < 1 || alternations > MAX_ALTERNATIONS)
 		return 2;
 	warm_memory((size_t)512 << 20);

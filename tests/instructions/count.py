@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""How many instructions the hot paths execute, counted by Valgrind, compared with kept numbers.
+
+usage: count.py BUILD [--update]      last line: N passed, N failed
+
+Times on a shared machine vary by a tenth; instructions do not. Each path runs twice with different numbers of records:
+the difference is what a record takes. A path may take at most 2% more than kept.json says. If a change needs more,
+--update writes the file, and CHANGELOG.md says why. The numbers are of one compiler: with another one nothing is checked.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KEPT = os.path.join(HERE, "kept.json")
+BUILD = os.path.abspath(sys.argv[1])
+COST, DWELL = os.path.join(BUILD, "bench/bench_cost"), os.path.join(BUILD, "dwell")
+MOST = 1.02
+# by the names of bench/cost.c
+PATHS = ("range", "library", "disabled", "step", "idle", "shapes", "stack", "counter", "alloc", "action")
+# a view, of a trace of which path, what the path makes; how many of them
+VIEWS = (("operators", "shapes", "operator", 100000), ("tree", "range", "range", 100000), ("steps", "step", "step", 20000))
+
+
+def count(folder, *command):
+    """Instructions without those that read clocks: how often two clocks are compared depends on the time that passes."""
+    out = os.path.join(folder, "callgrind.out")
+    done = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *command], capture_output=True,
+                          text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr[-500:]}")
+    lines = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", out], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    functions = [re.match(r"\s*([\d,]+) \(.*?\)\s+(\S+:.*)", line) for line in lines]
+    return sum(int(found[1].replace(",", "")) for found in functions if found and "clock" not in found[2])
+
+
+def measure(folder):
+    found = {}
+    for path in PATHS:
+        few, many = (count(folder, COST, folder, path, str(number)) for number in (20000, 120000))
+        found[path] = (many - few) / 100000
+    for view, path, unit, number in VIEWS:
+        counts = []
+        for records in (number, 3 * number):
+            subprocess.run([COST, folder, path, str(records)], check=True)
+            counts.append(count(folder, DWELL, "report", "--view", view, os.path.join(folder, "bench-0.dwell")))
+        found[f"view {view}, for each {unit}"] = (counts[1] - counts[0]) / (2 * number)
+    return {name: round(value, 1) for name, value in found.items()}
+
+
+def compiler():
+    text = subprocess.run(["readelf", "-p", ".comment", COST], capture_output=True, text=True, check=True).stdout
+    return re.search(r"\]\s+(\S.*)", text)[1]
+
+
+def main():
+    passed = failed = 0
+    with open(KEPT, encoding="utf-8") as file:
+        kept = json.load(file)
+    update = "--update" in sys.argv
+    if compiler() != kept["compiler"] and not update:
+        print(f"skip instructions: the kept numbers are of {kept['compiler']}, this build is of {compiler()}")
+        print("0 passed, 0 failed")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        found = measure(folder)
+    for name, value in found.items():
+        most = kept["instructions"].get(name, 0) * MOST + 0.5
+        passed, failed = passed + (value <= most), failed + (value > most)
+        print(f"{'ok    ' if value <= most else 'FAILED'} {name}: {value:.1f} instructions, kept {kept['instructions'].get(name)}")
+    if update:
+        with open(KEPT, "w", encoding="utf-8") as file:
+            json.dump({"compiler": compiler(), "instructions": found}, file, indent=1)
+            file.write("\n")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed != 0 and not update)
+
+
+main()
