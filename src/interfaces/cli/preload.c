@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define LIBRARY "libdwell-attach.so"
-#define FUNCTIONS "libdwell-functions.so"
+#define FUNCTIONS "libdwell-functions.so.0"
 #define MPI "libdwell-mpi.so"
 #define SAMPLER "libdwell-sampler.so"
 #define GGML "libdwell-ggml.so"
