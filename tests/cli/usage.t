@@ -23,7 +23,7 @@ $ dwell
 2>   dwell info [TRACE]        list what a trace holds
 2> 
 2>   dwell help VERB           show the options of a verb (or dwell VERB --help)
-2>   dwell --version           show the version
+2>   dwell --version           show the version; with --verbose also what it was built with
 2> 
 2> Examples:
 2>   dwell python train.py                 record a script and show the overview
@@ -58,7 +58,7 @@ dwell: where a neural network's training time and memory go
   dwell info [TRACE]        list what a trace holds
 
   dwell help VERB           show the options of a verb (or dwell VERB --help)
-  dwell --version           show the version
+  dwell --version           show the version; with --verbose also what it was built with
 
 Examples:
   dwell python train.py                 record a script and show the overview

@@ -110,6 +110,7 @@ struct dw_verb {
 
 extern const struct dw_verb dw_verbs[];
 extern const size_t dw_verb_count;
+extern const char dw_optional_parts[];
 const struct dw_verb *dw_verb_find(const char *name);
 
 /*

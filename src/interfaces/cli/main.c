@@ -113,6 +113,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("dwell %s\n", dwell_version());
+		if (argc > 2 && strcmp(argv[2], "--verbose") == 0)
+			fputs(dw_optional_parts, stdout);
 		return 0;
 	}
 	if (strcmp(argv[1], "--dump-verbs") == 0) {

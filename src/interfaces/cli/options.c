@@ -313,7 +313,7 @@ void dw_options_usage(const struct dw_verb *verbs, size_t count)
 		printf("  %-25s %s\n", usage, verbs[i].summary);
 	}
 	printf("\n  dwell help VERB           show the options of a verb (or dwell VERB --help)\n"
-	       "  dwell --version           show the version\n\n"
+	       "  dwell --version           show the version; with --verbose also what it was built with\n\n"
 	       "Examples:\n"
 	       "  dwell python train.py                 record a script and show the overview\n"
 	       "  dwell report --view operators         look at the newest trace of this folder\n"
@@ -341,6 +341,7 @@ void dw_options_dump(const struct dw_verb *verbs, size_t count)
 	static const struct dw_option own[] = {
 		{ DW_OPTION_HELP, "help", 'h', .help = "show this help and exit" },
 		{ DW_OPTION_VERSION, "version", .help = "print the version and exit" },
+		{ DW_OPTION_VERSION, "verbose", .help = "after --version: list the optional parts, and which this dwell has" },
 	};
 
 	for (size_t v = 0; v < count; v++) {
