@@ -14,7 +14,8 @@
 #   make stress      threads, fork, kill, full disk, long
 #   make install     into PREFIX, by default /usr/local (DESTDIR is put before it)
 #   make wheel       the Python package for pip, with the libraries and the command, into build/wheel
-#   make dist        dwell.h and dwell.c, the recorder in two files, into build/dist
+#   make deb         Debian packages of the commit that is checked out, into build/deb
+#   make dist        the archive of the sources, and the recorder in two files, dwell.h and dwell.c, into build/dist
 #   make format      clang-format over what changed since the last commit; FORMAT_ALL=1: everything
 #   make clean       removes the build folders
 
@@ -26,7 +27,7 @@ FUZZ_SECONDS ?= 60
 MESON ?= meson
 NINJA ?= ninja
 
-.PHONY: all check-core check check-gpu demo pictures site engines bench fuzz stress install wheel dist format clean
+.PHONY: all check-core check check-gpu demo pictures site engines bench fuzz stress install wheel deb dist format clean
 
 all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD) -j $(JOBS)
@@ -94,8 +95,13 @@ wheel:
 	tools/setup wheel
 	tools/wheel $(BUILD)/wheel
 
+deb:
+	tools/setup deb
+	tools/deb $(BUILD)/deb
+
 dist:
 	tools/amalgamate $(BUILD)/dist
+	tools/source_archive $(BUILD)/dist
 
 format:
 	tools/format $(if $(FORMAT_ALL),--all)
