@@ -128,7 +128,7 @@ static void fire_leave(struct recorder *recorder, int event)
 static int fire_passes_filter(struct recorder *recorder, const struct handler *handler)
 {
 	PyObject *state = PyObject_GetAttrString(recorder->engine, "state"), *value, *result = NULL;
-	PyObject *filter = Py_NewRef(handler->filter), *event = Py_NewRef(handler->filtered_event);
+	PyObject *filter = recorder_new_ref(handler->filter), *event = recorder_new_ref(handler->filtered_event);
 	int passed;
 
 	value = state ? PyObject_CallMethod(state, "get_event_attrib_value", "O", event) : NULL;
@@ -148,21 +148,21 @@ static int fire_passes_filter(struct recorder *recorder, const struct handler *h
 static Py_ssize_t fire_collect(struct recorder *recorder, PyObject *stored,
                                PyObject *const *given, Py_ssize_t given_count, PyObject **to)
 {
-	Py_ssize_t stored_count = PyTuple_GET_SIZE(stored), at = 0, from = 0;
+	Py_ssize_t stored_count = PyTuple_Size(stored), at = 0, from = 0;
 
 	if (stored_count + given_count > MOST_ARGUMENTS) {
 		PyErr_Format(PyExc_RuntimeError, "a handler takes more than %d arguments", MOST_ARGUMENTS);
 		return -1;
 	}
-	if (stored_count && (PyWeakref_Check(PyTuple_GET_ITEM(stored, 0)) ||
-	                     PyTuple_GET_ITEM(stored, 0) == recorder->engine)) {
+	if (stored_count && (PyWeakref_Check(PyTuple_GetItem(stored, 0)) ||
+	                     PyTuple_GetItem(stored, 0) == recorder->engine)) {
 		to[at++] = recorder->engine;
 		from = 1;
 	}
 	for (Py_ssize_t i = 0; i < given_count; i++)
 		to[at++] = given[i];
 	for (Py_ssize_t i = from; i < stored_count; i++)
-		to[at++] = PyTuple_GET_ITEM(stored, i);
+		to[at++] = PyTuple_GetItem(stored, i);
 	return at;
 }
 
@@ -172,7 +172,7 @@ static struct handler *fire_find_method(struct recorder *recorder, PyObject *key
 {
 	struct event *event = recorder_event(recorder, key);
 
-	return event ? recorder_handler(recorder, event, place, PyTuple_GET_ITEM(entry, 0)) : NULL;
+	return event ? recorder_handler(recorder, event, place, PyTuple_GetItem(entry, 0)) : NULL;
 }
 
 static int fire_call(struct recorder *recorder, PyObject *key, Py_ssize_t place, PyObject *entry,
@@ -180,7 +180,7 @@ static int fire_call(struct recorder *recorder, PyObject *key, Py_ssize_t place,
 {
 	struct handler *handler = fire_find_method(recorder, key, place, entry);
 	PyObject *arguments[MOST_ARGUMENTS + 1], *function, *result;
-	PyObject *keywords = PyTuple_GET_ITEM(entry, 2);
+	PyObject *keywords = PyTuple_GetItem(entry, 2);
 	int passed, row;
 	uint64_t end_ns;
 	unsigned began;
@@ -197,14 +197,14 @@ static int fire_call(struct recorder *recorder, PyObject *key, Py_ssize_t place,
 		if (!handler)
 			return -1;
 	}
-	count = fire_collect(recorder, PyTuple_GET_ITEM(entry, 1), given, given_count, arguments);
+	count = fire_collect(recorder, PyTuple_GetItem(entry, 1), given, given_count, arguments);
 	if (count < 0)
 		return -1;
-	function = Py_NewRef(handler->filter ? handler->inner : handler->function);
+	function = recorder_new_ref(handler->filter ? handler->inner : handler->function);
 	row = handler->row;
 	began = dwell_begin_id(handler->id, DWELL_CATEGORY_HANDLER);
 	result = PyObject_VectorcallDict(function, arguments, (size_t)count,
-	                                 PyDict_GET_SIZE(keywords) ? keywords : NULL);
+	                                 PyDict_Size(keywords) ? keywords : NULL);
 	dwell_end_id(began);
 	Py_DECREF(function);
 	end_ns = fire_now_ns();
@@ -220,9 +220,9 @@ static int fire_call_all(struct recorder *recorder, PyObject *key, PyObject *lis
                          uint64_t *clock_ns)
 {
 	/* Handlers that are added during the firing are called too. */
-	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-		PyObject *entry = Py_NewRef(PyList_GET_ITEM(list, i));
-		int result = keywords ? PyDict_Update(PyTuple_GET_ITEM(entry, 2), keywords) : 0;
+	for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
+		PyObject *entry = recorder_new_ref(PyList_GetItem(list, i));
+		int result = keywords ? PyDict_Update(PyTuple_GetItem(entry, 2), keywords) : 0;
 
 		if (!result)
 			result = fire_call(recorder, key, i, entry, given, given_count, clock_ns);
@@ -266,8 +266,8 @@ static PyObject *fire_keywords_of(PyObject *const *values, PyObject *names)
 {
 	PyObject *keywords = PyDict_New();
 
-	for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(names); i++)
-		if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), values[i]))
+	for (Py_ssize_t i = 0; keywords && i < PyTuple_Size(names); i++)
+		if (PyDict_SetItem(keywords, PyTuple_GetItem(names, i), values[i]))
 			Py_CLEAR(keywords);
 	return keywords;
 }
@@ -288,12 +288,12 @@ static int fire(struct recorder *recorder, PyObject *key, PyObject *const *given
 	lists = event ? PyObject_GetAttrString(recorder->engine, "_event_handlers") : NULL;
 	if (!lists)
 		return -1;
-	list = Py_XNewRef(PyDict_GetItemWithError(lists, key));
+	list = recorder_new_ref(PyDict_GetItemWithError(lists, key));
 	Py_DECREF(lists);
 	if (!list && PyErr_Occurred())
 		return -1;
 	began = dwell_begin_id(event->id, DWELL_CATEGORY_EVENT);
-	if (list && PyList_GET_SIZE(list)) {
+	if (list && PyList_Size(list)) {
 		start_ns = clock_ns = fire_now_ns();
 		result = fire_call_all(recorder, key, list, given, given_count, keywords, &clock_ns);
 	}
@@ -319,7 +319,7 @@ PyObject *recorder_fire(PyObject *self, PyObject *const *arguments, Py_ssize_t c
 		PyErr_SetString(PyExc_RuntimeError, "the engine is gone");
 		return NULL;
 	}
-	if (names && PyTuple_GET_SIZE(names)) {
+	if (names && PyTuple_Size(names)) {
 		keywords = fire_keywords_of(arguments + count, names);
 		if (!keywords)
 			return NULL;

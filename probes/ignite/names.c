@@ -10,7 +10,7 @@
 
 static char *names_copy_text(PyObject *text)
 {
-	const char *utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
+	const char *utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
 	char *copy = utf8 ? strdup(utf8) : NULL;
 
 	if (!copy && !PyErr_Occurred())
@@ -20,7 +20,7 @@ static char *names_copy_text(PyObject *text)
 
 static char *name_of_event(PyObject *key)
 {
-	PyObject *name = PyUnicode_CheckExact(key) ? Py_NewRef(key)
+	PyObject *name = PyUnicode_CheckExact(key) ? recorder_new_ref(key)
 	                                           : PyObject_GetAttrString(key, "name");
 	char *copy;
 
@@ -56,7 +56,7 @@ struct event *recorder_event(struct recorder *recorder, PyObject *key)
 	*event = (struct event){ .name = name_of_event(key) };
 	if (!event->name)
 		return NULL;
-	event->key = Py_NewRef(key);
+	event->key = recorder_new_ref(key);
 	event->number = dwell_ignite_profiler_event(recorder->profiler, event->name);
 	event->id = dwell_intern(DWELL_CATEGORY_EVENT, event->name, recorder->name);
 	recorder->event_count++;
@@ -79,24 +79,28 @@ static int names_open_filter(struct handler *handler)
 {
 	PyObject *function = handler->function, *closure, *code, *names;
 
-	if (!PyFunction_Check(function) || !PyObject_HasAttrString(function, "_parent"))
+	if (Py_TYPE(function) != &PyFunction_Type || !PyObject_HasAttrString(function, "_parent"))
 		return 0;
 	closure = PyFunction_GetClosure(function);
 	code = PyFunction_GetCode(function);
 	names = code ? PyObject_GetAttrString(code, "co_freevars") : NULL;
 	if (!names)
 		return -1;
-	for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(names); i++) {
-		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
-		PyObject *cell = PyCell_Get(PyTuple_GET_ITEM(closure, i));
+	for (Py_ssize_t i = 0; closure && i < PyTuple_Size(names); i++) {
+		const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), NULL);
+		PyObject *cell = PyCell_Get(PyTuple_GetItem(closure, i));
 		PyObject **to = !name                               ? NULL
 		                : strcmp(name, "event_filter") == 0 ? &handler->filter
 		                : strcmp(name, "event_name") == 0   ? &handler->filtered_event
 		                : strcmp(name, "handler") == 0      ? &handler->inner
 		                                                    : NULL;
 
-		if (to)
-			Py_XSETREF(*to, Py_XNewRef(cell));
+		if (to) {
+			PyObject *before = *to;
+
+			*to = recorder_new_ref(cell);
+			Py_XDECREF(before);
+		}
 		Py_XDECREF(cell);
 	}
 	Py_DECREF(names);
@@ -169,7 +173,7 @@ struct handler *recorder_handler(struct recorder *recorder, struct event *event,
 		event->count = place + 1;
 	}
 	names_clear_handler(&event->handlers[place]);
-	event->handlers[place].function = Py_NewRef(function);
+	event->handlers[place].function = recorder_new_ref(function);
 	if (names_open_filter(&event->handlers[place]) || name_handler(recorder, event, place)) {
 		names_clear_handler(&event->handlers[place]);
 		return NULL;
@@ -203,10 +207,10 @@ int recorder_name_all(struct recorder *recorder)
 		struct event *event = recorder_event(recorder, item);
 		PyObject *list = event ? PyDict_GetItemWithError(lists, item) : NULL;
 
-		for (Py_ssize_t i = 0; list && PyList_Check(list) && i < PyList_GET_SIZE(list); i++) {
-			PyObject *entry = PyList_GET_ITEM(list, i);
+		for (Py_ssize_t i = 0; list && PyList_Check(list) && i < PyList_Size(list); i++) {
+			PyObject *entry = PyList_GetItem(list, i);
 
-			if (!recorder_handler(recorder, event, i, PyTuple_GET_ITEM(entry, 0)))
+			if (!recorder_handler(recorder, event, i, PyTuple_GetItem(entry, 0)))
 				break;
 		}
 		Py_DECREF(item);

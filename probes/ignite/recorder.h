@@ -5,25 +5,35 @@
  *   fire.c           one firing: calls, times and records the handlers
  *   names.c          the engine's events and handlers: their names, their filters
  *
- * Uses only dwell's public headers and Python's C API. All functions need the GIL, and an engine
- * runs in one thread at a time.
+ * Uses only dwell's public headers and Python's C API: the limited API and a few functions that all
+ * versions export, so that one build works with every CPython from 3.9 on. All functions need the
+ * GIL, and an engine runs in one thread at a time.
  */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
 #include <Python.h>
 
 #include <dwell/compat/ignite.h>
 #include <dwell/probe.h>
 
-#if PY_VERSION_HEX < 0x030a0000
-static inline PyObject *Py_XNewRef(PyObject *object)
+/* Every CPython since 3.9 exports these, but they are not part of its limited API. */
+PyAPI_FUNC(PyObject *) PyObject_VectorcallDict(PyObject *callable, PyObject *const *arguments,
+                                               size_t count, PyObject *by_name);
+PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
+PyAPI_DATA(PyTypeObject) PyFunction_Type;
+PyAPI_FUNC(PyObject *) PyFunction_GetCode(PyObject *function);
+PyAPI_FUNC(PyObject *) PyFunction_GetClosure(PyObject *function);
+PyAPI_FUNC(PyObject *) PyCell_Get(PyObject *cell);
+#define RECORDER_FASTCALL 0x0080 /* METH_FASTCALL, of the limited API from 3.10 on */
+
+/* A further reference to an object, or NULL: Python has such functions from 3.10 on. */
+static inline PyObject *recorder_new_ref(PyObject *object)
 {
 	Py_XINCREF(object);
 	return object;
 }
-#define Py_NewRef Py_XNewRef
-#endif
 
 /* A handler as it was last seen at its place in the engine's list. */
 struct handler {

@@ -71,7 +71,7 @@ static int recorder_init(PyObject *object, PyObject *arguments, PyObject *keywor
 	if (dwell_ignite_profiler_create(&self->profiler, keep_times, &error))
 		return recorder_failed(&error);
 	self->keeps_times = keep_times;
-	self->engine = Py_NewRef(engine);
+	self->engine = recorder_new_ref(engine);
 	return 0;
 }
 
@@ -79,6 +79,7 @@ static int recorder_traverse(PyObject *object, visitproc visit, void *arg)
 {
 	struct recorder *self = (struct recorder *)object;
 
+	Py_VISIT(Py_TYPE(object)); /* a type on the heap */
 	Py_VISIT(self->engine);
 	for (Py_ssize_t e = 0; e < self->event_count; e++) {
 		Py_VISIT(self->events[e].key);
@@ -104,12 +105,14 @@ static int recorder_clear(PyObject *object)
 static void recorder_dealloc(PyObject *object)
 {
 	struct recorder *self = (struct recorder *)object;
+	PyTypeObject *type = Py_TYPE(object);
 
 	PyObject_GC_UnTrack(object);
 	recorder_clear(object);
 	dwell_ignite_profiler_destroy(self->profiler);
 	/* Names are not freed: recorded sites point to them. */
-	Py_TYPE(object)->tp_free(object);
+	PyObject_GC_Del(object);
+	Py_DECREF(type);
 }
 
 /* ---- runs ------------------------------------------------------------------------------ */
@@ -260,7 +263,7 @@ static PyObject *recorder_write_with(PyObject *object, PyObject *path,
 
 	if (!PyUnicode_FSConverter(path, &bytes))
 		return NULL;
-	result = write(self->profiler, PyBytes_AS_STRING(bytes), &error);
+	result = write(self->profiler, PyBytes_AsString(bytes), &error);
 	Py_DECREF(bytes);
 	if (result) {
 		recorder_failed(&error);
@@ -282,7 +285,7 @@ static PyObject *recorder_write_handlers(PyObject *object, PyObject *path)
 /* ---- the module ------------------------------------------------------------------------ */
 
 static PyMethodDef recorder_methods[] = {
-	{ "fire", (PyCFunction)(void (*)(void))recorder_fire, METH_FASTCALL | METH_KEYWORDS,
+	{ "fire", (PyCFunction)(void (*)(void))recorder_fire, RECORDER_FASTCALL | METH_KEYWORDS,
 	  "fires an event as the engine's own _fire_event does, timed" },
 	{ "enter_run", recorder_enter_run, METH_NOARGS, "the engine's run begins" },
 	{ "leave_run", recorder_leave_run, METH_NOARGS, "... has ended, however" },
@@ -294,18 +297,22 @@ static PyMethodDef recorder_methods[] = {
 	{ NULL, NULL, 0, NULL },
 };
 
-static PyTypeObject recorder_type = {
-	PyVarObject_HEAD_INIT(NULL, 0)
-	.tp_name = "dwell._ignite.Recorder",
-	.tp_doc = "Recorder(engine, name, keep_times): times an Ignite engine's events and handlers",
-	.tp_basicsize = sizeof(struct recorder),
-	.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-	.tp_new = PyType_GenericNew,
-	.tp_init = recorder_init,
-	.tp_traverse = recorder_traverse,
-	.tp_clear = recorder_clear,
-	.tp_dealloc = recorder_dealloc,
-	.tp_methods = recorder_methods,
+static PyType_Slot recorder_slots[] = {
+	{ Py_tp_doc, "Recorder(engine, name, keep_times): times an Ignite engine's events and handlers" },
+	{ Py_tp_new, (void *)PyType_GenericNew },
+	{ Py_tp_init, (void *)recorder_init },
+	{ Py_tp_traverse, (void *)recorder_traverse },
+	{ Py_tp_clear, (void *)recorder_clear },
+	{ Py_tp_dealloc, (void *)recorder_dealloc },
+	{ Py_tp_methods, recorder_methods },
+	{ 0, NULL },
+};
+
+static PyType_Spec recorder_spec = {
+	.name = "dwell._ignite.Recorder",
+	.basicsize = sizeof(struct recorder),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+	.slots = recorder_slots,
 };
 
 static struct PyModuleDef module = {
@@ -318,13 +325,11 @@ static struct PyModuleDef module = {
 PyMODINIT_FUNC PyInit__ignite(void);
 PyMODINIT_FUNC PyInit__ignite(void)
 {
-	PyObject *made;
+	PyObject *made = PyModule_Create(&module);
+	PyObject *type = made ? PyType_FromSpec(&recorder_spec) : NULL;
 
-	if (PyType_Ready(&recorder_type) < 0)
-		return NULL;
-	made = PyModule_Create(&module);
-	if (made && PyModule_AddObject(made, "Recorder", Py_NewRef((PyObject *)&recorder_type))) {
-		Py_DECREF(&recorder_type);
+	if (made && (!type || PyModule_AddObject(made, "Recorder", type))) {
+		Py_XDECREF(type);
 		Py_CLEAR(made);
 	}
 	return made;
