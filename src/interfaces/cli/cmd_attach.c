@@ -18,14 +18,13 @@
 #include "base/grow.h"
 #include "cli/attach_trace.h"
 #include "cli/cli.h"
-#include "cli/preload.h"
+#include "cli/process_library.h"
 #include "cli/run.h"
 #include "format/keys.h"
 #include "record/redact.h"
 #include "top/top.h"
 #include "top/use.h"
 
-#define ATTACH_LIBRARY "libdwell-process.so"
 #define ATTACH_HZ 100u
 #define ATTACH_TRIES 10u
 #define ATTACH_CHILDREN_NS 250000000u /* between two looks for new processes */
@@ -104,25 +103,18 @@ static int attach_take_option(void *context, const struct dw_option *option, con
 /* Loads the library. False after an error message. */
 static bool attach_load(void)
 {
-	static const char *const places[] = { ATTACH_LIBRARY, DW_PROBES_FROM_COMMAND "/" ATTACH_LIBRARY };
-	char path[4096];
-	void *library;
+	void *library = dw_process_library("attaching");
 
-	if (!dw_find_installed(places, path)) {
-		dw_say("this dwell was built without elfutils, which attaching needs: install Debian's libdw-dev and build again");
+	if (!library)
 		return false;
-	}
 	unsetenv("DEBUGINFOD_URLS"); /* a look waits for no server */
-	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (library) {
-		*(void **)&attach_follow.open = dlsym(library, "dw_follow_open");
-		*(void **)&attach_follow.look = dlsym(library, "dw_follow_look");
-		*(void **)&attach_follow.process = dlsym(library, "dw_follow_process");
-		*(void **)&attach_follow.problem = dlsym(library, "dw_follow_problem");
-		*(void **)&attach_follow.sleep = dlsym(library, "dw_follow_sleep");
-		*(void **)&attach_follow.let_go = dlsym(library, "dw_follow_let_go");
-		*(void **)&attach_follow.close = dlsym(library, "dw_follow_close");
-	}
+	*(void **)&attach_follow.open = dw_process_function(library, dw_follow_open);
+	*(void **)&attach_follow.look = dw_process_function(library, dw_follow_look);
+	*(void **)&attach_follow.process = dw_process_function(library, dw_follow_process);
+	*(void **)&attach_follow.problem = dw_process_function(library, dw_follow_problem);
+	*(void **)&attach_follow.sleep = dw_process_function(library, dw_follow_sleep);
+	*(void **)&attach_follow.let_go = dw_process_function(library, dw_follow_let_go);
+	*(void **)&attach_follow.close = dw_process_function(library, dw_follow_close);
 	if (!attach_follow.open || !attach_follow.look || !attach_follow.process || !attach_follow.problem ||
 	    !attach_follow.sleep || !attach_follow.let_go || !attach_follow.close) {
 		dw_say("stacks cannot be read: %s", dlerror());

@@ -9,12 +9,10 @@
 #include "cli/cli.h"
 
 #include "cli/output.h"
-#include "cli/preload.h"
+#include "cli/process_library.h"
 #include "render/render.h"
 #include "top/stacks.h"
 #include "top/top.h"
-
-#define STACKS_LIBRARY "libdwell-process.so"
 
 /* Functions of process.h, in a library of their own. */
 static struct {
@@ -57,20 +55,12 @@ static int stacks_take_option(void *context, const struct dw_option *option, con
 /* Loads the library. False after an error message. */
 static bool stacks_load(void)
 {
-	static const char *const places[] = { STACKS_LIBRARY, DW_PROBES_FROM_COMMAND "/" STACKS_LIBRARY };
-	char path[4096];
-	void *library;
+	void *library = dw_process_library("reading stacks");
 
-	if (!dw_find_installed(places, path)) {
-		dw_say("this dwell was built without elfutils, which reading stacks needs: install Debian's libdw-dev and build "
-		       "again");
+	if (!library)
 		return false;
-	}
-	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (library) {
-		*(void **)&stacks_process.read = dlsym(library, "dw_process_read");
-		*(void **)&stacks_process.reset = dlsym(library, "dw_process_reset");
-	}
+	*(void **)&stacks_process.read = dw_process_function(library, dw_process_read);
+	*(void **)&stacks_process.reset = dw_process_function(library, dw_process_reset);
 	if (!stacks_process.read || !stacks_process.reset)
 		dw_say("stacks cannot be read: %s", dlerror());
 	return stacks_process.read && stacks_process.reset;

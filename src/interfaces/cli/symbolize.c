@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/preload.h"
+#include "cli/process_library.h"
 #include "process/lines.h"
 #include "read/source.h"
 #include "record/record.h"
@@ -52,19 +52,14 @@ static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw
 /* The library is loaded at the first frame, because elfutils is large. */
 static struct dw_lines *symbolize_open(const char *module)
 {
-	static const char *const places[] = { "libdwell-process.so", DW_PROBES_FROM_COMMAND "/libdwell-process.so" };
 	static bool tried;
-	char path[4096];
-	void *library;
+	void *library = tried ? NULL : dw_process_library(NULL);
 
-	if (!tried && dw_find_installed(places, path)) {
+	if (library) {
 		unsetenv("DEBUGINFOD_URLS"); /* the end of a run waits for no server */
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-		if (library) {
-			*(void **)&symbolize_lines.open = dlsym(library, "dw_lines_open");
-			*(void **)&symbolize_lines.at = dlsym(library, "dw_lines_at");
-			*(void **)&symbolize_lines.close = dlsym(library, "dw_lines_close");
-		}
+		*(void **)&symbolize_lines.open = dw_process_function(library, dw_lines_open);
+		*(void **)&symbolize_lines.at = dw_process_function(library, dw_lines_at);
+		*(void **)&symbolize_lines.close = dw_process_function(library, dw_lines_close);
 	}
 	tried = true;
 	return module && symbolize_lines.open && symbolize_lines.at && symbolize_lines.close ? symbolize_lines.open(module)
