@@ -3,11 +3,13 @@
 
 usage: wheel.py path/to/dwell.whl [python with PyTorch]
 
-The virtual environment is made with the Python that runs this; PyTorch, when it is given,
-is lent to it by a .pth file. Exit status 0: all checks pass; 1: one failed.
+The virtual environment is made with the Python that runs this; PyTorch and Ignite, when they are
+given, are lent to it by a .pth file. DWELL_EMULATED=1 leaves out what an emulated processor cannot
+do. Exit status 0: all checks pass; 1: one failed.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,34 @@ import torch, dwell
 with dwell.profile(record_shapes=True) as prof:
     torch.ones(4, 4) @ torch.ones(4, 4)
 print(prof.key_averages().table(sort_by="self_cpu_time_total"))
+"""
+# The extension on an object that has what it uses of an engine of Ignite.
+ENGINE = """
+import gc, logging, types
+from dwell import _ignite
+calls = []
+engine = types.SimpleNamespace(
+    logger=logging.getLogger("engine"), state=types.SimpleNamespace(epoch=1, iteration=1),
+    _allowed_events=["STARTED"], _event_handlers={"STARTED": [(calls.append, (), {})]})
+recorder = _ignite.Recorder(engine, "engine", True)
+recorder.enter_run()
+recorder.fire("STARTED", 7)
+recorder.leave_run()
+print(calls, recorder.handlers()[2][0][:2])
+engine.recorder = recorder  # a cycle
+del recorder, engine
+gc.collect()
+"""
+IGNITE = """
+from ignite.engine import Engine, Events
+from dwell.ignite import HandlersTimeProfiler
+engine, profiler = Engine(lambda engine, batch: batch), HandlersTimeProfiler()
+profiler.attach(engine)
+@engine.on(Events.ITERATION_COMPLETED(every=2))
+def handler(engine):
+    pass
+engine.run([1, 2, 3, 4])
+print([row[:2] for row in profiler.get_results() if row[0] == "handler"])
 """
 counts = {True: 0, False: 0}
 
@@ -50,7 +80,11 @@ def main():
 
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
-    check("its name says for which Linux", "-manylinux_" in wheel or "-linux_" in wheel, wheel)
+        needs = {name: max(map(int, re.findall(rb"GLIBC_2\.(\d+)\0", content.read(name))), default=0) for name in names
+                 if re.search(r"\.so(\.\d+)?$|/bin/dwell$", name)}
+    check("its name says that it is for every Python and for glibc 2.28", "-py3-none-manylinux_2_28_" in wheel, wheel)
+    check("nothing in it needs a newer glibc", len(needs) > 10 and max(needs.values()) <= 28, needs)
+    check("it has the licenses of its libraries", sum("/LICENSE." in name for name in names) == 8, names)
     check("it has the headers", "dwell/include/dwell/dwell.h" in names, names)
     check("it has type stubs", "dwell/py.typed" in names, names)
 
@@ -71,6 +105,20 @@ def main():
     check("Python's functions", status == 0 and "slow" in output, output + error)
     status, output, error = run("dwell", "serve", "--help")
     check("dwell serve has its library", status == 0, output + error)
+    status, output, error = run("dwell", "query", "--format", "csv", "a.dwell",
+                                "select count(*) from ranges where name = 'outside'")
+    check("dwell query has its library", status == 0 and output.split()[-1:] == ["1"], output + error)
+    status, output, error = run("dwell", "pack", "a.dwell", "-o", "packed.dwell")
+    check("dwell pack has its library", status == 0, output + error)
+    status, output, error = run(python, "-c", ENGINE)
+    check("the extension for Ignite", output == "[7] ('list.append', 'STARTED')\n" and not error, output + error)
+    if not os.environ.get("DWELL_EMULATED"):
+        with subprocess.Popen([python, "-c", "import time; print(flush=True); time.sleep(600)"], env=env,
+                              stdout=subprocess.PIPE) as sleeper:
+            sleeper.stdout.readline()
+            status, output, error = run("dwell", "stacks", str(sleeper.pid))
+            sleeper.kill()
+        check("dwell stacks has its library", status == 0 and "<module>" in output, output + error)
 
     if lender:
         said = subprocess.run([lender, "-c", "import torch; print(torch.__path__[0])"],
@@ -83,6 +131,8 @@ def main():
             file.write(TORCH)
         status, output, error = run(python, "torch_script.py")
         check("dwell.profile on PyTorch", status == 0 and "aten::mm" in output, output + error)
+        status, output, error = run(python, "-c", IGNITE)
+        check("dwell.ignite on Ignite", output == "[['handler', 'ITERATION_COMPLETED']]\n", output + error)
         status, output, error = run("dwell", "run", "-o", "b.dwell", "--", "python", "torch_script.py")
         check("and under dwell run", status == 0 and "aten::mm" in output, output + error)
         status, output, error = run("dwell", "report", "b.dwell", "--view", "operators", "--format", "json")
