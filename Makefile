@@ -13,7 +13,7 @@
 #   make fuzz        fuzzes the reader for FUZZ_SECONDS a target
 #   make stress      threads, fork, kill, full disk, long
 #   make install     into PREFIX, by default /usr/local (DESTDIR is put before it)
-#   make wheel       the Python package for pip, with the libraries and the command, into build/wheel
+#   make wheel       the package for pip, for each CPython from 3.9 on and glibc 2.28, into build/wheel
 #   make deb         Debian packages of the commit that is checked out, into build/deb
 #   make dist        the archive of the sources, and the recorder in two files, dwell.h and dwell.c, into build/dist
 #   make format      clang-format over what changed since the last commit; FORMAT_ALL=1: everything
