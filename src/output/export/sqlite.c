@@ -156,7 +156,8 @@ static uint64_t sqlite_take_child(struct sqlite_writer *to, const struct dw_even
 	uint64_t length = event->end_ns - event->start_ns, child;
 
 	if (event->thread != to->thread || event->nested != to->nested) {
-		memset(to->child, 0, to->child_count * sizeof *to->child);
+		for (size_t i = 0; i < to->child_count; i++)
+			to->child[i] = 0;
 		to->thread = event->thread;
 		to->nested = event->nested;
 	}
