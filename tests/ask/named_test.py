@@ -62,16 +62,19 @@ class Named(unittest.TestCase):
 
     def waits(self, case, kind):
         """Most of what is known of the thread's waits is of this kind. A busy machine may leave too little to say."""
-        trace = self.record(case)
-        facts = {row["fact"]: row["value"] or 0 for row in self.view(trace, "facts")}
-        sentence = self.first_sentence(trace)
-        known = sum(facts["wait." + other] for other in KINDS)
-        if known < LEAST_KNOWN:
-            return
-        self.assertGreater(facts["wait." + kind], MOST_OF * known)
-        if facts["cpu.delay"] < MOST_DELAY:  # a thread that wakes and gets no CPU is not seen asleep
-            self.assertGreater(facts["wait." + kind], MOST_OF * facts["cpu.waiting"] * facts["loop.steps"])
-        self.assertIn(KINDS[kind], sentence)
+        for _ in range(3):  # looks at the thread may be late while other programs have the CPUs
+            trace = self.record(case)
+            facts = {row["fact"]: row["value"] or 0 for row in self.view(trace, "facts")}
+            sentence = self.first_sentence(trace)
+            known, found = sum(facts["wait." + other] for other in KINDS), facts["wait." + kind]
+            if known < LEAST_KNOWN:
+                return
+            self.assertGreater(found, MOST_OF * known)
+            self.assertIn(KINDS[kind], sentence)
+            # a thread that wakes and gets no CPU is not seen asleep
+            if facts["cpu.delay"] >= MOST_DELAY or found > MOST_OF * facts["cpu.waiting"] * facts["loop.steps"]:
+                return
+        self.fail(f"{case}: seen waiting for {found:.2f} of the loop, and off the CPU for {facts['cpu.waiting']:.2f}")
 
     def test_a_part_that_computes(self):
         for case in ("compute", "compute-team"):
