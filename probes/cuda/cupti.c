@@ -22,7 +22,7 @@ struct dwc_cupti dwc_cupti;
 
 static const char *const cupti_names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
 	                                       "libcupti.so" };
-#define FUNCTIONS 2048u /* greater than the greatest number of a function of CUDA */
+#define FUNCTIONS 2048u /* CUPTI numbers the functions of CUDA; no number is greater */
 #define NAMES (sizeof cupti_names / sizeof *cupti_names)
 
 /* ---- the library ---------------------------------------------------------------------------------------- */
@@ -267,8 +267,8 @@ bool dwc_cupti_is_question(const char *name)
 	return false;
 }
 
-/* A launch of PyTorch comes with 18 calls like cudaGetDevice(): they were 94% of CUPTI's records of ResNet-50's steps.
- * A CUPTI without these two functions (11.8) records them all, and records.c leaves them out. Enabling the kinds
+/* A launch of PyTorch comes with 18 calls like cudaGetDevice(): nearly nine of ten records that CUPTI made of ResNet-50's
+ * steps were of such calls. A CUPTI without these two functions (11.8) records them all, and records.c leaves them out. Enabling the kinds
  * enables these calls again. */
 static void cupti_leave_out_questions(void)
 {

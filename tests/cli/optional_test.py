@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 BUILD, DWELL, OPTIONS = sys.argv[1:4]
-# A target of each part, which the build has if the part is there; a build may make only some of its targets.
+# By part: a file that the build makes only if it includes the part. The test's build may have made only some files.
 BUILT = {"elfutils": "libdwell-process.so", "python": "probes/libdwell-python.so", "manual": "doc/man/dwell.1",
          "resnet18": "examples/resnet18/resnet18", "cpp": "examples/hello-cpp", "tests": "tests/tools/mktrace"}
 failed = []

@@ -10,8 +10,8 @@
  *   STANDIN_VERSION=N    it is this version of CUPTI's interface
  *   STANDIN_FAILS=WHAT   "subscribe", "register", "kernels": this fails, as without a device or without the right to it
  *
- * There is one set of kinds, buffers and clocks: a buffer that was requested before a registration goes to the function
- * registered then, and if a clock is registered while kinds are enabled, kernels have times of neither clock.
+ * All tools of a process share the enabled kinds, the buffers and the clock. A tool that registers its own function gets
+ * the buffers that another tool was asked for, and if a clock is registered while kinds are enabled, kernels have times of neither clock.
  *
  * At the end it prints to stderr how many kinds and how many buffers are still in use.
  */

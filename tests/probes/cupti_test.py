@@ -33,8 +33,8 @@ VERSIONS = {
     "13.5": ("libcupti.so.13", [f"{PIP_13}/include"]),
 }
 KINDS = 14
-# Ways in which a tool of the program is bound to CUPTI: before CUDA starts or later, at its first call or when it is
-# loaded (then the pointers are read-only), by dlsym().
+# How a tool of the program finds CUPTI's functions. It is loaded before CUDA starts or later; the loader binds it at the
+# first call, or when it loads it ("bound": the pointers are read-only then); or it asks dlsym() ("name").
 TOOLS = {"early": ["-Wl,-z,lazy"], "early-bound": ["-Wl,-z,now,-z,relro", "-fno-plt"], "late": ["-Wl,-z,lazy"],
          "late-bound": ["-Wl,-z,now,-z,relro"], "late-name": ["-DBY_NAME=LIBRARY"]}
 passed = failed = 0

@@ -51,7 +51,7 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.applies = device_host_works,
 		.reason = "The device had finished all that was submitted, and the call that submitted its "
-		          "next work had not begun. Not if the host mostly waited for data, about which other rules say more.",
+		          "next work had not begun. It does not fire if the host mostly waited for data: the rules about loading report that.",
 		.statement = "The device is idle for {share} {of} because the host submits its work too late "
 		             "(it is busy for {device.busy})[; the largest part of the host's step is "
 		             "{device.host_late:note}].",

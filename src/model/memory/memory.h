@@ -24,8 +24,8 @@
  *   none, no operator                      other                  other
  *
  * If the thread of an operator has none of these ranges open, but another thread is in a backward
- * range, the block belongs to that backward range: other threads run operators for it. So does a block without
- * an operator if some steps were recorded without operators. A block that is never freed counts as freed after
+ * range, the block belongs to that backward range: other threads run operators for it. The same holds for a block without
+ * an operator, if some steps were recorded without operators. A block that is never freed counts as freed after
  * the end of its range.
  *
  * Libraries keep buffers for later calls: cuBLAS has a workspace for each thread and stream. A block that was made

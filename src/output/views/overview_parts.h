@@ -35,7 +35,7 @@ struct dw_overview {
 };
 
 /* What a launch takes longer while CUPTI records it (H100, CUDA 13.0, doc/measured/gpu.md): 3 us in a loop of launches
- * alone, 10 to 16 in steps of ResNet-50 that end with a wait for the device. */
+ * alone, and 10 to 16 us in steps of ResNet-50, each of which ends with a wait for the device. */
 #define DW_CUPTI_LAUNCH_NS 10000.0
 
 /* Estimates the cost of recording, if enough is known (cost.c). */

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# the rule of the first sentence; least part of the device's step in which it is busy, and most
+# by trace: the rule of the first sentence, and between which limits the busy part of the device's step must be
 PLANTED = {"compute": ("device-compute", 0.97, 1), "sync": ("device-sync", 0.2, 0.75),
            "pageable": ("device-pageable", 0.5, 0.95), "loader": ("loader-in-process", 0, 0.05)}
 # None of these programs has them: each frees its gradients in each step, and their operators only launch work.
@@ -53,7 +53,7 @@ def main():
         found = {path.stem: check(dwell, path, folder) for path in sorted(pathlib.Path(__file__).parent.glob("*.dwell"))
                  if path.stem in PLANTED}
     facts, work, count = found["compute"]
-    # Kernels run one after another without a gap, so their mean sum is the step's length.
+    # This program's kernels follow one another without a gap: their time in a step is the length of the device's step.
     assert abs(work / count / facts["device.step"] - 1) < 0.05, (work / count, facts["device.step"])
     assert facts["device.behind"] > 0.8, facts["device.behind"]
 

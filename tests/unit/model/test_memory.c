@@ -667,7 +667,7 @@ TEST(what_a_library_keeps_is_no_gradient_and_no_activation)
 	}
 }
 
-/* Of a step without operators only the phase is recorded, and in the thread that runs the backward nothing. */
+/* In a step that is recorded without operators, the other thread that runs the backward pass has no range. */
 TEST(a_backward_reaches_into_threads_without_operators)
 {
 	struct dw_encode_stream device;
