@@ -38,17 +38,15 @@ static double blocked_idle(const struct dw_facts *facts)
 }
 
 /* The part of the loop in which its thread neither ran nor waited for a CPU, in no range or in one that does not say
- * that it waits: without the first steps, and without the time for which a hypervisor stopped it. */
+ * that it waits: without the first steps. */
 static double blocked_off(const struct dw_facts_work *work)
 {
-	const struct dw_fact *facts = work->facts->at;
-	double stolen = fmin(0.5, facts[DW_FACT_CPU_STOLEN].value), ns = 0;
+	double ns = 0;
 
 	for (size_t i = 0; i < work->loop->count; i++)
 		if (work->roles[i] & ~(unsigned)DW_ROLE_WARM_UP)
 			ns += dw_facts_off(work, &work->all[i]);
-	return ns / work->loop_ns + facts[DW_FACT_LOOP_WAITING].value -
-	       facts[DW_FACT_CPU_THREAD].value * stolen / (1 - stolen);
+	return ns / work->loop_ns + work->facts->at[DW_FACT_LOOP_WAITING].value;
 }
 
 /* The part of the loop in which it waits in ranges that say for what. */

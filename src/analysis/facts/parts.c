@@ -106,7 +106,7 @@ double dw_facts_unused(const struct dw_facts_work *work, const struct dw_step *s
 	} else {
 		return -1;
 	}
-	unused = wall - cpu - delay;
+	unused = wall - cpu * work->per_cpu_ns - delay;
 	return unused > 0 ? unused : 0;
 }
 
@@ -134,7 +134,7 @@ double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_ste
 	cpu = step->cpu_ns ? (double)step->cpu_ns : usage->process_cpu_ns * wall / usage->wall_ns;
 	if (usage->delay_known)
 		delay = usage->delay_ns * wall / usage->wall_ns;
-	return fmax(0, wall - cpu - delay - idle - parts_explained(step));
+	return fmax(0, wall - cpu * work->per_cpu_ns - delay - idle - parts_explained(step));
 }
 
 double dw_facts_off(const struct dw_facts_work *work, const struct dw_step *step)

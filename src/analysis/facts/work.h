@@ -30,6 +30,7 @@ struct dw_facts_work {
 	double *values, *wholes; /* space for a number for each step of the loop */
 	double sampled;          /* part of the steps' time that is not of reduced steps; 1: there are none */
 	double loop_ns;          /* wall time of the loop; 0: only part of the run is in scope */
+	double per_cpu_ns;       /* wall time of a CPU for a ns for which a thread runs: more than 1 if a hypervisor took some */
 	bool python;             /* the loop's process is a Python program */
 	bool cpu_known;          /* the CPU time of most steady steps is known */
 	bool delay_known;        /* it is also known for how long they waited for a CPU */

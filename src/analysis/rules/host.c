@@ -133,15 +133,6 @@ static struct dw_amount host_idle_in_steps(const struct dw_rule_case *at)
 	                      dw_case_amount(at, DW_FACT_STEP_IDLE_NAMED));
 }
 
-/* The part of the loop in which the steps' thread had work and a CPU, and the hypervisor ran another virtual
- * machine on it. The kernel counts this neither as the thread's time nor as a wait for a CPU. */
-static double host_stolen(const struct dw_rule_case *at)
-{
-	double stolen = dw_case_part(at, DW_FACT_CPU_STOLEN);
-
-	return stolen < 1 ? fmin(1, dw_case_part(at, DW_FACT_CPU_THREAD) * stolen / (1 - stolen)) : 1;
-}
-
 #define HOST_OF_CROWD 2 /* threads that have no CPU make others wait for about as long as this times the mean */
 
 /* Threads that share work wait for each other at its end. Where there are more of them than CPUs, this says
@@ -160,7 +151,7 @@ static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 {
 	enum dw_rule_whole whole = host_whole_idle(at);
 	struct dw_amount share = host_idle_in_steps(at);
-	double other = dw_case_files_of_checkpoints(at) + host_stolen(at); /* what is reported otherwise */
+	double other = dw_case_files_of_checkpoints(at); /* what is reported otherwise */
 
 	if (!host_waits_for_lock(at))
 		other += dw_case_part(at, DW_FACT_WAIT_LOCK);

@@ -333,17 +333,4 @@ TEST(a_model_without_gradients_in_each_step_is_no_evaluation)
 	made_end(&at);
 }
 
-/* A thread that runs for 80% of a step loses a quarter of that to a hypervisor that takes a fifth of the CPUs. */
-TEST(what_the_hypervisor_took_is_not_idle)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_IDLE, 0.1 }, { DW_FACT_STEP_IDLE_NAMED, 0.1 }, { DW_FACT_CPU_DELAY, 0 },
-	                     { DW_FACT_CPU_THREAD, 0.8 }));
-	CHECK(made_fires(&at, "idle", DW_FACT_CPU_STOLEN, 0));
-	CHECK(made_fires(&at, "idle", DW_FACT_CPU_STOLEN, 0.1)); /* 9% of 20% */
-	CHECK(!made_fires(&at, "idle", DW_FACT_CPU_STOLEN, 0.2));
-	made_end(&at);
-}
-
 CHECK_MAIN
