@@ -1,4 +1,4 @@
-/* dwell capture: gets a capture from a profiler server and stores it in TensorBoard's layout. */
+/* dwell capture: captures from a profiler server, which it stores in TensorBoard's layout, or from the ranks of a job. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,17 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/capture_answer.h"
+#include "cli/capture_job.h"
 #include "cli/cli.h"
 #include "cli/logdir.h"
 #include "serve/client.h"
 
-#ifndef DW_HAVE_SERVE
-int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
-{
-	dw_say("this dwell was built without libnghttp2, which capturing needs");
-	return DW_EXIT_BAD_INPUT;
-}
-#else
+#define CAPTURE_STEPS 5u
+#define CAPTURE_MS 1000u      /* from a server */
+#define CAPTURE_JOB_MS 30000u /* from a job, if the steps take longer */
 
 #define ATTEMPTS 3 /* number of captures to try while they come back empty */
 #define EXIT_INTERRUPTED 130
@@ -28,7 +26,63 @@ struct request {
 	struct dw_client_options client;
 	const char *folder;
 	char session[64], repository[DW_LOGDIR_PATH], path[DW_LOGDIR_PATH];
+	struct dw_capture_ask ask;
+	const char *ranks; /* NULL: all */
+	bool answers;
 };
+
+static int capture_take_steps(struct request *request, const char *value)
+{
+	char *end;
+	unsigned long steps = strtoul(value, &end, 10);
+
+	if (*value >= '0' && *value <= '9' && !*end && steps <= 1000000) {
+		request->ask.steps = (unsigned)steps;
+		return 0;
+	}
+	dw_say("--steps %s: give how many, from 0 (record for --duration) to 1000000", value);
+	return -1;
+}
+
+static int capture_take_option(void *context, const struct dw_option *option, const char *value)
+{
+	struct request *request = context;
+
+	switch (option->id) {
+	case DW_OPTION_OUTPUT: request->folder = *value ? value : "."; return 0;
+	case DW_OPTION_DURATION: return dw_parse_time("duration", value, 1, &request->client.duration_ms) ? 0 : -1;
+	case DW_OPTION_DELAY: return dw_parse_time("delay", value, 0, &request->client.delay_ms) ? 0 : -1;
+	case DW_OPTION_FUNCTIONS: request->client.functions = true; return 0;
+	case DW_OPTION_STEPS: return capture_take_steps(request, value);
+	case DW_OPTION_RANKS: request->ranks = value; return 0;
+	case DW_OPTION_STACKS: request->ask.what |= DW_CAPTURE_STACKS; return 0;
+	case DW_OPTION_ANSWER: request->answers = true; return 0;
+	default: return 0;
+	}
+}
+
+/* Captures from the traces of a job. */
+static int capture_from_job(struct request *request, char **operands, size_t count)
+{
+	uint64_t most_ms = request->client.duration_ms ? request->client.duration_ms : CAPTURE_JOB_MS;
+
+	if (request->folder || request->client.delay_ms) {
+		dw_say("%s is for captures from HOST:PORT; a job's captures are stored in the folder of its traces",
+		       request->folder ? "-o" : "--delay");
+		return DW_EXIT_USAGE;
+	}
+	request->ask.duration_ms = most_ms > 600000 ? 600000 : (unsigned)most_ms;
+	request->ask.what |= request->client.functions ? DW_CAPTURE_FUNCTIONS : 0;
+	return dw_capture_job(&request->ask, request->ranks, operands, count);
+}
+
+#ifndef DW_HAVE_SERVE
+static int capture_from_server(struct request *request)
+{
+	dw_say("this dwell was built without libnghttp2, which capturing from a server needs");
+	return DW_EXIT_BAD_INPUT;
+}
+#else
 
 static volatile int stopped;
 
@@ -45,21 +99,6 @@ static void capture_stop(int signal)
 		first = now;
 	since_ms = (now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000;
 	stopped = stopped > 1 || since_ms > 200 ? 2 : 1;
-}
-
-static int capture_take_option(void *context, const struct dw_option *option, const char *value)
-{
-	struct request *request = context;
-
-	switch (option->id) {
-	case DW_OPTION_OUTPUT: request->folder = *value ? value : "."; return 0;
-	case DW_OPTION_DURATION:
-		return dw_parse_time("duration", value, 1, &request->client.duration_ms) ? 0 : -1;
-	case DW_OPTION_DELAY: return dw_parse_time("delay", value, 0, &request->client.delay_ms)
-	       ? 0 : -1;
-	case DW_OPTION_FUNCTIONS: request->client.functions = true; return 0;
-	default: return 0;
-	}
 }
 
 /* ---- the output path ---------------------------------------------------------------- */
@@ -170,31 +209,45 @@ static int capture_run(struct request *request)
 	return result < 0 ? DW_EXIT_BAD_INPUT : result;
 }
 
+static int capture_from_server(struct request *request)
+{
+	struct sigaction action = { .sa_handler = capture_stop };
+
+	if (!request->client.duration_ms)
+		request->client.duration_ms = CAPTURE_MS;
+	if (!request->folder)
+		request->folder = ".";
+	if (request->client.token && !*request->client.token)
+		request->client.token = NULL;
+	if (!capture_choose_path(request))
+		return DW_EXIT_BAD_INPUT;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return capture_run(request);
+}
+#endif
+
 int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 {
 	static struct request request;
-	struct sigaction action = { .sa_handler = capture_stop };
+	struct stat status;
 	bool over;
 	int operands;
 
-	request = (struct request){ .folder = ".",
-		.client = { .duration_ms = 1000, .token = getenv("DWELL_TOKEN") } };
+	request = (struct request){ .client.token = getenv("DWELL_TOKEN"), .ask.steps = CAPTURE_STEPS };
 	operands = dw_options_parse(verb, argc, argv, false, capture_take_option, &request, &over);
 	if (over)
 		return 0;
 	if (operands < 0)
 		return DW_EXIT_USAGE;
+	if (operands == 2 && request.answers)
+		return dw_capture_answer(argv[0], argv[1]);
+	if (operands && (strchr(argv[0], '/') || stat(argv[0], &status) == 0))
+		return capture_from_job(&request, argv, (size_t)operands);
 	if (operands != 1) {
-		dw_say("no address is given (dwell capture [OPTION...] HOST:PORT)");
+		dw_say("nothing to capture from is given (dwell capture [OPTION...] HOST:PORT|FOLDER|TRACE...)");
 		return DW_EXIT_USAGE;
 	}
 	request.client.address = argv[0];
-	if (request.client.token && !*request.client.token)
-		request.client.token = NULL;
-	if (!capture_choose_path(&request))
-		return DW_EXIT_BAD_INPUT;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	return capture_run(&request);
+	return capture_from_server(&request);
 }
-#endif

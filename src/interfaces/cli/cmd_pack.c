@@ -14,10 +14,18 @@
 #include "read/pack.h"
 #include "read/source.h"
 
+struct pack_request {
+	const char *output;       /* NULL: replace the trace */
+	struct dwell_scope scope; /* the part that is stored: steps, or a time */
+};
+
 static int pack_take_option(void *context, const struct dw_option *option, const char *value)
 {
-	if (option->id == DW_OPTION_OUTPUT)
-		*(const char **)context = value;
+	struct pack_request *request = context;
+
+	if (option->id != DW_OPTION_OUTPUT)
+		return dw_take_scope(&request->scope, option, value);
+	request->output = value;
 	return 0;
 }
 
@@ -59,8 +67,10 @@ static int pack_write_trace(int from, uint64_t bytes, const char *path, bool in_
 }
 
 /* Writes `path` in the other form to `output`, with the access rights of `path`. NULL: replaces it, and keeps its time,
- * by which the newest trace is found. Adds the sizes of both. Returns an exit status. */
-static int pack_convert(const char *path, const char *output, bool store, uint64_t sizes[2])
+ * by which the newest trace is found. With a window, stores only this part. Adds the sizes of both. Returns an exit
+ * status. */
+static int pack_convert(const char *path, const char *output, bool store, const struct dw_pack_window *window,
+                        uint64_t sizes[2])
 {
 	struct dwell_error error = { 0, "" };
 	char *real = output ? NULL : realpath(path, NULL); /* a link stays */
@@ -82,7 +92,7 @@ static int pack_convert(const char *path, const char *output, bool store, uint64
 	}
 	if (out.temporary[0])
 		fchmod(fileno(out.file), status.st_mode & 0777); /* while it is empty */
-	code = store ? dw_pack_write(from, path, out.file, &error)
+	code = store ? dw_pack_write(from, path, out.file, window, &error)
 	             : pack_write_trace(from, (uint64_t)status.st_size, path, !output, out.file, &error);
 	if (code && error.message[0])
 		dw_say_error(&error, code);
@@ -100,13 +110,13 @@ static int pack_convert(const char *path, const char *output, bool store, uint64
 }
 
 /* Whether the run's files can be stored now; otherwise says why not. */
-static bool pack_can_store(const struct dw_source *source, const char *path, const char *output)
+static bool pack_can_store(const struct dw_source *source, const char *path, const struct pack_request *request)
 {
-	if (source->live)
+	if (source->live && !request->scope.has_steps && !request->scope.has_time)
 		dw_say("%s is still being written: store it when its programs have ended", path);
 	else if (source->files[0].foreign)
 		dw_say("%s is another tool's file: dwell import makes a trace of it", path);
-	else if (output && source->file_count > 1)
+	else if (request->output && source->file_count > 1)
 		dw_say("the run of %s has %zu files, and -o names one: store them in place, without -o", path,
 		       source->file_count);
 	else
@@ -114,10 +124,40 @@ static bool pack_can_store(const struct dw_source *source, const char *path, con
 	return false;
 }
 
-/* Stores a trace, and without `output` all files of its run. */
-static int pack_store(const char *path, const char *output, uint64_t sizes[2])
+/* Finds the part of the run in ticks. False after a message. */
+static bool pack_find_window(const struct dw_source *source, const char *path, const struct dwell_scope *scope,
+                             struct dw_pack_window *window)
 {
+	const struct dw_source_clock *clock = &source->files[0].clock;
+
+	*window = (struct dw_pack_window){ UINT64_MAX, 0, 0 };
+	if (scope->has_time) {
+		window->from_ticks = dw_source_ticks(clock, scope->from_ns);
+		window->to_ticks = scope->to_ns == UINT64_MAX ? UINT64_MAX : dw_source_ticks(clock, scope->to_ns);
+	}
+	for (size_t i = 0; i < source->step_count && scope->has_steps; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (step->number < scope->steps_from || step->number > scope->steps_to)
+			continue;
+		window->from_ticks = step->start_ticks < window->from_ticks ? step->start_ticks : window->from_ticks;
+		window->to_ticks = step->end_ticks > window->to_ticks ? step->end_ticks : window->to_ticks;
+	}
+	if (window->from_ticks >= window->to_ticks) {
+		dw_say("%s has none of these steps", path);
+		return false;
+	}
+	window->blocks = (uint32_t)((source->files[0].size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES);
+	return true;
+}
+
+/* Stores a trace, and without an output all files of its run. */
+static int pack_store(const char *path, const struct pack_request *request, uint64_t sizes[2])
+{
+	bool part = request->scope.has_steps || request->scope.has_time;
+	const char *output = request->output;
 	struct dwell_error error = { 0, "" };
+	struct dw_pack_window window;
 	struct dw_source *source;
 	bool stored = false;
 	struct stat status;
@@ -128,14 +168,15 @@ static int pack_store(const char *path, const char *output, uint64_t sizes[2])
 	dw_say_progress(NULL);
 	if (code)
 		return dw_say_error(&error, code);
-	code = pack_can_store(source, path, output) ? 0 : DW_EXIT_BAD_INPUT;
+	code = pack_can_store(source, path, request) &&
+	       (!part || pack_find_window(source, path, &request->scope, &window)) ? 0 : DW_EXIT_BAD_INPUT;
 	for (size_t i = 0; i < source->file_count && !code; i++) {
 		/* Of several files, some may be stored since an earlier call, which was stopped. */
 		fd = i || source->file_count > 1 ? pack_open(source->files[i].path, &status, &stored) : -1;
 		if (fd >= 0)
 			close(fd);
 		if (fd < 0 || !stored)
-			code = pack_convert(source->files[i].path, output, true, sizes);
+			code = pack_convert(source->files[i].path, output, true, part ? &window : NULL, sizes);
 	}
 	dw_source_close(source);
 	return code;
@@ -149,18 +190,20 @@ static void pack_say(const char *path, const uint64_t sizes[2])
 
 void dw_pack_after_run(const char *trace)
 {
+	struct pack_request request = { .output = NULL };
 	uint64_t sizes[2] = { 0, 0 };
 
-	if (pack_store(trace, NULL, sizes) == 0)
+	if (pack_store(trace, &request, sizes) == 0)
 		pack_say(trace, sizes);
 }
 
 int dw_cmd_pack(const struct dw_verb *verb, int argc, char **argv)
 {
 	bool done, store = strcmp(verb->name, "pack") == 0;
+	struct pack_request request = { .scope.size = sizeof request.scope };
 	uint64_t sizes[2] = { 0, 0 };
-	const char *output = NULL;
-	int operands = dw_options_parse(verb, argc, argv, false, pack_take_option, &output, &done), code = 0;
+	int operands = dw_options_parse(verb, argc, argv, false, pack_take_option, &request, &done), code = 0;
+	const char *output = request.output;
 
 	if (done)
 		return 0;
@@ -171,8 +214,12 @@ int dw_cmd_pack(const struct dw_verb *verb, int argc, char **argv)
 		       verb->name);
 		return DW_EXIT_USAGE;
 	}
+	if (!output && (request.scope.has_steps || request.scope.has_time)) {
+		dw_say("a part of a trace does not replace it: name a file for the part, -o FILE");
+		return DW_EXIT_USAGE;
+	}
 	for (int i = 0; i < operands && !code; i++) {
-		code = store ? pack_store(argv[i], output, sizes) : pack_convert(argv[i], output, false, sizes);
+		code = store ? pack_store(argv[i], &request, sizes) : pack_convert(argv[i], output, false, NULL, sizes);
 		if (!code && store)
 			pack_say(output ? output : argv[i], sizes);
 		sizes[0] = sizes[1] = 0;

@@ -1,4 +1,4 @@
-/* The summary that `dwell run` writes; see run_summary.h. */
+/* The summaries that `dwell run` writes, and its answers to `dwell capture`; see run_summary.h. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/capture_ask.h"
 #include "cli/cli.h"
 #include "cli/run_summary.h"
 #include "cli/summaries.h"
@@ -19,14 +20,15 @@ static struct {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	char trace[4096], path[4104];
+	char trace[4096], path[4104], program[16];
 	uint64_t every_ms;
+	struct dw_capture_seen seen;
 	bool started, ends;
 } summary = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
-/* A process of its own, so that a failure or the memory of reading does not touch the run. It
- * prints nothing, because the terminal is the program's. */
-static void summary_start_one(void)
+/* Starts a verb of dwell in a process of its own, so that a failure or the memory of reading does not touch the run. It
+ * prints nothing, because the terminal is the program's. Returns its pid, or -1. */
+static pid_t summary_start(const char *const *arguments, int priority)
 {
 	pid_t pid = fork();
 
@@ -39,24 +41,42 @@ static void summary_start_one(void)
 			dup2(nothing, 2);
 		}
 		umask(0077); /* as the trace: only its owner may read it */
-		setpriority(PRIO_PROCESS, 0, 10);
-		execl("/proc/self/exe", "dwell", "summarize", summary.trace, "-o", summary.path,
-		      (char *)NULL);
+		setpriority(PRIO_PROCESS, 0, priority);
+		execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
 		_exit(127);
 	}
+	return pid;
+}
+
+static void summary_write_one(void)
+{
+	pid_t pid = summary_start((const char *[]){ "dwell", "summarize", summary.trace, "-o", summary.path, NULL }, 10);
+
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 }
 
+/* Captures what `dwell capture` asks for. Summaries are written meanwhile. */
+static void summary_answer(void)
+{
+	static pid_t answering;
+
+	if (answering > 0 && waitpid(answering, NULL, WNOHANG) == 0)
+		return; /* what is asked for now, is asked for again when this has ended */
+	answering = 0;
+	if (dw_capture_is_asked(summary.trace, &summary.seen))
+		answering = summary_start((const char *[]){ "dwell", "capture", "--answer", summary.trace, summary.program, NULL }, 0);
+}
+
 /* False at the end of the run. */
-static bool summary_sleep(void)
+static bool summary_sleep(uint64_t milliseconds)
 {
 	struct timespec until;
 	bool ends;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += (time_t)(summary.every_ms / 1000);
-	until.tv_nsec += (long)(summary.every_ms % 1000) * 1000000;
+	until.tv_sec += (time_t)(milliseconds / 1000);
+	until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
@@ -69,14 +89,26 @@ static bool summary_sleep(void)
 	return !ends;
 }
 
+#define SUMMARY_LOOK_MS 1000u
+
 static void *summary_loop(void *unused)
 {
-	while (summary_sleep())
-		summary_start_one();
-	return NULL;
+	uint64_t passed = 0, next;
+
+	for (;;) {
+		summary_answer();
+		next = summary.every_ms - passed < SUMMARY_LOOK_MS ? summary.every_ms - passed : SUMMARY_LOOK_MS;
+		if (!summary_sleep(next))
+			return NULL;
+		passed += next;
+		if (passed < summary.every_ms)
+			continue;
+		summary_write_one();
+		passed = 0;
+	}
 }
 
-void dw_run_summary_begin(const char *trace, uint64_t every_ms)
+void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms)
 {
 	sigset_t all, before;
 
@@ -84,7 +116,9 @@ void dw_run_summary_begin(const char *trace, uint64_t every_ms)
 		return;
 	snprintf(summary.trace, sizeof summary.trace, "%s", trace);
 	snprintf(summary.path, sizeof summary.path, "%s.sum", trace);
+	snprintf(summary.program, sizeof summary.program, "%d", (int)program);
 	summary.every_ms = every_ms;
+	summary.seen = (struct dw_capture_seen){ 0 };
 	summary.ends = false;
 	/* The thread that waits for the program handles signals. */
 	sigfillset(&all);

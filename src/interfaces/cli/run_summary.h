@@ -2,15 +2,18 @@
  * The summary that `dwell run` writes: TRACE.sum, for `dwell ranks`.
  *
  * At the end of a run it is written if the run has ranks. With --summary-every a child process also
- * writes it during the run, from the trace that is being recorded; the program itself pays nothing.
+ * writes it during the run, from the trace that is being recorded; the program itself pays nothing. The same thread
+ * looks once a second whether `dwell capture` asks for some steps (capture_ask.h).
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-/* Starts a thread that has the summary written every `every_ms`. Does nothing if that is 0. */
-void dw_run_summary_begin(const char *trace, uint64_t every_ms);
+/* Starts a thread that has the summary of `program`, which dwell run started, written every `every_ms`. Does nothing if
+ * that is 0. */
+void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms);
 /* Ends the thread. */
 void dw_run_summary_end(void);
 /* Writes the summary of a finished run if it has ranks, or if `always`. Says where it is. */

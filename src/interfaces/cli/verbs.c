@@ -167,6 +167,9 @@ static const struct dw_option import_options[] = {
 static const struct dw_option pack_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
 	  .help = "write to FILE, replacing it (default: replace the trace, and the other files of its run)" },
+	{ DW_OPTION_STEPS, "steps", .argument = "A..B", .help = "store only what was recorded in steps A to B; needs -o" },
+	{ DW_OPTION_TIME, "time", .argument = "A..B",
+	  .help = "store only what was recorded between these times since the start of the run, as 1.5s..2s; needs -o" },
 	HELP,
 };
 
@@ -293,12 +296,20 @@ static const struct dw_option serve_options[] = {
 };
 
 static const struct dw_option capture_options[] = {
-	{ DW_OPTION_DURATION, "duration", 'd', "TIME",
-	  .help = "record for TIME, as 500ms or 2s (default 1s)" },
+	HEADING("From HOST:PORT, where dwell serve, dwell run --serve or XLA's profiler listens"),
 	{ DW_OPTION_OUTPUT, "output", 'o', "FOLDER",
 	  .help = "store in this log directory, as plugins/profile/TIME/HOST_PORT.xplane.pb (default: "
 	          "here)" },
 	{ DW_OPTION_DELAY, "delay", .argument = "TIME", .help = "wait TIME before recording" },
+	HEADING("From the ranks of a job: a folder of traces, or traces, of dwell run --summary-every"),
+	{ DW_OPTION_STEPS, "steps", .argument = "N", .help = "record N whole steps (default 5); 0: record for --duration" },
+	{ DW_OPTION_RANKS, "ranks", .argument = "LIST",
+	  .help = "only these ranks, as 0,17,slowest, and those in the same traces (default: all)" },
+	{ DW_OPTION_STACKS, "stacks", .help = "record nothing, but print the stacks of all threads, as dwell stacks does" },
+	{ DW_OPTION_ANSWER, "answer", .help = "used by dwell run, to do what was asked for" },
+	HEADING("Both"),
+	{ DW_OPTION_DURATION, "duration", 'd', "TIME",
+	  .help = "record for TIME, as 500ms or 2s (default 1s); with --steps at most TIME (default 30s)" },
 	{ DW_OPTION_FUNCTIONS, "functions", .help = "also record Python's function calls" },
 	HELP,
 };
@@ -338,8 +349,8 @@ const struct dw_verb dw_verbs[] = {
 	  OPTIONS(view_options), dw_cmd_view },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
 	  dw_cmd_serve },
-	{ "capture", "capture from a program that is serving", "HOST:PORT", OPTIONS(capture_options),
-	  dw_cmd_capture },
+	{ "capture", "record some steps of a running job, or of a program that is serving", "HOST:PORT|FOLDER|TRACE...",
+	  OPTIONS(capture_options), dw_cmd_capture },
 	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info },
 };
 const size_t dw_verb_count = sizeof dw_verbs / sizeof *dw_verbs;

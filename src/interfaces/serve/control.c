@@ -16,7 +16,7 @@
 #include "base/host.h"
 #include "dwell/probe.h"
 #include "format/control.h"
-#include "serve/inside.h"
+#include "serve/control.h"
 
 /* To check a process of another pid namespace, all of /proc is searched. */
 #define MOST_SCANS 64u
@@ -62,7 +62,7 @@ void dw_serve_control_close(struct dw_serve_control *control)
 	control->head = NULL;
 }
 
-static uint32_t control_gate_count(const struct dw_serve_control *control)
+uint32_t dw_serve_gate_count(const struct dw_serve_control *control)
 {
 	uint32_t count = __atomic_load_n(&control->head->next_gate, __ATOMIC_SEQ_CST);
 
@@ -104,22 +104,34 @@ static bool control_process_lives(const struct dw_serve_control *control, uint32
 	return alive == DW_ALIVE || (alive == DW_ALIVE_UNKNOWN && identity.pid_namespace);
 }
 
+/* A process stores its id before its birth. Until then the birth is 0. */
+static bool control_gate_lives(const struct dw_serve_control *control, uint32_t gate, unsigned *scans)
+{
+	uint32_t birth = __atomic_load_n(&control->page->gate_births[gate], __ATOMIC_RELAXED);
+	uint32_t pid = __atomic_load_n(&control->page->gates[gate].pid, __ATOMIC_RELAXED);
+
+	return control_process_lives(control, pid, birth, scans);
+}
+
+bool dw_serve_gate_steps(const struct dw_serve_control *control, uint32_t gate, uint64_t *steps)
+{
+	unsigned scans = MOST_SCANS;
+
+	*steps = __atomic_load_n(&control->page->gates[gate].step, __ATOMIC_RELAXED);
+	return control_gate_lives(control, gate, &scans);
+}
+
 static bool control_has_writer(const struct dw_serve_control *control)
 {
-	uint32_t count = control_gate_count(control);
+	uint32_t count = dw_serve_gate_count(control);
 	unsigned scans = MOST_SCANS;
 
 	if (control_process_lives(control, control->head->creator_pid, control->head->creator_birth,
 	                          &scans))
 		return true;
-	for (uint32_t i = 0; i < count; i++) {
-		/* A process stores its id before its birth. Until then the birth is 0. */
-		uint32_t birth = __atomic_load_n(&control->page->gate_births[i], __ATOMIC_RELAXED);
-		uint32_t pid = __atomic_load_n(&control->page->gates[i].pid, __ATOMIC_RELAXED);
-
-		if (control_process_lives(control, pid, birth, &scans))
+	for (uint32_t i = 0; i < count; i++)
+		if (control_gate_lives(control, i, &scans))
 			return true;
-	}
 	return false;
 }
 

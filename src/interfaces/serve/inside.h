@@ -6,7 +6,7 @@
  *   peer.c     which user a client belongs to
  *   request.c  reads the messages
  *   capture.c  one capture after the other: delay, window, answer
- *   control.c  the trace's control page
+ *   control.c  the trace's control page (control.h)
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "format/layout.h"
+#include "serve/control.h"
 #include "serve/serve.h"
 
 /* gRPC's status codes. */
@@ -24,27 +24,6 @@ enum dw_grpc {
 	DW_GRPC_RESOURCE_EXHAUSTED = 8, DW_GRPC_FAILED_PRECONDITION = 9, DW_GRPC_ABORTED = 10,
 	DW_GRPC_UNIMPLEMENTED = 12, DW_GRPC_INTERNAL = 13, DW_GRPC_UNAUTHENTICATED = 16
 };
-
-/* ---- control.c ---------------------------------------------------------------------- */
-
-struct dw_serve_control {
-	struct dw_head *head; /* block 0, mapped */
-	struct dw_control *page;
-	uint64_t capture; /* this server's capture while it records; otherwise 0 */
-	uint64_t alive_until_ms; /* until then dw_serve_is_alive() returns true without a new check */
-};
-
-int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
-                          struct dwell_error *error);
-void dw_serve_control_close(struct dw_serve_control *control);
-/* Enables recording for at most that duration, even if this process is killed. False: another
- * controller's capture is running. */
-bool dw_serve_arm(struct dw_serve_control *control, uint32_t mask, uint64_t duration_ms);
-void dw_serve_disarm(struct dw_serve_control *control);
-uint64_t dw_serve_ticks(const struct dw_serve_control *control);
-/* Whether the creator or a process that steps is alive, or may be alive where this process cannot
- * see it. An answer "true" may be half a second old. */
-bool dw_serve_is_alive(struct dw_serve_control *control);
 
 /* ---- request.c ---------------------------------------------------------------------- */
 

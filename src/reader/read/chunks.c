@@ -27,19 +27,6 @@
 DW_ORDER(chunks_compare_places, struct dw_read_chunk, DW_UP(type) DW_UP(process) DW_UP(stream)
          DW_UP(number) DW_UP(block))
 
-/* Visitors that do nothing, for a chunk of which only the last time is needed. */
-DW_INLINE void pass_begin(void *context, uint64_t ticks, uint32_t id)
-{
-}
-
-DW_INLINE void pass_end(void *context, uint64_t ticks)
-{
-}
-
-DW_INLINE void pass_other(void *context, uint64_t ticks, const struct dw_record *record)
-{
-}
-
 /* Finds the end of an open chunk's data and the time of its last record. The words of a live chunk
  * appear in order, each after its payload, so the records that are found now are complete. Words
  * that are appended later are read when the file is opened again. */
@@ -49,7 +36,7 @@ static void chunks_measure(struct dw_read_chunk *chunk, const void *block)
 	uint32_t count = (chunk->data_bytes - DW_CHUNK_HEADER_BYTES) / 4;
 	struct dw_decode_time time = { .ticks = chunk->base_ticks };
 
-	count = dw_decode_words(words, count, &time, NULL, pass_begin, pass_end, pass_other);
+	count = dw_decode_skip(words, count, &time);
 	/* Pairs with the writer's release of each first word. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	chunk->data_bytes = DW_CHUNK_HEADER_BYTES + count * 4;

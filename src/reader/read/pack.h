@@ -4,6 +4,7 @@
  *   pack_columns  the records of a chunk as columns, and back
  *   pack_read     opens a stored trace and unpacks its blocks, each when it is asked for
  *   pack_write    makes a stored trace of a trace, and a trace of a stored one
+ *   pack_window   what a part of a trace needs of each block
  *
  * A reader has a stored trace's part headers in memory, and of its blocks at most 64 MiB. Each other block is read and
  * unpacked when it is asked for.
@@ -57,8 +58,18 @@ bool dw_pack_unpack(const struct dw_pack_place *place, void *block);
 /* The block, either in `buffer` or in memory that lasts until dw_pack_close(). NULL: as dw_pack_unpack(). */
 const void *dw_pack_borrow(const struct dw_pack_place *place, void *buffer);
 
-/* Stores the trace in `from` in `to`, an empty file; `path` is for messages. */
-int dw_pack_write(int from, const char *path, FILE *to, struct dwell_error *error);
+/* A part of a run, in ticks of its file. */
+struct dw_pack_window {
+	uint64_t from_ticks, to_ticks;
+	uint32_t blocks; /* of the trace */
+};
+
+/* Leaves in a block only what the window needs: records of its time, names, and its steps. False: nothing. */
+bool dw_pack_cut(const struct dw_pack_window *window, uint32_t number, void *block);
+
+/* Stores the trace in `from` in `to`, an empty file; `path` is for messages. With a window, stores only this part, as a
+ * trace of a run that has ended; then the trace may be still written. */
+int dw_pack_write(int from, const char *path, FILE *to, const struct dw_pack_window *window, struct dwell_error *error);
 /* Writes the trace that is stored in `path`, byte for byte. */
 int dw_pack_write_trace(const struct dw_pack_trace *trace, int to, const char *path, struct dwell_error *error);
 

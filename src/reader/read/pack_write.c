@@ -24,6 +24,7 @@ struct storing {
 	const char *path;
 	int from;
 	FILE *to;
+	const struct dw_pack_window *window; /* NULL: all of the trace */
 	uint64_t at;                 /* bytes that are written */
 	ZSTD_CCtx *zstd;
 	ZSTD_DCtx *unzstd;
@@ -207,6 +208,19 @@ static bool storing_read(struct storing *storing, uint64_t offset, uint64_t byte
 	return pread(storing->from, storing->block, (size_t)wanted, (off_t)offset) == wanted;
 }
 
+/* Whether what was read of a block is needed, and was not recycled meanwhile. */
+static bool storing_keeps(struct storing *storing, uint64_t offset)
+{
+	uint64_t number = 0, before = ((const struct dw_chunk *)(const void *)storing->block)->number;
+
+	if (!storing->window)
+		return true;
+	if (offset && pread(storing->from, &number, sizeof number,
+	                    (off_t)(offset + offsetof(struct dw_chunk, number))) == sizeof number && number != before)
+		return false;
+	return dw_pack_cut(storing->window, (uint32_t)(offset / DW_BLOCK_BYTES), storing->block);
+}
+
 /* Stores all blocks. 0: done; otherwise errno, or -1: the trace could not be read. */
 static int storing_put_all(struct storing *storing, uint64_t bytes)
 {
@@ -219,6 +233,8 @@ static int storing_put_all(struct storing *storing, uint64_t bytes)
 			offset = (uint64_t)data / DW_BLOCK_BYTES * DW_BLOCK_BYTES;
 		if (!storing_read(storing, offset, bytes))
 			return -1;
+		if (!storing_keeps(storing, offset))
+			continue;
 		if ((!offset && !storing_put_head(storing, bytes)) ||
 		    !storing_put_block(storing, (uint32_t)(offset / DW_BLOCK_BYTES)))
 			return errno;
@@ -244,7 +260,7 @@ static int storing_run(struct storing *storing, struct dwell_error *error)
 	return code ? dw_error_set(error, DWELL_E_IO, "cannot read %s: it changed while it was stored", storing->path) : 0;
 }
 
-int dw_pack_write(int from, const char *path, FILE *to, struct dwell_error *error)
+int dw_pack_write(int from, const char *path, FILE *to, const struct dw_pack_window *window, struct dwell_error *error)
 {
 	struct storing *storing = calloc(1, sizeof *storing);
 	int result;
@@ -254,6 +270,7 @@ int dw_pack_write(int from, const char *path, FILE *to, struct dwell_error *erro
 	storing->path = path;
 	storing->from = from;
 	storing->to = to;
+	storing->window = window;
 	result = storing_run(storing, error);
 	ZSTD_freeCCtx(storing->zstd);
 	ZSTD_freeDCtx(storing->unzstd);
@@ -263,7 +280,7 @@ int dw_pack_write(int from, const char *path, FILE *to, struct dwell_error *erro
 	return result;
 }
 #else
-int dw_pack_write(int from, const char *path, FILE *to, struct dwell_error *error)
+int dw_pack_write(int from, const char *path, FILE *to, const struct dw_pack_window *window, struct dwell_error *error)
 {
 	return dw_error_set(error, DWELL_E_ARGUMENT, "this dwell was built without zstd, so it cannot store traces: build it "
 	                    "where libzstd's development files are installed");

@@ -46,7 +46,7 @@ static bool stored_init(struct stored *stored)
 	stored_fill(&stored->made);
 	dw_encode_close(&stored->made.stream);
 	good = file && made_write(&stored->made, stored->made.encode.image, dw_encode_bytes(&stored->made.encode)) == 0 &&
-	       dw_pack_write(stored->made.file, "made", file, &stored->made.error) == 0;
+	       dw_pack_write(stored->made.file, "made", file, NULL, &stored->made.error) == 0;
 	stored->size = good ? (size_t)ftell(file) : 0;
 	stored->bytes = malloc(stored->size + 64);
 	stored->fd = memfd_create("stored", MFD_CLOEXEC);

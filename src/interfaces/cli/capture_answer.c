@@ -1,0 +1,203 @@
+/* What `dwell run` does when `dwell capture` asks for some steps of a rank; see capture_ask.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/capture_answer.h"
+#include "cli/capture_ask.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "dwell/probe.h"
+#include "read/pack.h"
+#include "serve/control.h"
+
+#define ANSWER_LOOK_MS 20u
+#define ANSWER_MOST_MS 600000u
+#define ANSWER_STEPS_MS 1000u /* after the asked steps, the recorder may enable itself this late */
+
+/* Only this user and root may ask. */
+static bool answer_read_ask(const char *trace, struct dw_capture_ask *ask)
+{
+	char path[DW_CAPTURE_PATH], line[200] = "";
+	struct stat status;
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof path, "%s.ask", trace);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (status.st_uid == geteuid() || !status.st_uid) &&
+	       read(fd, line, sizeof line - 1) > 0 &&
+	       sscanf(line, DW_CAPTURE_ASK_READ, ask->id, &ask->steps, &ask->duration_ms, &ask->what) == 4;
+	close(fd);
+	if (ask->duration_ms > ANSWER_MOST_MS)
+		ask->duration_ms = ANSWER_MOST_MS;
+	return good;
+}
+
+/* ---- recording --------------------------------------------------------------------------------------------- */
+
+struct answering {
+	const char *trace;
+	struct dw_capture_ask ask;
+	struct dw_serve_control control;
+	struct dw_pack_window window;
+	uint64_t *begun; /* by gate: the steps that its process had begun; UINT64_MAX: none */
+	uint32_t gates;
+	struct dw_capture_answer answer;
+};
+
+static uint64_t answer_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Looks at all processes that step, and sets the steps that all of them have recorded. Returns whether a living process
+ * has not ended all steps that were asked for. */
+static bool answer_look(struct answering *at)
+{
+	struct dw_capture_answer *answer = &at->answer;
+	uint64_t steps, first = 0, least = UINT64_MAX;
+	bool open = false, all = true, none;
+
+	for (uint32_t i = 0; i < at->gates; i++) {
+		bool lives = dw_serve_gate_steps(&at->control, i, &steps);
+
+		if (at->begun[i] == UINT64_MAX)
+			continue;
+		first = at->begun[i] > first ? at->begun[i] : first; /* the step that was under way is not whole */
+		least = steps < least ? steps : least;
+		if (steps < at->begun[i] + at->ask.steps + 1) {
+			open |= lives;
+			all = false;
+		}
+	}
+	none = least == UINT64_MAX || least < first + 2;
+	answer->first_step = none ? 1 : first;
+	answer->last_step = none ? 0 : least - 2;
+	answer->state = at->ask.steps && (!all || none) ? DW_CAPTURE_PART : DW_CAPTURE_DONE;
+	return open || !at->ask.steps || none; /* without steps: until the time is over */
+}
+
+static void answer_find_gates(struct answering *at)
+{
+	uint64_t steps;
+
+	at->gates = dw_serve_gate_count(&at->control);
+	at->begun = malloc((at->gates + 1) * sizeof *at->begun);
+	for (uint32_t i = 0; at->begun && i < at->gates; i++)
+		at->begun[i] = dw_serve_gate_steps(&at->control, i, &steps) && steps ? steps : UINT64_MAX;
+}
+
+static void answer_record(struct answering *at)
+{
+	uint64_t end_ms = answer_now_ms() + at->ask.duration_ms;
+	struct timespec pause = { 0, ANSWER_LOOK_MS * 1000000 };
+
+	while (answer_look(at) && answer_now_ms() < end_ms && dw_serve_is_alive(&at->control))
+		nanosleep(&pause, NULL);
+	at->window.to_ticks = dw_serve_ticks(&at->control);
+	dw_serve_disarm(&at->control);
+}
+
+/* Stores what was recorded. */
+static int answer_store(struct answering *at, struct dwell_error *error)
+{
+	char path[DW_CAPTURE_PATH];
+	struct dw_output out;
+	struct stat status, written = { .st_size = 0 };
+	int from = open(at->trace, O_RDONLY | O_CLOEXEC), code;
+
+	dw_capture_part_path(at->trace, &at->ask, path);
+	if (from < 0 || fstat(from, &status) != 0 || dw_output_open(&out, path)) {
+		snprintf(error->message, sizeof error->message, "cannot open %.400s", from < 0 ? at->trace : path);
+		if (from >= 0)
+			close(from);
+		return -1;
+	}
+	fchmod(fileno(out.file), status.st_mode & 0777); /* while it is empty */
+	at->window.blocks = (uint32_t)((status.st_size + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES);
+	code = dw_pack_write(from, at->trace, out.file, &at->window, error);
+	fstat(fileno(out.file), &written);
+	at->answer.bytes = (uint64_t)written.st_size;
+	close(from);
+	return dw_output_close(&out, code ? DW_EXIT_BAD_INPUT : 0) || code ? -1 : 0;
+}
+
+static int answer_capture(struct answering *at, struct dwell_error *error)
+{
+	uint32_t mask = DWELL_MASK_DEFAULT;
+
+	if (at->ask.what & DW_CAPTURE_FUNCTIONS)
+		mask |= 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
+	if (dw_serve_control_open(&at->control, at->trace, error))
+		return -1;
+	answer_find_gates(at);
+	at->window.from_ticks = dw_serve_ticks(&at->control);
+	if (!at->begun || !dw_serve_arm(&at->control, mask, at->ask.duration_ms + ANSWER_STEPS_MS)) {
+		snprintf(error->message, sizeof error->message, "another capture is under way");
+		return -1;
+	}
+	answer_record(at);
+	return answer_store(at, error);
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------------------ */
+
+/* `dwell stacks` in a process of its own. A program that cannot be read is no failure: what could be read is stored. */
+static int answer_stacks(struct answering *at, const char *pid, struct dwell_error *error)
+{
+	char path[DW_CAPTURE_PATH];
+	struct stat status;
+	pid_t child;
+
+	dw_capture_part_path(at->trace, &at->ask, path);
+	child = fork();
+	if (child == 0) {
+		execl("/proc/self/exe", "dwell", "stacks", pid, "-o", path, (char *)NULL);
+		_exit(127);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	if (child < 0 || stat(path, &status) != 0) {
+		snprintf(error->message, sizeof error->message,
+		         "the stacks of process %.20s cannot be read; dwell stacks %.20s on its machine says why", pid, pid);
+		return -1;
+	}
+	at->answer.first_step = 1;
+	at->answer.bytes = (uint64_t)status.st_size;
+	return 0;
+}
+
+int dw_capture_answer(const char *trace, const char *pid)
+{
+	struct answering at = { .trace = trace };
+	struct dwell_error error = { 0, "" };
+	char line[700];
+	int code;
+
+	if (!answer_read_ask(trace, &at.ask))
+		return DW_EXIT_BAD_INPUT;
+	memcpy(at.answer.id, at.ask.id, sizeof at.answer.id);
+	code = at.ask.what & DW_CAPTURE_STACKS ? answer_stacks(&at, pid, &error) : answer_capture(&at, &error);
+	if (code) {
+		at.answer.state = DW_CAPTURE_FAILED;
+		snprintf(at.answer.text, sizeof at.answer.text, "%.399s", error.message);
+	}
+	dw_serve_control_close(&at.control);
+	free(at.begun);
+	snprintf(line, sizeof line, DW_CAPTURE_ANSWER, at.answer.id, at.answer.state,
+	         (unsigned long long)at.answer.first_step, (unsigned long long)at.answer.last_step,
+	         (unsigned long long)at.answer.bytes, *at.answer.text ? at.answer.text : "-");
+	return dw_capture_write(trace, ".answer", line) ? 0 : DW_EXIT_BAD_INPUT;
+}

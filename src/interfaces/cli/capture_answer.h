@@ -1,0 +1,6 @@
+/* What `dwell run` does when `dwell capture` asks. */
+#pragma once
+
+/* Does what was asked for, in a process of its own. `pid`: the program that dwell run started, as text. Returns an exit
+ * status. */
+int dw_capture_answer(const char *trace, const char *pid);

@@ -1,0 +1,55 @@
+/* The files by which `dwell capture` and `dwell run` talk; see capture_ask.h. */
+#include "cli/capture_ask.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void dw_capture_part_path(const char *trace, const struct dw_capture_ask *ask, char path[DW_CAPTURE_PATH])
+{
+	size_t length = strlen(trace), end = strlen(".dwell");
+	bool has_end = length > end && strcmp(trace + length - end, ".dwell") == 0;
+
+	snprintf(path, DW_CAPTURE_PATH, "%.*s.%s.%s", (int)(has_end ? length - end : length), trace, ask->id,
+	         ask->what & DW_CAPTURE_STACKS ? "stacks" : "dwell");
+}
+
+bool dw_capture_write(const char *trace, const char *suffix, const char *line)
+{
+	char path[DW_CAPTURE_PATH], part[DW_CAPTURE_PATH + 32];
+	ssize_t length = (ssize_t)strlen(line);
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof path, "%s%s", trace, suffix);
+	snprintf(part, sizeof part, "%s.%d", path, (int)getpid());
+	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	good = write(fd, line, (size_t)length) == length;
+	good = close(fd) == 0 && good && rename(part, path) == 0;
+	if (!good)
+		unlink(part);
+	return good;
+}
+
+bool dw_capture_is_asked(const char *trace, struct dw_capture_seen *seen)
+{
+	struct dw_capture_seen now = { .looked = true };
+	char path[DW_CAPTURE_PATH];
+	struct stat status;
+	bool is_new;
+
+	snprintf(path, sizeof path, "%s.ask", trace);
+	if (stat(path, &status) == 0) {
+		now.file = status.st_ino;
+		now.seconds = status.st_mtim.tv_sec;
+		now.nanoseconds = status.st_mtim.tv_nsec;
+	}
+	is_new = seen->looked && now.file && (now.file != seen->file || now.seconds != seen->seconds ||
+	                                      now.nanoseconds != seen->nanoseconds);
+	*seen = now;
+	return is_new;
+}

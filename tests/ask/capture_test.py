@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""dwell capture FOLDER: some steps of each rank of a running job; and dwell pack --steps, which stores them.
+
+usage: capture_test.py DWELL LIVE        last line: N passed, N failed, N skipped
+
+Ranks are programs that sleep in their steps, each under a dwell run of its own.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+dwell, live = map(os.path.abspath, sys.argv[1:3])
+RANKS = 3
+LINE = re.compile(r"rank (\d+) on \S+: (?:steps (\d+) to (\d+)|step (\d+)|no whole step), .* in (\S+)$", re.M)
+
+
+def run(*command, status=0):
+    done = subprocess.run([dwell, *command], capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode != status:
+        raise AssertionError(f"{command}: exit status {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def view(trace, name):
+    table = json.loads(run("report", "-f", "json", "--view", name, trace))["views"][0]
+    return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
+
+
+def program_of(runner):
+    """The process that a dwell run started to run a program."""
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, encoding="utf-8") as file:
+                name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        if int(rest.split()[1]) == runner.pid and name == os.path.basename(live)[:15]:
+            return int(path.split("/")[2])
+    raise AssertionError("the program does not run")
+
+
+def numbers(trace):
+    return sorted(row["step"] for row in view(trace, "steps"))
+
+
+class Job(unittest.TestCase):
+    """Rank 2 has the longest steps."""
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="dwell-capture-")
+        os.chdir(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        cls.folder.cleanup()
+
+    def setUp(self):
+        os.mkdir("job")
+        self.ranks = [self.start(rank) for rank in range(RANKS)]
+        until = time.monotonic() + 60
+        while len(glob.glob("job/*.sum")) < RANKS and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def tearDown(self):
+        for rank in self.ranks:
+            rank.send_signal(signal.SIGTERM)
+            rank.wait(60)
+        shutil.rmtree("job")
+
+    def start(self, rank, *options):
+        return subprocess.Popen(
+            [dwell, "run", "--sample", "off", "--summary-every", "1s", *options, "-o", f"job/r{rank}.dwell", live, "-", "3",
+             str(5 + 10 * rank)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(RANKS)})
+
+    def captured(self, *arguments, status=0):
+        """The first and the last step, and the file, by rank; and all that is printed."""
+        printed = run("capture", *arguments, status=status)
+        return {int(rank): (int(first or one or 0), int(last or one or -1), path)
+                for rank, first, last, one, path in LINE.findall(printed)}, printed
+
+    def test_all_ranks(self):
+        found, _ = self.captured("job", "--steps", "4")
+        self.assertEqual(sorted(found), list(range(RANKS)))
+        for first, last, path in found.values():
+            self.assertGreaterEqual(last - first, 3)
+            self.assertEqual(numbers(path), list(range(first, last + 1)))
+            self.assertLessEqual({"convolution", "matmul_backward", "convolution_backward"},
+                                 {row["name"] for row in view(path, "operators")})
+            self.assertEqual(os.stat(path).st_mode & 0o077, 0)
+        self.assertEqual(glob.glob("job/*.answer"), [])
+        again, _ = self.captured("job", "--steps", "1")
+        self.assertTrue(all(again[rank][0] > found[rank][1] for rank in range(RANKS)))
+
+    def test_some_ranks(self):
+        self.assertEqual(sorted(self.captured("job", "--ranks", "1", "--steps", "1")[0]), [1])
+        self.assertEqual(sorted(self.captured("job", "--ranks", "0,slowest", "--steps", "1")[0]), [0, 2])
+        self.assertEqual(sorted(self.captured("job/r1.dwell", "job/r2.dwell.sum", "--steps", "1")[0]), [1, 2])
+        self.assertIn("none of the 3 ranks", run("capture", "job", "--ranks", "7", status=1))
+        self.assertIn("--ranks 0,fast", run("capture", "job", "--ranks", "0,fast", status=2))
+
+    def test_a_time(self):
+        found, _ = self.captured("job", "--steps", "0", "--duration", "300ms")
+        self.assertEqual(sorted(found), list(range(RANKS)))
+
+    def test_ranks_that_do_not_answer(self):
+        program = program_of(self.ranks[0])
+        self.ranks[0].kill()  # dwell run itself: its program goes on
+        self.ranks[0].wait()
+        found, printed = self.captured("job", "--steps", "2", "--duration", "3s", status=1)
+        self.assertEqual(sorted(found), [1, 2])
+        self.assertRegex(printed, r"rank 0 on \S+: no answer: ")
+        os.kill(program, signal.SIGKILL)
+        self.assertIn("has ended", self.captured("job", "--ranks", "0", "--duration", "1s", status=1)[1])
+
+    def test_a_rank_that_is_killed_meanwhile(self):
+        capture = subprocess.Popen([dwell, "capture", "job", "--ranks", "2", "--steps", "100000", "--duration", "60s"],
+                                   stdout=subprocess.PIPE, text=True)
+        time.sleep(2.5)
+        os.kill(program_of(self.ranks[2]), signal.SIGKILL)
+        printed, _ = capture.communicate(timeout=60)
+        self.assertEqual(capture.returncode, 1)
+        self.assertIn("100000 steps were asked for; fewer ended", printed)
+        first, last, path = {int(found[0]): (int(found[1]), int(found[2]), found[4]) for found in LINE.findall(printed)}[2]
+        self.assertEqual(numbers(path)[0], first)
+        self.assertGreaterEqual(numbers(path)[-1], last)
+
+    @unittest.skipUnless("yes  elfutils" in run("--version", "--verbose"), "this dwell reads no stacks")
+    def test_stacks(self):
+        printed = run("capture", "job", "--stacks", "--ranks", "0,2")
+        self.assertEqual(sorted(re.findall(r"^== rank (\d+) on ", printed, re.M)), ["0", "2"])
+        self.assertEqual(len(re.findall(r"in step \d+ > .*convolution", printed)), 2)
+        self.assertIn("live_step", printed)
+        self.assertEqual(glob.glob("job/*.stacks") + glob.glob("job/*.ask"), [])
+
+    def test_nonsense(self):
+        self.assertIn("no summary of a rank", run("capture", "/", status=1))
+        self.assertIn("--steps x", run("capture", "job", "--steps", "x", status=2))
+        self.assertIn("-o is for captures from HOST:PORT", run("capture", "job", "-o", "logs", status=2))
+        for text in ("", "x" * 300, "dwell-capture 2 a 1 1 1\n", "dwell-capture 1 ../../x 1 1 1\n"):
+            with open("job/r0.dwell.ask", "w", encoding="utf-8") as file:
+                file.write(text)
+            time.sleep(1.2)
+        self.assertEqual(sorted(self.captured("job", "--steps", "1")[0]), list(range(RANKS)))
+
+
+class Part(unittest.TestCase):
+    """dwell pack --steps and --time: a trace of a part of a run."""
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="dwell-part-")
+        os.chdir(cls.folder.name)
+        with subprocess.Popen([dwell, "run", "--sample", "off", "-o", "all.dwell", live, "-", "2", "3"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+            time.sleep(2)
+            run("pack", "--steps", "50..80", "-o", "early.dwell", "all.dwell")
+            program.send_signal(signal.SIGTERM)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        cls.folder.cleanup()
+
+    def check_part(self, path, first, last):
+        self.assertEqual(numbers(path), list(range(first, last + 1)))
+        whole = {row["step"]: row for row in view("all.dwell", "steps")}
+        for row in view(path, "steps"):
+            self.assertEqual((row["duration_ns"], row["start_ns"]), (whole[row["step"]]["duration_ns"], whole[row["step"]]["start_ns"]))
+        facts = {row["fact"]: row["value"] for row in view(path, "facts")}
+        self.assertGreater(facts["run.loop"], 0.5)
+
+    def test_steps(self):
+        run("pack", "--steps", "100..120", "-o", "part.dwell", "all.dwell")
+        self.check_part("part.dwell", 100, 120)
+        run("unpack", "-o", "plain.dwell", "part.dwell")
+        self.check_part("plain.dwell", 100, 120)
+
+    def test_steps_of_a_trace_that_is_written(self):
+        self.check_part("early.dwell", 50, 80)
+
+    def test_a_time(self):
+        run("pack", "--time", "500ms..1s", "-o", "part.dwell", "all.dwell")
+        found = view("part.dwell", "steps")
+        self.assertTrue(found and all(0.5e9 <= row["start_ns"] <= 1e9 for row in found))
+
+    def test_nonsense(self):
+        self.assertIn("none of these steps", run("pack", "--steps", "1000000..", "-o", "x.dwell", "all.dwell", status=1))
+        self.assertIn("-o FILE", run("pack", "--steps", "1..2", "all.dwell", status=2))
+        self.assertFalse(os.path.exists("x.dwell"))
+
+
+if __name__ == "__main__":
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(
+        unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
+    sys.exit(failed > 0)
