@@ -38,11 +38,12 @@ static void window_raise_start(const struct dw_pack_window *window, struct dw_en
 {
 	struct dw_entry_process *process = (void *)entry;
 	struct dw_entry_thread *thread = (void *)entry;
-	uint64_t *start = (entry->tag & 0xffff) == DW_ENTRY_PROCESS  ? &process->start_ticks
-	                  : (entry->tag & 0xffff) == DW_ENTRY_THREAD ? &thread->start_ticks : NULL;
+	uint32_t type = entry->tag & 0xffff;
 
-	if (entry->bytes >= sizeof *thread && start && *start < window->from_ticks)
-		*start = window->from_ticks;
+	if (type == DW_ENTRY_PROCESS && entry->bytes >= sizeof *process && process->start_ticks < window->from_ticks)
+		process->start_ticks = window->from_ticks;
+	if (type == DW_ENTRY_THREAD && entry->bytes >= sizeof *thread && thread->start_ticks < window->from_ticks)
+		thread->start_ticks = window->from_ticks;
 }
 
 static void window_cut_journal(const struct dw_pack_window *window, uint8_t *block)
