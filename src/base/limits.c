@@ -138,3 +138,36 @@ double dw_limits_memory(void)
 
 	return limit > 0 && limit < memory ? limit : memory;
 }
+
+/* The number after `format` in the first line of a file that has one; 0: there is none. */
+static unsigned long long limits_read_number(const char *path, const char *format)
+{
+	unsigned long long number = 0;
+	char line[256];
+	FILE *file = fopen(path, "re");
+
+	while (file && !number && fgets(line, sizeof line, file))
+		if (sscanf(line, format, &number) != 1)
+			number = 0;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+uint64_t dw_limits_resident(uint32_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/%u/statm", pid);
+	return limits_read_number(path, "%*u %llu") * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t dw_limits_left(uint64_t used)
+{
+	uint64_t available = limits_read_number("/proc/meminfo", "MemAvailable: %llu") * 1024;
+	double limit = dw_limits_of_groups(DW_LIMIT_MEMORY, "/proc/self/cgroup", "/sys/fs/cgroup");
+
+	if (limit > 0 && limit < (double)used + (double)available)
+		return limit > (double)used ? (uint64_t)limit - used : 1;
+	return available;
+}

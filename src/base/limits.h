@@ -5,10 +5,17 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 /* CPUs: at least 1. A part of a CPU counts as one. */
 unsigned dw_limits_cpus(void);
 /* Bytes of memory: those of the machine, or fewer if a control group has a limit. */
 double dw_limits_memory(void);
+/* Bytes of memory that a process of this machine has; 0: it does not live, or is not visible. */
+uint64_t dw_limits_resident(uint32_t pid);
+/* Bytes of memory that processes which have `used` bytes may still get: what the machine has available, or what the
+ * control group leaves, if that is less. 0: none, or not known. */
+uint64_t dw_limits_left(uint64_t used);
 
 enum dw_limit { DW_LIMIT_CPUS, DW_LIMIT_MEMORY };
 /* The smallest limit of the control group that the file `groups` names (/proc/self/cgroup), and of the groups

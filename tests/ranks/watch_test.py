@@ -136,7 +136,7 @@ def test_job(alive, watch, address):
 
 
 def test_refused():
-    for words, code, what in ((["--on", "hung=true", "."], 2, "give hang, lost, slow or slower"),
+    for words, code, what in ((["--on", "hung=true", "."], 2, "give hang, lost, slow, memory or slower"),
                               (["--port", "99999", "."], 2, "--port 99999"), ([], 2, "no files are given"),
                               (["--once", "empty"], 1, "no summary of a rank"), (["--once", "missing.sum"], 1, "missing.sum")):
         done = subprocess.run([DWELL, "watch", *words], capture_output=True, text=True, check=False)

@@ -382,6 +382,12 @@ static void read_number(struct dw_summary_rank *rank, const struct dw_proto_fiel
 	case RANK_INPUT:
 		rank->input_bytes = number;
 		break;
+	case RANK_RESIDENT:
+		rank->resident_bytes = number;
+		break;
+	case RANK_LEFT:
+		rank->left_bytes = number;
+		break;
 	default:
 		break; /* of a newer version */
 	}

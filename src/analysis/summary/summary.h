@@ -122,6 +122,9 @@ struct dw_summary_rank {
 	uint64_t memory_peak_bytes;   /* of all devices together at most; 0: not recorded */
 	/* Of the whole recording, 0: not recorded. Inputs are what data loading left allocated. */
 	uint64_t allocated_bytes, input_bytes;
+	/* When the summary was made of a process that lived: its memory on the host, and what it could still get there. 0:
+	 * not known. */
+	uint64_t resident_bytes, left_bytes;
 	struct dw_summary_collective *collectives; /* by group, then operation */
 	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
 	unsigned arrival_log2;

@@ -196,6 +196,8 @@ static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *ran
 		write_unrecorded(proto, &rank->unrecorded[i]);
 	for (size_t i = 0; i < rank->place_count; i++)
 		write_name(proto, RANK_PLACE, &rank->places[i]);
+	write_number(proto, RANK_RESIDENT, rank->resident_bytes);
+	write_number(proto, RANK_LEFT, rank->left_bytes);
 	dw_proto_close(proto, at);
 }
 

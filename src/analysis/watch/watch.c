@@ -105,6 +105,13 @@ bool dw_watch_take(struct dw_watch *watch, const struct dw_summary_rank *rank, u
 	dw_watch_where(rank, watched->where, sizeof watched->where);
 	watched->written_ns = written_ns;
 	watched->has_news = true;
+	if (rank->left_bytes && rank->steps) { /* what it takes before its first steps, it takes once */
+		size_t at = watched->memory_count++ % DW_WATCH_MEMORY_LOOKS;
+
+		watched->memory[at].written_ns = written_ns;
+		watched->memory[at].resident = rank->resident_bytes;
+		watched->memory[at].left = rank->left_bytes;
+	}
 	return true;
 }
 
@@ -115,7 +122,8 @@ __attribute__((format(printf, 5, 6))) static void watch_set(const struct report 
                                                              enum dw_watch_kind kind, bool is, const char *format, ...)
 {
 	static const char *const over[] = { [DW_WATCH_HANG] = "steps end again", [DW_WATCH_LOST] = "its file is written again",
-		[DW_WATCH_SLOW] = "it works as long as other ranks", [DW_WATCH_SLOWER] = "steps take as long as before" };
+		[DW_WATCH_SLOW] = "it works as long as other ranks",
+		[DW_WATCH_MEMORY] = "memory does not become less any more", [DW_WATCH_SLOWER] = "steps take as long as before" };
 	struct dw_watch_event event = { .kind = kind, .over = !is, .watched = watched };
 	va_list values;
 
@@ -170,6 +178,48 @@ static void watch_slow(struct dw_watched *watched, double median_ns, const struc
 	          dw_text_ns(watched->step_work_ns, " ").at, ratio);
 }
 
+/* Whether what is left became less in each of the last writes, and not only in the first half of them: a program that
+ * starts takes what it needs, and then no more. */
+static bool watch_memory_falls(const struct dw_watched *watched, size_t first, size_t last)
+{
+#define AT(i) watched->memory[(i) % DW_WATCH_MEMORY_LOOKS]
+	for (size_t i = first; i < last; i++)
+		if (AT(i + 1).left >= AT(i).left)
+			return false;
+	return (AT(first + DW_WATCH_MEMORY_LOOKS / 2).left - AT(last).left) * 3 >= AT(first).left - AT(last).left;
+}
+
+/* When the memory of the rank's machine ends, in ns from its last write, if it goes on as in the last writes; 0: it does
+ * not, or others take it. *growth: what the rank takes, in bytes a ns. */
+static double watch_memory_ends(const struct dw_watched *watched, double *growth)
+{
+	size_t first = watched->memory_count % DW_WATCH_MEMORY_LOOKS, last = first + DW_WATCH_MEMORY_LOOKS - 1;
+	double ns, less;
+
+	if (watched->gone || watched->memory_count < DW_WATCH_MEMORY_LOOKS)
+		return 0;
+	ns = (double)(AT(last).written_ns - AT(first).written_ns);
+	less = ((double)AT(first).left - (double)AT(last).left) / ns;
+	*growth = ((double)AT(last).resident - (double)AT(first).resident) / ns;
+	if (!(less > 0) || *growth < less / 10 || (!watched->is[DW_WATCH_MEMORY] && !watch_memory_falls(watched, first, last)))
+		return 0;
+	return (double)AT(last).left / less;
+#undef AT
+}
+
+/* It is over when the memory would last twice as long as is reported. */
+static void watch_memory(struct dw_watched *watched, const struct report *report)
+{
+	double growth = 0, ends_ns = watch_memory_ends(watched, &growth);
+	double most_ns = (double)DW_WATCH_MEMORY_NS * (watched->is[DW_WATCH_MEMORY] ? 2 : 1);
+
+	if (!watched->has_news && !watched->gone)
+		return;
+	watch_set(report, watched, DW_WATCH_MEMORY, ends_ns > 0 && ends_ns < most_ns,
+	          "its machine has no memory left in %s if it goes on; the process takes %s a minute",
+	          dw_text_ns(ends_ns, " ").at, dw_text_bytes(growth * 60e9, " ").at);
+}
+
 static void watch_job(struct dw_watch *watch, double step_ns, const struct report *report)
 {
 	double sorted[DW_WATCH_BEFORE], usual_ns;
@@ -215,6 +265,7 @@ bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, con
 		watch_hang(&watch->ranks[i], &to);
 		watch_loss(&watch->ranks[i], watch->now_ns, &to);
 		watch_slow(&watch->ranks[i], work_ns, &to);
+		watch_memory(&watch->ranks[i], &to);
 	}
 	watch_job(watch, watch_median(watch, false, values), &to);
 	free(values);

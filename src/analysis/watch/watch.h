@@ -10,6 +10,8 @@
  *   lost    the process of a rank ended within a step; or, of a rank on another machine, its file was not written for
  *           three times as long as between two writes before
  *   slow    in DW_WATCH_LOOKS writes in a row a rank worked DW_WATCH_SLOW_RATIO times as long a step as the median rank
+ *   memory  in the last DW_WATCH_MEMORY_LOOKS writes what a rank's machine has left became less each time, by what ends
+ *           within an hour if it goes on in a line; the rank's own memory grew by at least a tenth of it
  *   slower  in DW_WATCH_LOOKS looks in a row the steps of the job took DW_WATCH_SLOWER_RATIO times as long as the median
  *           of the looks before
  *
@@ -26,10 +28,13 @@
 #define DW_WATCH_SLOWER_RATIO 2.0
 #define DW_WATCH_LOOKS 3u
 #define DW_WATCH_LEAST_STEPS 5u /* between two writes: fewer say nothing about how long a step takes */
+#define DW_WATCH_MEMORY_LOOKS 8u
+#define DW_WATCH_MEMORY_NS UINT64_C(3600000000000)
 #define DW_WATCH_BEFORE 32u     /* most looks of which the median is what is usual */
 
 /* Kinds of events, with their names. */
-#define DW_WATCH_EVENTS(X) X(HANG, "hang") X(LOST, "lost") X(SLOW, "slow") X(SLOWER, "slower")
+#define DW_WATCH_EVENTS(X) X(HANG, "hang") X(LOST, "lost") X(SLOW, "slow") X(MEMORY, "memory") \
+	X(SLOWER, "slower")
 enum dw_watch_kind {
 #define X(name, text) DW_WATCH_##name,
 	DW_WATCH_EVENTS(X)
@@ -54,6 +59,8 @@ struct dw_watched {
 	double usual_ns;     /* its median step; 0: not known yet */
 	double step_ns, step_work_ns; /* of a step between the last two writes; 0: there are too few */
 	unsigned slow_looks;
+	struct { uint64_t written_ns, resident, left; } memory[DW_WATCH_MEMORY_LOOKS]; /* of the last writes, in a ring */
+	size_t memory_count; /* of all writes that have it */
 	char where[200]; /* "in all_reduce of group world, number 512"; or "" */
 };
 

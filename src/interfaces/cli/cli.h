@@ -153,6 +153,8 @@ int dw_say_error(const struct dwell_error *error, int code);
 
 /* Shows on a terminal that a large file is being read; NULL removes the message. */
 void dw_say_progress(const char *path);
+/* The exit status of a command whose status was this: an error, after saying so, if memory ended anywhere. */
+int dw_memory_status(int status);
 /* Prints which traces are damaged and which are still being written. */
 void dw_say_state(struct dwell_trace *trace);
 /* Handles an option of the scope. Returns 0 for any other option, -1 after an error message. */

@@ -2,6 +2,7 @@
  * dwell info: prints all that a trace contains apart from its records, so that its owner can see
  * what it would reveal to others.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,8 @@ static void info_print_file(const struct dw_source_file *file)
 		                  " at the end: this is a truncated copy");
 	if (stat(file->path, &status) == 0)
 		info_print_number("on disk", DW_UNIT_BYTES, (int64_t)status.st_blocks * 512, "");
+	else
+		info_print_line("on disk", strerror(errno));
 	snprintf(text, sizeof text, ", keeping %s", keeps[head->keep < 3 ? head->keep : 0]);
 	info_print_number("at most", DW_UNIT_BYTES, (int64_t)head->max_blocks * DW_BLOCK_BYTES, text);
 }

@@ -73,7 +73,7 @@ static int watch_take_command(struct watch_request *request, const char *value)
 		request->commands[request->command_count++].command = command + 1;
 		return 0;
 	}
-	dw_say("--on %s: give hang, lost, slow or slower, then '=' and a command, as --on hang='dwell capture --stacks FOLDER'",
+	dw_say("--on %s: give hang, lost, slow, memory or slower, then '=' and a command, as --on hang='dwell capture --stacks FOLDER'",
 	       value);
 	return -1;
 }

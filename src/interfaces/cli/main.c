@@ -128,8 +128,10 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "help") == 0)
 		return main_print_help(argv[2]);
 	verb = dw_verb_find(argv[1]);
+	if (verb && verb->run == dw_cmd_run)
+		return verb->run(verb, argc - 2, argv + 2); /* the program's status */
 	if (verb)
-		return verb->run(verb, argc - 2, argv + 2);
+		return dw_memory_status(verb->run(verb, argc - 2, argv + 2));
 	if (main_is_mistyped_verb(argv[1]) || main_is_trace(argv[1]))
 		return DW_EXIT_USAGE;
 	return dw_run_command(argv + 1 + (strcmp(argv[1], "--") == 0));

@@ -49,6 +49,7 @@ int dw_output_open(struct dw_output *output, const char *path)
 
 int dw_output_close(struct dw_output *output, int status)
 {
+	status = dw_memory_status(status);
 	if (!output->path)
 		return status;
 	if (fclose(output->file) != 0 && !status) {

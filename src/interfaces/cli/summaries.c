@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "trace/trace.h"
@@ -68,11 +70,29 @@ static int summaries_try_summary(struct dw_summary *summary, const char *path)
 	return result;
 }
 
+/* Notes the memory of the processes of a live trace, which are the summary's ranks from the first one. */
+static void summaries_note_memory(struct dw_summary *summary, size_t first)
+{
+	char host[64] = "";
+	uint64_t used = 0;
+
+	gethostname(host, sizeof host - 1);
+	for (size_t i = first; i < summary->count; i++)
+		if (strcmp(summary->ranks[i].host, host) == 0) {
+			summary->ranks[i].resident_bytes = dw_limits_resident(summary->ranks[i].pid);
+			used += summary->ranks[i].resident_bytes;
+		}
+	for (size_t i = first; i < summary->count; i++)
+		if (summary->ranks[i].resident_bytes)
+			summary->ranks[i].left_bytes = dw_limits_left(used);
+}
+
 /* With `is_live` nothing is printed, because the caller looks at the trace again and again. */
 static int summaries_add_trace(struct dw_summary *summary, const char *path, bool *is_live)
 {
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
+	size_t before = summary->count;
 	int code, status = 0;
 
 	if (!is_live)
@@ -88,6 +108,8 @@ static int summaries_add_trace(struct dw_summary *summary, const char *path, boo
 		dw_say_state(trace);
 	if (!dw_summary_add_model(summary, dw_trace_model(trace), &error))
 		status = dw_say_error(&error, error.code);
+	else if (dw_trace_source(trace)->live)
+		summaries_note_memory(summary, before);
 	dw_say_progress(NULL);
 	dwell_trace_close(trace);
 	return status;

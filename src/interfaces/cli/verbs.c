@@ -200,7 +200,7 @@ static const struct dw_option watch_options[] = {
 	{ DW_OPTION_ONCE, "once", .help = "look once and exit" },
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", .help = "how to print an event (default text)", .choices = "text json" },
 	{ DW_OPTION_ON, "on", .argument = "EVENT=COMMAND",
-	  .help = "run COMMAND by sh when hang, lost, slow or slower begins; it gets DWELL_EVENT, DWELL_TEXT, DWELL_RANKS "
+	  .help = "run COMMAND by sh when hang, lost, slow, memory or slower begins; it gets DWELL_EVENT, DWELL_TEXT, DWELL_RANKS "
 	          "and DWELL_PIDS: the ranks' processes on this machine" },
 	{ DW_OPTION_METRICS, "metrics", 'm', "FILE",
 	  .help = "write the figures for Prometheus to FILE at each look, as for node_exporter" },

@@ -73,6 +73,16 @@ static double metrics_peak(const struct dw_summary_rank *rank)
 	return (double)rank->memory_peak_bytes;
 }
 
+static double metrics_resident(const struct dw_summary_rank *rank)
+{
+	return (double)rank->resident_bytes;
+}
+
+static double metrics_left(const struct dw_summary_rank *rank)
+{
+	return (double)rank->left_bytes;
+}
+
 static double metrics_start(const struct dw_summary_rank *rank)
 {
 	return (double)rank->start_ns / 1e9;
@@ -87,6 +97,8 @@ static const struct {
 	{ "steps_missing_total", "counter", "Steps of the loop that were not recorded whole.", metrics_missing, false },
 	{ "last_step", "gauge", "Number of the last step that began.", metrics_last_step, false },
 	{ "memory_peak_bytes", "gauge", "Most memory that was allocated at once, of all devices.", metrics_peak, true },
+	{ "resident_memory_bytes", "gauge", "Memory of the process on its host.", metrics_resident, true },
+	{ "memory_left_bytes", "gauge", "Memory that the process could still get on its host.", metrics_left, true },
 	{ "start_timestamp_seconds", "gauge", "When the process began, in seconds since 1970.", metrics_start, false },
 };
 

@@ -167,13 +167,34 @@ TEST(steps_of_a_job_that_take_longer_than_before)
 	dw_watch_reset(&job.watch);
 }
 
+/* Rank 3 takes 30 MB in each look, of 3 GB that its machine has left. */
+TEST(memory_that_ends_within_an_hour)
+{
+	struct job job;
+	uint64_t left = UINT64_C(3000000000);
+
+	make(&job);
+	for (int k = 0; k < 10; k++) {
+		left -= 30000000;
+		for (int i = 0; i < RANKS; i++) {
+			job.ranks[i].resident_bytes = 1000000000 + (i == 3 ? UINT64_C(3000000000) - left : 0);
+			job.ranks[i].left_bytes = left;
+		}
+		CHECK_STR(usual_look(&job), k == 7 ? "memory 3" : "");
+	}
+	for (int k = 0; k < 8; k++) /* nothing becomes less any more */
+		CHECK_STR(usual_look(&job), k == 6 ? "memory 3 over" : "");
+	dw_watch_reset(&job.watch);
+}
+
 static double uniform(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
 	return (double)(*state >> 11) / 9007199254740992.0;
 }
 
-/* Mean steps vary by 10% from look to look and rank to rank, and one look in 200 has a step of 4 seconds. */
+/* Mean steps vary by 10% from look to look and rank to rank, and one look in 200 has a step of 4 seconds. What the
+ * machine has left of its memory varies by 2%, and a rank's own memory by 20 MB. */
 TEST(a_week_without_a_fault_has_no_event)
 {
 	static struct job job;
@@ -183,8 +204,11 @@ TEST(a_week_without_a_fault_has_no_event)
 	for (int k = 0; k < 7 * 8640; k++) {
 		double more = uniform(&state) < 0.005 ? 40 : 0, all = 0.9 + 0.2 * uniform(&state);
 
-		for (int i = 0; i < RANKS; i++)
+		for (int i = 0; i < RANKS; i++) {
+			job.ranks[i].resident_bytes = 1000000000 + (uint64_t)(20e6 * uniform(&state));
+			job.ranks[i].left_bytes = (uint64_t)(5e9 * (0.98 + 0.02 * uniform(&state)));
 			step(&job, i, 90, 100 * all * (0.95 + 0.1 * uniform(&state)) + more, 20 * uniform(&state));
+		}
 		look(&job);
 	}
 	CHECK_EQ(job.events, 0);
