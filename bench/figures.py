@@ -206,7 +206,7 @@ part("torch_worst", "A step of tiny operators, the worst case", ["{torch} bench/
     "PyTorch {version}, {operators} operators and {layers} layers a step", "empty ... us a step, {empty} times", "dwell ... us a step, {dwell} times",
 ], [
     ("{operators} operators in {layers} layers, forward, backward and optimizer, with empty callbacks of PyTorch", "{empty} times the step alone"),
-    ("the same under `dwell run`", "{dwell} times"),
+    ("the same under `dwell run --cost full`", "{dwell} times"),
 ], heads=("", "CPU time"),
     text="Half of the added time is spent on names that PyTorch makes for each node of the backward pass as soon as a callback is registered; "
          "[the probe's page](../../probes/torch/README.md) lists the parts. `dwell info` prints what an operator and a layer cost in the "
@@ -332,7 +332,7 @@ part("page", "The HTML report", ["{python} bench/page.py {build}"], ["src/**/pag
 
 part("view", "The timeline of `dwell view`: a large trace", ["{page} bench/view.py {build} --ranges 850 --pans 0 --folder {folder}"],
      ["src/**/page/**", "web/src/**"], [
-         "ready after {ready} s; all read after {all} s; ... 'VmHWM': {memory}",
+         "ready after {ready} s; all read after {all} s; ... {'VmHWM': {memory}",
      ], [("the first picture", "{ready} s"), ("all is read", "{all} s"), ("memory of the server", "{memory} MB")],
      heads=("850 million ranges in 4 threads, 10.2 GB", "measured"), text="If the headers of the trace's 155,536 chunks came from the disk, the "
      "first picture took 2.8 s. Until all is read the timeline shows how far. Making that trace takes 10 GB of memory.")

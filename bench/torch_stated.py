@@ -78,7 +78,7 @@ def main():
         trace = os.path.join(folder, "t.dwell")
         for turn in range(rounds):
             for way in list(found) if turn % 2 else list(found)[::-1]:
-                prefix = [dwell, "run", "-o", trace, "--"] if way == "dwell" else []
+                prefix = [dwell, "run", "--cost", "full", "-o", trace, "--"] if way == "dwell" else []
                 found[way].append(run(*prefix, *me, way, build))
             operators, layers = calls(dwell, trace, "operators"), calls(dwell, trace, "layers")
             costs.append((operators * stated(dwell, trace, "torch.callback_ns") +

@@ -19,7 +19,7 @@ $ dwell
 2>   dwell stacks PID...       print the stacks of all threads of running programs, also without a trace
 2>   dwell view [TRACE...]     show a trace in a browser, also while it is being written
 2>   dwell serve TRACE         let TensorBoard capture from a running program
-2>   dwell capture HOST:PORT   capture from a program that is serving
+2>   dwell capture FOLDER|TRACE...|HOST:PORT record some steps of a running job, or from a program that is serving
 2>   dwell info [TRACE]        list what a trace holds
 2> 
 2>   dwell help VERB           show the options of a verb (or dwell VERB --help)
@@ -54,7 +54,7 @@ dwell: where a neural network's training time and memory go
   dwell stacks PID...       print the stacks of all threads of running programs, also without a trace
   dwell view [TRACE...]     show a trace in a browser, also while it is being written
   dwell serve TRACE         let TensorBoard capture from a running program
-  dwell capture HOST:PORT   capture from a program that is serving
+  dwell capture FOLDER|TRACE...|HOST:PORT record some steps of a running job, or from a program that is serving
   dwell info [TRACE]        list what a trace holds
 
   dwell help VERB           show the options of a verb (or dwell VERB --help)
@@ -244,7 +244,7 @@ verb	attach	record the stacks of a program that runs already, until Ctrl-C
 verb	stacks	print the stacks of all threads of running programs, also without a trace
 verb	view	show a trace in a browser, also while it is being written
 verb	serve	let TensorBoard capture from a running program
-verb	capture	capture from a program that is serving
+verb	capture	record some steps of a running job, or from a program that is serving
 verb	info	list what a trace holds
 
 $ dwell --dump-verbs | awk -F '\t' '$1 == "option" && NF != 7'

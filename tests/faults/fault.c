@@ -18,11 +18,12 @@
 #include <unistd.h>
 
 /* Function, its result, its parameters, the arguments, what it returns when it fails, and errno. */
-#define FUNCTIONS(X) \
+#define MEMORY(X) \
 	X(malloc, void *, (size_t size), (size), NULL, ENOMEM) \
 	X(calloc, void *, (size_t count, size_t size), (count, size), NULL, ENOMEM) \
 	X(realloc, void *, (void *block, size_t size), (block, size), NULL, ENOMEM) \
-	X(aligned_alloc, void *, (size_t align, size_t size), (align, size), NULL, ENOMEM) \
+	X(aligned_alloc, void *, (size_t align, size_t size), (align, size), NULL, ENOMEM)
+#define FUNCTIONS(X) \
 	X(strdup, char *, (const char *text), (text), NULL, ENOMEM) \
 	X(realpath, char *, (const char *path, char *to), (path, to), NULL, ENOMEM) \
 	X(open_memstream, FILE *, (char **text, size_t *size), (text, size), NULL, ENOMEM) \
@@ -53,13 +54,13 @@
 
 enum function {
 #define X(name, ...) IS_##name,
-	FUNCTIONS(X) IS_open64,
+	MEMORY(X) FUNCTIONS(X) IS_open64,
 #undef X
 	COUNT
 };
 static const char *const names[] = {
 #define X(name, ...) #name,
-	FUNCTIONS(X) "open64"
+	MEMORY(X) FUNCTIONS(X) "open64"
 #undef X
 };
 static unsigned long counts[COUNT], fail_at;
@@ -118,26 +119,27 @@ static int fails(enum function function, const void *caller)
 	return __atomic_add_fetch(&counts[function], 1, __ATOMIC_RELAXED) == fail_at && (int)function == fail_in;
 }
 
-/* dlsym() may allocate: until the function is known, memory comes from here. */
-static char early[65536];
-static size_t early_used;
-static __thread int looking;
+/* The loader allocates before dlsym() works: memory comes from functions that glibc has under these names too. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *block, size_t size);
+void *__libc_memalign(size_t align, size_t size);
+#define __libc_aligned_alloc __libc_memalign
 
-static void *early_take(size_t size)
-{
-	void *block = early + early_used;
-
-	early_used += (size + 15) & ~(size_t)15;
-	return early_used <= sizeof early ? block : NULL;
-}
+#define X(name, result, parameters, arguments, failure, error) \
+	result name parameters \
+	{ \
+		if (!fails(IS_##name, __builtin_return_address(0))) \
+			return __libc_##name arguments; \
+		errno = error; \
+		return failure; \
+	}
+MEMORY(X)
+#undef X
 
 /* A stream remembers that it failed. */
 #define IO_ERR_SEEN 0x20
 #define AT_FAILURE_fwrite file->_flags |= IO_ERR_SEEN;
-#define AT_FAILURE_malloc
-#define AT_FAILURE_calloc
-#define AT_FAILURE_realloc
-#define AT_FAILURE_aligned_alloc
 #define AT_FAILURE_strdup
 #define AT_FAILURE_realpath
 #define AT_FAILURE_open_memstream
@@ -166,13 +168,8 @@ static void *early_take(size_t size)
 	result name parameters \
 	{ \
 		static result(*next) parameters; \
-		if (!next && looking && IS_##name <= IS_calloc) \
-			return (result)(intptr_t)early_take(4096); \
-		if (!next) { \
-			looking = 1; \
+		if (!next) \
 			*(void **)&next = dlsym(RTLD_NEXT, #name); \
-			looking = 0; \
-		} \
 		if (fails(IS_##name, __builtin_return_address(0))) { \
 			errno = error; \
 			AT_FAILURE_##name \
@@ -182,17 +179,6 @@ static void *early_take(size_t size)
 	}
 FUNCTIONS(X)
 #undef X
-
-void free(void *block)
-{
-	static void (*next)(void *);
-
-	if ((char *)block >= early && (char *)block < early + sizeof early)
-		return;
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "free");
-	next(block);
-}
 
 int open64(const char *path, int flags, ...)
 {

@@ -245,7 +245,7 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 	if (operands && (strchr(argv[0], '/') || stat(argv[0], &status) == 0))
 		return capture_from_job(&request, argv, (size_t)operands);
 	if (operands != 1) {
-		dw_say("nothing to capture from is given (dwell capture [OPTION...] HOST:PORT|FOLDER|TRACE...)");
+		dw_say("nothing to capture from is given (dwell capture [OPTION...] FOLDER|TRACE...|HOST:PORT)");
 		return DW_EXIT_USAGE;
 	}
 	request.client.address = argv[0];

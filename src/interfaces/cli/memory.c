@@ -51,10 +51,10 @@ int dw_memory_status(int status)
 {
 	static bool said;
 
-	if (status || !__atomic_load_n(&memory_ended, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&memory_ended, __ATOMIC_RELAXED))
 		return status;
-	if (!said)
+	if (!said && !(status && dw_has_said()))
 		dw_say("memory ended: what is shown may lack something; give less (--steps, --rows), or more memory");
 	said = true;
-	return DW_EXIT_BAD_INPUT;
+	return status ? status : DW_EXIT_BAD_INPUT;
 }

@@ -12,11 +12,19 @@
 
 #define LONG_BYTES (64 << 20) /* reading a larger file takes long enough to show a message */
 
+static bool say_any;
+
+bool dw_has_said(void)
+{
+	return say_any;
+}
+
 void dw_say(const char *format, ...)
 {
 	char text[2048];
 	va_list args;
 
+	say_any = true;
 	fflush(stdout);
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);

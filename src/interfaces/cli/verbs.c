@@ -349,7 +349,7 @@ const struct dw_verb dw_verbs[] = {
 	  OPTIONS(view_options), dw_cmd_view },
 	{ "serve", "let TensorBoard capture from a running program", "TRACE", OPTIONS(serve_options),
 	  dw_cmd_serve },
-	{ "capture", "record some steps of a running job, or of a program that is serving", "HOST:PORT|FOLDER|TRACE...",
+	{ "capture", "record some steps of a running job, or from a program that is serving", "FOLDER|TRACE...|HOST:PORT",
 	  OPTIONS(capture_options), dw_cmd_capture },
 	{ "info", "list what a trace holds", "[TRACE]", OPTIONS(info_options), dw_cmd_info },
 };
