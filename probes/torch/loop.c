@@ -333,8 +333,33 @@ static void loop_report_optimizer(enum steps_event event, PyObject *optimizer, b
 	loop_report(&(struct steps_input){ .event = event, .optimizer = optimizer, .named = named });
 }
 
+/* Stores how many threads an operator may use. Scripts set this before they create an optimizer, or before their loop. */
+static void loop_note_threads(void)
+{
+	static long noted;
+	PyObject *torch = PyImport_ImportModule("torch");
+	PyObject *threads = torch ? PyObject_CallMethod(torch, "get_num_threads", NULL) : NULL;
+	long count = threads ? PyLong_AsLong(threads) : -1;
+	char text[24];
+
+	Py_XDECREF(threads);
+	Py_XDECREF(torch);
+	PyErr_Clear();
+	if (count <= 0 || count == noted)
+		return;
+	noted = count;
+	snprintf(text, sizeof text, "%ld", count);
+	dwell_meta_json(DW_KEY_TORCH_THREADS, text);
+}
+
+#define THREADS_STEP 8 /* the step at which threads are looked up again */
+
 static void loop_before_step(struct dwp_call *call)
 {
+	static unsigned steps;
+
+	if (++steps == THREADS_STEP)
+		loop_note_threads();
 	if (call->self && !(dwp_loop_current && dwp_loop_current->steps.optimizers))
 		dwp_blocks_of_first_step(call->self);
 	loop_report_event(STEPS_OPTIMIZER_BEGINS);
@@ -376,25 +401,6 @@ static void loop_before_zero_grad(struct dwp_call *call)
 	loop_report_event(STEPS_ZERO_GRAD);
 	call->began = dwell_begin(&dwp_phase_zero_grad);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
-}
-
-/* Stores how many threads an operator may use. Scripts set this before they create an optimizer. */
-static void loop_note_threads(void)
-{
-	static long noted;
-	PyObject *torch = PyImport_ImportModule("torch");
-	PyObject *threads = torch ? PyObject_CallMethod(torch, "get_num_threads", NULL) : NULL;
-	long count = threads ? PyLong_AsLong(threads) : -1;
-	char text[24];
-
-	Py_XDECREF(threads);
-	Py_XDECREF(torch);
-	PyErr_Clear();
-	if (count <= 0 || count == noted)
-		return;
-	noted = count;
-	snprintf(text, sizeof text, "%ld", count);
-	dwell_meta_json(DW_KEY_TORCH_THREADS, text);
 }
 
 /* Each class of optimizers has a step() of its own, which is hooked when its first object is

@@ -4,6 +4,7 @@
  * Times by name cover the loop's usual steps (struct dw_loop). Names of PyTorch and oneDNN show
  * which operators wait for a result, copy or change a layout.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,13 +55,42 @@ static const char *operators_plain(const char *name)
 	return strncmp(name, "aten::", 6) == 0 ? name + 6 : name;
 }
 
+/* Whether a word of the name begins with one of these. Words begin after '_', '.' and the like, at a capital after a
+ * small letter, and after a digit. */
+static bool operators_has_word(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		for (const char *at = name; (at = strcasestr(at, *words)); at++)
+			if (at == name || !isalpha((unsigned char)at[-1]) || (islower((unsigned char)at[-1]) && isupper((unsigned char)*at)))
+				return true;
+	return false;
+}
+
+/* A name of a C program, or of its engine, that says that a layout changes: "nchw_to_nhwc", "Transpose", "reorder_weights";
+ * no product with a transposed factor. PyTorch's views of another layout move nothing. */
+static bool operators_moves(const char *name)
+{
+	static const char *const moves[] = { "transpos", "permut", "reorder", "relayout", "layout", NULL };
+	static const char *const layouts[] = { "nchw", "nhwc", "ncdhw", "ndhwc", "chw", "hwc", "aos", "soa", NULL };
+	static const char *const computes[] = { "conv", "deconv", "matmul", "matvec", "mm", "gemm", "linear", "dot", "attention", NULL };
+	static const char *const converts[] = { "convert", NULL };
+	const char *to = strcasestr(name, "to");
+
+	if (strncmp(name, "aten::", 6) == 0 || (operators_has_word(name, computes) && !operators_has_word(name, converts)))
+		return false;
+	if (!to)
+		to = strchr(name, '2');
+	return operators_has_word(name, moves) || (to && operators_has_word(name, layouts) && operators_has_word(to, layouts));
+}
+
 static enum group operators_group(const char *name)
 {
-	name = operators_plain(name);
+	const char *plain = operators_plain(name);
+
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(name, known[i].name) == 0)
+		if (strcmp(plain, known[i].name) == 0)
 			return known[i].group;
-	return OTHER;
+	return operators_moves(name) ? LAYOUT : OTHER;
 }
 
 static const struct dw_loop_row *operators_find(const struct dw_facts_work *work, const char *name)
@@ -241,8 +271,8 @@ static void operators_put_steady(struct dw_facts_work *work)
 
 #define COMPILING_RATIO 1.4 /* a step that compiles takes at least so many times the median step */
 
-/* What the `count` longest steps after the warm-up took beyond the median, in ns: where more than a fifth of the
- * steps compile, none of them is an outlier. */
+/* What the `count` longest steps after the warm-up took beyond the median of the others, in ns: where more than a fifth
+ * of the steps compile, none of them is an outlier. */
 static double operators_compiling_ns(struct dw_facts_work *work, size_t count)
 {
 	double median, sum = 0;
@@ -251,7 +281,8 @@ static double operators_compiling_ns(struct dw_facts_work *work, size_t count)
 	for (size_t i = 0; i < work->loop->count; i++)
 		if (work->roles[i] && !(work->roles[i] & DW_ROLE_WARM_UP))
 			work->values[steps++] = (double)(work->all[i].end_ns - work->all[i].start_ns);
-	median = dw_median(work->values, steps); /* sorts them */
+	dw_median(work->values, steps); /* sorts them */
+	median = dw_median(work->values, count < steps ? steps - count : steps);
 	for (; steps && count && work->values[steps - 1] > COMPILING_RATIO * median; steps--, count--)
 		sum += work->values[steps - 1] - median;
 	return sum;

@@ -154,6 +154,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		return;
 	verdict->state = DW_RULE_FIRED;
 	verdict->form = rule->is_form && rule->is_form(at);
+	verdict->before_form = rule->before_form && rule->before_form(at);
 	verdict->large = verdict->share.value * judge_with_cpu(at) >= JUDGE_LARGE;
 	verdict->firm = steady >= DW_RULE_FIRM_STEPS &&
 	                (rule->kind != DW_RULE_CAUSE || verdict->share.low >= DW_RULE_DEADBAND);
@@ -233,6 +234,8 @@ static double judge_kind(const struct dw_verdict *verdict)
 		return DW_RULE_CAUSE + 0.5;
 	if (verdict->rule->kind == DW_RULE_WORK)
 		return verdict->form ? DW_RULE_WORK : DW_RULE_CAUSE;
+	if (verdict->before_form)
+		return DW_RULE_WORK - 0.5;
 	if (verdict->rule->kind == DW_RULE_ANSWER && verdict->rule->part == DW_RULE_PART_DEVICE)
 		return DW_RULE_CHANCE - 0.5;
 	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&

@@ -92,6 +92,19 @@ static bool machine_threads_rest(const struct dw_rule_case *at)
 #define MACHINE_LARGEST 0.4      /* of a step in one operator */
 #define MACHINE_LARGE_NS 1e6     /* a call of it: long enough to be divided among threads */
 
+#define MACHINE_KEPT 1.1 /* CPUs a thread: with more, others work too */
+
+/* The program has fewer threads than CPUs. Or operators may use fewer, and no other threads work: neither of this
+ * process nor of others that belong to the program. */
+static bool machine_uses_fewer(const struct dw_rule_case *at)
+{
+	double cpus = dw_case_value(at, DW_FACT_CPU_CPUS), may = dw_case_value(at, DW_FACT_CPU_OPERATOR_THREADS);
+
+	return dw_case_value(at, DW_FACT_CPU_THREADS) < cpus ||
+	       (may >= 1 && may < cpus && dw_case_value(at, DW_FACT_CPU_BUSY) < MACHINE_KEPT * may &&
+	        !(dw_case_value(at, DW_FACT_RUN_RANKS) > 1) && !(dw_case_value(at, DW_FACT_LOADER_WORKERS) >= 1));
+}
+
 /* One large operator takes much of a step, and CPUs are free that it may not use. */
 static bool machine_cpus_rest(const struct dw_rule_case *at)
 {
@@ -99,8 +112,7 @@ static bool machine_cpus_rest(const struct dw_rule_case *at)
 	double each_ns = largest * dw_case_whole_ns(at, DW_RULE_OF_STEP) /
 	                 dw_case_value(at, DW_FACT_OPERATORS_LARGEST_COUNT);
 
-	return dw_case_value(at, DW_FACT_CPU_THREADS) < dw_case_value(at, DW_FACT_CPU_CPUS) &&
-	       largest >= MACHINE_LARGEST && each_ns >= MACHINE_LARGE_NS &&
+	return machine_uses_fewer(at) && largest >= MACHINE_LARGEST && each_ns >= MACHINE_LARGE_NS &&
 	       !(dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_OTHERS);
 }
 
@@ -246,9 +258,10 @@ const struct dw_rule dw_rules_machine[] = {
 		.threshold = 0.50,
 		.reason = "Operators take at least half of a step, and may use four threads or more and keep "
 		          "less than 40% of them busy; or one operator whose calls take 1 ms or more takes 40% "
-		          "of a step, and the program has fewer threads than there are CPUs, which other "
-		          "programs do not use.",
+		          "of a step, and the program has fewer threads than there are CPUs, or its operators may use fewer, "
+		          "and other programs do not use these CPUs. Then it precedes what only names the operator.",
 		.applies = machine_threads_do_not_fit,
+		.before_form = machine_cpus_rest,
 		.no_gain = true,
 		.statement = "Operators have {cpu.operator_threads} thread{cpu.operator_threads:s} and keep "
 		             "{cpu.busy} of {cpu.cpus} CPUs busy.",

@@ -120,6 +120,8 @@ struct dw_rule {
 	double threshold;      /* of the share */
 	/* Whether WORK is the usual form of such programs: then it is ranked after all causes. */
 	bool (*is_form)(const struct dw_rule_case *);
+	/* Whether a CHANCE says how to change that form: then it is ranked before it. */
+	bool (*before_form)(const struct dw_rule_case *);
 	const char *reason;    /* why this threshold, and why the further conditions */
 	bool (*applies)(const struct dw_rule_case *);
 	/* The time of another cause that follows from this one, in ns per step: it is ranked with it. */
@@ -157,6 +159,7 @@ struct dw_verdict {
 	enum dw_rule_whole whole;
 	bool firm;
 	bool form;             /* see is_form */
+	bool before_form;      /* see before_form of the rule */
 	bool large;            /* information about so much of the loop that it comes before the answer */
 	bool tied;             /* one of the first two causes, and their intervals overlap */
 	struct dw_amount share;

@@ -518,28 +518,58 @@ TEST(what_blocks_the_main_thread)
 	made_close(&made);
 }
 
-/* A quarter of the steps compiles, so that none of them is an outlier. Each takes 40 ms more. */
+/* A quarter or more than half of the steps compiles, so that none of them is an outlier. Each takes 40 ms more. */
 TEST(compilation_in_many_steps)
 {
-	const struct dw_facts *facts;
-	uint64_t at = 100;
+	for (int more = 0; more < 2; more++) {
+		const struct dw_facts *facts;
+		uint64_t at = 100, compiled = 0;
 
-	begin_trace(DW_PROCESS_PYTHON);
-	for (uint64_t i = 0; i < 40; i++) {
-		char name[48];
-		uint64_t length = i % 4 == 3 ? 50 : 10;
+		begin_trace(DW_PROCESS_PYTHON);
+		for (uint64_t i = 0; i < 40; i++) {
+			char name[48];
+			uint64_t length = 10;
 
-		snprintf(name, sizeof name, "Torch-Compiled Region: 0/%llu", (unsigned long long)((i + 1) / 4));
-		range(at, at + length, made_op(&made, DWELL_CATEGORY_OPERATOR, name));
-		step(i, at, at + length, length);
-		at += length;
+			if (more ? i % 5 >= 2 : i % 4 == 3) {
+				length = 50;
+				compiled++;
+			}
+			snprintf(name, sizeof name, "Torch-Compiled Region: 0/%llu", (unsigned long long)compiled);
+			range(at, at + length, made_op(&made, DWELL_CATEGORY_OPERATOR, name));
+			step(i, at, at + length, length);
+			at += length;
+		}
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		CLOSE(VALUE(facts, STEP_OUTLIERS), 0);
+		CLOSE(VALUE(facts, OPERATORS_COMPILATIONS), (double)compiled);
+		CLOSE(VALUE(facts, OPERATORS_COMPILATION), 40.0 * (double)compiled / (double)(at - 100));
+		made_close(&made);
 	}
-	facts = facts_of();
-	REQUIRE(facts != NULL);
-	CLOSE(VALUE(facts, STEP_OUTLIERS), 0);
-	CLOSE(VALUE(facts, OPERATORS_COMPILATIONS), 10);
-	CLOSE(VALUE(facts, OPERATORS_COMPILATION), 400.0 / 800);
-	made_close(&made);
+}
+
+/* Names of a C program that say that a layout changes, and others. Each is the only operator of its program. */
+TEST(operators_that_change_a_layout_by_their_names)
+{
+	static const struct { const char *name; bool moves; } names[] = {
+		{ "nchw_to_nhwc", true }, { "NHWC2NCHW", true }, { "Transpose", true }, { "reorder_weights", true }, { "ConvertLayout", true },
+		{ "conv_transpose", false }, { "matmul_transposed", false }, { "conv_nhwc", false }, { "tokenizer", false },
+		{ "aten::transpose", false },
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct dw_facts *facts;
+
+		begin_trace(0);
+		for (uint64_t s = 0; s < 20; s++) {
+			range(100 + s * 10, 105 + s * 10, made_op(&made, DWELL_CATEGORY_OPERATOR, names[i].name));
+			step(s, 100 + s * 10, 110 + s * 10, 10);
+		}
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		CLOSE(VALUE(facts, OPERATORS_LAYOUT), names[i].moves ? 0.5 : 0);
+		made_close(&made);
+	}
 }
 
 /* In 1200 ms the machine's CPUs ran for 900 ms and were taken by the hypervisor for 100: so is a ninth of what the

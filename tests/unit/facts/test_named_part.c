@@ -18,6 +18,7 @@ struct plan {
 	uint32_t category;       /* of the second range */
 	uint64_t elsewhere_ms;   /* the thread waits between the ranges */
 	uint64_t waiting_ms;     /* by the kernel's account */
+	const char *name;        /* of the second range; NULL: "exchange" */
 };
 
 /* Steps of 50 ms in a program without Python: 25 in "solve", 25 in "exchange", with a sample each 5 ms of a CPU. */
@@ -28,7 +29,7 @@ static const struct dw_facts *facts_of(struct plan plan)
 	made_init(&made);
 	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "5000000", true);
 	solve = made_op(&made, DWELL_CATEGORY_ZONE, "solve");
-	exchange = made_op(&made, plan.category ? plan.category : DWELL_CATEGORY_ZONE, "exchange");
+	exchange = made_op(&made, plan.category ? plan.category : DWELL_CATEGORY_ZONE, plan.name ? plan.name : "exchange");
 	compute = dw_encode_frame(&made.process, "gemm", NULL, 0);
 	other = dw_encode_frame_in(&made.process, plan.library ? plan.library : "/srv/train", "print");
 	wait = dw_encode_frame(&made.process, plan.wait ? plan.wait : "", NULL, 0);
@@ -66,6 +67,24 @@ TEST(of_ranges_that_compute_the_largest_counts)
 	CLOSE(VALUE(facts, SAMPLES_NAMED_LIBRARY), 0);
 	CLOSE(VALUE(facts, STEP_NAMED_WAITING), 0);
 	made_close(&made);
+}
+
+TEST(a_range_that_prepares_data_counts_first)
+{
+	static const struct { const char *name; bool data; } names[] = {
+		{ "tokenize", true }, { "batch.load", true }, { "parse_json", true }, { "thread_pool", false }, { "upload", false },
+		{ "decode", false },
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct dw_facts *facts = facts_of((struct plan){ .name = names[i].name });
+
+		REQUIRE(facts != NULL);
+		CHECK_EQ(facts->at[DW_FACT_STEP_NAMED_PART].note != NULL, names[i].data);
+		if (names[i].data)
+			CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, names[i].name);
+		made_close(&made);
+	}
 }
 
 TEST(a_range_in_the_library_of_c_counts_first)

@@ -358,7 +358,14 @@ TEST(a_large_operator_can_use_cpus_that_rest)
 	          "Operators have 1 thread and keep 1 of 4 CPUs busy.");
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST_COUNT, 60)); /* 0.2 ms each */
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_OPERATORS_LARGEST, 0.3));
-	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_THREADS, 4)); /* ranks or workers have them */
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "thread-count"); /* before what only names the operator */
+	CHECK(made_fires(&at, "thread-count", DW_FACT_CPU_THREADS, 4)); /* that sleep in a pool */
+	made_set(&at, DW_FACT_CPU_THREADS, 4);
+	CHECK(!made_fires(&at, "thread-count", DW_FACT_RUN_RANKS, 4));
+	CHECK(!made_fires(&at, "thread-count", DW_FACT_LOADER_WORKERS, 3));
+	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_BUSY, 2));
+	made_set(&at, DW_FACT_CPU_THREADS, 1);
 	CHECK(!made_fires(&at, "thread-count", DW_FACT_CPU_OTHERS, 0.5));
 	CHECK_EQ(made_without(&at, "thread-count", DW_FACT_CPU_BUSY), DW_RULE_NOT_MEASURED);
 	made_end(&at);

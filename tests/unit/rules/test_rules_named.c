@@ -23,6 +23,22 @@ TEST(a_named_part_that_computes_is_the_first_sentence)
 	made_end(&at);
 }
 
+/* Nothing else says what trains, and the thread computes there. */
+TEST(a_named_part_that_prepares_data_is_no_work)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_NAMED, 0.99 }, { DW_FACT_STEP_NAMED_PART, 0.24 }, { DW_FACT_STEP_NAMED_LARGEST, 0.75 },
+	                     { DW_FACT_CPU_WAITING, 0 }, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_STEP_FORWARD, 0 },
+	                     { DW_FACT_STEP_BACKWARD, 0 }, { DW_FACT_OPERATORS_SHARE, 0 }));
+	at.facts.framework = DW_FACTS_C;
+	made_judge(&at);
+	CHECK(made_find(&at, "named-part")->state != DW_RULE_FIRED);
+	at.facts.at[DW_FACT_STEP_NAMED_PART].note = "its name says that it prepares data";
+	CHECK_STR(sentence_of(&at), "The range metrics takes 24% of each step at loop.c:17.");
+	made_end(&at);
+}
+
 TEST(a_named_part_that_waits_is_the_first_sentence)
 {
 	struct made at;
