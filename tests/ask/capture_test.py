@@ -153,6 +153,46 @@ class Job(unittest.TestCase):
         self.assertEqual(sorted(self.captured("job", "--steps", "1")[0]), list(range(RANKS)))
 
 
+class Always(unittest.TestCase):
+    """dwell run --always keeps what was recorded around slow steps."""
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="dwell-always-")
+        os.chdir(self.folder.name)
+
+    def tearDown(self):
+        os.chdir("/")
+        self.folder.cleanup()
+
+    def test_a_slow_step(self):
+        runner = subprocess.Popen([dwell, "run", "--always", "--max-size", "64M", "--sample", "off", "--summary-every", "1s",
+                                   "-o", "r.dwell", live, "-", "4", "6"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(2)
+        program = program_of(runner)
+        os.kill(program, signal.SIGSTOP)
+        time.sleep(1)
+        os.kill(program, signal.SIGCONT)
+        os.kill(runner.pid, signal.SIGCONT)  # it stops with its program
+        until, slowest = time.monotonic() + 60, {}
+        while not slowest and time.monotonic() < until:  # a busy machine has other slow steps
+            time.sleep(0.2)
+            for part in glob.glob("r.slow-*.dwell"):
+                longest = max(view(part, "steps"), key=lambda row: row["duration_ns"])
+                if longest["duration_ns"] > 0.9e9:
+                    slowest = {"file": part, **longest}
+        runner.send_signal(signal.SIGTERM)
+        runner.wait(60)
+        self.assertEqual(slowest.get("file"), f"r.slow-{slowest.get('step')}.dwell")
+        self.assertEqual(max(numbers(slowest["file"])), slowest["step"])
+        self.assertGreater(len(numbers(slowest["file"])), 20)
+        for part in glob.glob("r.slow-*.dwell"):
+            os.unlink(part)
+        run("summarize", "-o", "s", "--slow-steps", "0:1000000000", "r.dwell")
+        self.assertEqual(glob.glob("r.slow-*.dwell"), [slowest["file"]])
+        run("summarize", "-o", "s", "--slow-steps", "0:1", "r.dwell")
+        self.assertEqual(glob.glob("r.slow-*.dwell"), [])
+        self.assertIn("--slow-steps x", run("summarize", "-o", "s", "--slow-steps", "x", "r.dwell", status=2))
+
+
 class Part(unittest.TestCase):
     """dwell pack --steps and --time: a trace of a part of a run."""
     @classmethod

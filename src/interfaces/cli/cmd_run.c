@@ -91,6 +91,26 @@ static void run_bound_cost(struct dw_run_request *request)
 		request->cost = RUN_COST;
 }
 
+#define RUN_ALWAYS_BYTES ((uint64_t)512 << 20)
+#define RUN_ALWAYS_COST 1000u /* millionths of the time */
+#define RUN_ALWAYS_EVERY_MS 30000u
+
+/* Half of the size is for the newest records, half for those around slow steps. */
+static void run_set_always(struct dw_run_request *request)
+{
+	struct dwell_options *options = &request->options;
+	uint64_t bytes = options->max_size_bytes ? options->max_size_bytes : RUN_ALWAYS_BYTES;
+
+	options->max_size_bytes = bytes / 2;
+	request->slow_bytes = bytes / 2;
+	options->keep = DWELL_KEEP_NEWEST;
+	if (!request->cost_given)
+		request->cost = RUN_ALWAYS_COST;
+	request->cost_given = true;
+	if (!request->summary_every_ms)
+		request->summary_every_ms = RUN_ALWAYS_EVERY_MS;
+}
+
 static int run_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct dw_run_request *request = context;
@@ -121,6 +141,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_NO_GGML: request->no_ggml = true; return 0;
 	case DW_OPTION_SUMMARY_EVERY:
 		return dw_parse_time("summary-every", value, 1000, &request->summary_every_ms) ? 0 : -1;
+	case DW_OPTION_ALWAYS: request->always = true; return 0;
 	case DW_OPTION_COST: return run_take_cost(value, request);
 	case DW_OPTION_PACK: request->pack = true; return 0;
 	case DW_OPTION_FUNCTIONS: return run_take_functions(value, &options->categories);
@@ -162,6 +183,8 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	request.command = argv;
 	if (request.serve)
 		request.options.categories = DWELL_MASK_NONE;
+	if (request.always)
+		run_set_always(&request);
 	run_bound_cost(&request);
 	int status = dw_run(&request, trace);
 	if (trace[0] && request.step_on)

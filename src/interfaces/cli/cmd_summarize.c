@@ -1,28 +1,43 @@
 /* dwell summarize: stores what the steps of traces took, in a file of bounded size. */
 
+#include <stdio.h>
+
 #include "cli/cli.h"
+#include "cli/slow_steps.h"
 #include "cli/summaries.h"
+
+struct summarize_request {
+	const char *output;
+	unsigned long long slow_since_ns, slow_bytes; /* slow_bytes 0: slow steps are not stored */
+};
 
 static int summarize_take_option(void *context, const struct dw_option *option, const char *value)
 {
+	struct summarize_request *request = context;
+
 	if (option->id == DW_OPTION_OUTPUT)
-		*(const char **)context = value;
+		request->output = value;
+	if (option->id == DW_OPTION_SLOW_STEPS &&
+	    sscanf(value, "%llu:%llu", &request->slow_since_ns, &request->slow_bytes) != 2) {
+		dw_say("--slow-steps %s: give nanoseconds since 1970 and bytes, with a colon between", value);
+		return -1;
+	}
 	return 0;
 }
 
 int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct dw_summary summary = { .ranks = NULL };
-	const char *output = NULL;
+	struct summarize_request request = { .output = NULL };
 	bool done;
-	int operands = dw_options_parse(verb, argc, argv, false, summarize_take_option, &output, &done);
+	int operands = dw_options_parse(verb, argc, argv, false, summarize_take_option, &request, &done);
 	int status;
 
 	if (done)
 		return 0;
 	if (operands < 0)
 		return DW_EXIT_USAGE;
-	if (!operands || !output) {
+	if (!operands || !request.output) {
 		dw_say(operands ? "no output is given: dwell summarize TRACE... -o FILE"
 		                : "no trace is given: dwell summarize TRACE... -o FILE");
 		return DW_EXIT_USAGE;
@@ -34,7 +49,9 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 		status = DW_EXIT_BAD_INPUT;
 	}
 	if (!status)
-		status = dw_summaries_write(&summary, output);
+		status = dw_summaries_write(&summary, request.output);
 	dw_summary_reset(&summary);
+	if (!status && request.slow_bytes)
+		dw_slow_steps_store(argv[0], request.slow_since_ns, request.slow_bytes);
 	return status;
 }

@@ -393,7 +393,7 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 		run_note_machine();
 		run_note_cost();
 	}
-	dw_run_summary_begin(trace, (pid_t)child, request->summary_every_ms);
+	dw_run_summary_begin(trace, (pid_t)child, request->summary_every_ms, request->slow_bytes);
 	status = run_wait_for_child();
 	run_note_wall(began_ns);
 	dw_run_summary_end();

@@ -23,6 +23,9 @@ static struct {
 	char trace[4096], path[4104], program[16];
 	uint64_t every_ms;
 	struct dw_capture_seen seen;
+	uint64_t slow_bytes;   /* for what is kept around slow steps; 0: nothing */
+	uint64_t looked_ns;    /* when the last summary was begun, since 1970 */
+	uint64_t took_ms;      /* by it */
 	bool started, ends;
 } summary = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
@@ -48,12 +51,36 @@ static pid_t summary_start(const char *const *arguments, int priority)
 	return pid;
 }
 
+static uint64_t summary_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static void summary_write_one(void)
 {
-	pid_t pid = summary_start((const char *[]){ "dwell", "summarize", summary.trace, "-o", summary.path, NULL }, 10);
+	uint64_t began_ns = summary_now_ns();
+	char slow[64];
+	pid_t pid;
 
+	snprintf(slow, sizeof slow, "%llu:%llu", (unsigned long long)summary.looked_ns, (unsigned long long)summary.slow_bytes);
+	pid = summary_start((const char *[]){ "dwell", "summarize", summary.trace, "-o", summary.path,
+	                                      summary.slow_bytes ? "--slow-steps" : NULL, slow, NULL }, 10);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
+	summary.took_ms = (summary_now_ns() - began_ns) / 1000000;
+	summary.looked_ns = began_ns;
+}
+
+#define SUMMARY_REST 200u /* with --always a summary takes at most this part of the time */
+
+static uint64_t summary_next_ms(void)
+{
+	uint64_t rest_ms = summary.slow_bytes ? summary.took_ms * SUMMARY_REST : 0;
+
+	return rest_ms > summary.every_ms ? rest_ms : summary.every_ms;
 }
 
 /* Captures what `dwell capture` asks for. Summaries are written meanwhile. */
@@ -97,18 +124,21 @@ static void *summary_loop(void *unused)
 
 	for (;;) {
 		summary_answer();
-		next = summary.every_ms - passed < SUMMARY_LOOK_MS ? summary.every_ms - passed : SUMMARY_LOOK_MS;
+		next = summary_next_ms() - passed < SUMMARY_LOOK_MS ? summary_next_ms() - passed : SUMMARY_LOOK_MS;
 		if (!summary_sleep(next))
-			return NULL;
+			break;
 		passed += next;
-		if (passed < summary.every_ms)
+		if (passed < summary_next_ms())
 			continue;
 		summary_write_one();
 		passed = 0;
 	}
+	if (summary.slow_bytes)
+		summary_write_one(); /* the last steps may be slow */
+	return NULL;
 }
 
-void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms)
+void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, uint64_t slow_bytes)
 {
 	sigset_t all, before;
 
@@ -118,6 +148,8 @@ void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms)
 	snprintf(summary.path, sizeof summary.path, "%s.sum", trace);
 	snprintf(summary.program, sizeof summary.program, "%d", (int)program);
 	summary.every_ms = every_ms;
+	summary.slow_bytes = slow_bytes;
+	summary.looked_ns = summary.took_ms = 0;
 	summary.seen = (struct dw_capture_seen){ 0 };
 	summary.ends = false;
 	/* The thread that waits for the program handles signals. */

@@ -89,6 +89,9 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME",
 	  .help = "write a summary for dwell ranks to TRACE.sum every TIME, as 30s or 10m, and at the end "
 	  "(default: at the end, if there are ranks)" },
+	{ DW_OPTION_ALWAYS, "always",
+	  .help = "for long runs: keep the newest records in half of --max-size (default 512M) and what was recorded around slow "
+	          "steps in the other half; --cost 0.1% and --summary-every 30s unless given" },
 	{ DW_OPTION_PACK, "pack", .help = "store the trace in a fraction of its size when the program has ended (dwell pack)" },
 	{ DW_OPTION_NO_ITT, "no-itt",
 	  .help = "do not record what libraries such as oneDNN and OpenCV announce through ITT" },
@@ -181,6 +184,8 @@ static const struct dw_option unpack_options[] = {
 static const struct dw_option summarize_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
 	  .help = "write the summary to FILE, replacing it (required)" },
+	{ DW_OPTION_SLOW_STEPS, "slow-steps", .argument = "SINCE:BYTES",
+	  .help = "used by dwell run --always: store what was recorded around the slowest step since then, in ns since 1970" },
 	HELP,
 };
 

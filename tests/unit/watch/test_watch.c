@@ -1,8 +1,10 @@
 /* What is reported of a job whose summaries are made here, look by look. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "watch/slow.h"
 #include "watch/watch.h"
 
 enum { RANKS = 8 };
@@ -213,6 +215,44 @@ TEST(a_week_without_a_fault_has_no_event)
 	}
 	CHECK_EQ(job.events, 0);
 	dw_watch_reset(&job.watch);
+}
+
+/* Days of steps without a fault, ten a second: lengths of a normal distribution, of which one in a hundred is half as long
+ * again, as where other programs take a CPU now and then. */
+TEST(steps_without_a_fault_are_not_slow)
+{
+	static double all[DW_SLOW_BEFORE], before[DW_SLOW_BEFORE];
+	unsigned alarms[3] = { 0 };
+
+	for (int k = 0; k < 3; k++) {
+		const double deviation = (double[]){ 0.002, 0.05, 0.2 }[k];
+		uint64_t state = 11 + (uint64_t)k;
+
+		for (size_t i = 0; i < 864000; i++) {
+			double sum = -6, length;
+
+			for (int n = 0; n < 12; n++)
+				sum += uniform(&state); /* of mean 0 and deviation 1 */
+			length = fmax(0.1, 1 + deviation * sum) * (uniform(&state) < 0.01 ? 1.5 : 1);
+			memcpy(before, all, sizeof before);
+			alarms[k] += dw_slow_is(length, before, i < DW_SLOW_BEFORE ? i : DW_SLOW_BEFORE);
+			all[i % DW_SLOW_BEFORE] = length;
+		}
+	}
+	for (int k = 0; k < 3; k++)
+		CHECK(alarms[k] <= 1);
+}
+
+TEST(a_step_of_twice_the_usual_length_is_slow)
+{
+	double before[64];
+
+	for (int k = 0; k < 4; k++) {
+		for (size_t i = 0; i < 64; i++)
+			before[i] = 10 + 0.1 * (double)(i % 7);
+		CHECK_EQ(dw_slow_is((double[]){ 10.5, 20, 21, 300 }[k], before, 64), k >= 2);
+	}
+	CHECK(!dw_slow_is(300, before, DW_SLOW_LEAST - 1));
 }
 
 CHECK_MAIN
