@@ -14,6 +14,7 @@
 #   make stress      threads, fork, kill, full disk, long
 #   make install     into PREFIX, by default /usr/local (DESTDIR is put before it)
 #   make wheel       the package for pip, for each CPython from 3.9 on and glibc 2.28, into build/wheel
+#   tools/release_check  all that is checked before a release, in a fresh clone, as one table
 #   make deb         Debian packages of the commit that is checked out, into build/deb
 #   make dist        the archive of the sources, and the recorder in two files, dwell.h and dwell.c, into build/dist
 #   make format      clang-format over what changed since the last commit; FORMAT_ALL=1: everything

@@ -112,7 +112,7 @@ def captures(name, port, folder):
 
 def refusals(folder):
     for arguments, status, words in (
-            (["localhost"], 2, "give HOST:PORT"), ([], 2, "no address is given"),
+            (["localhost"], 2, "give HOST:PORT"), ([], 2, "nothing to capture from"),
             (["localhost:1", "--duration", "5"], 2, "with its unit"),
             (["localhost:1", "--duration", "0s"], 2, "1ms at least"),
             (["localhost:1", "--duration", "1500m"], 2, "60m at most"),
