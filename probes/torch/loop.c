@@ -352,13 +352,13 @@ static void loop_note_threads(void)
 	dwell_meta_json(DW_KEY_TORCH_THREADS, text);
 }
 
-#define THREADS_STEP 8 /* the step at which threads are looked up again */
+#define THREADS_STEP 8 /* from this one on, threads are looked up again at each step whose number is a power of two */
 
 static void loop_before_step(struct dwp_call *call)
 {
 	static unsigned steps;
 
-	if (++steps == THREADS_STEP)
+	if (++steps >= THREADS_STEP && !(steps & (steps - 1)))
 		loop_note_threads();
 	if (call->self && !(dwp_loop_current && dwp_loop_current->steps.optimizers))
 		dwp_blocks_of_first_step(call->self);

@@ -55,14 +55,18 @@ static const char *operators_plain(const char *name)
 	return strncmp(name, "aten::", 6) == 0 ? name + 6 : name;
 }
 
-/* Whether a word of the name begins with one of these. Words begin after '_', '.' and the like, at a capital after a
- * small letter, and after a digit. */
-static bool operators_has_word(const char *name, const char *const *words)
+/* Whether a word of the name begins with one of these; with `whole`, is one of them. Words begin after '_', '.' and the
+ * like, at a capital after a small letter, and after a digit. */
+static bool operators_has_word(const char *name, const char *const *words, bool whole)
 {
 	for (; *words; words++)
-		for (const char *at = name; (at = strcasestr(at, *words)); at++)
-			if (at == name || !isalpha((unsigned char)at[-1]) || (islower((unsigned char)at[-1]) && isupper((unsigned char)*at)))
+		for (const char *at = name; (at = strcasestr(at, *words)); at++) {
+			bool begins = at == name || !isalpha((unsigned char)at[-1]) ||
+			              (islower((unsigned char)at[-1]) && isupper((unsigned char)*at));
+
+			if (begins && !(whole && islower((unsigned char)at[strlen(*words)])))
 				return true;
+		}
 	return false;
 }
 
@@ -70,17 +74,17 @@ static bool operators_has_word(const char *name, const char *const *words)
  * no product with a transposed factor. PyTorch's views of another layout move nothing. */
 static bool operators_moves(const char *name)
 {
-	static const char *const moves[] = { "transpos", "permut", "reorder", "relayout", "layout", NULL };
+	static const char *const moves[] = { "transpose", "permute", "reorder", "relayout", "layout", NULL };
 	static const char *const layouts[] = { "nchw", "nhwc", "ncdhw", "ndhwc", "chw", "hwc", "aos", "soa", NULL };
-	static const char *const computes[] = { "conv", "deconv", "matmul", "matvec", "mm", "gemm", "linear", "dot", "attention", NULL };
+	static const char *const computes[] = { "conv", "deconv", "mul", "matmul", "matvec", "mm", "gemm", "linear", "dot", "product", "attention", NULL };
 	static const char *const converts[] = { "convert", NULL };
 	const char *to = strcasestr(name, "to");
 
-	if (strncmp(name, "aten::", 6) == 0 || (operators_has_word(name, computes) && !operators_has_word(name, converts)))
+	if (strncmp(name, "aten::", 6) == 0 || (operators_has_word(name, computes, false) && !operators_has_word(name, converts, false)))
 		return false;
 	if (!to)
 		to = strchr(name, '2');
-	return operators_has_word(name, moves) || (to && operators_has_word(name, layouts) && operators_has_word(to, layouts));
+	return operators_has_word(name, moves, true) || (to && operators_has_word(name, layouts, false) && operators_has_word(to, layouts, false));
 }
 
 static enum group operators_group(const char *name)

@@ -553,7 +553,7 @@ TEST(operators_that_change_a_layout_by_their_names)
 {
 	static const struct { const char *name; bool moves; } names[] = {
 		{ "nchw_to_nhwc", true }, { "NHWC2NCHW", true }, { "Transpose", true }, { "reorder_weights", true }, { "ConvertLayout", true },
-		{ "conv_transpose", false }, { "matmul_transposed", false }, { "conv_nhwc", false }, { "tokenizer", false },
+		{ "conv_transpose", false }, { "matmul_transposed", false }, { "backward_transposed", false }, { "multiply_transpose", false }, { "conv_nhwc", false }, { "tokenizer", false },
 		{ "aten::transpose", false },
 	};
 
