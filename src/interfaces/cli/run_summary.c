@@ -25,7 +25,7 @@ static struct {
 	struct dw_capture_seen seen;
 	uint64_t slow_bytes;   /* for what is kept around slow steps; 0: nothing */
 	uint64_t looked_ns;    /* when the last summary was begun, since 1970 */
-	uint64_t took_ms;      /* by it */
+	uint64_t took_ms;      /* of a CPU, by it */
 	bool started, ends;
 } summary = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
@@ -62,19 +62,23 @@ static uint64_t summary_now_ns(void)
 static void summary_write_one(void)
 {
 	uint64_t began_ns = summary_now_ns();
+	struct rusage usage = { .ru_nvcsw = 0 };
 	char slow[64];
+	int status = -1;
 	pid_t pid;
 
 	snprintf(slow, sizeof slow, "%llu:%llu", (unsigned long long)summary.looked_ns, (unsigned long long)summary.slow_bytes);
 	pid = summary_start((const char *[]){ "dwell", "summarize", summary.trace, "-o", summary.path,
 	                                      summary.slow_bytes ? "--slow-steps" : NULL, slow, NULL }, 10);
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
-	summary.took_ms = (summary_now_ns() - began_ns) / 1000000;
+	if (pid > 0 && wait4(pid, &status, 0, &usage) != pid)
+		status = -1;
+	/* Before the first steps there is nothing to summarise. */
+	summary.took_ms = status ? 0 : (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+	                                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 	summary.looked_ns = began_ns;
 }
 
-#define SUMMARY_REST 200u /* with --always a summary takes at most this part of the time */
+#define SUMMARY_REST 200u /* with --always summaries take at most this part of a CPU */
 
 static uint64_t summary_next_ms(void)
 {
