@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dwell capture FOLDER: some steps of each rank of a running job; and dwell pack --steps, which stores them.
 
-usage: capture_test.py DWELL LIVE        last line: N passed, N failed, N skipped
+usage: capture_test.py DWELL LIVE [PART-OF-A-NAME...]        last line: N passed, N failed, N skipped
 
 Ranks are programs that sleep in their steps, each under a dwell run of its own.
 """
@@ -146,6 +146,17 @@ class Job(unittest.TestCase):
         self.assertIn("no summary of a rank", run("capture", "/", status=1))
         self.assertIn("--steps x", run("capture", "job", "--steps", "x", status=2))
         self.assertIn("-o is for captures from HOST:PORT", run("capture", "job", "-o", "logs", status=2))
+        if os.getuid() == 0:  # what another user wrote is not followed, nor is a link
+            with open("job/theirs", "w", encoding="utf-8") as file:
+                file.write("dwell-capture 1 theirs 1 1000 0\n")
+            os.chown("job/theirs", 12345, 12345)
+            os.rename("job/theirs", "job/r0.dwell.ask")
+            time.sleep(2.5)
+            os.symlink("r1.dwell.sum", "job/link")
+            os.rename("job/link", "job/r0.dwell.ask")
+            time.sleep(1.5)
+            self.assertEqual(glob.glob("job/*theirs*") + glob.glob("job/*.answer"), [])
+            os.unlink("job/r0.dwell.ask")
         for text in ("", "x" * 300, "dwell-capture 2 a 1 1 1\n", "dwell-capture 1 ../../x 1 1 1\n"):
             with open("job/r0.dwell.ask", "w", encoding="utf-8") as file:
                 file.write(text)
@@ -240,6 +251,7 @@ class Part(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    unittest.defaultTestLoader.testNamePatterns = [f"*{part}*" for part in sys.argv[3:]] or None
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(
         unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
     failed = len(result.failures) + len(result.errors)

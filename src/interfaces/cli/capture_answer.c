@@ -164,6 +164,7 @@ static int answer_stacks(struct answering *at, const char *pid, struct dwell_err
 	dw_capture_part_path(at->trace, &at->ask, path);
 	child = fork();
 	if (child == 0) {
+		umask(0077);
 		execl("/proc/self/exe", "dwell", "stacks", pid, "-o", path, (char *)NULL);
 		_exit(127);
 	}

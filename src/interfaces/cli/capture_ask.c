@@ -25,7 +25,8 @@ bool dw_capture_write(const char *trace, const char *suffix, const char *line)
 
 	snprintf(path, sizeof path, "%s%s", trace, suffix);
 	snprintf(part, sizeof part, "%s.%d", path, (int)getpid());
-	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	unlink(part); /* of an earlier process with this id; no link of another user is followed */
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return false;
 	good = write(fd, line, (size_t)length) == length;
