@@ -18,6 +18,7 @@ import time
 import unittest
 
 dwell, live = map(os.path.abspath, sys.argv[1:3])
+DEVICE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/gpu/compute.dwell")
 RANKS = 3
 LINE = re.compile(r"rank (\d+) on \S+: (?:steps (\d+) to (\d+)|step (\d+)|no whole step), .* in (\S+)$", re.M)
 
@@ -239,12 +240,25 @@ class Part(unittest.TestCase):
     def test_steps_of_a_trace_that_is_written(self):
         self.check_part("early.dwell", 50, 80)
 
+    def test_work_of_a_device(self):
+        """The host of this recorded run is far ahead: the device works for steps 10 to 20 long after they ended."""
+        run("unpack", "-o", "gpu.dwell", DEVICE)
+        run("pack", "--steps", "10..20", "-o", "gpu-part.dwell", "gpu.dwell")
+        whole, part = (json.loads(run("report", "-f", "json", "--view", "kernels", *arguments))["views"][0]
+                       for arguments in (["--steps", "10..20", "gpu.dwell"], ["gpu-part.dwell"]))
+        self.assertGreater(len(part["rows"]), 3)
+        self.assertEqual([row[:4] for row in part["rows"]], [row[:4] for row in whole["rows"]])
+        step, of_all = ({row["fact"]: row["value"] for row in view(trace, "facts")}["device.step"]
+                        for trace in ("gpu-part.dwell", "gpu.dwell"))
+        self.assertAlmostEqual(step / of_all, 1, delta=0.05)
+
     def test_a_time(self):
         run("pack", "--time", "500ms..1s", "-o", "part.dwell", "all.dwell")
         found = view("part.dwell", "steps")
         self.assertTrue(found and all(0.5e9 <= row["start_ns"] <= 1e9 for row in found))
 
     def test_nonsense(self):
+        self.assertIn("unpack -o FILE first", run("pack", "--steps", "50..60", "-o", "x.dwell", "early.dwell", status=1))
         self.assertIn("none of these steps", run("pack", "--steps", "1000000..", "-o", "x.dwell", "all.dwell", status=1))
         self.assertIn("-o FILE", run("pack", "--steps", "1..2", "all.dwell", status=2))
         self.assertFalse(os.path.exists("x.dwell"))

@@ -57,6 +57,20 @@ static bool device_is_steady(const struct dw_facts_work *work, const struct dw_s
 	return at < work->steady_count && work->steady[at]->start_ns == step->start_ns;
 }
 
+#define DEVICE_LEAST_STEPS 3u /* with fewer, each counts */
+
+/* The first steady step begins on the device when the host begins it. If a trace begins in the middle of a run, the
+ * device still works for steps before it, which are not in the trace: it seems to rest. */
+static bool device_seems_to_rest(const struct dw_facts_work *work, const struct dw_device_step *step)
+{
+	uint64_t all_ns = 0;
+
+	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
+		all_ns += step->part_ns[part];
+	return work->steady_count >= DEVICE_LEAST_STEPS && step->part_ns[DW_DEVICE_PART_NOTHING] > all_ns / 2 &&
+	       work->source->steps[step->step].start_ns == work->steady[0]->start_ns;
+}
+
 /* The sums over the loop's steady steps of the device that is busy longest; `steps` 0: none. */
 static struct device_sums device_find(const struct dw_facts_work *work,
                                       const struct dw_device_times *times)
@@ -75,7 +89,7 @@ static struct device_sums device_find(const struct dw_facts_work *work,
 				continue;
 			if (times->steps[i].end_ns > sums.last_ns)
 				sums.last_ns = times->steps[i].end_ns;
-			if (device_is_steady(work, step))
+			if (device_is_steady(work, step) && !device_seems_to_rest(work, &times->steps[i]))
 				device_add_step(&sums, &times->steps[i]);
 		}
 		if (sums.steps && (!longest.steps || sums.busy_ns > longest.busy_ns))

@@ -55,7 +55,8 @@ static enum dw_facts_framework run_find_framework(const struct dw_facts_work *wo
 }
 
 /* The part of the loop of which the work of devices is missing. CUPTI can be taken from dwell while the program runs;
- * then the trace says so, and what came after the last event is missing. */
+ * then the trace says so, and what came after the last event is missing. A device may begin with the loop's work when the
+ * loop has ended. */
 static double run_device_unseen(struct dw_facts_work *work, uint32_t categories)
 {
 	const struct dw_device_work *device = NULL;
@@ -71,8 +72,7 @@ static double run_device_unseen(struct dw_facts_work *work, uint32_t categories)
 	for (size_t i = 0; device && i < device->event_count; i++) {
 		const struct dw_device_event *event = &device->events[i];
 
-		if (device->names[event->name].class != DW_CLASS_COUNT && event->end_ns > start_ns && event->start_ns < end_ns &&
-		    event->end_ns > last_ns)
+		if (device->names[event->name].class != DW_CLASS_COUNT && event->end_ns > start_ns && event->end_ns > last_ns)
 			last_ns = event->end_ns;
 	}
 	if (!last_ns)

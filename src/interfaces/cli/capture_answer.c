@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "dwell/probe.h"
 #include "read/pack.h"
+#include "read/source.h"
 #include "serve/control.h"
 
 #define ANSWER_LOOK_MS 20u
@@ -116,6 +117,7 @@ static int answer_store(struct answering *at, struct dwell_error *error)
 	char path[DW_CAPTURE_PATH];
 	struct dw_output out;
 	struct stat status, written = { .st_size = 0 };
+	struct dw_source *source;
 	int from = open(at->trace, O_RDONLY | O_CLOEXEC), code;
 
 	dw_capture_part_path(at->trace, &at->ask, path);
@@ -126,6 +128,11 @@ static int answer_store(struct answering *at, struct dwell_error *error)
 		return -1;
 	}
 	fchmod(fileno(out.file), status.st_mode & 0777); /* while it is empty */
+	if (dw_source_open(&source, &at->trace, 1, error) == 0) {
+		dw_pack_see_source(&at->window, source);
+		dw_source_close(source);
+	}
+	*error = (struct dwell_error){ 0, "" };
 	at->window.blocks = (uint32_t)((status.st_size + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES);
 	code = dw_pack_write(from, at->trace, out.file, &at->window, error);
 	fstat(fileno(out.file), &written);

@@ -69,7 +69,7 @@ static int pack_write_trace(int from, uint64_t bytes, const char *path, bool in_
 /* Writes `path` in the other form to `output`, with the access rights of `path`. NULL: replaces it, and keeps its time,
  * by which the newest trace is found. With a window, stores only this part. Adds the sizes of both. Returns an exit
  * status. */
-static int pack_convert(const char *path, const char *output, bool store, const struct dw_pack_window *window,
+static int pack_convert(const char *path, const char *output, bool store, struct dw_pack_window *window,
                         uint64_t sizes[2])
 {
 	struct dwell_error error = { 0, "" };
@@ -80,7 +80,9 @@ static int pack_convert(const char *path, const char *output, bool store, const 
 	int from = pack_open(path, &status, &stored), code;
 
 	if (from >= 0 && (stored == store || (!output && !real))) {
-		dw_say(stored ? "%s is stored already" : "%s is no stored trace", path);
+		dw_say(!stored  ? "%s is no stored trace"
+		       : window ? "%s is a stored trace: dwell unpack -o FILE first, then a part of that can be stored"
+		                : "%s is stored already", path);
 		close(from);
 		from = -1;
 	}
@@ -130,7 +132,7 @@ static bool pack_find_window(const struct dw_source *source, const char *path, c
 {
 	const struct dw_source_clock *clock = &source->files[0].clock;
 
-	*window = (struct dw_pack_window){ UINT64_MAX, 0, 0 };
+	*window = (struct dw_pack_window){ .from_ticks = UINT64_MAX };
 	if (scope->has_time) {
 		window->from_ticks = dw_source_ticks(clock, scope->from_ns);
 		window->to_ticks = scope->to_ns == UINT64_MAX ? UINT64_MAX : dw_source_ticks(clock, scope->to_ns);
@@ -147,6 +149,7 @@ static bool pack_find_window(const struct dw_source *source, const char *path, c
 		dw_say("%s has none of these steps", path);
 		return false;
 	}
+	dw_pack_see_source(window, source);
 	window->blocks = (uint32_t)((source->files[0].size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES);
 	return true;
 }

@@ -95,13 +95,14 @@ static void slow_store_step(const char *trace, const struct dw_source *source, c
 {
 	const struct dw_source_clock *clock = &source->files[0].clock;
 	uint64_t from_ns = step->start_ns > DW_SLOW_WINDOW_NS ? step->start_ns - DW_SLOW_WINDOW_NS : 0;
-	struct dw_pack_window window = { dw_source_ticks(clock, from_ns), step->end_ticks,
-		(uint32_t)((source->files[0].size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES) };
+	struct dw_pack_window window = { .from_ticks = dw_source_ticks(clock, from_ns), .to_ticks = step->end_ticks,
+		.blocks = (uint32_t)((source->files[0].size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES) };
 	struct dwell_error error = { 0, "" };
 	struct dw_output out;
 	char prefix[4100], path[4200];
 	int from = open(trace, O_RDONLY | O_CLOEXEC), code;
 
+	dw_pack_see_source(&window, source);
 	slow_prefix(trace, prefix, sizeof prefix);
 	snprintf(path, sizeof path, "%s%llu.dwell", prefix, (unsigned long long)step->number);
 	if (from < 0 || dw_output_open(&out, path)) {

@@ -62,14 +62,21 @@ const void *dw_pack_borrow(const struct dw_pack_place *place, void *buffer);
 struct dw_pack_window {
 	uint64_t from_ticks, to_ticks;
 	uint32_t blocks; /* of the trace */
+	uint32_t first_call, last_call; /* numbers of the calls in it for which devices work; first > last: none is known */
 };
 
-/* Leaves in a block only what the window needs: records of its time, names, and its steps. False: nothing. */
+struct dw_source;
+/* Finds the calls in the window that the driver reported. First of all; `source` is that of the trace. */
+void dw_pack_see_source(struct dw_pack_window *window, const struct dw_source *source);
+/* Finds the calls in a block of records. For each block before the first dw_pack_cut(). */
+void dw_pack_see(struct dw_pack_window *window, const void *block);
+/* Leaves in a block only what the window needs: records of its time, work of devices for calls of its time, names, and
+ * its steps. False: nothing. */
 bool dw_pack_cut(const struct dw_pack_window *window, uint32_t number, void *block);
 
 /* Stores the trace in `from` in `to`, an empty file; `path` is for messages. With a window, stores only this part, as a
  * trace of a run that has ended; then the trace may be still written. */
-int dw_pack_write(int from, const char *path, FILE *to, const struct dw_pack_window *window, struct dwell_error *error);
+int dw_pack_write(int from, const char *path, FILE *to, struct dw_pack_window *window, struct dwell_error *error);
 /* Writes the trace that is stored in `path`, byte for byte. */
 int dw_pack_write_trace(const struct dw_pack_trace *trace, int to, const char *path, struct dwell_error *error);
 

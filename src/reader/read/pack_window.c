@@ -2,13 +2,15 @@
  * What a part of a trace needs of each block, for a stored trace that holds a part of a run's time; see pack.h.
  *
  * Chunks of records are kept if any of their records may lie in the window, as where `--keep newest` recycles others;
- * they end where the window ends. Journals are kept without the entries about other times: steps, readings, and sums
+ * they end where the window ends. Of the work of devices, what calls in the window ask for is kept. Journals are kept without the entries about other times: steps, readings, and sums
  * over the whole run. They become zeros, which readers skip. Processes and threads begin with the window.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/decode.h"
 #include "read/pack.h"
+#include "read/source.h"
 
 static bool window_has(const struct dw_pack_window *window, uint64_t from, uint64_t to)
 {
@@ -91,6 +93,94 @@ static void window_cut_stream(const struct dw_pack_window *window, struct dw_chu
 	chunk->end_ticks = last;
 }
 
+/* ---- devices ------------------------------------------------------------------------------------------------- */
+
+static void window_no_begin(void *context, uint64_t ticks, uint32_t id)
+{
+}
+
+static void window_no_end(void *context, uint64_t ticks)
+{
+}
+
+static void window_add_call(struct dw_pack_window *window, uint32_t call)
+{
+	window->first_call = call < window->first_call ? call : window->first_call;
+	window->last_call = call > window->last_call ? call : window->last_call;
+}
+
+void dw_pack_see_source(struct dw_pack_window *window, const struct dw_source *source)
+{
+	char *buffer = malloc(DW_BLOCK_BYTES);
+
+	window->first_call = UINT32_MAX;
+	window->last_call = 0;
+	for (size_t i = 0; buffer && i < source->events_count; i++) {
+		const struct dw_source_events *events = &source->events[i];
+		const char *words = (const char *)dw_source_borrow(&events->chunk, buffer);
+		size_t bytes = (size_t)events->chunk.word_count * 4;
+
+		for (size_t at = 0; words && at + events->record_bytes <= bytes; at += events->record_bytes) {
+			const struct dw_device_record *record = (const void *)(words + at);
+			uint64_t ticks = dw_source_device_ticks(&events->clock, record->start_ticks);
+
+			if (record->what >> DW_KIND_SHIFT == DW_DEVICE_CALL && record->correlation && window_has(window, ticks, ticks))
+				window_add_call(window, record->correlation);
+		}
+	}
+	free(buffer);
+}
+
+static void window_see_call(void *context, uint64_t ticks, const struct dw_record *record)
+{
+	if (record->kind != DW_EXT || record->id >> DW_EXT_TYPE_SHIFT != DW_EXT_CORRELATION || !window_has(context, ticks, ticks))
+		return;
+	window_add_call(context, record->payload[0]);
+}
+
+void dw_pack_see(struct dw_pack_window *window, const void *block)
+{
+	const struct dw_chunk *chunk = block;
+	struct dw_decode_time time = { .ticks = chunk->base_ticks };
+
+	if (chunk->magic == DW_CHUNK_MAGIC && chunk->type == DW_CHUNK_STREAM &&
+	    window_has(window, chunk->base_ticks, chunk->end_ticks ? chunk->end_ticks : UINT64_MAX))
+		dw_decode_words((const uint32_t *)(const void *)(chunk + 1), (DW_BLOCK_BYTES - DW_CHUNK_HEADER_BYTES) / 4, &time,
+		                window, window_no_begin, window_no_end, window_see_call);
+}
+
+/* A device works after its call, and possibly long after. What names no call is of the time in which it lies, if its
+ * clock is the file's. */
+static bool window_needs_work(const struct dw_pack_window *window, const struct dw_chunk *chunk,
+                              const struct dw_device_record *record)
+{
+	if (record->correlation && window->first_call <= window->last_call)
+		return record->correlation >= window->first_call && record->correlation <= window->last_call;
+	return chunk->clock || window_has(window, record->start_ticks, record->start_ticks);
+}
+
+static void window_cut_device(const struct dw_pack_window *window, struct dw_chunk *chunk)
+{
+	uint32_t size = chunk->record_bytes, end = chunk->end_bytes ? chunk->end_bytes : DW_BLOCK_BYTES;
+	uint8_t *block = (uint8_t *)chunk;
+	uint32_t kept = DW_CHUNK_HEADER_BYTES;
+
+	if (size < DW_DEVICE_RECORD_BYTES || size % 8 || end > DW_BLOCK_BYTES)
+		return; /* readers refuse it */
+	for (uint32_t at = DW_CHUNK_HEADER_BYTES; at + size <= end; at += size) {
+		const struct dw_device_record *record = (const void *)(block + at);
+
+		if (!record->what)
+			break;
+		if (!window_needs_work(window, chunk, record))
+			continue;
+		memmove(block + kept, block + at, size);
+		kept += size;
+	}
+	memset(block + kept, 0, DW_BLOCK_BYTES - kept);
+	chunk->end_bytes = kept;
+}
+
 /* The part is a run of its own, which has ended: next to its trace, it must not count twice. */
 static void window_cut_head(const struct dw_pack_window *window, struct dw_head *head)
 {
@@ -116,11 +206,13 @@ bool dw_pack_cut(const struct dw_pack_window *window, uint32_t number, void *blo
 		window_cut_journal(window, block);
 		return true;
 	}
-	if (chunk->clock) /* of a device: its times are not the file's */
+	if (chunk->type == DW_CHUNK_DEVICE) {
+		window_cut_device(window, chunk);
 		return true;
+	}
 	if (!window_has(window, chunk->base_ticks, chunk->end_ticks ? chunk->end_ticks : UINT64_MAX))
 		return false;
-	if (chunk->type == DW_CHUNK_STREAM && (!chunk->end_ticks || chunk->end_ticks > window->to_ticks))
+	if (!chunk->end_ticks || chunk->end_ticks > window->to_ticks)
 		window_cut_stream(window, chunk);
 	return true;
 }

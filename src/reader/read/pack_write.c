@@ -24,7 +24,7 @@ struct storing {
 	const char *path;
 	int from;
 	FILE *to;
-	const struct dw_pack_window *window; /* NULL: all of the trace */
+	struct dw_pack_window *window; /* NULL: all of the trace */
 	uint64_t at;                 /* bytes that are written */
 	ZSTD_CCtx *zstd;
 	ZSTD_DCtx *unzstd;
@@ -221,16 +221,33 @@ static bool storing_keeps(struct storing *storing, uint64_t offset)
 	return dw_pack_cut(storing->window, (uint32_t)(offset / DW_BLOCK_BYTES), storing->block);
 }
 
+/* The next block at or after `offset` that is not in a hole of the file; `bytes`: there is none. */
+static uint64_t storing_next(const struct storing *storing, uint64_t offset, uint64_t bytes)
+{
+	off_t data = offset && offset < bytes ? lseek(storing->from, (off_t)offset, SEEK_DATA) : (off_t)offset;
+
+	if (offset && data < 0 && errno == ENXIO)
+		return bytes;
+	return data > (off_t)offset ? (uint64_t)data / DW_BLOCK_BYTES * DW_BLOCK_BYTES : offset;
+}
+
+static bool storing_see_all(struct storing *storing, uint64_t bytes)
+{
+	for (uint64_t offset = storing_next(storing, DW_BLOCK_BYTES, bytes); offset < bytes;
+	     offset = storing_next(storing, offset + DW_BLOCK_BYTES, bytes)) {
+		if (!storing_read(storing, offset, bytes))
+			return false;
+		dw_pack_see(storing->window, storing->block);
+	}
+	return true;
+}
+
 /* Stores all blocks. 0: done; otherwise errno, or -1: the trace could not be read. */
 static int storing_put_all(struct storing *storing, uint64_t bytes)
 {
-	for (uint64_t offset = 0; offset < bytes; offset += DW_BLOCK_BYTES) {
-		off_t data = lseek(storing->from, (off_t)offset, SEEK_DATA);
-
-		if (offset && data < 0 && errno == ENXIO)
-			break;
-		if (offset && data > (off_t)offset)
-			offset = (uint64_t)data / DW_BLOCK_BYTES * DW_BLOCK_BYTES;
+	if (storing->window && !storing_see_all(storing, bytes))
+		return -1;
+	for (uint64_t offset = 0; offset < bytes; offset = storing_next(storing, offset + DW_BLOCK_BYTES, bytes)) {
 		if (!storing_read(storing, offset, bytes))
 			return -1;
 		if (!storing_keeps(storing, offset))
@@ -260,7 +277,7 @@ static int storing_run(struct storing *storing, struct dwell_error *error)
 	return code ? dw_error_set(error, DWELL_E_IO, "cannot read %s: it changed while it was stored", storing->path) : 0;
 }
 
-int dw_pack_write(int from, const char *path, FILE *to, const struct dw_pack_window *window, struct dwell_error *error)
+int dw_pack_write(int from, const char *path, FILE *to, struct dw_pack_window *window, struct dwell_error *error)
 {
 	struct storing *storing = calloc(1, sizeof *storing);
 	int result;
@@ -280,7 +297,7 @@ int dw_pack_write(int from, const char *path, FILE *to, const struct dw_pack_win
 	return result;
 }
 #else
-int dw_pack_write(int from, const char *path, FILE *to, const struct dw_pack_window *window, struct dwell_error *error)
+int dw_pack_write(int from, const char *path, FILE *to, struct dw_pack_window *window, struct dwell_error *error)
 {
 	return dw_error_set(error, DWELL_E_ARGUMENT, "this dwell was built without zstd, so it cannot store traces: build it "
 	                    "where libzstd's development files are installed");
