@@ -1,5 +1,5 @@
 /*
- * Makes one call of a program's own code fail, as if memory, disk or the kernel's patience had ended.
+ * Makes one call of a program's own code fail, as if there were no more memory, no space on the disk, or too many files and processes.
  *
  * Loaded by LD_PRELOAD. Calls count that dwell's code makes: in the program DWELL_FAULT_PROGRAM those of the program
  * itself, or of the library whose name contains DWELL_FAULT_LIBRARY. DWELL_FAULT=malloc:17 lets the 17th call of malloc

@@ -18,7 +18,7 @@
 #include "watch/where.h"
 
 #define JOB_LOOK_MS 100u
-#define JOB_SPARE_MS 5000u /* after the time of recording: for dwell run's look, and to store what was recorded */
+#define JOB_SPARE_MS 5000u /* beyond the time of recording, in which dwell run finds the request and stores the result */
 
 /* A trace with ranks that are asked. */
 struct job_trace {
