@@ -104,7 +104,9 @@ class Job(unittest.TestCase):
 
     def test_some_ranks(self):
         self.assertEqual(sorted(self.captured("job", "--ranks", "1", "--steps", "1")[0]), [1])
-        self.assertEqual(sorted(self.captured("job", "--ranks", "0,slowest", "--steps", "1")[0]), [0, 2])
+        until = time.monotonic() + 60  # a first summary may have no steps yet
+        while sorted(self.captured("job", "--ranks", "0,slowest", "--steps", "1")[0]) != [0, 2]:
+            self.assertLess(time.monotonic(), until)
         self.assertEqual(sorted(self.captured("job/r1.dwell", "job/r2.dwell.sum", "--steps", "1")[0]), [1, 2])
         self.assertIn("none of the 3 ranks", run("capture", "job", "--ranks", "7", status=1))
         self.assertIn("--ranks 0,fast", run("capture", "job", "--ranks", "0,fast", status=2))
@@ -189,17 +191,18 @@ class Always(unittest.TestCase):
             time.sleep(0.2)
             for part in glob.glob("r.slow-*.dwell"):
                 longest = max(view(part, "steps"), key=lambda row: row["duration_ns"])
-                if longest["duration_ns"] > 0.9e9:
+                if longest["duration_ns"] > 0.9e9 and part == f"r.slow-{longest['step']}.dwell":
                     slowest = {"file": part, **longest}
         runner.send_signal(signal.SIGTERM)
         runner.wait(60)
-        self.assertEqual(slowest.get("file"), f"r.slow-{slowest.get('step')}.dwell")
+        self.assertTrue(slowest)
         self.assertEqual(max(numbers(slowest["file"])), slowest["step"])
         self.assertGreater(len(numbers(slowest["file"])), 20)
         for part in glob.glob("r.slow-*.dwell"):
             os.unlink(part)
         run("summarize", "-o", "s", "--slow-steps", "0:1000000000", "r.dwell")
-        self.assertEqual(glob.glob("r.slow-*.dwell"), [slowest["file"]])
+        longest = max(view("r.dwell", "steps"), key=lambda row: row["duration_ns"])
+        self.assertEqual(glob.glob("r.slow-*.dwell"), [f"r.slow-{longest['step']}.dwell"])
         run("summarize", "-o", "s", "--slow-steps", "0:1", "r.dwell")
         self.assertEqual(glob.glob("r.slow-*.dwell"), [])
         self.assertIn("--slow-steps x", run("summarize", "-o", "s", "--slow-steps", "x", "r.dwell", status=2))

@@ -12,10 +12,8 @@
 #include "cli/capture_answer.h"
 #include "cli/capture_ask.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "cli/pack.h"
 #include "dwell/probe.h"
-#include "read/pack.h"
-#include "read/source.h"
 #include "serve/control.h"
 
 #define ANSWER_LOOK_MS 20u
@@ -111,34 +109,48 @@ static void answer_record(struct answering *at)
 	dw_serve_disarm(&at->control);
 }
 
+/* Sets the steps that the stored part has of all processes: a step may end after the last look, and before the window
+ * ends. Without entries of single steps, what was seen by looks stays. */
+static void answer_count_steps(struct answering *at, const struct dw_source *source)
+{
+	uint64_t first = 0, last = UINT64_MAX;
+
+	for (uint32_t process = 0; process < source->process_count; process++) {
+		uint64_t least = UINT64_MAX, most = 0;
+
+		for (size_t i = 0; i < source->step_count; i++) {
+			const struct dw_source_step *step = &source->steps[i];
+
+			if (source->threads[step->thread].process != process || step->open ||
+			    step->start_ticks < at->window.from_ticks || step->end_ticks > at->window.to_ticks)
+				continue;
+			least = step->number < least ? step->number : least;
+			most = step->number > most ? step->number : most;
+		}
+		if (least == UINT64_MAX)
+			continue;
+		first = least > first ? least : first;
+		last = most < last ? most : last;
+	}
+	if (last == UINT64_MAX)
+		return;
+	at->answer.first_step = first;
+	at->answer.last_step = last;
+}
+
 /* Stores what was recorded. */
 static int answer_store(struct answering *at, struct dwell_error *error)
 {
 	char path[DW_CAPTURE_PATH];
-	struct dw_output out;
-	struct stat status, written = { .st_size = 0 };
 	struct dw_source *source;
-	int from = open(at->trace, O_RDONLY | O_CLOEXEC), code;
 
 	dw_capture_part_path(at->trace, &at->ask, path);
-	if (from < 0 || fstat(from, &status) != 0 || dw_output_open(&out, path)) {
-		snprintf(error->message, sizeof error->message, "cannot open %.400s", from < 0 ? at->trace : path);
-		if (from >= 0)
-			close(from);
+	if (dw_source_open(&source, &at->trace, 1, error))
 		return -1;
-	}
-	fchmod(fileno(out.file), status.st_mode & 0777); /* while it is empty */
-	if (dw_source_open(&source, &at->trace, 1, error) == 0) {
-		dw_pack_see_source(&at->window, source);
-		dw_source_close(source);
-	}
-	*error = (struct dwell_error){ 0, "" };
-	at->window.blocks = (uint32_t)((status.st_size + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES);
-	code = dw_pack_write(from, at->trace, out.file, &at->window, error);
-	fstat(fileno(out.file), &written);
-	at->answer.bytes = (uint64_t)written.st_size;
-	close(from);
-	return dw_output_close(&out, code ? DW_EXIT_BAD_INPUT : 0) || code ? -1 : 0;
+	answer_count_steps(at, source);
+	at->answer.bytes = dw_pack_store_part(source, &at->window, path, error);
+	dw_source_close(source);
+	return at->answer.bytes ? 0 : -1;
 }
 
 static int answer_capture(struct answering *at, struct dwell_error *error)

@@ -7,13 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/pack.h"
+
 void dw_capture_part_path(const char *trace, const struct dw_capture_ask *ask, char path[DW_CAPTURE_PATH])
 {
-	size_t length = strlen(trace), end = strlen(".dwell");
-	bool has_end = length > end && strcmp(trace + length - end, ".dwell") == 0;
-
-	snprintf(path, DW_CAPTURE_PATH, "%.*s.%s.%s", (int)(has_end ? length - end : length), trace, ask->id,
-	         ask->what & DW_CAPTURE_STACKS ? "stacks" : "dwell");
+	dw_pack_part_path(trace, ask->id, ask->what & DW_CAPTURE_STACKS ? ".stacks" : ".dwell", path, DW_CAPTURE_PATH);
 }
 
 bool dw_capture_write(const char *trace, const char *suffix, const char *line)

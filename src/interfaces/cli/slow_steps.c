@@ -1,19 +1,14 @@
 /* Keeps what was recorded around slow steps; see slow_steps.h. */
 #include "cli/slow_steps.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "read/pack.h"
-#include "read/source.h"
+#include "cli/pack.h"
 #include "watch/slow.h"
 
 static double slow_length(const struct dw_source_step *step)
@@ -43,15 +38,6 @@ static const struct dw_source_step *slow_find(const struct dw_source *source, ui
 	return slowest;
 }
 
-/* "job.slow-" for "job.dwell". */
-static void slow_prefix(const char *trace, char *prefix, size_t size)
-{
-	size_t length = strlen(trace);
-	bool has_end = length > 6 && strcmp(trace + length - 6, ".dwell") == 0;
-
-	snprintf(prefix, size, "%.*s.slow-", (int)(has_end ? length - 6 : length), trace);
-}
-
 static int64_t slow_age(const char *path, uint64_t *bytes)
 {
 	struct stat status;
@@ -63,13 +49,11 @@ static int64_t slow_age(const char *path, uint64_t *bytes)
 }
 
 /* Removes the oldest ones until all take at most so many bytes. */
-static void slow_limit(const char *prefix, uint64_t most_bytes)
+static void slow_limit(const char *pattern, uint64_t most_bytes)
 {
-	char pattern[4200];
 	glob_t found;
 	uint64_t all = 0, bytes;
 
-	snprintf(pattern, sizeof pattern, "%s*.dwell", prefix);
 	if (glob(pattern, 0, NULL, &found) != 0)
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++)
@@ -93,30 +77,20 @@ static void slow_limit(const char *prefix, uint64_t most_bytes)
 static void slow_store_step(const char *trace, const struct dw_source *source, const struct dw_source_step *step,
                             uint64_t most_bytes)
 {
-	const struct dw_source_clock *clock = &source->files[0].clock;
 	uint64_t from_ns = step->start_ns > DW_SLOW_WINDOW_NS ? step->start_ns - DW_SLOW_WINDOW_NS : 0;
-	struct dw_pack_window window = { .from_ticks = dw_source_ticks(clock, from_ns), .to_ticks = step->end_ticks,
-		.blocks = (uint32_t)((source->files[0].size_bytes + DW_BLOCK_BYTES - 1) / DW_BLOCK_BYTES) };
+	struct dw_pack_window window = { .from_ticks = dw_source_ticks(&source->files[0].clock, from_ns),
+		.to_ticks = step->end_ticks };
 	struct dwell_error error = { 0, "" };
-	struct dw_output out;
-	char prefix[4100], path[4200];
-	int from = open(trace, O_RDONLY | O_CLOEXEC), code;
+	char word[40], path[4200], pattern[4200];
 
-	dw_pack_see_source(&window, source);
-	slow_prefix(trace, prefix, sizeof prefix);
-	snprintf(path, sizeof path, "%s%llu.dwell", prefix, (unsigned long long)step->number);
-	if (from < 0 || dw_output_open(&out, path)) {
-		if (from >= 0)
-			close(from);
-		return;
-	}
-	fchmod(fileno(out.file), 0600); /* while it is empty */
-	code = dw_pack_write(from, trace, out.file, &window, &error);
-	if (code)
-		dw_say_error(&error, code);
-	close(from);
-	if (dw_output_close(&out, code ? DW_EXIT_BAD_INPUT : 0) == 0)
-		slow_limit(prefix, most_bytes);
+	snprintf(word, sizeof word, "slow-%llu", (unsigned long long)step->number);
+	dw_pack_part_path(trace, word, ".dwell", path, sizeof path);
+	dw_pack_part_path(trace, "slow-*", ".dwell", pattern, sizeof pattern);
+	umask(0077);
+	if (dw_pack_store_part(source, &window, path, &error))
+		slow_limit(pattern, most_bytes);
+	else
+		dw_say_error(&error, error.code);
 }
 
 void dw_slow_steps_store(const char *trace, uint64_t since_ns, uint64_t most_bytes)
