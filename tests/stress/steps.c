@@ -47,21 +47,26 @@ static void many_steps(void *path)
 }
 
 struct found {
-	uint64_t single, summarised, first, next, open, entries, durations;
-	uint64_t open_number, end_ticks;
+	uint64_t single, lowest, highest; /* steps with entries of their own */
+	uint64_t summarised, first, next, open, entries, durations;
+	uint64_t open_number, start_ticks, end_ticks;
 };
 
-/* Numbers must follow one another without a gap, singles first. */
+/* A step that began before the end of a summary is in it. */
 static void add_step(struct found *found, const struct dw_entry_step *step)
 {
-	if (step->entry.aux & DW_STEP_CANCELLED)
+	if (step->entry.aux & DW_STEP_CANCELLED ||
+	    (found->entries && step->start_ticks >= found->start_ticks && step->start_ticks < found->end_ticks))
 		return;
 	if (!step->end_ticks) {
 		found->open++;
 		found->open_number = step->number;
 		return;
 	}
-	CHECK_U64(step->number, found->single);
+	if (!found->single || step->number < found->lowest)
+		found->lowest = step->number;
+	if (!found->single || step->number > found->highest)
+		found->highest = step->number;
 	found->single++;
 }
 
@@ -71,8 +76,10 @@ static void add_summary(struct found *found, const struct dw_entry_steps *steps)
 
 	if (!steps->count)
 		return;
-	if (!found->entries)
+	if (!found->entries) {
 		found->first = found->next = steps->first_number;
+		found->start_ticks = steps->start_ticks;
+	}
 	CHECK_U64(steps->first_number, found->next);
 	/* Of a killed process the sums may hold one step more. */
 	CHECK(steps->end_ticks - steps->start_ticks + steps->longest_ticks >= steps->step_ticks);
@@ -88,18 +95,23 @@ static void add_summary(struct found *found, const struct dw_entry_steps *steps)
 	found->entries++;
 }
 
+/* Numbers follow one another without a gap: single steps first or, if the newest are kept, last. */
 static struct found find_steps(const struct trace *trace)
 {
 	struct found found = { 0 };
 
-	for (size_t i = 0; i < trace->all_count; i++) {
-		const struct dw_entry *entry = trace->all[i];
-
-		if (entry->tag == DW_ENTRY_TAG(DW_ENTRY_STEP))
-			add_step(&found, (const void *)entry);
-		else if (entry->tag == DW_ENTRY_TAG(DW_ENTRY_STEPS))
-			add_summary(&found, (const void *)entry);
-	}
+	for (size_t i = 0; i < trace->all_count; i++)
+		if (trace->all[i]->tag == DW_ENTRY_TAG(DW_ENTRY_STEPS))
+			add_summary(&found, (const void *)trace->all[i]);
+	for (size_t i = 0; i < trace->all_count; i++)
+		if (trace->all[i]->tag == DW_ENTRY_TAG(DW_ENTRY_STEP))
+			add_step(&found, (const void *)trace->all[i]);
+	if (found.single)
+		CHECK_U64(found.highest - found.lowest + 1, found.single);
+	if (found.single && found.entries && found.lowest)
+		CHECK_U64(found.lowest, found.next);
+	else if (found.entries)
+		CHECK_U64(found.first, found.single);
 	return found;
 }
 
@@ -139,7 +151,7 @@ static void steps_for_ever(void *path)
 	make_steps(UINT64_MAX);
 }
 
-/* The step in which the program was killed is open, or it had just been added up. */
+/* With the newest steps kept. The step in which the program was killed is open, or it had just ended. */
 static void killed_in_a_summarised_step(void)
 {
 	for (int round = 0; round < (stress_long ? 100 : STRESS_SANITIZED ? 2 : 10); round++) {
@@ -159,6 +171,7 @@ static void killed_in_a_summarised_step(void)
 			uint64_t ended = found.single + found.summarised;
 
 			CHECK(found.summarised > 0);
+			CHECK(found.single > 5000 && found.lowest);
 			CHECK(found.open <= 1);
 			if (found.open && found.open_number != ended && found.open_number + 1 != ended)
 				FAIL("step %llu is open after %llu ended ones",

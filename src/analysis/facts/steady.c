@@ -91,8 +91,10 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work)
 	const struct dw_loop *loop = work->loop;
 	uint8_t *roles = calloc(loop->count + 1, 1);
 	size_t counted = 0, at = 0;
+	const struct dw_steps *steps = work->steps;
+	bool newest = steps->summed_count && loop->count && steps->summed_from < work->all[0].number;
 	bool first = loop->count && work->all[0].counted &&
-	             (work->all[0].number == 0 || !dw_model_is_partial(work->model));
+	             (work->all[0].number == 0 || (!dw_model_is_partial(work->model) && !newest));
 
 	work->failed |= !roles;
 	for (size_t i = 0; roles && i < loop->count; i++)

@@ -53,6 +53,12 @@ static void span_add(struct dw_summary_span *span, const struct dw_divided_step 
 		span->part_ns[p] += divided->part_ns[p];
 }
 
+/* Whether a step is in the sums. */
+static bool build_counts(const struct dw_divided_step *step, uint64_t from)
+{
+	return !step->warm_up && step->step->number >= from;
+}
+
 /* How many steps a span must have so that there are at most DW_SUMMARY_SPANS. */
 static unsigned build_width(const struct dw_divided_loop *loop)
 {
@@ -74,7 +80,7 @@ DW_ORDER(build_span_compare, struct dw_summary_span, DW_UP(index))
 
 /* Steps of a thread are in order of time, and almost always of number too. */
 static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank,
-                        const struct dw_divided_loop *loop, const uint64_t *between_ns)
+                        const struct dw_divided_loop *loop, const uint64_t *between_ns, uint64_t from)
 {
 	size_t most = loop->count < DW_SUMMARY_SPANS ? loop->count : DW_SUMMARY_SPANS;
 	struct dw_summary_span *spans = dw_arena_alloc(&summary->arena, (most + 1) * sizeof *spans);
@@ -86,7 +92,7 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 		uint64_t index = loop->steps[i].step->number >> rank->span_log2;
 		size_t at = rank->span_count;
 
-		if (loop->steps[i].warm_up)
+		if (!build_counts(&loop->steps[i], from))
 			continue;
 		while (at && spans[at - 1].index != index && spans[at - 1].index > index)
 			at--;
@@ -205,15 +211,19 @@ static void build_durations(struct dw_summary *summary, struct dw_summary_rank *
 				(struct dw_summary_bucket){ bucket, counts[bucket] };
 }
 
+/* Steps with numbers below `from` were counted before. */
 static void build_steps(struct dw_summary *summary, struct dw_summary_rank *rank,
-                        const struct dw_divided_loop *divided, const struct dw_step *all)
+                        const struct dw_divided_loop *divided, const struct dw_step *all, uint64_t from)
 {
 	const struct dw_loop *loop = divided->loop;
-	uint64_t counts[DW_SUMMARY_BUCKETS] = { 0 };
+	uint64_t counts[DW_SUMMARY_BUCKETS] = { 0 }, counted = 0, begun = 0, first = UINT64_MAX;
 
 	for (size_t i = 0; i < divided->count; i++) {
 		uint64_t ns = divided->steps[i].step->end_ns - divided->steps[i].step->start_ns;
 
+		if (divided->steps[i].step->number < from)
+			continue;
+		counted++;
 		if (divided->steps[i].warm_up) {
 			rank->warm_up_steps++;
 			rank->warm_up_ns += ns;
@@ -224,15 +234,18 @@ static void build_steps(struct dw_summary *summary, struct dw_summary_rank *rank
 		counts[build_bucket(ns)]++;
 	}
 	build_durations(summary, rank, counts);
-	rank->missing_steps = loop->count - divided->count;
 	for (size_t i = 0; i < loop->count; i++) {
 		const struct dw_step *step = &all[loop->first_step + i];
 
+		begun += step->number >= from;
+		first = step->number >= from && step->number < first ? step->number : first;
 		if (step->number >= rank->last_step) {
 			rank->last_step = step->number;
 			rank->last_open = step->open;
 		}
 	}
+	/* Of a run that was summarised before, those that have left the trace since are missing, too. */
+	rank->missing_steps = begun - counted + (from && begun ? first - from : 0);
 	rank->wall_ns = loop->end_ns - loop->start_ns;
 }
 
@@ -303,10 +316,11 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
 	uint32_t process = source->threads[divided->loop->thread].process;
+	const struct dw_summary_rank *before;
 	const struct dw_symbol *symbols;
 	struct dw_summary_rank *rank;
+	uint64_t *between_ns, from;
 	size_t symbol_count;
-	uint64_t *between_ns;
 	bool good;
 
 	for (size_t i = 0; i < source->thread_count; i++)
@@ -318,11 +332,14 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	ranks[divided->loop->thread] = (uint32_t)summary->count++;
 	build_process(summary, rank, source, process);
 	build_unrecorded(summary, rank, source, process);
-	build_steps(summary, rank, divided, steps->steps);
+	before = dw_summary_before(summary->before, rank);
+	from = before ? dw_summary_next_step(before) : 0;
+	build_steps(summary, rank, divided, steps->steps, from);
+	rank->loop_end_ns = source->realtime_start_ns + divided->loop->end_ns;
 	between_ns = calloc(divided->count + 1, sizeof *between_ns);
 	good = between_ns && dw_summary_find_between(model, process, divided, steps->steps, between_ns, error);
 	if (good)
-		build_spans(summary, rank, divided, between_ns);
+		build_spans(summary, rank, divided, between_ns, from);
 	free(between_ns);
 	symbols = dw_model_symbols(model, &symbol_count);
 	build_names(summary, rank, divided, symbols, symbol_count);

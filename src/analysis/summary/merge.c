@@ -140,7 +140,7 @@ uint64_t dw_summary_steps(const struct dw_summary_rank *rank)
 /* ---- leaving out --------------------------------------------------------------------------------
  */
 
-static void span_merge(struct dw_summary_span *into, const struct dw_summary_span *from)
+void dw_summary_merge_span(struct dw_summary_span *into, const struct dw_summary_span *from)
 {
 	into->steps += from->steps;
 	into->ns += from->ns;
@@ -167,7 +167,7 @@ void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2)
 
 		span.index = shift < 64 ? span.index >> shift : 0;
 		if (kept && rank->spans[kept - 1].index == span.index)
-			span_merge(&rank->spans[kept - 1], &span);
+			dw_summary_merge_span(&rank->spans[kept - 1], &span);
 		else
 			rank->spans[kept++] = span;
 	}
@@ -195,25 +195,32 @@ static uint64_t merge_leave_out(struct dw_summary_name *names, size_t *count, si
 	return left_out_ns;
 }
 
+void dw_summary_thin_arrivals_to(struct dw_summary_rank *rank, unsigned arrival_log2)
+{
+	if (arrival_log2 <= rank->arrival_log2)
+		return;
+	rank->arrival_log2 = arrival_log2;
+	for (size_t i = 0; i < rank->collective_count; i++) {
+		struct dw_summary_collective *row = &rank->collectives[i];
+		size_t kept = 0;
+
+		for (size_t k = 0; k < row->arrival_count; k++)
+			if (!(row->arrivals[k].sequence & (((uint64_t)1 << arrival_log2) - 1)))
+				row->arrivals[kept++] = row->arrivals[k];
+		row->arrival_count = kept;
+	}
+}
+
 void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most)
 {
 	for (;;) {
-		size_t count = 0, kept;
+		size_t count = 0;
 
 		for (size_t i = 0; i < rank->collective_count; i++)
 			count += rank->collectives[i].arrival_count;
 		if (count <= most || rank->arrival_log2 == 63)
 			return;
-		rank->arrival_log2++;
-		for (size_t i = 0; i < rank->collective_count; i++) {
-			struct dw_summary_collective *row = &rank->collectives[i];
-
-			kept = 0;
-			for (size_t k = 0; k < row->arrival_count; k++)
-				if (!(row->arrivals[k].sequence & (((uint64_t)1 << rank->arrival_log2) - 1)))
-					row->arrivals[kept++] = row->arrivals[k];
-			row->arrival_count = kept;
-		}
+		dw_summary_thin_arrivals_to(rank, rank->arrival_log2 + 1);
 	}
 }
 
@@ -229,7 +236,7 @@ DW_ORDER(merge_rank_compare, struct dw_summary_rank, DW_TEXT(job) DW_UP(rank) DW
 
 /* When a process began is known to some ns or us, because clocks are estimated: of one file alone
  * otherwise than of all files of a run. */
-static bool rank_same(const struct dw_summary_rank *a, const struct dw_summary_rank *b)
+bool dw_summary_same_rank(const struct dw_summary_rank *a, const struct dw_summary_rank *b)
 {
 	uint64_t apart_ns = a->start_ns > b->start_ns ? a->start_ns - b->start_ns
 	                                              : b->start_ns - a->start_ns;
@@ -263,7 +270,7 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 	for (size_t i = 0; i < summary->count; i++) {
 		struct dw_summary_rank *last = kept ? &summary->ranks[kept - 1] : NULL;
 
-		if (!last || !rank_same(last, &summary->ranks[i]))
+		if (!last || !dw_summary_same_rank(last, &summary->ranks[i]))
 			summary->ranks[kept++] = summary->ranks[i];
 		else if (merge_compare_length(last, &summary->ranks[i]) > 0)
 			*last = summary->ranks[i];

@@ -388,6 +388,9 @@ static void read_number(struct dw_summary_rank *rank, const struct dw_proto_fiel
 	case RANK_LEFT:
 		rank->left_bytes = number;
 		break;
+	case RANK_LOOP_END:
+		rank->loop_end_ns = number;
+		break;
 	default:
 		break; /* of a newer version */
 	}

@@ -95,6 +95,7 @@ struct dw_summary_rank {
 	uint32_t pid;
 	uint64_t start_ns; /* when the process began, in ns since 1970 */
 	uint64_t wall_ns;  /* of the loop, from the begin of its first step */
+	uint64_t loop_end_ns; /* end of its last step, in ns since 1970; 0: not known */
 	uint64_t steps;    /* counted steps: recorded, complete and ended; without the warm-up */
 	uint64_t ns;       /* sum of their lengths */
 	uint64_t warm_up_steps, warm_up_ns;
@@ -145,6 +146,9 @@ struct dw_summary {
 	struct dw_arena arena;
 	struct dw_summary_rank *ranks; /* sorted after dw_summary_finish() */
 	size_t count, capacity;
+	/* Or NULL: an earlier summary of the same trace. dw_summary_add_model() then counts only steps that began after
+	 * those of it. Must live as long as models are added. */
+	const struct dw_summary *before;
 	bool failed; /* memory ran out */
 };
 
@@ -174,6 +178,16 @@ bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *r
                            struct dwell_error *error);
 /* Keeps every other arrival, as often as necessary, so that there are at most `most`. */
 void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most);
+/* Keeps the arrivals whose sequence is a multiple of 1 << arrival_log2. */
+void dw_summary_thin_arrivals_to(struct dw_summary_rank *rank, unsigned arrival_log2);
+/* Adds an earlier summary to one that has only later steps (`before`). Changes both; `before` must live until
+ * the summary is reset. False with `error` if memory ran out. dw_summary_finish() must follow. */
+bool dw_summary_continue(struct dw_summary *summary, struct dw_summary *before, struct dwell_error *error);
+/* The rank of the same process in another summary, which may be NULL; or NULL. */
+const struct dw_summary_rank *dw_summary_before(const struct dw_summary *before, const struct dw_summary_rank *rank);
+bool dw_summary_same_rank(const struct dw_summary_rank *a, const struct dw_summary_rank *b);
+/* The number of the first step that a later summary has to count. */
+uint64_t dw_summary_next_step(const struct dw_summary_rank *rank);
 /* Adds the ranks of another summary, which may be reset afterwards. */
 void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other);
 /* Sorts the ranks, drops ranks that occur twice, and makes them as coarse as their number requires.
@@ -183,6 +197,7 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error);
 size_t dw_summary_share_spans(size_t ranks);
 /* The steps of its loop, counted or not. */
 uint64_t dw_summary_steps(const struct dw_summary_rank *rank);
+void dw_summary_merge_span(struct dw_summary_span *into, const struct dw_summary_span *from);
 /* Sums spans so that each has 1 << span_log2 steps, at least as many as before. */
 void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2);
 

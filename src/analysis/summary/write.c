@@ -198,6 +198,7 @@ static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *ran
 		write_name(proto, RANK_PLACE, &rank->places[i]);
 	write_number(proto, RANK_RESIDENT, rank->resident_bytes);
 	write_number(proto, RANK_LEFT, rank->left_bytes);
+	write_number(proto, RANK_LOOP_END, rank->loop_end_ns);
 	dw_proto_close(proto, at);
 }
 

@@ -27,7 +27,7 @@ static int summarize_take_option(void *context, const struct dw_option *option, 
 
 int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 {
-	struct dw_summary summary = { .ranks = NULL };
+	struct dw_summary summary = { .ranks = NULL }, before = { .ranks = NULL };
 	struct summarize_request request = { .output = NULL };
 	bool done;
 	int operands = dw_options_parse(verb, argc, argv, false, summarize_take_option, &request, &done);
@@ -42,7 +42,8 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 		                : "no trace is given: dwell summarize TRACE... -o FILE");
 		return DW_EXIT_USAGE;
 	}
-	status = dw_summaries_read_parallel(&summary, argv, (size_t)operands);
+	status = request.slow_bytes ? dw_summaries_continue(&summary, argv[0], &before, request.output)
+	                            : dw_summaries_read_parallel(&summary, argv, (size_t)operands);
 	if (!status && !summary.count) {
 		dw_say("no process of %s%s has steps: there is nothing to summarize", argv[0],
 		       operands > 1 ? " and the other files" : "");
@@ -51,6 +52,7 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 	if (!status)
 		status = dw_summaries_write(&summary, request.output);
 	dw_summary_reset(&summary);
+	dw_summary_reset(&before);
 	if (!status && request.slow_bytes)
 		dw_slow_steps_store(argv[0], request.slow_since_ns, request.slow_bytes);
 	return status;

@@ -489,7 +489,7 @@ bool dw_parse_time(const char *option, const char *text, uint64_t least, uint64_
 {
 	static const struct { const char *unit; double ms; } units[] = { { "ms", 1 }, { "s", 1e3 },
 		{ "m", 6e4 } };
-	char *end;
+	char *end, bound[48];
 	double value = strtod(text, &end);
 
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -499,8 +499,8 @@ bool dw_parse_time(const char *option, const char *text, uint64_t least, uint64_
 			*ms = (uint64_t)(value * units[i].ms + 0.5);
 			return true;
 		}
-	dw_say("--%s %s: give a time with its unit, as 500ms, 2s or 1m, of %s60m at most", option, text,
-	       least ? "1ms at least and " : "");
+	snprintf(bound, sizeof bound, "%llums at least and ", (unsigned long long)least);
+	dw_say("--%s %s: give a time with its unit, as 500ms, 2s or 1m, of %s60m at most", option, text, least ? bound : "");
 	return false;
 }
 

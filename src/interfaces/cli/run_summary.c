@@ -78,7 +78,7 @@ static void summary_write_one(void)
 	summary.looked_ns = began_ns;
 }
 
-#define SUMMARY_REST 200u /* with --always summaries take at most this part of a CPU */
+#define SUMMARY_REST 1000u /* with --always summaries take at most this part of a CPU */
 
 static uint64_t summary_next_ms(void)
 {
@@ -154,6 +154,8 @@ void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, u
 	summary.every_ms = every_ms;
 	summary.slow_bytes = slow_bytes;
 	summary.looked_ns = summary.took_ms = 0;
+	if (slow_bytes)
+		unlink(summary.path); /* of an earlier run */
 	summary.seen = (struct dw_capture_seen){ 0 };
 	summary.ends = false;
 	/* The thread that waits for the program handles signals. */
@@ -192,7 +194,8 @@ static bool summary_has_ranks(const char *trace)
 void dw_run_summary_write(const char *trace, bool always)
 {
 	struct dw_summary ranks = { .ranks = NULL };
-	char path[4104], *paths[1] = { (char *)(uintptr_t)trace };
+	/* With `dwell run --always` it has been continued to the end. */
+	char path[4104], *paths[1] = { summary.slow_bytes ? path : (char *)(uintptr_t)trace };
 	mode_t mask;
 
 	if (!always && !summary_has_ranks(trace))

@@ -87,6 +87,26 @@ static void summaries_note_memory(struct dw_summary *summary, size_t first)
 			summary->ranks[i].left_bytes = dw_limits_left(used);
 }
 
+/* Opens a trace for a summary: of a run that was summarised before, only the steps that are new. If there are
+ * none, where the ranks are now is of interest still. */
+static int summaries_open(struct dwell_trace **trace, const char *path, const struct dw_summary *before,
+                          struct dwell_error *error)
+{
+	struct dwell_scope later = { .size = sizeof later, .has_steps = true, .steps_from = UINT64_MAX, .steps_to = UINT64_MAX };
+	int code;
+
+	for (size_t i = 0; before && i < before->count; i++)
+		if (dw_summary_next_step(&before->ranks[i]) < later.steps_from)
+			later.steps_from = dw_summary_next_step(&before->ranks[i]);
+	if (later.steps_from && later.steps_from != UINT64_MAX) {
+		code = dwell_trace_open(trace, &path, 1, &later, error);
+		if (code != DWELL_E_NAME && code != DWELL_E_NO_DATA)
+			return code;
+		*error = (struct dwell_error){ 0, "" };
+	}
+	return dwell_trace_open(trace, &path, 1, NULL, error);
+}
+
 /* With `is_live` nothing is printed, because the caller looks at the trace again and again. */
 static int summaries_add_trace(struct dw_summary *summary, const char *path, bool *is_live)
 {
@@ -97,7 +117,7 @@ static int summaries_add_trace(struct dw_summary *summary, const char *path, boo
 
 	if (!is_live)
 		dw_say_progress(path);
-	code = dwell_trace_open(&trace, &path, 1, NULL, &error);
+	code = summaries_open(&trace, path, summary->before, &error);
 	if (code) {
 		dw_say_progress(NULL);
 		return dw_say_error(&error, code);
@@ -124,6 +144,24 @@ int dw_summaries_read_one(struct dw_summary *summary, const char *path, bool *is
 	if (status)
 		return status;
 	return dw_summary_finish(summary, &error) ? 0 : dw_say_error(&error, error.code);
+}
+
+int dw_summaries_continue(struct dw_summary *summary, const char *trace, struct dw_summary *before, const char *path)
+{
+	struct dwell_error error = { 0, "" };
+	int status = 0;
+
+	if (access(path, F_OK) == 0 && summaries_try_summary(before, path)) {
+		dw_say("%s is no summary that can be read: it is made anew, of what the trace has still", path);
+		dw_summary_reset(before);
+	}
+	summary->before = before;
+	status = summaries_add_trace(summary, trace, NULL);
+	if (status)
+		return status;
+	if (!dw_summary_continue(summary, before, &error) || !dw_summary_finish(summary, &error))
+		return dw_say_error(&error, error.code);
+	return 0;
 }
 
 /* Reads some files into an empty summary. */

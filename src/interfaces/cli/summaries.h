@@ -12,5 +12,8 @@ int dw_summaries_read_one(struct dw_summary *summary, const char *path, bool *is
 /* The same with many files in several processes, as many as the cores that this one may use. No other thread
  * may run. */
 int dw_summaries_read_parallel(struct dw_summary *summary, char **paths, size_t count);
+/* Makes the summary of a trace whose earlier summary is at `path`, or is not there: what the trace has of later
+ * steps is added to that. `before` is empty and must be reset after the summary. */
+int dw_summaries_continue(struct dw_summary *summary, const char *trace, struct dw_summary *before, const char *path);
 /* Writes the file of a summary. Returns 0, or an exit status after an error message. */
 int dw_summaries_write(const struct dw_summary *summary, const char *path);

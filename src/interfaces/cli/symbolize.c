@@ -49,6 +49,14 @@ static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw
 		              inlined[i].file, inlined[i].line);
 }
 
+/* Lines inside the interpreter tell nobody anything, and to read its debug information takes 0.3 s. */
+static bool symbolize_wants_lines(const char *module)
+{
+	const char *name = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
+
+	return strncmp(name, "libpython", 9) != 0 && strncmp(name, "python", 6) != 0;
+}
+
 /* The library is loaded at the first frame, because elfutils is large. */
 static struct dw_lines *symbolize_open(const char *module)
 {
@@ -95,7 +103,7 @@ static void symbolize_file(const struct dw_source_file *file)
 		if (i == 0 || strcmp(module, file->frames[ids[i - 1]]->module) != 0) {
 			if (lines)
 				symbolize_lines.close(lines);
-			lines = symbolize_open(module);
+			lines = symbolize_wants_lines(module) ? symbolize_open(module) : NULL;
 		}
 		symbolize_frame(lines, ids[i], file->frames[ids[i]]);
 	}

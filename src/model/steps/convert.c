@@ -148,12 +148,12 @@ int dw_steps_sum_parts(struct dw_model *model, struct dw_steps *steps)
 }
 
 /* Handles steps of the pace's thread that the trace has only as sums: the walk counted their time
- * as after the last step. */
+ * as before the first step or after the last one. */
 static void steps_add_summed(struct dw_steps *steps, const struct dw_model *model,
                              const struct dw_pace *pace, uint64_t *ns)
 {
 	const struct dw_source *source = model->source;
-	uint64_t span_ns, steps_ns;
+	uint64_t span_ns, steps_ns, *around;
 
 	for (size_t i = 0; i < source->step_summary_count; i++) {
 		const struct dw_source_step_summary *from = &source->step_summaries[i];
@@ -164,10 +164,11 @@ static void steps_add_summed(struct dw_steps *steps, const struct dw_model *mode
 			steps->summed_from = from->first_number;
 		steps->summed_count += from->count;
 		steps->summed_ns += from->step_ns;
+		around = &ns[from->start_ns < steps->steps[pace->first_step].start_ns ? DW_BESIDE_START : DW_BESIDE_AFTER];
 		span_ns = from->end_ns - from->start_ns;
-		span_ns = span_ns < ns[DW_BESIDE_AFTER] ? span_ns : ns[DW_BESIDE_AFTER];
+		span_ns = span_ns < *around ? span_ns : *around;
 		steps_ns = from->step_ns < span_ns ? from->step_ns : span_ns;
-		ns[DW_BESIDE_AFTER] -= span_ns;
+		*around -= span_ns;
 		ns[DW_BESIDE_SUMMED] += steps_ns;
 		ns[DW_SHARE_OTHER] += span_ns - steps_ns;
 	}

@@ -110,7 +110,8 @@ struct dw_steps {
 	                            * steps */
 	size_t thread_count, process_count;
 	/* Steps that the trace has only as sums, because the part of the file for single steps was
-	 * full. They are not included above, except in `besides` and wall_ns. */
+	 * full. They are before all single steps or after them. They are not included above, except in
+	 * `besides` and wall_ns. */
 	uint64_t summed_count, summed_ns, summed_from; /* `summed_from`: number of the first step */
 };
 

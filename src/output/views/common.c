@@ -134,6 +134,8 @@ static void view_write_where(const struct dw_steps *steps, char *to, size_t size
 static void view_head_counted(struct dwell_table *table, const struct dw_steps *steps)
 {
 	bool some = steps->recorded_count > 0, one = steps->recorded_count == 1;
+	bool newest = steps->count && steps->summed_from < steps->steps[0].number;
+	uint64_t single = newest ? steps->steps[0].number : steps->summed_from ? steps->summed_from - 1 : 0;
 
 	if (steps->open_count == steps->count)
 		dw_table_head(table, "No step ended: the figures are of the recorded part of %s.",
@@ -144,9 +146,9 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 		              dw_text_plural(steps->open_count),
 		              steps->open_count == 1 ? "is" : "are");
 	if (steps->summed_count)
-		dw_table_head(table, "The trace holds single steps up to step %llu and summaries of those "
-		                     "after it; percentiles and figures per step are of the single steps.",
-		              (unsigned long long)(steps->summed_from ? steps->summed_from - 1 : 0));
+		dw_table_head(table, "The trace holds single steps %s step %llu and summaries of those "
+		                     "%s it; percentiles and figures per step are of the single steps.",
+		              newest ? "from" : "up to", (unsigned long long)single, newest ? "before" : "after");
 	if (steps->cut_count && some)
 		dw_table_head(table,
 		              "Records are missing in %s step%s; the figures are of the %s step%s "

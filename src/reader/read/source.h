@@ -72,7 +72,8 @@ struct dw_source_step {
 /*
  * Consecutive steps of one thread of which the file has only sums, because its space for single
  * steps was full. The first of them has the number `first_number`. The summaries of a thread follow
- * each other. After the first of them the thread has no single steps, except perhaps an open one.
+ * each other. Its single steps are older than the first of them, or, in a file that keeps the newest
+ * records, newer than the last of them. An open step is newer.
  */
 struct dw_source_step_summary {
 	uint32_t thread;       /* index */

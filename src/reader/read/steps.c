@@ -121,25 +121,39 @@ static int steps_fill_summaries(struct dw_reader *reader)
 	return source->step_summaries ? 0 : -1;
 }
 
-/* Drops open steps that a summary has already: the program was killed between adding an ended step
- * to a summary and freeing the step's entry. */
+/* The time of a thread's summaries, which follow each other. */
+struct summed {
+	uint64_t start_ticks, end_ticks;
+};
+
+/* Drops steps that a summary has already: the program was killed, or this was read, between adding a step to a
+ * summary and freeing the step's entry. */
 static int drop_summarised_steps(struct dw_reader *reader)
 {
 	struct dw_source *source = &reader->source;
-	uint64_t *ends; /* of a thread's summaries, by thread */
+	struct summed *summed; /* by thread */
 	size_t kept = 0;
 
 	if (!source->step_summary_count)
 		return 0;
-	ends = dw_read_take(reader, source->thread_count, sizeof *ends);
-	if (!ends)
+	summed = dw_read_take(reader, source->thread_count, sizeof *summed);
+	if (!summed)
 		return -1;
-	for (size_t i = 0; i < source->step_summary_count; i++)
-		if (source->step_summaries[i].end_ticks > ends[source->step_summaries[i].thread])
-			ends[source->step_summaries[i].thread] = source->step_summaries[i].end_ticks;
-	for (size_t i = 0; i < source->step_count; i++)
-		if (!source->steps[i].open || source->steps[i].start_ticks >= ends[source->steps[i].thread])
+	for (size_t i = 0; i < source->step_summary_count; i++) {
+		const struct dw_source_step_summary *summary = &source->step_summaries[i];
+		struct summed *of = &summed[summary->thread];
+
+		if (!of->end_ticks || summary->start_ticks < of->start_ticks)
+			of->start_ticks = summary->start_ticks;
+		if (summary->end_ticks > of->end_ticks)
+			of->end_ticks = summary->end_ticks;
+	}
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct summed *of = &summed[source->steps[i].thread];
+
+		if (source->steps[i].start_ticks < of->start_ticks || source->steps[i].start_ticks >= of->end_ticks)
 			source->steps[kept++] = source->steps[i];
+	}
 	source->step_count = kept;
 	return 0;
 }

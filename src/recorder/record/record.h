@@ -182,6 +182,14 @@ struct dw_counters {
 	bool tried;               /* the kernel was asked for them */
 };
 
+/* Entries of steps that are used again and again, the oldest one first; see summary.c. */
+#define DW_STEP_SEGMENTS 256u
+struct dw_step_ring {
+	uint32_t count;       /* of segments */
+	uint32_t segment, at; /* the entry to use next */
+	struct dw_entry_step *segments[DW_STEP_SEGMENTS];
+};
+
 /* What belongs to one thread. `main` comes first: dwell_this_stream points to it. */
 struct dw_slot {
 	struct dwell_stream main;
@@ -198,8 +206,7 @@ struct dw_slot {
 	struct dw_entry_step *reserved_end; /* and the end */
 	bool reserving;                     /* atomic; the two fields above are being changed */
 	bool summarises;                    /* this thread's steps are summarised from now on */
-	struct dw_entry_step *reused_step;  /* for open steps that are summarised; NULL: none */
-	struct dw_entry_step hidden_step;   /* used instead if the file has no space for that entry */
+	struct dw_entry_step hidden_step;   /* for the open step, if the file has no space for a ring */
 	struct dw_entry_steps *summary;     /* the entry that collects steps; NULL: none yet */
 	uint64_t summary_end;               /* number of steps after which another entry is reserved */
 	const void *scope;                  /* variable of the open scoped step, if in the trace */
@@ -235,6 +242,7 @@ struct dw_slot {
 		uint32_t id;
 	} stacks[DW_STACK_CACHE];
 	struct dw_walked walked;
+	struct dw_step_ring ring; /* the entries of its newest steps, if it summarises */
 };
 
 /* Whether a probe of this process has asked whether devices are recorded: it records them then. */
@@ -559,6 +567,11 @@ static inline uint32_t dw_step_summary_blocks(const struct dw_head *head)
 
 	return next < end ? end - next : 0;
 }
+/* The entry for the next step of a thread that summarises. It is cancelled; the step that had it is now in the
+ * summary. NULL: the file has no space for a ring. */
+struct dw_entry_step *dw_step_ring_take(struct dw_slot *slot);
+/* Adds the step of an entry of the ring to the summary, if it ended, and cancels the entry. */
+void dw_step_ring_free(struct dw_slot *slot, struct dw_entry_step *entry);
 /* Adds a step that ended to the summary; false with the cause if there is no entry for it. */
 bool dw_step_summary_add(struct dw_slot *slot, const struct dw_entry_step *step, uint64_t end_ticks,
                          uint64_t cpu_ns, enum dw_loss *cause);

@@ -112,7 +112,7 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->usage.ticks = 0;
 	dw_counters_close(&slot->counters);
 	slot->summarises = false;
-	slot->reused_step = NULL;
+	slot->ring.count = slot->ring.segment = slot->ring.at = 0;
 	slot->summary = NULL;
 	slot->summary_end = 0;
 	slot->ended_start = slot->ended_end = 0;

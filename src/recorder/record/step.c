@@ -3,11 +3,11 @@
  *
  * A step is an entry in the journal. It is written when the step begins and completed in place when
  * it ends. So a step in which the program was killed is in the trace, and steps are kept when the
- * chunks of their time are recycled. When the file is nearly full, steps are summarised instead
- * (summary.c). The gate is the word that probes test. It is in the control page; each process that
- * steps has its own, and a child of fork uses its parent's until it begins a step itself. Its
- * mask combines what the controller wants while the schedule keeps the gate open, what open
- * profiles want, and what a capture wants: see format/control.h.
+ * chunks of their time are recycled. When the file is nearly full, or if it keeps the newest
+ * records, older steps are summarised (summary.c). The gate is the word that probes test. It is in
+ * the control page; each process that steps has its own, and a child of fork uses its parent's until
+ * it begins a step itself. Its mask combines what the controller wants while the schedule keeps the
+ * gate open, what open profiles want, and what a capture wants: see format/control.h.
  */
 #include "record/journal.h"
 #include "record/slot.h"
@@ -236,18 +236,24 @@ static void step_count_lost(struct dw_slot *slot, enum dw_loss cause)
 	dw_slot_lost(slot, dw_journal_loss(cause), 1);
 }
 
-/* Adds a step that ends to the summary, and frees its entry for the next step. A reader that finds
- * the step in both knows that it ended, because it began before the summary's end. */
-static __attribute__((noinline)) void step_end_summarised(struct dw_slot *slot, uint64_t now,
-                                                          uint64_t cpu_ns)
+/* Adds a step without an entry in the file to the summary. If there are entries of newer steps, which a signal
+ * handler was changing, the step is lost, because the steps of a summary are consecutive. */
+static __attribute__((noinline)) void step_end_hidden(struct dw_slot *slot, const struct dw_entry_step *step,
+                                                      uint64_t now, uint64_t cpu_ns)
 {
-	enum dw_loss cause;
+	enum dw_loss cause = DW_LOSS_BUSY;
 
-	if (DW_LOAD(slot->step->entry.aux) & DW_STEP_CANCELLED)
+	if (step->entry.aux & DW_STEP_CANCELLED)
 		return;
-	if (!dw_step_summary_add(slot, slot->step, now, cpu_ns, &cause))
+	if (slot->ring.count || !dw_step_summary_add(slot, step, now, cpu_ns, &cause))
 		step_count_lost(slot, cause);
-	__atomic_store_n(&slot->step->entry.aux, DW_STEP_CANCELLED, __ATOMIC_RELEASE);
+}
+
+/* Only in a file of the newest records steps stay in the ring: in others single steps come first. */
+static __attribute__((noinline)) void step_leave_entry(struct dw_slot *slot, struct dw_entry_step *step)
+{
+	if (dw_session_map()->keep != DW_KEEP_NEWEST)
+		dw_step_ring_free(slot, step);
 }
 
 /* Ends the step now, or at an earlier `moment` within it, for which no CPU time is known. Returns
@@ -266,12 +272,14 @@ STEP_PATH uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 	slot->step_ticks = now - slot->step->start_ticks;
 	slot->ended_start = slot->step->start_ticks;
 	slot->ended_end = now;
-	if (slot->summarises) {
-		step_end_summarised(slot, now, cpu);
+	if (DWELL_UNLIKELY(slot->step == &slot->hidden_step)) {
+		step_end_hidden(slot, slot->step, now, cpu);
 	} else {
 		slot->step->cpu_ns = cpu;
 		/* Pairs with a reader's acquire of end_ticks: the step is complete. */
 		__atomic_store_n(&slot->step->end_ticks, now, __ATOMIC_RELEASE);
+		if (DWELL_UNLIKELY(slot->summarises))
+			step_leave_entry(slot, slot->step);
 	}
 	slot->step = NULL;
 	if (now >= slot->usage_due)
@@ -376,27 +384,27 @@ STEP_PATH struct dw_entry_step *step_write(struct dw_slot *slot, uint64_t number
 	return entry;
 }
 
-/* Reuses one entry for all summarised steps of a thread: a step that is open when the program
- * is killed can still be seen. */
+/* Takes an entry of the ring for a step; NULL if there is none, or if this is a signal handler that
+ * interrupted the same. */
 static __attribute__((noinline)) struct dw_entry_step *
-step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks, uint32_t flags)
+step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks, uint64_t end_ticks, uint32_t flags)
 {
-	struct dw_entry_step *entry = slot->reused_step;
-	enum dw_loss cause;
+	struct dw_entry_step *entry;
 
-	if (!entry) {
-		entry = dw_journal_try(sizeof *entry, &cause);
-		slot->reused_step = entry;
-		if (!entry)
-			entry = &slot->hidden_step;
-		entry->entry.id = slot->thread;
-		entry->entry.aux = DW_STEP_CANCELLED;
-		if (slot->reused_step)
-			dw_journal_commit(entry, DW_ENTRY_STEP);
-	}
+	if (DW_LOAD(slot->reserving))
+		return NULL;
+	DW_STORE(slot->reserving, true);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	entry = dw_step_ring_take(slot);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	DW_STORE(slot->reserving, false);
+	if (!entry)
+		return NULL;
 	entry->number = number;
 	entry->start_ticks = start_ticks;
-	/* Pairs with a reader's acquire of aux: number and start belong to this step. */
+	entry->cpu_ns = 0;
+	__atomic_store_n(&entry->end_ticks, end_ticks, __ATOMIC_RELAXED);
+	/* Pairs with a reader's acquire of aux: number and times belong to this step. */
 	__atomic_store_n(&entry->entry.aux, flags, __ATOMIC_RELEASE);
 	return entry;
 }
@@ -405,9 +413,23 @@ step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks, uint32_t
  * Before that it uses the entries that it has reserved. */
 static bool step_summarises(struct dw_slot *slot)
 {
+	const struct dw_head *head = dw_session_map();
+
 	if (!slot->summarises && slot->reserved == slot->reserved_end)
-		slot->summarises = dw_step_summary_needed(dw_session_map());
+		slot->summarises = head->keep == DW_KEEP_NEWEST || dw_step_summary_needed(head);
 	return slot->summarises;
+}
+
+/* The entry of a step that begins now, in the file if possible. */
+static __attribute__((noinline)) struct dw_entry_step *
+step_open_summarised(struct dw_slot *slot, uint64_t number, uint64_t start_ticks, uint32_t flags)
+{
+	struct dw_entry_step *entry = step_reuse(slot, number, start_ticks, 0, flags);
+
+	if (entry)
+		return entry;
+	slot->hidden_step = (struct dw_entry_step){ .entry.aux = flags, .number = number, .start_ticks = start_ticks };
+	return &slot->hidden_step;
 }
 
 /* start_ticks 0: the step begins now. `kind`: DW_STEP_TENTATIVE or 0. Returns when it began. */
@@ -430,7 +452,7 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 	if (kind)
 		__atomic_fetch_add(&dw_process->tentative_steps, 1, __ATOMIC_RELAXED);
 	if (step_summarises(slot))
-		slot->step = step_reuse(slot, number, start_ticks, step_flags(gate) | kind);
+		slot->step = step_open_summarised(slot, number, start_ticks, step_flags(gate) | kind);
 	else
 		slot->step = step_write(slot, number, start_ticks, 0, step_flags(gate) | kind);
 	if (DWELL_UNLIKELY(slot->places != NULL))
@@ -573,16 +595,15 @@ void dwell_steps_withdraw(struct dwell_site *site, struct dwell_site *as)
 void dw_step_past(struct dw_slot *slot, uint64_t start_ticks)
 {
 	uint32_t flags = step_flags(gate_own());
-	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
-	struct dw_entry_step step = { .entry.aux = flags,
-		                          .number = number,
-		                          .start_ticks = start_ticks };
-	enum dw_loss cause;
+	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED), now = dw_now();
+	struct dw_entry_step step = { .entry.aux = flags, .number = number, .start_ticks = start_ticks }, *entry;
 
 	if (!step_summarises(slot))
-		step_write(slot, number, start_ticks, dw_now(), flags);
-	else if (!dw_step_summary_add(slot, &step, dw_now(), 0, &cause))
-		step_count_lost(slot, cause);
+		step_write(slot, number, start_ticks, now, flags);
+	else if ((entry = step_reuse(slot, number, start_ticks, now, flags)) != NULL)
+		step_leave_entry(slot, entry);
+	else
+		step_end_hidden(slot, &step, now, 0);
 }
 
 void dwell_step_end(void)

@@ -11,6 +11,12 @@
  *     | budget ...            | reserve: steps | steps | summaries | names |
  *                                        1/4     1/4        1/4       1/4
  *
+ * A thread that summarises keeps its newest steps in a ring of entries: the step that had the entry
+ * before is added to the summary when the entry is used again. If only the newest records are kept,
+ * threads do so from their first step, and a ring may grow to 250,880 entries as long as half of the
+ * reserve is free. Otherwise a ring has one entry, for the open step, so that it can be seen if the
+ * program is killed; it is added to the summary when it ends.
+ *
  * Called by step.c. Only the thread whose steps an entry collects changes the entry.
  */
 #include "record/record.h"
@@ -94,4 +100,69 @@ bool dw_step_summary_add(struct dw_slot *slot, const struct dw_entry_step *step,
 	/* Pairs with a reader's acquire of count: the sums include that many steps. */
 	__atomic_store_n(&entry->count, entry->count + 1, __ATOMIC_RELEASE);
 	return true;
+}
+
+/* ---- the ring ------------------------------------------------------------------- */
+
+#define RING_LARGEST 1024u /* entries of a segment; they fit a block */
+
+/* How many entries a segment has: 1, 1, 2, 4 and so on. So a thread with few steps takes little. */
+static uint32_t summary_ring_entries(uint32_t segment)
+{
+	return segment < 2 ? 1 : segment < 12 ? 1u << (segment - 1) : RING_LARGEST;
+}
+
+static bool ring_grow(struct dw_step_ring *ring)
+{
+	uint32_t count = summary_ring_entries(ring->count);
+	struct dw_entry_step *entries;
+	enum dw_loss cause;
+
+	if (ring->count == DW_STEP_SEGMENTS || (ring->count && dw_step_summary_needed(dw_session_map())))
+		return false;
+	entries = dw_journal_try(count * sizeof *entries, &cause);
+	if (!entries)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		entries[i].entry.bytes = sizeof *entries; /* readers skip those that were never used */
+	ring->segments[ring->count++] = entries;
+	return true;
+}
+
+static struct dw_entry_step *ring_next(struct dw_step_ring *ring)
+{
+	if (ring->at == summary_ring_entries(ring->segment)) {
+		ring->segment++;
+		ring->at = 0;
+	}
+	if (ring->segment == ring->count && !ring_grow(ring))
+		ring->segment = 0;
+	return ring->count ? &ring->segments[ring->segment][ring->at++] : NULL;
+}
+
+void dw_step_ring_free(struct dw_slot *slot, struct dw_entry_step *entry)
+{
+	enum dw_loss cause;
+
+	/* A reader that finds the step in the summary, too, drops it: it began before the summary's end. */
+	if (!(entry->entry.aux & DW_STEP_CANCELLED) && entry->end_ticks &&
+	    !dw_step_summary_add(slot, entry, entry->end_ticks, entry->cpu_ns, &cause))
+		dw_slot_lost(slot, dw_journal_loss(cause), 1);
+	__atomic_store_n(&entry->entry.aux, DW_STEP_CANCELLED, __ATOMIC_RELEASE);
+}
+
+struct dw_entry_step *dw_step_ring_take(struct dw_slot *slot)
+{
+	struct dw_entry_step *entry = ring_next(&slot->ring);
+
+	if (!entry)
+		return NULL;
+	if (entry->entry.tag) {
+		dw_step_ring_free(slot, entry);
+		return entry;
+	}
+	entry->entry.id = slot->thread;
+	entry->entry.aux = DW_STEP_CANCELLED;
+	dw_journal_commit(entry, DW_ENTRY_STEP);
+	return entry;
 }
