@@ -238,11 +238,67 @@ static double pace_of_work(const struct dw_facts_work *work, size_t at, double c
 	return fmin(1, (after / before - 1) / change);
 }
 
+/* The largest change of one of the program's own ranges beyond the pace of all other time of the steps. */
+struct pace_range {
+	uint32_t symbol;
+	double own; /* of the whole change */
+};
+
+static double *pace_ranges(const struct dw_facts_work *work, size_t symbols, size_t from, size_t to, double *all)
+{
+	double *means = calloc(symbols + 1, sizeof *means), count = (double)(to - from);
+
+	*all = 0;
+	for (size_t i = from; means && i < to; i++) {
+		const struct dw_step *step = work->steady[i];
+
+		*all += (double)(step->end_ns - step->start_ns) / count;
+		for (uint32_t p = 0; p < step->part_count; p++)
+			means[step->parts[p].symbol] += (double)step->parts[p].ns / count;
+	}
+	return means;
+}
+
+/* Ranges under the program's own names are one part of a step, but each has its own pace. `at`: the first steady step of
+ * the later part. */
+static struct pace_range pace_of_ranges(struct dw_facts_work *work, size_t at)
+{
+	struct pace_range largest = { DW_NO_INDEX, 0 };
+	size_t symbols;
+	double all_before, all_after;
+
+	dw_model_symbols(work->model, &symbols);
+	double *before = pace_ranges(work, symbols, 0, at, &all_before);
+	double *after = pace_ranges(work, symbols, at, work->steady_count, &all_after);
+
+	work->failed |= !before || !after;
+	for (uint32_t i = 0; before && after && i < symbols; i++) {
+		double others = all_before - before[i], rate = others > 0 ? (all_after - after[i]) / others : 1;
+		double own = after[i] - before[i] * rate;
+
+		if (others < LEAST_OTHERS * all_before || (own > 0) != (all_after > all_before))
+			continue;
+		own = fabs(own) / fmax(fabs(own), fabs(all_after - all_before));
+		if (own > largest.own)
+			largest = (struct pace_range){ i, own };
+	}
+	free(before);
+	free(after);
+	return largest;
+}
+
+/* What changes: the range, if one does, or the part. */
+static const char *pace_note(const struct pace *pace, size_t at, const struct pace_range *range)
+{
+	return range->symbol == DW_NO_INDEX ? pace_part(pace, at) : dw_model_symbols(pace->work->model, NULL)[range->symbol].name;
+}
+
 static void pace_put(const struct pace *pace, const struct blocks *blocks)
 {
 	struct dw_facts_work *work = pace->work;
 	double trend = pace_trend(pace), before = 0, after = 0, change = 0;
-	size_t at = pace_find_change(blocks);
+	size_t at = pace_find_change(blocks), from = work->steady_count / 2;
+	struct pace_range range = { DW_NO_INDEX, 0 };
 	struct dw_fact *fact;
 
 	if (at) {
@@ -257,19 +313,24 @@ static void pace_put(const struct pace *pace, const struct blocks *blocks)
 		trend = 0;
 	else
 		change = 0;
-	if (trend != 0 || change != 0)
-		dw_fact_set(work, DW_FACT_DRIFT_OWN,
-		            fmax(pace->own, change != 0 ? pace_of_work(work, blocks->first[at], change)
-		                                        : pace_of_work(work, work->steady_count / 2, trend / 2)),
-		            work->steady_count);
-	else
+	if (change != 0)
+		from = blocks->first[at];
+	if (trend != 0 || change != 0) {
+		double own = fmax(pace->own, pace_of_work(work, from, change != 0 ? change : trend / 2));
+
+		range = pace_of_ranges(work, from);
+		dw_fact_set(work, DW_FACT_DRIFT_OWN, fmax(own, range.own), work->steady_count);
+		if (range.own < fmax(own, MOST_OWN))
+			range.symbol = DW_NO_INDEX;
+	} else {
 		dw_fact_miss(work, DW_FACT_DRIFT_OWN, "the pace does not change");
+	}
 	fact = dw_fact_set(work, DW_FACT_DRIFT_SLOPE, trend, work->steady_count);
 	if (trend != 0)
-		fact->note = pace_part(pace, work->steady_count / 2);
+		fact->note = pace_note(pace, from, &range);
 	fact = dw_fact_set(work, DW_FACT_DRIFT_CHANGE, change, work->steady_count);
 	if (change != 0) {
-		fact->note = pace_part(pace, blocks->first[at]);
+		fact->note = pace_note(pace, from, &range);
 		dw_fact_set(work, DW_FACT_DRIFT_CHANGE_STEP,
 		            (double)work->steady[blocks->first[at]]->number, 1);
 	} else {

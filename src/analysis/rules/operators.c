@@ -109,6 +109,12 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 	                      idle > 0 && waits > 0 ? dw_case_part(at, DW_FACT_CPU_DELAY) * waits / switches * idle / all : 0);
 }
 
+/* What is in no range says less than any cause: it always describes the form of the program. */
+static bool operators_name_little(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_STEP_UNNAMED);
+}
+
 #define OPERATORS_WHOLE 0.98 /* of a step: a range around all of it says nothing */
 #define OPERATORS_IN_IT 0.5  /* of a step: operators, which say what such a range does */
 
@@ -442,8 +448,9 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_UNNAMED),
 		.share = operators_share_nameless,
 		.threshold = 0.08,
+		.is_form = operators_name_little,
 		.reason = "A program without Python need not name all of its work; from a twelfth of a step "
-		          "on, what lies there can be the cause of something. It is ranked as work.",
+		          "on, what lies there can be the cause of something. It is ranked after all causes, which may lie in it.",
 		.applies = operators_no_python,
 		.no_gain = true,
 		.statement = "{share} {of} lies in no named range[; {samples.unnamed} of it is in "

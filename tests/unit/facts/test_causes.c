@@ -180,6 +180,45 @@ TEST(more_operators_are_the_programs_own_change)
 	made_close(&made);
 }
 
+/* Steps of three ranges that the program names: from the middle on the last one takes 9 ms in place of 3, or all take
+ * half as much again. */
+static const struct dw_facts *facts_of_ranges(bool alike)
+{
+	static const char *const names[] = { "match", "prefill", "keep" };
+	uint64_t at = 100;
+	uint32_t ranges[3];
+
+	begin_trace(0);
+	for (unsigned r = 0; r < 3; r++)
+		ranges[r] = made_op(&made, DWELL_CATEGORY_ZONE, names[r]);
+	for (uint64_t i = 0; i < STEPS; i++) {
+		uint64_t lengths[] = { 2, 6, 4 }, first = at;
+
+		for (unsigned r = 0; i >= STEPS / 2 && r < 3; r++)
+			lengths[r] += alike ? lengths[r] / 2 : r == 2 ? 6 : 0;
+		for (unsigned r = 0; r < 3; r++, at += lengths[r - 1])
+			range(at, at + lengths[r], ranges[r]);
+		step(i, first, at, at - first);
+	}
+	return facts_of();
+}
+
+TEST(a_range_of_the_program_has_a_pace_of_its_own)
+{
+	const struct dw_facts *facts = facts_of_ranges(false);
+
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, DRIFT_CHANGE), 0.5);
+	CHECK(VALUE(facts, DRIFT_OWN) > 0.95);
+	CHECK_STR(facts->at[DW_FACT_DRIFT_CHANGE].note, "keep");
+	made_close(&made);
+	facts = facts_of_ranges(true);
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, DRIFT_CHANGE), 0.5);
+	CHECK(VALUE(facts, DRIFT_OWN) < 0.1);
+	made_close(&made);
+}
+
 /* Steps of 50 ms in a range; the kernel's sums lack 10 ms of each. The thread gives up its CPU `waits` times a step. */
 static const struct dw_facts *facts_of_gap(uint32_t waits)
 {
