@@ -30,7 +30,7 @@ static void write_page(unsigned number)
 
 		number = number * 1664525u + 1013904223u;
 		word = words[(number >> 16) % (sizeof(words) / sizeof(words[0]))];
-		strcpy(page + length, word);
+		memcpy(page + length, word, strlen(word) + 1);
 		length += strlen(word);
 	}
 }
