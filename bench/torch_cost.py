@@ -99,6 +99,10 @@ def main():
             for values, value in zip(found[name], line.split()[1:]):
                 values.append(float(value))
     times = {name: [statistics.median(values) for values in both] for name, both in found.items()}
+    for peer in set(PEERS.values()):
+        if any(with_it <= without for with_it, without in zip(times[peer], times["plain"])):
+            print(f"{peer} seems to cost nothing: other programs disturbed the measurement; repeat it on a quiet machine", file=sys.stderr)
+            return 1
     print(f"PyTorch {torch.__version__}, ns an iteration, medians of {rounds}")
     for i, loop in enumerate(("x.add_(1)", "x.add_(tensor)")):
         print(f"\n{loop:26} {'time':>8} {'added':>8} {'beyond':>8} {'of torch':>9}")
