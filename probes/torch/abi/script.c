@@ -51,10 +51,10 @@ static struct {
  * functions, followed by the number of owners and the number of weak references. */
 static void script_release_source(void **counted)
 {
-	int *owners = (int *)(void *)(counted + 1);
+	int *owners = counted ? (int *)(void *)(counted + 1) : NULL;
 	void (**functions)(void *);
 
-	if (!counted || __atomic_fetch_sub(&owners[0], 1, __ATOMIC_ACQ_REL) != 1)
+	if (!owners || __atomic_fetch_sub(&owners[0], 1, __ATOMIC_ACQ_REL) != 1)
 		return;
 	functions = *counted;
 	functions[2](counted);

@@ -197,12 +197,14 @@ bool dw_diff_estimate_lowest(const double *before, size_t n, const double *after
 {
 	size_t count = n + m;
 	double *logs = malloc(2 * count * sizeof *logs);
-	struct permutation at = { logs, logs + n, n, m, permutation_count_divisions(n, m), NULL, logs + count,
+	struct permutation at = { logs, NULL, n, m, permutation_count_divisions(n, m), NULL, NULL,
 		                      malloc(count * sizeof *at.order) };
 
 	*to = (struct dw_diff_estimate){ NAN, NAN, NAN, NAN, NAN, NAN };
 	at.is_after = malloc(at.divisions * count);
 	if (logs && at.order && at.is_after) {
+		at.after = logs + n;
+		at.values = logs + count;
 		for (size_t i = 0; i < count; i++)
 			logs[i] = log(i < n ? before[i] : after[i - n]);
 		permutation_estimate(&at, interval, to);

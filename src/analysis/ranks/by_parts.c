@@ -94,10 +94,11 @@ bool dw_ranks_find_slow_parts(struct dw_ranks *ranks)
 {
 	size_t cells = ranks->count * ranks->span_count, both = ranks->count + ranks->span_count;
 	double *numbers = calloc(cells + 2 * both + 2 * ranks->count + 1, sizeof *numbers);
-	struct parts parts = { ranks, numbers, numbers + cells, NULL, NULL, NULL };
+	struct parts parts = { ranks, numbers, NULL, NULL, NULL, NULL };
 
 	if (!numbers)
 		return false;
+	parts.medians = numbers + cells;
 	parts.excess = parts.medians + ranks->span_count;
 	parts.errors = parts.excess + ranks->count;
 	parts.space = parts.errors + ranks->count;

@@ -55,7 +55,7 @@ static bool repeats_is_free(const bool *taken, const struct dw_sequence_block *b
 {
 	uint32_t length = block->length * block->repeats;
 
-	return !memchr(taken + block->first, true, length);
+	return !memchr(taken + block->first, 1, length);
 }
 
 /* Removes repetitions until the block overlaps no chosen block. */

@@ -207,11 +207,11 @@ void dw_source_release_chunks(const struct dw_source_stream *stream, size_t from
 	 * mapped again. */
 	for (size_t i = from; i < to; i++) {
 		const struct dw_source_chunk *chunk = &stream->chunks[i];
-		uintptr_t at = (uintptr_t)chunk->words & ~(page - 1);
-		uintptr_t after = ((uintptr_t)(chunk->words + chunk->word_count) + page - 1) & ~(page - 1);
+		uintptr_t at = (uintptr_t)chunk->words & ~(page - 1), after;
 
 		if (!chunk->words)
 			return; /* nothing of a stored trace stays in memory */
+		after = ((uintptr_t)(chunk->words + chunk->word_count) + page - 1) & ~(page - 1);
 		if (end && at >= begin && at <= end + NEAR_BYTES) {
 			end = after > end ? after : end;
 			continue;
