@@ -207,6 +207,10 @@ class Job(unittest.TestCase):
             time.sleep(1.5)
             self.assertEqual(glob.glob("job/*theirs*") + glob.glob("job/*.answer"), [])
             os.unlink("job/r0.dwell.ask")
+        os.mkfifo("job/r0.dwell.ask")  # nobody writes to it
+        os.mkfifo("job/planted.dwell.sum")
+        time.sleep(1.5)
+        os.unlink("job/r0.dwell.ask")
         for text in ("", "x" * 300, "dwell-capture 2 a 1 1 1\n", "dwell-capture 1 ../../x 1 1 1\n"):
             with open("job/r0.dwell.ask", "w", encoding="utf-8") as file:
                 file.write(text)

@@ -119,8 +119,12 @@ class Query(unittest.TestCase):
         for sql, says in (("selct 1", "SQL, character 1:"), ("select nme from ranges", "no such column: nme"),
                           ("select 1; select 2", "one statement"), ("", "empty"), ("select * from nowhere", "no such table"),
                           ("select name from kernels", "has no"), ("attach 'x.db' as x", "too many attached"),
+                          ("vacuum into 'x.db'", "too many attached"), ("select readfile('/etc/passwd')", "no such function"),
+                          ("select writefile('x.db', 'x')", "no such function"),
+                          ("select load_extension('x')", "not authorized"),
                           ("delete from ranges", "may not be modified")):
             self.assertIn(says, run(dwell, "query", self.trace, sql, status=2).stderr, sql)
+        self.assertFalse(os.path.exists("x.db"))
         self.assertIn("missing.dwell", run(dwell, "query", "missing.dwell", "select 1", status=1).stderr)
         run(dwell, "query", status=2)
 

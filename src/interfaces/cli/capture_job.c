@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/capture_job.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/summaries.h"
 #include "watch/watch.h"
 #include "watch/where.h"
@@ -81,6 +82,7 @@ static void job_name_ranks(struct job_trace *trace, const struct dw_summary *sum
 		snprintf(trace->ranks, sizeof trace->ranks, "rank %d on %.60s", first->rank, first->host);
 	else
 		snprintf(trace->ranks, sizeof trace->ranks, "ranks %d to %d on %.60s", first->rank, last->rank, first->host);
+	dw_text_disarm(trace->ranks, false);
 }
 
 /* Adds the trace of a summary. Its ranks are recorded together, because one control page is theirs. */
@@ -175,7 +177,7 @@ static bool job_read_answer(const struct job *job, const struct job_trace *trace
 	bool good;
 
 	snprintf(path, sizeof path, "%s.answer", trace->path);
-	file = fopen(path, "re");
+	file = dw_regular_open(path);
 	if (!file)
 		return false;
 	good = fgets(line, sizeof line, file) &&
@@ -186,6 +188,7 @@ static bool job_read_answer(const struct job *job, const struct job_trace *trace
 		answer->first_step = first;
 		answer->last_step = last;
 		answer->bytes = bytes;
+		dw_text_disarm(answer->text, false);
 		unlink(path);
 	}
 	return good;
@@ -207,12 +210,14 @@ static void job_print_steps(const struct dw_capture_answer *answer)
 /* Prints the file, and removes it. */
 static void job_print_stacks(const struct job_trace *trace, const char *path)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = dw_regular_open(path);
 	char line[4096];
 
 	printf("== %s\n", trace->ranks);
-	while (file && fgets(line, sizeof line, file))
+	while (file && fgets(line, sizeof line, file)) {
+		dw_text_disarm(line, true);
 		fputs(line, stdout);
+	}
 	if (file)
 		fclose(file);
 	unlink(path);

@@ -11,6 +11,17 @@
 
 #include "cli/cli.h"
 
+FILE *dw_regular_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	FILE *file = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(fd, "rb") : NULL;
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
 int dw_output_open(struct dw_output *output, const char *path)
 {
 	struct stat status;

@@ -52,7 +52,7 @@ static int summaries_try_summary(struct dw_summary *summary, const char *path)
 {
 	unsigned char first[8], *bytes;
 	struct dwell_error error = { 0, "" };
-	FILE *file = fopen(path, "rbe");
+	FILE *file = dw_regular_open(path);
 	size_t length;
 	int result = 1;
 

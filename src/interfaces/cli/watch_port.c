@@ -8,14 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 
 #define MOST_REQUEST 8192u
-#define MOST_S 2 /* that a client may be silent */
+#define MOST_MS 2000u /* that a client may take, so that slow ones do not keep the watch from its job */
 
 int dw_watch_listen(unsigned *port, struct dwell_error *error)
 {
@@ -38,10 +37,19 @@ int dw_watch_listen(unsigned *port, struct dwell_error *error)
 	return listener;
 }
 
-static void watch_send(int client, const char *bytes, size_t length)
+/* Whether the client can be read or written before that time. */
+static bool watch_is_ready(int client, short events, uint64_t until_ms)
 {
-	while (length) {
-		ssize_t sent = send(client, bytes, length, MSG_NOSIGNAL);
+	struct pollfd polled = { client, events, 0 };
+	uint64_t now_ms = dw_clock_monotonic_ms();
+
+	return now_ms < until_ms && poll(&polled, 1, (int)(until_ms - now_ms)) > 0;
+}
+
+static void watch_send(int client, const char *bytes, size_t length, uint64_t until_ms)
+{
+	while (length && watch_is_ready(client, POLLOUT, until_ms)) {
+		ssize_t sent = send(client, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (sent <= 0)
 			return;
@@ -51,12 +59,12 @@ static void watch_send(int client, const char *bytes, size_t length)
 }
 
 /* Whether the head of a request arrived whole. It is stored as text. */
-static bool watch_receive(int client, char request[MOST_REQUEST])
+static bool watch_receive(int client, char request[MOST_REQUEST], uint64_t until_ms)
 {
 	size_t length = 0;
 
-	while (length < MOST_REQUEST - 1) {
-		ssize_t got = recv(client, request + length, MOST_REQUEST - 1 - length, 0);
+	while (length < MOST_REQUEST - 1 && watch_is_ready(client, POLLIN, until_ms)) {
+		ssize_t got = recv(client, request + length, MOST_REQUEST - 1 - length, MSG_DONTWAIT);
 
 		if (got <= 0)
 			return false;
@@ -71,21 +79,19 @@ static bool watch_receive(int client, char request[MOST_REQUEST])
 static void watch_answer(int client, const char *text, size_t length)
 {
 	static const char only[] = "only GET /metrics is answered\n";
-	struct timeval most = { .tv_sec = MOST_S };
+	uint64_t until_ms = dw_clock_monotonic_ms() + MOST_MS;
 	char request[MOST_REQUEST], head[200];
 	bool good;
 
-	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
-	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-	if (!watch_receive(client, request))
+	if (!watch_receive(client, request, until_ms))
 		return;
 	good = strncmp(request, "GET /metrics ", 13) == 0 || strncmp(request, "GET /metrics?", 13) == 0;
 	snprintf(head, sizeof head,
 	         "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %zu\r\n"
 	         "Connection: close\r\n\r\n",
 	         good ? "200 OK" : "404 Not Found", good ? length : sizeof only - 1);
-	watch_send(client, head, strlen(head));
-	watch_send(client, good ? text : only, good ? length : sizeof only - 1);
+	watch_send(client, head, strlen(head), until_ms);
+	watch_send(client, good ? text : only, good ? length : sizeof only - 1, until_ms);
 }
 
 void dw_watch_serve(int listener, const char *text, size_t length, int ms)
