@@ -13,6 +13,7 @@
 #   make fuzz        fuzzes the reader for FUZZ_SECONDS a target
 #   make stress      threads, fork, kill, full disk, long
 #   make install     into PREFIX, by default /usr/local (DESTDIR is put before it)
+#   make uninstall   removes what the last make install from this folder installed
 #   make wheel       the package for pip, for each CPython from 3.9 on and glibc 2.28, into build/wheel
 #   tools/release_check  all that is checked before a release, in a fresh clone, as one table
 #   make deb         Debian packages of the commit that is checked out, into build/deb
@@ -28,7 +29,7 @@ FUZZ_SECONDS ?= 60
 MESON ?= meson
 NINJA ?= ninja
 
-.PHONY: all check-core check check-gpu demo pictures site engines bench fuzz stress install wheel deb dist format clean
+.PHONY: all check-core check check-gpu demo pictures site engines bench fuzz stress install uninstall wheel deb dist format clean
 
 all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD) -j $(JOBS)
@@ -91,6 +92,9 @@ install: $(BUILD)/build.ninja
 	$(MESON) configure $(BUILD) -Dprefix=$(abspath $(PREFIX)) -Dlibdir=lib
 	$(NINJA) -C $(BUILD) -j $(JOBS)
 	DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild
+
+uninstall:
+	$(NINJA) -C $(BUILD) uninstall
 
 wheel:
 	tools/setup wheel
