@@ -6,6 +6,9 @@ usage: ranks.py BUILD FOLDER make TRACE [RANKS]    makes traces of 10 MB each in
        ranks.py BUILD FOLDER mpi [RANKS [ROUNDS]]  one MPI process and two, in turns
        ranks.py BUILD FOLDER summaries TRACE [COUNT]  makes summaries like that of a rank of TRACE, and compares
                                                    them
+       ranks.py BUILD FOLDER cluster [RANKS [STEPS]]  simulates a cluster (10000 ranks, 1000000 steps) with a slow host:
+                                                   merges and compares its summaries, and watches them for a minute
+                                                   while each is written again every 30 s
 
 TRACE is of several ranks, such as those of examples/pytorch/ddp_ranks.py. Files are locked in the page cache
 while they are measured, or, if the user may not lock memory, read before. Each line has the time, the processor time of all processes,
@@ -133,8 +136,43 @@ def summaries(build, folder, trace, count="100000"):
     measure(f"{len(files)} summaries, all processors", [dwell, "ranks", *files])
 
 
+def cluster(build, folder, count="10000", steps="1000000"):
+    dwell, many, merged = os.path.join(build, "dwell"), os.path.join(folder, "cluster"), os.path.join(folder, "cluster.sum")
+    if not os.path.isdir(many):
+        os.makedirs(many)
+        subprocess.run([os.path.join(build, "tests/ranks/make_summaries"), many, count, steps, "slow-host", "63", "12"], check=True)
+    files = sorted(os.path.join(many, name) for name in os.listdir(many))
+    for name in files:
+        with open(name, "rb") as file:
+            file.read()
+    measure(f"{len(files)} summaries into one", [dwell, "summarize", *files, "-o", merged])
+    measure(f"{len(files)} summaries compared", [dwell, "ranks", *files])
+    measure("the merged summary compared", [dwell, "ranks", merged])
+    measure("the first look of dwell watch", [dwell, "watch", "--once", many])
+    watched(dwell, many, files)
+    print(subprocess.run([dwell, "ranks", merged], capture_output=True, text=True, check=True).stdout)
+
+
+def watched(dwell, folder, files, seconds=60, every=30, look=10):
+    """The processor time of dwell watch after its first look, in which it reads all files."""
+    with subprocess.Popen([dwell, "watch", folder], stdout=subprocess.DEVNULL) as watch:
+        def used():
+            with open(f"/proc/{watch.pid}/stat", encoding="ascii") as file:
+                return sum(int(field) for field in file.read().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
+        time.sleep(5)
+        before, began, at = used(), time.monotonic(), 0
+        while time.monotonic() - began < seconds:
+            for _ in range(len(files) * look // every):
+                os.utime(files[at % len(files)])
+                at += 1
+            time.sleep(max(0, look - (time.monotonic() - began) % look))
+        took, spent = time.monotonic() - began, used() - before
+        watch.terminate()
+    print(f"dwell watch, {at} files written in {took:.0f} s: {spent:.2f} s of a processor, {spent / took:.2%} of a core")
+
+
 def main(arguments):
-    parts = {"make": make, "ranks": ranks, "mpi": mpi, "summaries": summaries}
+    parts = {"make": make, "ranks": ranks, "mpi": mpi, "summaries": summaries, "cluster": cluster}
     if len(arguments) < 3 or arguments[2] not in parts:
         sys.exit(__doc__)
     if arguments[2] == "mpi" and not shutil.which("mpirun"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ranks of a job whose times are known: summaries, their merge, and the comparison.
 
-usage: ranks_test.py MAKE_RANKS DWELL SIMULATE [PART-OF-A-NAME...]
+usage: ranks_test.py MAKE_RANKS DWELL SIMULATE MAKE_SUMMARIES [PART-OF-A-NAME...]
 
 make_ranks writes traces in which each rank's times are known. The comparison must name the rank that
 was slowed, by how much and where, and must name none where none was. Summaries must be small, equal
@@ -22,7 +22,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mpi_installed  # noqa: E402
 
-make_ranks, dwell, simulate = (os.path.abspath(path) for path in sys.argv[1:4])
+make_ranks, dwell, simulate, make_summaries = (os.path.abspath(path) for path in sys.argv[1:5])
 WORK_MS = 35.0  # of a step without communication
 STEP_MS = 36.0
 
@@ -337,6 +337,60 @@ class Mpi(Case):
         self.assertIn(files[3], self.mpirun(3, *files, status=1).stderr)
 
 
+class Cluster(Case):
+    """640 ranks on 80 hosts in four racks: text has rows of ranks that are alike, and says where slow ranks are."""
+
+    def cluster(self, *options, ranks=640, name="a"):
+        os.makedirs(self.path(name), exist_ok=True)
+        run(make_summaries, self.path(name), str(ranks), "3000", "names", "3", *(str(option) for option in options))
+        return sorted(os.path.join(self.path(name), file) for file in os.listdir(self.path(name)))
+
+    def said(self, *options, **more):
+        return run(dwell, "ranks", *self.cluster(*options, **more)).stdout
+
+    def test_the_text_is_as_expected(self):
+        expected = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cluster.txt")
+        text = self.said("slow-host", 63, 12, "slow-rank", 7, 6, "since", 30)
+        if os.environ.get("DWELL_UPDATE"):
+            with open(expected, "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(expected, encoding="utf-8") as file:
+            self.assertEqual(text, file.read())
+
+    def test_all_ranks_are_in_the_data(self):
+        files = self.cluster("slow-host", 3, 10)
+        tables = self.compare(files)
+        self.assertEqual(sorted(row["rank"] for row in self.slow(tables)), list(range(24, 32)))
+        self.assertEqual(len(self.rows(tables["ranks"])), 640)
+        self.assertEqual(sum(row["count"] for row in self.rows(tables["groups"])), 640)
+        self.assertEqual(run(dwell, "ranks", "--format", "csv", *files).stdout.split("\n\n")[0].strip().count("\n"), 640)
+
+    def test_a_slow_rack(self):
+        text = self.said("slow-rack", 2, 10, "slow-rank", 5, 10)
+        self.assertIn("161 slow ranks, 160 of them on hosts gpu-r02-n* (all ranks there); they work ", text)
+        self.assertLess(text.count("\n"), 40)
+
+    def test_slow_hosts_with_one_number_in_several_racks(self):
+        options = (word for rack in range(4) for host in (6,) for word in ("slow-host", rack * 20 + host, 10))
+        self.assertIn("32 slow ranks, all on hosts gpu-r*-n07 (all ranks there)", self.said(*options))
+
+    def test_slow_ranks_that_have_no_place_in_common(self):
+        options = [word for rank in (3, 97, 201, 333, 402, 555, 611) for word in ("slow-rank", rank, 10)]
+        text = self.said(*options)
+        self.assertIn("7 slow ranks, on 7 of 80 hosts. No host, and no part of the hosts' names, has more of them than chance "
+                      "explains; they work ", text)
+        # Two of three in one rack of four are no sign of anything.
+        self.assertNotIn("gpu-r*", self.said("slow-rank", 3, 10, "slow-rank", 97, 10, "slow-rank", 400, 10, name="b"))
+
+    def test_no_slow_rank(self):
+        text = self.said()
+        self.assertIn("No rank stands out.", text)
+        self.assertRegex(text, r"\n +640 +0-639 +80 hosts ")
+
+    def test_few_ranks_have_rows_of_their_own(self):
+        self.assertRegex(self.said("slow-rank", 3, 10, ranks=32), r"\n +31  gpu-r00-n04 ")
+
+
 class Summary(Case):
     def test_any_order_gives_the_same_bytes(self):
         files = self.make(24, 200, "collectives", 100, "layers", 80, "operators", 160, "inputs", 3, 10)
@@ -479,7 +533,7 @@ def checksum(data):
 
 
 if __name__ == "__main__":
-    result = unittest.main(argv=[sys.argv[0]] + [f"-k{name}" for name in sys.argv[4:]], exit=False).result
+    result = unittest.main(argv=[sys.argv[0]] + [f"-k{name}" for name in sys.argv[5:]], exit=False).result
     failed = len({getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors})
     for test, why in result.skipped:
         print(f"skip {test}: {why}")

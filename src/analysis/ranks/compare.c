@@ -440,6 +440,9 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 	if (good) {
 		ranks_find_slow_steps(&with, &parts);
 		ranks_find_host(&with);
+		good = dw_ranks_find_place(ranks);
+	}
+	if (good) {
 		dw_ranks_check_balance(ranks, with.space);
 		dw_ranks_find_hang(ranks);
 		if (ranks->steps > 0 && ranks->steps < FEW_STEPS)

@@ -87,6 +87,15 @@ struct dw_hang {
 	uint64_t sequence;
 };
 
+/* The host of most slow ranks, or a pattern of the names of their hosts, as gpu-r03-n* (place.c). */
+struct dw_ranks_place {
+	char name[128]; /* "": none has more of them than chance explains */
+	bool host;
+	size_t slow, inside;      /* slow ranks: all, and those of the place */
+	size_t ranks;             /* of the place, slow or not */
+	size_t hosts, slow_hosts; /* of all ranks, and of the slow ones */
+};
+
 struct dw_ranks {
 	struct dw_rank_result *results; /* as the ranks of the summary that are compared */
 	size_t count;
@@ -103,6 +112,7 @@ struct dw_ranks {
 	size_t span_count;
 	const char
 		*slow_host; /* each rank of this host works longer than all of other hosts; or NULL */
+	struct dw_ranks_place place;
 	double slow_host_excess; /* of the fastest of them, beyond the median of other hosts' ranks */
 	struct dw_collective_result *collectives; /* by time, descending */
 	size_t collective_count;
@@ -139,6 +149,11 @@ bool dw_ranks_exceeds(const struct dw_ranks_limit *limit, double excess, double 
 bool dw_ranks_find_slow_parts(struct dw_ranks *ranks);
 /* What was not recorded and whether waits are known. The same. */
 void dw_ranks_check_recorded(struct dw_ranks *ranks);
+/* Sets ranks->place. The same. False: memory ran out. */
+bool dw_ranks_find_place(struct dw_ranks *ranks);
+/* The logarithm of the probability that of `drawn` things from `all`, of which `marked` are marked, at least `least` are
+ * marked. */
+double dw_ranks_chance(size_t all, size_t marked, size_t drawn, size_t least);
 /* "data", "between steps"; "" for DW_RANKS_NO_PART. */
 const char *dw_ranks_part_name(unsigned part);
 /* The number of the rank of a result; without one, its index. */
@@ -176,6 +191,10 @@ bool dw_ranks_is_waiting(const struct dw_ranks *ranks, const struct dw_summary_r
 /* The answer as tables: `ranks`, then `slow_steps`. The caller destroys them. NULL: out of memory.
  */
 struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks);
+/* More ranks than this have no row of their own in text, but rows of ranks that are alike. */
+#define DW_RANKS_MANY 32u
+/* The table of ranks that are alike, for people. NULL: out of memory. */
+struct dwell_table *dw_ranks_table_of_groups(const struct dw_ranks *ranks);
 /* The slow ranks, by excess, then single slow steps, as one table. NULL: out of memory. */
 struct dwell_table *dw_ranks_table_of_stragglers(const struct dw_ranks *ranks);
 /* Puts the answer's sentences above a table. */

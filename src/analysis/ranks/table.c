@@ -244,28 +244,82 @@ static void table_head_of_waits(struct dwell_table *table, const struct dw_ranks
 	              some ? " in all ranks" : "");
 }
 
-void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
+/* How much slower the slow ranks are: "; they work 9.8% to 12.1% longer than the median rank". */
+static void table_excess_range(const struct dw_ranks *ranks, char *text, size_t size)
 {
-	size_t slow = 0, on_host = 0;
+	double least = INFINITY, most = 0;
 
+	*text = '\0';
 	for (size_t i = 0; i < ranks->count; i++)
-		slow += ranks->results[i].slow;
-	if (ranks->hang.found)
-		table_add_hang(table, ranks);
-	for (size_t i = 0; ranks->slow_host && i < ranks->count; i++)
-		on_host += strcmp(ranks->results[i].rank->host, ranks->slow_host) == 0;
-	if (ranks->slow_host)
-		dw_table_head(table,
-		              "All %zu ranks of host %s work at least %s longer than the ranks of other "
-		              "hosts: look at the host.",
-		              on_host, ranks->slow_host, dw_text_percent(ranks->slow_host_excess).at);
-	for (size_t i = 0, shown = 0; i < ranks->count && shown < 5; i++)
 		if (ranks->results[i].slow) {
+			least = fmin(least, ranks->results[i].excess);
+			most = fmax(most, ranks->results[i].excess);
+		}
+	if (ranks->waits_known && most < 1)
+		snprintf(text, size, "; they work %s to %s longer than the median rank", dw_text_percent(least).at,
+		         dw_text_percent(most).at);
+}
+
+/* "8 slow ranks, all on gpu-r03-n17; ..." */
+static void table_head_of_place(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	const struct dw_ranks_place *place = &ranks->place;
+	char excess[160], inside[64] = "all";
+
+	table_excess_range(ranks, excess, sizeof excess);
+	if (place->inside < place->slow)
+		snprintf(inside, sizeof inside, "%zu of them", place->inside);
+	if (*place->name)
+		dw_table_head(table, "%zu slow ranks, %s on %s%s%s%s.", place->slow, inside, place->host ? "" : "hosts ", place->name,
+		              place->inside == place->ranks ? " (all ranks there)" : "", excess);
+	else
+		dw_table_head(table, "%zu slow ranks, on %zu of %zu hosts. No host, and no part of the hosts' names, has more of them "
+		              "than chance explains%s.", place->slow, place->slow_hosts, place->hosts, excess);
+}
+
+static void table_add_host(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	size_t on_host = 0;
+
+	if (!ranks->slow_host || (ranks->place.host && strcmp(ranks->place.name, ranks->slow_host) == 0))
+		return;
+	for (size_t i = 0; i < ranks->count; i++)
+		on_host += strcmp(ranks->results[i].rank->host, ranks->slow_host) == 0;
+	dw_table_head(table,
+	              "All %zu ranks of host %s work at least %s longer than the ranks of other "
+	              "hosts: look at the host.",
+	              on_host, ranks->slow_host, dw_text_percent(ranks->slow_host_excess).at);
+}
+
+/* The first slow ranks; where they have a place in common, the slowest one. */
+static void table_add_slow(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	size_t slow = ranks->place.slow, slowest = ranks->count;
+
+	if (slow > 5 || *ranks->place.name)
+		table_head_of_place(table, ranks);
+	for (size_t i = 0, shown = 0; i < ranks->count && shown < 5; i++) {
+		const struct dw_rank_result *result = &ranks->results[i];
+
+		if (result->slow && (slowest == ranks->count || result->excess > ranks->results[slowest].excess))
+			slowest = i;
+		if (result->slow && slow <= 5 && !*ranks->place.name) {
 			head_of_slow_rank(table, ranks, i);
 			shown++;
 		}
-	if (slow > 5)
-		dw_table_head(table, "%zu more ranks are slow.", slow - 5);
+	}
+	if (slowest < ranks->count && (slow > 5 || *ranks->place.name))
+		head_of_slow_rank(table, ranks, slowest);
+}
+
+void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	size_t slow = ranks->place.slow;
+
+	if (ranks->hang.found)
+		table_add_hang(table, ranks);
+	table_add_host(table, ranks);
+	table_add_slow(table, ranks);
 	if (!slow && !ranks->slow_host && !ranks->hang.found && ranks->slow_step_count) {
 		const struct dw_slow_step *step = &ranks->slow_steps[0];
 
@@ -337,16 +391,29 @@ static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
 	return table;
 }
 
+/* Above the table of many ranks, which text leaves out: one of ranks that are alike. */
+static struct dwell_table *table_put_groups(struct dwell_table *table, const struct dw_ranks *ranks)
+{
+	struct dwell_table *groups = ranks->count > DW_RANKS_MANY ? dw_ranks_table_of_groups(ranks) : NULL;
+
+	dw_ranks_put_heads(groups ? groups : table, ranks);
+	if (!groups)
+		return table;
+	groups->next = table;
+	table->heads_only = true;
+	return groups;
+}
+
 struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
 {
 	struct dwell_table *table = dw_table_create("ranks", columns, sizeof columns / sizeof *columns);
-	struct dwell_table *last;
+	struct dwell_table *last, *first;
 
 	if (!table)
 		return NULL;
 	table->part = "ranks";
 	table->coverage = 1;
-	dw_ranks_put_heads(table, ranks);
+	first = table_put_groups(table, ranks);
 	for (size_t i = 0; i < ranks->count; i++)
 		table_add_rank(table, &ranks->results[i], i, ranks->waits_known);
 	table_hide_empty_columns(table);
@@ -369,5 +436,5 @@ struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
 		last = last->next;
 	if (ranks->slow_step_count)
 		last->next = table_of_slow_steps(ranks);
-	return table;
+	return first;
 }
