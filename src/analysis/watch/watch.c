@@ -1,6 +1,7 @@
 /* Compares a look at a job with the looks before; see watch.h. */
 #include "watch/watch.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,11 @@
 #include "base/grow.h"
 #include "base/median.h"
 #include "base/text.h"
-#include "watch/where.h"
 
 struct report {
 	void (*report)(void *context, const struct dw_watch_event *event);
 	void *context;
+	size_t said[DW_WATCH_KINDS][2]; /* events of this look, by whether something begins */
 };
 
 const char *dw_watch_kind_name(enum dw_watch_kind kind)
@@ -36,89 +37,135 @@ void dw_watch_begin_look(struct dw_watch *watch, uint64_t now_ns)
 
 /* ---- what a file says ------------------------------------------------------------------------------ */
 
-static struct dw_watched *watch_find(struct dw_watch *watch, const struct dw_summary_rank *rank)
+static struct dw_watched *watch_find(struct dw_watch *watch, const struct dw_glance *glance)
 {
+	uint32_t hash = dw_map_hash_bytes((uint32_t)glance->pid, glance->host, strlen(glance->host)) ^ (uint32_t)glance->rank;
+	uint32_t found = DW_MAP_FIND(&watch->map, hash, i,
+	                             watch->ranks[i].pid == glance->pid && watch->ranks[i].rank == glance->rank &&
+	                                 strcmp(watch->ranks[i].host, glance->host) == 0);
 	struct dw_watched *watched;
-	char host[sizeof watched->host];
 
-	snprintf(host, sizeof host, "%s", rank->host);
-	for (size_t i = 0; i < watch->count; i++) {
-		watched = &watch->ranks[i];
-		if (watched->pid == rank->pid && watched->rank == rank->rank && strcmp(watched->host, host) == 0)
-			return watched;
-	}
+	if (found != DW_MAP_NONE)
+		return &watch->ranks[found];
 	watched = DW_GROW(&watch->ranks, &watch->capacity, watch->count);
-	if (!watched)
+	if (!watched || !dw_map_add(&watch->map, hash, (uint32_t)watch->count))
 		return NULL;
 	watch->count++;
-	watched->rank = rank->rank;
-	watched->pid = rank->pid;
-	memcpy(watched->host, host, sizeof host);
+	watched->rank = glance->rank;
+	watched->pid = glance->pid;
+	snprintf(watched->host, sizeof watched->host, "%s", glance->host);
 	return watched;
 }
 
-/* Since when the rank's steps stand still, as far as its first file says: since its last record. */
-static uint64_t watch_first_move(const struct dw_summary_rank *rank, uint64_t written_ns)
+/* When the rank's last record was written, by the clock of its file; never later than the file. A program's clock may
+ * differ from that of its file: the least time between the end of a recording and its file stands for the difference. */
+static uint64_t watch_last_record(struct dw_watched *watched, const struct dw_glance *glance, uint64_t written_ns)
 {
-	if (!rank->where_known || rank->end_ns - rank->silent_ns > written_ns)
+	int64_t apart = (int64_t)(written_ns - glance->end_ns);
+	uint64_t last_ns;
+
+	if (!glance->where_known)
 		return written_ns;
-	return rank->end_ns - rank->silent_ns;
+	if (!watched->apart_known || apart < watched->apart_ns)
+		watched->apart_ns = apart;
+	watched->apart_known = true;
+	last_ns = glance->end_ns - glance->silent_ns + (uint64_t)watched->apart_ns;
+	return last_ns < written_ns ? last_ns : written_ns;
 }
 
-static void watch_take_steps(struct dw_watched *watched, const struct dw_summary_rank *rank)
+/* Since when the rank's steps stand still: no later than its last record, and, if a step ended since the file before, not
+ * before that. */
+static void watch_take_move(struct dw_watched *watched, const struct dw_glance *glance, uint64_t written_ns)
 {
-	uint64_t work_ns = dw_watch_work(rank), steps = rank->steps - watched->steps;
+	uint64_t record_ns = watch_last_record(watched, glance, written_ns);
+
+	if (!watched->written_ns)
+		watched->moved_ns = glance->where_known && glance->end_ns - glance->silent_ns < written_ns
+		                        ? glance->end_ns - glance->silent_ns
+		                        : written_ns;
+	else if (glance->steps != watched->steps || glance->last_step != watched->last_step)
+		watched->moved_ns = record_ns > watched->written_ns ? record_ns : watched->written_ns;
+}
+
+/* What a step took since the file before. The spans before the newest one of that file are the same in both; when spans
+ * were summed in pairs between them, it is not known. */
+static void watch_take_steps(struct dw_watched *watched, const struct dw_glance *glance)
+{
+	uint64_t steps = glance->steps - watched->steps, newest, newest_ns;
+	uint64_t from = watched->written_ns ? watched->span : UINT64_MAX; /* of the first file only the newest one */
+	uint64_t work_ns = dw_glance_work(glance, from, &newest, &newest_ns);
 
 	watched->step_ns = watched->step_work_ns = 0;
-	if (watched->written_ns && rank->steps >= watched->steps + DW_WATCH_LEAST_STEPS && rank->ns > watched->ns &&
-	    work_ns > watched->work_ns) {
-		watched->step_ns = (double)(rank->ns - watched->ns) / (double)steps;
-		watched->step_work_ns = (double)(work_ns - watched->work_ns) / (double)steps;
+	if (watched->written_ns && glance->steps >= watched->steps + DW_WATCH_LEAST_STEPS && glance->ns > watched->ns) {
+		watched->step_ns = (double)(glance->ns - watched->ns) / (double)steps;
+		if (glance->span_log2 == watched->span_log2 && work_ns > watched->span_work_ns)
+			watched->step_work_ns = (double)(work_ns - watched->span_work_ns) / (double)steps;
 	}
-	watched->steps = rank->steps;
-	watched->ns = rank->ns;
-	watched->work_ns = work_ns;
+	watched->steps = glance->steps;
+	watched->ns = glance->ns;
+	watched->span = newest;
+	watched->span_log2 = glance->span_log2;
+	watched->span_work_ns = newest_ns;
 }
 
-bool dw_watch_take(struct dw_watch *watch, const struct dw_summary_rank *rank, uint64_t written_ns, bool gone)
+static void watch_take_where(struct dw_watched *watched, const struct dw_glance *glance)
 {
-	struct dw_watched *watched = watch_find(watch, rank);
-	bool moves, is_first;
+	watched->where_known = glance->where_known;
+	watched->communication = glance->communication;
+	watched->wait_group = glance->wait_group;
+	watched->wait_number = glance->wait_number;
+	watched->group_count = glance->group_count;
+	memcpy(watched->groups, glance->groups, sizeof watched->groups);
+	memcpy(watched->where, glance->where, sizeof watched->where);
+}
+
+bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance, uint64_t written_ns, bool gone)
+{
+	struct dw_watched *watched = watch_find(watch, glance);
 
 	if (!watched)
 		return false;
-	is_first = !watched->written_ns;
 	watched->gone = gone;
-	watched->ended = gone && !rank->where_known;
 	if (written_ns <= watched->written_ns)
 		return true;
-	moves = rank->steps != watched->steps || rank->last_step != watched->last_step;
-	if (is_first)
-		watched->moved_ns = watch_first_move(rank, written_ns);
-	else if (moves)
-		watched->moved_ns = written_ns;
-	if (!is_first && written_ns - watched->written_ns > watched->every_ns)
+	watch_take_move(watched, glance, written_ns);
+	if (watched->written_ns && written_ns - watched->written_ns > watched->every_ns)
 		watched->every_ns = written_ns - watched->written_ns;
-	watch_take_steps(watched, rank);
-	watched->last_step = rank->last_step;
-	watched->usual_ns = dw_watch_usual(rank);
-	dw_watch_where(rank, watched->where, sizeof watched->where);
+	watch_take_steps(watched, glance);
+	watch_take_where(watched, glance);
+	watched->last_step = glance->last_step;
+	watched->usual_ns = glance->usual_ns;
 	watched->written_ns = written_ns;
 	watched->has_news = true;
-	if (rank->left_bytes && rank->steps) { /* what it takes before its first steps, it takes once */
+	if (glance->left_bytes && glance->steps) { /* what it takes before its first steps, it takes once */
 		size_t at = watched->memory_count++ % DW_WATCH_MEMORY_LOOKS;
 
 		watched->memory[at].written_ns = written_ns;
-		watched->memory[at].resident = rank->resident_bytes;
-		watched->memory[at].left = rank->left_bytes;
+		watched->memory[at].resident = glance->resident_bytes;
+		watched->memory[at].left = glance->left_bytes;
 	}
 	return true;
 }
 
+bool dw_watch_take(struct dw_watch *watch, const struct dw_summary_rank *rank, uint64_t written_ns, bool gone)
+{
+	struct dw_glance glance;
+
+	dw_glance_take(&glance, rank);
+	return dw_watch_take_glance(watch, &glance, written_ns, gone);
+}
+
 /* ---- events ---------------------------------------------------------------------------------------- */
 
-/* Reports that something begins, with its text, or is over. What goes on is reported once. */
-__attribute__((format(printf, 5, 6))) static void watch_set(const struct report *report, struct dw_watched *watched,
+/* Whether something begins or is over. Texts are made only then: most ranks have no event at most looks. */
+static bool watch_changes(const struct dw_watched *watched, enum dw_watch_kind kind, bool is)
+{
+	return watched->is[kind] != is;
+}
+
+/* Reports that something begins, with its text, or is over. What goes on is reported once, and of one kind at most
+ * DW_WATCH_MOST_SAID ranks at a look. */
+__attribute__((format(printf, 5, 6))) static void watch_set(struct report *report, struct dw_watched *watched,
                                                              enum dw_watch_kind kind, bool is, const char *format, ...)
 {
 	static const char *const over[] = { [DW_WATCH_HANG] = "steps end again", [DW_WATCH_LOST] = "its file is written again",
@@ -127,9 +174,9 @@ __attribute__((format(printf, 5, 6))) static void watch_set(const struct report 
 	struct dw_watch_event event = { .kind = kind, .over = !is, .watched = watched };
 	va_list values;
 
-	if (watched->is[kind] == is)
-		return;
 	watched->is[kind] = is;
+	if (report->said[kind][is]++ >= DW_WATCH_MOST_SAID)
+		return;
 	va_start(values, format);
 	vsnprintf(event.text, sizeof event.text, format, values);
 	va_end(values);
@@ -138,22 +185,131 @@ __attribute__((format(printf, 5, 6))) static void watch_set(const struct report 
 	report->report(report->context, &event);
 }
 
-static void watch_hang(struct dw_watched *watched, const struct report *report)
+/* Says of how many more ranks the same is true. */
+static void watch_say_more(struct dw_watch *watch, const struct report *report)
 {
-	uint64_t still = watched->written_ns - watched->moved_ns;
-	bool hangs = !watched->gone && watched->usual_ns > 0 && still >= DW_WATCH_LEAST_HANG_NS &&
-	             (double)still >= DW_WATCH_HANG_STEPS * watched->usual_ns;
+	for (enum dw_watch_kind kind = 0; kind < DW_WATCH_KINDS; kind++)
+		for (int is = 0; is < 2; is++) {
+			struct dw_watch_event event = { .kind = kind, .over = !is, .watched = &watch->job };
 
-	watch_set(report, watched, DW_WATCH_HANG, hangs, "no step ended for %s, usually one takes %s; last step %llu%s%s",
-	          dw_text_ns((double)still, " ").at, dw_text_ns(watched->usual_ns, " ").at,
-	          (unsigned long long)watched->last_step, *watched->where ? "; " : "", watched->where);
+			if (report->said[kind][is] <= DW_WATCH_MOST_SAID)
+				continue;
+			snprintf(event.text, sizeof event.text, "%zu more ranks", report->said[kind][is] - DW_WATCH_MOST_SAID);
+			report->report(report->context, &event);
+		}
 }
 
-static void watch_loss(struct dw_watched *watched, uint64_t now_ns, const struct report *report)
+static double watch_hang_limit(const struct dw_watched *watched)
+{
+	return fmax((double)DW_WATCH_LEAST_HANG_NS, DW_WATCH_HANG_STEPS * watched->usual_ns);
+}
+
+static double watch_still(const struct dw_watched *watched)
+{
+	return !watched->gone && watched->usual_ns > 0 ? (double)(watched->written_ns - watched->moved_ns) : 0;
+}
+
+static bool watch_hangs(const struct dw_watched *watched)
+{
+	return watch_still(watched) > 0 && watch_still(watched) >= watch_hang_limit(watched);
+}
+
+/* What ranks that hang wait for. */
+struct hang {
+	const struct dw_watched *waits; /* the one that waits longest; NULL: none is inside communication */
+	const struct dw_watched *missing; /* the first rank that did not enter it; NULL: none is known */
+	size_t missing_count, waiting;
+	bool ready; /* each rank was seen after the job stood still */
+};
+
+/* Whether a rank has not entered what `waits` waits in. */
+static bool watch_is_missing(const struct dw_watched *waits, const struct dw_watched *watched)
+{
+	if (watched->ended || watched->written_ns < waits->moved_ns)
+		return watched->gone && !watched->ended;
+	if (!waits->wait_group)
+		return !watched->communication;
+	for (unsigned i = 0; i < watched->group_count; i++)
+		if (watched->groups[i].name == waits->wait_group)
+			return watched->groups[i].sequence < waits->wait_number;
+	return false; /* it is no member of the group */
+}
+
+static struct hang watch_find_hang(const struct dw_watch *watch)
+{
+	struct hang hang = { .ready = true };
+
+	for (size_t i = 0; i < watch->count; i++) {
+		const struct dw_watched *watched = &watch->ranks[i];
+
+		if (watch_hangs(watched) && watched->communication && (!hang.waits || watched->moved_ns < hang.waits->moved_ns))
+			hang.waits = watched;
+	}
+	for (size_t i = 0; hang.waits && i < watch->count; i++) {
+		const struct dw_watched *watched = &watch->ranks[i];
+
+		if (watch_is_missing(hang.waits, watched)) {
+			hang.missing = hang.missing ? hang.missing : watched;
+			hang.missing_count++;
+		} else if (watch_hangs(watched)) {
+			hang.waiting++;
+		}
+		hang.ready &= watched->gone || watched->is[DW_WATCH_LOST] ||
+		              (double)(watched->written_ns - hang.waits->moved_ns) * 2 >= watch_hang_limit(hang.waits);
+	}
+	return hang;
+}
+
+/* Who is waited for, as the end of an event's text. */
+static void hang_text(const struct hang *hang, const struct dw_watched *watched, bool missing, char *text, size_t size)
+{
+	const char *what = hang->waits && strncmp(hang->waits->where, "in ", 3) == 0 ? hang->waits->where + 3 : "";
+
+	*text = '\0';
+	if (missing)
+		snprintf(text, size, "; it did not enter %.120s, in which %zu ranks wait", what, hang->waiting);
+	else if (hang->missing_count && watched->communication)
+		snprintf(text, size, "; rank %d on %s%s did not enter it", hang->missing->rank, hang->missing->host,
+		         hang->missing_count > 1 ? " and others" : "");
+	else if (hang->waits && hang->ready && watched->communication)
+		snprintf(text, size, "; no rank is elsewhere");
+}
+
+/* A rank that hangs is reported when it is known which rank did not come, or half of the limit later. */
+static void watch_hang(struct dw_watched *watched, const struct hang *hang, bool missing, struct report *report)
+{
+	double still = watch_still(watched);
+	bool hangs = watch_hangs(watched);
+	char who[200];
+
+	if (hangs && !watched->is[DW_WATCH_HANG] && hang->waits && !hang->ready && still < 1.5 * watch_hang_limit(watched))
+		return;
+	if (!watch_changes(watched, DW_WATCH_HANG, hangs))
+		return;
+	hang_text(hang, watched, missing, who, sizeof who);
+	watch_set(report, watched, DW_WATCH_HANG, hangs, "no step ended for %s, usually one takes %s; last step %llu%s%.90s%s",
+	          dw_text_ns(still, " ").at, dw_text_ns(watched->usual_ns, " ").at,
+	          (unsigned long long)watched->last_step, *watched->where ? "; " : "", watched->where, who);
+}
+
+/* Ranks that did not come are reported first. */
+static void watch_hang_all(struct dw_watch *watch, struct report *report)
+{
+	struct hang hang = watch_find_hang(watch);
+
+	for (int missing = 1; missing >= 0; missing--)
+		for (size_t i = 0; i < watch->count; i++)
+			if ((hang.waits && watch_is_missing(hang.waits, &watch->ranks[i])) == missing)
+				watch_hang(&watch->ranks[i], &hang, missing, report);
+}
+
+static void watch_loss(struct dw_watched *watched, uint64_t now_ns, struct report *report)
 {
 	uint64_t silent = now_ns > watched->written_ns ? now_ns - watched->written_ns : 0;
 	bool is_silent = watched->every_ns && silent > 3 * watched->every_ns && silent > DW_WATCH_LEAST_HANG_NS;
 
+	if (!watch_changes(watched, DW_WATCH_LOST, watched->gone ? !watched->ended : is_silent))
+		return;
 	if (watched->gone)
 		watch_set(report, watched, DW_WATCH_LOST, !watched->ended, "its process ended within step %llu%s%s",
 		          (unsigned long long)watched->last_step, *watched->where ? ", " : "", watched->where);
@@ -164,18 +320,46 @@ static void watch_loss(struct dw_watched *watched, uint64_t now_ns, const struct
 		          (unsigned long long)watched->last_step);
 }
 
-static void watch_slow(struct dw_watched *watched, double median_ns, const struct report *report)
+/* The excess of each rank with news beyond the median of all ranks that live; see excess.h. `values` has place for each
+ * rank. */
+static void watch_slow_all(struct dw_watch *watch, double *values, struct report *report)
 {
-	double ratio = median_ns > 0 ? watched->step_work_ns / median_ns : 0;
+	size_t count = 0, differences = 0;
+	double median_ns, spread;
 
-	if (!watched->has_news || !watched->step_work_ns)
+	for (size_t i = 0; i < watch->count; i++)
+		if (!watch->ranks[i].gone && watch->ranks[i].step_work_ns > 0)
+			values[count++] = watch->ranks[i].step_work_ns;
+	median_ns = dw_median(values, count);
+	if (count < 2)
 		return;
-	watched->slow_looks = ratio >= DW_WATCH_SLOW_RATIO ? watched->slow_looks + 1 : 0;
-	if (watched->slow_looks && watched->slow_looks < DW_WATCH_LOOKS)
-		return;
-	watch_set(report, watched, DW_WATCH_SLOW, watched->slow_looks > 0,
-	          "it works %s a step without communication, %.3g times as long as the median rank",
-	          dw_text_ns(watched->step_work_ns, " ").at, ratio);
+	if (count == 2)
+		median_ns = fmin(values[0], values[1]); /* of two, the faster one stands for the median */
+	for (size_t i = 0; i < watch->count; i++) {
+		struct dw_watched *watched = &watch->ranks[i];
+
+		if (watched->has_news && watched->step_work_ns > 0)
+			differences += dw_excess_take(&watched->excess, watched->step_work_ns / median_ns - 1, &values[differences]);
+	}
+	dw_excess_take_noise(&watch->noise, values, differences);
+	count = 0;
+	for (size_t i = 0; i < watch->count; i++)
+		if (watch->ranks[i].excess.looks)
+			values[count++] = watch->ranks[i].excess.mean;
+	spread = count >= 4 ? dw_excess_spread(values, count) : 0;
+	for (size_t i = 0; i < watch->count; i++) {
+		struct dw_watched *watched = &watch->ranks[i];
+		bool slow;
+
+		if (!watched->has_news || !(watched->step_work_ns > 0))
+			continue;
+		slow = dw_excess_judge(&watched->excess, &watch->noise, spread, watched->is[DW_WATCH_SLOW]);
+		if (watch_changes(watched, DW_WATCH_SLOW, slow))
+			watch_set(report, watched, DW_WATCH_SLOW, slow,
+			          "it works %s a step without communication, over %u looks %s longer than the median rank",
+			          dw_text_ns(watched->step_work_ns, " ").at, watched->excess.since,
+			          dw_text_percent(dw_excess_mean(&watched->excess)).at);
+	}
 }
 
 /* Whether what is left became less in each of the last writes, and not only in the first half of them: a program that
@@ -208,19 +392,21 @@ static double watch_memory_ends(const struct dw_watched *watched, double *growth
 }
 
 /* It is over when the memory would last twice as long as is reported. */
-static void watch_memory(struct dw_watched *watched, const struct report *report)
+static void watch_memory(struct dw_watched *watched, struct report *report)
 {
 	double growth = 0, ends_ns = watch_memory_ends(watched, &growth);
 	double most_ns = (double)DW_WATCH_MEMORY_NS * (watched->is[DW_WATCH_MEMORY] ? 2 : 1);
 
-	if (!watched->has_news && !watched->gone)
+	bool is = ends_ns > 0 && ends_ns < most_ns;
+
+	if ((!watched->has_news && !watched->gone) || !watch_changes(watched, DW_WATCH_MEMORY, is))
 		return;
-	watch_set(report, watched, DW_WATCH_MEMORY, ends_ns > 0 && ends_ns < most_ns,
+	watch_set(report, watched, DW_WATCH_MEMORY, is,
 	          "its machine has no memory left in %s if it goes on; the process takes %s a minute",
 	          dw_text_ns(ends_ns, " ").at, dw_text_bytes(growth * 60e9, " ").at);
 }
 
-static void watch_job(struct dw_watch *watch, double step_ns, const struct report *report)
+static void watch_job(struct dw_watch *watch, double step_ns, struct report *report)
 {
 	double sorted[DW_WATCH_BEFORE], usual_ns;
 	size_t count = watch->before_count < DW_WATCH_BEFORE ? watch->before_count : DW_WATCH_BEFORE;
@@ -235,39 +421,41 @@ static void watch_job(struct dw_watch *watch, double step_ns, const struct repor
 		watch->job.slow_looks++;
 	if (!watch->job.slow_looks)
 		watch->before[watch->before_count++ % DW_WATCH_BEFORE] = step_ns;
-	if (!watch->job.slow_looks || watch->job.slow_looks >= DW_WATCH_LOOKS)
+	if ((!watch->job.slow_looks || watch->job.slow_looks >= DW_WATCH_LOOKS) &&
+	    watch_changes(&watch->job, DW_WATCH_SLOWER, watch->job.slow_looks > 0))
 		watch_set(report, &watch->job, DW_WATCH_SLOWER, watch->job.slow_looks > 0, "a step takes %s, and took %s before",
 		          dw_text_ns(step_ns, " ").at, dw_text_ns(usual_ns, " ").at);
 }
 
-/* The median over the ranks with news: of their steps, or of their work in a step. `values` has place for each. */
-static double watch_median(const struct dw_watch *watch, bool work, double *values)
+/* The median step over the ranks with news. `values` has place for each. */
+static double watch_median(const struct dw_watch *watch, double *values)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < watch->count; i++)
 		if (watch->ranks[i].has_news && watch->ranks[i].step_ns > 0)
-			values[count++] = work ? watch->ranks[i].step_work_ns : watch->ranks[i].step_ns;
+			values[count++] = watch->ranks[i].step_ns;
 	return dw_median(values, count);
 }
 
 bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, const struct dw_watch_event *event),
                        void *context)
 {
-	struct report to = { report, context };
+	struct report to = { .report = report, .context = context };
 	double *values = calloc(watch->count + 1, sizeof *values);
-	double work_ns;
 
 	if (!values)
 		return false;
-	work_ns = watch_median(watch, true, values);
+	for (size_t i = 0; i < watch->count; i++)
+		watch->ranks[i].ended = watch->ranks[i].gone && !watch->ranks[i].where_known;
+	watch_hang_all(watch, &to);
 	for (size_t i = 0; i < watch->count; i++) {
-		watch_hang(&watch->ranks[i], &to);
 		watch_loss(&watch->ranks[i], watch->now_ns, &to);
-		watch_slow(&watch->ranks[i], work_ns, &to);
 		watch_memory(&watch->ranks[i], &to);
 	}
-	watch_job(watch, watch_median(watch, false, values), &to);
+	watch_slow_all(watch, values, &to);
+	watch_job(watch, watch_median(watch, values), &to);
+	watch_say_more(watch, &to);
 	free(values);
 	return true;
 }
@@ -275,5 +463,6 @@ bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, con
 void dw_watch_reset(struct dw_watch *watch)
 {
 	free(watch->ranks);
+	dw_map_reset(&watch->map);
 	*watch = (struct dw_watch){ .ranks = NULL };
 }

@@ -9,7 +9,7 @@
  *   hang    no step of a rank ended for DW_WATCH_HANG_STEPS times the median step of that rank, and at least 10 seconds
  *   lost    the process of a rank ended within a step; or, of a rank on another machine, its file was not written for
  *           three times as long as between two writes before
- *   slow    in DW_WATCH_LOOKS writes in a row a rank worked DW_WATCH_SLOW_RATIO times as long a step as the median rank
+ *   slow    over several looks a rank works longer in a step than the median rank, by 5% as a rule (excess.h)
  *   memory  in the last DW_WATCH_MEMORY_LOOKS writes what a rank's machine has left became less each time, by what ends
  *           within an hour if it goes on in a line; the rank's own memory grew by at least a tenth of it
  *   slower  in DW_WATCH_LOOKS looks in a row the steps of the job took DW_WATCH_SLOWER_RATIO times as long as the median
@@ -20,16 +20,18 @@
  */
 #pragma once
 
-#include "summary/summary.h"
+#include "base/map.h"
+#include "watch/excess.h"
+#include "watch/glance.h"
 
 #define DW_WATCH_HANG_STEPS 20.0
 #define DW_WATCH_LEAST_HANG_NS UINT64_C(10000000000)
-#define DW_WATCH_SLOW_RATIO 1.25
 #define DW_WATCH_SLOWER_RATIO 2.0
 #define DW_WATCH_LOOKS 3u
 #define DW_WATCH_LEAST_STEPS 5u /* between two writes: fewer say nothing about how long a step takes */
 #define DW_WATCH_MEMORY_LOOKS 8u
 #define DW_WATCH_MEMORY_NS UINT64_C(3600000000000)
+#define DW_WATCH_MOST_SAID 16u  /* ranks with an event of one kind at a look that are reported each */
 #define DW_WATCH_BEFORE 32u     /* most looks of which the median is what is usual */
 
 /* Kinds of events, with their names. */
@@ -51,29 +53,41 @@ struct dw_watched {
 	bool is[DW_WATCH_KINDS]; /* what was reported and is not over */
 	bool gone;               /* the caller knows that its process does not live */
 	bool has_news;           /* at this look: its file was written again */
-	uint64_t steps, ns, work_ns; /* of the last write, as sums of the run */
+	uint64_t steps, ns; /* of the last write, as sums of the run */
+	uint64_t span, span_work_ns; /* the index of its newest span, and the work in it */
+	unsigned span_log2;
 	uint64_t last_step;
 	uint64_t moved_ns;   /* since when the number of steps is this one */
 	uint64_t written_ns; /* when the file was written */
 	uint64_t every_ns;   /* longest time between two writes */
 	double usual_ns;     /* its median step; 0: not known yet */
+	int64_t apart_ns; /* least time from the end of a recording to its file */
+	bool apart_known;
 	double step_ns, step_work_ns; /* of a step between the last two writes; 0: there are too few */
-	unsigned slow_looks;
+	struct dw_excess excess;
+	unsigned slow_looks; /* of the job */
 	struct { uint64_t written_ns, resident, left; } memory[DW_WATCH_MEMORY_LOOKS]; /* of the last writes, in a ring */
 	size_t memory_count; /* of all writes that have it */
+	bool where_known, communication; /* the next ones are as in struct dw_glance */
+	uint32_t wait_group;
+	uint64_t wait_number;
+	struct dw_glance_group groups[DW_GLANCE_GROUPS];
+	unsigned group_count;
 	char where[200]; /* "in all_reduce of group world, number 512"; or "" */
 };
 
 struct dw_watch_event {
 	enum dw_watch_kind kind;
 	bool over;                       /* it is over */
-	const struct dw_watched *watched; /* &watch->job: the whole job */
+	const struct dw_watched *watched; /* &watch->job: the whole job, or more ranks than are reported each */
 	char text[400];
 };
 
 struct dw_watch {
 	struct dw_watched *ranks; /* in the order in which they were found */
 	size_t count, capacity;
+	struct dw_map map; /* from process, host and number to ranks */
+	struct dw_excess_noise noise;
 	uint64_t now_ns;
 	double before[DW_WATCH_BEFORE]; /* mean steps of the job at earlier looks */
 	size_t before_count;
@@ -84,6 +98,8 @@ void dw_watch_begin_look(struct dw_watch *watch, uint64_t now_ns);
 /* A rank of a file that was written at that time. `gone`: its process does not live any more. False: memory ran
  * out. */
 bool dw_watch_take(struct dw_watch *watch, const struct dw_summary_rank *rank, uint64_t written_ns, bool gone);
+/* The same of what was read of it. */
+bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance, uint64_t written_ns, bool gone);
 /* Calls `report` for each event of this look. False: memory ran out. */
 bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, const struct dw_watch_event *event),
                        void *context);

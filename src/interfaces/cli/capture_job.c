@@ -16,7 +16,7 @@
 #include "cli/output.h"
 #include "cli/summaries.h"
 #include "watch/watch.h"
-#include "watch/where.h"
+#include "watch/work.h"
 
 #define JOB_LOOK_MS 100u
 #define JOB_SPARE_MS 5000u /* beyond the time of recording, in which dwell run finds the request and stores the result */

@@ -1,5 +1,6 @@
 /* dwell watch: says when a running job hangs, loses a rank, or becomes slow. */
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+#include "base/order.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/summaries.h"
@@ -35,11 +38,26 @@ struct watch_request {
 	char host[64];
 };
 
+/* A file of a summary that was read. */
+struct watch_file {
+	char *path;
+	uint64_t written_ns;
+	ino_t number;
+	bool is_summary; /* otherwise it is read at each look */
+};
+
 /* What is known now. */
 struct watch_state {
 	const struct watch_request *request;
 	struct dw_watch watch;
-	struct dw_summary summary; /* of all files at this look */
+	struct dw_summary summary; /* of all files at this look, if figures are written; otherwise of traces */
+	struct dw_glance glance;   /* of the rank that is read */
+	uint64_t written_ns;       /* when the file that is read was written */
+	char job[128];             /* of the first rank */
+	unsigned char *buffer;
+	size_t buffer_size;
+	struct watch_file *files; /* the first sorted_count are sorted by path */
+	size_t file_count, file_capacity, sorted_count;
 	char *metrics;             /* as text */
 	size_t metrics_length;
 	bool failed;               /* memory ran out */
@@ -118,32 +136,124 @@ static uint64_t watch_now_ns(void)
 	return watch_ns(now);
 }
 
-/* Whether a process of this machine does not live any more. */
-static bool watch_is_gone(const struct watch_request *request, const struct dw_summary_rank *rank)
+/* Which processes of this machine do not live any more. */
+static void watch_find_gone(struct watch_state *state)
 {
-	return strcmp(rank->host, request->host) == 0 && kill((pid_t)rank->pid, 0) != 0 && errno == ESRCH;
+	for (size_t i = 0; i < state->watch.count; i++) {
+		struct dw_watched *watched = &state->watch.ranks[i];
+
+		watched->gone = strcmp(watched->host, state->request->host) == 0 && kill((pid_t)watched->pid, 0) != 0 && errno == ESRCH;
+	}
 }
 
-/* Adds the ranks of one file. A file that cannot be read was reported, and is tried again at the next look. */
-static void watch_read_file(struct watch_state *state, char *path)
+static bool watch_puts_metrics(const struct watch_request *request)
+{
+	return request->metrics || request->has_port;
+}
+
+static void watch_take(void *context, const struct dw_glance *glance)
+{
+	struct watch_state *state = context;
+
+	if (!*state->job)
+		snprintf(state->job, sizeof state->job, "%s", glance->job);
+	state->failed |= !dw_watch_take_glance(&state->watch, glance, state->written_ns, false);
+}
+
+/* Reads all of one file: of a trace, or for figures. A file that cannot be read was reported, and is tried again at the next
+ * look. */
+static void watch_read_whole(struct watch_state *state, const char *path)
 {
 	struct dw_summary file = { .ranks = NULL };
-	struct stat status;
-	uint64_t written_ns;
 	bool is_live = false;
+
+	if (dw_summaries_read_one(&file, path, &is_live) == 0) {
+		state->written_ns = is_live ? state->watch.now_ns : state->written_ns;
+		for (size_t i = 0; i < file.count; i++) {
+			dw_glance_take(&state->glance, &file.ranks[i]);
+			watch_take(state, &state->glance);
+		}
+		dw_summary_add(&state->summary, &file);
+	}
+	dw_summary_reset(&file);
+}
+
+/* The bytes of a file in the state's buffer. False: it cannot be read. */
+static bool watch_read_bytes(struct watch_state *state, int fd, size_t length)
+{
+	size_t used = 0;
+	ssize_t read;
+
+	if (length > state->buffer_size) {
+		unsigned char *grown = realloc(state->buffer, length);
+
+		if (!grown)
+			return false;
+		state->buffer = grown;
+		state->buffer_size = length;
+	}
+	while (used < length && (read = pread(fd, state->buffer + used, length - used, (off_t)used)) > 0)
+		used += (size_t)read;
+	return used == length;
+}
+
+/* Takes what the watch needs of a summary. False: it is something else, or damaged. */
+static bool watch_read_summary(struct watch_state *state, const char *path, const struct stat *status)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0 && watch_read_bytes(state, fd, (size_t)status->st_size) &&
+	            dw_glance_read(&state->glance, state->buffer, (size_t)status->st_size, watch_take, state);
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+DW_ORDER(watch_compare_files, struct watch_file, DW_TEXT(path))
+
+/* What is known of a file that was read before, or a new place; NULL: memory ran out. New files are sorted in after the
+ * look. */
+static struct watch_file *watch_find_file(struct watch_state *state, const char *path)
+{
+	struct watch_file key = { .path = (char *)(uintptr_t)path };
+	struct watch_file *file = state->sorted_count ? bsearch(&key, state->files, state->sorted_count, sizeof key, watch_compare_files)
+	                                              : NULL;
+
+	if (file)
+		return file;
+	file = DW_GROW(&state->files, &state->file_capacity, state->file_count);
+	if (file)
+		file->path = strdup(path);
+	if (!file || !file->path)
+		return NULL;
+	state->file_count++;
+	return file;
+}
+
+/* Takes the ranks of one file, if it was written since the look before. */
+static void watch_read_file(struct watch_state *state, const char *path)
+{
+	struct watch_file *file;
+	struct stat status;
 
 	if (stat(path, &status) != 0) {
 		dw_say("%s: %s (dwell run watch records the program watch)", path, strerror(errno));
 		return;
 	}
-	if (dw_summaries_read_one(&file, path, &is_live) == 0) {
-		written_ns = is_live ? state->watch.now_ns : watch_ns(status.st_mtim);
-		for (size_t i = 0; i < file.count && !state->failed; i++)
-			state->failed = !dw_watch_take(&state->watch, &file.ranks[i], written_ns,
-			                               watch_is_gone(state->request, &file.ranks[i]));
-		dw_summary_add(&state->summary, &file);
+	state->written_ns = watch_ns(status.st_mtim);
+	if (watch_puts_metrics(state->request)) {
+		watch_read_whole(state, path);
+		return;
 	}
-	dw_summary_reset(&file);
+	file = watch_find_file(state, path);
+	state->failed |= !file;
+	if (!file || (file->is_summary && file->written_ns == state->written_ns && file->number == status.st_ino))
+		return;
+	file->is_summary = S_ISREG(status.st_mode) && watch_read_summary(state, path, &status);
+	file->written_ns = state->written_ns;
+	file->number = status.st_ino;
+	if (!file->is_summary)
+		watch_read_whole(state, path);
 }
 
 /* The summary that is written next to a trace is read in its place: it is small. */
@@ -248,7 +358,7 @@ static void watch_report(void *context, const struct dw_watch_event *event)
 {
 	struct watch_state *state = context;
 	time_t seconds = (time_t)(state->watch.now_ns / 1000000000);
-	const char *job = state->summary.count ? state->summary.ranks[0].job : "";
+	const char *job = state->job;
 	struct tm broken;
 	char when[32];
 
@@ -298,13 +408,17 @@ static int watch_look(struct watch_state *state)
 		watch_read_operand(state, state->request->paths[i]);
 	if (!dw_summary_finish(&state->summary, &error))
 		return dw_say_error(&error, error.code);
+	if (state->file_count > state->sorted_count)
+		qsort(state->files, state->file_count, sizeof *state->files, watch_compare_files);
+	state->sorted_count = state->file_count;
+	watch_find_gone(state);
 	state->failed = !dw_watch_end_look(&state->watch, watch_report, state) || state->failed;
 	if (state->failed) {
 		dw_say("no memory for the ranks of the job");
 		return DW_EXIT_BAD_INPUT;
 	}
 	watch_run_commands(state);
-	if (state->request->metrics || state->request->has_port)
+	if (watch_puts_metrics(state->request))
 		status = watch_put_metrics(state);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
@@ -356,10 +470,21 @@ static int watch_loop(struct watch_state *state, int listener)
 	return status ? status : watch_has_event(&state->watch) ? DW_EXIT_EVENT : 0;
 }
 
+static void watch_reset(struct watch_state *state)
+{
+	dw_watch_reset(&state->watch);
+	dw_summary_reset(&state->summary);
+	for (size_t i = 0; i < state->file_count; i++)
+		free(state->files[i].path);
+	free(state->files);
+	free(state->buffer);
+	free(state->metrics);
+}
+
 int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct watch_request request = { .every_ms = WATCH_EVERY_MS };
-	struct watch_state state = { .request = &request };
+	static struct watch_state state;
 	struct sigaction action = { .sa_handler = watch_stop };
 	struct dwell_error error = { 0, "" };
 	bool done;
@@ -374,6 +499,7 @@ int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)
 		dw_say("no files are given: dwell watch FOLDER|SUMMARY|TRACE...");
 		return DW_EXIT_USAGE;
 	}
+	state.request = &request;
 	request.paths = argv;
 	request.path_count = (size_t)operands;
 	gethostname(request.host, sizeof request.host - 1);
@@ -386,9 +512,7 @@ int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	status = watch_loop(&state, listener);
-	dw_watch_reset(&state.watch);
-	dw_summary_reset(&state.summary);
-	free(state.metrics);
+	watch_reset(&state);
 	if (listener >= 0)
 		close(listener);
 	return status;

@@ -149,6 +149,8 @@ TEST(a_rank_that_works_longer_is_slow_after_three_looks)
 			step(&job, i, 60, 130, i == 6 ? 10 : 50); /* they wait for it */
 		CHECK_STR(look(&job), k == 3 ? "slow 6" : ""); /* the first look has nothing to compare with */
 	}
+	CHECK_STR(usual_look(&job), "");
+	CHECK_STR(usual_look(&job), "");
 	CHECK_STR(usual_look(&job), "slow 6 over");
 	dw_watch_reset(&job.watch);
 }
@@ -215,6 +217,278 @@ TEST(a_week_without_a_fault_has_no_event)
 	}
 	CHECK_EQ(job.events, 0);
 	dw_watch_reset(&job.watch);
+}
+
+/* Normal with mean 0 and deviation 1. */
+static double normal(uint64_t *state)
+{
+	double sum = -6;
+
+	for (int n = 0; n < 12; n++)
+		sum += uniform(state);
+	return sum;
+}
+
+/* A job whose ranks do `steps` steps between two looks. Each of the four parts of a step varies by 5%, and so a step by 3.2%.
+ * Steps that follow each other are correlated by 0.3: the mean of n varies as that of n / 1.8. One step in a hundred takes
+ * half as long again. Ranks differ by 0.3% for ever. */
+struct large {
+	struct dw_watch watch;
+	struct dw_summary_rank ranks[64];
+	struct dw_summary_span spans[64];
+	struct dw_summary_bucket bucket;
+	double constant[64], noise[64];
+	unsigned count, events, right;
+	int looked_for; /* the rank whose event is right */
+	char text[400]; /* of the last event */
+	uint64_t now, state;
+};
+
+static void large_say(void *context, const struct dw_watch_event *event)
+{
+	struct large *job = context;
+
+	job->events += !event->over;
+	job->right += event->watched->pid && event->watched->rank == job->looked_for;
+	snprintf(job->text, sizeof job->text, "%s", event->text);
+}
+
+static void large_make(struct large *job, unsigned count, uint64_t seed)
+{
+	*job = (struct large){ .now = start, .count = count, .looked_for = -1, .state = seed, .bucket = { (26 - 8) * 4, 1 } };
+	for (unsigned i = 0; i < count; i++) {
+		job->constant[i] = 1 + 0.003 * normal(&job->state);
+		job->ranks[i] = (struct dw_summary_rank){ .job = "", .host = "a", .command = "", .rank = (int32_t)i, .pid = 100 + i,
+			.durations = &job->bucket, .duration_count = 1, .spans = &job->spans[i], .span_count = 1 };
+	}
+}
+
+static void large_look(struct large *job, unsigned steps, int slow_rank, double slower)
+{
+	double work[64], longest = 0, root = sqrt(steps / 1.8);
+
+	job->now += 10 * second;
+	for (unsigned i = 0; i < job->count; i++) {
+		unsigned long_steps = 0;
+
+		for (unsigned k = 0; k < steps; k++)
+			long_steps += uniform(&job->state) < 0.01;
+		job->noise[i] = 0.05 * job->noise[i] + normal(&job->state);
+		work[i] = 1e8 * job->constant[i] * (1 + 0.032 / root * job->noise[i] + 0.5 * long_steps / steps) *
+		          ((int)i == slow_rank ? 1 + slower : 1);
+		longest = fmax(longest, work[i]);
+	}
+	dw_watch_begin_look(&job->watch, job->now);
+	for (unsigned i = 0; i < job->count; i++) {
+		struct dw_summary_rank *rank = &job->ranks[i];
+
+		rank->steps += steps;
+		rank->last_step = rank->steps;
+		rank->ns += (uint64_t)(steps * (longest + 1e6));
+		job->spans[i].ns = rank->ns;
+		job->spans[i].part_ns[DW_PART_COMMUNICATION] += (uint64_t)(steps * (longest + 1e6 - work[i]));
+		CHECK_EQ(dw_watch_take(&job->watch, rank, job->now, false), true);
+	}
+	CHECK_EQ(dw_watch_end_look(&job->watch, large_say, job), true);
+}
+
+TEST(one_of_64_ranks_that_is_slower_by_5_percent_is_found_within_200_steps)
+{
+	static const unsigned steps[] = { 5, 10, 20, 25 };
+	static struct large job;
+
+	for (unsigned k = 0; k < 4; k++)
+		for (unsigned seed = 1; seed <= 25; seed++) {
+			unsigned done = 0;
+
+			large_make(&job, 64, seed * 977);
+			job.looked_for = (int)(seed * 5 % 64);
+			for (unsigned i = 0; i < 3; i++)
+				large_look(&job, steps[k], -1, 0);
+			for (; done < 200 && !job.right; done += steps[k])
+				large_look(&job, steps[k], job.looked_for, 0.05);
+			if (getenv("SHOW_SLOW"))
+				printf("%u steps a look: found after %u\n", steps[k], job.right ? done : 9999);
+			CHECK_EQ(job.right, 1);
+			CHECK_EQ(job.events, 1);
+			dw_watch_reset(&job.watch);
+		}
+}
+
+TEST(a_month_of_8_ranks_without_a_fault_has_at_most_one_event)
+{
+	static struct large job;
+
+	large_make(&job, 8, 4711);
+	for (unsigned k = 0; k < 30 * 8640; k++)
+		large_look(&job, 20, -1, 0);
+	if (job.events > 1)
+		printf("%u events, the last one: %s\n", job.events, job.text);
+	CHECK(job.events <= 1);
+	dw_watch_reset(&job.watch);
+}
+
+/* ---- what is read of a file ------------------------------------------------------------------------- */
+
+static void glance_found(void *context, const struct dw_glance *glance)
+{
+	struct dw_glance *to = context;
+
+	*to = *glance;
+}
+
+TEST(a_glance_at_a_file_sees_what_the_whole_summary_says)
+{
+	static struct dw_glance scratch, of_file, of_rank;
+	struct dw_summary_span spans[3] = { { .index = 4, .steps = 2 }, { .index = 5, .steps = 2 }, { .index = 7, .steps = 1 } };
+	struct dw_summary_bucket buckets[2] = { { 70, 3 }, { 75, 2 } };
+	struct dw_summary_open open[2] = { { "step", false, 9 }, { "data", false, 5 } };
+	struct dw_summary_collective collectives[2] = { { .group = "world", .operation = "all_reduce", .last_sequence = 9, .open = true },
+		{ .group = "pipe", .operation = "broadcast", .last_sequence = 4 } };
+	struct dw_summary_name name = { "aten::mm", false, 5, 5000 };
+	struct dw_summary_rank rank = { .job = "job", .host = "a", .command = "c", .rank = 3, .pid = 7, .steps = 5, .last_step = 15,
+		.durations = buckets, .duration_count = 2, .span_log2 = 1, .spans = spans, .span_count = 3, .names = &name,
+		.name_count = 1, .where_known = true, .end_ns = start, .silent_ns = 12, .open = open, .open_count = 2,
+		.collectives = collectives, .collective_count = 2, .resident_bytes = 100, .left_bytes = 200 };
+	struct dw_summary summary = { .ranks = &rank, .count = 1 };
+	struct dw_proto proto = { 0 };
+	uint64_t newest[2], work[2];
+
+	for (unsigned i = 0; i < 3; i++) {
+		spans[i].part_ns[DW_PART_FORWARD] = 1000 * (i + 1);
+		spans[i].part_ns[DW_PART_COMMUNICATION] = 77;
+		spans[i].between_ns = 5;
+		rank.ns += spans[i].ns = spans[i].longest_ns = 1000 * (i + 1) + 77;
+	}
+	dw_summary_encode(&summary, &proto);
+	dw_glance_take(&of_rank, &rank);
+	CHECK(dw_glance_read(&scratch, proto.bytes, proto.used, glance_found, &of_file));
+	for (uint64_t from = 4; from < 9; from++) {
+		CHECK_EQ(dw_glance_work(&of_file, from, &newest[0], &work[0]), dw_glance_work(&of_rank, from, &newest[1], &work[1]));
+		CHECK_EQ(newest[0], 7);
+		CHECK_EQ(work[0], 3005);
+		CHECK_EQ(work[1], 3005);
+	}
+	CHECK_EQ(dw_glance_work(&of_file, 5, &newest[0], &work[0]), 5010);
+	of_rank.made = NULL;
+	CHECK(memcmp(&of_file, &of_rank, offsetof(struct dw_glance, spans)) == 0);
+	CHECK_STR(of_file.where, "in all_reduce of group world, number 9");
+	CHECK_EQ(of_file.group_count, 2);
+	for (size_t length = 0; length < proto.used; length++)
+		if (length != 24)
+			CHECK(!dw_glance_read(&scratch, proto.bytes, length, glance_found, &of_file));
+	dw_proto_reset(&proto);
+}
+
+/* ---- hangs ------------------------------------------------------------------------------------------ */
+
+enum { HANG_RANKS = 64 };
+
+/* A rank's file: it is written every `every` ns, at a time of its own. */
+struct hanging {
+	struct dw_summary_rank rank;
+	struct dw_summary_span span;
+	struct dw_summary_bucket bucket;
+	struct dw_summary_collective collective;
+	struct dw_summary_open open;
+	uint64_t next;
+};
+
+/* What a file says at `now` of a rank that hangs since `since`; the culprit did not come to collective 512. */
+static void hanging_write(struct hanging *one, uint64_t now, uint64_t since, uint64_t step_ns, bool culprit, unsigned place)
+{
+	bool hangs = now >= since;
+	uint64_t done = (hangs ? since - start : now - start) / step_ns;
+
+	one->rank.steps = done;
+	one->rank.last_step = done + 1;
+	one->rank.ns = one->span.ns = done * step_ns;
+	one->rank.where_known = true;
+	one->rank.end_ns = now;
+	one->rank.silent_ns = hangs ? now - since : step_ns / 10;
+	one->collective.last_sequence = done + (hangs && !culprit);
+	one->collective.open = hangs && !culprit;
+	one->open = (struct dw_summary_open){ culprit ? "data" : "all_reduce", !culprit, now - since };
+	one->rank.open_count = hangs && !(culprit && place) ? 1 : 0;
+}
+
+/* Whether an event names the culprit, as the rank that did not come. */
+struct named {
+	char want[80];
+	int culprit;
+	bool found, wrong;
+};
+
+static void named_say(void *context, const struct dw_watch_event *event)
+{
+	struct named *named = context;
+
+	if (event->kind != DW_WATCH_HANG || !event->watched->pid)
+		return;
+	if (strstr(event->text, "did not enter it")) {
+		named->found |= strstr(event->text, named->want) != NULL;
+		named->wrong |= strstr(event->text, named->want) == NULL;
+	} else if (strstr(event->text, "it did not enter all_reduce")) {
+		named->found |= event->watched->rank == named->culprit;
+		named->wrong |= event->watched->rank != named->culprit;
+	} else {
+		named->wrong |= event->watched->rank != named->culprit;
+	}
+}
+
+/* After how many ns the culprit is named; 0: it is not, or another one is. */
+static uint64_t hang_named_after(uint64_t seed, uint64_t every, uint64_t look_every, uint64_t step_ns)
+{
+	static struct hanging all[HANG_RANKS];
+	struct dw_watch watch = { 0 };
+	struct named named = { .culprit = (int)(uniform(&seed) * HANG_RANKS) };
+	unsigned place = uniform(&seed) < 0.5;
+	uint64_t since = start + 20 * every + 30 * step_ns + (uint64_t)(uniform(&seed) * 1e11), now = start;
+
+	snprintf(named.want, sizeof named.want, "rank %d on node%d did not enter it", named.culprit, named.culprit / 8);
+	for (int i = 0; i < HANG_RANKS; i++) {
+		static char hosts[HANG_RANKS][16];
+
+		snprintf(hosts[i], sizeof hosts[i], "node%d", i / 8);
+		all[i] = (struct hanging){ .next = start + 1 + (uint64_t)(uniform(&seed) * (double)every) };
+		all[i].bucket = (struct dw_summary_bucket){ (uint32_t)((log2((double)step_ns) - 8) * 4), 1 };
+		all[i].collective = (struct dw_summary_collective){ .group = "world", .operation = "all_reduce" };
+		all[i].rank = (struct dw_summary_rank){ .job = "", .host = hosts[i], .command = "", .rank = i, .pid = 100 + (uint32_t)i,
+			.durations = &all[i].bucket, .duration_count = 1, .spans = &all[i].span, .span_count = 1,
+			.collectives = &all[i].collective, .collective_count = 1, .open = &all[i].open };
+	}
+	while (!named.found && !named.wrong && now < since + 20 * every + 100 * step_ns) {
+		now += look_every;
+		dw_watch_begin_look(&watch, now);
+		for (int i = 0; i < HANG_RANKS; i++) {
+			uint64_t written = 0;
+
+			for (; all[i].next <= now; all[i].next += every)
+				hanging_write(&all[i], written = all[i].next, since, step_ns, i == named.culprit, place);
+			if (written)
+				dw_watch_take(&watch, &all[i].rank, written, false);
+		}
+		dw_watch_end_look(&watch, named_say, &named);
+	}
+	dw_watch_reset(&watch);
+	return named.found && !named.wrong && now > since ? now - since : 0;
+}
+
+/* Summaries each 5 s, and a look each 5 s. Steps take 50 ms to 2 s; the limit is 20 of them, and at least 10 s. */
+TEST(of_100_hangs_each_names_the_rank_that_did_not_come_within_twice_the_limit)
+{
+	unsigned good = 0;
+
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		uint64_t step_ns = (uint64_t)(5e7 * exp2((double)(seed % 21) / 4)), limit = 20 * step_ns;
+		uint64_t after = hang_named_after(seed * 7919, 5 * second, 5 * second, step_ns);
+
+		limit = limit > 10 * second ? limit : 10 * second;
+		good += after && after <= 2 * limit;
+		if (getenv("SHOW_HANGS"))
+			printf("step %.3g s: named after %.3g s, limit %.3g s\n", (double)step_ns / 1e9, (double)after / 1e9, (double)limit / 1e9);
+	}
+	CHECK_EQ(good, 100);
 }
 
 /* A day of steps without a fault, ten a second, and parts of two others: lengths of a normal distribution, of which one in a hundred is half as long

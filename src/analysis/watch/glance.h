@@ -1,0 +1,47 @@
+/*
+ * What a watch needs of the file of a summary, read without the rest.
+ *
+ * A watch reads thousands of files again and again. So names, layers and arrivals are skipped, spans stay undecoded until
+ * dw_glance_work() asks for the newest ones, and the checksum is not computed: files are replaced whole, and each length
+ * in them is checked.
+ */
+#pragma once
+
+#include "summary/summary.h"
+
+#define DW_GLANCE_GROUPS 8u /* groups whose last collective is kept; those after them are left out */
+
+struct dw_glance_group {
+	uint32_t name;     /* its hash */
+	uint64_t sequence; /* of the last collective that the rank entered */
+};
+
+struct dw_glance {
+	char job[128], host[64];
+	int32_t rank; /* -1: not known */
+	uint32_t pid;
+	uint64_t steps, ns, last_step, resident_bytes, left_bytes;
+	double usual_ns; /* the median step, by buckets; 0: there is none */
+	bool where_known;
+	uint64_t end_ns, silent_ns;
+	char where[200];      /* "in all_reduce of group world, number 512"; "" */
+	bool communication;   /* it is inside communication */
+	uint32_t wait_group;  /* hash of the group of the open collective with the lowest number; 0: none */
+	uint64_t wait_number;
+	struct dw_glance_group groups[DW_GLANCE_GROUPS];
+	unsigned group_count;
+	unsigned span_log2;
+	/* The spans: `made` of a summary in memory, or the messages of a file. */
+	const struct dw_summary_span *made;
+	struct { const unsigned char *bytes; size_t length; } spans[DW_SUMMARY_SPANS];
+	size_t span_count;
+};
+
+/* Takes what is needed of a rank in memory, which must stay. */
+void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank);
+/* Calls `found` for each rank of a summary's file. `glance` is scratch. False: it is no summary, or damaged. */
+bool dw_glance_read(struct dw_glance *glance, const unsigned char *bytes, size_t length,
+                    void (*found)(void *context, const struct dw_glance *glance), void *context);
+/* The work in the spans from index `from` on: without communication, and with the time between steps. *newest: the index of
+ * the newest span, *newest_ns: the work in it. */
+uint64_t dw_glance_work(const struct dw_glance *glance, uint64_t from, uint64_t *newest, uint64_t *newest_ns);
