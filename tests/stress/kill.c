@@ -84,7 +84,7 @@ static void check_trace(const char *path, unsigned round)
 
 static void killed_at_random(void)
 {
-	unsigned rounds = stress_long ? 1000 : 200;
+	unsigned rounds = STRESS_TIMES(200, 1000);
 
 	tally = stress_shared(sizeof *tally);
 	for (unsigned round = 0; round < rounds; round++) {
@@ -123,7 +123,7 @@ static void stepper(void *path)
 static void killed_in_a_step(void)
 {
 	tally = stress_shared(sizeof *tally);
-	for (int round = 0; round < (stress_long ? 100 : 20); round++) {
+	for (int round = 0; round < STRESS_TIMES(20, 100); round++) {
 		struct trace trace;
 		pid_t pid;
 		uint64_t open = 0, whole = 0;

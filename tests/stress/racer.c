@@ -22,11 +22,7 @@
 #include "model/sequence/sequence.h"
 
 #define FRAMES 2000u
-#ifdef __SANITIZE_THREAD__
-#define RACER_ROUNDS 8 /* it sees no race between processes */
-#else
 #define RACER_ROUNDS 40
-#endif
 
 static uint64_t state = 88172645463325252u;
 

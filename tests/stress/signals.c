@@ -80,7 +80,7 @@ static void arm(void)
 static void interrupted_program(void *path)
 {
 	struct itimerval interval = { { 0, 67 }, { 0, 67 } }, none = { { 0, 0 }, { 0, 0 } };
-	uint64_t end = stress_now_ns() + (stress_long ? 20000000000u : 3000000000u);
+	uint64_t end = stress_now_ns() + STRESS_TIMES(3000000000u, 20000000000u);
 	uint64_t records = 0, round = 0;
 	pthread_t thread;
 	char name[32];
@@ -145,7 +145,7 @@ static void check(const char *path)
 	CHECK(trace.surplus_ends + trace.open <= lost);
 	trace_walk(&trace, look, &balance);
 	CHECK_U64(balance.wrong_nesting, 0);
-	CHECK(made->handlers > 1000);
+	CHECK(made->handlers > STRESS_TIMES(1000, 1000));
 	printf("    %llu handlers, %llu records in nested streams, %llu lost as busy, %llu names\n",
 	       (unsigned long long)made->handlers, (unsigned long long)balance.nested_records,
 	       (unsigned long long)lost, (unsigned long long)made->names);
@@ -177,7 +177,7 @@ static void *brief_thread(void *unused)
 static void registering_program(void *path)
 {
 	struct itimerval interval = { { 0, 41 }, { 0, 41 } }, none = { { 0, 0 }, { 0, 0 } };
-	uint64_t end = stress_now_ns() + (stress_long ? 20000000000u : 2000000000u);
+	uint64_t end = stress_now_ns() + STRESS_TIMES(2000000000u, 20000000000u);
 
 	stress_start(path, NULL);
 	arm();

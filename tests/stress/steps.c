@@ -154,7 +154,7 @@ static void steps_for_ever(void *path)
 /* With the newest steps kept. The step in which the program was killed is open, or it had just ended. */
 static void killed_in_a_summarised_step(void)
 {
-	for (int round = 0; round < (stress_long ? 100 : STRESS_SANITIZED ? 2 : 10); round++) {
+	for (int round = 0; round < STRESS_TIMES(10, 100); round++) {
 		struct trace trace;
 		pid_t pid;
 
@@ -197,7 +197,7 @@ static void interrupted_steps(void *path)
 {
 	struct itimerval interval = { { 0, 53 }, { 0, 53 } }, none = { { 0, 0 }, { 0, 0 } };
 	struct sigaction action = { .sa_handler = step_in_handler, .sa_flags = SA_RESTART };
-	uint64_t end = stress_now_ns() + (stress_long ? 20000000000u : 1000000000u);
+	uint64_t end = stress_now_ns() + STRESS_TIMES(1000000000u, 20000000000u);
 
 	stress_start(path, NULL);
 	sigaction(SIGALRM, &action, NULL);

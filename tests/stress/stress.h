@@ -41,9 +41,9 @@
 #define STRESS_THREAD_ENDS() ((void)0)
 #endif
 
-/* How often a test repeats something. ThreadSanitizer takes ten times as long, finds a race in the
- * first repetitions, and sees none between processes. */
-#define STRESS_TIMES(usual, in_long) (stress_long ? (in_long) : STRESS_TSAN ? (usual) / 4 : (usual))
+/* How often a test repeats something. Under a sanitizer a repetition takes five to ten times as long, and what a
+ * sanitizer reports is in the first ones. The build without sanitizers makes all of them. */
+#define STRESS_TIMES(usual, in_long) (stress_long ? (in_long) : STRESS_SANITIZED ? (usual) / 4 : (usual))
 
 struct stress_test {
 	const char *name;

@@ -110,12 +110,12 @@ static void check_short_threads(uint32_t count, uint32_t batch, bool name_first)
 
 static void sequential(void)
 {
-	check_short_threads(stress_long ? 100000 : 10000, 1, false);
+	check_short_threads(STRESS_TIMES(10240, 100000), 1, false);
 }
 
 static void batches(void)
 {
-	check_short_threads(stress_long ? 100000 : 10000, 16, false);
+	check_short_threads(STRESS_TIMES(10240, 100000), 16, false); /* also a quarter of it is whole batches */
 }
 
 static void named_before(void)
@@ -199,7 +199,7 @@ static void leave_daemons(void *path)
 
 static void daemons(void)
 {
-	int rounds = STRESS_TIMES(60, 500); /* of a second each under ThreadSanitizer */
+	int rounds = STRESS_TIMES(60, 500);
 
 	marks_made = stress_shared(sizeof *marks_made);
 	for (int round = 0; round < rounds; round++) {
