@@ -270,10 +270,9 @@ one-operator memory-growth checkpoint logging evaluation evaluation-graphs overs
 first-shapes compilation graph-breaks layout-copies optimizer-unfused optimizer-dominates allocator slow-steps drift
 change-point memory-limit memory-room memory-owners memory-temporaries roofline memory-bound-chain precision
 thread-count page-faults input-size-variance profiler-cost between-steps named-part nameless warm-up compute""".split())
-# What tools/check runs: about a minute of one core. Strong causes of many kinds, which a busy machine does not hide.
+# What tools/check runs: strong causes of many kinds, which a busy machine does not hide. tests/probes/torch_verdict_test.py
+# has others in PyTorch: a loader in the process, sleeps, Python, evaluation, small operators.
 SUBSET = frozenset("""
-loading.in-process.strong outside.checkpoint.strong outside.evaluation.strong outside.evaluate-first
-waiting.sleep.strong waiting.python.strong operators.small-forward.strong operators.layout.strong
-memory.keep-outputs.strong in_c.none in_c.sleep.strong in_c.data.strong in_c.checkpoint.strong in_c.evaluation.strong
+outside.checkpoint.strong outside.evaluate-first operators.layout.strong memory.keep-outputs.strong in_c.none in_c.sleep.strong in_c.data.strong in_c.checkpoint.strong in_c.evaluation.strong
 in_c.between.strong in_c.communication.strong in_c.spikes.strong in_c.one.strong in_c.first in_c.zones in_c.sleep-last
 in_c.save-last""".split())
