@@ -297,3 +297,15 @@ $ for what in "report train.dwell -f json" "export train.dwell -f chrome" "repor
 141
 141
 141
+# A trace that is moved to another folder; one that does not exist changes no exit status.
+$ mkdir all && dwell run --gather all -o gathered.dwell true 2>&1 | grep -o 'recorded to all/gathered.dwell' && ls all gathered.dwell 2>&1
+recorded to all/gathered.dwell
+ls: cannot access 'gathered.dwell': No such file or directory
+all:
+gathered.dwell
+[2]
+
+$ dwell run --gather nowhere -o gathered.dwell sh -c 'exit 5' 2> messages; echo $?; grep -c 'cannot write to nowhere: No such file or directory' messages; ls gathered.dwell
+5
+2
+gathered.dwell

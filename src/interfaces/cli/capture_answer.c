@@ -21,14 +21,14 @@
 #define ANSWER_STEPS_MS 1000u /* after the asked steps, the recorder may enable itself this late */
 
 /* Only this user and root may ask. */
-static bool answer_read_ask(const char *trace, struct dw_capture_ask *ask)
+static bool answer_read_ask(const char *place, struct dw_capture_ask *ask)
 {
 	char path[DW_CAPTURE_PATH], line[200] = "";
 	struct stat status;
 	bool good;
 	int fd;
 
-	snprintf(path, sizeof path, "%s.ask", trace);
+	snprintf(path, sizeof path, "%s.ask", place);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return false;
@@ -44,7 +44,7 @@ static bool answer_read_ask(const char *trace, struct dw_capture_ask *ask)
 /* ---- recording --------------------------------------------------------------------------------------------- */
 
 struct answering {
-	const char *trace;
+	const char *trace, *place; /* `place`: of a trace in the folder where it was asked for */
 	struct dw_capture_ask ask;
 	struct dw_serve_control control;
 	struct dw_pack_window window;
@@ -144,7 +144,7 @@ static int answer_store(struct answering *at, struct dwell_error *error)
 	char path[DW_CAPTURE_PATH];
 	struct dw_source *source;
 
-	dw_capture_part_path(at->trace, &at->ask, path);
+	dw_capture_part_path(at->place, &at->ask, path);
 	if (dw_source_open(&source, &at->trace, 1, error))
 		return -1;
 	answer_count_steps(at, source);
@@ -180,7 +180,7 @@ static int answer_stacks(struct answering *at, const char *pid, struct dwell_err
 	struct stat status;
 	pid_t child;
 
-	dw_capture_part_path(at->trace, &at->ask, path);
+	dw_capture_part_path(at->place, &at->ask, path);
 	child = fork();
 	if (child == 0) {
 		umask(0077);
@@ -199,14 +199,14 @@ static int answer_stacks(struct answering *at, const char *pid, struct dwell_err
 	return 0;
 }
 
-int dw_capture_answer(const char *trace, const char *pid)
+int dw_capture_answer(const char *trace, const char *pid, const char *place)
 {
-	struct answering at = { .trace = trace };
+	struct answering at = { .trace = trace, .place = place };
 	struct dwell_error error = { 0, "" };
 	char line[700];
 	int code;
 
-	if (!answer_read_ask(trace, &at.ask))
+	if (!answer_read_ask(place, &at.ask))
 		return DW_EXIT_BAD_INPUT;
 	memcpy(at.answer.id, at.ask.id, sizeof at.answer.id);
 	code = at.ask.what & DW_CAPTURE_STACKS ? answer_stacks(&at, pid, &error) : answer_capture(&at, &error);
@@ -219,5 +219,5 @@ int dw_capture_answer(const char *trace, const char *pid)
 	snprintf(line, sizeof line, DW_CAPTURE_ANSWER, at.answer.id, at.answer.state,
 	         (unsigned long long)at.answer.first_step, (unsigned long long)at.answer.last_step,
 	         (unsigned long long)at.answer.bytes, *at.answer.text ? at.answer.text : "-");
-	return dw_capture_write(trace, ".answer", line) ? 0 : DW_EXIT_BAD_INPUT;
+	return dw_capture_write(place, ".answer", line) ? 0 : DW_EXIT_BAD_INPUT;
 }

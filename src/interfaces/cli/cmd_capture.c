@@ -240,8 +240,8 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 		return 0;
 	if (operands < 0)
 		return DW_EXIT_USAGE;
-	if (operands == 2 && request.answers)
-		return dw_capture_answer(argv[0], argv[1]);
+	if (operands == 3 && request.answers)
+		return dw_capture_answer(argv[0], argv[1], argv[2]);
 	if (operands && (strchr(argv[0], '/') || stat(argv[0], &status) == 0))
 		return capture_from_job(&request, argv, (size_t)operands);
 	if (operands != 1) {

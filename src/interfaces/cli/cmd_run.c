@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/pack.h"
 #include "cli/run.h"
+#include "cli/run_gather.h"
 #include "cli/run_injected.h"
 #include "cli/run_lacks.h"
 #include "cli/run_summary.h"
@@ -141,6 +142,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_NO_GGML: request->no_ggml = true; return 0;
 	case DW_OPTION_SUMMARY_EVERY:
 		return dw_parse_time("summary-every", value, 1000, &request->summary_every_ms) ? 0 : -1;
+	case DW_OPTION_GATHER: request->gather = value; return 0;
 	case DW_OPTION_ALWAYS: request->always = true; return 0;
 	case DW_OPTION_COST: return run_take_cost(value, request);
 	case DW_OPTION_PACK: request->pack = true; return 0;
@@ -192,11 +194,13 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	if (trace[0]) {
 		dw_injected_say(trace);
 		dw_lacks_say(trace);
-		dw_run_summary_write(trace, request.summary_every_ms);
+		dw_run_summary_write(trace, request.summary_every_ms, request.gather);
 		if (request.pack)
 			dw_pack_after_run(trace);
-		dw_say("recorded to %s (dwell report %s)", trace, trace);
 	}
+	dw_gather_end(trace);
+	if (trace[0])
+		dw_say("recorded to %s (dwell report %s)", trace, trace);
 	return status;
 }
 

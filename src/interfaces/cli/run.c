@@ -26,6 +26,7 @@
 #include "cli/peak.h"
 #include "cli/preload.h"
 #include "cli/run_entry.h"
+#include "cli/run_gather.h"
 #include "cli/run_injected.h"
 #include "cli/run_lacks.h"
 #include "cli/symbolize.h"
@@ -532,6 +533,8 @@ static int run_finish(const char *wanted, const char *actual, bool nothing_ran, 
 		return -1;
 	}
 	run_warn_writers(&result);
+	if (result.alive || result.unknown)
+		dw_gather_hold();
 	memcpy(trace, result.path, strlen(result.path) + 1);
 	return 0;
 }
@@ -596,6 +599,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		        "dwell: %s cannot be mapped there; recording to %s and copying at the end\n",
 		        wanted, actual);
 	run_warn_budget(request);
+	dw_gather_begin(request->gather, actual);
 	dw_session.runner = true;
 	if (dw_process_ready(&cause)) {
 		dw_lacks_note(request->command[0], !request->no_mpi, !request->no_ggml, !request->no_cuda,

@@ -22,6 +22,7 @@ struct dw_run_request {
 	bool no_samples;              /* leave out call stacks */
 	bool counters;                /* record the processor's counters, where the kernel permits it */
 	uint64_t summary_every_ms;    /* time between summaries during the run, or 0 */
+	const char *gather;           /* the folder that the trace is moved to at the end, or NULL */
 	bool always;                  /* for a long run: keep the newest records, and those around slow steps */
 	uint64_t slow_bytes;          /* what those around slow steps may take; 0: they are not kept */
 	uint32_t cost;                /* what recording operators may cost, in millionths of the time; 0: any */

@@ -12,6 +12,7 @@
 
 #include "cli/capture_ask.h"
 #include "cli/cli.h"
+#include "cli/run_gather.h"
 #include "cli/run_summary.h"
 #include "cli/summaries.h"
 #include "read/source.h"
@@ -76,6 +77,8 @@ static void summary_write_one(void)
 	summary.took_ms = status ? 0 : (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
 	                                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 	summary.looked_ns = began_ns;
+	if (!status)
+		dw_gather_summary();
 }
 
 #define SUMMARY_REST 1000u /* with --always summaries take at most this part of a CPU */
@@ -90,13 +93,15 @@ static uint64_t summary_next_ms(void)
 /* Captures what `dwell capture` asks for. Summaries are written meanwhile. */
 static void summary_answer(void)
 {
+	const char *place = dw_gather_place() ? dw_gather_place() : summary.trace;
 	static pid_t answering;
 
 	if (answering > 0 && waitpid(answering, NULL, WNOHANG) == 0)
 		return; /* what is asked for now, is asked for again when this has ended */
 	answering = 0;
-	if (dw_capture_is_asked(summary.trace, &summary.seen))
-		answering = summary_start((const char *[]){ "dwell", "capture", "--answer", summary.trace, summary.program, NULL }, 0);
+	if (dw_capture_is_asked(place, &summary.seen))
+		answering = summary_start((const char *[]){ "dwell", "capture", "--answer", summary.trace, summary.program, place, NULL },
+		                          0);
 }
 
 /* False at the end of the run. */
@@ -191,7 +196,7 @@ static bool summary_has_ranks(const char *trace)
 	return ranks;
 }
 
-void dw_run_summary_write(const char *trace, bool always)
+void dw_run_summary_write(const char *trace, bool always, bool will_move)
 {
 	struct dw_summary ranks = { .ranks = NULL };
 	/* With `dwell run --always` it has been continued to the end. */
@@ -203,7 +208,7 @@ void dw_run_summary_write(const char *trace, bool always)
 	mask = umask(0077);
 	snprintf(path, sizeof path, "%s.sum", trace);
 	if (dw_summaries_read(&ranks, paths, 1) == 0 && ranks.count &&
-	    dw_summaries_write(&ranks, path) == 0)
+	    dw_summaries_write(&ranks, path) == 0 && !will_move)
 		dw_say("summary of %zu rank%s in %s (dwell ranks %s)", ranks.count,
 		       ranks.count == 1 ? "" : "s", path, path);
 	dw_summary_reset(&ranks);

@@ -89,6 +89,9 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME",
 	  .help = "write a summary for dwell ranks to TRACE.sum every TIME, as 30s or 10m, and at the end "
 	  "(default: at the end, if there are ranks)" },
+	{ DW_OPTION_GATHER, "gather", .argument = "FOLDER",
+	  .help = "when the program has ended, move the trace and its summary from a local disk to FOLDER; with --summary-every "
+	          "the summary is copied there during the run" },
 	{ DW_OPTION_ALWAYS, "always",
 	  .help = "for long runs: keep the newest records in half of --max-size (default 512M) and what was recorded around slow "
 	          "steps in the other half; --cost 0.1% and --summary-every 30s unless given" },
