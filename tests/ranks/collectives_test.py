@@ -270,21 +270,47 @@ class Nodes(Case):
 
 
 class Launchers(Case):
+    @staticmethod
+    def srun(rank, ranks):
+        return {"SLURM_PROCID": str(rank), "SLURM_LOCALID": str(rank % 2), "SLURM_NTASKS": str(ranks),
+                "SLURM_STEP_NUM_TASKS": str(ranks), "SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0"}
+
+    def said(self, **variables):
+        self.run_dwell(nccl_host, nccl_plugin, "6", "2", "0", **variables)
+        return subprocess.run([dwell, "info", self.trace], capture_output=True, text=True, check=True).stdout
+
+    def test_the_script_of_sbatch_is_no_rank(self):
+        self.assertNotRegex(self.said(SLURM_PROCID="0", SLURM_LOCALID="0", SLURM_NTASKS="2", SLURM_JOB_ID="77"), "rank 0")
+
+    def test_a_launcher_with_pmix_alone(self):
+        self.assertRegex(self.said(PMIX_RANK="3", PMIX_NAMESPACE="prterun-node-1@1", **self.srun(1, 2)), "rank 3")
+
+    def test_the_job_is_known(self):
+        for job, variables in (("77.0", self.srun(0, 2)), ("77", {"SLURM_JOB_ID": "77", "RANK": "0", "WORLD_SIZE": "2"}),
+                               ("77.0", {**self.srun(0, 1), "TORCHELASTIC_RUN_ID": "none", "RANK": "0", "WORLD_SIZE": "2"}),
+                               ("mine", {**self.srun(0, 1), "TORCHELASTIC_RUN_ID": "mine", "RANK": "0", "WORLD_SIZE": "2"})):
+            with self.subTest(variables=variables):
+                self.said(**variables)
+                figures = self.trace + ".metrics"
+                subprocess.run([dwell, "watch", "--once", "--metrics", figures, self.trace], capture_output=True, check=False)
+                with open(figures, encoding="utf-8") as file:
+                    self.assertIn(f'dwell_steps_total{{run="{job}",rank="0"', file.read())
+
     def test_ranks_are_known(self):
         launchers = {
             "torchrun, accelerate": {"RANK": "3", "LOCAL_RANK": "1", "WORLD_SIZE": "4"},
             "Open MPI": {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"},
             "MPICH": {"PMI_RANK": "3", "MPI_LOCALRANKID": "1", "PMI_SIZE": "4"},
-            "srun": {"SLURM_PROCID": "3", "SLURM_LOCALID": "1", "SLURM_NTASKS": "4"},
-            "torchrun within Slurm": {"RANK": "3", "LOCAL_RANK": "1", "WORLD_SIZE": "4", "SLURM_PROCID": "0",
-                                      "SLURM_LOCALID": "0", "SLURM_NTASKS": "1"},
+            "srun": self.srun(3, 4),
+            "torchrun within Slurm": {"RANK": "3", "LOCAL_RANK": "1", "WORLD_SIZE": "4", **self.srun(0, 1)},
+            "mpirun within Slurm": {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4", **self.srun(1, 2)},
+            "srun with PMI 2": {"PMI_RANK": "3", "PMI_SIZE": "4", **self.srun(3, 4)},
+            "srun with PMIx": {"PMIX_RANK": "3", "PMIX_NAMESPACE": "slurm.pmix.77.0", **self.srun(3, 4)},
             "Lightning": {"NODE_RANK": "0", "LOCAL_RANK": "3", "WORLD_SIZE": "4"},
         }
         for name, variables in launchers.items():
             with self.subTest(launcher=name):
-                self.run_dwell(nccl_host, nccl_plugin, "6", "2", "0", **variables)
-                said = subprocess.run([dwell, "info", self.trace], capture_output=True, text=True, check=True).stdout
-                self.assertIn("rank 3 of 4", said)
+                self.assertIn("rank 3 of 4", self.said(**variables))
 
 
 def main():

@@ -23,15 +23,17 @@ static struct {
 	char job[64];
 } environment = { -1, -1, -1, "" };
 
-/* What launchers tell their ranks: torchrun and what is built on it (accelerate), Open MPI, MPICH and Intel
- * MPI, Slurm. A rank that one of the first starts inside a Slurm job is that launcher's rank. */
+/* What launchers tell their ranks: torchrun and what is built on it (accelerate), Open MPI, MPICH and Intel MPI,
+ * launchers with PMIx, Slurm. The first one that is found counts, because the inner launchers come first: a task of
+ * srun starts torchrun or mpirun, whose processes have the variables of both. */
 static const struct {
 	const char *rank, *local_rank, *world_size, *job;
 } launchers[] = {
 	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID" },
 	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE" },
 	{ "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "PMI_JOBID" },
-	{ "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_JOB_ID" },
+	{ "PMIX_RANK", "", "", "" },
+	{ "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "" },
 };
 
 static int32_t metadata_number_of(const char *name)
@@ -50,26 +52,59 @@ static void metadata_read_lightning(void)
 		environment.rank = environment.local_rank;
 }
 
+/* srun with PMIx gives a task PMIX_RANK too, but how many tasks there are only by variables of its own. */
+static bool metadata_is_pmix_of_slurm(void)
+{
+	const char *name = getenv("PMIX_NAMESPACE");
+
+	return name && strncmp(name, "slurm.", 6) == 0;
+}
+
+/* The script of sbatch has SLURM_PROCID=0 and is no rank: only srun says how many tasks its step has. */
+static bool metadata_is_rank(const char *rank)
+{
+	if (strcmp(rank, "PMIX_RANK") == 0 && metadata_is_pmix_of_slurm())
+		return false;
+	return metadata_number_of(rank) >= 0 && (strcmp(rank, "SLURM_PROCID") != 0 || getenv("SLURM_STEP_NUM_TASKS"));
+}
+
+/* torchrun without --rdzv-id names each job "none". */
+static const char *metadata_find_job(void)
+{
+	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+		const char *job = getenv(launchers[i].job);
+
+		if (job && strcmp(job, "none") != 0 && strncmp(job, "slurm.", 6) != 0)
+			return job;
+	}
+	return NULL;
+}
+
+static void metadata_read_job(void)
+{
+	const char *job = metadata_find_job(), *number = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+
+	if (job)
+		snprintf(environment.job, sizeof environment.job, "%s", job);
+	else if (number)
+		snprintf(environment.job, sizeof environment.job, "%s%s%s", number, step ? "." : "", step ? step : "");
+}
+
 void dw_metadata_read_environment(void)
 {
-	const char *job = NULL;
-
 	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-		if (environment.rank < 0 && metadata_number_of(launchers[i].rank) >= 0) {
+		if (environment.rank < 0 && metadata_is_rank(launchers[i].rank)) {
 			environment.rank = metadata_number_of(launchers[i].rank);
 			environment.local_rank = metadata_number_of(launchers[i].local_rank);
 			environment.world_size = metadata_number_of(launchers[i].world_size);
 		}
-		if (!job)
-			job = getenv(launchers[i].job);
 	}
 	if (environment.rank < 0) {
 		environment.local_rank = metadata_number_of("LOCAL_RANK");
 		environment.world_size = metadata_number_of("WORLD_SIZE");
 	}
 	metadata_read_lightning();
-	if (job)
-		snprintf(environment.job, sizeof environment.job, "%s", job);
+	metadata_read_job();
 }
 
 /* Words that mark a name as that of a secret anywhere in it: HF_TOKEN, --db-password. */
