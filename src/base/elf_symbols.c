@@ -73,14 +73,15 @@ static void elf_add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all,
 	size_t count = table->sh_size / sizeof(Elf64_Sym);
 	struct dw_elf_function *grown;
 
-	if (!symbols || !strings || elf->names[index])
+	if (!symbols || !count || !strings || elf->strings[index].bytes || strings->sh_offset > elf->size_bytes ||
+	    strings->sh_size > elf->size_bytes - strings->sh_offset)
 		return;
-	elf->names[index] = elf_copy_part(elf, strings->sh_offset, strings->sh_size);
-	grown = elf->names[index] && count
-	            ? realloc(elf->functions, (elf->count + count) * sizeof *grown) : NULL;
+	grown = realloc(elf->functions, (elf->count + count) * sizeof *grown);
 	if (!grown)
 		return;
 	elf->functions = grown;
+	elf->strings[index].offset = strings->sh_offset;
+	elf->strings[index].bytes = strings->sh_size;
 	for (size_t i = 0; i < count; i++) {
 		Elf64_Sym symbol;
 		unsigned type;
@@ -92,11 +93,11 @@ static void elf_add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all,
 		    symbol.st_name >= strings->sh_size)
 			continue;
 		grown[elf->count++] = (struct dw_elf_function){ symbol.st_value,
-			symbol.st_value + symbol.st_size, elf->names[index] + symbol.st_name };
+			symbol.st_value + symbol.st_size, symbol.st_name, index };
 	}
 }
 
-DW_ORDER(elf_compare_starts, struct dw_elf_function, DW_UP(start) DW_TEXT(name))
+DW_ORDER(elf_compare_starts, struct dw_elf_function, DW_UP(start) DW_UP(table) DW_UP(name))
 
 static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
 {
@@ -147,18 +148,36 @@ int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *bui
 	return 0;
 }
 
-const char *dw_elf_find(const struct dw_elf_symbols *elf, uint64_t offset)
+const char *dw_elf_name(struct dw_elf_symbols *elf, const struct dw_elf_function *function)
+{
+	const char *from = elf->map + elf->strings[function->table].offset + function->name;
+	size_t most = elf->strings[function->table].bytes - function->name;
+	const char *copy = dw_arena_text(&elf->names, from, strnlen(from, most));
+
+	return copy ? copy : "";
+}
+
+/* Several symbols may begin at one address: the last one by name is used. Some have no size. */
+const char *dw_elf_find(struct dw_elf_symbols *elf, uint64_t offset)
 {
 	size_t low = DW_BISECT(0, elf->count, i, elf->functions[i].start <= offset);
+	const struct dw_elf_function *found = NULL;
+	const char *name = NULL;
 
-	/* Several symbols may begin at one address, and some have no size. */
 	for (size_t back = 0; back < 8 && low > back; back++) {
 		const struct dw_elf_function *function = &elf->functions[low - 1 - back];
+		const char *other;
 
-		if (offset < function->end || function->end == function->start)
-			return function->name;
+		if (found && found->start != function->start)
+			break;
+		if (offset >= function->end && function->end != function->start)
+			continue;
+		other = dw_elf_name(elf, function);
+		if (!name || strcmp(other, name) > 0)
+			name = other;
+		found = function;
 	}
-	return NULL;
+	return name;
 }
 
 /* The table of .eh_frame_hdr: its count and the part of the file where it begins; NULL: there is none that the linker
@@ -219,8 +238,7 @@ uint64_t dw_elf_function_start(const struct dw_elf_symbols *elf, uint64_t offset
 void dw_elf_close(struct dw_elf_symbols *elf)
 {
 	free(elf->functions);
-	free(elf->names[0]);
-	free(elf->names[1]);
+	dw_arena_reset(&elf->names);
 	if (elf->map)
 		munmap((void *)(uintptr_t)elf->map, elf->size_bytes);
 	memset(elf, 0, sizeof *elf);

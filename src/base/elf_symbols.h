@@ -3,22 +3,28 @@
  *
  * Only 64-bit little-endian files for this kind of machine; other files have no symbols. No file
  * can cause reads outside of it, not even if another process writes to it at the same time:
- * headers, symbols and names are copied before they are checked.
+ * headers, symbols and names are copied before they are checked. Names are copied when they are requested,
+ * because a large library has tens of megabytes of them.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
 struct dw_elf_symbols {
 	const char *map;
 	size_t size_bytes;
 	struct dw_elf_function {
 		uint64_t start, end;
-		const char *name; /* in one of `names` */
-	} *functions;
-	char *names[2];       /* copies of both tables */
+		uint32_t name, table; /* in the strings of this table */
+	} *functions;             /* by start */
+	struct {
+		uint64_t offset, bytes; /* in the file; 0 bytes: there is no such table */
+	} strings[2];
 	size_t count;
+	struct dw_arena names;
 };
 
 /* build_id NULL: any. Returns 0, or -1 if the file is not the requested one. */
@@ -26,5 +32,8 @@ int dw_elf_open(struct dw_elf_symbols *symbols, const char *path, const uint8_t 
                 size_t build_id_bytes);
 /* Where the function at an address begins by the unwind table, for code without symbols; 0: not known. */
 uint64_t dw_elf_function_start(const struct dw_elf_symbols *symbols, uint64_t offset);
-const char *dw_elf_find(const struct dw_elf_symbols *symbols, uint64_t offset);
+/* The name of the function at an address, valid until the symbols are closed; NULL: there is none. */
+const char *dw_elf_find(struct dw_elf_symbols *symbols, uint64_t offset);
+/* The same of one of the functions. "" if its name is damaged or memory ran out. */
+const char *dw_elf_name(struct dw_elf_symbols *symbols, const struct dw_elf_function *function);
 void dw_elf_close(struct dw_elf_symbols *symbols);

@@ -48,8 +48,8 @@ const char *dw_run_set_entry(const char *program, const char *name)
 {
 	char found[4096], path[PATH_MAX], text[PATH_MAX + 512];
 	const struct dw_elf_function *function = NULL;
+	const char *problem = NULL, *function_name = "";
 	struct dw_elf_symbols elf;
-	const char *problem = NULL;
 	int used = 0;
 
 	unsetenv("DWELL_STEP_ENTRY");
@@ -59,12 +59,14 @@ const char *dw_run_set_entry(const char *program, const char *name)
 		problem = "";
 	for (size_t i = 0; i < elf.count && !problem; i++) {
 		const struct dw_elf_function *next = &elf.functions[i];
+		const char *next_name = dw_elf_name(&elf, next);
 
-		if (!entry_has_name(next->name, name) || (function && function->start == next->start))
+		if (!entry_has_name(next_name, name) || (function && function->start == next->start))
 			continue;
-		if (used > 400 || (function && !entry_is_copy(function->name, next->name)))
+		if (used > 400 || (function && !entry_is_copy(function_name, next_name)))
 			problem = "several functions of the program have this name";
 		function = next;
+		function_name = next_name;
 		used += snprintf(text + used, sizeof text - (size_t)used, "%llx %llx ", (unsigned long long)next->start,
 		                 (unsigned long long)(next->end - next->start));
 	}

@@ -136,7 +136,7 @@ static size_t stacks_collect_nameless(const struct dw_read_file *file, struct dw
 	return count;
 }
 
-static int stacks_name_frame(struct dw_reader *reader, const struct dw_elf_symbols *elf,
+static int stacks_name_frame(struct dw_reader *reader, struct dw_elf_symbols *elf,
                              struct dw_source_frame *frame)
 {
 	struct dw_source_function *function = (struct dw_source_function *)frame->functions;
