@@ -150,15 +150,18 @@ static size_t loader_first_made(const struct dw_loading *of, uint64_t ns)
 }
 
 /* Finds the workers that made batches in the epoch. Stores them in `of`, and the index of their
- * first batch in `from`. */
-static size_t loader_workers_of(const struct loader *loader, const struct epoch *epoch,
+ * first batch in `from`. A thread of the loop's process may make batches before the loop asks for the first one. */
+static size_t loader_workers_of(const struct dw_facts_work *work, const struct loader *loader, const struct epoch *epoch,
                                 uint32_t *of, size_t *from)
 {
+	const struct dw_source_thread *threads = work->source->threads;
+	uint32_t process = threads[work->loop->thread].process;
 	size_t count = 0;
 
 	for (size_t w = 0; w < loader->worker_count; w++) {
 		const struct dw_loading *made = &loader->all->threads[loader->workers[w]];
-		size_t first = loader_first_made(made, epoch->start_ns);
+		bool early = epoch == loader->epochs && threads[loader->workers[w]].process == process;
+		size_t first = early ? 0 : loader_first_made(made, epoch->start_ns);
 
 		if (first == made->made_count || made->made[first].start_ns >= epoch->end_ns)
 			continue;
@@ -168,28 +171,58 @@ static size_t loader_workers_of(const struct loader *loader, const struct epoch 
 	return count;
 }
 
+/* The batch that a request gets if the loop takes those of the workers in turn, beginning with worker `first`; NULL: the
+ * worker made no more. */
+static const struct dw_made *loader_batch_of(const struct loader *loader, size_t i, const uint32_t *workers,
+                                             const size_t *from, size_t count, size_t first)
+{
+	size_t worker = (i + first) % count, at = from[worker] + i / count;
+	const struct dw_loading *of = &loader->all->threads[workers[worker]];
+
+	return at < of->made_count ? &of->made[at] : NULL;
+}
+
+/* How many requests of an epoch end after their batch was made. */
+static size_t loader_count_matched(const struct loader *loader, const struct epoch *epoch, const uint32_t *workers,
+                                   const size_t *from, size_t count, size_t first)
+{
+	size_t matched = 0, requests = epoch->end - epoch->first;
+
+	for (size_t i = 0; i < requests; i++) {
+		const struct dw_made *made = loader_batch_of(loader, i, workers, from, count, first);
+
+		matched += made ? (double)made->end_ns <= (double)loader->requests[epoch->first + i].end_ns + EARLY_NS
+		                : i + 1 == requests; /* the last request gets no batch: it ends the epoch */
+	}
+	return matched;
+}
+
 /* Divides the waits of an epoch by the times at which batches were made. Returns whether these fit
  * the requests. */
 static bool loader_match_epoch(struct loader *loader, const struct epoch *epoch,
                                const uint32_t *workers, const size_t *from, size_t count)
 {
-	size_t matched = 0, requests = epoch->end - epoch->first;
+	size_t most = 0, best = 0, requests = epoch->end - epoch->first;
 
+	for (size_t first = 0; first < count; first++) {
+		size_t matched = loader_count_matched(loader, epoch, workers, from, count, first);
+
+		if (matched > most) {
+			most = matched;
+			best = first;
+		}
+		if ((double)most >= LEAST_MATCHED * (double)requests)
+			break;
+	}
 	for (size_t i = 0; count && i < requests; i++) {
 		const struct dw_request *request = &loader->requests[epoch->first + i];
-		const struct dw_loading *of = &loader->all->threads[workers[i % count]];
-		size_t at = from[i % count] + i / count;
-		double wait;
+		const struct dw_made *made = loader_batch_of(loader, i, workers, from, count, best);
 
-		if (at >= of->made_count) {
-			matched += i + 1 == requests; /* the last request gets no batch: it ends the epoch */
-			continue;
-		}
-		matched += (double)of->made[at].end_ns <= (double)request->end_ns + EARLY_NS;
-		wait = (double)of->made[at].end_ns - (double)request->start_ns;
-		loader->production_ns[epoch->first + i] = fmax(0, fmin(wait, loader_length(request)));
+		if (made)
+			loader->production_ns[epoch->first + i] =
+			    fmax(0, fmin((double)made->end_ns - (double)request->start_ns, loader_length(request)));
 	}
-	return count && (double)matched >= LEAST_MATCHED * (double)requests;
+	return count && (double)most >= LEAST_MATCHED * (double)requests;
 }
 
 /* Divides the waits of an epoch by the state of the queue. */
@@ -225,7 +258,7 @@ static double loader_usual_hand_over(struct loader *loader, double *space)
 	return loader_usual(space, count);
 }
 
-static bool loader_divide_waits(struct loader *loader)
+static bool loader_divide_waits(const struct dw_facts_work *work, struct loader *loader)
 {
 	uint32_t *workers = calloc(loader->worker_count + 1, sizeof *workers);
 	size_t *from = calloc(loader->worker_count + 1, sizeof *from);
@@ -235,7 +268,7 @@ static bool loader_divide_waits(struct loader *loader)
 
 	for (size_t e = 0; good && e < loader->epoch_count; e++) {
 		const struct epoch *epoch = &loader->epochs[e];
-		size_t count = loader_workers_of(loader, epoch, workers, from);
+		size_t count = loader_workers_of(work, loader, epoch, workers, from);
 
 		if (count > loader->most_workers)
 			loader->most_workers = count;
@@ -652,7 +685,7 @@ void dw_facts_of_loader(struct dw_facts_work *work)
 
 	work->failed |= !loader.all;
 	if (loader.all && loader_gather_requests(work, &loader) && loader.request_count) {
-		if (loader_find_workers(work, &loader) && loader_divide_waits(&loader))
+		if (loader_find_workers(work, &loader) && loader_divide_waits(work, &loader))
 			loader_put_all(work, &loader);
 		else
 			work->failed = true;

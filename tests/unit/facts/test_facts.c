@@ -377,6 +377,33 @@ TEST(workers_that_do_not_keep_up)
 	made_close(&made);
 }
 
+/* Threads in C that begin before the loop does. It takes their batches in turn, and waits for the second one's: each ends
+ * with the request. */
+TEST(threads_that_make_batches_before_the_loop_begins)
+{
+	begin_trace(0);
+	uint32_t next = made_op(&made, DWELL_CATEGORY_DATA, "next batch");
+	uint32_t op = made_op(&made, DWELL_CATEGORY_OPERATOR, "gemm");
+
+	make_worker(0, 60, 12, 1, 20);
+	make_worker(1, 96, 10, 18, 20);
+	for (uint64_t i = 0, at = 100; i < 20; i++) {
+		uint64_t wait = i % 2 ? 7 : 1;
+
+		range(at, at + wait, next);
+		range(at + wait, at + wait + 6, op);
+		step(i, at, at + wait + 6, 6);
+		at += wait + 6;
+	}
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, LOADER_WORKERS), 2);
+	CLOSE(VALUE(facts, STEP_DATA), 0.4);
+	CLOSE(VALUE(facts, LOADER_STARVED), 0.35);
+	CHECK(VALUE(facts, LOADER_HAND_OVER) <= 0.051);
+	made_close(&made);
+}
+
 /* Two epochs with two new workers each: two at one time, and their start is apart. */
 TEST(workers_are_counted_at_one_time_and_their_start_apart)
 {
