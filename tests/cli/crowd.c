@@ -1,11 +1,14 @@
 /*
  * A loop beside threads that use the CPUs without pause.
  *
- *     crowd THREADS
+ *     crowd THREADS [bind]
  *
- * Runs 120 steps of 20 ms, in which the main thread computes, while so many further threads compute.
+ * Runs 120 steps of 20 ms, in which the main thread computes, while so many further threads compute. With "bind" all of
+ * them may use one CPU.
  */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -36,7 +39,13 @@ int main(int count, char **arguments)
 {
 	int wanted = count > 1 ? atoi(arguments[1]) : 0, made = 0;
 	pthread_t threads[MOST_THREADS];
+	cpu_set_t here;
 
+	if (count > 2) {
+		CPU_ZERO(&here);
+		CPU_SET(sched_getcpu(), &here);
+		sched_setaffinity(0, sizeof here, &here);
+	}
 	while (made < wanted && made < MOST_THREADS && !pthread_create(&threads[made], NULL, turn, NULL))
 		made++;
 	for (int i = 0; i < STEPS; i++) {

@@ -144,6 +144,10 @@ def crowds():
     facts = facts_of("one.dwell")
     check("two threads on one CPU", facts["cpu.cpus"] == 1 and 0.4 < facts["cpu.crowded"] <= 0.5,
           f"{done.stderr} {facts['cpu.cpus']} {facts['cpu.crowded']}")
+    code, text = run("-o", "bound.dwell", CROWD, "1", "bind")
+    facts = facts_of("bound.dwell")
+    check("two threads that the program binds to one CPU", code == 0 and 0.4 < facts["cpu.crowded"] <= 0.5,
+          f"{text} {facts['cpu.crowded']}")
 
 
 def apart():

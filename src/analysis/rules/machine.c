@@ -238,10 +238,10 @@ const struct dw_rule dw_rules_machine[] = {
 		          "nothing but the program's own threads can have the CPU.",
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,
-		.statement = "The program runs more threads [({number}) ]than there are CPUs ({cpu.cpus}): the "
+		.statement = "The program runs more threads than there are CPUs for them[ ({number} threads, {cpu.cpus} CPUs)]: the "
 		             "step's thread waits for a CPU, or for threads that have none, for {share} {of}.",
 		.remedy = {
-			[DW_WORDS_ANY] = "no more threads than CPUs (OMP_NUM_THREADS)",
+			[DW_WORDS_ANY] = "no more threads than CPUs (OMP_NUM_THREADS), and not several bound to one CPU",
 			[DW_WORDS_PYTORCH] = "torch.set_num_threads() or OMP_NUM_THREADS, and fewer loader workers: "
 			                     "together no more than there are CPUs",
 		},

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,12 +144,21 @@ static void machine_sample(struct machine_look *look, struct machine_samples *sa
 	samples->all++;
 }
 
+/* How many CPUs the main thread may use: fewer than the program's if it has bound itself. */
+static unsigned machine_main_cpus(const struct machine_look *look)
+{
+	cpu_set_t cpus;
+	unsigned count = sched_getaffinity(machine.program, sizeof cpus, &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : look->cpus;
+
+	return count < look->cpus ? count : look->cpus;
+}
+
 /* Counts the program's threads that run or wait for a CPU. If the whole machine has no more such threads than
- * the program has CPUs, its threads need not be read. Where there are many, they are read more rarely. */
+ * the main thread has CPUs, its threads need not be read. Where there are many, they are read more rarely. */
 static void machine_sample_crowd(struct machine_look *look, struct machine_samples *samples)
 {
 	uint64_t begin = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	unsigned running, ready = 0;
+	unsigned running, ready = 0, cpus = look->cpus;
 	char text[128];
 
 	if (dw_clock_ns(CLOCK_MONOTONIC) < look->next_crowd_ns)
@@ -156,11 +166,11 @@ static void machine_sample_crowd(struct machine_look *look, struct machine_sampl
 	machine_read_text(look->load_fd, text, sizeof text);
 	if (sscanf(text, "%*f %*f %*f %u", &running) != 1)
 		return;
-	if (running > look->cpus + 1) /* this thread runs too */
-		ready = dw_processes_count_ready(&look->processes);
+	if (running > machine_main_cpus(look) + 1) /* this thread runs too */
+		ready = dw_processes_count_ready(&look->processes, &cpus);
 	samples->crowd_looks++;
-	if (ready > look->cpus)
-		samples->crowded += (uint32_t)(1000.0 * (ready - look->cpus) / ready);
+	if (ready > cpus)
+		samples->crowded += (uint32_t)(1000.0 * (ready - cpus) / ready);
 	look->next_crowd_ns = dw_clock_ns(CLOCK_MONOTONIC) +
 	                      (dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * MACHINE_CROWD_REST;
 }

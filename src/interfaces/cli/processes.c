@@ -3,8 +3,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,9 +120,24 @@ static bool processes_is_ready(int folder, const char *thread)
 	return name_end && strncmp(name_end, ") R", 3) == 0;
 }
 
-unsigned dw_processes_count_ready(const struct dw_processes *processes)
+/* Adds the CPUs that a thread may use. False: not known. */
+static bool processes_add_cpus(const char *thread, cpu_set_t *cpus)
+{
+	cpu_set_t own;
+
+	if (sched_getaffinity((pid_t)atoi(thread), sizeof own, &own) != 0)
+		return false;
+	CPU_OR(cpus, cpus, &own);
+	return true;
+}
+
+unsigned dw_processes_count_ready(const struct dw_processes *processes, unsigned *cpus)
 {
 	unsigned ready = 0;
+	bool known = true;
+	cpu_set_t of_all;
+
+	CPU_ZERO(&of_all);
 
 	for (size_t i = 0; i < processes->count; i++) {
 		DIR *folder = processes_open_threads(processes->at[i]);
@@ -128,9 +145,14 @@ unsigned dw_processes_count_ready(const struct dw_processes *processes)
 		unsigned threads = 0;
 
 		while (folder && (thread = processes_next_thread(folder, &threads)))
-			ready += processes_is_ready(dirfd(folder), thread);
+			if (processes_is_ready(dirfd(folder), thread)) {
+				ready++;
+				known &= processes_add_cpus(thread, &of_all);
+			}
 		if (folder)
 			closedir(folder);
 	}
+	if (ready && known && (unsigned)CPU_COUNT(&of_all) < *cpus)
+		*cpus = (unsigned)CPU_COUNT(&of_all);
 	return ready;
 }

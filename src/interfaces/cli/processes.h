@@ -19,7 +19,8 @@ struct dw_processes {
  * ended. A kernel that does not list the children of a thread shows the program's first process only. */
 uint64_t dw_processes_read(struct dw_processes *processes, pid_t program);
 /* How many of their threads run or wait for a CPU at this moment. Threads that were started since the processes
- * were read count, processes do not. */
-unsigned dw_processes_count_ready(const struct dw_processes *processes);
+ * were read count, processes do not. Lowers *cpus to the number of CPUs that these threads may use together: a program
+ * may bind its threads to fewer than it was given. */
+unsigned dw_processes_count_ready(const struct dw_processes *processes, unsigned *cpus);
 /* A time that the kernel counts in its own ticks, in ns. */
 uint64_t dw_processes_ns(unsigned long long kernel_ticks);

@@ -433,7 +433,7 @@ TEST(threads_are_too_many_if_no_other_program_has_the_cpus)
 	set(&at, DW_FACT_CPU_OTHERS, 0.05);
 	judge(&at);
 	CHECK_STR(found(&at, "oversubscribed")->statement,
-	          "The program runs more threads than there are CPUs (2): the step's thread waits for a "
+	          "The program runs more threads than there are CPUs for them: the step's thread waits for a "
 	          "CPU, or for threads that have none, for 30% of each step.");
 	done(&at);
 	set(&at, DW_FACT_CPU_OTHERS, 0.15); /* another program may have it */
