@@ -300,7 +300,7 @@ class Always(unittest.TestCase):
         self.assertEqual(again["steps"] + again["warm_up_steps"], later["steps"] + later["warm_up_steps"])
 
     def test_more_steps_than_fit(self):
-        """A small file has the newest steps one by one, and the summary has all of them."""
+        """A small file has an entry for each of the newest steps; the summary counts all steps of the run."""
         runner = subprocess.Popen([dwell, "run", "--always", "--max-size", "4M", "--sample", "off", "--summary-every", "1s",
                                    "-o", "r.dwell", live, "-", "0", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(4)

@@ -37,7 +37,7 @@ struct dw_glance {
 	size_t span_count;
 };
 
-/* Takes what is needed of a rank in memory, which must stay. */
+/* Fills a glance from a rank that was read already. The rank must live as long as the glance, which points into it. */
 void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank);
 /* Calls `found` for each rank of a summary's file. `glance` is scratch. False: it is no summary, or damaged. */
 bool dw_glance_read(struct dw_glance *glance, const unsigned char *bytes, size_t length,

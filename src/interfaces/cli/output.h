@@ -21,8 +21,8 @@ int dw_output_open(struct dw_output *output, const char *path);
 int dw_output_close(struct dw_output *output, int status);
 /* Whether the reader of a pipe has closed it, which is not an error. */
 bool dw_output_left(FILE *file);
-/* Opens a regular file for reading. NULL: it is none, or cannot be read. Whoever can write to the folder of a job can
- * make a FIFO there, and fopen() would wait until somebody writes to it. */
-FILE *dw_regular_open(const char *path);
-/* The same for what was written through dw_out_open(), of which `code` and `error` tell. */
+/* dw_output_close() for what was written through dw_out_open(), of which `code` and `error` tell. */
 int dw_output_close_page(struct dw_writer_out *out, int code, const struct dwell_error *error);
+/* Opens a regular file for reading. NULL: there is no such file, it is not a regular file, or it cannot be read.
+ * Whoever can write to the folder of a job can make a FIFO there, and fopen() would wait until somebody writes to it. */
+FILE *dw_regular_open(const char *path);

@@ -49,7 +49,7 @@ static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw
 		              inlined[i].file, inlined[i].line);
 }
 
-/* Lines inside the interpreter tell nobody anything, and to read its debug information takes 0.3 s. */
+/* Nobody needs lines inside the interpreter, and reading its debug information took longer than all else here. */
 static bool symbolize_wants_lines(const char *module)
 {
 	const char *name = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
