@@ -203,7 +203,7 @@ part("torch_million", "A million operators of PyTorch", BENCH, TORCH + READER, [
 ], heads=("", "time", "added memory"))
 
 part("torch_worst", "A step of tiny operators, the worst case", ["{torch} bench/torch_stated.py {build}"], TORCH, [
-    "PyTorch {version}, {operators} operators and {layers} layers a step", "empty ... us a step, {empty} times", "dwell ... us a step, {dwell} times",
+    "PyTorch {version}... {operators} operators and {layers} layers a step", "empty ... us a step, {empty} times", "dwell ... us a step, {dwell} times",
 ], [
     ("{operators} operators in {layers} layers, forward, backward and optimizer, with empty callbacks of PyTorch", "{empty} times the step alone"),
     ("the same under `dwell run --cost full`", "{dwell} times"),
