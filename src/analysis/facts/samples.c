@@ -102,13 +102,8 @@ static bool samples_in_library(const struct dw_facts_work *work, const struct dw
 {
 	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libpthread", "ld-linux", NULL };
 	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
-	const char *file = frame && frame->module ? strrchr(frame->module, '/') : NULL;
 
-	for (const char *const *library = libraries; file && *library; library++)
-		if (strncmp(file + 1, *library, strlen(*library)) == 0)
-			return true;
-	return false;
+	return dw_facts_is_of(dw_sample_stack_at(&stack, 0), libraries);
 }
 
 static void samples_put_library(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part part)
@@ -160,21 +155,78 @@ static double samples_waited(const struct dw_facts_work *work, struct samples_pa
 	return count >= LEAST_WAITS ? ns : 0;
 }
 
+#define LEAST_SPUN 0.12 /* of the loop: threads that share work never end at once */
 #define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
                    1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 
+static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
+
 double dw_facts_waited_for_mutex(const struct dw_facts_work *work, double *low)
 {
-	static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
-	double share, samples;
+	double share, samples, spun;
 
 	*low = 0;
 	if (!dw_source_has_samples(work->source) || !(work->loop_ns > 0))
 		return 0;
 	share = samples_waited(work, loop, mutexes, &samples) / work->loop_ns;
 	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
+	spun = dw_facts_spun(work) / work->loop_ns;
+	if (spun >= LEAST_SPUN) {
+		share += spun;
+		*low += spun / 2;
+	}
 	return fmin(1, share);
+}
+
+/* The innermost function that belongs to no library of the system, also not by its headers. NULL: there is none. */
+static const struct dw_source_function *samples_own_function(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libpthread", "ld-linux",
+		"libgomp", "libomp", "libiomp5", "libdwell", NULL };
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+
+	for (uint32_t i = 0; i < stack.count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
+
+		for (uint32_t f = 0; frame && frame->module && !dw_facts_is_of(frame, libraries) && f < frame->count; f++)
+			if (strncmp(frame->functions[f].name, "std::", 5) != 0 && strncmp(frame->functions[f].name, "__gthread", 9) != 0)
+				return &frame->functions[f];
+	}
+	return NULL;
+}
+
+/* Names the function that calls most of the waits for locks and teams, if one does. */
+static void samples_name_lock(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_samples *of[2])
+{
+	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
+	const struct dw_source_function *most = NULL;
+	double all = 0, named = 0, longest = 0;
+	char place[300];
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned kind = 0; kind < 2; kind++)
+			for (size_t i = 0; of[kind] && i < of[kind]->count; i++) {
+				const struct dw_sample_row *row = &of[kind]->rows[i];
+				const struct dw_source_function *function;
+
+				if (!samples_want((void *)&loop, row) ||
+				    !(kind ? dw_facts_team_waits(work, row) : samples_is_call(work, row, mutexes)))
+					continue;
+				function = samples_own_function(work, row);
+				all += pass ? 0 : (double)row->cpu_ns;
+				if (!pass && function && (double)row->cpu_ns > longest) {
+					longest = (double)row->cpu_ns;
+					most = function;
+				}
+				if (pass && function && most && strcmp(function->name, most->name) == 0)
+					named += (double)row->cpu_ns;
+			}
+	if (!most || named < all / 2)
+		return;
+	fact->name = dw_facts_text(work, most->name, strlen(most->name));
+	if (*dw_hot_place(&(struct dw_hot_row){ .file = most->file, .line = most->line }, place, sizeof place))
+		fact->where = dw_facts_text(work, place, strlen(place));
 }
 
 static void samples_put_waits(struct dw_facts_work *work, struct samples_part named)
@@ -235,8 +287,8 @@ static void samples_add_losses(const struct dw_facts_work *work, const struct dw
 	}
 }
 
-/* Replaces the largest named range by one that waits or calls the C library more. */
-static void samples_choose_named(struct dw_facts_work *work, const struct dw_samples *samples)
+/* Replaces the largest named range by one that waits, calls the C library or leaves CPUs unused for more time. */
+static void samples_choose_named(struct dw_facts_work *work, const struct dw_samples *samples, const double *cpus, double most_cpus)
 {
 	double steps_ns = work->facts->at[DW_FACT_LOOP_STEPS].value * work->loop_ns, most = 0;
 	const struct dw_fact largest = work->facts->at[DW_FACT_STEP_NAMED_PART];
@@ -254,11 +306,13 @@ static void samples_choose_named(struct dw_facts_work *work, const struct dw_sam
 	for (size_t i = 0; i < count; i++) {
 		const struct samples_loss *loss = &losses[i];
 		double waited = loss->waits >= LEAST_WAITS ? loss->waited_ns / steps_ns : 0, lost, part;
+		double rests = cpus ? dw_facts_team_rests(cpus[i], most_cpus) : 0;
 
 		if (!loss->samples && !waited)
 			continue;
 		part = dw_facts_put_named(work, DW_FACT_STEP_NAMED_PART, loss->symbol)->value;
-		lost = waited + (loss->samples >= LEAST ? (double)loss->in_library / (double)loss->weight : 0) * fmax(0, part - waited);
+		lost = waited + fmax(rests, loss->samples >= LEAST ? (double)loss->in_library / (double)loss->weight : 0) *
+		                    fmax(0, part - waited);
 		if (part >= LEAST_PART && lost >= LEAST_LOSS * part && lost > most) {
 			chosen = work->facts->at[DW_FACT_STEP_NAMED_PART];
 			most = lost;
@@ -266,6 +320,22 @@ static void samples_choose_named(struct dw_facts_work *work, const struct dw_sam
 	}
 	work->facts->at[DW_FACT_STEP_NAMED_PART] = chosen;
 	free(losses);
+}
+
+/* In how many CPUs the named range works, if most of a team rests there. */
+static void samples_put_team(struct dw_facts_work *work, const double *cpus, double most)
+{
+	const struct dw_fact *named = &work->facts->at[DW_FACT_STEP_NAMED_PART];
+	double here = cpus && named->measured && named->symbol != DW_NO_INDEX
+	                  ? cpus[dw_model_symbol_row(work->model, named->symbol)] : 0;
+
+	if (dw_facts_team_rests(here, most) > 0) {
+		dw_fact_set(work, DW_FACT_SAMPLES_NAMED_CPUS, here, 1);
+		dw_fact_set(work, DW_FACT_SAMPLES_TEAM_CPUS, most, 1);
+		return;
+	}
+	dw_fact_miss(work, DW_FACT_SAMPLES_NAMED_CPUS, "no team of threads rests there and works in another part");
+	dw_fact_miss(work, DW_FACT_SAMPLES_TEAM_CPUS, "no team of threads rests in step.named_part");
 }
 
 /* ---- all ----------------------------------------------------------------------------------------- */
@@ -277,11 +347,14 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_NAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_SAMPLES_ALLOCATION,
-		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_STEP_NAMED_WAITING, DW_FACT_LOADER_THREADS };
+		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
+		DW_FACT_STEP_NAMED_WAITING, DW_FACT_LOADER_THREADS };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
 	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part,
 	                    named = part, between = part;
 	const struct dw_fact *chosen = &work->facts->at[DW_FACT_STEP_NAMED_PART];
+	double *cpus, most_cpus;
+	struct dw_fact *lock = &work->facts->at[DW_FACT_WAIT_LOCK];
 	uint64_t count = 0;
 
 	work->failed |= !samples;
@@ -302,13 +375,18 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	between.in_step = false;
 	between.between = true;
 	samples_put_top(work, DW_FACT_SAMPLES_BETWEEN, between, work->python);
-	samples_choose_named(work, samples);
+	cpus = dw_facts_team_cpus(work, &most_cpus);
+	samples_choose_named(work, samples, cpus, most_cpus);
+	samples_put_team(work, cpus, most_cpus);
+	free(cpus);
 	if (chosen->measured && chosen->symbol != DW_NO_INDEX)
 		named.named = dw_model_symbol_row(work->model, chosen->symbol);
 	named.shares = 1u << DW_SHARE_NAMED;
 	samples_put_top(work, DW_FACT_SAMPLES_NAMED, named, work->python);
 	samples_put_library(work, samples, named);
 	samples_put_waits(work, named);
+	if (lock->measured && !lock->name && !work->python)
+		samples_name_lock(work, lock, (const struct dw_samples *[]){ dw_model_wait_samples(work->model, NULL), samples });
 	samples_put_kind(work, DW_FACT_SAMPLES_ALLOCATION, part, allocators);
 	samples_put_kind(work, DW_FACT_SAMPLES_COPY, part, copies);
 }

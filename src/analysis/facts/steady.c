@@ -232,15 +232,55 @@ static void steady_put_excess(struct dw_facts_work *work, enum dw_fact_id id,
 		dw_fact_name(work, fact, excess->slow_symbol);
 }
 
+/* What one range has of the excess beyond its part of a usual step. */
+static double steady_beyond(double excess, double usual)
+{
+	return usual < 1 ? fmin(1, fmax(0, (excess - usual) / (1 - usual))) : 0;
+}
+
+/* The largest of the ranges under the program's own names: together they are one part of a step, but each does
+ * something else. `length`: of a usual step. */
+static double steady_own_of_names(struct dw_facts_work *work, const struct excess *excess, double length, uint32_t *symbol)
+{
+	size_t names, steady = 0;
+	double *extra, *usual, own = 0;
+
+	dw_model_symbols(work->model, &names);
+	extra = calloc(names + 1, sizeof *extra);
+	usual = calloc(names + 1, sizeof *usual);
+	work->failed |= !extra || !usual;
+	for (size_t i = 0; extra && usual && i < work->loop->count; i++) {
+		const struct dw_step *step = &work->all[i];
+		double *to = work->roles[i] & DW_ROLE_OUTLIER ? extra : work->roles[i] == DW_ROLE_STEADY ? usual : NULL;
+		double left = 1 - dw_facts_delay(work, step) / fmax(1, steady_length(step));
+
+		steady += to == usual;
+		for (uint32_t p = 0; to && p < step->part_count; p++)
+			to[step->parts[p].symbol] += (double)step->parts[p].ns * left;
+	}
+	for (size_t i = 0; extra && usual && steady && i < names; i++) {
+		double mean = usual[i] / (double)steady;
+		double beyond = steady_beyond((extra[i] - mean * (double)excess->count) / excess->ns, mean / length);
+
+		if (beyond > own) {
+			own = beyond;
+			*symbol = (uint32_t)i;
+		}
+	}
+	free(extra);
+	free(usual);
+	return own;
+}
+
 /* What the part with most of the excess has of it beyond its part of a usual step. If all parts are longer
- * alike, it is nothing. */
-static double steady_own(const struct dw_facts_work *work, const struct excess *excess)
+ * alike, it is nothing. *symbol: the range under a name of the program that has most. */
+static double steady_own(struct dw_facts_work *work, const struct excess *excess, uint32_t *symbol)
 {
 	double usual[DW_PART_COUNT], delay, length = steady_usual(work, usual, &delay);
-	double part = excess->parts[steady_largest(excess->parts)] / excess->ns;
-	double of_usual = length > 0 ? usual[steady_largest(excess->parts)] / length : 0;
+	enum dw_part largest = steady_largest(excess->parts);
+	double own = length > 0 ? steady_beyond(excess->parts[largest] / excess->ns, usual[largest] / length) : 0;
 
-	return of_usual < 1 ? fmin(1, fmax(0, (part - of_usual) / (1 - of_usual))) : 0;
+	return largest == DW_PART_NAMED && length > 0 ? fmax(own, steady_own_of_names(work, excess, length, symbol)) : own;
 }
 
 /* Outliers that are steady steps too have their idle time in those. */
@@ -260,6 +300,7 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 {
 	struct excess warm_up = steady_excess(work, DW_ROLE_WARM_UP);
 	struct excess outliers = steady_excess(work, DW_ROLE_OUTLIER);
+	uint32_t symbol = DW_NO_INDEX;
 
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP, (double)warm_up.count, warm_up.count);
 	dw_fact_set(work, DW_FACT_STEP_WARM_UP_NS, warm_up.length_ns, warm_up.count);
@@ -271,7 +312,9 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART,
 		                  outliers.parts[steady_largest(outliers.parts)], outliers.ns,
 		                  outliers.count);
-		dw_fact_set(work, DW_FACT_STEP_OUTLIERS_OWN, steady_own(work, &outliers), outliers.count);
+		dw_fact_set(work, DW_FACT_STEP_OUTLIERS_OWN, steady_own(work, &outliers, &symbol), outliers.count);
+		if (!work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS].name)
+			dw_fact_name(work, &work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS], symbol);
 		return;
 	}
 	dw_fact_miss(work, DW_FACT_STEP_OUTLIERS_PART, "there are no outliers");

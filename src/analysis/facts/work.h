@@ -3,6 +3,7 @@
 #define DW_FACTS_WORK_H
 
 #include "facts/facts.h"
+#include "model/samples/samples.h"
 #include "model/steps/steps.h"
 #include "model/steps/usage.h"
 
@@ -111,6 +112,19 @@ void dw_facts_of_samples(struct dw_facts_work *work);
 /* samples.c: the part of the loop in which its thread waits for mutexes that another thread holds, outside the ranges
  * that say for what they wait, and the low end of its interval. 0 without samples of waits. */
 double dw_facts_waited_for_mutex(const struct dw_facts_work *work, double *low);
+/* ---- team.c: threads that share the work, from samples; nothing in programs in Python */
+
+/* Whether a frame is of a library whose file's name begins with one of a list that ends with NULL. */
+bool dw_facts_is_of(const struct dw_source_frame *frame, const char *const *libraries);
+/* Whether the thread ran OpenMP's runtime, or a function of the C library that the runtime calls to let others run. */
+bool dw_facts_team_waits(const struct dw_facts_work *work, const struct dw_sample_row *row);
+/* For how many ns the loop's thread spins in OpenMP's runtime, in the loop. 0: too few samples. */
+double dw_facts_spun(const struct dw_facts_work *work);
+/* How many CPUs work in the ranges of a name, by the name's row: the CPU time of all threads for each ns of the loop's
+ * thread. 0: not known. `most`: in the part of the step with most. The caller frees the array; NULL: there is none. */
+double *dw_facts_team_cpus(struct dw_facts_work *work, double *most);
+/* The part of a team that rests where so many CPUs work; 0 if it is no team, or does not rest. */
+double dw_facts_team_rests(double cpus, double most);
 /* Last, because it adds lines to the facts of others. */
 void dw_facts_of_places(struct dw_facts_work *work);
 void dw_facts_without_communication(struct dw_facts_work *work);

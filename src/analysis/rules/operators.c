@@ -133,7 +133,7 @@ static bool operators_training_is_named(const struct dw_rule_case *at)
 }
 
 /* In the largest range of a program in C the thread computes: it seldom waits there, and seldom calls the C library,
- * for text, memory or files. If nothing else is known to train, such a range is the work, unless its name says that it
+ * for text, memory or files, and a team of threads does not rest. If nothing else is known to train, such a range is the work, unless its name says that it
  * prepares data. */
 static bool operators_named_computes(const struct dw_rule_case *at)
 {
@@ -143,7 +143,7 @@ static bool operators_named_computes(const struct dw_rule_case *at)
 	if (!dw_case_fact(at, DW_FACT_STEP_NAMED_WAITING)->measured)
 		waiting = dw_case_part(at, DW_FACT_CPU_WAITING);
 	return at->facts->framework == DW_FACTS_C && !operators_training_is_named(at) &&
-	       !dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->note && !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
+	       !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && !dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->note && !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
 	       !(library->measured && library->value >= OPERATORS_LIBRARY && library->low >= OPERATORS_LIBRARY / 2);
 }
 
@@ -421,14 +421,15 @@ const struct dw_rule dw_rules_operators[] = {
 		          "a step is larger; not if it is the whole step and operators are half of it. In C, if forward, backward or operators take a twentieth of "
 		          "a step, ranges under other names are something else: they count together, also if passes are larger. "
 		          "Without those the range is the work, unless the thread waits in it for a tenth of a step and a "
-		          "quarter of the range, or spends 30% of its CPU time there in the C library, or the range's name says that "
-		          "it prepares data. Waits in it have "
+		          "quarter of the range, or spends 30% of its CPU time there in the C library, or a third of a team of threads "
+		          "rests meanwhile, or the range's name says that it prepares data. Waits in it have "
 		          "rules of their own too, which come first if it holds much besides.",
 		.applies = operators_named_is_largest,
 		.number = operators_all_named_percent,
 		.no_gain = true,
 		.statement = "The range {step.named_part:name} {takes} {step.named_part} {of}{step.named_part:where}"
 		             "[, all ranges under the program's own names {number}%]"
+		             "[?samples.named_cpus: ; it uses {samples.named_cpus} CPU{samples.named_cpus:s} there, and {samples.team_cpus} in another part]"
 		             "[; {samples.named} of its CPU time is in {samples.named:name}{samples.named:where}]"
 		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
 		             "[ ({cpu.waiting:note})].",

@@ -18,9 +18,12 @@
 #include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/samples/inside.h"
+#include "model/steps/steps.h"
 
 #define SAMPLE_EXT ((uint32_t)DW_EXT_SAMPLE << DW_EXT_TYPE_SHIFT | DW_SAMPLE_WORDS)
 #define WAIT_EXT ((uint32_t)DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS)
+
+#define MOST_CHUNKS 64u /* of a stream of a thread of a team */
 
 struct table {
 	struct dw_sample_row *rows;
@@ -29,10 +32,10 @@ struct table {
 	bool failed;
 };
 
-/* A sample from a stream of signal handlers. */
+/* A sample that the walk of another stream counts: it is from a stream of signal handlers, or from another thread. */
 struct nested {
 	uint64_t ticks;
-	uint32_t thread, frame, stack, weight, holder;
+	uint32_t thread, of, frame, stack, weight, holder; /* `thread` is walked when it is counted; it was taken in `of` */
 	bool counted;
 };
 
@@ -44,6 +47,8 @@ struct worker {
 struct all {
 	struct dw_model *model;
 	uint32_t ext; /* which records are summed */
+	const uint32_t *leaders; /* by process: the thread in whose place samples of others count; NULL: in their own */
+	bool collects;           /* the walk only collects samples */
 	const struct dw_segments *streams;
 	struct dw_sample_places places;
 	struct worker *workers;
@@ -106,7 +111,7 @@ static uint32_t samples_holder(const struct dw_source *source, uint32_t process,
 
 static void samples_count(struct samples *samples, uint64_t ticks, const struct nested *sample)
 {
-	struct dw_sample_row row = { .thread = samples->pass.walk.thread, .frame = sample->frame, .stack = sample->stack,
+	struct dw_sample_row row = { .thread = sample->thread, .frame = sample->frame, .stack = sample->stack,
 		                         .holder = sample->holder, .count = 1, .weight = sample->weight,
 		                         .squares = (uint64_t)sample->weight * sample->weight };
 
@@ -117,6 +122,7 @@ static void samples_count(struct samples *samples, uint64_t ticks, const struct 
 	else if (samples->steps && samples->steps > samples->first_step && samples->steps->start_ticks != UINT64_MAX)
 		row.where = DW_SAMPLE_BETWEEN;
 	dw_sample_place(&samples->all->places, &samples->pass, &row);
+	row.thread = sample->of;
 	samples_add(samples->table, &row);
 }
 
@@ -144,7 +150,7 @@ static void samples_settle(void *state, uint64_t ticks)
 {
 	struct samples *samples = state;
 
-	if (samples->pass.walk.thread == DW_NO_INDEX || samples->pass.walk.stream->nested)
+	if (samples->pass.walk.thread == DW_NO_INDEX || samples->pass.walk.stream->nested || samples->all->collects)
 		return;
 	samples_set_thread(samples);
 	for (; samples->next != samples->last && samples->next->ticks <= ticks; samples->next++)
@@ -165,12 +171,31 @@ DW_INLINE void samples_leave(void *state, void *place, uint64_t ticks, enum dw_l
 {
 }
 
+/* Keeps a sample for the walk of its thread. */
+static void samples_keep(struct all *all, const struct nested *sample)
+{
+	uint32_t thread = all->leaders ? all->leaders[all->model->source->threads[sample->of].process] : sample->of;
+	struct nested *nested;
+
+	if (all->leaders && thread == sample->of)
+		return;
+	nested = DW_GROW(&all->nested, &all->nested_capacity, all->nested_count);
+	all->failed |= !nested;
+	if (!nested)
+		return;
+	*nested = *sample;
+	nested->thread = thread;
+	all->nested_count++;
+}
+
 static void samples_note(void *state, uint64_t ticks, const struct dw_record *record)
 {
 	struct samples *samples = state;
-	struct nested sample = { .ticks = ticks, .thread = samples->pass.walk.thread, .holder = DW_NO_INDEX };
+	uint32_t thread = samples->pass.walk.thread;
+	struct nested sample = { .ticks = ticks, .thread = thread, .of = thread, .holder = DW_NO_INDEX };
 
-	if (record->kind != DW_EXT || record->id != samples->all->ext || !dw_pass_in_scope(&samples->pass, ticks))
+	if (record->kind != DW_EXT || record->id != samples->all->ext || !dw_pass_in_scope(&samples->pass, ticks) ||
+	    (samples->all->leaders && !samples->all->collects))
 		return;
 	sample.frame = record->payload[2];
 	sample.stack = record->payload[3];
@@ -180,19 +205,12 @@ static void samples_note(void *state, uint64_t ticks, const struct dw_record *re
 
 		sample.holder = samples_holder(source, source->threads[sample.thread].process, record->payload[5]);
 	}
-	if (!samples->pass.walk.stream->nested) {
-		samples_settle(samples, ticks);
-		samples_count(samples, ticks, &sample);
+	if (samples->pass.walk.stream->nested || samples->all->collects) {
+		samples_keep(samples->all, &sample);
 		return;
 	}
-	struct nested *nested =
-		DW_GROW(&samples->all->nested, &samples->all->nested_capacity, samples->all->nested_count);
-
-	samples->all->failed |= !nested;
-	if (nested) {
-		*nested = sample;
-		samples->all->nested_count++;
-	}
+	samples_settle(samples, ticks);
+	samples_count(samples, ticks, &sample);
 }
 
 /* The thread or its data end. */
@@ -225,24 +243,38 @@ static void samples_task(void *pointer, unsigned worker, size_t index)
 	struct all *all = pointer;
 	size_t stream = all->streams->items[index].stream;
 
-	if (!all->model->source->streams[stream].nested)
+	if (!all->model->source->streams[stream].nested && (!all->leaders || all->nested_count))
 		samples_walk_stream(all, &all->workers[worker], stream);
 }
 
 DW_ORDER(samples_compare_nested, struct nested, DW_UP(thread) DW_UP(ticks))
 
-static bool samples_walk_all(struct all *all, unsigned count)
+/* Collects what other walks count: the samples of signal handlers, or those of all threads but the leaders. A thread
+ * with more than a few chunks has ranges of its own and belongs to no team. */
+static void samples_collect(struct all *all)
 {
 	const struct dw_source *source = all->model->source;
 
-	for (size_t i = 0; i < source->stream_count; i++)
-		if (source->streams[i].nested && dw_scope_has_stream(all->model, &source->streams[i]))
+	all->collects = true;
+	for (size_t i = 0; i < source->stream_count; i++) {
+		const struct dw_source_stream *stream = &source->streams[i];
+
+		if (dw_scope_has_stream(all->model, stream) &&
+		    (all->leaders ? all->leaders[stream->process] != DW_NO_INDEX && stream->chunk_count <= MOST_CHUNKS
+		                  : stream->nested))
 			samples_walk_stream(all, &all->workers[0], i);
+	}
+	all->collects = false;
 	if (all->nested_count)
 		qsort(all->nested, all->nested_count, sizeof *all->nested, samples_compare_nested);
+}
+
+static bool samples_walk_all(struct all *all, unsigned count)
+{
+	samples_collect(all);
 	dw_pool_run(all->streams->count, count, samples_task, all);
 	for (size_t i = 0; i < all->nested_count; i++)
-		if (!all->nested[i].counted) /* its thread has no other records */
+		if (!all->nested[i].counted && !all->leaders) /* its thread has no other records */
 			samples_add(&all->workers[0].table,
 			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].frame, all->nested[i].stack,
 			                                     DW_NO_INDEX, DW_NO_INDEX, DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE,
@@ -327,16 +359,19 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 	return true;
 }
 
-static bool samples_sum(struct dw_model *model, uint32_t ext, void *result)
+static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *result)
 {
 	bool any = dw_source_has_samples(model->source);
 	struct all all = { .model = model, .ext = ext, .streams = any ? dw_model_whole_streams(model) : NULL };
 	unsigned count = all.streams ? dw_pool_workers(all.streams->count) : 0;
 	bool good;
 
+	if (team)
+		all.leaders = dw_model_step_threads(model);
+
 	if (!any)
 		return true;
-	good = count && dw_sample_places_init(&all.places, model);
+	good = count && (all.leaders || !team) && dw_sample_places_init(&all.places, model);
 	all.workers = calloc(count + 1, sizeof *all.workers);
 	good = good && all.workers && samples_walk_all(&all, count) && samples_put(model, result, &all.workers[0].table);
 	for (unsigned i = 0; all.workers && i < count; i++) {
@@ -352,18 +387,25 @@ static bool samples_sum(struct dw_model *model, uint32_t ext, void *result)
 
 static bool samples_compute(struct dw_model *model, const void *request, void *result)
 {
-	return samples_sum(model, SAMPLE_EXT, result);
+	return samples_sum(model, SAMPLE_EXT, false, result);
+}
+
+static bool team_samples_compute(struct dw_model *model, const void *request, void *result)
+{
+	return samples_sum(model, SAMPLE_EXT, true, result);
 }
 
 static bool wait_samples_compute(struct dw_model *model, const void *request, void *result)
 {
-	return samples_sum(model, WAIT_EXT, result);
+	return samples_sum(model, WAIT_EXT, false, result);
 }
 
 DW_PRODUCT(samples, struct dw_samples, samples_compute, NULL);
+DW_PRODUCT(team_samples, struct dw_samples, team_samples_compute, NULL);
 DW_PRODUCT(wait_samples, struct dw_samples, wait_samples_compute, NULL);
 
 DW_PRODUCT_GETTER(samples, struct dw_samples)
+DW_PRODUCT_GETTER(team_samples, struct dw_samples)
 DW_PRODUCT_GETTER(wait_samples, struct dw_samples)
 
 double dw_samples_error(double share, uint64_t weight, uint64_t squares)

@@ -288,4 +288,39 @@ TEST(python_that_loses_its_cpu_takes_longer)
 	made_close(&made);
 }
 
+/* Steps of one range; each tenth step is longer in it, and has a second range. */
+static const struct dw_facts *facts_of_slow_steps(uint64_t decode_ms, uint64_t more_decode_ms, uint64_t more_other_ms)
+{
+	uint64_t at = 100;
+	uint32_t decode, other;
+
+	begin_trace(0);
+	decode = made_op(&made, DWELL_CATEGORY_ZONE, "decode");
+	other = made_op(&made, DWELL_CATEGORY_ZONE, "compact");
+	for (uint64_t i = 0; i < STEPS; i++) {
+		uint64_t first = decode_ms + (i % 10 == 5) * more_decode_ms, second = (i % 10 == 5) * more_other_ms;
+
+		range(at, at + first, decode);
+		if (second)
+			range(at + first, at + first + second, other);
+		step(i, at, at + first + second, first + second);
+		at += first + second;
+	}
+	return facts_of();
+}
+
+TEST(a_range_that_only_slow_steps_have_has_the_excess_for_itself)
+{
+	const struct dw_facts *facts = facts_of_slow_steps(10, 0, 40);
+
+	REQUIRE(facts != NULL);
+	CHECK(VALUE(facts, STEP_OUTLIERS_OWN) > 0.95);
+	CHECK_STR(facts->at[DW_FACT_STEP_OUTLIERS_EXCESS].name, "compact");
+	made_close(&made);
+	facts = facts_of_slow_steps(10, 40, 0); /* as on a slower machine */
+	REQUIRE(facts != NULL);
+	CHECK(VALUE(facts, STEP_OUTLIERS_OWN) < 0.1);
+	made_close(&made);
+}
+
 CHECK_MAIN

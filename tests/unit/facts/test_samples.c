@@ -82,6 +82,72 @@ TEST(in_c_the_function_of_time_in_no_range_is_named)
 	made_close(&made);
 }
 
+/* 40 steps of 10 ms: for 6 ms both threads work in "mix", then for 4 ms the first one alone in "collect", while the other
+ * rests, or spins in OpenMP's runtime. In each third step the first one waits in the runtime too, at the end of "mix". */
+static void make_team(bool spins)
+{
+	struct dw_encode_stream stream;
+	uint32_t mix, collect, work, wait, own, callers, nothing;
+
+	made_init(&made);
+	dw_encode_stream_init(&stream, &made.process, 1, dw_encode_thread(&made.process, 101, 1, 0, "team"));
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	mix = made_op(&made, DWELL_CATEGORY_ZONE, "mix");
+	collect = made_op(&made, DWELL_CATEGORY_ZONE, "collect");
+	work = dw_encode_frame(&made.process, "mix", "mix.c", 7);
+	wait = dw_encode_frame_in(&made.process, "/usr/lib/libgomp.so.1.0.0", "GOMP_barrier");
+	own = dw_encode_frame_in(&made.process, "/srv/mixer", "mix._omp_fn.0");
+	callers = dw_encode_stack(&made.process, &own, 1);
+	nothing = 0;
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 100 + 10 * i;
+
+		dw_encode_begin(&made.stream, at * ms, mix);
+		for (uint64_t t = 1; t < 6; t++) {
+			dw_encode_sample(&stream, (at + t) * ms, work, nothing, 1);
+			dw_encode_sample(&made.stream, (at + t) * ms, t == 5 || i % 3 ? work : wait, t == 5 || i % 3 ? nothing : callers, 1);
+		}
+		dw_encode_end(&made.stream, (at + 6) * ms);
+		dw_encode_begin(&made.stream, (at + 6) * ms, collect);
+		for (uint64_t t = 7; t < 10; t++) {
+			dw_encode_sample(&made.stream, (at + t) * ms, work, nothing, 1);
+			if (spins)
+				dw_encode_sample(&stream, (at + t) * ms, wait, callers, 1);
+		}
+		dw_encode_end(&made.stream, (at + 10) * ms - 1);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
+	}
+	dw_encode_close(&stream);
+}
+
+TEST(a_range_in_which_a_team_rests_is_no_work)
+{
+	for (int spins = 0; spins < 2; spins++) {
+		const struct dw_facts *facts;
+
+		make_team(spins);
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		/* it is the smaller range, but half of the team's time there is lost */
+		CHECK_STR(fact(facts, DW_FACT_STEP_NAMED_PART)->name, "collect");
+		CHECK_EQ(fact(facts, DW_FACT_SAMPLES_NAMED_CPUS)->value, 1);
+		/* of five samples in mix, four wait in each third step */
+		CHECK(fabs(fact(facts, DW_FACT_SAMPLES_TEAM_CPUS)->value - (2 - 14 * 4 / 200.0)) < 1e-9);
+		made_close(&made);
+	}
+}
+
+TEST(a_team_that_works_everywhere_has_no_range_in_which_it_rests)
+{
+	const struct dw_facts *facts;
+
+	make(false, 40, (const char *const[]){ "solve", "check" }, "log");
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK(!fact(facts, DW_FACT_SAMPLES_NAMED_CPUS)->measured);
+	made_close(&made);
+}
+
 TEST(few_samples_name_nothing)
 {
 	const struct dw_facts *facts;

@@ -1,0 +1,119 @@
+/*
+ * Facts of threads that share the work of a program's steps, from samples of call stacks: where only the loop's thread
+ * works and the others of its team rest, and for how long it spins in OpenMP's runtime until they are ready.
+ *
+ * What other threads do is known by time only, so one thread's sample says nothing: the CPU time of all threads while
+ * the loop's thread is in a part of the step, divided by its own, is the number of CPUs that work there. Time in OpenMP's
+ * runtime is no work. Programs in Python are left out: most of their steps are the interpreter's, which is one thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/work.h"
+#include "model/samples/samples.h"
+
+#define LEAST 20u       /* samples of the loop's thread in a part */
+#define LEAST_PART 0.1  /* of the steps' CPU time: a smaller part shows no team */
+#define LEAST_TEAM 1.5  /* CPUs that work in some part */
+#define MOST_ALONE 0.67 /* of them, in a part where one thread works alone */
+
+/* A part of the step: the ranges of one name, or all others of one share. */
+struct team_part {
+	uint64_t samples, weight; /* of the loop's thread */
+	double work;              /* weight of all threads, without what is in OpenMP's runtime */
+};
+
+bool dw_facts_is_of(const struct dw_source_frame *frame, const char *const *libraries)
+{
+	const char *file = frame && frame->module ? strrchr(frame->module, '/') : NULL;
+
+	for (; file && *libraries; libraries++)
+		if (strncmp(file + 1, *libraries, strlen(*libraries)) == 0)
+			return true;
+	return false;
+}
+
+bool dw_facts_team_waits(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	static const char *const runtimes[] = { "libgomp.so", "libgomp-", "libomp.so", "libiomp5.so", NULL };
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+	const char *name = frame && frame->count ? frame->functions[0].name : "";
+
+	return dw_facts_is_of(frame, runtimes) ||
+	       ((strcmp(name, "sched_yield") == 0 || strcmp(name, "syscall") == 0) && stack.count > 1 &&
+	        dw_facts_is_of(dw_sample_stack_at(&stack, 1), runtimes));
+}
+
+double dw_facts_spun(const struct dw_facts_work *work)
+{
+	const struct dw_samples *samples = work->python ? NULL : dw_model_samples(work->model, NULL);
+	uint64_t count = 0;
+	double ns = 0;
+
+	for (size_t i = 0; samples && i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+
+		if (row->thread == work->loop->thread && row->where != DW_SAMPLE_OUTSIDE && dw_facts_team_waits(work, row)) {
+			count += row->count;
+			ns += (double)row->cpu_ns;
+		}
+	}
+	return count >= LEAST ? ns : 0;
+}
+
+static void team_add(const struct dw_facts_work *work, const struct dw_samples *samples, bool loop, size_t names,
+                     struct team_part *parts)
+{
+	uint32_t process = work->source->threads[work->loop->thread].process;
+
+	for (size_t i = 0; samples && i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+		struct team_part *part;
+
+		if (row->where != DW_SAMPLE_IN_STEP || (loop ? row->thread != work->loop->thread
+		                                             : work->source->threads[row->thread].process != process))
+			continue;
+		part = &parts[row->share == DW_SHARE_NAMED && row->named != DW_NO_INDEX
+		                  ? dw_model_symbol_row(work->model, row->named) : names + row->share];
+		part->samples += loop ? row->count : 0;
+		part->weight += loop ? row->weight : 0;
+		part->work += dw_facts_team_waits(work, row) ? 0 : (double)row->weight;
+	}
+}
+
+double *dw_facts_team_cpus(struct dw_facts_work *work, double *most)
+{
+	struct team_part *parts;
+	double all = 0, *cpus;
+	size_t names;
+
+	*most = 0;
+	if (work->python)
+		return NULL;
+	dw_model_symbols(work->model, &names);
+	parts = calloc(names + DW_SHARE_COUNT, sizeof *parts);
+	cpus = calloc(names + 1, sizeof *cpus);
+	work->failed |= !parts || !cpus;
+	if (parts && cpus) {
+		team_add(work, dw_model_samples(work->model, NULL), true, names, parts);
+		team_add(work, dw_model_team_samples(work->model, NULL), false, names, parts);
+		for (size_t i = 0; i < names + DW_SHARE_COUNT; i++)
+			all += (double)parts[i].weight;
+		for (size_t i = 0; i < names + DW_SHARE_COUNT; i++) {
+			double here = parts[i].samples >= LEAST ? parts[i].work / (double)parts[i].weight : 0;
+
+			if ((double)parts[i].weight >= LEAST_PART * all && here > *most)
+				*most = here;
+			if (i < names)
+				cpus[i] = here;
+		}
+	}
+	free(parts);
+	return cpus;
+}
+
+double dw_facts_team_rests(double cpus, double most)
+{
+	return most >= LEAST_TEAM && cpus > 0 && cpus < MOST_ALONE * most ? 1 - cpus / most : 0;
+}
