@@ -214,7 +214,8 @@ static void outside_put_faults(struct dw_facts_work *work, double faults)
 
 /* Divides the rest of the time between steps into waiting and the interpreter's (or unnamed) time.
  * The CPU time and the delay outside steps are those of the whole loop less those of its steps. A
- * delay after a wait is neither. A thread that loses its CPU without a wait loses it at any place, so that this delay
+ * delay after a wait is neither. The kernel's readings may be further apart than steps are long; then samples of waits may
+ * show more of it. A thread that loses its CPU without a wait loses it at any place, so that this delay
  * stays in the parts. */
 static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 {
@@ -234,6 +235,7 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 		waiting_ns -= (double)(loop->outside_ns[DW_SHARE_DATA] +
 		                       loop->outside_ns[DW_SHARE_COMMUNICATION] +
 		                       loop->outside_ns[DW_SHARE_DEVICE]);
+		waiting_ns = fmax(waiting_ns, dw_facts_waited_between(work));
 		waiting_ns = usage.waits > 0 || !work->switches_known ? fmax(0, fmin(waiting_ns, rest_ns)) : 0;
 		dw_fact_set_share(work, DW_FACT_LOOP_WAITING, waiting_ns, work->loop_ns, 1);
 		rest_ns = outside_with_cpu(work, &usage, rest_ns, waiting_ns);

@@ -229,6 +229,13 @@ static void samples_name_lock(struct dw_facts_work *work, struct dw_fact *fact, 
 		fact->where = dw_facts_text(work, place, strlen(place));
 }
 
+double dw_facts_waited_between(const struct dw_facts_work *work)
+{
+	const struct samples_part between = { work, false, true, ~EXPLAINED, DW_NO_INDEX };
+
+	return dw_source_has_samples(work->source) ? samples_waited(work, between, NULL, NULL) : 0;
+}
+
 static void samples_put_waits(struct dw_facts_work *work, struct samples_part named)
 {
 	static const char *const threads[] = { "pthread_mutex_lock", "pthread_cond_wait", "pthread_cond_timedwait",

@@ -125,6 +125,9 @@ double dw_facts_spun(const struct dw_facts_work *work);
 double *dw_facts_team_cpus(struct dw_facts_work *work, double *most);
 /* The part of a team that rests where so many CPUs work; 0 if it is no team, or does not rest. */
 double dw_facts_team_rests(double cpus, double most);
+/* samples.c: for how many ns the loop's thread waits in functions of libc between its steps, outside the ranges that say
+ * for what they wait. 0: too few samples. */
+double dw_facts_waited_between(const struct dw_facts_work *work);
 /* Last, because it adds lines to the facts of others. */
 void dw_facts_of_places(struct dw_facts_work *work);
 void dw_facts_without_communication(struct dw_facts_work *work);

@@ -1,6 +1,8 @@
 /* Facts of hand-made traces: each has a known division of its loop and its steps. */
 #include "made.h"
 
+#include "format/keys.h"
+
 #include "facts/work.h"
 
 static struct made made;
@@ -683,6 +685,31 @@ TEST(waits_for_a_cpu_between_steps_are_no_work)
 	CLOSE(VALUE(facts, LOOP_WAITING), 0);
 	CHECK_NEAR(VALUE(facts, LOOP_UNNAMED), 19 * 4 / 990.0, 1e-3);
 	CHECK_NEAR(VALUE(facts, LOOP_FAULTS), 19 * 300 / 20.0, 1);
+	made_close(&made);
+}
+
+/* Readings of the kernel that cover a step and the time after it say that the thread waits in both. */
+TEST(samples_of_waits_tell_waits_between_steps_from_those_in_steps)
+{
+	uint32_t receive;
+
+	begin_trace(0);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	receive = dw_encode_frame(&made.process, "read", NULL, 0);
+	dw_encode_sample(&made.stream, 100 * ms, receive, 0, 1);
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t at = 100 + i * 50;
+		struct dw_entry_usage *both = dw_encode_usage(&made.process, made.thread, at * ms, (at + 50) * ms);
+
+		both->cpu_ns = both->process_cpu_ns = 35 * ms;
+		both->waits = 2;
+		step(i, at, at + 40, 0);
+		dw_encode_wait(&made.stream, (at + 49) * ms, receive, 0, 9);
+	}
+	const struct dw_facts *facts = facts_of();
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, LOOP_WAITING), 19 * 9 / 990.0);
+	CHECK_NEAR(VALUE(facts, LOOP_UNNAMED), 19 * 1 / 990.0, 1e-3);
 	made_close(&made);
 }
 
