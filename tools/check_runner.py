@@ -23,6 +23,8 @@ PROGRESS = re.compile(r"\[\d+/\d+\] (?:Compiling|Linking|Generating)")
 TAIL = 40
 # A command with this many cores runs alone, after the others.
 ALONE = -1
+# So many programs of tests may fail while other suites run and pass alone: they measure, and the others disturb them.
+MOST_AGAIN = 3
 # The cores of a command that waits for half of its time: two of them share a core.
 WAITS = .5
 BYTES_PER_CORE = 1 << 30
@@ -166,6 +168,7 @@ class Suite:
         self.seconds = self.processor = 0.0
         self.skipped = []  # (what, why)
         self.failures = []  # (what, output)
+        self.again = []     # what failed at first and passed alone
         os.makedirs(folder, exist_ok=True)
         self.path = os.path.join(folder, name + ".log")
         self.log = open(self.path, "w", encoding="utf-8")
@@ -235,7 +238,20 @@ class Suite:
         return output
 
     def count(self, what, *command, **options):
-        self.add(what, *self.run(*command, **options))
+        status, output = self.run(*command, **options)
+        if status not in (0, 77):
+            status, output = self.run_again(what, status, output, command, options)
+        self.add(what, status, output)
+
+    def run_again(self, what, status, output, command, options):
+        """Status and output of a command that failed, run once more without other suites. A defect that shows
+        only at times is not hidden: what passes only alone is named at the end, and few commands may."""
+        again, text = self.run(*command, **{**options, "cores": ALONE})
+        if again != 0:
+            return status, output
+        with self.lock:
+            self.again.append(what)
+        return again, text
 
     def side_by_side(self, calls):
         """Calls functions without arguments, each in a thread of its own."""
@@ -318,10 +334,12 @@ def needed_by_tests(suite, folder, names, but):
     return sorted(os.path.relpath(file, folder) for file in files if file.startswith(folder + os.sep))
 
 
-def meson_tests(suite, folder, *names, env=None, only=(), but=(), under=(), multiplier=1, jobs=1, cores=None):
+def meson_tests(suite, folder, *names, env=None, only=(), but=(), under=(), multiplier=1, jobs=1, cores=None,
+                again=True):
     """The tests of Meson's suites `names` (of these `only` some, and none of the suites `but`), each
     counted by what it prints; all `under` a command that starts another. `jobs` of each run at the same time. One by default:
-    the machine's other cores have other suites, and none waits until several cores are free."""
+    the machine's other cores have other suites, and none waits until several cores are free. `again`: one that fails runs
+    once more, without other suites."""
     def run(name):
         log = f"check-{name}"
         path = os.path.join(folder, "meson-logs", log + ".json")
@@ -338,9 +356,29 @@ def meson_tests(suite, folder, *names, env=None, only=(), but=(), under=(), mult
                 suite.fail(name, output)
             return
         with open(path, encoding="utf-8") as file:
-            for line in file:
-                count_meson_test(suite, json.loads(line))
+            tests = [json.loads(line) for line in file]
+        for test in tests:
+            if again and test["result"] in ("FAIL", "TIMEOUT"):
+                test = run_meson_test_again(suite, folder, test, env)
+            count_meson_test(suite, test)
     suite.side_by_side([lambda name=name: run(name) for name in names])
+
+
+def run_meson_test_again(suite, folder, test, env):
+    """A test that failed, as it is after a run without other suites if it passes then."""
+    name = test["name"].split(" / ")[-1]
+    status, output = suite.run("meson", "test", "-C", folder, "--no-rebuild", "--logbase", "check-again", "--verbose",
+                               name, env=env, timeout=1800, cores=ALONE)
+    path = os.path.join(folder, "meson-logs", "check-again.json")
+    if status != 0 or not os.path.exists(path):
+        return test
+    with open(path, encoding="utf-8") as file:
+        passed = [json.loads(line) for line in file]
+    if len(passed) != 1:
+        return test
+    with suite.lock:
+        suite.again.append(name)
+    return passed[0]
 
 
 def count_meson_test(suite, test):
