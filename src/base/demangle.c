@@ -25,3 +25,17 @@ char *dw_demangle(const char *name)
 	demangle = library ? (demangler *)dlsym(library, "__cxa_demangle") : NULL;
 	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
 }
+
+size_t dw_plain_length(const char *name)
+{
+	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", "._omp_fn." };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+		const char *mark = strstr(name, marks[i]);
+
+		if (mark && mark != name && (size_t)(mark - name) < length)
+			length = (size_t)(mark - name);
+	}
+	return length;
+}

@@ -33,6 +33,17 @@ static const char *unwind_keep(struct dw_unwind *unwind, const char *text)
 /* ---- names ------------------------------------------------------------------------------------- */
 
 /* The function and the module at an address, from the symbol table. */
+/* A name as in the source, without the compiler's suffix. NULL: out of memory. */
+static char *unwind_plain(const char *symbol)
+{
+	char *plain = dw_demangle(symbol);
+
+	plain = plain ? plain : strdup(symbol);
+	if (plain)
+		plain[dw_plain_length(plain)] = 0;
+	return plain;
+}
+
 static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
 {
 	struct dw_process_frame name = { .function = NULL };
@@ -45,9 +56,9 @@ static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_M
 		symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL);
 		dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
 	}
-	clear = symbol ? dw_demangle(symbol) : NULL;
+	clear = symbol ? unwind_plain(symbol) : NULL;
 	snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc);
-	name.function = unwind_keep(unwind, clear ? clear : symbol ? symbol : address);
+	name.function = unwind_keep(unwind, clear ? clear : address);
 	name.module = unwind_keep(unwind, file ? unwind_base_name(file) : "?");
 	free(clear);
 	return name;
@@ -57,8 +68,9 @@ static const char *unwind_die_name(struct dw_unwind *unwind, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
-	char *clear = linkage ? dw_demangle(linkage) : NULL;
-	const char *name = unwind_keep(unwind, clear ? clear : dwarf_diename(die));
+	const char *plain = dwarf_diename(die);
+	char *clear = linkage || plain ? unwind_plain(linkage ? linkage : plain) : NULL;
+	const char *name = unwind_keep(unwind, clear ? clear : plain);
 
 	free(clear);
 	return name;

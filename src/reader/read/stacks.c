@@ -82,22 +82,6 @@ static int stacks_fill_frame(struct dw_reader *reader, const struct dw_read_file
 	return 0;
 }
 
-/* The length without the compiler's suffix: "train.constprop.0" is a copy of train. */
-static size_t stacks_plain_length(const char *name)
-{
-	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.", ".part.", ".cold",
-		".lto_priv." };
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-		const char *mark = strstr(name, marks[i]);
-
-		if (mark && mark != name && (size_t)(mark - name) < length)
-			length = (size_t)(mark - name);
-	}
-	return length;
-}
-
 /* ---- names from the modules on this machine ------------------------------------------- */
 
 /* A frame without a name, and where its code is. */
@@ -153,7 +137,7 @@ static int stacks_name_frame(struct dw_reader *reader, struct dw_elf_symbols *el
 		return 0;
 	if (plain)
 		name = plain;
-	function->name = dw_arena_text(&reader->arena, name, stacks_plain_length(name));
+	function->name = dw_arena_text(&reader->arena, name, dw_plain_length(name));
 	frame->found = true;
 	free(plain);
 	return function->name ? 0 : -1;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/demangle.h"
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/glob.h"
@@ -190,6 +191,16 @@ TEST(a_pattern_of_stars_is_not_tried_for_ever)
 	memset(text, 'a', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	CHECK(!matches("a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", text));
+}
+
+TEST(a_function_has_its_name_of_the_source)
+{
+	static const char *const names[] = { "train.constprop.0", "train._omp_fn.12", "train.part.0.isra.3", "train.cold",
+		                                 "train [clone .lto_priv.0]", "train" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		CHECK_EQ(dw_plain_length(names[i]), 5);
+	CHECK_EQ(dw_plain_length(".cold"), 5);
 }
 
 CHECK_MAIN
