@@ -102,6 +102,8 @@ OUT_OF_LINE static void outlived(void)
 
 /* ---- reading it -------------------------------------------------------------------------- */
 
+#define MOST_NS 20000000000u /* of a sleep, on a busy machine */
+
 struct found {
 	const char *name;
 	unsigned calls;
@@ -160,9 +162,9 @@ TEST(every_call_is_there_once)
 	CHECK_EQ(found[1].calls, 6 * 4);
 	CHECK_EQ(found[2].calls, 6);
 	CHECK_EQ(found[3].calls, 2);
-	CHECK_RANGE(found[3].longest_ns, 30000000, 60000000);
+	CHECK_RANGE(found[3].longest_ns, 30000000, MOST_NS);
 	CHECK_EQ(found[4].calls, 1);
-	CHECK_RANGE(found[4].longest_ns, 60000000, 120000000);
+	CHECK_RANGE(found[4].longest_ns, 60000000, MOST_NS);
 	CHECK_EQ(found[5].depth, 0);
 	CHECK_EQ(found[6].calls, 0); /* it began before the recording */
 	CHECK_EQ(found[7].calls, 1);
@@ -191,7 +193,7 @@ TEST(ranges_outlive_the_functions_they_began_in)
 		CHECK_EQ(found[i].calls, i == 3 ? 3 : i == 5 ? 10 : 1);
 	/* One sleep, two of three, all three; whatever sleeps a busy machine adds to. */
 	CHECK(found[0].longest_ns >= 30000000);
-	CHECK(found[1].longest_ns >= found[0].longest_ns + 15000000); /* it began a little later */
+	CHECK(found[1].longest_ns >= 60000000);
 	CHECK(found[4].longest_ns >= found[1].longest_ns + 30000000);
 	CHECK(found[4].longest_ns >= found[2].longest_ns + 90000000);
 	unlink(path);
@@ -227,11 +229,11 @@ TEST(advanced_prints_functions_by_action)
 	dwell_lightning_destroy(actions);
 	CHECK_EQ(dwell_stop(NULL), 0);
 	CHECK(strncmp(text, "FIT Profiler Report\nProfile stats for: training_step\n         180 function calls "
-	              "(4 primitive calls) in 0.0", 100) == 0);
-	CHECK_HAS(text, "    177/1    0.0");
+	              "(4 primitive calls) in ", 97) == 0);
+	CHECK_HAS(text, "    177/1    ");
 	CHECK_HAS(text, ":0(fib)\n");
-	CHECK_HAS(text, "\n\n\n\nProfile stats for: backward\n         3 function calls in 0.0");
-	CHECK_HAS(text, "\n        2    0.0");
+	CHECK_HAS(text, "\n\n\n\nProfile stats for: backward\n         3 function calls in ");
+	CHECK_HAS(text, "\n        2    ");
 	free(text);
 	unlink(path);
 }
