@@ -242,6 +242,7 @@ static double pace_of_work(const struct dw_facts_work *work, size_t at, double c
 struct pace_range {
 	uint32_t symbol;
 	double own; /* of the whole change */
+	const char *function; /* a function that changes, if no range does */
 };
 
 static double *pace_ranges(const struct dw_facts_work *work, size_t symbols, size_t from, size_t to, double *all)
@@ -263,7 +264,7 @@ static double *pace_ranges(const struct dw_facts_work *work, size_t symbols, siz
  * the later part. */
 static struct pace_range pace_of_ranges(struct dw_facts_work *work, size_t at)
 {
-	struct pace_range largest = { DW_NO_INDEX, 0 };
+	struct pace_range largest = { DW_NO_INDEX, 0, NULL };
 	size_t symbols;
 	double all_before, all_after;
 
@@ -280,17 +281,18 @@ static struct pace_range pace_of_ranges(struct dw_facts_work *work, size_t at)
 			continue;
 		own = fabs(own) / fmax(fabs(own), fabs(all_after - all_before));
 		if (own > largest.own)
-			largest = (struct pace_range){ i, own };
+			largest = (struct pace_range){ i, own, NULL };
 	}
 	free(before);
 	free(after);
 	return largest;
 }
 
-/* What changes: the range, if one does, or the part. */
+/* What changes: the function or the range, if one does, or the part. */
 static const char *pace_note(const struct pace *pace, size_t at, const struct pace_range *range)
 {
-	return range->symbol == DW_NO_INDEX ? pace_part(pace, at) : dw_model_symbols(pace->work->model, NULL)[range->symbol].name;
+	return range->function           ? range->function
+	       : range->symbol == DW_NO_INDEX ? pace_part(pace, at) : dw_model_symbols(pace->work->model, NULL)[range->symbol].name;
 }
 
 static void pace_put(const struct pace *pace, const struct blocks *blocks)
@@ -298,7 +300,7 @@ static void pace_put(const struct pace *pace, const struct blocks *blocks)
 	struct dw_facts_work *work = pace->work;
 	double trend = pace_trend(pace), before = 0, after = 0, change = 0;
 	size_t at = pace_find_change(blocks), from = work->steady_count / 2;
-	struct pace_range range = { DW_NO_INDEX, 0 };
+	struct pace_range range = { DW_NO_INDEX, 0, NULL };
 	struct dw_fact *fact;
 
 	if (at) {
@@ -319,6 +321,10 @@ static void pace_put(const struct pace *pace, const struct blocks *blocks)
 		double own = fmax(pace->own, pace_of_work(work, from, change != 0 ? change : trend / 2));
 
 		range = pace_of_ranges(work, from);
+		if (fmax(own, range.own) < MOST_OWN)
+			own = fmax(own, dw_facts_pace_of_functions(work, &range.function));
+		if (own < MOST_OWN)
+			range.function = NULL;
 		dw_fact_set(work, DW_FACT_DRIFT_OWN, fmax(own, range.own), work->steady_count);
 		if (range.own < fmax(own, MOST_OWN))
 			range.symbol = DW_NO_INDEX;

@@ -272,15 +272,49 @@ static double steady_own_of_names(struct dw_facts_work *work, const struct exces
 	return own;
 }
 
+#define MOST_USUAL 0.9  /* of a usual step in one part: then parts do not tell a slow step from a slow machine */
+#define LEAST_SLOWER 2.5 /* times the CPU time of a usual step: no machine is so much slower */
+#define MOST_BUSY 1.2   /* CPUs */
+
+bool dw_facts_one_thread_works(const struct dw_facts_work *work)
+{
+	double wall = 0, cpu = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++) {
+		cpu += (double)work->all[i].cpu_ns;
+		wall += steady_length(&work->all[i]);
+	}
+	return cpu > 0 && cpu <= MOST_BUSY * wall;
+}
+
+/* 1 if slow steps use so much more CPU time in one thread that no slow machine explains it. */
+static double steady_own_of_cpu(const struct dw_facts_work *work)
+{
+	double slow = 0, usual = 0, slow_count = 0, usual_count = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++) {
+		double own = (double)work->all[i].cpu_ns;
+
+		slow += work->roles[i] & DW_ROLE_OUTLIER ? own : 0;
+		slow_count += (work->roles[i] & DW_ROLE_OUTLIER) != 0;
+		usual += work->roles[i] == DW_ROLE_STEADY ? own : 0;
+		usual_count += work->roles[i] == DW_ROLE_STEADY;
+	}
+	return dw_facts_one_thread_works(work) && slow * usual_count >= LEAST_SLOWER * usual * slow_count;
+}
+
 /* What the part with most of the excess has of it beyond its part of a usual step. If all parts are longer
  * alike, it is nothing. *symbol: the range under a name of the program that has most. */
 static double steady_own(struct dw_facts_work *work, const struct excess *excess, uint32_t *symbol)
 {
-	double usual[DW_PART_COUNT], delay, length = steady_usual(work, usual, &delay);
+	double usual[DW_PART_COUNT], delay, length = steady_usual(work, usual, &delay), own;
 	enum dw_part largest = steady_largest(excess->parts);
-	double own = length > 0 ? steady_beyond(excess->parts[largest] / excess->ns, usual[largest] / length) : 0;
 
-	return largest == DW_PART_NAMED && length > 0 ? fmax(own, steady_own_of_names(work, excess, length, symbol)) : own;
+	if (!(length > 0))
+		return 0;
+	own = usual[largest] > MOST_USUAL * length ? steady_own_of_cpu(work)
+	                                           : steady_beyond(excess->parts[largest] / excess->ns, usual[largest] / length);
+	return largest == DW_PART_NAMED ? fmax(own, steady_own_of_names(work, excess, length, symbol)) : own;
 }
 
 /* Outliers that are steady steps too have their idle time in those. */

@@ -2,9 +2,10 @@
  * Facts of threads that share the work of a program's steps, from samples of call stacks: where only the loop's thread
  * works and the others of its team rest, and for how long it spins in OpenMP's runtime until they are ready.
  *
- * What other threads do is known by time only, so one thread's sample says nothing: the CPU time of all threads while
- * the loop's thread is in a part of the step, divided by its own, is the number of CPUs that work there. Time in OpenMP's
- * runtime is no work. Programs in Python are left out: most of their steps are the interpreter's, which is one thread.
+ * What other threads do is known by time only, so one sample says nothing: the CPU time of all threads while the loop's
+ * thread is in a part of the step, divided by its own and its waits, is the number of CPUs that work there. Time in
+ * OpenMP's runtime is no work. Programs in Python are left out: most of their steps are the interpreter's, which is one
+ * thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 /* A part of the step: the ranges of one name, or all others of one share. */
 struct team_part {
-	uint64_t samples, weight; /* of the loop's thread */
+	uint64_t samples, weight; /* of the loop's thread, with its waits in functions of libc */
 	double work;              /* weight of all threads, without what is in OpenMP's runtime */
 };
 
@@ -62,7 +63,9 @@ double dw_facts_spun(const struct dw_facts_work *work)
 	return count >= LEAST ? ns : 0;
 }
 
-static void team_add(const struct dw_facts_work *work, const struct dw_samples *samples, bool loop, size_t names,
+enum team_kind { TEAM_LEADS, TEAM_WAITS, TEAM_OTHERS };
+
+static void team_add(const struct dw_facts_work *work, const struct dw_samples *samples, enum team_kind kind, size_t names,
                      struct team_part *parts)
 {
 	uint32_t process = work->source->threads[work->loop->thread].process;
@@ -71,14 +74,14 @@ static void team_add(const struct dw_facts_work *work, const struct dw_samples *
 		const struct dw_sample_row *row = &samples->rows[i];
 		struct team_part *part;
 
-		if (row->where != DW_SAMPLE_IN_STEP || (loop ? row->thread != work->loop->thread
-		                                             : work->source->threads[row->thread].process != process))
+		if (row->where != DW_SAMPLE_IN_STEP ||
+		    (kind == TEAM_OTHERS ? work->source->threads[row->thread].process != process : row->thread != work->loop->thread))
 			continue;
 		part = &parts[row->share == DW_SHARE_NAMED && row->named != DW_NO_INDEX
 		                  ? dw_model_symbol_row(work->model, row->named) : names + row->share];
-		part->samples += loop ? row->count : 0;
-		part->weight += loop ? row->weight : 0;
-		part->work += dw_facts_team_waits(work, row) ? 0 : (double)row->weight;
+		part->samples += kind == TEAM_LEADS ? row->count : 0;
+		part->weight += kind == TEAM_OTHERS ? 0 : row->weight;
+		part->work += kind == TEAM_WAITS || dw_facts_team_waits(work, row) ? 0 : (double)row->weight;
 	}
 }
 
@@ -96,8 +99,9 @@ double *dw_facts_team_cpus(struct dw_facts_work *work, double *most)
 	cpus = calloc(names + 1, sizeof *cpus);
 	work->failed |= !parts || !cpus;
 	if (parts && cpus) {
-		team_add(work, dw_model_samples(work->model, NULL), true, names, parts);
-		team_add(work, dw_model_team_samples(work->model, NULL), false, names, parts);
+		team_add(work, dw_model_samples(work->model, NULL), TEAM_LEADS, names, parts);
+		team_add(work, dw_model_wait_samples(work->model, NULL), TEAM_WAITS, names, parts);
+		team_add(work, dw_model_team_samples(work->model, NULL), TEAM_OTHERS, names, parts);
 		for (size_t i = 0; i < names + DW_SHARE_COUNT; i++)
 			all += (double)parts[i].weight;
 		for (size_t i = 0; i < names + DW_SHARE_COUNT; i++) {

@@ -84,6 +84,10 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work);
 /* Fills the facts of steps: step.count to step.unnamed and those of warm-up and outliers. */
 void dw_facts_of_steps(struct dw_facts_work *work);
 
+/* No more than one thread of the process uses a CPU in the steps. Threads that wait for each other may use it meanwhile,
+ * so that other programs change for how long. False: not known. */
+bool dw_facts_one_thread_works(const struct dw_facts_work *work);
+
 /* outside.c: whether a range's name says that it logs. */
 bool dw_facts_is_logging(const char *name);
 
@@ -112,6 +116,10 @@ void dw_facts_of_samples(struct dw_facts_work *work);
 /* samples.c: the part of the loop in which its thread waits for mutexes that another thread holds, outside the ranges
  * that say for what they wait, and the low end of its interval. 0 without samples of waits. */
 double dw_facts_waited_for_mutex(const struct dw_facts_work *work, double *low);
+/* pace_functions.c: what one function changes beyond the pace of all others from the first half of the loop to the second
+ * one, as a part of the whole change, and its name. 0: not known. */
+double dw_facts_pace_of_functions(struct dw_facts_work *work, const char **name);
+
 /* ---- team.c: threads that share the work, from samples; nothing in programs in Python */
 
 /* Whether a frame is of a library whose file's name begins with one of a list that ends with NULL. */

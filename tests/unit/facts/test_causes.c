@@ -317,9 +317,14 @@ TEST(a_range_that_only_slow_steps_have_has_the_excess_for_itself)
 	CHECK(VALUE(facts, STEP_OUTLIERS_OWN) > 0.95);
 	CHECK_STR(facts->at[DW_FACT_STEP_OUTLIERS_EXCESS].name, "compact");
 	made_close(&made);
-	facts = facts_of_slow_steps(10, 40, 0); /* as on a slower machine */
+	facts = facts_of_slow_steps(10, 12, 0); /* as on a slower machine */
 	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, STEP_OUTLIERS), 6);
 	CHECK(VALUE(facts, STEP_OUTLIERS_OWN) < 0.1);
+	made_close(&made);
+	facts = facts_of_slow_steps(10, 40, 0); /* no machine is five times as slow */
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, STEP_OUTLIERS_OWN), 1);
 	made_close(&made);
 }
 

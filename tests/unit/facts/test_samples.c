@@ -148,6 +148,32 @@ TEST(a_team_that_works_everywhere_has_no_range_in_which_it_rests)
 	made_close(&made);
 }
 
+/* 80 steps without ranges: "solve" takes 10 ms of each; "sum", which walks a list that grows, 1 ms more in each fourth. */
+TEST(a_function_that_grows_has_a_pace_of_its_own)
+{
+	const struct dw_facts *facts;
+	uint32_t solve, sum;
+	uint64_t at = 100;
+
+	made_init(&made);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	solve = dw_encode_frame(&made.process, "solve", "net.c", 10);
+	sum = dw_encode_frame(&made.process, "sum", "net.c", 20);
+	for (uint64_t i = 0; i < 80; i++) {
+		uint64_t first = at;
+
+		for (uint64_t t = 0; t < 10 + i / 4; t++, at++)
+			dw_encode_sample(&made.stream, at * ms + 1, t < 10 ? solve : sum, 0, 1);
+		dw_encode_step(&made.process, made.thread, i, first * ms, at * ms, (at - first) * ms, DW_STEP_RECORDED);
+	}
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK(fact(facts, DW_FACT_DRIFT_SLOPE)->value > 0.5);
+	CHECK_STR(fact(facts, DW_FACT_DRIFT_SLOPE)->note, "sum");
+	CHECK(fact(facts, DW_FACT_DRIFT_OWN)->value > 0.95);
+	made_close(&made);
+}
+
 TEST(few_samples_name_nothing)
 {
 	const struct dw_facts *facts;
