@@ -160,7 +160,7 @@ static void blocked_put_all(struct dw_facts_work *work, const struct dw_machine_
 		kinds[kind] = blocked_share(fmax(0, looks[kind] - explained), blocked, machine->looks, off);
 	most = off > idle ? fmax(0, idle - kinds[BLOCKED_FILE].value - kinds[BLOCKED_SLEEP].value -
 	                                kinds[BLOCKED_OTHER].value) : idle;
-	mutex = dw_facts_waited_for_mutex(work, &mutex_low);
+	mutex = dw_facts_waited_for_locks(work, &mutex_low);
 	kinds[BLOCKED_LOCK].value = fmax(fmin(kinds[BLOCKED_LOCK].value, most), mutex);
 	kinds[BLOCKED_LOCK].low = fmax(fmin(kinds[BLOCKED_LOCK].low, most), mutex_low);
 	kinds[BLOCKED_LOCK].high = fmax(kinds[BLOCKED_LOCK].high, kinds[BLOCKED_LOCK].value);

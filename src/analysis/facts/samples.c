@@ -159,9 +159,10 @@ static double samples_waited(const struct dw_facts_work *work, struct samples_pa
 #define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
                    1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 
+static const char *const barriers[] = { "pthread_barrier_wait", NULL };
 static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
 
-double dw_facts_waited_for_mutex(const struct dw_facts_work *work, double *low)
+double dw_facts_waited_for_locks(const struct dw_facts_work *work, double *low)
 {
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
 	double share, samples, spun;
@@ -171,7 +172,7 @@ double dw_facts_waited_for_mutex(const struct dw_facts_work *work, double *low)
 		return 0;
 	share = samples_waited(work, loop, mutexes, &samples) / work->loop_ns;
 	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
-	spun = dw_facts_spun(work) / work->loop_ns;
+	spun = (dw_facts_spun(work) + samples_waited(work, loop, barriers, NULL)) / work->loop_ns;
 	if (spun >= LEAST_SPUN) {
 		share += spun;
 		*low += spun / 2;
@@ -211,7 +212,8 @@ static void samples_name_lock(struct dw_facts_work *work, struct dw_fact *fact, 
 				const struct dw_source_function *function;
 
 				if (!samples_want((void *)&loop, row) ||
-				    !(kind ? dw_facts_team_waits(work, row) : samples_is_call(work, row, mutexes)))
+				    !(kind ? dw_facts_team_waits(work, row)
+				           : samples_is_call(work, row, mutexes) || samples_is_call(work, row, barriers)))
 					continue;
 				function = samples_own_function(work, row);
 				all += pass ? 0 : (double)row->cpu_ns;

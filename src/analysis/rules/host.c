@@ -360,6 +360,8 @@ static double host_python_in_optimizer(const struct dw_rule_case *at)
 {
 	double all = dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL);
 
+	if (dw_case_has(at, DW_FACT_OPTIMIZER_CLOSURE))
+		return 0; /* it may be that of anything in the closure */
 	return all >= HOST_OPTIMIZER ? fmax(0, all - dw_case_part(at, DW_FACT_STEP_OPTIMIZER)) : 0;
 }
 

@@ -24,12 +24,13 @@ static bool operators_optimizer_unfused(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_OPTIMIZER_COUNT) >= OPERATORS_OF_MANY;
 }
 
-/* The optimizer including the interpreter's time in it, if its ranges are recorded. */
+/* The optimizer including the interpreter's time in it, if its ranges are recorded. In a closure, as Lightning has
+ * one, the program may do more than the passes: then only operators are certainly the optimizer's. */
 static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
 {
 	struct dw_amount all = dw_case_amount(at, DW_FACT_STEP_OPTIMIZER_ALL);
 
-	return isnan(all.value) ? dw_case_amount(at, DW_FACT_STEP_OPTIMIZER) : all;
+	return isnan(all.value) || dw_case_has(at, DW_FACT_OPTIMIZER_CLOSURE) ? dw_case_amount(at, DW_FACT_STEP_OPTIMIZER) : all;
 }
 
 /* An optimizer that writes new memory for each parameter takes its page faults in it, which have a rule of their

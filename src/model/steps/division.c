@@ -234,6 +234,7 @@ static void division_give_wholes(struct dw_division *division, uint64_t ticks)
 
 	/* What a closure runs in the optimizer's step is no update. */
 	set |= division_keep_inner_phase(division, division->set) & BIT(OPTIMIZER);
+	division->sums.closure |= division->set & BIT(OPTIMIZER) && !(set & BIT(OPTIMIZER));
 	for (unsigned i = 0; i < DW_WHOLE_COUNT; i++)
 		if (set & (BIT(OPTIMIZER) << i))
 			division->sums.whole_ticks[i] += ticks;
@@ -380,6 +381,7 @@ static void division_add_sums(struct dw_step_sums *to, const struct dw_step_sums
 	to->data_operator_count += from->data_operator_count;
 	to->called_count += from->called_count;
 	to->optimizer_count += from->optimizer_count;
+	to->closure |= from->closure;
 	to->helped_ticks += from->helped_ticks;
 }
 

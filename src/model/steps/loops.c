@@ -64,6 +64,7 @@ static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *
 	step->data_operator_count = (uint32_t)ticks->data_operator_count;
 	step->called_count = (uint32_t)ticks->called_count;
 	step->optimizer_count = (uint32_t)ticks->optimizer_count;
+	step->closure = ticks->closure;
 	step->helped_ns = dw_source_span_ns(clock, ticks->helped_ticks);
 }
 

@@ -41,6 +41,7 @@ struct dw_step_sums {
 	uint64_t operator_count, data_operator_count; /* operators that began in the step; the same */
 	uint64_t called_count;           /* of operator_count, not in another one and not in backward */
 	uint64_t optimizer_count;        /* of operator_count, in the optimizer */
+	bool closure;                    /* the optimizer ran forward or backward */
 	uint64_t helped_ticks;           /* in which backward waited for operators of other threads */
 };
 

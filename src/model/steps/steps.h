@@ -37,6 +37,7 @@ struct dw_step {
 	uint32_t operator_count, data_operator_count; /* operators that began in the step; the same */
 	uint32_t called_count;     /* of operator_count, not in another operator and not in backward */
 	uint32_t optimizer_count;  /* of operator_count, in the optimizer */
+	bool closure;              /* the optimizer ran forward or backward */
 	uint64_t helped_ns;        /* backward waited for operators of other threads */
 	/* The row that took most time beyond its median over usual steps: why the step was slow. */
 	uint32_t slow_symbol;      /* DW_NO_INDEX: no symbol explains it */
