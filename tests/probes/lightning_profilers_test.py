@@ -27,6 +27,7 @@ import warnings
 
 import again
 import built
+import forked
 import installed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,6 +47,7 @@ except ImportError as error:
     print(f"skip lightning_profilers_test: {error}")
     sys.exit(77)
 sys.path.insert(0, PACKAGE)
+SERVER = forked.Server("lightning.pytorch", "pytorch_lightning", env={**os.environ, "PYTHONPATH": PACKAGE})
 import dwell.lightning as own  # noqa: E402
 
 COMMON = """
@@ -173,8 +175,9 @@ def run(program, *arguments, under=()):
     """What a script of its own prints."""
     with open("script.py", "w", encoding="utf-8") as file:
         file.write(installed.LIGHT + program)
-    done = subprocess.run([*under, sys.executable, "script.py", *arguments], capture_output=True, text=True,
-                          check=False, env={**os.environ, "PYTHONPATH": PACKAGE})
+    done = SERVER.alone("script.py", *arguments) if not under else subprocess.run(
+        [*under, sys.executable, "script.py", *arguments], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": PACKAGE})
     check(done.returncode == 0, f"{arguments}: {done.stderr[-600:]}")
     check("Exception ignored" not in done.stderr, f"{arguments}: {done.stderr[-600:]}")
     return done.stdout + done.stderr  # where Lightning's own reports go

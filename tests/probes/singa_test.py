@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 import again
+import forked
 import installed
 
 installed.need("torch")
@@ -104,9 +105,7 @@ def run(folder, script, *arguments):
     path = os.path.join(folder, "loop.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(script)
-    return subprocess.run([sys.executable, path, *arguments], cwd=folder, capture_output=True, text=True,
-                          env=dict(os.environ, LD_LIBRARY_PATH=f"{build}:{build}/src/interfaces/compat/singa",
-                                   PYTHONPATH=package, OMP_WAIT_POLICY="PASSIVE"), timeout=900)
+    return server.alone(path, *arguments, cwd=folder)
 
 
 def take_trace(folder):
@@ -222,4 +221,6 @@ def main():
 
 if __name__ == "__main__":
     build, package = map(os.path.abspath, sys.argv[1:3])
+    server = forked.Server(env=dict(os.environ, LD_LIBRARY_PATH=f"{build}:{build}/src/interfaces/compat/singa",
+                                    PYTHONPATH=package, OMP_WAIT_POLICY="PASSIVE"))
     sys.exit(main())

@@ -17,11 +17,14 @@ import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
 
-SCRIPT = installed.LIGHT + """
+SERVER = forked.Server()
+
+SCRIPT = """
 import torch
 @torch.jit.script
 def scripted(x): return torch.neg(x) + 1
@@ -96,8 +99,7 @@ def record(dwell, folder, broken):
     trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "train.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(SCRIPT)
-    done = subprocess.run([dwell, "run", "--shapes", "--stacks", "-o", trace, "--", sys.executable, path],
-                          env=dict(os.environ, DWELL_TEST_BREAK=broken), capture_output=True, text=True, check=False)
+    done = SERVER.run(dwell, "--shapes", "--stacks", "-o", trace, script=path, env=dict(os.environ, DWELL_TEST_BREAK=broken))
     if done.returncode:
         return [f"exit status {done.returncode}: {done.stderr[-800:]}"], set(), ""
     info = subprocess.run([dwell, "info", trace], capture_output=True, text=True, check=True).stdout

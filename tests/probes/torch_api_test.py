@@ -28,6 +28,7 @@ except ImportError as error:
     print(f"skip torch_api_test: {error}")
     sys.exit(77)
 import dwell  # noqa: E402
+import forked  # noqa: E402
 
 # What torch.profiler keeps for itself under public names.
 INSIDE = {
@@ -81,10 +82,12 @@ print([event.input_shapes for event in exps], len({{event.sequence_nr for event 
 
 def check_first_use():
     """Whatever surrounds it, shapes and links are there."""
+    server = forked.Server()
     for around in ("torch.no_grad()", "torch.inference_mode()", "torch.autocast('cpu')",
                    "torch.device('meta') if hasattr(torch.device, '__enter__') else torch.no_grad()"):
-        done = subprocess.run([sys.executable, "-c", FIRST_USE.format(around=around)],
-                              capture_output=True, text=True, check=False)
+        with open("first.py", "w", encoding="utf-8") as file:
+            file.write(FIRST_USE.format(around=around))
+        done = server.alone("first.py")
         shapes, _, numbers = done.stdout.strip().rpartition(" ")
         check(f"first used within {around}", shapes == "[[[3]], [[3]]]" and numbers == "1" and not done.stderr,
               done.stdout + done.stderr)

@@ -16,13 +16,15 @@ import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
 STEPS = 600
 WHOLE = 30  # the first ones
 
-SCRIPT = installed.LIGHT + f"""
+SERVER = forked.Server("torch.profiler")
+SCRIPT = f"""
 import torch
 torch.set_num_threads(1)
 net = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
@@ -47,7 +49,7 @@ def record(dwell, folder, name, options):
     trace, script = os.path.join(folder, name + ".dwell"), os.path.join(folder, "train.py")
     with open(script, "w", encoding="utf-8") as file:
         file.write(SCRIPT)
-    subprocess.run([dwell, "run", *options, "-o", trace, sys.executable, script], check=True, capture_output=True)
+    SERVER.run(dwell, *options, "-o", trace, script=script, check=True)
     return trace
 
 

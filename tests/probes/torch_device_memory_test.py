@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
@@ -123,6 +124,7 @@ print(averages.table(sort_by="self_cuda_memory_usage"))
 MB = 1 << 20
 # What a call's own blocks and those of all calls in it have added, in bytes.
 CALLS = {"standin::outer": (MB, 4 * MB), "standin::grow": (5 * MB, 5 * MB), "standin::shrink": (-2 * MB, -2 * MB)}
+servers = {}
 passed = failed = 0
 
 
@@ -133,11 +135,17 @@ def check(what, good):
         print("FAILED", what)
 
 
-def run(folder, script, *command, **environment):
-    replaced = script.replace("LIBRARIES", repr(os.path.join(LIBRARIES, "libc10.so")))
-    replaced = replaced.replace("ALLOCATOR", repr(os.path.join(folder, "libc10_cuda.so")))
-    return subprocess.run([*command, sys.executable, "-c", replaced], cwd=folder, capture_output=True, text=True,
-                          check=False, env={**os.environ, **environment})
+def run(folder, script, *dwell, **environment):
+    libraries = [os.path.join(LIBRARIES, "libc10.so"), os.path.join(folder, "libc10_cuda.so")]
+    path, replaced = os.path.join(folder, "script.py"), script.replace("LIBRARIES, ALLOCATOR", repr(libraries))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(replaced)
+    if dwell:
+        server = servers.setdefault(folder, forked.Server(*libraries, light=False))
+        return server.run(dwell[0], "--cost", "full", "-o", os.path.join(folder, "t.dwell"), script=path,
+                          env={**os.environ, **environment})
+    return subprocess.run([sys.executable, path], cwd=folder, capture_output=True, text=True, check=False,
+                          env={**os.environ, **environment})
 
 
 def view(folder, name, part):
@@ -149,7 +157,7 @@ def view(folder, name, part):
 
 
 def test_recorded(folder):
-    done = run(folder, RUN, DWELL, "run", "--cost", "full", "-o", "t.dwell", "--")
+    done = run(folder, RUN, DWELL)
     check(f"a script whose operators use a device: {done.stderr[-1500:]}", done.returncode == 0)
     reserved = {row["device"]: row for row in view(folder, "memory", "reserved")}
     check(f"reserved: {reserved}", {name: tuple(row[key] for key in (
@@ -169,7 +177,7 @@ def test_recorded(folder):
 
 
 def test_profilers(folder):
-    done = run(folder, UNDER_TORCH, DWELL, "run", "--cost", "full", "-o", "t.dwell", "--")
+    done = run(folder, UNDER_TORCH, DWELL)
     got = ast.literal_eval((done.stdout.splitlines() or ["0"])[-1])
     # PyTorch 1 gives a report to a call by its time in whole microseconds, which may be that of the next call.
     outer = "standin::outer"
@@ -192,7 +200,7 @@ def torchprof_rows(text):
 
 
 def test_layers(folder):
-    done = run(folder, LAYERS_RUN, DWELL, "run", "--cost", "full", "-o", "t.dwell", "--")
+    done = run(folder, LAYERS_RUN, DWELL)
     check(f"a model: {done.stderr[-800:]}", done.returncode == 0)
     rows = {row["name"]: (row["device_bytes"], row["device_total_bytes"]) for row in view(folder, "layers", "")}
     check(f"by layer: {rows}", rows.get("0") == (4 * MB, 4 * MB) and rows.get("1") == (5 * MB, 5 * MB) and
@@ -218,8 +226,7 @@ def test_broken(folder):
             shutil.copy(name, os.path.join(folder, "broken"))
     shutil.copy(os.path.join(os.path.dirname(DWELL), "probes/libdwell-attach.so"), os.path.join(folder, "broken/probes"))
     shutil.copy(probe, os.path.join(folder, "broken/probes/libdwell-python.so"))
-    done = run(folder, RUN, os.path.join(folder, "broken/dwell"), "run", "--cost", "full", "-o", "t.dwell", "--",
-               DWELL_TEST_BREAK="device allocator")
+    done = run(folder, RUN, os.path.join(folder, "broken/dwell"), DWELL_TEST_BREAK="device allocator")
     check(f"one line says what is missing: {done.stderr[-800:]}", done.returncode == 0 and
           done.stderr.count("allocations on devices are not recorded") == 1)
     devices = {row["device"] for row in view(folder, "memory", "categories") if "device" in row}

@@ -18,18 +18,106 @@ import sys
 import tempfile
 from collections import Counter
 
+import forked
 import installed
 
-if "--train" in sys.argv:
-    exec(installed.LIGHT)
-try:
-    import torch
-    from torch import nn
-except ImportError as error:
-    print(f"skip torch_layers_test: {error}")
-    sys.exit(77)
-
+TORCH = installed.need("torch")
+SERVER = forked.Server()
 STEPS = 3
+
+
+class Checks:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def __call__(self, what, good):
+        self.passed += bool(good)
+        self.failed += not good
+        if not good:
+            print("FAILED:", what)
+
+
+def record(dwell, folder, *options):
+    result, trace = os.path.join(folder, "result.json"), os.path.join(folder, "t.dwell")
+    SERVER.run(dwell, "--cost", "full", "-o", trace, *options, script=os.path.abspath(__file__), arguments=["--train", result],
+               check=True)
+    with open(result, encoding="utf-8") as file:
+        return trace, json.load(file)
+
+
+def view(dwell, trace, *options):
+    done = subprocess.run([dwell, "report", trace, "--format", "json", *options], check=True,
+                          capture_output=True, text=True)
+    answer = json.loads(done.stdout)["views"][0]
+    names = [column["name"] for column in answer["columns"]]
+    return [dict(zip(names, row)) for row in answer["rows"]]
+
+
+def check_all(check, dwell, folder):
+    trace, models = record(dwell, folder)
+    rows = view(dwell, trace, "--view", "layers", "--per-call", "--events")
+    layers = {row["path"]: row for row in rows if row["kind"] == "layer"}
+    calls = Counter(row["path"] for row in rows if row["kind"] == "call")
+    for root, model in models.items():
+        seen = {path: row["calls"] for path, row in layers.items()
+                if (path + ".").startswith(root + ".") and row["calls"]}
+        check(f"{root}: calls {seen} {model['calls']}", seen == model["calls"])
+        for path, count in model["parameters"].items():
+            if path not in layers:
+                continue
+            check(f"{path}: {count} parameters", layers[path]["parameters"] == count)
+            # what attention does with its projection's weights is the attention's
+            if count and path in seen:
+                check(f"{path}: backward", layers[path]["backward_ns"] > 0)
+    check("each call has a row", all(calls[path] == row["calls"] for path, row in layers.items()))
+    check("each call of a convolution has a backward",
+          all(row["backward_ns"] > 0 for row in rows
+              if row["kind"] == "call" and row["path"].endswith(".conv")))
+    check("blocks share an activation",
+          all(layers[f"Net.blocks.{i}.act"]["calls"] == STEPS for i in range(2)))
+    check("operators within a call", any(row["kind"] == "operator" and row["path"] == "Net.stem" and
+                                         row["name"] == "aten::conv2d" and row["call"] == STEPS - 1
+                                         for row in rows))
+    operators = view(dwell, trace, "--view", "operators")
+    whole = sum(row["self_ns"] for row in operators)
+    tree = sum(row["operators_ns"] + row["backward_ns"] for row in rows if row["kind"] in ("layer", "rest"))
+    check(f"the tree's {tree} ns are the operators' {whole} ns", abs(tree - whole) <= 2 * len(rows))
+    within = sum(row["operators_ns"] + row["backward_ns"] for row in rows if row["kind"] == "operator")
+    check(f"operators within: {within} ns", abs(within - whole) <= 2 * len(rows))
+    check("memory", layers["Net.stem"]["self_bytes"] == STEPS * 6 * 4 * 64 * 4)
+
+    trace, _ = record(dwell, folder, "--layers", "Net.blocks.*,Transformer.head")
+    rows = view(dwell, trace, "--view", "layers")
+    recorded = {row["path"] for row in rows if row["calls"]}
+    wanted = {path for model in models.values() for path in model["calls"]
+              if path.startswith("Net.blocks.") or path == "Transformer.head"}
+    check(f"--layers: {recorded} {wanted}", recorded == wanted)
+    listing = subprocess.run([dwell, "report", trace, "--layout", "torchprof", "--paths", "Net.blocks.0"],
+                             check=True, capture_output=True, text=True).stdout
+    block = next(line for line in listing.splitlines() if "── 0 " in line)
+    figures = [word.strip() for word in block.split("|")]
+    check(f"a block covers what is in it: {block}", figures[1] == figures[2] != "0.000us" and
+          figures[-1] == str(STEPS))
+    wrong = subprocess.run([dwell, "report", trace, "--layout", "torchprof", "--paths", "Net.block.0"],
+                           check=False, capture_output=True, text=True)
+    check(f"a wrong path: {wrong.stderr}", wrong.returncode == 2 and "did you mean 'Net.blocks.0'" in wrong.stderr)
+
+
+def main():
+    check = Checks()
+    with tempfile.TemporaryDirectory() as folder:
+        check_all(check, os.path.abspath(sys.argv[1]), folder)
+    print(f"PyTorch {TORCH}: {check.passed} passed, {check.failed} failed")
+    return check.failed != 0
+
+
+if "--train" not in sys.argv:
+    sys.exit(main() if len(sys.argv) == 2 else __doc__)
+
+# ---- the script -----------------------------------------------------------------------------------
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
 
 
 class Block(nn.Module):
@@ -100,95 +188,4 @@ def train(result):
         json.dump(found, file)
 
 
-class Checks:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def __call__(self, what, good):
-        self.passed += bool(good)
-        self.failed += not good
-        if not good:
-            print("FAILED:", what)
-
-
-def record(dwell, folder, *options):
-    result, trace = os.path.join(folder, "result.json"), os.path.join(folder, "t.dwell")
-    subprocess.run([dwell, "run", "--cost", "full", "-o", trace, *options, sys.executable, os.path.abspath(__file__),
-                    "--train", result], check=True, stderr=subprocess.DEVNULL)
-    with open(result, encoding="utf-8") as file:
-        return trace, json.load(file)
-
-
-def view(dwell, trace, *options):
-    done = subprocess.run([dwell, "report", trace, "--format", "json", *options], check=True,
-                          capture_output=True, text=True)
-    answer = json.loads(done.stdout)["views"][0]
-    names = [column["name"] for column in answer["columns"]]
-    return [dict(zip(names, row)) for row in answer["rows"]]
-
-
-def check_all(check, dwell, folder):
-    trace, models = record(dwell, folder)
-    rows = view(dwell, trace, "--view", "layers", "--per-call", "--events")
-    layers = {row["path"]: row for row in rows if row["kind"] == "layer"}
-    calls = Counter(row["path"] for row in rows if row["kind"] == "call")
-    for root, model in models.items():
-        seen = {path: row["calls"] for path, row in layers.items()
-                if (path + ".").startswith(root + ".") and row["calls"]}
-        check(f"{root}: calls {seen} {model['calls']}", seen == model["calls"])
-        for path, count in model["parameters"].items():
-            if path not in layers:
-                continue
-            check(f"{path}: {count} parameters", layers[path]["parameters"] == count)
-            # what attention does with its projection's weights is the attention's
-            if count and path in seen:
-                check(f"{path}: backward", layers[path]["backward_ns"] > 0)
-    check("each call has a row", all(calls[path] == row["calls"] for path, row in layers.items()))
-    check("each call of a convolution has a backward",
-          all(row["backward_ns"] > 0 for row in rows
-              if row["kind"] == "call" and row["path"].endswith(".conv")))
-    check("blocks share an activation",
-          all(layers[f"Net.blocks.{i}.act"]["calls"] == STEPS for i in range(2)))
-    check("operators within a call", any(row["kind"] == "operator" and row["path"] == "Net.stem" and
-                                         row["name"] == "aten::conv2d" and row["call"] == STEPS - 1
-                                         for row in rows))
-    operators = view(dwell, trace, "--view", "operators")
-    whole = sum(row["self_ns"] for row in operators)
-    tree = sum(row["operators_ns"] + row["backward_ns"] for row in rows if row["kind"] in ("layer", "rest"))
-    check(f"the tree's {tree} ns are the operators' {whole} ns", abs(tree - whole) <= 2 * len(rows))
-    within = sum(row["operators_ns"] + row["backward_ns"] for row in rows if row["kind"] == "operator")
-    check(f"operators within: {within} ns", abs(within - whole) <= 2 * len(rows))
-    check("memory", layers["Net.stem"]["self_bytes"] == STEPS * 6 * 4 * 64 * 4)
-
-    trace, _ = record(dwell, folder, "--layers", "Net.blocks.*,Transformer.head")
-    rows = view(dwell, trace, "--view", "layers")
-    recorded = {row["path"] for row in rows if row["calls"]}
-    wanted = {path for model in models.values() for path in model["calls"]
-              if path.startswith("Net.blocks.") or path == "Transformer.head"}
-    check(f"--layers: {recorded} {wanted}", recorded == wanted)
-    listing = subprocess.run([dwell, "report", trace, "--layout", "torchprof", "--paths", "Net.blocks.0"],
-                             check=True, capture_output=True, text=True).stdout
-    block = next(line for line in listing.splitlines() if "── 0 " in line)
-    figures = [word.strip() for word in block.split("|")]
-    check(f"a block covers what is in it: {block}", figures[1] == figures[2] != "0.000us" and
-          figures[-1] == str(STEPS))
-    wrong = subprocess.run([dwell, "report", trace, "--layout", "torchprof", "--paths", "Net.block.0"],
-                           check=False, capture_output=True, text=True)
-    check(f"a wrong path: {wrong.stderr}", wrong.returncode == 2 and "did you mean 'Net.blocks.0'" in wrong.stderr)
-
-
-def main():
-    check = Checks()
-    with tempfile.TemporaryDirectory() as folder:
-        check_all(check, os.path.abspath(sys.argv[1]), folder)
-    print(f"PyTorch {torch.__version__}: {check.passed} passed, {check.failed} failed")
-    return check.failed != 0
-
-
-if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "--train":
-        train(sys.argv[2])
-    elif len(sys.argv) == 2:
-        sys.exit(main())
-    else:
-        sys.exit(__doc__)
+train(sys.argv[2])

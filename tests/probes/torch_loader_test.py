@@ -16,11 +16,13 @@ import sys
 import tempfile
 
 import again
+import forked
 import installed
 
 TORCH = installed.need("torch")
 
-HEAD = installed.LIGHT + """
+SERVER = forked.Server("torch.utils.data")
+HEAD = """
 import os, time, torch, torch.nn as nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 torch.set_num_threads(1)
@@ -76,8 +78,7 @@ def record(dwell, path, trace):
     slept = os.path.join(os.path.dirname(path), "slept")
     if os.path.exists(slept):
         os.unlink(slept)
-    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, sys.executable, path], text=True, capture_output=True,
-                          check=False)
+    done = SERVER.run(dwell, "--cost", "full", "-o", trace, script=path)
     view = json.loads(subprocess.run([dwell, "report", "--view", "dataloader", "--format", "json", trace],
                                      text=True, capture_output=True, check=True).stdout)["views"][0]
     os.unlink(trace)

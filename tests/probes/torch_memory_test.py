@@ -15,10 +15,12 @@ import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
 
+SERVER, WHOLE = forked.Server(), forked.Server(light=False)
 HEAD = """
 import json, os, sys, torch, torch.nn as nn, torch.nn.functional as F
 from torch.utils.data import DataLoader, Dataset
@@ -194,13 +196,12 @@ class Ended(Exception):
     """A script ended badly."""
 
 
-def run(dwell, folder, script, light=installed.LIGHT):
+def run(dwell, folder, script, server=SERVER):
     """What the script prints, and the rows of its memory view by category."""
     trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "script.py")
     with open(path, "w") as out:
-        out.write(light + HEAD + script)
-    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, sys.executable, path], text=True,
-                          capture_output=True)
+        out.write(HEAD + script)
+    done = server.run(dwell, "--cost", "full", "-o", trace, script=path)
     if done.returncode:
         raise Ended(done.returncode, done.stdout + done.stderr)
     text = subprocess.run([dwell, "report", "--view", "memory", "--format", "json", trace],
@@ -226,7 +227,7 @@ def main():
             for column in ("peak_bytes", "live_bytes", "allocated_bytes", "allocations"):
                 check(sum(row[column] for row in rows) == totals[column], f"{name}: sum of {column}")
         try:
-            holds, rows, totals = run(dwell, folder, BESIDE, light="")
+            holds, rows, totals = run(dwell, folder, BESIDE, WHOLE)
         except Ended as ended:
             # PyTorch 1.13 has no memory profile; that of 2.6 ends with a signal on Python 3.13.
             if ended.args[0] != 77:

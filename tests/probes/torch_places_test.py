@@ -14,11 +14,13 @@ import sys
 import tempfile
 
 import again
+import forked
 import installed
 
 TORCH = installed.need("torch")
 
-HEAD = installed.LIGHT + """
+SERVER = forked.Server("torch.utils.data")
+HEAD = """
 import sys, threading, time, torch, torch.nn as nn
 import torch.nn.functional as F
 torch.set_num_threads(1)
@@ -146,8 +148,7 @@ def record(dwell, name, *options):
     trace = name.replace(".py", ".dwell")
     if os.path.exists(trace):
         os.unlink(trace)
-    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, *options, "--", sys.executable, name],
-                          capture_output=True, text=True, check=False)
+    done = SERVER.run(dwell, "--cost", "full", "-o", trace, *options, script=name)
     return (done, *facts_of(dwell, trace))
 
 

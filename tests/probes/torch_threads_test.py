@@ -15,10 +15,12 @@ import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
 
+SERVER = forked.Server()
 HEAD = """
 import os, sys, threading, torch
 from torch.autograd.profiler import record_function
@@ -104,8 +106,7 @@ def record(dwell, folder, name, script):
     trace, path = os.path.join(folder, "t.dwell"), os.path.join(folder, "program.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(HEAD + script)
-    done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, "--", sys.executable, path], capture_output=True, text=True,
-                          check=False)
+    done = SERVER.run(dwell, "--cost", "full", "-o", trace, script=path)
     check(f"{name}: ends well", done.returncode == 0, done.stderr[-800:])
     document = json.loads(subprocess.run([dwell, "report", "-v", "calls", "-n", "all", "--format", "json", trace],
                                          capture_output=True, text=True, check=False).stdout)
