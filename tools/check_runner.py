@@ -45,23 +45,38 @@ def memory_available():
 
 class Machine:
     """Hands out cores. Whoever has the highest priority is first; nobody overtakes, so that a
-    command that needs several cores gets them. Commands that run alone are last."""
+    command that needs several cores gets them, but for one that takes the half of a core that the
+    first cannot use. Commands that run alone are last."""
 
     def __init__(self, cores):
         available = memory_available()
         if available is not None:
             cores = max(1, min(cores, available // BYTES_PER_CORE))
-        self.cores = self.free = cores
+        # Every command waits at times: one that waits for half of its time runs besides.
+        self.cores, self.spare = cores, WAITS * (cores > 1)
+        self.free = cores + self.spare
         self.waiting = []  # (runs alone, -priority, number, cores)
         self.count = self.running = 0
+        self.began = self.counted = time.monotonic()
+        self.unused = 0.0  # seconds of cores that no command had
         self.changed = threading.Condition()
         self.processes = set()
 
     def may_run(self, ticket):
-        if ticket != min(self.waiting):
-            return False
+        first = min(self.waiting)
         alone, _, _, cores = ticket
+        if ticket != first and (first[0] or not self.free < first[3] <= 1):
+            return False
         return self.running == 0 if alone else cores <= self.free
+
+    def change(self, running, free):
+        """A command begins or ends."""
+        now = time.monotonic()
+        self.unused += max(0, self.free - self.spare) * (now - self.counted)
+        self.counted = now
+        self.running += running
+        self.free += free
+        self.changed.notify_all()
 
     @contextlib.contextmanager
     def use(self, cores, priority):
@@ -74,16 +89,12 @@ class Machine:
             self.waiting.append(ticket)
             self.changed.wait_for(lambda: self.may_run(ticket))
             self.waiting.remove(ticket)
-            self.free -= cores
-            self.running += 1
-            self.changed.notify_all()
+            self.change(1, -cores)
         try:
             yield cores
         finally:
             with self.changed:
-                self.free += cores
-                self.running -= 1
-                self.changed.notify_all()
+                self.change(-1, cores)
 
     def stop_all(self):
         """Ends the commands that run, when the user has interrupted the check."""
@@ -227,7 +238,8 @@ class Suite:
         with self.lock:
             self.processor += processor
         self.write("$ " + " ".join(command) + "\n" + output +
-                   f"[exit status {status}, {seconds:.1f} s, {processor:.1f} s of processor time]\n\n")
+                   f"[exit status {status}, from {start - self.machine.began:.0f} s on {seconds:.1f} s, "
+                   f"{processor:.1f} s of processor time]\n\n")
         return status, output
 
     def must(self, what, *command, **options):
