@@ -281,6 +281,10 @@ DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
  * for `weight` periods of waiting. `holder` is the kernel's id of the thread that had the lock, or 0. */
 DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);
 
+/* Records that a block of `size_bytes` was allocated, and chosen by a sampling that chooses a block of size s with the
+ * probability 1 - exp(-s / m); m is the metadata heap.period_bytes of the process. `size_bytes` 0: such a block was freed. */
+DWELL_API void dwell_heap(struct dwell_site *site, const void *address, uint64_t size_bytes, uint32_t stack);
+
 /* As dwell_op_begin(), but while stacks are recorded the operator gets `stack`, even inside
  * another operator. If `stack` is 0, an outermost operator gets the caller's stack. */
 DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwell_tensor *tensors,

@@ -2,6 +2,7 @@
  * The sampler: at each period of CPU time of a thread, a signal handler records where the thread is.
  *
  *   process  what the other files share
+ *   prepare  what walks need of the process
  *   timers   a timer for each thread; the signal, and the program's own use of it
  *   sample   the handler: native frames, frames of Python between them, and their ids
  *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
@@ -29,7 +30,7 @@
 
 extern struct dws_process {
 	long period_ns;    /* of CPU time between two samples of a thread; 0: this process is not sampled */
-	int pid;           /* the process whose threads have timers */
+	int pid;           /* the process that is sampled */
 	const char *lacks; /* why there are no samples, or none of Python; NULL: nothing lacks */
 	bool has_tables;   /* of unwinding */
 	bool is_program;   /* `dwell run` started this process itself */
@@ -134,9 +135,16 @@ void dws_sample_forked(void);
 /* The stack of the calling function's caller, whose return address is `caller`; 0: it could not be stored. */
 uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller);
 
+/* ---- prepare.c -------------------------------------------------------------------------- */
+
+/* What walks need, for the calling thread, which is the first one. More calls do nothing. */
+void dws_prepare(void);
+
 /* ---- waits.c ----------------------------------------------------------------------------- */
 
 void dws_waits_prepare(void); /* after dws_cfi_prepare() */
+/* Whether the recorder called, if it is a library of its own. */
+bool dws_is_recorder(const void *caller);
 /* While paused, functions in which the calling thread waits are not recorded: the recorder itself may call them. */
 void dws_waits_pause(bool pause);
 

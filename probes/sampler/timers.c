@@ -191,7 +191,8 @@ static void *timers_run_thread(void *given)
 
 	free(given);
 	dws_take_stack();
-	timers_start();
+	if (dws_process.period_ns)
+		timers_start();
 	if (mine.timer)
 		pthread_setspecific(at_end, &mine);
 	return begin.function(begin.argument);
@@ -204,7 +205,7 @@ PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 
 	if (!real_create)
 		*(void **)&real_create = dws_next("pthread_create");
-	begin = dws_process.period_ns ? malloc(sizeof *begin) : NULL;
+	begin = dws_process.pid ? malloc(sizeof *begin) : NULL;
 	if (!begin)
 		return real_create(thread, attributes, function, argument);
 	*begin = (struct begin){ function, argument };
@@ -291,7 +292,6 @@ static void timers_in_child(void)
 __attribute__((constructor)) static void timers_begin(void)
 {
 	const char *wanted = getenv("DWELL_SAMPLE"); /* the period, and after a slash the share */
-	const char *runner = getenv("DWELL_RUNNER");
 	const char *slash = wanted ? strchr(wanted, '/') : NULL;
 	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
 
@@ -301,13 +301,8 @@ __attribute__((constructor)) static void timers_begin(void)
 	*(void **)&real_create = dws_next("pthread_create");
 	if (!real_sigaction || !real_create || pthread_key_create(&at_end, timers_stop) != 0 || !timers_install())
 		return;
-	dws_process.has_tables = dws_cfi_prepare();
-	dws_waits_prepare();
-	dws_python_prepare(&dws_process.lacks);
-	dws_process.pid = getpid();
-	dws_process.is_program = runner && strtol(runner, NULL, 10) == getppid();
+	dws_prepare();
 	pthread_atfork(NULL, NULL, timers_in_child);
-	dws_take_first_stack();
 	share = slash ? strtol(slash + 1, NULL, 10) : 0;
 	dws_process.period_ns = period;
 	timers_start();

@@ -73,6 +73,11 @@ void dws_waits_prepare(void)
 		recorder = found;
 }
 
+bool dws_is_recorder(const void *caller)
+{
+	return (uintptr_t)caller >= recorder.low && (uintptr_t)caller < recorder.high;
+}
+
 /* What is known of one of the functions. */
 struct wrapped {
 	const char *name;
@@ -85,7 +90,7 @@ __attribute__((noinline)) static void waits_record(struct wrapped *wrapped, uint
 	uint32_t frame = __atomic_load_n(&wrapped->frame, __ATOMIC_RELAXED), stack;
 
 	/* A child of vfork() has this memory, too. */
-	if (dws_process.pid != getpid() || ((uintptr_t)caller >= recorder.low && (uintptr_t)caller < recorder.high))
+	if (dws_process.pid != getpid() || dws_is_recorder(caller))
 		return;
 	if (!dws_sampler_records() || !dws_note(false))
 		return;

@@ -192,6 +192,8 @@ Options of views and layouts:
               once?
   flows       how long did it take to hand things on to another thread?
   memory      who allocates, who holds it at the peak, what is left at the end?
+  heap        which places of the code allocate the heap's memory, and which let
+              it grow?
   flops       how much arithmetic is it, how fast, and what was not counted?
   facts       which measured quantities do verdicts and comparisons use?
   device      how busy was the device in a step, and why was it idle?

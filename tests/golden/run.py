@@ -69,6 +69,9 @@ CASES = {
     + [("operators.csv.terminal", 80, ["--view", "operators", "--format", "csv"])],
     "memory": [(f"memory.{form}", 0, ["--view", "memory", "--format", form]) for form in FORMATS]
     + [("memory.scope", 0, ["--view", "memory", "--steps", "0"]), ("memory.80", 80, ["--view", "memory"])],
+    "heap": [(f"heap.{form}", 0, ["--view", "heap", "--format", form]) for form in FORMATS]
+    + [("heap.80", 80, ["--view", "heap"]), ("heap.scope", 0, ["--view", "heap", "--steps", "0..3"]),
+       ("memory.text", 0, ["--view", "memory"]), ("verdict.text", 0, ["--view", "verdict"])],
     "engine": [(f"{view}.{form}", 0, ["--view", view, "--format", form])
                for view in ("events", "handlers") for form in FORMATS]
     + [("events.evaluator", 0, ["--view", "events", "--engine", "evaluator"]),

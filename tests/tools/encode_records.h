@@ -176,6 +176,17 @@ static inline void dw_encode_wait(struct dw_encode_stream *stream, uint64_t tick
 	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_WAIT << DW_EXT_TYPE_SHIFT | DW_WAIT_WORDS, payload, DW_WAIT_WORDS);
 }
 
+/* EXT HEAP: a block of malloc, or with 0 bytes its free. */
+static inline void dw_encode_heap(struct dw_encode_stream *stream, uint64_t ticks, uint64_t address, uint64_t bytes, uint32_t op,
+                                  uint32_t stack)
+{
+	uint32_t payload[DW_HEAP_WORDS] = { (uint32_t)ticks, (uint32_t)(ticks >> 32), (uint32_t)address, (uint32_t)(address >> 32),
+		                                (uint32_t)bytes, (uint32_t)(bytes >> 32), op, stack };
+	uint32_t words = bytes ? DW_HEAP_WORDS : DW_HEAP_FREE_WORDS;
+
+	dw_encode_record(stream, ticks, DW_EXT, DW_EXT_HEAP << DW_EXT_TYPE_SHIFT | words, payload, words);
+}
+
 /* Steps that were summarised, without durations. Returns the entry for the caller to fill in. */
 static inline struct dw_entry_steps *dw_encode_steps(struct dw_encode_process *process,
                                                      uint32_t thread, uint64_t first_number,

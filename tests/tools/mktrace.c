@@ -27,6 +27,8 @@
  *   stack FRAME...                   of the range just begun: innermost first, each FUNCTION or
  *                                    FUNCTION@FILE:LINE
  *   sample WEIGHT [FRAME...]         the thread is found here; frames as above
+ *   heap BYTES [FRAME...]            a block of malloc is recorded, at a new address; frames as above
+ *   heap-free N                      the N-th of these is freed, counted from the last one = 0
  *   switch N                         the stream goes to thread N (a DW_THREAD record)
  *   skip                             nothing: only moves the time
  *   step-begin | step-end [cpu=TIME] [unrecorded] [reduced]   counts steps by process
@@ -516,6 +518,8 @@ static uint32_t stack_of(const struct line *line, unsigned first)
 	return line->count > first ? dw_encode_stack(here(), frames, line->count - first) : 0;
 }
 
+static uint64_t heap_blocks;
+
 static bool put_record(const struct line *line)
 {
 	struct dw_encode_stream *stream = &streams[current].stream;
@@ -577,6 +581,11 @@ static bool put_record(const struct line *line)
 		uint32_t frame = line->count > 2 ? frame_of(line->words[2]) : 0;
 
 		dw_encode_sample(stream, now, frame, stack_of(line, 3), weight);
+	} else if (!strcmp(verb, "heap")) {
+		dw_encode_heap(stream, now, ++heap_blocks << 12, number_of(word(line, 1)),
+		               op_of(line, DWELL_CATEGORY_ALLOCATION, "malloc", "cpu (malloc)"), stack_of(line, 2));
+	} else if (!strcmp(verb, "heap-free")) {
+		dw_encode_heap(stream, now, (heap_blocks - number_of(word(line, 1))) << 12, 0, 0, 0);
 	} else if (!strcmp(verb, "loss")) {
 		uint64_t count = number_of(word(line, 2));
 		dw_encode_record(stream, now, DW_LOSS, cause_of(word(line, 1)), &count, 2);

@@ -7,6 +7,7 @@
  * so what a tenth of the moments is below counts as well.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +104,49 @@ static uint32_t memory_find_owner(const struct dw_memory_pool *pool, bool live, 
 	return symbol;
 }
 
-static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory_pool *pool)
+/* The place of the code that lets the heap grow most; NULL: none does, or the heap was not recorded. */
+static const struct dw_memory_place *memory_find_place(const struct dw_memory *memory, uint32_t process)
+{
+	const struct dw_memory_place *most = NULL;
+
+	for (size_t i = 0; i < memory->pool_count; i++)
+		for (size_t n = 0; memory->pools[i].process == process && n < memory->pools[i].place_count; n++) {
+			const struct dw_memory_place *place = &memory->pools[i].places[n];
+
+			if (place->grows && (!most || place->growth_bytes > most->growth_bytes))
+				most = place;
+		}
+	return most;
+}
+
+static void memory_put_place(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_memory_place *place)
+{
+	const char *file = place ? place->function->file : NULL, *slash = file ? strrchr(file, '/') : NULL;
+	char text[300];
+
+	if (!file)
+		return;
+	snprintf(text, sizeof text, "%.250s:%u", slash ? slash + 1 : file, place->function->line);
+	fact->where = dw_facts_text(work, text, strlen(text));
+}
+
+/* Growth of the heap: of the places of the code that let it grow. */
+static void memory_put_heap_growth(struct dw_facts_work *work, const struct dw_memory_pool *pool,
+                                   const struct dw_memory_place *most)
+{
+	struct dw_fact *fact;
+	double growth = 0;
+
+	for (size_t i = 0; i < pool->place_count; i++)
+		growth += pool->places[i].grows ? pool->places[i].growth_bytes : 0;
+	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)pool->growth_steps, pool->growth_steps);
+	fact->name = most ? most->function->name : NULL;
+	memory_put_place(work, fact, most);
+	dw_fact_set_share(work, DW_FACT_MEMORY_GROWTH_SHARE, growth, (double)pool->all.at_peak_bytes, pool->growth_steps);
+}
+
+static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory_pool *pool,
+                              const struct dw_memory_place *place)
 {
 	/* The first steps allocate memory that stays: gradients and the optimizer's state. */
 	size_t count = work->loop->count, first = count / 10 + 2;
@@ -116,6 +159,10 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 
 	work->failed |= !space;
 	free(space);
+	if (pool->growth_steps) {
+		memory_put_heap_growth(work, pool, place);
+		return;
+	}
 	if (!known) {
 		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH, "there are too few steps");
 		dw_fact_miss(work, DW_FACT_MEMORY_GROWTH_SHARE, "there are too few steps");
@@ -128,6 +175,8 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 	                   count - first);
 	if (growth > 0)
 		dw_fact_name(work, fact, memory_find_owner(pool, true, &bytes));
+	if (growth > 0)
+		memory_put_place(work, fact, place);
 	dw_fact_set_share(work, DW_FACT_MEMORY_GROWTH_SHARE, growth, peak, count - first);
 }
 
@@ -392,7 +441,7 @@ void dw_facts_of_memory(struct dw_facts_work *work)
 		return;
 	}
 	memory_put_peak(work, pool);
-	memory_put_growth(work, pool);
+	memory_put_growth(work, pool, memory_find_place(memory, pool->process));
 	memory_put_kinds(work, pool);
 	memory_put_kept(work, pool);
 	memory_put_variation(work, memory);

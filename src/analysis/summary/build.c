@@ -284,7 +284,7 @@ static void build_unrecorded(struct dw_summary *summary, struct dw_summary_rank 
 }
 
 /* The pools of a process have their peaks at different times, so this is an upper bound if it has
- * several. Nothing is walked if no allocation is recorded. */
+ * several. The heap contains what others on the CPU have, and comes last. Nothing is walked if no allocation is recorded. */
 static bool build_memory(struct dw_summary_rank *rank, struct dw_model *model, uint32_t process,
                          struct dwell_error *error)
 {
@@ -299,7 +299,7 @@ static bool build_memory(struct dw_summary_rank *rank, struct dw_model *model, u
 		return true;
 	memory = dw_model_memory(model, error);
 	for (size_t i = 0; memory && i < memory->pool_count; i++)
-		if (memory->pools[i].process == process) {
+		if (memory->pools[i].process == process && !(memory->pools[i].sampled && rank->memory_peak_bytes)) {
 			const struct dw_memory_pool *pool = &memory->pools[i];
 
 			rank->memory_peak_bytes += pool->all.at_peak_bytes;

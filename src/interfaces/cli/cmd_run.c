@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/pack.h"
+#include "cli/preload.h"
 #include "cli/run.h"
 #include "cli/run_gather.h"
 #include "cli/run_injected.h"
@@ -63,6 +64,27 @@ static int run_take_sample(const char *value, struct dw_run_request *request)
 		return -1;
 	}
 	return 0;
+}
+
+#define HEAP_BYTES ((uint64_t)512 << 10)
+#define HEAP_LEAST_BYTES 1024u
+#define HEAP_MOST_BYTES (8u << 20)
+
+/* NULL, "malloc" or "malloc:SIZE". */
+static int run_take_memory(const char *value, struct dw_run_request *request)
+{
+	request->options.categories |= 1u << DWELL_CATEGORY_ALLOCATION;
+	if (!value)
+		return 0;
+	request->heap_bytes = HEAP_BYTES;
+	if (strcmp(value, "malloc") == 0)
+		return 0;
+	if (strncmp(value, "malloc:", 7) == 0 && !dw_parse_size(value + 7, &request->heap_bytes))
+		return -1;
+	if (strncmp(value, "malloc:", 7) == 0 && request->heap_bytes >= HEAP_LEAST_BYTES && request->heap_bytes <= HEAP_MOST_BYTES)
+		return 0;
+	dw_say("--memory=%s: give malloc, or malloc:SIZE with a size from 1K to 8M", value);
+	return -1;
 }
 
 /* "full", or a part of the time as "1%". */
@@ -130,7 +152,7 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	case DW_OPTION_SHAPES: options->categories |= DWELL_DETAIL_SHAPES; return 0;
 	case DW_OPTION_STACKS: options->categories |= DWELL_DETAIL_STACKS; return 0;
 	case DW_OPTION_FLOPS: options->categories |= DWELL_DETAIL_FLOPS | DWELL_DETAIL_SHAPES; return 0;
-	case DW_OPTION_MEMORY: options->categories |= 1u << DWELL_CATEGORY_ALLOCATION; return 0;
+	case DW_OPTION_MEMORY: return run_take_memory(value, request);
 	case DW_OPTION_NO_MEMORY: options->categories &= ~(1u << DWELL_CATEGORY_ALLOCATION); return 0;
 	case DW_OPTION_COUNTERS: request->counters = true; return 0;
 	case DW_OPTION_NO_ITT: request->no_itt = true; return 0;
@@ -188,6 +210,9 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	if (request.always)
 		run_set_always(&request);
 	run_bound_cost(&request);
+	const char *refusal = request.heap_bytes ? dw_preload_heap_refusal(argv[0]) : NULL;
+	if (refusal)
+		dw_say("--memory=malloc records nothing: %s", refusal);
 	int status = dw_run(&request, trace);
 	if (trace[0] && request.step_on)
 		run_say_step_on(trace);

@@ -23,6 +23,7 @@
 #define FUNCTIONS "libdwell-functions.so.0"
 #define MPI "libdwell-mpi.so"
 #define SAMPLER "libdwell-sampler.so"
+#define HEAP "libdwell-malloc.so" /* contains the sampler */
 #define GGML "libdwell-ggml.so"
 #define ONNX "libdwell-onnx.so"
 
@@ -33,6 +34,7 @@ static const char *const function_places[] = { "probes/functions/" FUNCTIONS,
 
 static const char *const mpi_places[] = { "probes/mpi/" MPI, DW_PROBES_FROM_COMMAND "/" MPI };
 static const char *const sampler_places[] = { "probes/sampler/" SAMPLER, DW_PROBES_FROM_COMMAND "/" SAMPLER };
+static const char *const heap_places[] = { "probes/malloc/" HEAP, DW_PROBES_FROM_COMMAND "/" HEAP };
 static const char *const ggml_places[] = { "probes/ggml/" GGML, DW_PROBES_FROM_COMMAND "/" GGML };
 static const char *const onnx_places[] = { "probes/onnx/" ONNX, DW_PROBES_FROM_COMMAND "/" ONNX };
 
@@ -173,8 +175,8 @@ void dw_preload(const char *program, const struct dw_preload *wanted)
 		preload_library(onnx_places);
 	if (wanted->functions)
 		preload_library(function_places);
-	if (wanted->sampler)
-		preload_library(sampler_places);
+	if (wanted->heap || wanted->sampler)
+		preload_library(wanted->heap ? heap_places : sampler_places);
 	preload_library(attach_places);
 }
 
@@ -185,6 +187,17 @@ const char *dw_preload_refusal(const char *program)
 	return preload_find_program(program, path) && preload_is_sanitized(path)
 	           ? "the program is built with a sanitizer, whose runtime permits no library before it; build it without"
 	           : NULL;
+}
+
+const char *dw_preload_heap_refusal(const char *program)
+{
+	static const char *const loaders[] = { "/ld-linux", "/ld-musl", "/ld64" }, *const magic[] = { "\177ELF" };
+	char path[4096];
+
+	if (!preload_find_program(program, path) || !preload_contains(path, magic, 1) ||
+	    preload_contains(path, loaders, sizeof loaders / sizeof *loaders))
+		return dw_preload_refusal(program);
+	return "the program is linked statically, and no library can be loaded before it";
 }
 
 const char *dw_preload_mpi_refusal(bool mpi)

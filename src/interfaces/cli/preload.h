@@ -8,12 +8,15 @@
 struct dw_preload {
 	bool functions;       /* C functions */
 	bool sampler;         /* call stacks */
+	bool heap;            /* calls of malloc; with what the sampler does */
 	bool mpi, ggml, onnx; /* calls of these libraries, where the program may use them */
 };
 /* Sets LD_PRELOAD, for the program that is executed next, to those libraries that exist. */
 void dw_preload(const char *program, const struct dw_preload *wanted);
 /* Why no library of dwell is loaded into the program, or NULL. */
 const char *dw_preload_refusal(const char *program);
+/* Why calls of malloc are not seen, or NULL. */
+const char *dw_preload_heap_refusal(const char *program);
 /* Why the probe of MPI is not, or NULL. */
 const char *dw_preload_mpi_refusal(bool mpi);
 /* Whether ggml is a part of the program's file, so that its calls cannot be seen. */

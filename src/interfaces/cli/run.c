@@ -301,6 +301,8 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	if (request->no_samples)
 		snprintf(period, sizeof period, "0");
 	setenv("DWELL_SAMPLE", period, 1);
+	snprintf(period, sizeof period, "%llu", (unsigned long long)request->heap_bytes);
+	setenv("DWELL_HEAP", period, 1);
 	snprintf(period, sizeof period, "%ld", (long)getppid());
 	setenv("DWELL_RUNNER", period, 1);
 	const uint32_t functions = 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
@@ -310,6 +312,7 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 		.ggml = !request->no_ggml,
 		.onnx = !request->no_onnx,
 		.sampler = !request->no_samples || request->step_on,
+		.heap = request->heap_bytes > 0,
 	};
 	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
 	dw_injected_set_cuda(request->command[0], !request->no_cuda);

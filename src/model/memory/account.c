@@ -145,13 +145,14 @@ uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol)
 
 /* DW_NO_INDEX when out of memory. */
 static uint32_t account_find_holder(struct dw_memory_account *account, uint32_t path,
-                                    uint32_t device)
+                                    uint32_t device, uint32_t stack)
 {
-	uint32_t hash = dw_map_hash((uint64_t)path << 8 | device), found;
+	uint32_t hash = dw_map_hash((uint64_t)stack << 32 ^ (uint64_t)path << 8 ^ device), found;
 	struct dw_memory_holder *holder;
 
 	found = DW_MAP_FIND(&account->by_path, hash, i, account->holders[i].path == path &&
-	                                                account->holders[i].device == device);
+	                                                account->holders[i].device == device &&
+	                                                account->holders[i].stack == stack);
 	if (found != DW_MAP_NONE)
 		return found;
 	holder = DW_GROW(&account->holders, &account->holder_capacity, account->holder_count);
@@ -159,7 +160,44 @@ static uint32_t account_find_holder(struct dw_memory_account *account, uint32_t 
 		return DW_NO_INDEX;
 	holder->path = path;
 	holder->device = device;
+	holder->stack = stack;
 	return (uint32_t)account->holder_count++;
+}
+
+/* ---- growth -------------------------------------------------------------------------------- */
+
+/* The marks: the begin of the step after a quarter of all, of one between, and of the last one. So each is at the same place of
+ * a step, and what the first steps make and keep is no growth. */
+static void account_set_marks(struct dw_memory_account *account)
+{
+	const struct dw_memory_in_step *steps = account->steps;
+	size_t from = 0, end = account->step_count, first;
+
+	while (from < end && steps[from].start_ticks < account->from_ticks)
+		from++;
+	while (end > from && steps[end - 1].start_ticks > account->to_ticks)
+		end--;
+	if (end - from < 8)
+		return;
+	first = from + (end - from + 3) / 4;
+	account->growth_steps = end - 1 - first;
+	account->marks[0] = steps[first].start_ticks;
+	account->marks[1] = steps[first + account->growth_steps / 2].start_ticks;
+	account->marks[2] = steps[end - 1].start_ticks;
+	account->mark_count = DW_MEMORY_MARKS;
+}
+
+static void account_pass_marks(struct dw_memory_account *account, uint64_t ticks)
+{
+	for (; account->mark < account->mark_count && ticks >= account->marks[account->mark]; account->mark++)
+		for (size_t i = 0; i < account->holder_count; i++)
+			account->holders[i].marked[account->mark] = account->holders[i].level.now;
+}
+
+/* Whether it is between the first mark and the last one. */
+static bool account_is_between(const struct dw_memory_account *account)
+{
+	return account->mark > 0 && account->mark < account->mark_count;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -184,16 +222,20 @@ static void account_release(struct dw_memory_account *account, uint32_t number, 
 	account_end_level(account, device, ticks);
 	account_catch_up(device, &holder->level);
 	account_catch_up(device, &device->levels[live->kind]);
+	account_catch_up(device, &holder->variance);
 	holder->level.now -= live->bytes;
+	holder->variance.now -= live->variance;
+	if (account_is_between(account))
+		holder->changed_variance += live->mark ? -live->variance : live->variance;
 	device->levels[live->kind].now -= live->bytes;
 	device->now -= live->bytes;
-	holder->use.live_count--;
-	kind->live_count--;
+	holder->use.live_count -= live->count;
+	kind->live_count -= live->count;
 	if (counts) {
 		holder->use.freed_bytes += live->bytes;
 		kind->freed_bytes += live->bytes;
-		holder->use.frees++;
-		kind->frees++;
+		holder->use.frees += live->count;
+		kind->frees += live->count;
 	}
 	dw_live_remove(&account->live, number);
 }
@@ -229,7 +271,7 @@ static bool account_allocate(struct dw_memory_account *account, const struct dw_
 	uint32_t index = account_find_device(account, event->symbol),
 			 kind = account_next_kind(account, event->symbol);
 	uint32_t owner =
-		index == DW_NO_INDEX ? index : account_find_holder(account, event->path, index);
+		index == DW_NO_INDEX ? index : account_find_holder(account, event->path, index, event->stack);
 	struct dw_memory_device *device;
 	struct dw_memory_holder *holder;
 
@@ -240,24 +282,30 @@ static bool account_allocate(struct dw_memory_account *account, const struct dw_
 	account_end_level(account, device, event->ticks);
 	account_catch_up(device, &holder->level);
 	account_catch_up(device, &device->levels[kind]);
+	account_catch_up(device, &holder->variance);
 	holder->level.now += bytes;
+	holder->variance.now += event->variance;
+	if (account_is_between(account))
+		holder->changed_variance += event->variance;
+	device->sampled |= event->space == DW_MEMORY_HEAP;
 	device->levels[kind].now += bytes;
 	device->now += bytes;
-	holder->use.live_count++;
-	device->kinds[kind].live_count++;
+	holder->use.live_count += event->count;
+	device->kinds[kind].live_count += event->count;
 	if (counts) {
 		holder->use.allocated_bytes += bytes;
 		device->kinds[kind].allocated_bytes += bytes;
-		holder->use.allocations++;
-		device->kinds[kind].allocations++;
+		holder->use.allocations += event->count;
+		holder->samples++;
+		device->kinds[kind].allocations += event->count;
 		if (kind == DW_MEMORY_ACTIVATION)
 			account_note_activation(account, event->ticks, bytes);
 	}
-	number = dw_live_add(&account->live, event->address, 0);
+	number = dw_live_add(&account->live, event->address, event->space);
 	block = number == DW_MAP_NONE ? NULL : DW_GROW(&account->blocks, &account->block_capacity, number);
 	if (!block)
 		return false;
-	*block = (struct dw_memory_block){ bytes, owner, kind };
+	*block = (struct dw_memory_block){ bytes, event->variance, owner, kind, event->count, account->mark };
 	return true;
 }
 
@@ -306,11 +354,12 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 
 	if (event->type == DW_MEMORY_SAID || account->failed)
 		return;
+	account_pass_marks(account, event->ticks);
 	if (event->type == DW_MEMORY_RESERVED) {
 		account->failed = !account_reserve(account, event);
 		return;
 	}
-	number = dw_live_find(&account->live, event->address, 0);
+	number = dw_live_find(&account->live, event->address, event->space);
 	if (is_free && number == DW_MAP_NONE) {
 		/* In a scope of threads, a thread out of scope may have allocated it. */
 		account->unknown_frees += counts && !account->model->wanted_threads;
@@ -380,11 +429,13 @@ bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *
 		.most = MOST_PATHS, .deepest = DEEPEST_PATH };
 	account->failed = !account->device_by_symbol || !account->kind_by_symbol || !account_find_steps(account) ||
 	                  dw_call_path_root(&account->paths, DW_NO_INDEX) != 0;
+	account_set_marks(account);
 	return !account->failed;
 }
 
 void dw_memory_account_end(struct dw_memory_account *account)
 {
+	account_pass_marks(account, UINT64_MAX);
 	for (size_t i = 0; i < account->device_count; i++) {
 		struct dw_memory_device *device = &account->devices[i];
 
@@ -401,6 +452,7 @@ void dw_memory_account_end(struct dw_memory_account *account)
 		struct dw_memory_holder *holder = &account->holders[i];
 
 		account_catch_up(&account->devices[holder->device], &holder->level);
+		account_catch_up(&account->devices[holder->device], &holder->variance);
 		holder->use.at_peak_bytes = holder->level.at_peak;
 		holder->use.live_bytes = holder->level.now;
 	}

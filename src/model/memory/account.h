@@ -14,10 +14,15 @@ struct dw_memory_level {
 	uint64_t now, at_peak, epoch;
 };
 
-struct dw_memory_holder { /* a path on a device */
-	struct dw_memory_level level;
+#define DW_MEMORY_MARKS 3u /* begins of steps, between which growth is counted; see struct dw_memory_place */
+
+struct dw_memory_holder { /* a path and a call stack on a device */
+	struct dw_memory_level level, variance;
 	struct dw_memory_use use;
-	uint32_t path, device;
+	uint64_t marked[DW_MEMORY_MARKS]; /* the level at each mark */
+	uint64_t samples;                 /* of malloc: recorded blocks in scope */
+	uint64_t changed_variance;        /* of blocks that make the difference between the first mark and the last one */
+	uint32_t path, device, stack;     /* `stack`: of malloc, STACK; else 0 */
 };
 
 struct dw_memory_bucket {
@@ -35,13 +40,15 @@ struct dw_memory_device {
 	struct dw_memory_level reserved; /* by the allocator; 0: unknown */
 	uint64_t most_reserved;
 	struct dw_memory_use kinds[DW_MEMORY_KIND_COUNT];
+	bool sampled;           /* its blocks are those of malloc */
 	struct dw_memory_bucket *buckets; /* DW_MEMORY_POINTS - 1: the peak may add a point */
 };
 
 /* A live block, indexed by its number in `live`. */
 struct dw_memory_block {
-	uint64_t bytes;
-	uint32_t holder, kind;
+	uint64_t bytes, variance;
+	uint32_t holder, kind, count;
+	uint32_t mark; /* how many marks had passed */
 };
 
 struct dw_memory_in_step {
@@ -72,6 +79,9 @@ struct dw_memory_account {
 	uint64_t bucket_ticks;
 	struct dw_memory_in_step *steps; /* in order of time; those before step_at have ended */
 	size_t step_count, step_capacity, step_at;
+	uint64_t marks[DW_MEMORY_MARKS];
+	uint32_t mark_count, mark; /* 0: the process has too few steps; how many have passed */
+	size_t growth_steps;       /* between the first mark and the last one */
 	uint64_t unknown_frees, doubled;
 	bool failed;
 };
@@ -86,3 +96,6 @@ void dw_memory_account_put(struct dw_memory_account *account, const struct dw_me
 /* Ends all levels at the end of the scope and copies their values to the uses. */
 void dw_memory_account_end(struct dw_memory_account *account);
 void dw_memory_account_reset(struct dw_memory_account *account);
+
+/* heap.c: the places of the code that allocated the sampled blocks of a device. False: out of memory. */
+bool dw_memory_make_places(struct dw_memory_pool *pool, const struct dw_memory_account *account, uint32_t device);

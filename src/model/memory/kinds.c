@@ -213,7 +213,7 @@ static void kinds_allocate(struct dw_memory_kind_pass *pass, struct dw_memory_ev
 {
 	uint32_t kind = dw_memory_kind_of(pass->account, event->symbol), stays = DW_MEMORY_OTHER;
 	uint8_t *kept = DW_GROW(&pass->kinds, &pass->kind_capacity, pass->kind_count);
-	uint32_t number = dw_live_add(&pass->live, event->address, 0);
+	uint32_t number = dw_live_add(&pass->live, event->address, event->space);
 	struct dw_memory_pending *block = NULL;
 
 	if (number != DW_MAP_NONE)
@@ -243,7 +243,7 @@ void dw_memory_kind_pass_put(struct dw_memory_kind_pass *pass, struct dw_memory_
 
 	if (pass->failed || event->type == DW_MEMORY_RESERVED)
 		return;
-	number = dw_live_find(&pass->live, event->address, 0);
+	number = dw_live_find(&pass->live, event->address, event->space);
 	block = number == DW_MAP_NONE ? NULL : &pass->pending[number];
 	if (block)
 		kinds_decide(pass, block, event->ticks); /* releases its span */

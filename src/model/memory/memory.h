@@ -33,6 +33,9 @@
  * unless a parameter has its size. This needs three steps, and for gradients known parameters.
  *
  * Each process and device has its own pool, because processes share no addresses.
+ *
+ * The heap of malloc is a device of its own. Its blocks are samples (`dwell run --memory=malloc`), each of which stands for
+ * more; bytes and counts are estimates without bias. The variances say how far they may be off.
  */
 #pragma once
 
@@ -69,6 +72,25 @@ struct dw_memory_owner {
 	uint64_t total_bytes, total_count; /* allocated, with the owners nested in it */
 };
 
+/*
+ * A place in the code that allocates from the heap: the innermost function with a known source line, and the next
+ * one; without lines the innermost functions outside libc and the libraries of C++. The growth is that of the live bytes, from the
+ * begin of the step after a quarter of all steps to the begin of the last one.
+ */
+struct dw_memory_place {
+	const struct dw_source_function *function, *caller; /* NULL: not known */
+	struct dw_memory_use use;
+	uint64_t samples; /* recorded blocks: what is allocated is known to 1 / sqrt(samples), or better */
+	double peak_variance, live_variance;
+	double growth_bytes, growth_variance; /* in all these steps */
+	bool grows; /* by more than chance, and in each half of these steps */
+};
+
+/* Whether blocks of malloc were recorded, without a walk. */
+bool dw_source_has_heap(const struct dw_source *source);
+/* Half of the 95% interval. */
+double dw_memory_error(double variance);
+
 /* The moment with the most memory in an interval. An interval that equals the ones before and
  * after it has no point. */
 struct dw_memory_point {
@@ -89,6 +111,12 @@ struct dw_memory_pool {
 	size_t owner_count;
 	struct dw_memory_point *points; /* ascending, at most DW_MEMORY_POINTS, with the peak */
 	size_t point_count;
+	/* Of the heap. */
+	bool sampled;
+	double peak_variance, live_variance;
+	struct dw_memory_place *places; /* by bytes at the peak, then bytes allocated */
+	size_t place_count;
+	uint64_t growth_steps;          /* steps in which growth was counted; 0: there are too few, or it is not the heap */
 };
 
 /* The largest activation that was made in a step: it grows with the step's input. */
@@ -99,7 +127,7 @@ struct dw_memory_of_step {
 };
 
 struct dw_memory {
-	struct dw_memory_pool *pools; /* by peak, descending */
+	struct dw_memory_pool *pools; /* those of the heap last; then by peak, descending */
 	size_t pool_count;
 	struct dw_memory_of_step *steps; /* of all processes; of each in order of time */
 	size_t step_count;

@@ -35,7 +35,13 @@ struct dw_memory_event {
 	uint32_t path;   /* call path; set if the stream finds paths */
 	uint32_t span;   /* set in the first: the range that decides; 0: none. A counted reference. */
 	uint8_t type, role;
+	/* Of malloc: DW_MEMORY_HEAP, whose addresses are apart. `bytes` and `count` are what the sampled block stands for. */
+	uint8_t space;
+	uint32_t stack, count;
+	uint64_t variance; /* of `bytes` */
 };
+
+#define DW_MEMORY_HEAP 1u
 
 struct dw_memory_frame {
 	struct dw_frame frame;
@@ -55,6 +61,7 @@ struct dw_memory_stream {
 	bool finds_paths;               /* allocations get their call path */
 	struct dw_segment_plan *segments; /* whose begins are still to be set; in order of chunks */
 	size_t segment_count;
+	double heap_period;             /* mean bytes between points of sampling; 0: not known */
 	bool overlaps;                  /* a range ended while a later one was open */
 	struct dw_call_paths *paths;
 	struct dw_frames frames;        /* struct dw_memory_frame */

@@ -150,6 +150,17 @@ static void memory_take_plan(struct dw_memory_stream *stream, const struct dw_se
 	}
 }
 
+/* 0: not known. A process says it with its first block. */
+static double memory_heap_period(const struct dw_source *source, uint32_t process)
+{
+	double period = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (source->metas[i].process == process && strcmp(source->metas[i].key, DW_KEY_HEAP_PERIOD) == 0)
+			period = strtod(source->metas[i].value, NULL);
+	return period > 0 && period < 1e9 ? period : 0;
+}
+
 /* Walks all streams, also those of threads out of scope: any thread may free a block that a thread
  * in scope allocated. */
 static void memory_walk_streams(struct dw_memory_account *account,
@@ -174,6 +185,7 @@ static void memory_walk_streams(struct dw_memory_account *account,
 		if (kind_pass)
 			memory_take_plan(stream, plan, i);
 		stream->paths = &account->paths;
+		stream->heap_period = memory_heap_period(source, account->process);
 		count++;
 		if (dw_memory_stream_fill(stream))
 			heap.items[heap.count++] = stream;
@@ -394,10 +406,12 @@ static bool memory_make_pool(struct dw_memory_pool *pool, const struct dw_memory
 	pool->peak_ns = dw_source_ns(clock, device->peak_ticks);
 	pool->peak_step =
 		device->peak ? memory_find_step(source, account->process, device->peak_ticks) : DW_NO_INDEX;
-	return memory_make_owners(pool, account, index) && memory_make_points(pool, account, device);
+	pool->sampled = device->sampled;
+	return memory_make_owners(pool, account, index) && memory_make_points(pool, account, device) &&
+	       (!pool->sampled || dw_memory_make_places(pool, account, index));
 }
 
-DW_ORDER(memory_compare_pools, struct dw_memory_pool, DW_DOWN(all.at_peak_bytes) DW_UP(process)
+DW_ORDER(memory_compare_pools, struct dw_memory_pool, DW_UP(sampled) DW_DOWN(all.at_peak_bytes) DW_UP(process)
          DW_TEXT(device))
 
 static bool memory_make_steps(struct dw_memory *memory, const struct pass *pass)

@@ -5,6 +5,7 @@
  * is looked up at an allocation, not when a range begins, because most ranges allocate nothing. A
  * free has no path: it belongs to the path of the allocation.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +168,7 @@ static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
 	stream->count++;
 	event->ticks = ticks;
 	event->type = (uint8_t)type;
+	event->count = 1;
 	event->address = dw_record_u64(record, type == DW_MEMORY_SAID ? 2 : 0);
 	if (type == DW_MEMORY_SAID)
 		event->symbol = dw_walk_symbol(&stream->pass.walk, record->payload[4]);
@@ -176,6 +178,35 @@ static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
 	event->symbol = dw_walk_symbol(&stream->pass.walk, record->id);
 	if (stream->kind_pass)
 		stream_find_span(stream, event);
+	if (stream->finds_paths)
+		event->path = stream_find_path(stream);
+}
+
+/* A block of s bytes was sampled with the probability 1 - exp(-s / period), and stands for the inverse of that (Horvitz and
+ * Thompson): sums are without bias, and the variances of all blocks add up to theirs. */
+static void stream_add_heap(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record, bool is_free)
+{
+	double bytes = is_free ? 0 : (double)dw_record_u64(record, 4), stands;
+	struct dw_memory_event *event;
+
+	if (!(stream->heap_period > 0) || !(is_free || (bytes > 0 && bytes < 1e15 && stream->pass.walk.wanted)))
+		return;
+	event = DW_GROW(&stream->events, &stream->capacity, stream->count);
+	if (!event) {
+		stream->failed = true;
+		return;
+	}
+	stream->count++;
+	*event = (struct dw_memory_event){ .ticks = ticks, .type = is_free ? DW_MEMORY_FREE : DW_MEMORY_ALLOC,
+		.space = DW_MEMORY_HEAP, .address = dw_record_u64(record, 2) };
+	if (is_free)
+		return;
+	stands = bytes / -expm1(-bytes / stream->heap_period);
+	event->bytes = (uint64_t)llround(stands);
+	event->count = (uint32_t)llround(stands / bytes);
+	event->variance = (uint64_t)llround(stands * (stands - bytes));
+	event->symbol = dw_walk_symbol(&stream->pass.walk, record->payload[6]);
+	event->stack = record->payload[7];
 	if (stream->finds_paths)
 		event->path = stream_find_path(stream);
 }
@@ -197,6 +228,9 @@ static void memory_note(void *state, uint64_t ticks, const struct dw_record *rec
 	case DW_EXT:
 		if (record->id == (DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS))
 			stream_add_event(stream, ticks, record, DW_MEMORY_SAID);
+		else if (record->id == (DW_EXT_HEAP << DW_EXT_TYPE_SHIFT | DW_HEAP_WORDS) ||
+		         record->id == (DW_EXT_HEAP << DW_EXT_TYPE_SHIFT | DW_HEAP_FREE_WORDS))
+			stream_add_heap(stream, ticks, record, record->words == DW_HEAP_FREE_WORDS);
 		break;
 	default:
 		break;

@@ -227,9 +227,9 @@ void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame 
 
 /* ---- other records ------------------------------------------------------------------------ */
 
-static uint32_t profile_category_of_kind(uint32_t kind)
+static uint32_t profile_category_of(const struct dw_record *record)
 {
-	switch (kind) {
+	switch (record->kind) {
 	case DW_MARK: return 1u << DWELL_CATEGORY_MARK;
 	case DW_COUNTER: return 1u << DWELL_CATEGORY_COUNTER;
 	case DW_ALLOC:
@@ -237,13 +237,14 @@ static uint32_t profile_category_of_kind(uint32_t kind)
 	case DW_FLOW_OUT:
 	case DW_FLOW_IN: return 1u << DWELL_CATEGORY_FLOW;
 	case DW_ASYNC_BEGIN: return DW_CATEGORIES_ASYNC;
+	case DW_EXT: return record->id >> DW_EXT_TYPE_SHIFT == DW_EXT_HEAP ? 1u << DWELL_CATEGORY_ALLOCATION : 0;
 	default: return 0;
 	}
 }
 
 void dw_profile_note(struct dw_profile *profile, const struct dw_record *record)
 {
-	profile->worker->other_categories |= profile_category_of_kind(record->kind);
+	profile->worker->other_categories |= profile_category_of(record);
 }
 
 /* ---- the pass ----------------------------------------------------------------------------- */

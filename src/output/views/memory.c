@@ -151,6 +151,9 @@ static void memory_head(struct dwell_table *table, struct dw_model *model,
 	if (!memory->pool_count)
 		return;
 	memory_largest_kinds(pool, kinds, sizeof kinds);
+	if (pool->sampled)
+		snprintf(kinds, sizeof kinds, " (+- %s, estimated from samples: --view heap)",
+		         memory_bytes_text((uint64_t)dw_memory_error(pool->peak_variance)).at);
 	if (pool->peak_step != DW_NO_INDEX)
 		snprintf(step, sizeof step, ", in step %llu",
 		         (unsigned long long)source->steps[pool->peak_step].number);
@@ -174,6 +177,8 @@ static void memory_note(struct dwell_table *table, const struct dw_source *sourc
 	bool python = false;
 
 	for (size_t i = 0; i < memory->pool_count; i++) {
+		if (memory->pools[i].sampled)
+			continue;
 		python |= source->processes[memory->pools[i].process].flags & DW_PROCESS_PYTHON;
 		other += memory->pools[i].kinds[DW_MEMORY_OTHER].at_peak_bytes;
 		all += memory->pools[i].all.at_peak_bytes;

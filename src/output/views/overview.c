@@ -15,6 +15,7 @@
 #include "facts/facts.h"
 #include "format/keys.h"
 #include "model/joint/joint.h"
+#include "model/memory/memory.h"
 #include "model/samples/samples.h"
 #include "views/overview_parts.h"
 
@@ -435,6 +436,7 @@ static void overview_note_more(struct dwell_table *table, const struct dw_overvi
 		    (view->needs_ranks && !dw_view_has_ranks(dw_model_source(overview->model))) ||
 		    (view->needs_device && !dw_model_source(overview->model)->events_count) ||
 		    (view->needs_samples && !dw_source_has_samples(dw_model_source(overview->model))) ||
+		    (view->needs_heap && !dw_source_has_heap(dw_model_source(overview->model))) ||
 		    (view->categories && !(categories & view->categories)) ||
 		    (strcmp(view->name, "flops") == 0 && !overview->has_shapes))
 			continue;

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "model/joint/joint.h"
+#include "model/memory/memory.h"
 #include "model/samples/samples.h"
 #include "read/unrecorded.h"
 #include "views/common.h"
@@ -39,7 +40,8 @@ static int view_check_needs(const struct dw_view *view, struct dw_model *model,
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
 		                    dw_view_trace_name(model, name), view->needs, view->remedy);
 	if ((view->needs_device && !dw_model_source(model)->events_count) ||
-	    (view->needs_samples && !dw_source_has_samples(dw_model_source(model))))
+	    (view->needs_samples && !dw_source_has_samples(dw_model_source(model))) ||
+	    (view->needs_heap && !dw_source_has_heap(dw_model_source(model))))
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
 		                    dw_view_trace_name(model, name), view->needs, view->remedy);
 	if (!view->categories)

@@ -50,6 +50,7 @@ struct dw_view {
 	bool needs_ranks; /* steps of several processes */
 	bool needs_device; /* events of devices */
 	bool needs_samples; /* samples of call stacks */
+	bool needs_heap;    /* blocks of malloc */
 	/* For the error "FILE has no NEEDS: REMEDY". */
 	const char *needs;
 	const char *remedy;

@@ -244,6 +244,8 @@ enum dw_ext {
 	DW_EXT_WAIT = 11,       /* u64 ticks, u32 FRAME, u32 STACK, u32 weight, u32 kernel's thread id: the thread waited in
 	                           this function, called from this stack, until now. Of its time of waiting the wait stands
 	                           for `weight` periods. The id: of the thread that had the lock; 0: unknown, or no lock */
+	DW_EXT_HEAP = 12,       /* u64 ticks, u64 address, u64 bytes, u32 OP, u32 STACK: a block of the heap was allocated, and
+	                           sampled by its size; with 4 words, u64 ticks, u64 address: such a block was freed */
 };
 #define DW_ALLOC_IS_WORDS 5u
 #define DW_CORRELATION_WORDS 1u
@@ -252,6 +254,8 @@ enum dw_ext {
 #define DW_ARGS_NEXT_WORDS 4u
 #define DW_SAMPLE_WORDS 5u
 #define DW_WAIT_WORDS 6u
+#define DW_HEAP_WORDS 8u
+#define DW_HEAP_FREE_WORDS 4u
 #define DW_EXT_WORDS_MASK 0xfffu
 #define DW_EXT_TYPE_SHIFT 12
 

@@ -46,7 +46,7 @@ static void probe_put_fast(uint32_t kind, uint32_t id, const void *payload, unsi
 /* Writes an extension record: its time in two words, and then `rest`. */
 static void probe_put_timed(enum dw_ext type, const uint32_t *rest, unsigned words)
 {
-	uint32_t payload[DW_COLLECTIVE_WORDS]; /* the longest */
+	uint32_t payload[DW_HEAP_WORDS]; /* the longest */
 	DW_KEEP_ERRNO;
 	struct dwell_stream *stream = dw_stream_enter();
 
@@ -279,6 +279,18 @@ void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t hold
 	/* In the recorder it is a wait for its own file. */
 	if (dwell_wants(UINT32_MAX) && !probe_interrupts_recorder())
 		probe_put_timed(DW_EXT_WAIT, (uint32_t[]){ frame, stack, weight, holder }, DW_WAIT_WORDS - 2);
+}
+
+void dwell_heap(struct dwell_site *site, const void *address, uint64_t size_bytes, uint32_t stack)
+{
+	uint64_t at = (uintptr_t)address;
+	uint32_t words[] = { (uint32_t)at, (uint32_t)(at >> 32), (uint32_t)size_bytes, (uint32_t)(size_bytes >> 32), 0, stack };
+
+	if (!dwell_wants(1u << DWELL_CATEGORY_ALLOCATION) || probe_interrupts_recorder())
+		return;
+	if (size_bytes)
+		words[4] = dwell_site_id(site);
+	probe_put_timed(DW_EXT_HEAP, words, size_bytes ? DW_HEAP_WORDS - 2 : DW_HEAP_FREE_WORDS - 2);
 }
 
 uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwell_tensor *tensors,

@@ -1,0 +1,161 @@
+/*
+ * heap: which places of the code allocate the heap's memory, at the peak and at the end, and which let it grow?
+ *
+ * From blocks of malloc that were recorded by samples. The columns "+-" are half of the 95% interval of the column before.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "format/keys.h"
+#include "model/memory/memory.h"
+#include "views/common.h"
+
+#define MOST_SAID 3u /* processes, each with a sentence */
+
+static const struct dw_column columns[] = {
+	DW_COLUMN("name", "allocated by", NONE, TEXT),
+	DW_COLUMN("place", "line", NONE, TEXT),
+	DW_COLUMN("caller", "called by", NONE, TEXT, .not_narrow = true),
+	DW_COLUMN("peak_bytes", "at the peak", BYTES, INT),
+	DW_COLUMN("peak_error_bytes", "+-", BYTES, INT),
+	DW_COLUMN("live_bytes", "at the end", BYTES, INT),
+	DW_COLUMN("live_error_bytes", "+-", BYTES, INT, .wide_only = true),
+	DW_COLUMN("growth_bytes", "growth a step", BYTES, REAL),
+	DW_COLUMN("growth_error_bytes", "+-", BYTES, REAL),
+	DW_COLUMN("allocated_bytes", "allocated", BYTES, INT, .wide_only = true),
+	DW_COLUMN("samples", "samples", COUNT, INT, .wide_only = true),
+	DW_COLUMN("file", "file", NONE, TEXT, .data_only = true),
+	DW_COLUMN("line", "line number", NONE, INT, .data_only = true),
+	DW_COLUMN("pid", "process", NONE, INT, .data_only = true),
+};
+
+/* "net.c:120", or "" */
+static const char *heap_line(const struct dw_source_function *function, char text[300])
+{
+	const char *slash = function->file ? strrchr(function->file, '/') : NULL;
+
+	*text = '\0';
+	if (function->file)
+		snprintf(text, 300, "%.280s:%u", slash && slash[1] ? slash + 1 : function->file, function->line);
+	return text;
+}
+
+static void heap_fill_row(struct dwell_table *table, const struct dw_memory_pool *pool,
+                          const struct dw_memory_place *place, uint32_t pid)
+{
+	const struct dw_source_function *from = place->function, *caller = place->caller;
+	double steps = (double)pool->growth_steps;
+	char line[300], at[300], called[400] = "";
+
+	if (caller)
+		snprintf(called, sizeof called, "%.80s %s", caller->name, heap_line(caller, at));
+	heap_line(from, line);
+	DW_TABLE_ROW(table, 0, DW_STRING(from->name), DW_STRING(*line ? line : NULL), DW_STRING(*called ? called : NULL),
+	             DW_INT(place->use.at_peak_bytes), DW_INT(dw_memory_error(place->peak_variance)),
+	             DW_INT(place->use.live_bytes), DW_INT(dw_memory_error(place->live_variance)),
+	             DW_PART(place->growth_bytes, steps), DW_PART(dw_memory_error(place->growth_variance), steps),
+	             DW_INT(place->use.allocated_bytes), DW_INT(place->samples), DW_STRING(from->file),
+	             from->line ? DW_INT(from->line) : DW_EMPTY, DW_INT(pid));
+}
+
+/* The places that grow, the largest first. */
+static void heap_say_growth(struct dwell_table *table, const struct dw_memory_pool *pool)
+{
+	double below = INFINITY, steps = (double)pool->growth_steps;
+
+	for (unsigned n = 0; n < 3 && steps > 0; n++) {
+		const struct dw_memory_place *most = NULL;
+		char line[300];
+
+		for (size_t i = 0; i < pool->place_count; i++)
+			if (pool->places[i].grows && pool->places[i].growth_bytes < below &&
+			    (!most || pool->places[i].growth_bytes > most->growth_bytes))
+				most = &pool->places[i];
+		if (!most)
+			return;
+		below = most->growth_bytes;
+		heap_line(most->function, line);
+		dw_table_head(table, "Grows by %s +- %s a step: %.100s%s%s.", dw_text_bytes(most->growth_bytes / steps, " ").at,
+		              dw_text_bytes(dw_memory_error(most->growth_variance) / steps, " ").at, most->function->name,
+		              *line ? " at " : "", line);
+	}
+}
+
+static void heap_say_pool(struct dwell_table *table, const struct dw_memory_pool *pool, const struct dw_source_process *process,
+                          bool several)
+{
+	char who[120] = "";
+
+	if (several)
+		snprintf(who, sizeof who, "%.80s[%u]: ", process->label, process->pid);
+	dw_table_head(table, "%s%s +- %s at the peak, %s +- %s at the end.", who,
+	              dw_text_bytes((double)pool->all.at_peak_bytes, " ").at,
+	              dw_text_bytes(dw_memory_error(pool->peak_variance), " ").at,
+	              dw_text_bytes((double)pool->all.live_bytes, " ").at,
+	              dw_text_bytes(dw_memory_error(pool->live_variance), " ").at);
+	heap_say_growth(table, pool);
+}
+
+/* Why blocks are missing; NULL: nothing says that they are. */
+static const char *heap_find_lacks(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_HEAP_LACKS) == 0)
+			return source->metas[i].value;
+	return NULL;
+}
+
+static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_view_options *options,
+                                     struct dwell_error *error)
+{
+	const struct dw_memory *memory = dw_model_memory(model, error);
+	const struct dw_source *source = dw_model_source(model);
+	const char *lacks = heap_find_lacks(source);
+	struct dwell_table *table;
+	size_t pools = 0, said = 0;
+	char name[256];
+
+	if (!memory)
+		return NULL;
+	for (size_t i = 0; i < memory->pool_count; i++)
+		pools += memory->pools[i].sampled;
+	if (!pools) {
+		dw_error_set(error, DWELL_E_NO_DATA, "%s has no blocks of malloc%s%s", dw_view_trace_name(model, name),
+		             lacks ? ": " : " in these steps, this thread or this time", lacks ? lacks : "");
+		return NULL;
+	}
+	table = dw_view_table("heap", columns, sizeof columns / sizeof *columns, error);
+	for (size_t i = 0; table && i < memory->pool_count; i++) {
+		const struct dw_memory_pool *pool = &memory->pools[i];
+
+		if (!pool->sampled)
+			continue;
+		if (said++ < MOST_SAID)
+			heap_say_pool(table, pool, &source->processes[pool->process], pools > 1);
+		for (size_t n = 0; n < pool->place_count; n++)
+			heap_fill_row(table, pool, &pool->places[n], source->processes[pool->process].pid);
+	}
+	if (!table)
+		return NULL;
+	if (said > MOST_SAID)
+		dw_table_head(table, "%zu more processes have less at the peak.", said - MOST_SAID);
+	dw_table_sort(table, (size_t)dw_table_column(table, "peak_bytes"));
+	dw_table_note(table, "Bytes that the program asked for, estimated from samples; +- is half of the 95%% interval.");
+	if (lacks)
+		dw_table_note(table, "Incomplete: %s.", lacks);
+	return table;
+}
+
+const struct dw_view dw_view_heap = {
+	.name = "heap",
+	.question = "which places of the code allocate the heap's memory, and which let it grow?",
+	.run = heap_view,
+	.row_name = "name",
+	.limit = 20,
+	.needs_heap = true,
+	.needs = "blocks of malloc",
+	.remedy = "record with dwell run --memory=malloc",
+};
