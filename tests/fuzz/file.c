@@ -38,6 +38,8 @@ int __real_fstat64(int fd, struct stat64 *status);
 void *__real_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
 void *__real_mmap64(void *at, size_t bytes, int protection, int flags, int fd, off64_t offset);
 int __real_munmap(void *at, size_t bytes);
+ssize_t __real_pread(int fd, void *to, size_t bytes, off_t offset);
+ssize_t __real_pread64(int fd, void *to, size_t bytes, off64_t offset);
 int __real_close(int fd);
 
 /* ---- its bytes ----------------------------------------------------------------------- */
@@ -55,14 +57,16 @@ static void file_reserve(size_t bytes)
 	if (!file_data || file_fd < 0)
 		abort();
 	memset(file_data, 0, capacity);
+	ASAN_POISON_MEMORY_REGION(file_data, capacity);
 	file_capacity = capacity;
+	file_bytes = 0;
 	file_part_count = 0;
 }
 
 static void file_clear(void)
 {
 	if (file_part_count > MOST_PARTS) {
-		memset(file_data, 0, file_capacity);
+		memset(file_data, 0, file_bytes);
 	} else {
 		for (unsigned i = 0; i < file_part_count; i++)
 			memset(file_data + file_parts[i].offset, 0, file_parts[i].bytes);
@@ -70,13 +74,14 @@ static void file_clear(void)
 	file_part_count = 0;
 }
 
+/* All that lies behind the file's end stays poisoned: only what the file before had needs to be poisoned again. */
 void file_begin(size_t bytes)
 {
-	if (file_data)
-		ASAN_UNPOISON_MEMORY_REGION(file_data, file_capacity);
 	file_reserve(bytes);
 	file_clear();
-	ASAN_POISON_MEMORY_REGION(file_data + bytes, file_capacity - bytes);
+	ASAN_UNPOISON_MEMORY_REGION(file_data, bytes);
+	if (file_bytes > bytes)
+		ASAN_POISON_MEMORY_REGION(file_data + bytes, file_bytes - bytes);
 	file_bytes = bytes;
 }
 
@@ -102,6 +107,8 @@ int __wrap_fstat64(int fd, struct stat64 *status);
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int protection, int flags, int fd, off64_t offset);
 int __wrap_munmap(void *at, size_t bytes);
+ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t offset);
+ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off64_t offset);
 int __wrap_close(int fd);
 
 #define FILE_OPEN(real)                           \
@@ -161,6 +168,26 @@ void *__wrap_mmap64(void *at, size_t bytes, int protection, int flags, int fd, o
 int __wrap_munmap(void *at, size_t bytes)
 {
 	return at == file_data ? 0 : __real_munmap(at, bytes);
+}
+
+#define FILE_READ(real)                                               \
+	if (fd != file_fd || fd < 0)                                      \
+		return real(fd, to, bytes, offset);                           \
+	if (offset < 0 || (size_t)offset >= file_bytes)                   \
+		return 0;                                                     \
+	if (bytes > file_bytes - (size_t)offset)                          \
+		bytes = file_bytes - (size_t)offset;                          \
+	memcpy(to, file_data + offset, bytes);                            \
+	return (ssize_t)bytes
+
+ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t offset)
+{
+	FILE_READ(__real_pread);
+}
+
+ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off64_t offset)
+{
+	FILE_READ(__real_pread64);
 }
 
 int __wrap_close(int fd)
