@@ -32,7 +32,7 @@ struct dwp_thread_pool {
 static inline int dwp_thread_is_dead(uint64_t owner)
 {
 	return owner >> 32 == (uint64_t)getpid() &&
-	       syscall(SYS_tgkill, (long)(owner >> 32), (long)(owner & 0xffffffffu), 0l) != 0 &&
+	       syscall(SYS_tgkill, (long)(owner >> 32), (long)(owner & 0xffffffffu), 0L) != 0 &&
 	       errno == ESRCH;
 }
 

@@ -76,7 +76,7 @@ bool dws_can_read(struct dws_memory *memory, uintptr_t at)
 	for (unsigned i = 0; i < DWS_PAGES; i++)
 		if (memory->pages[i] == page)
 			return page != 0;
-	if (!page || syscall(SYS_rt_sigprocmask, -1l, page, NULL, 8ul) != -1 || errno != EINVAL)
+	if (!page || syscall(SYS_rt_sigprocmask, -1L, page, NULL, 8UL) != -1 || errno != EINVAL)
 		return false;
 	memory->pages[memory->next++ % DWS_PAGES] = page;
 	return true;

@@ -31,8 +31,9 @@ static bool label_word_is(const char *word, size_t length, const char *option)
 /* The script or module in the command of a Python interpreter; length 0: none, as with -c. */
 static const char *label_find_script(const char *command, size_t *length)
 {
-	const char *word = label_next_word(&command, length);
+	const char *word;
 
+	label_next_word(&command, length); /* the interpreter */
 	while (*(word = label_next_word(&command, length)) == '-') {
 		if (label_word_is(word, *length, "-m"))
 			return label_next_word(&command, length);
