@@ -133,7 +133,7 @@ void dw_pack_see_source(struct dw_pack_window *window, const struct dw_source *s
 
 static void window_see_call(void *context, uint64_t ticks, const struct dw_record *record)
 {
-	if (record->kind != DW_EXT || record->id >> DW_EXT_TYPE_SHIFT != DW_EXT_CORRELATION || !window_has(context, ticks, ticks))
+	if (record->kind != DW_EXT || record->id >> DW_EXT_TYPE_SHIFT != DW_EXT_CORRELATION || !record->words || !window_has(context, ticks, ticks))
 		return;
 	window_add_call(context, record->payload[0]);
 }
