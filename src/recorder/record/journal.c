@@ -47,13 +47,17 @@ static bool journal_new_chunk(uint64_t seen)
 {
 	struct dw_chunk *chunk;
 	enum dw_loss cause = DW_LOSS_FULL;
+	uint32_t block = 0;
 	char *address;
 
 	if (__atomic_load_n(&dw_process->journal, __ATOMIC_RELAXED) != seen)
 		return true; /* another thread has taken a chunk */
 	/* Sessions start and stop under the lock. Without a session the old file is already trimmed. */
-	if (!dw_session_head() || !dw_window_take(DW_CLAIM_RESERVED, &address, &cause)) {
-		DW_STORE(dw_process->refusal, cause);
+	if (dw_session_head())
+		block = dw_window_take(DW_CLAIM_RESERVED, &address, &cause);
+	/* A journal that needs another chunk has steps, whose entries would each wait for the kernel's pages. */
+	if (!block || !dw_window_fetch(block, address)) {
+		DW_STORE(dw_process->refusal, block ? DW_LOSS_DISK : cause);
 		return false;
 	}
 	chunk = (struct dw_chunk *)(void *)address;
