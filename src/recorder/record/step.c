@@ -300,19 +300,19 @@ void dw_step_close(struct dw_slot *slot)
 
 /* Reading the CPU time is a system call that takes a microsecond in some virtual machines. So it
  * is not read if the thread's last step was short. */
-static bool step_cpu_worth_reading(const struct dw_slot *slot)
+STEP_PATH bool step_cpu_worth_reading(const struct dw_slot *slot)
 {
 	return !slot->step_ticks || slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
 }
 
 /* Whether any kind of record is wanted; a choice of layers alone is not one. */
-static bool gate_records(const struct dw_gate *gate)
+STEP_PATH bool gate_records(const struct dw_gate *gate)
 {
 	return DW_LOAD(gate->mask) & ~(DWELL_MASK_NONE | DWELL_DETAIL_LAYERS);
 }
 
 /* A profile or a capture may want the operators of a step that is reduced otherwise. */
-static uint32_t step_flags(const struct dw_gate *gate)
+STEP_PATH uint32_t step_flags(const struct dw_gate *gate)
 {
 	if (!gate || !gate_records(gate))
 		return 0;
@@ -411,11 +411,11 @@ step_reuse(struct dw_slot *slot, uint64_t number, uint64_t start_ticks, uint64_t
 
 /* A thread that summarises continues to do so, because the steps of a summary are consecutive.
  * Before that it uses the entries that it has reserved. */
-static bool step_summarises(struct dw_slot *slot)
+STEP_PATH bool step_summarises(struct dw_slot *slot)
 {
 	const struct dw_head *head = dw_session_map();
 
-	if (!slot->summarises && slot->reserved == slot->reserved_end)
+	if (DWELL_UNLIKELY(!slot->summarises && slot->reserved == slot->reserved_end))
 		slot->summarises = head->keep == DW_KEEP_NEWEST || dw_step_summary_needed(head);
 	return slot->summarises;
 }
@@ -438,7 +438,8 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_gate *gate = gate_own();
 
-	dw_step_look();
+	if (DWELL_UNLIKELY(DW_LOAD(DW_LOAD(dw_session.control)->capture)))
+		dw_step_look();
 	if (DWELL_UNLIKELY(number == LIBRARIES_STEP))
 		dw_libraries_note();
 	if (gate)
