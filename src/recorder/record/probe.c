@@ -135,9 +135,8 @@ unsigned dw_begin_with_stack(uint32_t id, const void *caller, uint32_t stack)
 
 /* A function that begins a range and returns leaves the range open. So where functions are ranges
  * too, ranges are not nested, and an end without a name would end another range. Operators are
- * always nested. */
-static __attribute__((noinline)) unsigned probe_begin_among(uint32_t id, uint32_t category,
-                                                            const void *caller)
+ * always nested. Inline, because each frame of the recorder is one that a walk of the stack has to skip. */
+DWELL_INLINE unsigned probe_begin_among(uint32_t id, uint32_t category, const void *caller)
 {
 	if (category == DWELL_CATEGORY_OPERATOR && dwell_wants(DWELL_DETAIL_STACKS))
 		return dw_begin_with_stack(id, caller, 0);

@@ -135,8 +135,7 @@ static bool stack_has_space(uintptr_t here)
 
 static bool stack_is_readable(uintptr_t at, uintptr_t low, uintptr_t high)
 {
-	return at >= low && at < high && high - at >= sizeof(struct frame) &&
-	       at % sizeof(uintptr_t) == 0;
+	return at >= low && at <= high - sizeof(struct frame) && at % sizeof(uintptr_t) == 0;
 }
 
 /* Hashes from the outermost frame inwards, so that each frame has the hash of its callers. */
@@ -154,23 +153,33 @@ struct way {
 	uintptr_t end;  /* the caller's frame in the outermost frame */
 };
 
-/* Compares the outermost `count` frames of the last walk with the stack as it is now. Returns
- * the number of frames from the outermost one to the innermost one that changed; 0 means none did.
- * The loop has no branch, because a branch would make each load wait for the one before. */
-static uint32_t stack_has_changed(const struct dw_walked *walked, uint32_t count)
+/* 0 if the frame at `i` of the last walk is as it was, called by the frame at `caller`. */
+static inline uintptr_t stack_frame_differs(const struct dw_walked *walked, uint32_t i, uintptr_t caller)
 {
-	uintptr_t caller = walked->end;
-	uint32_t left = 0;
+	const struct frame *frame = (const struct frame *)walked->at[i].frame;
+
+	return ((uintptr_t)frame->caller ^ caller) | (frame->return_address ^ walked->at[i].return_address);
+}
+
+/* Whether one of the outermost `count` frames of the last walk differs from the stack as it is now.
+ * The loop has no branch, because a branch would make each load wait for the one before. */
+static bool stack_differs(const struct dw_walked *walked, uint32_t count)
+{
+	uintptr_t caller = walked->end, differs = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct frame *frame = (const struct frame *)walked->at[i].frame;
-		uintptr_t differs = ((uintptr_t)frame->caller ^ caller) |
-		                    (frame->return_address ^ walked->at[i].return_address);
-
-		left = differs ? i + 1 : left;
-		caller = (uintptr_t)frame;
+		differs |= stack_frame_differs(walked, i, caller);
+		caller = walked->at[i].frame;
 	}
-	return left;
+	return differs != 0;
+}
+
+/* The number of frames from the outermost one to the innermost one that changed. */
+static uint32_t stack_has_changed(const struct dw_walked *walked, uint32_t count)
+{
+	while (count > 1 && !stack_frame_differs(walked, count - 1, walked->at[count - 2].frame))
+		count--;
+	return count;
 }
 
 static void stack_push(struct way *way, uintptr_t frame, uintptr_t return_address)
@@ -191,11 +200,11 @@ static bool stack_compare(struct way *way, uintptr_t *at, const struct dw_walked
 		*known = 0;
 		return false;
 	}
-	left = stack_has_changed(walked, *known);
-	if (!left) {
+	if (DWELL_LIKELY(!stack_differs(walked, *known))) {
 		way->known = *known;
 		return true;
 	}
+	left = stack_has_changed(walked, *known);
 	for (; *known > left; --*known)
 		stack_push(way, walked->at[*known - 1].frame, walked->at[*known - 1].return_address);
 	*at = walked->at[left - 1].frame;
@@ -508,17 +517,18 @@ __attribute__((noinline)) static uint32_t other_stack(struct dw_slot *slot, uint
 }
 
 /* For a walk whose hash is new (`known` is 0) or is shared by several stacks. */
-__attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64_t hash,
-                                                    uint32_t known, void *const *addresses, int count,
-                                                    const void *caller, uintptr_t frame, bool ours)
+__attribute__((noinline)) static uint32_t new_stack(struct dw_slot *slot, uint64_t hash, uint32_t known,
+                                                    const struct way *way, const void *caller,
+                                                    uintptr_t frame, bool ours)
 {
 	uint64_t key = stack_unwound_key(hash, frame);
-	void *unwound[DEEPEST];
-	int got;
+	void *addresses[DEEPEST], *unwound[DEEPEST];
+	int count, got;
 	uint32_t id = known && ours ? stack_find_unwound(slot->unwound, key) : 0;
 
 	if (id || !stack_has_space((uintptr_t)__builtin_frame_address(0)))
 		return id;
+	count = stack_list(way, &slot->walked, addresses);
 	got = stack_unwind(unwound, caller);
 	if (!known && stack_is_whole(addresses, count, unwound, got)) {
 		id = intern_stack(addresses, count);
@@ -550,7 +560,6 @@ __attribute__((noinline)) uint32_t dw_stack_here(struct dw_slot *slot, const voi
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), frame;
 	struct dw_walked *walked = &slot->walked;
 	bool ours = !walked->busy;
-	void *addresses[DEEPEST];
 	struct way way;
 	uint64_t hash;
 	uint32_t at, id;
@@ -570,8 +579,7 @@ __attribute__((noinline)) uint32_t dw_stack_here(struct dw_slot *slot, const voi
 	if (slot->stacks[at].hash != hash)
 		id = 0;
 	if (DWELL_UNLIKELY(!id || id & NOT_WHOLE))
-		id = new_stack(slot, hash, id, addresses, stack_list(&way, walked, addresses), caller,
-		               frame, ours);
+		id = new_stack(slot, hash, id, &way, caller, frame, ours);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	walked->busy = !ours;
 	return id;
