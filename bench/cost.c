@@ -3,6 +3,7 @@
  *
  *     bench_cost FOLDER [ALTERNATIONS]
  *     bench_cost FOLDER CASE N      one case, N times, and its trace stays: for counting instructions
+ *     bench_cost FOLDER CASE N floor    the same; prints nanoseconds of CPU time: of the case, of the minimum
  *
  * Each alternation runs every case once, so that disturbances of the machine affect all cases. A
  * line contains a case's name, then nanoseconds per range (or call): the median and the minimum of
@@ -285,8 +286,8 @@ static struct bench_case cases[] = {
 	  .details = DWELL_DETAIL_STACKS },
 	{ .name = "counter", .loop = loop_counter, .n = RANGES, .threads = 1, .recorded = true },
 	{ .name = "alloc", .loop = loop_alloc, .n = RANGES, .threads = 1, .recorded = true },
-	{ .name = "step", .loop = loop_steps, .n = 20000, .threads = 1, .recorded = true },
-	{ .name = "idle", .loop = loop_idle, .n = 20000, .threads = 1, .recorded = true },
+	{ .name = "step", .loop = loop_steps, .n = 1000000, .threads = 1, .recorded = true },
+	{ .name = "idle", .loop = loop_idle, .n = 1000000, .threads = 1, .recorded = true },
 };
 #define CASES (sizeof cases / sizeof *cases)
 
@@ -328,13 +329,31 @@ static void run_case(struct bench_case *one, struct result *result)
 	}
 }
 
-static int count_case(const char *name, long n)
+/* On a virtual machine the host allocates memory at the first access, which takes microseconds per
+ * page, at random. Therefore pages are touched once before the measurement. */
+static void warm_memory(size_t bytes)
 {
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	memset(memory, 1, bytes);
+	munmap(memory, bytes);
+}
+
+static int count_case(const char *name, long n, bool prints)
+{
+	struct result result = { .bytes = 0 };
+
 	keeps_trace = true;
 	for (size_t i = 0; i < CASES; i++)
 		if (strcmp(cases[i].name, name) == 0) {
 			cases[i].n = n;
-			run_case(&cases[i], &(struct result){ .bytes = 0 });
+			if (prints || n > 500000) /* not where instructions are counted */
+				warm_memory((size_t)n * 96);
+			run_case(&cases[i], &result);
+			if (prints)
+				printf("%.3f %.3f\n", result.cost.cpu, run_threads(loop_floor, RANGES, 1).cpu);
 			return 0;
 		}
 	return 2;
@@ -360,18 +379,6 @@ static void run_in_child(struct bench_case *one, int alternation)
 	one->bytes = result->bytes;
 }
 
-/* On a virtual machine the host allocates memory at the first access, which takes microseconds per
- * page, at random. Therefore pages are touched once before the measurement. */
-static void warm_memory(size_t bytes)
-{
-	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return;
-	memset(memory, 1, bytes);
-	munmap(memory, bytes);
-}
-
 static int by_cpu(const void *a, const void *b)
 {
 	double x = ((const struct cost *)a)->cpu, y = ((const struct cost *)b)->cpu;
@@ -385,7 +392,7 @@ int main(int count, char **arguments)
 
 	folder = count > 1 ? arguments[1] : "/tmp";
 	if (count > 3)
-		return count_case(arguments[2], atol(arguments[3]));
+		return count_case(arguments[2], atol(arguments[3]), count > 4);
 	if (alternations < 1 || alternations > MAX_ALTERNATIONS)
 		return 2;
 	warm_memory((size_t)512 << 20);
