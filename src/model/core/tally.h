@@ -120,16 +120,22 @@ dw_tally_count(uint32_t *bucket, struct dw_tally_pending *pending)
 	*slot = bucket;
 }
 
-/* With `pending` NULL, the bucket is counted up at once. */
-static inline __attribute__((always_inline)) void
-dw_tally_add_later(struct dw_tally *tally, struct dw_arena *arena,
-                   struct dw_tally_pending *pending, uint64_t duration, uint64_t self)
+/* Sums and extremes alone: for every call on a tally without percentiles. */
+static inline __attribute__((always_inline)) void dw_tally_add_sums(struct dw_tally *tally, uint64_t duration, uint64_t self)
 {
 	tally->count++;
 	tally->total += duration;
 	tally->self += self;
 	if (__builtin_expect(duration - tally->min > tally->spread, 0))
 		dw_tally_add_extreme(tally, duration);
+}
+
+/* With `pending` NULL, the bucket is counted up at once. */
+static inline __attribute__((always_inline)) void
+dw_tally_add_later(struct dw_tally *tally, struct dw_arena *arena,
+                   struct dw_tally_pending *pending, uint64_t duration, uint64_t self)
+{
+	dw_tally_add_sums(tally, duration, self);
 	/* Octave 0 is 0..31, octave n begins at 2^(n+4). The bucket, counted from octave 0: */
 	unsigned shift = 58u - (unsigned)__builtin_clzll(duration | DW_TALLY_BUCKETS);
 	unsigned bucket = (shift * DW_TALLY_BUCKETS) + (unsigned)(duration >> shift) -

@@ -7,11 +7,10 @@
 #include "base/grow.h"
 #include "base/whole.h"
 
-#define MOST_QUANTILES (1u << 12) /* nodes with percentiles, which need the most memory */
-
-struct dw_arena *dw_call_sums_arena(struct dw_call_sums *sums, uint32_t node)
+/* The arena for percentiles of a node. NULL: it has none. */
+static struct dw_arena *sums_arena(struct dw_call_sums *sums, uint32_t node)
 {
-	return node < MOST_QUANTILES ? &sums->arena : NULL;
+	return node < DW_TREE_QUANTILES ? &sums->arena : NULL;
 }
 
 struct dw_call_sums dw_call_sums_make(uint32_t most, bool detailed)
@@ -81,10 +80,22 @@ static bool sums_merge_nodes(struct dw_call_sums *into, const struct dw_call_sum
 		to->total += sums_scale(sum->total, ratio);
 		to->path.calls += sum->path.calls;
 		if (into->detailed)
-			dw_tally_merge(&into->tallies[node], dw_call_sums_arena(into, node),
+			dw_tally_merge(&into->tallies[node], sums_arena(into, node),
 			               &from->tallies[i], ratio);
 	}
 	return true;
+}
+
+/* Copies the sums of the tallies to the nodes. */
+static void sums_complete(struct dw_call_sums *sums)
+{
+	for (size_t i = 0; i < sums->tally_count; i++) {
+		struct dw_call_sum *sum = dw_call_sums_at(sums, i);
+
+		sum->total = sums->tallies[i].total;
+		sum->self = sums->tallies[i].self;
+		sum->path.calls = (uint32_t)sums->tallies[i].count;
+	}
 }
 
 bool dw_call_sums_merge(struct dw_call_sums *into, struct dw_call_sums *from, double ratio)
@@ -92,6 +103,7 @@ bool dw_call_sums_merge(struct dw_call_sums *into, struct dw_call_sums *from, do
 	bool good = !from->paths.failed && !into->paths.failed;
 	uint32_t *moved;
 
+	sums_complete(from);
 	if (good && !into->paths.count && ratio == 1) { /* nothing to merge with: move all nodes */
 		uint32_t most = into->paths.most;
 

@@ -14,6 +14,7 @@
 #define DW_TREE_DEEPEST DW_CALL_PATH_DEEPEST /* a thread has depth 0 */
 #define DW_TREE_NODES (1u << 16) /* most nodes of a worker's tree */
 #define DW_TREE_PATHS (1u << 22) /* most paths of a picture */
+#define DW_TREE_QUANTILES (1u << 12) /* nodes with percentiles, which need the most memory */
 
 struct dw_call_sum {
 	struct dw_call_path path;
@@ -25,7 +26,7 @@ struct dw_call_sums {
 	struct dw_tally *tallies;   /* by node; NULL unless detailed */
 	size_t tally_count, tally_capacity;
 	struct dw_arena arena;      /* memory of the tallies */
-	bool detailed;
+	bool detailed;              /* calls and times are in the tallies until dw_call_sums_merge() */
 };
 
 /* Empty sums of at most `most` nodes, and of "(other calls)". */
@@ -44,9 +45,6 @@ bool dw_call_sums_merge(struct dw_call_sums *into, struct dw_call_sums *from, do
  * caller frees the array. NULL: out of memory. Sets the total of each root to the sum of its
  * children. No node can be added afterwards. */
 uint32_t *dw_call_sums_order(struct dw_call_sums *sums);
-
-/* The arena for percentiles of a node. NULL: it has none. */
-struct dw_arena *dw_call_sums_arena(struct dw_call_sums *sums, uint32_t node);
 
 struct dw_paths;
 /* Converts the sums to paths in place. The caller frees their nodes. */
@@ -67,16 +65,31 @@ DW_INLINE uint32_t dw_call_sums_child(struct dw_call_sums *sums, uint32_t parent
 	return node;
 }
 
-DW_INLINE void dw_call_sums_add(struct dw_call_sums *sums, uint32_t index, uint64_t duration,
-                                uint64_t self)
+/* The tallies share the list of pending buckets, which is flushed before they are merged. */
+DW_INLINE void dw_call_sums_add(struct dw_call_sums *sums, struct dw_tally_pending *pending, uint32_t index,
+                                uint64_t duration, uint64_t self)
 {
-	struct dw_call_sum *sum = dw_call_sums_at(sums, index);
+	struct dw_call_sum *sum;
 
-	sum->total += duration;
-	sum->self += self;
-	sum->path.calls++;
-	if (sums->detailed)
-		dw_tally_add(&sums->tallies[index], dw_call_sums_arena(sums, index), duration, self);
+	if (sums->detailed && index < DW_TREE_QUANTILES) {
+		dw_tally_add_later(&sums->tallies[index], &sums->arena, pending, duration, self);
+	} else if (sums->detailed) {
+		dw_tally_add_sums(&sums->tallies[index], duration, self);
+	} else {
+		sum = dw_call_sums_at(sums, index);
+		sum->total += duration;
+		sum->self += self;
+		sum->path.calls++;
+	}
+}
+
+/* A node is about to be added to: its tally comes nearer to the processor meanwhile. */
+DW_INLINE void dw_call_sums_expect(const struct dw_call_sums *sums, uint32_t index)
+{
+	if (sums->detailed) {
+		__builtin_prefetch(&sums->tallies[index], 1);
+		__builtin_prefetch((const char *)(&sums->tallies[index] + 1) - 1, 1);
+	}
 }
 
 #endif

@@ -38,6 +38,7 @@ struct frame {
 
 struct worker {
 	struct dw_call_sums sums;
+	struct dw_tally_pending pending; /* of the tallies of `sums` */
 	struct dw_frames frames;
 	bool has_stacks;
 };
@@ -85,9 +86,12 @@ DW_INLINE void tree_find_node(struct tree *tree, struct frame *frame)
 	                  : dw_call_sums_child(&tree->worker->sums, parent, frame->symbol);
 	if (frame->node == DW_CALL_PATH_FOLDED)
 		dw_pass_unlink(&tree->pass, &frame->frame);
+	else if (frame->node != DW_NO_INDEX)
+		dw_call_sums_expect(&tree->worker->sums, frame->node);
 }
 
-DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+/* `stacks` is a constant: a walk by recorded stacks, or by calls, for which the fields of stacks are not set. */
+DW_INLINE void tree_enter_by(void *state, void *place, uint64_t ticks, uint32_t id, const bool stacks)
 {
 	struct tree *tree = state;
 	struct frame *frame = place;
@@ -98,9 +102,9 @@ DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 		tree->root = dw_call_sums_root(&tree->worker->sums, tree->pass.walk.thread);
 	frame->node = DW_NO_INDEX;
 	frame->symbol = tree->pass.walk.model->row_symbol[op.row];
-	frame->stack = nested ? frame[-1].stack : 0;
-	frame->passed = false;
-	if (tree->functions) {
+	if (stacks) {
+		frame->stack = nested ? frame[-1].stack : 0;
+		frame->passed = false;
 		if (op.kind != dw_kind_of(DWELL_CATEGORY_OPERATOR)) {
 			frame->node = nested ? frame[-1].node : tree->root;
 			frame->passed = true;
@@ -117,6 +121,16 @@ DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 	frame->frame.in_scope = frame->node != DW_NO_INDEX;
 }
 
+DW_INLINE void tree_enter(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	tree_enter_by(state, place, ticks, id, false);
+}
+
+DW_INLINE void tree_enter_stacks(void *state, void *place, uint64_t ticks, uint32_t id)
+{
+	tree_enter_by(state, place, ticks, id, true);
+}
+
 DW_INLINE void tree_settle(void *state, uint64_t ticks)
 {
 	struct tree *tree = state;
@@ -126,20 +140,30 @@ DW_INLINE void tree_settle(void *state, uint64_t ticks)
 		tree_find_node(tree, frame);
 }
 
-DW_INLINE void tree_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+DW_INLINE void tree_leave_by(void *state, void *place, uint64_t ticks, enum dw_leave how, const bool stacks)
 {
 	struct tree *tree = state;
 	const struct frame *frame = place;
 	struct dw_call_sums *sums = &tree->worker->sums;
 	uint64_t duration = ticks - frame->frame.start;
 
-	if (frame->passed || frame->node == DW_CALL_PATH_FOLDED || frame->node == DW_NO_INDEX)
+	if ((stacks && frame->passed) || frame->node >= DW_CALL_PATH_FOLDED)
 		return;
-	dw_call_sums_add(sums, frame->node, duration, duration - frame->frame.child);
+	dw_call_sums_add(sums, &tree->worker->pending, frame->node, duration, duration - frame->frame.child);
 	if (how != DW_LEAVE_END && sums->detailed) {
 		sums->tallies[frame->node].open += how == DW_LEAVE_OPEN;
 		sums->tallies[frame->node].cut += how == DW_LEAVE_CUT;
 	}
+}
+
+DW_INLINE void tree_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	tree_leave_by(state, place, ticks, how, false);
+}
+
+DW_INLINE void tree_leave_stacks(void *state, void *place, uint64_t ticks, enum dw_leave how)
+{
+	tree_leave_by(state, place, ticks, how, true);
 }
 
 /* Adds the functions of a recorded frame below `node`, outermost first. Beyond the largest number
@@ -211,7 +235,7 @@ static void tree_note(void *state, uint64_t ticks, const struct dw_record *recor
 {
 	struct tree *tree = state;
 
-	if (record->kind == DW_STACK && tree->functions)
+	if (record->kind == DW_STACK)
 		tree_take_stack(tree, record->id);
 }
 
@@ -223,9 +247,10 @@ static void tree_carry(void *state, void *place)
 
 	if (frame->node >= PENDING)
 		return;
-	dw_call_sums_at(sums, frame->node)->self -= frame->frame.child;
 	if (sums->detailed)
 		sums->tallies[frame->node].self -= frame->frame.child;
+	else
+		dw_call_sums_at(sums, frame->node)->self -= frame->frame.child;
 }
 
 /* The next records may be of another thread. */
@@ -236,10 +261,16 @@ static void tree_flushed(void *state, uint64_t ticks, enum dw_flush why)
 
 static const struct dw_pass_hooks tree_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_TREE_DEEPEST, .chains = true, .scoped = true,
-	.enter = tree_enter, .leave = tree_leave, .note = tree_note, .settle = tree_settle,
-	.flushed = tree_flushed, .carry = tree_carry,
+	.enter = tree_enter, .leave = tree_leave, .flushed = tree_flushed, .carry = tree_carry,
 };
 DW_PASS_DEFINE(tree, tree_hooks)
+
+static const struct dw_pass_hooks tree_stacks_hooks = {
+	.frame_bytes = sizeof(struct frame), .deepest = DW_TREE_DEEPEST, .chains = true, .scoped = true,
+	.enter = tree_enter_stacks, .leave = tree_leave_stacks, .note = tree_note, .settle = tree_settle,
+	.flushed = tree_flushed,
+};
+DW_PASS_DEFINE(tree_stacks, tree_stacks_hooks)
 
 static void tree_walk_segment(void *pointer, unsigned index, size_t at)
 {
@@ -259,7 +290,7 @@ static void tree_walk_segment(void *pointer, unsigned index, size_t at)
 	tree.functions = pass->functions;
 	tree.root = DW_NO_INDEX;
 	if (pass->functions)
-		tree_walk(&tree.pass);
+		tree_stacks_walk(&tree.pass);
 	else
 		tree_segment(&tree.pass, segment);
 	worker->sums.paths.failed |= tree.pass.walk.failed;
@@ -294,14 +325,17 @@ static bool tree_add_ranges(struct dw_model *model, const struct dw_functions *f
 
 	pass.workers = segments ? calloc(count, sizeof *pass.workers) : NULL;
 	good = pass.workers != NULL;
-	for (unsigned i = 0; good && i < count; i++)
+	for (unsigned i = 0; good && i < count; i++) {
 		pass.workers[i].sums = dw_call_sums_make(whole->detailed ? DW_TREE_NODES : DW_TREE_PATHS,
 		                                         whole->detailed);
+		dw_tally_pending_init(&pass.workers[i].pending);
+	}
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
 		pass.file = f;
 		dw_pool_run(segments->count, count, tree_walk_segment, &pass);
 		for (unsigned i = 0; i < count; i++) {
 			*has_stacks |= pass.workers[i].has_stacks;
+			dw_tally_flush(&pass.workers[i].pending);
 			if (functions)
 				tree_sum_frames(&pass.workers[i].sums, model->symbol_count);
 			good = good &&
