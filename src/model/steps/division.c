@@ -36,6 +36,7 @@ static const struct dw_shares_frame *division_frame(const struct dw_division *di
 void dw_division_find_names(struct dw_division *division)
 {
 	division->phase = division->own = division->around = 0;
+	division->plan.stale = true;
 	for (uint32_t place = division->pass->depth; place; place--) {
 		const struct dw_shares_frame *frame = division_frame(division, place);
 
@@ -227,28 +228,6 @@ static void division_give_operator(struct dw_division *division, uint64_t ticks)
 	}
 }
 
-/* What is measured beside the shares: phases as a whole, and operators. */
-static void division_give_wholes(struct dw_division *division, uint64_t ticks)
-{
-	uint32_t set = division->set & ~BIT(OPTIMIZER);
-
-	/* What a closure runs in the optimizer's step is no update. */
-	set |= division_keep_inner_phase(division, division->set) & BIT(OPTIMIZER);
-	division->sums.closure |= division->set & BIT(OPTIMIZER) && !(set & BIT(OPTIMIZER));
-	for (unsigned i = 0; i < DW_WHOLE_COUNT; i++)
-		if (set & (BIT(OPTIMIZER) << i))
-			division->sums.whole_ticks[i] += ticks;
-	if (!division->classes_open[DW_CLASS_OPERATOR])
-		return;
-	if (division->set & BIT(DATA)) {
-		division->sums.data_operator_ticks += ticks;
-		return;
-	}
-	division->sums.operator_ticks += ticks;
-	if (division->pace->steps[division->next].usual)
-		division_give_operator(division, ticks);
-}
-
 /* An operator begins. */
 void dw_division_count_operator(struct dw_division *division, uint32_t row)
 {
@@ -268,27 +247,55 @@ void dw_division_count_operator(struct dw_division *division, uint32_t row)
 		division_row(division, row)->count++;
 }
 
-static void division_give_step(struct dw_division *division, uint64_t from, uint64_t to)
+/* Finds out where the time in the step is added from now on. Phases as a whole and operators are measured beside the
+ * shares. */
+static __attribute__((noinline)) void division_make_plan(struct dw_division *division)
 {
-	bool idle = !division->classes_open[DW_CLASS_OPERATOR];
-	uint32_t set = division_keep_inner_phase(division, division->set);
-	enum dw_share share;
-	uint32_t frame = 0;
+	const struct dw_pace_step *step = &division->pace->steps[division->next];
+	const bool idle = !division->classes_open[DW_CLASS_OPERATOR];
+	uint32_t set = division_keep_inner_phase(division, division->set), frame = 0;
+	struct dw_division_plan plan = { .sampled = step->sampled, .named = DW_NO_INDEX };
 
-	division_give_wholes(division, to - from);
-	if (division->pace->steps[division->next].sampled)
-		division_give_self(division, to - from);
-	if (idle && set & BIT(BACKWARD) && !(set & ~PHASES)) {
-		share = division->python ? DW_SHARE_PYTHON : (enum dw_share)__builtin_ctz(set);
-		division_give_backward(division, from, to, share);
-		return;
-	}
+	/* What a closure runs in the optimizer's step is no update. */
+	plan.wholes = ((division->set & ~BIT(OPTIMIZER)) | (set & BIT(OPTIMIZER))) >> DW_SHARE_OPTIMIZER &
+	              ((1u << DW_WHOLE_COUNT) - 1);
+	plan.closure = division->set & BIT(OPTIMIZER) && !(set & BIT(OPTIMIZER));
+	plan.data = !idle && division->set & BIT(DATA);
+	plan.operators = !idle && !plan.data;
+	plan.usual = plan.operators && step->usual;
+	plan.lazy = !plan.usual && !plan.sampled;
+	plan.backward = idle && set & BIT(BACKWARD) && !(set & ~PHASES);
 	if (division->python && set & PHASES && idle)
 		set = (set & ~PHASES) | BIT(PYTHON);
-	share = set ? (enum dw_share)__builtin_ctz(set) : division_own_share(division, &frame);
-	division->sums.share_ticks[share] += to - from;
-	if (share == DW_SHARE_NAMED)
-		division_give_row(&division->worker->named, division_frame(division, frame)->row, to - from);
+	plan.share = (uint8_t)(set ? (enum dw_share)__builtin_ctz(set) : division_own_share(division, &frame));
+	if (plan.share == DW_SHARE_NAMED)
+		plan.named = division_frame(division, frame)->row;
+	division->plan = plan;
+}
+
+static void division_give_step(struct dw_division *division, uint64_t from, uint64_t to)
+{
+	const struct dw_division_plan *plan = &division->plan;
+	const uint64_t ticks = to - from;
+
+	for (uint32_t left = plan->wholes; left; left &= left - 1)
+		division->sums.whole_ticks[__builtin_ctz(left)] += ticks;
+	division->sums.closure |= plan->closure;
+	if (plan->data)
+		division->sums.data_operator_ticks += ticks;
+	if (plan->operators)
+		division->sums.operator_ticks += ticks;
+	if (plan->usual)
+		division_give_operator(division, ticks);
+	if (plan->sampled)
+		division_give_self(division, ticks);
+	if (plan->backward) {
+		division_give_backward(division, from, to, (enum dw_share)plan->share);
+		return;
+	}
+	division->sums.share_ticks[plan->share] += ticks;
+	if (plan->named != DW_NO_INDEX)
+		division_give_row(&division->worker->named, plan->named, ticks);
 }
 
 /* Assigns time outside steps, in both divisions of it. */
@@ -314,16 +321,38 @@ static void division_give_outside(struct dw_division *division, uint64_t ticks)
 		division_row(division, row)->outside_ticks += ticks;
 }
 
-static void division_give(struct dw_division *division, uint64_t from, uint64_t to)
+static void division_given(struct dw_division *division, uint64_t to)
 {
-	if (division->inside) {
-		division_give_step(division, from, to);
-		division->at = (struct dw_out){ DW_OUT_IN_STEP, DW_OUT_IN_STEP };
-	} else {
-		division_give_outside(division, to - from);
-	}
+	division->last = division->seen = to;
 	if (division->first.beside == DW_OUT_NOTHING)
 		division->first = division->at;
+}
+
+/* Adds the time in a step for which the plan is valid. */
+static void division_catch_up(struct dw_division *division)
+{
+	if (division->seen <= division->last)
+		return;
+	division_give_step(division, division->last, division->seen);
+	division->at = (struct dw_out){ DW_OUT_IN_STEP, DW_OUT_IN_STEP };
+	division_given(division, division->seen);
+}
+
+/* Assigns the time up to `to`, in which no step begins or ends; in a step it may be added later. */
+void dw_division_give(struct dw_division *division, uint64_t to)
+{
+	if (!division->inside) {
+		division_give_outside(division, to - division->last);
+		division_given(division, to);
+		return;
+	}
+	if (division->plan.stale) {
+		division_catch_up(division);
+		division_make_plan(division);
+	}
+	division->seen = to;
+	if (!division->plan.lazy)
+		division_catch_up(division);
 }
 
 /* ---- what a step has had ------------------------------------------------------------------------ */
@@ -414,10 +443,10 @@ void dw_division_advance(struct dw_division *division, uint64_t ticks)
 		                                     : pace->steps[division->next].start_ticks;
 		uint64_t to = ticks < border ? ticks : border;
 
-		if (to > division->last) {
-			division_give(division, division->last, to);
-			division->last = to;
-		}
+		if (to > division->last)
+			dw_division_give(division, to);
+		division_catch_up(division);
+		division->border = border < pace->end_ticks ? border : pace->end_ticks;
 		if (ticks < border || division->next == pace->count)
 			return;
 		if (division->inside) {
@@ -453,10 +482,11 @@ static void division_begin_piece(struct dw_division *division, uint64_t ticks)
 
 	if (ticks > pace->end_ticks)
 		ticks = pace->end_ticks;
-	division->from = division->last = ticks > pace->start_ticks ? ticks : pace->start_ticks;
+	division->from = division->last = division->seen = ticks > pace->start_ticks ? ticks : pace->start_ticks;
 	division->next = dw_division_find_step(pace, ticks);
 	division->inside = division->next < pace->count &&
 	                   pace->steps[division->next].start_ticks <= ticks;
+	division->border = 0;
 	division->first.beside = DW_OUT_NOTHING;
 	division->at = (struct dw_out){ DW_OUT_IN_STEP, DW_OUT_IN_STEP };
 	division->step_depth = 0;
@@ -502,6 +532,7 @@ static void division_end_piece(struct dw_division *division)
 		division_leave_step(division);
 	division->pace = NULL;
 	division->thread = DW_NO_INDEX;
+	division->border = 0;
 	pthread_mutex_lock(&division->all->lock);
 	piece = DW_GROW(&pace->pieces, &pace->piece_capacity, pace->piece_count);
 	division->failed |= !piece;
@@ -553,6 +584,8 @@ void dw_shares_flushed(struct dw_division *division, uint64_t ticks, enum dw_flu
 			division_end_piece(division);
 	}
 	division->step_depth = division->phase = division->own = division->around = 0;
+	division->plan.stale = true;
+	division->border = 0; /* the next records may be of another thread */
 }
 
 void dw_shares_carry(struct dw_division *division)

@@ -38,6 +38,19 @@ struct dw_shares_worker {
 	uint32_t touched_count;
 };
 
+/* Where time in a step is added while the same kinds of ranges are open. */
+struct dw_division_plan {
+	bool stale;              /* ranges or the step have changed: it is to be made again */
+	bool operators, data;    /* to the operators' time; to that of operators for data */
+	bool usual, sampled;     /* to the innermost operator's row; to the innermost range's self time */
+	bool closure;            /* an optimizer's step runs forward or backward */
+	bool lazy;               /* neither of these: it is enough to add the time when the plan ends */
+	bool backward;           /* what other threads do meanwhile has precedence over `share` */
+	uint8_t share;
+	uint32_t wholes;         /* bits of whole_ticks */
+	uint32_t named;          /* row of the range that names the time; DW_NO_INDEX: none */
+};
+
 /* The state for a stream or a segment. */
 struct dw_division {
 	struct dw_shares *all;
@@ -62,6 +75,10 @@ struct dw_division {
 	const struct dw_interval *times[DW_OTHER_KINDS]; /* the pace's next intervals */
 
 	uint64_t from, last;     /* the piece; all time of it before `last` has been assigned */
+	uint64_t seen;           /* until then the plan is valid; `last`, or later if time is still to be added */
+	uint64_t border;         /* no step begins or ends from `last` to before this time; 0: not known, or the thread has
+	                          * no steps or is another */
+	struct dw_division_plan plan;
 	size_t next;             /* index of the step that contains `last` or follows it */
 	bool inside;
 	struct dw_out first, at; /* of the piece's first instant, and of the latest */
@@ -93,6 +110,7 @@ int dw_division_beside_share(const struct dw_pace *pace, uint32_t set, size_t ne
 size_t dw_division_find_step(const struct dw_pace *pace, uint64_t ticks);
 void dw_division_choose_pace(struct dw_division *division, uint64_t ticks);
 void dw_division_advance(struct dw_division *division, uint64_t ticks);
+void dw_division_give(struct dw_division *division, uint64_t to);
 void dw_division_resume(struct dw_division *division);
 void dw_division_find_names(struct dw_division *division);
 
@@ -110,8 +128,11 @@ DW_INLINE void dw_division_count(struct dw_division *division, const struct dw_s
 		division->open[frame->share] += by;
 		division->set &= ~(1u << frame->share);
 		division->set |= (uint32_t)(division->open[frame->share] > 0) << frame->share;
+		division->plan.stale = true;
 	}
 	division->classes_open[frame->class] += by;
+	/* From none to one, or from one to none. */
+	division->plan.stale |= division->classes_open[frame->class] == (by == 1);
 }
 
 DW_INLINE bool dw_division_is_named(const struct dw_shares_frame *frame)
@@ -123,8 +144,14 @@ DW_INLINE bool dw_division_is_named(const struct dw_shares_frame *frame)
 /* Before the stack changes, assigns the time up to now to the ranges that are open. */
 DW_INLINE void dw_shares_settle(struct dw_division *division, uint64_t ticks)
 {
-	if (dw_division_has_pace(division, ticks) && !division->resumed)
-		dw_division_advance(division, ticks);
+	if (__builtin_expect(ticks >= division->border, 0)) {
+		if (dw_division_has_pace(division, ticks) && !division->resumed)
+			dw_division_advance(division, ticks);
+	} else if (division->plan.lazy && !division->plan.stale) {
+		division->seen = ticks;
+	} else if (ticks > division->last) {
+		dw_division_give(division, ticks);
+	}
 }
 
 /* To be called when a range has begun and is on the stack. */
@@ -146,6 +173,7 @@ DW_INLINE void dw_shares_enter(struct dw_division *division, struct dw_shares_fr
 		uint32_t *at = frame->class == DW_CLASS_PHASE ? &division->phase : &division->own;
 
 		*at = *at ? *at : division->pass->depth;
+		division->plan.stale = true;
 	} else if (frame->class == DW_CLASS_OPERATOR) {
 		dw_division_count_operator(division, row);
 	}
@@ -166,6 +194,7 @@ DW_INLINE void dw_division_end_name(struct dw_division *division, uint32_t place
 		dw_division_find_names(division);
 		return;
 	}
+	division->plan.stale |= place == division->phase || place == division->own;
 	if (division->phase == place)
 		division->phase = 0;
 	if (division->own == place)
