@@ -5,6 +5,7 @@ usage: run_test.py DWELL OUTLIVE HALF_ASLEEP CROWD
 
 The last line is "N passed, N failed, N skipped", which counts checks.
 """
+import ctypes
 import json
 import os
 import shutil
@@ -163,9 +164,29 @@ def apart():
     check("set-user-ID", code == 0 and "set-user-ID" in text, text)
 
 
+def searched():
+    """The program's file is not read again for each library that could be loaded into it: an interpreter is large."""
+    libc, opened, closed = ctypes.CDLL(None), 0x20, 0x10
+    shutil.copy("/bin/true", "searched")
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    if watch < 0 or libc.inotify_add_watch(watch, b"searched", opened | closed) < 0:
+        print("skip searched: no inotify here")
+        counts["skipped"] += 1
+        return
+    run("-o", "searched.dwell", "./searched")
+    events = b""
+    try:
+        while True:
+            events += os.read(watch, 4096)  # equal events in a row would be one: so closing is watched too
+    except BlockingIOError:
+        os.close(watch)
+    times = sum(events[at + 4] == opened for at in range(0, len(events), 16))
+    check("how often the program is opened", 1 <= times < 10, times)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in (serving, sizes, others_files, outliving, counters, looks, short, crowds, apart):
+    for part in (serving, sizes, others_files, outliving, counters, looks, short, crowds, apart, searched):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

@@ -85,6 +85,19 @@ static bool preload_is_sanitized(const char *path)
 	return preload_contains(path, runtimes, sizeof runtimes / sizeof *runtimes);
 }
 
+/* The program is asked about for each library, and to search an interpreter takes 5 ms: the last answer is kept. */
+static bool preload_program_is_sanitized(const char *path)
+{
+	static char asked[4096];
+	static bool answer;
+
+	if (strcmp(asked, path) != 0) {
+		answer = preload_is_sanitized(path);
+		snprintf(asked, sizeof asked, "%s", path);
+	}
+	return answer;
+}
+
 /* Whether the program, or what it starts, may use MPI: it is linked to MPI, or starts ranks, or is Python,
  * which may load mpi4py. Others may look for MPI's functions to learn whether they are there. */
 static bool preload_may_use_mpi(const char *path)
@@ -99,13 +112,19 @@ static bool preload_may_use_mpi(const char *path)
 	return preload_contains(path, libraries, 1);
 }
 
+static bool preload_is_python(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(slash ? slash + 1 : path, "python", 6) == 0;
+}
+
 /* Whether the program may use ggml: it is linked to it or to what contains it, or is Python. */
 static bool preload_may_use_ggml(const char *path)
 {
 	static const char *const libraries[] = { "libggml", "libllama", "libwhisper" };
-	const char *slash = strrchr(path, '/');
 
-	return strncmp(slash ? slash + 1 : path, "python", 6) == 0 ||
+	return preload_is_python(path) ||
 	       preload_contains(path, libraries, sizeof libraries / sizeof *libraries);
 }
 
@@ -114,7 +133,7 @@ static bool preload_may_use_onnx(const char *path)
 {
 	static const char *const libraries[] = { "libonnxruntime" };
 
-	return preload_contains(path, libraries, 1);
+	return !preload_is_python(path) && preload_contains(path, libraries, 1);
 }
 
 /* Finds the file that execvp() will run. Returns false if there is none. */
@@ -165,7 +184,7 @@ void dw_preload(const char *program, const struct dw_preload *wanted)
 	char path[4096];
 	bool found = preload_find_program(program, path);
 
-	if (found && preload_is_sanitized(path))
+	if (found && preload_program_is_sanitized(path))
 		return;
 	if (wanted->mpi && found && preload_may_use_mpi(path))
 		preload_library(mpi_places);
@@ -184,7 +203,7 @@ const char *dw_preload_refusal(const char *program)
 {
 	char path[4096];
 
-	return preload_find_program(program, path) && preload_is_sanitized(path)
+	return preload_find_program(program, path) && preload_program_is_sanitized(path)
 	           ? "the program is built with a sanitizer, whose runtime permits no library before it; build it without"
 	           : NULL;
 }
@@ -218,6 +237,6 @@ bool dw_find_library(const char *const places[2], const char *program, char path
 {
 	char command[4096];
 
-	return !(preload_find_program(program, command) && preload_is_sanitized(command)) &&
+	return !(preload_find_program(program, command) && preload_program_is_sanitized(command)) &&
 	       dw_find_installed(places, path) && !preload_is_sanitized(path);
 }
