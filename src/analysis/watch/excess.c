@@ -37,26 +37,43 @@ void dw_excess_take_noise(struct dw_excess_noise *noise, double *differences, si
 	noise->weight += (double)count - noise->weight / LOOKS;
 }
 
-bool dw_excess_judge(struct dw_excess *excess, const struct dw_excess_noise *noise, double spread, bool slow)
+static void excess_add(struct dw_excess_score *score, double x, double more, double square)
 {
-	double square = (FIRST_WEIGHT * FIRST_NOISE * FIRST_NOISE + noise->squares) / (FIRST_WEIGHT + noise->weight);
-	double more = DW_EXCESS_LEAST / square * (excess->x - DW_EXCESS_LEAST / 2);
+	double change = more / square * (x - more / 2);
 
-	excess->score += fmax(-MOST_OF_A_LOOK, fmin(more, MOST_OF_A_LOOK));
-	excess->score = fmin(excess->score, DW_EXCESS_SCORE);
-	if (excess->score <= 0) {
-		excess->score = excess->sum = 0;
-		excess->since = 0;
-		return false;
+	score->score += fmax(-MOST_OF_A_LOOK, fmin(change, MOST_OF_A_LOOK));
+	score->score = fmin(score->score, DW_EXCESS_SCORE);
+	if (score->score <= 0) {
+		*score = (struct dw_excess_score){ 0 };
+		return;
 	}
-	excess->sum += excess->x;
-	excess->since++;
-	return slow || (excess->score >= DW_EXCESS_SCORE && dw_excess_mean(excess) >= DW_EXCESS_SPREADS * spread);
+	score->sum += x;
+	score->since++;
 }
 
-double dw_excess_mean(const struct dw_excess *excess)
+bool dw_excess_judge(struct dw_excess *excess, const struct dw_excess_noise *noise, double spread)
 {
-	return excess->since ? excess->sum / excess->since : 0;
+	double square = (FIRST_WEIGHT * FIRST_NOISE * FIRST_NOISE + noise->squares) / (FIRST_WEIGHT + noise->weight);
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < DW_EXCESS_SCORES; i++) {
+		struct dw_excess_score *score = &excess->scores[i];
+
+		excess_add(score, excess->x, ldexp(DW_EXCESS_LEAST, (int)i), square);
+		if (score->score >= DW_EXCESS_SCORE && score->sum >= DW_EXCESS_SPREADS * spread * score->since)
+			found = i + 1;
+	}
+	if (!excess->by || !excess->scores[excess->by - 1].since)
+		excess->by = found;
+	return excess->by > 0;
+}
+
+double dw_excess_mean(const struct dw_excess *excess, unsigned *looks)
+{
+	const struct dw_excess_score *score = &excess->scores[excess->by ? excess->by - 1 : 0];
+
+	*looks = score->since;
+	return score->since ? score->sum / score->since : 0;
 }
 
 double dw_excess_spread(double *values, size_t count)

@@ -38,11 +38,12 @@ static void glance_add_collective(struct dw_glance *glance, const struct glance_
 }
 
 /* Open ranges come from the outermost one inwards: the first communication counts, else the innermost range. */
-static void glance_add_open(struct dw_glance *glance, const char *name, bool communication)
+static void glance_add_open(struct dw_glance *glance, const char *name, bool communication, uint64_t ns)
 {
 	if (glance->communication)
 		return;
 	glance->communication = communication;
+	glance->inside_ns = communication ? ns : 0;
 	snprintf(glance->where, sizeof glance->where, "in %.190s", name);
 }
 
@@ -76,7 +77,7 @@ void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank
 	for (size_t i = 0; i < rank->duration_count; i++)
 		glance_add_bucket(glance, rank->durations[i].bucket, rank->durations[i].steps, &until, all);
 	for (size_t i = 0; i < rank->open_count; i++)
-		glance_add_open(glance, rank->open[i].name, rank->open[i].communication);
+		glance_add_open(glance, rank->open[i].name, rank->open[i].communication, rank->open[i].ns);
 	for (size_t i = 0; i < rank->collective_count; i++) {
 		snprintf(collective.group, sizeof collective.group, "%s", rank->collectives[i].group);
 		snprintf(collective.operation, sizeof collective.operation, "%s", rank->collectives[i].operation);
@@ -134,13 +135,16 @@ static bool glance_read_open(struct dw_glance *glance, const struct dw_proto_fie
 	struct dw_proto_field field;
 	char name[200] = "";
 	bool communication = false;
+	uint64_t ns = 0;
 
 	while (dw_proto_next(&reader, &field))
 		if (field.field == OPEN_NAME && field.wire == DW_PROTO_BYTES)
 			glance_text(name, sizeof name, &field);
 		else if (field.field == OPEN_COMMUNICATION && field.wire == DW_PROTO_VARINT)
 			communication = field.number;
-	glance_add_open(glance, name, communication);
+		else if (field.field == OPEN_NS && field.wire == DW_PROTO_VARINT)
+			ns = field.number;
+	glance_add_open(glance, name, communication, ns);
 	return !reader.bad;
 }
 
@@ -271,44 +275,51 @@ bool dw_glance_read(struct dw_glance *glance, const unsigned char *bytes, size_t
 
 /* ---- work ---------------------------------------------------------------------------------------------- */
 
-/* The index of a span and the work in it. A message that is not valid has none. */
-static uint64_t glance_span_work(const struct dw_glance *glance, size_t i, uint64_t *index)
+/* What a span has, and its index. A message that is not valid has nothing. */
+static struct dw_glance_sum glance_span(const struct dw_glance *glance, size_t i, uint64_t *index)
 {
 	const unsigned char *at = glance->spans[i].bytes, *end = at + glance->spans[i].length;
-	uint64_t skipped, part, ns, work = 0;
+	struct dw_glance_sum sum = { 0 };
+	uint64_t skipped, part, ns;
 
 	*index = 0;
 	if (glance->made) {
 		const struct dw_summary_span *span = &glance->made[i];
 
 		*index = span->index;
-		return span->ns - span->part_ns[DW_PART_COMMUNICATION] + span->between_ns;
+		return (struct dw_glance_sum){ span->steps, span->ns,
+			span->ns - span->part_ns[DW_PART_COMMUNICATION] + span->between_ns };
 	}
-	if (!glance_varint(&at, end, index))
-		return 0;
-	for (int skip = 0; skip < 3; skip++)
-		if (!glance_varint(&at, end, &skipped))
-			return 0;
-	while (at < end && glance_varint(&at, end, &part) && glance_varint(&at, end, &ns))
-		work += part == DW_PART_COMMUNICATION ? 0 : ns;
-	return work;
+	if (!glance_varint(&at, end, index) || !glance_varint(&at, end, &sum.steps) || !glance_varint(&at, end, &skipped) ||
+	    !glance_varint(&at, end, &skipped))
+		return (struct dw_glance_sum){ 0 };
+	while (at < end && glance_varint(&at, end, &part) && glance_varint(&at, end, &ns)) {
+		sum.ns += part < DW_PART_COUNT ? ns : 0; /* and not the time between steps */
+		sum.work_ns += part == DW_PART_COMMUNICATION ? 0 : ns;
+	}
+	return sum;
 }
 
-uint64_t dw_glance_work(const struct dw_glance *glance, uint64_t from, uint64_t *newest, uint64_t *newest_ns)
+struct dw_glance_sum dw_glance_sum(const struct dw_glance *glance, uint64_t from, uint64_t *newest,
+                                   struct dw_glance_sum *of_newest)
 {
-	uint64_t sum = 0, index = UINT64_MAX;
+	struct dw_glance_sum sum = { 0 };
+	uint64_t index;
 
-	*newest = *newest_ns = 0;
+	*newest = 0;
+	*of_newest = sum;
 	for (size_t i = glance->span_count; i--;) {
-		uint64_t work = glance_span_work(glance, i, &index);
+		struct dw_glance_sum one = glance_span(glance, i, &index);
 
 		if (i + 1 == glance->span_count) {
 			*newest = index;
-			*newest_ns = work;
+			*of_newest = one;
 		}
 		if (index < from)
 			break;
-		sum += work;
+		sum.steps += one.steps;
+		sum.ns += one.ns;
+		sum.work_ns += one.work_ns;
 	}
 	return sum;
 }

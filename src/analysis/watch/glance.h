@@ -2,7 +2,7 @@
  * What a watch needs of the file of a summary, read without the rest.
  *
  * A watch reads thousands of files again and again. So names, layers and arrivals are skipped, spans stay undecoded until
- * dw_glance_work() asks for the newest ones, and the checksum is not computed: files are replaced whole, and each length
+ * dw_glance_sum() asks for the newest ones, and the checksum is not computed: files are replaced whole, and each length
  * in them is checked.
  */
 #pragma once
@@ -24,6 +24,7 @@ struct dw_glance {
 	double usual_ns; /* the median step, by buckets; 0: there is none */
 	bool where_known;
 	uint64_t end_ns, silent_ns;
+	uint64_t inside_ns;   /* for how long it is in the outermost open communication; 0: in none, or not known */
 	char where[200];      /* "in all_reduce of group world, number 512"; "" */
 	bool communication;   /* it is inside communication */
 	uint32_t wait_group;  /* hash of the group of the open collective with the lowest number; 0: none */
@@ -42,6 +43,11 @@ void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank
 /* Calls `found` for each rank of a summary's file. `glance` is scratch. False: it is no summary, or damaged. */
 bool dw_glance_read(struct dw_glance *glance, const unsigned char *bytes, size_t length,
                     void (*found)(void *context, const struct dw_glance *glance), void *context);
-/* The work in the spans from index `from` on: without communication, and with the time between steps. *newest: the index of
- * the newest span, *newest_ns: the work in it. */
-uint64_t dw_glance_work(const struct dw_glance *glance, uint64_t from, uint64_t *newest, uint64_t *newest_ns);
+/* Steps and their times in spans. Work is without communication, and with the time between steps. */
+struct dw_glance_sum {
+	uint64_t steps, ns, work_ns;
+};
+
+/* The sum of the spans from index `from` on. *newest: the index of the newest span, *of_newest: what it has. */
+struct dw_glance_sum dw_glance_sum(const struct dw_glance *glance, uint64_t from, uint64_t *newest,
+                                   struct dw_glance_sum *of_newest);

@@ -57,8 +57,15 @@ static struct dw_watched *watch_find(struct dw_watch *watch, const struct dw_gla
 	return watched;
 }
 
-/* When the rank's last record was written, by the clock of its file; never later than the file. A program's clock may
- * differ from that of its file: the least time between the end of a recording and its file stands for the difference. */
+/* How long no step of the rank can have ended, at the end of its recording. A rank that asks again and again whether a
+ * collective has ended writes records while it waits. */
+static uint64_t watch_quiet_ns(const struct dw_glance *glance)
+{
+	return glance->inside_ns > glance->silent_ns ? glance->inside_ns : glance->silent_ns;
+}
+
+/* When the rank stood still, by the clock of its file; never later than the file. A program's clock may differ from that
+ * of its file: the least time between the end of a recording and its file stands for the difference. */
 static uint64_t watch_last_record(struct dw_watched *watched, const struct dw_glance *glance, uint64_t written_ns)
 {
 	int64_t apart = (int64_t)(written_ns - glance->end_ns);
@@ -69,7 +76,7 @@ static uint64_t watch_last_record(struct dw_watched *watched, const struct dw_gl
 	if (!watched->apart_known || apart < watched->apart_ns)
 		watched->apart_ns = apart;
 	watched->apart_known = true;
-	last_ns = glance->end_ns - glance->silent_ns + (uint64_t)watched->apart_ns;
+	last_ns = glance->end_ns - watch_quiet_ns(glance) + (uint64_t)watched->apart_ns;
 	return last_ns < written_ns ? last_ns : written_ns;
 }
 
@@ -80,32 +87,31 @@ static void watch_take_move(struct dw_watched *watched, const struct dw_glance *
 	uint64_t record_ns = watch_last_record(watched, glance, written_ns);
 
 	if (!watched->written_ns)
-		watched->moved_ns = glance->where_known && glance->end_ns - glance->silent_ns < written_ns
-		                        ? glance->end_ns - glance->silent_ns
+		watched->moved_ns = glance->where_known && glance->end_ns - watch_quiet_ns(glance) < written_ns
+		                        ? glance->end_ns - watch_quiet_ns(glance)
 		                        : written_ns;
 	else if (glance->steps != watched->steps || glance->last_step != watched->last_step)
 		watched->moved_ns = record_ns > watched->written_ns ? record_ns : watched->written_ns;
 }
 
 /* What a step took since the file before. The spans before the newest one of that file are the same in both; when spans
- * were summed in pairs between them, it is not known. */
+ * were summed in pairs between them, it is not known. The rank's sums are not compared: a trace that is full loses old
+ * steps while it gains new ones. */
 static void watch_take_steps(struct dw_watched *watched, const struct dw_glance *glance)
 {
-	uint64_t steps = glance->steps - watched->steps, newest, newest_ns;
+	const struct dw_glance_sum before = watched->of_span;
 	uint64_t from = watched->written_ns ? watched->span : UINT64_MAX; /* of the first file only the newest one */
-	uint64_t work_ns = dw_glance_work(glance, from, &newest, &newest_ns);
+	struct dw_glance_sum sum = dw_glance_sum(glance, from, &watched->span, &watched->of_span);
 
 	watched->step_ns = watched->step_work_ns = 0;
-	if (watched->written_ns && glance->steps >= watched->steps + DW_WATCH_LEAST_STEPS && glance->ns > watched->ns) {
-		watched->step_ns = (double)(glance->ns - watched->ns) / (double)steps;
-		if (glance->span_log2 == watched->span_log2 && work_ns > watched->span_work_ns)
-			watched->step_work_ns = (double)(work_ns - watched->span_work_ns) / (double)steps;
+	if (watched->written_ns && glance->span_log2 == watched->span_log2 && sum.steps >= before.steps + DW_WATCH_LEAST_STEPS) {
+		double steps = (double)(sum.steps - before.steps);
+
+		watched->step_ns = sum.ns > before.ns ? (double)(sum.ns - before.ns) / steps : 0;
+		watched->step_work_ns = sum.work_ns > before.work_ns ? (double)(sum.work_ns - before.work_ns) / steps : 0;
 	}
 	watched->steps = glance->steps;
-	watched->ns = glance->ns;
-	watched->span = newest;
 	watched->span_log2 = glance->span_log2;
-	watched->span_work_ns = newest_ns;
 }
 
 static void watch_take_where(struct dw_watched *watched, const struct dw_glance *glance)
@@ -218,21 +224,35 @@ static bool watch_hangs(const struct dw_watched *watched)
 struct hang {
 	const struct dw_watched *waits; /* the one that waits longest; NULL: none is inside communication */
 	const struct dw_watched *missing; /* the first rank that did not enter it; NULL: none is known */
-	size_t missing_count, waiting;
-	bool ready; /* each rank was seen after the job stood still */
+	const struct dw_watched *unseen; /* the first member of its group whose file was not written since; NULL: none */
+	size_t missing_count, waiting, unseen_count;
+	bool ready;   /* each rank was seen after the job stood still */
+	bool overdue; /* half of the limit passed since then, in which each rank that lives writes its file */
 };
+
+static bool watch_is_unseen(const struct dw_watched *waits, const struct dw_watched *watched)
+{
+	return !watched->ended && watched->written_ns < waits->moved_ns;
+}
+
+/* The last collective that the rank entered in the group in which `waits` waits. NULL: it is no member, or it is not
+ * known. */
+static const struct dw_glance_group *watch_group(const struct dw_watched *waits, const struct dw_watched *watched)
+{
+	for (unsigned i = 0; i < watched->group_count; i++)
+		if (watched->groups[i].name == waits->wait_group)
+			return &watched->groups[i];
+	return NULL;
+}
 
 /* Whether a rank has not entered what `waits` waits in. */
 static bool watch_is_missing(const struct dw_watched *waits, const struct dw_watched *watched)
 {
-	if (watched->ended || watched->written_ns < waits->moved_ns)
+	const struct dw_glance_group *group = watch_group(waits, watched);
+
+	if (watched->ended || watch_is_unseen(waits, watched))
 		return watched->gone && !watched->ended;
-	if (!waits->wait_group)
-		return !watched->communication;
-	for (unsigned i = 0; i < watched->group_count; i++)
-		if (watched->groups[i].name == waits->wait_group)
-			return watched->groups[i].sequence < waits->wait_number;
-	return false; /* it is no member of the group */
+	return waits->wait_group ? group && group->sequence < waits->wait_number : !watched->communication;
 }
 
 static struct hang watch_find_hang(const struct dw_watch *watch)
@@ -251,12 +271,17 @@ static struct hang watch_find_hang(const struct dw_watch *watch)
 		if (watch_is_missing(hang.waits, watched)) {
 			hang.missing = hang.missing ? hang.missing : watched;
 			hang.missing_count++;
+		} else if (watch_is_unseen(hang.waits, watched) && (!hang.waits->wait_group || watch_group(hang.waits, watched))) {
+			hang.unseen = hang.unseen ? hang.unseen : watched;
+			hang.unseen_count++;
 		} else if (watch_hangs(watched)) {
 			hang.waiting++;
 		}
 		hang.ready &= watched->gone || watched->is[DW_WATCH_LOST] ||
-		              (double)(watched->written_ns - hang.waits->moved_ns) * 2 >= watch_hang_limit(hang.waits);
+		              ((double)watched->written_ns - (double)hang.waits->moved_ns) * 2 >= watch_hang_limit(hang.waits);
 	}
+	hang.overdue = hang.waits && watch->now_ns > hang.waits->moved_ns &&
+	               (double)(watch->now_ns - hang.waits->moved_ns) >= 1.5 * watch_hang_limit(hang.waits);
 	return hang;
 }
 
@@ -271,18 +296,22 @@ static void hang_text(const struct hang *hang, const struct dw_watched *watched,
 	else if (hang->missing_count && watched->communication)
 		snprintf(text, size, "; rank %d on %s%s did not enter it", hang->missing->rank, hang->missing->host,
 		         hang->missing_count > 1 ? " and others" : "");
+	else if (hang->unseen && hang->overdue && watched->communication)
+		snprintf(text, size, "; rank %d on %s%s wrote no summary since then", hang->unseen->rank, hang->unseen->host,
+		         hang->unseen_count > 1 ? " and others" : "");
 	else if (hang->waits && hang->ready && watched->communication)
 		snprintf(text, size, "; no rank is elsewhere");
 }
 
-/* A rank that hangs is reported when it is known which rank did not come, or half of the limit later. */
+/* A rank that hangs is reported when it is known which rank did not come, or half of the limit later: a rank that has not
+ * written its file until then is stopped, or cannot be reached. */
 static void watch_hang(struct dw_watched *watched, const struct hang *hang, bool missing, struct report *report)
 {
 	double still = watch_still(watched);
 	bool hangs = watch_hangs(watched);
 	char who[200];
 
-	if (hangs && !watched->is[DW_WATCH_HANG] && hang->waits && !hang->ready && still < 1.5 * watch_hang_limit(watched))
+	if (hangs && !watched->is[DW_WATCH_HANG] && hang->waits && !hang->ready && !hang->overdue)
 		return;
 	if (!watch_changes(watched, DW_WATCH_HANG, hangs))
 		return;
@@ -349,45 +378,54 @@ static void watch_slow_all(struct dw_watch *watch, double *values, struct report
 	spread = count >= 4 ? dw_excess_spread(values, count) : 0;
 	for (size_t i = 0; i < watch->count; i++) {
 		struct dw_watched *watched = &watch->ranks[i];
+		unsigned looks;
+		double mean;
 		bool slow;
 
 		if (!watched->has_news || !(watched->step_work_ns > 0))
 			continue;
-		slow = dw_excess_judge(&watched->excess, &watch->noise, spread, watched->is[DW_WATCH_SLOW]);
+		slow = dw_excess_judge(&watched->excess, &watch->noise, spread);
+		mean = dw_excess_mean(&watched->excess, &looks);
 		if (watch_changes(watched, DW_WATCH_SLOW, slow))
 			watch_set(report, watched, DW_WATCH_SLOW, slow,
 			          "it works %s a step without communication, over %u looks %s longer than the median rank",
-			          dw_text_ns(watched->step_work_ns, " ").at, watched->excess.since,
-			          dw_text_percent(dw_excess_mean(&watched->excess)).at);
+			          dw_text_ns(watched->step_work_ns, " ").at, looks, dw_text_percent(mean).at);
 	}
 }
 
-/* Whether what is left became less in each of the last writes, and not only in the first half of them: a program that
- * starts takes what it needs, and then no more. */
-static bool watch_memory_falls(const struct dw_watched *watched, size_t first, size_t last)
+/* Whether what is left became less in each of the last writes, or (`own`) the rank's memory more; and not only in the first
+ * half of them: a program that starts takes what it needs, and then no more. */
+static bool watch_memory_goes_on(const struct dw_watched *watched, size_t first, size_t last, bool own)
 {
 #define AT(i) watched->memory[(i) % DW_WATCH_MEMORY_LOOKS]
+	size_t half = first + DW_WATCH_MEMORY_LOOKS / 2;
+
 	for (size_t i = first; i < last; i++)
-		if (AT(i + 1).left >= AT(i).left)
+		if (own ? AT(i + 1).resident <= AT(i).resident : AT(i + 1).left >= AT(i).left)
 			return false;
-	return (AT(first + DW_WATCH_MEMORY_LOOKS / 2).left - AT(last).left) * 3 >= AT(first).left - AT(last).left;
+	return own ? (AT(last).resident - AT(half).resident) * 3 >= AT(last).resident - AT(first).resident
+	           : (AT(half).left - AT(last).left) * 3 >= AT(first).left - AT(last).left;
 }
 
 /* When the memory of the rank's machine ends, in ns from its last write, if it goes on as in the last writes; 0: it does
- * not, or others take it. *growth: what the rank takes, in bytes a ns. */
+ * not, or others take it. *growth: what the rank takes, in bytes a ns. What is left is the better measure where many ranks
+ * take memory, and the rank's own where other programs come and go. */
 static double watch_memory_ends(const struct dw_watched *watched, double *growth)
 {
 	size_t first = watched->memory_count % DW_WATCH_MEMORY_LOOKS, last = first + DW_WATCH_MEMORY_LOOKS - 1;
-	double ns, less;
+	bool is = watched->is[DW_WATCH_MEMORY];
+	double ns, less, rate = 0;
 
 	if (watched->gone || watched->memory_count < DW_WATCH_MEMORY_LOOKS)
 		return 0;
 	ns = (double)(AT(last).written_ns - AT(first).written_ns);
 	less = ((double)AT(first).left - (double)AT(last).left) / ns;
 	*growth = ((double)AT(last).resident - (double)AT(first).resident) / ns;
-	if (!(less > 0) || *growth < less / 10 || (!watched->is[DW_WATCH_MEMORY] && !watch_memory_falls(watched, first, last)))
-		return 0;
-	return (double)AT(last).left / less;
+	if (is || watch_memory_goes_on(watched, first, last, true))
+		rate = *growth;
+	if (*growth >= less / 10 && (is || watch_memory_goes_on(watched, first, last, false)))
+		rate = fmax(rate, less);
+	return rate > 0 ? (double)AT(last).left / rate : 0;
 #undef AT
 }
 

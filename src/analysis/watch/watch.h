@@ -10,8 +10,8 @@
  *   lost    the process of a rank ended within a step; or, of a rank on another machine, its file was not written for
  *           three times as long as between two writes before
  *   slow    over several looks a rank works longer in a step than the median rank, by 5% as a rule (excess.h)
- *   memory  in the last DW_WATCH_MEMORY_LOOKS writes what a rank's machine has left became less each time, by what ends
- *           within an hour if it goes on in a line; the rank's own memory grew by at least a tenth of it
+ *   memory  in the last DW_WATCH_MEMORY_LOOKS writes the rank's own memory became more each time, or what its machine has
+ *           left became less and the rank took at least a tenth of it; and it ends within an hour if that goes on in a line
  *   slower  in DW_WATCH_LOOKS looks in a row the steps of the job took DW_WATCH_SLOWER_RATIO times as long as the median
  *           of the looks before
  *
@@ -53,8 +53,9 @@ struct dw_watched {
 	bool is[DW_WATCH_KINDS]; /* what was reported and is not over */
 	bool gone;               /* the caller knows that its process does not live */
 	bool has_news;           /* at this look: its file was written again */
-	uint64_t steps, ns; /* of the last write, as sums of the run */
-	uint64_t span, span_work_ns; /* the index of its newest span, and the work in it */
+	uint64_t steps; /* of the last write, of the run */
+	uint64_t span; /* the index of its newest span, */
+	struct dw_glance_sum of_span; /* and what that has */
 	unsigned span_log2;
 	uint64_t last_step;
 	uint64_t moved_ns;   /* since when the number of steps is this one */
