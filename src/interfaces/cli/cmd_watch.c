@@ -22,7 +22,7 @@
 #include "read/source.h"
 #include "trace/trace.h"
 
-#define WATCH_EVERY_MS 10000u
+#define WATCH_EVERY_MS 5000u /* half of the shortest hang limit */
 #define WATCH_MOST_COMMANDS 16u
 
 struct watch_request {

@@ -13,6 +13,7 @@
 #include "cli/capture_ask.h"
 #include "cli/cli.h"
 #include "cli/run_gather.h"
+#include "cli/run_still.h"
 #include "cli/run_summary.h"
 #include "cli/summaries.h"
 #include "read/source.h"
@@ -129,19 +130,22 @@ static bool summary_sleep(uint64_t milliseconds)
 
 static void *summary_loop(void *unused)
 {
+	static struct dw_still still;
 	uint64_t passed = 0, next;
 
+	dw_still_begin(&still, summary.trace);
 	for (;;) {
 		summary_answer();
 		next = summary_next_ms() - passed < SUMMARY_LOOK_MS ? summary_next_ms() - passed : SUMMARY_LOOK_MS;
 		if (!summary_sleep(next))
 			break;
 		passed += next;
-		if (passed < summary_next_ms())
+		if (!dw_still_look(&still) && passed < summary_next_ms())
 			continue;
 		summary_write_one();
 		passed = 0;
 	}
+	dw_still_end(&still);
 	if (summary.slow_bytes)
 		summary_write_one(); /* the last steps may be slow */
 	return NULL;

@@ -207,7 +207,7 @@ static const struct dw_option ranks_options[] = {
 };
 
 static const struct dw_option watch_options[] = {
-	{ DW_OPTION_EVERY, "every", .argument = "TIME", .help = "look again every TIME (default 10s)" },
+	{ DW_OPTION_EVERY, "every", .argument = "TIME", .help = "look again every TIME (default 5s)" },
 	{ DW_OPTION_ONCE, "once", .help = "look once and exit" },
 	{ DW_OPTION_FORMAT, "format", 'f', "FORMAT", .help = "how to print an event (default text)", .choices = "text json" },
 	{ DW_OPTION_ON, "on", .argument = "EVENT=COMMAND",
