@@ -82,9 +82,9 @@ def number_of(address, query):
     return len(json.loads(answer)["data"]["result"]) if answer else 0
 
 
-def start_rank(number):
-    return subprocess.Popen([DWELL, "run", "--sample", "off", "--summary-every", "1s", "-o", f"rank{number}.dwell", "--",
-                             "./program", str(number)], stderr=subprocess.DEVNULL,
+def start_rank(number, *options):
+    return subprocess.Popen([DWELL, "run", "--sample", "off", *(options or ["--summary-every", "1s"]), "-o", f"rank{number}.dwell", "--",
+                             "../program", str(number)], stderr=subprocess.DEVNULL,
                             env={**os.environ, "RANK": str(number), "WORLD_SIZE": "2"})
 
 
@@ -135,6 +135,35 @@ def test_job(alive, watch, address):
         rank.wait(timeout=60)
 
 
+def test_rare_summaries():
+    """A hang is reported in time, and once, also where summaries are rare."""
+    ranks = [start_rank(0, "--always"), start_rank(1, "--summary-every", "10m")]
+    wait_for("steps", lambda: all(step_count(f"rank{number}.dwell") > 5 for number in range(2)))
+    time.sleep(3)
+    began = time.time()
+    open("hang", "w", encoding="utf-8").close()
+    with open("events", "w", encoding="utf-8") as file:
+        watch = subprocess.Popen([DWELL, "watch", "--every", "1s", "-f", "json", "."], stdout=file, stderr=subprocess.DEVNULL)
+    try:
+        wait_for("both ranks hang", lambda: event("hang", 0) and event("hang", 1), 60)
+        check("where they are", all("in all_reduce" in one["text"] for one in events()))
+        first = os.stat("rank0.dwell.sum").st_mtime
+        print(f"a hang of 10 s was named after {time.time() - began:.0f} s")
+        wait_for("another summary", lambda: os.stat("rank0.dwell.sum").st_mtime > first, 60)
+        time.sleep(3)
+        check(f"it goes on: {events()}", not [one for one in events() if one["over"]])
+    finally:
+        open("end", "w", encoding="utf-8").close()
+        os.remove("hang")
+        for process in (*ranks, watch):
+            process.wait(timeout=60)
+
+
+def step_count(trace):
+    done = subprocess.run([DWELL, "report", "--view", "steps", "-f", "csv", trace], capture_output=True, text=True, check=False)
+    return done.stdout.count("\n")
+
+
 def test_refused():
     for words, code, what in ((["--on", "hung=true", "."], 2, "give hang, lost, slow, memory or slower"),
                               (["--port", "99999", "."], 2, "--port 99999"), ([], 2, "no files are given"),
@@ -146,11 +175,15 @@ def test_refused():
 def main():
     folder = tempfile.mkdtemp(prefix="dwell-watch-")
     os.chdir(folder)
-    os.mkdir("empty")
+    for name in ("empty", "job", "rare"):
+        os.mkdir(name)
     subprocess.run([*os.environ.get("CC", "cc").split(), "-D_GNU_SOURCE", "-I", os.path.join(SOURCES, "../../include"),
                     os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, f"-Wl,-rpath,{BUILD}",
                     "-ldwell"], check=True)
     test_refused()
+    os.chdir("rare")
+    test_rare_summaries()
+    os.chdir("../job")
     started = [start_rank(number) for number in range(2)]
     watch, port = start_watch()
     server, address = prometheus(port) if shutil.which("prometheus") else (None, None)

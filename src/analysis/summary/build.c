@@ -309,9 +309,20 @@ static bool build_memory(struct dw_summary_rank *rank, struct dw_model *model, u
 	return memory != NULL;
 }
 
+/* Where no step ended, one that did not end is counted, too. An earlier summary has steps that ended. */
+static void build_drop_open(struct dw_divided_loop *divided)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < divided->count; i++)
+		if (!divided->steps[i].step->open)
+			divided->steps[kept++] = divided->steps[i];
+	divided->count = kept;
+}
+
 /* `ranks`: by thread, the rank of the thread's loop in the summary. */
 static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint32_t *ranks,
-                       const struct dw_divided_loop *divided, struct dwell_error *error)
+                       struct dw_divided_loop *divided, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
@@ -334,6 +345,8 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	build_unrecorded(summary, rank, source, process);
 	before = dw_summary_before(summary->before, rank);
 	from = before ? dw_summary_next_step(before) : 0;
+	if (before && before->steps)
+		build_drop_open(divided);
 	build_steps(summary, rank, divided, steps->steps, from);
 	rank->loop_end_ns = source->realtime_start_ns + divided->loop->end_ns;
 	between_ns = calloc(divided->count + 1, sizeof *between_ns);

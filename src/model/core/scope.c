@@ -169,6 +169,8 @@ static bool scope_wants_step(const struct dw_model *model, const struct dw_sourc
 	        (!scope->steps_counted || scope->steps_counted[step - model->source->steps]));
 }
 
+#define OPEN_NS 1000u /* a step that did not end has the trace's last record, at its end, too */
+
 /* Appends the selected steps of a process. With `thread`: only the steps of that thread. */
 static void scope_append_steps(const struct dw_model *model, uint32_t process, uint32_t thread,
                                struct scratch *scratch)
@@ -180,7 +182,7 @@ static void scope_append_steps(const struct dw_model *model, uint32_t process, u
 
 		if (scope_wants_step(model, step) && (thread == DW_NO_INDEX || step->thread == thread))
 			scratch->steps[scratch->step_count++] =
-			    (struct dw_interval){ step->start_ns, step->end_ns };
+			    (struct dw_interval){ step->start_ns, step->end_ns + (step->open ? OPEN_NS : 0) };
 	}
 }
 
