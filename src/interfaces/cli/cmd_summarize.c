@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/slow_steps.h"
 #include "cli/summaries.h"
+#include "read/source.h"
 
 struct summarize_request {
 	const char *output;
@@ -42,6 +43,7 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 		                : "no trace is given: dwell summarize TRACE... -o FILE");
 		return DW_EXIT_USAGE;
 	}
+	dw_source_leave_stacks_unnamed(); /* no summary has stacks */
 	status = request.slow_bytes ? dw_summaries_continue(&summary, argv[0], &before, request.output)
 	                            : dw_summaries_read_parallel(&summary, argv, (size_t)operands);
 	if (!status && !summary.count) {

@@ -332,6 +332,9 @@ struct dw_source {
  */
 int dw_source_open(struct dw_source **source, const char *const *paths, size_t count,
                    struct dwell_error *error);
+/* From now on this process reads no symbols of program files for the frames of stacks, which takes much longer than reading
+ * the trace of a minute. Ranges keep their names. For a process that asks for no stacks. */
+void dw_source_leave_stacks_unnamed(void);
 void dw_source_close(struct dw_source *source);
 /* Returns the memory of the files' pages to the kernel, for readers that keep little of what they
  * have read. What is read again is mapped again. */

@@ -171,10 +171,28 @@ static int stacks_find_functions(struct dw_reader *reader, const struct dw_read_
 	return failed ? -1 : 0;
 }
 
+static bool stacks_unnamed;
+
+void dw_source_leave_stacks_unnamed(void)
+{
+	stacks_unnamed = true;
+}
+
+/* Whether a range has the name of a frame: a function that was recorded by address. */
+static bool stacks_name_ranges(const struct dw_read_file *file)
+{
+	for (size_t i = 0; i < file->op_count; i++)
+		if (!file->ops[i].name && file->ops[i].frame < file->id_count)
+			return true;
+	return false;
+}
+
 static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_file *file,
                               struct dw_source_frame *frames)
 {
-	if (file->module_count && !file->symbol_count && stacks_find_functions(reader, file, frames))
+	bool wanted = !stacks_unnamed || stacks_name_ranges(file);
+
+	if (wanted && file->module_count && !file->symbol_count && stacks_find_functions(reader, file, frames))
 		return -1;
 	for (size_t i = 0; i < file->frame_count; i++)
 		for (uint32_t f = 0; f < frames[i].count; f++) {
