@@ -259,7 +259,7 @@ size_t dw_summary_share_spans(size_t ranks)
 
 bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 {
-	size_t kept = 0, spans, names, layers, arrivals;
+	size_t kept = 0, shares, spans, names, layers, arrivals;
 
 	if (summary->failed) {
 		dw_error_set(error, DWELL_E_NOMEM, "no memory to merge summaries");
@@ -276,10 +276,11 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 			*last = summary->ranks[i];
 	}
 	summary->count = kept;
-	spans = dw_summary_share_spans(kept);
-	names = merge_share(ALL_NAMES, kept, DW_SUMMARY_NAMES, LEAST_NAMES);
-	layers = merge_share(ALL_LAYERS, kept, DW_SUMMARY_LAYERS, LEAST_LAYERS);
-	arrivals = merge_share(ALL_ARRIVALS, kept, DW_SUMMARY_ARRIVALS, LEAST_ARRIVALS);
+	shares = kept > summary->expected ? kept : summary->expected;
+	spans = dw_summary_share_spans(shares);
+	names = merge_share(ALL_NAMES, shares, DW_SUMMARY_NAMES, LEAST_NAMES);
+	layers = merge_share(ALL_LAYERS, shares, DW_SUMMARY_LAYERS, LEAST_LAYERS);
+	arrivals = merge_share(ALL_ARRIVALS, shares, DW_SUMMARY_ARRIVALS, LEAST_ARRIVALS);
 	for (size_t i = 0; i < kept; i++) {
 		struct dw_summary_rank *rank = &summary->ranks[i];
 

@@ -149,6 +149,7 @@ struct dw_summary {
 	/* Or NULL: an earlier summary of the same trace. dw_summary_add_model() then counts only steps that began after
 	 * those of it. Must live as long as models are added. */
 	const struct dw_summary *before;
+	size_t expected; /* ranks that the summary which it becomes part of has at least */
 	bool failed; /* memory ran out */
 };
 
@@ -190,7 +191,7 @@ bool dw_summary_same_rank(const struct dw_summary_rank *a, const struct dw_summa
 uint64_t dw_summary_next_step(const struct dw_summary_rank *rank);
 /* Adds the ranks of another summary, which may be reset afterwards. */
 void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other);
-/* Sorts the ranks, drops ranks that occur twice, and makes them as coarse as their number requires.
+/* Sorts the ranks, drops ranks that occur twice, and makes them as coarse as their number, or `expected`, requires.
  * False with `error` if memory ran out. */
 bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error);
 /* The most spans of each rank in a summary of so many ranks. */

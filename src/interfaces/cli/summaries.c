@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/map.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "trace/trace.h"
+#include "watch/glance.h"
 
 #define MOST_BYTES ((size_t)4 << 30)
 #define PART ((size_t)128) /* files that are read before they are merged */
+#define FEW ((size_t)512)  /* files whose ranks need not be counted first: little is left out of so many */
 
 /* The rest of a file whose first bytes were read. NULL after an error message. */
 static unsigned char *summaries_read_rest(const char *path, FILE *file, const unsigned char *first,
@@ -181,54 +184,87 @@ static int summaries_read_part(struct dw_summary *summary, char **paths, size_t 
 	return dw_summary_finish(summary, &error) ? 0 : dw_say_error(&error, error.code);
 }
 
-/* Replaces two summaries by their merge, which has only what fits a summary of so many ranks. */
-static int summaries_merge(struct dw_summary *into, struct dw_summary *from)
-{
-	struct dwell_error error = { 0, "" };
-	struct dw_summary both = { .ranks = NULL };
-	bool good;
+/* ---- how many ranks there will be ------------------------------------------------------------------------- */
 
-	dw_summary_add(&both, into);
-	dw_summary_add(&both, from);
-	dw_summary_reset(into);
-	dw_summary_reset(from);
-	good = dw_summary_finish(&both, &error);
-	/* What was left out is still in the memory of `both`. */
-	if (good)
-		dw_summary_add(into, &both);
-	dw_summary_reset(&both);
-	good = good && dw_summary_finish(into, &error);
-	return good ? 0 : dw_say_error(&error, error.code);
+static void summaries_see(void *context, const struct dw_glance *glance)
+{
+	struct dw_map *seen = context;
+	uint32_t hash = dw_map_hash_bytes(glance->pid, glance->host, strlen(glance->host));
+
+	hash = dw_map_hash_bytes(hash ^ (uint32_t)glance->rank, glance->job, strlen(glance->job));
+	if (DW_MAP_FIND(seen, hash, i, i == i) == DW_MAP_NONE)
+		dw_map_add(seen, hash, 0);
 }
 
-/* Files are read in parts of equal size, and two merges of equal size are merged again. So memory holds
- * few summaries at a time, and each rank is copied a few times. */
+size_t dw_summaries_count_ranks(char **paths, size_t count)
+{
+	struct dw_glance *glance = count > FEW ? malloc(sizeof *glance) : NULL;
+	struct dw_map seen = { .slots = NULL };
+	size_t ranks;
+
+	for (size_t i = 0; glance && i < count; i++) {
+		FILE *file = dw_regular_open(paths[i]);
+		unsigned char first[8], *bytes = NULL;
+		size_t length = file ? fread(first, 1, sizeof first, file) : 0;
+
+		if (dw_summary_is(first, length))
+			bytes = summaries_read_rest(paths[i], file, first, &length);
+		if (bytes)
+			dw_glance_read(glance, bytes, length, summaries_see, &seen);
+		free(bytes);
+		if (file)
+			fclose(file);
+	}
+	ranks = seen.count;
+	dw_map_reset(&seen);
+	free(glance);
+	return ranks;
+}
+
+/* ---- all files -------------------------------------------------------------------------------------------- */
+
+/* Frees what was left out. */
+static int summaries_compact(struct dw_summary *summary)
+{
+	struct dw_summary copy = { .expected = summary->expected };
+	struct dwell_error error = { 0, "" };
+
+	if (dw_summary_finish(summary, &error))
+		dw_summary_add(&copy, summary);
+	dw_summary_reset(summary);
+	*summary = copy;
+	return error.code ? dw_say_error(&error, error.code) : 0;
+}
+
+static size_t summaries_share(const struct dw_summary *summary)
+{
+	return dw_summary_share_spans(summary->count > summary->expected ? summary->count : summary->expected);
+}
+
+/* What is left out depends on the number of all ranks. So they are counted first, and each part of the files is added as it
+ * will stay. The ranks of traces are not counted: when there are twice as many, what is too much by then is freed. */
 int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count)
 {
-	struct dw_summary waiting[64] = { { .ranks = NULL } }; /* [i]: of PART << i files, or empty */
+	struct dwell_error error = { 0, "" };
+	size_t share;
 	int status = 0;
 
+	if (!summary->expected)
+		summary->expected = dw_summaries_count_ranks(paths, count);
+	share = summaries_share(summary);
 	for (size_t i = 0; !status && i < count; i += PART) {
-		struct dw_summary part = { .ranks = NULL };
-		unsigned level = 0;
+		struct dw_summary part = { .expected = summary->expected };
 
 		status = summaries_read_part(&part, paths + i, count - i < PART ? count - i : PART);
-		for (; !status && part.count && waiting[level].count; level++)
-			status = summaries_merge(&part, &waiting[level]);
-		if (status || !part.count)
-			dw_summary_reset(&part);
-		else
-			waiting[level] = part;
+		if (!status)
+			dw_summary_add(summary, &part);
+		dw_summary_reset(&part);
+		if (status || 2 * summaries_share(summary) > share)
+			continue;
+		status = summaries_compact(summary);
+		share = summaries_share(summary);
 	}
-	for (unsigned level = 0; level < 64; level++) {
-		if (!status && waiting[level].count && summary->count)
-			status = summaries_merge(summary, &waiting[level]);
-		else if (!status && waiting[level].count)
-			*summary = waiting[level];
-		else
-			dw_summary_reset(&waiting[level]);
-	}
-	return status;
+	return status || dw_summary_finish(summary, &error) ? status : dw_say_error(&error, error.code);
 }
 
 int dw_summaries_write(const struct dw_summary *summary, const char *path)

@@ -7,6 +7,8 @@
  * after another, so that memory is needed for one of them only. Returns 0, or an exit status after
  * an error message. */
 int dw_summaries_read(struct dw_summary *summary, char **paths, size_t count);
+/* How many ranks the files that are summaries have at least. 0: not counted, because there are few files. */
+size_t dw_summaries_count_ranks(char **paths, size_t count);
 /* The same with one file that is read again and again. *is_live is set if it is a trace that is being written. */
 int dw_summaries_read_one(struct dw_summary *summary, const char *path, bool *is_live);
 /* The same with many files in several processes, as many as the cores that this one may use. No other thread

@@ -25,10 +25,11 @@ struct part {
 	int fd; /* the memory in which it writes its summary */
 };
 
-/* In a process of its own: reads every `step`-th file and writes the summary. Returns its exit status. */
-static int parallel_read_part(char **paths, size_t count, size_t first, size_t step, int fd)
+/* In a process of its own: reads every `step`-th file and writes the summary. All have at least `expected` ranks. Returns its
+ * exit status. */
+static int parallel_read_part(char **paths, size_t count, size_t first, size_t step, size_t expected, int fd)
 {
-	struct dw_summary summary = { .ranks = NULL };
+	struct dw_summary summary = { .expected = expected };
 	struct dw_proto proto = { .bytes = NULL };
 	char **own = calloc(count + 1, sizeof *own);
 	size_t taken = 0, written = 0;
@@ -57,12 +58,12 @@ static int parallel_read_part(char **paths, size_t count, size_t first, size_t s
 	return status;
 }
 
-static bool parallel_start(struct part *part, char **paths, size_t count, size_t first, size_t step)
+static bool parallel_start(struct part *part, char **paths, size_t count, size_t first, size_t step, size_t expected)
 {
 	part->fd = memfd_create("dwell summary", MFD_CLOEXEC);
 	part->pid = part->fd >= 0 ? fork() : -1;
 	if (part->pid == 0)
-		_exit(parallel_read_part(paths, count, first, step, part->fd));
+		_exit(parallel_read_part(paths, count, first, step, expected, part->fd));
 	if (part->pid < 0 && part->fd >= 0)
 		close(part->fd);
 	return part->pid > 0;
@@ -106,7 +107,7 @@ static int parallel_take(struct part *part, struct dw_summary *summary, int stat
 int dw_summaries_read_parallel(struct dw_summary *summary, char **paths, size_t count)
 {
 	struct part parts[MOST_PROCESSES];
-	size_t wanted = dw_pool_workers(count / LEAST_FILES), started = 0;
+	size_t wanted = dw_pool_workers(count / LEAST_FILES), started = 0, expected;
 	struct dwell_error error = { 0, "" };
 	int status = 0;
 
@@ -114,8 +115,9 @@ int dw_summaries_read_parallel(struct dw_summary *summary, char **paths, size_t 
 		wanted = MOST_PROCESSES;
 	if (wanted < 2)
 		return dw_summaries_read(summary, paths, count);
+	expected = dw_summaries_count_ranks(paths, count);
 	fflush(NULL); /* or a process would write what is still in a buffer too */
-	while (started < wanted && parallel_start(&parts[started], paths, count, started, wanted))
+	while (started < wanted && parallel_start(&parts[started], paths, count, started, wanted, expected))
 		started++;
 	for (size_t i = 0; i < started; i++)
 		status = parallel_take(&parts[i], summary, started == wanted ? status : DW_EXIT_BAD_INPUT);
