@@ -153,6 +153,7 @@ class Comparison(Case):
     def test_how_often_it_is_right(self):
         # tests/ranks/simulate.c; doc/how/ranks.md has the figures of many more runs.
         run(simulate, "100", "64", "200", "5", "5", "0.3", "0.3")
+        run(simulate, "100", "64", "400", "5", "5", "0.3", "0.3", "220")  # slow in the last half only
 
     def test_a_slow_host(self):
         one = self.make(8, 100, "hosts", 4, "slow", 4, "forward", 10, "noise", 1)

@@ -1,12 +1,12 @@
 /*
  * How often the comparison of ranks is right: summaries of jobs with and without a slow rank.
  *
- *     simulate RUNS RANKS STEPS SLOWER NOISE BETWEEN CORRELATION
+ *     simulate RUNS RANKS STEPS SLOWER NOISE BETWEEN CORRELATION [SINCE]
  *
  * RUNS jobs have a rank that is SLOWER percent of a step slower, in a part that is drawn; as many
  * have none. NOISE: standard deviation of each part of a step, in percent of the part. BETWEEN:
  * standard deviation of the constant difference between ranks, in percent. CORRELATION: of the
- * noise of a part in following steps (0: independent). Prints how often the slow rank was found,
+ * noise of a part in following steps (0: independent). SINCE: the step from which on it is slow (0). Prints how often the slow rank was found,
  * with the right part, its excess within 10%, and how often another rank was named. Exit status 1
  * if fewer than 99% are found, the part is right in fewer than 95% of them, or more than 1% of the
  * runs have a false alarm.
@@ -27,7 +27,7 @@ static const double simulated_ms[PARTS] = { 2, 10, 20, 3 };
 #define STEP_MS 36.0
 
 static struct {
-	unsigned ranks, steps;
+	unsigned ranks, steps, since;
 	double slower, noise, between, correlation;
 } job;
 
@@ -61,7 +61,7 @@ static void simulate_rank(struct dw_summary *summary, unsigned number, int slow_
 
 			noises[p] = s ? job.correlation * noises[p] + fresh * normal() : normal();
 			ms = simulated_ms[p] * between * fmax(0.1, 1 + job.noise / 100 * noises[p]);
-			if (p == slow_part)
+			if (p == slow_part && s >= job.since)
 				ms += STEP_MS * job.slower / 100;
 			span->part_ns[simulated_parts[p]] = (uint64_t)(ms * 1e6);
 			span->ns += (uint64_t)(ms * 1e6);
@@ -137,8 +137,8 @@ int main(int count, char **values)
 {
 	unsigned runs, wrong;
 
-	if (count != 8) {
-		fprintf(stderr, "usage: simulate RUNS RANKS STEPS SLOWER NOISE BETWEEN CORRELATION\n");
+	if (count != 8 && count != 9) {
+		fprintf(stderr, "usage: simulate RUNS RANKS STEPS SLOWER NOISE BETWEEN CORRELATION [SINCE]\n");
 		return 2;
 	}
 	random_state = 20261122;
@@ -149,6 +149,7 @@ int main(int count, char **values)
 	job.noise = atof(values[5]);
 	job.between = atof(values[6]);
 	job.correlation = atof(values[7]);
+	job.since = count > 8 ? (unsigned)atoi(values[8]) : 0;
 	for (unsigned i = 0; i < 2 * runs; i++)
 		if (!simulate_job(i % 2))
 			return 2;

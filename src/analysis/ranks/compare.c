@@ -286,6 +286,70 @@ static void ranks_name_slow(struct comparison *with, size_t slow)
 		}
 }
 
+size_t dw_ranks_slow_since(const double *excess, size_t count)
+{
+	double all = 0, before = 0, most = 0;
+	size_t found = 0;
+
+	for (size_t s = 0; s < count; s++)
+		all += isnan(excess[s]) ? 0 : excess[s];
+	for (size_t s = 1; s + 1 < count; s++) {
+		double earlier, later, weight;
+
+		before += isnan(excess[s - 1]) ? 0 : excess[s - 1];
+		earlier = before / (double)s;
+		later = (all - before) / (double)(count - s);
+		weight = (later - earlier) * (later - earlier) * (double)s * (double)(count - s);
+		if (later >= DW_RANKS_LEAST_EXCESS && earlier < later / 2 && weight > most) {
+			most = weight;
+			found = s;
+		}
+	}
+	return found;
+}
+
+/* The standard error of the median excess of a rank from a span on. */
+static double ranks_excess_from(struct comparison *with, size_t i, size_t from, double *median)
+{
+	const double *excess = &with->ranks->excess[i * with->ranks->span_count];
+	size_t count = 0;
+
+	for (size_t s = from; s < with->ranks->span_count; s++)
+		if (!isnan(excess[s]))
+			with->space[count++] = excess[s];
+	return dw_ranks_median_error(with->space, count, median);
+}
+
+/* Ranks that are not slow in most steps, but in the last half of them: something began to slow them during the run. */
+static void ranks_find_late(struct comparison *with, struct part_table *parts, double *medians, double *errors)
+{
+	struct dw_ranks *ranks = with->ranks;
+	size_t half = ranks->span_count / 2, late = 0;
+	struct dw_ranks_limit limit;
+
+	if (ranks->steps < 2 * FEW_STEPS)
+		return;
+	for (size_t i = 0; i < ranks->count; i++)
+		errors[i] = ranks_excess_from(with, i, half, &medians[i]);
+	limit = dw_ranks_find_limit(medians, errors, ranks->count, with->space);
+	for (size_t i = 0; i < ranks->count; i++) {
+		struct dw_rank_result *result = &ranks->results[i];
+		size_t since = dw_ranks_slow_since(&ranks->excess[i * ranks->span_count], ranks->span_count);
+
+		if (result->slow || !since || !dw_ranks_exceeds(&limit, medians[i], errors[i]))
+			continue;
+		result->slow = true;
+		result->since = ranks->first_step + ((uint64_t)since << ranks->span_log2);
+		result->excess_error = ranks_excess_from(with, i, since, &result->excess);
+		late++;
+	}
+	if (late)
+		part_table_fill(with, parts, half, ranks->span_count);
+	for (size_t i = 0; late && i < ranks->count; i++)
+		if (ranks->results[i].since)
+			ranks->results[i].part = part_table_find(parts, i, &ranks->results[i].part_ns);
+}
+
 static bool ranks_find_slow(struct comparison *with, struct part_table *parts)
 {
 	struct dw_ranks *ranks = with->ranks;
@@ -300,21 +364,24 @@ static bool ranks_find_slow(struct comparison *with, struct part_table *parts)
 		numbers[ranks->count + i] = ranks->results[i].excess_error;
 	}
 	limit = dw_ranks_find_limit(numbers, numbers + ranks->count, ranks->count, with->space);
-	free(numbers);
 	for (size_t i = 0; i < ranks->count; i++) {
 		struct dw_rank_result *result = &ranks->results[i];
 
 		result->slow = dw_ranks_exceeds(&limit, result->excess, result->excess_error);
 		result->part = part_table_find(parts, i, &result->part_ns);
 	}
-	if (!ranks->waits_known && !dw_ranks_find_slow_parts(ranks))
+	if (!ranks->waits_known && !dw_ranks_find_slow_parts(ranks)) {
+		free(numbers);
 		return false;
-	for (size_t i = 0; i < ranks->count; i++) {
+	}
+	for (size_t i = 0; i < ranks->count; i++)
 		if (ranks->results[i].by_part)
 			ranks->results[i].part_ns = parts->means[i * DW_RANKS_PARTS + ranks->results[i].part] -
 			                            parts->medians[ranks->results[i].part];
+	ranks_find_late(with, parts, numbers, numbers + ranks->count);
+	free(numbers);
+	for (size_t i = 0; i < ranks->count; i++)
 		slow += ranks->results[i].slow;
-	}
 	ranks_name_slow(with, slow);
 	return true;
 }

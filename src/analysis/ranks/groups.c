@@ -119,29 +119,16 @@ static double groups_span_excess(const struct groups *groups, size_t from, size_
 	return count ? sum / (double)count : NAN;
 }
 
-/* Since when the ranks are slow: the span before which their excess was less than half of what it is from there on, where
- * both differ most for their number. 0: from the begin, or it is not clear. */
+/* Since which span the ranks are slow; 0: from the begin, or it is not clear. */
 static size_t groups_since(const struct groups *groups, size_t from, size_t to)
 {
 	size_t count = groups->ranks->span_count, found = 0;
-	double *excess = calloc(count + 1, sizeof *excess), all = 0, before = 0, most = 0;
+	double *excess = calloc(count + 1, sizeof *excess);
 
-	for (size_t s = 0; excess && s < count; s++) {
+	for (size_t s = 0; excess && s < count; s++)
 		excess[s] = groups_span_excess(groups, from, to, s);
-		all += isnan(excess[s]) ? 0 : excess[s];
-	}
-	for (size_t s = 1; excess && s + 1 < count; s++) {
-		double earlier, later;
-
-		before += isnan(excess[s - 1]) ? 0 : excess[s - 1];
-		earlier = before / (double)s;
-		later = (all - before) / (double)(count - s);
-		if (later >= DW_RANKS_LEAST_EXCESS && earlier < later / 2 &&
-		    (later - earlier) * (later - earlier) * (double)s * (double)(count - s) > most) {
-			most = (later - earlier) * (later - earlier) * (double)s * (double)(count - s);
-			found = s;
-		}
-	}
+	if (excess)
+		found = dw_ranks_slow_since(excess, count);
 	free(excess);
 	return found;
 }

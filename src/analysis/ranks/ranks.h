@@ -12,8 +12,8 @@
  * compared, and each named part by itself: a rank is also slow if it takes longer in one of them (by_parts.c).
  *
  * A rank is constantly slow if the median of its excess over steps is at least 2%, is more than
- * four of its standard errors, and is apart from what other ranks differ by. Otherwise single steps
- * in which a rank takes much longer than usual are listed.
+ * four of its standard errors, and is apart from what other ranks differ by. The same is asked of the last half of the
+ * steps. Otherwise single steps in which a rank takes much longer than usual are listed.
  */
 #pragma once
 
@@ -35,7 +35,8 @@ struct dw_rank_result {
 	                              * median over steps, and its standard error */
 	double last;                 /* share of the steps in which it has the most work */
 	double delay_ns;   /* of the mean step: what it took beyond the median rank where it was last */
-	bool slow;         /* constantly */
+	bool slow;         /* constantly, or in the last half of the steps */
+	uint64_t since;    /* in the last half only: the step from which on; excess is from there on, too. 0: not so */
 	bool by_part;      /* in the part alone: excess is that of the part, as a share of the mean step */
 	unsigned part;     /* the part with most of the excess: enum dw_part, DW_RANKS_BETWEEN or
 	                    * DW_RANKS_NO_PART */
@@ -145,6 +146,9 @@ struct dw_ranks_limit {
 };
 struct dw_ranks_limit dw_ranks_find_limit(const double *excess, const double *errors, size_t count, double *space);
 bool dw_ranks_exceeds(const struct dw_ranks_limit *limit, double excess, double error);
+/* The span before which the excess was less than half of what it is from there on, where both differ most for their
+ * number. 0: there is none. The same. */
+size_t dw_ranks_slow_since(const double *excess, size_t count);
 /* Finds ranks that are slow in a named part. False: memory ran out. For dw_ranks_compare(). */
 bool dw_ranks_find_slow_parts(struct dw_ranks *ranks);
 /* What was not recorded and whether waits are known. The same. */

@@ -134,7 +134,7 @@ static void table_excess_text(double excess, char text[64])
 static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
 {
 	const struct dw_rank_result *result = &ranks->results[i];
-	char where[1160] = "", excess[64];
+	char where[1160] = "", excess[64], since[40] = "";
 
 	if (result->by_part) {
 		dw_table_head(table, "Rank %d takes %s a step longer than the median rank %s (%s of a step)%s%.255s%s%.255s.",
@@ -151,8 +151,9 @@ static void head_of_slow_rank(struct dwell_table *table, const struct dw_ranks *
 		         result->place ? result->place : "", result->layer ? ", layer " : "", result->layer ? result->layer : "",
 		         result->name ? ", operator " : "", result->name ? result->name : "");
 	table_excess_text(result->excess, excess);
-	dw_table_head(table, "Rank %d is slow: it works %s the median rank%s.", dw_ranks_number(ranks, i),
-	              excess, where);
+	if (result->since)
+		snprintf(since, sizeof since, " since step %llu", (unsigned long long)result->since);
+	dw_table_head(table, "Rank %d is slow%s: it works %s the median rank%s.", dw_ranks_number(ranks, i), since, excess, where);
 }
 
 /* The numbers of the ranks that wait, or of those that do not: "0, 1, 3". */
