@@ -90,6 +90,26 @@ class Strangers(unittest.TestCase):
             watch.kill()
             watch.communicate()
 
+    def test_a_web_site_that_asks_watch(self):
+        """A name that points to this machine gets no figures through a browser."""
+        self.assertEqual(dwell("summarize", "a.dwell", "-o", "a.sum")[0], 0)
+        watch = subprocess.Popen([DWELL, "watch", "--port", "0", "."], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            port = int(watch.stderr.readline().split("127.0.0.1:")[1].split("/")[0])
+            here = f"Host: localhost:{port}"
+            for headers, good in (([here], True), ([f"HOST:127.0.0.1:{port}  "], True), (["Accept: */*", here], True), ([], False),
+                                  ([f"Host: evil.example:{port}"], False), (["Host: localhost"], False), ([here, here], False),
+                                  ([f"Host: localhost:{port}.evil.example"], False), ([f"X: {here}"], False),
+                                  ([f"Host: localhost:{port + 1}"], False)):
+                with socket.create_connection(("127.0.0.1", port), LIMIT) as client:
+                    client.sendall("\r\n".join(["GET /metrics HTTP/1.1", *headers, "", ""]).encode())
+                    answer = client.makefile("rb").read().decode()
+                self.assertEqual(answer.startswith("HTTP/1.1 200"), good, (headers, answer[:200]))
+                self.assertEqual("dwell_" in answer, good, (headers, answer[:200]))
+        finally:
+            watch.kill()
+            watch.communicate()
+
     @unittest.skipUnless(os.getuid() == 0, "only root can become another user")
     def test_another_users_trace(self):
         """Whatever the umask is, a trace and its control page are for their owner alone."""

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -76,22 +77,60 @@ static bool watch_receive(int client, char request[MOST_REQUEST], uint64_t until
 	return false;
 }
 
+/* Whether the request has one Host, and that is this machine with the port where the client connected. A web site that
+ * lets its name point here cannot change the Host, and so reads nothing through a browser. */
+static bool watch_is_here(int client, const char *request)
+{
+	static const char *const names[] = { "127.0.0.1", "localhost" };
+	struct sockaddr_in address;
+	socklen_t length = sizeof address;
+	const char *line = request;
+	unsigned hosts = 0;
+	bool here = false;
+
+	if (getsockname(client, (struct sockaddr *)&address, &length) != 0)
+		return false;
+	while ((line = strstr(line, "\r\n")) && *(line += 2)) {
+		const char *value = line + 5;
+		size_t size;
+
+		if (strncasecmp(line, "Host:", 5) != 0)
+			continue;
+		hosts++;
+		value += strspn(value, " \t");
+		size = strcspn(value, " \t\r");
+		for (size_t i = 0; i < 2; i++) {
+			char wanted[32];
+			int wanted_size = snprintf(wanted, sizeof wanted, "%s:%u", names[i], ntohs(address.sin_port));
+
+			here |= size == (size_t)wanted_size && strncasecmp(value, wanted, size) == 0;
+		}
+	}
+	return here && hosts == 1;
+}
+
 static void watch_answer(int client, const char *text, size_t length)
 {
-	static const char only[] = "only GET /metrics is answered\n";
 	uint64_t until_ms = dw_clock_monotonic_ms() + MOST_MS;
 	char request[MOST_REQUEST], head[200];
-	bool good;
+	const char *status = "200 OK";
 
 	if (!watch_receive(client, request, until_ms))
 		return;
-	good = strncmp(request, "GET /metrics ", 13) == 0 || strncmp(request, "GET /metrics?", 13) == 0;
+	if (!watch_is_here(client, request)) {
+		status = "403 Forbidden";
+		text = "ask for 127.0.0.1 or localhost with the port of dwell watch\n";
+		length = strlen(text);
+	} else if (strncmp(request, "GET /metrics ", 13) != 0 && strncmp(request, "GET /metrics?", 13) != 0) {
+		status = "404 Not Found";
+		text = "only GET /metrics is answered\n";
+		length = strlen(text);
+	}
 	snprintf(head, sizeof head,
 	         "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %zu\r\n"
-	         "Connection: close\r\n\r\n",
-	         good ? "200 OK" : "404 Not Found", good ? length : sizeof only - 1);
+	         "Connection: close\r\n\r\n", status, length);
 	watch_send(client, head, strlen(head), until_ms);
-	watch_send(client, good ? text : only, good ? length : sizeof only - 1, until_ms);
+	watch_send(client, text, length, until_ms);
 }
 
 void dw_watch_serve(int listener, const char *text, size_t length, int ms)
