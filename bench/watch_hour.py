@@ -40,7 +40,7 @@ STEP_S, SLOWER = .5, .2  # a step, and how much longer a slow rank works
 LEAK_BYTES_S = 8 << 20
 HANG_S = 10  # the limit for steps as short as these
 
-TORCH = """
+TORCH = f"STEP_S, SLOWER, LEAK_BYTES = {STEP_S}, {SLOWER}, {int(LEAK_BYTES_S * STEP_S)}" + """
 import os, sys, time
 import torch, torch.distributed as dist
 rank, name = int(os.environ["SLURM_PROCID"]), sys.argv[1]
@@ -50,9 +50,9 @@ model = torch.nn.Linear(64, 64)
 optimizer = torch.optim.SGD(model.parameters(), .01)
 kept = []
 while True:
-    time.sleep(STEP * (1 + SLOWER * os.path.exists(f"{name}.{rank}.slow")))
+    time.sleep(STEP_S * (1 + SLOWER * os.path.exists(f"{name}.{rank}.slow")))
     if os.path.exists(f"{name}.{rank}.leak"):
-        kept.append(bytearray(b"x" * LEAK))
+        kept.append(bytearray(b"x" * LEAK_BYTES))
     elif kept:
         kept = []
     optimizer.zero_grad()
@@ -60,9 +60,9 @@ while True:
     for parameter in model.parameters():
         dist.all_reduce(parameter.grad)
     optimizer.step()
-""".replace("LEAK", str(int(LEAK_BYTES_S * STEP_S))).replace("STEP", str(STEP_S)).replace("SLOWER", str(SLOWER))
+"""
 
-MPI = r"""
+MPI = f"#define STEP_US {STEP_S * 1e6}\n#define SLOWER {SLOWER}\n#define LEAK_BYTES {int(LEAK_BYTES_S * STEP_S)}\n" + r"""
 #include <dwell/probe.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -85,9 +85,9 @@ int main(int count, char **words)
 		DWELL_STEP();
 		{
 			DWELL_PHASE("forward");
-			usleep((useconds_t)(1e6 * STEP * (1 + SLOWER * (access(slow, F_OK) == 0))));
+			usleep((useconds_t)(STEP_US * (1 + SLOWER * (access(slow, F_OK) == 0))));
 			if (access(leak, F_OK) == 0)
-				memset(malloc(LEAK), 1, LEAK);
+				memset(malloc(LEAK_BYTES), 1, LEAK_BYTES);
 		}
 		/* MPICH waits by spinning, which sixteen ranks on two cores do not bear. */
 		MPI_Request request;
@@ -98,7 +98,7 @@ int main(int count, char **words)
 			usleep(5000);
 	}
 }
-""".replace("LEAK", str(int(LEAK_BYTES_S * STEP_S))).replace("STEP)", str(STEP_S) + ")").replace("STEP *", str(STEP_S) + " *").replace("SLOWER", str(SLOWER))
+"""
 
 
 def seconds_of(when):

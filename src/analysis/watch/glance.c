@@ -67,6 +67,7 @@ void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank
 	glance->steps = rank->steps;
 	glance->ns = rank->ns;
 	glance->last_step = rank->last_step;
+	glance->last_open = rank->last_open;
 	glance->resident_bytes = rank->resident_bytes;
 	glance->left_bytes = rank->left_bytes;
 	glance->where_known = rank->where_known;
@@ -210,6 +211,7 @@ static void glance_read_number(struct dw_glance *glance, const struct dw_proto_f
 	case RANK_STEPS: glance->steps = field->number; break;
 	case RANK_NS: glance->ns = field->number; break;
 	case RANK_LAST_STEP: glance->last_step = field->number; break;
+	case RANK_LAST_OPEN: glance->last_open = field->number; break;
 	case RANK_SPAN_LOG2: glance->span_log2 = field->number < 64 ? (unsigned)field->number : 63; break;
 	case RANK_RESIDENT: glance->resident_bytes = field->number; break;
 	case RANK_LEFT: glance->left_bytes = field->number; break;

@@ -140,6 +140,9 @@ bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance
 	watch_take_steps(watched, glance);
 	watch_take_where(watched, glance);
 	watched->last_step = glance->last_step;
+	watched->last_open = glance->last_open;
+	watched->finished = watched->had_memory && !glance->resident_bytes;
+	watched->had_memory |= glance->resident_bytes > 0;
 	watched->usual_ns = glance->usual_ns;
 	watched->written_ns = written_ns;
 	watched->has_news = true;
@@ -476,6 +479,13 @@ static double watch_median(const struct dw_watch *watch, double *values)
 	return dw_median(values, count);
 }
 
+/* A process that has ended is not lost if it was in no step. The file of one that lived then says only where it was. */
+static void watch_find_end(struct dw_watched *watched)
+{
+	watched->gone |= watched->finished;
+	watched->ended = watched->gone && !(watched->finished ? watched->last_open : watched->where_known);
+}
+
 bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, const struct dw_watch_event *event),
                        void *context)
 {
@@ -485,7 +495,7 @@ bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, con
 	if (!values)
 		return false;
 	for (size_t i = 0; i < watch->count; i++)
-		watch->ranks[i].ended = watch->ranks[i].gone && !watch->ranks[i].where_known;
+		watch_find_end(&watch->ranks[i]);
 	watch_hang_all(watch, &to);
 	for (size_t i = 0; i < watch->count; i++) {
 		watch_loss(&watch->ranks[i], watch->now_ns, &to);

@@ -51,7 +51,9 @@ struct dw_watched {
 	char host[64];
 	bool ended; /* its process ended, and no step was open */
 	bool is[DW_WATCH_KINDS]; /* what was reported and is not over */
-	bool gone;               /* the caller knows that its process does not live */
+	bool gone;               /* its process does not live, as the caller or the file says */
+	bool had_memory, finished; /* a file had memory of the process; the newest one has none, so that it does not live */
+	bool last_open;
 	bool has_news;           /* at this look: its file was written again */
 	uint64_t steps; /* of the last write, of the run */
 	uint64_t span; /* the index of its newest span, */

@@ -21,7 +21,8 @@ void dw_still_begin(struct dw_still *still, const char *trace)
 	dw_serve_control_open(&still->control, trace, &error);
 }
 
-bool dw_still_gate(struct dw_still_gate *gate, uint64_t steps, uint64_t now_ms)
+/* Whether a summary should be written because of a process that has begun so many steps. */
+static bool still_gate(struct dw_still_gate *gate, uint64_t steps, uint64_t now_ms)
 {
 	double still_ms = (double)(now_ms - gate->moved_ms), least_ms = (double)DW_WATCH_LEAST_HANG_NS / 1e6, next_ms;
 
@@ -38,8 +39,8 @@ bool dw_still_gate(struct dw_still_gate *gate, uint64_t steps, uint64_t now_ms)
 		gate->summaries = 0;
 		return false;
 	}
-	/* The limit is between the shortest one and so many times the time from step to step, which has the time between steps
-	 * too, and the limit has not. */
+	/* dwell watch counts usual steps without the time between them, which is not known here. So its limit lies between the
+	 * shortest one and that for the time from step to step. */
 	next_ms = STILL_FIRST * pow(STILL_AGAIN, gate->summaries) * least_ms;
 	if (!gate->usual_ms || next_ms > STILL_LAST * STILL_FIRST * fmax(least_ms, DW_WATCH_HANG_STEPS * gate->usual_ms) ||
 	    still_ms < fmax(next_ms, STILL_USUAL * gate->usual_ms))
@@ -55,7 +56,7 @@ bool dw_still_look(struct dw_still *still)
 	bool is = false;
 
 	for (uint32_t i = 0; i < count; i++)
-		is |= dw_still_gate(&still->gates[i], __atomic_load_n(&still->control.page->gates[i].step, __ATOMIC_RELAXED), now_ms);
+		is |= still_gate(&still->gates[i], __atomic_load_n(&still->control.page->gates[i].step, __ATOMIC_RELAXED), now_ms);
 	return is;
 }
 

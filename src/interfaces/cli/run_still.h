@@ -29,5 +29,3 @@ void dw_still_begin(struct dw_still *still, const char *trace);
 /* Whether a summary should be written because a process stands still. To be called about once a second. */
 bool dw_still_look(struct dw_still *still);
 void dw_still_end(struct dw_still *still);
-/* What dw_still_look() does with the steps that a process has begun at that time. */
-bool dw_still_gate(struct dw_still_gate *gate, uint64_t steps, uint64_t now_ms);

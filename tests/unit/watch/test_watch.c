@@ -143,6 +143,27 @@ TEST(a_process_that_ends_within_a_step_is_lost_and_one_that_ends_after_it_is_not
 	dw_watch_reset(&job.watch);
 }
 
+/* The last summary that dwell run writes has no memory of the process. */
+TEST(processes_of_another_machine_that_ended_and_one_that_ended_within_a_step)
+{
+	struct job job;
+
+	make(&job);
+	for (int i = 0; i < RANKS; i++) {
+		job.ranks[i].resident_bytes = 1000000;
+		job.ranks[i].left_bytes = UINT64_C(4000000000);
+		job.ranks[i].where_known = true;
+	}
+	CHECK_STR(usual_look(&job), "");
+	job.ranks[1].resident_bytes = job.ranks[1].left_bytes = job.ranks[5].resident_bytes = job.ranks[5].left_bytes = 0;
+	job.ranks[5].last_open = true;
+	CHECK_STR(usual_look(&job), "lost 5");
+	job.silent[1] = job.silent[5] = true;
+	for (int k = 0; k < 10; k++)
+		CHECK_STR(usual_look(&job), "");
+	dw_watch_reset(&job.watch);
+}
+
 TEST(a_file_that_is_not_written_any_more_is_a_lost_rank)
 {
 	struct job job;
