@@ -153,14 +153,20 @@ TEST(processes_of_another_machine_that_ended_and_one_that_ended_within_a_step)
 		job.ranks[i].resident_bytes = 1000000;
 		job.ranks[i].left_bytes = UINT64_C(4000000000);
 		job.ranks[i].where_known = true;
+		job.ranks[i].end_ns = job.now + 10 * second;
 	}
 	CHECK_STR(usual_look(&job), "");
+	for (int i = 0; i < RANKS; i++)
+		job.ranks[i].end_ns = job.now + 10 * second;
 	job.ranks[1].resident_bytes = job.ranks[1].left_bytes = job.ranks[5].resident_bytes = job.ranks[5].left_bytes = 0;
 	job.ranks[5].last_open = true;
 	CHECK_STR(usual_look(&job), "lost 5");
 	job.silent[1] = job.silent[5] = true;
-	for (int k = 0; k < 10; k++)
+	for (int k = 0; k < 10; k++) {
+		for (int i = 0; i < RANKS; i++)
+			job.ranks[i].end_ns = job.now + 10 * second;
 		CHECK_STR(usual_look(&job), "");
+	}
 	dw_watch_reset(&job.watch);
 }
 
