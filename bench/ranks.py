@@ -153,7 +153,7 @@ def cluster(build, folder, count="10000", steps="1000000"):
     print(subprocess.run([dwell, "ranks", merged], capture_output=True, text=True, check=True).stdout)
 
 
-def watched(dwell, folder, files, seconds=60, every=30, look=10):
+def watched(dwell, folder, files, seconds=60, every=30, look=5):
     """The processor time of dwell watch after its first look, in which it reads all files."""
     with subprocess.Popen([dwell, "watch", folder], stdout=subprocess.DEVNULL) as watch:
         def used():

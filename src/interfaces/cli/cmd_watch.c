@@ -265,7 +265,8 @@ static void watch_read_operand(struct watch_state *state, char *path)
 
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
 		snprintf(pattern, sizeof pattern, "%s/*.sum", path);
-		if (glob(pattern, 0, NULL, &found) == 0) {
+		/* Ranks keep the order in which they were found. */
+		if (glob(pattern, state->sorted_count ? GLOB_NOSORT : 0, NULL, &found) == 0) {
 			for (size_t i = 0; i < found.gl_pathc; i++)
 				watch_read_file(state, found.gl_pathv[i]);
 			globfree(&found);
