@@ -135,7 +135,7 @@ bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance
 	if (written_ns <= watched->written_ns)
 		return true;
 	watch_take_move(watched, glance, written_ns);
-	if (watched->written_ns && written_ns - watched->written_ns > watched->every_ns)
+	if (watched->written_ns && !watched->is[DW_WATCH_LOST] && written_ns - watched->written_ns > watched->every_ns)
 		watched->every_ns = written_ns - watched->written_ns;
 	watch_take_steps(watched, glance);
 	watch_take_where(watched, glance);

@@ -62,7 +62,7 @@ struct dw_watched {
 	uint64_t last_step;
 	uint64_t moved_ns;   /* since when the number of steps is this one */
 	uint64_t written_ns; /* when the file was written */
-	uint64_t every_ns;   /* longest time between two writes */
+	uint64_t every_ns;   /* longest time between two writes, without those in which it was lost */
 	double usual_ns;     /* its median step; 0: not known yet */
 	int64_t apart_ns; /* least time from the end of a recording to its file */
 	bool apart_known;

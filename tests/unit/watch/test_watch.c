@@ -184,6 +184,11 @@ TEST(a_file_that_is_not_written_any_more_is_a_lost_rank)
 	CHECK_STR(usual_look(&job), "lost 3");
 	job.silent[3] = false;
 	CHECK_HAS(usual_look(&job), "lost 3 over");
+	usual_look(&job);
+	job.silent[3] = true; /* the time in which it was lost is no usual time */
+	for (int k = 0; k < 3; k++)
+		CHECK_STR(usual_look(&job), "");
+	CHECK_STR(usual_look(&job), "lost 3");
 	dw_watch_reset(&job.watch);
 }
 
