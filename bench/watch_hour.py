@@ -346,6 +346,7 @@ def page(hour, options, false):
     plan = sorted((fault for job in hour.jobs for fault in job.plan), key=lambda fault: fault["at"])
     first = hour.until - options.minutes * 60
     lines = ["# Planted faults, and what dwell watch said", "",
+             "For users who want to know how soon `dwell watch` names a fault, and what `dwell run --always` costs.", "",
              f"Written by `bench/watch_hour.py --minutes {options.minutes:g} --seed {options.seed}` ({machine()}). Two jobs of {RANKS} ranks under "
              f"Slurm on two simulated nodes, with `dwell run --always --max-size 32M --gather FOLDER`, and `dwell watch FOLDER`. A slow rank works "
              f"{SLOWER:.0%} longer; a rank that leaks takes {LEAK_BYTES_S >> 20} MB a second. A hang is one after {HANG_S} s.", "",
