@@ -35,19 +35,34 @@ struct blocks {
 struct pace {
 	struct dw_facts_work *work;
 	unsigned part;     /* only this part changes: the others have their mean; DW_PART_COUNT: all do */
+	uint32_t symbol;   /* the same of one range under the program's own names; DW_NO_INDEX: none */
 	double others_ns;  /* this mean */
 	double own;        /* what the part changes by beyond the others' pace, of the whole change */
 };
+
+static double pace_range_ns(const struct dw_step *step, uint32_t symbol)
+{
+	double ns = 0;
+
+	for (uint32_t p = 0; p < step->part_count; p++)
+		ns += step->parts[p].symbol == symbol ? (double)step->parts[p].ns : 0;
+	return ns;
+}
 
 /* A step's length without the time for which its thread waited for a CPU, because the load by other
  * programs changes during a run. */
 static double pace_length(const struct pace *pace, const struct dw_step *step)
 {
 	const struct dw_usage_of *usage = &pace->work->usages[step - pace->work->all];
-	double length = (double)(step->end_ns - step->start_ns), parts[DW_PART_COUNT], running = 1;
+	double length = (double)(step->end_ns - step->start_ns), parts[DW_PART_COUNT], running = 1, own;
 
 	if (pace->work->delay_known && usage->wall_ns > 0)
 		running = fmax(0, 1 - usage->delay_ns / usage->wall_ns);
+	own = pace->symbol != DW_NO_INDEX ? pace_range_ns(step, pace->symbol) : 0;
+	if (own > 0) /* as long as with the mean pace of the others */
+		return own * pace->others_ns / fmax(1, length - own) + pace->others_ns;
+	if (pace->symbol != DW_NO_INDEX)
+		return pace->others_ns;
 	if (pace->part == DW_PART_COUNT)
 		return length * running;
 	dw_facts_divide(pace->work, step, parts);
@@ -93,7 +108,7 @@ static double pace_residue(const double before[DW_PART_COUNT], const double afte
  * count. */
 static struct pace pace_choose(struct dw_facts_work *work)
 {
-	struct pace pace = { .work = work, .part = DW_PART_COUNT };
+	struct pace pace = { .work = work, .part = DW_PART_COUNT, .symbol = DW_NO_INDEX };
 	double before[DW_PART_COUNT], after[DW_PART_COUNT], least_ns = INFINITY, own_ns = 0, rate;
 	size_t half = work->steady_count / 2;
 	double all_before = pace_means(work, 0, half, before);
@@ -143,28 +158,6 @@ static double pace_median(const double *values, size_t count)
 	return dw_median(copy, count);
 }
 
-/* The block at whose begin the medians change, by Pettitt's test; 0 if chance explains the
- * change. */
-static size_t pace_find_change(const struct blocks *blocks)
-{
-	double n = (double)blocks->count, largest = 0, sum = 0;
-	size_t at = 0;
-
-	for (size_t t = 0; t + 1 < blocks->count; t++) {
-		for (size_t j = 0; j < blocks->count; j++)
-			sum += (blocks->medians[t] > blocks->medians[j]) -
-			       (blocks->medians[t] < blocks->medians[j]);
-		if (fabs(sum) > largest) {
-			largest = fabs(sum);
-			at = t + 1;
-		}
-	}
-	if (2 * exp(-6 * largest * largest / (n * n * n + n * n)) >= CHANCE || at < LEAST_SIDE ||
-	    blocks->count - at < LEAST_SIDE)
-		return 0;
-	return at;
-}
-
 static double pace_deviation_of_levels(const struct blocks *blocks, size_t at, double before,
                                        double after)
 {
@@ -173,6 +166,32 @@ static double pace_deviation_of_levels(const struct blocks *blocks, size_t at, d
 	for (size_t b = 0; b < blocks->count; b++)
 		sum += fabs(blocks->medians[b] - (b < at ? before : after));
 	return sum;
+}
+
+/* The block at whose begin the medians change; 0 if chance explains the change by Pettitt's test. The test compares ranks
+ * and may find a small change beside a large one: of the places that it accepts the one where two levels fit best. */
+static size_t pace_find_change(const struct blocks *blocks)
+{
+	double n = (double)blocks->count, sum = 0, least = INFINITY;
+	size_t at = 0;
+
+	for (size_t t = 1; t + LEAST_SIDE <= blocks->count; t++) {
+		double before, after, deviation;
+
+		for (size_t j = 0; j < blocks->count; j++)
+			sum += (blocks->medians[t - 1] > blocks->medians[j]) -
+			       (blocks->medians[t - 1] < blocks->medians[j]);
+		if (t < LEAST_SIDE || 2 * exp(-6 * sum * sum / (n * n * n + n * n)) >= CHANCE)
+			continue;
+		before = pace_median(blocks->medians, t);
+		after = pace_median(blocks->medians + t, blocks->count - t);
+		deviation = pace_deviation_of_levels(blocks, t, before, after);
+		if (deviation < least) {
+			least = deviation;
+			at = t;
+		}
+	}
+	return at;
 }
 
 static double pace_deviation_of_line(const struct blocks *blocks, double change)
@@ -295,32 +314,63 @@ static const char *pace_note(const struct pace *pace, size_t at, const struct pa
 	       : range->symbol == DW_NO_INDEX ? pace_part(pace, at) : dw_model_symbols(pace->work->model, NULL)[range->symbol].name;
 }
 
-static void pace_put(const struct pace *pace, const struct blocks *blocks)
+/* How the lengths change: by a trend, or at a block; one of both, or neither. */
+struct fit {
+	double trend, change;
+	size_t at; /* first steady step of the later part, or of the second half */
+};
+
+static struct fit pace_fit(const struct pace *pace)
+{
+	struct fit fit = { pace_trend(pace), 0, pace->work->steady_count / 2 };
+	double before = 0, after = 0;
+	struct blocks blocks;
+	size_t at;
+
+	pace_make_blocks(pace, &blocks);
+	at = pace_find_change(&blocks);
+	if (at) {
+		before = pace_median(blocks.medians, at);
+		after = pace_median(blocks.medians + at, blocks.count - at);
+		fit.change = before > 0 ? after / before - 1 : 0;
+		if (fabs(fit.change) < LEAST_CHANGE)
+			fit.change = 0;
+	}
+	if (fit.change != 0 && pace_deviation_of_levels(&blocks, at, before, after) < pace_deviation_of_line(&blocks, fit.trend))
+		fit.trend = 0;
+	else
+		fit.change = 0;
+	if (fit.change != 0)
+		fit.at = blocks.first[at];
+	return fit;
+}
+
+/* The same if only one range changes: the clock of the processor changes the others. */
+static struct fit pace_fit_range(struct pace pace, uint32_t symbol, struct fit all)
+{
+	size_t count = pace.work->steady_count;
+	struct fit fit;
+
+	pace.symbol = symbol;
+	pace.others_ns = 0;
+	for (size_t i = 0; i < count; i++)
+		pace.others_ns += ((double)(pace.work->steady[i]->end_ns - pace.work->steady[i]->start_ns) -
+		                   pace_range_ns(pace.work->steady[i], symbol)) / (double)count;
+	fit = pace_fit(&pace);
+	return fit.trend != 0 || fit.change != 0 ? fit : all;
+}
+
+static void pace_put(const struct pace *pace)
 {
 	struct dw_facts_work *work = pace->work;
-	double trend = pace_trend(pace), before = 0, after = 0, change = 0;
-	size_t at = pace_find_change(blocks), from = work->steady_count / 2;
+	struct fit fit = pace_fit(pace);
 	struct pace_range range = { DW_NO_INDEX, 0, NULL };
 	struct dw_fact *fact;
 
-	if (at) {
-		before = pace_median(blocks->medians, at);
-		after = pace_median(blocks->medians + at, blocks->count - at);
-		change = before > 0 ? after / before - 1 : 0;
-		if (fabs(change) < LEAST_CHANGE)
-			change = 0;
-	}
-	if (change != 0 && pace_deviation_of_levels(blocks, at, before, after) <
-	                       pace_deviation_of_line(blocks, trend))
-		trend = 0;
-	else
-		change = 0;
-	if (change != 0)
-		from = blocks->first[at];
-	if (trend != 0 || change != 0) {
-		double own = fmax(pace->own, pace_of_work(work, from, change != 0 ? change : trend / 2));
+	if (fit.trend != 0 || fit.change != 0) {
+		double own = fmax(pace->own, pace_of_work(work, fit.at, fit.change != 0 ? fit.change : fit.trend / 2));
 
-		range = pace_of_ranges(work, from);
+		range = pace_of_ranges(work, fit.at);
 		if (fmax(own, range.own) < MOST_OWN)
 			own = fmax(own, dw_facts_pace_of_functions(work, &range.function));
 		if (own < MOST_OWN)
@@ -328,17 +378,18 @@ static void pace_put(const struct pace *pace, const struct blocks *blocks)
 		dw_fact_set(work, DW_FACT_DRIFT_OWN, fmax(own, range.own), work->steady_count);
 		if (range.own < fmax(own, MOST_OWN))
 			range.symbol = DW_NO_INDEX;
+		else
+			fit = pace_fit_range(*pace, range.symbol, fit);
 	} else {
 		dw_fact_miss(work, DW_FACT_DRIFT_OWN, "the pace does not change");
 	}
-	fact = dw_fact_set(work, DW_FACT_DRIFT_SLOPE, trend, work->steady_count);
-	if (trend != 0)
-		fact->note = pace_note(pace, from, &range);
-	fact = dw_fact_set(work, DW_FACT_DRIFT_CHANGE, change, work->steady_count);
-	if (change != 0) {
-		fact->note = pace_note(pace, from, &range);
-		dw_fact_set(work, DW_FACT_DRIFT_CHANGE_STEP,
-		            (double)work->steady[blocks->first[at]]->number, 1);
+	fact = dw_fact_set(work, DW_FACT_DRIFT_SLOPE, fit.trend, work->steady_count);
+	if (fit.trend != 0)
+		fact->note = pace_note(pace, fit.at, &range);
+	fact = dw_fact_set(work, DW_FACT_DRIFT_CHANGE, fit.change, work->steady_count);
+	if (fit.change != 0) {
+		fact->note = pace_note(pace, fit.at, &range);
+		dw_fact_set(work, DW_FACT_DRIFT_CHANGE_STEP, (double)work->steady[fit.at]->number, 1);
 	} else {
 		dw_fact_miss(work, DW_FACT_DRIFT_CHANGE_STEP, "there is no change point");
 	}
@@ -346,7 +397,6 @@ static void pace_put(const struct pace *pace, const struct blocks *blocks)
 
 void dw_facts_of_pace(struct dw_facts_work *work)
 {
-	struct blocks blocks;
 	struct pace pace;
 
 	if (work->steady_count < LEAST_STEPS) {
@@ -355,6 +405,5 @@ void dw_facts_of_pace(struct dw_facts_work *work)
 		return;
 	}
 	pace = pace_choose(work);
-	pace_make_blocks(&pace, &blocks);
-	pace_put(&pace, &blocks);
+	pace_put(&pace);
 }

@@ -97,10 +97,10 @@ static void samples_put_kind(struct dw_facts_work *work, enum dw_fact_id id, str
 	dw_hot_reset(&hot);
 }
 
-/* The libraries of C and C++. Functions of mathematics have a library of their own. */
+/* The libraries of C and C++, with what unwinds exceptions. Functions of mathematics have a library of their own. */
 static bool samples_in_library(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
-	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libpthread", "ld-linux", NULL };
+	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libgcc_s", "libpthread", "ld-linux", NULL };
 	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
 
 	return dw_facts_is_of(dw_sample_stack_at(&stack, 0), libraries);
@@ -156,6 +156,7 @@ static double samples_waited(const struct dw_facts_work *work, struct samples_pa
 }
 
 #define LEAST_SPUN 0.12 /* of the loop: threads that share work never end at once */
+#define LEAST_MET 0.2   /* the same at barriers, at which a thread sleeps and is woken */
 #define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
                    1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 
@@ -165,14 +166,15 @@ static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdl
 double dw_facts_waited_for_locks(const struct dw_facts_work *work, double *low)
 {
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
-	double share, samples, spun;
+	double share, samples, spun, met;
 
 	*low = 0;
 	if (!dw_source_has_samples(work->source) || !(work->loop_ns > 0))
 		return 0;
 	share = samples_waited(work, loop, mutexes, &samples) / work->loop_ns;
 	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
-	spun = (dw_facts_spun(work) + samples_waited(work, loop, barriers, NULL)) / work->loop_ns;
+	met = samples_waited(work, loop, barriers, NULL) / work->loop_ns;
+	spun = dw_facts_spun(work) / work->loop_ns + (met >= LEAST_MET ? met : 0);
 	if (spun >= LEAST_SPUN) {
 		share += spun;
 		*low += spun / 2;

@@ -23,6 +23,8 @@
 #define LONG_RATIO 1.4
 #define LONG_DEVIATIONS 6
 #define MOST_LONG 0.20   /* part of the steps; if more are long, none is an outlier */
+#define LEAST_CHANGED 20  /* long steps that follow each other */
+#define MOST_CHANGED 0.8  /* of the steps between them and the loop's begin or end */
 #define MOST_RARE 0.05   /* part of the steps; if more are outliers, they are steady steps too */
 #define LEAST_STEPS 3u
 #define OTHERS_RUN 0.25  /* of the thread's CPU time: it may have waited for a thread that had no CPU, or spun */
@@ -58,6 +60,27 @@ static size_t steady_warm_up(const double *lengths, size_t count, double bar)
 	return end;
 }
 
+/* Whether the steps beyond the bar are nearly all of those from some step on, or up to one: then the steps change there,
+ * and none of them is an outlier. A few single ones lie elsewhere. */
+static bool steady_changes(const double *lengths, size_t from, size_t count, double bar)
+{
+	size_t outliers = 0, seen = 0, first = count, last = from;
+
+	for (size_t i = from; i < count; i++)
+		outliers += lengths[i] > bar;
+	for (size_t i = from; i < count; i++) {
+		if (lengths[i] <= bar)
+			continue;
+		seen++;
+		if (first == count && (double)seen >= (1 - MOST_CHANGED) / 2 * (double)outliers)
+			first = i;
+		if ((double)seen <= (1 + MOST_CHANGED) / 2 * (double)outliers)
+			last = i + 1;
+	}
+	return outliers >= LEAST_CHANGED && ((double)outliers >= MOST_CHANGED * (double)(count - first) ||
+	                                     (double)outliers >= MOST_CHANGED * (double)(last - from));
+}
+
 void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles,
                          double *space)
 {
@@ -68,7 +91,7 @@ void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_
 
 	for (size_t i = warm_up; i < count; i++)
 		outliers += lengths[i] > bar;
-	if ((double)outliers > MOST_LONG * (double)rest)
+	if ((double)outliers > MOST_LONG * (double)rest || steady_changes(lengths, warm_up, count, bar))
 		bar = INFINITY;
 	rare = (double)outliers <= MOST_RARE * (double)rest;
 	for (size_t i = 0; i < count; i++) {

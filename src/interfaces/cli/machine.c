@@ -112,8 +112,8 @@ static bool machine_has(const char *text, const char *const *words)
  * for a processor is not blocked. A kernel that does not name the function gives no sample. */
 static void machine_sample(struct machine_look *look, struct machine_samples *samples)
 {
-	/* A lock that sleeps in the kernel is that of the memory map, for which threads that begin or end wait, or of a file. */
-	static const char *const locks[] = { "futex", "sem_wait", "semtimedop", "rwsem_down", NULL };
+	/* Threads that begin or end wait for the lock of the process's memory map. */
+	static const char *const locks[] = { "futex", "sem_wait", "semtimedop", "rwsem_down", "vm_mmap", "munmap", "mprotect", NULL };
 	static const char *const sleeps[] = { "nanosleep", "sigtimedwait", NULL };
 	static const char *const files[] = {
 		"folio", "page", "io_schedule", "jbd2", "ext4", "xfs", "btrfs", "nfs", "fuse", "request_wait",

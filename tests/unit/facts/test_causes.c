@@ -328,4 +328,25 @@ TEST(a_range_that_only_slow_steps_have_has_the_excess_for_itself)
 	made_close(&made);
 }
 
+/* From step 160 of 200 on, steps take 50 ms and no longer 10 or 11; the second half of those begins with more of 11. */
+TEST(steps_that_stay_long_are_a_change_and_no_outliers)
+{
+	const struct dw_facts *facts;
+	uint64_t at = 100;
+
+	begin_trace(0);
+	for (uint64_t i = 0; i < 200; i++) {
+		uint64_t length = i >= 160 ? 50 : 10 + (i < 100 ? i % 3 == 0 : i % 3 > 0);
+
+		step(i, at, at + length, length);
+		at += length;
+	}
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, STEP_OUTLIERS), 0);
+	CHECK(VALUE(facts, DRIFT_CHANGE) > 3);
+	CHECK_RANGE(VALUE(facts, DRIFT_CHANGE_STEP), 155, 165);
+	made_close(&made);
+}
+
 CHECK_MAIN
