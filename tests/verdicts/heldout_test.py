@@ -82,7 +82,7 @@ def test_set(name):
         if case.source.endswith(".py"):
             words = ast.get_docstring(ast.parse(text))
             check(f"{case.source} says what it measures", "Truth:" in words)
-            check(f"{case.source} says what it plants", ("Planted:" in words) != ("Decoy" in words))
+            check(f"{case.source} says what it plants", sum(word in words for word in ("Planted:", "Decoy", "Clean:")) == 1)
 
 
 def test_sets():
