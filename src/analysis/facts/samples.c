@@ -156,6 +156,7 @@ static double samples_waited(const struct dw_facts_work *work, struct samples_pa
 }
 
 #define LEAST_SPUN 0.12 /* of the loop: threads that share work never end at once */
+#define MOST_OTHERS 0.25 /* of the machine's CPUs, used by other programs */
 #define LEAST_MET 0.2   /* the same at barriers, at which a thread sleeps and is woken */
 #define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
                    1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
@@ -175,7 +176,8 @@ double dw_facts_waited_for_locks(const struct dw_facts_work *work, double *low)
 	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
 	met = samples_waited(work, loop, barriers, NULL) / work->loop_ns;
 	spun = dw_facts_spun(work) / work->loop_ns + (met >= LEAST_MET ? met : 0);
-	if (spun >= LEAST_SPUN) {
+	/* Another program may have the CPU of the thread that is waited for. */
+	if (spun >= LEAST_SPUN && !(work->facts->at[DW_FACT_CPU_OTHERS].value >= MOST_OTHERS)) {
 		share += spun;
 		*low += spun / 2;
 	}
