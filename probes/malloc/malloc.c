@@ -365,7 +365,7 @@ PUBLIC void *mmap64(void *at, size_t bytes, int protection, int flags, int file,
 	return malloc_map(at, bytes, protection, flags, file, offset, CALLER);
 }
 
-/* Of a mapping that is shortened at its end the rest stays. */
+/* A mapping that loses only its end still counts as allocated. */
 PUBLIC int munmap(void *address, size_t bytes)
 {
 	if (DWELL_UNLIKELY(dwm_blocks_may_have(address)))

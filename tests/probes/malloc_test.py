@@ -115,7 +115,7 @@ def at_line(rows, what, column="live"):
 
 
 def several(what, truth, estimates):
-    """None is off by much more than its error, and neither is their mean."""
+    """No estimate is wrong by much more than its stated error, and neither is the mean of all estimates."""
     count = len(estimates)
     mean = sum(value for value, _ in estimates) / count
     error = sum(error ** 2 for _, error in estimates) ** 0.5 / count

@@ -24,7 +24,7 @@ struct dw_still {
 	struct dw_still_gate gates[DW_GATES];
 };
 
-/* Opens the control page of a trace. Where that fails, nothing stands still. */
+/* Opens the control page of a trace. If that fails, the program never counts as standing still. */
 void dw_still_begin(struct dw_still *still, const char *trace);
 /* Whether a summary should be written because a process stands still. To be called about once a second. */
 bool dw_still_look(struct dw_still *still);

@@ -86,7 +86,7 @@ static const struct dw_option run_options[] = {
 	      "permits it" },
 	{ DW_OPTION_MEMORY, "memory", .argument = "[=malloc]",
 	  .help = "record allocations and frees of tensors, and those that the program names (the default); =malloc, any program: "
-	          "also blocks of malloc, of which one in 512K bytes is recorded with its call stack (=malloc:SIZE: in SIZE bytes)" },
+	          "also blocks of malloc: of each 512K bytes one block on average is recorded, with its call stack (=malloc:SIZE: of each SIZE bytes)" },
 	{ DW_OPTION_NO_MEMORY, "no-memory", .help = "do not record allocations and frees" },
 	{ DW_OPTION_SUMMARY_EVERY, "summary-every", .argument = "TIME",
 	  .help = "write a summary for dwell ranks to TRACE.sum every TIME, as 30s or 10m, and at the end "

@@ -14,7 +14,7 @@ struct dw_memory_level {
 	uint64_t now, at_peak, epoch;
 };
 
-#define DW_MEMORY_MARKS 3u /* begins of steps, between which growth is counted; see struct dw_memory_place */
+#define DW_MEMORY_MARKS 3u /* steps at whose begin the level is kept: growth is the difference between them */
 
 struct dw_memory_holder { /* a path and a call stack on a device */
 	struct dw_memory_level level, variance;
