@@ -10,6 +10,8 @@
  * call the collectives of a group in the same order, so that counting them gives the same number in
  * each rank; they are counted whether or not they are recorded.
  *
+ * Functions that exchange Python objects are communication as a whole, with their pickling.
+ *
  * A step waits in two places: in Work.wait(), which torch.distributed's functions call unless
  * async_op is given, and with DistributedDataParallel at the end of backward, where its reducer
  * waits for the gradients of all buckets and copies them. The ranges of these waits belong to the
@@ -301,6 +303,28 @@ static void collectives_after_wrap(struct dwp_call *call, PyObject *result)
 	Py_XDECREF(group);
 }
 
+/* ---- objects --------------------------------------------------------------------------------------- */
+
+/* Functions that exchange Python objects: they pickle them, call collectives for the bytes and their lengths, and unpickle.
+ * All of it is communication; the collectives in them are those that ranks have in common. */
+#define OBJECTS(X) \
+	X(all_gather_object) X(gather_object) X(broadcast_object_list) X(scatter_object_list) X(send_object_list) X(recv_object_list)
+
+#define DEFINE(function)                                                                               \
+	static void collectives_before_##function(struct dwp_call *call)                                   \
+	{                                                                                                  \
+		static struct dwell_site site = { #function, NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 }; \
+		call->began = dwell_begin(&site);                                                              \
+	}
+OBJECTS(DEFINE)
+#undef DEFINE
+
+static void collectives_after_objects(struct dwp_call *call, PyObject *result)
+{
+	(void)result;
+	dwell_end(call->began);
+}
+
 /* ---- ranks ----------------------------------------------------------------------------------------- */
 
 static void collectives_before_init(struct dwp_call *call)
@@ -350,6 +374,13 @@ void dwp_collectives_attach(PyObject *torch)
 		dwp_hook_path(torch, "_C._distributed_c10d.ProcessGroup", #method, &hook);                    \
 	}
 	COLLECTIVES(HOOK)
+#undef HOOK
+#define HOOK(function)                                                                                \
+	{                                                                                                 \
+		static const struct dwp_hook hook = { collectives_before_##function, collectives_after_objects }; \
+		dwp_hook_path(torch, "distributed", #function, &hook);                                        \
+	}
+	OBJECTS(HOOK)
 #undef HOOK
 	dwp_hook_path(torch, "distributed.distributed_c10d", "init_process_group", &init);
 	dwp_hook_path(torch, "distributed", "init_process_group", &init);

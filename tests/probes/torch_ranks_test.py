@@ -59,6 +59,7 @@ REDUCED = SCRIPT.replace(installed.LIGHT, "").replace("net = torch.nn.Linear(64,
 """, """    if dist.get_rank() == 1:
         time.sleep(.03)
     net(torch.ones(8, 64)).square().mean().backward()
+    dist.all_gather_object([None, None], {"step": i})
 """)
 WAIT = "DistributedDataParallel.finalize_backward"
 counts = {True: 0, False: 0}
@@ -123,7 +124,11 @@ def main():
         check("collectives of both ranks with their bytes", found == [("all_reduce", 2, 24, 8320)], found)
         trace = record(dwell, folder, "reducer", text=REDUCED)
         found = collectives(dwell, trace)
-        check("the reducer's collectives", found == [("all_reduce", 2, 12, 16640)], found)
+        check("the reducer's collectives", ("all_reduce", 2, 12, 16640) in found, found)
+        check("the collectives of objects: lengths and bytes", [row[:3] for row in found if row[0] != "all_reduce"] ==
+              [("all_gather", 2, 24)], found)
+        objects = [row for row in rows(dwell, trace, "-v", "tree", "-n", "all") if "object" in row["name"]]
+        check("the exchange of objects is communication: once a step and rank", [row["calls"] for row in objects] == [12, 12], objects or sorted({row["name"] for row in rows(dwell, trace, "-v", "tree", "-n", "all")}))
         # All but a few of rank 0's 12 steps wait for at least the sleep; how much more, is the machine's.
         waits = [row for row in rows(dwell, trace, "-v", "tree", "-n", "all") if row["name"] == WAIT]
         phases = {row["phase"]: row for row in rows(dwell, trace, "-v", "phases") if row["where"] == "steps"}
