@@ -204,6 +204,20 @@ static double pace_deviation_of_line(const struct blocks *blocks, double change)
 	return sum;
 }
 
+/* Whether the medians grow on both sides of the change more than they jump at it: then they follow a trend, and only the
+ * machine's pace changed there. */
+static bool pace_grows_on_both_sides(const struct blocks *blocks, size_t at, double before, double after)
+{
+	double slopes[BLOCKS * BLOCKS / 2], distance = (double)blocks->count / 2, slope; /* between the sides' middles */
+	size_t count = 0;
+
+	for (size_t i = 0; i < blocks->count; i++)
+		for (size_t j = i + 1; j < blocks->count && (j < at) == (i < at); j++)
+			slopes[count++] = (blocks->medians[j] - blocks->medians[i]) / (double)(j - i);
+	slope = dw_median(slopes, count);
+	return slope * (after - before) > 0 && fabs(slope) * (double)blocks->count > fabs(after - before - slope * distance);
+}
+
 /* The trend over the run, divided by the median; 0 if chance explains it. */
 static double pace_trend(const struct pace *pace)
 {
@@ -336,7 +350,8 @@ static struct fit pace_fit(const struct pace *pace)
 		if (fabs(fit.change) < LEAST_CHANGE)
 			fit.change = 0;
 	}
-	if (fit.change != 0 && pace_deviation_of_levels(&blocks, at, before, after) < pace_deviation_of_line(&blocks, fit.trend))
+	if (fit.change != 0 && pace_deviation_of_levels(&blocks, at, before, after) < pace_deviation_of_line(&blocks, fit.trend) &&
+	    !(fit.trend != 0 && pace_grows_on_both_sides(&blocks, at, before, after)))
 		fit.trend = 0;
 	else
 		fit.change = 0;

@@ -849,6 +849,14 @@ TEST(a_trend_and_a_change_point_are_told_apart)
 	CHECK(VALUE(facts, DRIFT_CHANGE_STEP) >= 115 && VALUE(facts, DRIFT_CHANGE_STEP) <= 125);
 	made_close(&made);
 
+	for (size_t i = 0; i < 200; i++) /* the machine is slower from step 120 on */
+		lengths[i] = (1000 + 3 * i + i % 3) * (i < 120 ? 100 : 125) / 1000;
+	facts = facts_of_lengths(lengths, 200);
+	REQUIRE(facts != NULL);
+	CHECK(VALUE(facts, DRIFT_SLOPE) > 0.4);
+	CLOSE(VALUE(facts, DRIFT_CHANGE), 0);
+	made_close(&made);
+
 	for (size_t i = 0; i < 200; i++)
 		lengths[i] = 100 + i % 7;
 	facts = facts_of_lengths(lengths, 200);
