@@ -58,11 +58,17 @@ static double ranks_length(const struct dw_facts_work *work, const struct dw_loo
 	return (double)(step->end_ns - from_ns);
 }
 
+/* In the step and in the time before it. */
+static double ranks_communication(const struct dw_step *step)
+{
+	return (double)(step->share_ns[DW_SHARE_COMMUNICATION] + step->before_ns);
+}
+
 static double ranks_work(const struct dw_facts_work *work, const struct dw_loop *loop, size_t i)
 {
 	const struct dw_step *step = &work->steps->steps[loop->first_step + i];
 
-	return ranks_length(work, loop, i) - (double)step->share_ns[DW_SHARE_COMMUNICATION];
+	return ranks_length(work, loop, i) - ranks_communication(step);
 }
 
 /* Sums over all ranks. */
@@ -90,7 +96,7 @@ static void ranks_compare_step(const struct dw_facts_work *work, const struct ra
 		if (ranks->loops[r] == work->loop) {
 			own = works[r];
 			length = ranks_length(work, ranks->loops[r], i);
-			communication = (double)step->share_ns[DW_SHARE_COMMUNICATION];
+			communication = ranks_communication(step);
 		}
 	}
 	median = dw_median(sorted, ranks->count);
@@ -149,7 +155,7 @@ static void ranks_put(struct dw_facts_work *work, const struct ranks *ranks, con
 	dw_fact_set_share(work, DW_FACT_COMM_WAIT, last->wait, last->length, last->steps);
 }
 
-/* The largest share of communication over the loops. */
+/* The largest share of communication over the loops, in the steps and between them. */
 static void ranks_put_exposed(struct dw_facts_work *work, const struct ranks *ranks)
 {
 	const struct dw_fact *own = &work->facts->at[DW_FACT_STEP_COMMUNICATION];
@@ -165,7 +171,7 @@ static void ranks_put_exposed(struct dw_facts_work *work, const struct ranks *ra
 		for (size_t i = 0; i < ranks->loops[r]->count; i++) {
 			const struct dw_step *step = ranks_step(work, ranks->loops[r], i);
 
-			part += step ? (double)step->share_ns[DW_SHARE_COMMUNICATION] : 0;
+			part += step ? ranks_communication(step) : 0;
 			whole += step ? ranks_length(work, ranks->loops[r], i) : 0;
 		}
 		if (whole > 0 && part / whole > fact->value)

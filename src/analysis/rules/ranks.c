@@ -16,8 +16,8 @@ static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
 	struct dw_amount own = dw_case_amount(at, DW_FACT_STEP_COMMUNICATION);
 
 	if (ranks_whole(at) == DW_RULE_OF_LOOP)
-		own = dw_amount_times(own, dw_case_part(at, DW_FACT_LOOP_STEPS));
-	return exposed.value > own.value ? exposed : own;
+		own = dw_case_amount(at, DW_FACT_LOOP_COMMUNICATION_ALL);
+	return own.value > exposed.value ? own : exposed;
 }
 
 /* The time that this loop's rank waits. If it is the last rank itself: the time that the others

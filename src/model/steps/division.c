@@ -315,6 +315,8 @@ static void division_give_outside(struct dw_division *division, uint64_t ticks)
 		out->reduced_ticks += ticks;
 	else
 		out->outside_ticks[share] += ticks;
+	if (share == DW_SHARE_COMMUNICATION) /* a time between two steps may belong to two segments */
+		__atomic_fetch_add(&division->pace->steps[division->next].before_ticks, ticks, __ATOMIC_RELAXED);
 	out->outside_counts[share] += share != division->at.outside;
 	division->at.outside = share;
 	if (row != DW_NO_INDEX)

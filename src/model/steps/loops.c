@@ -84,6 +84,7 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
 	loop->end_ns = step[pace->count - 1].end_ns;
 	for (size_t i = 0; i < pace->count; i++) {
 		loops_convert_step(&step[i], &pace->steps[i].sums, clock);
+		step[i].before_ns = dw_source_span_ns(clock, pace->steps[i].before_ticks);
 		if (pace->steps[i].usual) {
 			loop->usual_count++;
 			loop->usual_ns += dw_step_length(&step[i]);

@@ -51,6 +51,7 @@ struct dw_pace_step {
 	size_t own_first;                /* index into dw_pace.owns: the names of the time in
 	                                  * DW_SHARE_NAMED */
 	uint32_t own_count;
+	uint64_t before_ticks;           /* communication between the step before it and this one */
 	bool sampled;                    /* `selfs` is to be collected */
 	bool reduced;                    /* recorded without operators and layers */
 	bool usual;                      /* sampled and not slow: its operators count in dw_pace.rows */

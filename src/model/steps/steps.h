@@ -28,6 +28,7 @@ struct dw_step {
 	bool counted;              /* included in the figures over steps: recorded, whole and ended;
 	                            * if no step ended, recorded and whole */
 	uint64_t share_ns[DW_SHARE_COUNT]; /* sums to end_ns - start_ns exactly */
+	uint64_t before_ns;        /* communication between the step before it and this one */
 	const struct dw_step_part *parts;  /* sum to share_ns[DW_SHARE_NAMED] exactly */
 	uint32_t part_count;
 	uint64_t whole_ns[DW_WHOLE_COUNT]; /* while such a phase is open, with all that is in it; of the optimizer,

@@ -918,8 +918,8 @@ TEST(the_pace_of_all_parts_is_told_from_that_of_one)
 	made_close(&made);
 }
 
-/* Rank 1 takes 30 ms longer in its operators; rank 0 waits for it. */
-TEST(the_last_rank_and_what_the_other_one_waits)
+/* Rank 1 takes 30 ms longer in its operators; rank 0 waits for it, in the steps or between them. */
+static const struct dw_facts *facts_of_ranks(bool between)
 {
 	struct dw_encode_process second;
 	struct dw_encode_stream stream;
@@ -943,15 +943,21 @@ TEST(the_last_rank_and_what_the_other_one_waits)
 
 		range(at, at + 15, op[0]);
 		range(at + 15, at + 50, wait[0]);
-		step(i, at, at + 50, 15);
+		step(i, at, at + (between ? 15 : 50), 15);
 		dw_encode_begin(&stream, at * ms, op[1]);
 		dw_encode_end(&stream, (at + 45) * ms);
 		dw_encode_begin(&stream, (at + 45) * ms, wait[1]);
 		dw_encode_end(&stream, (at + 50) * ms);
-		dw_encode_step(&second, thread, i, at * ms, (at + 50) * ms, 45 * ms, DW_STEP_RECORDED);
+		dw_encode_step(&second, thread, i, at * ms, (at + (between ? 45 : 50)) * ms, 45 * ms, DW_STEP_RECORDED);
 	}
 	dw_encode_close(&stream);
-	const struct dw_facts *facts = facts_of();
+	return facts_of();
+}
+
+TEST(the_last_rank_and_what_the_other_one_waits)
+{
+	const struct dw_facts *facts = facts_of_ranks(false);
+
 	REQUIRE(facts != NULL);
 	CHECK_EQ(facts->loop_count, 2);
 	CHECK_EQ(VALUE(facts, COMM_LAST_RANK), 1);
@@ -964,6 +970,14 @@ TEST(the_last_rank_and_what_the_other_one_waits)
 	REQUIRE(facts != NULL);
 	CLOSE(VALUE(facts, STEP_COMMUNICATION), 0.1);
 	CLOSE(VALUE(facts, COMM_WAIT), 0);
+	made_close(&made);
+
+	facts = facts_of_ranks(true);
+	REQUIRE(facts != NULL);
+	CLOSE(VALUE(facts, STEP_COMMUNICATION), 0);
+	CLOSE(VALUE(facts, COMM_LAST_RANK_SHARE), 1);
+	CHECK_RANGE(VALUE(facts, COMM_WAIT), 0.55, 0.61);
+	CHECK_RANGE(VALUE(facts, COMM_EXPOSED), 0.65, 0.71);
 	made_close(&made);
 }
 
