@@ -98,9 +98,9 @@ void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample)
 	}
 }
 
-uint64_t dw_clock_rate(uint32_t kind)
+uint64_t dw_clock_rate(uint32_t kind, const struct dw_clock_sample *first, uint64_t least_ns)
 {
-	struct dw_clock_sample first, last;
+	struct dw_clock_sample last;
 	uint64_t span_ns;
 
 	if (kind == DW_CLOCK_KIND_MONOTONIC)
@@ -112,14 +112,11 @@ uint64_t dw_clock_rate(uint32_t kind)
 	if (rate)
 		return rate;
 #endif
-	dw_clock_sample(kind, &first);
-	/* At least 1 ms. Longer where reading the clock takes a system call: until the error is below
-	 * 10^-4, or for 20 ms. */
+	/* Longer where reading the clock takes a system call: in a millisecond until the error is below 10^-4. */
 	do {
 		dw_clock_sample(kind, &last);
-		span_ns = last.monotonic_ns - first.monotonic_ns;
-	} while (span_ns < 1000000 ||
-	         ((first.error_ns + last.error_ns) * 10000 > span_ns && span_ns < 20000000));
-	return (uint64_t)((double)(last.ticks - first.ticks) * 1e9 /
-	                  (double)(last.monotonic_ns - first.monotonic_ns));
+		span_ns = last.monotonic_ns - first->monotonic_ns;
+	} while (span_ns < least_ns ||
+	         ((first->error_ns + last.error_ns) * (least_ns / 100) > span_ns && span_ns < 20 * least_ns));
+	return (uint64_t)((double)(last.ticks - first->ticks) * 1e9 / (double)span_ns);
 }

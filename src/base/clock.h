@@ -44,5 +44,6 @@ static inline uint64_t dw_clock_read(uint32_t kind)
 }
 /* Reads the three clocks several times and returns the closest readings. */
 void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample);
-/* Ticks per second. Takes 1 to 20 ms if the processor does not state the rate. */
-uint64_t dw_clock_rate(uint32_t kind);
+/* Ticks per second. If the processor does not state the rate, waits until `first`, an earlier sample, is `least_ns`
+ * to 20 * `least_ns` ago. In a millisecond the rate is exact to 10^-4. */
+uint64_t dw_clock_rate(uint32_t kind, const struct dw_clock_sample *first, uint64_t least_ns);

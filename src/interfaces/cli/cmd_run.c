@@ -173,19 +173,24 @@ static int run_take_option(void *context, const struct dw_option *option, const 
 	}
 }
 
-/* Warns about a --step-on name that made no step, for example a mistyped one. This is known only
- * after the run. */
-static void run_say_step_on(const char *trace)
+/* Says what is known only after the run. Returns whether it has ranks. */
+static bool run_say(const char *trace, const char *step_on)
 {
 	struct dwell_error error = { 0, "" };
 	struct dw_source *source;
+	bool ranks = false;
 	char text[1024];
 
 	if (dw_source_open(&source, &trace, 1, &error) != 0)
-		return;
-	if (dw_view_step_on(source, text, sizeof text))
+		return false;
+	if (step_on && dw_view_step_on(source, text, sizeof text)) /* no step was made, for example because of a typing error */
 		dw_say("%s", text);
+	dw_injected_say(source);
+	dw_lacks_say(source);
+	for (size_t i = 0; i < source->process_count; i++)
+		ranks |= source->processes[i].world_size > 1;
 	dw_source_close(source);
+	return ranks;
 }
 
 int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
@@ -214,12 +219,9 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	if (refusal)
 		dw_say("--memory=malloc records nothing: %s", refusal);
 	int status = dw_run(&request, trace);
-	if (trace[0] && request.step_on)
-		run_say_step_on(trace);
 	if (trace[0]) {
-		dw_injected_say(trace);
-		dw_lacks_say(trace);
-		dw_run_summary_write(trace, request.summary_every_ms, request.gather);
+		if (run_say(trace, request.step_on) || request.summary_every_ms)
+			dw_run_summary_write(trace, request.gather);
 		if (request.pack)
 			dw_pack_after_run(trace);
 	}
@@ -241,8 +243,7 @@ int dw_run_command(char **command)
 	run_bound_cost(&request);
 	int status = dw_run(&request, trace);
 	if (trace[0]) {
-		dw_injected_say(trace);
-		dw_lacks_say(trace);
+		run_say(trace, NULL);
 		dw_report_after_run(trace);
 	}
 	return status;

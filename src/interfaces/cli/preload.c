@@ -77,22 +77,25 @@ static bool preload_contains(const char *path, const char *const *texts, size_t 
 	return found;
 }
 
-/* The runtime of a sanitizer refuses to start if another library is loaded before it. */
+/* The libraries of this build have the same sanitizer as this file. */
+#if defined(__has_feature)
+#define OWN_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_SANITIZED 1
+#else
+#define OWN_SANITIZED 0
+#endif
+
+/* The runtime of a sanitizer refuses to start if another library is loaded before it. The program is asked about for
+ * each library, and to search an interpreter takes 5 ms: the last answer is kept. */
 static bool preload_is_sanitized(const char *path)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
-
-	return preload_contains(path, runtimes, sizeof runtimes / sizeof *runtimes);
-}
-
-/* The program is asked about for each library, and to search an interpreter takes 5 ms: the last answer is kept. */
-static bool preload_program_is_sanitized(const char *path)
-{
 	static char asked[4096];
 	static bool answer;
 
 	if (strcmp(asked, path) != 0) {
-		answer = preload_is_sanitized(path);
+		answer = preload_contains(path, runtimes, sizeof runtimes / sizeof *runtimes);
 		snprintf(asked, sizeof asked, "%s", path);
 	}
 	return answer;
@@ -175,7 +178,7 @@ static void preload_library(const char *const places[2])
 {
 	char library[4096];
 
-	if (dw_find_installed(places, library) && !preload_is_sanitized(library))
+	if (!OWN_SANITIZED && dw_find_installed(places, library))
 		preload_put_first(library);
 }
 
@@ -184,7 +187,7 @@ void dw_preload(const char *program, const struct dw_preload *wanted)
 	char path[4096];
 	bool found = preload_find_program(program, path);
 
-	if (found && preload_program_is_sanitized(path))
+	if (found && preload_is_sanitized(path))
 		return;
 	if (wanted->mpi && found && preload_may_use_mpi(path))
 		preload_library(mpi_places);
@@ -203,7 +206,7 @@ const char *dw_preload_refusal(const char *program)
 {
 	char path[4096];
 
-	return preload_find_program(program, path) && preload_program_is_sanitized(path)
+	return preload_find_program(program, path) && preload_is_sanitized(path)
 	           ? "the program is built with a sanitizer, whose runtime permits no library before it; build it without"
 	           : NULL;
 }
@@ -237,6 +240,6 @@ bool dw_find_library(const char *const places[2], const char *program, char path
 {
 	char command[4096];
 
-	return !(preload_find_program(program, command) && preload_program_is_sanitized(command)) &&
-	       dw_find_installed(places, path) && !preload_is_sanitized(path);
+	return !OWN_SANITIZED && !(preload_find_program(program, command) && preload_is_sanitized(command)) &&
+	       dw_find_installed(places, path);
 }

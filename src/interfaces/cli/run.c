@@ -392,6 +392,7 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 		return -1;
 	}
 	dw_machine_watch((pid_t)child);
+	dw_file_measure_clock(dw_session.map);
 	if (dw_process_ready(&cause)) {
 		/* while the program starts, so that it does not wait for this */
 		run_note_machine();

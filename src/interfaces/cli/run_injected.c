@@ -93,14 +93,10 @@ static const char *injected_find(const struct dw_source *source, const char *key
 	return value;
 }
 
-void dw_injected_say(const char *trace)
+void dw_injected_say(const struct dw_source *source)
 {
-	struct dwell_error error = { 0, "" };
 	const char *itt, *nvtx, *cuda, *nodes;
-	struct dw_source *source;
 
-	if (dw_source_open(&source, &trace, 1, &error) != 0)
-		return;
 	itt = injected_find(source, DW_KEY_ITT);
 	nvtx = injected_find(source, DW_KEY_NVTX);
 	if (itt || nvtx)
@@ -113,5 +109,4 @@ void dw_injected_say(const char *trace)
 	cuda = injected_find(source, DW_KEY_CUDA);
 	if (cuda)
 		dw_say("recorded the work of devices by CUPTI: %s (--no-cuda)", cuda);
-	dw_source_close(source);
 }

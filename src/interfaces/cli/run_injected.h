@@ -3,10 +3,12 @@
 
 #include <stdbool.h>
 
+struct dw_source;
+
 /* Sets the environment variables of the interfaces, for the program that is executed next. An
  * interface that is not wanted is left as it is. */
 void dw_injected_set(const char *program, bool itt, bool nvtx);
 /* The same for CUDA's driver, which loads the probe when a program first uses it. */
 void dw_injected_set_cuda(const char *program, bool cuda);
 /* Prints which interfaces were used in the trace, and by what; nothing if none was. */
-void dw_injected_say(const char *trace);
+void dw_injected_say(const struct dw_source *source);

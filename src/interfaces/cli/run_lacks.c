@@ -56,16 +56,12 @@ void dw_lacks_note(const char *program, bool mpi, bool ggml, bool cuda, bool nvt
 	lacks_note_variable("itt", itt, "INTEL_LIBITTNOTIFY64", false);
 }
 
-void dw_lacks_say(const char *trace)
+void dw_lacks_say(const struct dw_source *source)
 {
 	struct dw_unrecorded list[DW_UNRECORDED_MOST];
-	struct dwell_error error = { 0, "" };
-	struct dw_source *source;
 	size_t count;
 	char text[512];
 
-	if (dw_source_open(&source, &trace, 1, &error) != 0)
-		return;
 	count = dw_source_unrecorded(source, DW_NO_INDEX, list);
 	for (size_t i = 0; i < count; i++) {
 		dw_unrecorded_text(&list[i], text, sizeof text);
@@ -73,5 +69,4 @@ void dw_lacks_say(const char *trace)
 		if (!list[i].partly || strcmp(list[i].id, "torch") != 0)
 			dw_say("%s", text);
 	}
-	dw_source_close(source);
 }

@@ -186,29 +186,13 @@ void dw_run_summary_end(void)
 	summary.started = false;
 }
 
-static bool summary_has_ranks(const char *trace)
-{
-	struct dwell_error error = { 0, "" };
-	struct dw_source *source;
-	bool ranks = false;
-
-	if (dw_source_open(&source, &trace, 1, &error) != 0)
-		return false;
-	for (size_t i = 0; i < source->process_count; i++)
-		ranks |= source->processes[i].world_size > 1;
-	dw_source_close(source);
-	return ranks;
-}
-
-void dw_run_summary_write(const char *trace, bool always, bool will_move)
+void dw_run_summary_write(const char *trace, bool will_move)
 {
 	struct dw_summary ranks = { .ranks = NULL };
 	/* With `dwell run --always` it has been continued to the end. */
 	char path[4104], *paths[1] = { summary.slow_bytes ? path : (char *)(uintptr_t)trace };
 	mode_t mask;
 
-	if (!always && !summary_has_ranks(trace))
-		return;
 	mask = umask(0077);
 	snprintf(path, sizeof path, "%s.sum", trace);
 	if (dw_summaries_read(&ranks, paths, 1) == 0 && ranks.count &&

@@ -17,5 +17,5 @@
 void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, uint64_t slow_bytes);
 /* Ends the thread. */
 void dw_run_summary_end(void);
-/* Writes the summary of a finished run if it has ranks, or if `always`. Says where it is, unless it `will_move`. */
-void dw_run_summary_write(const char *trace, bool always, bool will_move);
+/* Writes the summary of a finished run. Says where it is, unless it `will_move`. */
+void dw_run_summary_write(const char *trace, bool will_move);

@@ -69,12 +69,20 @@ static void file_fill_clock(struct dw_head *head)
 	struct dw_clock_sample sample;
 
 	head->clock_kind = dw_clock_pick(secure_getenv("DWELL_CLOCK"));
-	head->ticks_per_second = dw_clock_rate(head->clock_kind);
 	dw_clock_sample(head->clock_kind, &sample);
+	head->ticks_per_second = dw_clock_rate(head->clock_kind, &sample, 50000);
 	head->start_ticks = sample.ticks;
 	head->start_monotonic_ns = sample.monotonic_ns;
 	head->start_realtime_ns = sample.realtime_ns;
 	head->time_namespace = dw_host_namespace("time");
+}
+
+void dw_file_measure_clock(struct dw_head *head)
+{
+	const struct dw_clock_sample start = { .ticks = head->start_ticks, .monotonic_ns = head->start_monotonic_ns };
+
+	/* Partner: none. Processes that joined already may use either rate. */
+	DW_STORE(head->ticks_per_second, dw_clock_rate(head->clock_kind, &start, 1000000));
 }
 
 static void file_fill_allocation(struct dw_head *head, int fd, const struct dwell_options *options)

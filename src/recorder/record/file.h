@@ -25,6 +25,10 @@
 int dw_file_create(const char *path, const struct dwell_options *options, const uint8_t *run_id,
                    const char *spill_folder, char *actual_path, struct dwell_error *error);
 
+/* A new trace has a rate of the clock that is exact to 10^-3. Replaces it by one that is exact to 10^-4, a millisecond
+ * after the trace was created: whoever has other work can do that before. */
+void dw_file_measure_clock(struct dw_head *head);
+
 /* Opens an existing trace for writing and maps its head. Errors are a negative DWELL_E*. */
 int dw_file_open(const char *path, struct dw_head **head, struct dwell_error *error);
 

@@ -129,6 +129,7 @@ static int session_try_side_file(const char *folder, size_t folder_length, const
 	int fd = dw_file_create(path, options, run_id, NULL, actual, NULL);
 	if (fd < 0 || dw_session_adopt(fd, actual, false, NULL) != 0)
 		return -1;
+	dw_file_measure_clock(dw_session.map);
 	dw_session.side = true;
 	return 0;
 }
@@ -313,6 +314,7 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 	if (head == MAP_FAILED) {
 		result = dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", actual, strerror(errno));
 	} else {
+		dw_file_measure_clock(head);
 		head->next_id = next_id; /* before other threads can use an id */
 		result = session_adopt(head, fd, actual, true, error);
 	}
