@@ -105,9 +105,20 @@ struct chrome_event {
 	struct chrome_value values[CHROME_ARG_COUNT];
 };
 
+/* A key with its quotes and colon, or a text with its quotes, and which of the known words it is. */
+struct chrome_guess {
+	uint64_t text[3], mask[3];
+	uint8_t length, value;
+};
+#define CHROME_GUESSES 16u
+struct chrome_guesses {
+	struct chrome_guess members[CHROME_IS_GRAPH][CHROME_GUESSES], args[CHROME_IS_GRAPH][CHROME_GUESSES], category;
+};
+
 /* Reads the object at `at` and returns the place behind it, or NULL with the reason in json->why.
  * Strings of the event point into the window. */
-const char *chrome_read_event(struct dw_json *json, const char *at, struct chrome_event *event);
+const char *chrome_read_event(struct chrome_guesses *guesses, struct dw_json *json, const char *at,
+                              struct chrome_event *event);
 
 /* Enforces the limits on times, and takes a negative length as 0. */
 void chrome_limit_times(struct chrome_event *event);
@@ -243,6 +254,7 @@ struct chrome {
 	struct dw_arena *arena;   /* for messages; borrowed */
 	struct dw_input input;
 	struct dw_json json;
+	struct chrome_guesses guesses; /* the keys of the events before */
 	struct dw_encode encode;
 	struct dw_sort sort;
 	struct chrome_names names;

@@ -48,6 +48,31 @@ static unsigned event_find(const struct event_word *words, size_t count,
 }
 #define FIND(words, string, none) event_find(words, sizeof(words) / sizeof *(words), string, none)
 
+/* The bits of a word of text that are not as in the guess. */
+static inline uint64_t event_differs(const struct chrome_guess *guess, const char *at, unsigned word)
+{
+	uint64_t text;
+
+	memcpy(&text, at + (size_t)word * 8, 8);
+	return (text ^ guess->text[word]) & guess->mask[word];
+}
+
+/* Whether the text at `at` begins as the guess. A guess that was not made yet has length 0. */
+static inline bool event_is_guess(const struct chrome_guess *guess, const char *at)
+{
+	return guess->length && !(event_differs(guess, at, 0) | event_differs(guess, at, 1) | event_differs(guess, at, 2));
+}
+
+static void event_guess(struct chrome_guess *guess, const char *at, size_t length, unsigned value)
+{
+	*guess = (struct chrome_guess){ .value = (uint8_t)value };
+	if (length > sizeof guess->text)
+		return;
+	guess->length = (uint8_t)length;
+	memcpy(guess->text, at, length);
+	memset(guess->mask, 0xff, length);
+}
+
 /* ---- values ------------------------------------------------------------------------------ */
 
 static const char *event_read_value(struct dw_json *json, const char *at, struct chrome_value *value)
@@ -113,42 +138,81 @@ static const char *event_read_time(struct dw_json *json, const char *at, struct 
 	return at;
 }
 
+static unsigned event_find_category(struct chrome_guesses *guesses, const struct dw_json_string *cat)
+{
+	if (!event_is_guess(&guesses->category, cat->at - 1))
+		event_guess(&guesses->category, cat->at - 1, cat->length + (size_t)2, FIND(event_categories, cat, CHROME_UNKNOWN));
+	return guesses->category.value;
+}
+
 /* ---- objects ------------------------------------------------------------------------------ */
 
-/* Reads a key and its colon. `*at` is then the value. False with *at NULL: failed; false: the
- * end. */
-static bool event_next(struct dw_json *json, const char **at, bool first, struct dw_json_string *key)
+/* What event_next() returns at the end of an object, and if it fails. */
+enum { EVENT_END = 254, EVENT_FAILED = 255 };
+
+/* The words that a key may be. */
+struct event_words {
+	const struct event_word *words;
+	size_t count;
+	unsigned none;
+};
+
+/* Reads a key that was not guessed, and guesses it for the next object. */
+static __attribute__((noinline)) unsigned event_read_key(struct dw_json *json, const char **at, struct chrome_guess *guess,
+                                                         struct event_words words)
 {
-	const char *here = dw_json_space(*at);
+	struct dw_json_string key;
+	const char *begin = *at, *here = dw_json_read_string(json, begin, &key);
+	unsigned value;
+
+	*at = NULL;
+	if (!here)
+		return EVENT_FAILED;
+	here = dw_json_window_space(here);
+	if (*here != ':') {
+		dw_json_fail(json, here);
+		return EVENT_FAILED;
+	}
+	value = event_find(words.words, words.count, &key, words.none);
+	if (!json->lenient) /* otherwise it may contain a NUL, which ends the window */
+		event_guess(guess, begin, (size_t)(here + 1 - begin), value);
+	*at = dw_json_window_space(here + 1);
+	return value;
+}
+
+/* Reads a key and its colon. Returns its value. `*at` is then the member's value.
+ * Objects of the same kind follow each other, so what was the key in this place of the last one is tried first. */
+static inline unsigned event_next(struct dw_json *json, const char **at, bool first, struct chrome_guess *guess,
+                                  struct event_words words)
+{
+	const char *here = dw_json_window_space(*at);
 
 	if (*here == '}' && (first || json->lenient)) {
 		*at = here + 1;
-		return false;
+		return EVENT_END;
 	}
 	if (!first) {
 		if (*here != ',') {
 			*at = dw_json_fail(json, here);
-			return false;
+			return EVENT_FAILED;
 		}
-		here = dw_json_space(here + 1);
+		here = dw_json_window_space(here + 1);
 		if (*here == '}' && json->lenient) {
 			*at = here + 1;
-			return false;
+			return EVENT_END;
 		}
 	}
-	here = dw_json_read_string(json, here, key);
-	if (here) {
-		here = dw_json_space(here);
-		here = *here == ':' ? dw_json_space(here + 1) : dw_json_fail(json, here);
-	}
 	*at = here;
-	return here != NULL;
+	if (!event_is_guess(guess, here))
+		return event_read_key(json, at, guess, words);
+	*at = dw_json_window_space(here + guess->length);
+	return guess->value;
 }
 
 /* Whether the object ended; the end of an object that is not its first member. */
 static bool event_ended(const char **at)
 {
-	const char *here = dw_json_space(*at);
+	const char *here = dw_json_window_space(*at);
 
 	if (*here != '}')
 		return false;
@@ -156,21 +220,20 @@ static bool event_ended(const char **at)
 	return true;
 }
 
-static const char *event_read_args(struct dw_json *json, const char *at, struct chrome_event *event)
+static const char *event_read_args(struct chrome_guesses *guesses, struct dw_json *json, const char *at,
+                                   struct chrome_event *event)
 {
+	static const struct event_words words = { event_args, sizeof event_args / sizeof *event_args, CHROME_ARG_COUNT };
 	const char *start = at++;
-	struct dw_json_string key;
 
 	event->has = 0;
-	for (bool first = true; first || !event_ended(&at); first = false) {
-		unsigned arg;
+	for (unsigned i = 0; !i || !event_ended(&at); i++) {
+		unsigned arg = event_next(json, &at, !i, &guesses->args[event->category][i % CHROME_GUESSES], words);
 
-		if (!event_next(json, &at, first, &key)) {
-			if (!at)
-				return NULL;
+		if (arg == EVENT_FAILED)
+			return NULL;
+		if (arg == EVENT_END)
 			break;
-		}
-		arg = FIND(event_args, &key, CHROME_ARG_COUNT);
 		at = arg == CHROME_ARG_COUNT ? dw_json_skip(json, at)
 		                             : event_read_value(json, at, &event->values[arg]);
 		if (!at)
@@ -182,8 +245,8 @@ static const char *event_read_args(struct dw_json *json, const char *at, struct 
 	return at;
 }
 
-static const char *event_read_member(struct dw_json *json, const char *at, struct chrome_event *event,
-                                     unsigned member)
+static const char *event_read_member(struct chrome_guesses *guesses, struct dw_json *json, const char *at,
+                                     struct chrome_event *event, unsigned member)
 {
 	struct dw_json_string text = { "", 0, false };
 
@@ -192,7 +255,10 @@ static const char *event_read_member(struct dw_json *json, const char *at, struc
 		at = event_read_text(json, at, event, &text);
 		event->phase = text.length == 1 ? text.at[0] : '\0';
 		return at;
-	case TOP_CAT: return event_read_text(json, at, event, &event->cat);
+	case TOP_CAT:
+		at = event_read_text(json, at, event, &event->cat);
+		event->category = event->cat.length ? event_find_category(guesses, &event->cat) : CHROME_UNKNOWN;
+		return at;
 	case TOP_NAME: return event_read_text(json, at, event, &event->name);
 	case TOP_PID: return event_read_id(json, at, event, &event->pid);
 	case TOP_TID: return event_read_id(json, at, event, &event->tid);
@@ -201,7 +267,7 @@ static const char *event_read_member(struct dw_json *json, const char *at, struc
 	case TOP_DUR: return event_read_time(json, at, event, &event->length_ns, &event->has_length);
 	case TOP_ARGS:
 		if (*at == '{')
-			return event_read_args(json, at, event);
+			return event_read_args(guesses, json, at, event);
 		return dw_json_skip(json, at);
 	default: return dw_json_skip(json, at);
 	}
@@ -234,9 +300,10 @@ void chrome_limit_times(struct chrome_event *event)
 		event->length_ns = 0;
 }
 
-const char *chrome_read_event(struct dw_json *json, const char *at, struct chrome_event *event)
+const char *chrome_read_event(struct chrome_guesses *guesses, struct dw_json *json, const char *at,
+                              struct chrome_event *event)
 {
-	struct dw_json_string key;
+	static const struct event_words words = { event_members, sizeof event_members / sizeof *event_members, TOP_OTHER };
 
 	/* `values` need not be cleared: `has` tells which of them are valid. */
 	memset(event, 0, offsetof(struct chrome_event, values));
@@ -244,19 +311,18 @@ const char *chrome_read_event(struct dw_json *json, const char *at, struct chrom
 	if (*at != '{')
 		return dw_json_fail(json, at);
 	at++;
-	for (bool first = true; first || !event_ended(&at); first = false) {
-		if (!event_next(json, &at, first, &key)) {
-			if (!at)
-				return NULL;
+	for (unsigned i = 0; !i || !event_ended(&at); i++) {
+		unsigned member = event_next(json, &at, !i, &guesses->members[event->category][i % CHROME_GUESSES], words);
+
+		if (member == EVENT_FAILED)
+			return NULL;
+		if (member == EVENT_END)
 			break;
-		}
-		at = event_read_member(json, at, event, FIND(event_members, &key, TOP_OTHER));
+		at = event_read_member(guesses, json, at, event, member);
 		if (!at)
 			return NULL;
 	}
 	chrome_limit_times(event);
-	if (event->cat.length)
-		event->category = FIND(event_categories, &event->cat, CHROME_UNKNOWN);
 	return at;
 }
 

@@ -66,7 +66,7 @@ static const char *chrome_parse(struct chrome *chrome, struct chrome_event *even
 {
 	const char *end;
 
-	while (!(end = chrome_read_event(&chrome->json, chrome->input.at, event)) &&
+	while (!(end = chrome_read_event(&chrome->guesses, &chrome->json, chrome->input.at, event)) &&
 	       chrome->json.why == DW_JSON_NEEDS_MORE && chrome_more(chrome))
 		;
 	return end;
@@ -83,7 +83,7 @@ static const char *chrome_parse_leniently(struct chrome *chrome, struct chrome_e
 		;
 	json.end = (size_t)(input->end - input->at) < LENIENT_BYTES ? input->end
 	                                                            : input->at + LENIENT_BYTES;
-	return chrome_read_event(&json, input->at, event);
+	return chrome_read_event(&chrome->guesses, &json, input->at, event);
 }
 
 /*

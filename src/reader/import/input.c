@@ -122,13 +122,18 @@ static uint64_t input_newlines(const char *from, const char *to)
 	const char *at = from;
 
 #ifdef __SSE2__
-	const __m128i newline = _mm_set1_epi8('\n');
+	const __m128i newline = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
+	__m128i sums = zero;
+	uint64_t halves[2];
 
 	for (; to - at >= 16; at += 16) {
 		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
 
-		lines += (uint64_t)__builtin_popcount((unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, newline)));
+		bytes = _mm_sub_epi8(zero, _mm_cmpeq_epi8(bytes, newline));
+		sums = _mm_add_epi64(sums, _mm_sad_epu8(bytes, zero));
 	}
+	memcpy(halves, &sums, sizeof halves);
+	lines = halves[0] + halves[1];
 #endif
 	for (; at < to; at++)
 		lines += *at == '\n';

@@ -7,9 +7,6 @@
 #include "import/json.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "base/text.h"
 
@@ -23,29 +20,6 @@ const char *dw_json_fail(struct dw_json *json, const char *at)
 }
 
 /* ---- texts ------------------------------------------------------------------------------- */
-
-/* The next quote, backslash or control character; the NUL behind the window is one. */
-static const char *json_find_special(const char *at)
-{
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), control = _mm_set1_epi8(0x1f);
-
-	for (;; at += 16) {
-		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-		__m128i found = _mm_or_si128(
-		    _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, slash)),
-		    _mm_cmpeq_epi8(_mm_max_epu8(bytes, control), control));
-		int mask = _mm_movemask_epi8(found);
-
-		if (mask)
-			return at + __builtin_ctz((unsigned)mask);
-	}
-#else
-	while ((unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
-		at++;
-	return at;
-#endif
-}
 
 static bool json_is_escape(char c)
 {
@@ -70,7 +44,7 @@ static const char *json_ends_text(struct dw_json *json, const char *at, bool *en
 	return next;
 }
 
-const char *dw_json_read_string(struct dw_json *json, const char *at, struct dw_json_string *string)
+const char *dw_json_read_other(struct dw_json *json, const char *at, struct dw_json_string *string)
 {
 	const char *start = at + 1;
 	bool ends = true;
@@ -78,7 +52,7 @@ const char *dw_json_read_string(struct dw_json *json, const char *at, struct dw_
 	if (*at != '"')
 		return dw_json_fail(json, at);
 	string->escaped = false;
-	for (at = json_find_special(start);; at = json_find_special(at)) {
+	for (at = dw_json_find_special(start);; at = dw_json_find_special(at)) {
 		if (at >= json->end)
 			return dw_json_fail(json, at);
 		if (*at == '"') {
@@ -193,13 +167,32 @@ size_t dw_json_unescape(const struct dw_json_string *string, char *to, bool *rep
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
-static const char *json_read_digits(const char *at, struct dw_json_number *number, int32_t each)
+/* Whether there are eight digits; reads them at once. The upper half of each byte is 3, and remains so when 6 is added. */
+static bool json_read_eight(const char *at, uint64_t *value)
 {
-	/* Fast path: another digit fits without a check. */
-	for (; number->digits < UINT64_MAX / 100 && *at >= '0' && *at <= '9'; at++) {
-		number->digits = number->digits * 10 + (uint64_t)(*at - '0');
-		number->exponent += each;
-	}
+	uint64_t word;
+
+	memcpy(&word, at, 8);
+	if (((word & 0xf0f0f0f0f0f0f0f0u) | ((word + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4) != 0x3333333333333333u)
+		return false;
+	word = (word & 0x0f0f0f0f0f0f0f0fu) * 10 + (word >> 8 & 0x0f0f0f0f0f0f0f0fu);
+	*value = ((word & 0x000000ff000000ffu) * (100 + (1000000ull << 32)) +
+	          (word >> 16 & 0x000000ff000000ffu) * (1 + (10000ull << 32))) >> 32;
+	return true;
+}
+
+static const char *json_read_digits(const char *at, const char *end, struct dw_json_number *number, int32_t each)
+{
+	const char *begin = at;
+	uint64_t sum = number->digits, value;
+
+	/* Fast path: eight digits, and then another one, fit without a check. */
+	for (; sum < UINT64_MAX / 1000000000 && end - at >= 8 && json_read_eight(at, &value); at += 8)
+		sum = sum * 100000000 + value;
+	for (; sum < UINT64_MAX / 100 && *at >= '0' && *at <= '9'; at++)
+		sum = sum * 10 + (uint64_t)(*at - '0');
+	number->digits = sum;
+	number->exponent += (int32_t)(at - begin) * each;
 	for (; *at >= '0' && *at <= '9'; at++) {
 		uint64_t digits;
 
@@ -236,12 +229,12 @@ const char *dw_json_read_number(struct dw_json *json, const char *at, struct dw_
 	*number = (struct dw_json_number){ .negative = *at == '-' };
 	at += number->negative;
 	digits = at;
-	at = json_read_digits(at, number, 0);
+	at = json_read_digits(at, json->end, number, 0);
 	if (at == digits)
 		return dw_json_fail(json, at);
 	if (*at == '.') {
 		digits = ++at;
-		at = json_read_digits(at, number, -1);
+		at = json_read_digits(at, json->end, number, -1);
 		if (at == digits)
 			return dw_json_fail(json, at);
 	}
@@ -258,6 +251,10 @@ bool dw_json_u64(const struct dw_json_number *number, uint64_t *value)
 	uint64_t digits = number->digits;
 	int32_t exponent = number->exponent;
 
+	if (!exponent && !number->negative) { /* most are so */
+		*value = digits;
+		return !number->cut;
+	}
 	for (; exponent < 0 && digits % 10 == 0 && digits; exponent++)
 		digits /= 10;
 	for (; exponent > 0 && digits; exponent--)
@@ -269,9 +266,14 @@ bool dw_json_u64(const struct dw_json_number *number, uint64_t *value)
 
 bool dw_json_i64(const struct dw_json_number *number, int64_t *value)
 {
-	struct dw_json_number size = *number;
+	struct dw_json_number size;
 	uint64_t digits;
 
+	if (!number->exponent && !number->negative && !number->cut && number->digits <= INT64_MAX) {
+		*value = (int64_t)number->digits;
+		return true;
+	}
+	size = *number;
 	size.negative = false;
 	if (!dw_json_u64(&size, &digits) || digits > (uint64_t)INT64_MAX + number->negative)
 		return false;

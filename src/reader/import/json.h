@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum dw_json_why { DW_JSON_FINE, DW_JSON_NEEDS_MORE, DW_JSON_BAD };
 
@@ -51,11 +54,62 @@ static inline const char *dw_json_space(const char *at)
 	return at;
 }
 
+/* The same in a window of input.h, which has space behind it. Branches are better than a vector here: a processor
+ * guesses them, and reads on before it knows how many blanks there were. */
+static inline const char *dw_json_window_space(const char *at)
+{
+	uint32_t four;
+
+	if ((unsigned char)*at > ' ')
+		return at;
+	if (*at == ' ' && (unsigned char)at[1] > ' ')
+		return at + 1;
+	at += *at == '\n';
+	for (;; at += 4) {
+		__builtin_memcpy(&four, at, 4);
+		if (four != 0x20202020)
+			return dw_json_space(at);
+	}
+}
+
 /* Sets `why` and `bad_at`. Always returns NULL. */
 const char *dw_json_fail(struct dw_json *json, const char *at);
 
+/* The next quote, backslash or control character; the NUL behind the window is one. */
+static inline const char *dw_json_find_special(const char *at)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), control = _mm_set1_epi8(0x1f);
+
+	for (;; at += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+		__m128i found = _mm_or_si128(
+		    _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, slash)),
+		    _mm_cmpeq_epi8(_mm_max_epu8(bytes, control), control));
+		int mask = _mm_movemask_epi8(found);
+
+		if (mask)
+			return at + __builtin_ctz((unsigned)mask);
+	}
+#else
+	while ((unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
+		at++;
+	return at;
+#endif
+}
+
 /* `at` is the opening quote. */
-const char *dw_json_read_string(struct dw_json *json, const char *at, struct dw_json_string *string);
+const char *dw_json_read_other(struct dw_json *json, const char *at, struct dw_json_string *string);
+static inline const char *dw_json_read_string(struct dw_json *json, const char *at, struct dw_json_string *string)
+{
+	const char *end = dw_json_find_special(at + 1);
+
+	/* A short string without escapes. All others and all faults are for the function that is not inline. */
+	if (*at != '"' || *end != '"' || end >= json->end || json->lenient || end - at > INT16_MAX)
+		return dw_json_read_other(json, at, string);
+	*string = (struct dw_json_string){ at + 1, (uint32_t)(end - at - 1), false };
+	return end + 1;
+}
 const char *dw_json_read_number(struct dw_json *json, const char *at, struct dw_json_number *number);
 /* Skips a value of any kind. */
 const char *dw_json_skip(struct dw_json *json, const char *at);

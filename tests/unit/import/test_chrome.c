@@ -101,6 +101,32 @@ TEST(an_array_alone_is_a_trace_too)
 	made_close(&made);
 }
 
+/* What was read of the keys of one event is used for the next one. */
+TEST(keys_are_known_in_any_order_and_form)
+{
+	static const char *const forms[] = {
+		X("cpu_op", "a", "1", "2"),
+		"{\n    \"name\" : \"a\" ,\"ts\":\t1,\r\n\"dur\": 2, \"tid\":6,\"pid\":5,\"cat\":\"cpu_op\",\"ph\":\"X\"}",
+		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"names\":\"b\",\"name\":\"a\",\"pid\":5,\"tid\":6,\"t\\u0073\":9,\"ts\":1,\"dur\":2,"
+		"\"a key of more than twenty-four bytes\":3,\"args\":{\"a key of more than twenty-four bytes\":[ ],\"External id\":1}}",
+		"{\"ph\":\"X\",\"cat\":\"a category of more than twenty-four bytes\",\"name\":\"a\",\"pid\":5,\"tid\":6,\"ts\":1,\"dur\":2}",
+		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"nam\":\"b\",\"name\":\"a\",\"pid\":5,\"tid\":6,\"ts\":1,\"dur\":2}",
+	};
+	enum { FORMS = sizeof forms / sizeof *forms };
+	char text[2048];
+
+	for (unsigned i = 0; i < FORMS * FORMS; i++) {
+		struct found found;
+
+		snprintf(text, sizeof text, "[%s,%s]", forms[i / FORMS], forms[i % FORMS]);
+		found = found_in(text);
+		CHECK_EQ(found.ranges, 2);
+		CHECK_EQ(found.ranges_ns, 4000);
+		CHECK_STR(repairs(), "");
+		made_close(&made);
+	}
+}
+
 TEST(what_a_file_says_of_itself_may_follow)
 {
 	found_in("{\"traceEvents\":[" X("cpu_op", "a", "1", "2") "],\"baseTimeNanoseconds\":1700000000000000000,"

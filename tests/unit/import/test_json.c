@@ -50,6 +50,25 @@ TEST(integers_have_64_bits)
 	CHECK(!dw_json_u64(&number, &value));
 }
 
+TEST(numbers_of_any_length_are_exact)
+{
+	static const char all[] = "12345678901234567890";
+	char text[40];
+
+	for (unsigned length = 1; length <= 20; length++)
+		for (unsigned behind = 0; behind < length; behind++) {
+			struct dw_json_number number;
+			uint64_t value = 0;
+
+			for (unsigned i = 0; i < length; i++)
+				value = value * 10 + (uint64_t)(all[i] - '0');
+			snprintf(text, sizeof text, "%.*s%s%.*s%s", (int)(length - behind), all, behind ? "." : "", (int)behind,
+			         all + length - behind, length % 2 ? "" : ",\"");
+			number = number_of(text);
+			CHECK(number.digits == value && number.exponent == -(int)behind && !number.cut);
+		}
+}
+
 TEST(times_are_decimal_fractions)
 {
 	struct dw_json_number number = number_of("4458676524670.502,");
