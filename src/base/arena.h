@@ -18,6 +18,5 @@ struct dw_arena {
 /* A zeroed arena is empty. NULL if out of memory; aligned for any type. */
 void *dw_arena_alloc(struct dw_arena *arena, size_t size_bytes);
 char *dw_arena_text(struct dw_arena *arena, const char *text, size_t length); /* adds a NUL */
-char *dw_arena_printf(struct dw_arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+char *dw_arena_printf(struct dw_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dw_arena_reset(struct dw_arena *arena);

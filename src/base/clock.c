@@ -46,8 +46,7 @@ uint32_t dw_clock_pick(const char *wanted)
 	if (wanted && strcmp(wanted, "monotonic") == 0)
 		return DW_CLOCK_KIND_MONOTONIC;
 #if defined(__x86_64__)
-	return (wanted && strcmp(wanted, "tsc") == 0) || clock_tsc_is_good() ? DW_CLOCK_KIND_TSC
-	                                                              : DW_CLOCK_KIND_MONOTONIC;
+	return (wanted && strcmp(wanted, "tsc") == 0) || clock_tsc_is_good() ? DW_CLOCK_KIND_TSC : DW_CLOCK_KIND_MONOTONIC;
 #elif defined(__aarch64__)
 	return DW_CLOCK_KIND_CNTVCT;
 #else
@@ -93,8 +92,7 @@ void dw_clock_sample(uint32_t kind, struct dw_clock_sample *sample)
 		sample->ticks = ticks;
 		sample->realtime_ns = realtime;
 		/* With the monotonic clock the ticks are the time; otherwise use the middle. */
-		sample->monotonic_ns =
-		    kind == DW_CLOCK_KIND_MONOTONIC ? ticks : before + (after - before) / 2;
+		sample->monotonic_ns = kind == DW_CLOCK_KIND_MONOTONIC ? ticks : before + (after - before) / 2;
 	}
 }
 

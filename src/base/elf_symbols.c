@@ -89,8 +89,7 @@ static void elf_add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all,
 		memcpy(&symbol, symbols + i * sizeof symbol, sizeof symbol);
 		__asm__ volatile("" : : : "memory");
 		type = ELF64_ST_TYPE(symbol.st_info);
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !symbol.st_value ||
-		    symbol.st_name >= strings->sh_size)
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !symbol.st_value || symbol.st_name >= strings->sh_size)
 			continue;
 		grown[elf->count++] = (struct dw_elf_function){ symbol.st_value,
 			symbol.st_value + symbol.st_size, symbol.st_name, index };
@@ -120,8 +119,7 @@ static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
 	return 0;
 }
 
-int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *build_id,
-                size_t build_id_bytes)
+int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
 	unsigned count = 0;
 	Elf64_Shdr *all;

@@ -9,5 +9,4 @@
 
 #include "dwell/dwell.h"
 
-int dw_error_set(struct dwell_error *error, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int dw_error_set(struct dwell_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -198,8 +198,7 @@ void dw_identify(struct dw_identity *self)
 	self->pid_namespace = dw_host_namespace("pid");
 	snprintf(id, sizeof id, "%u", self->pid);
 	self->birth = host_proc_is_own() && host_read_stat("self", id, &facts) && !host_births_are_shifted()
-	                  ? facts.birth
-	                  : 0;
+	                  ? facts.birth : 0;
 }
 
 /* ---- other processes ---------------------------------------------------------------- */
@@ -256,11 +255,9 @@ static enum dw_alive host_scan(const struct dw_identity *process)
 
 	if (folder < 0)
 		return DW_ALIVE_UNKNOWN;
-	while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0 &&
-	       answer != DW_ALIVE) {
+	while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0 && answer != DW_ALIVE) {
 		for (long at = 0; at < got && answer != DW_ALIVE;) {
-			const struct directory_entry *entry =
-			    (const struct directory_entry *)(const void *)(buffer + at);
+			const struct directory_entry *entry = (const struct directory_entry *)(const void *)(buffer + at);
 			enum dw_alive one;
 
 			at += entry->bytes;
@@ -325,8 +322,7 @@ static bool host_close_listed(int folder, int first)
 	lseek(folder, 0, SEEK_SET);
 	while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0)
 		for (long at = 0; at < got;) {
-			const struct directory_entry *entry =
-			    (const struct directory_entry *)(const void *)(buffer + at);
+			const struct directory_entry *entry = (const struct directory_entry *)(const void *)(buffer + at);
 			int fd = *entry->name == '.' ? -1 : (int)host_number_at(entry->name);
 
 			at += entry->bytes;

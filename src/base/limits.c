@@ -99,8 +99,7 @@ double dw_limits_of_groups(enum dw_limit limit, const char *groups, const char *
 		double one;
 		int root;
 
-		if (!group || (first_version && !limits_has(list + 1, (size_t)(group - list - 1),
-		                                            limits[limit].controller)))
+		if (!group || (first_version && !limits_has(list + 1, (size_t)(group - list - 1), limits[limit].controller)))
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		root = snprintf(path, sizeof path, "%s%s%s", folder, first_version ? "/" : "",

@@ -51,8 +51,7 @@ static void *pool_work(void *argument)
 	return NULL;
 }
 
-void dw_pool_run(size_t count, unsigned workers, void (*task)(void *, unsigned, size_t),
-                 void *context)
+void dw_pool_run(size_t count, unsigned workers, void (*task)(void *, unsigned, size_t), void *context)
 {
 	struct run run = { 0, count, task, context };
 	struct member members[MOST_WORKERS] = { { &run, 0, 0 } };

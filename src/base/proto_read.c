@@ -51,8 +51,7 @@ static bool proto_take_value(struct dw_proto_reader *reader, struct dw_proto_fie
 	case DW_PROTO_FIXED32:
 		return proto_take_fixed(reader, 4, &field->number);
 	case DW_PROTO_BYTES:
-		if (!proto_take_varint(reader, &field->number) ||
-		    field->number > (size_t)(reader->end - reader->at))
+		if (!proto_take_varint(reader, &field->number) || field->number > (size_t)(reader->end - reader->at))
 			return false;
 		field->bytes = reader->at;
 		field->length = (size_t)field->number;

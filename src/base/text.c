@@ -45,8 +45,7 @@ static const struct scale *text_pick(const struct scale *scales, size_t count, d
 	return &scales[i];
 }
 
-static struct dw_text text_scaled(const struct scale *scales, size_t count, double value,
-                                  const char *gap)
+static struct dw_text text_scaled(const struct scale *scales, size_t count, double value, const char *gap)
 {
 	const struct scale *scale = text_pick(scales, count, value);
 	double number = value / scale->factor;
@@ -55,12 +54,9 @@ static struct dw_text text_scaled(const struct scale *scales, size_t count, doub
 	if (value == 0 || !isfinite(value))
 		snprintf(text.at, sizeof text.at, "%s", value == 0 ? "0" : "-");
 	else if (fabs(number) >= 999.5)
-		snprintf(text.at, sizeof text.at, "%s%s%s", dw_text_count(llround(number)).at, gap,
-		         scale->unit);
+		snprintf(text.at, sizeof text.at, "%s%s%s", dw_text_count(llround(number)).at, gap, scale->unit);
 	else
-		snprintf(text.at, sizeof text.at, "%.*f%s%s", text_decimals(number, scale->factor), number,
-		         gap,
-		         scale->unit);
+		snprintf(text.at, sizeof text.at, "%.*f%s%s", text_decimals(number, scale->factor), number, gap, scale->unit);
 	return text;
 }
 
@@ -230,8 +226,7 @@ void dw_text_disarm(char *text, bool lines)
 		const char *was = at;
 		uint32_t code = dw_utf8_next(&at);
 
-		if ((code == 0xfffd && at - was == 1) ||
-		    (dw_utf8_steers(code) && !(lines && (code == '\n' || code == '\t')))) {
+		if ((code == 0xfffd && at - was == 1) || (dw_utf8_steers(code) && !(lines && (code == '\n' || code == '\t')))) {
 			*to++ = '?';
 			continue;
 		}

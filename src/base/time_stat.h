@@ -36,8 +36,7 @@ static inline void dw_time_stat_add(struct dw_time_stat *stat, double time, uint
 }
 
 /* Adds the durations of `from`, whose unit is `scale` times that of `into`. */
-static inline void dw_time_stat_merge(struct dw_time_stat *into, const struct dw_time_stat *from,
-                                      double scale)
+static inline void dw_time_stat_merge(struct dw_time_stat *into, const struct dw_time_stat *from, double scale)
 {
 	double count = (double)(into->count + from->count), apart;
 
@@ -52,8 +51,7 @@ static inline void dw_time_stat_merge(struct dw_time_stat *into, const struct dw
 		into->max_index = from->max_index;
 	}
 	apart = from->mean * scale - into->mean;
-	into->spread += from->spread * scale * scale +
-	                apart * apart * (double)into->count * (double)from->count / count;
+	into->spread += from->spread * scale * scale + apart * apart * (double)into->count * (double)from->count / count;
 	into->mean += apart * (double)from->count / count;
 	into->total += from->total * scale;
 	into->count += from->count;

@@ -24,8 +24,7 @@ static const char *const comparable_what[] = {
 };
 
 /* The quantity of a run as text, "" if it was not measured. */
-static void comparable_describe(const struct dw_diff_run *run, enum dw_diff_reason reason, char *text,
-                                size_t size)
+static void comparable_describe(const struct dw_diff_run *run, enum dw_diff_reason reason, char *text, size_t size)
 {
 	const char *known = reason == DW_DIFF_MACHINE ? run->machine : run->versions;
 
@@ -62,8 +61,7 @@ static void comparable_describe(const struct dw_diff_run *run, enum dw_diff_reas
 }
 
 /* Both sides have a run in which the quantity was measured; `text` gets that of the first. */
-static bool comparable_is_known(const struct dw_diff *diff, enum dw_diff_reason reason, char *text,
-                                size_t size)
+static bool comparable_is_known(const struct dw_diff *diff, enum dw_diff_reason reason, char *text, size_t size)
 {
 	char other[256] = "";
 

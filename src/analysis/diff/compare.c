@@ -30,8 +30,7 @@ const char *dw_diff_reason_name(enum dw_diff_reason reason)
 
 /* ---- whether the runs may be compared -------------------------------------------------------- */
 
-static void compare_refuse(struct dw_diff *diff, enum dw_diff_reason reason, const char *one,
-                           const char *other)
+static void compare_refuse(struct dw_diff *diff, enum dw_diff_reason reason, const char *one, const char *other)
 {
 	const char **found = diff->accepted >> reason & 1 ? diff->waived : diff->reasons;
 
@@ -39,8 +38,7 @@ static void compare_refuse(struct dw_diff *diff, enum dw_diff_reason reason, con
 		found[reason] = dw_arena_printf(&diff->arena, "%.200s and %.200s", one, other);
 }
 
-static void compare_texts(struct dw_diff *diff, enum dw_diff_reason reason, const char *one,
-                          const char *other)
+static void compare_texts(struct dw_diff *diff, enum dw_diff_reason reason, const char *one, const char *other)
 {
 	if (one && other && strcmp(one, other) != 0)
 		compare_refuse(diff, reason, one, other);
@@ -75,8 +73,7 @@ static const char *compare_recorded(const struct dw_diff_run *run)
 	       : run->shapes  ? "shapes" : "neither functions nor shapes";
 }
 
-static void compare_run(struct dw_diff *diff, const struct dw_diff_run *first,
-                        const struct dw_diff_run *run)
+static void compare_run(struct dw_diff *diff, const struct dw_diff_run *first, const struct dw_diff_run *run)
 {
 	compare_texts(diff, DW_DIFF_MACHINE, first->machine, run->machine);
 	compare_texts(diff, DW_DIFF_VERSIONS, first->versions, run->versions);
@@ -84,8 +81,7 @@ static void compare_run(struct dw_diff *diff, const struct dw_diff_run *first,
 	compare_numbers(diff, DW_DIFF_RANKS, first->loops, run->loops, 0, "threads with steps");
 	if (!compare_same_batch(first, run))
 		compare_numbers(diff, DW_DIFF_BATCH, first->input_bytes, run->input_bytes, COMPARE_BATCH, "of inputs");
-	compare_numbers(diff, DW_DIFF_SHAPES, first->flops, run->flops, COMPARE_FLOPS,
-	                "operations a step");
+	compare_numbers(diff, DW_DIFF_SHAPES, first->flops, run->flops, COMPARE_FLOPS, "operations a step");
 	compare_texts(diff, DW_DIFF_RECORDING, compare_recorded(first), compare_recorded(run));
 }
 
@@ -151,8 +147,7 @@ static void compare_ran(struct dw_diff *diff, double *values)
 	const struct dw_diff_side *after = &diff->sides[DW_DIFF_AFTER];
 
 	for (size_t i = 0; i < before->count + after->count; i++) {
-		const struct dw_diff_run *run =
-		    i < before->count ? &before->runs[i] : &after->runs[i - before->count];
+		const struct dw_diff_run *run = i < before->count ? &before->runs[i] : &after->runs[i - before->count];
 
 		values[i] = run->pace_ns - run->delay * run->step_ns;
 	}
@@ -168,8 +163,7 @@ static bool compare_fast(struct dw_diff *diff, double *values)
 		values[i] = fmax(1, before->runs[i].fast_ns);
 	for (size_t i = 0; i < after->count; i++)
 		values[before->count + i] = fmax(1, after->runs[i].fast_ns);
-	return dw_diff_estimate_lowest(values, before->count, values + before->count, after->count, true,
-	                               &diff->fast);
+	return dw_diff_estimate_lowest(values, before->count, values + before->count, after->count, true, &diff->fast);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -263,8 +257,7 @@ static int compare_order(const void *left, const void *right)
 	return (b > a) - (b < a);
 }
 
-static bool compare_make_rows(struct dw_diff *diff, enum compare_list list, double *values,
-                              struct compare_rows *rows)
+static bool compare_make_rows(struct dw_diff *diff, enum compare_list list, double *values, struct compare_rows *rows)
 {
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
 		for (size_t i = 0; i < diff->sides[side].count; i++)

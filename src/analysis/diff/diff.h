@@ -127,11 +127,9 @@ int dw_diff_add(struct dw_diff *diff, unsigned side, const char *path, struct dw
                 struct dwell_error *error);
 /* Adds the call paths of a run for the flame graph. Call it after dw_diff_add(), for each run or for
  * none. */
-int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *model,
-                      struct dwell_error *error);
+int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *model, struct dwell_error *error);
 /* Adds what a run says about where it ran, for dw_diff_environment_table(). */
-int dw_diff_add_environment(struct dw_diff *diff, unsigned side, struct dw_model *model,
-                            struct dwell_error *error);
+int dw_diff_add_environment(struct dw_diff *diff, unsigned side, struct dw_model *model, struct dwell_error *error);
 /* Compares the sides; each has at least one run. False: out of memory. */
 bool dw_diff_compare(struct dw_diff *diff);
 void dw_diff_reset(struct dw_diff *diff);

@@ -96,8 +96,7 @@ static bool settings_count(struct dw_diff *diff, struct settings_key *key, unsig
 	return true;
 }
 
-int dw_diff_add_environment(struct dw_diff *diff, unsigned side, struct dw_model *model,
-                            struct dwell_error *error)
+int dw_diff_add_environment(struct dw_diff *diff, unsigned side, struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	bool good = diff->settings || (diff->settings = calloc(1, sizeof *diff->settings));

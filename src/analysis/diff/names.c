@@ -134,8 +134,7 @@ static const char *names_category(uint32_t category)
 	return category < DWELL_CATEGORY_COUNT && texts[category] ? texts[category] : "other";
 }
 
-static struct dwell_table *names_make_table(const struct dw_diff *diff, const struct names_row *rows,
-                                            size_t count)
+static struct dwell_table *names_make_table(const struct dw_diff *diff, const struct names_row *rows, size_t count)
 {
 	struct dwell_table *table = dw_table_create("diff", names_columns, NAMES_COLUMNS);
 

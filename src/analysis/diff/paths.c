@@ -11,8 +11,7 @@
 
 /* ---- adding a run ------------------------------------------------------------------------------ */
 
-static uint32_t paths_find(struct dw_diff *diff, uint32_t parent, uint32_t depth,
-                                uint32_t category, const char *name)
+static uint32_t paths_find(struct dw_diff *diff, uint32_t parent, uint32_t depth, uint32_t category, const char *name)
 {
 	struct dw_diff_paths *paths = diff->paths;
 	uint32_t hash = dw_map_hash_bytes(dw_map_hash((uint64_t)parent << 32 | category), name, strlen(name));
@@ -31,8 +30,7 @@ static uint32_t paths_find(struct dw_diff *diff, uint32_t parent, uint32_t depth
 	return node->name ? (uint32_t)paths->count++ : DW_MAP_NONE;
 }
 
-int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *model,
-                      struct dwell_error *error)
+int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_paths *from = dw_model_paths(model, DW_PATHS_CALLS, error);
 	const struct dw_facts *facts = from ? dw_facts(model, error) : NULL;
@@ -50,8 +48,7 @@ int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *mode
 		const char *name = symbol ? symbol->name : source->threads[path->symbol].name;
 		uint32_t parent = path->depth ? paths->open[path->depth - 1] : DW_MAP_NONE, at;
 
-		if (path->depth >= paths->open_capacity &&
-		    !DW_GROW(&paths->open, &paths->open_capacity, path->depth))
+		if (path->depth >= paths->open_capacity && !DW_GROW(&paths->open, &paths->open_capacity, path->depth))
 			break;
 		at = paths_find(diff, parent, path->depth, symbol ? symbol->category : 0,
 		                     *name ? name : "threads without a name");
@@ -64,8 +61,7 @@ int dw_diff_add_paths(struct dw_diff *diff, unsigned side, struct dw_model *mode
 		if (i + 1 == from->count)
 			return 0;
 	}
-	return paths && !from->count ? 0
-	                             : dw_error_set(error, DWELL_E_NOMEM, "out of memory for the call paths");
+	return paths && !from->count ? 0 : dw_error_set(error, DWELL_E_NOMEM, "out of memory for the call paths");
 }
 
 void dw_diff_reset_paths(struct dw_diff_paths *paths)

@@ -83,8 +83,7 @@ static void run_describe(struct dw_diff *diff, struct dw_diff_run *run,
 	run->shapes = facts->at[DW_FACT_TRACE_SHAPES].value > 0;
 }
 
-static bool run_put_steady(struct dw_diff *diff, struct dw_diff_run *run,
-                           const struct dw_steady *steady)
+static bool run_put_steady(struct dw_diff *diff, struct dw_diff_run *run, const struct dw_steady *steady)
 {
 	double rest = 0;
 

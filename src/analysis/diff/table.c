@@ -78,8 +78,7 @@ static struct dw_text table_signed(double ratio)
 	return text;
 }
 
-static void table_list_reasons(const struct dw_diff *diff, bool names_only, const char *gap,
-                               char *text, size_t size)
+static void table_list_reasons(const struct dw_diff *diff, bool names_only, const char *gap, char *text, size_t size)
 {
 	size_t used = 0;
 
@@ -88,8 +87,7 @@ static void table_list_reasons(const struct dw_diff *diff, bool names_only, cons
 		if (diff->reasons[i])
 			used += (size_t)snprintf(text + used, size - used, "%s%s%s%s%s", used ? gap : "",
 			                         dw_diff_reason_name((enum dw_diff_reason)i),
-			                         names_only ? "" : " (", names_only ? "" : diff->reasons[i],
-			                         names_only ? "" : ")");
+			                         names_only ? "" : " (", names_only ? "" : diff->reasons[i], names_only ? "" : ")");
 }
 
 /* "5 runs before, 4 after" */
@@ -329,8 +327,7 @@ static struct dwell_table *table_of_fast(const struct dw_diff *diff)
 
 static struct dwell_table *table_of_runs(const struct dw_diff *diff)
 {
-	struct dwell_table *table =
-	    dw_table_create("diff", run_columns, sizeof run_columns / sizeof *run_columns);
+	struct dwell_table *table = dw_table_create("diff", run_columns, sizeof run_columns / sizeof *run_columns);
 
 	if (!table)
 		return NULL;

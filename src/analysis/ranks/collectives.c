@@ -70,12 +70,10 @@ static size_t collectives_row(struct arrivals *arrivals, const struct dw_summary
 }
 
 /* Equal texts get one number. */
-static uint32_t collectives_number(struct arrivals *arrivals, struct numbered *numbered,
-                                   const char *text)
+static uint32_t collectives_number(struct arrivals *arrivals, struct numbered *numbered, const char *text)
 {
 	uint32_t hash = collectives_hash(0, text);
-	uint32_t found =
-		DW_MAP_FIND(&numbered->map, hash, i, strcmp(numbered->texts[i], text) == 0);
+	uint32_t found = DW_MAP_FIND(&numbered->map, hash, i, strcmp(numbered->texts[i], text) == 0);
 
 	if (found != DW_MAP_NONE)
 		return found;
@@ -102,8 +100,7 @@ static void collectives_add_rank(struct arrivals *arrivals, size_t i, unsigned a
 		row->blocked_ns += (double)from->blocked_ns;
 		for (size_t a = 0; a < from->arrival_count; a++)
 			if (!(from->arrivals[a].sequence & (((uint64_t)1 << arrival_log2) - 1)))
-				arrivals->all[arrivals->count++] =
-					(struct arrival){ &from->arrivals[a], i, at, group, host };
+				arrivals->all[arrivals->count++] = (struct arrival){ &from->arrivals[a], i, at, group, host };
 	}
 }
 
@@ -159,8 +156,7 @@ static size_t collectives_find_differences(const struct arrivals *arrivals, stru
 }
 
 /* Sets the clock of a host from its differences, which are sorted. */
-static void collectives_set_clock(struct arrivals *arrivals, const struct difference *from, size_t count,
-                                  double *space)
+static void collectives_set_clock(struct arrivals *arrivals, const struct difference *from, size_t count, double *space)
 {
 	double median;
 
@@ -168,8 +164,7 @@ static void collectives_set_clock(struct arrivals *arrivals, const struct differ
 		space[i] = from[i].ns;
 	median = dw_median(space, count);
 	arrivals->offsets[from->host] = median;
-	arrivals->ranks->clock_error_ns =
-		fmax(arrivals->ranks->clock_error_ns, dw_ranks_spread(space, count, median));
+	arrivals->ranks->clock_error_ns = fmax(arrivals->ranks->clock_error_ns, dw_ranks_spread(space, count, median));
 	arrivals->ranks->clock_collectives += count;
 }
 
@@ -304,8 +299,7 @@ static bool collectives_run(struct arrivals *arrivals, unsigned arrival_log2, si
 		collectives_add_rank(arrivals, i, arrival_log2);
 	arrivals->offsets = malloc((arrivals->hosts.count + 1) * sizeof *arrivals->offsets);
 	if (ranks->collective_count * ranks->count <= MOST_LASTS)
-		arrivals->last_counts =
-			calloc(ranks->collective_count * ranks->count + 1, sizeof *arrivals->last_counts);
+		arrivals->last_counts = calloc(ranks->collective_count * ranks->count + 1, sizeof *arrivals->last_counts);
 	if (arrivals->count)
 		qsort(arrivals->all, arrivals->count, sizeof *arrivals->all, collectives_compare);
 	if (!arrivals->failed && arrivals->offsets && collectives_align(arrivals, space)) {
@@ -322,8 +316,7 @@ static bool collectives_run(struct arrivals *arrivals, unsigned arrival_log2, si
 		ranks->wait_ns /= steps > 0 ? steps : 1;
 		ranks->transfer_ns /= steps > 0 ? steps : 1;
 		if (ranks->collective_count)
-			qsort(ranks->collectives, ranks->collective_count, sizeof *ranks->collectives,
-			      collectives_compare_rows);
+			qsort(ranks->collectives, ranks->collective_count, sizeof *ranks->collectives, collectives_compare_rows);
 	}
 	free(space);
 	return good;
@@ -350,8 +343,7 @@ bool dw_ranks_add_collectives(struct dw_ranks *ranks)
 		return true;
 	ranks->collectives = dw_arena_alloc(&ranks->arena, rows * sizeof *ranks->collectives);
 	arrivals.groups.texts = dw_arena_alloc(&ranks->arena, rows * sizeof *arrivals.groups.texts);
-	arrivals.hosts.texts =
-		dw_arena_alloc(&ranks->arena, ranks->count * sizeof *arrivals.hosts.texts);
+	arrivals.hosts.texts = dw_arena_alloc(&ranks->arena, ranks->count * sizeof *arrivals.hosts.texts);
 	arrivals.all = malloc((capacity + 1) * sizeof *arrivals.all);
 	good = ranks->collectives && arrivals.groups.texts && arrivals.hosts.texts && arrivals.all &&
 	       collectives_run(&arrivals, arrival_log2, capacity);
@@ -369,8 +361,7 @@ uint64_t dw_ranks_last_sequence(const struct dw_summary_rank *rank, const char *
 	uint64_t last = 0;
 
 	for (size_t c = 0; c < rank->collective_count; c++)
-		if (strcmp(rank->collectives[c].group, group) == 0 &&
-		    rank->collectives[c].last_sequence > last)
+		if (strcmp(rank->collectives[c].group, group) == 0 && rank->collectives[c].last_sequence > last)
 			last = rank->collectives[c].last_sequence;
 	return last;
 }

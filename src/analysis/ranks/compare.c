@@ -35,8 +35,7 @@ static double *ranks_cell_work(struct comparison *with, size_t result, size_t sp
 	return &with->works[result * with->ranks->span_count + span];
 }
 
-static const struct dw_summary_span *ranks_cell_span(const struct comparison *with, size_t result,
-                                                     size_t span)
+static const struct dw_summary_span *ranks_cell_span(const struct comparison *with, size_t result, size_t span)
 {
 	return with->cells[result * with->ranks->span_count + span];
 }
@@ -120,8 +119,7 @@ static void ranks_find_medians(struct comparison *with)
 		for (size_t i = 0; i < ranks->count; i++)
 			ranks->excess[i * ranks->span_count + s] =
 				ranks_cell_span(with, i, s) && !isnan(with->medians[s])
-					? *ranks_cell_work(with, i, s) / with->medians[s] - 1
-					: NAN;
+					? *ranks_cell_work(with, i, s) / with->medians[s] - 1 : NAN;
 	}
 }
 
@@ -168,8 +166,7 @@ static void ranks_add_waits(struct comparison *with)
 			continue;
 		for (size_t i = 0; i < ranks->count; i++)
 			if (ranks_cell_span(with, i, s) &&
-			    (last == ranks->count ||
-			     *ranks_cell_work(with, i, s) > *ranks_cell_work(with, last, s)))
+			    (last == ranks->count || *ranks_cell_work(with, i, s) > *ranks_cell_work(with, last, s)))
 				last = i;
 		for (size_t i = 0; i < ranks->count; i++) {
 			const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
@@ -177,13 +174,11 @@ static void ranks_add_waits(struct comparison *with)
 
 			if (!cell)
 				continue;
-			ranks->results[i].wait_ns +=
-				fmin(wait * (double)cell->steps, (double)cell->part_ns[DW_PART_COMMUNICATION]);
+			ranks->results[i].wait_ns += fmin(wait * (double)cell->steps, (double)cell->part_ns[DW_PART_COMMUNICATION]);
 			if (i != last)
 				continue;
 			ranks->results[i].last += (double)cell->steps;
-			ranks->results[i].delay_ns +=
-				(*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
+			ranks->results[i].delay_ns += (*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
 			delay += (*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps;
 			length += span_length(cell);
 			ranks->steps += (double)cell->steps;
@@ -209,8 +204,7 @@ struct part_table {
 	double medians[DW_RANKS_PARTS];
 };
 
-static void part_table_add_rank(const struct comparison *with, size_t i, size_t from, size_t to,
-                                double *means)
+static void part_table_add_rank(const struct comparison *with, size_t i, size_t from, size_t to, double *means)
 {
 	double steps = 0;
 
@@ -230,8 +224,7 @@ static void part_table_add_rank(const struct comparison *with, size_t i, size_t 
 }
 
 /* Fills the table for the spans from `from` to before `to`. */
-static void part_table_fill(struct comparison *with, struct part_table *table, size_t from,
-                            size_t to)
+static void part_table_fill(struct comparison *with, struct part_table *table, size_t from, size_t to)
 {
 	size_t ranks = with->ranks->count;
 
@@ -396,8 +389,7 @@ static void ranks_add_slow_step(struct comparison *with, size_t i, size_t s)
 	struct dw_ranks *ranks = with->ranks;
 	const struct dw_summary_span *cell = ranks_cell_span(with, i, s);
 	struct dw_slow_step found = { i, cell->longest, cell->longest_ns,
-		                          (*ranks_cell_work(with, i, s) - with->medians[s]) *
-		                              (double)cell->steps,
+		                          (*ranks_cell_work(with, i, s) - with->medians[s]) * (double)cell->steps,
 		                          s, DW_RANKS_NO_PART };
 
 	if (ranks->slow_step_count == MOST_SLOW_STEPS) {
@@ -492,8 +484,7 @@ static bool ranks_fail(struct dwell_error *error)
 static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct dwell_error *error)
 {
 	struct comparison with = { .ranks = ranks };
-	struct part_table parts = { .means =
-		                            calloc(ranks->count * DW_RANKS_PARTS, sizeof *parts.means) };
+	struct part_table parts = { .means = calloc(ranks->count * DW_RANKS_PARTS, sizeof *parts.means) };
 	bool good = parts.means && ranks_place_cells(&with, summary) && dw_ranks_add_collectives(ranks);
 
 	if (good) {
@@ -513,9 +504,7 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 		dw_ranks_check_balance(ranks, with.space);
 		dw_ranks_find_hang(ranks);
 		if (ranks->steps > 0 && ranks->steps < FEW_STEPS)
-			dw_ranks_note(
-				ranks,
-				"Only %.0f steps are compared. With fewer than %d, differences are uncertain.",
+			dw_ranks_note(ranks, "Only %.0f steps are compared. With fewer than %d, differences are uncertain.",
 				ranks->steps, FEW_STEPS);
 	}
 	free(with.cells);
@@ -530,8 +519,7 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct
 {
 	*ranks = (struct dw_ranks){ .results = NULL };
 	if (!summary->count) {
-		dw_error_set(error, DWELL_E_NO_DATA,
-		             "there are no ranks: no process of these files has steps");
+		dw_error_set(error, DWELL_E_NO_DATA, "there are no ranks: no process of these files has steps");
 		return false;
 	}
 	ranks->results = dw_arena_alloc(&ranks->arena, summary->count * sizeof *ranks->results);
@@ -541,8 +529,7 @@ bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct
 		return ranks_fail(error);
 	dw_ranks_choose(ranks, summary);
 	if (ranks->count < 2) {
-		dw_error_set(
-			error, DWELL_E_NO_DATA,
+		dw_error_set(error, DWELL_E_NO_DATA,
 			"there is %s: a comparison needs the traces or summaries of at least two ranks",
 			ranks->count ? "one rank with steps" : "no rank with steps");
 		return false;

@@ -57,8 +57,7 @@ static uint64_t hang_end(const struct dw_ranks *ranks)
 	return end;
 }
 
-uint64_t dw_ranks_since(const struct dw_ranks *ranks, const struct dw_summary_rank *rank,
-                        uint64_t ns)
+uint64_t dw_ranks_since(const struct dw_ranks *ranks, const struct dw_summary_rank *rank, uint64_t ns)
 {
 	return ns + (ranks->hang.end_ns > rank->end_ns ? ranks->hang.end_ns - rank->end_ns : 0);
 }

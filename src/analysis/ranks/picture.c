@@ -41,8 +41,7 @@ static void picture_colour(const struct picture *picture, double excess, int col
 	int stop = at >= 1;
 
 	for (int i = 0; i < 3; i++)
-		colour[i] =
-			(int)lround(stops[stop][i] + (at - stop) * (stops[stop + 1][i] - stops[stop][i]));
+		colour[i] = (int)lround(stops[stop][i] + (at - stop) * (stops[stop + 1][i] - stops[stop][i]));
 }
 
 /* The largest excess of the ranks and spans of one cell; NaN: none was compared. */
@@ -53,8 +52,7 @@ static double picture_cell(const struct picture *picture, size_t row, size_t col
 	double largest = NAN;
 
 	for (size_t i = row * ranks->count / rows; i < (row + 1) * ranks->count / rows; i++)
-		for (size_t s = column * ranks->span_count / columns;
-		     s < (column + 1) * ranks->span_count / columns; s++) {
+		for (size_t s = column * ranks->span_count / columns; s < (column + 1) * ranks->span_count / columns; s++) {
 			double excess = ranks->excess[i * ranks->span_count + s];
 
 			if (!isnan(excess) && (isnan(largest) || excess > largest))
@@ -93,10 +91,8 @@ static void picture_row(const struct picture *picture, size_t row, double height
 	size_t first = row * ranks->count / picture->rows;
 
 	if (height >= 10 || row % (size_t)ceil(10 / height) == 0)
-		picture_put(svg, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">rank %d</text>\n", LEFT - 8,
-		            y + height / 2 + 4,
-		            ranks->results[first].rank->rank >= 0 ? ranks->results[first].rank->rank
-		                                                  : (int)first);
+		picture_put(svg, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">rank %d</text>\n", LEFT - 8, y + height / 2 + 4,
+		            ranks->results[first].rank->rank >= 0 ? ranks->results[first].rank->rank : (int)first);
 	for (size_t column = 0; column < columns; column++) {
 		double excess = picture_cell(picture, row, column);
 		int colour[3];
@@ -120,8 +116,7 @@ static void picture_legend(const struct picture *picture)
 		int colour[3];
 
 		picture_colour(picture, picture->darkest * i / 10, colour);
-		picture_put(svg,
-		            "<rect x=\"%d\" y=\"30\" width=\"16\" height=\"10\" fill=\"#%02x%02x%02x\"/>\n",
+		picture_put(svg, "<rect x=\"%d\" y=\"30\" width=\"16\" height=\"10\" fill=\"#%02x%02x%02x\"/>\n",
 		            LEFT + 250 + 16 * i, colour[0], colour[1], colour[2]);
 	}
 	picture_put(

@@ -130,8 +130,7 @@ struct dw_ranks {
 
 /* Compares the ranks of a finished summary, which is coarsened to common spans. False with `error`
  * if memory ran out or if there is nothing to compare. */
-bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary,
-                      struct dwell_error *error);
+bool dw_ranks_compare(struct dw_ranks *ranks, struct dw_summary *summary, struct dwell_error *error);
 void dw_ranks_reset(struct dw_ranks *ranks);
 
 #define DW_RANKS_LEAST_EXCESS 0.02 /* of the median rank's work: smaller differences are not worth a look */
@@ -164,8 +163,7 @@ const char *dw_ranks_part_name(unsigned part);
 int dw_ranks_number(const struct dw_ranks *ranks, size_t i);
 /* The median; of two values the smaller one. Sorts them. 0: there are none. */
 double dw_ranks_middle(double *values, size_t count);
-void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void dw_ranks_note(struct dw_ranks *ranks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Takes the ranks of the job with the most ranks. For dw_ranks_compare(). */
 void dw_ranks_choose(struct dw_ranks *ranks, const struct dw_summary *summary);
 /* Notes what restricts the comparison: other runs, numbers, ends, losses. The same. */
@@ -174,8 +172,7 @@ void dw_ranks_check(struct dw_ranks *ranks);
 uint64_t dw_ranks_lost(const struct dw_summary_rank *rank);
 /* Sets the operator and the layer of a slow rank. `space` has place for a number of each rank. For
  * dw_ranks_compare(). */
-void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *result,
-                         double *space);
+void dw_ranks_find_names(const struct dw_ranks *ranks, struct dw_rank_result *result, double *space);
 /* Notes imbalance of memory and of input sizes. The same. */
 void dw_ranks_check_balance(struct dw_ranks *ranks, double *space);
 /* Sets the figures of collectives. False: memory ran out. For dw_ranks_compare(). */
@@ -187,8 +184,7 @@ uint64_t dw_ranks_last_sequence(const struct dw_summary_rank *rank, const char *
 /* Sets ranks->hang. For dw_ranks_compare(). */
 void dw_ranks_find_hang(struct dw_ranks *ranks);
 /* For how long something lasts, of which `ns` were before the end of this rank's recording. */
-uint64_t dw_ranks_since(const struct dw_ranks *ranks, const struct dw_summary_rank *rank,
-                        uint64_t ns);
+uint64_t dw_ranks_since(const struct dw_ranks *ranks, const struct dw_summary_rank *rank, uint64_t ns);
 /* Whether the rank waits in what the job hangs in: it has entered that collective, or, where
  * collectives are not known, is inside communication. */
 bool dw_ranks_is_waiting(const struct dw_ranks *ranks, const struct dw_summary_rank *rank);

@@ -12,8 +12,7 @@ static void recorded_put_ranks(const struct dw_ranks *ranks, const struct dw_unr
 	for (size_t i = 0; i < ranks->count; i++)
 		for (size_t n = 0; n < ranks->results[i].rank->unrecorded_count; n++)
 			if (strcmp(ranks->results[i].rank->unrecorded[n].id, what->id) == 0 && count++ < 8)
-				used += (size_t)snprintf(text + used, size - used, "%s%d", used ? ", " : "",
-				                         dw_ranks_number(ranks, i));
+				used += (size_t)snprintf(text + used, size - used, "%s%d", used ? ", " : "", dw_ranks_number(ranks, i));
 	if (count == ranks->count)
 		snprintf(text, size, "all ranks");
 	else if (count > 8)

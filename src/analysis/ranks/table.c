@@ -169,8 +169,7 @@ static void table_list_ranks(const struct dw_ranks *ranks, bool waiting, char *t
 			snprintf(text + length, size - length, ", ...");
 			return;
 		}
-		length += (size_t)snprintf(text + length, size - length, "%s%d", length ? ", " : "",
-		                           dw_ranks_number(ranks, i));
+		length += (size_t)snprintf(text + length, size - length, "%s%d", length ? ", " : "", dw_ranks_number(ranks, i));
 	}
 }
 
@@ -189,17 +188,14 @@ static void table_head_of_other_operation(struct dwell_table *table, const struc
 			              rank->collectives[c].group);
 }
 
-static void table_head_of_missing_rank(struct dwell_table *table, const struct dw_ranks *ranks,
-                                       size_t i)
+static void table_head_of_missing_rank(struct dwell_table *table, const struct dw_ranks *ranks, size_t i)
 {
 	const struct dw_summary_rank *rank = ranks->results[i].rank;
-	const struct dw_summary_open *open =
-		rank->open_count ? &rank->open[rank->open_count - 1] : NULL;
+	const struct dw_summary_open *open = rank->open_count ? &rank->open[rank->open_count - 1] : NULL;
 
 	dw_table_head(table, "Rank %d did not enter it: %s%s%s, %s %llu, without a record for %s.",
 	              dw_ranks_number(ranks, i), open ? "it is in " : "it is outside all recorded ranges",
-	              open ? open->name : "",
-	              open && rank->open_count == DW_SUMMARY_OPEN ? " or deeper" : "",
+	              open ? open->name : "", open && rank->open_count == DW_SUMMARY_OPEN ? " or deeper" : "",
 	              rank->last_open ? "in step" : "after step", (unsigned long long)rank->last_step,
 	              dw_text_ns((double)dw_ranks_since(ranks, rank, rank->silent_ns), " ").at);
 	table_head_of_other_operation(table, ranks, i);
@@ -214,8 +210,7 @@ static void table_add_hang(struct dwell_table *table, const struct dw_ranks *ran
 		snprintf(which, sizeof which, ",%s%.100s number %llu of group %.100s",
 		         strcmp(ranks->hang.operation, ranks->hang.name) == 0 ? "" : " ",
 		         strcmp(ranks->hang.operation, ranks->hang.name) == 0 ? "" : ranks->hang.operation,
-		         (unsigned long long)ranks->hang.sequence,
-		         *ranks->hang.group ? ranks->hang.group : "(unknown)");
+		         (unsigned long long)ranks->hang.sequence, *ranks->hang.group ? ranks->hang.group : "(unknown)");
 	dw_table_head(table, "The job hangs: rank%s %s wait%s in %s%s, for %s.",
 	              ranks->hang.waiting == 1 ? "" : "s", list, ranks->hang.waiting == 1 ? "s" : "",
 	              ranks->hang.name, which, dw_text_ns((double)ranks->hang.ns, " ").at);
@@ -326,8 +321,7 @@ void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 
 		dw_table_head(table, "No rank is slow in most steps. Rank %d delayed step %llu by %s%s%s.",
 		              dw_ranks_number(ranks, step->result), (unsigned long long)step->number,
-		              dw_text_ns(step->excess_ns, " ").at,
-		              step->part == DW_RANKS_NO_PART ? "" : ", ",
+		              dw_text_ns(step->excess_ns, " ").at, step->part == DW_RANKS_NO_PART ? "" : ", ",
 		              step->part == DW_RANKS_NO_PART ? "" : table_in_part(step->part).at);
 	} else if (!slow && !ranks->slow_host && !ranks->hang.found) {
 		dw_table_head(table, "No rank stands out.");
@@ -371,8 +365,7 @@ static void table_hide_empty_columns(struct dwell_table *table)
 
 static struct dwell_table *table_of_slow_steps(const struct dw_ranks *ranks)
 {
-	struct dwell_table *table =
-		dw_table_create("ranks", slow_columns, sizeof slow_columns / sizeof *slow_columns);
+	struct dwell_table *table = dw_table_create("ranks", slow_columns, sizeof slow_columns / sizeof *slow_columns);
 
 	if (!table)
 		return NULL;
@@ -419,8 +412,7 @@ struct dwell_table *dw_ranks_table(const struct dw_ranks *ranks)
 		table_add_rank(table, &ranks->results[i], i, ranks->waits_known);
 	table_hide_empty_columns(table);
 	dw_table_note(table, "%s",
-	              ranks->waits_known
-	                  ? "work: the step without communication. excess: the median over steps of a "
+	              ranks->waits_known ? "work: the step without communication. excess: the median over steps of a "
 	                    "rank's work beyond the median rank's. last in: the steps in which the rank "
 	                    "has the most work, so that others wait for it."
 	                  : "excess: the median over steps of what a rank's step, or the part in which it is slow, takes "

@@ -64,8 +64,7 @@ static void stragglers_add_step(struct dwell_table *table, const struct dw_ranks
 struct dwell_table *dw_ranks_table_of_stragglers(const struct dw_ranks *ranks)
 {
 	const struct dw_rank_result **slow = calloc(ranks->count + 1, sizeof(void *));
-	struct dwell_table *table =
-		slow ? dw_table_create("stragglers", columns, sizeof columns / sizeof *columns) : NULL;
+	struct dwell_table *table = slow ? dw_table_create("stragglers", columns, sizeof columns / sizeof *columns) : NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; table && i < ranks->count; i++)

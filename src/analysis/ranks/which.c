@@ -159,8 +159,7 @@ static void which_check_ends(struct dw_ranks *ranks)
 
 		if (rank->last_step + 1 >= last || early++ >= MOST_NAMED)
 			continue;
-		dw_ranks_note(ranks,
-		              "Rank %d began its last step, %llu, while other ranks came to step %llu%s.",
+		dw_ranks_note(ranks, "Rank %d began its last step, %llu, while other ranks came to step %llu%s.",
 		              dw_ranks_number(ranks, i), (unsigned long long)rank->last_step,
 		              (unsigned long long)last, rank->last_open ? "; that step did not end" : "");
 	}
@@ -205,10 +204,8 @@ static void which_check_losses(struct dw_ranks *ranks)
 			most = i;
 	}
 	if (losing == 1)
-		dw_ranks_note(ranks,
-		              "Rank %d lost %s records (%s): times of its operators and parts may be too short.",
-		              dw_ranks_number(ranks, most),
-		              dw_text_count((int64_t)dw_ranks_lost(ranks->results[most].rank)).at,
+		dw_ranks_note(ranks, "Rank %d lost %s records (%s): times of its operators and parts may be too short.",
+		              dw_ranks_number(ranks, most), dw_text_count((int64_t)dw_ranks_lost(ranks->results[most].rank)).at,
 		              which_cause(ranks->results[most].rank));
 	else if (losing)
 		dw_ranks_note(ranks,

@@ -105,15 +105,12 @@ static double why_bytes_of(const struct dw_summary_rank *rank, enum why_bytes wh
 
 	if (which == WHY_PEAK)
 		return (double)rank->memory_peak_bytes;
-	return steps ? (double)(which == WHY_INPUT ? rank->input_bytes : rank->allocated_bytes) /
-	                   (double)steps
-	             : 0;
+	return steps ? (double)(which == WHY_INPUT ? rank->input_bytes : rank->allocated_bytes) / (double)steps : 0;
 }
 
 /* Finds the rank with the most bytes. Returns by how much it exceeds the median rank, as a ratio;
  * 0: fewer than two ranks are known. */
-static double why_imbalance(const struct dw_ranks *ranks, enum why_bytes which, size_t *most,
-                            double *space)
+static double why_imbalance(const struct dw_ranks *ranks, enum why_bytes which, size_t *most, double *space)
 {
 	size_t known = 0;
 	double largest = 0, median;

@@ -37,8 +37,7 @@ static const char *build_text(struct dw_summary *summary, const char *text)
 /* ---- spans --------------------------------------------------------------------------------------
  */
 
-static void span_add(struct dw_summary_span *span, const struct dw_divided_step *divided,
-                     uint64_t between_ns)
+static void span_add(struct dw_summary_span *span, const struct dw_divided_step *divided, uint64_t between_ns)
 {
 	uint64_t ns = divided->step->end_ns - divided->step->start_ns;
 
@@ -199,16 +198,13 @@ static void build_places(struct dw_summary *summary, struct dw_summary_rank *ran
 /* ---- a rank -------------------------------------------------------------------------------------
  */
 
-static void build_durations(struct dw_summary *summary, struct dw_summary_rank *rank,
-                            const uint64_t *counts)
+static void build_durations(struct dw_summary *summary, struct dw_summary_rank *rank, const uint64_t *counts)
 {
-	rank->durations =
-		dw_arena_alloc(&summary->arena, DW_SUMMARY_BUCKETS * sizeof *rank->durations);
+	rank->durations = dw_arena_alloc(&summary->arena, DW_SUMMARY_BUCKETS * sizeof *rank->durations);
 	summary->failed |= !rank->durations;
 	for (uint32_t bucket = 0; rank->durations && bucket < DW_SUMMARY_BUCKETS; bucket++)
 		if (counts[bucket])
-			rank->durations[rank->duration_count++] =
-				(struct dw_summary_bucket){ bucket, counts[bucket] };
+			rank->durations[rank->duration_count++] = (struct dw_summary_bucket){ bucket, counts[bucket] };
 }
 
 /* Steps with numbers below `from` were counted before. */
@@ -267,8 +263,7 @@ static void build_process(struct dw_summary *summary, struct dw_summary_rank *ra
 	rank->pid = from->pid;
 	rank->start_ns = source->realtime_start_ns + from->start_ns;
 	for (size_t i = 0; i < source->thread_count; i++)
-		for (unsigned cause = 0; source->threads[i].process == process && cause < DW_LOSS_SLOTS;
-		     cause++)
+		for (unsigned cause = 0; source->threads[i].process == process && cause < DW_LOSS_SLOTS; cause++)
 			rank->lost[cause] += source->threads[i].lost[cause];
 }
 
@@ -359,8 +354,7 @@ static bool build_loop(struct dw_summary *summary, struct dw_model *model, uint3
 	build_places(summary, rank, source, divided->loop->thread);
 	return good && build_memory(rank, model, process, error) &&
 	       dw_summary_add_layers(summary, rank, model, divided, error) &&
-	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) &&
-	       !summary->failed;
+	       dw_summary_add_collectives(summary, rank, model, process, divided->loop, error) && !summary->failed;
 }
 
 /* Whether the job may have been killed or may hang: a step or the recording did not end. */
@@ -375,8 +369,7 @@ static bool build_is_cut(const struct dw_source *source)
 	return cut;
 }
 
-bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
-                          struct dwell_error *error)
+bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	uint32_t *ranks = malloc((source->thread_count + 1) * sizeof *ranks);

@@ -25,22 +25,18 @@ static bool collectives_in_loop(const struct build *build, const struct dw_colle
 }
 
 /* The row of a group and an operation; further ones than there is place for have none. */
-static struct dw_summary_collective *collectives_row(struct build *build,
-                                                     const struct dw_collective *collective)
+static struct dw_summary_collective *collectives_row(struct build *build, const struct dw_collective *collective)
 {
 	const char *group = build->from->groups[collective->group];
 	const char *operation = build->symbols[collective->symbol].name;
 
 	for (size_t i = 0; i < build->count; i++)
-		if (strcmp(build->rows[i].group, group) == 0 &&
-		    strcmp(build->rows[i].operation, operation) == 0)
+		if (strcmp(build->rows[i].group, group) == 0 && strcmp(build->rows[i].operation, operation) == 0)
 			return &build->rows[i];
 	if (build->count == DW_SUMMARY_COLLECTIVES)
 		return NULL;
-	build->rows[build->count].group =
-		dw_summary_text(build->summary, group, 255);
-	build->rows[build->count].operation =
-		dw_summary_text(build->summary, operation, 255);
+	build->rows[build->count].group = dw_summary_text(build->summary, group, 255);
+	build->rows[build->count].operation = dw_summary_text(build->summary, operation, 255);
 	return &build->rows[build->count++];
 }
 
@@ -80,8 +76,7 @@ DW_ORDER(collectives_compare_rows, struct dw_summary_collective, DW_TEXT(group) 
 DW_ORDER(collectives_compare_enter, struct dw_collective, DW_UP(enter_ns))
 
 /* The time of the loop in which at least one collective was under way. Sorts by time. */
-static uint64_t collectives_in_flight(const struct build *build, struct dw_collective *own,
-                                      size_t count)
+static uint64_t collectives_in_flight(const struct build *build, struct dw_collective *own, size_t count)
 {
 	uint64_t sum = 0, until = build->start_ns;
 
@@ -102,8 +97,7 @@ static uint64_t collectives_in_flight(const struct build *build, struct dw_colle
 /* Moves the rows into the summary's memory. */
 static void collectives_keep(struct build *build, struct dw_summary_rank *rank)
 {
-	rank->collectives = dw_arena_alloc(&build->summary->arena,
-	                                   (build->count + 1) * sizeof *rank->collectives);
+	rank->collectives = dw_arena_alloc(&build->summary->arena, (build->count + 1) * sizeof *rank->collectives);
 	build->summary->failed |= !rank->collectives;
 	for (size_t i = 0; i < build->count; i++) {
 		struct dw_summary_collective *row = &build->rows[i];
@@ -120,8 +114,7 @@ static void collectives_keep(struct build *build, struct dw_summary_rank *rank)
 			rank->collectives[rank->collective_count++] = *row;
 	}
 	if (rank->collective_count)
-		qsort(rank->collectives, rank->collective_count, sizeof *rank->collectives,
-		      collectives_compare_rows);
+		qsort(rank->collectives, rank->collective_count, sizeof *rank->collectives, collectives_compare_rows);
 }
 
 bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,

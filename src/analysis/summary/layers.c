@@ -25,8 +25,7 @@ static bool layers_are_recorded(struct dw_model *model)
 }
 
 /* Chooses steps of the loop, by index of the source's steps. Returns their number. */
-static size_t layers_choose_steps(struct dw_model *model, const struct dw_divided_loop *divided,
-                                  bool *chosen)
+static size_t layers_choose_steps(struct dw_model *model, const struct dw_divided_loop *divided, bool *chosen)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_steps *steps = dw_model_steps(model, NULL);
@@ -38,8 +37,7 @@ static size_t layers_choose_steps(struct dw_model *model, const struct dw_divide
 			from_ns = divided->steps[i].step->start_ns;
 	for (size_t i = 0; i < source->step_count; i++) {
 		chosen[i] = steps->counted[i] && source->steps[i].thread == divided->loop->thread &&
-		            source->steps[i].start_ns >= from_ns &&
-		            dw_model_has_step(model, &source->steps[i]);
+		            source->steps[i].start_ns >= from_ns && dw_model_has_step(model, &source->steps[i]);
 		all += chosen[i];
 	}
 	/* Of `all` steps, those where a multiple of all / MOST_STEPS is passed. */
@@ -69,8 +67,7 @@ static const char *layers_path(struct dw_summary *summary, const char *path)
 	return dw_summary_text(summary, path, strlen(path));
 }
 
-static void layers_add(struct dw_summary *summary, struct dw_summary_rank *rank,
-                       const struct dw_layers *layers)
+static void layers_add(struct dw_summary *summary, struct dw_summary_rank *rank, const struct dw_layers *layers)
 {
 	rank->layers = dw_arena_alloc(&summary->arena, (layers->count + 1) * sizeof *rank->layers);
 	summary->failed |= !rank->layers;
@@ -86,8 +83,7 @@ static void layers_add(struct dw_summary *summary, struct dw_summary_rank *rank,
 }
 
 bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *rank,
-                           struct dw_model *model, const struct dw_divided_loop *divided,
-                           struct dwell_error *error)
+                           struct dw_model *model, const struct dw_divided_loop *divided, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_layers_ask ask = { .no_memory = true };

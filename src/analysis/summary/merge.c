@@ -70,11 +70,9 @@ static const char *merge_text(struct dw_summary *summary, const char *text)
 	return copy ? copy : "";
 }
 
-static struct dw_summary_name *merge_names(struct dw_summary *summary,
-                                           const struct dw_summary_name *from, size_t count)
+static struct dw_summary_name *merge_names(struct dw_summary *summary, const struct dw_summary_name *from, size_t count)
 {
-	struct dw_summary_name *names =
-		(void *)(uintptr_t)merge_copy(summary, from, count * sizeof *from);
+	struct dw_summary_name *names = (void *)(uintptr_t)merge_copy(summary, from, count * sizeof *from);
 
 	for (size_t n = 0; names && n < count; n++)
 		names[n].name = merge_text(summary, from[n].name);
@@ -110,8 +108,7 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 		rank->job = merge_text(summary, from->job);
 		rank->host = merge_text(summary, from->host);
 		rank->command = merge_text(summary, from->command);
-		rank->spans = (void *)(uintptr_t)merge_copy(summary, from->spans,
-		                                            from->span_count * sizeof *rank->spans);
+		rank->spans = (void *)(uintptr_t)merge_copy(summary, from->spans, from->span_count * sizeof *rank->spans);
 		rank->durations = (void *)(uintptr_t)merge_copy(
 			summary, from->durations, from->duration_count * sizeof *rank->durations);
 		rank->names = merge_names(summary, from->names, from->name_count);
@@ -121,8 +118,7 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other)
 		                                                 from->unrecorded_count * sizeof *rank->unrecorded);
 		for (size_t n = 0; rank->unrecorded && n < rank->unrecorded_count; n++)
 			rank->unrecorded[n].why = merge_text(summary, from->unrecorded[n].why);
-		rank->open = (void *)(uintptr_t)merge_copy(summary, from->open,
-		                                           from->open_count * sizeof *rank->open);
+		rank->open = (void *)(uintptr_t)merge_copy(summary, from->open, from->open_count * sizeof *rank->open);
 		for (size_t n = 0; rank->open && n < rank->open_count; n++)
 			rank->open[n].name = merge_text(summary, from->open[n].name);
 		merge_collectives(summary, rank, from);
@@ -177,8 +173,7 @@ void dw_summary_coarsen(struct dw_summary_rank *rank, unsigned span_log2)
 
 static uint64_t merge_extent(const struct dw_summary_rank *rank)
 {
-	return rank->span_count ? rank->spans[rank->span_count - 1].index - rank->spans[0].index + 1
-	                        : 0;
+	return rank->span_count ? rank->spans[rank->span_count - 1].index - rank->spans[0].index + 1 : 0;
 }
 
 DW_ORDER(merge_name_compare, struct dw_summary_name, DW_DOWN(self_ns) DW_TEXT(name) DW_DOWN(communication) DW_DOWN(calls))
@@ -238,8 +233,7 @@ DW_ORDER(merge_rank_compare, struct dw_summary_rank, DW_TEXT(job) DW_UP(rank) DW
  * otherwise than of all files of a run. */
 bool dw_summary_same_rank(const struct dw_summary_rank *a, const struct dw_summary_rank *b)
 {
-	uint64_t apart_ns = a->start_ns > b->start_ns ? a->start_ns - b->start_ns
-	                                              : b->start_ns - a->start_ns;
+	uint64_t apart_ns = a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
 
 	return a->rank == b->rank && a->pid == b->pid && apart_ns < SAME_START_NS &&
 	       strcmp(a->host, b->host) == 0 && strcmp(a->job, b->job) == 0;

@@ -56,8 +56,7 @@ static bool read_varint(const unsigned char **at, const unsigned char *end, uint
 
 /* Adds pairs of an index below `count` and a number. */
 static bool read_pairs(struct reading *reading, const unsigned char *at,
-                            const unsigned char *end, uint64_t *values, uint64_t count,
-                            uint64_t *sum)
+                            const unsigned char *end, uint64_t *values, uint64_t count, uint64_t *sum)
 {
 	while (at < end) {
 		const unsigned char *place = at;
@@ -71,16 +70,14 @@ static bool read_pairs(struct reading *reading, const unsigned char *at,
 	return true;
 }
 
-static bool read_durations(struct reading *reading, struct dw_summary_rank *rank,
-                           const struct dw_proto_field *from)
+static bool read_durations(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *from)
 {
 	const unsigned char *at = from->bytes, *end = at + from->length;
 	uint64_t next = 0;
 
 	if (rank->durations)
 		return read_fail(reading, at, "a rank has two lists of durations");
-	rank->durations =
-		dw_arena_alloc(&reading->summary->arena, (from->length / 2 + 1) * sizeof *rank->durations);
+	rank->durations = dw_arena_alloc(&reading->summary->arena, (from->length / 2 + 1) * sizeof *rank->durations);
 	reading->summary->failed |= !rank->durations;
 	while (rank->durations && at < end) {
 		const unsigned char *place = at;
@@ -89,8 +86,7 @@ static bool read_durations(struct reading *reading, struct dw_summary_rank *rank
 		if (!read_varint(&at, end, &bucket) || !read_varint(&at, end, &steps) || bucket < next ||
 		    bucket >= DW_SUMMARY_BUCKETS || !steps)
 			return read_fail(reading, place, "a list of durations is not valid");
-		rank->durations[rank->duration_count++] =
-			(struct dw_summary_bucket){ (uint32_t)bucket, steps };
+		rank->durations[rank->duration_count++] = (struct dw_summary_bucket){ (uint32_t)bucket, steps };
 		next = bucket + 1;
 	}
 	return rank->durations != NULL;
@@ -132,13 +128,11 @@ static bool read_span(struct reading *reading, struct dw_summary_rank *rank, siz
 	if (rank->span_count == most)
 		return read_fail(reading, field->bytes, "there are more spans than at first");
 	if (!read_varint(&at, end, &span->index) || !read_varint(&at, end, &span->steps) ||
-	    !read_varint(&at, end, &span->longest_ns) ||
-	    !read_varint(&at, end, &span->longest) ||
+	    !read_varint(&at, end, &span->longest_ns) || !read_varint(&at, end, &span->longest) ||
 	    !read_parts(reading, at, end, span))
 		return read_fail(reading, field->bytes, "a span is cut off");
 	if (!span->steps || span->longest_ns > span->ns)
-		return read_fail(reading, field->bytes,
-		                      "a span has no steps or a step longer than itself");
+		return read_fail(reading, field->bytes, "a span has no steps or a step longer than itself");
 	if (rank->span_count && span[-1].index >= span->index)
 		return read_fail(reading, field->bytes, "spans are not in order");
 	rank->span_count++;
@@ -203,8 +197,7 @@ static bool read_unrecorded(struct reading *reading, struct dw_summary_rank *ran
 	return true;
 }
 
-static bool read_open(struct reading *reading, struct dw_summary_rank *rank,
-                           const struct dw_proto_field *from)
+static bool read_open(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *from)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_summary_open *open = &rank->open[rank->open_count];
@@ -222,12 +215,10 @@ static bool read_open(struct reading *reading, struct dw_summary_rank *rank,
 			open->ns = field.number;
 	}
 	rank->open_count++;
-	return !reader.bad ||
-	       read_fail(reading, from->bytes, "an open range's message is damaged");
+	return !reader.bad || read_fail(reading, from->bytes, "an open range's message is damaged");
 }
 
-static bool read_where(struct reading *reading, struct dw_summary_rank *rank,
-                            const struct dw_proto_field *from)
+static bool read_where(struct reading *reading, struct dw_summary_rank *rank, const struct dw_proto_field *from)
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_proto_field field;
@@ -249,8 +240,7 @@ static bool read_where(struct reading *reading, struct dw_summary_rank *rank,
 	return !reader.bad || read_fail(reading, from->bytes, "a rank's last place is damaged");
 }
 
-static bool read_arrivals(struct reading *reading, struct dw_summary_collective *row,
-                               const struct dw_proto_field *from)
+static bool read_arrivals(struct reading *reading, struct dw_summary_collective *row, const struct dw_proto_field *from)
 {
 	const unsigned char *at = from->bytes, *end = at + from->length;
 	struct dw_summary_arrival arrival = { 0, 0, 0, 0 };
@@ -262,8 +252,7 @@ static bool read_arrivals(struct reading *reading, struct dw_summary_collective 
 		uint64_t sequence, enter;
 
 		if (!read_varint(&at, end, &sequence) || !read_varint(&at, end, &enter) ||
-		    !read_varint(&at, end, &arrival.flight_ns) ||
-		    !read_varint(&at, end, &arrival.blocked_ns) || !sequence ||
+		    !read_varint(&at, end, &arrival.flight_ns) || !read_varint(&at, end, &arrival.blocked_ns) || !sequence ||
 		    __builtin_add_overflow(arrival.sequence, sequence, &arrival.sequence) ||
 		    row->arrival_count == DW_SUMMARY_ARRIVALS)
 			return read_fail(reading, place, "arrivals at a collective are not valid");
@@ -297,8 +286,7 @@ static bool read_collective(struct reading *reading, struct dw_summary_rank *ran
 			read_arrivals(reading, &row, &field);
 		else if (field.wire == DW_PROTO_VARINT && field.field == COLLECTIVE_OPEN)
 			row.open = field.number;
-		else if (field.wire == DW_PROTO_VARINT && field.field >= COLLECTIVE_COUNT &&
-		         field.field <= COLLECTIVE_LAST)
+		else if (field.wire == DW_PROTO_VARINT && field.field >= COLLECTIVE_COUNT && field.field <= COLLECTIVE_LAST)
 			*numbers[field.field] = field.number;
 	}
 	if (reader.bad)
@@ -422,19 +410,14 @@ static bool read_prepare(struct reading *reading, struct dw_summary_rank *rank,
 		return read_fail(reading, from->bytes, "a rank's message is damaged");
 	if (lengths->spans > DW_SUMMARY_SPANS || lengths->names > DW_SUMMARY_NAMES ||
 	    lengths->layers > DW_SUMMARY_LAYERS || lengths->collectives > DW_SUMMARY_COLLECTIVES)
-		return read_fail(reading, from->bytes,
-		                 "a rank has too many spans, names, layers or kinds of collectives");
-	rank->spans =
-		dw_arena_alloc(&reading->summary->arena, (lengths->spans + 1) * sizeof *rank->spans);
-	rank->names =
-		dw_arena_alloc(&reading->summary->arena, (lengths->names + 1) * sizeof *rank->names);
+		return read_fail(reading, from->bytes, "a rank has too many spans, names, layers or kinds of collectives");
+	rank->spans = dw_arena_alloc(&reading->summary->arena, (lengths->spans + 1) * sizeof *rank->spans);
+	rank->names = dw_arena_alloc(&reading->summary->arena, (lengths->names + 1) * sizeof *rank->names);
 	rank->places = dw_arena_alloc(&reading->summary->arena, DW_SUMMARY_PLACES * sizeof *rank->places);
-	rank->layers =
-		dw_arena_alloc(&reading->summary->arena, (lengths->layers + 1) * sizeof *rank->layers);
+	rank->layers = dw_arena_alloc(&reading->summary->arena, (lengths->layers + 1) * sizeof *rank->layers);
 	rank->collectives = dw_arena_alloc(&reading->summary->arena,
 	                                   (lengths->collectives + 1) * sizeof *rank->collectives);
-	reading->summary->failed |=
-		!rank->spans || !rank->names || !rank->layers || !rank->places || !rank->collectives;
+	reading->summary->failed |= !rank->spans || !rank->names || !rank->layers || !rank->places || !rank->collectives;
 	return !reading->summary->failed;
 }
 
@@ -496,8 +479,7 @@ static bool read_rank(struct reading *reading, const struct dw_proto_field *from
 	    rank.spans[rank.span_count - 1].index >> (64 - rank.span_log2))
 		read_fail(reading, from->bytes, "the number of a step is too large");
 	place = reading->wrong ? NULL
-	                       : DW_GROW(&reading->summary->ranks, &reading->summary->capacity,
-	                                 reading->summary->count);
+	                       : DW_GROW(&reading->summary->ranks, &reading->summary->capacity, reading->summary->count);
 	if (place) {
 		*place = rank;
 		reading->summary->count++;
@@ -506,20 +488,17 @@ static bool read_rank(struct reading *reading, const struct dw_proto_field *from
 	return place != NULL;
 }
 
-static int read_head(const char *path, const unsigned char *bytes, size_t length,
-                          struct dwell_error *error)
+static int read_head(const char *path, const unsigned char *bytes, size_t length, struct dwell_error *error)
 {
 	uint64_t version;
 
 	if (!dw_summary_is(bytes, length))
 		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a summary of dwell", path);
 	if (length < HEAD_BYTES)
-		return dw_error_set(error, DWELL_E_CORRUPT, "%s: the summary is cut off at byte %zu", path,
-		                    length);
+		return dw_error_set(error, DWELL_E_CORRUPT, "%s: the summary is cut off at byte %zu", path, length);
 	version = read_word(bytes + 8, 4);
 	if (version > DW_SUMMARY_VERSION)
-		return dw_error_set(
-			error, DWELL_E_VERSION,
+		return dw_error_set(error, DWELL_E_VERSION,
 			"%s: the summary has version %llu; this dwell reads up to %u: update dwell", path,
 			(unsigned long long)version, DW_SUMMARY_VERSION);
 	if (read_word(bytes + 16, 8) != dw_summary_checksum(bytes + HEAD_BYTES, length - HEAD_BYTES))
@@ -556,7 +535,6 @@ int dw_summary_decode(struct dw_summary *summary, const char *path, const void *
 	if (summary->failed)
 		return dw_error_set(error, DWELL_E_NOMEM, "%s: no memory for the summary", path);
 	if (reading.wrong)
-		return dw_error_set(error, DWELL_E_CORRUPT, "%s: byte %zu: %s", path, reading.at,
-		                    reading.wrong);
+		return dw_error_set(error, DWELL_E_CORRUPT, "%s: byte %zu: %s", path, reading.at, reading.wrong);
 	return 0;
 }

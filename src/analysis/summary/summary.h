@@ -156,8 +156,7 @@ struct dw_summary {
 /* Frees what it holds. A zeroed structure is an empty summary. */
 void dw_summary_reset(struct dw_summary *summary);
 /* Adds each process of a run that has steps. False with `error` if memory ran out. */
-bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model,
-                          struct dwell_error *error);
+bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model, struct dwell_error *error);
 /* A copy of a text, of at most `length` bytes, in which what is not UTF-8 is replaced: the same text as in a
  * file. "" if memory ran out. */
 const char *dw_summary_text(struct dw_summary *summary, const char *text, size_t length);
@@ -175,8 +174,7 @@ bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_ra
                                 struct dwell_error *error);
 /* Adds the layers of a process, from at most 128 of its counted steps. For dw_summary_add_model(). */
 bool dw_summary_add_layers(struct dw_summary *summary, struct dw_summary_rank *rank,
-                           struct dw_model *model, const struct dw_divided_loop *divided,
-                           struct dwell_error *error);
+                           struct dw_model *model, const struct dw_divided_loop *divided, struct dwell_error *error);
 /* Keeps every other arrival, as often as necessary, so that there are at most `most`. */
 void dw_summary_thin_arrivals(struct dw_summary_rank *rank, size_t most);
 /* Keeps the arrivals whose sequence is a multiple of 1 << arrival_log2. */

@@ -33,15 +33,13 @@ static uint64_t where_end(const struct dw_source *source)
 	return end;
 }
 
-static void where_add_open(struct where *where, struct dw_summary_rank *rank,
-                           const struct dw_event *event)
+static void where_add_open(struct where *where, struct dw_summary_rank *rank, const struct dw_event *event)
 {
 	const char *name = where->symbols[event->symbol].name;
 	size_t at = rank->open_count;
 
 	if (!rank->open)
-		rank->open =
-			dw_arena_alloc(&where->summary->arena, (DW_SUMMARY_OPEN + 1) * sizeof *rank->open);
+		rank->open = dw_arena_alloc(&where->summary->arena, (DW_SUMMARY_OPEN + 1) * sizeof *rank->open);
 	name = dw_summary_text(where->summary, name, 255);
 	if (!rank->open) {
 		where->summary->failed = true;
@@ -51,8 +49,7 @@ static void where_add_open(struct where *where, struct dw_summary_rank *rank,
 	for (; at && rank->open[at - 1].ns < where->end_ns - event->start_ns; at--)
 		rank->open[at] = rank->open[at - 1];
 	rank->open[at] = (struct dw_summary_open){ name,
-		                                       where->symbols[event->symbol].category ==
-		                                           DWELL_CATEGORY_COMMUNICATION,
+		                                       where->symbols[event->symbol].category == DWELL_CATEGORY_COMMUNICATION,
 		                                       where->end_ns - event->start_ns };
 	if (rank->open_count < DW_SUMMARY_OPEN)
 		rank->open_count++;
@@ -85,8 +82,7 @@ bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, co
 	struct where where = { summary, ranks, dw_model_symbols(model, NULL),
 		                   calloc(source->thread_count + 1, sizeof *where.last_ns),
 		                   where_end(source) };
-	bool good = where.last_ns &&
-	            dw_model_events_of(model, DW_EVENTS_OF_THREADS, where_see, &where, error) == 0;
+	bool good = where.last_ns && dw_model_events_of(model, DW_EVENTS_OF_THREADS, where_see, &where, error) == 0;
 
 	for (size_t i = 0; good && i < source->thread_count; i++) {
 		struct dw_summary_rank *rank = ranks[i] == DW_NO_INDEX ? NULL : &summary->ranks[ranks[i]];

@@ -28,8 +28,7 @@ static void write_text(struct dw_proto *proto, uint32_t field, const char *text)
 }
 
 /* Pairs of index and value, for those that are not 0. */
-static void write_pairs(struct dw_proto *proto, uint32_t field, const uint64_t *values,
-                           size_t count)
+static void write_pairs(struct dw_proto *proto, uint32_t field, const uint64_t *values, size_t count)
 {
 	size_t at = 0;
 	bool opened = false;

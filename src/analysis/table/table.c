@@ -84,8 +84,7 @@ struct dw_cell *dw_table_row(struct dwell_table *table, int depth)
 {
 	struct dw_cell *row = table->spare;
 
-	if ((table->row_count == table->row_capacity && !table_grow(table)) || !table_set_depth(table,
-	                                                                                        depth))
+	if ((table->row_count == table->row_capacity && !table_grow(table)) || !table_set_depth(table, depth))
 		table->failed = true;
 	else
 		row = dw_table_at(table, table->row_count++);
@@ -132,8 +131,7 @@ void dw_table_add_columns(struct dwell_table *table, const struct dw_column *col
 struct dw_cell *dw_table_totals(struct dwell_table *table)
 {
 	if (!table->totals)
-		table->totals =
-		    dw_arena_alloc(&table->arena, table->column_count * sizeof *table->totals);
+		table->totals = dw_arena_alloc(&table->arena, table->column_count * sizeof *table->totals);
 	table->failed |= !table->totals;
 	return table->totals ? table->totals : table->spare;
 }
@@ -157,8 +155,7 @@ struct dw_cell *dw_table_fill(struct dwell_table *table, struct dw_cell *row, co
 	return row;
 }
 
-static void table_add_line(struct dwell_table *table, const char ***lines, size_t *count,
-                           size_t *capacity,
+static void table_add_line(struct dwell_table *table, const char ***lines, size_t *count, size_t *capacity,
                            const char *format, va_list args)
 {
 	char line[1024];
@@ -255,8 +252,7 @@ static size_t table_subtree_end(const struct dwell_table *table, size_t row, siz
  * has the same capacity. The keys of siblings are needed until their subtrees are sorted, so each
  * level uses the front of the remaining keys. This is enough, because no row belongs to two levels.
  */
-static void table_sort_level(const struct dwell_table *table, size_t column, size_t start,
-                             size_t end,
+static void table_sort_level(const struct dwell_table *table, size_t column, size_t start, size_t end,
                              struct key *keys, size_t *order, size_t *to)
 {
 	size_t count = 0;

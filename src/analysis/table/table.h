@@ -147,10 +147,8 @@ static inline void dw_cell_real(struct dw_cell *cell, double value)
 }
 void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *text); /* copies */
 
-void dw_table_note(struct dwell_table *table, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void dw_table_head(struct dwell_table *table, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void dw_table_note(struct dwell_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void dw_table_head(struct dwell_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The index of the column with this name, or -1. */
 int dw_table_column(const struct dwell_table *table, const char *name);

@@ -88,8 +88,7 @@ static void watch_take_move(struct dw_watched *watched, const struct dw_glance *
 
 	if (!watched->written_ns)
 		watched->moved_ns = glance->where_known && glance->end_ns - watch_quiet_ns(glance) < written_ns
-		                        ? glance->end_ns - watch_quiet_ns(glance)
-		                        : written_ns;
+		                        ? glance->end_ns - watch_quiet_ns(glance) : written_ns;
 	else if (glance->steps != watched->steps || glance->last_step != watched->last_step)
 		watched->moved_ns = record_ns > watched->written_ns ? record_ns : watched->written_ns;
 }

@@ -79,8 +79,7 @@ void dw_collectives_begin(struct dw_collectives_walk *walk, struct dw_collective
 }
 
 __attribute__((noinline)) void dw_collectives_found(struct dw_collectives_walk *walk,
-                                                    struct dw_collectives_frame *frame,
-                                                    const struct dw_record *record)
+                                                    struct dw_collectives_frame *frame, const struct dw_record *record)
 {
 	struct dw_collectives_stream *stream = walk->stream;
 	struct dw_collective_noted *noted;

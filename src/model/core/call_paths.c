@@ -5,11 +5,9 @@
 
 #include "base/grow.h"
 
-static uint32_t paths_add_node(struct dw_call_paths *paths, uint32_t parent, uint32_t key,
-                               uint32_t hash)
+static uint32_t paths_add_node(struct dw_call_paths *paths, uint32_t parent, uint32_t key, uint32_t hash)
 {
-	struct dw_call_path *path =
-		dw_grow(&paths->nodes, &paths->capacity, paths->count, paths->node_bytes);
+	struct dw_call_path *path = dw_grow(&paths->nodes, &paths->capacity, paths->count, paths->node_bytes);
 
 	if (!path || !dw_map_add(&paths->by_key, hash, (uint32_t)paths->count)) {
 		paths->failed = true;
@@ -40,8 +38,7 @@ uint32_t dw_call_path_add(struct dw_call_paths *paths, uint32_t parent, uint32_t
 uint32_t dw_call_path_root(struct dw_call_paths *paths, uint32_t key)
 {
 	uint32_t hash = dw_map_hash((uint64_t)DW_NO_INDEX << 32 | key);
-	uint32_t found = DW_MAP_FIND(&paths->by_key, hash, i,
-	                             dw_call_path_is(dw_call_path_at(paths, i), DW_NO_INDEX, key));
+	uint32_t found = DW_MAP_FIND(&paths->by_key, hash, i, dw_call_path_is(dw_call_path_at(paths, i), DW_NO_INDEX, key));
 
 	if (found != DW_MAP_NONE || paths->failed)
 		return found;

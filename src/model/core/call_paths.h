@@ -59,8 +59,7 @@ DW_INLINE bool dw_call_path_is(const struct dw_call_path *path, uint32_t parent,
 DW_INLINE uint32_t dw_call_path_child(struct dw_call_paths *paths, uint32_t parent, uint32_t key)
 {
 	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | key);
-	uint32_t found = DW_MAP_FIND(&paths->by_key, hash, i,
-	                             dw_call_path_is(dw_call_path_at(paths, i), parent, key));
+	uint32_t found = DW_MAP_FIND(&paths->by_key, hash, i, dw_call_path_is(dw_call_path_at(paths, i), parent, key));
 
 	return found != DW_MAP_NONE ? found : dw_call_path_add(paths, parent, key, hash);
 }

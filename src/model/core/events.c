@@ -127,8 +127,7 @@ static void events_async_keep(struct events *events, uint64_t ticks, const struc
 		events->pass.walk.stream->nested };
 }
 
-static void events_emit_record(struct events *events, uint64_t ticks,
-                               const struct dw_record *record)
+static void events_emit_record(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
 	struct dw_event event = { .symbol = dw_walk_symbol(&events->pass.walk, record->id),
 		                      .start_ns = events_ns(events, ticks),
@@ -229,8 +228,7 @@ DW_PASS_DEFINE(events, events_hooks)
 
 DW_ORDER(events_async_compare, struct dw_events_async, DW_UP(process) DW_UP(handle) DW_UP(symbol) DW_UP(ns) DW_UP(end))
 
-static bool events_async_in_scope(const struct dw_model *model,
-                                  const struct dw_events_async *async)
+static bool events_async_in_scope(const struct dw_model *model, const struct dw_events_async *async)
 {
 	const struct dw_interval *at = model->intervals ? model->intervals[async->process] : NULL;
 	const struct dw_source *source = model->source;
@@ -238,8 +236,7 @@ static bool events_async_in_scope(const struct dw_model *model,
 
 	if (!at)
 		return true;
-	ticks = dw_source_ticks(&source->files[source->processes[async->process].file].clock,
-	                        async->ns);
+	ticks = dw_source_ticks(&source->files[source->processes[async->process].file].clock, async->ns);
 	for (; at->start_ticks != UINT64_MAX; at++)
 		if (ticks >= at->start_ticks && ticks < at->end_ticks)
 			return true;
@@ -264,8 +261,7 @@ static void events_async_emit(struct dw_model *model, struct pass *pass,
 		pass->result = pass->each(pass->context, &event);
 }
 
-static bool events_async_same_range(const struct dw_events_async *a,
-                                    const struct dw_events_async *b)
+static bool events_async_same_range(const struct dw_events_async *a, const struct dw_events_async *b)
 {
 	return a->process == b->process && a->handle == b->handle && a->symbol == b->symbol;
 }

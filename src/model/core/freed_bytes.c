@@ -169,8 +169,7 @@ static void freed_sift(struct freed_heap *heap, size_t at)
 	}
 }
 
-static bool freed_settle_process(const struct freed_collect *collect, uint32_t process,
-                                 struct freed_heap *heap)
+static bool freed_settle_process(const struct freed_collect *collect, uint32_t process, struct freed_heap *heap)
 {
 	const struct dw_source *source = collect->model->source;
 	struct freed_live live = { .allocations = NULL };
@@ -179,8 +178,7 @@ static bool freed_settle_process(const struct freed_collect *collect, uint32_t p
 	heap->count = 0;
 	for (size_t i = 0; i < source->stream_count; i++)
 		if (source->streams[i].process == process && collect->all->streams[i].count)
-			heap->heads[heap->count++] =
-			    (struct freed_head){ collect->ticks[i], &collect->all->streams[i], 0 };
+			heap->heads[heap->count++] = (struct freed_head){ collect->ticks[i], &collect->all->streams[i], 0 };
 	for (size_t i = heap->count; i-- > 0;)
 		freed_sift(heap, i);
 	while (good && heap->count) {
@@ -231,8 +229,7 @@ static bool freed_compute(struct dw_model *model, const void *request, void *res
 	collect.on_device = calloc(model->symbol_count + 1, sizeof *collect.on_device);
 	good = all->streams && collect.ticks && collect.on_device;
 	for (uint32_t i = 0; good && i < model->symbol_count; i++)
-		collect.on_device[i] = model->symbols[i].detail &&
-		                       strncmp(model->symbols[i].detail, "cpu", 3) != 0;
+		collect.on_device[i] = model->symbols[i].detail && strncmp(model->symbols[i].detail, "cpu", 3) != 0;
 	if (good)
 		dw_pool_run(all->count, dw_pool_workers(all->count), freed_walk_stream, &collect);
 	good = good && !collect.failed && freed_settle_all(&collect);

@@ -28,8 +28,7 @@ size_t dw_intervals_unite(struct dw_interval *intervals, size_t count)
 }
 
 size_t dw_intervals_subtract(const struct dw_interval *from, size_t count,
-                             const struct dw_interval *less, size_t less_count,
-                             struct dw_interval *to)
+                             const struct dw_interval *less, size_t less_count, struct dw_interval *to)
 {
 	size_t kept = 0, at = 0;
 

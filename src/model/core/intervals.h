@@ -15,8 +15,7 @@ size_t dw_intervals_unite(struct dw_interval *intervals, size_t count);
 /* Subtracts `less` from `from`, both united. Writes at most count + less_count intervals and
  * returns how many. */
 size_t dw_intervals_subtract(const struct dw_interval *from, size_t count,
-                             const struct dw_interval *less, size_t less_count,
-                             struct dw_interval *to);
+                             const struct dw_interval *less, size_t less_count, struct dw_interval *to);
 /* Intersects `a` and `b`, both united. Writes at most a_count + b_count intervals and returns how
  * many. */
 size_t dw_intervals_intersect(const struct dw_interval *a, size_t a_count,

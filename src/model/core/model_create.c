@@ -105,10 +105,8 @@ static bool model_same_scope(const struct dw_scope *a, const struct dw_scope *b)
 	       (!a->has_steps || (a->steps_from == b->steps_from && a->steps_to == b->steps_to &&
 	                          a->steps_counted == b->steps_counted)) &&
 	       a->step_threads == b->step_threads && dw_text_same(a->thread, b->thread) &&
-	       dw_text_same(a->profile, b->profile) && a->profile_id == b->profile_id &&
-	       a->has_window == b->has_window &&
-	       (!a->has_window || (a->from_ns == b->from_ns && a->to_ns == b->to_ns)) &&
-	       dw_text_same(a->action, b->action);
+	       dw_text_same(a->profile, b->profile) && a->profile_id == b->profile_id && a->has_window == b->has_window &&
+	       (!a->has_window || (a->from_ns == b->from_ns && a->to_ns == b->to_ns)) && dw_text_same(a->action, b->action);
 }
 
 /* Copies what is the same in all scopes of a run. */
@@ -148,8 +146,7 @@ int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct
 		return dw_model_no_memory(whole, error);
 	part->whole = whole;
 	model_share_run(part, whole);
-	code = model_copy_scope(part, scope) ? dw_scope_resolve(part, error)
-	                                     : dw_model_no_memory(whole, error);
+	code = model_copy_scope(part, scope) ? dw_scope_resolve(part, error) : dw_model_no_memory(whole, error);
 	if (code) {
 		model_free(part);
 		return code;

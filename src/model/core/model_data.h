@@ -77,6 +77,5 @@ static inline uint64_t dw_file_scale(uint64_t ticks, double ratio)
 
 static inline int dw_model_no_memory(const struct dw_model *model, struct dwell_error *error)
 {
-	return dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
-	                    model->source->files[0].path);
+	return dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s", model->source->files[0].path);
 }

@@ -134,8 +134,7 @@ DW_INLINE void dw_pass_unlink(struct dw_pass *pass, struct dw_frame *frame)
 
 /* ---- internal ----------------------------------------------------------------------------- */
 
-static __attribute__((noinline, unused)) bool dw_pass_grow(struct dw_pass *pass, size_t bytes,
-                                                           uint32_t deepest)
+static __attribute__((noinline, unused)) bool dw_pass_grow(struct dw_pass *pass, size_t bytes, uint32_t deepest)
 {
 	uint32_t capacity = pass->capacity ? pass->capacity * 2 : 256;
 	char *frames;
@@ -170,8 +169,7 @@ DW_INLINE void dw_pass_fold(struct dw_pass *pass, int by)
 	dw_pass_set_bounds(pass);
 }
 
-DW_INLINE void dw_pass_begin(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks,
-                             uint32_t id)
+DW_INLINE void dw_pass_begin(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks, uint32_t id)
 {
 	uint32_t place = pass->depth + 1;
 	struct dw_frame *frame;
@@ -211,8 +209,7 @@ DW_INLINE void dw_pass_pop(struct dw_pass *pass, const struct dw_pass_hooks *hoo
 	hooks->leave(pass, frame, ticks, how);
 }
 
-DW_INLINE void dw_pass_orphan(struct dw_pass *pass, const struct dw_pass_hooks *hooks,
-                              uint64_t ticks, uint32_t n)
+DW_INLINE void dw_pass_orphan(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks, uint32_t n)
 {
 	pass->orphans++;
 	if (hooks->orphan)
@@ -234,8 +231,7 @@ DW_INLINE void dw_pass_end(struct dw_pass *pass, const struct dw_pass_hooks *hoo
 /* Updates the links after the frame at `place` became the innermost and the frames above it moved
  * down by one; see the head of this file. */
 static __attribute__((noinline, unused)) void dw_pass_relink(struct dw_pass *pass, size_t bytes,
-                                                             uint32_t place, uint64_t ticks,
-                                                             bool siblings)
+                                                             uint32_t place, uint64_t ticks, bool siblings)
 {
 	struct dw_frame *frame = dw_pass_at(pass, bytes, pass->depth);
 
@@ -262,8 +258,7 @@ static __attribute__((noinline, unused)) void dw_pass_relink(struct dw_pass *pas
 }
 
 /* Ends the n-th open range, counted from the innermost (0). */
-DW_INLINE void dw_pass_end_of(struct dw_pass *pass, const struct dw_pass_hooks *hooks,
-                              uint64_t ticks, uint32_t n)
+DW_INLINE void dw_pass_end_of(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks, uint32_t n)
 {
 	const size_t bytes = hooks->frame_bytes;
 	uint32_t place;
@@ -288,16 +283,14 @@ DW_INLINE void dw_pass_end_of(struct dw_pass *pass, const struct dw_pass_hooks *
 		hooks->unnest(pass, place);
 	moved = pass->frames + pass->capacity * bytes;
 	memcpy(moved, pass->frames + place * bytes, bytes);
-	memmove(pass->frames + place * bytes, pass->frames + (place + 1) * bytes,
-	        (pass->depth - place) * bytes);
+	memmove(pass->frames + place * bytes, pass->frames + (place + 1) * bytes, (pass->depth - place) * bytes);
 	memcpy(pass->frames + pass->depth * bytes, moved, bytes);
 	if (hooks->chains)
 		dw_pass_relink(pass, bytes, place, ticks, hooks->siblings);
 	dw_pass_pop(pass, hooks, ticks, DW_LEAVE_END, true);
 }
 
-DW_INLINE void dw_pass_flush(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks,
-                             enum dw_flush why)
+DW_INLINE void dw_pass_flush(struct dw_pass *pass, const struct dw_pass_hooks *hooks, uint64_t ticks, enum dw_flush why)
 {
 	enum dw_leave how = why == DW_FLUSH_GAP ? DW_LEAVE_CUT : DW_LEAVE_OPEN;
 
@@ -322,8 +315,7 @@ static inline void dw_pass_init(struct dw_pass *pass, const struct dw_model *mod
 }
 
 /* Restores the state at the begin of the segment, as if the stream had been walked up to there. */
-DW_INLINE void dw_pass_resume(struct dw_pass *pass, const struct dw_pass_hooks *hooks,
-                              const struct dw_segment *segment)
+DW_INLINE void dw_pass_resume(struct dw_pass *pass, const struct dw_pass_hooks *hooks, const struct dw_segment *segment)
 {
 	if (segment->thread != DW_NO_INDEX)
 		dw_walk_set_thread(&pass->walk, segment->thread);

@@ -32,8 +32,7 @@ static const struct dw_product_result *product_find(const struct dw_model *model
 
 /* Whether products.def lists `wanted` as an input of `product`. Not called in a build without
  * assert(). */
-static __attribute__((unused)) bool product_may_ask(const struct dw_product *product,
-                                                    const struct dw_product *wanted)
+static __attribute__((unused)) bool product_may_ask(const struct dw_product *product, const struct dw_product *wanted)
 {
 	const char *inputs = "";
 	size_t length = strlen(wanted->name);

@@ -23,8 +23,7 @@
 /* ---- threads ----------------------------------------------------------------------- */
 
 /* Writes the prefix that identifies a thread's process; empty if the run has only one process. */
-static void scope_process_prefix(const struct dw_source *source, uint32_t index, char *room,
-                                 size_t size)
+static void scope_process_prefix(const struct dw_source *source, uint32_t index, char *room, size_t size)
 {
 	const struct dw_source_process *process = &source->processes[index];
 	size_t recorded = 0;
@@ -73,8 +72,7 @@ int dw_scope_find_namesakes(struct dw_model *model)
 		qsort(order, source->thread_count, sizeof *order, scope_compare_names);
 	for (size_t i = 1; order && model->namesakes && i < source->thread_count; i++)
 		if (scope_compare_names(&order[i - 1], &order[i]) == 0)
-			model->namesakes[order[i - 1] - source->threads] =
-			    model->namesakes[order[i] - source->threads] = true;
+			model->namesakes[order[i - 1] - source->threads] = model->namesakes[order[i] - source->threads] = true;
 	free(order);
 	return order && model->namesakes ? 0 : -1;
 }
@@ -105,8 +103,7 @@ static int scope_resolve_thread(struct dw_model *model, struct dwell_error *erro
 	if (found)
 		return 0;
 	if (!nearest.best)
-		return dw_error_set(error, DWELL_E_NAME,
-		                    "no thread '%s' in %s (dwell report --view threads lists all)", wanted,
+		return dw_error_set(error, DWELL_E_NAME, "no thread '%s' in %s (dwell report --view threads lists all)", wanted,
 		                    source->files[0].path);
 	return dw_error_set(error, DWELL_E_NAME,
 	                    "no thread '%s' in %s; did you mean '%s'? (dwell report --view threads "
@@ -172,8 +169,7 @@ static bool scope_wants_step(const struct dw_model *model, const struct dw_sourc
 #define OPEN_NS 1000u /* a step that did not end has the trace's last record, at its end, too */
 
 /* Appends the selected steps of a process. With `thread`: only the steps of that thread. */
-static void scope_append_steps(const struct dw_model *model, uint32_t process, uint32_t thread,
-                               struct scratch *scratch)
+static void scope_append_steps(const struct dw_model *model, uint32_t process, uint32_t thread, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
 
@@ -188,8 +184,7 @@ static void scope_append_steps(const struct dw_model *model, uint32_t process, u
 
 /* Finds the process whose steps apply to `process`: itself, an ancestor, or DW_NO_INDEX. Each
  * process is visited once, however long the chains of ancestors are. */
-static uint32_t scope_find_stepper(const struct dw_source *source, struct scratch *scratch,
-                                   uint32_t process)
+static uint32_t scope_find_stepper(const struct dw_source *source, struct scratch *scratch, uint32_t process)
 {
 	uint32_t at = process, found = DW_NO_INDEX;
 
@@ -210,8 +205,7 @@ static uint32_t scope_find_stepper(const struct dw_source *source, struct scratc
 	return found;
 }
 
-static void scope_find_steps(const struct dw_model *model, uint32_t process, uint32_t thread,
-                             struct scratch *scratch)
+static void scope_find_steps(const struct dw_model *model, uint32_t process, uint32_t thread, struct scratch *scratch)
 {
 	const struct dw_source *source = model->source;
 	uint32_t by = scope_find_stepper(source, scratch, process);
@@ -255,8 +249,7 @@ static struct dw_interval *scope_keep_action(struct dw_model *model, uint32_t pr
                                              const struct dw_interval *from, size_t from_count)
 {
 	struct dw_interval *action, *both = NULL, *kept = NULL;
-	size_t count =
-	    dw_action_times_of(scratch->action, model->source, process, thread, &action);
+	size_t count = dw_action_times_of(scratch->action, model->source, process, thread, &action);
 
 	if (!action)
 		return NULL;
@@ -287,8 +280,7 @@ static struct dw_interval *scope_resolve_steps(struct dw_model *model, uint32_t 
 	if (!own && same && *shared)
 		return *shared;
 	scope_find_steps(model, process, thread, scratch);
-	struct dw_interval *kept =
-		scope_keep_intervals(model, process, scratch->steps, scratch->step_count);
+	struct dw_interval *kept = scope_keep_intervals(model, process, scratch->steps, scratch->step_count);
 
 	if (!own && same)
 		*shared = kept;
@@ -314,8 +306,7 @@ static struct dw_interval *scope_resolve_one(struct dw_model *model, uint32_t pr
 
 		dw_profile_times_of(scratch->profiles, model->source, process, thread);
 		if (list)
-			count = dw_intervals_intersect(list, count, profiles->open, profiles->open_count,
-			                               scratch->both);
+			count = dw_intervals_intersect(list, count, profiles->open, profiles->open_count, scratch->both);
 		else
 			count = profiles->open_count;
 		list = list ? scratch->both : profiles->open;
@@ -335,8 +326,7 @@ static int scope_resolve_all(struct dw_model *model, struct scratch *scratch)
 			return -1;
 	}
 	for (uint32_t t = 0; model->thread_intervals && t < source->thread_count; t++) {
-		model->thread_intervals[t] =
-			scope_resolve_one(model, source->threads[t].process, t, scratch);
+		model->thread_intervals[t] = scope_resolve_one(model, source->threads[t].process, t, scratch);
 		if (!model->thread_intervals[t])
 			return -1;
 	}
@@ -367,8 +357,7 @@ static int scope_make_scratch(struct dw_model *model, struct scratch *scratch)
 	scratch->by_pacemaker = calloc(processes + 1, sizeof *scratch->by_pacemaker);
 	scratch->thread_steps = calloc(source->thread_count + 1, sizeof *scratch->thread_steps);
 	scratch->steps = calloc(source->step_count + 1, sizeof *scratch->steps);
-	scratch->both =
-	    calloc(source->step_count + 3 * source->profile_count + 1, sizeof *scratch->both);
+	scratch->both = calloc(source->step_count + 3 * source->profile_count + 1, sizeof *scratch->both);
 	model->intervals = dw_arena_alloc(&model->arena, (processes + 1) * sizeof *model->intervals);
 	if (by_thread)
 		model->thread_intervals = dw_arena_alloc(
@@ -561,14 +550,12 @@ int dw_scope_resolve(struct dw_model *model, struct dwell_error *error)
 
 bool dw_model_has_step(const struct dw_model *model, const struct dw_source_step *step)
 {
-	const struct dw_interval *at =
-	    model->thread_intervals ? model->thread_intervals[step->thread] : NULL;
+	const struct dw_interval *at = model->thread_intervals ? model->thread_intervals[step->thread] : NULL;
 	size_t low;
 
 	if (!scope_wants_step(model, step))
 		return false;
-	if (model->scope.has_window &&
-	    (step->start_ns < model->scope.from_ns || step->end_ns > model->scope.to_ns))
+	if (model->scope.has_window && (step->start_ns < model->scope.from_ns || step->end_ns > model->scope.to_ns))
 		return false;
 	if (!scope_has_times(&model->scope) && model->scope.has_window)
 		return true;
@@ -603,8 +590,7 @@ uint64_t dw_scope_wall_ns(const struct dw_model *model)
 	}
 	/* Ranks run at the same time: use the longest, not the sum. */
 	for (size_t i = 0; i < source->process_count; i++) {
-		const struct dw_source_clock *clock =
-		    &source->files[source->processes[i].file].clock;
+		const struct dw_source_clock *clock = &source->files[source->processes[i].file].clock;
 		uint64_t ticks = 0;
 
 		for (const struct dw_interval *at = model->intervals[i]; at->start_ticks != UINT64_MAX; at++)

@@ -65,8 +65,7 @@ static const struct dw_pass_hooks actions_hooks = {
 DW_PASS_DEFINE(actions, actions_hooks)
 
 /* Which rows have the action's name, by row. NULL: out of memory. */
-static bool *action_find_rows(struct dw_model *model, const char *action,
-                              struct dw_nearest *nearest, bool *found)
+static bool *action_find_rows(struct dw_model *model, const char *action, struct dw_nearest *nearest, bool *found)
 {
 	bool *rows = calloc(model->row_count + 1, sizeof *rows);
 
@@ -82,8 +81,7 @@ static bool *action_find_rows(struct dw_model *model, const char *action,
 	return rows;
 }
 
-int dw_action_times_init(struct dw_action_times *times, struct dw_model *model,
-                         struct dwell_error *error)
+int dw_action_times_init(struct dw_action_times *times, struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	struct dw_frames frames = { 0 };
@@ -109,8 +107,7 @@ int dw_action_times_init(struct dw_action_times *times, struct dw_model *model,
 	if (!found)
 		return dw_error_set(error, DWELL_E_NAME,
 		                    "no action '%.100s' in %s%s%s%s (dwell report --view actions lists all)",
-		                    model->scope.action, source->files[0].path,
-		                    nearest.best ? "; did you mean '" : "",
+		                    model->scope.action, source->files[0].path, nearest.best ? "; did you mean '" : "",
 		                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 	return 0;
 }

@@ -22,8 +22,7 @@ static bool profile_is_wanted(const struct dw_scope *scope, const struct dw_sour
 	return strcmp(profile->name, scope->profile) == 0 || (!*end && profile->id == id);
 }
 
-static int profile_find(struct dw_profile_times *times, const struct dw_model *model,
-                        struct dwell_error *error)
+static int profile_find(struct dw_profile_times *times, const struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_source *source = model->source;
 	struct dw_nearest nearest;
@@ -38,8 +37,7 @@ static int profile_find(struct dw_profile_times *times, const struct dw_model *m
 	if (found)
 		return 0;
 	if (!source->profile_count)
-		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "%s has no profiles: they are made with dwell_profile_create()",
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no profiles: they are made with dwell_profile_create()",
 		                    source->files[0].path);
 	return dw_error_set(error, DWELL_E_NAME, "no profile '%.100s' in %s%s%s%s (dwell info lists all)",
 	                    model->scope.profile ? model->scope.profile : "of that id",
@@ -47,8 +45,7 @@ static int profile_find(struct dw_profile_times *times, const struct dw_model *m
 	                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
-int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model *model,
-                          struct dwell_error *error)
+int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model *model, struct dwell_error *error)
 {
 	size_t count = model->source->profile_count;
 
@@ -90,8 +87,7 @@ void dw_profile_times_of(struct dw_profile_times *times, const struct dw_source 
 
 		if (profile->thread == thread)
 			times->own[own++] = interval;
-		else if (times->wanted[i] &&
-		         scope_process_descends(source, process, source->threads[profile->thread].process))
+		else if (times->wanted[i] && scope_process_descends(source, process, source->threads[profile->thread].process))
 			times->others[others++] = interval;
 	}
 	own = dw_intervals_unite(times->own, own);
@@ -100,7 +96,6 @@ void dw_profile_times_of(struct dw_profile_times *times, const struct dw_source 
 	open = dw_intervals_subtract(times->others, others, times->own, own, times->open);
 	for (size_t i = 0; i < source->profile_count; i++)
 		if (times->wanted[i] && source->profiles[i].thread == thread)
-			times->open[open++] =
-			    (struct dw_interval){ source->profiles[i].start_ns, source->profiles[i].end_ns };
+			times->open[open++] = (struct dw_interval){ source->profiles[i].start_ns, source->profiles[i].end_ns };
 	times->open_count = dw_intervals_unite(times->open, open);
 }

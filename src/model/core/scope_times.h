@@ -18,8 +18,7 @@ struct dw_profile_times {
 
 /* Finds the profiles of the scope. Call the reset function in any case. Errors: DWELL_E_NAME (no
  * such profile), DWELL_E_NO_DATA (the trace has no profiles). */
-int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model *model,
-                          struct dwell_error *error);
+int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model *model, struct dwell_error *error);
 void dw_profile_times_reset(struct dw_profile_times *times);
 /* Fills `open` with the times of the profiles that apply to a thread of the process; with `thread`
  * DW_NO_INDEX, to the process as a whole. */
@@ -41,8 +40,7 @@ struct dw_action_times {
 
 /* Finds the times of the scope's action. Call the reset function in any case. Error: DWELL_E_NAME
  * (no such action). */
-int dw_action_times_init(struct dw_action_times *times, struct dw_model *model,
-                         struct dwell_error *error);
+int dw_action_times_init(struct dw_action_times *times, struct dw_model *model, struct dwell_error *error);
 void dw_action_times_reset(struct dw_action_times *times);
 
 /* Returns the number of intervals that apply to a thread, or with `thread` DW_NO_INDEX to the whole

@@ -120,8 +120,7 @@ static bool segments_cut_streams(struct split *split, size_t piece)
 
 		if (!dw_scope_has_stream(model, &source->streams[stream]))
 			continue;
-		if (piece && count > piece + piece / 2 &&
-		    segments_can_split(model, &source->streams[stream]))
+		if (piece && count > piece + piece / 2 && segments_can_split(model, &source->streams[stream]))
 			pieces = (count + piece - 1) / piece;
 		for (size_t n = 1; n <= pieces; n++) {
 			size_t to = count * n / pieces;
@@ -160,8 +159,7 @@ static void segment_find_effect(void *context, unsigned worker, size_t index)
 	effect->open = malloc((boundary.pass.depth + (size_t)1) * sizeof *effect->open);
 	effect->failed |= !effect->open;
 	for (uint32_t place = 1; effect->open && place <= boundary.pass.depth; place++) {
-		const struct frame *frame =
-			(struct frame *)dw_pass_at(&boundary.pass, sizeof *frame, place);
+		const struct frame *frame = (struct frame *)dw_pass_at(&boundary.pass, sizeof *frame, place);
 
 		effect->open[effect->open_count++] = (struct dw_segment_range){ frame->frame.start, frame->id };
 	}
@@ -255,8 +253,7 @@ static size_t segment_size(const struct dw_model *model)
 }
 
 /* Copies the pieces into the model's memory, largest first. */
-static bool segments_keep(struct dw_model *model, const struct split *split,
-                          struct dw_segments *segments)
+static bool segments_keep(struct dw_model *model, const struct split *split, struct dw_segments *segments)
 {
 	segments->items = dw_arena_alloc(&model->arena, (split->count + 1) * sizeof *segments->items);
 	if (!segments->items)
@@ -397,11 +394,9 @@ bool dw_segments_put(const struct dw_segments_plan *plan, struct dw_model *model
 	if (!segments || !segments->items)
 		return false;
 	for (size_t i = 0, end; i < plan->count; i = end) {
-		for (end = i + 1; end < plan->count &&
-		                  plan->items[end].segment.stream == plan->items[i].segment.stream;)
+		for (end = i + 1; end < plan->count && plan->items[end].segment.stream == plan->items[i].segment.stream;)
 			end++;
-		segments->count += segments_copy_stream(model, &segments->items[segments->count],
-		                                        &plan->items[i], end - i);
+		segments->count += segments_copy_stream(model, &segments->items[segments->count], &plan->items[i], end - i);
 	}
 	if (segments->count)
 		qsort(segments->items, segments->count, sizeof *segments->items, segments_compare_sizes);

@@ -41,8 +41,7 @@ static uint32_t functions_put_name(struct dw_map *names, struct dw_symbol *symbo
 	return (*count)++;
 }
 
-static bool functions_index_frames(struct dw_functions *functions, struct dw_model *model,
-                                   struct dw_map *names)
+static bool functions_index_frames(struct dw_functions *functions, struct dw_model *model, struct dw_map *names)
 {
 	const struct dw_source *source = model->source;
 	uint32_t symbol_count = model->symbol_count, used = 0;
@@ -52,8 +51,7 @@ static bool functions_index_frames(struct dw_functions *functions, struct dw_mod
 
 		if (!file->frames)
 			continue;
-		functions->by_frame[f] =
-			dw_arena_alloc(&model->arena, (file->symbol_count + 1) * sizeof(uint32_t));
+		functions->by_frame[f] = dw_arena_alloc(&model->arena, (file->symbol_count + 1) * sizeof(uint32_t));
 		if (!functions->by_frame[f])
 			return false;
 		for (uint32_t id = 0; id < file->symbol_count; id++) {
@@ -78,15 +76,12 @@ bool dw_functions_init(struct dw_functions *functions, struct dw_model *model)
 	struct dw_map names = { NULL, 0, 0 };
 	bool good;
 
-	functions->symbols = dw_arena_alloc(
-		&model->arena, (model->symbol_count + count) * sizeof *functions->symbols);
+	functions->symbols = dw_arena_alloc(&model->arena, (model->symbol_count + count) * sizeof *functions->symbols);
 	functions->list = dw_arena_alloc(&model->arena, (count + 1) * sizeof *functions->list);
-	functions->by_frame =
-		dw_arena_alloc(&model->arena, model->source->file_count * sizeof *functions->by_frame);
+	functions->by_frame = dw_arena_alloc(&model->arena, model->source->file_count * sizeof *functions->by_frame);
 	good = functions->symbols && functions->list && functions->by_frame;
 	if (good)
-		memcpy(functions->symbols, model->symbols,
-		       model->symbol_count * sizeof *functions->symbols);
+		memcpy(functions->symbols, model->symbols, model->symbol_count * sizeof *functions->symbols);
 	good = good && functions_index_frames(functions, model, &names);
 	dw_map_reset(&names);
 	return good;

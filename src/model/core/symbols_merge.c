@@ -112,8 +112,7 @@ static int symbols_merge_files(struct dw_model *model, struct dw_map *map)
 			return -1;
 	for (size_t f = 0; f < source->file_count; f++) {
 		const struct dw_source_file *file = &source->files[f];
-		uint32_t *by_id =
-		    dw_arena_alloc(&model->arena, (file->symbol_count + 1) * sizeof *by_id);
+		uint32_t *by_id = dw_arena_alloc(&model->arena, (file->symbol_count + 1) * sizeof *by_id);
 
 		if (!by_id)
 			return -1;
@@ -138,10 +137,8 @@ static int symbols_merge_files(struct dw_model *model, struct dw_map *map)
 
 static int symbols_make_rows(struct dw_model *model, struct dw_map *map)
 {
-	model->symbol_row =
-	    dw_arena_alloc(&model->arena, model->symbol_count * sizeof *model->symbol_row);
-	model->row_symbol =
-	    dw_arena_alloc(&model->arena, model->symbol_count * sizeof *model->row_symbol);
+	model->symbol_row = dw_arena_alloc(&model->arena, model->symbol_count * sizeof *model->symbol_row);
+	model->row_symbol = dw_arena_alloc(&model->arena, model->symbol_count * sizeof *model->row_symbol);
 	if (!model->symbol_row || !model->row_symbol)
 		return -1;
 	for (uint32_t i = 0; i < model->symbol_count; i++) {
@@ -189,12 +186,10 @@ int dw_symbols_merge(struct dw_model *model)
 		for (uint32_t id = 0; id < source->files[f].symbol_count; id++)
 			most += !symbol_is_unknown(&source->files[f].symbols[id]);
 	model->symbols = dw_arena_alloc(&model->arena, most * sizeof *model->symbols);
-	model->symbol_by_id =
-	    dw_arena_alloc(&model->arena, source->file_count * sizeof *model->symbol_by_id);
+	model->symbol_by_id = dw_arena_alloc(&model->arena, source->file_count * sizeof *model->symbol_by_id);
 	model->ops = dw_arena_alloc(&model->arena, source->file_count * sizeof *model->ops);
 	if (model->symbols && model->symbol_by_id && model->ops &&
-	    !symbols_merge_files(model, &symbols) && !symbols_make_rows(model, &rows) &&
-	    !symbols_make_ops(model))
+	    !symbols_merge_files(model, &symbols) && !symbols_make_rows(model, &rows) && !symbols_make_ops(model))
 		result = 0;
 	dw_map_reset(&symbols);
 	dw_map_reset(&rows);

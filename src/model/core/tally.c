@@ -31,8 +31,7 @@ static uint64_t tally_bucket_middle(unsigned octave, unsigned bucket)
 
 /* Extends the buckets to the octaves from `low` to `high`. The arena keeps the old buckets, so few
  * large extensions are better than many small ones. False: out of memory. */
-static bool tally_reserve(struct dw_tally *tally, struct dw_arena *arena, unsigned low,
-                          unsigned high)
+static bool tally_reserve(struct dw_tally *tally, struct dw_arena *arena, unsigned low, unsigned high)
 {
 	unsigned first = tally->first_octave, end = first + tally->octaves;
 	uint32_t *buckets;
@@ -68,8 +67,7 @@ static bool tally_widen(struct dw_tally *tally, struct dw_arena *arena, unsigned
 	return tally_reserve(tally, arena, low, high);
 }
 
-static void tally_put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration,
-                             uint32_t times)
+static void tally_put_bucket(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration, uint32_t times)
 {
 	unsigned bucket, octave = tally_octave(duration, &bucket);
 
@@ -78,8 +76,7 @@ static void tally_put_bucket(struct dw_tally *tally, struct dw_arena *arena, uin
 }
 
 /* Moves the samples to buckets, which will also be needed for the octaves from `low` to `high`. */
-static bool tally_fill_buckets(struct dw_tally *tally, struct dw_arena *arena, unsigned low,
-                               unsigned high)
+static bool tally_fill_buckets(struct dw_tally *tally, struct dw_arena *arena, unsigned low, unsigned high)
 {
 	const uint64_t *samples = tally->samples;
 
@@ -146,8 +143,7 @@ static void tally_merge_buckets(struct dw_tally *into, struct dw_arena *arena,
                                 const struct dw_tally *from, double ratio)
 {
 	for (unsigned i = 0; i < from->octaves * DW_TALLY_BUCKETS; i++) {
-		uint64_t middle = tally_bucket_middle(from->first_octave + i / DW_TALLY_BUCKETS,
-		                                      i % DW_TALLY_BUCKETS);
+		uint64_t middle = tally_bucket_middle(from->first_octave + i / DW_TALLY_BUCKETS, i % DW_TALLY_BUCKETS);
 
 		if (from->buckets[i])
 			tally_put_bucket(into, arena, tally_scale(middle, ratio), from->buckets[i]);
@@ -155,17 +151,14 @@ static void tally_merge_buckets(struct dw_tally *into, struct dw_arena *arena,
 }
 
 /* Prepares the buckets of `into` for those of `from`. False: out of memory. */
-static bool tally_make_space(struct dw_tally *into, struct dw_arena *arena,
-                             const struct dw_tally *from)
+static bool tally_make_space(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from)
 {
 	unsigned low = from->first_octave, high = low + from->octaves - 1u;
 
-	return into->octaves ? tally_reserve(into, arena, low, high)
-	                     : tally_fill_buckets(into, arena, low, high);
+	return into->octaves ? tally_reserve(into, arena, low, high) : tally_fill_buckets(into, arena, low, high);
 }
 
-void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
-                    double ratio)
+void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from, double ratio)
 {
 	into->self += tally_scale(from->self, ratio); /* also if `from` counts no calls: another worker may
 	                                         * count them */
@@ -239,8 +232,7 @@ void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_s
 	};
 }
 
-void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick,
-                          struct dw_stat *stat)
+void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick, struct dw_stat *stat)
 {
 	dw_tally_stat(tally, ns_per_tick, stat);
 	stat->nested_ns = tally_scale(nested, ns_per_tick);

@@ -40,14 +40,12 @@ struct dw_tally *dw_tallies_create(size_t count);
  * tally. */
 void dw_tally_add_slow(struct dw_tally *tally, struct dw_arena *arena, uint64_t duration);
 /* Adds `from` to `into`: counts as they are, times multiplied by `ratio`. */
-void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from,
-                    double ratio);
+void dw_tally_merge(struct dw_tally *into, struct dw_arena *arena, const struct dw_tally *from, double ratio);
 /* The q-th quantile in ticks; 0 if the tally is empty. */
 uint64_t dw_tally_quantile(const struct dw_tally *tally, double q);
 void dw_tally_stat(const struct dw_tally *tally, double ns_per_tick, struct dw_stat *stat);
 /* The same if `nested` ticks of the durations are within other calls of the same row. */
-void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick,
-                          struct dw_stat *stat);
+void dw_tally_stat_nested(const struct dw_tally *tally, uint64_t nested, double ns_per_tick, struct dw_stat *stat);
 
 /* For one row: computes the time in which at least one call of it is open. */
 struct dw_nesting {
@@ -70,8 +68,7 @@ static inline void dw_nesting_end(struct dw_nesting *nesting, uint64_t ticks, ui
 }
 
 /* For a duration below or above all before, which has been counted already. */
-static __attribute__((noinline, unused)) void dw_tally_add_extreme(struct dw_tally *tally,
-                                                                   uint64_t duration)
+static __attribute__((noinline, unused)) void dw_tally_add_extreme(struct dw_tally *tally, uint64_t duration)
 {
 	uint64_t max = tally->min + tally->spread;
 

@@ -64,8 +64,7 @@ static inline void dw_walk_init(struct dw_walk *walk, const struct dw_model *mod
 	walk->op_count = walk->file->symbol_count;
 	walk->thread = DW_NO_INDEX;
 	walk->interval = model->intervals ? model->intervals[from->process] : NULL;
-	walk->end_ticks =
-	    dw_source_ticks(&walk->file->clock, source->processes[from->process].end_ns);
+	walk->end_ticks = dw_source_ticks(&walk->file->clock, source->processes[from->process].end_ns);
 	walk->memory = memory;
 }
 
@@ -100,19 +99,16 @@ DW_INLINE void dw_walk_set_thread(struct dw_walk *walk, uint32_t thread)
 }
 
 /* Ends all open ranges, in the decoder (for ends that name their range) and in the product. */
-DW_INLINE void dw_walk_end_all(struct dw_walk *walk, uint64_t ticks, enum dw_flush why,
-                               dw_walk_flush *flush)
+DW_INLINE void dw_walk_end_all(struct dw_walk *walk, uint64_t ticks, enum dw_flush why, dw_walk_flush *flush)
 {
 	dw_decode_end_all(&walk->time);
 	flush(walk, ticks, why);
 }
 
 /* Handles a DW_THREAD record: another thread writes the stream from here on. */
-DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id,
-                              dw_walk_flush *flush)
+DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id, dw_walk_flush *flush)
 {
-	uint32_t thread =
-	    id < walk->file->symbol_count ? walk->file->thread_by_id[id] : DW_NO_INDEX;
+	uint32_t thread = id < walk->file->symbol_count ? walk->file->thread_by_id[id] : DW_NO_INDEX;
 
 	if (thread == DW_NO_INDEX || thread == walk->thread)
 		return;
@@ -122,8 +118,7 @@ DW_INLINE void dw_walk_thread(struct dw_walk *walk, uint64_t ticks, uint32_t id,
 
 /* Handles a record that ends all open ranges: the thread has changed, or records were lost here,
  * which may include ends. False: it is another kind of record. */
-DW_INLINE bool dw_walk_break(struct dw_walk *walk, uint64_t ticks, const struct dw_record *record,
-                             dw_walk_flush *flush)
+DW_INLINE bool dw_walk_break(struct dw_walk *walk, uint64_t ticks, const struct dw_record *record, dw_walk_flush *flush)
 {
 	if (record->kind == DW_THREAD)
 		dw_walk_thread(walk, ticks, record->id, flush);
@@ -134,8 +129,7 @@ DW_INLINE bool dw_walk_break(struct dw_walk *walk, uint64_t ticks, const struct 
 	return true;
 }
 
-DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *chunk,
-                           dw_walk_flush *flush)
+DW_INLINE void dw_walk_gap(struct dw_walk *walk, const struct dw_source_chunk *chunk, dw_walk_flush *flush)
 {
 	uint64_t now = dw_time_now(&walk->time);
 
@@ -157,8 +151,7 @@ static inline void dw_walk_count_visit(const struct dw_walk *walk, size_t chunk)
 	uint32_t **visits = walk->model->whole->visits;
 
 	if (__builtin_expect(visits != NULL, 0))
-		__atomic_add_fetch(&visits[walk->stream - walk->model->source->streams][chunk], 1,
-		                   __ATOMIC_RELAXED);
+		__atomic_add_fetch(&visits[walk->stream - walk->model->source->streams][chunk], 1, __ATOMIC_RELAXED);
 }
 
 /* Makes space for the copy of a chunk of a live file. False: out of memory. */
@@ -175,8 +168,7 @@ static __attribute__((noinline, unused)) bool dw_walk_can_copy(struct dw_walk *w
  * chunk begins in scope, and returns whether the chunk may be skipped. NULL: no chunk is skipped.
  */
 DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *begin,
-                             dw_visit_end *end, dw_visit_other *other, dw_walk_flush *flush,
-                             bool (*skip)(void *))
+                             dw_visit_end *end, dw_visit_other *other, dw_walk_flush *flush, bool (*skip)(void *))
 {
 	const struct dw_source_chunk *chunk = &walk->stream->chunks[i];
 	const uint32_t *words;

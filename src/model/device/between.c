@@ -21,8 +21,7 @@ static bool between_compute(struct dw_model *model, const void *request, void *r
 	struct by_time *by_time = result;
 	uint64_t ns = 0, events = 0;
 
-	by_time->moments = work ? dw_arena_alloc(&model->arena, (work->call_count + 1) *
-	                                                            sizeof *by_time->moments) : NULL;
+	by_time->moments = work ? dw_arena_alloc(&model->arena, (work->call_count + 1) * sizeof *by_time->moments) : NULL;
 	if (!by_time->moments)
 		return false;
 	for (uint32_t i = 0; i < work->call_count; i++) {
@@ -47,8 +46,7 @@ static bool between_compute(struct dw_model *model, const void *request, void *r
 }
 
 /* The first call of the thread, or of a later thread, that began at that time or later. */
-static const struct dw_device_moment *between_first_from(const struct by_time *by_time, uint32_t thread,
-                                                         uint64_t ns)
+static const struct dw_device_moment *between_first_from(const struct by_time *by_time, uint32_t thread, uint64_t ns)
 {
 	const struct dw_device_moment *at = by_time->moments;
 
@@ -57,8 +55,7 @@ static const struct dw_device_moment *between_first_from(const struct by_time *b
 
 DW_PRODUCT(device_between, struct by_time, between_compute, NULL);
 
-static const struct by_time *between_get(struct dw_model *model, enum dw_device_whose whose,
-                                          struct dwell_error *error)
+static const struct by_time *between_get(struct dw_model *model, enum dw_device_whose whose, struct dwell_error *error)
 {
 	return dw_product_get(model, &dw_product_device_between, whose, &whose, error);
 }

@@ -74,8 +74,7 @@ struct dw_device_build {
 
 /* events.c: how device work is computed. begin(), then a walk with calls_pass.h, then end(). False:
  * out of memory. Call the reset function in any case; it does not free `work`. */
-bool dw_device_begin(struct dw_device_build *build, struct dw_model *model,
-                     struct dw_device_work *work);
+bool dw_device_begin(struct dw_device_build *build, struct dw_model *model, struct dw_device_work *work);
 bool dw_device_end(struct dw_device_build *build);
 void dw_device_reset(struct dw_device_build *build);
 

@@ -171,8 +171,7 @@ static void join_add_as_torch(struct join *join, const struct dw_device_event *e
 	for (uint32_t at = call->owner; at != DW_NO_INDEX; at = join->work->owners[at].parent) {
 		const struct dw_symbol *symbol = &join->model->symbols[join->work->owners[at].symbol];
 
-		if (!dw_calls_count(join->ask, symbol) ||
-		    (inner == DW_NO_INDEX && symbol->category != DWELL_CATEGORY_OPERATOR))
+		if (!dw_calls_count(join->ask, symbol) || (inner == DW_NO_INDEX && symbol->category != DWELL_CATEGORY_OPERATOR))
 			continue;
 		inner = inner == DW_NO_INDEX ? at : inner;
 		outermost = at;
@@ -235,8 +234,7 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 	bool good = join.work && join.calls && dw_call_groups_make(&join.groups, model, &ask->group);
 
 	if (good) {
-		join.rows = by_call->rows =
-		    dw_arena_alloc(&model->arena, (join.calls->count + 1) * sizeof *join.rows);
+		join.rows = by_call->rows = dw_arena_alloc(&model->arena, (join.calls->count + 1) * sizeof *join.rows);
 		join.last = calloc(join.calls->count + 1, sizeof *join.last);
 		good = join.rows && join.last && join_rows(&join);
 	}
@@ -259,8 +257,7 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 
 DW_PRODUCT(device_by_call, struct by_call, calls_compute, NULL);
 
-const struct dw_device_sum *dw_model_device_by_call(struct dw_model *model,
-                                                    const struct dw_calls_ask *ask,
+const struct dw_device_sum *dw_model_device_by_call(struct dw_model *model, const struct dw_calls_ask *ask,
                                                     struct dwell_error *error)
 {
 	const struct by_call *by_call = dw_product_get(model, &dw_product_device_by_call, dw_calls_key(ask), ask, error);

@@ -24,8 +24,7 @@ static bool by_row_compute(struct dw_model *model, const void *request, void *re
 
 		if (!call->work || !call->in_scope)
 			continue;
-		for (uint32_t at = dw_device_first_owner(call); at != DW_NO_INDEX;
-		     at = dw_device_next_owner(work, call, at)) {
+		for (uint32_t at = dw_device_first_owner(call); at != DW_NO_INDEX; at = dw_device_next_owner(work, call, at)) {
 			uint32_t symbol = work->owners[at].symbol, row = model->symbol_row[symbol];
 			struct dw_device_sum *sum = &by_row->rows[row];
 

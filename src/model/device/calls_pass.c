@@ -96,8 +96,7 @@ static uint32_t calls_owner(struct dw_calls_pass *calls, uint32_t place)
 }
 
 /* The call has the key. `added`: this is how it was found, so that a second one is a duplicate. */
-static void calls_use_key(struct dw_calls_pass *calls, const struct dw_device_key *key,
-                          uint32_t call, bool added)
+static void calls_use_key(struct dw_calls_pass *calls, const struct dw_device_key *key, uint32_t call, bool added)
 {
 	struct dw_device_part *part = calls->part;
 	struct dw_key_use *use = DW_GROW(&part->uses, &part->use_capacity, part->use_count);
@@ -164,8 +163,7 @@ void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 
 	if (calls->late_thread != thread) {
 		calls->late_thread = thread;
-		for (calls->late = 0; calls->late < build->late_count &&
-		                      build->lates[calls->late].thread != thread;)
+		for (calls->late = 0; calls->late < build->late_count && build->lates[calls->late].thread != thread;)
 			calls->late++;
 	}
 	while (calls->late < build->late_count && build->lates[calls->late].thread == thread &&
@@ -190,8 +188,7 @@ void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 /* ---- a stream ------------------------------------------------------------------------------ */
 
 void dw_calls_begin(struct dw_calls_pass *calls, struct dw_device_build *build,
-                    struct dw_device_part *part, struct dw_pass *pass, size_t frame_bytes,
-                    size_t frame_offset)
+                    struct dw_device_part *part, struct dw_pass *pass, size_t frame_bytes, size_t frame_offset)
 {
 	*calls = (struct dw_calls_pass){ .pass = pass, .build = build, .part = part,
 		.frame_bytes = frame_bytes, .frame_offset = frame_offset, .late_thread = DW_NO_INDEX };
@@ -245,11 +242,9 @@ static void calls_take_link(struct dw_calls_pass *calls, const struct dw_record 
 
 void dw_calls_note(struct dw_calls_pass *calls, const struct dw_record *record)
 {
-	if (record->kind == DW_EXT && record->id == (DW_EXT_CORRELATION << DW_EXT_TYPE_SHIFT |
-	                                             DW_CORRELATION_WORDS))
+	if (record->kind == DW_EXT && record->id == (DW_EXT_CORRELATION << DW_EXT_TYPE_SHIFT | DW_CORRELATION_WORDS))
 		calls_take_number(calls, record->payload[0], false);
-	else if (record->kind == DW_EXT && record->id == (DW_EXT_EXTERNAL << DW_EXT_TYPE_SHIFT |
-	                                                  DW_EXTERNAL_WORDS))
+	else if (record->kind == DW_EXT && record->id == (DW_EXT_EXTERNAL << DW_EXT_TYPE_SHIFT | DW_EXTERNAL_WORDS))
 		calls_take_number(calls, dw_record_u64(record, 2), true);
 	else if (record->kind == DW_LINK)
 		calls_take_link(calls, record);
@@ -276,8 +271,7 @@ DW_INLINE void calls_settle(void *state, uint64_t ticks)
 
 DW_INLINE void calls_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 {
-	dw_calls_enter(&((struct calls_state *)state)->calls, &((struct calls_frame *)place)->own, ticks,
-	               id);
+	dw_calls_enter(&((struct calls_state *)state)->calls, &((struct calls_frame *)place)->own, ticks, id);
 }
 
 DW_INLINE void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
@@ -330,8 +324,7 @@ bool dw_device_find_calls(struct dw_device_build *build)
 
 /* ---- all streams --------------------------------------------------------------------------- */
 
-static void calls_put_key(struct dw_device_build *build, const struct dw_key_use *use,
-                          uint32_t first_call)
+static void calls_put_key(struct dw_device_build *build, const struct dw_key_use *use, uint32_t first_call)
 {
 	struct dw_device_key *key = &build->keys[use->key];
 
@@ -347,8 +340,7 @@ static bool calls_take_part(struct dw_device_build *build, const struct dw_devic
 	uint32_t first_call = (uint32_t)work->call_count, first_owner = (uint32_t)work->owner_count;
 
 	for (size_t i = 0; i < part->owner_count; i++) {
-		struct dw_device_owner *owner =
-			DW_GROW(&work->owners, &build->owner_capacity, work->owner_count);
+		struct dw_device_owner *owner = DW_GROW(&work->owners, &build->owner_capacity, work->owner_count);
 
 		if (!owner)
 			return false;

@@ -37,8 +37,7 @@ struct dw_calls_pass {
 /* Prepares the state. `pass` must be initialised for the stream; `part` is zeroed. `frame_offset`:
  * offset of the dw_calls_frame in the pass's frame, which has frame_bytes. */
 void dw_calls_begin(struct dw_calls_pass *calls, struct dw_device_build *build,
-                    struct dw_device_part *part, struct dw_pass *pass, size_t frame_bytes,
-                    size_t frame_offset);
+                    struct dw_device_part *part, struct dw_pass *pass, size_t frame_bytes, size_t frame_offset);
 void dw_calls_note(struct dw_calls_pass *calls, const struct dw_record *record);
 /* To be called when the stream has been walked. */
 void dw_calls_end(struct dw_calls_pass *calls);
@@ -56,8 +55,7 @@ DW_INLINE void dw_calls_settle(struct dw_calls_pass *calls, uint64_t ticks)
 }
 
 /* To be called when a range has begun and is on the stack. */
-DW_INLINE void dw_calls_enter(struct dw_calls_pass *calls, struct dw_calls_frame *frame,
-                              uint64_t ticks, uint32_t id)
+DW_INLINE void dw_calls_enter(struct dw_calls_pass *calls, struct dw_calls_frame *frame, uint64_t ticks, uint32_t id)
 {
 	uint32_t symbol = dw_walk_symbol(&calls->pass->walk, id);
 	uint32_t category = calls->build->model->symbols[symbol].category;

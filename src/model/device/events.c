@@ -31,8 +31,7 @@ static enum dw_device_class events_class(uint32_t kind, enum dw_family family)
 
 /* The index of the name that `key` identifies. Adds a new name with the given text. -1: out of
  * memory. */
-static uint32_t events_put_name(struct dw_device_build *build, uint64_t key, uint32_t kind,
-                                const char *text, bool copy)
+static uint32_t events_put_name(struct dw_device_build *build, uint64_t key, uint32_t kind, const char *text, bool copy)
 {
 	struct dw_device_work *work = build->work;
 	uint32_t hash = dw_map_hash(key);
@@ -58,12 +57,10 @@ static uint32_t events_put_name(struct dw_device_build *build, uint64_t key, uin
 
 static bool events_has_name(uint32_t kind)
 {
-	return kind == DW_DEVICE_KERNEL || kind == DW_DEVICE_GRAPH || kind == DW_DEVICE_OVERHEAD ||
-	       kind == DW_DEVICE_RANGE;
+	return kind == DW_DEVICE_KERNEL || kind == DW_DEVICE_GRAPH || kind == DW_DEVICE_OVERHEAD || kind == DW_DEVICE_RANGE;
 }
 
-static uint32_t events_name(struct dw_device_build *build, uint32_t file,
-                            const struct dw_device_record_wide *record)
+static uint32_t events_name(struct dw_device_build *build, uint32_t file, const struct dw_device_record_wide *record)
 {
 	const struct dw_model *model = build->model;
 	uint32_t kind = dw_device_kind(&record->record), detail = dw_device_detail(&record->record);
@@ -136,8 +133,7 @@ static bool events_take(struct dw_device_build *build, const struct dw_source_ev
 	if (!event)
 		return false;
 	start = dw_source_device_ticks(&chunk->clock, record->record.start_ticks);
-	end = dw_source_device_ticks(&chunk->clock,
-	                             record->record.start_ticks + dw_device_duration(&record->record));
+	end = dw_source_device_ticks(&chunk->clock, record->record.start_ticks + dw_device_duration(&record->record));
 	event->start_ns = dw_source_ns(&file->clock, start);
 	event->end_ns = dw_source_ns(&file->clock, end);
 	event->kind = (uint16_t)kind;
@@ -148,8 +144,7 @@ static bool events_take(struct dw_device_build *build, const struct dw_source_ev
 	                                     ? dw_device_queue(&record->record) : 0];
 	if (kind == DW_DEVICE_COPY || kind == DW_DEVICE_SET || kind == DW_DEVICE_MEMORY)
 		event->bytes = record->record.bytes;
-	if (kind == DW_DEVICE_SYNC && record->record.wait.queue &&
-	    record->record.wait.queue < file->symbol_count)
+	if (kind == DW_DEVICE_SYNC && record->record.wait.queue && record->record.wait.queue < file->symbol_count)
 		event->wait_queue = file->queue_by_id[record->record.wait.queue];
 	if (kind == DW_DEVICE_KERNEL && file->launches && record->record.name.id < file->symbol_count)
 		event->launch = file->launches[record->record.name.id];
@@ -194,8 +189,7 @@ bool dw_device_read_events(struct dw_device_build *build)
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-DW_ORDER(events_compare, struct dw_device_event, DW_UP(queue) DW_UP(start_ns) DW_UP(end_ns)
-         DW_UP(correlation))
+DW_ORDER(events_compare, struct dw_device_event, DW_UP(queue) DW_UP(start_ns) DW_UP(end_ns) DW_UP(correlation))
 
 struct queue_order {
 	const struct dw_source *source;
@@ -213,8 +207,7 @@ static int events_compare_queues(const void *left, const void *right)
 	if (d->process != e->process)
 		return d->process < e->process ? -1 : 1;
 	if (p->device != q->device)
-		return d->number != e->number ? (d->number < e->number ? -1 : 1)
-		                              : p->device < q->device ? -1 : 1;
+		return d->number != e->number ? (d->number < e->number ? -1 : 1) : p->device < q->device ? -1 : 1;
 	if (p->number != q->number)
 		return p->number < q->number ? -1 : 1;
 	return (a->queue.queue > b->queue.queue) - (a->queue.queue < b->queue.queue);
@@ -315,8 +308,7 @@ static bool events_link(struct dw_device_build *build)
 
 	for (uint32_t i = 0; i < work->owner_count && good; i++)
 		if (work->owners[i].sequence != UINT64_MAX && work->owners[i].forward_thread == DW_NO_INDEX)
-			good = dw_map_add(&map, dw_map_hash(work->owners[i].sequence ^
-			                                    (uint64_t)work->owners[i].thread << 40), i);
+			good = dw_map_add(&map, dw_map_hash(work->owners[i].sequence ^ (uint64_t)work->owners[i].thread << 40), i);
 	for (uint32_t i = 0; i < work->owner_count && good; i++) {
 		struct dw_device_owner *owner = &work->owners[i];
 		uint32_t found;
@@ -348,14 +340,12 @@ uint32_t dw_device_owner_of(const struct dw_model *model, const struct dw_device
 			forward = work->owners[at].forward;
 	}
 	/* A forward operator's owner has no forward of its own. */
-	return forward == DW_NO_INDEX ? DW_NO_INDEX
-	                              : dw_device_owner_of(model, work, forward, categories);
+	return forward == DW_NO_INDEX ? DW_NO_INDEX : dw_device_owner_of(model, work, forward, categories);
 }
 
 /* ---- the product --------------------------------------------------------------------------------- */
 
-bool dw_device_begin(struct dw_device_build *build, struct dw_model *model,
-                     struct dw_device_work *work)
+bool dw_device_begin(struct dw_device_build *build, struct dw_model *model, struct dw_device_work *work)
 {
 	*build = (struct dw_device_build){ .model = model, .work = work };
 	build->waits = calloc(model->symbol_count + (size_t)1, sizeof *build->waits);
@@ -396,8 +386,7 @@ static bool device_compute(struct dw_model *model, const void *request, void *re
 
 	if (!model->source->events_count)
 		return true;
-	good = dw_device_begin(&build, model, result) && dw_device_find_calls(&build) &&
-	       dw_device_end(&build);
+	good = dw_device_begin(&build, model, result) && dw_device_find_calls(&build) && dw_device_end(&build);
 	dw_device_reset(&build);
 	return good;
 }

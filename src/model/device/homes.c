@@ -25,8 +25,7 @@ struct homes {
 /* ---- the home of a call ---------------------------------------------------------------------- */
 
 static uint32_t homes_of(const struct dw_device_work *work, const struct dw_source *source,
-                         const uint32_t *step_threads, const bool *steps,
-                         const struct dw_device_call *call)
+                         const uint32_t *step_threads, const bool *steps, const struct dw_device_call *call)
 {
 	uint32_t home = call->thread, stepping;
 
@@ -94,8 +93,7 @@ static bool homes_take_ranges(struct homes *homes)
 }
 
 /* An outer range comes before the ranges in it. */
-DW_ORDER(homes_compare_ranges, struct dw_device_named, DW_UP(thread) DW_UP(start_ns)
-         DW_DOWN(end_ns) DW_UP(depth))
+DW_ORDER(homes_compare_ranges, struct dw_device_named, DW_UP(thread) DW_UP(start_ns) DW_DOWN(end_ns) DW_UP(depth))
 
 static int homes_compare_calls(const void *left, const void *right, void *context)
 {
@@ -180,8 +178,7 @@ bool dw_device_find_homes(struct dw_device_build *build)
 		good = homes_take_ranges(&homes);
 		if (homes.count)
 			qsort(homes.ranges, homes.count, sizeof *homes.ranges, homes_compare_ranges);
-		qsort_r(homes.calls, homes.call_count, sizeof *homes.calls, homes_compare_calls,
-		        build->work);
+		qsort_r(homes.calls, homes.call_count, sizeof *homes.calls, homes_compare_calls, build->work);
 		good = good && homes_find_ranges(&homes);
 	}
 	free(homes.wanted);

@@ -36,8 +36,7 @@ static double queues_quantile(const int64_t *values, size_t count, double q)
 	return (double)values[low] + (place - (double)low) * (double)(values[high] - values[low]);
 }
 
-static void queues_sum_points(struct point *points, size_t count, int64_t *values,
-                              struct dw_device_depth *depth)
+static void queues_sum_points(struct point *points, size_t count, int64_t *values, struct dw_device_depth *depth)
 {
 	double sum = 0, squares = 0, area = 0;
 	int64_t value = 0;
@@ -93,8 +92,7 @@ static bool queues_depth(const struct dw_device_work *work, const struct dw_devi
 	return good;
 }
 
-static void queues_gap(const struct dw_device_work *work, const struct dw_device_event *event,
-                       struct dw_queue_time *to)
+static void queues_gap(const struct dw_device_work *work, const struct dw_device_event *event, struct dw_queue_time *to)
 {
 	uint64_t ns = event->start_ns - to->last_ns;
 	enum dw_gap gap = ns < DW_SHORT_GAP_NS ? DW_GAP_SHORT : DW_GAP_OTHER;
@@ -139,8 +137,7 @@ DW_ORDER(queues_compare_busy, struct busy, DW_UP(ns) DW_UP(change) DW_UP(queue))
 
 /* Computes the time in which a queue and another queue of its device are busy: the queue's busy
  * time less the time in which only this queue is busy. */
-static void queues_sum_overlap(struct dw_device_times *times, const struct busy *edges, size_t count,
-                               uint32_t *running)
+static void queues_sum_overlap(struct dw_device_times *times, const struct busy *edges, size_t count, uint32_t *running)
 {
 	uint64_t queues = 0, ids = 0; /* number of busy queues, and the sum of their indices */
 
@@ -160,8 +157,7 @@ static void queues_sum_overlap(struct dw_device_times *times, const struct busy 
 	}
 }
 
-static bool queues_overlap(const struct dw_device_work *work,
-                           struct dw_device_times *times, size_t from, size_t to)
+static bool queues_overlap(const struct dw_device_work *work, struct dw_device_times *times, size_t from, size_t to)
 {
 	size_t most = 0, count = 0;
 	struct busy *edges;
@@ -192,8 +188,7 @@ static bool queues_overlap(const struct dw_device_work *work,
 	return edges && running;
 }
 
-bool dw_device_queue_times(struct dw_model *model, const struct dw_device_work *work,
-                           struct dw_device_times *times)
+bool dw_device_queue_times(struct dw_model *model, const struct dw_device_work *work, struct dw_device_times *times)
 {
 	const struct dw_source *source = model->source;
 	bool good = true;

@@ -29,8 +29,7 @@ const struct dw_device_sum *dw_model_device_by_row(struct dw_model *model, uint3
  * of the calls that were made for a thread while it was in a step. With `all_ranges` as in
  * torch.profiler's table: waits are included, events without an operator belong to no row, and a
  * thread's events only to ranges of that thread. */
-const struct dw_device_sum *dw_model_device_by_call(struct dw_model *model,
-                                                    const struct dw_calls_ask *ask,
+const struct dw_device_sum *dw_model_device_by_call(struct dw_model *model, const struct dw_calls_ask *ask,
                                                     struct dwell_error *error);
 
 /* Whether torch.profiler counts events of this kind as a device's time: work and waits. */

@@ -17,8 +17,7 @@ struct edge {
 
 DW_ORDER(sweep_compare, struct edge, DW_UP(ns) DW_UP(change) DW_UP(event))
 
-static bool sweep_counts(const struct dw_device_work *work, const struct dw_device_event *event,
-                         bool in_scope)
+static bool sweep_counts(const struct dw_device_work *work, const struct dw_device_event *event, bool in_scope)
 {
 	return work->names[event->name].class != DW_CLASS_COUNT && (!in_scope || event->in_scope) &&
 	       event->end_ns > event->start_ns;
@@ -50,8 +49,7 @@ static size_t sweep_edges(const struct dw_device_work *work, const struct dw_mod
 }
 
 bool dw_device_sweep(const struct dw_device_work *work, const struct dw_model *model,
-                     uint32_t device, bool in_scope, struct dw_device_segment **segments,
-                     size_t *count)
+                     uint32_t device, bool in_scope, struct dw_device_segment **segments, size_t *count)
 {
 	size_t edge_count = sweep_edges(work, model, device, in_scope, NULL);
 	struct edge *edges = malloc((edge_count + 1) * sizeof *edges);

@@ -91,8 +91,7 @@ static bool times_find_syncs(struct times *times)
 		bool first = !i || times_process(times, &work->calls[times->syncs[i - 1]]) != process;
 
 		times->process_syncs[process + 1]++;
-		times->sync_end[i] = first || times->sync_end[i - 1] < call->end_ns ? call->end_ns
-		                                                                    : times->sync_end[i - 1];
+		times->sync_end[i] = first || times->sync_end[i - 1] < call->end_ns ? call->end_ns : times->sync_end[i - 1];
 	}
 	for (size_t i = 0; i < processes; i++)
 		times->process_syncs[i + 1] += times->process_syncs[i];
@@ -102,8 +101,7 @@ static bool times_find_syncs(struct times *times)
 /* Index in `syncs` of the first one of the process that may end after `ns`. */
 static size_t times_first_sync(const struct times *times, uint32_t process, uint64_t ns)
 {
-	return DW_BISECT(times->process_syncs[process], times->process_syncs[process + 1], i,
-	                 times->sync_end[i] <= ns);
+	return DW_BISECT(times->process_syncs[process], times->process_syncs[process + 1], i, times->sync_end[i] <= ns);
 }
 
 /* The first symbol with the same name, so that shapes and call sites are not distinguished. */
@@ -116,8 +114,7 @@ static void times_add_cause(struct times *times, uint32_t call_index, uint64_t n
 {
 	const struct dw_device_call *call = &times->work->calls[call_index];
 	struct dw_device_times *result = times->result;
-	uint32_t owner = dw_device_owner_of(times->model, times->work, call->owner,
-	                                    1u << DWELL_CATEGORY_OPERATOR);
+	uint32_t owner = dw_device_owner_of(times->model, times->work, call->owner, 1u << DWELL_CATEGORY_OPERATOR);
 	uint32_t call_symbol = times_first_symbol(times, call->symbol);
 	uint32_t operator_symbol =
 	    owner == DW_NO_INDEX ? DW_NO_INDEX : times_first_symbol(times, times->work->owners[owner].symbol);
@@ -127,8 +124,7 @@ static void times_add_cause(struct times *times, uint32_t call_index, uint64_t n
 	                                 result->causes[i].operator_symbol == operator_symbol);
 
 	if (found == DW_MAP_NONE) {
-		struct dw_device_cause *cause =
-		    DW_GROW(&result->causes, &times->cause_capacity, result->cause_count);
+		struct dw_device_cause *cause = DW_GROW(&result->causes, &times->cause_capacity, result->cause_count);
 
 		if (!cause || !dw_map_add(&times->cause_map, hash, (uint32_t)result->cause_count)) {
 			times->failed = true;
@@ -179,8 +175,7 @@ static bool times_waited(const struct times *times, const struct dw_device_event
 	for (const struct dw_device_event *at = event;
 	     at > work->events && at[-1].queue == event->queue && event - at < (ptrdiff_t)MOST_CALLS;) {
 		at--;
-		if (at->call != DW_NO_INDEX && at->call != event->call &&
-		    work->names[at->name].class != DW_CLASS_COUNT) {
+		if (at->call != DW_NO_INDEX && at->call != event->call && work->names[at->name].class != DW_CLASS_COUNT) {
 			before_ns = work->calls[at->call].start_ns;
 			break;
 		}
@@ -216,8 +211,7 @@ static void times_divide_late(struct times *times, const struct interval *in, ui
 		if (call->end_ns <= from && call->end_ns <= idle_ns)
 			continue;
 		/* If the host waited when the device ran out of work, no work was left in the queue. */
-		end = call->start_ns <= idle_ns && call->end_ns > idle_ns ? to
-		      : call->end_ns < to ? call->end_ns : to;
+		end = call->start_ns <= idle_ns && call->end_ns > idle_ns ? to : call->end_ns < to ? call->end_ns : to;
 		if (end <= start)
 			continue;
 		in->part_ns[DW_DEVICE_PART_HOST_LATE] += start - from;
@@ -234,8 +228,7 @@ static void times_divide_idle(struct times *times, const struct interval *in, ui
                               uint32_t next, uint64_t from, uint64_t to)
 {
 	const struct dw_device_event *event = next != DW_NO_INDEX ? &times->work->events[next] : NULL;
-	const struct dw_device_call *call =
-	    event && event->call != DW_NO_INDEX ? &times->work->calls[event->call] : NULL;
+	const struct dw_device_call *call = event && event->call != DW_NO_INDEX ? &times->work->calls[event->call] : NULL;
 	uint64_t submitted_ns;
 
 	if (!call || (in->is_step && call->start_ns >= in->to_ns)) {
@@ -272,8 +265,7 @@ static void times_divide(struct times *times, const struct dw_device_segment *se
 	}
 	for (size_t i = low - (count != 0); i < count && at < in->to_ns; i++) {
 		const struct dw_device_segment *segment = &segments[i];
-		uint64_t to = i + 1 < count && segments[i + 1].start_ns < in->to_ns ? segments[i + 1].start_ns
-		                                                                    : in->to_ns;
+		uint64_t to = i + 1 < count && segments[i + 1].start_ns < in->to_ns ? segments[i + 1].start_ns : in->to_ns;
 
 		if (segment->classes)
 			in->part_ns[times_busy_part(segment->classes)] += to - at;
@@ -287,8 +279,7 @@ static void times_divide(struct times *times, const struct dw_device_segment *se
 
 /* ---- devices and steps ------------------------------------------------------------------------------ */
 
-static void times_sum_segments(struct dw_device_time *device,
-                               const struct dw_device_segment *segments, size_t count)
+static void times_sum_segments(struct dw_device_time *device, const struct dw_device_segment *segments, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i++) {
 		uint64_t ns = segments[i + 1].start_ns - segments[i].start_ns;
@@ -307,8 +298,7 @@ static void times_sum_segments(struct dw_device_time *device,
 static bool times_add_device(struct times *times, uint32_t index, size_t event_count, bool has_steps)
 {
 	struct dw_device_times *result = times->result;
-	struct dw_device_time *device =
-	    DW_GROW(&result->devices, &times->device_capacity, result->device_count);
+	struct dw_device_time *device = DW_GROW(&result->devices, &times->device_capacity, result->device_count);
 	struct dw_device_segment *scoped = NULL;
 	size_t scoped_count = 0;
 	bool partial = dw_model_is_partial(times->model) || times->model->wanted_threads, good;
@@ -318,8 +308,7 @@ static bool times_add_device(struct times *times, uint32_t index, size_t event_c
 	result->device_count++;
 	device->device = index;
 	device->event_count = event_count;
-	good = dw_device_sweep(times->work, times->model, index, false, &device->segments,
-	                       &device->segment_count);
+	good = dw_device_sweep(times->work, times->model, index, false, &device->segments, &device->segment_count);
 	if (good && partial)
 		good = dw_device_sweep(times->work, times->model, index, true, &scoped, &scoped_count);
 	if (good) {
@@ -346,8 +335,7 @@ static size_t times_count_events(const struct times *times, uint32_t device)
 		if (times->model->source->queues[queue->queue].device != device)
 			continue;
 		for (size_t i = queue->first; i < queue->first + queue->count; i++)
-			count += work->events[i].in_scope &&
-			         work->names[work->events[i].name].class != DW_CLASS_COUNT;
+			count += work->events[i].in_scope && work->names[work->events[i].name].class != DW_CLASS_COUNT;
 	}
 	return count;
 }
@@ -466,8 +454,7 @@ static bool times_add_steps(struct times *times, const struct dw_step_outline *o
 	return good;
 }
 
-DW_ORDER(times_compare_causes, struct dw_device_cause, DW_DOWN(ns) DW_UP(call_symbol)
-         DW_UP(operator_symbol))
+DW_ORDER(times_compare_causes, struct dw_device_cause, DW_DOWN(ns) DW_UP(call_symbol) DW_UP(operator_symbol))
 
 static bool times_fill(struct times *times)
 {
@@ -486,11 +473,9 @@ static bool times_fill(struct times *times)
 		if (count)
 			good = times_add_device(times, device, count, outline->counted_count > 0);
 	}
-	good = good && times_add_steps(times, outline) &&
-	       dw_device_queue_times(times->model, work, times->result);
+	good = good && times_add_steps(times, outline) && dw_device_queue_times(times->model, work, times->result);
 	if (times->result->cause_count)
-		qsort(times->result->causes, times->result->cause_count, sizeof *times->result->causes,
-		      times_compare_causes);
+		qsort(times->result->causes, times->result->cause_count, sizeof *times->result->causes, times_compare_causes);
 	return good && !times->failed;
 }
 

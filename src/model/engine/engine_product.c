@@ -30,8 +30,7 @@ struct visitor {
 	/* A time of a row. time->run counts from 1; 0 is a run whose start was not recorded. */
 	void (*time)(void *context, const struct dw_source_file *file, uint32_t engine,
 	             const struct dw_engine_time *time, uint64_t ticks);
-	void (*run)(void *context, const struct dw_source_file *file, uint32_t engine, bool nested,
-	            uint64_t ticks);
+	void (*run)(void *context, const struct dw_source_file *file, uint32_t engine, bool nested, uint64_t ticks);
 	void (*open)(void *context, uint32_t engine);
 	void (*stream)(void *context, const struct dw_source_file *file); /* the end of a stream */
 };
@@ -152,8 +151,7 @@ static const struct dw_pass_hooks engines_hooks = {
 };
 DW_PASS_DEFINE(engines, engines_hooks)
 
-static int engines_visit(struct dw_model *model, const struct dw_engines *all,
-                    const struct visitor *visitor)
+static int engines_visit(struct dw_model *model, const struct dw_engines *all, const struct visitor *visitor)
 {
 	const struct dw_source *source = model->source;
 	struct now *now = calloc(all->count + 1, sizeof *now);
@@ -188,15 +186,13 @@ struct sums {
 };
 
 static void engine_sums_add_device(struct sums *sums, const struct dw_source_file *file,
-                                   struct dw_engine_row *row, const struct dw_engine_time *time,
-                                   uint64_t ticks)
+                                   struct dw_engine_row *row, const struct dw_engine_time *time, uint64_t ticks)
 {
 	struct dw_device_amount amount;
 
 	sums->failed |= !dw_model_device_between(sums->model, DW_DEVICE_OF_HOME, time->thread,
 	                                         dw_source_ns(&file->clock, time->start_ticks),
-	                                         dw_source_ns(&file->clock, time->start_ticks + ticks),
-	                                         &amount, NULL);
+	                                         dw_source_ns(&file->clock, time->start_ticks + ticks), &amount, NULL);
 	row->device_ns += amount.ns;
 	row->device_events += amount.events;
 }
@@ -216,8 +212,7 @@ static void engine_sums_add_time(void *pointer, const struct dw_source_file *fil
 		if (sums->which == DW_ENGINE_LAST_RUN)
 			memset(sums->stats[at], 0, dw_engine_row_count(engine) * sizeof **sums->stats);
 	}
-	dw_time_stat_add(&sums->stats[at][time->row], (double)ticks,
-	                 row->by_epoch ? time->epoch : time->iteration);
+	dw_time_stat_add(&sums->stats[at][time->row], (double)ticks, row->by_epoch ? time->epoch : time->iteration);
 }
 
 static void engine_sums_add_run(void *pointer, const struct dw_source_file *file, uint32_t at,
@@ -251,8 +246,7 @@ static void engine_sums_add_stream(void *pointer, const struct dw_source_file *f
 	}
 }
 
-static int engines_sum(struct dw_model *model, struct dw_engines *engines,
-                       enum dw_engine_runs which)
+static int engines_sum(struct dw_model *model, struct dw_engines *engines, enum dw_engine_runs which)
 {
 	struct dw_arena scratch = { 0 };
 	struct sums sums = { .engines = engines, .which = which, .model = model,
@@ -265,8 +259,7 @@ static int engines_sum(struct dw_model *model, struct dw_engines *engines,
 	sums.runs = dw_arena_alloc(&scratch, (engines->count + 1) * sizeof *sums.runs);
 	failed = !sums.stats || !sums.runs;
 	for (size_t e = 0; e < engines->count && !failed; e++) {
-		sums.stats[e] = dw_arena_alloc(&scratch, dw_engine_row_count(&engines->engines[e]) *
-		                                             sizeof **sums.stats);
+		sums.stats[e] = dw_arena_alloc(&scratch, dw_engine_row_count(&engines->engines[e]) * sizeof **sums.stats);
 		sums.runs[e] = UINT32_MAX;
 		failed = !sums.stats[e];
 	}
@@ -331,8 +324,7 @@ const struct dw_engine *dw_model_engine(struct dw_model *model, const char *name
 		return NULL;
 	}
 	if (!engines->count) {
-		dw_error_set(error, DWELL_E_NO_DATA, "%s has no events of a training engine: %s", path,
-		             DW_ENGINE_REMEDY);
+		dw_error_set(error, DWELL_E_NO_DATA, "%s has no events of a training engine: %s", path, DW_ENGINE_REMEDY);
 		return NULL;
 	}
 	if (!name)

@@ -42,8 +42,7 @@ static const char *const builtin[] = {
 static uint32_t roles_find_engine(const struct dw_engines *engines, const char *name, size_t length)
 {
 	for (uint32_t i = 0; i < engines->count; i++)
-		if (strlen(engines->engines[i].name) == length &&
-		    memcmp(engines->engines[i].name, name, length) == 0)
+		if (strlen(engines->engines[i].name) == length && memcmp(engines->engines[i].name, name, length) == 0)
 			return i;
 	return DW_NO_INDEX;
 }
@@ -63,8 +62,7 @@ static int roles_keep(struct search *search, const struct found *from)
 			break;
 	if (found->index != DW_NO_INDEX)
 		return 0;
-	struct dw_engine *engine =
-	    DW_GROW(&engines->engines, &search->engine_capacity, engines->count);
+	struct dw_engine *engine = DW_GROW(&engines->engines, &search->engine_capacity, engines->count);
 	if (!engine)
 		return -1;
 	found->index = (uint32_t)engines->count++;
@@ -138,8 +136,7 @@ static const struct found *roles_make_rows(struct search *search, const struct f
 
 	while (to < end && to->index == from->index)
 		to++;
-	engine->rows = dw_arena_alloc(&search->model->arena,
-	                              (DW_ENGINE_EVENTS + (size_t)(to - from)) * sizeof *row);
+	engine->rows = dw_arena_alloc(&search->model->arena, (DW_ENGINE_EVENTS + (size_t)(to - from)) * sizeof *row);
 	if (!engine->rows)
 		return NULL;
 	row = engine->rows + DW_ENGINE_EVENTS - 1;
@@ -149,8 +146,7 @@ static const struct found *roles_make_rows(struct search *search, const struct f
 			.by_epoch = roles_by_epoch(from->order),
 		};
 		bool same = row >= engine->rows + DW_ENGINE_EVENTS && !row->handler == !made.handler &&
-		            strcmp(row->event, made.event) == 0 &&
-		            (!made.handler || strcmp(row->handler, made.handler) == 0);
+		            strcmp(row->event, made.event) == 0 && (!made.handler || strcmp(row->handler, made.handler) == 0);
 
 		if (!same) {
 			*++row = made;
@@ -214,8 +210,7 @@ bool dw_engines_name(struct dw_model *model, struct dw_engines *engines)
 		goto failed;
 	kept = engines->engines;
 	engines->engines = dw_arena_alloc(&model->arena, (engines->count + 1) * sizeof *kept);
-	engines->places =
-	    dw_arena_alloc(&model->arena, (model->symbol_count + 1) * sizeof *engines->places);
+	engines->places = dw_arena_alloc(&model->arena, (model->symbol_count + 1) * sizeof *engines->places);
 	if (!engines->engines || !engines->places)
 		goto failed;
 	for (size_t i = 0; i < engines->count; i++)

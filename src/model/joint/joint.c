@@ -84,8 +84,7 @@ static void joint_walk_steps(struct joint *joint, struct joint_walker *walker,
 	                joint->more ? sizeof(struct joint_more_frame) : sizeof(struct joint_steps_frame),
 	                joint->more ? offsetof(struct joint_more_frame, steps.shares)
 	                            : offsetof(struct joint_steps_frame, shares),
-	                joint->round == JOINT_OTHERS &&
-	                    dw_others_wants(&shares->others, segment->stream));
+	                joint->round == JOINT_OTHERS && dw_others_wants(&shares->others, segment->stream));
 	if (joint->more)
 		joint_walk_more(joint, walker, state, segment);
 	else
@@ -110,8 +109,7 @@ static void joint_walk_segment(void *context, unsigned index, size_t at)
 	memset(&state, 0, sizeof state);
 	dw_pass_init(&state.pass, model, segment->stream, &walker->frames);
 	dw_profile_begin_stream(&state.profile, &walker->profile,
-	                        (const struct dw_model *const *)joint->models, joint->count,
-	                        stream->process);
+	                        (const struct dw_model *const *)joint->models, joint->count, stream->process);
 	state.outermost = &walker->outermost;
 	state.sums = &joint->outermost;
 	state.ratio = dw_file_ratio(model->source, joint->file);
@@ -209,8 +207,7 @@ static bool joint_run(struct joint *joint)
 {
 	const struct dw_source *source = joint->models[0]->source;
 	unsigned workers = dw_pool_workers(joint->segments->count);
-	bool good = (!joint->stepped || joint_find_streams(joint)) &&
-	            joint_start_workers(joint, workers);
+	bool good = (!joint->stepped || joint_find_streams(joint)) && joint_start_workers(joint, workers);
 
 	for (uint32_t f = 0; good && f < source->file_count; f++) {
 		joint->file = f;
@@ -254,8 +251,7 @@ static bool joint_keep_more(struct joint *joint)
 	struct dw_device_work *device;
 
 	if (joint->more & JOINT_LOADING &&
-	    (!(loading = dw_product_put(model, &dw_product_loading, 0)) ||
-	     !dw_loading_finish(&joint->loading, loading)))
+	    (!(loading = dw_product_put(model, &dw_product_loading, 0)) || !dw_loading_finish(&joint->loading, loading)))
 		return false;
 	if (joint->more & JOINT_FLOPS) {
 		flops = dw_product_put(model, &dw_product_flops, 0);
@@ -282,8 +278,7 @@ static bool joint_keep(struct joint *joint, const struct dw_threads *threads)
 	if (!outermost || !dw_outermost_finish(model, &joint->outermost, outermost))
 		return false;
 	for (unsigned i = 0; i < joint->count; i++) {
-		struct dw_flat_all *kept =
-			dw_product_put(joint->models[i], &dw_product_profile, DW_BY_NAME);
+		struct dw_flat_all *kept = dw_product_put(joint->models[i], &dw_product_profile, DW_BY_NAME);
 
 		if (!kept)
 			return false;
@@ -297,8 +292,7 @@ static bool joint_keep(struct joint *joint, const struct dw_threads *threads)
 		*kept_threads = *threads;
 	}
 	return (!joint->stepped ||
-	        joint_keep_steps(joint, joint->known ? joint->known : threads)) &&
-	       joint_keep_more(joint);
+	        joint_keep_steps(joint, joint->known ? joint->known : threads)) && joint_keep_more(joint);
 }
 
 /* Finds the products of facts that the run has and that do not exist yet. False: out of memory. */
@@ -377,8 +371,7 @@ static bool joint_wants_memory(const struct dw_model *model)
 	return false;
 }
 
-int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts,
-                              struct dwell_error *error)
+int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts, struct dwell_error *error)
 {
 	struct dw_model *first = models[0];
 	struct joint joint = { .outermost = { .lock = PTHREAD_MUTEX_INITIALIZER }, .facts = facts };
@@ -404,8 +397,7 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count, bo
 	} else if (dw_product_has(first, &dw_product_threads, 0)) {
 		joint.known = dw_model_threads(first, error);
 	}
-	joint.stepped = dw_scope_is_all(first) && first->source->step_count &&
-	                !dw_product_has(first, &dw_product_steps, 0);
+	joint.stepped = dw_scope_is_all(first) && first->source->step_count && !dw_product_has(first, &dw_product_steps, 0);
 	joint.counted = joint.stepped || !joint.known;
 	return joint_compute(&joint) ? 0 : dw_model_no_memory(first, error);
 }

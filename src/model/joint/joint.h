@@ -32,8 +32,7 @@
  * Does nothing either if the scope of the first model has only part of the time: separate passes
  * skip chunks then. Returns 0, or DWELL_E_NOMEM.
  */
-int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts,
-                              struct dwell_error *error);
+int dw_model_compute_together(struct dw_model *const *models, unsigned count, bool facts, struct dwell_error *error);
 
 /*
  * Computes the threads, the steps and the collectives of a model in one walk, for summaries of ranks. Does

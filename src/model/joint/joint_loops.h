@@ -131,8 +131,7 @@ static void joint_carry(void *state, void *place)
 {
 	const struct joint_frame *frame = place;
 
-	dw_profile_carry(&((struct joint_state *)state)->profile, &frame->profile, frame->frame.child,
-	                 false);
+	dw_profile_carry(&((struct joint_state *)state)->profile, &frame->profile, frame->frame.child, false);
 }
 
 static void joint_carried(void *state)
@@ -214,8 +213,7 @@ static void joint_enter_flops(struct joint_state *at, struct joint_more_frame *f
 	const struct joint_more_frame *frames = (const void *)at->pass.frames;
 
 	if (own->chain == dw_kind_of(DWELL_CATEGORY_OPERATOR) && at->pass.walk.wanted)
-		dw_flops_enter(&at->flops, &frame->flops,
-		               own->previous ? &frames[own->previous].flops : NULL, id);
+		dw_flops_enter(&at->flops, &frame->flops, own->previous ? &frames[own->previous].flops : NULL, id);
 	else
 		dw_flops_pass_by(&frame->flops);
 }

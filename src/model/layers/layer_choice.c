@@ -20,16 +20,14 @@ static int layers_no_such_layer(const struct dw_model *model, const struct dw_la
 	if (nearest.best)
 		return dw_error_set(error, DWELL_E_NAME, "no layer '%s' in %s; did you mean '%.200s'?",
 		                    wanted, model->source->files[0].path, nearest.best);
-	return dw_error_set(error, DWELL_E_NAME,
-	                    "no layer '%s' in %s (dwell report --view layers lists all)", wanted,
+	return dw_error_set(error, DWELL_E_NAME, "no layer '%s' in %s (dwell report --view layers lists all)", wanted,
 	                    model->source->files[0].path);
 }
 
 int dw_layers_choose(struct dw_model *model, const struct dw_layers *layers, const char *paths,
                      enum dw_layer_choice **result, struct dwell_error *error)
 {
-	enum dw_layer_choice *choices =
-	    dw_arena_alloc(&model->arena, (layers->count + 1) * sizeof *choices);
+	enum dw_layer_choice *choices = dw_arena_alloc(&model->arena, (layers->count + 1) * sizeof *choices);
 	const char *pattern, *rest = paths ? paths : "*";
 	size_t length;
 
@@ -37,8 +35,7 @@ int dw_layers_choose(struct dw_model *model, const struct dw_layers *layers, con
 	if (!choices)
 		return dw_model_no_memory(model, error);
 	if (!*rest)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "which layers? paths and patterns, as Net.stem,Net.block.*");
+		return dw_error_set(error, DWELL_E_ARGUMENT, "which layers? paths and patterns, as Net.stem,Net.block.*");
 	while ((pattern = dw_glob_next(&rest, &length))) {
 		bool found = false;
 
@@ -60,8 +57,7 @@ int dw_layers_choose(struct dw_model *model, const struct dw_layers *layers, con
 		if (choices[i] != DW_LAYER_CHOSEN)
 			continue;
 		/* The layers above a chosen one are shown too, because they show its place in the tree. */
-		for (; parent != DW_NO_INDEX && choices[parent] == DW_LAYER_LEFT_OUT;
-		     parent = layers->rows[parent].parent)
+		for (; parent != DW_NO_INDEX && choices[parent] == DW_LAYER_LEFT_OUT; parent = layers->rows[parent].parent)
 			choices[parent] = DW_LAYER_ABOVE;
 	}
 	return 0;

@@ -28,8 +28,7 @@ static uint64_t rows_ns(const struct taking *taking, uint64_t ticks)
 	return dw_whole((double)ticks * taking->ns_per_tick + 0.5);
 }
 
-static struct dw_layer_sums rows_convert_sums(const struct taking *taking,
-                                              const struct dw_layer_ticks *from)
+static struct dw_layer_sums rows_convert_sums(const struct taking *taking, const struct dw_layer_ticks *from)
 {
 	return (struct dw_layer_sums){
 		.operators_ns = rows_ns(taking, from->operators),
@@ -82,8 +81,7 @@ static void rows_add_up(struct taking *taking)
 
 static bool rows_place_counts(const struct dw_layer_tree *tree, const struct dw_layer_entry *entry)
 {
-	return tree->places[entry->place].node != DW_LAYER_LATE &&
-	       (entry->calls || entry->backward_calls);
+	return tree->places[entry->place].node != DW_LAYER_LATE && (entry->calls || entry->backward_calls);
 }
 
 /* Sorts entries by place, as a counting sort: counts those of each place, then places them. */
@@ -105,8 +103,7 @@ static void rows_sort_operators(struct taking *taking)
 		if (rows_place_counts(tree, &tree->entries[i]))
 			taking->order[taking->first_entry[tree->entries[i].place]++] = (uint32_t)i;
 	/* Each first_entry has moved to the first entry of the next place: moves them back. */
-	memmove(taking->first_entry + 1, taking->first_entry,
-	        tree->place_count * sizeof *taking->first_entry);
+	memmove(taking->first_entry + 1, taking->first_entry, tree->place_count * sizeof *taking->first_entry);
 	taking->first_entry[0] = 0;
 }
 
@@ -264,8 +261,7 @@ static void rows_make_all(struct taking *taking)
 	}
 }
 
-bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask,
-                    struct dw_layers *layers)
+bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask, struct dw_layers *layers)
 {
 	struct dw_arena *arena = &tree->model->arena;
 	struct taking taking = { .tree = tree, .ask = ask, .layers = layers,

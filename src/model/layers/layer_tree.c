@@ -46,8 +46,7 @@ static void tree_reset_places(struct dw_layer_tree *tree)
 uint32_t dw_layer_place(struct dw_layer_tree *tree, uint32_t node)
 {
 	struct dw_layer_place *place =
-	    tree->place_count < UINT32_MAX
-	        ? DW_GROW(&tree->places, &tree->place_capacity, tree->place_count) : NULL;
+	    tree->place_count < UINT32_MAX ? DW_GROW(&tree->places, &tree->place_capacity, tree->place_count) : NULL;
 
 	if (!place)
 		return 0;
@@ -88,8 +87,7 @@ bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t threa
 	return true;
 }
 
-static const struct dw_layer_link *tree_find_link(const struct dw_layer_tree *tree,
-                                                  uint64_t sequence, uint32_t thread)
+static const struct dw_layer_link *tree_find_link(const struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread)
 {
 	const struct dw_layer_link wanted = { sequence, thread, 0 };
 
@@ -117,8 +115,7 @@ uint32_t dw_layer_entry(struct dw_layer_tree *tree, uint32_t place, uint32_t row
 	uint32_t hash = dw_map_hash((uint64_t)place << 32 | row), found;
 	struct dw_layer_entry *entry;
 
-	found = DW_MAP_FIND(&tree->by_name, hash, i, tree->entries[i].place == place &&
-	                                             tree->entries[i].row == row);
+	found = DW_MAP_FIND(&tree->by_name, hash, i, tree->entries[i].place == place && tree->entries[i].row == row);
 	if (found != DW_MAP_NONE)
 		return found;
 	entry = DW_GROW(&tree->entries, &tree->entry_capacity, tree->entry_count);
@@ -135,8 +132,7 @@ static uint32_t tree_find_place(const struct dw_layer_tree *tree, uint32_t place
 {
 	for (int hops = 0; tree->places[place].node == DW_LAYER_LATE; hops++) {
 		const struct dw_layer_link *link =
-		    hops < MOST_HOPS ? tree_find_link(tree, tree->places[place].sequence,
-		                                      tree->places[place].thread) : NULL;
+		    hops < MOST_HOPS ? tree_find_link(tree, tree->places[place].sequence, tree->places[place].thread) : NULL;
 
 		place = link ? link->place : 0;
 	}
@@ -212,8 +208,7 @@ static uint32_t tree_find_path(const struct dw_layer_tree *tree, const char *pat
 	return found == DW_MAP_NONE ? 0 : found;
 }
 
-static uint32_t tree_add_node(struct dw_layer_tree *tree, const char *path, size_t length,
-                              uint32_t parent)
+static uint32_t tree_add_node(struct dw_layer_tree *tree, const char *path, size_t length, uint32_t parent)
 {
 	struct dw_layer_node *node;
 	uint32_t index = (uint32_t)tree->count;
@@ -277,8 +272,7 @@ static const char *tree_whole_path(struct dw_layer_tree *tree, const char *name,
 	return dw_arena_printf(&tree->model->arena, "%s.%s", outer, name);
 }
 
-uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around,
-                       uint32_t *called)
+uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around, uint32_t *called)
 {
 	struct dw_layer_called none = { .node = 0 }, *to = &none;
 	const char *path;
@@ -293,8 +287,7 @@ uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t aro
 		return to->node;
 	path = tree_whole_path(tree, tree->model->symbols[symbol].name, around);
 	to->node = path ? tree_find_node(tree, path) : 0;
-	if (to->node &&
-	    (tree->nodes[to->node].symbol == DW_NO_INDEX || tree->model->symbols[symbol].shapes))
+	if (to->node && (tree->nodes[to->node].symbol == DW_NO_INDEX || tree->model->symbols[symbol].shapes))
 		tree->nodes[to->node].symbol = symbol;
 	return to->node;
 }
@@ -308,8 +301,7 @@ bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree)
 		const char *name = model->symbols[i].name;
 		size_t root = strcspn(name, ".");
 
-		if (model->symbols[i].category != DWELL_CATEGORY_LAYER || !name[root] ||
-		    !tree_find_path(tree, name, root))
+		if (model->symbols[i].category != DWELL_CATEGORY_LAYER || !name[root] || !tree_find_path(tree, name, root))
 			continue;
 		called = 0;
 		if (!dw_layer_node(tree, i, 0, &called))

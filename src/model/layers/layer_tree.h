@@ -91,8 +91,7 @@ struct dw_layer_tree {
 bool dw_layer_tree_make(struct dw_layer_tree *tree, struct dw_model *model);
 /* The layer of a range of this symbol in the layer `around` (0: in no layer). `called` is the path
  * of the ranges of layers around it, and is set to that with this range. */
-uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around,
-                       uint32_t *called);
+uint32_t dw_layer_node(struct dw_layer_tree *tree, uint32_t symbol, uint32_t around, uint32_t *called);
 /* Adds the layers that have a name but were never called, of models that were called. */
 bool dw_layer_tree_add_uncalled(struct dw_layer_tree *tree);
 void dw_layer_tree_reset(struct dw_layer_tree *tree);
@@ -110,8 +109,7 @@ bool dw_layer_settle(struct dw_layer_tree *tree);
 
 /* ---- the product of the tree, in nanoseconds (layer_rows.c) --------------------------------- */
 
-bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask,
-                    struct dw_layers *layers);
+bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask, struct dw_layers *layers);
 
 static inline void dw_layer_ticks_add(struct dw_layer_ticks *into, const struct dw_layer_ticks *from)
 {

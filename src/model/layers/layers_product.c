@@ -182,8 +182,7 @@ static void layers_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 
 /* ---- ends ------------------------------------------------------------------------------- */
 
-static void layers_end_operator(struct layers *layers, const struct frame *frame, uint64_t duration,
-                                uint64_t self)
+static void layers_end_operator(struct layers *layers, const struct frame *frame, uint64_t duration, uint64_t self)
 {
 	const struct pass *pass = layers->all;
 	struct dw_layer_entry *entry = &pass->tree.entries[frame->entry];
@@ -245,8 +244,7 @@ static void layers_leave(void *state, void *place, uint64_t ticks, enum dw_leave
 /* ---- links, flows, memory --------------------------------------------------------------- */
 
 /* The innermost range belongs to the layer of something recorded elsewhere as `sequence`. */
-static void layers_make_late(struct pass *pass, struct frame *frame, uint64_t sequence,
-                             uint32_t thread)
+static void layers_make_late(struct pass *pass, struct frame *frame, uint64_t sequence, uint32_t thread)
 {
 	pass->tree.entries[frame->entry].within -= frame->entry != 0;
 	/* The operators of a layer are in the order of the walk, forward before backward. */
@@ -259,8 +257,7 @@ static void layers_make_late(struct pass *pass, struct frame *frame, uint64_t se
 
 /* A link without a thread is in a forward operator, whose place is known. A link with a thread is
  * in an operator of the backward pass, whose place is found after the walk. */
-static void layers_take_link(struct layers *layers, struct frame *frame,
-                             const struct dw_record *record)
+static void layers_take_link(struct layers *layers, struct frame *frame, const struct dw_record *record)
 {
 	struct pass *pass = layers->all;
 	uint64_t sequence = dw_record_u64(record, 0);
@@ -269,8 +266,7 @@ static void layers_take_link(struct layers *layers, struct frame *frame,
 	if (frame->what != DW_LAYER_IS_OPERATOR)
 		return;
 	if (!id) {
-		pass->failed |= frame->place &&
-		                !dw_layer_link(&pass->tree, sequence, layers->pass.walk.thread, frame->place);
+		pass->failed |= frame->place && !dw_layer_link(&pass->tree, sequence, layers->pass.walk.thread, frame->place);
 	} else if (id < layers->pass.walk.file->symbol_count) {
 		frame->backward = true;
 		layers_make_late(pass, frame, sequence, layers->pass.walk.file->thread_by_id[id]);
@@ -278,8 +274,7 @@ static void layers_take_link(struct layers *layers, struct frame *frame,
 }
 
 /* A flow leads from an operator or a layer to the range of a device that works for it. */
-static void layers_take_flow(struct layers *layers, struct frame *frame,
-                             const struct dw_record *record)
+static void layers_take_flow(struct layers *layers, struct frame *frame, const struct dw_record *record)
 {
 	struct pass *pass = layers->all;
 	uint64_t handle = dw_record_u64(record, 0);
@@ -346,14 +341,12 @@ static void layers_take_calls(struct layers *layers, uint64_t before_ns)
 		return;
 	if (thread != layers->thread) {
 		layers->thread = thread;
-		layers->calls = dw_model_device_moments(pass->model, DW_DEVICE_OF_THREAD, thread,
-		                                        &layers->call_count, NULL);
+		layers->calls = dw_model_device_moments(pass->model, DW_DEVICE_OF_THREAD, thread, &layers->call_count, NULL);
 		pass->failed |= !layers->calls;
 	}
 	frame = frame ? frame : &none;
 	next = &pass->next_call[thread];
-	for (; layers->calls && *next < layers->call_count &&
-	       layers->calls[*next].start_ns < before_ns; ++*next) {
+	for (; layers->calls && *next < layers->call_count && layers->calls[*next].start_ns < before_ns; ++*next) {
 		const struct dw_device_call *call = &pass->work->calls[layers->calls[*next].call];
 		struct dw_layer_ticks more = { .events = call->work };
 
@@ -469,7 +462,6 @@ const struct dw_layers *dw_model_layers(struct dw_model *model, const struct dw_
 	uint64_t key;
 
 	ask = ask ? ask : &nothing;
-	key = ask->operators | (uint64_t)ask->calls << 1 | (uint64_t)ask->uncalled << 2 |
-	      (uint64_t)ask->no_memory << 3;
+	key = ask->operators | (uint64_t)ask->calls << 1 | (uint64_t)ask->uncalled << 2 | (uint64_t)ask->no_memory << 3;
 	return dw_product_get(model, &dw_product_layers, key, ask, error);
 }

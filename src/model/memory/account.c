@@ -40,8 +40,7 @@ static void account_catch_up(const struct dw_memory_device *device, struct dw_me
 	level->epoch = device->epoch;
 }
 
-static void account_fill_bucket(struct dw_memory_bucket *bucket,
-                                const struct dw_memory_device *device, uint64_t ticks)
+static void account_fill_bucket(struct dw_memory_bucket *bucket, const struct dw_memory_device *device, uint64_t ticks)
 {
 	if (bucket->used && device->now <= bucket->total)
 		return;
@@ -70,8 +69,7 @@ static void account_draw(const struct dw_memory_account *account, struct dw_memo
 }
 
 /* Ends the level that the device has had since `since`. */
-static void account_end_level(struct dw_memory_account *account, struct dw_memory_device *device,
-                              uint64_t until)
+static void account_end_level(struct dw_memory_account *account, struct dw_memory_device *device, uint64_t until)
 {
 	uint64_t at = device->since;
 
@@ -94,8 +92,7 @@ static void account_end_level(struct dw_memory_account *account, struct dw_memor
 
 static bool account_add_device(struct dw_memory_account *account, const char *name)
 {
-	struct dw_memory_device *device =
-		DW_GROW(&account->devices, &account->device_capacity, account->device_count);
+	struct dw_memory_device *device = DW_GROW(&account->devices, &account->device_capacity, account->device_count);
 
 	if (device)
 		device->buckets = calloc(BUCKETS, sizeof *device->buckets);
@@ -144,8 +141,7 @@ uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol)
 }
 
 /* DW_NO_INDEX when out of memory. */
-static uint32_t account_find_holder(struct dw_memory_account *account, uint32_t path,
-                                    uint32_t device, uint32_t stack)
+static uint32_t account_find_holder(struct dw_memory_account *account, uint32_t path, uint32_t device, uint32_t stack)
 {
 	uint32_t hash = dw_map_hash((uint64_t)stack << 32 ^ (uint64_t)path << 8 ^ device), found;
 	struct dw_memory_holder *holder;
@@ -211,8 +207,7 @@ static bool account_in_scope(struct dw_memory_account *account, uint64_t ticks)
 	return ticks >= account->interval->start_ticks;
 }
 
-static void account_release(struct dw_memory_account *account, uint32_t number, uint64_t ticks,
-                            bool counts)
+static void account_release(struct dw_memory_account *account, uint32_t number, uint64_t ticks, bool counts)
 {
 	const struct dw_memory_block *live = &account->blocks[number];
 	struct dw_memory_holder *holder = &account->holders[live->holder];
@@ -257,21 +252,18 @@ static void account_note_activation(struct dw_memory_account *account, uint64_t 
 	while (account->step_at < account->step_count && account->steps[account->step_at].end_ticks <= ticks)
 		account->step_at++;
 	step = account->steps + account->step_at;
-	if (account->step_at < account->step_count && step->start_ticks <= ticks &&
-	    bytes > step->result.largest_bytes)
+	if (account->step_at < account->step_count && step->start_ticks <= ticks && bytes > step->result.largest_bytes)
 		step->result.largest_bytes = bytes;
 }
 
-static bool account_allocate(struct dw_memory_account *account, const struct dw_memory_event *event,
-                             bool counts)
+static bool account_allocate(struct dw_memory_account *account, const struct dw_memory_event *event, bool counts)
 {
 	struct dw_memory_block *block;
 	uint32_t number;
 	uint64_t bytes = event->bytes & INT64_MAX; /* a damaged trace may have any value */
 	uint32_t index = account_find_device(account, event->symbol),
 			 kind = account_next_kind(account, event->symbol);
-	uint32_t owner =
-		index == DW_NO_INDEX ? index : account_find_holder(account, event->path, index, event->stack);
+	uint32_t owner = index == DW_NO_INDEX ? index : account_find_holder(account, event->path, index, event->stack);
 	struct dw_memory_device *device;
 	struct dw_memory_holder *holder;
 
@@ -401,8 +393,7 @@ static bool account_find_steps(struct dw_memory_account *account)
 	return true;
 }
 
-bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model,
-                            uint32_t process)
+bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model, uint32_t process)
 {
 	const struct dw_source_process *from = &model->source->processes[process];
 	const struct dw_source_clock *clock = &model->source->files[from->file].clock;
@@ -413,8 +404,7 @@ bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *
 	account->process = process;
 	account->interval = at;
 	/* Also where the scope begins after the process's end: it holds nothing then. */
-	if (at && (at->start_ticks == UINT64_MAX ||
-	           at->start_ticks > dw_source_ticks(clock, from->end_ns)))
+	if (at && (at->start_ticks == UINT64_MAX || at->start_ticks > dw_source_ticks(clock, from->end_ns)))
 		return false;
 	account->from_ticks = at ? at->start_ticks : dw_source_ticks(clock, from->start_ns);
 	account->to_ticks = at ? at->end_ticks : dw_source_ticks(clock, from->end_ns);
@@ -439,8 +429,7 @@ void dw_memory_account_end(struct dw_memory_account *account)
 	for (size_t i = 0; i < account->device_count; i++) {
 		struct dw_memory_device *device = &account->devices[i];
 
-		account_end_level(account, device,
-		                  account->to_ticks > device->since ? account->to_ticks : device->since);
+		account_end_level(account, device, account->to_ticks > device->since ? account->to_ticks : device->since);
 		account_catch_up(device, &device->reserved);
 		for (unsigned kind = 0; kind < DW_MEMORY_KIND_COUNT; kind++) {
 			account_catch_up(device, &device->levels[kind]);

@@ -87,8 +87,7 @@ struct dw_memory_account {
 };
 
 /* False when out of memory, or when nothing of the process is in scope. */
-bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model,
-                            uint32_t process);
+bool dw_memory_account_init(struct dw_memory_account *account, struct dw_model *model, uint32_t process);
 /* The kind that a symbol names. */
 uint32_t dw_memory_kind_of(struct dw_memory_account *account, uint32_t symbol);
 /* Adds an event. The caller adds events in order of time. */

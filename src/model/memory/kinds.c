@@ -59,8 +59,7 @@ uint32_t dw_memory_span_open(struct dw_memory_kind_pass *pass, uint64_t ticks, b
 	} else {
 		if (!pass->span_count) /* 0 means none */
 			pass->span_count = DW_GROW(&pass->spans, &pass->span_capacity, 0) != NULL;
-		span =
-			pass->span_count ? DW_GROW(&pass->spans, &pass->span_capacity, pass->span_count) : NULL;
+		span = pass->span_count ? DW_GROW(&pass->spans, &pass->span_capacity, pass->span_count) : NULL;
 		if (!span || pass->span_count == UINT32_MAX) {
 			pass->failed = true;
 			return 0;
@@ -69,8 +68,7 @@ uint32_t dw_memory_span_open(struct dw_memory_kind_pass *pass, uint64_t ticks, b
 	}
 	*span = (struct dw_memory_span){ .end_ticks = UINT64_MAX };
 	if (backward) {
-		struct dw_memory_backward *entry =
-			DW_GROW(&pass->backwards, &pass->backward_capacity, pass->backward_count);
+		struct dw_memory_backward *entry = DW_GROW(&pass->backwards, &pass->backward_capacity, pass->backward_count);
 		size_t at = pass->backward_count;
 
 		if (!entry) {
@@ -112,8 +110,7 @@ static void kinds_release_span(struct dw_memory_kind_pass *pass, uint32_t index)
 
 static bool kinds_in_step(struct dw_memory_kind_pass *pass, uint64_t ticks)
 {
-	for (; pass->step_at < pass->step_count && pass->steps[pass->step_at].start <= ticks;
-	     pass->step_at++)
+	for (; pass->step_at < pass->step_count && pass->steps[pass->step_at].start <= ticks; pass->step_at++)
 		if (pass->steps[pass->step_at].end > pass->step_reach)
 			pass->step_reach = pass->steps[pass->step_at].end;
 	return ticks < pass->step_reach;
@@ -125,8 +122,7 @@ static uint32_t kinds_find_backward(struct dw_memory_kind_pass *pass, uint64_t t
 {
 	uint32_t span;
 
-	while (pass->backward_at < pass->backward_count &&
-	       pass->backwards[pass->backward_at].ticks <= ticks)
+	while (pass->backward_at < pass->backward_count && pass->backwards[pass->backward_at].ticks <= ticks)
 		pass->backward_at++;
 	if (!pass->backward_at)
 		return 0;
@@ -135,8 +131,7 @@ static uint32_t kinds_find_backward(struct dw_memory_kind_pass *pass, uint64_t t
 }
 
 /* The kind of the block if it outlives its span. May replace the span by a backward range's. */
-static enum dw_memory_kind kinds_when_it_stays(struct dw_memory_kind_pass *pass,
-                                               struct dw_memory_event *event)
+static enum dw_memory_kind kinds_when_it_stays(struct dw_memory_kind_pass *pass, struct dw_memory_event *event)
 {
 	bool steps = kinds_in_step(pass, event->ticks) || !pass->step_count;
 	uint32_t other;
@@ -159,16 +154,14 @@ static enum dw_memory_kind kinds_when_it_stays(struct dw_memory_kind_pass *pass,
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-static void kinds_decide(struct dw_memory_kind_pass *pass, struct dw_memory_pending *block,
-                         uint64_t ticks)
+static void kinds_decide(struct dw_memory_kind_pass *pass, struct dw_memory_pending *block, uint64_t ticks)
 {
 	uint32_t span = block->span;
 
 	if (!span)
 		return;
 	pass->kinds[block->allocation] =
-		(uint8_t)(BY_RULE |
-	              (pass->spans[span].end_ticks <= ticks ? block->stays : DW_MEMORY_TEMPORARY));
+		(uint8_t)(BY_RULE | (pass->spans[span].end_ticks <= ticks ? block->stays : DW_MEMORY_TEMPORARY));
 	block->span = 0;
 	kinds_release_span(pass, span);
 }
@@ -249,8 +242,7 @@ void dw_memory_kind_pass_put(struct dw_memory_kind_pass *pass, struct dw_memory_
 		kinds_decide(pass, block, event->ticks); /* releases its span */
 	if (event->type == DW_MEMORY_SAID) {
 		if (block) {
-			pass->kinds[block->allocation] =
-				(uint8_t)dw_memory_kind_of(pass->account, event->symbol);
+			pass->kinds[block->allocation] = (uint8_t)dw_memory_kind_of(pass->account, event->symbol);
 			kinds_note_parameter(pass, pass->kinds[block->allocation], block->bytes);
 		}
 		return;
@@ -289,8 +281,7 @@ static void kinds_find_steps(struct dw_memory_kind_pass *pass)
 		qsort(pass->steps, pass->step_count, sizeof *pass->steps, kinds_compare_steps);
 }
 
-void dw_memory_kind_pass_init(struct dw_memory_kind_pass *pass, struct dw_memory_account *account,
-                              const uint8_t *roles)
+void dw_memory_kind_pass_init(struct dw_memory_kind_pass *pass, struct dw_memory_account *account, const uint8_t *roles)
 {
 	memset(pass, 0, sizeof *pass);
 	pass->account = account;

@@ -78,8 +78,7 @@ static inline size_t dw_memory_reserved_device(const struct dw_symbol *symbol)
 	size_t length = strlen(symbol->name), tail = strlen(DW_COUNTER_RESERVED);
 
 	return symbol->category == DWELL_CATEGORY_COUNTER && symbol->detail && strcmp(symbol->detail, "bytes") == 0 &&
-	               length > tail && strcmp(symbol->name + length - tail, DW_COUNTER_RESERVED) == 0
-	           ? length - tail : 0;
+	               length > tail && strcmp(symbol->name + length - tail, DW_COUNTER_RESERVED) == 0 ? length - tail : 0;
 }
 
 /* Reads chunks until there is an event at `at`. False at the end or when out of memory. */

@@ -61,8 +61,7 @@ static void memory_sift(struct heap *heap, size_t at)
 		size_t child = at * 2 + 1;
 		struct dw_memory_stream *item = heap->items[at];
 
-		if (child + 1 < heap->count &&
-		    memory_is_earlier(heap->items[child + 1], heap->items[child]))
+		if (child + 1 < heap->count && memory_is_earlier(heap->items[child + 1], heap->items[child]))
 			child++;
 		if (child >= heap->count || !memory_is_earlier(heap->items[child], item))
 			return;
@@ -97,8 +96,7 @@ static bool memory_is_after_scope(const struct dw_memory_account *account, uint6
 /* The first pass continues after the end of the scope, because the kind of a block may depend on
  * a free there. */
 static void memory_merge_streams(struct dw_memory_account *account,
-                                 struct dw_memory_kind_pass *kind_pass, struct kept *kept,
-                                 struct heap *heap)
+                                 struct dw_memory_kind_pass *kind_pass, struct kept *kept, struct heap *heap)
 {
 	for (size_t i = heap->count; i-- > 0;)
 		memory_sift(heap, i);
@@ -135,8 +133,7 @@ static size_t memory_count_streams(const struct dw_source *source, uint32_t proc
 
 /* The part of the plan that is about the stream, without the first segment, which begins with the
  * stream. */
-static void memory_take_plan(struct dw_memory_stream *stream, const struct dw_segments_plan *plan,
-                             size_t index)
+static void memory_take_plan(struct dw_memory_stream *stream, const struct dw_segments_plan *plan, size_t index)
 {
 	size_t first = 0, end;
 
@@ -272,8 +269,7 @@ static uint32_t memory_find_owner(const struct dw_memory_account *account, uint3
 
 /* Adds a holder to its owner, and to the totals of the owners on its path: once to each, even if
  * it is on the path several times. */
-static void memory_add_holder(struct collection *collection,
-                              const struct dw_memory_account *account, uint32_t index)
+static void memory_add_holder(struct collection *collection, const struct dw_memory_account *account, uint32_t index)
 {
 	const struct dw_memory_holder *holder = &account->holders[index];
 	const struct dw_call_path *path = dw_call_path_at(&account->paths, holder->path);
@@ -295,12 +291,10 @@ static void memory_add_holder(struct collection *collection,
 
 static bool memory_was_used(const struct dw_memory_owner *owner)
 {
-	return owner->total_count || owner->use.at_peak_bytes || owner->use.live_count ||
-	       owner->use.frees;
+	return owner->total_count || owner->use.at_peak_bytes || owner->use.live_count || owner->use.frees;
 }
 
-static bool memory_make_owners(struct dw_memory_pool *pool, const struct dw_memory_account *account,
-                               uint32_t device)
+static bool memory_make_owners(struct dw_memory_pool *pool, const struct dw_memory_account *account, uint32_t device)
 {
 	struct dw_model *model = account->model;
 	struct collection all = { calloc(model->row_count + 1, sizeof *all.owners),
@@ -364,8 +358,7 @@ static bool memory_make_points(struct dw_memory_pool *pool, const struct dw_memo
                                const struct dw_memory_device *device)
 {
 	const struct dw_model *model = account->model;
-	const struct dw_source_clock *clock =
-		&model->source->files[model->source->processes[account->process].file].clock;
+	const struct dw_source_clock *clock = &model->source->files[model->source->processes[account->process].file].clock;
 	uint64_t at_peak[DW_MEMORY_KIND_COUNT];
 	bool peak_is_in = !device->peak;
 
@@ -375,8 +368,7 @@ static bool memory_make_points(struct dw_memory_pool *pool, const struct dw_memo
 	for (size_t i = 0; pool->points && i < DW_MEMORY_POINTS - 1; i++) {
 		const struct dw_memory_bucket *bucket = &device->buckets[i];
 
-		if (!bucket->used ||
-		    (memory_is_flat(device->buckets, i) && bucket->ticks != device->peak_ticks))
+		if (!bucket->used || (memory_is_flat(device->buckets, i) && bucket->ticks != device->peak_ticks))
 			continue;
 		if (!peak_is_in && device->peak_ticks < bucket->ticks)
 			memory_put_point(pool, pool->peak_ns, at_peak);
@@ -388,13 +380,11 @@ static bool memory_make_points(struct dw_memory_pool *pool, const struct dw_memo
 	return pool->points != NULL;
 }
 
-static bool memory_make_pool(struct dw_memory_pool *pool, const struct dw_memory_account *account,
-                             uint32_t index)
+static bool memory_make_pool(struct dw_memory_pool *pool, const struct dw_memory_account *account, uint32_t index)
 {
 	const struct dw_memory_device *device = &account->devices[index];
 	const struct dw_source *source = account->model->source;
-	const struct dw_source_clock *clock =
-		&source->files[source->processes[account->process].file].clock;
+	const struct dw_source_clock *clock = &source->files[source->processes[account->process].file].clock;
 
 	pool->process = account->process;
 	pool->device = device->name;
@@ -404,8 +394,7 @@ static bool memory_make_pool(struct dw_memory_pool *pool, const struct dw_memory
 	pool->most_reserved_bytes = device->most_reserved;
 	pool->reserved_bytes = device->reserved.at_peak;
 	pool->peak_ns = dw_source_ns(clock, device->peak_ticks);
-	pool->peak_step =
-		device->peak ? memory_find_step(source, account->process, device->peak_ticks) : DW_NO_INDEX;
+	pool->peak_step = device->peak ? memory_find_step(source, account->process, device->peak_ticks) : DW_NO_INDEX;
 	pool->sampled = device->sampled;
 	return memory_make_owners(pool, account, index) && memory_make_points(pool, account, device) &&
 	       (!pool->sampled || dw_memory_make_places(pool, account, index));

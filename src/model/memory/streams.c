@@ -16,11 +16,9 @@
 
 /* ---- paths --------------------------------------------------------------------------------- */
 
-static struct dw_memory_frame *stream_frame_at(const struct dw_memory_stream *stream,
-                                               uint32_t place)
+static struct dw_memory_frame *stream_frame_at(const struct dw_memory_stream *stream, uint32_t place)
 {
-	return (struct dw_memory_frame *)dw_pass_at(&stream->pass, sizeof(struct dw_memory_frame),
-	                                            place);
+	return (struct dw_memory_frame *)dw_pass_at(&stream->pass, sizeof(struct dw_memory_frame), place);
 }
 
 /* The path of the open ranges. Starts at the innermost range whose path is known and looks up the
@@ -34,8 +32,7 @@ static uint32_t stream_find_path(struct dw_memory_stream *stream)
 	path = known ? stream_frame_at(stream, known)->path : 0;
 	while (known < stream->pass.depth) {
 		struct dw_memory_frame *frame = stream_frame_at(stream, ++known);
-		uint32_t below = frame->row == DW_NO_INDEX
-		                     ? path : dw_call_path_child(stream->paths, path, frame->row);
+		uint32_t below = frame->row == DW_NO_INDEX ? path : dw_call_path_child(stream->paths, path, frame->row);
 
 		if (below == DW_NO_INDEX) {
 			stream->failed = true;
@@ -81,8 +78,7 @@ static void stream_find_span(struct dw_memory_stream *stream, struct dw_memory_e
 		}
 	}
 	/* Where some steps are recorded without operators, the forward range decides in all of them. */
-	if (event->role < DW_MEMORY_IN_FORWARD ||
-	    (event->role == DW_MEMORY_IN_FORWARD && !stream->kind_pass->reduced))
+	if (event->role < DW_MEMORY_IN_FORWARD || (event->role == DW_MEMORY_IN_FORWARD && !stream->kind_pass->reduced))
 		outermost = operator;
 	if (!outermost)
 		return;
@@ -105,8 +101,7 @@ DW_INLINE void memory_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	frame->id = id;
 	frame->is_operator = op.kind == dw_kind_of(DWELL_CATEGORY_OPERATOR);
 	/* Ranges that a program names itself have one kind. Layers and functions own no memory. */
-	frame->row =
-		frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row : DW_NO_INDEX;
+	frame->row = frame->is_operator || op.kind == dw_kind_of(DWELL_CATEGORY_ZONE) ? op.row : DW_NO_INDEX;
 	frame->path = DW_NO_INDEX;
 	frame->span = 0;
 	frame->role = 0;

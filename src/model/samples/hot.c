@@ -179,8 +179,7 @@ static void hot_finish(struct hot *hot)
 
 bool dw_hot_make(struct dw_hot *to, struct dw_model *model, const struct dw_hot_ask *ask)
 {
-	const struct dw_samples *samples =
-		ask->waits ? dw_model_wait_samples(model, NULL) : dw_model_samples(model, NULL);
+	const struct dw_samples *samples = ask->waits ? dw_model_wait_samples(model, NULL) : dw_model_samples(model, NULL);
 	struct hot hot = { .source = dw_model_source(model), .ask = ask, .to = to };
 
 	*to = (struct dw_hot){ .rows = NULL };

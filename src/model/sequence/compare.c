@@ -58,10 +58,8 @@ static void compare_walk_back(struct piece *piece, int32_t edits, int32_t x, int
 		int32_t start = 0, before = 0;
 
 		if (edits > 0) {
-			int32_t below =
-				diagonal > -edits ? *compare_trace_at(piece, edits - 1, diagonal - 1) : 0;
-			int32_t above =
-				diagonal < edits ? *compare_trace_at(piece, edits - 1, diagonal + 1) : 0;
+			int32_t below = diagonal > -edits ? *compare_trace_at(piece, edits - 1, diagonal - 1) : 0;
+			int32_t above = diagonal < edits ? *compare_trace_at(piece, edits - 1, diagonal + 1) : 0;
 			bool down = compare_from_above(below, above, edits, diagonal);
 
 			start = down ? above : below + 1;
@@ -125,8 +123,7 @@ bool dw_sequence_compare(int32_t **trace, const uint32_t *a, size_t a_count, con
 		found[--b_count] = (uint32_t)--a_count;
 	piece.a_count = (int32_t)a_count;
 	piece.b_count = (int32_t)b_count;
-	while (piece.a_from < piece.a_count && piece.b_from < piece.b_count &&
-	       a[piece.a_from] == b[piece.b_from])
+	while (piece.a_from < piece.a_count && piece.b_from < piece.b_count && a[piece.a_from] == b[piece.b_from])
 		found[piece.b_from++] = (uint32_t)piece.a_from++;
 	while (piece.a_from < piece.a_count && piece.b_from < piece.b_count)
 		if (compare_one_piece(&piece))

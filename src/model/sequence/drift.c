@@ -106,8 +106,7 @@ static double drift_slope(const struct block *blocks, uint32_t count)
 	return drift_median(slopes, held);
 }
 
-double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32_t tests,
-                   bool *drifts)
+double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32_t tests, bool *drifts)
 {
 	struct block blocks[DW_DRIFT_BLOCKS];
 	uint32_t held = drift_take_blocks(samples, count, blocks);
@@ -120,8 +119,7 @@ double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32
 		values[i] = blocks[i].value;
 	if (drift_chance(blocks, held) >= CHANCE / (tests ? tests : 1))
 		return 0;
-	change = drift_slope(blocks, held) * (blocks[held - 1].time - blocks[0].time) /
-	         drift_median(values, held);
+	change = drift_slope(blocks, held) * (blocks[held - 1].time - blocks[0].time) / drift_median(values, held);
 	*drifts = fabs(change) >= LEAST_CHANGE;
 	return change;
 }

@@ -15,5 +15,4 @@ uint32_t dw_drift_choose(uint64_t total, uint64_t chosen[DW_DRIFT_SAMPLES]);
  * 0 if chance explains the change, NaN if there are too few samples. A sample of 0 is missing.
  * `tests` is the number of positions that are tested: with more tests, chance explains more.
  * *drifts is whether the change is large enough to report. */
-double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32_t tests,
-                   bool *drifts);
+double dw_drift_of(const float samples[DW_DRIFT_SAMPLES], uint32_t count, uint32_t tests, bool *drifts);

@@ -29,8 +29,7 @@ struct dw_line_variant {
 
 /* ---- variants ------------------------------------------------------------------------ */
 
-static bool variant_is_same(const struct dw_line_variant *variant,
-                            const struct dw_sequence_item *items, size_t count)
+static bool variant_is_same(const struct dw_line_variant *variant, const struct dw_sequence_item *items, size_t count)
 {
 	uint32_t differences = 0;
 
@@ -54,8 +53,7 @@ static struct dw_line_variant *line_find_variant(const struct dw_line *line, uin
                                                  const struct dw_sequence_item *items, size_t count)
 {
 	uint32_t found = DW_MAP_FIND(&line->by_order, (uint32_t)hash, i,
-	                             line->variants[i]->hash == hash &&
-	                                 variant_is_same(line->variants[i], items, count));
+	                             line->variants[i]->hash == hash && variant_is_same(line->variants[i], items, count));
 
 	return found == DW_MAP_NONE ? NULL : line->variants[found];
 }
@@ -80,11 +78,9 @@ static bool line_keep_variant(struct dw_line *line, struct dw_line_variant *vari
 	return true;
 }
 
-static struct dw_line_variant *variant_create(const struct dw_sequence_item *items, size_t count,
-                                              uint64_t hash)
+static struct dw_line_variant *variant_create(const struct dw_sequence_item *items, size_t count, uint64_t hash)
 {
-	struct dw_line_variant *variant =
-	    malloc(sizeof *variant + (2 * count + 1) * sizeof *variant->keys);
+	struct dw_line_variant *variant = malloc(sizeof *variant + (2 * count + 1) * sizeof *variant->keys);
 
 	if (!variant)
 		return NULL;
@@ -102,8 +98,7 @@ static struct dw_line_variant *variant_create(const struct dw_sequence_item *ite
 }
 
 /* The variant that is most similar to this one. Of equally similar ones line->last is preferred. */
-static const struct dw_line_variant *line_most_alike(const struct dw_line *line,
-                                                     const struct dw_line_variant *variant)
+static const struct dw_line_variant *line_most_alike(const struct dw_line *line, const struct dw_line_variant *variant)
 {
 	const struct dw_line_variant *best = NULL;
 	uint32_t least = UINT32_MAX;
@@ -177,8 +172,7 @@ static void line_insert(struct dw_line *line, const uint32_t *order, uint32_t or
 
 /* Compares the parts of the variant that were not found in the most similar one with the parts of
  * the line that are between the operators found. */
-static bool line_compare_gaps(struct dw_line *line, const uint32_t *keys,
-                              struct dw_line_variant *variant)
+static bool line_compare_gaps(struct dw_line *line, const uint32_t *keys, struct dw_line_variant *variant)
 {
 	uint32_t from = 0;
 
@@ -210,8 +204,7 @@ static bool line_compare(struct dw_line *line, const uint32_t *keys, const uint3
 	const struct dw_line_variant *other = line_most_alike(line, variant);
 
 	if (!other)
-		return dw_sequence_compare(&line->trace, keys, line->count, variant->keys, variant->count,
-		                           variant->positions);
+		return dw_sequence_compare(&line->trace, keys, line->count, variant->keys, variant->count, variant->positions);
 	if (!dw_sequence_compare(&line->trace, other->keys, other->count, variant->keys,
 	                         variant->count, variant->positions))
 		return false;
@@ -255,8 +248,7 @@ static int line_place_new(struct dw_line *line, struct dw_line_variant *variant)
 
 /* ---- the interface --------------------------------------------------------------------- */
 
-const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
-                              size_t count)
+const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items, size_t count)
 {
 	struct dw_line_variant *variant;
 	uint64_t hash;

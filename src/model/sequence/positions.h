@@ -24,6 +24,5 @@ struct dw_line {
 
 /* The id of the position of each item, or DW_NO_INDEX if there are more than DW_SEQUENCE_POSITIONS
  * positions. Valid until the next call. NULL when out of memory. */
-const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items,
-                              size_t count);
+const uint32_t *dw_line_place(struct dw_line *line, const struct dw_sequence_item *items, size_t count);
 void dw_line_reset(struct dw_line *line);

@@ -65,8 +65,7 @@ static void repeats_shorten(const bool *taken, struct dw_sequence_block *block)
 		block->repeats--;
 }
 
-bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_block *blocks,
-                      uint32_t *block_count)
+bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_block *blocks, uint32_t *block_count)
 {
 	struct dw_sequence_block *best = calloc((size_t)count + 1, sizeof *best);
 	bool *taken = calloc((size_t)count + 1, sizeof *taken);

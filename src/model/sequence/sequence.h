@@ -71,10 +71,8 @@ struct dw_sequence {
 };
 
 /* NULL with `error` when out of memory. */
-const struct dw_sequence *dw_model_sequence(struct dw_model *model,
-                                            const struct dw_sequence_ask *ask,
+const struct dw_sequence *dw_model_sequence(struct dw_model *model, const struct dw_sequence_ask *ask,
                                             struct dwell_error *error);
 
 /* Returns 0, or DWELL_E_NO_DATA with the reason in `error` if no iteration is timed. */
-int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
-                      struct dwell_error *error);
+int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask, struct dwell_error *error);

@@ -47,8 +47,7 @@ struct work {
 	bool device;               /* the run has events of devices */
 };
 
-int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask,
-                      struct dwell_error *error)
+int dw_sequence_check(const struct dw_sequence *sequence, const struct dw_sequence_ask *ask, struct dwell_error *error)
 {
 	uint64_t whole = sequence->skipped;
 
@@ -143,8 +142,7 @@ static int sequence_add_device(struct work *work, const uint32_t *positions,
 			continue;
 		if (!dw_model_device_between(work->model, DW_DEVICE_OF_THREAD, items[i].thread,
 		                             dw_source_ns(work->clock, items[i].start),
-		                             dw_source_ns(work->clock, items[i].start + items[i].duration),
-		                             &amount, NULL))
+		                             dw_source_ns(work->clock, items[i].start + items[i].duration), &amount, NULL))
 			return -1;
 		to = &work->more[positions[i]].device;
 		to->ns += amount.ns;
@@ -154,17 +152,14 @@ static int sequence_add_device(struct work *work, const uint32_t *positions,
 }
 
 static int sequence_sample(struct work *work, const struct dw_sequence_step *step,
-                           const uint32_t *positions, const struct dw_sequence_item *items,
-                           size_t count)
+                           const uint32_t *positions, const struct dw_sequence_item *items, size_t count)
 {
-	if (work->next_chosen == work->chosen_count ||
-	    work->planned != work->chosen[work->next_chosen])
+	if (work->next_chosen == work->chosen_count || work->planned != work->chosen[work->next_chosen])
 		return 0;
 	if (sequence_put_sample(work, &work->whole, step->end_ticks - step->start_ticks))
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (positions[i] != DW_NO_INDEX &&
-		    sequence_put_sample(work, &work->more[positions[i]], items[i].duration))
+		if (positions[i] != DW_NO_INDEX && sequence_put_sample(work, &work->more[positions[i]], items[i].duration))
 			return -1;
 	work->next_chosen++;
 	return 0;
@@ -201,8 +196,7 @@ static int sequence_take_iteration(void *context, const struct dw_sequence_step 
 		return 0;
 	}
 	sequence_add_times(work, positions, items, count);
-	if (sequence_add_device(work, positions, items, count) ||
-	    sequence_sample(work, step, positions, items, count))
+	if (sequence_add_device(work, positions, items, count) || sequence_sample(work, step, positions, items, count))
 		return -1;
 	work->planned++;
 	sequence->iterations++;
@@ -217,8 +211,7 @@ static int sequence_take_iteration(void *context, const struct dw_sequence_step 
 
 /* Finds the steps of the thread that were recorded and ended. If no records are lost, *timed of
  * them are timed. */
-static int sequence_find_steps(const struct work *work, struct dw_sequence_steps *steps,
-                               uint64_t *timed)
+static int sequence_find_steps(const struct work *work, struct dw_sequence_steps *steps, uint64_t *timed)
 {
 	const struct dw_source *source = work->model->source;
 	uint64_t index = 0, border = 0;
@@ -255,8 +248,7 @@ static int sequence_take_process(struct work *work, uint32_t process, uint32_t t
 	uint64_t timed;
 	int code = sequence_find_steps(work, &steps, &timed);
 
-	work->ratio = source->files[source->processes[process].file].clock.ns_per_tick /
-	              source->files[0].clock.ns_per_tick;
+	work->ratio = source->files[source->processes[process].file].clock.ns_per_tick / source->files[0].clock.ns_per_tick;
 	work->clock = &source->files[source->processes[process].file].clock;
 	work->planned = work->next_chosen = 0;
 	work->chosen_count = dw_drift_choose(timed, work->chosen);
@@ -278,8 +270,7 @@ static double sequence_deviation(double count, double sum, double squares)
 	return variance > 0 ? sqrt(variance) : 0;
 }
 
-static void sequence_finish_op(const struct work *work, uint32_t id, uint32_t tests,
-                               struct dw_sequence_op *op)
+static void sequence_finish_op(const struct work *work, uint32_t id, uint32_t tests, struct dw_sequence_op *op)
 {
 	const struct dw_model *model = work->model;
 	const struct dw_tally *tally = &work->tallies[id];
@@ -308,8 +299,7 @@ static int sequence_finish_ops(struct work *work)
 	uint32_t tests = 0;
 
 	sequence->count = work->line.count;
-	sequence->ops =
-	    dw_arena_alloc(&work->model->arena, ((size_t)sequence->count + 1) * sizeof *sequence->ops);
+	sequence->ops = dw_arena_alloc(&work->model->arena, ((size_t)sequence->count + 1) * sizeof *sequence->ops);
 	if (!sequence->ops)
 		return -1;
 	for (uint32_t id = 0; id < sequence->count; id++)
@@ -360,15 +350,13 @@ static int sequence_finish_blocks(struct work *work)
 	uint64_t *keys = malloc(((size_t)sequence->count + 1) * sizeof *keys);
 	bool whole;
 
-	sequence->blocks =
-	    dw_arena_alloc(arena, ((size_t)sequence->count / 3 + 1) * sizeof *sequence->blocks);
+	sequence->blocks = dw_arena_alloc(arena, ((size_t)sequence->count / 3 + 1) * sizeof *sequence->blocks);
 	if (!keys || !sequence->blocks) {
 		free(keys);
 		return -1;
 	}
 	for (uint32_t i = 0; i < sequence->count; i++)
-		keys[i] = work->line.keys[work->line.order[i]] |
-		          work->tallies[work->line.order[i]].count << 32;
+		keys[i] = work->line.keys[work->line.order[i]] | work->tallies[work->line.order[i]].count << 32;
 	whole = dw_sequence_fold(keys, sequence->count, sequence->blocks, &sequence->block_count);
 	free(keys);
 	for (uint32_t b = 0; whole && b < sequence->block_count; b++) {
@@ -399,8 +387,7 @@ static int sequence_compute_all(struct work *work)
 		sequence->forward_ns = work->forward_ns / (double)sequence->iterations;
 		sequence->drift = NAN;
 		if (work->whole.samples)
-			sequence->drift =
-			    dw_drift_of(work->whole.samples, work->samples, 1, &sequence->drifts);
+			sequence->drift = dw_drift_of(work->whole.samples, work->samples, 1, &sequence->drifts);
 	}
 	return sequence_finish_ops(work) || sequence_finish_blocks(work) ? -1 : 0;
 }
@@ -421,8 +408,7 @@ static bool sequence_compute(struct dw_model *model, const void *request, void *
 
 DW_PRODUCT(sequence, struct dw_sequence, sequence_compute, NULL);
 
-const struct dw_sequence *dw_model_sequence(struct dw_model *model,
-                                            const struct dw_sequence_ask *ask,
+const struct dw_sequence *dw_model_sequence(struct dw_model *model, const struct dw_sequence_ask *ask,
                                             struct dwell_error *error)
 {
 	return dw_product_get(model, &dw_product_sequence, ask->skip, ask, error);

@@ -78,8 +78,7 @@ static bool stream_is_ours(const struct stream *stream)
 {
 	uint32_t thread = stream->pass.walk.thread;
 
-	return thread == stream->all->steps->thread ||
-	       (thread != DW_NO_INDEX && stream->all->linked[thread]);
+	return thread == stream->all->steps->thread || (thread != DW_NO_INDEX && stream->all->linked[thread]);
 }
 
 /* ---- the queues of a stream ---------------------------------------------------------- */
@@ -180,8 +179,7 @@ DW_INLINE void sequence_enter(void *state, void *place, uint64_t ticks, uint32_t
 }
 
 static __attribute__((noinline)) void stream_leave_phase(struct stream *stream,
-                                                         const struct frame *frame, uint64_t ticks,
-                                                         enum dw_leave how)
+                                                         const struct frame *frame, uint64_t ticks, enum dw_leave how)
 {
 	uint32_t around = stream->pass.top[PHASES];
 
@@ -226,8 +224,7 @@ static void stream_take_link(struct stream *stream, const struct dw_record *reco
 	uint32_t id = record->payload[2], thread = stream->pass.walk.thread;
 	const struct dw_source_file *file = stream->pass.walk.file;
 
-	if (id && id < file->symbol_count && thread != DW_NO_INDEX &&
-	    file->thread_by_id[id] == stream->all->steps->thread)
+	if (id && id < file->symbol_count && thread != DW_NO_INDEX && file->thread_by_id[id] == stream->all->steps->thread)
 		stream->all->linked[thread] = true;
 }
 
@@ -251,8 +248,7 @@ static void stream_compact(struct stream *stream)
 {
 	stream->count -= stream->head;
 	if (stream->count)
-		memmove(stream->items, stream->items + stream->head,
-		        stream->count * sizeof *stream->items);
+		memmove(stream->items, stream->items + stream->head, stream->count * sizeof *stream->items);
 	stream->head = 0;
 	stream->forward_count -= stream->forward_head;
 	if (stream->forward_count)
@@ -286,8 +282,7 @@ static void stream_advance(struct stream *stream)
 
 static uint32_t operators_what_is(const struct dw_symbol *symbol)
 {
-	if (symbol->category == DWELL_CATEGORY_OPERATOR ||
-	    symbol->category == DWELL_CATEGORY_COMMUNICATION)
+	if (symbol->category == DWELL_CATEGORY_OPERATOR || symbol->category == DWELL_CATEGORY_COMMUNICATION)
 		return IS_OPERATOR;
 	switch (dw_share_of(symbol)) {
 	case DW_SHARE_FORWARD: return DW_IN_FORWARD;
@@ -342,8 +337,7 @@ static bool stream_has_passed(const struct stream *stream, uint64_t ticks)
 /* Removes the operators up to the end of the step from the stream's queue. Returns those that
  * belong to the step; *count is their number. *own: all are of the step's thread. Threads may
  * have taken the stream over from one another in the step. */
-static const struct dw_sequence_item *stream_take_items(struct stream *stream,
-                                                        const struct dw_sequence_step *step,
+static const struct dw_sequence_item *stream_take_items(struct stream *stream, const struct dw_sequence_step *step,
                                                         size_t *count, bool *own)
 {
 	const struct streams *all = stream->all;
@@ -374,8 +368,7 @@ DW_ORDER(operators_compare_starts, struct dw_sequence_item, DW_UP(start) DW_UP(t
 
 /* Operators of another thread than the step's have no phase, because the step's thread marks the
  * phases. They get the backward phase. */
-static void streams_append(struct streams *all, size_t *count, const struct dw_sequence_item *items,
-                           size_t added)
+static void streams_append(struct streams *all, size_t *count, const struct dw_sequence_item *items, size_t added)
 {
 	for (size_t i = 0; i < added; i++) {
 		struct dw_sequence_item *item = DW_GROW(&all->merged, &all->merged_capacity, *count);
@@ -402,8 +395,7 @@ streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t 
 	for (size_t i = 0; i < all->stream_count; i++) {
 		size_t count;
 		bool own;
-		const struct dw_sequence_item *items =
-		    stream_take_items(&all->streams[i], step, &count, &own);
+		const struct dw_sequence_item *items = stream_take_items(&all->streams[i], step, &count, &own);
 
 		if (!count)
 			continue;
@@ -425,8 +417,7 @@ streams_gather(struct streams *all, const struct dw_sequence_step *step, size_t 
 
 /* A forward that outlives the step does not count: when the step is finished, the records with its
  * end may not have been read. */
-static uint64_t stream_take_forward(struct stream *stream, const struct dw_sequence_step *step,
-                                    bool *has)
+static uint64_t stream_take_forward(struct stream *stream, const struct dw_sequence_step *step, bool *has)
 {
 	uint64_t ticks = 0;
 
@@ -453,8 +444,7 @@ static bool streams_step_is_whole(struct streams *all, const struct dw_sequence_
 	return true;
 }
 
-static int streams_finish_step(struct streams *all, struct dw_sequence_step step,
-                               dw_sequence_each *each, void *context)
+static int streams_finish_step(struct streams *all, struct dw_sequence_step step, dw_sequence_each *each, void *context)
 {
 	size_t count;
 	const struct dw_sequence_item *items = streams_gather(all, &step, &count);
@@ -462,8 +452,7 @@ static int streams_finish_step(struct streams *all, struct dw_sequence_step step
 	for (size_t i = 0; i < all->stream_count; i++)
 		step.forward_ticks += stream_take_forward(&all->streams[i], &step, &step.has_forward);
 	for (size_t i = 0; i < count && !step.has_backward; i++)
-		step.has_backward = items[i].thread == all->steps->thread &&
-		                    DW_SEQUENCE_PHASE(items[i].key) == DW_IN_BACKWARD;
+		step.has_backward = items[i].thread == all->steps->thread && DW_SEQUENCE_PHASE(items[i].key) == DW_IN_BACKWARD;
 	step.complete = streams_step_is_whole(all, &step);
 	return all->failed ? -1 : each(context, &step, items, count);
 }

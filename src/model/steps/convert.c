@@ -78,8 +78,7 @@ static int steps_convert_parts(struct dw_model *model, struct dw_step *step,
 {
 	size_t count = DW_SHARE_COUNT + ticks->own_count;
 	uint64_t *from = malloc(count * sizeof *from), *to = malloc(count * sizeof *to);
-	struct dw_step_part *parts =
-	    dw_arena_alloc(&model->arena, (ticks->own_count + 1) * sizeof *parts);
+	struct dw_step_part *parts = dw_arena_alloc(&model->arena, (ticks->own_count + 1) * sizeof *parts);
 	bool ready = from && to && parts;
 
 	for (unsigned i = 0; ready && i < DW_SHARE_COUNT; i++)
@@ -110,8 +109,7 @@ int dw_steps_convert(struct dw_model *model, struct dw_steps *steps, const struc
 		const struct dw_pace_step *ticks = &pace->steps[i];
 
 		if (!ticks->own_count)
-			steps_scale_parts(ticks->sums.share_ticks, step->share_ns, DW_SHARE_COUNT,
-			                  dw_step_length(step));
+			steps_scale_parts(ticks->sums.share_ticks, step->share_ns, DW_SHARE_COUNT, dw_step_length(step));
 		else if (steps_convert_parts(model, step, ticks, pace->owns + ticks->own_first))
 			return -1;
 		if (!step->counted)
@@ -175,8 +173,7 @@ static void steps_add_summed(struct dw_steps *steps, const struct dw_model *mode
 }
 
 void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *model,
-                            const struct dw_pace *pace, uint64_t *beside_ns,
-                            uint64_t *beside_counts)
+                            const struct dw_pace *pace, uint64_t *beside_ns, uint64_t *beside_counts)
 {
 	const struct dw_source_process *process = &model->source->processes[pace->process];
 	const struct dw_source_clock *clock = &model->source->files[process->file].clock;
@@ -200,15 +197,13 @@ void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *mod
 	}
 }
 
-int dw_steps_name_besides(struct dw_model *model, struct dw_steps *steps, const uint64_t *ns,
-                        const uint64_t *counts)
+int dw_steps_name_besides(struct dw_model *model, struct dw_steps *steps, const uint64_t *ns, const uint64_t *counts)
 {
 	static const unsigned order[] = { DW_BESIDE_START, DW_SHARE_EVALUATION, DW_SHARE_CHECKPOINT,
 		DW_SHARE_DATA, DW_SHARE_COLLECTOR, DW_SHARE_COMMUNICATION, DW_SHARE_DEVICE,
 		DW_SHARE_PROFILER, DW_SHARE_OTHER, DW_BESIDE_SUMMED, DW_BESIDE_AFTER };
 
-	steps->besides = dw_arena_alloc(&model->arena, sizeof order / sizeof *order *
-	                                                   sizeof *steps->besides);
+	steps->besides = dw_arena_alloc(&model->arena, sizeof order / sizeof *order * sizeof *steps->besides);
 	if (!steps->besides)
 		return -1;
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {

@@ -69,7 +69,5 @@ double dw_model_coverage(struct dw_model *model)
 		return 0;
 	if (!steps->count)
 		return coverage_of_threads(model, threads);
-	return coverage_ratio(steps->wall_ns > steps->missing_ns ? steps->wall_ns - steps->missing_ns
-	                                                         : 0,
-	                      steps->wall_ns);
+	return coverage_ratio(steps->wall_ns > steps->missing_ns ? steps->wall_ns - steps->missing_ns : 0, steps->wall_ns);
 }

@@ -25,8 +25,7 @@
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-static const struct dw_shares_frame *division_frame(const struct dw_division *division,
-                                                    uint32_t place)
+static const struct dw_shares_frame *division_frame(const struct dw_division *division, uint32_t place)
 {
 	return (const void *)((const char *)dw_pass_at(division->pass, division->frame_bytes, place) +
 	                      division->frame_offset);
@@ -90,8 +89,7 @@ int dw_division_beside_share(const struct dw_pace *pace, uint32_t set, size_t ne
 static enum dw_share division_outside_share(const struct dw_division *division, uint32_t *row)
 {
 	const uint32_t first = BIT(EVALUATION) | BIT(CHECKPOINT);
-	const uint32_t waits = BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) |
-	                       BIT(DEVICE);
+	const uint32_t waits = BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE);
 	uint32_t place, named = 0;
 
 	*row = DW_NO_INDEX;
@@ -164,8 +162,7 @@ static bool division_lies_in(const struct dw_interval **next, uint64_t at, uint6
 
 /* Backward without an operator in this thread: it may wait for another thread's operator. `share`
  * gets the time in which it does not. */
-static void division_give_backward(struct dw_division *division, uint64_t from, uint64_t to,
-                                   enum dw_share share)
+static void division_give_backward(struct dw_division *division, uint64_t from, uint64_t to, enum dw_share share)
 {
 	uint64_t *shares = division->sums.share_ticks;
 
@@ -362,8 +359,7 @@ void dw_division_give(struct dw_division *division, uint64_t to)
 static bool division_keep_selfs(const struct dw_division *division, struct dw_pace_step *step)
 {
 	const struct dw_row_ticks *from = &division->worker->self;
-	struct dw_self *selfs = realloc(step->selfs, (step->self_count + from->count + (size_t)1) *
-	                                                 sizeof *selfs);
+	struct dw_self *selfs = realloc(step->selfs, (step->self_count + from->count + (size_t)1) * sizeof *selfs);
 	uint32_t known = step->self_count;
 
 	if (!selfs)
@@ -468,8 +464,7 @@ size_t dw_division_find_step(const struct dw_pace *pace, uint64_t ticks)
 	return DW_BISECT(0, pace->count, i, pace->steps[i].end_ticks <= ticks);
 }
 
-static const struct dw_interval *division_find_time(const struct dw_interval *list, size_t count,
-                                                    uint64_t ticks)
+static const struct dw_interval *division_find_time(const struct dw_interval *list, size_t count, uint64_t ticks)
 {
 	return &list[DW_BISECT(0, count, i, list[i].end_ticks <= ticks)];
 }
@@ -479,22 +474,19 @@ static void division_begin_piece(struct dw_division *division, uint64_t ticks)
 {
 	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
 	const struct dw_pace *pace = division->pace;
-	const struct dw_others *others =
-	    division->all->times ? &division->all->times[pace->process] : NULL;
+	const struct dw_others *others = division->all->times ? &division->all->times[pace->process] : NULL;
 
 	if (ticks > pace->end_ticks)
 		ticks = pace->end_ticks;
 	division->from = division->last = division->seen = ticks > pace->start_ticks ? ticks : pace->start_ticks;
 	division->next = dw_division_find_step(pace, ticks);
-	division->inside = division->next < pace->count &&
-	                   pace->steps[division->next].start_ticks <= ticks;
+	division->inside = division->next < pace->count && pace->steps[division->next].start_ticks <= ticks;
 	division->border = 0;
 	division->first.beside = DW_OUT_NOTHING;
 	division->at = (struct dw_out){ DW_OUT_IN_STEP, DW_OUT_IN_STEP };
 	division->step_depth = 0;
 	for (unsigned kind = 0; kind < DW_OTHER_KINDS; kind++)
-		division->times[kind] =
-		    others ? division_find_time(others->times[kind], others->counts[kind], ticks) : &none;
+		division->times[kind] = others ? division_find_time(others->times[kind], others->counts[kind], ticks) : &none;
 	dw_division_find_names(division);
 }
 
@@ -600,8 +592,7 @@ void dw_shares_carry(struct dw_division *division)
 
 void dw_shares_begin(struct dw_division *division, struct dw_shares *shares,
                      struct dw_shares_worker *worker, struct dw_pass *pass,
-                     const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset,
-                     bool collects)
+                     const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset, bool collects)
 {
 	const struct dw_source *source = shares->model->source;
 	const struct dw_source_stream *stream = &source->streams[segment->stream];
@@ -618,8 +609,7 @@ void dw_shares_begin(struct dw_division *division, struct dw_shares *shares,
 	division->others.sums = &shares->others;
 	if (segment->from) {
 		division->resumed = segment->open_count;
-		division->resumed_ticks =
-		    segment->ticks > segment->floor ? segment->ticks : segment->floor;
+		division->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
 	}
 }
 

@@ -95,8 +95,7 @@ void dw_shares_worker_reset(struct dw_shares_worker *worker);
  * of threads without steps are to be collected; then those of others need not be known. */
 void dw_shares_begin(struct dw_division *division, struct dw_shares *shares,
                      struct dw_shares_worker *worker, struct dw_pass *pass,
-                     const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset,
-                     bool collects);
+                     const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset, bool collects);
 /* To be called when the stream or segment has been walked. */
 void dw_shares_end(struct dw_division *division);
 
@@ -121,8 +120,7 @@ DW_INLINE bool dw_division_has_pace(struct dw_division *division, uint64_t ticks
 	return division->pace != NULL;
 }
 
-DW_INLINE void dw_division_count(struct dw_division *division, const struct dw_shares_frame *frame,
-                                 uint32_t by)
+DW_INLINE void dw_division_count(struct dw_division *division, const struct dw_shares_frame *frame, uint32_t by)
 {
 	if (frame->share < DW_SHARE_COUNT) {
 		division->open[frame->share] += by;
@@ -137,8 +135,7 @@ DW_INLINE void dw_division_count(struct dw_division *division, const struct dw_s
 
 DW_INLINE bool dw_division_is_named(const struct dw_shares_frame *frame)
 {
-	return frame->share == DW_SHARE_COUNT &&
-	       (frame->class == DW_CLASS_PHASE || frame->class == DW_CLASS_OWN);
+	return frame->share == DW_SHARE_COUNT && (frame->class == DW_CLASS_PHASE || frame->class == DW_CLASS_OWN);
 }
 
 /* Before the stack changes, assigns the time up to now to the ranges that are open. */

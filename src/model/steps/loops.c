@@ -12,8 +12,7 @@ DW_ORDER(loops_compare_rows, struct dw_loop_row, DW_DOWN(ns) DW_UP(symbol))
 
 /* Makes the list of rows with time; with `outside` of those between steps. */
 static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct dw_pace *pace,
-                                           const struct dw_source_clock *clock, bool outside,
-                                           size_t *count)
+                                           const struct dw_source_clock *clock, bool outside, size_t *count)
 {
 	struct dw_loop_row *rows;
 	size_t most = 0;
@@ -68,8 +67,7 @@ static void loops_convert_step(struct dw_step *step, const struct dw_step_sums *
 	step->helped_ns = dw_source_span_ns(clock, ticks->helped_ticks);
 }
 
-int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
-                          struct dw_pace *pace)
+int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct dw_pace *pace)
 {
 	const struct dw_source_process *process = &model->source->processes[pace->process];
 	const struct dw_source_clock *clock = &model->source->files[process->file].clock;

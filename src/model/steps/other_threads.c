@@ -79,8 +79,7 @@ static void others_enter(void *state, void *place, uint64_t ticks, uint32_t id)
 
 static void others_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	dw_others_leave(&((struct others_state *)state)->others,
-	                ((const struct others_frame *)place)->kinds, ticks);
+	dw_others_leave(&((struct others_state *)state)->others, ((const struct others_frame *)place)->kinds, ticks);
 }
 
 static const struct dw_pass_hooks others_hooks = {
@@ -191,13 +190,11 @@ static bool others_keep(struct dw_model *model, struct dw_others *others, unsign
 struct dw_others *dw_others_finish(struct dw_others_sums *sums)
 {
 	size_t processes = sums->model->source->process_count;
-	struct dw_others *others =
-	    dw_arena_alloc(&sums->model->arena, (processes + 1) * sizeof *others);
+	struct dw_others *others = dw_arena_alloc(&sums->model->arena, (processes + 1) * sizeof *others);
 
 	for (size_t p = 0; others && p < processes; p++)
 		for (unsigned kind = 0; kind < DW_OTHER_KINDS; kind++)
-			if (!others_keep(sums->model, &others[p], kind,
-			                 &sums->lists[p * DW_OTHER_KINDS + kind]))
+			if (!others_keep(sums->model, &others[p], kind, &sums->lists[p * DW_OTHER_KINDS + kind]))
 				return NULL;
 	return sums->failed ? NULL : others;
 }

@@ -14,8 +14,7 @@
 
 static bool outline_has(const struct dw_model *model, const struct dw_source_step *step)
 {
-	return (!model->wanted_threads || model->wanted_threads[step->thread]) &&
-	       dw_model_has_step(model, step);
+	return (!model->wanted_threads || model->wanted_threads[step->thread]) && dw_model_has_step(model, step);
 }
 
 /* Finds the thread with the most steps in scope. False: out of memory. */
@@ -75,8 +74,7 @@ static bool outline_compute(struct dw_model *model, const void *request, void *r
 			missing = threads->process_missing[process];
 		}
 		/* Steps without an end count only if no step has one. */
-		counted[i] = step->recorded && dw_step_is_whole(step, &missing) &&
-		             (!step->open || open == outline->count);
+		counted[i] = step->recorded && dw_step_is_whole(step, &missing) && (!step->open || open == outline->count);
 		outline->counted_count += counted[i];
 	}
 	for (size_t i = 0; i < source->thread_count; i++)

@@ -122,8 +122,7 @@ struct dw_shares {
 };
 
 /* False: out of memory. Call the reset function in any case; `paces` remains the caller's. */
-bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_pace *paces,
-                    size_t count);
+bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_pace *paces, size_t count);
 void dw_shares_reset(struct dw_shares *shares);
 /* Whether threads with steps write into the stream. */
 bool dw_shares_has_steps(const struct dw_shares *shares, size_t stream);

@@ -21,8 +21,7 @@ bool dw_shares_worker_init(struct dw_shares_worker *worker, uint32_t row_count)
 	worker->rows = calloc(row_count + (size_t)1, sizeof *worker->rows);
 	worker->touched = calloc(row_count + (size_t)1, sizeof *worker->touched);
 	return shares_make_rows(&worker->self, row_count, DW_MOST_SELFS) &&
-	       shares_make_rows(&worker->named, row_count, row_count) && worker->rows &&
-	       worker->touched;
+	       shares_make_rows(&worker->named, row_count, row_count) && worker->rows && worker->touched;
 }
 
 void dw_shares_worker_reset(struct dw_shares_worker *worker)
@@ -51,8 +50,7 @@ static enum dw_share_class shares_class_of(const struct dw_symbol *symbol)
 	}
 }
 
-bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_pace *paces,
-                    size_t count)
+bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_pace *paces, size_t count)
 {
 	size_t threads = model->source->thread_count;
 
@@ -119,8 +117,7 @@ DW_INLINE void shares_enter(void *state, void *place, uint64_t ticks, uint32_t i
 {
 	struct shares_state *at = state;
 
-	dw_shares_enter(&at->division, &((struct shares_frame *)place)->own, ticks,
-	                dw_walk_op(&at->pass.walk, id).row);
+	dw_shares_enter(&at->division, &((struct shares_frame *)place)->own, ticks, dw_walk_op(&at->pass.walk, id).row);
 }
 
 static void shares_unnest(void *state, uint32_t place)
@@ -130,8 +127,7 @@ static void shares_unnest(void *state, uint32_t place)
 
 DW_INLINE void shares_leave(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
-	dw_shares_leave(&((struct shares_state *)state)->division,
-	                &((const struct shares_frame *)place)->own, ticks, how);
+	dw_shares_leave(&((struct shares_state *)state)->division, &((const struct shares_frame *)place)->own, ticks, how);
 }
 
 static void shares_flushed(void *state, uint64_t ticks, enum dw_flush why)
@@ -212,8 +208,7 @@ static void shares_finish_give(struct finish *finish, uint64_t ticks)
 	finish->at.beside = share;
 	if (!finish->next || finish->next == pace->count)
 		return;
-	*(pace->steps[finish->next].reduced ? &pace->out.reduced_ticks
-	                                    : &pace->out.outside_ticks[DW_SHARE_OTHER]) += ticks;
+	*(pace->steps[finish->next].reduced ? &pace->out.reduced_ticks : &pace->out.outside_ticks[DW_SHARE_OTHER]) += ticks;
 	pace->out.outside_counts[DW_SHARE_OTHER] += finish->at.outside != DW_SHARE_OTHER;
 	finish->at.outside = DW_SHARE_OTHER;
 }
@@ -253,8 +248,7 @@ static void shares_finish_add_piece(struct finish *finish, const struct dw_pace_
 	finish->at = piece->last;
 	finish->last = piece->to;
 	finish->next = dw_division_find_step(pace, piece->to);
-	finish->inside =
-	    finish->next < pace->count && pace->steps[finish->next].start_ticks <= piece->to;
+	finish->inside = finish->next < pace->count && pace->steps[finish->next].start_ticks <= piece->to;
 }
 
 DW_ORDER(shares_finish_compare_pieces, struct dw_pace_piece, DW_UP(from) DW_UP(to))

@@ -26,8 +26,7 @@ uint64_t dw_steps_quantile(const uint64_t *sorted, size_t count, double q)
 
 static bool slow_is_slow(const struct dw_steps *steps, const struct dw_step *step)
 {
-	return (double)dw_step_length(step) > SLOW_RATIO * (double)steps->p50_ns && step->recorded &&
-	       step->whole;
+	return (double)dw_step_length(step) > SLOW_RATIO * (double)steps->p50_ns && step->recorded && step->whole;
 }
 
 /* The least length of steps that are explained, so that at most MOST_SLOW are. */
@@ -53,8 +52,7 @@ void dw_steps_sample(const struct dw_steps *steps, struct dw_pace_step *pace_ste
 	size_t usual = 0, seen = 0, taken = 0;
 
 	for (size_t i = 0; i < steps->count; i++)
-		usual += steps->steps[i].recorded && steps->steps[i].whole &&
-		         !slow_is_slow(steps, &steps->steps[i]);
+		usual += steps->steps[i].recorded && steps->steps[i].whole && !slow_is_slow(steps, &steps->steps[i]);
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct dw_step *step = &steps->steps[i];
 
@@ -93,8 +91,7 @@ static void slow_collect_selfs(struct suspects *suspects, const struct dw_pace_s
 		uint32_t index = suspects->index[step->selfs[i].row];
 
 		if (index)
-			suspects->times[(index - 1) * (size_t)SAMPLE + suspects->steps] =
-			    step->selfs[i].ticks;
+			suspects->times[(index - 1) * (size_t)SAMPLE + suspects->steps] = step->selfs[i].ticks;
 	}
 	suspects->steps++;
 }
@@ -139,8 +136,7 @@ int dw_steps_explain(struct dw_model *model, struct dw_steps *steps,
 		if (ticks[i].sampled && !slow_is_slow(steps, &steps->steps[i]))
 			slow_collect_selfs(&suspects, &ticks[i]);
 	for (uint32_t i = 0; suspects.times && i < suspects.count; i++)
-		qsort(suspects.times + i * (size_t)SAMPLE, suspects.steps, sizeof *suspects.times,
-		      dw_compare_u64);
+		qsort(suspects.times + i * (size_t)SAMPLE, suspects.steps, sizeof *suspects.times, dw_compare_u64);
 	for (size_t i = 0; suspects.times && i < steps->count; i++)
 		if (slow_is_slow(steps, &steps->steps[i]))
 			slow_compare_step(model, &suspects, steps, &ticks[i], &steps->steps[i], ns_per_tick[i]);

@@ -128,8 +128,7 @@ struct dw_step_outline {
 	uint64_t loop_start_ns, loop_end_ns; /* of the loop with the most steps */
 };
 
-const struct dw_step_outline *dw_model_step_outline(struct dw_model *model,
-                                                    struct dwell_error *error);
+const struct dw_step_outline *dw_model_step_outline(struct dw_model *model, struct dwell_error *error);
 
 /* By process: the thread in scope with the most steps, or DW_NO_INDEX. NULL: out of memory. */
 const uint32_t *dw_model_step_threads(struct dw_model *model);

@@ -54,14 +54,12 @@ int dw_steps_sum_parts(struct dw_model *model, struct dw_steps *steps);
 uint64_t dw_steps_missing_ticks(const struct dw_steps *steps, const struct dw_pace *pace,
                                 const struct dw_interval *missing, bool partial);
 /* Fills the loop of a pace, after its steps have been converted. -1: out of memory. */
-int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps,
-                          struct dw_pace *pace);
+int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct dw_pace *pace);
 /* Adds a pace's time outside its steps to `ns` and `counts`, which have DW_BESIDE_COUNT entries. */
 void dw_steps_convert_besides(struct dw_steps *steps, const struct dw_model *model,
                               const struct dw_pace *pace, uint64_t *ns, uint64_t *counts);
 /* Makes the named times outside steps from these sums. -1: out of memory. */
-int dw_steps_name_besides(struct dw_model *model, struct dw_steps *steps, const uint64_t *ns,
-                          const uint64_t *counts);
+int dw_steps_name_besides(struct dw_model *model, struct dw_steps *steps, const uint64_t *ns, const uint64_t *counts);
 
 /* ---- slow_steps.c ----------------------------------------------------------------------- */
 

@@ -27,8 +27,7 @@ static uint64_t *steps_count_by_thread(const struct dw_model *model)
 	return counts;
 }
 
-static bool steps_thread_counts(const struct dw_model *model, const uint64_t *counts,
-                                uint32_t thread)
+static bool steps_thread_counts(const struct dw_model *model, const uint64_t *counts, uint32_t thread)
 {
 	return counts[thread] && (!model->wanted_threads || model->wanted_threads[thread]);
 }
@@ -77,8 +76,7 @@ bool dw_step_is_whole(const struct dw_source_step *step, const struct dw_interva
 	return (*missing)->start_ticks >= step->end_ticks;
 }
 
-static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace,
-                           const struct dw_source_step *from, bool whole)
+static void steps_add_step(struct dw_steps *steps, struct dw_pace *pace, const struct dw_source_step *from, bool whole)
 {
 	struct dw_pace_step *ticks = &pace->steps[pace->count];
 	struct dw_step *step = &steps->steps[steps->count];
@@ -153,8 +151,7 @@ static void steps_choose_counted(struct dw_steps *steps)
 static size_t steps_find_stream(const struct dw_source *source, uint32_t thread)
 {
 	for (size_t i = 0; i < source->stream_count; i++)
-		if (source->streams[i].process == source->threads[thread].process &&
-		    !source->streams[i].nested &&
+		if (source->streams[i].process == source->threads[thread].process && !source->streams[i].nested &&
 		    source->streams[i].stream == source->threads[thread].stream)
 			return i;
 	return source->stream_count;
@@ -205,16 +202,14 @@ static void steps_add_pace(struct dw_steps_work *work, uint32_t thread, uint64_t
 			continue;
 		work->from[steps->count] = from;
 		work->ns_per_tick[steps->count] = clock->ns_per_tick;
-		steps_add_step(steps, pace, &source->steps[from],
-		               dw_step_is_whole(&source->steps[from], &missing));
+		steps_add_step(steps, pace, &source->steps[from], dw_step_is_whole(&source->steps[from], &missing));
 	}
 	if (!pace->count)
 		return;
 	steps->process_count += is_first;
 	steps->threads[steps->thread_count++] = thread;
 	last = &pace->steps[pace->count - 1];
-	pace->start_ticks = dw_source_ticks(clock, is_first ? process->start_ns
-	                                                    : source->threads[thread].start_ns);
+	pace->start_ticks = dw_source_ticks(clock, is_first ? process->start_ns : source->threads[thread].start_ns);
 	pace->end_ticks = is_first ? dw_source_ticks(clock, process->end_ns) : last->end_ticks;
 	if (pace->steps[0].start_ticks < pace->start_ticks)
 		pace->start_ticks = pace->steps[0].start_ticks;
@@ -236,8 +231,7 @@ static void steps_add_paces(struct dw_steps_work *work, const struct dw_threads 
 			continue;
 		steps_add_pace(work, first[p], counts[first[p]], true, missing);
 		for (uint32_t t = 0; t < source->thread_count; t++)
-			if (t != first[p] && source->threads[t].process == p &&
-			    steps_thread_counts(work->model, counts, t))
+			if (t != first[p] && source->threads[t].process == p && steps_thread_counts(work->model, counts, t))
 				steps_add_pace(work, t, counts[t], work->steps->thread_count == before, missing);
 	}
 }
@@ -253,12 +247,9 @@ static int steps_prepare(struct dw_steps_work *work, const struct dw_threads *th
 	int result = -1;
 
 	steps->steps = dw_arena_alloc(&model->arena, (source->step_count + 1) * sizeof *steps->steps);
-	steps->loops =
-	    dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *steps->loops);
-	steps->counted =
-	    dw_arena_alloc(&model->arena, (source->step_count + 1) * sizeof *steps->counted);
-	steps->threads =
-	    dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *steps->threads);
+	steps->loops = dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *steps->loops);
+	steps->counted = dw_arena_alloc(&model->arena, (source->step_count + 1) * sizeof *steps->counted);
+	steps->threads = dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *steps->threads);
 	work->ticks = calloc(source->step_count + 1, sizeof *work->ticks);
 	work->ns_per_tick = calloc(source->step_count + 1, sizeof *work->ns_per_tick);
 	work->from = calloc(source->step_count + 1, sizeof *work->from);
@@ -296,8 +287,7 @@ bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads)
 		return false;
 	for (size_t i = 0; i < steps->thread_count; i++) {
 		struct dw_pace *pace = &work->paces[i];
-		const struct dw_source_clock *clock =
-		    &source->files[source->processes[pace->process].file].clock;
+		const struct dw_source_clock *clock = &source->files[source->processes[pace->process].file].clock;
 
 		if (dw_steps_convert(work->model, steps, pace))
 			return false;
@@ -305,8 +295,7 @@ bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads)
 		if (dw_steps_convert_loop(work->model, steps, pace))
 			return false;
 		steps->missing_ns += dw_source_span_ns(
-		    clock, dw_steps_missing_ticks(steps, pace, threads->missing[pace->thread],
-		                         work->model->intervals != NULL));
+		    clock, dw_steps_missing_ticks(steps, pace, threads->missing[pace->thread], work->model->intervals != NULL));
 	}
 	return dw_steps_sum_parts(work->model, steps) == 0 &&
 	       dw_steps_explain(work->model, steps, work->ticks, work->ns_per_tick) == 0 &&

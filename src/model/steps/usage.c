@@ -58,8 +58,7 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 	return usage;
 }
 
-struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns,
-                                        uint64_t end_ns)
+struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns, uint64_t end_ns)
 {
 	const struct dw_source *source = dw_model_source(model);
 	struct dw_machine_of machine = { .known = 0 };
@@ -111,8 +110,7 @@ static bool usages_compute(struct dw_model *model, const void *request, void *re
 		uint32_t process = source->threads[step->thread].process;
 		const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
 
-		usages->steps[i] = dw_usage_between(model, step->thread,
-		                                    dw_source_ticks(clock, step->start_ns),
+		usages->steps[i] = dw_usage_between(model, step->thread, dw_source_ticks(clock, step->start_ns),
 		                                    dw_source_ticks(clock, step->end_ns));
 	}
 	return usages->steps != NULL;

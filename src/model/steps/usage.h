@@ -46,8 +46,7 @@ struct dw_machine_of {
 	double crowd_looks, crowded;
 	uint64_t program; /* its process id; 0: not known */
 };
-struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns,
-                                        uint64_t end_ns);
+struct dw_machine_of dw_machine_between(const struct dw_model *model, uint64_t start_ns, uint64_t end_ns);
 
 /* The usage of each step, in the order of dw_model_steps()->steps. NULL: out of memory. */
 const struct dw_usage_of *dw_model_step_usages(struct dw_model *model, struct dwell_error *error);

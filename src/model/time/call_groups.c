@@ -22,14 +22,12 @@ static size_t groups_shape_bytes(const struct dw_entry_shapes *shapes)
 	return shapes ? shapes->entry.bytes - sizeof shapes->entry : 0;
 }
 
-static bool groups_same_class(const struct dw_symbol *a, const struct dw_symbol *b,
-                              const struct dw_grouping *ask)
+static bool groups_same_class(const struct dw_symbol *a, const struct dw_symbol *b, const struct dw_grouping *ask)
 {
 	bool annotation = a->category == DWELL_CATEGORY_PHASE || a->category == DWELL_CATEGORY_DATA;
 
 	if (a->category != b->category || strcmp(a->name, b->name) != 0 ||
-	    ((ask->overload || (ask->annotations && annotation)) &&
-	     !dw_text_same(a->detail, b->detail)))
+	    ((ask->overload || (ask->annotations && annotation)) && !dw_text_same(a->detail, b->detail)))
 		return false;
 	if (ask->sizes)
 		return dw_shapes_same_sizes(a->shapes, b->shapes);
@@ -88,8 +86,7 @@ static char *groups_write_prefix(struct dw_call_groups *groups, const struct dw_
 		return NULL;
 	for (uint32_t i = 0; i < stack->count && left; i++) {
 		uint32_t id = stack->frames[i];
-		const struct dw_source_frame *frame =
-		    file->frames && id < file->symbol_count ? file->frames[id] : NULL;
+		const struct dw_source_frame *frame = file->frames && id < file->symbol_count ? file->frames[id] : NULL;
 
 		for (uint32_t f = 0; frame && f < frame->count && left; f++, left--) {
 			const struct dw_source_function *function = &frame->functions[f];
@@ -147,14 +144,12 @@ uint32_t dw_call_prefix(struct dw_call_groups *groups, uint32_t file, uint32_t s
 
 /* ---- classes and prefixes -------------------------------------------------------------------- */
 
-bool dw_call_groups_make(struct dw_call_groups *groups, struct dw_model *model,
-                         const struct dw_grouping *ask)
+bool dw_call_groups_make(struct dw_call_groups *groups, struct dw_model *model, const struct dw_grouping *ask)
 {
 	groups->model = model;
 	groups->frames = ask->stack_frames;
 	groups->prefix_by_id = calloc(model->source->file_count + 1, sizeof *groups->prefix_by_id);
-	return groups->prefix_by_id &&
-	       DW_GROW(&groups->prefixes, &groups->prefix_capacity, groups->prefix_count++) &&
+	return groups->prefix_by_id && DW_GROW(&groups->prefixes, &groups->prefix_capacity, groups->prefix_count++) &&
 	       groups_make_classes(groups, ask);
 }
 

@@ -19,8 +19,7 @@ struct dw_call_groups {
 };
 
 /* False: out of memory. Call the reset function in any case. */
-bool dw_call_groups_make(struct dw_call_groups *groups, struct dw_model *model,
-                         const struct dw_grouping *ask);
+bool dw_call_groups_make(struct dw_call_groups *groups, struct dw_model *model, const struct dw_grouping *ask);
 /* Returns the index in `prefixes`. DW_NO_INDEX: out of memory. */
 uint32_t dw_call_prefix(struct dw_call_groups *groups, uint32_t file, uint32_t stack);
 void dw_call_groups_reset(struct dw_call_groups *groups);

@@ -51,8 +51,7 @@ static struct call_sum *call_sums_find(struct call_sums *sums, uint32_t class, u
 	uint32_t hash = dw_map_hash((uint64_t)class << 32 | prefix << 1 | is_async), found;
 	struct call_sum *row;
 
-	found = DW_MAP_FIND(&sums->map, hash, i, sums->rows[i].class == class &&
-	                                         sums->rows[i].prefix == prefix &&
+	found = DW_MAP_FIND(&sums->map, hash, i, sums->rows[i].class == class && sums->rows[i].prefix == prefix &&
 	                                         sums->rows[i].is_async == is_async);
 	if (found != DW_MAP_NONE)
 		return &sums->rows[found];
@@ -127,29 +126,24 @@ static void step_row_reset(struct step_row *steps)
 	free(steps->inner);
 }
 
-static void step_row_seek(const struct step_row *steps, uint32_t process,
-                        struct steps_at *at)
+static void step_row_seek(const struct step_row *steps, uint32_t process, struct steps_at *at)
 {
 	const struct dw_source *source = steps->model->source;
 
 	*at = (struct steps_at){ 0 };
-	while (at->step < source->step_count &&
-	       source->threads[source->steps[at->step].thread].process != process)
+	while (at->step < source->step_count && source->threads[source->steps[at->step].thread].process != process)
 		at->step++;
 	at->next = at->end = at->step;
-	while (at->end < source->step_count &&
-	       source->threads[source->steps[at->end].thread].process == process)
+	while (at->end < source->step_count && source->threads[source->steps[at->end].thread].process == process)
 		at->end++;
 }
 
 /* If the call begins in a step, counts its time as covered and returns true. */
-static bool step_row_cover(struct step_row *steps, struct steps_at *at,
-                           const struct call_span *call)
+static bool step_row_cover(struct step_row *steps, struct steps_at *at, const struct call_span *call)
 {
 	const struct dw_source_step *step = steps->model->source->steps;
 
-	while (at->step < at->end &&
-	       (step[at->step].thread != call->thread || step[at->step].end_ticks <= call->start))
+	while (at->step < at->end && (step[at->step].thread != call->thread || step[at->step].end_ticks <= call->start))
 		at->step++;
 	if (at->step == at->end || call->start < step[at->step].start_ticks)
 		return false;
@@ -157,8 +151,7 @@ static bool step_row_cover(struct step_row *steps, struct steps_at *at,
 	return true;
 }
 
-static void step_row_mark_inner(struct step_row *steps, struct steps_at *at,
-                       const struct call_span *call)
+static void step_row_mark_inner(struct step_row *steps, struct steps_at *at, const struct call_span *call)
 {
 	const struct dw_source *source = steps->model->source;
 
@@ -169,15 +162,13 @@ static void step_row_mark_inner(struct step_row *steps, struct steps_at *at,
 
 		if (step->start_ticks >= call->end)
 			break;
-		if (step->start_ticks >= call->start && step->end_ticks <= call->end &&
-		    step->thread == call->thread)
+		if (step->start_ticks >= call->start && step->end_ticks <= call->end && step->thread == call->thread)
 			steps->inner[i] = true;
 	}
 }
 
 /* A call that is in no other call has ended. Returns whether it is in a step. */
-static bool step_row_call(struct step_row *steps, struct steps_at *at,
-                          const struct call_span *call)
+static bool step_row_call(struct step_row *steps, struct steps_at *at, const struct call_span *call)
 {
 	step_row_mark_inner(steps, at, call);
 	return step_row_cover(steps, at, call);
@@ -258,8 +249,7 @@ bool dw_calls_count(const struct dw_calls_ask *ask, const struct dw_symbol *symb
 	       !(ask->all_ranges && dw_torch_is_hidden(symbol->name));
 }
 
-static struct call_sum *calls_add(struct calls *calls, const struct frame *frame,
-                                     uint64_t ticks, uint64_t self)
+static struct call_sum *calls_add(struct calls *calls, const struct frame *frame, uint64_t ticks, uint64_t self)
 {
 	struct pass *pass = calls->all;
 	uint32_t prefix = dw_call_prefix(&pass->groups, calls->pass.walk.stream->file, frame->stack);
@@ -271,10 +261,8 @@ static struct call_sum *calls_add(struct calls *calls, const struct frame *frame
 		pass->failed = true;
 		return NULL;
 	}
-	call_sum_add(row, &pass->model->arena,
-	                dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
-	                dw_file_scale(ticks - frame->frame.start, ratio),
-	                dw_file_scale(self, ratio));
+	call_sum_add(row, &pass->model->arena, dw_source_ns(&calls->pass.walk.file->clock, frame->frame.start),
+	                dw_file_scale(ticks - frame->frame.start, ratio), dw_file_scale(self, ratio));
 	for (int i = 0; i < 2; i++) {
 		row->self_bytes[i] += frame->bytes[i];
 		row->total_bytes[i] += frame->bytes[i] + frame->child_bytes[i];
@@ -459,8 +447,7 @@ static int calls_add_async(void *pointer, const struct dw_event *event)
 /* ---- the product ------------------------------------------------------------------------------------ */
 
 /* A call that begins together with its child comes first. */
-DW_ORDER(calls_compare_rows, struct dw_call_row, DW_UP(first_ns) DW_DOWN(first_end_ns)
-         DW_TEXT(name))
+DW_ORDER(calls_compare_rows, struct dw_call_row, DW_UP(first_ns) DW_DOWN(first_end_ns) DW_TEXT(name))
 
 /* NULL: out of memory. */
 static const char *calls_name(const struct pass *pass, const struct dw_symbol *symbol)
@@ -561,8 +548,7 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 
 DW_PRODUCT(calls, struct dw_calls, calls_compute, NULL);
 
-const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask,
-                                      struct dwell_error *error)
+const struct dw_calls *dw_model_calls(struct dw_model *model, const struct dw_calls_ask *ask, struct dwell_error *error)
 {
 	return dw_product_get(model, &dw_product_calls, dw_calls_key(ask), ask, error);
 }

@@ -59,8 +59,7 @@ static inline uint64_t dw_calls_key(const struct dw_calls_ask *ask)
 	return (uint64_t)ask->group.stack_frames << 32 | ask->group.shapes |
 	       (uint64_t)ask->group.overload << 1 | (uint64_t)ask->named << 2 |
 	       (uint64_t)ask->top_level << 3 | (uint64_t)ask->memory << 4 |
-	       (uint64_t)ask->all_ranges << 5 | (uint64_t)ask->group.annotations << 6 |
-	       (uint64_t)ask->group.sizes << 7;
+	       (uint64_t)ask->all_ranges << 5 | (uint64_t)ask->group.annotations << 6 | (uint64_t)ask->group.sizes << 7;
 }
 
 /* NULL with `error` if memory ran out. */

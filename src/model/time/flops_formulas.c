@@ -109,8 +109,7 @@ static uint64_t flops_elements(const struct arg *arg)
 static void flops_read_args(struct args *args, const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *at = shapes->tensors;
-	size_t left =
-		shapes->entry.bytes < sizeof shapes->entry ? 0 : shapes->entry.bytes - sizeof shapes->entry;
+	size_t left = shapes->entry.bytes < sizeof shapes->entry ? 0 : shapes->entry.bytes - sizeof shapes->entry;
 
 	for (uint32_t i = 0; i < shapes->entry.aux && args->count < MOST_ARGS && left >= 8 &&
 	                     (left - 8) / 8 >= at[1]; i++) {
@@ -195,8 +194,7 @@ static uint64_t flops_matmul(const struct args *args, const struct rule *rule)
 		return UNKNOWN;
 	rows = a->dims > 1 ? flops_dim(a, a->dims - 2u) : 1;
 	columns = b->dims > 1 ? flops_dim(b, b->dims - 1u) : 1;
-	return flops_times(2, flops_times(flops_broadcast(a, b, 2),
-	                                  flops_times(rows, flops_times(inner, columns))));
+	return flops_times(2, flops_times(flops_broadcast(a, b, 2), flops_times(rows, flops_times(inner, columns))));
 }
 
 /* (input, weight [out, in...]): every element of the input is multiplied for each output. */
@@ -206,8 +204,7 @@ static uint64_t flops_linear(const struct args *args, const struct rule *rule)
 
 	if (!flops_is_tensor(weight) || !weight->dims)
 		return UNKNOWN;
-	return flops_times(2, flops_times(flops_elements(flops_arg(args, 0)),
-	                                  weight->dims > 1 ? flops_dim(weight, 0) : 1));
+	return flops_times(2, flops_times(flops_elements(flops_arg(args, 0)), weight->dims > 1 ? flops_dim(weight, 0) : 1));
 }
 
 /* ggml's products, with the result last: mul_mat([rows, inner], [columns, inner]), out_prod([inner, columns],
@@ -226,8 +223,7 @@ static uint64_t flops_linear_backward_data(const struct args *args, const struct
 {
 	const struct arg *weight = flops_arg(args, 0);
 
-	return flops_times(2, flops_times(flops_elements(flops_arg(args, 1)),
-	                                  flops_span(weight, 1, weight->dims)));
+	return flops_times(2, flops_times(flops_elements(flops_arg(args, 1)), flops_span(weight, 1, weight->dims)));
 }
 
 /* (input, gradient [batch, out]) */
@@ -237,8 +233,7 @@ static uint64_t flops_linear_backward_weights(const struct args *args, const str
 
 	if (!flops_is_tensor(gradient) || !gradient->dims)
 		return UNKNOWN;
-	return flops_times(2, flops_times(flops_elements(flops_arg(args, 0)),
-	                                  flops_dim(gradient, gradient->dims - 1u)));
+	return flops_times(2, flops_times(flops_elements(flops_arg(args, 0)), flops_dim(gradient, gradient->dims - 1u)));
 }
 
 /* Q [..., L, E], K [..., S, E], V [..., S, Ev]; `each` 1: forward, 3: backward. */
@@ -248,8 +243,7 @@ static uint64_t flops_attention(const struct args *args, const struct rule *rule
 	const struct arg *v = flops_arg(args, rule->from + 2);
 	uint64_t scores, widths;
 
-	if (!flops_is_tensor(q) || !flops_is_tensor(k) || !flops_is_tensor(v) || q->dims < 2 ||
-	    k->dims < 2 || v->dims < 2)
+	if (!flops_is_tensor(q) || !flops_is_tensor(k) || !flops_is_tensor(v) || q->dims < 2 || k->dims < 2 || v->dims < 2)
 		return UNKNOWN;
 	scores = flops_times(flops_span(q, 0, q->dims - 1u), flops_dim(k, k->dims - 2u));
 	widths = flops_plus(flops_times(rule->each, flops_dim(q, q->dims - 1u)),
@@ -294,8 +288,7 @@ static bool flops_has_ints(const struct args *args, unsigned first, unsigned cou
 
 /* 2 x batch x places x weight. Places are those of `tensor` [batch, channels, ...]; with one
  * dimension less there is no batch. */
-static uint64_t flops_conv_over(const struct arg *tensor, const struct arg *weight,
-                                unsigned places_dims)
+static uint64_t flops_conv_over(const struct arg *tensor, const struct arg *weight, unsigned places_dims)
 {
 	if (!flops_is_tensor(tensor) || !flops_is_tensor(weight) || tensor->dims < places_dims + 1u ||
 	    tensor->dims > places_dims + 2u)
@@ -306,8 +299,7 @@ static uint64_t flops_conv_over(const struct arg *tensor, const struct arg *weig
 }
 
 /* PyTorch's: (input, weight, bias, stride, padding, dilation, ...). */
-static uint64_t flops_conv_by_ints(const struct args *args, const struct arg *input,
-                                   const struct arg *weight)
+static uint64_t flops_conv_by_ints(const struct args *args, const struct arg *input, const struct arg *weight)
 {
 	unsigned count = weight->dims - 2u;
 	uint64_t out = 1;
@@ -340,8 +332,7 @@ static uint64_t flops_conv(const struct args *args, const struct rule *rule)
 		return flops_conv_by_ints(args, input, weight);
 	}
 	for (unsigned i = args->count; !args->aten && i-- > 2;) /* the output is the last tensor */
-		if (flops_is_tensor(flops_arg(args, i)) && flops_arg(args, i)->dims == input->dims &&
-		    input->dims > 2)
+		if (flops_is_tensor(flops_arg(args, i)) && flops_arg(args, i)->dims == input->dims && input->dims > 2)
 			return flops_conv_over(flops_arg(args, i), weight, input->dims - 2u);
 	return UNKNOWN;
 }
@@ -350,8 +341,7 @@ static uint64_t flops_conv_transpose(const struct args *args, const struct rule 
 {
 	const struct arg *weight = flops_arg(args, 1);
 
-	return weight->dims < 3 ? UNKNOWN
-	                        : flops_conv_over(flops_arg(args, 0), weight, weight->dims - 2u);
+	return weight->dims < 3 ? UNKNOWN : flops_conv_over(flops_arg(args, 0), weight, weight->dims - 2u);
 }
 
 /* PyTorch's: (gradient, input, weight, bias sizes, stride, padding, dilation, transposed,
@@ -364,10 +354,8 @@ static uint64_t flops_conv_backward(const struct args *args, const struct rule *
 	if (!flops_is_tensor(weight) || weight->dims < 3 || !flops_has_ints(args, 7, 1) ||
 	    !flops_is_ints(wanted) || wanted->dims < 2)
 		return UNKNOWN;
-	one = flops_conv_over(flops_arg(args, flops_int(flops_arg(args, 7), 0) ? 1 : 0), weight,
-	                      weight->dims - 2u);
-	return flops_times(one, (uint64_t)(flops_size(wanted, 0) != 0) +
-	                            (uint64_t)(flops_size(wanted, 1) != 0));
+	one = flops_conv_over(flops_arg(args, flops_int(flops_arg(args, 7), 0) ? 1 : 0), weight, weight->dims - 2u);
+	return flops_times(one, (uint64_t)(flops_size(wanted, 0) != 0) + (uint64_t)(flops_size(wanted, 1) != 0));
 }
 
 /* (weight, gradient of the output) */
@@ -375,8 +363,7 @@ static uint64_t flops_conv_backward_data(const struct args *args, const struct r
 {
 	const struct arg *gradient = flops_arg(args, 1);
 
-	return gradient->dims < 3 ? UNKNOWN
-	                          : flops_conv_over(gradient, flops_arg(args, 0), gradient->dims - 2u);
+	return gradient->dims < 3 ? UNKNOWN : flops_conv_over(gradient, flops_arg(args, 0), gradient->dims - 2u);
 }
 
 /* (input, gradient of the output, ..., gradient of the weight) */
@@ -385,8 +372,7 @@ static uint64_t flops_conv_backward_weights(const struct args *args, const struc
 	const struct arg *gradient = flops_arg(args, 1);
 
 	for (unsigned i = args->count; i-- > 2;) /* grouped weights have one dimension more */
-		if (flops_is_tensor(flops_arg(args, i)) && gradient->dims > 2 &&
-		    flops_arg(args, i)->dims >= gradient->dims)
+		if (flops_is_tensor(flops_arg(args, i)) && gradient->dims > 2 && flops_arg(args, i)->dims >= gradient->dims)
 			return flops_conv_over(gradient, flops_arg(args, i), gradient->dims - 2u);
 	return UNKNOWN;
 }
@@ -413,8 +399,7 @@ static uint64_t flops_pool(const struct args *args, const struct rule *rule)
 	uint64_t out;
 
 	if (!flops_is_tensor(input) || input->dims < dims || !flops_has_ints(args, 1, 1) ||
-	    !flops_has_ints(args, 3, 1) || !flops_is_ints(stride) ||
-	    (rule->from == 5 && !flops_has_ints(args, 4, 1)))
+	    !flops_has_ints(args, 3, 1) || !flops_is_ints(stride) || (rule->from == 5 && !flops_has_ints(args, 4, 1)))
 		return UNKNOWN;
 	out = flops_span(input, 0, input->dims - dims);
 	for (unsigned i = 0; i < dims; i++) {
@@ -435,13 +420,11 @@ static uint64_t flops_plain_pool(const struct args *args, const struct rule *rul
 {
 	const struct arg *input = flops_arg(args, 0), *output = flops_arg(args, 1);
 
-	if (!flops_is_tensor(input) || !flops_is_tensor(output) || output->dims != input->dims ||
-	    input->dims < 3)
+	if (!flops_is_tensor(input) || !flops_is_tensor(output) || output->dims != input->dims || input->dims < 3)
 		return UNKNOWN;
 	for (unsigned i = 2; i < args->count; i++)
 		if (flops_is_ints(flops_arg(args, i)))
-			return flops_times(flops_elements(output),
-			                   flops_window_area(flops_arg(args, i), input->dims - 2u));
+			return flops_times(flops_elements(output), flops_window_area(flops_arg(args, i), input->dims - 2u));
 	return flops_span(output, 2, output->dims) == 1 ? flops_elements(input) : UNKNOWN;
 }
 
@@ -452,10 +435,8 @@ static uint64_t flops_avg_pool_backward(const struct args *args, const struct ru
 	const struct arg *gradient = flops_arg(args, 0), *input = flops_arg(args, 1);
 
 	if (flops_is_ints(flops_arg(args, 2)))
-		return flops_times(flops_elements(gradient),
-		                   flops_window_area(flops_arg(args, 2), rule->each));
-	if (args->aten || !flops_is_tensor(gradient) || gradient->dims < 3 ||
-	    flops_span(gradient, 2, gradient->dims) != 1)
+		return flops_times(flops_elements(gradient), flops_window_area(flops_arg(args, 2), rule->each));
+	if (args->aten || !flops_is_tensor(gradient) || gradient->dims < 3 || flops_span(gradient, 2, gradient->dims) != 1)
 		return UNKNOWN;
 	return flops_elements(input);
 }
@@ -636,8 +617,7 @@ static const char *const idle[] = {
 	"_unsafe_view",
 };
 
-static const struct rule *flops_find_in(const struct rule *table, size_t count, const char *name,
-                                        size_t length)
+static const struct rule *flops_find_in(const struct rule *table, size_t count, const char *name, size_t length)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(table[i].name, name, length) == 0 && !table[i].name[length])

@@ -48,8 +48,7 @@ struct dw_flops_tally *dw_flops_tallies_create(const struct dw_model *model)
 
 /* Ticks are added up before they are converted to ns, so that the sum is rounded once, whichever
  * worker had which stream. */
-void dw_flops_fold(const struct dw_flops_sums *sums, struct dw_flops_tally *into,
-                   struct dw_flops_tally *from)
+void dw_flops_fold(const struct dw_flops_sums *sums, struct dw_flops_tally *into, struct dw_flops_tally *from)
 {
 	for (size_t i = 0; i < sums->model->symbol_count; i++) {
 		into[i].calls += from[i].calls;
@@ -230,8 +229,7 @@ bool dw_flops_are_facts(const struct dw_model *model)
 	return false;
 }
 
-DW_ORDER(flops_compare_rows, struct dw_flops_row, DW_DOWN(flops) DW_DOWN(ns) DW_DOWN(missed_ns)
-         DW_UP(symbol))
+DW_ORDER(flops_compare_rows, struct dw_flops_row, DW_DOWN(flops) DW_DOWN(ns) DW_DOWN(missed_ns) DW_UP(symbol))
 
 void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum)
 {

@@ -52,8 +52,7 @@ void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum);
 /* The tallies of a worker: all zero, for free(). NULL: out of memory. */
 struct dw_flops_tally *dw_flops_tallies_create(const struct dw_model *model);
 /* After each file: adds the tallies of a worker to those of the first one, and resets them. */
-void dw_flops_fold(const struct dw_flops_sums *sums, struct dw_flops_tally *into,
-                   struct dw_flops_tally *from);
+void dw_flops_fold(const struct dw_flops_sums *sums, struct dw_flops_tally *into, struct dw_flops_tally *from);
 /* Adds the tallies to the sums, and resets them. */
 void dw_flops_end_file(struct dw_flops_sums *sums, struct dw_flops_tally *tallies, uint32_t file);
 

@@ -55,8 +55,7 @@ static void functions_enter(void *state, void *place, uint64_t ticks, uint32_t i
 	uint32_t symbol = dw_walk_symbol(&functions->pass.walk, id);
 	uint32_t around = functions->pass.top[CHAIN];
 
-	if (functions->symbols[symbol].category != DWELL_CATEGORY_FUNCTION ||
-	    !dw_pass_in_scope(&functions->pass, ticks))
+	if (functions->symbols[symbol].category != DWELL_CATEGORY_FUNCTION || !dw_pass_in_scope(&functions->pass, ticks))
 		return;
 	outer = around ? (struct frame *)dw_pass_at(&functions->pass, sizeof *outer, around) : NULL;
 	frame->all = dw_call_path_root(&functions->counts, symbol);
@@ -137,13 +136,11 @@ static void functions_walk_streams(struct functions *functions, struct dw_model 
 
 /* ---- the product ------------------------------------------------------------------------------ */
 
-DW_ORDER(functions_compare_rows, struct dw_function_row, DW_DOWN(total_ns) DW_DOWN(self_ns)
-         DW_UP(symbol))
+DW_ORDER(functions_compare_rows, struct dw_function_row, DW_DOWN(total_ns) DW_DOWN(self_ns) DW_UP(symbol))
 
 DW_ORDER(functions_compare_edges, struct dw_function_row, DW_UP(symbol) DW_UP(caller))
 
-static bool functions_make_rows(struct dw_model *model, const struct functions *from,
-                                struct dw_function_calls *calls)
+static bool functions_make_rows(struct dw_model *model, const struct functions *from, struct dw_function_calls *calls)
 {
 	size_t count = from->counts.count, functions = 0, edges = 0;
 	struct dw_function_row *rows = dw_arena_alloc(&model->arena, (count + 1) * sizeof *rows);

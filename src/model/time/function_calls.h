@@ -23,5 +23,4 @@ struct dw_function_calls {
 };
 
 /* For the model's scope. NULL with `error`: out of memory. */
-const struct dw_function_calls *dw_model_function_calls(struct dw_model *model,
-                                                        struct dwell_error *error);
+const struct dw_function_calls *dw_model_function_calls(struct dw_model *model, struct dwell_error *error);

@@ -25,8 +25,7 @@ int dw_grouping_parse(const char *text, struct dw_grouping *group, struct dwell_
 				                    (int)length, text);
 			group->stack_frames = (uint32_t)frames;
 		} else {
-			return dw_error_set(error, DWELL_E_NAME,
-			                    "--group-by takes shape, overload or stack:N, not '%.*s'",
+			return dw_error_set(error, DWELL_E_NAME, "--group-by takes shape, overload or stack:N, not '%.*s'",
 			                    (int)(length > 100 ? 100 : length), text);
 		}
 		text += length + (text[length] == ',');

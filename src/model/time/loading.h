@@ -58,5 +58,4 @@ struct dw_loading_all {
 
 /* By thread, for the model's scope. NULL with `error` if memory ran out. */
 const struct dw_loading *dw_model_loading(struct dw_model *model, struct dwell_error *error);
-const struct dw_loading_all *dw_model_loading_all(struct dw_model *model,
-                                                  struct dwell_error *error);
+const struct dw_loading_all *dw_model_loading_all(struct dw_model *model, struct dwell_error *error);

@@ -32,8 +32,7 @@ void dw_loading_begin(struct dw_loading_pass *loading, struct dw_loading_sums *s
 		.frame_bytes = frame_bytes, .frame_offset = frame_offset };
 	if (segment->from) {
 		loading->resumed = segment->open_count;
-		loading->resumed_ticks =
-			segment->ticks > segment->floor ? segment->ticks : segment->floor;
+		loading->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
 	}
 }
 
@@ -79,8 +78,7 @@ void dw_loading_give(struct dw_loading_pass *loading, uint64_t ticks)
 void dw_loading_begin_data(struct dw_loading_pass *loading, uint64_t ticks, uint32_t id)
 {
 	if (loading->data++ == 0) {
-		const struct dw_symbol *symbol =
-		    &loading->sums->model->symbols[loading->pass->walk.symbol_by_id[id]];
+		const struct dw_symbol *symbol = &loading->sums->model->symbols[loading->pass->walk.symbol_by_id[id]];
 
 		loading->loop = loading_is_loop(loading);
 		loading->request = (struct dw_request){ .start_ns = ticks, .kind = loading_kind(symbol),
@@ -170,8 +168,7 @@ void dw_loading_carry(struct dw_loading_pass *loading)
 	pthread_mutex_unlock(&sums->lock);
 }
 
-void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks,
-                     const struct dw_record *record)
+void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks, const struct dw_record *record)
 {
 	struct dw_walk *walk = &loading->pass->walk;
 	struct dw_loading *to;
@@ -388,8 +385,7 @@ bool dw_loading_sums_init(struct dw_loading_sums *sums, struct dw_model *model)
 
 void dw_loading_sums_reset(struct dw_loading_sums *sums)
 {
-	for (size_t t = 0; sums->model && sums->threads && sums->lists &&
-	                   t < sums->model->source->thread_count; t++)
+	for (size_t t = 0; sums->model && sums->threads && sums->lists && t < sums->model->source->thread_count; t++)
 		if (sums->lists[t].request_capacity || sums->lists[t].made_capacity) {
 			free(sums->threads[t].requests);
 			free(sums->threads[t].made);
@@ -425,11 +421,9 @@ static bool loading_keep_thread(struct dw_loading_sums *sums, uint32_t thread)
 {
 	struct dw_model *model = sums->model;
 	const struct dw_source *source = model->source;
-	const struct dw_source_clock *clock =
-		&source->files[source->processes[source->threads[thread].process].file].clock;
+	const struct dw_source_clock *clock = &source->files[source->processes[source->threads[thread].process].file].clock;
 	struct dw_loading *of = &sums->threads[thread];
-	struct dw_request *requests =
-	    dw_arena_alloc(&model->arena, (of->request_count + 1) * sizeof *requests);
+	struct dw_request *requests = dw_arena_alloc(&model->arena, (of->request_count + 1) * sizeof *requests);
 	struct dw_made *made = dw_arena_alloc(&model->arena, (of->made_count + 1) * sizeof *made);
 
 	if (!requests || !made)
@@ -481,8 +475,7 @@ bool dw_loading_finish(struct dw_loading_sums *sums, struct dw_loading_all *to)
 static bool loading_compute(struct dw_model *model, const void *request, void *result)
 {
 	struct loading_walk walk = { .walkers = NULL };
-	bool good = dw_loading_sums_init(&walk.sums, model) &&
-	            (!walk.sums.any || loading_walk_all(&walk)) &&
+	bool good = dw_loading_sums_init(&walk.sums, model) && (!walk.sums.any || loading_walk_all(&walk)) &&
 	            dw_loading_finish(&walk.sums, result);
 
 	dw_loading_sums_reset(&walk.sums);
@@ -491,8 +484,7 @@ static bool loading_compute(struct dw_model *model, const void *request, void *r
 
 DW_PRODUCT(loading, struct dw_loading_all, loading_compute, NULL);
 
-const struct dw_loading_all *dw_model_loading_all(struct dw_model *model,
-                                                  struct dwell_error *error)
+const struct dw_loading_all *dw_model_loading_all(struct dw_model *model, struct dwell_error *error)
 {
 	return dw_product_get(model, &dw_product_loading, 0, NULL, error);
 }

@@ -86,8 +86,7 @@ void dw_loading_end_file(struct dw_loading_sums *sums, uint32_t file);
 void dw_loading_begin(struct dw_loading_pass *loading, struct dw_loading_sums *sums,
                       struct dw_loading_worker *worker, struct dw_pass *pass,
                       const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset);
-void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks,
-                     const struct dw_record *record);
+void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks, const struct dw_record *record);
 /* A segment ends; its open ranges continue in the next one. */
 void dw_loading_carry(struct dw_loading_pass *loading);
 
@@ -125,8 +124,7 @@ DW_INLINE void dw_loading_enter(struct dw_loading_pass *loading, struct dw_loadi
 		dw_loading_resume(loading);
 }
 
-DW_INLINE void dw_loading_leave(struct dw_loading_pass *loading,
-                                const struct dw_loading_frame *frame, uint64_t ticks,
+DW_INLINE void dw_loading_leave(struct dw_loading_pass *loading, const struct dw_loading_frame *frame, uint64_t ticks,
                                 enum dw_leave how)
 {
 	if (__builtin_expect(frame->data, 0))

@@ -48,8 +48,7 @@ void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_
 DW_ORDER(outermost_compare_rows, struct dw_outermost_sum, DW_UP(thread) DW_UP(row))
 
 /* The order of the call tree: threads by index, rows by descending total. `row` is a symbol. */
-DW_ORDER(outermost_compare_totals, struct dw_outermost_sum, DW_UP(thread) DW_DOWN(ticks)
-         DW_UP(row))
+DW_ORDER(outermost_compare_totals, struct dw_outermost_sum, DW_UP(thread) DW_DOWN(ticks) DW_UP(row))
 
 /* Adds up the sums of the same row and thread, and puts them in order. */
 static void outermost_unite(const struct dw_model *model, struct dw_outermost_sums *sums)
@@ -62,8 +61,7 @@ static void outermost_unite(const struct dw_model *model, struct dw_outermost_su
 		struct dw_outermost_sum *item = &sums->items[i];
 
 		item->row = model->row_symbol[item->row];
-		if (count && sums->items[count - 1].thread == item->thread &&
-		    sums->items[count - 1].row == item->row) {
+		if (count && sums->items[count - 1].thread == item->thread && sums->items[count - 1].row == item->row) {
 			sums->items[count - 1].count += item->count;
 			sums->items[count - 1].ticks += item->ticks;
 			continue;
@@ -75,8 +73,7 @@ static void outermost_unite(const struct dw_model *model, struct dw_outermost_su
 		qsort(sums->items, count, sizeof *sums->items, outermost_compare_totals);
 }
 
-bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums,
-                         struct dw_tree *result)
+bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums, struct dw_tree *result)
 {
 	double ns_per_tick = model->source->files[0].clock.ns_per_tick;
 	struct dw_tree_node *nodes, *root = NULL;

@@ -41,8 +41,7 @@ void dw_outermost_worker_reset(struct dw_outermost_worker *worker);
 void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_sums *sums,
                         uint32_t thread, double ratio);
 /* Makes the product from the sums, and frees them. False: out of memory. */
-bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums,
-                         struct dw_tree *result);
+bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums, struct dw_tree *result);
 
 /* To be called when a range has begun and is on the stack. */
 DW_INLINE void dw_outermost_enter(const struct dw_pass *pass, struct dw_frame *frame)

@@ -18,7 +18,6 @@ struct dw_flat_all {
 /* The product with all categories; its key is the enum dw_by. */
 /* Sets the rows of a zeroed profile. Returns the row and kind of each id, by file. NULL: out of
  * memory. */
-const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_all *all,
-                                        enum dw_by by);
+const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_all *all, enum dw_by by);
 /* Computes the sums over all rows. Call it when all tallies are complete. */
 void dw_profile_finish(const struct dw_model *model, struct dw_flat_all *all);

@@ -91,8 +91,7 @@ static void profile_take_arrays(struct dw_profile *profile)
 }
 
 void dw_profile_begin_stream(struct dw_profile *profile, struct dw_profile_worker *worker,
-                             const struct dw_model *const *models, unsigned count,
-                             uint32_t process)
+                             const struct dw_model *const *models, unsigned count, uint32_t process)
 {
 	*profile = (struct dw_profile){ .worker = worker, .row_calls = worker->row_calls };
 	dw_tally_pending_init(&profile->pending);
@@ -116,8 +115,7 @@ void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pas
 	worker->last_ns = last_ns > worker->last_ns ? last_ns : worker->last_ns;
 }
 
-__attribute__((noinline)) void dw_profile_renew_scopes(struct dw_profile *profile, uint32_t thread,
-                                                       uint64_t ticks)
+__attribute__((noinline)) void dw_profile_renew_scopes(struct dw_profile *profile, uint32_t thread, uint64_t ticks)
 {
 	dw_scope_set_renew(&profile->scopes, thread, ticks);
 	if (!profile->scopes.bits)
@@ -148,8 +146,7 @@ static uint32_t profile_bits_of(const struct dw_profile_worker *worker, uint32_t
 }
 
 /* Whether calls of the row are open in a scope, other than calls of the tally. */
-static bool profile_others_open(const struct dw_profile_worker *worker, uint32_t row, uint32_t tally,
-                                unsigned scope)
+static bool profile_others_open(const struct dw_profile_worker *worker, uint32_t row, uint32_t tally, unsigned scope)
 {
 	for (uint32_t bits = 1; bits < 1u << DW_SCOPES; bits++) {
 		uint32_t first = worker->combinations[bits];
@@ -168,16 +165,14 @@ static uint64_t *profile_shared_of(struct dw_profile_worker *worker, uint32_t ro
 	return worker->shared ? &worker->shared[(size_t)scope * worker->row_count + row] : NULL;
 }
 
-__attribute__((noinline)) void dw_profile_end_shared(struct dw_profile *profile,
-                                                     const struct dw_profile_frame *frame,
+__attribute__((noinline)) void dw_profile_end_shared(struct dw_profile *profile, const struct dw_profile_frame *frame,
                                                      uint64_t duration)
 {
 	struct dw_profile_worker *worker = profile->worker;
 	uint32_t bits = profile_bits_of(worker, frame->tally);
 
 	for (unsigned scope = 0; scope < DW_SCOPES; scope++) {
-		bool others = bits >> scope & 1 &&
-		              profile_others_open(worker, frame->row, frame->tally, scope);
+		bool others = bits >> scope & 1 && profile_others_open(worker, frame->row, frame->tally, scope);
 		uint64_t *shared = others ? profile_shared_of(worker, frame->row, scope) : NULL;
 
 		if (shared)
@@ -190,8 +185,7 @@ __attribute__((noinline)) void dw_profile_end_shared(struct dw_profile *profile,
  * all of these began later, the time from its begin to the first of theirs is in none of them and
  * must not count as nested. So that time is subtracted here.
  */
-__attribute__((noinline)) void dw_profile_unnest(struct dw_profile *profile,
-                                                 const struct dw_pass *pass, uint32_t place,
+__attribute__((noinline)) void dw_profile_unnest(struct dw_profile *profile, const struct dw_pass *pass, uint32_t place,
                                                  size_t frame_bytes, size_t offset)
 {
 	struct dw_profile_worker *worker = profile->worker;
@@ -216,8 +210,7 @@ __attribute__((noinline)) void dw_profile_unnest(struct dw_profile *profile,
 	}
 }
 
-void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame *frame,
-                      uint64_t child, bool all)
+void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame *frame, uint64_t child, bool all)
 {
 	profile->tallies[frame->tally].self -= child;
 	profile->calls[frame->tally] = 0;
@@ -264,8 +257,7 @@ DW_INLINE void profile_enter(void *state, void *place, uint64_t ticks, uint32_t 
 	struct profile_state *at = state;
 	struct profile_frame *frame = place;
 
-	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->own, ticks,
-	                 dw_walk_op(&at->pass.walk, id), true);
+	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->own, ticks, dw_walk_op(&at->pass.walk, id), true);
 }
 
 DW_INLINE void profile_enter_scoped(void *state, void *place, uint64_t ticks, uint32_t id)
@@ -273,8 +265,7 @@ DW_INLINE void profile_enter_scoped(void *state, void *place, uint64_t ticks, ui
 	struct profile_state *at = state;
 	struct profile_frame *frame = place;
 
-	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->own, ticks,
-	                 dw_walk_op(&at->pass.walk, id), false);
+	dw_profile_enter(&at->profile, &at->pass, &frame->frame, &frame->own, ticks, dw_walk_op(&at->pass.walk, id), false);
 	frame->frame.in_scope = frame->own.tally != 0;
 }
 
@@ -282,16 +273,14 @@ DW_INLINE void profile_leave(void *state, void *place, uint64_t ticks, enum dw_l
 {
 	const struct profile_frame *frame = place;
 
-	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks,
-	                 how, true);
+	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks, how, true);
 }
 
 DW_INLINE void profile_leave_scoped(void *state, void *place, uint64_t ticks, enum dw_leave how)
 {
 	const struct profile_frame *frame = place;
 
-	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks,
-	                 how, false);
+	dw_profile_leave(&((struct profile_state *)state)->profile, &frame->frame, &frame->own, ticks, how, false);
 }
 
 static void profile_unnest(void *state, uint32_t place)
@@ -311,16 +300,14 @@ static void profile_carry(void *state, void *place)
 {
 	const struct profile_frame *frame = place;
 
-	dw_profile_carry(&((struct profile_state *)state)->profile, &frame->own, frame->frame.child,
-	                 true);
+	dw_profile_carry(&((struct profile_state *)state)->profile, &frame->own, frame->frame.child, true);
 }
 
 static void profile_carry_scoped(void *state, void *place)
 {
 	const struct profile_frame *frame = place;
 
-	dw_profile_carry(&((struct profile_state *)state)->profile, &frame->own, frame->frame.child,
-	                 false);
+	dw_profile_carry(&((struct profile_state *)state)->profile, &frame->own, frame->frame.child, false);
 }
 
 static void profile_flushed(void *state, uint64_t ticks, enum dw_flush why)
@@ -398,14 +385,12 @@ void dw_profile_merge(struct dw_flat_all *const *profiles, struct dw_model *cons
 		for (uint32_t bits = 1; bits < 1u << DW_SCOPES; bits++)
 			for (uint32_t row = 0, first = worker->combinations[bits];
 			     first && bits >> scope & 1 && row < all->row_count; row++) {
-				dw_tally_merge(&all->tallies[row], &models[scope]->arena,
-				               &worker->tallies[first + row], ratio);
+				dw_tally_merge(&all->tallies[row], &models[scope]->arena, &worker->tallies[first + row], ratio);
 				all->nested[row] += profile_scale_ticks(worker->nested[first + row], ratio);
 				all->open += worker->tallies[first + row].open;
 			}
 		for (uint32_t row = 0; worker->shared && row < all->row_count; row++)
-			all->nested[row] +=
-				profile_scale_ticks(worker->shared[(size_t)scope * worker->row_count + row], ratio);
+			all->nested[row] += profile_scale_ticks(worker->shared[(size_t)scope * worker->row_count + row], ratio);
 		all->records += worker->records;
 		all->orphans += worker->orphans;
 		all->categories |= worker->other_categories;
@@ -459,8 +444,7 @@ static const struct dw_op *profile_ops_by_symbol(struct dw_model *model, size_t 
 }
 
 /* Sets the rows of `all`. Returns the row and kind of each id, by file. NULL: out of memory. */
-static const struct dw_op **profile_choose_rows(struct dw_model *model, struct dw_flat_all *all,
-                                                enum dw_by by)
+static const struct dw_op **profile_choose_rows(struct dw_model *model, struct dw_flat_all *all, enum dw_by by)
 {
 	size_t file_count = model->source->file_count;
 	const struct dw_op **ops = dw_arena_alloc(&model->arena, file_count * sizeof *ops);
@@ -484,8 +468,7 @@ static const struct dw_op **profile_choose_rows(struct dw_model *model, struct d
 	return identity ? ops : NULL;
 }
 
-const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_all *all,
-                                        enum dw_by by)
+const struct dw_op **dw_profile_prepare(struct dw_model *model, struct dw_flat_all *all, enum dw_by by)
 {
 	const struct dw_op **ops = profile_choose_rows(model, all, by);
 
@@ -533,16 +516,14 @@ uint32_t dw_model_categories(struct dw_model *model)
 	return all ? all->categories : 0;
 }
 
-DW_ORDER(profile_compare_rows, struct dw_flat_row, DW_DOWN(stat.self_ns) DW_DOWN(stat.total_ns)
-         DW_UP(symbol))
+DW_ORDER(profile_compare_rows, struct dw_flat_row, DW_DOWN(stat.self_ns) DW_DOWN(stat.total_ns) DW_UP(symbol))
 
 static bool profile_chosen(const struct dw_model *model, const struct dw_flat_all *all, uint32_t row,
                            uint32_t categories)
 {
 	uint32_t category = model->symbols[all->row_symbol[row]].category;
 
-	return all->tallies[row].count &&
-	       (category < 32 ? categories >> category & 1 : categories == UINT32_MAX);
+	return all->tallies[row].count && (category < 32 ? categories >> category & 1 : categories == UINT32_MAX);
 }
 
 struct profile_request {
@@ -568,8 +549,7 @@ static bool profile_choose(struct dw_model *model, const void *pointer, void *re
 		if (!profile_chosen(model, all, row, request->categories))
 			continue;
 		flat->rows[flat->count].symbol = all->row_symbol[row];
-		dw_tally_stat_nested(&all->tallies[row], all->nested[row], ns_per_tick,
-		                     &flat->rows[flat->count++].stat);
+		dw_tally_stat_nested(&all->tallies[row], all->nested[row], ns_per_tick, &flat->rows[flat->count++].stat);
 	}
 	if (count)
 		qsort(flat->rows, count, sizeof *flat->rows, profile_compare_rows);
@@ -592,8 +572,7 @@ const struct dw_flat *dw_model_flat_by(struct dw_model *model, uint32_t categori
 	return dw_product_get(model, &dw_product_flat, (uint64_t)by << 32 | categories, &request, error);
 }
 
-const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories,
-                                    struct dwell_error *error)
+const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories, struct dwell_error *error)
 {
 	return dw_model_flat_by(model, categories, DW_BY_NAME, error);
 }

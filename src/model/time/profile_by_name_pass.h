@@ -60,23 +60,20 @@ struct dw_profile {
 bool dw_profile_worker_init(struct dw_profile_worker *worker, uint32_t row_count);
 void dw_profile_worker_reset(struct dw_profile_worker *worker);
 void dw_profile_begin_stream(struct dw_profile *profile, struct dw_profile_worker *worker,
-                             const struct dw_model *const *models, unsigned count,
-                             uint32_t process);
+                             const struct dw_model *const *models, unsigned count, uint32_t process);
 /* Adds what the walk itself counted to the worker. */
 void dw_profile_end_stream(struct dw_profile *profile, const struct dw_pass *pass);
 
 /* The rare cases, not inlined. */
 void dw_profile_renew_scopes(struct dw_profile *profile, uint32_t thread, uint64_t ticks);
 /* A call ended while calls of its row with other scopes are open. */
-void dw_profile_end_shared(struct dw_profile *profile, const struct dw_profile_frame *frame,
-                           uint64_t duration);
+void dw_profile_end_shared(struct dw_profile *profile, const struct dw_profile_frame *frame, uint64_t duration);
 /* The range at `place` is about to end, but it is not the innermost. `offset`: offset of the
  * dw_profile_frame in the pass's frame, which has frame_bytes. */
 void dw_profile_unnest(struct dw_profile *profile, const struct dw_pass *pass, uint32_t place,
                        size_t frame_bytes, size_t offset);
 void dw_profile_note(struct dw_profile *profile, const struct dw_record *record);
-void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame *frame,
-                      uint64_t child, bool all);
+void dw_profile_carry(struct dw_profile *profile, const struct dw_profile_frame *frame, uint64_t child, bool all);
 
 /* Adds the worker of a file to the profiles of the models, which are in the order of the scope set,
  * and resets the worker. */
@@ -105,8 +102,7 @@ DW_INLINE void dw_profile_enter(struct dw_profile *profile, struct dw_pass *pass
 }
 
 DW_INLINE void dw_profile_leave(struct dw_profile *profile, const struct dw_frame *frame,
-                                const struct dw_profile_frame *own, uint64_t ticks,
-                                enum dw_leave how, const bool all)
+                                const struct dw_profile_frame *own, uint64_t ticks, enum dw_leave how, const bool all)
 {
 	uint64_t duration = ticks - frame->start;
 	struct dw_tally *tally = &profile->tallies[own->tally];
@@ -119,8 +115,7 @@ DW_INLINE void dw_profile_leave(struct dw_profile *profile, const struct dw_fram
 	profile->nested[own->tally & within] += duration;
 	if (!all && __builtin_expect(!calls & (--profile->row_calls[own->row] != 0), 0))
 		dw_profile_end_shared(profile, own, duration);
-	dw_tally_add_later(tally, &profile->worker->arena, &profile->pending, duration,
-	                   duration - frame->child);
+	dw_tally_add_later(tally, &profile->worker->arena, &profile->pending, duration, duration - frame->child);
 	if (how != DW_LEAVE_END) {
 		tally->open += how == DW_LEAVE_OPEN;
 		tally->cut += how == DW_LEAVE_CUT;

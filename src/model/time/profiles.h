@@ -77,11 +77,9 @@ const struct dw_flat *dw_model_flat_by(struct dw_model *model, uint32_t categori
                                        struct dwell_error *error);
 
 /* By name. `categories` is a mask of 1 << enum dwell_category. */
-const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories,
-                                    struct dwell_error *error);
+const struct dw_flat *dw_model_flat(struct dw_model *model, uint32_t categories, struct dwell_error *error);
 const struct dw_tree *dw_model_tree(struct dw_model *model, struct dwell_error *error);
-const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of,
-                                      struct dwell_error *error);
+const struct dw_paths *dw_model_paths(struct dw_model *model, enum dw_paths_of of, struct dwell_error *error);
 
 /* Asynchronous ranges occur. They have the categories of other ranges. */
 #define DW_CATEGORIES_ASYNC (1u << 31)

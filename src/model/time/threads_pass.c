@@ -21,8 +21,7 @@
 
 /* ---- missing records -------------------------------------------------------------------- */
 
-static void threads_add_hole(struct dw_threads_count *count, uint64_t start_ticks,
-                             uint64_t end_ticks)
+static void threads_add_hole(struct dw_threads_count *count, uint64_t start_ticks, uint64_t end_ticks)
 {
 	struct dw_threads_sums *sums = count->sums;
 	const struct dw_walk *walk = &count->pass->walk;
@@ -32,8 +31,7 @@ static void threads_add_hole(struct dw_threads_count *count, uint64_t start_tick
 		return;
 	pthread_mutex_lock(&sums->lock);
 	if (!count->covered)
-		count->rows[walk->thread].missing_ns +=
-		    dw_source_span_ns(&walk->file->clock, end_ticks - start_ticks);
+		count->rows[walk->thread].missing_ns += dw_source_span_ns(&walk->file->clock, end_ticks - start_ticks);
 	hole = DW_GROW(&sums->holes, &sums->hole_capacity, sums->hole_count);
 	if (hole) {
 		*hole = (struct dw_hole){ walk->thread, start_ticks, end_ticks };
@@ -75,8 +73,7 @@ void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *su
 		count->resumed = segment->open_count;
 		count->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
 	} else if (first->gap_before) { /* the beginning of the stream was recycled */
-		uint64_t began =
-		    dw_source_ticks(&pass->walk.file->clock, source->threads[first->thread].start_ns);
+		uint64_t began = dw_source_ticks(&pass->walk.file->clock, source->threads[first->thread].start_ns);
 
 		if (first->base_ticks > began) {
 			pass->walk.gap_ticks = first->base_ticks - began;
@@ -167,8 +164,7 @@ void dw_threads_carry(struct dw_threads_count *count)
 }
 
 /* The record that hands the stream on is the first one of the next thread. */
-void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks,
-                            const struct dw_record *record)
+void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks, const struct dw_record *record)
 {
 	uint32_t thread = count->pass->walk.thread;
 
@@ -317,13 +313,11 @@ static int threads_fill_missing(struct dw_model *model, struct dw_threads *threa
 	struct dw_interval *times;
 	size_t at = 0;
 
-	threads->missing = dw_arena_alloc(&model->arena, (source->thread_count + 1) *
-	                                                     sizeof *threads->missing);
+	threads->missing = dw_arena_alloc(&model->arena, (source->thread_count + 1) * sizeof *threads->missing);
 	threads->process_missing = dw_arena_alloc(&model->arena, (source->process_count + 1) *
 	                                                             sizeof *threads->process_missing);
 	times = dw_arena_alloc(&model->arena,
-	                       (2 * sums->hole_count + source->thread_count + source->process_count + 1) *
-	                           sizeof *times);
+	                       (2 * sums->hole_count + source->thread_count + source->process_count + 1) * sizeof *times);
 	if (!threads->missing || !threads->process_missing || !times)
 		return -1;
 	if (sums->hole_count)
@@ -364,8 +358,7 @@ static int threads_fill(struct dw_model *model, struct dw_threads *threads, stru
 {
 	const struct dw_source *source = model->source;
 
-	threads->rows = dw_arena_alloc(&model->arena, (source->thread_count * 2 + 1) *
-	                                                  sizeof *threads->rows);
+	threads->rows = dw_arena_alloc(&model->arena, (source->thread_count * 2 + 1) * sizeof *threads->rows);
 	if (!threads->rows)
 		return -1;
 	for (size_t i = 0; i < source->thread_count; i++)
@@ -410,8 +403,7 @@ void dw_threads_sums_reset(struct dw_threads_sums *sums)
 
 bool dw_threads_finish(struct dw_threads_sums *sums, struct dw_threads *threads)
 {
-	return !sums->failed && threads_add_ends(sums) == 0 &&
-	       threads_fill_missing(sums->model, threads, sums) == 0 &&
+	return !sums->failed && threads_add_ends(sums) == 0 && threads_fill_missing(sums->model, threads, sums) == 0 &&
 	       threads_fill(sums->model, threads, sums) == 0;
 }
 

@@ -64,8 +64,7 @@ void dw_threads_begin(struct dw_threads_count *count, struct dw_threads_sums *su
 void dw_threads_unusual(struct dw_threads_count *count, uint64_t ticks);
 void dw_threads_carry(struct dw_threads_count *count);
 void dw_threads_flushed(struct dw_threads_count *count, uint64_t ticks, enum dw_flush why);
-void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks,
-                            const struct dw_record *record);
+void dw_threads_after_break(struct dw_threads_count *count, uint64_t ticks, const struct dw_record *record);
 
 DW_INLINE void dw_threads_note(struct dw_threads_count *count, uint64_t ticks)
 {

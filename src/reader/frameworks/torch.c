@@ -25,8 +25,7 @@ bool dw_torch_is_hidden(const char *name)
 	return false;
 }
 
-void dw_torch_annotation(uint32_t category, const char *name, const char *detail, char *text,
-                         size_t size)
+void dw_torch_annotation(uint32_t category, const char *name, const char *detail, char *text, size_t size)
 {
 	static const char zero[] = ".zero_grad";
 	size_t length = detail ? strlen(detail) : 0;

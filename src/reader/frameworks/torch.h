@@ -15,7 +15,6 @@
 bool dw_torch_is_hidden(const char *name);
 /* The name of a phase or of data loading in Kineto's files, where the detail is part of the name:
  * "Optimizer.step#SGD.step". The name itself if it has no such name. */
-void dw_torch_annotation(uint32_t category, const char *name, const char *detail, char *text,
-                         size_t size);
+void dw_torch_annotation(uint32_t category, const char *name, const char *detail, char *text, size_t size);
 
 extern const struct dw_framework dw_framework_torch;

@@ -18,8 +18,7 @@ bool dw_database_is(const struct dw_import_file *file)
 }
 
 #ifndef DW_HAVE_SQLITE
-int dw_database_open(struct dw_database *database, const struct dw_import_file *file,
-                     struct dwell_error *error)
+int dw_database_open(struct dw_database *database, const struct dw_import_file *file, struct dwell_error *error)
 {
 	return dw_error_set(error, DWELL_E_NOT_TRACE,
 	                    "%s is an SQLite file, and this dwell was built without SQLite: build it with "
@@ -106,8 +105,7 @@ static void database_limit(struct dw_database *database, uint64_t size_bytes)
 	sqlite3_progress_handler(database->handle, STEPS_AT_ONCE, database_count_steps, database);
 }
 
-static int database_fail(struct dw_database *database, const struct dw_import_file *file,
-                         struct dwell_error *error)
+static int database_fail(struct dw_database *database, const struct dw_import_file *file, struct dwell_error *error)
 {
 	int code = sqlite3_errcode(database->handle);
 
@@ -118,8 +116,7 @@ static int database_fail(struct dw_database *database, const struct dw_import_fi
 	return code == SQLITE_NOMEM ? DWELL_E_NOMEM : DWELL_E_NOT_TRACE;
 }
 
-int dw_database_open(struct dw_database *database, const struct dw_import_file *file,
-                     struct dwell_error *error)
+int dw_database_open(struct dw_database *database, const struct dw_import_file *file, struct dwell_error *error)
 {
 	sqlite3 *handle = NULL;
 
@@ -129,8 +126,7 @@ int dw_database_open(struct dw_database *database, const struct dw_import_file *
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
 		                    "%s is an SQLite file with a journal beside it (WAL): run sqlite3 %s "
 		                    "'PRAGMA journal_mode=delete' first", file->path, file->path);
-	if (sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-	    SQLITE_OK) {
+	if (sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
 		sqlite3_close(handle);
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading %s", file->path);
 	}
@@ -185,8 +181,7 @@ void dw_database_use_strings(struct dw_database *database, const char *table, co
 {
 	database->strings = table;
 	database->strings_id = id_column;
-	database->has_strings = dw_database_has_table(database, table) &&
-	                        dw_database_has(database, table, id_column) &&
+	database->has_strings = dw_database_has_table(database, table) && dw_database_has(database, table, id_column) &&
 	                        dw_database_has(database, table, "value");
 }
 
@@ -308,7 +303,6 @@ struct dw_json_string dw_rows_text(const struct dw_rows *rows, unsigned column)
 	const char *text = (const char *)sqlite3_column_text(rows->statement, (int)column);
 	int length = sqlite3_column_bytes(rows->statement, (int)column);
 
-	return text ? (struct dw_json_string){ text, (uint32_t)length, false }
-	            : (struct dw_json_string){ "", 0, false };
+	return text ? (struct dw_json_string){ text, (uint32_t)length, false } : (struct dw_json_string){ "", 0, false };
 }
 #endif

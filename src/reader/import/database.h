@@ -37,8 +37,7 @@ struct dw_database {
 bool dw_database_is(const struct dw_import_file *file);
 /* Opens the file. Returns 0, or a negative DWELL_E_* with `error`. The file must live until
  * dw_database_close(). */
-int dw_database_open(struct dw_database *database, const struct dw_import_file *file,
-                     struct dwell_error *error);
+int dw_database_open(struct dw_database *database, const struct dw_import_file *file, struct dwell_error *error);
 void dw_database_close(struct dw_database *database);
 /* Names the table of texts: see DW_TEXT_OF. */
 void dw_database_use_strings(struct dw_database *database, const char *table, const char *id_column);

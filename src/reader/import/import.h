@@ -57,8 +57,7 @@ int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,
  * and sets `result->in_file`; -1: there is no such file.
  */
 int dw_import_files(const struct dw_import_file *files, size_t count, int image_fd,
-                    struct dw_arena *arena, struct dw_import_result *result,
-                    struct dwell_error *error);
+                    struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error);
 
 /* Appends "COUNT WHAT" to the note, unless the count is 0. */
 static inline void dw_import_note(struct dw_import_result *result, struct dw_arena *arena, size_t count,
@@ -71,20 +70,17 @@ static inline void dw_import_note(struct dw_import_result *result, struct dw_are
 
 /* chrome_file.c, xspace_planes.c; the same contract as dw_import_open(). */
 int dw_import_chrome(const struct dw_import_file *files, size_t count, int image_fd,
-                     struct dw_arena *arena, struct dw_import_result *result,
-                     struct dwell_error *error);
+                     struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error);
 int dw_import_xspace(const struct dw_import_file *file, struct dw_arena *arena,
                      struct dw_import_result *result, struct dwell_error *error);
 
 struct dw_database;
 /* nsight.c, nvprof.c; the database is open. */
 int dw_import_nsight(struct dw_database *database, const struct dw_import_file *file, int image_fd,
-                     struct dw_arena *arena, struct dw_import_result *result,
-                     struct dwell_error *error);
+                     struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error);
 
 int dw_import_nvprof(struct dw_database *database, const struct dw_import_file *file, int image_fd,
-                     struct dw_arena *arena, struct dw_import_result *result,
-                     struct dwell_error *error);
+                     struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error);
 
 /* gunzip.c: decompresses `bytes`. The caller frees *out. The output may have at most
  * DW_GUNZIP_SPARE bytes plus DW_GUNZIP_RATIO times `size`; more is an error. `path` is for

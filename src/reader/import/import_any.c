@@ -30,8 +30,7 @@ static int import_database(const struct dw_import_file *file, int image_fd, stru
 }
 
 int dw_import_files(const struct dw_import_file *files, size_t count, int image_fd,
-                    struct dw_arena *arena, struct dw_import_result *result,
-                    struct dwell_error *error)
+                    struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error)
 {
 	int code;
 
@@ -39,8 +38,7 @@ int dw_import_files(const struct dw_import_file *files, size_t count, int image_
 	if (count == 1 && dw_database_is(files))
 		return import_database(files, image_fd, arena, result, error);
 	code = dw_import_chrome(files, count, image_fd, arena, result, error);
-	return code || result->image || count > 1 ? code
-	                                          : dw_import_xspace(files, arena, result, error);
+	return code || result->image || count > 1 ? code : dw_import_xspace(files, arena, result, error);
 }
 
 int dw_import_open(const struct dw_import_file *file, struct dw_arena *arena,

@@ -66,12 +66,10 @@ static void nsight_open(struct nsight *nsight, struct dw_rows *rows, const char 
 	static const char *const first_only = "t.globalTid >> 24 = ?1";
 	static const char *const first_only_process = "t.globalPid >> 24 = ?1";
 	bool thread = strcmp(owner, "globalTid") == 0;
-	const char *where = nsight->pass ? (thread ? first_only : first_only_process)
-	                                 : (thread ? by_thread : by_process);
+	const char *where = nsight->pass ? (thread ? first_only : first_only_process) : (thread ? by_thread : by_process);
 
 	if (dw_database_has(nsight->database, table, owner))
-		dw_rows_open(rows, nsight->database, table, columns, count, where,
-		             nsight->processes[nsight->pass]);
+		dw_rows_open(rows, nsight->database, table, columns, count, where, nsight->processes[nsight->pass]);
 	else if (!nsight->pass)
 		dw_rows_open(rows, nsight->database, table, columns, count, NULL, 0);
 	else
@@ -130,8 +128,7 @@ static bool nsight_communicates(const struct nsight *nsight, int64_t domain)
 }
 
 /* The name of a thread. Nsight names the main thread of a rank "MPI Rank 3". */
-static void nsight_take_thread(struct chrome *chrome, struct chrome_event *event,
-                               const struct dw_json_string *name)
+static void nsight_take_thread(struct chrome *chrome, struct chrome_event *event, const struct dw_json_string *name)
 {
 	static const char rank[] = "MPI Rank ";
 
@@ -205,8 +202,7 @@ static void nsight_read_names(struct nsight *nsight, struct chrome *chrome, cons
 
 		event->phase = 'M';
 		event->name = (struct dw_json_string){ what, (uint32_t)strlen(what), false };
-		event->values[CHROME_NAME] =
-		    (struct chrome_value){ .kind = CHROME_TEXT, .text = dw_rows_text(&rows, 3) };
+		event->values[CHROME_NAME] = (struct chrome_value){ .kind = CHROME_TEXT, .text = dw_rows_text(&rows, 3) };
 		event->has = 1u << CHROME_NAME;
 		chrome_take_event(chrome, event);
 		chrome->events--;
@@ -268,8 +264,7 @@ static void nsight_read_sets(struct nsight *nsight, struct chrome *chrome)
 
 		rows_set_device(&rows, event);
 		rows_set_from(&rows, ROW_MORE, event, CHROME_BYTES);
-		event->name = rows_set_name(name, sizeof name, dw_rows_integer(&rows, ROW_MORE + 1, -1),
-		                            nsight_memories);
+		event->name = rows_set_name(name, sizeof name, dw_rows_integer(&rows, ROW_MORE + 1, -1), nsight_memories);
 		chrome_take_event(chrome, event);
 	}
 }
@@ -302,8 +297,7 @@ static void nsight_read_records(struct nsight *nsight, struct chrome *chrome)
 	nsight->record_count = 0;
 	OPEN(nsight, &rows, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "globalPid", columns);
 	while (!chrome->failed && dw_rows_next(&rows)) {
-		struct nsight_record *record =
-		    DW_GROW(&nsight->records, &nsight->record_capacity, nsight->record_count);
+		struct nsight_record *record = DW_GROW(&nsight->records, &nsight->record_capacity, nsight->record_count);
 
 		chrome->failed |= !record;
 		if (record)
@@ -475,8 +469,7 @@ static void nsight_read(struct chrome *chrome, void *context, size_t pass)
 }
 
 int dw_import_nsight(struct dw_database *database, const struct dw_import_file *file, int image_fd,
-                     struct dw_arena *arena, struct dw_import_result *result,
-                     struct dwell_error *error)
+                     struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error)
 {
 	struct nsight *nsight = calloc(1, sizeof *nsight);
 	int code;

@@ -61,8 +61,7 @@ static struct dw_json_string nvprof_call_name(int64_t number, bool runtime, char
 	return (struct dw_json_string){ text, (uint32_t)strlen(text), false };
 }
 
-static void nvprof_read_calls(struct nvprof *nvprof, struct chrome *chrome, const char *table,
-                              bool runtime)
+static void nvprof_read_calls(struct nvprof *nvprof, struct chrome *chrome, const char *table, bool runtime)
 {
 	static const char *const columns[] = { ROWS_TIMES, "processId", "threadId", "correlationId",
 		"cbid" };
@@ -169,8 +168,7 @@ static void nvprof_read_sets(struct nvprof *nvprof, struct chrome *chrome)
 
 		rows_set_device(&rows, event);
 		rows_set_from(&rows, ROW_MORE, event, CHROME_BYTES);
-		event->name = rows_set_name(name, sizeof name, dw_rows_integer(&rows, ROW_MORE + 1, -1),
-		                            nvprof_memories);
+		event->name = rows_set_name(name, sizeof name, dw_rows_integer(&rows, ROW_MORE + 1, -1), nvprof_memories);
 		chrome_take_event(chrome, event);
 	}
 }
@@ -185,8 +183,7 @@ static void nvprof_read_syncs(struct nvprof *nvprof, struct chrome *chrome)
 		struct chrome_event *event = nvprof_begin(nvprof, chrome, &rows, CHROME_IS_SYNC);
 
 		rows_set_device(&rows, event);
-		rows_set_sync(&rows, event, dw_rows_integer(&rows, ROW_MORE, 0),
-		              dw_rows_integer(&rows, ROW_MORE + 1, -1));
+		rows_set_sync(&rows, event, dw_rows_integer(&rows, ROW_MORE, 0), dw_rows_integer(&rows, ROW_MORE + 1, -1));
 		chrome_take_event(chrome, event);
 	}
 }
@@ -208,8 +205,7 @@ static void nvprof_read(struct chrome *chrome, void *context, size_t process)
 }
 
 int dw_import_nvprof(struct dw_database *database, const struct dw_import_file *file, int image_fd,
-                     struct dw_arena *arena, struct dw_import_result *result,
-                     struct dwell_error *error)
+                     struct dw_arena *arena, struct dw_import_result *result, struct dwell_error *error)
 {
 	struct nvprof *nvprof = calloc(1, sizeof *nvprof);
 	int code;

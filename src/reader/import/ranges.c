@@ -33,14 +33,12 @@ static void ranges_close_at(struct dw_ranges *ranges, struct dw_encode_stream *s
 	for (size_t i = index + 1; i < ranges->count; i++)
 		above += !ranges->open[i].handle;
 	if (range.handle)
-		dw_encode_record(stream, range.end_ns, DW_ASYNC_END, (uint32_t)(range.handle & DW_ID_MASK),
-		                 &range.handle, 2);
+		dw_encode_record(stream, range.end_ns, DW_ASYNC_END, (uint32_t)(range.handle & DW_ID_MASK), &range.handle, 2);
 	else if (above)
 		dw_encode_record(stream, range.end_ns, DW_END_OF, 0, &above, 1);
 	else
 		dw_encode_end(stream, range.end_ns);
-	memmove(&ranges->open[index], &ranges->open[index + 1],
-	        (ranges->count - index - 1) * sizeof range);
+	memmove(&ranges->open[index], &ranges->open[index + 1], (ranges->count - index - 1) * sizeof range);
 	ranges->count--;
 	if (!ranges->overlapping)
 		return;

@@ -30,8 +30,7 @@ void rows_begin(struct chrome *chrome, const struct dw_rows *rows, struct chrome
 	event->category = category;
 	event->has_start = dw_rows_type(rows, ROW_START) == DW_ROWS_INTEGER;
 	event->has_length = dw_rows_type(rows, ROW_END) == DW_ROWS_INTEGER;
-	event->wrong_type = dw_rows_type(rows, ROW_START) == DW_ROWS_OTHER ||
-	                    dw_rows_type(rows, ROW_END) == DW_ROWS_OTHER;
+	event->wrong_type = dw_rows_type(rows, ROW_START) == DW_ROWS_OTHER || dw_rows_type(rows, ROW_END) == DW_ROWS_OTHER;
 	event->start_ns = dw_rows_integer(rows, ROW_START, 0);
 	if (event->has_length && __builtin_sub_overflow(end, event->start_ns, &event->length_ns)) {
 		event->has_start = false;
@@ -50,8 +49,7 @@ void rows_set(struct chrome_event *event, enum chrome_arg arg, int64_t value)
 		.digits = value < 0 ? -(uint64_t)value : (uint64_t)value };
 }
 
-void rows_set_from(const struct dw_rows *rows, unsigned column, struct chrome_event *event,
-                   enum chrome_arg arg)
+void rows_set_from(const struct dw_rows *rows, unsigned column, struct chrome_event *event, enum chrome_arg arg)
 {
 	switch (dw_rows_type(rows, column)) {
 	case DW_ROWS_INTEGER: rows_set(event, arg, dw_rows_integer(rows, column, 0)); break;
@@ -104,8 +102,7 @@ struct dw_json_string rows_copy_name(char *text, size_t size, int64_t kind, int6
 		"DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD" };
 	const char *way = kind >= 0 && kind < (int64_t)(sizeof ways / sizeof *ways) ? ways[kind] : *ways;
 
-	snprintf(text, size, "Memcpy %s (%s -> %s)", way, rows_memory(from, memories),
-	         rows_memory(to, memories));
+	snprintf(text, size, "Memcpy %s (%s -> %s)", way, rows_memory(from, memories), rows_memory(to, memories));
 	return rows_string(text);
 }
 
@@ -173,8 +170,7 @@ static const char *rows_member(const struct dw_json_string *name, const char *wh
  * "MulBackward0" has its number. Which thread was the forward thread is not in the file: PyTorch's
  * number 1 stands for it, as in a program whose forward pass is in one thread.
  */
-static bool rows_set_operator(struct chrome *chrome, struct chrome_event *event,
-                              const struct dw_json_string *name)
+static bool rows_set_operator(struct chrome *chrome, struct chrome_event *event, const struct dw_json_string *name)
 {
 	const char *sequence, *id, *sizes, *end = name->at + name->length, *cut;
 	bool backward;
@@ -221,8 +217,7 @@ void rows_set_annotation(struct chrome *chrome, struct chrome_event *event, stru
 
 /* ---- notes -------------------------------------------------------------------------------------------- */
 
-void rows_note(const struct dw_database *database, struct dw_arena *arena,
-               struct dw_import_result *result)
+void rows_note(const struct dw_database *database, struct dw_arena *arena, struct dw_import_result *result)
 {
 	if (database->bad_tables)
 		result->note = dw_arena_printf(arena, "%s%stable %s cannot be read to its end (%s); the rows before "

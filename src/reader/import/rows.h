@@ -23,8 +23,7 @@ void rows_begin(struct chrome *chrome, const struct dw_rows *rows, struct chrome
 /* Sets an argument. */
 void rows_set(struct chrome_event *event, enum chrome_arg arg, int64_t value);
 /* Sets an argument to a column, if the row has a value there. */
-void rows_set_from(const struct dw_rows *rows, unsigned column, struct chrome_event *event,
-                   enum chrome_arg arg);
+void rows_set_from(const struct dw_rows *rows, unsigned column, struct chrome_event *event, enum chrome_arg arg);
 /* Device, context, stream and correlation id. */
 void rows_set_device(const struct dw_rows *rows, struct chrome_event *event);
 /* Grid, block, registers and memories of a kernel, in ten columns from `column`: ROWS_LAUNCH. */
@@ -49,5 +48,4 @@ void rows_set_annotation(struct chrome *chrome, struct chrome_event *event, stru
 struct dw_json_string rows_call_name(struct dw_json_string name);
 
 /* Counts the tables that could not be read. */
-void rows_note(const struct dw_database *database, struct dw_arena *arena,
-               struct dw_import_result *result);
+void rows_note(const struct dw_database *database, struct dw_arena *arena, struct dw_import_result *result);

@@ -99,8 +99,7 @@ static size_t sort_find_ascent(const struct dw_sort_event *events, size_t from, 
 	return from < count ? from : count;
 }
 
-static void sort_merge(const struct dw_sort_event *from, size_t middle, size_t end,
-                       struct dw_sort_event *to)
+static void sort_merge(const struct dw_sort_event *from, size_t middle, size_t end, struct dw_sort_event *to)
 {
 	size_t a = 0, b = middle, out = 0;
 
@@ -207,8 +206,7 @@ static bool sort_fill_run(struct dw_sort *sort, struct dw_sort_run *run)
 		sort_fail(sort, 0);
 		return false;
 	}
-	size = most * sizeof *run->buffer < run->end - run->at ? most * sizeof *run->buffer
-	                                                       : (size_t)(run->end - run->at);
+	size = most * sizeof *run->buffer < run->end - run->at ? most * sizeof *run->buffer : (size_t)(run->end - run->at);
 	run->next = 0;
 	run->count = size / sizeof *run->buffer;
 	to = (char *)run->buffer;

@@ -204,8 +204,7 @@ void xs_read_names(struct xspace *space, struct xs_text plane);
 uint32_t xs_find_name(const struct xspace *space, uint64_t id); /* UINT32_MAX: none */
 /* The OP id for a name of the plane. `detail` may be empty. */
 uint32_t xs_op(struct xspace *space, uint32_t name, uint32_t category, struct xs_text detail);
-uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
-                    struct xs_text detail);
+uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name, struct xs_text detail);
 
 /* The STRING id of a text. Each text is written once. */
 uint32_t xs_string(struct xspace *space, const char *text);
@@ -227,14 +226,12 @@ struct xs_stats {
 };
 bool xs_read_stat(const struct xspace *space, struct xs_text message, enum xs_stat *stat,
                   struct xs_text *name, struct xs_value *value);
-void xs_read_stats(const struct xspace *space, const unsigned char *event, size_t length,
-                   struct xs_stats *stats);
+void xs_read_stats(const struct xspace *space, const unsigned char *event, size_t length, struct xs_stats *stats);
 
 /* xspace_device.c */
 bool xs_is_device_plane(const struct xspace *space);
 /* Writes the events of a line. `events` has them; its other members are not used. */
-void xs_put_device_events(struct xspace *space, struct xs_text line_name, uint64_t line,
-                          struct xs_thread *events);
+void xs_put_device_events(struct xspace *space, struct xs_text line_name, uint64_t line, struct xs_thread *events);
 
 /* xspace_line.c: writes the events of a thread as records. */
 void xs_put_thread(struct xspace *space, struct xs_thread *thread);

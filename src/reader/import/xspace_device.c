@@ -41,8 +41,7 @@ static uint32_t device_find(struct xspace *space, uint32_t process)
 	         space->plane_name.bytes);
 	snprintf(name, sizeof name, "%.*s", xspace_at_most(type.length, sizeof name - 1), type.bytes);
 	space->device_process = process;
-	space->device_id = dw_encode_device(
-	    &space->processes[process].journal,
+	space->device_id = dw_encode_device(&space->processes[process].journal,
 	    (uint32_t)strtoul(plane + strlen("/device:GPU:"), NULL, 10), *name ? name : tpu ? "TPU" : "GPU",
 	    tpu ? DW_API_TPU : DW_API_CUDA);
 	return space->device_id;
@@ -69,8 +68,7 @@ static bool device_size(const char *text, const char *what, uint32_t size[3])
 {
 	const char *at = strstr(text, what);
 
-	return at && sscanf(at + strlen(what), "%9" SCNu32 ",%9" SCNu32 ",%9" SCNu32, &size[0], &size[1],
-	                    &size[2]) == 3;
+	return at && sscanf(at + strlen(what), "%9" SCNu32 ",%9" SCNu32 ",%9" SCNu32, &size[0], &size[1], &size[2]) == 3;
 }
 
 static bool device_text(const struct xs_stats *stats, enum xs_stat stat, char *to)
@@ -149,8 +147,7 @@ static void device_said(const struct xs_stats *stats, struct dw_device_event_in 
 
 	if (!device_text(stats, XS_DEVICE_EVENT, text) ||
 	    sscanf(text, "%9" SCNu32 " %9" SCNu32 " %10" SCNu32, &kind, &detail, &correlation) != 3 ||
-	    kind <= DW_DEVICE_KERNEL || kind > DW_DEVICE_RANGE || kind == DW_DEVICE_MEMORY ||
-	    detail > UINT16_MAX)
+	    kind <= DW_DEVICE_KERNEL || kind > DW_DEVICE_RANGE || kind == DW_DEVICE_MEMORY || detail > UINT16_MAX)
 		return;
 	record->kind = kind;
 	record->detail = detail;
@@ -232,8 +229,7 @@ static uint32_t device_queue(struct xspace *space, struct xs_text line_name, uin
 	return *place;
 }
 
-void xs_put_device_events(struct xspace *space, struct xs_text line_name, uint64_t line,
-                          struct xs_thread *events)
+void xs_put_device_events(struct xspace *space, struct xs_text line_name, uint64_t line, struct xs_thread *events)
 {
 	bool derived = device_is_derived(line_name, line) ||
 	               (xs_is(line_name, "XLA Ops") && xs_begins(space->plane_name, "/device:GPU:"));

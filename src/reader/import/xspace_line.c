@@ -21,8 +21,7 @@ static bool line_has(const struct xs_stats *stats, enum xs_stat stat)
 
 static struct xs_text line_text(const struct xs_stats *stats, enum xs_stat stat)
 {
-	return line_has(stats, stat) && stats->values[stat].is_text ? stats->values[stat].text
-	                                                       : (struct xs_text){ "", 0 };
+	return line_has(stats, stat) && stats->values[stat].is_text ? stats->values[stat].text : (struct xs_text){ "", 0 };
 }
 
 DW_ORDER(line_compare_events, struct xs_event, DW_UP(start_ns) DW_DOWN(end_ns) DW_UP(bytes))
@@ -55,8 +54,7 @@ static void line_put_memory(struct xspace *space, struct xs_thread *to, const st
 	uint32_t op = xs_op_text(space, DWELL_CATEGORY_ALLOCATION, region.length ? region : memory,
 	                         line_text(stats, XS_ALLOCATOR));
 
-	line_put_u64s(to, event->start_ns, role == XS_ALLOC ? DW_ALLOC : DW_FREE, op, values,
-	              role == XS_ALLOC ? 2 : 1);
+	line_put_u64s(to, event->start_ns, role == XS_ALLOC ? DW_ALLOC : DW_FREE, op, values, role == XS_ALLOC ? 2 : 1);
 }
 
 static void line_put_flows(struct xspace *space, struct xs_thread *to, const struct xs_event *event,
@@ -82,8 +80,7 @@ static void line_put_flows(struct xspace *space, struct xs_thread *to, const str
 		enum xs_stat type = in ? XS_CONSUMER_TYPE : XS_PRODUCER_TYPE;
 		uint64_t key[2];
 
-		if (!line_has(stats, id) ||
-		    (line_has(stats, type) && stats->values[type].number == DW_XSPACE_STEP_CONTEXT))
+		if (!line_has(stats, id) || (line_has(stats, type) && stats->values[type].number == DW_XSPACE_STEP_CONTEXT))
 			continue;
 		key[0] = stats->values[id].number;
 		key[1] = line_has(stats, type) ? stats->values[type].number : 0;
@@ -143,12 +140,10 @@ static void line_put_range(struct xspace *space, struct xs_thread *to, const str
 static bool line_put_device_step(struct xspace *space, struct xs_thread *to,
                                  const struct xs_event *event, uint64_t *step_end_ns)
 {
-	struct xs_text name = event->name == UINT32_MAX ? (struct xs_text){ "", 0 }
-	                                                : space->names[event->name].name;
+	struct xs_text name = event->name == UINT32_MAX ? (struct xs_text){ "", 0 } : space->names[event->name].name;
 	uint64_t number = 0;
 
-	if (!name.length || name.length > 18 || event->end_ns == event->start_ns ||
-	    event->start_ns < *step_end_ns)
+	if (!name.length || name.length > 18 || event->end_ns == event->start_ns || event->start_ns < *step_end_ns)
 		return false;
 	for (size_t i = 0; i < name.length; i++) {
 		if (name.bytes[i] < '0' || name.bytes[i] > '9')
@@ -173,8 +168,7 @@ static bool line_put_step(struct xspace *space, struct xs_thread *to, const stru
 		return false;
 	*step_end_ns = event->end_ns;
 	dw_encode_step(&space->processes[to->process].journal, to->thread,
-	               stats->values[XS_STEP_NUM].number, event->start_ns, event->end_ns, 0,
-	               DW_STEP_RECORDED);
+	               stats->values[XS_STEP_NUM].number, event->start_ns, event->end_ns, 0, DW_STEP_RECORDED);
 	return true;
 }
 

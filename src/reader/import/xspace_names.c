@@ -151,9 +151,7 @@ uint32_t xs_find_name(const struct xspace *space, uint64_t id)
 
 	if (id && id <= space->name_count && space->names[id - 1].id == id)
 		return (uint32_t)id - 1;
-	found = space->name_count ? bsearch(&key, space->names, space->name_count, sizeof key,
-	                                    names_compare_names)
-	                          : NULL;
+	found = space->name_count ? bsearch(&key, space->names, space->name_count, sizeof key, names_compare_names) : NULL;
 	return found ? (uint32_t)(found - space->names) : UINT32_MAX;
 }
 
@@ -174,8 +172,7 @@ static bool names_is_operator(struct xs_text name)
 	const char *colon = memrchr(name.bytes, ':', name.length);
 	size_t at = colon ? (size_t)(colon - name.bytes) : 0;
 
-	if (!at || at + 1 == name.length || name.bytes[at - 1] == ':' ||
-	    !isupper((unsigned char)name.bytes[at + 1]))
+	if (!at || at + 1 == name.length || name.bytes[at - 1] == ':' || !isupper((unsigned char)name.bytes[at + 1]))
 		return false;
 	for (size_t i = 0; i < name.length; i++)
 		if (!isalnum((unsigned char)name.bytes[i]) && !strchr("_./:-\\>", name.bytes[i]))
@@ -240,8 +237,7 @@ void xs_read_names(struct xspace *space, struct xs_text plane)
 	space->name_count = space->stat_count = 0;
 	xs_map_reset(&space->ops);
 	while (!space->failed && dw_proto_next(&reader, &field))
-		if ((field.field == XS_PLANE_EVENT_META || field.field == XS_PLANE_STAT_META) &&
-		    field.wire == DW_PROTO_BYTES)
+		if ((field.field == XS_PLANE_EVENT_META || field.field == XS_PLANE_STAT_META) && field.wire == DW_PROTO_BYTES)
 			names_add(space, &field);
 	if (space->name_count)
 		qsort(space->names, space->name_count, sizeof *space->names, names_compare_names);
@@ -285,8 +281,7 @@ static uint32_t names_make_op(struct xspace *space, uint32_t category, const cha
 	uint32_t detail_id = detail ? xs_string(space, detail) : 0;
 	uint32_t file_id = file ? xs_string(space, file) : 0;
 
-	return dw_encode_op_of(&space->processes[0].journal, category, name_id, detail_id, 0, file_id,
-	                       line);
+	return dw_encode_op_of(&space->processes[0].journal, category, name_id, detail_id, 0, file_id, line);
 }
 
 /* "$file.py:12 name" is a function in the words of JAX's tracer of Python. */
@@ -309,11 +304,9 @@ static uint32_t names_make_python_op(struct xspace *space, char *name)
 	return names_make_op(space, DWELL_CATEGORY_FUNCTION, joined, NULL, NULL, 0);
 }
 
-uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name,
-                    struct xs_text detail)
+uint32_t xs_op_text(struct xspace *space, uint32_t category, struct xs_text name, struct xs_text detail)
 {
-	uint64_t key = xs_hash(xs_hash(category + 1, name.bytes, name.length), detail.bytes,
-	                       detail.length);
+	uint64_t key = xs_hash(xs_hash(category + 1, name.bytes, name.length), detail.bytes, detail.length);
 	uint32_t *id = xs_map_at(&space->ops, key);
 	char text[MOST_TEXT], more[MOST_TEXT];
 

@@ -16,8 +16,7 @@
 
 struct xs_process *xs_add_process(struct xspace *space)
 {
-	struct xs_process *process =
-	    DW_GROW(&space->processes, &space->process_capacity, space->process_count);
+	struct xs_process *process = DW_GROW(&space->processes, &space->process_capacity, space->process_count);
 
 	if (!process) {
 		space->failed = true;
@@ -77,8 +76,7 @@ static uint32_t owner_read_number(char *name, uint64_t line)
 	if (!slash || slash == name || end == slash + 1 || *end)
 		return line <= INT32_MAX ? (uint32_t)line : (uint32_t)(line % INT32_MAX);
 	*slash = '\0';
-	return number > 0 && number <= INT32_MAX ? (uint32_t)number
-	                                         : (uint32_t)((unsigned long long)number % INT32_MAX);
+	return number > 0 && number <= INT32_MAX ? (uint32_t)number : (uint32_t)((unsigned long long)number % INT32_MAX);
 }
 
 static struct xs_thread *owner_find_thread(struct xspace *space, uint64_t key, bool nested)
@@ -100,8 +98,7 @@ static bool owner_cut_suffix(char *text, const char *what)
 	return at != NULL;
 }
 
-static void owner_make_thread(struct xspace *space, struct xs_thread *thread, const char *name,
-                              uint32_t tid)
+static void owner_make_thread(struct xspace *space, struct xs_thread *thread, const char *name, uint32_t tid)
 {
 	struct dw_encode_process *journal = &space->processes[thread->process].journal;
 	struct xs_thread *whose = thread->nested ? owner_find_thread(space, thread->key, false) : NULL;
@@ -128,14 +125,12 @@ struct xs_thread *xs_find_thread(struct xspace *space, struct xs_text line_name,
 	uint32_t process, tid, *place;
 	uint64_t key;
 
-	snprintf(text, sizeof text, "%.*s", xspace_at_most(line_name.length, MOST_NAME - 1),
-	         line_name.bytes);
+	snprintf(text, sizeof text, "%.*s", xspace_at_most(line_name.length, MOST_NAME - 1), line_name.bytes);
 	process = xs_read_process(space, &from);
 	lane = owner_cut_suffix(text, " (overlapping ");
 	nested = owner_cut_suffix(text, " (signal handlers)");
 	tid = owner_read_number(text + (from - text), line);
-	snprintf(name, sizeof name, "%.*s%s%s",
-	         space->device ? xspace_at_most(space->plane_name.length, 60) : 0,
+	snprintf(name, sizeof name, "%.*s%s%s", space->device ? xspace_at_most(space->plane_name.length, 60) : 0,
 	         space->plane_name.bytes, space->device ? " " : "", from);
 	key = xs_hash(((uint64_t)process << 32) + tid + 1, name, strlen(name));
 	/* A second line of the signal handlers of a thread has no stream of its own: two streams of

@@ -34,8 +34,7 @@ static bool xspace_has_form(const unsigned char *bytes, size_t size, size_t *bad
 			struct dw_proto_field inside;
 
 			while (dw_proto_next(&plane, &inside))
-				if (inside.field >= XS_PLANE_NAME && inside.field <= XS_PLANE_STAT &&
-				    inside.wire != DW_PROTO_BYTES)
+				if (inside.field >= XS_PLANE_NAME && inside.field <= XS_PLANE_STAT && inside.wire != DW_PROTO_BYTES)
 					plane.bad = true;
 			if (plane.bad) {
 				*bad_at = (size_t)(plane.at - bytes);
@@ -137,8 +136,7 @@ static struct xs_thread *xspace_memory_thread(struct xspace *space, const struct
 		return NULL;
 	}
 	name = stats.values[XS_THREAD].text;
-	snprintf(line, sizeof line, "%.*s (overlapping 0)", xspace_at_most(name.length, 400),
-	         name.bytes);
+	snprintf(line, sizeof line, "%.*s (overlapping 0)", xspace_at_most(name.length, 400), name.bytes);
 	return xs_find_thread(space, (struct xs_text){ line, strlen(line) }, 0);
 }
 
@@ -209,8 +207,7 @@ static void xspace_put_plane(struct xspace *space, struct xs_text plane)
 	struct dw_proto_field field;
 
 	space->plane_name = xspace_plane_name(plane);
-	space->device = xs_begins(space->plane_name, "/device:") &&
-	                !xs_begins(space->plane_name, "/device:CUSTOM:");
+	space->device = xs_begins(space->plane_name, "/device:") && !xs_begins(space->plane_name, "/device:CUSTOM:");
 	xs_read_names(space, plane);
 	space->has_streams = xs_is_device_plane(space);
 	space->device_id = 0;
@@ -309,16 +306,14 @@ static void xspace_translate(struct xspace *space)
 		return;
 	head = dw_encode_head(&space->encode);
 	/* The times of some files count from the epoch, of others from the start of the capture. */
-	head->start_realtime_ns = space->base_ns > LATEST_NS / 2 ? space->base_ns
-	                                                         : space->start_time_ns + space->base_ns;
+	head->start_realtime_ns = space->base_ns > LATEST_NS / 2 ? space->base_ns : space->start_time_ns + space->base_ns;
 	snprintf(head->hostname, sizeof head->hostname, "%.*s",
 	         xspace_at_most(space->host.length, sizeof head->hostname - 1), space->host.bytes);
 	snprintf(head->writer, sizeof head->writer, "XSpace");
 }
 
 /* Takes the image, which is mapped like a file. */
-static int xspace_finish_result(struct xspace *space, struct dw_import_result *result,
-                                struct dwell_error *error)
+static int xspace_finish_result(struct xspace *space, struct dw_import_result *result, struct dwell_error *error)
 {
 	result->image = space->failed ? NULL : dw_encode_take(&space->encode, &result->image_bytes);
 	if (!result->image)
@@ -326,13 +321,11 @@ static int xspace_finish_result(struct xspace *space, struct dw_import_result *r
 		                    space->path, space->size >> 20);
 	dw_import_note(result, space->arena, space->ranges.overlaps, "events overlap others of their line partly");
 	dw_import_note(result, space->arena, space->ranges.cut, "of them end where what is around them ends");
-	dw_import_note(result, space->arena, space->aggregated,
-	               "events are sums without a time, and are left out");
+	dw_import_note(result, space->arena, space->aggregated, "events are sums without a time, and are left out");
 	dw_import_note(result, space->arena, space->damaged,
 	               dw_arena_printf(space->arena, "events or lines have parts that make no sense and "
 	                               "are left out (the first at byte %zu)", space->damaged_at));
-	dw_import_note(result, space->arena, space->texts_dropped,
-	               "events have more to say than is kept");
+	dw_import_note(result, space->arena, space->texts_dropped, "events have more to say than is kept");
 	dw_import_note(result, space->arena, space->lines_dropped,
 	               "lines are left out: there are more than threads of a file of this size");
 	return 0;

@@ -18,12 +18,10 @@ static const struct xs_stat_name *stats_find_name(const struct xspace *space, ui
 	if (id && id <= to && space->stat_names[id - 1].id == id)
 		return &space->stat_names[id - 1];
 	from = DW_BISECT(from, to, i, space->stat_names[i].id < id);
-	return from < space->stat_count && space->stat_names[from].id == id ? &space->stat_names[from]
-	                                                                    : NULL;
+	return from < space->stat_count && space->stat_names[from].id == id ? &space->stat_names[from] : NULL;
 }
 
-static void stats_read_value(const struct xspace *space, const struct dw_proto_field *field,
-                             struct xs_value *value)
+static void stats_read_value(const struct xspace *space, const struct dw_proto_field *field, struct xs_value *value)
 {
 	const struct xs_stat_name *other;
 
@@ -87,8 +85,7 @@ static size_t stats_put_text(char *to, size_t room, struct xs_text text)
 }
 
 /* Appends a member to the JSON, unless the buffer is too small for all of it. */
-static void stats_put_arg(struct xs_stats *stats, size_t *used, struct xs_text name,
-                          const struct xs_value *value)
+static void stats_put_arg(struct xs_stats *stats, size_t *used, struct xs_text name, const struct xs_value *value)
 {
 	char *to = stats->args;
 	size_t room = sizeof stats->args - 2, at = *used, more;
@@ -119,8 +116,7 @@ static void stats_put_arg(struct xs_stats *stats, size_t *used, struct xs_text n
 	*used = at;
 }
 
-void xs_read_stats(const struct xspace *space, const unsigned char *event, size_t length,
-                   struct xs_stats *stats)
+void xs_read_stats(const struct xspace *space, const unsigned char *event, size_t length, struct xs_stats *stats)
 {
 	struct dw_proto_reader reader = dw_proto_read(event, length);
 	struct dw_proto_field field;

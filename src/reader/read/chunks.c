@@ -71,8 +71,7 @@ static void chunks_measure_device(struct dw_read_chunk *chunk, const void *block
 		if (!__atomic_load_n(&there->what, __ATOMIC_ACQUIRE))
 			break;
 		dw_copy_shared(&record, there, sizeof record);
-		if (record.start_ticks <= DW_TICKS_MAX &&
-		    record.start_ticks + dw_device_duration(&record) > chunk->end_ticks)
+		if (record.start_ticks <= DW_TICKS_MAX && record.start_ticks + dw_device_duration(&record) > chunk->end_ticks)
 			chunk->end_ticks = record.start_ticks + dw_device_duration(&record);
 	}
 	chunk->data_bytes = DW_CHUNK_HEADER_BYTES + used;
@@ -147,8 +146,7 @@ static bool chunks_check(struct dw_read_file *file, uint32_t block, const struct
 		file->damaged++;
 		return false;
 	}
-	if (chunk->type != DW_CHUNK_STREAM && chunk->type != DW_CHUNK_JOURNAL &&
-	    chunk->type != DW_CHUNK_DEVICE) {
+	if (chunk->type != DW_CHUNK_STREAM && chunk->type != DW_CHUNK_JOURNAL && chunk->type != DW_CHUNK_DEVICE) {
 		file->damaged += chunk->type == 0; /* other types are of a later version */
 		return false;
 	}
@@ -158,8 +156,7 @@ static bool chunks_check(struct dw_read_file *file, uint32_t block, const struct
 		file->damaged++;
 		return false;
 	}
-	if (end_bytes && (end_bytes < DW_CHUNK_HEADER_BYTES || end_bytes > DW_BLOCK_BYTES ||
-	                  end_bytes % 4)) {
+	if (end_bytes && (end_bytes < DW_CHUNK_HEADER_BYTES || end_bytes > DW_BLOCK_BYTES || end_bytes % 4)) {
 		file->damaged++;
 		end_bytes = 0;
 	}
@@ -224,8 +221,7 @@ static uint64_t chunks_missing_bytes(const struct dw_read_file *file)
 	uint64_t blocks = file->head->end_blocks, bytes;
 
 	if (!blocks && file->torn)
-		blocks = file->head->next_block < file->head->max_blocks ? file->head->next_block
-		                                                         : file->head->max_blocks;
+		blocks = file->head->next_block < file->head->max_blocks ? file->head->next_block : file->head->max_blocks;
 	bytes = blocks * DW_BLOCK_BYTES;
 	return bytes > file->size_bytes && !file->foreign ? bytes - file->size_bytes : 0;
 }
@@ -237,8 +233,7 @@ static void chunks_read_ahead(const struct dw_read_file *file, uint32_t block, s
 	if (file->foreign)
 		return;
 	for (size_t i = block; i < blocks && i < (size_t)block + AHEAD_BLOCKS; i++)
-		posix_fadvise(file->descriptor, (off_t)i * DW_BLOCK_BYTES, sizeof(struct dw_chunk),
-		              POSIX_FADV_WILLNEED);
+		posix_fadvise(file->descriptor, (off_t)i * DW_BLOCK_BYTES, sizeof(struct dw_chunk), POSIX_FADV_WILLNEED);
 }
 
 static int chunks_scan(struct dw_read_file *file, uint32_t blocks, struct dwell_error *error)
@@ -246,8 +241,7 @@ static int chunks_scan(struct dw_read_file *file, uint32_t blocks, struct dwell_
 	uint32_t ahead = 0; /* the headers of the blocks before this one are read ahead */
 
 	for (uint32_t block = 1; block < blocks; block++) {
-		struct dw_read_chunk *chunk =
-		    DW_GROW(&file->chunks, &file->chunk_capacity, file->chunk_count);
+		struct dw_read_chunk *chunk = DW_GROW(&file->chunks, &file->chunk_capacity, file->chunk_count);
 		struct dw_chunk header;
 
 		if (!chunk)
@@ -336,8 +330,7 @@ static void chunks_fill_one(struct dw_source *source, const struct dw_source_str
 	chunk->gap_before = from->number != (before ? before->number + 1 : 1);
 	chunk->header = source->processes[stream->process].may_write ? from->header : NULL;
 	chunk->thread = dw_read_thread_of(file, from->thread);
-	if (chunk->thread == DW_NO_INDEX && before &&
-	    source->threads[before->thread].id == 0)
+	if (chunk->thread == DW_NO_INDEX && before && source->threads[before->thread].id == 0)
 		chunk->thread = before->thread;
 	else if (chunk->thread == DW_NO_INDEX)
 		chunk->thread = chunks_unknown_thread(source, stream);
@@ -384,8 +377,7 @@ int dw_read_fill_streams(struct dw_reader *reader)
 				if (dw_read_process_index(reader, file, from->process, &stream->process))
 					return -1;
 			}
-			chunks_fill_one(source, stream, file, from, chunks,
-			                stream->chunk_count ? chunks - 1 : NULL);
+			chunks_fill_one(source, stream, file, from, chunks, stream->chunk_count ? chunks - 1 : NULL);
 			stream->chunk_count++;
 			chunks++;
 		}

@@ -60,8 +60,7 @@ uint64_t dw_source_ns(const struct dw_source_clock *clock, uint64_t ticks)
 	const struct dw_source_clock_piece *piece;
 
 	if (!clock->piece_count)
-		return dw_read_u64((double)clock->start_ns +
-		                   clock_difference(ticks, clock->start_ticks) * clock->ns_per_tick);
+		return dw_read_u64((double)clock->start_ns + clock_difference(ticks, clock->start_ticks) * clock->ns_per_tick);
 	piece = clock_find_piece(clock, ticks, 0, false);
 	return dw_read_u64(piece->ns + clock_difference(ticks, piece->ticks) * piece->ns_per_tick);
 }
@@ -134,8 +133,7 @@ static size_t order_clocks(struct dw_read_file *file, struct dw_read_clock *orde
 	for (size_t i = 1; i < count; i++) {
 		const struct dw_read_clock *last = &ordered[kept - 1];
 
-		if (ordered[i].monotonic_ns < last->monotonic_ns + NEAR_NS ||
-		    ordered[i].ticks == last->ticks) {
+		if (ordered[i].monotonic_ns < last->monotonic_ns + NEAR_NS || ordered[i].ticks == last->ticks) {
 			if (last->monotonic_ns > ordered[i].monotonic_ns + NEAR_NS)
 				clock_count_jump(file, clock_difference(last->monotonic_ns, ordered[i].monotonic_ns));
 			continue;
@@ -170,8 +168,7 @@ static void clock_make_pieces(struct dw_read_file *file, const struct dw_read_cl
 		bool jump = clock_jump_between(&clocks[from], &clocks[from + 1], estimate, tolerance) != 0;
 
 		to = from + 1;
-		while (!jump && to + 1 < count &&
-		       clock_jump_between(&clocks[to], &clocks[to + 1], estimate, tolerance) == 0)
+		while (!jump && to + 1 < count && clock_jump_between(&clocks[to], &clocks[to + 1], estimate, tolerance) == 0)
 			to++;
 		clock_add_piece(file, &clocks[from],
 		                clock_difference(clocks[to].monotonic_ns, clocks[from].monotonic_ns) /
@@ -200,8 +197,7 @@ static int clock_fit_rate(struct dw_read_file *file)
 	}
 	count = order_clocks(file, clocks);
 	for (size_t i = 1; i < count; i++) {
-		double jump = head->ticks_per_second
-		                  ? clock_jump_between(&clocks[i - 1], &clocks[i], estimate, tolerance) : 0;
+		double jump = head->ticks_per_second ? clock_jump_between(&clocks[i - 1], &clocks[i], estimate, tolerance) : 0;
 
 		if (jump != 0) {
 			clock_count_jump(file, jump);

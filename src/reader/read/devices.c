@@ -74,8 +74,7 @@ uint64_t dw_source_device_ticks(const struct dw_source_device_clock *clock, uint
 	                   devices_difference(device_ticks, at->device_ticks) * at->ticks_per_device_tick);
 }
 
-DW_ORDER(devices_compare_clocks, struct dw_entry_device_clock, DW_UP(entry.id) DW_UP(device_ticks)
-         DW_UP(ticks))
+DW_ORDER(devices_compare_clocks, struct dw_entry_device_clock, DW_UP(entry.id) DW_UP(device_ticks) DW_UP(ticks))
 
 /* Computes the rates of the `count` pairings of one clock and drops those that run backward. */
 static size_t devices_set_rates(struct dw_source_pairing *pairings, size_t count, double rate)
@@ -90,8 +89,7 @@ static size_t devices_set_rates(struct dw_source_pairing *pairings, size_t count
 		rate = devices_difference(pairings[kept - 1].ticks, pairings[0].ticks) /
 		       devices_difference(pairings[kept - 1].device_ticks, pairings[0].device_ticks);
 	for (size_t i = 0; i + 1 < kept; i++)
-		pairings[i].ticks_per_device_tick =
-		    devices_difference(pairings[i + 1].ticks, pairings[i].ticks) /
+		pairings[i].ticks_per_device_tick = devices_difference(pairings[i + 1].ticks, pairings[i].ticks) /
 		    devices_difference(pairings[i + 1].device_ticks, pairings[i].device_ticks);
 	pairings[kept - 1].ticks_per_device_tick = rate;
 	return kept;
@@ -104,10 +102,8 @@ struct clocks {
 };
 
 /* Fills the clock whose entries are the `count` ones at `from`, into `pairings`. */
-static void devices_fill_clock(const struct dw_read_file *file,
-                               const struct dw_entry_device_clock *from, size_t count,
-                               struct dw_source_pairing *pairings,
-                               struct dw_source_device_clock *clock)
+static void devices_fill_clock(const struct dw_read_file *file, const struct dw_entry_device_clock *from, size_t count,
+                               struct dw_source_pairing *pairings, struct dw_source_device_clock *clock)
 {
 	double rate = 1;
 
@@ -122,8 +118,7 @@ static void devices_fill_clock(const struct dw_read_file *file,
 	clock->pairings = pairings;
 }
 
-static int devices_fill_clocks(struct dw_reader *reader, struct dw_read_file *file,
-                               struct clocks *clocks)
+static int devices_fill_clocks(struct dw_reader *reader, struct dw_read_file *file, struct clocks *clocks)
 {
 	struct dw_entry_device_clock *entries = file->device_parts.clocks;
 	size_t count = file->device_parts.clock_count, end, found = 0;
@@ -180,8 +175,7 @@ static int devices_fill_devices(struct dw_reader *reader, const struct dw_read_f
 
 /* Adds the placeholders of a file and its queues. */
 static int devices_fill_queues(struct dw_reader *reader, const struct dw_read_file *file,
-                               const struct dw_read_index *places, uint32_t process,
-                               struct dw_source_file *to)
+                               const struct dw_read_index *places, uint32_t process, struct dw_source_file *to)
 {
 	struct dw_source *source = &reader->source;
 	uint32_t *by_id = dw_read_take(reader, file->id_count, sizeof *by_id);
@@ -192,8 +186,7 @@ static int devices_fill_queues(struct dw_reader *reader, const struct dw_read_fi
 	source->devices[unknown] = (struct dw_source_device){ .process = process, .name = "" };
 	for (uint32_t id = 0; id < file->id_count; id++)
 		by_id[id] = (uint32_t)source->queue_count;
-	source->queues[source->queue_count++] =
-	    (struct dw_source_queue){ .device = unknown, .number = DW_QUEUE_NONE };
+	source->queues[source->queue_count++] = (struct dw_source_queue){ .device = unknown, .number = DW_QUEUE_NONE };
 	for (size_t i = 0; i < file->device_parts.queue_count; i++) {
 		const struct dw_entry_queue *from = &file->device_parts.queues[i];
 		uint32_t place = dw_read_index_find(places, from->entry.aux);
@@ -209,8 +202,7 @@ static int devices_fill_queues(struct dw_reader *reader, const struct dw_read_fi
 	return 0;
 }
 
-static int devices_fill_launches(struct dw_reader *reader, const struct dw_read_file *file,
-                                 struct dw_source_file *to)
+static int devices_fill_launches(struct dw_reader *reader, const struct dw_read_file *file, struct dw_source_file *to)
 {
 	size_t count = file->device_parts.launch_count;
 	struct dw_entry_launch *copies;

@@ -30,8 +30,7 @@ static const char *file_guess_text(const unsigned char *data, size_t size)
 		else if (data[i] != ' ' && data[i] != '\n' && data[i] != '\r' && data[i] != '\t')
 			break;
 	for (size_t i = 0; i < size && i < 64; i++)
-		if ((data[i] < 0x20 && data[i] != '\n' && data[i] != '\r' && data[i] != '\t') ||
-		    data[i] >= 0x7f)
+		if ((data[i] < 0x20 && data[i] != '\n' && data[i] != '\r' && data[i] != '\t') || data[i] >= 0x7f)
 			return "";
 	return " it looks like text";
 }
@@ -65,8 +64,7 @@ static int map_file(struct dw_read_file *file, struct dwell_error *error)
 	if (file->descriptor < 0)
 		return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s", file->path, strerror(errno));
 	if (fstat(file->descriptor, &status) != 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot look at %s: %s", file->path,
-		                    strerror(errno));
+		return dw_error_set(error, DWELL_E_IO, "cannot look at %s: %s", file->path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
 		                    "%s is a directory; name a trace file (*.dwell) in it", file->path);
@@ -74,8 +72,7 @@ static int map_file(struct dw_read_file *file, struct dwell_error *error)
 		return dw_error_set(error, DWELL_E_NOT_TRACE,
 		                    "%s is no regular file; store the trace in a file first", file->path);
 	if (status.st_size == 0)
-		return dw_error_set(error, DWELL_E_NOT_TRACE,
-		                    "%s is empty: nothing was recorded into it", file->path);
+		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is empty: nothing was recorded into it", file->path);
 	file->size_bytes = (size_t)status.st_size;
 	map = mmap(NULL, file->size_bytes, PROT_READ, MAP_SHARED, file->descriptor, 0);
 	if (map == MAP_FAILED)
@@ -181,8 +178,7 @@ static int file_open_pack(struct dw_read_file *file, struct dw_arena *arena, str
 	                              "nothing can be recovered", file->path);
 }
 
-int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,
-                      struct dwell_error *error)
+int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path, struct dwell_error *error)
 {
 	int result;
 

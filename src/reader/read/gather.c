@@ -38,8 +38,7 @@ static bool gather_has_form(const char *name, const char *stem, size_t stem_leng
 	size_t length = strlen(name);
 
 	return length > stem_length + 7 && strncmp(name, stem, stem_length) == 0 &&
-	       name[stem_length] == '.' && strcmp(name + length - 6, ".dwell") == 0 &&
-	       strcmp(name, self) != 0;
+	       name[stem_length] == '.' && strcmp(name + length - 6, ".dwell") == 0 && strcmp(name, self) != 0;
 }
 
 static int gather_compare_paths(const void *a, const void *b)
@@ -80,8 +79,7 @@ int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, cons
 			*paths = grown;
 			capacity = capacity * 2 + 16;
 		}
-		(*paths)[*count] =
-		    dw_arena_printf(arena, "%.*s%s", folder_length, file->path, item->d_name);
+		(*paths)[*count] = dw_arena_printf(arena, "%.*s%s", folder_length, file->path, item->d_name);
 		if (!(*paths)[*count])
 			break;
 		++*count;
@@ -105,8 +103,7 @@ static bool gather_is_this_boot(const struct dw_head *head)
 	if (dw_host_boot_id(boot_id))
 		return memcmp(boot_id, head->boot_id, sizeof boot_id) == 0;
 	gethostname(host, sizeof host - 1);
-	return memcmp(head->boot_id, unknown, sizeof unknown) == 0 &&
-	       strncmp(host, head->hostname, sizeof host) == 0;
+	return memcmp(head->boot_id, unknown, sizeof unknown) == 0 && strncmp(host, head->hostname, sizeof host) == 0;
 }
 
 /* When the process that now has the pid began, in ns of the monotonic clock. */
@@ -135,8 +132,7 @@ static bool gather_began_at(uint32_t pid, double *monotonic_ns)
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &monotonic);
 	*monotonic_ns = (double)ticks * 1e9 / (double)sysconf(_SC_CLK_TCK) -
-	                (double)(boot.tv_sec - monotonic.tv_sec) * 1e9 -
-	                (double)(boot.tv_nsec - monotonic.tv_nsec);
+	                (double)(boot.tv_sec - monotonic.tv_sec) * 1e9 - (double)(boot.tv_nsec - monotonic.tv_nsec);
 	return true;
 }
 
@@ -147,8 +143,7 @@ static bool gather_began_later(const struct dw_read_file *file, const struct dw_
 	double began_ns, joined_ns;
 
 	joined_ns = (double)file->head->start_monotonic_ns +
-	            ((double)process->start_ticks - (double)file->head->start_ticks) *
-	                file->ns_per_tick;
+	            ((double)process->start_ticks - (double)file->head->start_ticks) * file->ns_per_tick;
 	return gather_began_at(process->pid, &began_ns) && began_ns >= joined_ns + 1e9;
 }
 

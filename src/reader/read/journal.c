@@ -93,8 +93,7 @@ static bool journal_header_at(const char *at, size_t left, struct dw_entry *head
 		return false;
 	if (!header->tag)
 		*skip = header->bytes; /* reserved and never completed */
-	return header->tag >> 16 == DW_ENTRY_MAGIC &&
-	       header->bytes >= journal_least_bytes(header->tag & 0xffff);
+	return header->tag >> 16 == DW_ENTRY_MAGIC && header->bytes >= journal_least_bytes(header->tag & 0xffff);
 }
 
 /* Offset of the field that is written last, after others that change in place; 0 means none. */
@@ -131,8 +130,7 @@ static void journal_copy_entry(const char *at, const struct dw_entry *header, st
 typedef int visit_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,
                         const struct dw_entry *entry);
 
-static int journal_each_entry(struct dw_read_file *file, struct dw_arena *arena, bool whole,
-                              visit_entry *visit)
+static int journal_each_entry(struct dw_read_file *file, struct dw_arena *arena, bool whole, visit_entry *visit)
 {
 	struct dw_entry header, *copy = whole ? malloc(DW_ENTRY_MAX_BYTES) : &header;
 	char *block = file->pack.pack ? malloc(DW_BLOCK_BYTES) : NULL;
@@ -216,8 +214,7 @@ static int journal_damaged(struct dw_read_file *file)
 	return 0;
 }
 
-static int journal_take_string(struct dw_read_file *file, struct dw_arena *arena,
-                               const struct dw_entry *entry)
+static int journal_take_string(struct dw_read_file *file, struct dw_arena *arena, const struct dw_entry *entry)
 {
 	uint32_t length = entry->aux & DW_TEXT_LENGTH_MASK;
 	char *text;
@@ -249,8 +246,7 @@ static bool journal_shapes_fit(const struct dw_entry *entry)
 	return true;
 }
 
-static int journal_take_shapes(struct dw_read_file *file, struct dw_arena *arena,
-                               const struct dw_entry *entry)
+static int journal_take_shapes(struct dw_read_file *file, struct dw_arena *arena, const struct dw_entry *entry)
 {
 	void *copy;
 
@@ -280,8 +276,7 @@ static int journal_take_process(struct dw_read_file *file, const struct dw_entry
 	return 0;
 }
 
-static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena,
-                               const struct dw_entry *entry)
+static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena, const struct dw_entry *entry)
 {
 	const struct dw_entry_thread *from = (const struct dw_entry_thread *)(const void *)entry;
 	struct dw_read_thread *thread = JOURNAL_ADD(file, threads, thread);
@@ -339,8 +334,7 @@ static int journal_take_step(struct dw_read_file *file, const struct dw_entry *e
 
 /* A live program may be adding to the entry. This is a copy, whose sums may include one step more
  * or less than `count`. */
-static int journal_take_summary(struct dw_read_file *file, struct dw_arena *arena,
-                                const struct dw_entry *entry)
+static int journal_take_summary(struct dw_read_file *file, struct dw_arena *arena, const struct dw_entry *entry)
 {
 	const struct dw_entry_steps *from = (const struct dw_entry_steps *)(const void *)entry;
 	struct dw_read_summary *summary, now = {
@@ -433,8 +427,7 @@ static int journal_take_place(struct dw_read_file *file, const struct dw_entry *
 	return 0;
 }
 
-static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena,
-                              const struct dw_entry *entry)
+static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena, const struct dw_entry *entry)
 {
 	size_t bytes = entry->bytes - sizeof *entry;
 	uint32_t *frames;
@@ -596,7 +589,6 @@ int dw_read_journals(struct dw_read_file *file, struct dw_arena *arena, struct d
 	journal_each_entry(file, arena, false, journal_count_ids);
 	if (journal_make_tables(file) || journal_each_entry(file, arena, true, journal_take_entry) ||
 	    journal_each_entry(file, arena, false, journal_take_name) || dw_read_withdraw(file))
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading the names in %s",
-		                    file->path);
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading the names in %s", file->path);
 	return 0;
 }

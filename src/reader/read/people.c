@@ -12,8 +12,7 @@
 
 /* ---- the dictionary ------------------------------------------------------------------- */
 
-static int people_fill_symbols(struct dw_reader *reader, const struct dw_read_file *from,
-                               struct dw_source_file *file)
+static int people_fill_symbols(struct dw_reader *reader, const struct dw_read_file *from, struct dw_source_file *file)
 {
 	struct dw_symbol *symbols = dw_read_take(reader, from->id_count, sizeof *symbols);
 
@@ -121,8 +120,7 @@ static struct dw_read_process *people_find_process(struct dw_read_file *file, ui
 }
 
 /* The index of the process `id` of a file; a process without an entry is added. */
-int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
-                         uint32_t *index)
+int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id, uint32_t *index)
 {
 	uint32_t *place = dw_read_index_at(&file->process_places, id);
 	struct dw_read_process *process;
@@ -219,8 +217,7 @@ static int people_fill_processes(struct dw_reader *reader)
 				.alive = alive == DW_ALIVE, .may_write = alive != DW_DEAD,
 			};
 			source->live |= source->processes[from->index].alive;
-			source->processes[from->index].label =
-			    dw_read_label(&reader->arena, &source->processes[from->index]);
+			source->processes[from->index].label = dw_read_label(&reader->arena, &source->processes[from->index]);
 			if (!source->processes[from->index].label)
 				return -1;
 		}
@@ -267,7 +264,5 @@ static int people_fill_threads(struct dw_reader *reader)
 
 int dw_read_fill_people(struct dw_reader *reader)
 {
-	return people_fill_files(reader) || people_fill_processes(reader) || people_fill_threads(reader)
-	           ? -1
-	           : 0;
+	return people_fill_files(reader) || people_fill_processes(reader) || people_fill_threads(reader) ? -1 : 0;
 }

@@ -3,8 +3,7 @@
 
 static const struct dw_source_function *places_line(const struct dw_source_file *file, uint32_t id)
 {
-	const struct dw_source_frame *frame =
-	    file->frames && id < file->symbol_count ? file->frames[id] : NULL;
+	const struct dw_source_frame *frame = file->frames && id < file->symbol_count ? file->frames[id] : NULL;
 
 	return frame ? frame->functions : NULL;
 }

@@ -282,12 +282,10 @@ int dw_read_fill_devices(struct dw_reader *reader);
 int dw_read_fill_steps(struct dw_reader *reader);
 int dw_read_fill_places(struct dw_reader *reader);
 /* The index of the process `id` of a file; a process without an entry is added. */
-int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id,
-                          uint32_t *index);
+int dw_read_process_index(struct dw_reader *reader, struct dw_read_file *file, uint32_t id, uint32_t *index);
 
 /* file.c: maps `path`. Always call dw_read_file_close() afterwards. */
-int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path,
-                      struct dwell_error *error);
+int dw_read_file_open(struct dw_read_file *file, struct dw_arena *arena, const char *path, struct dwell_error *error);
 void dw_read_file_close(struct dw_read_file *file);
 /* Unmaps the pages that were read; the next access maps them again. */
 void dw_read_file_release(const struct dw_read_file *file);

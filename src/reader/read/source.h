@@ -330,8 +330,7 @@ struct dw_source {
  * processes of the same runs wrote in the same folders (NAME.HOST.PID.RANDOM.dwell with the same
  * run id).
  */
-int dw_source_open(struct dw_source **source, const char *const *paths, size_t count,
-                   struct dwell_error *error);
+int dw_source_open(struct dw_source **source, const char *const *paths, size_t count, struct dwell_error *error);
 /* From now on this process reads no symbols of program files for the frames of stacks, which takes much longer than reading
  * the trace of a minute. Ranges keep their names. For a process that asks for no stacks. */
 void dw_source_leave_stacks_unnamed(void);

@@ -29,8 +29,7 @@ const uint32_t *dw_source_borrow(const struct dw_source_chunk *chunk, void *buff
 	/* The copy's loads come before this one. If the number is unchanged, the chunk was not emptied
 	 * during the copy. Pairs with chunk_recycle() in the recorder. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&chunk->header->number, __ATOMIC_RELAXED) == chunk->number ? buffer
-	                                                                                  : NULL;
+	return __atomic_load_n(&chunk->header->number, __ATOMIC_RELAXED) == chunk->number ? buffer : NULL;
 }
 
 /* ---- helpers ----------------------------------------------------------------------- */
@@ -42,8 +41,7 @@ static int source_no_memory(struct dwell_error *error)
 
 static int source_repair(struct dw_reader *reader, const char *text)
 {
-	const char **slot = DW_GROW(&reader->source.repairs, &reader->repair_capacity,
-	                            reader->source.repair_count);
+	const char **slot = DW_GROW(&reader->source.repairs, &reader->repair_capacity, reader->source.repair_count);
 
 	if (!slot || !text)
 		return -1;
@@ -64,8 +62,7 @@ static bool source_already_open(const struct dw_reader *reader, const char *path
 
 static int read_file(struct dw_reader *reader, const char *path, bool side, struct dwell_error *error)
 {
-	struct dw_read_file *file =
-	    DW_GROW(&reader->files, &reader->file_capacity, reader->file_count);
+	struct dw_read_file *file = DW_GROW(&reader->files, &reader->file_capacity, reader->file_count);
 	int result;
 
 	if (!file)
@@ -93,16 +90,14 @@ static int read_side_files(struct dw_reader *reader, size_t index, struct dwell_
 		result = read_file(reader, paths[i], true, &why);
 		if (result == DWELL_E_NOMEM)
 			return source_no_memory(error);
-		if (result &&
-		    source_repair(reader, dw_arena_printf(&reader->arena, "left out: %s", why.message)))
+		if (result && source_repair(reader, dw_arena_printf(&reader->arena, "left out: %s", why.message)))
 			return source_no_memory(error);
 		result = 0;
 	}
 	return result;
 }
 
-static int read_files(struct dw_reader *reader, const char *const *paths, size_t count,
-                      struct dwell_error *error)
+static int read_files(struct dw_reader *reader, const char *const *paths, size_t count, struct dwell_error *error)
 {
 	int result = 0;
 
@@ -126,8 +121,7 @@ static const char *source_torn_sentence(struct dw_reader *reader, const struct d
 		return dw_arena_printf(&reader->arena,
 		                       "%s ends inside a chunk (the program was killed, or the file was cut); "
 		                       "what lies before is here", file->path);
-	return dw_arena_printf(&reader->arena,
-	                       "%s is a truncated copy: %s of %s are missing; copy it again", file->path,
+	return dw_arena_printf(&reader->arena, "%s is a truncated copy: %s of %s are missing; copy it again", file->path,
 	                       dw_text_bytes(missing, " ").at, dw_text_bytes(size + missing, " ").at);
 }
 
@@ -148,8 +142,7 @@ static int source_fill_repairs(struct dw_reader *reader)
 		                                          file->clock_jumps == 1 ? "" : "s",
 		                                          (double)file->clock_jump_ns / 1e9)))
 			return -1;
-		if (file->note &&
-		    source_repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, file->note)))
+		if (file->note && source_repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, file->note)))
 			return -1;
 		if (file->damaged &&
 		    source_repair(reader, dw_arena_printf(&reader->arena,
@@ -160,8 +153,7 @@ static int source_fill_repairs(struct dw_reader *reader)
 	return 0;
 }
 
-int dw_source_open(struct dw_source **source, const char *const *paths, size_t count,
-                   struct dwell_error *error)
+int dw_source_open(struct dw_source **source, const char *const *paths, size_t count, struct dwell_error *error)
 {
 	struct dw_reader *reader;
 	int result;

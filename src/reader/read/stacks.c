@@ -28,8 +28,7 @@ static const struct dw_read_module *stacks_find_module(const struct dw_read_file
 	const struct dw_read_module key = { .id = id };
 
 	return file->module_count ? bsearch(&key, file->modules, file->module_count, sizeof key,
-	                                    stacks_compare_modules)
-	                          : NULL;
+	                                    stacks_compare_modules) : NULL;
 }
 
 /* A name such as "libx.so+0x12f0". */
@@ -113,15 +112,13 @@ static size_t stacks_collect_nameless(const struct dw_read_file *file, struct dw
 		const struct dw_read_module *module = stacks_find_module(file, file->frames[i].module);
 		const char *path = module ? dw_read_string(file, module->path) : NULL;
 
-		if (path && module->build_id_bytes && !frames[i].functions->name &&
-		    strnlen(path, PATH_MAX) < PATH_MAX)
+		if (path && module->build_id_bytes && !frames[i].functions->name && strnlen(path, PATH_MAX) < PATH_MAX)
 			list[count++] = (struct nameless){ path, module, &frames[i] };
 	}
 	return count;
 }
 
-static int stacks_name_frame(struct dw_reader *reader, struct dw_elf_symbols *elf,
-                             struct dw_source_frame *frame)
+static int stacks_name_frame(struct dw_reader *reader, struct dw_elf_symbols *elf, struct dw_source_frame *frame)
 {
 	struct dw_source_function *function = (struct dw_source_function *)frame->functions;
 	const char *name = dw_elf_find(elf, frame->offset);
@@ -159,8 +156,7 @@ static int stacks_find_functions(struct dw_reader *reader, const struct dw_read_
 	for (size_t i = 0; i < count && !failed; i = next) {
 		const struct dw_read_module *module = list[i].module;
 		struct dw_elf_symbols elf;
-		bool opened =
-		    dw_elf_open(&elf, list[i].path, module->build_id, module->build_id_bytes) == 0;
+		bool opened = dw_elf_open(&elf, list[i].path, module->build_id, module->build_id_bytes) == 0;
 
 		for (next = i; next < count && stacks_compare_nameless(&list[i], &list[next]) == 0; next++)
 			failed |= opened && !failed && stacks_name_frame(reader, &elf, list[next].frame);
@@ -187,8 +183,7 @@ static bool stacks_name_ranges(const struct dw_read_file *file)
 	return false;
 }
 
-static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_file *file,
-                              struct dw_source_frame *frames)
+static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_file *file, struct dw_source_frame *frames)
 {
 	bool wanted = !stacks_unnamed || stacks_name_ranges(file);
 
@@ -196,8 +191,7 @@ static int stacks_name_frames(struct dw_reader *reader, const struct dw_read_fil
 		return -1;
 	for (size_t i = 0; i < file->frame_count; i++)
 		for (uint32_t f = 0; f < frames[i].count; f++) {
-			struct dw_source_function *function =
-			    (struct dw_source_function *)&frames[i].functions[f];
+			struct dw_source_function *function = (struct dw_source_function *)&frames[i].functions[f];
 
 			if (!function->name)
 				function->name = stacks_place_name(reader, &frames[i], frames[i].offset);
@@ -213,8 +207,7 @@ static void stacks_name_functions(const struct dw_read_file *file, struct dw_sou
 {
 	for (size_t i = 0; i < file->op_count; i++) {
 		const struct dw_read_op *op = &file->ops[i];
-		const struct dw_source_frame *frame =
-		    !op->name && op->frame < file->id_count ? to->frames[op->frame] : NULL;
+		const struct dw_source_frame *frame = !op->name && op->frame < file->id_count ? to->frames[op->frame] : NULL;
 		struct dw_symbol *symbol = (struct dw_symbol *)&to->symbols[op->id];
 
 		if (!frame)
@@ -241,8 +234,7 @@ static void stacks_drop_doubles(struct dw_read_file *file)
 	file->frame_count = kept;
 }
 
-static int stacks_fill_file(struct dw_reader *reader, struct dw_read_file *file,
-                            struct dw_source_file *to)
+static int stacks_fill_file(struct dw_reader *reader, struct dw_read_file *file, struct dw_source_file *to)
 {
 	const struct dw_source_frame **by_id;
 	struct dw_source_frame *frames;

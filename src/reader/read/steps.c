@@ -79,8 +79,7 @@ static int fill_steps(struct dw_reader *reader)
 	return source->steps ? 0 : -1;
 }
 
-DW_ORDER(steps_compare_summaries, struct dw_source_step_summary, DW_UP(start_ns)
-         DW_UP(first_number))
+DW_ORDER(steps_compare_summaries, struct dw_source_step_summary, DW_UP(start_ns) DW_UP(first_number))
 
 static int steps_fill_summaries(struct dw_reader *reader)
 {
@@ -170,8 +169,7 @@ static void steps_order_usages(struct dw_source *source)
 	for (size_t i = 0; i < source->usage_count; i++) {
 		const struct dw_source_usage *before = kept ? &source->usages[kept - 1] : NULL;
 
-		if (!before || before->thread != source->usages[i].thread ||
-		    before->end_ticks <= source->usages[i].start_ticks)
+		if (!before || before->thread != source->usages[i].thread || before->end_ticks <= source->usages[i].start_ticks)
 			source->usages[kept++] = source->usages[i];
 	}
 	source->usage_count = kept;
@@ -311,8 +309,7 @@ static void steps_raise_end(uint64_t *end_ns, uint64_t ns)
 /* A step that was never ended lasts as long as its process. */
 static void end_open_step(const struct dw_source *source, struct dw_source_step *step)
 {
-	const struct dw_source_process *process =
-	    &source->processes[source->threads[step->thread].process];
+	const struct dw_source_process *process = &source->processes[source->threads[step->thread].process];
 
 	step->end_ns = process->end_ns > step->start_ns ? process->end_ns : step->start_ns;
 	step->end_ticks = dw_source_ticks(&source->files[process->file].clock, step->end_ns);
@@ -341,15 +338,13 @@ static void steps_fill_ends(struct dw_reader *reader)
 	for (size_t i = 0; i < source->process_count; i++)
 		source->processes[i].end_ns = source->processes[i].start_ns;
 	for (size_t i = 0; i < source->thread_count; i++)
-		steps_raise_end(&source->processes[source->threads[i].process].end_ns,
-		                source->threads[i].start_ns);
+		steps_raise_end(&source->processes[source->threads[i].process].end_ns, source->threads[i].start_ns);
 	for (size_t i = 0; i < source->stream_count; i++) {
 		const struct dw_source_stream *stream = &source->streams[i];
 
 		for (size_t c = 0; c < stream->chunk_count; c++)
 			steps_raise_end(&source->processes[stream->process].end_ns,
-			                dw_source_ns(&source->files[stream->file].clock,
-			                             stream->chunks[c].end_ticks));
+			                dw_source_ns(&source->files[stream->file].clock, stream->chunks[c].end_ticks));
 	}
 	for (size_t i = 0; i < source->step_count; i++)
 		steps_raise_end(&source->processes[source->threads[source->steps[i].thread].process].end_ns,
@@ -357,8 +352,7 @@ static void steps_fill_ends(struct dw_reader *reader)
 	for (size_t i = 0; i < source->step_summary_count; i++) {
 		const struct dw_source_step_summary *summary = &source->step_summaries[i];
 
-		steps_raise_end(&source->processes[source->threads[summary->thread].process].end_ns,
-		                summary->end_ns);
+		steps_raise_end(&source->processes[source->threads[summary->thread].process].end_ns, summary->end_ns);
 	}
 	for (size_t i = 0; i < source->process_count; i++)
 		steps_raise_end(&source->end_ns, source->processes[i].end_ns);
@@ -368,8 +362,7 @@ static void steps_fill_ends(struct dw_reader *reader)
 		                                              source->events[i].chunk.end_ticks));
 	for (size_t f = 0; f < reader->file_count; f++)
 		if (reader->files[f].last_clock.ticks)
-			steps_raise_end(&source->end_ns, dw_source_ns(&source->files[f].clock,
-			                                              reader->files[f].last_clock.ticks));
+			steps_raise_end(&source->end_ns, dw_source_ns(&source->files[f].clock, reader->files[f].last_clock.ticks));
 	for (size_t i = 0; i < source->process_count; i++)
 		if (source->processes[i].alive)
 			source->processes[i].end_ns = source->end_ns;

@@ -53,8 +53,7 @@ static void withdraw_steps(struct dw_read_file *file, const struct withdrawn *wi
 	for (size_t i = 0; i < file->summary_count; i++) {
 		const struct dw_read_summary *summary = &file->summaries[i];
 
-		if (!summary->tentative ||
-		    !withdraw_has(file, withdrawn, summary->thread, summary->start_ticks))
+		if (!summary->tentative || !withdraw_has(file, withdrawn, summary->thread, summary->start_ticks))
 			file->summaries[kept++] = *summary;
 	}
 	file->summary_count = kept;
