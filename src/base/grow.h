@@ -1,7 +1,8 @@
 /*
  * Arrays that grow: space for one more item, by doubling the capacity.
  *
- *     item = DW_GROW(&array, &capacity, count);   NULL if out of memory
+ *     item = DW_GROW(&array, &capacity, count);            NULL if out of memory
+ *     good = DW_APPEND(&array, &capacity, &count, value);  false if out of memory
  *
  * The caller frees the array. New items are zeroed.
  */
@@ -27,3 +28,14 @@ static inline void *dw_grow(void **array, size_t *capacity, size_t count, size_t
 
 #define DW_GROW(array, capacity, count) \
 	((__typeof__(*(array)))dw_grow((void **)(array), capacity, count, sizeof **(array)))
+
+/* Appends a value, which is computed only if there is memory for it. */
+#define DW_APPEND(array, capacity, count, ...)                          \
+	({                                                                  \
+		__typeof__(*(array)) added_ = DW_GROW(array, capacity, *(count)); \
+		if (added_) {                                                   \
+			*added_ = (__VA_ARGS__);                                    \
+			++*(count);                                                 \
+		}                                                               \
+		added_ != NULL;                                                 \
+	})

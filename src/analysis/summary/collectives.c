@@ -43,7 +43,6 @@ static struct dw_summary_collective *collectives_row(struct build *build, const 
 static void collectives_add(struct build *build, const struct dw_collective *collective)
 {
 	struct dw_summary_collective *row = collectives_row(build, collective);
-	struct dw_summary_arrival *arrival;
 
 	if (!row)
 		return;
@@ -59,16 +58,9 @@ static void collectives_add(struct build *build, const struct dw_collective *col
 	row->blocked_ns += collective->blocked_ns;
 	if (!collective->sequence || collective->open)
 		return;
-	arrival = DW_GROW(&row->arrivals, &build->capacities[row - build->rows], row->arrival_count);
-	if (!arrival) {
-		build->summary->failed = true;
-		return;
-	}
-	row->arrival_count++;
-	*arrival = (struct dw_summary_arrival){ collective->sequence,
-		                                    build->realtime_ns + collective->enter_ns,
-		                                    collective->leave_ns - collective->enter_ns,
-		                                    collective->blocked_ns };
+	build->summary->failed |= !DW_APPEND(&row->arrivals, &build->capacities[row - build->rows], &row->arrival_count,
+	    (struct dw_summary_arrival){ collective->sequence, build->realtime_ns + collective->enter_ns,
+	                                 collective->leave_ns - collective->enter_ns, collective->blocked_ns });
 }
 
 DW_ORDER(collectives_compare_rows, struct dw_summary_collective, DW_TEXT(group) DW_TEXT(operation))

@@ -207,16 +207,12 @@ bool dw_summary_continue(struct dw_summary *summary, struct dw_summary *before, 
 	bool good = true;
 
 	for (size_t i = 0; i < before->count; i++) {
-		struct dw_summary_rank *rank = (void *)(uintptr_t)dw_summary_before(summary, &before->ranks[i]), *left;
+		struct dw_summary_rank *rank = (void *)(uintptr_t)dw_summary_before(summary, &before->ranks[i]);
 
-		if (rank) {
+		if (rank)
 			continue_rank(summary, rank, &before->ranks[i]);
-		} else if ((left = DW_GROW(&gone.ranks, &gone.capacity, gone.count)) != NULL) {
-			*left = before->ranks[i];
-			gone.count++;
-		} else {
-			good = false;
-		}
+		else
+			good &= DW_APPEND(&gone.ranks, &gone.capacity, &gone.count, before->ranks[i]);
 	}
 	dw_summary_add(summary, &gone);
 	free(gone.ranks);

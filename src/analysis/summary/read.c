@@ -464,7 +464,8 @@ static bool read_rank(struct reading *reading, const struct dw_proto_field *from
 {
 	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
 	struct dw_proto_field field;
-	struct dw_summary_rank rank, *place;
+	struct dw_summary *summary = reading->summary;
+	struct dw_summary_rank rank;
 	struct lengths lengths;
 
 	if (!read_prepare(reading, &rank, from, &lengths))
@@ -478,14 +479,10 @@ static bool read_rank(struct reading *reading, const struct dw_proto_field *from
 	if (!reading->wrong && rank.span_count && rank.span_log2 &&
 	    rank.spans[rank.span_count - 1].index >> (64 - rank.span_log2))
 		read_fail(reading, from->bytes, "the number of a step is too large");
-	place = reading->wrong ? NULL
-	                       : DW_GROW(&reading->summary->ranks, &reading->summary->capacity, reading->summary->count);
-	if (place) {
-		*place = rank;
-		reading->summary->count++;
-	}
-	reading->summary->failed |= !reading->wrong && !place;
-	return place != NULL;
+	if (!reading->wrong && DW_APPEND(&summary->ranks, &summary->capacity, &summary->count, rank))
+		return true;
+	summary->failed |= !reading->wrong;
+	return false;
 }
 
 static int read_head(const char *path, const unsigned char *bytes, size_t length, struct dwell_error *error)

@@ -95,9 +95,7 @@ __attribute__((noinline)) void dw_collectives_found(struct dw_collectives_walk *
 	}
 	*noted = (struct dw_collective_noted){ .previous = frame->last, .group_id = record->payload[2] };
 	noted->collective = (struct dw_collective){ .process = walk->process,
-		                                        .symbol = frame->symbol,
-		                                        .sequence = dw_record_u64(record, 3),
-		                                        .bytes = dw_record_u64(record, 5) };
+		.symbol = frame->symbol, .sequence = dw_record_u64(record, 3), .bytes = dw_record_u64(record, 5) };
 	frame->last = (uint32_t)++stream->count;
 }
 
@@ -125,20 +123,16 @@ void dw_collectives_end(struct dw_collectives_walk *walk, const struct dw_collec
 static uint32_t collectives_group(struct result *result, const char *name)
 {
 	struct dw_collectives *view = &result->view;
-	const char **place;
 
 	for (uint32_t i = 0; i < view->group_count; i++)
 		if (strcmp(view->groups[i], name) == 0)
 			return i;
 	if (view->group_count == MOST_GROUPS)
 		return DW_NO_INDEX;
-	place = DW_GROW(&view->groups, &result->group_capacity, view->group_count);
-	if (!place) {
-		result->failed = true;
-		return DW_NO_INDEX;
-	}
-	*place = name;
-	return view->group_count++;
+	if (DW_APPEND(&view->groups, &result->group_capacity, &view->group_count, name))
+		return view->group_count - 1;
+	result->failed = true;
+	return DW_NO_INDEX;
 }
 
 /* Appends what a stream has, and frees it. */

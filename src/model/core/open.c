@@ -16,15 +16,12 @@ struct open_list {
 static int open_take(void *context, const struct dw_event *event)
 {
 	struct open_list *list = context;
-	struct dw_open_range *range;
 
 	if (event->type != DW_EVENT_RANGE || !event->open)
 		return 0;
-	range = DW_GROW(&list->ranges, &list->capacity, list->count);
-	if (!range)
+	if (!DW_APPEND(&list->ranges, &list->capacity, &list->count,
+	               (struct dw_open_range){ event->thread, event->symbol, event->start_ns }))
 		return DWELL_E_NOMEM;
-	*range = (struct dw_open_range){ event->thread, event->symbol, event->start_ns };
-	list->count++;
 	return 0;
 }
 

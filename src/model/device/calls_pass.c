@@ -99,13 +99,9 @@ static uint32_t calls_owner(struct dw_calls_pass *calls, uint32_t place)
 static void calls_use_key(struct dw_calls_pass *calls, const struct dw_device_key *key, uint32_t call, bool added)
 {
 	struct dw_device_part *part = calls->part;
-	struct dw_key_use *use = DW_GROW(&part->uses, &part->use_capacity, part->use_count);
 
-	calls->failed |= !use;
-	if (!use)
-		return;
-	*use = (struct dw_key_use){ (uint32_t)(key - calls->build->keys), call, added };
-	part->use_count++;
+	calls->failed |= !DW_APPEND(&part->uses, &part->use_capacity, &part->use_count,
+	                            (struct dw_key_use){ (uint32_t)(key - calls->build->keys), call, added });
 }
 
 /* Adds a call. `key` may be NULL. Returns its index. */
@@ -113,16 +109,15 @@ static uint32_t calls_add(struct dw_calls_pass *calls, const struct dw_device_ke
                           const struct dw_device_call *from)
 {
 	struct dw_device_part *part = calls->part;
-	struct dw_device_call *call = DW_GROW(&part->calls, &part->call_capacity, part->call_count);
+	uint32_t at = (uint32_t)part->call_count;
 
-	if (!call) {
+	if (!DW_APPEND(&part->calls, &part->call_capacity, &part->call_count, *from)) {
 		calls->failed = true;
 		return DW_NO_INDEX;
 	}
-	*call = *from;
 	if (key)
-		calls_use_key(calls, key, (uint32_t)part->call_count, true);
-	return (uint32_t)part->call_count++;
+		calls_use_key(calls, key, at, true);
+	return at;
 }
 
 /* Takes a CORRELATION or EXTERNAL record, which belongs to the innermost range. */
@@ -205,7 +200,6 @@ void dw_calls_close(struct dw_calls_pass *calls, const struct dw_frame *frame,
                     const struct dw_calls_frame *own, uint64_t ticks)
 {
 	struct dw_device_part *part = calls->part;
-	struct dw_device_named *range;
 
 	if (own->owner != DW_NO_INDEX)
 		part->owners[own->owner].end_ns = calls_ns(calls, ticks);
@@ -213,14 +207,10 @@ void dw_calls_close(struct dw_calls_pass *calls, const struct dw_frame *frame,
 		part->calls[own->call].end_ns = calls_ns(calls, ticks);
 	if (!own->is_named || !own->in_scope || calls->pass->walk.stream->nested)
 		return;
-	range = DW_GROW(&part->ranges, &part->range_capacity, part->range_count);
-	calls->failed |= !range;
-	if (!range)
-		return;
-	*range = (struct dw_device_named){ .start_ns = calls_ns(calls, frame->start),
-		.end_ns = calls_ns(calls, ticks), .thread = calls->pass->walk.thread,
-		.symbol = own->symbol, .depth = calls->pass->depth };
-	part->range_count++;
+	calls->failed |= !DW_APPEND(&part->ranges, &part->range_capacity, &part->range_count,
+	                            (struct dw_device_named){ .start_ns = calls_ns(calls, frame->start),
+	                                .end_ns = calls_ns(calls, ticks), .thread = calls->pass->walk.thread,
+	                                .symbol = own->symbol, .depth = calls->pass->depth });
 }
 
 static void calls_take_link(struct dw_calls_pass *calls, const struct dw_record *record)

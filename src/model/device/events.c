@@ -83,20 +83,13 @@ static bool events_keep_late(struct dw_device_build *build, const struct dw_sour
 {
 	const struct dw_source_file *file = &build->model->source->files[chunk->file];
 	uint32_t id = dw_device_queue(record);
-	struct dw_late_call *late;
 
 	if (id >= file->symbol_count || file->thread_by_id[id] == DW_NO_INDEX)
 		return true;
-	late = DW_GROW(&build->lates, &build->late_capacity, build->late_count);
-	if (!late)
-		return false;
-	*late = (struct dw_late_call){
-		dw_source_device_ticks(&chunk->clock, record->start_ticks),
-		dw_source_device_ticks(&chunk->clock, record->start_ticks + dw_device_duration(record)),
-		file->thread_by_id[id], chunk->file, record->name.id, record->correlation,
-	};
-	build->late_count++;
-	return true;
+	return DW_APPEND(&build->lates, &build->late_capacity, &build->late_count,
+	                 (struct dw_late_call){ dw_source_device_ticks(&chunk->clock, record->start_ticks),
+	                     dw_source_device_ticks(&chunk->clock, record->start_ticks + dw_device_duration(record)),
+	                     file->thread_by_id[id], chunk->file, record->name.id, record->correlation });
 }
 
 static bool events_set_key(struct dw_device_build *build, const struct dw_source_events *chunk,

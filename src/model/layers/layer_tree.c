@@ -70,7 +70,6 @@ DW_ORDER(tree_compare_links, struct dw_layer_link, DW_UP(thread) DW_UP(sequence)
 bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread, uint32_t place)
 {
 	const struct dw_layer_link added = { sequence, thread, place };
-	struct dw_layer_link *link;
 
 	if (tree->link_count) {
 		int order = tree_compare_links(&tree->links[tree->link_count - 1], &added);
@@ -79,12 +78,7 @@ bool dw_layer_link(struct dw_layer_tree *tree, uint64_t sequence, uint32_t threa
 			return true; /* an operator and those that it calls */
 		tree->unsorted |= order > 0;
 	}
-	link = DW_GROW(&tree->links, &tree->link_capacity, tree->link_count);
-	if (!link)
-		return false;
-	*link = added;
-	tree->link_count++;
-	return true;
+	return DW_APPEND(&tree->links, &tree->link_capacity, &tree->link_count, added);
 }
 
 static const struct dw_layer_link *tree_find_link(const struct dw_layer_tree *tree, uint64_t sequence, uint32_t thread)

@@ -376,17 +376,13 @@ static bool account_find_steps(struct dw_memory_account *account)
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
 		const struct dw_source_thread *thread = &source->threads[step->thread];
-		struct dw_memory_in_step *to;
 
 		if (thread->process != account->process)
 			continue;
-		to = DW_GROW(&account->steps, &account->step_capacity, account->step_count);
-		if (!to)
+		if (!DW_APPEND(&account->steps, &account->step_capacity, &account->step_count,
+		               (struct dw_memory_in_step){ step->start_ticks, step->open ? UINT64_MAX : step->end_ticks,
+		                   { .thread = step->thread, .start_ns = step->start_ns } }))
 			return false;
-		*to = (struct dw_memory_in_step){ step->start_ticks,
-			step->open ? UINT64_MAX : step->end_ticks,
-			{ .thread = step->thread, .start_ns = step->start_ns } };
-		account->step_count++;
 	}
 	if (account->step_count)
 		qsort(account->steps, account->step_count, sizeof *account->steps, account_compare_steps);

@@ -182,14 +182,9 @@ static bool kinds_has_parameter(const struct dw_memory_kind_pass *pass, uint64_t
 /* Notes the size of a parameter. Models have few different ones. */
 static void kinds_note_parameter(struct dw_memory_kind_pass *pass, uint32_t kind, uint64_t bytes)
 {
-	uint64_t *to;
-
 	if (kind != DW_MEMORY_PARAMETER || pass->parameter_count == MOST_SIZES || kinds_has_parameter(pass, bytes))
 		return;
-	to = DW_GROW(&pass->parameters, &pass->parameter_capacity, pass->parameter_count);
-	pass->failed |= !to;
-	if (to)
-		pass->parameters[pass->parameter_count++] = bytes;
+	pass->failed |= !DW_APPEND(&pass->parameters, &pass->parameter_capacity, &pass->parameter_count, bytes);
 }
 
 /* In steps that are recorded without operators, threads that run the operators of a backward range have no range open.
@@ -263,19 +258,12 @@ static void kinds_find_steps(struct dw_memory_kind_pass *pass)
 
 	for (size_t i = 0; i < source->step_count; i++) {
 		const struct dw_source_step *step = &source->steps[i];
-		struct dw_memory_step *to;
 
 		if (source->threads[step->thread].process != pass->account->process)
 			continue;
-		to = DW_GROW(&pass->steps, &pass->step_capacity, pass->step_count);
-		if (!to) {
-			pass->failed = true;
-			return;
-		}
 		pass->reduced |= step->reduced;
-		*to = (struct dw_memory_step){ step->start_ticks,
-			                           step->open ? UINT64_MAX : step->end_ticks };
-		pass->step_count++;
+		pass->failed |= !DW_APPEND(&pass->steps, &pass->step_capacity, &pass->step_count,
+		    (struct dw_memory_step){ step->start_ticks, step->open ? UINT64_MAX : step->end_ticks });
 	}
 	if (pass->step_count)
 		qsort(pass->steps, pass->step_count, sizeof *pass->steps, kinds_compare_steps);

@@ -73,16 +73,11 @@ static void memory_sift(struct heap *heap, size_t at)
 
 static void memory_keep_event(struct kept *kept, const struct dw_memory_event *event)
 {
-	struct dw_memory_event *to;
 
 	if (kept->full || event->type == DW_MEMORY_SAID)
 		return;
-	to = kept->count < kept->most ? DW_GROW(&kept->events, &kept->capacity, kept->count) : NULL;
-	if (to) {
-		*to = *event;
-		kept->count++;
+	if (kept->count < kept->most && DW_APPEND(&kept->events, &kept->capacity, &kept->count, *event))
 		return;
-	}
 	kept->full = true;
 	free(kept->events);
 	kept->events = NULL;

@@ -97,13 +97,7 @@ static void streams_add_gap(struct streams *all, uint64_t from, uint64_t to)
 	}
 	if (all->gap_head == all->gap_count)
 		all->gap_head = all->gap_count = 0;
-	last = DW_GROW(&all->gaps, &all->gap_capacity, all->gap_count);
-	if (!last) {
-		all->failed = true;
-		return;
-	}
-	*last = (struct gap){ from, to };
-	all->gap_count++;
+	all->failed |= !DW_APPEND(&all->gaps, &all->gap_capacity, &all->gap_count, (struct gap){ from, to });
 }
 
 static __attribute__((noinline)) bool stream_grow_items(struct stream *stream)
@@ -132,16 +126,10 @@ DW_INLINE void stream_put_item(struct stream *stream, uint64_t ticks)
 
 static void stream_end_forward(struct stream *stream, uint64_t start, uint64_t ticks)
 {
-	struct span *span = NULL;
-
-	if (start < stream->all->from || stream->pass.walk.thread != stream->all->steps->thread)
-		return;
-	if (stream->forward_count < MOST_ITEMS)
-		span = DW_GROW(&stream->forwards, &stream->forward_capacity, stream->forward_count);
-	if (span) {
-		*span = (struct span){ start, ticks - start };
-		stream->forward_count++;
-	}
+	if (start >= stream->all->from && stream->pass.walk.thread == stream->all->steps->thread &&
+	    stream->forward_count < MOST_ITEMS)
+		(void)DW_APPEND(&stream->forwards, &stream->forward_capacity, &stream->forward_count,
+		                (struct span){ start, ticks - start });
 }
 
 /* ---- the hooks ------------------------------------------------------------------------- */

@@ -384,15 +384,10 @@ static bool division_keep_named(const struct dw_division *division)
 	const struct dw_row_ticks *from = &division->worker->named;
 	struct dw_pace *pace = division->pace;
 
-	for (uint32_t i = 0; i < from->count; i++) {
-		struct dw_own *own = DW_GROW(&pace->owns, &pace->own_capacity, pace->own_count);
-
-		if (!own)
+	for (uint32_t i = 0; i < from->count; i++)
+		if (!DW_APPEND(&pace->owns, &pace->own_capacity, &pace->own_count,
+		               (struct dw_own){ from->ticks[from->rows[i]], from->rows[i], i, division->next, division->from }))
 			return false;
-		*own = (struct dw_own){ from->ticks[from->rows[i]], from->rows[i], i, division->next,
-			                    division->from };
-		pace->own_count++;
-	}
 	return true;
 }
 
@@ -520,7 +515,6 @@ static void division_add_outs(struct dw_pace *pace, const struct dw_division *di
 static void division_end_piece(struct dw_division *division)
 {
 	struct dw_pace *pace = division->pace;
-	struct dw_pace_piece *piece;
 
 	if (division->inside && division->next < pace->count)
 		division_leave_step(division);
@@ -528,13 +522,9 @@ static void division_end_piece(struct dw_division *division)
 	division->thread = DW_NO_INDEX;
 	division->border = 0;
 	pthread_mutex_lock(&division->all->lock);
-	piece = DW_GROW(&pace->pieces, &pace->piece_capacity, pace->piece_count);
-	division->failed |= !piece;
-	if (piece) {
-		*piece = (struct dw_pace_piece){ division->from, division->last, division->first,
-			                             division->at };
-		pace->piece_count++;
-	}
+	division->failed |= !DW_APPEND(&pace->pieces, &pace->piece_capacity, &pace->piece_count,
+	                               (struct dw_pace_piece){ division->from, division->last, division->first,
+	                                   division->at });
 	division_add_outs(pace, division);
 	pthread_mutex_unlock(&division->all->lock);
 	memset(&division->out, 0, sizeof division->out);

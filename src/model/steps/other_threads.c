@@ -15,16 +15,9 @@
 
 static bool others_append(struct dw_other_list *to, struct dw_interval interval)
 {
-	struct dw_interval *item;
-
 	if (to->count == MOST_TIMES)
 		return true;
-	item = DW_GROW(&to->list, &to->capacity, to->count);
-	if (!item)
-		return false;
-	*item = interval;
-	to->count++;
-	return true;
+	return DW_APPEND(&to->list, &to->capacity, &to->count, interval);
 }
 
 void dw_others_add(struct dw_others_pass *others, enum dw_other_kind kind, uint64_t ticks)

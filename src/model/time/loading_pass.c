@@ -96,16 +96,11 @@ static void loading_add_made(struct dw_loading_pass *loading, uint64_t from, uin
 	uint32_t thread = loading->pass->walk.thread;
 	struct dw_loading_sums *sums = loading->sums;
 	struct dw_loading *of = &sums->threads[thread];
-	struct dw_made *made;
 
 	pthread_mutex_lock(&sums->lock);
-	made = DW_GROW(&of->made, &sums->lists[thread].made_capacity, of->made_count);
-	if (made) {
-		*made = (struct dw_made){ dw_source_ns(loading->clock, from),
-			                      dw_source_ns(loading->clock, to) };
-		of->made_count++;
-	}
-	sums->failed |= !made;
+	sums->failed |= !DW_APPEND(&of->made, &sums->lists[thread].made_capacity, &of->made_count,
+	                           (struct dw_made){ dw_source_ns(loading->clock, from),
+	                               dw_source_ns(loading->clock, to) });
 	pthread_mutex_unlock(&sums->lock);
 }
 
@@ -152,19 +147,14 @@ void dw_loading_end_data(struct dw_loading_pass *loading, uint64_t ticks, enum d
 void dw_loading_carry(struct dw_loading_pass *loading)
 {
 	struct dw_loading_sums *sums = loading->sums;
-	struct dw_loading_rest *rest;
 
 	dw_loading_settle(loading, dw_time_now(&loading->pass->walk.time));
 	if (!loading->data || !loading->loop || !loading->request.made_ns)
 		return;
 	pthread_mutex_lock(&sums->lock);
-	rest = DW_GROW(&sums->rests, &sums->rest_capacity, sums->rest_count);
-	if (rest) {
-		*rest = (struct dw_loading_rest){ loading->pass->walk.thread,
-			dw_source_ns(loading->clock, loading->request.start_ns), loading->request.made_ns };
-		sums->rest_count++;
-	}
-	sums->failed |= !rest;
+	sums->failed |= !DW_APPEND(&sums->rests, &sums->rest_capacity, &sums->rest_count,
+	                           (struct dw_loading_rest){ loading->pass->walk.thread,
+	                               dw_source_ns(loading->clock, loading->request.start_ns), loading->request.made_ns });
 	pthread_mutex_unlock(&sums->lock);
 }
 

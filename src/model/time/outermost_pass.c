@@ -29,14 +29,10 @@ void dw_outermost_close(struct dw_outermost_worker *worker, struct dw_outermost_
 	pthread_mutex_lock(&sums->lock);
 	for (uint32_t i = 0; i < worker->row_count; i++) {
 		struct dw_outermost_sum *from = &worker->by_row[worker->rows[i]];
-		struct dw_outermost_sum *to = DW_GROW(&sums->items, &sums->capacity, sums->count);
 
-		sums->failed |= !to;
-		if (to) {
-			*to = (struct dw_outermost_sum){ thread, worker->rows[i], from->count,
-				                             dw_file_scale(from->ticks, ratio) };
-			sums->count++;
-		}
+		sums->failed |= !DW_APPEND(&sums->items, &sums->capacity, &sums->count,
+		                           (struct dw_outermost_sum){ thread, worker->rows[i], from->count,
+		                               dw_file_scale(from->ticks, ratio) });
 		*from = (struct dw_outermost_sum){ 0, 0, 0, 0 };
 	}
 	worker->row_count = 0;

@@ -25,19 +25,14 @@ static void threads_add_hole(struct dw_threads_count *count, uint64_t start_tick
 {
 	struct dw_threads_sums *sums = count->sums;
 	const struct dw_walk *walk = &count->pass->walk;
-	struct dw_hole *hole;
 
 	if (start_ticks >= end_ticks || walk->thread == DW_NO_INDEX)
 		return;
 	pthread_mutex_lock(&sums->lock);
 	if (!count->covered)
 		count->rows[walk->thread].missing_ns += dw_source_span_ns(&walk->file->clock, end_ticks - start_ticks);
-	hole = DW_GROW(&sums->holes, &sums->hole_capacity, sums->hole_count);
-	if (hole) {
-		*hole = (struct dw_hole){ walk->thread, start_ticks, end_ticks };
-		sums->hole_count++;
-	}
-	sums->failed |= !hole;
+	sums->failed |= !DW_APPEND(&sums->holes, &sums->hole_capacity, &sums->hole_count,
+	                           (struct dw_hole){ walk->thread, start_ticks, end_ticks });
 	pthread_mutex_unlock(&sums->lock);
 }
 
@@ -278,7 +273,6 @@ static int threads_add_ends(struct dw_threads_sums *sums)
 		const struct dw_source_file *file = &source->files[process->file];
 		bool cut = (file->torn || file->missing_bytes) && !source->live;
 		uint64_t start_ticks = sums->last_ticks[i], end_ticks;
-		struct dw_hole *hole;
 
 		if ((sums->model->wanted_threads && !sums->model->wanted_threads[i]) ||
 		    (!cut && !threads_ends_in_hole(sums, i)))
@@ -290,11 +284,9 @@ static int threads_add_ends(struct dw_threads_sums *sums)
 		end_ticks = dw_source_ticks(clock, source->end_ns);
 		if (start_ticks >= end_ticks)
 			continue;
-		hole = DW_GROW(&sums->holes, &sums->hole_capacity, sums->hole_count);
-		if (!hole)
+		if (!DW_APPEND(&sums->holes, &sums->hole_capacity, &sums->hole_count,
+		               (struct dw_hole){ i, start_ticks, end_ticks }))
 			return -1;
-		*hole = (struct dw_hole){ i, start_ticks, end_ticks };
-		sums->hole_count++;
 		if (sums->covered_ticks[i] > start_ticks)
 			start_ticks = sums->covered_ticks[i];
 		if (start_ticks < end_ticks)

@@ -107,7 +107,6 @@ static void names_read_entry(struct xs_text entry, struct xs_name *to)
 
 static void names_add(struct xspace *space, const struct dw_proto_field *field)
 {
-	struct xs_stat_name *stat;
 	struct xs_name *name, meta;
 
 	names_read_entry(xs_text_of(field), &meta);
@@ -122,12 +121,8 @@ static void names_add(struct xspace *space, const struct dw_proto_field *field)
 		}
 		return;
 	}
-	stat = DW_GROW(&space->stat_names, &space->stat_capacity, space->stat_count);
-	space->failed |= !stat;
-	if (stat) {
-		*stat = (struct xs_stat_name){ meta.id, names_stat(meta.name), meta.name };
-		space->stat_count++;
-	}
+	space->failed |= !DW_APPEND(&space->stat_names, &space->stat_capacity, &space->stat_count,
+	                            (struct xs_stat_name){ meta.id, names_stat(meta.name), meta.name });
 }
 
 static int names_compare_ids(uint64_t a, uint64_t b)

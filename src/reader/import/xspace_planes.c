@@ -63,7 +63,6 @@ static void xspace_add_event(struct xspace *space, struct xs_thread *thread, uin
 	uint64_t name = 0, offset_ps = 0, duration_ps = 0, start_ns;
 	struct dw_proto_field field;
 	bool aggregated = false;
-	struct xs_event *event;
 
 	while (dw_proto_next(&reader, &field)) {
 		if (field.wire != DW_PROTO_VARINT)
@@ -87,14 +86,9 @@ static void xspace_add_event(struct xspace *space, struct xs_thread *thread, uin
 			xspace_count_damage(space, message->bytes);
 		return;
 	}
-	event = DW_GROW(&thread->events, &thread->capacity, thread->count);
-	if (!event) {
-		space->failed = true;
-		return;
-	}
-	*event = (struct xs_event){ start_ns, line_ns + (offset_ps + duration_ps) / 1000,
-		message->bytes, (uint32_t)message->length, xs_find_name(space, name) };
-	thread->count++;
+	space->failed |= !DW_APPEND(&thread->events, &thread->capacity, &thread->count,
+	                            (struct xs_event){ start_ns, line_ns + (offset_ps + duration_ps) / 1000, message->bytes,
+	                                (uint32_t)message->length, xs_find_name(space, name) });
 }
 
 struct line {

@@ -19,15 +19,8 @@
 /* ---- entries ------------------------------------------------------------------------- */
 
 /* Appends a copy of the entry to an array. -1: out of memory. */
-#define DEVICES_KEEP(array, capacity, count, entry)                                             \
-	__extension__({                                                                             \
-		void *item_ = DW_GROW(array, capacity, *(count));                                       \
-		if (item_) {                                                                            \
-			memcpy(item_, entry, sizeof **(array));                                             \
-			++*(count);                                                                         \
-		}                                                                                       \
-		item_ ? 0 : -1;                                                                         \
-	})
+#define DEVICES_KEEP(array, capacity, count, entry) \
+	(DW_APPEND(array, capacity, count, *(const __typeof__(**(array)) *)(const void *)(entry)) ? 0 : -1)
 
 int dw_read_device_entry(struct dw_read_file *file, const struct dw_entry *entry)
 {

@@ -207,6 +207,9 @@ static int journal_make_tables(struct dw_read_file *file)
 
 /* A new item of one of the file's lists; it counts once the counter is raised. */
 #define JOURNAL_ADD(file, list, item) DW_GROW(&(file)->list, &(file)->item##_capacity, (file)->item##_count)
+/* Appends an item to such a list. -1: out of memory. */
+#define JOURNAL_APPEND(file, list, item, ...) \
+	(DW_APPEND(&(file)->list, &(file)->item##_capacity, &(file)->item##_count, __VA_ARGS__) ? 0 : -1)
 
 static int journal_damaged(struct dw_read_file *file)
 {
@@ -263,17 +266,12 @@ static int journal_take_shapes(struct dw_read_file *file, struct dw_arena *arena
 static int journal_take_process(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_process *from = (const struct dw_entry_process *)(const void *)entry;
-	struct dw_read_process *process = JOURNAL_ADD(file, processes, process);
 	bool identified = entry->bytes >= sizeof *from;
+	const struct dw_read_process process = { entry->id, entry->aux, from->pid, from->ppid, from->rank,
+		from->local_rank, from->world_size, from->flags, from->name, from->command, from->job, from->start_ticks,
+		DW_NO_INDEX, identified ? from->pid_namespace : 0, identified ? from->birth : 0 };
 
-	if (!process)
-		return -1;
-	*process = (struct dw_read_process){ entry->id, entry->aux, from->pid, from->ppid, from->rank,
-		from->local_rank, from->world_size, from->flags, from->name, from->command, from->job,
-		from->start_ticks, DW_NO_INDEX, identified ? from->pid_namespace : 0,
-		identified ? from->birth : 0 };
-	file->process_count++;
-	return 0;
+	return JOURNAL_APPEND(file, processes, process, process);
 }
 
 static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena, const struct dw_entry *entry)
@@ -299,14 +297,10 @@ static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena
 static int journal_take_op(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_op *from = (const struct dw_entry_op *)(const void *)entry;
-	struct dw_read_op *op = JOURNAL_ADD(file, ops, op);
 
-	if (!op)
-		return -1;
-	*op = (struct dw_read_op){ entry->id, entry->aux, from->name, from->detail, from->shapes,
-		                       from->file, from->line, from->frame };
-	file->op_count++;
-	return 0;
+	return JOURNAL_APPEND(file, ops, op,
+	                      (struct dw_read_op){ entry->id, entry->aux, from->name, from->detail, from->shapes,
+	                          from->file, from->line, from->frame });
 }
 
 static int journal_take_step(struct dw_read_file *file, const struct dw_entry *entry)
@@ -362,50 +356,36 @@ static int journal_take_machine(struct dw_read_file *file, const struct dw_entry
 {
 	const struct dw_entry_machine *from = (const struct dw_entry_machine *)(const void *)entry;
 	bool crowds = entry->bytes >= offsetof(struct dw_entry_machine, blocked);
-	struct dw_read_machine *machine = JOURNAL_ADD(file, machines, machine);
 
-	if (!machine)
-		return -1;
 	if (from->end_ticks > DW_TICKS_MAX || from->start_ticks > from->end_ticks)
 		return journal_damaged(file);
-	*machine = (struct dw_read_machine){ from->start_ticks, from->end_ticks, from->busy_ns, from->own_ns,
-		from->program, from->looks, from->at_lock, from->at_file, from->asleep,
-		crowds ? from->crowd_looks : 0, crowds ? from->crowded : 0,
-		entry->bytes >= sizeof *from ? from->blocked : 0,
-		entry->bytes >= sizeof *from && entry->aux & DW_USAGE_STOLEN ? from->stolen_us : 0,
-		entry->bytes >= sizeof *from && entry->aux & DW_USAGE_STOLEN };
-	file->machine_count++;
-	return 0;
+	return JOURNAL_APPEND(file, machines, machine,
+	                      (struct dw_read_machine){ from->start_ticks, from->end_ticks, from->busy_ns, from->own_ns,
+	                          from->program, from->looks, from->at_lock, from->at_file, from->asleep,
+	                          crowds ? from->crowd_looks : 0, crowds ? from->crowded : 0,
+	                          entry->bytes >= sizeof *from ? from->blocked : 0,
+	                          entry->bytes >= sizeof *from && entry->aux & DW_USAGE_STOLEN ? from->stolen_us : 0,
+	                          entry->bytes >= sizeof *from && entry->aux & DW_USAGE_STOLEN });
 }
 
 static int journal_take_usage(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_usage *from = (const struct dw_entry_usage *)(const void *)entry;
-	struct dw_read_usage *usage = JOURNAL_ADD(file, usages, usage);
 	bool counters = entry->aux & DW_USAGE_COUNTERS && entry->bytes >= sizeof *from;
 
-	if (!usage)
-		return -1;
 	if (from->end_ticks > DW_TICKS_MAX || from->start_ticks > from->end_ticks)
 		return journal_damaged(file);
-	*usage = (struct dw_read_usage){ entry->id, entry->aux & DW_USAGE_DELAY,
-		from->start_ticks, from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
-		from->preemptions, from->minor_faults, from->major_faults, counters,
-		counters ? from->cycles : 0, counters ? from->instructions : 0,
-		counters ? from->cache_misses : 0 };
-	file->usage_count++;
-	return 0;
+	return JOURNAL_APPEND(file, usages, usage,
+	                      (struct dw_read_usage){ entry->id, entry->aux & DW_USAGE_DELAY, from->start_ticks,
+	                          from->end_ticks, from->cpu_ns, from->delay_ns, from->process_cpu_ns, from->waits,
+	                          from->preemptions, from->minor_faults, from->major_faults, counters,
+	                          counters ? from->cycles : 0, counters ? from->instructions : 0,
+	                          counters ? from->cache_misses : 0 });
 }
 
 static int journal_take_withdrawal(struct dw_read_file *file, const struct dw_entry *entry)
 {
-	struct dw_entry_withdrawal *withdrawal = JOURNAL_ADD(file, withdrawals, withdrawal);
-
-	if (!withdrawal)
-		return -1;
-	memcpy(withdrawal, entry, sizeof *withdrawal);
-	file->withdrawal_count++;
-	return 0;
+	return JOURNAL_APPEND(file, withdrawals, withdrawal, *(const struct dw_entry_withdrawal *)(const void *)entry);
 }
 
 /* A writer changes the sums at any time: `count` is read first, and the others hold at least these
@@ -449,27 +429,18 @@ static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena,
 static int journal_take_symbol(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_symbol *from = (const struct dw_entry_symbol *)(const void *)entry;
-	struct dw_read_symbol *symbol = JOURNAL_ADD(file, symbols, symbol);
 
-	if (!symbol)
-		return -1;
-	*symbol = (struct dw_read_symbol){ entry->id, entry->aux, from->function, from->file,
-		                               from->line };
-	file->symbol_count++;
-	return 0;
+	return JOURNAL_APPEND(file, symbols, symbol,
+	                      (struct dw_read_symbol){ entry->id, entry->aux, from->function, from->file, from->line });
 }
 
 static int journal_take_frame(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_frame *from = (const struct dw_entry_frame *)(const void *)entry;
-	struct dw_read_frame *frame = JOURNAL_ADD(file, frames, frame);
 
-	if (!frame)
-		return -1;
-	*frame = (struct dw_read_frame){ entry->id, entry->aux, from->offset, from->function,
-		                             from->file, from->line, (uint32_t)file->frame_count };
-	file->frame_count++;
-	return 0;
+	return JOURNAL_APPEND(file, frames, frame,
+	                      (struct dw_read_frame){ entry->id, entry->aux, from->offset, from->function, from->file,
+	                          from->line, (uint32_t)file->frame_count });
 }
 
 static int journal_take_module(struct dw_read_file *file, const struct dw_entry *entry)
@@ -492,48 +463,34 @@ static int journal_take_module(struct dw_read_file *file, const struct dw_entry 
 static int journal_take_profile(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_profile *from = (const struct dw_entry_profile *)(const void *)entry;
-	struct dw_read_profile *profile = JOURNAL_ADD(file, profiles, profile);
 
-	if (!profile)
-		return -1;
 	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX)
 		return journal_damaged(file);
-	*profile = (struct dw_read_profile){ entry->id, entry->aux, from->name, from->mask, from->cycle,
-		from->start_ticks, from->end_ticks };
-	file->profile_count++;
-	return 0;
+	return JOURNAL_APPEND(file, profiles, profile,
+	                      (struct dw_read_profile){ entry->id, entry->aux, from->name, from->mask, from->cycle,
+	                          from->start_ticks, from->end_ticks });
 }
 
 static int journal_take_meta(struct dw_read_file *file, uint32_t process, const struct dw_entry *entry)
 {
 	const struct dw_entry_meta *from = (const struct dw_entry_meta *)(const void *)entry;
-	struct dw_read_meta *meta = JOURNAL_ADD(file, metas, meta);
 
-	if (!meta)
-		return -1;
-	*meta = (struct dw_read_meta){ process, entry->id, entry->aux, from->flags & DW_META_JSON };
-	file->meta_count++;
-	return 0;
+	return JOURNAL_APPEND(file, metas, meta,
+	                      (struct dw_read_meta){ process, entry->id, entry->aux, from->flags & DW_META_JSON });
 }
 
 static int journal_take_clock(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_clock *from = (const struct dw_entry_clock *)(const void *)entry;
-	struct dw_read_clock clock = { from->ticks, from->monotonic_ns, from->realtime_ns,
-		                           from->error_ns };
-	struct dw_read_clock *all = JOURNAL_ADD(file, clocks, clock);
+	struct dw_read_clock clock = { from->ticks, from->monotonic_ns, from->realtime_ns, from->error_ns };
 
-	if (!all)
-		return -1;
 	if (clock.ticks > DW_TICKS_MAX || clock.monotonic_ns > DW_TICKS_MAX)
 		return journal_damaged(file);
-	*all = clock;
-	file->clock_count++;
 	if (!file->first_clock.ticks || clock.ticks < file->first_clock.ticks)
 		file->first_clock = clock;
 	if (!file->last_clock.ticks || clock.ticks > file->last_clock.ticks)
 		file->last_clock = clock;
-	return 0;
+	return JOURNAL_APPEND(file, clocks, clock, clock);
 }
 
 static int journal_take_entry(struct dw_read_file *file, struct dw_arena *arena, uint32_t process,

@@ -192,7 +192,6 @@ static int pack_take_part(struct opening *opening, const struct dw_pack_part *pa
 {
 	struct dw_pack *pack = opening->pack;
 	uint64_t offset = opening->at + sizeof *part;
-	struct dw_pack_place *place;
 
 	opening->at = offset + part->stored_bytes;
 	if (!pack_is_part(opening, part) || !pack_read(pack, buffer, part->stored_bytes, offset) ||
@@ -201,12 +200,8 @@ static int pack_take_part(struct opening *opening, const struct dw_pack_part *pa
 			opening->bad_at = offset - sizeof *part;
 		return 0;
 	}
-	place = DW_GROW(&pack->places, &pack->capacity, pack->count);
-	if (!place)
-		return -1;
-	*place = (struct dw_pack_place){ pack, offset, *part };
-	pack->count++;
-	return 0;
+	return DW_APPEND(&pack->places, &pack->capacity, &pack->count,
+	                 (struct dw_pack_place){ pack, offset, *part }) ? 0 : -1;
 }
 
 /* Reads the index, whose parts fill the file up to it. NULL: there is no index, or it is not whole. */
