@@ -1,9 +1,9 @@
 /* The call paths of all runs of a comparison as one tree. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "diff/paths.h"
 #include "model/model.h"
@@ -68,8 +68,7 @@ void dw_diff_reset_paths(struct dw_diff_paths *paths)
 {
 	if (!paths)
 		return;
-	free(paths->nodes);
-	free(paths->open);
+	DW_FREE(paths->nodes, paths->open);
 	dw_map_reset(&paths->map);
 	free(paths);
 }

@@ -10,9 +10,9 @@
  * not refuse.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "diff/diff.h"
 
 #define PERMUTATION_MOST 4000   /* divisions; with more runs they are drawn */
@@ -209,8 +209,6 @@ bool dw_diff_estimate_lowest(const double *before, size_t n, const double *after
 			logs[i] = log(i < n ? before[i] : after[i - n]);
 		permutation_estimate(&at, interval, to);
 	}
-	free(at.is_after);
-	free(at.order);
-	free(logs);
+	DW_FREE(at.is_after, at.order, logs);
 	return logs && at.order && at.is_after;
 }

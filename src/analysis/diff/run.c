@@ -1,10 +1,10 @@
 /* What is compared of a run: its time per step, the parts of it, and what it depends on. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "diff/diff.h"
 #include "format/keys.h"
@@ -229,9 +229,7 @@ void dw_diff_reset(struct dw_diff *diff)
 {
 	for (unsigned side = 0; side < DW_DIFF_SIDES; side++)
 		free(diff->sides[side].runs);
-	free(diff->parts);
-	free(diff->operators);
-	free(diff->fast_rows);
+	DW_FREE(diff->parts, diff->operators, diff->fast_rows);
 	dw_diff_reset_paths(diff->paths);
 	dw_diff_reset_settings(diff->settings);
 	dw_arena_reset(&diff->arena);

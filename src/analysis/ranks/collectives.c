@@ -8,9 +8,9 @@
  * the error.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/map.h"
 #include "base/median.h"
 #include "base/order.h"
@@ -350,9 +350,7 @@ bool dw_ranks_add_collectives(struct dw_ranks *ranks)
 	dw_map_reset(&arrivals.groups.map);
 	dw_map_reset(&arrivals.hosts.map);
 	dw_map_reset(&arrivals.rows);
-	free(arrivals.all);
-	free(arrivals.offsets);
-	free(arrivals.last_counts);
+	DW_FREE(arrivals.all, arrivals.offsets, arrivals.last_counts);
 	return good;
 }
 

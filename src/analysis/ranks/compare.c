@@ -5,10 +5,10 @@
  * with few counted steps compare with others.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/median.h"
 #include "base/order.h"
 #include "ranks/ranks.h"
@@ -507,11 +507,7 @@ static bool ranks_run(struct dw_ranks *ranks, struct dw_summary *summary, struct
 			dw_ranks_note(ranks, "Only %.0f steps are compared. With fewer than %d, differences are uncertain.",
 				ranks->steps, FEW_STEPS);
 	}
-	free(with.cells);
-	free(with.works);
-	free(with.space);
-	free(with.medians);
-	free(parts.means);
+	DW_FREE(with.cells, with.works, with.space, with.medians, parts.means);
 	return good || ranks_fail(error);
 }
 

@@ -5,9 +5,9 @@
  * excesses have no gap: none differs from the next one by GAP or more and by DW_RANKS_LEAST_ERRORS standard errors.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/median.h"
 #include "base/order.h"
 #include "base/text.h"
@@ -227,7 +227,6 @@ struct dwell_table *dw_ranks_table_of_groups(const struct dw_ranks *ranks)
 		dw_table_destroy(groups.table);
 		groups.table = NULL;
 	}
-	free(groups.sorted);
-	free(groups.space);
+	DW_FREE(groups.sorted, groups.space);
 	return groups.table;
 }

@@ -9,9 +9,9 @@
  */
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/order.h"
 #include "ranks/ranks.h"
 
@@ -193,7 +193,6 @@ bool dw_ranks_find_place(struct dw_ranks *ranks)
 				          dw_ranks_chance(ranks->count, hosts[h].ranks, place->slow, hosts[h].slow));
 		place_try_patterns(&search, patterns, count);
 	}
-	free(hosts);
-	free(patterns);
+	DW_FREE(hosts, patterns);
 	return patterns != NULL;
 }

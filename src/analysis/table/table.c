@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 
 struct dwell_table *dw_table_create(const char *view, const struct dw_column *columns, size_t count)
@@ -33,10 +33,7 @@ void dw_table_destroy(struct dwell_table *table)
 	while (table) {
 		struct dwell_table *next = table->next;
 
-		free(table->cells);
-		free(table->depths);
-		free(table->notes);
-		free(table->heads);
+		DW_FREE(table->cells, table->depths, table->notes, table->heads);
 		dw_arena_reset(&table->arena);
 		free(table);
 		table = next;
@@ -297,10 +294,7 @@ void dw_table_sort(struct dwell_table *table, size_t column)
 	} else {
 		table->failed = true;
 	}
-	free(keys);
-	free(order);
-	free(cells);
-	free(depths);
+	DW_FREE(keys, order, cells, depths);
 }
 
 size_t dw_table_keep(struct dwell_table *table, const bool *keep)

@@ -1,9 +1,9 @@
 /* Collectives of a run; see collectives.h. */
 #include "model/collectives/collectives_pass.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "model/core/scope.h"
@@ -245,8 +245,7 @@ static void collectives_free(void *place)
 {
 	struct result *result = place;
 
-	free(result->all);
-	free(result->view.groups);
+	DW_FREE(result->all, result->view.groups);
 }
 
 DW_PRODUCT(collectives, struct result, collectives_compute, collectives_free);

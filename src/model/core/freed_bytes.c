@@ -8,9 +8,9 @@
  */
 #include "model/core/freed_bytes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/live.h"
 #include "base/pool.h"
@@ -235,8 +235,7 @@ static bool freed_compute(struct dw_model *model, const void *request, void *res
 	good = good && !collect.failed && freed_settle_all(&collect);
 	for (size_t i = 0; collect.ticks && i < all->count; i++)
 		free(collect.ticks[i]);
-	free(collect.ticks);
-	free(collect.on_device);
+	DW_FREE(collect.ticks, collect.on_device);
 	return good;
 }
 

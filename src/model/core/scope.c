@@ -9,11 +9,11 @@
  * an action, it must also begin inside that action. With a window, it must also begin in the window.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
 #include "base/error.h"
+#include "base/free.h"
 #include "base/map.h"
 #include "base/nearest.h"
 #include "base/order.h"
@@ -260,8 +260,7 @@ static struct dw_interval *scope_keep_action(struct dw_model *model, uint32_t pr
 		count = dw_intervals_intersect(action, count, from, from_count, both);
 		kept = scope_keep_intervals(model, process, both, count);
 	}
-	free(action);
-	free(both);
+	DW_FREE(action, both);
 	return kept;
 }
 
@@ -408,12 +407,8 @@ static int scope_resolve_times(struct dw_model *model, struct dwell_error *error
 		result = scope_no_such_steps(model, error);
 	dw_action_times_reset(&action);
 	dw_profile_times_reset(&profiles);
-	free(scratch.first_step);
-	free(scratch.pacemakers);
-	free(scratch.by_pacemaker);
-	free(scratch.thread_steps);
-	free(scratch.steps);
-	free(scratch.both);
+	DW_FREE(scratch.first_step, scratch.pacemakers, scratch.by_pacemaker, scratch.thread_steps, scratch.steps,
+	        scratch.both);
 	return result;
 }
 

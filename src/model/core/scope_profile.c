@@ -4,10 +4,10 @@
  * Called by scope.c. A profile counts for its own thread. It also counts for the other threads of
  * its process and of child processes, while they have no profile of their own open.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/nearest.h"
 #include "model/core/scope_times.h"
 
@@ -60,10 +60,7 @@ int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model 
 
 void dw_profile_times_reset(struct dw_profile_times *times)
 {
-	free(times->wanted);
-	free(times->own);
-	free(times->others);
-	free(times->open);
+	DW_FREE(times->wanted, times->own, times->others, times->open);
 }
 
 static bool scope_process_descends(const struct dw_source *source, uint32_t process, uint32_t from)

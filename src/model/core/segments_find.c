@@ -1,9 +1,9 @@
 /* Splits streams into pieces; see segments.h. */
 #include "model/core/segments.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/pool.h"
 #include "model/core/pass.h"
@@ -286,8 +286,7 @@ static bool segments_compute(struct dw_model *model, const void *request, void *
 	}
 	for (size_t i = 0; i < pieces; i++)
 		free(split.effects[i].open);
-	free(split.items);
-	free(split.effects);
+	DW_FREE(split.items, split.effects);
 	dw_frames_free(split.frames, workers);
 	return good;
 }
@@ -297,8 +296,7 @@ static bool segments_compute_whole(struct dw_model *model, const void *request, 
 	struct split split = { .model = model };
 	bool good = segments_cut_streams(&split, 0) && segments_keep(model, &split, result);
 
-	free(split.items);
-	free(split.effects);
+	DW_FREE(split.items, split.effects);
 	return good;
 }
 
@@ -330,8 +328,7 @@ bool dw_segments_plan(struct dw_segments_plan *plan, struct dw_model *model)
 	plan->items = good ? calloc(split.count + 1, sizeof *plan->items) : NULL;
 	for (size_t i = 0; plan->items && i < split.count; i++)
 		plan->items[plan->count++].segment = split.items[i];
-	free(split.items);
-	free(split.effects);
+	DW_FREE(split.items, split.effects);
 	return plan->items != NULL;
 }
 

@@ -4,9 +4,9 @@
  * The rows are those of time/calls.h. A range around a call finds its row in the same way as the
  * rows were made: by the class of its symbol and the innermost frames of its stack.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/map.h"
 #include "base/order.h"
 #include "base/text.h"
@@ -250,8 +250,7 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 	}
 	dw_call_groups_reset(&join.groups);
 	dw_map_reset(&join.map);
-	free(join.last);
-	free(join.steps);
+	DW_FREE(join.last, join.steps);
 	return good;
 }
 

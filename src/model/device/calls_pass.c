@@ -13,8 +13,7 @@
  * Each stream has lists of its own. They are appended in the order of the streams, so that the
  * result does not depend on which worker was first.
  */
-#include <stdlib.h>
-
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/pool.h"
 #include "model/device/calls_pass.h"
@@ -354,10 +353,7 @@ static bool calls_take_part(struct dw_device_build *build, const struct dw_devic
 
 void dw_device_part_reset(struct dw_device_part *part)
 {
-	free(part->owners);
-	free(part->calls);
-	free(part->uses);
-	free(part->ranges);
+	DW_FREE(part->owners, part->calls, part->uses, part->ranges);
 	*part = (struct dw_device_part){ .owners = NULL };
 }
 
@@ -369,9 +365,7 @@ bool dw_device_take_parts(struct dw_device_build *build)
 		struct dw_device_part *part = &build->parts[i];
 
 		good = calls_take_part(build, part);
-		free(part->owners);
-		free(part->calls);
-		free(part->uses);
+		DW_FREE(part->owners, part->calls, part->uses);
 		part->owners = NULL;
 		part->calls = NULL;
 		part->uses = NULL;

@@ -5,9 +5,9 @@
  * by queue and begin. Each event has the number of its call; calls_pass.c searches the host's streams
  * for the calls with these numbers.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "format/decode.h"
@@ -363,11 +363,7 @@ void dw_device_reset(struct dw_device_build *build)
 {
 	for (size_t i = 0; build->parts && i < build->model->source->stream_count; i++)
 		dw_device_part_reset(&build->parts[i]);
-	free(build->parts);
-	free(build->waits);
-	free(build->keys);
-	free(build->name_keys);
-	free(build->lates);
+	DW_FREE(build->parts, build->waits, build->keys, build->name_keys, build->lates);
 	dw_map_reset(&build->key_map);
 	dw_map_reset(&build->name_map);
 }
@@ -388,10 +384,7 @@ static void device_free(void *result)
 {
 	struct dw_device_work *work = result;
 
-	free(work->events);
-	free(work->names);
-	free(work->calls);
-	free(work->owners);
+	DW_FREE(work->events, work->names, work->calls, work->owners);
 }
 
 DW_PRODUCT(device_work, struct dw_device_work, device_compute, device_free);

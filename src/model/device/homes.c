@@ -6,8 +6,7 @@
  * in the thread that trains. Only its named ranges matter. The walk that finds the calls has
  * collected those of all threads.
  */
-#include <stdlib.h>
-
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "model/device/build.h"
@@ -181,8 +180,6 @@ bool dw_device_find_homes(struct dw_device_build *build)
 		qsort_r(homes.calls, homes.call_count, sizeof *homes.calls, homes_compare_calls, build->work);
 		good = good && homes_find_ranges(&homes);
 	}
-	free(homes.wanted);
-	free(homes.ranges);
-	free(homes.calls);
+	DW_FREE(homes.wanted, homes.ranges, homes.calls);
 	return good;
 }

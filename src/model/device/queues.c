@@ -5,8 +5,8 @@
  * its call to its own begin. Events without a known call do not count.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "model/device/sweep.h"
@@ -87,8 +87,7 @@ static bool queues_depth(const struct dw_device_work *work, const struct dw_devi
 	}
 	if (count && good)
 		queues_sum_points(points, count, values, depth);
-	free(points);
-	free(values);
+	DW_FREE(points, values);
 	return good;
 }
 
@@ -183,8 +182,7 @@ static bool queues_overlap(const struct dw_device_work *work, struct dw_device_t
 		qsort(edges, count, sizeof *edges, queues_compare_busy);
 		queues_sum_overlap(times, edges, count, running);
 	}
-	free(running);
-	free(edges);
+	DW_FREE(running, edges);
 	return edges && running;
 }
 

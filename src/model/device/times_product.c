@@ -4,10 +4,10 @@
  * Computed from the events of device.h, the counted steps, and the calls of the host that wait for
  * a device. All sums are exact in ns.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
@@ -488,10 +488,7 @@ static bool times_compute(struct dw_model *model, const void *request, void *res
 	if (!times.work)
 		return false;
 	good = !times.work->event_count || times_fill(&times);
-	free(times.syncs);
-	free(times.sync_end);
-	free(times.process_syncs);
-	free(times.waits);
+	DW_FREE(times.syncs, times.sync_end, times.process_syncs, times.waits);
 	dw_map_reset(&times.cause_map);
 	return good;
 }
@@ -502,10 +499,7 @@ static void times_free(void *result)
 
 	for (size_t i = 0; i < times->device_count; i++)
 		free(times->devices[i].segments);
-	free(times->devices);
-	free(times->steps);
-	free(times->causes);
-	free(times->queues);
+	DW_FREE(times->devices, times->steps, times->causes, times->queues);
 }
 
 DW_PRODUCT(device_times, struct dw_device_times, times_compute, times_free);

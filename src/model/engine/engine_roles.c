@@ -7,11 +7,11 @@
  * in Ignite's order: events in the order of enum dwell_ignite_event, then those that the program
  * registered, then handlers by event.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include <dwell/compat/ignite.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "model/engine/engine_roles.h"
 
@@ -222,11 +222,9 @@ bool dw_engines_name(struct dw_model *model, struct dw_engines *engines)
 	if (search.count && !at)
 		goto failed;
 	roles_place_rest(model, engines);
-	free(kept);
-	free(search.found);
+	DW_FREE(kept, search.found);
 	return true;
 failed:
-	free(kept ? kept : engines->engines);
-	free(search.found);
+	DW_FREE(kept ? kept : engines->engines, search.found);
 	return false;
 }

@@ -3,9 +3,9 @@
  *
  * Only this file converts sums to nanoseconds.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/order.h"
 #include "base/whole.h"
 #include "model/layers/layer_tree.h"
@@ -283,12 +283,6 @@ bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask,
 	       taking.call_all && taking.used && taking.rows && taking.first_entry && taking.order;
 	if (done)
 		rows_make_all(&taking);
-	free(taking.own);
-	free(taking.all);
-	free(taking.call_all);
-	free(taking.used);
-	free(taking.rows);
-	free(taking.first_entry);
-	free(taking.order);
+	DW_FREE(taking.own, taking.all, taking.call_all, taking.used, taking.rows, taking.first_entry, taking.order);
 	return done;
 }

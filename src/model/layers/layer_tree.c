@@ -11,9 +11,9 @@
  */
 #include "model/layers/layer_tree.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 
@@ -37,9 +37,7 @@ static bool tree_init_places(struct dw_layer_tree *tree)
 
 static void tree_reset_places(struct dw_layer_tree *tree)
 {
-	free(tree->places);
-	free(tree->links);
-	free(tree->entries);
+	DW_FREE(tree->places, tree->links, tree->entries);
 	dw_map_reset(&tree->by_name);
 }
 

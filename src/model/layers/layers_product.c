@@ -4,9 +4,9 @@
  */
 #include "model/layers/layers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
@@ -447,8 +447,7 @@ static bool layers_compute(struct dw_model *model, const void *request, void *re
 		done = dw_layer_settle(&pass.tree) && dw_layers_take(&pass.tree, &pass.ask, layers);
 	}
 	dw_layer_tree_reset(&pass.tree);
-	free(pass.symbols);
-	free(pass.next_call);
+	DW_FREE(pass.symbols, pass.next_call);
 	dw_frames_reset(&pass.frames);
 	return done;
 }

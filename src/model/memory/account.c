@@ -10,10 +10,10 @@
  * A block that was allocated before the scope is live in the scope. Therefore levels count all
  * events; sums of allocations and frees count only events in scope.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/text.h"
@@ -447,13 +447,9 @@ void dw_memory_account_reset(struct dw_memory_account *account)
 {
 	for (size_t i = 0; i < account->device_count; i++)
 		free(account->devices[i].buckets);
-	free(account->devices);
-	free(account->device_by_symbol);
-	free(account->kind_by_symbol);
-	free(account->holders);
+	DW_FREE(account->devices, account->device_by_symbol, account->kind_by_symbol, account->holders);
 	dw_map_reset(&account->by_path);
-	free(account->blocks);
-	free(account->steps);
+	DW_FREE(account->blocks, account->steps);
 	dw_live_reset(&account->live);
 	dw_call_paths_reset(&account->paths);
 	memset(account, 0, sizeof *account);

@@ -9,10 +9,10 @@
  * The end of a span is no event in the merge. Streams are read ahead of the merge: when a free is
  * handled, all ends before it have been read (an end that was not read is in a later chunk).
  */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "model/core/share_names.h"
@@ -303,12 +303,7 @@ void dw_memory_kind_pass_end(struct dw_memory_kind_pass *pass)
 
 void dw_memory_kind_pass_reset(struct dw_memory_kind_pass *pass)
 {
-	free(pass->spans);
-	free(pass->backwards);
-	free(pass->steps);
-	free(pass->kinds);
-	free(pass->pending);
-	free(pass->parameters);
+	DW_FREE(pass->spans, pass->backwards, pass->steps, pass->kinds, pass->pending, pass->parameters);
 	dw_live_reset(&pass->live);
 	memset(pass, 0, sizeof *pass);
 }

@@ -13,9 +13,9 @@
  */
 #include "model/memory/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/pool.h"
@@ -187,8 +187,7 @@ static void memory_walk_streams(struct dw_memory_account *account,
 		memory_merge_streams(account, kind_pass, kept, &heap);
 	for (size_t i = 0; streams && i < count; i++)
 		dw_memory_stream_reset(&streams[i]);
-	free(streams);
-	free(heap.items);
+	DW_FREE(streams, heap.items);
 }
 
 /* The second time that the events are handled. */
@@ -310,8 +309,7 @@ static bool memory_make_owners(struct dw_memory_pool *pool, const struct dw_memo
 	}
 	if (pool->owners && pool->owner_count)
 		qsort(pool->owners, pool->owner_count, sizeof *pool->owners, memory_compare_owners);
-	free(all.owners);
-	free(all.seen);
+	DW_FREE(all.owners, all.seen);
 	return all.owners && all.seen && pool->owners;
 }
 
@@ -448,8 +446,7 @@ static bool memory_compute(struct dw_model *model, const void *request, void *re
 	dw_segments_plan_reset(&pass.plan);
 	for (size_t i = 0; pass.accounts && i < processes; i++)
 		dw_memory_account_reset(&pass.accounts[i]);
-	free(pass.accounts);
-	free(pass.roles);
+	DW_FREE(pass.accounts, pass.roles);
 	return good;
 }
 

@@ -7,9 +7,9 @@
 #include "model/samples/hot.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
@@ -188,8 +188,7 @@ bool dw_hot_make(struct dw_hot *to, struct dw_model *model, const struct dw_hot_
 			hot_add_row(&hot, &samples->rows[i]);
 	if (!hot.failed)
 		hot_finish(&hot);
-	free(hot.lines);
-	free(hot.seen);
+	DW_FREE(hot.lines, hot.seen);
 	dw_map_reset(&hot.rows);
 	dw_map_reset(&hot.by_line);
 	return samples && !hot.failed;

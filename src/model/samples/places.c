@@ -2,9 +2,9 @@
  * Where a sample lies: the part of a step, by the rule that divides the time of steps
  * (steps/division.c), and the steps themselves.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "model/samples/inside.h"
 #include "model/steps/steps.h"
 
@@ -93,11 +93,7 @@ bool dw_sample_places_init(struct dw_sample_places *places, struct dw_model *mod
 
 void dw_sample_places_reset(struct dw_sample_places *places)
 {
-	free(places->shares);
-	free(places->classes);
-	free(places->python);
-	free(places->steps);
-	free(places->intervals);
+	DW_FREE(places->shares, places->classes, places->python, places->steps, places->intervals);
 }
 
 #define BIT(share) (1u << DW_SHARE_##share)

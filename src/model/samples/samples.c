@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
@@ -379,8 +380,7 @@ static bool samples_sum(struct dw_model *model, uint32_t ext, bool team, void *r
 		dw_map_reset(&all.workers[i].table.map);
 		dw_frames_reset(&all.workers[i].frames);
 	}
-	free(all.workers);
-	free(all.nested);
+	DW_FREE(all.workers, all.nested);
 	dw_sample_places_reset(&all.places);
 	return good;
 }

@@ -9,9 +9,9 @@
  *
  * Invariant: a position's id never changes, so variants stay valid when the line grows.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "model/sequence/compare.h"
 #include "model/sequence/positions.h"
 
@@ -287,10 +287,6 @@ void dw_line_reset(struct dw_line *line)
 {
 	line->last = NULL; /* it is one of the variants, so these are all freed */
 	line_forget_variants(line);
-	free(line->variants);
-	free(line->order);
-	free(line->keys);
-	free(line->trace);
-	free(line->scratch);
+	DW_FREE(line->variants, line->order, line->keys, line->trace, line->scratch);
 	memset(line, 0, sizeof *line);
 }

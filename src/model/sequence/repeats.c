@@ -5,9 +5,9 @@
  * blocks in order of the operators that they save, shortened so that they do not overlap. The
  * search takes at most length * MOST_LENGTH steps.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/order.h"
 #include "model/sequence/repeats.h"
 
@@ -88,7 +88,6 @@ bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_b
 	}
 	qsort(blocks, *block_count, sizeof *blocks, repeats_compare_places);
 	bool whole = best && taken;
-	free(best);
-	free(taken);
+	DW_FREE(best, taken);
 	return whole;
 }

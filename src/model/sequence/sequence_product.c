@@ -5,10 +5,10 @@
 #include "model/sequence/sequence.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/text.h"
 #include "base/whole.h"
 #include "model/core/product.h"
@@ -401,8 +401,7 @@ static bool sequence_compute(struct dw_model *model, const void *request, void *
 
 	dw_line_reset(&work.line);
 	dw_arena_reset(&work.arena);
-	free(work.tallies);
-	free(work.more);
+	DW_FREE(work.tallies, work.more);
 	return code == 0;
 }
 

@@ -13,9 +13,9 @@
  */
 #include "model/sequence/step_operators.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "model/core/pass.h"
@@ -501,13 +501,8 @@ int dw_sequence_walk(struct dw_model *model, const struct dw_sequence_steps *ste
 	for (size_t i = 0; i < all.stream_count; i++) {
 		dw_walk_reset(&all.streams[i].pass.walk);
 		dw_frames_reset(&all.streams[i].frames);
-		free(all.streams[i].items);
-		free(all.streams[i].forwards);
+		DW_FREE(all.streams[i].items, all.streams[i].forwards);
 	}
-	free(all.streams);
-	free(all.linked);
-	free(all.gaps);
-	free(all.merged);
-	free(codes);
+	DW_FREE(all.streams, all.linked, all.gaps, all.merged, codes);
 	return code;
 }

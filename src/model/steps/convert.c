@@ -4,8 +4,7 @@
  * Called by steps_product.c after the walk. In ns, the shares of a step sum exactly to its length. The
  * steps and the time outside them sum exactly to the wall time.
  */
-#include <stdlib.h>
-
+#include "base/free.h"
 #include "base/order.h"
 #include "model/steps/steps_build.h"
 
@@ -97,8 +96,7 @@ static int steps_convert_parts(struct dw_model *model, struct dw_step *step,
 		step->parts = parts;
 		step->part_count = ticks->own_count;
 	}
-	free(from);
-	free(to);
+	DW_FREE(from, to);
 	return ready ? 0 : -1;
 }
 

@@ -1,7 +1,7 @@
 /* Cuts steps into pieces and keeps the shortest occurrences of each; see fast_step.h. */
+#include "base/free.h"
 #include "model/steps/fast_step.h"
 
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "model/core/pass.h"
@@ -363,9 +363,7 @@ double dw_model_fast_step_ns(struct dw_model *model, uint32_t thread, const stru
 	}
 	for (size_t i = 0; all.events && i < all.event_count; i++)
 		free(all.events[i].pieces);
-	free(all.events);
-	free(all.hidden);
-	free(all.steps);
+	DW_FREE(all.events, all.hidden, all.steps);
 	dw_arena_reset(&all.arena);
 	return all.failed ? -1 : ns;
 }

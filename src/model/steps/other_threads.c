@@ -1,9 +1,9 @@
 /* Collects what threads without steps did; see other_threads.h. */
 #include "model/steps/other_threads.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "dwell/probe.h"
 #include "model/core/scope.h"
@@ -140,9 +140,7 @@ void dw_others_reset(struct dw_others_sums *sums)
 {
 	for (size_t i = 0; sums->lists && i < sums->model->source->process_count * DW_OTHER_KINDS; i++)
 		free(sums->lists[i].list);
-	free(sums->lists);
-	free(sums->kinds);
-	free(sums->needed);
+	DW_FREE(sums->lists, sums->kinds, sums->needed);
 }
 
 /* A thread without steps may have taken the stream over from one with steps, in the middle of a

@@ -1,7 +1,7 @@
 /* The walk that divides the steps alone, and what is computed after a walk; see shares.h. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/order.h"
 #include "base/pool.h"
 #include "dwell/probe.h"
@@ -26,12 +26,8 @@ bool dw_shares_worker_init(struct dw_shares_worker *worker, uint32_t row_count)
 
 void dw_shares_worker_reset(struct dw_shares_worker *worker)
 {
-	free(worker->self.ticks);
-	free(worker->self.rows);
-	free(worker->named.ticks);
-	free(worker->named.rows);
-	free(worker->rows);
-	free(worker->touched);
+	DW_FREE(worker->self.ticks, worker->self.rows, worker->named.ticks, worker->named.rows, worker->rows,
+	        worker->touched);
 	memset(worker, 0, sizeof *worker);
 }
 
@@ -82,10 +78,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 void dw_shares_reset(struct dw_shares *shares)
 {
 	dw_others_reset(&shares->others);
-	free(shares->by_thread);
-	free(shares->steps);
-	free(shares->shares);
-	free(shares->classes);
+	DW_FREE(shares->by_thread, shares->steps, shares->shares, shares->classes);
 }
 
 bool dw_shares_has_steps(const struct dw_shares *shares, size_t stream)

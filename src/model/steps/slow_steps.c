@@ -5,8 +5,7 @@
  * the walk collects the times of rows only for slow steps and for a sample of usual ones. After the
  * walk, the times in slow steps are compared with their medians in the sample.
  */
-#include <stdlib.h>
-
+#include "base/free.h"
 #include "base/order.h"
 #include "model/steps/steps_build.h"
 
@@ -140,7 +139,6 @@ int dw_steps_explain(struct dw_model *model, struct dw_steps *steps,
 	for (size_t i = 0; suspects.times && i < steps->count; i++)
 		if (slow_is_slow(steps, &steps->steps[i]))
 			slow_compare_step(model, &suspects, steps, &ticks[i], &steps->steps[i], ns_per_tick[i]);
-	free(suspects.index);
-	free(suspects.times);
+	DW_FREE(suspects.index, suspects.times);
 	return result;
 }

@@ -6,8 +6,7 @@
  * thread, the one with the most steps, is that of the process. For another thread it is the time
  * from its start to the end of its last step. slow_steps.c finds why slow steps are slow.
  */
-#include <stdlib.h>
-
+#include "base/free.h"
 #include "base/order.h"
 #include "model/core/product.h"
 #include "model/steps/steps_build.h"
@@ -307,18 +306,11 @@ void dw_steps_reset(struct dw_steps_work *work)
 	for (size_t i = 0; work->ticks && i < work->steps->count; i++)
 		free(work->ticks[i].selfs);
 	for (size_t i = 0; work->paces && i < work->steps->thread_count; i++) {
-		free(work->paces[i].owns);
-		free(work->paces[i].rows);
-		free(work->paces[i].pieces);
+		DW_FREE(work->paces[i].owns, work->paces[i].rows, work->paces[i].pieces);
 	}
 	if (work->shares.model)
 		dw_shares_reset(&work->shares);
-	free(work->ticks);
-	free(work->ns_per_tick);
-	free(work->from);
-	free(work->order);
-	free(work->first_of);
-	free(work->paces);
+	DW_FREE(work->ticks, work->ns_per_tick, work->from, work->order, work->first_of, work->paces);
 }
 
 static bool steps_compute(struct dw_model *model, const void *request, void *result)

@@ -7,9 +7,9 @@
  * are equal.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "model/core/shapes.h"
@@ -157,9 +157,7 @@ void dw_call_groups_reset(struct dw_call_groups *groups)
 {
 	for (size_t i = 0; groups->prefix_by_id && i < groups->model->source->file_count; i++)
 		free(groups->prefix_by_id[i]);
-	free(groups->prefix_by_id);
-	free(groups->classes);
-	free(groups->prefixes);
+	DW_FREE(groups->prefix_by_id, groups->classes, groups->prefixes);
 	dw_map_reset(&groups->by_text);
 	memset(groups, 0, sizeof *groups);
 }

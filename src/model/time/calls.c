@@ -8,9 +8,9 @@
  */
 #include "model/time/calls.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "base/order.h"
@@ -536,9 +536,7 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 	if (done && pass.has_async)
 		done = dw_model_events(model, calls_add_async, &pass, NULL) == 0;
 	done = done && !pass.failed && calls_make_rows(&pass);
-	free(pass.flops);
-	free(pass.counts);
-	free(pass.nestings);
+	DW_FREE(pass.flops, pass.counts, pass.nestings);
 	dw_frames_reset(&pass.frames);
 	call_sums_reset(&pass.sums);
 	step_row_reset(&pass.steps);

@@ -5,10 +5,10 @@
  * of a stream. The segment in which it ends adds it; what the loop made in earlier segments is added
  * afterwards.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/pool.h"
@@ -194,8 +194,7 @@ bool dw_loading_worker_init(struct dw_loading_worker *worker, uint32_t row_count
 
 void dw_loading_worker_reset(struct dw_loading_worker *worker)
 {
-	free(worker->ticks);
-	free(worker->counts);
+	DW_FREE(worker->ticks, worker->counts);
 	*worker = (struct dw_loading_worker){ NULL, NULL };
 }
 
@@ -377,17 +376,10 @@ void dw_loading_sums_reset(struct dw_loading_sums *sums)
 {
 	for (size_t t = 0; sums->model && sums->threads && sums->lists && t < sums->model->source->thread_count; t++)
 		if (sums->lists[t].request_capacity || sums->lists[t].made_capacity) {
-			free(sums->threads[t].requests);
-			free(sums->threads[t].made);
+			DW_FREE(sums->threads[t].requests, sums->threads[t].made);
 		}
-	free(sums->lists);
-	free(sums->rests);
-	free(sums->loops);
-	free(sums->meanings);
-	free(sums->shares);
-	free(sums->part_ticks);
-	free(sums->part_ns);
-	free(sums->part_counts);
+	DW_FREE(sums->lists, sums->rests, sums->loops, sums->meanings, sums->shares, sums->part_ticks, sums->part_ns,
+	        sums->part_counts);
 }
 
 DW_ORDER(loading_compare_parts, struct dw_loading_part, DW_DOWN(ns) DW_UP(symbol))
@@ -426,8 +418,7 @@ static bool loading_keep_thread(struct dw_loading_sums *sums, uint32_t thread)
 		memcpy(made, of->made, of->made_count * sizeof *made);
 		qsort(made, of->made_count, sizeof *made, loading_compare_made);
 	}
-	free(of->requests);
-	free(of->made);
+	DW_FREE(of->requests, of->made);
 	sums->lists[thread] = (struct dw_loading_lists){ 0, 0 };
 	of->requests = requests;
 	of->made = made;

@@ -1,7 +1,7 @@
 /* The outermost ranges of each thread; see outermost.h. */
+#include "base/free.h"
 #include "model/time/outermost_pass.h"
 
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/order.h"
@@ -16,8 +16,7 @@ bool dw_outermost_worker_init(struct dw_outermost_worker *worker, uint32_t row_c
 
 void dw_outermost_worker_reset(struct dw_outermost_worker *worker)
 {
-	free(worker->by_row);
-	free(worker->rows);
+	DW_FREE(worker->by_row, worker->rows);
 	*worker = (struct dw_outermost_worker){ NULL, NULL, 0 };
 }
 

@@ -7,9 +7,9 @@
  * its own. All categories are counted at once and stored; a request selects rows from there and
  * sorts them.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/order.h"
 #include "base/pool.h"
 #include "model/core/product.h"
@@ -32,9 +32,7 @@ static bool profile_grow_tallies(struct dw_profile_worker *worker, size_t used, 
 		memcpy(calls, worker->calls, used * sizeof *calls);
 		memcpy(nested, worker->nested, used * sizeof *nested);
 	}
-	free(ready ? worker->tallies : tallies);
-	free(ready ? worker->calls : calls);
-	free(ready ? worker->nested : nested);
+	DW_FREE(ready ? worker->tallies : tallies, ready ? worker->calls : calls, ready ? worker->nested : nested);
 	if (ready) {
 		worker->tallies = tallies;
 		worker->calls = calls;
@@ -58,11 +56,7 @@ void dw_profile_worker_reset(struct dw_profile_worker *worker)
 {
 	bool failed = worker->failed;
 
-	free(worker->tallies);
-	free(worker->calls);
-	free(worker->nested);
-	free(worker->row_calls);
-	free(worker->shared);
+	DW_FREE(worker->tallies, worker->calls, worker->nested, worker->row_calls, worker->shared);
 	dw_arena_reset(&worker->arena);
 	memset(worker, 0, sizeof *worker);
 	worker->failed = failed;

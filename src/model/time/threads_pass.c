@@ -9,9 +9,9 @@
  * chunks were recycled, there is a LOSS record, or the thread lost records until its end because
  * there was no space.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/pool.h"
@@ -386,11 +386,7 @@ bool dw_threads_sums_init(struct dw_threads_sums *sums, struct dw_model *model)
 
 void dw_threads_sums_reset(struct dw_threads_sums *sums)
 {
-	free(sums->rows);
-	free(sums->losses);
-	free(sums->last_ticks);
-	free(sums->covered_ticks);
-	free(sums->holes);
+	DW_FREE(sums->rows, sums->losses, sums->last_ticks, sums->covered_ticks, sums->holes);
 }
 
 bool dw_threads_finish(struct dw_threads_sums *sums, struct dw_threads *threads)

@@ -9,10 +9,10 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "import/rows.h"
@@ -486,7 +486,6 @@ int dw_import_nsight(struct dw_database *database, const struct dw_import_file *
 		               "events are left out, of processes beyond the first 64");
 		rows_note(nsight->database, arena, result);
 	}
-	free(nsight->records);
-	free(nsight);
+	DW_FREE(nsight->records, nsight);
 	return code;
 }

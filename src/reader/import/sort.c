@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 
 #define FIRST_EVENTS ((size_t)4096)
@@ -31,10 +31,7 @@ void dw_sort_reset(struct dw_sort *sort)
 {
 	for (size_t i = 0; i < sort->run_count; i++)
 		free(sort->runs[i].buffer);
-	free(sort->runs);
-	free(sort->events);
-	free(sort->other);
-	free(sort->heap);
+	DW_FREE(sort->runs, sort->events, sort->other, sort->heap);
 	if (sort->fd >= 0)
 		close(sort->fd);
 	dw_sort_init(sort);

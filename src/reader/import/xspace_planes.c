@@ -8,11 +8,11 @@
 #include "import/xspace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 
 #define LATEST_NS ((uint64_t)1 << 61)
@@ -330,10 +330,7 @@ static void xspace_reset(struct xspace *space)
 	dw_encode_reset(&space->encode);
 	for (size_t i = 0; i < space->thread_count; i++)
 		free(space->threads[i].events);
-	free(space->threads);
-	free(space->processes);
-	free(space->names);
-	free(space->stat_names);
+	DW_FREE(space->threads, space->processes, space->names, space->stat_names);
 	dw_ranges_reset(&space->ranges);
 	xs_map_reset(&space->ops);
 	xs_map_reset(&space->texts);

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "process/inside.h"
 
@@ -238,8 +238,7 @@ static bool follow_add(struct dw_follow *follow, uint32_t tid)
 
 static void follow_drop(struct follow_thread *thread)
 {
-	free(thread->places);
-	free(thread);
+	DW_FREE(thread->places, thread);
 }
 
 static bool follow_list(struct dw_follow *follow, uint64_t now_ns)

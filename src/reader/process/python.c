@@ -8,10 +8,10 @@
 #include "process/inside.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "format/python_frames.h"
 
@@ -310,9 +310,7 @@ void dw_python_reset(struct dw_python *python)
 {
 	for (size_t i = 0; i < python->code_count; i++)
 		free(python->codes[i].lines);
-	free(python->codes);
-	free(python->names);
-	free(python->threads);
+	DW_FREE(python->codes, python->names, python->threads);
 	dw_map_reset(&python->by_code);
 	dw_map_reset(&python->by_line);
 	memset(python, 0, offsetof(struct dw_python, pages));

@@ -8,11 +8,11 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/demangle.h"
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 
 static const char *unwind_base_name(const char *path)
@@ -114,8 +114,7 @@ size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t
 		if (dwarf_formudata(dwarf_attr(&parents[i], DW_AT_call_line, &attribute), &value) == 0)
 			inlined[count].line = (int)value;
 	}
-	free(scopes);
-	free(parents);
+	DW_FREE(scopes, parents);
 	return count + 1;
 }
 

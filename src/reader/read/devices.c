@@ -9,8 +9,7 @@
  * two pairings is interpolated; a time outside uses the rate of all pairings, or, if there is one
  * pairing only, the rate that the entry names.
  */
-#include <stdlib.h>
-
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "format/decode.h"
@@ -42,10 +41,7 @@ int dw_read_device_entry(struct dw_read_file *file, const struct dw_entry *entry
 
 void dw_read_device_parts_reset(struct dw_read_device_parts *parts)
 {
-	free(parts->devices);
-	free(parts->queues);
-	free(parts->launches);
-	free(parts->clocks);
+	DW_FREE(parts->devices, parts->queues, parts->launches, parts->clocks);
 	memset(parts, 0, sizeof *parts);
 }
 

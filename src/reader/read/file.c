@@ -10,13 +10,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "import/import.h"
 
 /* How often all processes of this machine may be searched for one of another pid namespace. */
@@ -217,28 +217,11 @@ void dw_read_file_close(struct dw_read_file *file)
 		munmap((void *)(uintptr_t)file->data, file->data_bytes);
 	if (file->descriptor >= 0)
 		close(file->descriptor);
-	free(file->chunks);
-	free(file->processes);
-	free(file->threads);
-	free(file->steps);
-	free(file->withdrawals);
-	free(file->places);
-	free(file->summaries);
-	free(file->usages);
-	free(file->machines);
-	free(file->clocks);
-	free(file->pieces);
-	free(file->profiles);
-	free(file->metas);
-	free(file->ops);
-	free(file->frames);
-	free(file->modules);
-	free(file->symbols);
-	free(file->stacks);
+	DW_FREE(file->chunks, file->processes, file->threads, file->steps, file->withdrawals, file->places,
+	        file->summaries, file->usages, file->machines, file->clocks, file->pieces, file->profiles, file->metas,
+	        file->ops, file->frames, file->modules, file->symbols, file->stacks);
 	dw_read_device_parts_reset(&file->device_parts);
-	free(file->strings);
-	free(file->shapes);
-	free(file->thread_by_id);
+	DW_FREE(file->strings, file->shapes, file->thread_by_id);
 	dw_read_index_reset(&file->process_places);
 	memset(file, 0, sizeof *file);
 	file->descriptor = -1;

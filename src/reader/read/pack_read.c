@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,6 +39,8 @@ const void *dw_pack_borrow(const struct dw_pack_place *place, void *buffer)
 }
 #else
 #include <zstd.h>
+
+#include "base/free.h"
 
 /* What unpacking a block needs. */
 struct unpacker {
@@ -299,8 +300,7 @@ static int pack_read_parts(struct opening *opening, struct dw_pack_trace *trace,
 	else if (buffer)
 		result = pack_scan(opening, buffer, &trace->torn, &left);
 	trace->note = pack_note(opening, left, arena);
-	free(parts);
-	free(buffer);
+	DW_FREE(parts, buffer);
 	return result;
 }
 
@@ -373,7 +373,6 @@ void dw_pack_close(struct dw_pack *pack)
 		free(pack->kept[i]);
 	free(pack->kept);
 	pthread_mutex_destroy(&pack->lock);
-	free(pack->places);
-	free(pack);
+	DW_FREE(pack->places, pack);
 }
 #endif

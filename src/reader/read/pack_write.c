@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +16,8 @@
 
 #ifdef DW_HAVE_ZSTD
 #include <zstd.h>
+
+#include "base/free.h"
 
 #define LEVEL 3 /* higher ones take several times as long for a twentieth of the size */
 
@@ -291,9 +292,7 @@ int dw_pack_write(int from, const char *path, FILE *to, struct dw_pack_window *w
 	result = storing_run(storing, error);
 	ZSTD_freeCCtx(storing->zstd);
 	ZSTD_freeDCtx(storing->unzstd);
-	free(storing->space);
-	free(storing->parts);
-	free(storing);
+	DW_FREE(storing->space, storing->parts, storing);
 	return result;
 }
 #else

@@ -6,12 +6,12 @@
  * ns of the source. Invariant: every index in the result is valid, and missing entries are replaced
  * by placeholders ("(unknown)").
  */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/text.h"
@@ -226,8 +226,7 @@ void dw_source_close(struct dw_source *source)
 	reader = source->private_data;
 	for (size_t i = 0; i < reader->file_count; i++)
 		dw_read_file_close(&reader->files[i]);
-	free(reader->files);
-	free(source->repairs);
+	DW_FREE(reader->files, source->repairs);
 	dw_arena_reset(&reader->arena);
 	free(reader);
 }

@@ -4,8 +4,7 @@
  * Called by journal.c when all entries of a file are known, because those of threads interleave.
  * Time and memory are in proportion to the entries, whatever a file states.
  */
-#include <stdlib.h>
-
+#include "base/free.h"
 #include "read/read.h"
 
 /* What the file's WITHDRAWAL entries state, by id. */
@@ -88,8 +87,6 @@ int dw_read_withdraw(struct dw_read_file *file)
 		withdraw_names(file, &withdrawn);
 		result = 0;
 	}
-	free(withdrawn.until);
-	free(withdrawn.as);
-	free(withdrawn.places);
+	DW_FREE(withdrawn.until, withdrawn.as, withdrawn.places);
 	return result;
 }
