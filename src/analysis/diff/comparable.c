@@ -31,9 +31,7 @@ static void comparable_describe(const struct dw_diff_run *run, enum dw_diff_reas
 	*text = '\0';
 	switch (reason) {
 	case DW_DIFF_MACHINE:
-	case DW_DIFF_VERSIONS:
-		snprintf(text, size, "%.200s", known ? known : "");
-		break;
+	case DW_DIFF_VERSIONS: snprintf(text, size, "%.200s", known ? known : ""); break;
 	case DW_DIFF_RANKS:
 		if (isfinite(run->ranks) && isfinite(run->loops))
 			snprintf(text, size, "%.0f and %.0f", run->ranks, run->loops);

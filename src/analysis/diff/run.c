@@ -111,8 +111,7 @@ static bool run_put_steady(struct dw_diff *diff, struct dw_diff_run *run, const 
  * exclusive parts of the loop. */
 static void run_put_outside(struct dw_diff_run *run, const struct dw_facts *facts)
 {
-	double loop_ns = run_fact(facts, DW_FACT_LOOP_WALL);
-	double steps = run_fact(facts, DW_FACT_STEP_COUNT);
+	double loop_ns = run_fact(facts, DW_FACT_LOOP_WALL), steps = run_fact(facts, DW_FACT_STEP_COUNT);
 
 	if (!(loop_ns > 0) || !(steps > 0))
 		return;

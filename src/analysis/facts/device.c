@@ -17,8 +17,7 @@
 #define NO_DEVICE "the trace has no events of a device"
 
 struct device_sums {
-	uint64_t part_ns[DW_DEVICE_PART_COUNT];
-	uint64_t busy_ns, all_ns;
+	uint64_t part_ns[DW_DEVICE_PART_COUNT], busy_ns, all_ns;
 	uint64_t last_ns; /* end of the last step on the device, steady or not */
 	size_t steps;
 };

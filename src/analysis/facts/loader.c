@@ -69,8 +69,7 @@ static bool loader_gather_requests(struct dw_facts_work *work, struct loader *lo
 			if (!epoch || epoch->end > epoch->first)
 				epoch = &loader->epochs[loader->epoch_count++];
 			*epoch = (struct epoch){ .first = loader->request_count,
-				                     .end = loader->request_count,
-				                     .start_ns = request->start_ns };
+				                     .end = loader->request_count, .start_ns = request->start_ns };
 			if (request->kind == DW_REQUEST_START)
 				epoch->iterator_ns = request->end_ns - request->start_ns;
 		}

@@ -124,8 +124,7 @@ static double operators_layout_copies(const struct dw_facts_work *work)
 struct sums {
 	double ns[GROUPS], counts[GROUPS];
 	uint32_t largest[GROUPS];
-	double small_ns, small_count, all_ns, all_count;
-	double fused_count, foreach_count, recurrent_count;
+	double small_ns, small_count, all_ns, all_count, fused_count, foreach_count, recurrent_count;
 };
 
 /* aten::lstm, aten::gru, aten::rnn_tanh and aten::rnn_relu, but no cell: a cell is one time step. */

@@ -273,8 +273,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 		{ DW_FACT_LOOP_DATA_ALL, DW_SHARE_DATA },
 		{ DW_FACT_LOOP_COMMUNICATION_ALL, DW_SHARE_COMMUNICATION },
 	};
-	const uint64_t *ns = work->loop->outside_ns;
-	const uint64_t *counts = work->loop->outside_counts;
+	const uint64_t *ns = work->loop->outside_ns, *counts = work->loop->outside_counts;
 	double named_ns, rest_ns, steps_ns = 0, collections = (double)counts[DW_SHARE_COLLECTOR];
 
 	if (!(work->loop_ns > 0)) {

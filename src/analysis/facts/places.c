@@ -232,8 +232,7 @@ void dw_facts_of_places(struct dw_facts_work *work)
 	const struct places_query python = { DW_PLACE_BETWEEN, true, false, PLACES_PYTHON, DW_NO_INDEX };
 	const struct places_query waiting = { DW_PLACE_BETWEEN, true, false, PLACES_WAITING, DW_NO_INDEX };
 	const struct places_query python_outside = { DW_PLACE_BETWEEN, false, true, PLACES_PYTHON, DW_NO_INDEX };
-	const struct places_query waiting_outside = { DW_PLACE_BETWEEN, false, true, PLACES_WAITING,
-		                                          DW_NO_INDEX };
+	const struct places_query waiting_outside = { DW_PLACE_BETWEEN, false, true, PLACES_WAITING, DW_NO_INDEX };
 	const struct places_query waiting_all = { DW_PLACE_BETWEEN, true, true, PLACES_WAITING, DW_NO_INDEX };
 	const struct places_query data = { DW_PLACE_DATA, true, false, PLACES_ALL, DW_NO_INDEX };
 	const struct places_query operators = { DW_PLACE_OPERATOR, false, true, PLACES_ALL, DW_NO_INDEX };

@@ -177,8 +177,7 @@ static double steady_usual(const struct dw_facts_work *work, double usual[DW_PAR
 
 /* What steps take beyond usual ones, without waits for a CPU. */
 struct excess {
-	double ns, length_ns;
-	double parts[DW_PART_COUNT];
+	double ns, length_ns, parts[DW_PART_COUNT];
 	double delay_ns;         /* besides: waiting for a CPU */
 	double cpu_ns, others_ns; /* CPU time of the thread, and of the process's other threads */
 	double slow_ns;          /* largest slow_extra_ns */

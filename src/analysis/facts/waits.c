@@ -195,8 +195,7 @@ static enum dw_fact_id waits_find(const char *name)
 struct dw_model *dw_facts_loop_model(struct dw_model *model, uint64_t start_ns, uint64_t end_ns,
                                      struct dwell_error *error)
 {
-	const struct dw_scope scope = { .has_window = true, .from_ns = start_ns, .to_ns = end_ns,
-		                            .step_threads = true };
+	const struct dw_scope scope = { .has_window = true, .from_ns = start_ns, .to_ns = end_ns, .step_threads = true };
 	struct dw_model *loop = NULL;
 
 	return dw_model_within(model, &scope, &loop, error) == 0 ? loop : NULL;

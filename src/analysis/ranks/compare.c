@@ -200,8 +200,7 @@ static void ranks_add_waits(struct comparison *with)
 
 /* By rank and part: the time in its mean step, NaN without steps; and the median over ranks. */
 struct part_table {
-	double *means;
-	double medians[DW_RANKS_PARTS];
+	double *means, medians[DW_RANKS_PARTS];
 };
 
 static void part_table_add_rank(const struct comparison *with, size_t i, size_t from, size_t to, double *means)

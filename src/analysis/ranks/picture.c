@@ -149,12 +149,10 @@ static void picture_axis(const struct picture *picture, double bottom)
 void dw_ranks_picture(const struct dw_ranks *ranks, FILE *svg)
 {
 	struct picture picture = { .ranks = ranks,
-		                       .svg = svg,
-		                       .rows = ranks->count < MOST_ROWS ? ranks->count : MOST_ROWS,
+		                       .svg = svg, .rows = ranks->count < MOST_ROWS ? ranks->count : MOST_ROWS,
 		                       .columns = ranks->span_count < MOST_COLUMNS ? ranks->span_count : MOST_COLUMNS };
 	size_t rows = picture.rows;
-	double height = rows <= 16 ? 20 : rows <= 64 ? 10 : 4;
-	double bottom = TOP + height * (double)rows;
+	double height = rows <= 16 ? 20 : rows <= 64 ? 10 : 4, bottom = TOP + height * (double)rows;
 
 	picture_put(svg,
 	            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" "

@@ -63,15 +63,13 @@ static inline struct dw_amount dw_amount_plus(struct dw_amount amount, struct dw
 {
 	if (isnan(more.value))
 		return amount;
-	return (struct dw_amount){ amount.value + more.value, amount.low + more.low,
-		                       amount.high + more.high };
+	return (struct dw_amount){ amount.value + more.value, amount.low + more.low, amount.high + more.high };
 }
 
 /* The amount less a value, at least 0. */
 static inline struct dw_amount dw_amount_less(struct dw_amount amount, double less)
 {
-	return (struct dw_amount){ fmax(0, amount.value - less), fmax(0, amount.low - less),
-		                       fmax(0, amount.high - less) };
+	return (struct dw_amount){ fmax(0, amount.value - less), fmax(0, amount.low - less), fmax(0, amount.high - less) };
 }
 
 /* The time of the whole in ns per step, for shares of time; NaN for shares of memory. */

@@ -150,9 +150,7 @@ const struct dw_rule dw_rules_device[] = {
 		          "an event of another one.",
 		.statement = "The device is idle for {share} {of} while a stream waits for an event of "
 		             "another one.",
-		.remedy = {
-			[DW_WORDS_ANY] = "fewer events between streams, or the work of both in one stream",
-		},
+		.remedy = { [DW_WORDS_ANY] = "fewer events between streams, or the work of both in one stream" },
 		.look = "dwell report --view streams",
 	},
 	{

@@ -502,9 +502,7 @@ const struct dw_rule dw_rules_host[] = {
 		          "program: then the program is idle.",
 		.statement = "Reading or writing files {takes} {share} {of}[, most of it in {wait.file:name}]"
 		             "{wait.file:where}.",
-		.remedy = {
-			[DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often",
-		},
+		.remedy = { [DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often" },
 		HOST_FUNCTIONS,
 	},
 	{

@@ -73,10 +73,8 @@ static bool judge_is_of_host(const struct dw_rule *rule)
 	case DW_RULE_IDLE:
 	case DW_RULE_HOST:
 	case DW_RULE_OPTIMIZER:
-	case DW_RULE_OPERATORS:
-		return true;
-	default:
-		return rule->kind == DW_RULE_ANSWER && rule->part != DW_RULE_PART_DEVICE;
+	case DW_RULE_OPERATORS: return true;
+	default: return rule->kind == DW_RULE_ANSWER && rule->part != DW_RULE_PART_DEVICE;
 	}
 }
 
@@ -119,8 +117,7 @@ static double judge_with_cpu(const struct dw_rule_case *at)
 static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
-	double steady = dw_case_value(at, DW_FACT_STEP_STEADY);
-	double least = rule->threshold;
+	double steady = dw_case_value(at, DW_FACT_STEP_STEADY), least = rule->threshold;
 
 	*verdict = (struct dw_verdict){ .rule = rule, .state = DW_RULE_NOT_MEASURED,
 		.time_ns = NAN, .gain_ns = NAN, .statement = "", .hint = "", .missing = "" };
@@ -190,8 +187,7 @@ static bool judge_is_cause(const struct dw_verdict *verdict)
 static void judge_groups(struct dw_verdicts *verdicts)
 {
 	double largest_ns[DW_RULE_GROUPS] = { 0 };
-	bool found[DW_RULE_GROUPS] = { false };
-	bool any = false;
+	bool found[DW_RULE_GROUPS] = { false }, any = false;
 
 	for (size_t i = 0; i < verdicts->count; i++) {
 		const struct dw_verdict *verdict = &verdicts->at[i];
@@ -340,12 +336,10 @@ static double judge_loop_ns(const struct dw_rule_case *at)
 
 static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part part)
 {
-	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP);
-	double loop_ns = judge_loop_ns(at);
+	double step_ns = dw_case_whole_ns(at, DW_RULE_OF_STEP), loop_ns = judge_loop_ns(at);
 
 	switch (part) {
-	case DW_RULE_PART_OUTSIDE:
-		return loop_ns * (1 - dw_case_part(at, DW_FACT_LOOP_STEPS));
+	case DW_RULE_PART_OUTSIDE: return loop_ns * (1 - dw_case_part(at, DW_FACT_LOOP_STEPS));
 	case DW_RULE_PART_DATA:
 		return fmax(dw_case_part(at, DW_FACT_STEP_DATA) * step_ns,
 		            dw_case_part(at, DW_FACT_LOOP_DATA_ALL) * loop_ns) +
@@ -370,8 +364,7 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 		           step_ns +
 		       (dw_case_part(at, DW_FACT_LOOP_WAITING) + dw_case_part(at, DW_FACT_STEP_IDLE_SLOW)) *
 		           loop_ns;
-	default:
-		return loop_ns;
+	default: return loop_ns;
 	}
 }
 

@@ -164,8 +164,7 @@ static bool loader_hands_over(const struct dw_rule_case *at)
 /* With the collections that the hand-over causes. */
 static struct dw_amount loader_share_hand_over(const struct dw_rule_case *at)
 {
-	struct dw_amount share = loader_share(at);
-	struct dw_amount whole = dw_case_amount(at, DW_FACT_LOADER_HAND_OVER);
+	struct dw_amount share = loader_share(at), whole = dw_case_amount(at, DW_FACT_LOADER_HAND_OVER);
 
 	return loader_whole(at) == DW_RULE_OF_STEP && whole.value > share.value ? whole : share;
 }
@@ -252,9 +251,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.statement = "Waiting for data {takes} {share} {of}: one of {loader.workers} loader workers"
 		             "[ ({loader.slowest:note})] takes {loader.slowest} times as long for a batch as "
 		             "the median worker.",
-		.remedy = {
-			[DW_WORDS_ANY] = "find what this worker reads or computes that the others do not",
-		},
+		.remedy = { [DW_WORDS_ANY] = "find what this worker reads or computes that the others do not" },
 		.look = "dwell report --view dataloader",
 	},
 	{
@@ -383,9 +380,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.applies = loader_part_dominates,
 		.statement = "{loader.part:name} {takes} {loader.part} of the time for a batch"
 		             "[ ({loader.production})] that the loop waits for.",
-		.remedy = {
-			[DW_WORDS_ANY] = "do this part once and store the result, or use a faster library for it",
-		},
+		.remedy = { [DW_WORDS_ANY] = "do this part once and store the result, or use a faster library for it" },
 		.look = "dwell report --view dataloader",
 	},
 	{ 0 },

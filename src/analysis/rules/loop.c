@@ -82,8 +82,7 @@ static double loop_forward_before(const struct dw_rule_case *at)
 /* Operators between the steps that page-faults does not report, and that are no forward. */
 static double loop_operators_between(const struct dw_rule_case *at)
 {
-	double all = dw_case_part(at, DW_FACT_LOOP_OPERATORS);
-	double faults = dw_case_faults_between(at);
+	double all = dw_case_part(at, DW_FACT_LOOP_OPERATORS), faults = dw_case_faults_between(at);
 
 	if (faults >= LOOP_FAULTS * all)
 		return 0;
@@ -428,9 +427,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
 		             "time[, most of it in {step.outliers_excess:note}]"
 		             "[ ({step.outliers_excess:name})].",
-		.remedy = {
-			[DW_WORDS_ANY] = "the view steps lists them with what took longer",
-		},
+		.remedy = { [DW_WORDS_ANY] = "the view steps lists them with what took longer" },
 		.look = "dwell report --view steps",
 	},
 	{

@@ -307,9 +307,7 @@ const struct dw_rule dw_rules_machine[] = {
 		.reason = "Above a twentieth the other figures are those of a slower program.",
 		.no_gain = true,
 		.statement = "Recording takes about {share} {of}: without it, steps are that much shorter.",
-		.remedy = {
-			[DW_WORDS_ANY] = "record a part of the steps, or fewer details",
-		},
+		.remedy = { [DW_WORDS_ANY] = "record a part of the steps, or fewer details" },
 	},
 	{ 0 },
 };

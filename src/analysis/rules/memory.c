@@ -125,9 +125,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.applies = memory_has_room,
 		.no_gain = true,
 		.statement = "The peak of {memory.peak} leaves {share} {of} on {memory.peak:note} free.",
-		.remedy = {
-			[DW_WORDS_ANY] = "try larger batches: the calls of operators take as long for them",
-		},
+		.remedy = { [DW_WORDS_ANY] = "try larger batches: the calls of operators take as long for them" },
 		.look = "dwell report --view memory",
 	},
 	{
@@ -142,9 +140,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.applies = memory_peak_counts,
 		.no_gain = true,
 		.statement = "Temporaries hold {share} {of}.",
-		.remedy = {
-			[DW_WORDS_ANY] = "in-place operators or buffers that are used again",
-		},
+		.remedy = { [DW_WORDS_ANY] = "in-place operators or buffers that are used again" },
 		.look = "dwell report --view memory",
 	},
 	{

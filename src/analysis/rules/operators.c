@@ -355,9 +355,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.statement = "One operator, {operators.largest:name}, {takes} {share} {of}"
 		             "{operators.largest:where}[: {operators.largest_count} "
 		             "call{operators.largest_count:s}].",
-		.remedy = {
-			[DW_WORDS_ANY] = "twice as fast, it would save half of that",
-		},
+		.remedy = { [DW_WORDS_ANY] = "twice as fast, it would save half of that" },
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,
 		.record = "dwell run --shapes tells which calls",

@@ -98,8 +98,7 @@ enum dw_rule_words {
 
 /* Members from `whole_of` on may be 0 or NULL, except `needs`, `threshold` and `statement`. */
 struct dw_rule {
-	const char *id;
-	const char *question;
+	const char *id, *question;
 	enum dw_rule_kind kind;
 	enum dw_rule_group group;
 	enum dw_rule_part part;

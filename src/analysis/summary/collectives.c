@@ -15,8 +15,7 @@ struct build {
 	uint64_t start_ns, end_ns; /* of the loop */
 	uint64_t realtime_ns;      /* of the run's begin, since 1970 */
 	struct dw_summary_collective rows[DW_SUMMARY_COLLECTIVES];
-	size_t capacities[DW_SUMMARY_COLLECTIVES];
-	size_t count;
+	size_t capacities[DW_SUMMARY_COLLECTIVES], count;
 };
 
 static bool collectives_in_loop(const struct build *build, const struct dw_collective *collective)
@@ -114,10 +113,8 @@ bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_ra
                                 struct dwell_error *error)
 {
 	struct build build = { .summary = summary,
-		                   .from = dw_model_collectives(model, error),
-		                   .symbols = dw_model_symbols(model, NULL),
-		                   .start_ns = loop->start_ns,
-		                   .end_ns = loop->end_ns,
+		                   .from = dw_model_collectives(model, error), .symbols = dw_model_symbols(model, NULL),
+		                   .start_ns = loop->start_ns, .end_ns = loop->end_ns,
 		                   .realtime_ns = dw_model_source(model)->realtime_start_ns };
 	size_t first = 0, last;
 	struct dw_collective *own;

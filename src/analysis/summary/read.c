@@ -301,84 +301,32 @@ static void read_number(struct dw_summary_rank *rank, const struct dw_proto_fiel
 	int32_t whole = number <= INT32_MAX ? (int32_t)number - 1 : -1;
 
 	switch (field->field) {
-	case RANK_RANK:
-		rank->rank = whole;
-		break;
-	case RANK_LOCAL_RANK:
-		rank->local_rank = whole;
-		break;
-	case RANK_WORLD_SIZE:
-		rank->world_size = whole;
-		break;
-	case RANK_PID:
-		rank->pid = (uint32_t)number;
-		break;
-	case RANK_START:
-		rank->start_ns = number;
-		break;
-	case RANK_WALL:
-		rank->wall_ns = number;
-		break;
-	case RANK_STEPS:
-		rank->steps = number;
-		break;
-	case RANK_NS:
-		rank->ns = number;
-		break;
-	case RANK_WARM_UP_STEPS:
-		rank->warm_up_steps = number;
-		break;
-	case RANK_WARM_UP_NS:
-		rank->warm_up_ns = number;
-		break;
-	case RANK_MISSING_STEPS:
-		rank->missing_steps = number;
-		break;
-	case RANK_LAST_STEP:
-		rank->last_step = number;
-		break;
-	case RANK_LAST_OPEN:
-		rank->last_open = number;
-		break;
-	case RANK_SPAN_LOG2:
-		rank->span_log2 = number < 64 ? (unsigned)number : 63;
-		break;
-	case RANK_NAMED_STEPS:
-		rank->named_steps = number;
-		break;
-	case RANK_OTHER:
-		rank->other_ns = number;
-		break;
-	case RANK_MEMORY_PEAK:
-		rank->memory_peak_bytes = number;
-		break;
-	case RANK_ARRIVAL_LOG2:
-		rank->arrival_log2 = number < 64 ? (unsigned)number : 63;
-		break;
-	case RANK_IN_FLIGHT:
-		rank->in_flight_ns = number;
-		break;
-	case RANK_LAYER_STEPS:
-		rank->layer_steps = number;
-		break;
-	case RANK_OTHER_LAYERS:
-		rank->other_layers_ns = number;
-		break;
-	case RANK_ALLOCATED:
-		rank->allocated_bytes = number;
-		break;
-	case RANK_INPUT:
-		rank->input_bytes = number;
-		break;
-	case RANK_RESIDENT:
-		rank->resident_bytes = number;
-		break;
-	case RANK_LEFT:
-		rank->left_bytes = number;
-		break;
-	case RANK_LOOP_END:
-		rank->loop_end_ns = number;
-		break;
+	case RANK_RANK: rank->rank = whole; break;
+	case RANK_LOCAL_RANK: rank->local_rank = whole; break;
+	case RANK_WORLD_SIZE: rank->world_size = whole; break;
+	case RANK_PID: rank->pid = (uint32_t)number; break;
+	case RANK_START: rank->start_ns = number; break;
+	case RANK_WALL: rank->wall_ns = number; break;
+	case RANK_STEPS: rank->steps = number; break;
+	case RANK_NS: rank->ns = number; break;
+	case RANK_WARM_UP_STEPS: rank->warm_up_steps = number; break;
+	case RANK_WARM_UP_NS: rank->warm_up_ns = number; break;
+	case RANK_MISSING_STEPS: rank->missing_steps = number; break;
+	case RANK_LAST_STEP: rank->last_step = number; break;
+	case RANK_LAST_OPEN: rank->last_open = number; break;
+	case RANK_SPAN_LOG2: rank->span_log2 = number < 64 ? (unsigned)number : 63; break;
+	case RANK_NAMED_STEPS: rank->named_steps = number; break;
+	case RANK_OTHER: rank->other_ns = number; break;
+	case RANK_MEMORY_PEAK: rank->memory_peak_bytes = number; break;
+	case RANK_ARRIVAL_LOG2: rank->arrival_log2 = number < 64 ? (unsigned)number : 63; break;
+	case RANK_IN_FLIGHT: rank->in_flight_ns = number; break;
+	case RANK_LAYER_STEPS: rank->layer_steps = number; break;
+	case RANK_OTHER_LAYERS: rank->other_layers_ns = number; break;
+	case RANK_ALLOCATED: rank->allocated_bytes = number; break;
+	case RANK_INPUT: rank->input_bytes = number; break;
+	case RANK_RESIDENT: rank->resident_bytes = number; break;
+	case RANK_LEFT: rank->left_bytes = number; break;
+	case RANK_LOOP_END: rank->loop_end_ns = number; break;
 	default:
 		break; /* of a newer version */
 	}
@@ -437,26 +385,16 @@ static bool read_list(struct reading *reading, struct dw_summary_rank *rank,
 	case RANK_COMMAND:
 		rank->command = read_text(reading, field);
 		return true;
-	case RANK_DURATIONS:
-		return read_durations(reading, rank, field);
-	case RANK_LOST:
-		return read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
-	case RANK_WHERE:
-		return read_where(reading, rank, field);
-	case RANK_COLLECTIVE:
-		return read_collective(reading, rank, lengths->collectives, field);
-	case RANK_SPAN:
-		return read_span(reading, rank, lengths->spans, field);
-	case RANK_NAME:
-		return read_name(reading, rank->names, &rank->name_count, lengths->names, field);
-	case RANK_LAYER:
-		return read_name(reading, rank->layers, &rank->layer_count, lengths->layers, field);
-	case RANK_PLACE:
-		return read_name(reading, rank->places, &rank->place_count, DW_SUMMARY_PLACES, field);
-	case RANK_UNRECORDED:
-		return read_unrecorded(reading, rank, field);
-	default:
-		return true;
+	case RANK_DURATIONS: return read_durations(reading, rank, field);
+	case RANK_LOST: return read_pairs(reading, field->bytes, end, rank->lost, DW_LOSS_SLOTS, &sum);
+	case RANK_WHERE: return read_where(reading, rank, field);
+	case RANK_COLLECTIVE: return read_collective(reading, rank, lengths->collectives, field);
+	case RANK_SPAN: return read_span(reading, rank, lengths->spans, field);
+	case RANK_NAME: return read_name(reading, rank->names, &rank->name_count, lengths->names, field);
+	case RANK_LAYER: return read_name(reading, rank->layers, &rank->layer_count, lengths->layers, field);
+	case RANK_PLACE: return read_name(reading, rank->places, &rank->place_count, DW_SUMMARY_PLACES, field);
+	case RANK_UNRECORDED: return read_unrecorded(reading, rank, field);
+	default: return true;
 	}
 }
 

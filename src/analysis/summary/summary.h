@@ -78,8 +78,7 @@ struct dw_summary_arrival {
  * sequence numbers are 0. Sums are of the loop. */
 struct dw_summary_collective {
 	const char *group, *operation;
-	uint64_t count, bytes;
-	uint64_t flight_ns, blocked_ns;
+	uint64_t count, bytes, flight_ns, blocked_ns;
 	uint64_t last_sequence; /* of the whole recording */
 	bool open;              /* the last one had not ended */
 	/* By sequence: those of the loop whose sequence is a multiple of 1 << arrival_log2. */
@@ -89,8 +88,7 @@ struct dw_summary_collective {
 
 struct dw_summary_rank {
 	const char *job; /* identifier of the job, from the launcher; "" if it is not known */
-	const char *host;
-	const char *command;
+	const char *host, *command;
 	int32_t rank, local_rank, world_size; /* -1: not known */
 	uint32_t pid;
 	uint64_t start_ns; /* when the process began, in ns since 1970 */

@@ -80,8 +80,7 @@ bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, co
 {
 	const struct dw_source *source = dw_model_source(model);
 	struct where where = { summary, ranks, dw_model_symbols(model, NULL),
-		                   calloc(source->thread_count + 1, sizeof *where.last_ns),
-		                   where_end(source) };
+		                   calloc(source->thread_count + 1, sizeof *where.last_ns), where_end(source) };
 	bool good = where.last_ns && dw_model_events_of(model, DW_EVENTS_OF_THREADS, where_see, &where, error) == 0;
 
 	for (size_t i = 0; good && i < source->thread_count; i++) {

@@ -31,8 +31,7 @@ struct dw_glance {
 	uint32_t wait_group;  /* hash of the group of the open collective with the lowest number; 0: none */
 	uint64_t wait_number;
 	struct dw_glance_group groups[DW_GLANCE_GROUPS];
-	unsigned group_count;
-	unsigned span_log2;
+	unsigned group_count, span_log2;
 	/* The spans: `made` of a summary in memory, or the messages of a file. */
 	const struct dw_summary_span *made;
 	struct { const unsigned char *bytes; size_t length; } spans[DW_SUMMARY_SPANS];

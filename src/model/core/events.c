@@ -75,15 +75,9 @@ DW_INLINE void events_leave(void *state, void *place, uint64_t ticks, enum dw_le
 	struct events *events = state;
 	const struct frame *frame = place;
 	struct dw_event event = {
-		.type = DW_EVENT_RANGE,
-		.symbol = frame->symbol,
-		.start_ns = events_ns(events, frame->frame.start),
-		.end_ns = events_ns(events, ticks),
-		.args = frame->args,
-		.sequence = frame->sequence,
-		.forward_thread = frame->forward_thread,
-		.stack = frame->stack,
-		.open = how != DW_LEAVE_END,
+		.type = DW_EVENT_RANGE, .symbol = frame->symbol, .start_ns = events_ns(events, frame->frame.start),
+		.end_ns = events_ns(events, ticks), .args = frame->args, .sequence = frame->sequence,
+		.forward_thread = frame->forward_thread, .stack = frame->stack, .open = how != DW_LEAVE_END,
 		.depth = events->pass.depth,
 	};
 
@@ -121,19 +115,15 @@ static void events_async_keep(struct events *events, uint64_t ticks, const struc
 	}
 	pass->async_count++;
 	*async = (struct dw_events_async){ dw_record_u64(record, 0), events_ns(events, ticks),
-		events_take_args(events, record),
-		dw_walk_symbol(&events->pass.walk, record->id), events->pass.walk.thread,
-		events->pass.walk.stream->process, record->kind == DW_ASYNC_END,
-		events->pass.walk.stream->nested };
+		events_take_args(events, record), dw_walk_symbol(&events->pass.walk, record->id), events->pass.walk.thread,
+		events->pass.walk.stream->process, record->kind == DW_ASYNC_END, events->pass.walk.stream->nested };
 }
 
 static void events_emit_record(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
 	struct dw_event event = { .symbol = dw_walk_symbol(&events->pass.walk, record->id),
-		                      .start_ns = events_ns(events, ticks),
-		                      .sequence = UINT64_MAX,
-		                      .forward_thread = DW_NO_INDEX,
-		                      .depth = events->pass.depth };
+		                      .start_ns = events_ns(events, ticks), .sequence = UINT64_MAX,
+		                      .forward_thread = DW_NO_INDEX, .depth = events->pass.depth };
 
 	event.end_ns = event.start_ns;
 	if (record->kind != DW_MARK && record->kind != DW_COUNTER)
@@ -191,9 +181,7 @@ static void events_note(void *state, uint64_t ticks, const struct dw_record *rec
 	switch (record->kind) {
 	case DW_ARGS:
 	case DW_STACK:
-	case DW_LINK:
-		events_annotate(events, record);
-		break;
+	case DW_LINK: events_annotate(events, record); break;
 	case DW_ASYNC_BEGIN:
 	case DW_ASYNC_END:
 		if (events->pass.walk.wanted && events->all->window)

@@ -91,8 +91,7 @@ void *dw_product_put(struct dw_model *model, const struct dw_product *product, u
 
 	if (!kept || dw_product_has(model, product, key))
 		return NULL;
-	*kept = (struct dw_product_result){ model->results, product, key,
-		                                dw_arena_alloc(&model->arena, product->bytes) };
+	*kept = (struct dw_product_result){ model->results, product, key, dw_arena_alloc(&model->arena, product->bytes) };
 	if (!kept->result)
 		return NULL;
 	model->results = kept;

@@ -59,8 +59,7 @@ static void actions_leave(void *state, void *place, uint64_t ticks, enum dw_leav
 }
 
 static const struct dw_pass_hooks actions_hooks = {
-	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST,
-	.enter = actions_enter, .leave = actions_leave,
+	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .enter = actions_enter, .leave = actions_leave,
 };
 DW_PASS_DEFINE(actions, actions_hooks)
 

@@ -21,8 +21,7 @@ struct effect {
 	uint64_t ended;           /* otherwise: how many of them were ended, innermost first */
 	bool overlaps;            /* a range was ended while a later one was open */
 	struct dw_segment_range *open; /* ranges that began in it and are still open */
-	uint32_t open_count, deepest;
-	uint32_t first_thread, last_thread;
+	uint32_t open_count, deepest, first_thread, last_thread;
 	uint64_t ticks, now;      /* at its end */
 	bool failed;
 };

@@ -36,8 +36,7 @@ static uint32_t functions_put_name(struct dw_map *names, struct dw_symbol *symbo
 	if (!dw_map_add(names, hash, *count))
 		return DW_MAP_NONE;
 	symbols[*count] = (struct dw_symbol){ .name = function->name, .file = function->file,
-		                                  .line = function->line,
-		                                  .category = DWELL_CATEGORY_FUNCTION };
+		                                  .line = function->line, .category = DWELL_CATEGORY_FUNCTION };
 	return (*count)++;
 }
 

@@ -27,8 +27,7 @@ uint32_t dw_kind_of(uint32_t category)
 	case DWELL_CATEGORY_EVENT:
 	case DWELL_CATEGORY_HANDLER:
 		return 1; /* all ranges that the program names are one kind */
-	default:
-		return category < DW_KINDS - 2 ? category + 2 : 1;
+	default: return category < DW_KINDS - 2 ? category + 2 : 1;
 	}
 }
 

@@ -82,8 +82,7 @@ static __attribute__((noinline, unused)) void dw_tally_add_extreme(struct dw_tal
  * dw_tally_flush(). */
 #define DW_TALLY_PENDING 8u
 struct dw_tally_pending {
-	uint32_t *at[DW_TALLY_PENDING];
-	uint32_t next;
+	uint32_t *at[DW_TALLY_PENDING], next;
 	uint32_t none; /* for entries that are not used */
 };
 

@@ -86,7 +86,6 @@ bool dw_model_device_between(struct dw_model *model, enum dw_device_whose whose,
 		return by_time != NULL;
 	from = between_first_from(by_time, thread, from_ns);
 	to = between_first_from(by_time, thread, to_ns);
-	*amount = (struct dw_device_amount){ to->before_ns - from->before_ns,
-		                                to->before_events - from->before_events };
+	*amount = (struct dw_device_amount){ to->before_ns - from->before_ns, to->before_events - from->before_events };
 	return true;
 }

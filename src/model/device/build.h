@@ -39,8 +39,7 @@ struct dw_key_use {
 /* A range that the program names; homes.c chooses those that matter. */
 struct dw_device_named {
 	uint64_t start_ns, end_ns;
-	uint32_t thread, symbol;
-	uint32_t depth;
+	uint32_t thread, symbol, depth;
 	uint32_t owner;  /* index, or DW_NO_INDEX: not stored yet */
 	uint32_t parent; /* index in the list, or DW_NO_INDEX */
 };

@@ -84,8 +84,7 @@ static bool join_in_step(const struct join *join, const struct dw_device_call *c
 
 static int calls_compare_steps(const void *left, const void *right, void *context)
 {
-	const struct dw_source_step *steps = context;
-	const struct dw_source_step *a = &steps[*(const uint32_t *)left];
+	const struct dw_source_step *steps = context, *a = &steps[*(const uint32_t *)left];
 	const struct dw_source_step *b = &steps[*(const uint32_t *)right];
 
 	if (a->thread != b->thread)

@@ -14,8 +14,7 @@
 /* The part of a pass's frame that follows struct dw_frame. */
 struct dw_calls_frame {
 	uint64_t sequence;
-	uint32_t forward_thread;
-	uint32_t symbol;
+	uint32_t forward_thread, symbol;
 	uint32_t stack;       /* STACK id, its own or that of the range around it; 0: none */
 	uint32_t owner, call; /* index in the part, or DW_NO_INDEX */
 	bool is_call;         /* of the category runtime */
@@ -64,8 +63,7 @@ DW_INLINE void dw_calls_enter(struct dw_calls_pass *calls, struct dw_calls_frame
 
 	*frame = (struct dw_calls_frame){ .sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX,
 		.symbol = symbol, .stack = calls->pass->depth > 1 ? around->stack : 0,
-		.owner = DW_NO_INDEX, .call = DW_NO_INDEX,
-		.is_call = category == DWELL_CATEGORY_RUNTIME,
+		.owner = DW_NO_INDEX, .call = DW_NO_INDEX, .is_call = category == DWELL_CATEGORY_RUNTIME,
 		.is_named = category < 32 && DW_DEVICE_NAMED >> category & 1,
 		.in_scope = dw_pass_in_scope(calls->pass, ticks) };
 }

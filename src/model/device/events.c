@@ -21,8 +21,7 @@ static enum dw_device_class events_class(uint32_t kind, enum dw_family family)
 {
 	switch (kind) {
 	case DW_DEVICE_KERNEL:
-	case DW_DEVICE_GRAPH:
-		return family == DW_FAMILY_COMMUNICATION ? DW_CLASS_COMMUNICATION : DW_CLASS_COMPUTE;
+	case DW_DEVICE_GRAPH: return family == DW_FAMILY_COMMUNICATION ? DW_CLASS_COMMUNICATION : DW_CLASS_COMPUTE;
 	case DW_DEVICE_COPY:
 	case DW_DEVICE_SET: return DW_CLASS_COPY;
 	default: return DW_CLASS_COUNT;
@@ -218,8 +217,7 @@ static bool events_sort(struct dw_device_build *build)
 		qsort(work->events, work->event_count, sizeof *work->events, events_compare);
 	for (size_t i = 0; i < work->event_count; i++) {
 		if (!i || work->events[i].queue != work->events[i - 1].queue)
-			order[count++] = (struct queue_order){ build->model->source,
-				                                   { work->events[i].queue, i, 0 } };
+			order[count++] = (struct queue_order){ build->model->source, { work->events[i].queue, i, 0 } };
 		order[count - 1].queue.count++;
 	}
 	if (count)

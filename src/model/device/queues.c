@@ -30,8 +30,7 @@ static int queues_compare_values(const void *left, const void *right)
 static double queues_quantile(const int64_t *values, size_t count, double q)
 {
 	double place = q * (double)(count - 1);
-	size_t low = (size_t)place;
-	size_t high = low + 1 < count ? low + 1 : low;
+	size_t low = (size_t)place, high = low + 1 < count ? low + 1 : low;
 
 	return (double)values[low] + (place - (double)low) * (double)(values[high] - values[low]);
 }

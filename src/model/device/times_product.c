@@ -187,8 +187,7 @@ static bool times_waited(const struct times *times, const struct dw_device_event
 
 /* An interval that is divided: a step, or a device's span. */
 struct interval {
-	uint64_t from_ns, to_ns;
-	uint64_t *part_ns;
+	uint64_t from_ns, to_ns, *part_ns;
 	bool is_step;
 	bool causes; /* add calls that wait to the causes */
 };

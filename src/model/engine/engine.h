@@ -60,8 +60,7 @@ const char *const *dw_model_engine_names(struct dw_model *model, size_t *count);
 struct dw_engine_time {
 	uint32_t row;     /* index into the engine's rows */
 	uint32_t run;     /* a number that differs between runs */
-	uint64_t epoch, iteration;
-	uint64_t ns;
+	uint64_t epoch, iteration, ns;
 	uint32_t thread;  /* index into the source's threads */
 	uint64_t start_ticks;
 };

@@ -115,8 +115,7 @@ static void engines_leave(void *state, void *memory, uint64_t ticks, enum dw_lea
 	}
 	now = &engines->now[place->engine];
 	struct dw_engine_time time = { .row = place->row, .run = now->run, .epoch = frame->epoch,
-		.iteration = frame->iteration, .thread = engines->pass.walk.thread,
-		.start_ticks = frame->frame.start };
+		.iteration = frame->iteration, .thread = engines->pass.walk.thread, .start_ticks = frame->frame.start };
 	if (place->role == DW_ENGINE_FETCH) {
 		now->fetch = time;
 		now->fetch_ticks = duration;

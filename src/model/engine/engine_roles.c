@@ -142,8 +142,7 @@ static const struct found *roles_make_rows(struct search *search, const struct f
 	row = engine->rows + DW_ENGINE_EVENTS - 1;
 	for (; from < to; from++) {
 		struct dw_engine_row made = {
-			.event = from->event, .handler = from->handler,
-			.by_epoch = roles_by_epoch(from->order),
+			.event = from->event, .handler = from->handler, .by_epoch = roles_by_epoch(from->order),
 		};
 		bool same = row >= engine->rows + DW_ENGINE_EVENTS && !row->handler == !made.handler &&
 		            strcmp(row->event, made.event) == 0 && (!made.handler || strcmp(row->handler, made.handler) == 0);
@@ -154,8 +153,7 @@ static const struct found *roles_make_rows(struct search *search, const struct f
 			engine->handler_count += made.handler != NULL;
 		}
 		search->engines->places[from->symbol] =
-			(struct dw_engine_place){ roles_of_found(from), from->index,
-			                          (uint32_t)(row - engine->rows) };
+			(struct dw_engine_place){ roles_of_found(from), from->index, (uint32_t)(row - engine->rows) };
 	}
 	return to;
 }

@@ -290,8 +290,7 @@ static void joint_carried_more(void *state)
 static const struct dw_pass_hooks joint_hooks = {
 	.frame_bytes = sizeof(struct joint_frame), .deepest = DW_DEEPEST, .chains = true,
 	.all_linked = true, .enter = joint_enter, .leave = joint_leave, .note = joint_note,
-	.unnest = joint_unnest, .flushed = joint_flushed, .carry = joint_carry,
-	.carried = joint_carried,
+	.unnest = joint_unnest, .flushed = joint_flushed, .carry = joint_carry, .carried = joint_carried,
 };
 static const struct dw_pass_hooks joint_hooks_counted = {
 	.frame_bytes = sizeof(struct joint_frame), .deepest = DW_DEEPEST, .chains = true,

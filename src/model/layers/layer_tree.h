@@ -56,8 +56,7 @@ struct dw_layer_place {
 struct dw_layer_entry {
 	uint32_t place, row;    /* row: see dw_model.row_symbol */
 	uint32_t within;        /* number open now in the walk */
-	uint64_t calls, backward_calls, total, backward_total;
-	uint64_t device_total_ns;
+	uint64_t calls, backward_calls, total, backward_total, device_total_ns;
 	const struct dw_device_call *last_call; /* the one that was added to device_total_ns last */
 	int64_t total_bytes, device_total_bytes;
 	struct dw_layer_ticks ticks;

@@ -26,8 +26,7 @@ struct dw_memory_holder { /* a path and a call stack on a device */
 };
 
 struct dw_memory_bucket {
-	uint64_t total, ticks;
-	uint64_t kinds[DW_MEMORY_KIND_COUNT];
+	uint64_t total, ticks, kinds[DW_MEMORY_KIND_COUNT];
 	bool used;
 };
 

@@ -13,8 +13,7 @@
  * ended and the kinds of all its blocks are decided. */
 struct dw_memory_span {
 	uint64_t end_ticks; /* UINT64_MAX: open */
-	uint32_t refs;
-	uint32_t next_free;
+	uint32_t refs, next_free;
 };
 
 struct dw_memory_backward {

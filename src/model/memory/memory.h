@@ -94,8 +94,7 @@ double dw_memory_error(double variance);
 /* The moment with the most memory in an interval. An interval that equals the ones before and
  * after it has no point. */
 struct dw_memory_point {
-	uint64_t ns;
-	uint64_t bytes[DW_MEMORY_KIND_COUNT];
+	uint64_t ns, bytes[DW_MEMORY_KIND_COUNT];
 };
 
 struct dw_memory_pool {
@@ -104,8 +103,7 @@ struct dw_memory_pool {
 	struct dw_memory_use all, kinds[DW_MEMORY_KIND_COUNT]; /* kinds sum to all */
 	/* By the allocator of a device, which gives out blocks of it: at most, and at the peak of what it had given
 	 * out. 0: not recorded. */
-	uint64_t most_reserved_bytes, reserved_bytes;
-	uint64_t peak_ns;
+	uint64_t most_reserved_bytes, reserved_bytes, peak_ns;
 	uint32_t peak_step;             /* index into source steps, or DW_NO_INDEX */
 	struct dw_memory_owner *owners; /* by bytes at the peak, then bytes allocated */
 	size_t owner_count;

@@ -211,15 +211,9 @@ static void memory_note(void *state, uint64_t ticks, const struct dw_record *rec
 	struct dw_memory_stream *stream = state;
 
 	switch (record->kind) {
-	case DW_ALLOC:
-		stream_add_event(stream, ticks, record, DW_MEMORY_ALLOC);
-		break;
-	case DW_FREE:
-		stream_add_event(stream, ticks, record, DW_MEMORY_FREE);
-		break;
-	case DW_COUNTER:
-		stream_add_reserved(stream, ticks, record);
-		break;
+	case DW_ALLOC: stream_add_event(stream, ticks, record, DW_MEMORY_ALLOC); break;
+	case DW_FREE: stream_add_event(stream, ticks, record, DW_MEMORY_FREE); break;
+	case DW_COUNTER: stream_add_reserved(stream, ticks, record); break;
 	case DW_EXT:
 		if (record->id == (DW_EXT_ALLOC_IS << DW_EXT_TYPE_SHIFT | DW_ALLOC_IS_WORDS))
 			stream_add_event(stream, ticks, record, DW_MEMORY_SAID);
@@ -227,8 +221,7 @@ static void memory_note(void *state, uint64_t ticks, const struct dw_record *rec
 		         record->id == (DW_EXT_HEAP << DW_EXT_TYPE_SHIFT | DW_HEAP_FREE_WORDS))
 			stream_add_heap(stream, ticks, record, record->words == DW_HEAP_FREE_WORDS);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 

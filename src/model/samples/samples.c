@@ -279,8 +279,7 @@ static bool samples_walk_all(struct all *all, unsigned count)
 			samples_add(&all->workers[0].table,
 			            &(struct dw_sample_row){ all->nested[i].thread, all->nested[i].frame, all->nested[i].stack,
 			                                     DW_NO_INDEX, DW_NO_INDEX, DW_SHARE_OTHER, DW_SAMPLE_OUTSIDE,
-			                                     all->nested[i].holder, 1,
-			                                     all->nested[i].weight,
+			                                     all->nested[i].holder, 1, all->nested[i].weight,
 			                                     (uint64_t)all->nested[i].weight * all->nested[i].weight, 0 });
 	for (unsigned i = 1; i < count; i++) {
 		const struct table *table = &all->workers[i].table;

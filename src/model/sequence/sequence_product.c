@@ -395,8 +395,7 @@ static int sequence_compute_all(struct work *work)
 static bool sequence_compute(struct dw_model *model, const void *request, void *result)
 {
 	const struct dw_sequence_ask *ask = request;
-	struct work work = { .model = model, .skip = ask->skip, .sequence = result,
-		.device = dw_model_has_device(model) };
+	struct work work = { .model = model, .skip = ask->skip, .sequence = result, .device = dw_model_has_device(model) };
 	int code = sequence_compute_all(&work);
 
 	dw_line_reset(&work.line);

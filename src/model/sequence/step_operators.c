@@ -53,8 +53,7 @@ struct stream {
 	struct dw_sequence_item *items;
 	size_t head, count, item_capacity;
 	struct span *forwards;   /* outermost ones of the step's thread */
-	size_t forward_head, forward_count, forward_capacity;
-	size_t next_chunk;
+	size_t forward_head, forward_count, forward_capacity, next_chunk;
 	bool finished;
 };
 
@@ -224,8 +223,7 @@ static void sequence_note(void *state, uint64_t ticks, const struct dw_record *r
 
 static const struct dw_pass_hooks sequence_hooks = {
 	.frame_bytes = sizeof(struct frame), .deepest = DW_DEEPEST, .chains = true, .scoped = true,
-	.enter = sequence_enter, .leave = sequence_leave, .note = sequence_note,
-	.flushed = sequence_flushed,
+	.enter = sequence_enter, .leave = sequence_leave, .note = sequence_note, .flushed = sequence_flushed,
 };
 DW_PASS_DEFINE(sequence, sequence_hooks)
 

@@ -12,8 +12,7 @@
 
 struct dw_sequence_item {
 	uint64_t start, duration; /* ticks */
-	uint32_t key;
-	uint32_t thread;
+	uint32_t key, thread;
 };
 
 struct dw_sequence_step {

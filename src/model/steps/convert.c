@@ -89,8 +89,7 @@ static int steps_convert_parts(struct dw_model *model, struct dw_step *step,
 		for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 			step->share_ns[i] = to[i];
 		for (uint32_t i = 0; i < ticks->own_count; i++) {
-			parts[i] = (struct dw_step_part){ model->row_symbol[owns[i].row],
-				                              to[DW_SHARE_COUNT + i] };
+			parts[i] = (struct dw_step_part){ model->row_symbol[owns[i].row], to[DW_SHARE_COUNT + i] };
 			step->share_ns[DW_SHARE_NAMED] += parts[i].ns;
 		}
 		step->parts = parts;

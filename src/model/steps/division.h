@@ -26,8 +26,7 @@ struct dw_shares_frame {
 /* Ticks by row, and a list of the rows that have some. */
 struct dw_row_ticks {
 	uint64_t *ticks;
-	uint32_t *rows;
-	uint32_t count;
+	uint32_t *rows, count;
 };
 
 /* The memory of a worker, reused for each stream. All zero is empty. */

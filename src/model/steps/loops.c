@@ -27,8 +27,7 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 		if (outside ? !from->outside_ticks : !from->count)
 			continue;
 		rows[(*count)++] = (struct dw_loop_row){ model->row_symbol[row],
-			dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks),
-			outside ? 0 : from->count };
+			dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks), outside ? 0 : from->count };
 	}
 	if (*count)
 		qsort(rows, *count, sizeof *rows, loops_compare_rows);
@@ -76,8 +75,7 @@ int dw_steps_convert_loop(struct dw_model *model, struct dw_steps *steps, struct
 
 	while (steps->threads[loop - steps->loops] != pace->thread)
 		loop++;
-	*loop = (struct dw_loop){ .thread = pace->thread, .first_step = pace->first_step,
-		                      .count = pace->count };
+	*loop = (struct dw_loop){ .thread = pace->thread, .first_step = pace->first_step, .count = pace->count };
 	loop->start_ns = step[0].start_ns;
 	loop->end_ns = step[pace->count - 1].end_ns;
 	for (size_t i = 0; i < pace->count; i++) {

@@ -76,8 +76,7 @@ static void others_leave(void *state, void *place, uint64_t ticks, enum dw_leave
 }
 
 static const struct dw_pass_hooks others_hooks = {
-	.frame_bytes = sizeof(struct others_frame), .deepest = DW_DEEPEST,
-	.enter = others_enter, .leave = others_leave,
+	.frame_bytes = sizeof(struct others_frame), .deepest = DW_DEEPEST, .enter = others_enter, .leave = others_leave,
 };
 DW_PASS_DEFINE(others, others_hooks)
 
@@ -123,8 +122,7 @@ bool dw_others_init(struct dw_others_sums *sums, struct dw_model *model, const b
 	const struct dw_source *source = model->source;
 	bool any;
 
-	*sums = (struct dw_others_sums){ .model = model, .steps = steps,
-		.lock = PTHREAD_MUTEX_INITIALIZER };
+	*sums = (struct dw_others_sums){ .model = model, .steps = steps, .lock = PTHREAD_MUTEX_INITIALIZER };
 	sums->kinds = calloc(model->row_count + (size_t)1, 1);
 	sums->needed = calloc(source->process_count + 1, sizeof *sums->needed);
 	sums->lists = calloc((source->process_count + 1) * DW_OTHER_KINDS, sizeof *sums->lists);

@@ -50,8 +50,7 @@ bool dw_shares_init(struct dw_shares *shares, struct dw_model *model, struct dw_
 {
 	size_t threads = model->source->thread_count;
 
-	*shares = (struct dw_shares){ .model = model, .paces = paces, .count = count,
-		.lock = PTHREAD_MUTEX_INITIALIZER };
+	*shares = (struct dw_shares){ .model = model, .paces = paces, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER };
 	shares->by_thread = malloc((threads + 1) * sizeof *shares->by_thread);
 	shares->steps = calloc(threads + 1, sizeof *shares->steps);
 	shares->shares = malloc(model->row_count + (size_t)1);
@@ -279,8 +278,7 @@ bool dw_shares_finish(struct dw_shares *shares)
 {
 	for (size_t i = 0; i < shares->count; i++) {
 		struct dw_pace *pace = &shares->paces[i];
-		struct finish finish = { .pace = pace, .last = pace->start_ticks,
-			.at = { DW_OUT_IN_STEP, DW_OUT_IN_STEP } };
+		struct finish finish = { .pace = pace, .last = pace->start_ticks, .at = { DW_OUT_IN_STEP, DW_OUT_IN_STEP } };
 
 		if (pace->piece_count)
 			qsort(pace->pieces, pace->piece_count, sizeof *pace->pieces, shares_finish_compare_pieces);

@@ -18,9 +18,7 @@ enum dw_whole { DW_WHOLE_OPTIMIZER, DW_WHOLE_BACKWARD, DW_WHOLE_FORWARD, DW_WHOL
 
 struct dw_step {
 	uint32_t thread;           /* index into the source's threads */
-	uint64_t number;
-	uint64_t start_ns, end_ns;
-	uint64_t cpu_ns;
+	uint64_t number, start_ns, end_ns, cpu_ns;
 	bool open;                 /* no end was recorded: not in the percentiles */
 	bool recorded;             /* its gate was open; otherwise all of its time is OTHER */
 	bool reduced;              /* not recorded are only its operators and layers */
@@ -51,8 +49,7 @@ struct dw_step {
 struct dw_beside {             /* named time of the step threads outside steps */
 	const char *name;          /* label of a share, "start-up", "after the last step" or
 	                            * DW_STEPS_SUMMED */
-	uint64_t ns;
-	uint64_t count;
+	uint64_t ns, count;
 };
 
 /* An operator or a named range of a loop. */

@@ -190,10 +190,8 @@ static void steps_add_pace(struct dw_steps_work *work, uint32_t thread, uint64_t
 	const struct dw_pace_step *last;
 
 	*pace = (struct dw_pace){ .process = index,
-		                      .thread = thread,
-		                      .stream = steps_find_stream(source, thread),
-		                      .steps = work->ticks + steps->count,
-		                      .first_step = steps->count };
+		                      .thread = thread, .stream = steps_find_stream(source, thread),
+		                      .steps = work->ticks + steps->count, .first_step = steps->count };
 	for (size_t i = 0; i < count; i++) {
 		size_t from = work->order[work->first_of[thread] + i];
 

@@ -340,8 +340,7 @@ static void calls_leave(void *state, void *place, uint64_t ticks, enum dw_leave 
 	around = frame->frame.previous ? call_frame_at(calls, frame->frame.previous) : NULL;
 	nested = call_nested_ticks(calls, frame, ticks);
 	if (!around && pass->ask->named) {
-		struct call_span span = { frame->frame.start, ticks, calls->pass.walk.thread,
-			                         calls->ratio };
+		struct call_span span = { frame->frame.start, ticks, calls->pass.walk.thread, calls->ratio };
 
 		in_step = step_row_call(&pass->steps, &calls->step, &span) && pass->ask->all_ranges;
 	}
@@ -390,11 +389,8 @@ static void calls_note(void *state, uint64_t ticks, const struct dw_record *reco
 		if (counted && !calls->pass.folded)
 			call_frame_at(calls, counted)->bytes[on_device] += change;
 		break;
-	case DW_ASYNC_BEGIN:
-		pass->has_async = true;
-		break;
-	default:
-		break;
+	case DW_ASYNC_BEGIN: pass->has_async = true; break;
+	default: break;
 	}
 }
 

@@ -81,8 +81,7 @@ struct dw_flops_row {
 struct dw_flops_sum {
 	struct dw_flops_row *rows; /* by FLOPs, descending; only operators with calls */
 	size_t count;
-	uint64_t flops, counted_ns, missed_ns;
-	uint64_t bytes, bytes_ns;
+	uint64_t flops, counted_ns, missed_ns, bytes, bytes_ns;
 };
 
 /* Whether the facts of the run include FLOPs: it was recorded with --flops, which measures the peak

@@ -15,8 +15,7 @@
 #define UNKNOWN UINT64_MAX /* result of a formula if the arguments are not enough */
 
 struct arg {
-	uint8_t type;
-	uint8_t dims;
+	uint8_t type, dims;
 	const uint8_t *sizes;
 };
 
@@ -308,8 +307,7 @@ static uint64_t flops_conv_by_ints(const struct args *args, const struct arg *in
 		return UNKNOWN;
 	for (unsigned i = 0; i < count; i++) {
 		struct window window = { flops_size(weight, i + 2), flops_int(flops_arg(args, 3), i),
-			                     flops_int(flops_arg(args, 4), i), flops_int(flops_arg(args, 5), i),
-			                     false };
+			                     flops_int(flops_arg(args, 4), i), flops_int(flops_arg(args, 5), i), false };
 
 		out = flops_times(out, flops_places(flops_size(input, input->dims - count + i), &window));
 	}

@@ -112,8 +112,7 @@ struct flops_state {
 void dw_flops_begin(struct dw_flops_pass *flops, const struct dw_flops_sums *sums,
                     struct dw_flops_tally *tallies, const struct dw_pass *pass)
 {
-	*flops = (struct dw_flops_pass){ sums->costs, tallies,
-		pass->walk.symbol_by_id, pass->walk.op_count };
+	*flops = (struct dw_flops_pass){ sums->costs, tallies, pass->walk.symbol_by_id, pass->walk.op_count };
 }
 
 DW_INLINE void flops_enter(void *state, void *place, uint64_t ticks, uint32_t id)

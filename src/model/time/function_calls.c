@@ -52,8 +52,7 @@ static void functions_enter(void *state, void *place, uint64_t ticks, uint32_t i
 {
 	struct functions *functions = state;
 	struct frame *frame = place, *outer;
-	uint32_t symbol = dw_walk_symbol(&functions->pass.walk, id);
-	uint32_t around = functions->pass.top[CHAIN];
+	uint32_t symbol = dw_walk_symbol(&functions->pass.walk, id), around = functions->pass.top[CHAIN];
 
 	if (functions->symbols[symbol].category != DWELL_CATEGORY_FUNCTION || !dw_pass_in_scope(&functions->pass, ticks))
 		return;

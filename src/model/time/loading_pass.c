@@ -28,8 +28,7 @@ void dw_loading_begin(struct dw_loading_pass *loading, struct dw_loading_sums *s
                       const struct dw_segment *segment, size_t frame_bytes, size_t frame_offset)
 {
 	*loading = (struct dw_loading_pass){ .pass = pass, .sums = sums, .worker = worker,
-		.clock = &pass->walk.file->clock,
-		.frame_bytes = frame_bytes, .frame_offset = frame_offset };
+		.clock = &pass->walk.file->clock, .frame_bytes = frame_bytes, .frame_offset = frame_offset };
 	if (segment->from) {
 		loading->resumed = segment->open_count;
 		loading->resumed_ticks = segment->ticks > segment->floor ? segment->ticks : segment->floor;
@@ -171,15 +170,12 @@ void dw_loading_note(struct dw_loading_pass *loading, uint64_t ticks, const stru
 		return;
 	to = &loading->sums->threads[walk->thread];
 	switch (loading->sums->meanings[loading->pass->walk.symbol_by_id[record->id]]) {
-	case SAMPLES:
-		__atomic_fetch_add(&to->samples, (uint64_t)value, __ATOMIC_RELAXED);
-		break;
+	case SAMPLES: __atomic_fetch_add(&to->samples, (uint64_t)value, __ATOMIC_RELAXED); break;
 	case QUEUE:
 		__atomic_fetch_add(&to->asked, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&to->ready, (uint64_t)value, __ATOMIC_RELAXED);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -260,8 +256,7 @@ static void loading_carried(void *state)
 
 static const struct dw_pass_hooks loading_hooks = {
 	.frame_bytes = sizeof(struct loading_frame), .deepest = DW_DEEPEST, .enter = loading_enter,
-	.leave = loading_leave, .note = loading_note, .settle = loading_settle,
-	.carried = loading_carried,
+	.leave = loading_leave, .note = loading_note, .settle = loading_settle, .carried = loading_carried,
 };
 DW_PASS_DEFINE(loading, loading_hooks)
 

@@ -81,16 +81,14 @@ bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums,
 
 		if (!root || root->thread != sum->thread) {
 			root = &nodes[result->count++];
-			*root = (struct dw_tree_node){ .symbol = DW_NO_INDEX, .thread = sum->thread,
-				.parent = DW_NO_INDEX };
+			*root = (struct dw_tree_node){ .symbol = DW_NO_INDEX, .thread = sum->thread, .parent = DW_NO_INDEX };
 			root_ticks = 0;
 		}
 		root_ticks += sum->ticks;
 		root->stat.total_ns = dw_whole((double)root_ticks * ns_per_tick + 0.5);
 		nodes[result->count++] = (struct dw_tree_node){ .symbol = sum->row,
 			.thread = sum->thread, .parent = (uint32_t)(root - nodes), .depth = 1,
-			.stat = { .count = sum->count,
-			          .total_ns = dw_whole((double)sum->ticks * ns_per_tick + 0.5) } };
+			.stat = { .count = sum->count, .total_ns = dw_whole((double)sum->ticks * ns_per_tick + 0.5) } };
 	}
 	result->nodes = nodes;
 	free(sums->items);

@@ -311,17 +311,14 @@ static void profile_flushed(void *state, uint64_t ticks, enum dw_flush why)
 
 /* Two loops, so that a pass over everything has no cost for scopes. */
 static const struct dw_pass_hooks profile_hooks = {
-	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true,
-	.all_linked = true,
+	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true, .all_linked = true,
 	.enter = profile_enter, .leave = profile_leave, .note = profile_note, .carry = profile_carry,
 	.unnest = profile_unnest,
 };
 static const struct dw_pass_hooks profile_hooks_scoped = {
-	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true,
-	.all_linked = true,
+	.frame_bytes = sizeof(struct profile_frame), .deepest = DW_DEEPEST, .chains = true, .all_linked = true,
 	.scoped = true, .enter = profile_enter_scoped, .leave = profile_leave_scoped,
-	.note = profile_note, .carry = profile_carry_scoped, .unnest = profile_unnest,
-	.flushed = profile_flushed,
+	.note = profile_note, .carry = profile_carry_scoped, .unnest = profile_unnest, .flushed = profile_flushed,
 };
 DW_PASS_DEFINE(profile_all, profile_hooks)
 DW_PASS_DEFINE(profile_scoped, profile_hooks_scoped)
@@ -331,8 +328,7 @@ DW_PASS_DEFINE(profile_scoped, profile_hooks_scoped)
 struct profile_pass {
 	struct dw_model *model;
 	const struct dw_op **ops;
-	uint32_t row_count;
-	uint32_t file;
+	uint32_t row_count, file;
 	const struct dw_segments *segments;
 	struct profile_walker {
 		struct dw_profile_worker worker;
@@ -401,8 +397,7 @@ static int profile_walk(struct dw_model *model, const struct dw_op **ops, struct
 	const struct dw_source *source = model->source;
 	const struct dw_segments *segments = dw_model_segments(model);
 	unsigned count = segments ? dw_pool_workers(segments->count) : 0;
-	struct profile_pass pass = { .model = model, .ops = ops, .row_count = all->row_count,
-		.segments = segments };
+	struct profile_pass pass = { .model = model, .ops = ops, .row_count = all->row_count, .segments = segments };
 	bool failed = false;
 
 	pass.walkers = segments ? calloc(count, sizeof *pass.walkers) : NULL;

@@ -319,8 +319,7 @@ static int threads_fill_missing(struct dw_model *model, struct dw_threads *threa
 
 		threads->missing[i] = &none;
 		for (; at < sums->hole_count && sums->holes[at].thread == i; at++)
-			times[count++] = (struct dw_interval){ sums->holes[at].start_ticks,
-				                                   sums->holes[at].end_ticks };
+			times[count++] = (struct dw_interval){ sums->holes[at].start_ticks, sums->holes[at].end_ticks };
 		if (!count)
 			continue;
 		threads->missing[i] = times;
@@ -334,8 +333,7 @@ static int threads_fill_missing(struct dw_model *model, struct dw_threads *threa
 		threads->process_missing[p] = &none;
 		for (size_t h = 0; h < sums->hole_count; h++)
 			if (source->threads[sums->holes[h].thread].process == p)
-				times[count++] = (struct dw_interval){ sums->holes[h].start_ticks,
-					                                   sums->holes[h].end_ticks };
+				times[count++] = (struct dw_interval){ sums->holes[h].start_ticks, sums->holes[h].end_ticks };
 		if (!count)
 			continue;
 		threads->process_missing[p] = times;

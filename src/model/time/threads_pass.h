@@ -37,8 +37,7 @@ struct dw_threads_count {
 	struct dw_pass *pass;
 	struct dw_threads_sums *sums;
 	struct dw_thread_row *rows; /* by thread, for this kind of stream */
-	uint64_t busy_ticks, busy_since, records, ranges;
-	uint64_t first_ticks, last_ticks, gap_before;
+	uint64_t busy_ticks, busy_since, records, ranges, first_ticks, last_ticks, gap_before;
 	uint64_t hole_start;        /* records after this time are missing; valid with in_hole */
 	uint32_t resumed;           /* number of ranges from before the segment that are still to be
 	                             * pushed */

@@ -29,8 +29,7 @@
 
 /* A file that is mapped. Another process may change its bytes while they are read. */
 struct dw_import_file {
-	const char *path;
-	const char *data;
+	const char *path, *data;
 	size_t size_bytes;
 };
 

@@ -21,8 +21,7 @@ struct dw_sort_event {
 	int64_t start_ns;
 	uint64_t length_ns; /* of ranges; of others 0 */
 	uint64_t value, more;
-	uint32_t thread, op;
-	uint32_t extra, kind;
+	uint32_t thread, op, extra, kind;
 };
 
 struct dw_sort_run;

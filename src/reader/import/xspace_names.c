@@ -272,8 +272,7 @@ uint32_t xs_string(struct xspace *space, const char *text)
 static uint32_t names_make_op(struct xspace *space, uint32_t category, const char *name,
                               const char *detail, const char *file, uint32_t line)
 {
-	uint32_t name_id = xs_string(space, name);
-	uint32_t detail_id = detail ? xs_string(space, detail) : 0;
+	uint32_t name_id = xs_string(space, name), detail_id = detail ? xs_string(space, detail) : 0;
 	uint32_t file_id = file ? xs_string(space, file) : 0;
 
 	return dw_encode_op_of(&space->processes[0].journal, category, name_id, detail_id, 0, file_id, line);

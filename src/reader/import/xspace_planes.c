@@ -344,8 +344,7 @@ static int xspace_read_bytes(const struct dw_import_file *file, struct dw_arena 
                              const void *bytes, size_t size, bool packed,
                              struct dw_import_result *result, struct dwell_error *error)
 {
-	struct xspace space = { .path = file->path, .bytes = bytes, .size = size, .arena = arena,
-		.host = { "", 0 } };
+	struct xspace space = { .path = file->path, .bytes = bytes, .size = size, .arena = arena, .host = { "", 0 } };
 	size_t bad_at = 0;
 	int code;
 

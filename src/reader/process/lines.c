@@ -21,10 +21,8 @@ struct dw_lines *dw_lines_open(const char *path)
 {
 	static char *no_path;
 	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-		.debuginfo_path = &no_path,
+		.find_elf = dwfl_build_id_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address, .debuginfo_path = &no_path,
 	};
 	struct dw_lines *lines = calloc(1, sizeof *lines);
 

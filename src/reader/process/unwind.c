@@ -242,14 +242,11 @@ int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct 
 {
 	static char *no_path;
 	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_linux_proc_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
 		.debuginfo_path = &no_path,
 	};
 	static const Dwfl_Thread_Callbacks threads = {
-		.next_thread = unwind_next_thread,
-		.get_thread = unwind_get_thread,
-		.memory_read = unwind_read_memory,
+		.next_thread = unwind_next_thread, .get_thread = unwind_get_thread, .memory_read = unwind_read_memory,
 		.set_initial_registers = unwind_set_registers,
 	};
 

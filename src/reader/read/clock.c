@@ -92,8 +92,7 @@ uint64_t dw_source_ticks(const struct dw_source_clock *clock, uint64_t ns)
 
 static struct dw_read_clock head_clock(const struct dw_head *head)
 {
-	return (struct dw_read_clock){ head->start_ticks, head->start_monotonic_ns,
-		                           head->start_realtime_ns, 0 };
+	return (struct dw_read_clock){ head->start_ticks, head->start_monotonic_ns, head->start_realtime_ns, 0 };
 }
 
 /* How far the rate between good pairings may be from the head's estimate. The estimate comes from a

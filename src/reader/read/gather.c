@@ -50,8 +50,7 @@ int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, cons
                    size_t *count, struct dwell_error *error)
 {
 	static const uint8_t none[16];
-	const char *slash = strrchr(file->path, '/');
-	const char *name = slash ? slash + 1 : file->path;
+	const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
 	int folder_length = slash ? (int)(slash - file->path) + 1 : 0;
 	size_t stem = strlen(name), capacity = 0;
 	char *folder = dw_arena_printf(arena, "%.*s.", folder_length, file->path);

@@ -45,8 +45,7 @@ struct dw_pack_space {
 	struct slot slots[SLOTS];               /* by hash; count 0: free */
 	uint16_t used[DW_PACK_MOST_WORDS];      /* slots that are in use */
 	struct slot sorted[DW_PACK_MOST_WORDS];
-	uint32_t used_count;
-	uint32_t addresses[DW_PACK_MOST_WORDS], payload[DW_PACK_MOST_WORDS];
+	uint32_t used_count, addresses[DW_PACK_MOST_WORDS], payload[DW_PACK_MOST_WORDS];
 };
 
 struct dw_pack_space *dw_pack_space_create(void)

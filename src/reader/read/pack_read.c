@@ -46,8 +46,7 @@ const void *dw_pack_borrow(const struct dw_pack_place *place, void *buffer)
 struct unpacker {
 	struct unpacker *next;
 	ZSTD_DCtx *zstd;
-	uint8_t stored[DW_BLOCK_BYTES];
-	uint8_t columns[DW_PACK_COLUMNS_BYTES];
+	uint8_t stored[DW_BLOCK_BYTES], columns[DW_PACK_COLUMNS_BYTES];
 };
 
 struct dw_pack {

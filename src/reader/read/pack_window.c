@@ -77,8 +77,7 @@ static void window_cut_stream(const struct dw_pack_window *window, struct dw_chu
 
 	while (low + 1 < high) { /* the first `low` words end in time, the first `high` words do not */
 		struct dw_decode_time time = { .ticks = chunk->base_ticks };
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t records = dw_decode_skip(words, middle, &time);
+		uint32_t middle = low + (high - low) / 2, records = dw_decode_skip(words, middle, &time);
 
 		if (dw_time_now(&time) > window->to_ticks) {
 			high = middle;

@@ -98,8 +98,7 @@ static int people_fill_files(struct dw_reader *reader)
 		file->named_ends = from->head->flags & DW_HEAD_NAMED_ENDS;
 		file->layers = people_copy_layers(reader, from);
 		file->clock = (struct dw_source_clock){ from->head->start_ticks, dw_read_u64(from->start_ns),
-			                                    from->ns_per_tick, from->error_ns, from->pieces,
-			                                    from->piece_count };
+			                                    from->ns_per_tick, from->error_ns, from->pieces, from->piece_count };
 		file->clock_jumps = from->clock_jumps;
 		file->clock_jump_ns = from->clock_jump_ns;
 		if (people_fill_symbols(reader, from, file))

@@ -41,10 +41,8 @@
 struct dw_read_chunk {
 	const struct dw_chunk *header; /* in the map; NULL: see `place` */
 	const struct dw_pack_place *place; /* in a stored trace; otherwise NULL */
-	uint64_t number;
-	uint64_t base_ticks, end_ticks;
-	uint32_t type, process, stream, thread;
-	uint32_t block;
+	uint64_t number, base_ticks, end_ticks;
+	uint32_t type, process, stream, thread, block;
 	uint32_t data_bytes;  /* data that is present, with the header */
 	uint32_t next;        /* block of the stream's next chunk, or 0 */
 	uint32_t clock, record_bytes; /* of device chunks */
@@ -64,8 +62,7 @@ struct dw_read_process {
 struct dw_read_thread {
 	uint32_t id, process; /* THREAD and PROCESS ids */
 	uint32_t tid, stream;
-	uint64_t start_ticks;
-	uint64_t lost[DW_LOSS_SLOTS];
+	uint64_t start_ticks, lost[DW_LOSS_SLOTS];
 	const char *name;
 	uint32_t index;
 };
@@ -233,8 +230,7 @@ struct dw_reader {
 	struct dw_source source;
 	struct dw_arena arena;
 	struct dw_read_file *files;
-	size_t file_count, file_capacity;
-	size_t repair_capacity;
+	size_t file_count, file_capacity, repair_capacity;
 };
 
 static inline void *dw_read_take(struct dw_reader *reader, size_t count, size_t item_bytes)

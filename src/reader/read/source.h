@@ -54,8 +54,7 @@ struct dw_source_thread {
 	uint32_t tid;
 	uint32_t stream;      /* number of its first stream */
 	const char *name;     /* the last one that it had; never NULL */
-	uint64_t start_ns;
-	uint64_t lost[DW_LOSS_SLOTS];
+	uint64_t start_ns, lost[DW_LOSS_SLOTS];
 };
 
 struct dw_source_step {
@@ -63,8 +62,7 @@ struct dw_source_step {
 	bool recorded;        /* the gate was open */
 	bool reduced;         /* it was, except for operators and layers; then `recorded` is not set */
 	bool open;            /* it never ended: end_ns is the trace's end */
-	uint64_t number;
-	uint64_t start_ns, end_ns;
+	uint64_t number, start_ns, end_ns;
 	uint64_t start_ticks, end_ticks; /* the same in ticks of its file's clock, exactly */
 	uint64_t cpu_ns;
 };
@@ -142,8 +140,7 @@ struct dw_source_profile {
 	const char *name;
 	uint32_t mask;        /* the categories and details that it requested */
 	bool open;            /* it never ended: end_ns is its process's end */
-	uint64_t cycle;
-	uint64_t start_ns, end_ns;
+	uint64_t cycle, start_ns, end_ns;
 	uint64_t start_ticks, end_ticks; /* the same in ticks of its file's clock, exactly */
 };
 

@@ -78,12 +78,9 @@ static bool unrecorded_is_used(const struct library *library, const char *list, 
 	bool unused;
 
 	switch (library->use) {
-	case DW_LIBRARY_PROBED:
-		return !has_probe;
-	case DW_LIBRARY_CALLED:
-		return !has_probe || of_ranks;
-	default:
-		return of_ranks && unrecorded_in_list(list, "cuda", file, &unused);
+	case DW_LIBRARY_PROBED: return !has_probe;
+	case DW_LIBRARY_CALLED: return !has_probe || of_ranks;
+	default: return of_ranks && unrecorded_in_list(list, "cuda", file, &unused);
 	}
 }
 
