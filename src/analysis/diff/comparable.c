@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/text.h"
 #include "diff/diff.h"
 
 enum { COMPARABLE_REASON, COMPARABLE_WHAT, COMPARABLE_STATE, COMPARABLE_FOUND };

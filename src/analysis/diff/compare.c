@@ -1,11 +1,8 @@
 /* The comparison: whether the runs may be compared, the rows, and the verdict. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
-#include "base/text.h"
 #include "diff/diff.h"
 
 #define COMPARE_BATCH 0.05      /* of the bytes of inputs, and of the largest activation */

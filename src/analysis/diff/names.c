@@ -6,8 +6,6 @@
  * Self times of a category add up. The time of a name within itself counts once.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "diff/paths.h"

@@ -1,13 +1,11 @@
 /* The call paths of all runs of a comparison as one tree. */
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "diff/paths.h"
 #include "model/model.h"
-#include "model/time/profiles.h"
 
 /* ---- adding a run ------------------------------------------------------------------------------ */
 

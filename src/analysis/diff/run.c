@@ -1,7 +1,6 @@
 /* What is compared of a run: its time per step, the parts of it, and what it depends on. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/free.h"

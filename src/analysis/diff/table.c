@@ -1,9 +1,7 @@
 /* The comparison as tables: the verdict in sentences, then parts, operators and runs. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "diff/diff.h"
 
 enum { VERDICT, CHANGE, CHANGE_LOW, CHANGE_HIGH, DETECTABLE, BEFORE, AFTER, BEFORE_RUNS, AFTER_RUNS,

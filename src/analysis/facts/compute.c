@@ -5,7 +5,6 @@
 
 #include "facts/parts.h"
 #include "facts/work.h"
-#include "model/core/model_data.h"
 #include "model/core/product.h"
 
 /* The loop with the given number. Loops are numbered by descending count of steps. NULL: there is

@@ -14,7 +14,6 @@
  * loader.workers is the number of threads that made batches in one epoch.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

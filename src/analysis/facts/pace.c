@@ -9,7 +9,6 @@
  * those with that part's changes only, so that the clock's changes do not hide them.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/median.h"

@@ -7,7 +7,6 @@
  * as long as the work of the rank with the most work exceeds its own work.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/median.h"
 #include "facts/parts.h"

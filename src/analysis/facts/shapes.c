@@ -6,7 +6,6 @@
  * with the same shape. A step with a new shape may also be long because its input is large: so only
  * the time counts that it takes beyond nine tenths of the other steps. The warm-up is left out.
  */
-#include <stdlib.h>
 
 #include "base/median.h"
 #include "facts/work.h"

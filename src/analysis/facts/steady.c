@@ -14,7 +14,6 @@
  * not occur in each step count too (a batch that comes in every fourth step).
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/median.h"
 #include "facts/parts.h"

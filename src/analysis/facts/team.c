@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "facts/work.h"
-#include "model/samples/samples.h"
 
 #define LEAST 20u       /* samples of the loop's thread in a part */
 #define LEAST_PART 0.1  /* of the steps' CPU time: a smaller part shows no team */

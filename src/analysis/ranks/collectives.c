@@ -8,7 +8,6 @@
  * the error.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/free.h"
 #include "base/map.h"

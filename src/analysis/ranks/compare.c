@@ -5,7 +5,6 @@
  * with few counted steps compare with others.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/free.h"

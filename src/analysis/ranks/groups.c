@@ -5,7 +5,6 @@
  * excesses have no gap: none differs from the next one by GAP or more and by DW_RANKS_LEAST_ERRORS standard errors.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/free.h"
 #include "base/median.h"

@@ -9,7 +9,6 @@
  */
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/free.h"
 #include "base/order.h"

@@ -1,7 +1,6 @@
 /* Statistics, numbers and notes that all files of this folder use. */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/median.h"

@@ -1,5 +1,4 @@
 /* What ranks used and their traces do not have, and whether it is known how long they wait for each other. */
-#include <stdio.h>
 #include <string.h>
 
 #include "ranks/ranks.h"

@@ -1,7 +1,5 @@
 /* The comparison of ranks as tables: sentences and a row for each rank, then single slow steps. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "ranks/ranks.h"

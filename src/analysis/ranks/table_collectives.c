@@ -1,5 +1,4 @@
 /* The table of collectives: by group and operation, how long ranks wait in them and transfer. */
-#include <stdio.h>
 
 #include "base/text.h"
 #include "ranks/ranks.h"

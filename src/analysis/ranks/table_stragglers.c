@@ -1,5 +1,4 @@
 /* The table of stragglers: ranks that are slow in most steps, then single steps. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ranks/ranks.h"

@@ -1,8 +1,6 @@
 /* Which ranks of a summary are compared, and what restricts the comparison: ranks of other jobs and runs,
  * numbers that are missing or occur twice, ranks that ended early, and lost records. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "ranks/ranks.h"

@@ -1,7 +1,6 @@
 /* Why a rank is slow: the operator and the layer with most of its excess, and the sizes of inputs. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "ranks/ranks.h"

@@ -5,7 +5,6 @@
  * host's time is hidden: so rules about the host's operators, Python and waits say nothing where the
  * work of a device was recorded (judge.c), and these rules take their place.
  */
-#include <math.h>
 
 #include "rules/case.h"
 

@@ -7,7 +7,6 @@
  * workers make a batch, unless the wait for data is among the causes.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "rules/case.h"

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/arena.h"
 #include "facts/facts.h"

@@ -17,7 +17,6 @@
  * the time.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "rules/case.h"

@@ -1,6 +1,4 @@
 /* Makes the summary of a run: one entry for each of its processes that has steps. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

@@ -1,6 +1,4 @@
 /* The collectives of a rank: sums by group and operation, and when it entered and left each. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

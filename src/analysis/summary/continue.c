@@ -5,8 +5,6 @@
  * Sums of steps add up. What a rank's newest summary says of the whole recording or of its end (losses, lines,
  * open ranges, memory now) takes the place of what the earlier one said.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

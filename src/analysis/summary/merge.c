@@ -8,8 +8,6 @@
  * spans with equal numbers of steps add up, the largest of the largest names are the largest of all,
  * and every fourth arrival is every second of every second one.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

@@ -2,9 +2,7 @@
  * Reads the file of a summary (doc/reference/summary.md). Reading checks all that other code relies on: order
  * and range of spans, sums, buckets, and the sizes of lists.
  */
-#include <stdlib.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

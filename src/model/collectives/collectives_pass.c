@@ -1,8 +1,6 @@
 /* Collectives of a run; see collectives.h. */
 #include "model/collectives/collectives_pass.h"
 
-#include <string.h>
-
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"

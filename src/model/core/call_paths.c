@@ -1,8 +1,6 @@
 /* The call-path trie; see call_paths.h. */
 #include "model/core/call_paths.h"
 
-#include <stdlib.h>
-
 #include "base/grow.h"
 
 static uint32_t paths_add_node(struct dw_call_paths *paths, uint32_t parent, uint32_t key, uint32_t hash)

@@ -6,8 +6,6 @@
  * begin in one stream and end in another: its records are collected, and paired by handle and name
  * after all streams.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

@@ -8,10 +8,7 @@
  */
 #include "model/core/freed_bytes.h"
 
-#include <string.h>
-
 #include "base/free.h"
-#include "base/grow.h"
 #include "base/live.h"
 #include "base/pool.h"
 #include "model/core/pass.h"

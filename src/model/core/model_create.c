@@ -6,12 +6,9 @@
  */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
 #include "base/order.h"
 #include "base/text.h"
-#include "model/core/model_data.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
 

@@ -1,8 +1,6 @@
 /* Collects the ranges without an end. Of one thread the longest open range is the outermost. */
 #include "model/core/open.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/order.h"

@@ -9,7 +9,6 @@
  * an action, it must also begin inside that action. With a window, it must also begin in the window.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/bisect.h"
 #include "base/error.h"

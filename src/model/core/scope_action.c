@@ -5,8 +5,6 @@
  * program names itself. A thread without such ranges (a pool, autograd's backward) uses the actions
  * of all threads of its process.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

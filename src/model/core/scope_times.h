@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "model/core/intervals.h"
 #include "model/core/model_data.h"
 
 /* ---- profiles ------------------------------------------------------------------------- */

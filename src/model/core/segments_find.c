@@ -1,12 +1,8 @@
 /* Splits streams into pieces; see segments.h. */
-#include "model/core/segments.h"
-
-#include <string.h>
 
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/pool.h"
-#include "model/core/pass.h"
 #include "model/core/call_paths.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"

@@ -13,7 +13,6 @@
 #pragma once
 
 #include "model/core/pass.h"
-#include "model/core/segments.h"
 
 struct dw_segment_plan {
 	struct dw_segment segment;

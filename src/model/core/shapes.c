@@ -1,6 +1,5 @@
 /* The shapes of an operator's arguments as text; see shapes.h. Called by views and layouts. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"

@@ -5,7 +5,6 @@
  * change then, and a node of the trie has only a symbol's number. A function is identified by its
  * name, in whatever file it is. A frame with several functions (inlined ones) has them in a row.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"

@@ -6,8 +6,6 @@
  * name are one row, whatever their shapes and call sites. Invariant: every id of every file has a
  * symbol and a row; ids that were never written share "(unknown)".
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "dwell/probe.h"
 #include "base/map.h"

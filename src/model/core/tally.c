@@ -2,7 +2,6 @@
 #include "model/core/tally.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "base/whole.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/map.h"
-#include "model/core/model_data.h"
 #include "model/core/product.h"
 #include "model/device/device.h"
 

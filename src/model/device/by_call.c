@@ -4,10 +4,8 @@
  * The rows are those of time/calls.h. A range around a call finds its row in the same way as the
  * rows were made: by the class of its symbol and the innermost frames of its stack.
  */
-#include <string.h>
 
 #include "base/free.h"
-#include "base/map.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "format/device.h"

@@ -5,14 +5,12 @@
  * by queue and begin. Each event has the number of its call; calls_pass.c searches the host's streams
  * for the calls with these numbers.
  */
-#include <string.h>
 
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "format/decode.h"
 #include "format/device.h"
-#include "model/core/product.h"
 #include "model/device/build.h"
 
 /* ---- keys and names --------------------------------------------------------------------- */

@@ -11,7 +11,6 @@
  * "elementwise"). A kernel that no line matches has the family "other".
  */
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/text.h"

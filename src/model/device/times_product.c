@@ -4,7 +4,6 @@
  * Computed from the events of device.h, the counted steps, and the calls of the host that wait for
  * a device. All sums are exact in ns.
  */
-#include <string.h>
 
 #include "base/bisect.h"
 #include "base/free.h"

@@ -9,10 +9,8 @@
  * Times are summed for each stream in ticks, then the sums of the streams are merged in seconds.
  * So each stream has its own last run, and the clock of its file is applied once.
  */
-#include "model/engine/engine.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/nearest.h"

@@ -7,7 +7,6 @@
  * in Ignite's order: events in the order of enum dwell_ignite_event, then those that the program
  * registered, then handlers by event.
  */
-#include <string.h>
 
 #include <dwell/compat/ignite.h>
 

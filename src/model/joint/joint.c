@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "dwell/probe.h"
 #include "model/core/scope.h"
 #include "model/joint/joint_loops.h"
 #include "model/memory/memory.h"

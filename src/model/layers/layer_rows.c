@@ -3,7 +3,6 @@
  *
  * Only this file converts sums to nanoseconds.
  */
-#include <string.h>
 
 #include "base/free.h"
 #include "base/order.h"

@@ -11,8 +11,6 @@
  */
 #include "model/layers/layer_tree.h"
 
-#include <string.h>
-
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"

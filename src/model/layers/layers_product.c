@@ -2,7 +2,6 @@
  * Layers and the operators that they cause; see layers.h. This file walks the records: it nests
  * ranges and adds the time of each to a place of the tree (layer_tree.h).
  */
-#include "model/layers/layers.h"
 
 #include <string.h>
 

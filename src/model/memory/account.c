@@ -10,7 +10,6 @@
  * A block that was allocated before the scope is live in the scope. Therefore levels count all
  * events; sums of allocations and frees count only events in scope.
  */
-#include <string.h>
 #include <strings.h>
 
 #include "base/free.h"

@@ -4,8 +4,6 @@
  * The holders of the account are call stacks in ranges. Those of the same place are added up.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/order.h"

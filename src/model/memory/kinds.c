@@ -9,7 +9,6 @@
  * The end of a span is no event in the merge. Streams are read ahead of the merge: when a free is
  * handled, all ends before it have been read (an end that was not read is in a later chunk).
  */
-#include <string.h>
 #include <strings.h>
 
 #include "base/free.h"

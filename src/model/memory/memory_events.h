@@ -8,7 +8,6 @@
 
 #include "format/keys.h"
 #include "model/core/call_paths.h"
-#include "model/core/pass.h"
 #include "model/core/segments_plan.h"
 
 /* ---- a stream -------------------------------------------------------------------------------- */

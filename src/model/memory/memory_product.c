@@ -11,9 +11,6 @@
  * streams, and each stream is decoded one chunk at a time. An account becomes one pool for each
  * device: paths become owners by name, ticks become ns, buckets become the curve.
  */
-#include "model/memory/memory.h"
-
-#include <string.h>
 
 #include "base/free.h"
 #include "base/grow.h"

@@ -6,12 +6,9 @@
  * free has no path: it belongs to the path of the allocation.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "model/memory/kinds.h"
-#include "model/memory/memory_events.h"
 #include "model/core/scope.h"
 
 /* ---- paths --------------------------------------------------------------------------------- */

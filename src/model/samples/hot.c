@@ -7,7 +7,6 @@
 #include "model/samples/hot.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/free.h"
 #include "base/grow.h"

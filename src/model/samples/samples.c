@@ -15,7 +15,6 @@
 #include "base/order.h"
 #include "base/pool.h"
 #include "format/keys.h"
-#include "model/core/pass.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/samples/inside.h"

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "model/core/model.h"
 #include "model/samples/sample.h"
 #include "model/time/profiles.h"
 

@@ -9,7 +9,6 @@
  * least 5% of the median over the run.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/median.h"

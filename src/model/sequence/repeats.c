@@ -5,7 +5,6 @@
  * blocks in order of the operators that they save, shortened so that they do not overlap. The
  * search takes at most length * MOST_LENGTH steps.
  */
-#include <string.h>
 
 #include "base/free.h"
 #include "base/order.h"

@@ -2,10 +2,8 @@
  * Makes the sequence: counts iterations and sums up times by position; see sequence.h. Times are
  * summed in ticks of the first file and converted to nanoseconds at the end.
  */
-#include "model/sequence/sequence.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/free.h"
@@ -14,7 +12,6 @@
 #include "model/core/product.h"
 #include "model/core/tally.h"
 #include "model/device/sums.h"
-#include "model/steps/steps.h"
 #include "model/sequence/drift.h"
 #include "model/sequence/positions.h"
 #include "model/sequence/repeats.h"

@@ -13,8 +13,6 @@
  */
 #include "model/sequence/step_operators.h"
 
-#include <string.h>
-
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"

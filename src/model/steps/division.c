@@ -16,8 +16,6 @@
  * A step may lie in several segments of a stream, and each segment can be walked at any time. What
  * a segment assigns to a step is added to the step when the step or the segment ends.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/bisect.h"
 #include "base/grow.h"

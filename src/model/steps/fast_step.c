@@ -2,7 +2,6 @@
 #include "base/free.h"
 #include "model/steps/fast_step.h"
 
-
 #include "base/grow.h"
 #include "model/core/pass.h"
 #include "model/core/scope.h"

@@ -16,7 +16,6 @@
  */
 #pragma once
 
-#include "model/core/model.h"
 #include "model/steps/steps.h"
 
 /*

@@ -1,8 +1,6 @@
 /* Collects what threads without steps did; see other_threads.h. */
 #include "model/steps/other_threads.h"
 
-#include <string.h>
-
 #include "base/free.h"
 #include "base/grow.h"
 #include "dwell/probe.h"

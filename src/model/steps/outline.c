@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 
-#include "model/core/model_data.h"
 #include "model/core/scope.h"
 #include "model/steps/steps_build.h"
 #include "model/time/threads_pass.h"

@@ -10,10 +10,7 @@
 #ifndef DW_MODEL_STEPS_SHARES_H
 #define DW_MODEL_STEPS_SHARES_H
 
-#include <pthread.h>
-
 #include "model/core/model_data.h"
-#include "model/core/share_names.h"
 #include "model/steps/other_threads.h"
 #include "model/steps/steps.h"
 

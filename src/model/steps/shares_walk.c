@@ -1,5 +1,4 @@
 /* The walk that divides the steps alone, and what is computed after a walk; see shares.h. */
-#include <string.h>
 
 #include "base/free.h"
 #include "base/order.h"

@@ -10,7 +10,6 @@
 
 #include "model/core/product.h"
 #include "model/steps/shares.h"
-#include "model/steps/steps.h"
 #include "model/time/threads.h"
 
 struct dw_steps_work {

@@ -8,10 +8,8 @@
  */
 #include "base/free.h"
 #include "base/order.h"
-#include "model/core/product.h"
 #include "model/steps/steps_build.h"
 #include "model/core/scope.h"
-#include "model/time/threads.h"
 
 /* ---- threads with steps --------------------------------------------------------------------- */
 

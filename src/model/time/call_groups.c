@@ -7,7 +7,6 @@
  * are equal.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/free.h"
 #include "base/grow.h"

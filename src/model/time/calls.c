@@ -8,11 +8,8 @@
  */
 #include "model/time/calls.h"
 
-#include <string.h>
-
 #include "base/free.h"
 #include "base/grow.h"
-#include "base/map.h"
 #include "base/order.h"
 #include "base/whole.h"
 #include "frameworks/torch.h"

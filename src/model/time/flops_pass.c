@@ -5,7 +5,6 @@
  * so the formula is computed once for each symbol; the pass adds up calls and ticks.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "base/pool.h"

@@ -8,7 +8,6 @@
 #include "model/time/function_calls.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "model/core/call_paths.h"

@@ -3,9 +3,6 @@
 
 #include "dwell/dwell.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct dw_grouping {
 	bool shapes;           /* shapes and element types of the arguments */
 	bool sizes;            /* with `shapes`: only shapes, as PyTorch; users cannot request it */

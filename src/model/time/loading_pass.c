@@ -5,7 +5,6 @@
  * of a stream. The segment in which it ends adds it; what the loop made in earlier segments is added
  * afterwards.
  */
-#include <string.h>
 
 #include "base/bisect.h"
 #include "base/free.h"

@@ -2,7 +2,6 @@
 #include "base/free.h"
 #include "model/time/outermost_pass.h"
 
-
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/whole.h"

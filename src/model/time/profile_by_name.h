@@ -1,7 +1,6 @@
 /* The profile by name, for profile_by_name_pass.c and for passes that also compute other products. */
 #pragma once
 
-#include "model/core/model_data.h"
 #include "model/core/product.h"
 #include "model/core/tally.h"
 #include "model/time/profiles.h"

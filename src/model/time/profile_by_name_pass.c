@@ -7,7 +7,6 @@
  * its own. All categories are counted at once and stored; a request selects rows from there and
  * sorts them.
  */
-#include <string.h>
 
 #include "base/free.h"
 #include "base/order.h"

@@ -5,7 +5,6 @@
  * over the records.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "model/core/product.h"

@@ -9,13 +9,11 @@
  * chunks were recycled, there is a LOSS record, or the thread lost records until its end because
  * there was no space.
  */
-#include <string.h>
 
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/pool.h"
-#include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/time/threads_pass.h"
 

@@ -1,7 +1,5 @@
 /* The table of frameworks, and the functions that search all of them. */
-#include "frameworks/frameworks.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "frameworks/singa.h"

@@ -1,7 +1,6 @@
 /* PyTorch. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -20,9 +20,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/arena.h"
 #include "base/foreign.h"
 #include "dwell/dwell.h"

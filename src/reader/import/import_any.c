@@ -3,7 +3,6 @@
  *
  * Called by the reader for files that are no traces of dwell.
  */
-#include "import/import.h"
 
 #include "base/error.h"
 #include "import/database.h"

@@ -1,9 +1,6 @@
 /* The open ranges of one thread; see ranges.h. */
 #include "import/ranges.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 
 #define MOST_OVERLAPPING 256u /* ranges open at once while some of them overlap */

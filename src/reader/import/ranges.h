@@ -9,10 +9,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "format/encode.h"
 
 #define DW_RANGE_NO_END UINT64_MAX /* the end is an event of its own: dw_ranges_end() */

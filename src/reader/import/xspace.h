@@ -18,7 +18,6 @@
 
 #include "base/map.h"
 #include "base/proto.h"
-#include "format/encode.h"
 #include "format/xspace.h"
 #include "import/import.h"
 #include "import/ranges.h"

@@ -4,8 +4,6 @@
  * Called by xspace_planes.c when the lines of a plane were read. ranges.h describes how overlapping events
  * are written.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "base/order.h"

@@ -7,8 +7,6 @@
  */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "import/xspace.h"

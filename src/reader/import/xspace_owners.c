@@ -6,7 +6,6 @@
  */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "import/xspace.h"

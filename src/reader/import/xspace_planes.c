@@ -8,7 +8,6 @@
 #include "import/xspace.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/error.h"

@@ -1,9 +1,6 @@
 /* Lines and inlined functions at addresses of a file of code; in libdwell-process.so. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "dwell/dwell.h"
 
 struct dw_line {

@@ -8,12 +8,10 @@
 #include "process/inside.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
-#include "format/python_frames.h"
 
 #define PYTHON_MOST_THREADS 100000u
 #define PYTHON_PAGE 4096u

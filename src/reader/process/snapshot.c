@@ -22,7 +22,6 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define SNAPSHOT_PAGE 4096u
 #define SNAPSHOT_RED_ZONE 128u /* below the stack pointer a function may keep data */

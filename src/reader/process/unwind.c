@@ -8,7 +8,6 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/demangle.h"
 #include "base/error.h"

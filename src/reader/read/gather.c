@@ -10,12 +10,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/host.h"
 #include "read/read.h"
 
 /* ---- files of the same run -------------------------------------------------------- */

@@ -5,9 +5,7 @@
  * the hash is chosen when the first id is added, so that no file can contain ids that collide on
  * purpose.
  */
-#include <stdlib.h>
 
-#include "base/foreign.h"
 #include "base/grow.h"
 #include "read/read.h"
 

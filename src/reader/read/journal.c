@@ -8,9 +8,6 @@
  * copied into the arena: no pointer into the map remains. Invariant: every stored id is below
  * id_count.
  */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

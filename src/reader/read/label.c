@@ -6,7 +6,6 @@
  * blanks only a part is found.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "read/read.h"
 

@@ -6,7 +6,6 @@
  * may have been made to harm their reader: no count of theirs is believed.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "read/pack.h"

@@ -5,8 +5,6 @@
  * they end where the window ends. Of the work of devices, what calls in the window ask for is kept. Journals are kept without the entries about other times: steps, readings, and sums
  * over the whole run. They become zeros, which readers skip. Processes and threads begin with the window.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "format/decode.h"
 #include "read/pack.h"

@@ -5,8 +5,6 @@
  * the same bytes: a trace may be removed once it is stored.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

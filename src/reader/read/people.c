@@ -4,7 +4,6 @@
  * Called once by source_open.c when all files are read. If chunks refer to a process without an entry, a
  * process is added for it. So every index in the result is valid.
  */
-#include <string.h>
 
 #include "base/grow.h"
 #include "dwell/probe.h"

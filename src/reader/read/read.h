@@ -28,9 +28,6 @@
  */
 #pragma once
 
-#include <string.h>
-
-#include "base/arena.h"
 #include "base/foreign.h"
 #include "base/host.h"
 #include "base/map.h"

@@ -6,7 +6,6 @@
  * ns of the source. Invariant: every index in the result is valid, and missing entries are replaced
  * by placeholders ("(unknown)").
  */
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

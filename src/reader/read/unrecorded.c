@@ -1,9 +1,6 @@
 /* What a program used and the trace does not have; see unrecorded.h. */
 #include "read/unrecorded.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "format/layout.h"
 #include "format/libraries.h"
 
