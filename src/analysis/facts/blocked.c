@@ -56,8 +56,7 @@ static double blocked_explained(const struct dw_facts *facts)
 
 	return fmax(0, facts->at[DW_FACT_LOOP_DATA_ALL].value -
 	                   facts->at[DW_FACT_LOADER_IN_PROCESS].value * steps) +
-	       facts->at[DW_FACT_LOOP_COMMUNICATION_ALL].value +
-	       facts->at[DW_FACT_STEP_DEVICE].value * steps +
+	       facts->at[DW_FACT_LOOP_COMMUNICATION_ALL].value + facts->at[DW_FACT_STEP_DEVICE].value * steps +
 	       facts->at[DW_FACT_OPERATORS_OTHER_THREADS].value * steps;
 }
 
@@ -174,8 +173,7 @@ static void blocked_put_all(struct dw_facts_work *work, const struct dw_machine_
 
 void dw_facts_of_blocked(struct dw_facts_work *work)
 {
-	struct dw_machine_of machine =
-	    dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
+	struct dw_machine_of machine = dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
 
 	if (work->loop_ns > 0 && work->cpu_known && blocked_is_main(work, machine.program) &&
 	    machine.known >= 0.5 && machine.looks >= LEAST_SAMPLES) {

@@ -109,8 +109,7 @@ static void facts_say_why(struct dw_facts_work *work)
 			                                   : "the trace has nothing of it");
 }
 
-bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop,
-                    struct dw_facts *facts)
+bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop, struct dw_facts *facts)
 {
 	static const struct dw_steps none;
 	size_t count;
@@ -175,8 +174,7 @@ static bool facts_compute(struct dw_model *model, const void *request, void *res
 	return good && !work.failed;
 }
 
-const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,
-                                        struct dwell_error *error)
+const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop, struct dwell_error *error)
 {
 	static const struct dw_product product = { .bytes = sizeof(struct dw_facts), .compute = facts_compute };
 

@@ -124,8 +124,7 @@ static void cpu_put_counters(struct dw_facts_work *work)
 		dw_fact_miss(work, DW_FACT_CPU_PER_CYCLE, refused ? refused : "dwell run --counters, if the kernel permits it");
 }
 
-static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const char *key,
-                           const char *missing)
+static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const char *key, const char *missing)
 {
 	const char *value = dw_facts_meta(work, key);
 
@@ -142,14 +141,12 @@ static void cpu_put_number(struct dw_facts_work *work, enum dw_fact_id id, const
 static void cpu_put_machine(struct dw_facts_work *work)
 {
 	const char *cpus = dw_facts_meta(work, "host.cpus");
-	struct dw_machine_of machine =
-	    dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
+	struct dw_machine_of machine = dw_machine_between(work->model, work->loop->start_ns, work->loop->end_ns);
 	double share, deviation;
 	struct dw_fact *fact;
 
 	if (machine.known > 0.5 && machine.wall_ns > 0 && cpus && strtod(cpus, NULL) > 0)
-		dw_fact_set_share(work, DW_FACT_CPU_OTHERS, machine.others_ns,
-		                  machine.wall_ns * strtod(cpus, NULL), 1);
+		dw_fact_set_share(work, DW_FACT_CPU_OTHERS, machine.others_ns, machine.wall_ns * strtod(cpus, NULL), 1);
 	else
 		dw_fact_miss(work, DW_FACT_CPU_OTHERS, "record with dwell run; the loop must last a second");
 	if (machine.known > 0.5 && machine.knows_stolen)
@@ -191,8 +188,7 @@ static void cpu_put_waiting(struct dw_facts_work *work)
 
 void dw_facts_of_cpu(struct dw_facts_work *work)
 {
-	cpu_put_number(work, DW_FACT_CPU_CPUS,
-	               dw_facts_meta(work, DW_KEY_CPUS_ALLOWED) ? DW_KEY_CPUS_ALLOWED : "host.cpus",
+	cpu_put_number(work, DW_FACT_CPU_CPUS, dw_facts_meta(work, DW_KEY_CPUS_ALLOWED) ? DW_KEY_CPUS_ALLOWED : "host.cpus",
 	               "record with dwell run");
 	cpu_put_number(work, DW_FACT_CPU_OPERATOR_THREADS, DW_KEY_TORCH_THREADS,
 	               "the number of threads of an operator is not in the trace");

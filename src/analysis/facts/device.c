@@ -70,8 +70,7 @@ static bool device_seems_to_rest(const struct dw_facts_work *work, const struct 
 }
 
 /* The sums over the loop's steady steps of the device that is busy longest; `steps` 0: none. */
-static struct device_sums device_find(const struct dw_facts_work *work,
-                                      const struct dw_device_times *times)
+static struct device_sums device_find(const struct dw_facts_work *work, const struct dw_device_times *times)
 {
 	uint32_t process = work->source->threads[work->loop->thread].process;
 	struct device_sums longest = { .steps = 0 };
@@ -82,8 +81,7 @@ static struct device_sums device_find(const struct dw_facts_work *work,
 		for (size_t i = 0; i < times->step_count; i++) {
 			const struct dw_source_step *step = &work->source->steps[times->steps[i].step];
 
-			if (times->steps[i].device != device ||
-			    work->source->threads[step->thread].process != process)
+			if (times->steps[i].device != device || work->source->threads[step->thread].process != process)
 				continue;
 			if (times->steps[i].end_ns > sums.last_ns)
 				sums.last_ns = times->steps[i].end_ns;
@@ -136,13 +134,11 @@ static void device_put_copies(struct dw_facts_work *work, const struct dw_device
 			continue;
 		count++;
 		copies_ns += event->end_ns - event->start_ns;
-		if ((event->detail & 0xf) == DW_MEMORY_PAGEABLE ||
-		    (event->detail >> 4 & 0xf) == DW_MEMORY_PAGEABLE)
+		if ((event->detail & 0xf) == DW_MEMORY_PAGEABLE || (event->detail >> 4 & 0xf) == DW_MEMORY_PAGEABLE)
 			pageable_ns += event->end_ns - event->start_ns;
 	}
 	if (count)
-		dw_fact_set_share(work, DW_FACT_DEVICE_PAGEABLE, (double)pageable_ns, (double)copies_ns,
-		                  count);
+		dw_fact_set_share(work, DW_FACT_DEVICE_PAGEABLE, (double)pageable_ns, (double)copies_ns, count);
 	else
 		dw_fact_miss(work, DW_FACT_DEVICE_PAGEABLE, "the device copied nothing");
 }
@@ -184,11 +180,9 @@ void dw_facts_of_device(struct dw_facts_work *work)
 		device_miss(work, "no device worked in the steps");
 		return;
 	}
-	dw_fact_set_share(work, DW_FACT_DEVICE_BUSY, (double)sums.busy_ns, (double)sums.all_ns,
-	                  sums.steps);
+	dw_fact_set_share(work, DW_FACT_DEVICE_BUSY, (double)sums.busy_ns, (double)sums.all_ns, sums.steps);
 	for (unsigned part = 0; part < DW_DEVICE_PART_COUNT; part++)
-		dw_fact_set_share(work, device_facts[part], (double)sums.part_ns[part],
-		                  (double)sums.all_ns, sums.steps);
+		dw_fact_set_share(work, device_facts[part], (double)sums.part_ns[part], (double)sums.all_ns, sums.steps);
 	device_put_steps(work, &sums);
 	device_note_host(work);
 	device_name_sync(work, times);

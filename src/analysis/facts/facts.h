@@ -73,8 +73,7 @@ struct dw_facts {
  */
 const struct dw_facts *dw_facts(struct dw_model *model, struct dwell_error *error);
 /* The same for each loop; `loop` must be less than loop_count. 0 is the main loop. */
-const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop,
-                                        struct dwell_error *error);
+const struct dw_facts *dw_facts_of_loop(struct dw_model *model, size_t loop, struct dwell_error *error);
 
 /* The model whose profile by name the facts use if functions were recorded: the threads with steps,
  * from the first step of the main loop to its last one (struct dw_step_outline). A caller that

@@ -26,8 +26,7 @@ static double flops_with_cpu(const struct dw_facts_work *work)
 
 /* Only products: other operators wait for memory, whatever the processor could compute. By name,
  * because fast products would hide a slow one in a sum of all. */
-static void flops_put_slow(struct dw_facts_work *work, const struct dw_flops_sum *sum,
-                           double peak_per_ns)
+static void flops_put_slow(struct dw_facts_work *work, const struct dw_flops_sum *sum, double peak_per_ns)
 {
 	double ns = 0, flops = 0, all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
 	const struct dw_fact *operators = &work->facts->at[DW_FACT_OPERATORS_SHARE];
@@ -51,8 +50,7 @@ static void flops_put_slow(struct dw_facts_work *work, const struct dw_flops_sum
 		if (!largest || row->ns > largest->ns)
 			largest = row;
 	}
-	fact = dw_fact_set_share(work, DW_FACT_FLOPS_SLOW, ns * operators->value, all_ns,
-	                         work->loop->count);
+	fact = dw_fact_set_share(work, DW_FACT_FLOPS_SLOW, ns * operators->value, all_ns, work->loop->count);
 	dw_fact_miss(work, DW_FACT_FLOPS_SLOW_SHARE, "all products reach 30% of the peak");
 	if (!largest)
 		return;
@@ -76,13 +74,11 @@ void dw_facts_of_flops(struct dw_facts_work *work)
 		return;
 	}
 	achieved = (double)sum->flops / ((double)sum->counted_ns / 1e9);
-	dw_fact_set(work, DW_FACT_FLOPS_STEP, (double)sum->flops / (double)work->loop->count,
-	            work->loop->count);
+	dw_fact_set(work, DW_FACT_FLOPS_STEP, (double)sum->flops / (double)work->loop->count, work->loop->count);
 	dw_fact_set(work, DW_FACT_FLOPS_ACHIEVED, achieved, work->loop->count);
 	dw_fact_set_share(work, DW_FACT_FLOPS_COUNTED, (double)sum->counted_ns,
 	                  (double)sum->counted_ns + (double)sum->missed_ns, work->loop->count);
 	dw_fact_set(work, DW_FACT_FLOPS_PEAK, strtod(peak, NULL), 1);
-	dw_fact_set_share(work, DW_FACT_FLOPS_PEAK_SHARE, achieved, strtod(peak, NULL),
-	                  work->loop->count);
+	dw_fact_set_share(work, DW_FACT_FLOPS_PEAK_SHARE, achieved, strtod(peak, NULL), work->loop->count);
 	flops_put_slow(work, sum, strtod(peak, NULL) / 1e9);
 }

@@ -91,8 +91,7 @@ static double loader_length(const struct dw_request *request)
 
 /* Whether a thread makes batches for the loop: it must be another thread of the loop's rank, in the
  * loop's process or in another one. */
-static bool loader_is_worker(const struct dw_facts_work *work, const struct loader *loader,
-                             uint32_t thread)
+static bool loader_is_worker(const struct dw_facts_work *work, const struct loader *loader, uint32_t thread)
 {
 	const struct dw_source *source = work->source;
 	uint32_t loop = source->threads[work->loop->thread].process;
@@ -224,8 +223,7 @@ static bool loader_match_epoch(struct loader *loader, const struct epoch *epoch,
 }
 
 /* Divides the waits of an epoch by the state of the queue. */
-static void loader_divide_by_queue(struct loader *loader, const struct epoch *epoch,
-                                   double hand_over_ns)
+static void loader_divide_by_queue(struct loader *loader, const struct epoch *epoch, double hand_over_ns)
 {
 	for (size_t i = epoch->first; i < epoch->end; i++) {
 		const struct dw_request *request = &loader->requests[i];
@@ -314,8 +312,7 @@ static void loader_put_of_steps(struct dw_facts_work *work, const struct loader 
 /* ---- production ------------------------------------------------------------------------------------ */
 
 /* The first batch that a thread made and that counts: the first one of a worker takes longer. */
-static size_t loader_first_usual(const struct loader *loader, size_t worker,
-                                 const struct dw_loading *of)
+static size_t loader_first_usual(const struct loader *loader, size_t worker, const struct dw_loading *of)
 {
 	return worker < loader->worker_count && of->made_count > 1;
 }
@@ -365,8 +362,7 @@ static void loader_put_production(struct dw_facts_work *work, const struct loade
 		median = dw_median(lengths, count);
 		dw_fact_set(work, DW_FACT_LOADER_PRODUCTION, median, count);
 		if (median > 0)
-			dw_fact_set(work, DW_FACT_LOADER_VARIATION,
-			            lengths[(size_t)(0.99 * (double)(count - 1))] / median, count);
+			dw_fact_set(work, DW_FACT_LOADER_VARIATION, lengths[(size_t)(0.99 * (double)(count - 1))] / median, count);
 		if (samples)
 			dw_fact_set(work, DW_FACT_LOADER_SAMPLE, sum / (double)samples, samples);
 		else
@@ -448,8 +444,7 @@ static double loader_sum_made(const struct dw_loading *of)
 
 /* Compares the workers that made several batches, by their medians: the first batches of a worker
  * take longer, so that workers with few batches tell nothing. */
-static void loader_put_slowest(struct dw_facts_work *work, const struct loader *loader,
-                               double *medians, double *space)
+static void loader_put_slowest(struct dw_facts_work *work, const struct loader *loader, double *medians, double *space)
 {
 	double slowest = 0, median;
 	uint32_t slow = DW_NO_INDEX;
@@ -472,8 +467,7 @@ static void loader_put_slowest(struct dw_facts_work *work, const struct loader *
 	median = dw_median(medians, count);
 	if (count < 2 || !(median > 0)) {
 		dw_fact_miss(work, DW_FACT_LOADER_SLOWEST,
-		             loader->worker_count < 2 ? "there is only one worker"
-		                                      : "no two workers made at least 8 batches");
+		             loader->worker_count < 2 ? "there is only one worker" : "no two workers made at least 8 batches");
 		return;
 	}
 	fact = dw_fact_set(work, DW_FACT_LOADER_SLOWEST, slowest / median, count);
@@ -538,12 +532,10 @@ static void loader_put_collector(struct dw_facts_work *work, const struct loader
 		ns += loader_in_loop(work, loader->epochs[i].start_ns,
 		                     loader->epochs[i].start_ns + loader->epochs[i].iterator_ns);
 	ns = fmin(ns - data->value * work->loop_ns, collector->value * work->loop_ns);
-	dw_fact_set_share(work, DW_FACT_LOADER_COLLECTOR, fmax(0, ns), work->loop_ns,
-	                  loader->request_count);
+	dw_fact_set_share(work, DW_FACT_LOADER_COLLECTOR, fmax(0, ns), work->loop_ns, loader->request_count);
 }
 
-static void loader_put_requests(struct dw_facts_work *work, const struct loader *loader,
-                                double *space)
+static void loader_put_requests(struct dw_facts_work *work, const struct loader *loader, double *space)
 {
 	const struct dw_loading *of = &loader->all->threads[work->loop->thread];
 	double wait = 0, empty = 0, asked = 0, count = 0;
@@ -570,13 +562,11 @@ static void loader_put_requests(struct dw_facts_work *work, const struct loader 
 	else
 		dw_fact_miss(work, DW_FACT_LOADER_EMPTY, NO_WORKERS);
 	if (of->asked)
-		dw_fact_set(work, DW_FACT_LOADER_READY, (double)of->ready / (double)of->asked,
-		            (size_t)of->asked);
+		dw_fact_set(work, DW_FACT_LOADER_READY, (double)of->ready / (double)of->asked, (size_t)of->asked);
 	else
 		dw_fact_miss(work, DW_FACT_LOADER_READY, NO_WORKERS);
 	if (hand_overs)
-		dw_fact_set(work, DW_FACT_LOADER_HAND_OVER_NS, loader_usual(space, hand_overs),
-		            hand_overs);
+		dw_fact_set(work, DW_FACT_LOADER_HAND_OVER_NS, loader_usual(space, hand_overs), hand_overs);
 	else
 		dw_fact_miss(work, DW_FACT_LOADER_HAND_OVER_NS,
 		             loader->worker_count ? "no request found a batch ready" : NO_WORKERS);
@@ -622,21 +612,16 @@ static void loader_put_start(struct dw_facts_work *work, const struct loader *lo
 		double ns = (double)epoch->iterator_ns;
 
 		if (epoch->end > epoch->first)
-			ns += fmax(0, loader_length(&loader->requests[epoch->first]) - usual_ns -
-			                  production_ns);
+			ns += fmax(0, loader_length(&loader->requests[epoch->first]) - usual_ns - production_ns);
 		ns += loader_end_ns(loader, e, usual_ns);
 		sum += ns;
 		within += e && epoch->start_ns < work->loop->end_ns ? ns : 0;
 	}
-	dw_fact_set(work, DW_FACT_LOADER_START, sum / (double)loader->epoch_count,
-	            loader->epoch_count);
-	dw_fact_set_share(work, DW_FACT_LOADER_START_SHARE, within, work->loop_ns,
-	                  loader->epoch_count - 1);
+	dw_fact_set(work, DW_FACT_LOADER_START, sum / (double)loader->epoch_count, loader->epoch_count);
+	dw_fact_set_share(work, DW_FACT_LOADER_START_SHARE, within, work->loop_ns, loader->epoch_count - 1);
 	/* The first steps of epochs are outliers only because workers start in them. */
-	if (outliers->measured && outliers->note && strcmp(outliers->note, "data") == 0 &&
-	    work->loop_ns > 0)
-		outliers->value = outliers->low = outliers->high =
-		    fmax(0, outliers->value - within / work->loop_ns);
+	if (outliers->measured && outliers->note && strcmp(outliers->note, "data") == 0 && work->loop_ns > 0)
+		outliers->value = outliers->low = outliers->high = fmax(0, outliers->value - within / work->loop_ns);
 }
 
 static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
@@ -653,8 +638,7 @@ static void loader_put_all(struct dw_facts_work *work, struct loader *loader)
 	loader_put_production(work, loader);
 	loader_put_parts(work, loader);
 	loader_put_workers(work, loader);
-	loader_put_start(work, loader, loader_usual_wait(loader, space),
-	                 production->measured ? production->value : 0);
+	loader_put_start(work, loader, loader_usual_wait(loader, space), production->measured ? production->value : 0);
 	loader_put_of_steps(work, loader, DW_FACT_LOADER_IN_PROCESS, MADE);
 	if (loader->worker_count) {
 		loader_put_of_steps(work, loader, DW_FACT_LOADER_STARVED, PRODUCTION);

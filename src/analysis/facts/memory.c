@@ -19,8 +19,7 @@
 #define GRADIENTS_STAY 0.75 /* of the most gradients: if less stays, a step frees them */
 #define NO_MEMORY "no allocations were recorded: record with dwell run, without --no-memory"
 
-static const struct dw_memory_pool *memory_find_pool(const struct dw_facts_work *work,
-                                                     const struct dw_memory *memory)
+static const struct dw_memory_pool *memory_find_pool(const struct dw_facts_work *work, const struct dw_memory *memory)
 {
 	uint32_t process = work->source->threads[work->loop->thread].process;
 
@@ -170,8 +169,7 @@ static void memory_put_growth(struct dw_facts_work *work, const struct dw_memory
 	growth = memory_growth(means);
 	if (fmax(memory_growth(least), memory_growth(low)) < growth / 2 || !memory_keeps(least, growth))
 		growth = 0;
-	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first),
-	                   count - first);
+	fact = dw_fact_set(work, DW_FACT_MEMORY_GROWTH, growth / (double)(count - first), count - first);
 	if (growth > 0)
 		dw_fact_name(work, fact, memory_find_owner(pool, true, &bytes));
 	if (growth > 0)
@@ -184,8 +182,7 @@ static double memory_remade(const struct dw_facts_work *work, const struct dw_me
 {
 	const struct dw_memory_use *other = &pool->kinds[DW_MEMORY_OTHER];
 
-	return fmin((double)other->at_peak_bytes,
-	            (double)other->allocated_bytes / (double)work->loop->count);
+	return fmin((double)other->at_peak_bytes, (double)other->allocated_bytes / (double)work->loop->count);
 }
 
 /* The least memory of gradients in the later half of the loop. If a step frees them, it is little at
@@ -207,8 +204,7 @@ static void memory_put_kept(struct dw_facts_work *work, const struct dw_memory_p
 		points++;
 	}
 	if (points < 2 * (loop->count - loop->count / 2)) {
-		dw_fact_miss(work, DW_FACT_MEMORY_GRADIENTS_KEPT,
-		             "there are too many steps: report some of them with --steps");
+		dw_fact_miss(work, DW_FACT_MEMORY_GRADIENTS_KEPT, "there are too many steps: report some of them with --steps");
 		return;
 	}
 	dw_fact_set_share(work, DW_FACT_MEMORY_GRADIENTS_KEPT, least >= GRADIENTS_STAY * most ? least : 0,
@@ -232,11 +228,9 @@ static void memory_put_kinds(struct dw_facts_work *work, const struct dw_memory_
 	uint32_t owner = memory_find_owner(pool, false, &bytes);
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		dw_fact_set_share(work, kinds[i].id, (double)pool->kinds[kinds[i].kind].at_peak_bytes, peak,
-		                  1);
+		dw_fact_set_share(work, kinds[i].id, (double)pool->kinds[kinds[i].kind].at_peak_bytes, peak, 1);
 	dw_fact_set_share(work, DW_FACT_MEMORY_TEMPORARIES_SHARE,
-	                  (double)pool->kinds[DW_MEMORY_TEMPORARY].at_peak_bytes +
-	                      memory_remade(work, pool), peak, 1);
+	                  (double)pool->kinds[DW_MEMORY_TEMPORARY].at_peak_bytes + memory_remade(work, pool), peak, 1);
 	fact = dw_fact_set_share(work, DW_FACT_MEMORY_OWNER, bytes, peak, 1);
 	dw_fact_name(work, fact, owner);
 }
@@ -329,8 +323,7 @@ static double memory_length(const struct dw_facts_work *work, size_t s)
 
 /* The largest activation of each step, with the step's duration. It grows with the input; what a step
  * computes twice, or once in a while, makes more of them and no larger ones. Warm-up steps are left out. */
-static size_t memory_size_steps(struct dw_facts_work *work, const struct dw_memory *memory,
-                                struct sized *sized)
+static size_t memory_size_steps(struct dw_facts_work *work, const struct dw_memory *memory, struct sized *sized)
 {
 	size_t count = 0, at = 0;
 
@@ -364,8 +357,7 @@ static double memory_scatter_of_levels(const struct sized *sized, size_t count, 
 		before += sized[i].bytes;
 		before_squares += sized[i].bytes * sized[i].bytes;
 		least = fmin(least, memory_scatter(before, before_squares, (double)(i + 1)) +
-		                        memory_scatter(sum - before, squares - before_squares,
-		                                       (double)(count - i - 1)));
+		                        memory_scatter(sum - before, squares - before_squares, (double)(count - i - 1)));
 	}
 	return least;
 }
@@ -387,8 +379,7 @@ static double memory_trend(const struct sized *sized, size_t count)
 	steps = n * (n * n - 1) / 12;
 	slope = along / steps;
 	left = all - slope * along;
-	if (!(all > 0) || left > (1 - LEAST_LINEAR) * all ||
-	    left >= memory_scatter_of_levels(sized, count, sum, squares))
+	if (!(all > 0) || left > (1 - LEAST_LINEAR) * all || left >= memory_scatter_of_levels(sized, count, sum, squares))
 		return 0;
 	return slope * (n - 1) / (sum / n);
 }
@@ -444,8 +435,7 @@ void dw_facts_of_memory(struct dw_facts_work *work)
 	memory_put_kinds(work, pool);
 	memory_put_kept(work, pool);
 	memory_put_variation(work, memory);
-	dw_fact_set(work, DW_FACT_MEMORY_TEMPORARIES,
-	            (double)pool->kinds[DW_MEMORY_TEMPORARY].allocated_bytes / steps, 1);
+	dw_fact_set(work, DW_FACT_MEMORY_TEMPORARIES, (double)pool->kinds[DW_MEMORY_TEMPORARY].allocated_bytes / steps, 1);
 	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATIONS, (double)pool->all.allocations / steps, 1);
 	dw_fact_set(work, DW_FACT_MEMORY_ALLOCATED, (double)pool->all.allocated_bytes / steps, 1);
 }

@@ -115,8 +115,7 @@ static double operators_layout_copies(const struct dw_facts_work *work)
 
 	for (unsigned i = 0; contiguous && i < 2; i++)
 		if (of[i] && of[i]->count)
-			ns += (double)of[i]->ns *
-			      fmin(1, (double)contiguous->count / (double)of[i]->count);
+			ns += (double)of[i]->ns * fmin(1, (double)contiguous->count / (double)of[i]->count);
 	return ns;
 }
 
@@ -184,8 +183,7 @@ static struct sums operators_sum(const struct dw_facts_work *work)
 	return sums;
 }
 
-static void operators_put_groups(struct dw_facts_work *work, const struct sums *sums,
-                                 double whole_ns, double steps)
+static void operators_put_groups(struct dw_facts_work *work, const struct sums *sums, double whole_ns, double steps)
 {
 	static const struct {
 		enum dw_fact_id id;
@@ -223,12 +221,10 @@ static void operators_put_largest(struct dw_facts_work *work, double whole_ns, d
 			dw_fact_miss(work, ids[i], "there are not so many operators");
 			continue;
 		}
-		fact = dw_fact_set_share(work, ids[i], (double)rows[i].ns, whole_ns,
-		                         work->loop->usual_count);
+		fact = dw_fact_set_share(work, ids[i], (double)rows[i].ns, whole_ns, work->loop->usual_count);
 		dw_fact_name(work, fact, rows[i].symbol);
 	}
-	fact = dw_fact_set(work, DW_FACT_OPERATORS_LARGEST_COUNT, (double)rows[0].count / steps,
-	                   work->loop->usual_count);
+	fact = dw_fact_set(work, DW_FACT_OPERATORS_LARGEST_COUNT, (double)rows[0].count / steps, work->loop->usual_count);
 	dw_fact_name(work, fact, rows[0].symbol);
 }
 
@@ -303,8 +299,7 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 	size_t count;
 
 	for (size_t i = 0; i < work->loop->operator_count; i++)
-		if (strncmp(work->symbols[work->loop->operators[i].symbol].name, region,
-		            sizeof region - 1) == 0)
+		if (strncmp(work->symbols[work->loop->operators[i].symbol].name, region, sizeof region - 1) == 0)
 			calls += (double)work->loop->operators[i].count;
 	dw_fact_set(work, DW_FACT_OPERATORS_COMPILED, calls / steps, work->loop->usual_count);
 	if (!(calls > 0)) {
@@ -319,8 +314,7 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 
 		again += strncmp(name, region, sizeof region - 1) == 0 && slash && strcmp(slash, "/0") != 0;
 	}
-	dw_fact_set(work, DW_FACT_OPERATORS_GRAPH_BREAKS, fmax(0, round(calls / steps) - 1),
-	            work->loop->usual_count);
+	dw_fact_set(work, DW_FACT_OPERATORS_GRAPH_BREAKS, fmax(0, round(calls / steps) - 1), work->loop->usual_count);
 	dw_fact_set(work, DW_FACT_OPERATORS_COMPILATIONS, again, 1);
 	if (again > 0 && outliers->measured && outliers->value > 0) {
 		work->facts->at[DW_FACT_OPERATORS_COMPILATION] = *outliers;
@@ -393,8 +387,7 @@ static double operators_float32_part(const struct dw_facts_work *work, const cha
 		const struct dw_symbol *symbol = &work->symbols[i];
 
 		if (symbol->category != DWELL_CATEGORY_OPERATOR || !symbol->shapes ||
-		    symbol->shapes->entry.bytes <= sizeof *symbol->shapes ||
-		    strcmp(symbol->name, name) != 0)
+		    symbol->shapes->entry.bytes <= sizeof *symbol->shapes || strcmp(symbol->name, name) != 0)
 			continue;
 		all++;
 		float32 += symbol->shapes->tensors[0] == DWELL_FLOAT32; /* the first field is the type */
@@ -448,8 +441,7 @@ static void operators_put_allocator(struct dw_facts_work *work, double whole_ns)
 		return;
 	}
 	each = fmin(ns / calls, CALL_NS);
-	dw_fact_set_share(work, DW_FACT_MEMORY_ALLOCATOR, ns - each * calls, whole_ns,
-	                  work->loop->usual_count);
+	dw_fact_set_share(work, DW_FACT_MEMORY_ALLOCATOR, ns - each * calls, whole_ns, work->loop->usual_count);
 }
 
 void dw_facts_of_operators(struct dw_facts_work *work)
@@ -472,15 +464,13 @@ void dw_facts_of_operators(struct dw_facts_work *work)
 	dw_fact_set_share(work, DW_FACT_OPERATORS_SMALL, sums.small_ns, whole_ns, loop->usual_count);
 	dw_fact_set(work, DW_FACT_OPERATORS_SMALL_COUNT, sums.small_count / steps, loop->usual_count);
 	if (sums.small_count > 0)
-		dw_fact_set(work, DW_FACT_OPERATORS_SMALL_MEAN, sums.small_ns / sums.small_count,
-		            loop->usual_count);
+		dw_fact_set(work, DW_FACT_OPERATORS_SMALL_MEAN, sums.small_ns / sums.small_count, loop->usual_count);
 	dw_fact_set(work, DW_FACT_OPERATORS_RECURRENT, sums.recurrent_count / steps, loop->usual_count);
 	operators_put_groups(work, &sums, whole_ns, steps);
 	operators_put_compiled(work, steps);
 	/* A few steps of another optimizer before the loop do not count. */
 	dw_fact_set(work, DW_FACT_OPTIMIZER_FUSED, 2 * sums.fused_count >= steps, loop->usual_count);
-	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, 2 * sums.foreach_count >= steps,
-	            loop->usual_count);
+	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, 2 * sums.foreach_count >= steps, loop->usual_count);
 	operators_put_float32(work, whole_ns);
 	operators_put_allocator(work, whole_ns);
 }

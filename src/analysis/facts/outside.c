@@ -143,13 +143,11 @@ static void outside_put_calls(struct dw_facts_work *work)
 	if (dw_facts_meta(work, DW_KEY_TORCH_GRADIENTS))
 		dw_fact_set_share(work, DW_FACT_EVALUATION_GRAPHS, ns[OUTSIDE_GRAPHS], fmax(1, all_ns), 1);
 	else
-		dw_fact_miss(work, DW_FACT_EVALUATION_GRAPHS,
-		             "whether gradients are enabled is not in the trace");
+		dw_fact_miss(work, DW_FACT_EVALUATION_GRAPHS, "whether gradients are enabled is not in the trace");
 	if (dw_facts_meta(work, DW_KEY_TORCH_INFERENCE))
 		dw_fact_set_share(work, DW_FACT_EVALUATION_TRAINED, ns[OUTSIDE_TRAINED], fmax(1, all_ns), 1);
 	else
-		dw_fact_miss(work, DW_FACT_EVALUATION_TRAINED,
-		             "whether the model is trained is not in the trace");
+		dw_fact_miss(work, DW_FACT_EVALUATION_TRAINED, "whether the model is trained is not in the trace");
 }
 
 static void outside_put_gap(struct dw_facts_work *work)
@@ -221,10 +219,8 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 {
 	const struct dw_loop *loop = work->loop;
 	uint32_t process = work->source->threads[loop->thread].process;
-	const struct dw_source_clock *clock =
-	    &work->source->files[work->source->processes[process].file].clock;
-	struct dw_usage_of usage = dw_usage_between(work->model, loop->thread,
-	                                            dw_source_ticks(clock, loop->start_ns),
+	const struct dw_source_clock *clock = &work->source->files[work->source->processes[process].file].clock;
+	struct dw_usage_of usage = dw_usage_between(work->model, loop->thread, dw_source_ticks(clock, loop->start_ns),
 	                                            dw_source_ticks(clock, loop->end_ns));
 	double waiting_ns = 0;
 
@@ -232,8 +228,7 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 		waiting_ns = (usage.wall_ns - usage.cpu_ns * work->per_cpu_ns - usage.delay_ns) * work->loop_ns / usage.wall_ns;
 		for (size_t i = 0; i < loop->count; i++)
 			waiting_ns -= fmax(0, dw_facts_unused(work, &work->all[i]));
-		waiting_ns -= (double)(loop->outside_ns[DW_SHARE_DATA] +
-		                       loop->outside_ns[DW_SHARE_COMMUNICATION] +
+		waiting_ns -= (double)(loop->outside_ns[DW_SHARE_DATA] + loop->outside_ns[DW_SHARE_COMMUNICATION] +
 		                       loop->outside_ns[DW_SHARE_DEVICE]);
 		waiting_ns = fmax(waiting_ns, dw_facts_waited_between(work));
 		waiting_ns = usage.waits > 0 || !work->switches_known ? fmax(0, fmin(waiting_ns, rest_ns)) : 0;
@@ -241,13 +236,10 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 		rest_ns = outside_with_cpu(work, &usage, rest_ns, waiting_ns);
 		outside_put_faults(work, usage.minor_faults * work->loop_ns / usage.wall_ns);
 	} else {
-		dw_fact_miss(work, DW_FACT_LOOP_FAULTS,
-		             "the trace has no readings of the kernel's account between steps");
-		dw_fact_miss(work, DW_FACT_LOOP_WAITING,
-		             "the trace has no readings of the kernel's account between steps");
+		dw_fact_miss(work, DW_FACT_LOOP_FAULTS, "the trace has no readings of the kernel's account between steps");
+		dw_fact_miss(work, DW_FACT_LOOP_WAITING, "the trace has no readings of the kernel's account between steps");
 	}
-	dw_fact_set_share(work, work->python ? DW_FACT_LOOP_PYTHON : DW_FACT_LOOP_UNNAMED,
-	                  rest_ns, work->loop_ns, 1);
+	dw_fact_set_share(work, work->python ? DW_FACT_LOOP_PYTHON : DW_FACT_LOOP_UNNAMED, rest_ns, work->loop_ns, 1);
 	dw_fact_miss(work, work->python ? DW_FACT_LOOP_UNNAMED : DW_FACT_LOOP_PYTHON,
 	             work->python ? "in a Python program it is part of loop.python"
 	                          : "the program is not a Python program");
@@ -286,8 +278,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	dw_fact_set(work, DW_FACT_LOOP_WALL, work->loop_ns, 1);
 	dw_fact_set_share(work, DW_FACT_LOOP_STEPS, steps_ns, work->loop_ns, work->loop->count);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		dw_fact_set_share(work, parts[i].id, (double)ns[parts[i].share], work->loop_ns,
-		                  counts[parts[i].share]);
+		dw_fact_set_share(work, parts[i].id, (double)ns[parts[i].share], work->loop_ns, counts[parts[i].share]);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		outside_put_all(work, all[i].id, all[i].share);
 	dw_fact_set(work, DW_FACT_LOOP_EVALUATIONS, (double)counts[DW_SHARE_EVALUATION], 1);
@@ -295,8 +286,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 	for (size_t i = 0; i < work->loop->count; i++)
 		collections += work->all[i].share_ns[DW_SHARE_COLLECTOR] > 0;
 	dw_fact_set(work, DW_FACT_LOOP_COLLECTIONS, collections / (double)work->loop->count, 1);
-	dw_fact_set(work, DW_FACT_LOOP_CALLS,
-	            (double)counts[DW_SHARE_OPERATORS] / (double)work->loop->count, 1);
+	dw_fact_set(work, DW_FACT_LOOP_CALLS, (double)counts[DW_SHARE_OPERATORS] / (double)work->loop->count, 1);
 	named_ns = (double)ns[DW_SHARE_NAMED];
 	rest_ns = (double)ns[DW_SHARE_OTHER];
 	if (!work->python)

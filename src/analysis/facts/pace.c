@@ -69,8 +69,7 @@ static double pace_length(const struct pace *pace, const struct dw_step *step)
 }
 
 /* Means of the parts of the steady steps from `from` to `to`; returns their sum. */
-static double pace_means(const struct dw_facts_work *work, size_t from, size_t to,
-                         double means[DW_PART_COUNT])
+static double pace_means(const struct dw_facts_work *work, size_t from, size_t to, double means[DW_PART_COUNT])
 {
 	double parts[DW_PART_COUNT], sum = 0;
 
@@ -95,8 +94,7 @@ static double pace_residue(const double before[DW_PART_COUNT], const double afte
 		others_before += p == part ? 0 : before[p];
 		others_after += p == part ? 0 : after[p];
 	}
-	*rate = others_before >= LEAST_OTHERS * (others_before + before[part])
-	            ? others_after / others_before : 1;
+	*rate = others_before >= LEAST_OTHERS * (others_before + before[part]) ? others_after / others_before : 1;
 	for (unsigned p = 0; p < DW_PART_COUNT; p++)
 		residue += p == part ? 0 : fabs(after[p] - before[p] * *rate);
 	return residue;
@@ -157,8 +155,7 @@ static double pace_median(const double *values, size_t count)
 	return dw_median(copy, count);
 }
 
-static double pace_deviation_of_levels(const struct blocks *blocks, size_t at, double before,
-                                       double after)
+static double pace_deviation_of_levels(const struct blocks *blocks, size_t at, double before, double after)
 {
 	double sum = 0;
 
@@ -178,8 +175,7 @@ static size_t pace_find_change(const struct blocks *blocks)
 		double before, after, deviation;
 
 		for (size_t j = 0; j < blocks->count; j++)
-			sum += (blocks->medians[t - 1] > blocks->medians[j]) -
-			       (blocks->medians[t - 1] < blocks->medians[j]);
+			sum += (blocks->medians[t - 1] > blocks->medians[j]) - (blocks->medians[t - 1] < blocks->medians[j]);
 		if (t < LEAST_SIDE || 2 * exp(-6 * sum * sum / (n * n * n + n * n)) >= CHANCE)
 			continue;
 		before = pace_median(blocks->medians, t);

@@ -120,8 +120,7 @@ static double parts_waits(const struct dw_step *step)
 /* The time of the ranges whose waits have rules of their own. */
 static double parts_explained(const struct dw_step *step)
 {
-	return parts_waits(step) +
-	       (double)(step->share_ns[DW_SHARE_CHECKPOINT] + step->share_ns[DW_SHARE_EVALUATION]);
+	return parts_waits(step) + (double)(step->share_ns[DW_SHARE_CHECKPOINT] + step->share_ns[DW_SHARE_EVALUATION]);
 }
 
 double dw_facts_idle_named(const struct dw_facts_work *work, const struct dw_step *step, double idle)
@@ -151,8 +150,7 @@ static double parts_idle(const struct dw_facts_work *work, const struct dw_step 
 	return idle < rest ? idle : rest;
 }
 
-void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
-                     double parts[DW_PART_COUNT])
+void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT])
 {
 	double rest = (double)step->share_ns[DW_SHARE_OTHER];
 

@@ -28,8 +28,7 @@ const char *dw_facts_part_name(enum dw_part part);
 struct dw_facts_work; /* see work.h */
 
 /* Divides a step into parts, in ns; they sum to its length. */
-void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step,
-                     double parts[DW_PART_COUNT]);
+void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT]);
 /* The time for which a step's thread waited for a CPU, or 0 if that is not known. */
 double dw_facts_delay(const struct dw_facts_work *work, const struct dw_step *step);
 /* Sets a fact as dw_fact_set_blocks() does, to times of all steady steps: work->values in the order of work->steady. A step for which the thread had no

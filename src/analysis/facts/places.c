@@ -66,14 +66,12 @@ static double places_time(const struct dw_facts_work *work, const struct dw_sour
                           const struct places_query *query)
 {
 	double all = (double)(place->step_ns + place->other_ns);
-	double part = (query->in_steps ? (double)place->step_ns : 0) +
-	              (query->outside ? (double)place->other_ns : 0);
+	double part = (query->in_steps ? (double)place->step_ns : 0) + (query->outside ? (double)place->other_ns : 0);
 	double time = all > 0 ? dw_facts_place_ns(place) * part / all : 0;
 
 	if (query->part == PLACES_ALL)
 		return time;
-	return time * (query->part == PLACES_PYTHON ? places_running(work, place)
-	                                            : 1 - places_running(work, place));
+	return time * (query->part == PLACES_PYTHON ? places_running(work, place) : 1 - places_running(work, place));
 }
 
 static bool places_fit(const struct dw_facts_work *work, const struct dw_source_place *place,
@@ -99,8 +97,7 @@ static const struct dw_source_place *places_largest(const struct dw_facts_work *
 
 	*ns = 0;
 	for (size_t i = 0; i < source->place_count; i++) {
-		double time = places_fit(work, &source->places[i], query)
-		                  ? places_time(work, &source->places[i], query) : 0;
+		double time = places_fit(work, &source->places[i], query) ? places_time(work, &source->places[i], query) : 0;
 
 		if (time > *ns) {
 			*ns = time;
@@ -123,8 +120,7 @@ int dw_facts_place_text(const struct dw_source_place *place, char text[DW_PLACE_
 
 	if (place->to && (place->to->line != place->from->line ||
 	                  strcmp(places_file(place->to), places_file(place->from)) != 0))
-		length += snprintf(text + length, DW_PLACE_TEXT / 2, " and %.150s:%u", places_file(place->to),
-		                   place->to->line);
+		length += snprintf(text + length, DW_PLACE_TEXT / 2, " and %.150s:%u", places_file(place->to), place->to->line);
 	return length;
 }
 
@@ -179,8 +175,7 @@ static void places_put_largest(struct dw_facts_work *work)
 	place = places_largest(work, &query, &largest_ns);
 	if (!place || !(work->loop_ns > 0)) {
 		for (unsigned id = DW_FACT_PLACES_BETWEEN; id <= DW_FACT_PLACES_PYTHON; id++)
-			dw_fact_miss(work, (enum dw_fact_id)id,
-			             place ? "only part of the run is in scope" : NO_PLACES);
+			dw_fact_miss(work, (enum dw_fact_id)id, place ? "only part of the run is in scope" : NO_PLACES);
 		return;
 	}
 	for (size_t i = 0; i < work->source->place_count; i++)

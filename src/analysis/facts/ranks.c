@@ -29,8 +29,7 @@ static bool ranks_find(struct dw_facts_work *work, struct ranks *ranks)
 		uint32_t process = work->source->threads[steps->loops[i].thread].process;
 		size_t at = 0;
 
-		while (at < ranks->count &&
-		       work->source->threads[ranks->loops[at]->thread].process != process)
+		while (at < ranks->count && work->source->threads[ranks->loops[at]->thread].process != process)
 			at++;
 		if (at == ranks->count)
 			ranks->loops[ranks->count++] = &steps->loops[i];
@@ -40,8 +39,7 @@ static bool ranks_find(struct dw_facts_work *work, struct ranks *ranks)
 	return ranks->loops != NULL;
 }
 
-static const struct dw_step *ranks_step(const struct dw_facts_work *work, const struct dw_loop *loop,
-                                        size_t i)
+static const struct dw_step *ranks_step(const struct dw_facts_work *work, const struct dw_loop *loop, size_t i)
 {
 	const struct dw_step *step = i < loop->count ? &work->steps->steps[loop->first_step + i] : NULL;
 
@@ -149,8 +147,7 @@ static void ranks_put(struct dw_facts_work *work, const struct ranks *ranks, con
 	fact->note = ranks_part(work, ranks, slowest);
 	dw_fact_set_share(work, DW_FACT_COMM_LAST_RANK_SHARE, (double)last->times[slowest],
 	                  (double)last->steps, last->steps);
-	dw_fact_set_share(work, DW_FACT_COMM_LAST_RANK_EXCESS, last->excess[slowest], last->length,
-	                  last->steps);
+	dw_fact_set_share(work, DW_FACT_COMM_LAST_RANK_EXCESS, last->excess[slowest], last->length, last->steps);
 	dw_fact_set_share(work, DW_FACT_COMM_WAIT, last->wait, last->length, last->steps);
 }
 

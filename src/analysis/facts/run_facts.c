@@ -33,8 +33,7 @@ static bool run_has_shapes(const struct dw_facts_work *work)
 	return false;
 }
 
-static enum dw_facts_framework run_find_framework(const struct dw_facts_work *work,
-                                                  uint32_t categories, bool torch)
+static enum dw_facts_framework run_find_framework(const struct dw_facts_work *work, uint32_t categories, bool torch)
 {
 	static const char *const lightning[] = { "run_training_batch", "[Strategy]", "[Callback]",
 		                                     "[LightningModule]", NULL };
@@ -97,8 +96,7 @@ static void run_put_trace(struct dw_facts_work *work)
 	fact = dw_fact_set(work, DW_FACT_TRACE_FRAMEWORK, work->facts->framework, 1);
 	fact->note = dw_facts_framework_name(work->facts->framework);
 	dw_fact_set(work, DW_FACT_TRACE_FOREIGN, foreign, 1);
-	dw_fact_set(work, DW_FACT_TRACE_FUNCTIONS,
-	            (categories & DW_FACTS_CATEGORY(FUNCTION)) != 0, 1);
+	dw_fact_set(work, DW_FACT_TRACE_FUNCTIONS, (categories & DW_FACTS_CATEGORY(FUNCTION)) != 0, 1);
 	dw_fact_set(work, DW_FACT_TRACE_SHAPES, run_has_shapes(work), 1);
 	dw_fact_set(work, DW_FACT_TRACE_LAYERS, (categories & DW_FACTS_CATEGORY(LAYER)) != 0, 1);
 	dw_fact_set(work, DW_FACT_TRACE_MEMORY, (categories & DW_FACTS_CATEGORY(ALLOCATION)) != 0, 1);
@@ -112,8 +110,7 @@ static void run_put_delay(struct dw_facts_work *work)
 	const char *delay = dw_facts_meta(work, DW_KEY_DELAY_NS);
 
 	if (delay)
-		dw_fact_set_share(work, DW_FACT_RUN_DELAY, strtod(delay, NULL),
-		                  (double)work->source->end_ns, 1);
+		dw_fact_set_share(work, DW_FACT_RUN_DELAY, strtod(delay, NULL), (double)work->source->end_ns, 1);
 	else
 		dw_fact_miss(work, DW_FACT_RUN_DELAY, "the kernel's account was not read: record with "
 		                                      "dwell run");
@@ -142,8 +139,7 @@ void dw_facts_of_run(struct dw_facts_work *work)
 	if (!process || !(work->loop_ns > 0))
 		return;
 	dw_fact_set(work, DW_FACT_RUN_START_UP_NS, (double)work->loop->start_ns - start_ns, 1);
-	dw_fact_set_share(work, DW_FACT_RUN_START_UP, (double)work->loop->start_ns - start_ns, wall_ns,
-	                  1);
+	dw_fact_set_share(work, DW_FACT_RUN_START_UP, (double)work->loop->start_ns - start_ns, wall_ns, 1);
 	dw_fact_set_share(work, DW_FACT_RUN_LOOP, work->loop_ns, wall_ns, 1);
 	dw_fact_set_share(work, DW_FACT_RUN_END, end_ns - (double)work->loop->end_ns, wall_ns, 1);
 }

@@ -69,8 +69,7 @@ void dw_facts_of_shapes(struct dw_facts_work *work)
 	double ns;
 
 	if (!(work->facts->at[DW_FACT_TRACE_SHAPES].value > 0) || !(work->loop_ns > 0)) {
-		const char *missing = work->loop_ns > 0 ? "record with dwell run --shapes"
-		                                        : "only part of the run is in scope";
+		const char *missing = work->loop_ns > 0 ? "record with dwell run --shapes" : "only part of the run is in scope";
 
 		dw_fact_miss(work, DW_FACT_OPERATORS_FIRST_SHAPES, missing);
 		dw_fact_miss(work, DW_FACT_OPERATORS_NEW_SHAPES, missing);
@@ -82,8 +81,7 @@ void dw_facts_of_shapes(struct dw_facts_work *work)
 		calls = dw_model_calls(work->model, &ask, NULL);
 		work->failed |= !calls;
 		for (size_t i = 0; calls && i < calls->count; i++) {
-			size_t step = calls->rows[i].stat.count > 1
-			                  ? shapes_find_step(work, calls->rows[i].first_ns) : SIZE_MAX;
+			size_t step = calls->rows[i].stat.count > 1 ? shapes_find_step(work, calls->rows[i].first_ns) : SIZE_MAX;
 
 			if (step != SIZE_MAX)
 				new_in[step] = true;

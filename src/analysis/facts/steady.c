@@ -80,8 +80,7 @@ static bool steady_changes(const double *lengths, size_t from, size_t count, dou
 	                                     (double)outliers >= MOST_CHANGED * (double)(last - from));
 }
 
-void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles,
-                         double *space)
+void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles, double *space)
 {
 	double bar = count >= LEAST_STEPS ? steady_find_bar(lengths, count, space) : INFINITY;
 	size_t warm_up = first && count >= LEAST_STEPS ? steady_warm_up(lengths, count, bar) : 0;
@@ -121,8 +120,7 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work)
 	work->failed |= !roles;
 	for (size_t i = 0; roles && i < loop->count; i++)
 		if (work->all[i].counted)
-			work->values[counted++] =
-			    fmax(0, steady_length(&work->all[i]) - dw_facts_delay(work, &work->all[i]));
+			work->values[counted++] = fmax(0, steady_length(&work->all[i]) - dw_facts_delay(work, &work->all[i]));
 	if (roles)
 		dw_facts_find_roles(work->values, counted, first, roles, work->wholes);
 	for (size_t i = 0; roles && i < loop->count; i++) {
@@ -364,8 +362,7 @@ static void steady_put_long_steps(struct dw_facts_work *work)
 	steady_put_excess(work, DW_FACT_STEP_OUTLIERS_EXCESS, &outliers, steady_loop_ns(work) * work->sampled);
 	steady_put_slow_idle(work, &outliers);
 	if (outliers.count && outliers.ns > 0) {
-		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART,
-		                  outliers.parts[steady_largest(outliers.parts)], outliers.ns,
+		dw_fact_set_share(work, DW_FACT_STEP_OUTLIERS_PART, outliers.parts[steady_largest(outliers.parts)], outliers.ns,
 		                  outliers.count);
 		dw_fact_set(work, DW_FACT_STEP_OUTLIERS_OWN, steady_own(work, &outliers, &symbol), outliers.count);
 		if (!work->facts->at[DW_FACT_STEP_OUTLIERS_EXCESS].name)

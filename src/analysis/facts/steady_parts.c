@@ -70,8 +70,7 @@ static bool parts_compute(struct dw_model *model, const void *request, void *res
 	struct sums sums = { .named = calloc(symbol_count + 1, sizeof *sums.named) };
 	bool good = facts && sums.named;
 
-	steady->parts = dw_arena_alloc(&model->arena, (DW_PART_COUNT + symbol_count + 1) *
-	                                                  sizeof *steady->parts);
+	steady->parts = dw_arena_alloc(&model->arena, (DW_PART_COUNT + symbol_count + 1) * sizeof *steady->parts);
 	for (size_t loop = 0; good && loop < loops; loop++) {
 		struct dw_facts_work work;
 

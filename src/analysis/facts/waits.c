@@ -87,8 +87,7 @@ static void waits_put_named_logging(struct dw_facts_work *work)
 		dw_fact_name(work, dw_fact_set_share(work, DW_FACT_LOOP_LOGGING_ALL, outside_ns + ns, work->loop_ns, 1),
 		             outside_ns > ns ? outside->symbol : name);
 	else
-		dw_fact_miss(work, DW_FACT_LOOP_LOGGING_ALL,
-		             work->python ? NO_FUNCTIONS : "name the ranges that log: \"log\"");
+		dw_fact_miss(work, DW_FACT_LOOP_LOGGING_ALL, work->python ? NO_FUNCTIONS : "name the ranges that log: \"log\"");
 }
 
 /* Logging in and outside steps: of functions, or of the ranges that the program named. */
@@ -167,8 +166,7 @@ static void waits_put_loader_part(struct dw_facts_work *work, const struct dw_fl
 		const struct dw_flat_row *row = &flat->rows[i];
 
 		if ((double)row->stat.total_ns >= MOST_OF_BATCH * (double)loading->making_ns &&
-		    (!found || row->stat.total_ns < found->stat.total_ns) &&
-		    waits_is_of_loader(work, loading, row))
+		    (!found || row->stat.total_ns < found->stat.total_ns) && waits_is_of_loader(work, loading, row))
 			found = row;
 	}
 	if (!found)
@@ -227,8 +225,7 @@ void dw_facts_of_waits(struct dw_facts_work *work)
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		if (flat)
-			dw_fact_name(work, dw_fact_set_share(work, ids[i], ns[i], work->loop_ns *
-			                                     (double)work->steps->thread_count,
+			dw_fact_name(work, dw_fact_set_share(work, ids[i], ns[i], work->loop_ns * (double)work->steps->thread_count,
 			                                     (size_t)counts[i]), largest[i]);
 		else
 			dw_fact_miss(work, ids[i], NO_FUNCTIONS);

@@ -9,8 +9,7 @@
 #define BLOCK 5u        /* least steps of a block */
 #define MOST_BLOCKS 20u
 
-struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, double value,
-                            size_t samples)
+struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, double value, size_t samples)
 {
 	struct dw_fact *fact = &work->facts->at[id];
 
@@ -22,8 +21,7 @@ struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, doub
 struct dw_fact *dw_fact_set_share(struct dw_facts_work *work, enum dw_fact_id id, double part,
                                   double whole, size_t samples)
 {
-	struct dw_fact *fact = dw_fact_set(work, id, whole > 0 ? fmin(1, fmax(0, part / whole)) : 0,
-	                                   samples);
+	struct dw_fact *fact = dw_fact_set(work, id, whole > 0 ? fmin(1, fmax(0, part / whole)) : 0, samples);
 
 	if (!(whole > 0)) {
 		fact->measured = false;

@@ -44,15 +44,13 @@ struct dw_facts_work {
 
 /* Prepares the state for loop number `loop`, from 0. work->loop is NULL if there is no such loop.
  * False: out of memory. Call dw_facts_end() in any case; it frees what the state holds. */
-bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop,
-                    struct dw_facts *facts);
+bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t loop, struct dw_facts *facts);
 void dw_facts_end(struct dw_facts_work *work);
 
 /* ---- work.c: filling a fact ------------------------------------------------------------------ */
 
 /* Sets a fact that is no median over steps. Returns it. */
-struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, double value,
-                            size_t samples);
+struct dw_fact *dw_fact_set(struct dw_facts_work *work, enum dw_fact_id id, double value, size_t samples);
 /* The same for a share: at most 1, and not measured if the whole is 0. */
 struct dw_fact *dw_fact_set_share(struct dw_facts_work *work, enum dw_fact_id id, double part,
                                   double whole, size_t samples);
@@ -76,8 +74,7 @@ const char *dw_facts_meta(const struct dw_facts_work *work, const char *key);
 
 /* Sets the roles of the steps by their lengths in ns. `first`: the first length is that of the
  * loop's first step. `space` is scratch memory for `count` numbers. */
-void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles,
-                         double *space);
+void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_t *roles, double *space);
 /* Sets the roles of the loop's counted steps and the list of the steady ones. Returns how many
  * steps are counted. */
 size_t dw_facts_choose_steady(struct dw_facts_work *work);

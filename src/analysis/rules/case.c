@@ -22,8 +22,7 @@ double dw_case_files_of_checkpoints(const struct dw_rule_case *at)
 	double checkpoints = dw_case_value(at, DW_FACT_LOOP_CHECKPOINTS);
 
 	if (!file->measured || !place->measured || !file->where || !place->where ||
-	    strcmp(file->where, place->where) != 0 ||
-	    !(fabs(times - checkpoints) <= fmax(2, CASE_AS_OFTEN * checkpoints)))
+	    strcmp(file->where, place->where) != 0 || !(fabs(times - checkpoints) <= fmax(2, CASE_AS_OFTEN * checkpoints)))
 		return 0;
 	return fmin(file->value, place->value);
 }

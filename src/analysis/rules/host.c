@@ -27,14 +27,12 @@ static enum dw_rule_whole host_whole(double outside)
 }
 
 /* A part of the steps plus the same part outside steps, as a share of the whole of host_whole(). */
-static struct dw_amount host_share(const struct dw_rule_case *at, enum dw_fact_id inside,
-                                   enum dw_fact_id outside)
+static struct dw_amount host_share(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
 {
 	if (host_whole(dw_case_part(at, outside)) == DW_RULE_OF_STEP)
 		return dw_case_amount(at, inside);
 	return dw_amount_plus(dw_case_amount(at, outside),
-	                      dw_amount_times(dw_case_amount(at, inside),
-	                                      dw_case_part(at, DW_FACT_LOOP_STEPS)));
+	                      dw_amount_times(dw_case_amount(at, inside), dw_case_part(at, DW_FACT_LOOP_STEPS)));
 }
 
 /* Counts the time outside steps only if waits are known there: otherwise waits are included in
@@ -129,8 +127,7 @@ static enum dw_rule_whole host_whole_idle(const struct dw_rule_case *at)
 /* Idle time within the steps: in no range, and in ranges that do not say that they wait. */
 static struct dw_amount host_idle_in_steps(const struct dw_rule_case *at)
 {
-	return dw_amount_plus(dw_case_amount(at, DW_FACT_STEP_IDLE),
-	                      dw_case_amount(at, DW_FACT_STEP_IDLE_NAMED));
+	return dw_amount_plus(dw_case_amount(at, DW_FACT_STEP_IDLE), dw_case_amount(at, DW_FACT_STEP_IDLE_NAMED));
 }
 
 #define HOST_OF_CROWD 2 /* threads that have no CPU make others wait for about as long as this times the mean */
@@ -210,8 +207,7 @@ static struct dw_amount host_between_operators(const struct dw_rule_case *at)
 static double host_part_of_optimizer(const struct dw_rule_case *at)
 {
 	double part = dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT);
-	double share = fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER),
-	                    dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL));
+	double share = fmax(dw_case_part(at, DW_FACT_STEP_OPTIMIZER), dw_case_part(at, DW_FACT_STEP_OPTIMIZER_ALL));
 
 	return share >= HOST_OPTIMIZER && part > 0 ? fmin(1, part) : 0;
 }
@@ -221,8 +217,7 @@ static double host_part_of_optimizer(const struct dw_rule_case *at)
 static struct dw_amount host_share_small(const struct dw_rule_case *at)
 {
 	struct dw_amount small = dw_case_amount(at, DW_FACT_OPERATORS_SMALL);
-	struct dw_amount calls = dw_amount_less(host_between_operators(at),
-	                                        dw_case_part(at, DW_FACT_PLACES_PYTHON));
+	struct dw_amount calls = dw_amount_less(host_between_operators(at), dw_case_part(at, DW_FACT_PLACES_PYTHON));
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
 	double most = count * HOST_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
 
@@ -290,13 +285,11 @@ static bool host_calls_are_recurrent(const struct dw_rule_case *at)
  * its own are part of its operators. */
 static struct dw_amount host_share_synchronising(const struct dw_rule_case *at)
 {
-	double part = dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) /
-	              dw_case_value(at, DW_FACT_OPERATORS_COUNT);
+	double part = dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT);
 
 	struct dw_amount share =
 	    dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_SYNCHRONISING),
-	                   dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON),
-	                                   isnan(part) ? 0 : fmin(1, part)));
+	                   dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), isnan(part) ? 0 : fmin(1, part)));
 
 	return dw_amount_times(share, 1 - host_part_of_optimizer(at));
 }
@@ -335,15 +328,13 @@ static struct dw_amount host_share_breaks(const struct dw_rule_case *at)
  * says what the device loses by it. */
 static bool host_synchronises(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1 &&
-	       !dw_case_has(at, DW_FACT_DEVICE_BUSY);
+	return dw_case_value(at, DW_FACT_OPERATORS_SYNCHRONISING_COUNT) >= 1 && !dw_case_has(at, DW_FACT_DEVICE_BUSY);
 }
 
 /* The whole is the loop, unless only some of its steps are in scope. */
 static enum dw_rule_whole host_whole_collector(const struct dw_rule_case *at)
 {
-	return dw_case_fact(at, DW_FACT_LOOP_COLLECTOR_ALL)->measured ? DW_RULE_OF_LOOP
-	                                                              : DW_RULE_OF_STEP;
+	return dw_case_fact(at, DW_FACT_LOOP_COLLECTOR_ALL)->measured ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
 }
 
 /* Collections while the loop gets data are part of getting it: the rules about the loader count them. */
@@ -351,8 +342,7 @@ static struct dw_amount host_share_collector(const struct dw_rule_case *at)
 {
 	if (host_whole_collector(at) == DW_RULE_OF_STEP)
 		return dw_case_amount(at, DW_FACT_STEP_COLLECTOR);
-	return dw_amount_less(dw_case_amount(at, DW_FACT_LOOP_COLLECTOR_ALL),
-	                      dw_case_part(at, DW_FACT_LOADER_COLLECTOR));
+	return dw_amount_less(dw_case_amount(at, DW_FACT_LOOP_COLLECTOR_ALL), dw_case_part(at, DW_FACT_LOADER_COLLECTOR));
 }
 
 /* The interpreter's time in an optimizer that takes much of a step. */
@@ -419,8 +409,7 @@ static double host_own_python(const struct dw_rule_case *at)
 
 static double host_gain_python(const struct dw_rule_case *at, double share_ns)
 {
-	return fmin(share_ns, host_own_python(at) *
-	                          dw_case_whole_ns(at, host_whole_python(at)));
+	return fmin(share_ns, host_own_python(at) * dw_case_whole_ns(at, host_whole_python(at)));
 }
 
 #define HOST_PYTHON 0.09 /* the interpreter's own time: a small model's loop has some percent of it */
@@ -445,8 +434,7 @@ static double host_collected(const struct dw_rule_case *at)
 /* Python code that makes many objects starts the collector. To do less of it in Python removes both. */
 static bool host_collects_alone(const struct dw_rule_case *at)
 {
-	return !(dw_case_is_python(at) &&
-	         host_own_python(at) >= HOST_MAKES * host_share_collector(at).value);
+	return !(dw_case_is_python(at) && host_own_python(at) >= HOST_MAKES * host_share_collector(at).value);
 }
 
 #define HOST_SIZES 0.9 /* of the spread of steps */
@@ -647,8 +635,7 @@ const struct dw_rule dw_rules_host[] = {
 		.whole_of = host_whole_calls,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_SMALL, DW_FACT_OPERATORS_SMALL_COUNT,
-		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT,
-		                       DW_FACT_STEP_WALL),
+		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT, DW_FACT_STEP_WALL),
 		.share = host_share_calls,
 		.threshold = 0.10,
 		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 2000 "

@@ -138,8 +138,7 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		if (rule->part == DW_RULE_PART_IDLE || rule->waits)
 			least *= judge_with_cpu(at);
 		/* Programs that take CPUs away also make waits uneven: a few long ones are no cause. */
-		if (rule->part == DW_RULE_PART_IDLE && judge_with_cpu(at) < 1 &&
-		    verdict->share.low < DW_RULE_DEADBAND / 2)
+		if (rule->part == DW_RULE_PART_IDLE && judge_with_cpu(at) < 1 && verdict->share.low < DW_RULE_DEADBAND / 2)
 			return;
 		if (judge_with_cpu(at) < 1 && verdict->share.low < JUDGE_SURELY * least)
 			return;
@@ -208,11 +207,9 @@ static void judge_groups(struct dw_verdicts *verdicts)
 	}
 	for (size_t i = 0; i < verdicts->count; i++)
 		any |= judge_is_cause(&verdicts->at[i]) ||
-		       (verdicts->at[i].state == DW_RULE_FIRED &&
-		        verdicts->at[i].rule->kind == DW_RULE_RISK);
+		       (verdicts->at[i].state == DW_RULE_FIRED && verdicts->at[i].rule->kind == DW_RULE_RISK);
 	for (size_t i = 0; i < verdicts->count; i++)
-		if (any && verdicts->at[i].state == DW_RULE_FIRED &&
-		    verdicts->at[i].rule->kind == DW_RULE_ANSWER)
+		if (any && verdicts->at[i].state == DW_RULE_FIRED && verdicts->at[i].rule->kind == DW_RULE_ANSWER)
 			verdicts->at[i].state = DW_RULE_QUIET;
 }
 
@@ -293,8 +290,7 @@ static int judge_compare(const void *left, const void *right)
 static void judge_sort(struct dw_verdicts *verdicts)
 {
 	for (size_t i = 1; i < verdicts->count; i++)
-		for (size_t at = i; at && judge_compare(&verdicts->at[at - 1], &verdicts->at[at]) > 0;
-		     at--) {
+		for (size_t at = i; at && judge_compare(&verdicts->at[at - 1], &verdicts->at[at]) > 0; at--) {
 			struct dw_verdict verdict = verdicts->at[at];
 
 			verdicts->at[at] = verdicts->at[at - 1];
@@ -352,17 +348,14 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 		            dw_case_part(at, DW_FACT_LOOP_COLLECTOR_ALL) * loop_ns);
 	case DW_RULE_PART_COMPUTE:
 		return step_ns * fmax(0, 1 - dw_case_part(at, DW_FACT_STEP_DATA) -
-		                      dw_case_part(at, DW_FACT_STEP_COMMUNICATION) -
-		                      dw_case_part(at, DW_FACT_STEP_COLLECTOR) -
-		                      dw_case_part(at, DW_FACT_STEP_IDLE)) +
-		       dw_case_part(at, DW_FACT_LOOP_PYTHON) * loop_ns;
+		                      dw_case_part(at, DW_FACT_STEP_COMMUNICATION) - dw_case_part(at, DW_FACT_STEP_COLLECTOR) -
+		                      dw_case_part(at, DW_FACT_STEP_IDLE)) + dw_case_part(at, DW_FACT_LOOP_PYTHON) * loop_ns;
 	case DW_RULE_PART_DEVICE:
 		return fmax(step_ns, dw_case_part(at, DW_FACT_DEVICE_STEP)) * (1 - dw_case_part(at, DW_FACT_DEVICE_COMPUTE));
 	case DW_RULE_PART_IDLE:
 		return (dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) *
 		           step_ns +
-		       (dw_case_part(at, DW_FACT_LOOP_WAITING) + dw_case_part(at, DW_FACT_STEP_IDLE_SLOW)) *
-		           loop_ns;
+		       (dw_case_part(at, DW_FACT_LOOP_WAITING) + dw_case_part(at, DW_FACT_STEP_IDLE_SLOW)) * loop_ns;
 	default: return loop_ns;
 	}
 }
@@ -418,8 +411,7 @@ static const char *judge_remedy(const struct dw_rule_case *at)
 	return at->rule->remedy[words];
 }
 
-static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict,
-                     struct dw_arena *arena)
+static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict, struct dw_arena *arena)
 {
 	const struct dw_rule *rule = verdict->rule;
 	const char *remedy = judge_remedy(at), *look = rule->look, *gain = "";
@@ -439,8 +431,7 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict,
 	if (!verdict->statement || !remedy || !look)
 		return -1;
 	if (!isnan(verdict->gain_ns) && *remedy) {
-		gain = dw_arena_printf(arena, ": at most %s a step",
-		                       dw_text_ns(verdict->gain_ns, " ").at);
+		gain = dw_arena_printf(arena, ": at most %s a step", dw_text_ns(verdict->gain_ns, " ").at);
 		if (!gain)
 			return -1;
 	}
@@ -451,8 +442,7 @@ static int judge_say(const struct dw_rule_case *at, struct dw_verdict *verdict,
 	return verdict->hint ? 0 : -1;
 }
 
-int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena,
-                   struct dw_verdicts *verdicts)
+int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct dw_verdicts *verdicts)
 {
 	struct dw_rule_case at = { .facts = facts };
 

@@ -39,10 +39,8 @@ static enum dw_rule_whole loader_whole(const struct dw_rule_case *at)
  * reports them. At most what no other request explains. */
 static double loader_starts_in_steps(const struct dw_rule_case *at)
 {
-	double usual = dw_case_part(at, DW_FACT_LOADER_STARVED) +
-	               dw_case_part(at, DW_FACT_LOADER_HAND_OVER);
-	double starts = dw_case_part(at, DW_FACT_LOADER_START_SHARE) /
-	                fmax(0.01, dw_case_part(at, DW_FACT_LOOP_STEPS));
+	double usual = dw_case_part(at, DW_FACT_LOADER_STARVED) + dw_case_part(at, DW_FACT_LOADER_HAND_OVER);
+	double starts = dw_case_part(at, DW_FACT_LOADER_START_SHARE) / fmax(0.01, dw_case_part(at, DW_FACT_LOOP_STEPS));
 
 	return fmax(0, fmin(starts, dw_case_part(at, DW_FACT_STEP_DATA) - usual));
 }
@@ -91,8 +89,7 @@ static double loader_workers(const struct dw_rule_case *at)
 
 	if (wanted < 1)
 		wanted = 1;
-	return wanted > dw_case_value(at, DW_FACT_LOADER_WORKERS) && wanted <= LOADER_MOST_WORKERS
-	           ? wanted : NAN;
+	return wanted > dw_case_value(at, DW_FACT_LOADER_WORKERS) && wanted <= LOADER_MOST_WORKERS ? wanted : NAN;
 }
 
 /* With n workers a batch is ready every p / n. The number of CPUs is not used as a bound, because
@@ -110,8 +107,7 @@ static double loader_gain_workers(const struct dw_rule_case *at, double share_ns
 static bool loader_restarts(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_LOADER_EPOCHS) > 1 &&
-	       dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) >
-	           dw_case_value(at, DW_FACT_LOADER_WORKERS);
+	       dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) > dw_case_value(at, DW_FACT_LOADER_WORKERS);
 }
 
 #define LOADER_OF_USUAL 2.0 /* the mean hand-over by the median one; beyond it, single requests waited for
@@ -124,8 +120,7 @@ static double loader_hand_over(const struct dw_rule_case *at)
 	double hand_over = dw_case_value(at, DW_FACT_LOADER_HAND_OVER);
 	double usual = dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) *
 	               fmax(1, dw_case_part(at, DW_FACT_LOADER_BATCHES) /
-	                           dw_case_value(at, DW_FACT_STEP_COUNT)) /
-	               dw_case_whole_ns(at, DW_RULE_OF_STEP);
+	                           dw_case_value(at, DW_FACT_STEP_COUNT)) / dw_case_whole_ns(at, DW_RULE_OF_STEP);
 
 	return hand_over > LOADER_OF_USUAL * usual ? usual : hand_over;
 }
@@ -149,16 +144,13 @@ static bool loader_hands_over(const struct dw_rule_case *at)
 {
 	double hand_over = loader_hand_over(at), collector = dw_case_part(at, DW_FACT_LOADER_COLLECTOR);
 
-	bool ready = dw_case_fact(at, DW_FACT_LOADER_READY)->measured ||
-	             dw_case_fact(at, DW_FACT_LOADER_EMPTY)->measured;
+	bool ready = dw_case_fact(at, DW_FACT_LOADER_READY)->measured || dw_case_fact(at, DW_FACT_LOADER_EMPTY)->measured;
 
 	return ready && loader_has_workers(at) && hand_over + collector >= loader_share(at).value / 2 &&
 	       !(dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) <
-	         LOADER_EXCHANGE_NS) &&
-	       !(dw_case_value(at, DW_FACT_LOADER_START_SHARE) > hand_over) &&
+	         LOADER_EXCHANGE_NS) && !(dw_case_value(at, DW_FACT_LOADER_START_SHARE) > hand_over) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_READY) < 0.8) && !loader_workers_are_busy(at) &&
-	       !(loader_production(at) > hand_over) &&
-	       !(dw_case_value(at, DW_FACT_LOADER_EMPTY) > 0.5);
+	       !(loader_production(at) > hand_over) && !(dw_case_value(at, DW_FACT_LOADER_EMPTY) > 0.5);
 }
 
 /* With the collections that the hand-over causes. */
@@ -195,8 +187,7 @@ static bool loader_is_bursty(const struct dw_rule_case *at)
 	double variation = dw_case_value(at, DW_FACT_LOADER_VARIATION);
 
 	return production_ns / dw_case_value(at, DW_FACT_LOADER_WORKERS) < 0.8 * loader_work_ns(at) &&
-	       variation >= 2 && production_ns * variation > loader_work_ns(at) &&
-	       loader_waits_for_production(at);
+	       variation >= 2 && production_ns * variation > loader_work_ns(at) && loader_waits_for_production(at);
 }
 
 static struct dw_amount loader_share_part(const struct dw_rule_case *at)

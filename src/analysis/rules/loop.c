@@ -9,11 +9,9 @@
 #define LOOP_VARIES 0.7  /* of the spread of steps */
 #define LOOP_SPREAD 0.3  /* of the median step: this spread */
 
-static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside,
-                                 enum dw_fact_id outside)
+static struct dw_amount loop_sum(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
 {
-	double share = dw_case_part(at, outside) +
-	               dw_case_part(at, inside) * dw_case_part(at, DW_FACT_LOOP_STEPS);
+	double share = dw_case_part(at, outside) + dw_case_part(at, inside) * dw_case_part(at, DW_FACT_LOOP_STEPS);
 
 	return (struct dw_amount){ share, share, share };
 }
@@ -22,8 +20,7 @@ static struct dw_amount loop_share_checkpoints(const struct dw_rule_case *at)
 {
 	double files = dw_case_files_of_checkpoints(at);
 
-	return dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_CHECKPOINT_ALL),
-	                      (struct dw_amount){ files, files, files });
+	return dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_CHECKPOINT_ALL), (struct dw_amount){ files, files, files });
 }
 
 static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
@@ -122,8 +119,7 @@ static bool loop_waits_for_data(const struct dw_rule_case *at)
 	double excess = dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
 	return dw_case_part(at, DW_FACT_LOADER_START_SHARE) >= excess / 2 ||
-	       (dw_case_has(at, DW_FACT_LOADER_WORKERS) &&
-	        dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
+	       (dw_case_has(at, DW_FACT_LOADER_WORKERS) && dw_case_value(at, DW_FACT_LOOP_DATA_ALL) >= fmax(0.15, excess));
 }
 
 /* The rules about files, locks and sleeps report a wait by its name, if it takes as long as what slow steps take
@@ -192,14 +188,11 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 {
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
-	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 &&
-	       !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
+	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 && !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
 	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
-	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at)) &&
-	       !dw_case_sizes_vary(at) &&
+	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at)) && !dw_case_sizes_vary(at) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
-	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 &&
-	         dw_case_shapes_are_new(at));
+	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 && dw_case_shapes_are_new(at));
 }
 
 #define LOOP_CHANGE 0.15     /* of a step: memory and caches that others use change steps by a tenth */
@@ -236,8 +229,7 @@ static bool loop_pace_is_reported(const struct dw_rule_case *at, enum dw_fact_id
 
 	return note && ((strcmp(note, "idle") == 0 && dw_case_value(at, DW_FACT_CPU_OTHERS) >= LOOP_WAITS) ||
 	                (strcmp(note, "data") == 0 && dw_case_has(at, DW_FACT_LOADER_WORKERS)) ||
-	                (strcmp(note, "communication") == 0 &&
-	                 dw_case_value(at, DW_FACT_RUN_RANKS) > 1));
+	                (strcmp(note, "communication") == 0 && dw_case_value(at, DW_FACT_RUN_RANKS) > 1));
 }
 
 static bool loop_changes(const struct dw_rule_case *at)
@@ -260,8 +252,7 @@ static struct dw_amount loop_share_drift(const struct dw_rule_case *at)
 
 static bool loop_drifts(const struct dw_rule_case *at)
 {
-	return !loop_pace_is_reported(at, loop_trend(at)) &&
-	       loop_pace_is_own(at, dw_case_value(at, loop_trend(at)));
+	return !loop_pace_is_reported(at, loop_trend(at)) && loop_pace_is_own(at, dw_case_value(at, loop_trend(at)));
 }
 
 bool dw_case_drifts(const struct dw_rule_case *at)
@@ -281,8 +272,7 @@ static bool loop_varies(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_INPUT_VARIATION) >= LOOP_VARIES &&
 	       dw_case_value(at, DW_FACT_STEP_SPREAD) >= LOOP_SPREAD &&
-	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) >= LOOP_CHANGE && loop_changes(at)) &&
-	       !dw_case_drifts(at);
+	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) >= LOOP_CHANGE && loop_changes(at)) && !dw_case_drifts(at);
 }
 
 bool dw_case_sizes_vary(const struct dw_rule_case *at)

@@ -18,8 +18,7 @@ static double machine_waits_for_own(const struct dw_rule_case *at)
 {
 	double waits = 1 - dw_case_value(at, DW_FACT_CPU_THREAD) - dw_case_value(at, DW_FACT_CPU_DELAY) -
 	               dw_case_part(at, DW_FACT_STEP_IDLE) - dw_case_part(at, DW_FACT_STEP_IDLE_NAMED) -
-	               dw_case_part(at, DW_FACT_STEP_DATA) -
-	               dw_case_part(at, DW_FACT_STEP_COMMUNICATION) -
+	               dw_case_part(at, DW_FACT_STEP_DATA) - dw_case_part(at, DW_FACT_STEP_COMMUNICATION) -
 	               dw_case_part(at, DW_FACT_STEP_DEVICE);
 
 	return dw_case_value(at, DW_FACT_CPU_DELAY) >= MACHINE_WITHOUT &&
@@ -45,8 +44,7 @@ double dw_case_crowded(const struct dw_rule_case *at)
 	if (!crowded->measured)
 		return 0;
 	return crowded->low >= MACHINE_CROWDED ||
-	               (machine_threads_are_more(at) && crowded->value >= DW_RULE_DEADBAND)
-	           ? crowded->value : 0;
+	               (machine_threads_are_more(at) && crowded->value >= DW_RULE_DEADBAND) ? crowded->value : 0;
 }
 
 /* While other programs use the CPUs, too, the program's own threads are the reason for what they would wait
@@ -71,8 +69,7 @@ static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 	if (dw_case_crowded(at) > 0 || dw_case_value(at, DW_FACT_CPU_CROWDED) < MACHINE_NEVER)
 		return dw_case_crowded(at) > 0;
 	return machine_delay(at).low >= MACHINE_WITHOUT && !(others > MACHINE_OTHERS) &&
-	       (machine_threads_are_more(at) ||
-	        (dw_case_fact(at, DW_FACT_CPU_DELAY)->measured && others < MACHINE_ALONE));
+	       (machine_threads_are_more(at) || (dw_case_fact(at, DW_FACT_CPU_DELAY)->measured && others < MACHINE_ALONE));
 }
 
 /* The known threads, if they are more than the CPUs. */
@@ -127,15 +124,13 @@ static bool machine_threads_do_not_fit(const struct dw_rule_case *at)
 
 static double machine_fault_ns(const struct dw_rule_case *at)
 {
-	return dw_case_has(at, DW_FACT_CPU_FAULT_NS) ? dw_case_value(at, DW_FACT_CPU_FAULT_NS)
-	                                             : MACHINE_FAULT_NS;
+	return dw_case_has(at, DW_FACT_CPU_FAULT_NS) ? dw_case_value(at, DW_FACT_CPU_FAULT_NS) : MACHINE_FAULT_NS;
 }
 
 /* At most the time of what touches memory there: operators, and the program's own code. */
 double dw_case_faults_between(const struct dw_rule_case *at)
 {
-	double share = dw_case_part(at, DW_FACT_LOOP_FAULTS) * machine_fault_ns(at) /
-	               dw_case_whole_ns(at, DW_RULE_OF_LOOP);
+	double share = dw_case_part(at, DW_FACT_LOOP_FAULTS) * machine_fault_ns(at) / dw_case_whole_ns(at, DW_RULE_OF_LOOP);
 	double most = dw_case_part(at, DW_FACT_LOOP_OPERATORS) + dw_case_part(at, DW_FACT_LOOP_NAMED) +
 	              dw_case_part(at, DW_FACT_LOOP_PYTHON) + dw_case_part(at, DW_FACT_LOOP_UNNAMED);
 
@@ -165,8 +160,7 @@ static struct dw_amount machine_share_faults_in_steps(const struct dw_rule_case 
 	return dw_amount_plus(
 	    dw_amount_plus(dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR),
 	                                   machine_fault_ns(at) / step_ns),
-	                   dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR),
-	                                   MACHINE_INPUT_NS / step_ns)),
+	                   dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR), MACHINE_INPUT_NS / step_ns)),
 	    dw_amount_times(dw_case_amount(at, DW_FACT_MEMORY_ALLOCATOR), 2));
 }
 

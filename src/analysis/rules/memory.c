@@ -10,8 +10,7 @@
 /* What makes the steps slower as it grows is reported by its time. */
 static bool memory_grows(const struct dw_rule_case *at)
 {
-	return !dw_case_drifts(at) &&
-	       dw_case_value(at, DW_FACT_MEMORY_GROWTH) * dw_case_value(at, DW_FACT_STEP_COUNT) >=
+	return !dw_case_drifts(at) && dw_case_value(at, DW_FACT_MEMORY_GROWTH) * dw_case_value(at, DW_FACT_STEP_COUNT) >=
 	       MEMORY_GROWTH_BYTES;
 }
 
@@ -28,8 +27,7 @@ static bool memory_has_room(const struct dw_rule_case *at)
 	               fmin(dw_case_part(at, DW_FACT_STEP_PYTHON),
 	                    count * MEMORY_CALL_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP));
 
-	return peak->note && (strncmp(peak->note, "cpu", 3) != 0 ||
-	                      (count >= 100 && calls >= MEMORY_CALLS));
+	return peak->note && (strncmp(peak->note, "cpu", 3) != 0 || (count >= 100 && calls >= MEMORY_CALLS));
 }
 
 static struct dw_amount memory_room(const struct dw_rule_case *at)
@@ -75,8 +73,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.question = "Is memory nearly full?",
 		.kind = DW_RULE_RISK,
 		.whole = DW_RULE_OF_CAPACITY,
-		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_PEAK_SHARE, DW_FACT_MEMORY_PEAK,
-		                       DW_FACT_MEMORY_CAPACITY),
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_PEAK_SHARE, DW_FACT_MEMORY_PEAK, DW_FACT_MEMORY_CAPACITY),
 		.threshold = 0.90,
 		.reason = "A larger input, or fragments, need the last tenth.",
 		.no_gain = true,
@@ -115,8 +112,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.question = "Is there memory for larger batches?",
 		.kind = DW_RULE_CHANCE,
 		.whole = DW_RULE_OF_CAPACITY,
-		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_PEAK_SHARE, DW_FACT_MEMORY_PEAK,
-		                       DW_FACT_MEMORY_CAPACITY),
+		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_PEAK_SHARE, DW_FACT_MEMORY_PEAK, DW_FACT_MEMORY_CAPACITY),
 		.share = memory_room,
 		.threshold = 0.50,
 		.reason = "Of a device, whose memory the program has for itself. Of a host only if the calls of "

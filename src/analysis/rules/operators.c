@@ -47,14 +47,12 @@ static bool operators_optimizer_dominates(const struct dw_rule_case *at)
 {
 	double steps = dw_case_has(at, DW_FACT_LOOP_STEPS) ? dw_case_value(at, DW_FACT_LOOP_STEPS) : 1;
 
-	return operators_optimizer_alone(at) &&
-	       operators_share_update(at).value * steps >= OPERATORS_DOMINATE - 0.01;
+	return operators_optimizer_alone(at) && operators_share_update(at).value * steps >= OPERATORS_DOMINATE - 0.01;
 }
 
 static struct dw_amount operators_share_layout(const struct dw_rule_case *at)
 {
-	return dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_LAYOUT),
-	                      dw_case_amount(at, DW_FACT_OPERATORS_COPIES));
+	return dw_amount_plus(dw_case_amount(at, DW_FACT_OPERATORS_LAYOUT), dw_case_amount(at, DW_FACT_OPERATORS_COPIES));
 }
 
 /* Elementwise operators without those of the optimizer, which has rules of its own. All operators
@@ -81,8 +79,7 @@ static bool operators_not_compiled(const struct dw_rule_case *at)
 /* The time of slow products, less the time that they would take at the peak. */
 static struct dw_amount operators_share_roof(const struct dw_rule_case *at)
 {
-	return dw_amount_times(dw_case_amount(at, DW_FACT_FLOPS_SLOW),
-	                       1 - dw_case_part(at, DW_FACT_FLOPS_SLOW_SHARE));
+	return dw_amount_times(dw_case_amount(at, DW_FACT_FLOPS_SLOW), 1 - dw_case_part(at, DW_FACT_FLOPS_SLOW_SHARE));
 }
 
 #define OPERATORS_FAULTS 0.4 /* of the time in no range */
@@ -90,10 +87,8 @@ static struct dw_amount operators_share_roof(const struct dw_rule_case *at)
 /* If page faults explain much of this time, page-faults reports it. */
 static bool operators_no_python(const struct dw_rule_case *at)
 {
-	double faults_ns = dw_case_part(at, DW_FACT_CPU_FAULTS_MINOR) *
-	                   dw_case_part(at, DW_FACT_CPU_FAULT_NS);
-	double unnamed_ns = dw_case_value(at, DW_FACT_STEP_UNNAMED) *
-	                    dw_case_whole_ns(at, DW_RULE_OF_STEP) *
+	double faults_ns = dw_case_part(at, DW_FACT_CPU_FAULTS_MINOR) * dw_case_part(at, DW_FACT_CPU_FAULT_NS);
+	double unnamed_ns = dw_case_value(at, DW_FACT_STEP_UNNAMED) * dw_case_whole_ns(at, DW_RULE_OF_STEP) *
 	                    (1 - dw_case_part(at, DW_FACT_CPU_DELAY));
 
 	return !dw_case_has(at, DW_FACT_TRACE_PYTHON) && !(faults_ns >= OPERATORS_FAULTS * unnamed_ns);
@@ -244,8 +239,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.part = DW_RULE_PART_COMPUTE,
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER, DW_FACT_OPTIMIZER_COUNT,
-		                       DW_FACT_OPTIMIZER_FUSED),
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_OPTIMIZER, DW_FACT_OPTIMIZER_COUNT, DW_FACT_OPTIMIZER_FUSED),
 		.share = operators_share_optimizer,
 		.threshold = 0.15,
 		.reason = "At least 400 operators in the optimizer, as Adam calls them for some thirty tensors, "

@@ -6,8 +6,7 @@
 /* Facts of several ranks are about steps with the time before them. */
 static enum dw_rule_whole ranks_whole(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, DW_FACT_LOOP_STEPS) < 1 - DW_RULE_DEADBAND ? DW_RULE_OF_LOOP
-	                                                                    : DW_RULE_OF_STEP;
+	return dw_case_value(at, DW_FACT_LOOP_STEPS) < 1 - DW_RULE_DEADBAND ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
 }
 
 static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
@@ -34,8 +33,7 @@ static struct dw_amount ranks_share_wait(const struct dw_rule_case *at)
 
 static bool ranks_wait_dominates(const struct dw_rule_case *at)
 {
-	return !(ranks_share_wait(at).value < ranks_exposed(at).value / 2) &&
-	       dw_case_value(at, DW_FACT_RUN_RANKS) > 1;
+	return !(ranks_share_wait(at).value < ranks_exposed(at).value / 2) && dw_case_value(at, DW_FACT_RUN_RANKS) > 1;
 }
 
 /* The gain is at most the time that the last rank takes beyond the median rank. */

@@ -180,8 +180,7 @@ struct dw_verdicts {
 };
 
 /* Applies all rules. The texts live in `arena`. Returns -1 if out of memory. */
-int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena,
-                   struct dw_verdicts *verdicts);
+int dw_rules_judge(const struct dw_facts *facts, struct dw_arena *arena, struct dw_verdicts *verdicts);
 
 /* "of each step", "of the loop" */
 const char *dw_rule_whole_text(enum dw_rule_whole whole);

@@ -103,8 +103,7 @@ static const char *words_where(const struct words *words, enum dw_fact_id id)
 		outside = &words->at->facts->at[DW_FACT_LOOP_PYTHON];
 	if (words->at->verdict->whole == DW_RULE_OF_LOOP && id == DW_FACT_STEP_IDLE)
 		outside = &words->at->facts->at[DW_FACT_LOOP_WAITING];
-	if (outside && outside->measured &&
-	    outside->value > fact->value * dw_case_value(words->at, DW_FACT_LOOP_STEPS))
+	if (outside && outside->measured && outside->value > fact->value * dw_case_value(words->at, DW_FACT_LOOP_STEPS))
 		return outside->where;
 	return fact->where;
 }
@@ -127,8 +126,7 @@ static void words_put_fact(struct words *words, const char *name, const char *fo
 	} else if (strcmp(form, "takes") == 0) {
 		words_put_text(words, fact->value == 1 ? "takes" : "take");
 	} else if (strcmp(form, "ns") == 0) {
-		words_put_text(words, dw_text_ns(fact->value * dw_case_whole_ns(words->at, DW_RULE_OF_STEP),
-		                                 " ").at);
+		words_put_text(words, dw_text_ns(fact->value * dw_case_whole_ns(words->at, DW_RULE_OF_STEP), " ").at);
 	} else {
 		text = strcmp(form, "name") == 0 ? words_name(fact)
 		     : strcmp(form, "note") == 0 ? fact->note
@@ -169,8 +167,7 @@ static void words_put_place(struct words *words, const char *place)
 		else
 			words_put_text(words, dw_text_ns(verdict->gain_ns, " ").at);
 	} else {
-		snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - place : (ptrdiff_t)strlen(place)),
-		         place);
+		snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - place : (ptrdiff_t)strlen(place)), place);
 		words_put_fact(words, name, colon ? colon + 1 : "");
 	}
 }
