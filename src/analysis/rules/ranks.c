@@ -1,4 +1,6 @@
 /* Rules about several ranks: communication, and waiting for the last rank. */
+#include <math.h>
+
 #include "rules/case.h"
 
 #define RANKS_OFTEN 0.6   /* part of the steps in which the same rank is the last one */
@@ -16,7 +18,7 @@ static struct dw_amount ranks_exposed(const struct dw_rule_case *at)
 
 	if (ranks_whole(at) == DW_RULE_OF_LOOP)
 		own = dw_case_amount(at, DW_FACT_LOOP_COMMUNICATION_ALL);
-	return own.value > exposed.value ? own : exposed;
+	return isnan(own.value) || exposed.value > own.value ? exposed : own;
 }
 
 /* The time that this loop's rank waits. If it is the last rank itself: the time that the others
