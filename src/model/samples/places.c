@@ -26,15 +26,15 @@ static uint8_t places_class(const struct dw_symbol *symbol)
 }
 
 /* Appends the steps of a thread, and the time of those of which the trace has only sums. */
-static struct dw_interval *places_put_steps(const struct dw_source *source, uint32_t thread, struct dw_interval *to)
+static struct dw_sample_step *places_put_steps(const struct dw_source *source, uint32_t thread, struct dw_sample_step *to)
 {
 	for (size_t i = 0; i < source->step_count; i++)
 		if (source->steps[i].thread == thread)
-			*to++ = (struct dw_interval){ source->steps[i].start_ticks, source->steps[i].end_ticks };
+			*to++ = (struct dw_sample_step){ source->steps[i].start_ticks, source->steps[i].end_ticks, source->steps[i].reduced };
 	for (size_t i = 0; i < source->step_summary_count; i++)
 		if (source->step_summaries[i].thread == thread)
-			*to++ = (struct dw_interval){ source->step_summaries[i].start_ticks, source->step_summaries[i].end_ticks };
-	*to++ = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
+			*to++ = (struct dw_sample_step){ source->step_summaries[i].start_ticks, source->step_summaries[i].end_ticks, false };
+	*to++ = (struct dw_sample_step){ UINT64_MAX, UINT64_MAX, false };
 	return to;
 }
 
@@ -42,7 +42,7 @@ static bool places_find_steps(struct dw_sample_places *places, struct dw_model *
 {
 	const struct dw_source *source = model->source;
 	const uint32_t *main_threads = dw_model_step_threads(model);
-	struct dw_interval *to = places->intervals;
+	struct dw_sample_step *to = places->all_steps;
 
 	if (!main_threads)
 		return false;
@@ -78,9 +78,9 @@ bool dw_sample_places_init(struct dw_sample_places *places, struct dw_model *mod
 	places->classes = calloc(model->row_count + (size_t)1, 1);
 	places->python = calloc(source->thread_count + 1, sizeof *places->python);
 	places->steps = calloc(source->thread_count + 1, sizeof *places->steps);
-	places->intervals = calloc(source->step_count + source->step_summary_count + source->thread_count + 1,
-	                           sizeof *places->intervals);
-	if (!places->shares || !places->classes || !places->python || !places->steps || !places->intervals)
+	places->all_steps = calloc(source->step_count + source->step_summary_count + source->thread_count + 1,
+	                           sizeof *places->all_steps);
+	if (!places->shares || !places->classes || !places->python || !places->steps || !places->all_steps)
 		return false;
 	for (uint32_t row = 0; row < model->row_count; row++) {
 		const struct dw_symbol *symbol = &model->symbols[model->row_symbol[row]];
@@ -93,14 +93,14 @@ bool dw_sample_places_init(struct dw_sample_places *places, struct dw_model *mod
 
 void dw_sample_places_reset(struct dw_sample_places *places)
 {
-	DW_FREE(places->shares, places->classes, places->python, places->steps, places->intervals);
+	DW_FREE(places->shares, places->classes, places->python, places->steps, places->all_steps);
 }
 
 #define BIT(share) (1u << DW_SHARE_##share)
 #define PASSES (BIT(BACKWARD) | BIT(FORWARD))
 #define PHASES (BIT(EVALUATION) | BIT(OPTIMIZER) | PASSES)
 
-void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass *pass, struct dw_sample_row *row)
+void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass *pass, bool reduced, struct dw_sample_row *row)
 {
 	uint32_t set = 0, name[PLACE_CLASSES];
 	bool python = places->python[row->thread];
@@ -119,7 +119,7 @@ void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass
 		if (!bit || places->classes[at] >= PLACE_OPERATOR)
 			name[places->classes[at]] = places->model->row_symbol[at]; /* the outermost one is kept */
 	}
-	if (python && set & PHASES && name[PLACE_OPERATOR] == DW_NO_INDEX)
+	if (python && !reduced && set & PHASES && name[PLACE_OPERATOR] == DW_NO_INDEX)
 		set = (set & ~PHASES) | BIT(PYTHON);
 	if (set) {
 		row->share = (enum dw_share)__builtin_ctz(set);
@@ -128,7 +128,7 @@ void dw_sample_place(const struct dw_sample_places *places, const struct dw_pass
 	row->named = name[PLACE_PHASE] != DW_NO_INDEX ? name[PLACE_PHASE] : name[PLACE_OWN];
 	row->share = row->named != DW_NO_INDEX             ? DW_SHARE_NAMED
 	             : name[PLACE_OPERATOR] != DW_NO_INDEX ? DW_SHARE_OPERATORS
-	             : python                              ? DW_SHARE_PYTHON
+	             : python && !reduced                  ? DW_SHARE_PYTHON
 	             : name[PLACE_LAYER] != DW_NO_INDEX    ? DW_SHARE_LAYERS
 	             : name[PLACE_FUNCTION] != DW_NO_INDEX ? DW_SHARE_FUNCTIONS
 	                                                   : DW_SHARE_OTHER;

@@ -62,7 +62,7 @@ struct samples {
 	struct dw_pass pass;
 	struct all *all;
 	struct table *table;
-	const struct dw_interval *steps, *first_step;
+	const struct dw_sample_step *steps, *first_step;
 	uint32_t thread;     /* the thread that `steps` and `next` are of */
 	struct nested *next, *last;
 };
@@ -121,7 +121,7 @@ static void samples_count(struct samples *samples, uint64_t ticks, const struct 
 		row.where = DW_SAMPLE_IN_STEP;
 	else if (samples->steps && samples->steps > samples->first_step && samples->steps->start_ticks != UINT64_MAX)
 		row.where = DW_SAMPLE_BETWEEN;
-	dw_sample_place(&samples->all->places, &samples->pass, &row);
+	dw_sample_place(&samples->all->places, &samples->pass, row.where == DW_SAMPLE_IN_STEP && samples->steps->reduced, &row);
 	row.thread = sample->of;
 	samples_add(samples->table, &row);
 }
