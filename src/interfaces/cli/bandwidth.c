@@ -93,8 +93,7 @@ double dw_bandwidth_measure(void)
 		worker->to = malloc(BLOCK_BYTES);
 		if (worker->from) /* pages that were never written are all one page of zeros */
 			memset(worker->from, 1, BLOCK_BYTES);
-		if (!worker->from || !worker->to ||
-		    pthread_create(&worker->thread, NULL, bandwidth_work, worker) != 0) {
+		if (!worker->from || !worker->to || pthread_create(&worker->thread, NULL, bandwidth_work, worker) != 0) {
 			free(worker->from);
 			free(worker->to);
 			break;

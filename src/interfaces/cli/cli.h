@@ -129,8 +129,7 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
                      int (*take)(void *context, const struct dw_option *option, const char *value),
                      void *context, bool *done);
 /* Sets the field of an option DW_OPTION_VIEW_FIELD; -1 after an error message. */
-int dw_option_set_field(struct dwell_view_options *options, const struct dw_option *option,
-                        const char *value);
+int dw_option_set_field(struct dwell_view_options *options, const struct dw_option *option, const char *value);
 void dw_options_help(const struct dw_verb *verb);
 /* Says that a verb, or with NULL the command without one, has no such option, and which verbs have it. */
 void dw_options_say_unknown(const struct dw_verb *verb, const char *word);

@@ -148,8 +148,7 @@ static bool capture_store(const struct request *request, const struct dw_client_
 			break;
 		at += written > 0 ? (size_t)written : 0;
 	}
-	if (fd >= 0 && at == answer->xspace_bytes && close(fd) == 0 &&
-	    rename(part, request->path) == 0)
+	if (fd >= 0 && at == answer->xspace_bytes && close(fd) == 0 && rename(part, request->path) == 0)
 		return true;
 	dw_say("cannot write %s: %s; name another folder with -o", request->path, strerror(errno));
 	unlink(part);
@@ -162,8 +161,7 @@ static int capture_note_done(const struct request *request, uint64_t bytes)
 {
 	bool ends_in_slash = request->folder[strlen(request->folder) - 1] == '/';
 
-	dw_say("%.1f MB; look at it with dwell report, or tensorboard --logdir %s", (double)bytes / 1e6,
-	       request->folder);
+	dw_say("%.1f MB; look at it with dwell report, or tensorboard --logdir %s", (double)bytes / 1e6, request->folder);
 	/* Printed relative to the folder that the user named; only the server needs the whole path. */
 	printf("%s%s%s\n", request->folder, ends_in_slash ? "" : "/",
 	       request->path + strlen(request->repository) - strlen("plugins/profile"));
@@ -176,8 +174,7 @@ static int capture_conclude(const struct request *request, const struct dw_clien
 	struct stat status;
 
 	if (answer->xspace)
-		return capture_store(request, answer) ? capture_note_done(request, answer->xspace_bytes)
-		       : DW_EXIT_BAD_INPUT;
+		return capture_store(request, answer) ? capture_note_done(request, answer->xspace_bytes) : DW_EXIT_BAD_INPUT;
 	if (stat(request->path, &status) == 0) /* the server wrote it, because it uses the same disk */
 		return capture_note_done(request, (uint64_t)status.st_size);
 	if (answer->empty)
@@ -202,8 +199,7 @@ static int capture_run(struct request *request)
 			       request->client.address, attempt + 1, ATTEMPTS);
 	}
 	if (result < 0)
-		dw_say("%s recorded nothing: is the program working? Try a longer --duration",
-		       request->client.address);
+		dw_say("%s recorded nothing: is the program working? Try a longer --duration", request->client.address);
 	if (stopped > 1 || (stopped && result))
 		return EXIT_INTERRUPTED;
 	return result < 0 ? DW_EXIT_BAD_INPUT : result;

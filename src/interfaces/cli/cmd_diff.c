@@ -48,9 +48,8 @@ static bool diff_parse_reasons(const char *text, unsigned *accepted)
 		size_t length = strcspn(at, ",");
 		unsigned reason = 0;
 
-		while (reason < DW_DIFF_REASON_COUNT &&
-		       (strlen(dw_diff_reason_name((enum dw_diff_reason)reason)) != length ||
-		        strncmp(dw_diff_reason_name((enum dw_diff_reason)reason), at, length) != 0))
+		while (reason < DW_DIFF_REASON_COUNT && (strlen(dw_diff_reason_name((enum dw_diff_reason)reason)) != length ||
+		                                         strncmp(dw_diff_reason_name((enum dw_diff_reason)reason), at, length) != 0))
 			reason++;
 		if (reason == DW_DIFF_REASON_COUNT) {
 			dw_say("--accept takes a list of machine, versions, ranks, batch, shapes, recording, "
@@ -77,8 +76,7 @@ static int diff_take_option(void *context, const struct dw_option *option, const
 		return 0;
 	case DW_OPTION_FORMAT:
 		request->page = strcmp(value, "html") == 0;
-		request->renderer = request->page || strcmp(value, "svg") == 0 ? NULL
-		                                                               : dw_renderer_find(value, &error);
+		request->renderer = request->page || strcmp(value, "svg") == 0 ? NULL : dw_renderer_find(value, &error);
 		if (error.code)
 			dw_say_error(&error, error.code);
 		return error.code ? -1 : 0;
@@ -109,8 +107,7 @@ static int diff_parse(const struct dw_verb *verb, int argc, char **argv,
 		return done ? 1 : -1;
 	if (middle == argc) {
 		if (operands->counts[0] != 2) {
-			dw_say("%d traces are given and no '--': dwell diff BEFORE... -- AFTER...",
-			       operands->counts[0]);
+			dw_say("%d traces are given and no '--': dwell diff BEFORE... -- AFTER...", operands->counts[0]);
 			return -1;
 		}
 		operands->paths[1] = argv + 1;
@@ -124,8 +121,7 @@ static int diff_parse(const struct dw_verb *verb, int argc, char **argv,
 		return done ? 1 : -1;
 	if (operands->counts[0] && operands->counts[1])
 		return 0;
-	dw_say("no trace is given %s '--': dwell diff BEFORE... -- AFTER...",
-	       operands->counts[0] ? "after" : "before");
+	dw_say("no trace is given %s '--': dwell diff BEFORE... -- AFTER...", operands->counts[0] ? "after" : "before");
 	return -1;
 }
 
@@ -154,8 +150,7 @@ static bool diff_check_twice(const struct diff_operands *operands)
 
 /* ---- the comparison -------------------------------------------------------------------------- */
 
-static int diff_add_trace(const struct diff_request *request, struct dw_diff *diff, unsigned side,
-                          const char *path)
+static int diff_add_trace(const struct diff_request *request, struct dw_diff *diff, unsigned side, const char *path)
 {
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
@@ -177,8 +172,7 @@ static int diff_add_trace(const struct diff_request *request, struct dw_diff *di
 	return code ? dw_say_error(&error, code) : 0;
 }
 
-static int diff_print(const struct diff_request *request, struct dw_diff *diff,
-                      struct dwell_table *table, FILE *file)
+static int diff_print(const struct diff_request *request, struct dw_diff *diff, struct dwell_table *table, FILE *file)
 {
 	struct dwell_error error = { 0, "" };
 	int code;
@@ -190,8 +184,7 @@ static int diff_print(const struct diff_request *request, struct dw_diff *diff,
 	for (struct dwell_table *part = table; part && request->renderer->is_scaled; part = part->next)
 		if (strcmp(part->part, "operators") == 0)
 			dw_table_limit(part, DIFF_OPERATORS);
-	code = dw_render(request->renderer, (const struct dwell_table *const *)&table, 1, file,
-	                 &request->print, &error);
+	code = dw_render(request->renderer, (const struct dwell_table *const *)&table, 1, file, &request->print, &error);
 	if (code && dw_output_left(file))
 		return DW_EXIT_PIPE;
 	return code ? dw_say_error(&error, code) : 0;
@@ -277,8 +270,7 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv)
 		dw_say("--fail-on needs several runs a side: two runs of one program differ too");
 		return DW_EXIT_USAGE;
 	}
-	if (request.by_fast &&
-	    !dw_diff_can_permute((size_t)operands.counts[0], (size_t)operands.counts[1])) {
+	if (request.by_fast && !dw_diff_can_permute((size_t)operands.counts[0], (size_t)operands.counts[1])) {
 		dw_say("--by fast needs at least 4 runs a side: fewer cannot be divided in enough other ways");
 		return DW_EXIT_USAGE;
 	}

@@ -49,14 +49,12 @@ static bool export_check_format(const struct request *request)
 	for (size_t i = 0; (name = dwell_export_name(i, NULL)) && length < sizeof all; i++)
 		length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", name);
 	dw_say("no format '%s'%s%s%s There are: %s", request->format,
-	       nearest.best ? "; did you mean '" : ".", nearest.best ? nearest.best : "",
-	       nearest.best ? "'?" : "", all);
+	       nearest.best ? "; did you mean '" : ".", nearest.best ? nearest.best : "", nearest.best ? "'?" : "", all);
 	return false;
 }
 
 /* If the output is a folder, chooses FOLDER/plugins/profile/TRACE/HOST.xplane.pb and prints it. */
-static bool export_place_in_logdir(struct request *request, const char *trace_path,
-                                   struct dwell_trace *trace,
+static bool export_place_in_logdir(struct request *request, const char *trace_path, struct dwell_trace *trace,
                                    char path[DW_LOGDIR_PATH])
 {
 	const struct dw_source *source = dw_trace_source(trace);
@@ -73,8 +71,7 @@ static bool export_place_in_logdir(struct request *request, const char *trace_pa
 	}
 	if (source->file_count && source->files[0].head)
 		snprintf(host, sizeof host, "%.64s", source->files[0].head->hostname);
-	if (!dw_logdir_profiles(request->output, profiles) ||
-	    !dw_logdir_path(profiles, run, host, path))
+	if (!dw_logdir_profiles(request->output, profiles) || !dw_logdir_path(profiles, run, host, path))
 		return false;
 	request->output = path;
 	end = strrchr(path, '/');

@@ -58,20 +58,17 @@ static void info_print_file(const struct dw_source_file *file)
 	for (int i = 0; i < 16; i++)
 		snprintf(id + (size_t)i * 2, 3, "%02x", head->run_id[i]);
 	info_print_line("run", id);
-	snprintf(text, sizeof text, "%.32s, format %u.%u", head->writer, head->version_major,
-	         head->version_minor);
+	snprintf(text, sizeof text, "%.32s, format %u.%u", head->writer, head->version_major, head->version_minor);
 	info_print_line("written by", text);
 	snprintf(text, sizeof text, "%.63s", head->hostname);
 	info_print_line("host", text);
 	if (gmtime_r(&start, &when) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &when))
 		info_print_line("began", text);
 	snprintf(text, sizeof text, "%s, %.6g MHz, good to %" PRIu64 " ns",
-	         clocks[head->clock_kind < 4 ? head->clock_kind : 0], 1e3 / file->clock.ns_per_tick,
-	         file->clock.error_ns);
+	         clocks[head->clock_kind < 4 ? head->clock_kind : 0], 1e3 / file->clock.ns_per_tick, file->clock.error_ns);
 	info_print_line("clock", text);
 	if (file->clock_jumps) {
-		snprintf(text, sizeof text, "%u, of up to %.3g s", file->clock_jumps,
-		         (double)file->clock_jump_ns / 1e9);
+		snprintf(text, sizeof text, "%u, of up to %.3g s", file->clock_jumps, (double)file->clock_jump_ns / 1e9);
 		info_print_line("clock jumps", text);
 	}
 	info_print_number("size", DW_UNIT_BYTES, (int64_t)file->size_bytes, "");
@@ -92,8 +89,7 @@ static void info_print_processes(const struct dw_source *source)
 	for (size_t i = 0; i < source->process_count; i++) {
 		const struct dw_source_process *process = &source->processes[i];
 		char text[1200];
-		int at = snprintf(text, sizeof text, "%.500s%s",
-		                  process->name ? process->name : "(unnamed)",
+		int at = snprintf(text, sizeof text, "%.500s%s", process->name ? process->name : "(unnamed)",
 		                  process->flags & DW_PROCESS_RUNNER ? " (dwell run itself)" : "");
 
 		if (process->rank >= 0)
@@ -146,11 +142,9 @@ static void info_print_steps(const struct dw_source *source)
 	for (size_t i = 0; i < source->step_summary_count; i++)
 		summed += source->step_summaries[i].count;
 	if (summed)
-		snprintf(summed_text, sizeof summed_text, ", %s of them summarised",
-		         dw_text_count((int64_t)summed).at);
+		snprintf(summed_text, sizeof summed_text, ", %s of them summarised", dw_text_count((int64_t)summed).at);
 	if (open)
-		snprintf(open_text, sizeof open_text, ", %s of them did not end",
-		         dw_text_count((int64_t)open).at);
+		snprintf(open_text, sizeof open_text, ", %s of them did not end", dw_text_count((int64_t)open).at);
 	snprintf(text, sizeof text, "%s%s", summed_text, open_text);
 	info_print_number("steps", DW_UNIT_COUNT, (int64_t)(count + summed), text);
 }
@@ -168,8 +162,7 @@ static void info_print_contents(const struct dw_source *source, struct dw_model 
 	info_print_number("streams", DW_UNIT_COUNT, (int64_t)source->stream_count, "");
 	info_print_number("chunks", DW_UNIT_COUNT, (int64_t)chunks, "");
 	info_print_number("names", DW_UNIT_COUNT, (int64_t)symbols - 2, ""); /* two are internal */
-	info_print_number("texts", DW_UNIT_COUNT, (int64_t)info_text_count(source),
-	                  " (dwell info --texts prints them)");
+	info_print_number("texts", DW_UNIT_COUNT, (int64_t)info_text_count(source), " (dwell info --texts prints them)");
 	info_print_steps(source);
 	info_print_number("length", DW_UNIT_NS, (int64_t)source->end_ns, "");
 	printf("%-14s", "records of");
@@ -209,8 +202,7 @@ static bool info_is_overridden(const struct dw_source *source, size_t meta)
 	const struct dw_source_meta *metas = source->metas;
 
 	for (size_t i = meta + 1; i < source->meta_count && i < meta + 1000; i++)
-		if (metas[i].process == metas[meta].process && strncmp(metas[i].key, metas[meta].key,
-		                                                       1000) == 0)
+		if (metas[i].process == metas[meta].process && strncmp(metas[i].key, metas[meta].key, 1000) == 0)
 			return true;
 	return false;
 }
@@ -224,8 +216,7 @@ static void info_print_metas(const struct dw_source *source)
 
 		if (info_is_overridden(source, i))
 			continue;
-		snprintf(text, sizeof text, "%.200s = %.900s", source->metas[i].key,
-		         source->metas[i].value);
+		snprintf(text, sizeof text, "%.200s = %.900s", source->metas[i].key, source->metas[i].value);
 		dw_text_disarm(text, false);
 		printf("  %s\n", text);
 	}

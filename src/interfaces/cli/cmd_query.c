@@ -101,8 +101,7 @@ int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv)
 	if (operands < 0)
 		return DW_EXIT_USAGE;
 	if (operands < 1 || operands > 2) {
-		dw_say("give a trace and one statement in quotes: dwell query TRACE 'select ...'; '.schema' lists "
-		       "tables");
+		dw_say("give a trace and one statement in quotes: dwell query TRACE 'select ...'; '.schema' lists tables");
 		return DW_EXIT_USAGE;
 	}
 	if (!request.output)

@@ -37,8 +37,7 @@ static int ranks_take_option(void *context, const struct dw_option *option, cons
 	return error.code ? -1 : 0;
 }
 
-static int ranks_print(const struct ranks_request *request, const struct dw_ranks *ranks,
-                       FILE *file)
+static int ranks_print(const struct ranks_request *request, const struct dw_ranks *ranks, FILE *file)
 {
 	struct dwell_error error = { 0, "" };
 	struct dwell_table *table;
@@ -53,8 +52,7 @@ static int ranks_print(const struct ranks_request *request, const struct dw_rank
 		dw_say("no memory for the comparison");
 		return DW_EXIT_BAD_INPUT;
 	}
-	code = dw_render(request->renderer, (const struct dwell_table *const *)&table, 1, file,
-	                 &request->print, &error);
+	code = dw_render(request->renderer, (const struct dwell_table *const *)&table, 1, file, &request->print, &error);
 	dw_table_destroy(table);
 	if (code && dw_output_left(file))
 		return DW_EXIT_PIPE;

@@ -94,17 +94,14 @@ static int report_finish_options(struct report_request *request)
 		return -1;
 	}
 	if (request->layout && wrong) {
-		dw_say("the layout %s has no --%s, which is for views", request->layout->name,
-		       dw_view_option_name(wrong));
+		dw_say("the layout %s has no --%s, which is for views", request->layout->name, dw_view_option_name(wrong));
 		return -1;
 	}
 	if (request->summary && report_check_summary(request))
 		return -1;
-	request->page = !request->view_count && !request->layout &&
-	                strcmp(request->renderer->name, "html") == 0;
+	request->page = !request->view_count && !request->layout && strcmp(request->renderer->name, "html") == 0;
 	if (request->page && given) {
-		dw_say("the page of --format html has no --%s; with --view NAME, html is a table",
-		       dw_view_option_name(given));
+		dw_say("the page of --format html has no --%s; with --view NAME, html is a table", dw_view_option_name(given));
 		return -1;
 	}
 	if (!request->view_count)
@@ -122,8 +119,7 @@ static int report_finish_options(struct report_request *request)
 static int report_layout(const struct report_request *request, struct dwell_trace *trace, FILE *file)
 {
 	struct dwell_error error = { 0, "" };
-	int code = dw_layout_run(request->layout, dw_trace_model(trace), &request->layout_request, file,
-	                         &error);
+	int code = dw_layout_run(request->layout, dw_trace_model(trace), &request->layout_request, file, &error);
 
 	dw_say_progress(NULL);
 	if (!code && error.message[0])
@@ -166,8 +162,7 @@ static void report_say_missing(const struct report_request *request, const struc
 	if (strcmp(request->renderer->name, "csv") != 0)
 		return;
 	for (size_t i = 0; i < table->loss_count; i++)
-		dw_say("lost: %s records: %s", dw_text_count((int64_t)table->losses[i].records).at,
-		       table->losses[i].why);
+		dw_say("lost: %s records: %s", dw_text_count((int64_t)table->losses[i].records).at, table->losses[i].why);
 	if (table->coverage < 0.9995)
 		dw_say("recorded: %s of this time", dw_text_percent(table->coverage).at);
 }
@@ -180,8 +175,7 @@ static int report_views(const struct report_request *request, struct dwell_trace
 	size_t done = 0;
 
 	for (; done < request->view_count && !code; done++)
-		code = dw_view_run(request->views[done], dw_trace_model(trace), &request->options,
-		                   &tables[done], &error);
+		code = dw_view_run(request->views[done], dw_trace_model(trace), &request->options, &tables[done], &error);
 	dw_say_progress(NULL);
 	if (!code) {
 		report_say_missing(request, tables[0]);
@@ -282,8 +276,7 @@ void dw_report_after_run(const char *path)
 	struct stat status;
 
 	fputc('\n', stderr);
-	dw_say("%s, %s", path,
-	       dw_text_bytes(stat(path, &status) == 0 ? (double)status.st_size : 0, " ").at);
+	dw_say("%s, %s", path, dw_text_bytes(stat(path, &status) == 0 ? (double)status.st_size : 0, " ").at);
 	fputc('\n', stderr);
 	int code = dwell_trace_open(&trace, &path, 1, NULL, &error);
 	if (code) {
@@ -296,8 +289,7 @@ void dw_report_after_run(const char *path)
 		dw_say_error(&error, code);
 	} else {
 		dw_terminal(STDERR_FILENO, &print);
-		dw_render(dw_renderer_at(0), (const struct dwell_table *const *)&table, 1, stderr, &print,
-		          &error);
+		dw_render(dw_renderer_at(0), (const struct dwell_table *const *)&table, 1, stderr, &print, &error);
 		dw_table_destroy(table);
 	}
 	dwell_trace_close(trace);

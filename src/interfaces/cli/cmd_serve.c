@@ -60,8 +60,7 @@ int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
 	struct sigaction action = { .sa_handler = serve_stop };
 	struct dwell_error error = { 0, "" };
 	bool done;
-	int code, operands = dw_options_parse(verb, argc, argv, false, serve_take_option, &options,
-	                                      &done);
+	int code, operands = dw_options_parse(verb, argc, argv, false, serve_take_option, &options, &done);
 
 	if (done)
 		return 0;

@@ -85,8 +85,7 @@ static int top_look(struct top *top, struct dwell_error *error)
 		top->has_look = true;
 		top->screen.state = NULL;
 	} else {
-		snprintf(top->state, sizeof top->state, "%s", top->inode ? error->message :
-		         "the trace was deleted");
+		snprintf(top->state, sizeof top->state, "%s", top->inode ? error->message : "the trace was deleted");
 		top->screen.state = top->state;
 	}
 	cost_ms = top_clock_ms(CLOCK_PROCESS_CPUTIME_ID) - begin_ms;
@@ -200,8 +199,7 @@ static void top_choose_thread(struct top *top)
 
 	if (tid < 0 || top->screen.selected >= table->row_count)
 		return;
-	snprintf(top->thread, sizeof top->thread, "%" PRId64,
-	         dw_table_at(table, top->screen.selected)[tid].integer);
+	snprintf(top->thread, sizeof top->thread, "%" PRId64, dw_table_at(table, top->screen.selected)[tid].integer);
 	top->request.thread = top->thread;
 	top_set_view(top, "operators");
 }
@@ -250,8 +248,7 @@ static void top_type(struct top *top, int key)
 		top_find(top, top->screen.selected);
 	else
 		top->next_ms = 0;
-	snprintf(top->prompt, sizeof top->prompt, "%s: %s", top->typing == TOP_SEARCH ? "Search" : "Filter",
-	         text);
+	snprintf(top->prompt, sizeof top->prompt, "%s: %s", top->typing == TOP_SEARCH ? "Search" : "Filter", text);
 	top->screen.prompt = top->typing ? top->prompt : NULL;
 }
 

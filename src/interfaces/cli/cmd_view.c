@@ -81,8 +81,7 @@ static void view_report_ready(void *context, const char *address, unsigned port,
 	const struct view_request *request = context;
 
 	dw_say("%s%s: open %s", request->path, live ? " (still being written)" : "", address);
-	dw_say("it is open to you until you press Ctrl+C; from another machine: ssh -L %u:127.0.0.1:%u HOST",
-	       port, port);
+	dw_say("it is open to you until you press Ctrl+C; from another machine: ssh -L %u:127.0.0.1:%u HOST", port, port);
 	if (!request->no_browser)
 		view_start_browser(address);
 }

@@ -58,15 +58,13 @@ static void logdir_clean_name(char *to, const char *name)
 		*to = '_';
 }
 
-bool dw_logdir_path(const char *profiles, const char *run, const char *host,
-                    char path[DW_LOGDIR_PATH])
+bool dw_logdir_path(const char *profiles, const char *run, const char *host, char path[DW_LOGDIR_PATH])
 {
 	char run_name[MOST_NAME], host_name[MOST_NAME];
 
 	logdir_clean_name(run_name, run);
 	logdir_clean_name(host_name, host);
-	if (snprintf(path, DW_LOGDIR_PATH, "%s/%s/%s.xplane.pb", profiles, run_name, host_name) <
-	    DW_LOGDIR_PATH)
+	if (snprintf(path, DW_LOGDIR_PATH, "%s/%s/%s.xplane.pb", profiles, run_name, host_name) < DW_LOGDIR_PATH)
 		return true;
 	dw_say("%.80s...: the path is too long; name another folder with -o", profiles);
 	return false;
@@ -77,6 +75,5 @@ bool dw_is_logdir(const char *output)
 	size_t length = output ? strlen(output) : 0;
 	struct stat status;
 
-	return length && (output[length - 1] == '/' ||
-	                  (stat(output, &status) == 0 && S_ISDIR(status.st_mode)));
+	return length && (output[length - 1] == '/' || (stat(output, &status) == 0 && S_ISDIR(status.st_mode)));
 }

@@ -15,7 +15,6 @@ bool dw_logdir_make(const char *folder);
 /* Writes the absolute path of FOLDER/plugins/profile to `path` and creates the folder. */
 bool dw_logdir_profiles(const char *folder, char path[DW_LOGDIR_PATH]);
 /* Writes PROFILES/RUN/HOST.xplane.pb. Characters that file names cannot contain become "_". */
-bool dw_logdir_path(const char *profiles, const char *run, const char *host,
-                    char path[DW_LOGDIR_PATH]);
+bool dw_logdir_path(const char *profiles, const char *run, const char *host, char path[DW_LOGDIR_PATH]);
 /* Whether an output is a log directory: an existing folder, or a name that ends in "/". */
 bool dw_is_logdir(const char *output);

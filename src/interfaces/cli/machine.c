@@ -87,8 +87,7 @@ static int machine_open(const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)machine.program, (int)machine.program,
-	         name);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)machine.program, (int)machine.program, name);
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
@@ -247,8 +246,7 @@ static uint64_t machine_random(uint64_t limit)
 /* Sleeps until the next reading is due and looks up the main thread in between. False: the program
  * has ended. Each part of the time has one look, at a random moment: if looks were at equal distances, a
  * loop whose steps take as long would be seen in the same place of each step. */
-static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_look *look,
-                                     struct machine_samples *samples)
+static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_look *look, struct machine_samples *samples)
 {
 	unsigned count = nanoseconds < MACHINE_USUAL_NS
 	                     ? (unsigned)(nanoseconds * MACHINE_SAMPLES / MACHINE_USUAL_NS) : MACHINE_SAMPLES;
@@ -354,8 +352,7 @@ static double machine_fault_ns(void)
 
 	for (int i = 0; i < FAULT_TRIES; i++) {
 		double begin = machine_seconds(), took;
-		volatile char *block = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		volatile char *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if ((void *)block == MAP_FAILED)
 			return 0;

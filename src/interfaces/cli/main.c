@@ -25,8 +25,7 @@ static int main_print_help(const char *name)
 	dw_nearest_init(&nearest, name);
 	for (size_t i = 0; i < dw_verb_count; i++)
 		dw_nearest_try(&nearest, dw_verbs[i].name);
-	dw_say("no verb '%s'%s%s%s (dwell --help lists all)", name,
-	       nearest.best ? "; did you mean '" : "",
+	dw_say("no verb '%s'%s%s%s (dwell --help lists all)", name, nearest.best ? "; did you mean '" : "",
 	       nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 	return DW_EXIT_USAGE;
 }
@@ -52,8 +51,7 @@ static bool main_is_other_verb(const char *word)
 			dw_say("no verb '%s'; did you mean 'dwell %s'? To run a program of this name: dwell run -- %s",
 			       word, others[i].instead, word);
 		else
-			dw_say("no verb '%s' (dwell --help lists all). To run a program of this name: dwell run -- %s",
-			       word, word);
+			dw_say("no verb '%s' (dwell --help lists all). To run a program of this name: dwell run -- %s", word, word);
 		return true;
 	}
 	return false;
@@ -83,8 +81,7 @@ static bool main_is_mistyped_verb(const char *word)
 	}
 	free(folders);
 	if (!program)
-		dw_say("'%s' is neither a verb nor a program; did you mean 'dwell %s'?", word,
-		       nearest.best);
+		dw_say("'%s' is neither a verb nor a program; did you mean 'dwell %s'?", word, nearest.best);
 	return !program;
 }
 

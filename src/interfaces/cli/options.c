@@ -11,8 +11,7 @@
 
 /* ---- parsing ---------------------------------------------------------------------- */
 
-static const struct dw_option *option_find_long(const struct dw_verb *verb, const char *name,
-                                                size_t length)
+static const struct dw_option *option_find_long(const struct dw_verb *verb, const char *name, size_t length)
 {
 	for (size_t i = 0; i < verb->option_count; i++)
 		if (verb->options[i].name && strlen(verb->options[i].name) == length &&
@@ -71,8 +70,7 @@ void dw_options_say_unknown(const struct dw_verb *verb, const char *word)
 			dw_nearest_try(&nearest, tried->options[i].name);
 	option_list_verbs(word, others, sizeof others);
 	if (!verb && option_find(tried, word))
-		dw_say("no option '%s' without a verb; to record a program with it: dwell run %s ... -- PROGRAM",
-		       word, word);
+		dw_say("no option '%s' without a verb; to record a program with it: dwell run %s ... -- PROGRAM", word, word);
 	else if (others[0])
 		dw_say("no option '%s' (dwell%s%s --help); it is one of %s", word, gap, of, others);
 	else if (nearest.best)
@@ -111,8 +109,7 @@ static bool option_check_choice(const struct dw_option *option, const char *valu
 		if (strlen(value) == length && strncmp(value, at, length) == 0)
 			return true;
 	}
-	dw_say("--%s takes %s, not '%s'", option->name,
-	       option_list_choices(option->choices, all, sizeof all), value);
+	dw_say("--%s takes %s, not '%s'", option->name, option_list_choices(option->choices, all, sizeof all), value);
 	return false;
 }
 
@@ -308,13 +305,11 @@ void dw_options_usage(const struct dw_verb *verbs, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		char usage[64];
 
-		snprintf(usage, sizeof usage, "dwell %s %s", verbs[i].name,
-		         i == 0 ? "COMMAND..." : verbs[i].operands);
+		snprintf(usage, sizeof usage, "dwell %s %s", verbs[i].name, i == 0 ? "COMMAND..." : verbs[i].operands);
 		printf("  %-25s %s\n", usage, verbs[i].summary);
 	}
 	printf("\n  dwell help VERB           show the options of a verb (or dwell VERB --help)\n"
-	       "  dwell --version           show the version; with --verbose also what it was built with\n\n"
-	       "Examples:\n"
+	       "  dwell --version           show the version; with --verbose also what it was built with\n\nExamples:\n"
 	       "  dwell python train.py                 record a script and show the overview\n"
 	       "  dwell report --view operators         look at the newest trace of this folder\n"
 	       "  dwell export -f chrome -o trace.json  write it for Perfetto and chrome://tracing\n");
@@ -385,8 +380,7 @@ static int option_set_rows(const struct dw_option *option, const char *value, si
 	return 0;
 }
 
-int dw_option_set_field(struct dwell_view_options *options, const struct dw_option *option,
-                        const char *value)
+int dw_option_set_field(struct dwell_view_options *options, const struct dw_option *option, const char *value)
 {
 	void *field = (char *)options + option->field.offset;
 	const char *end;
@@ -493,8 +487,7 @@ bool dw_parse_time(const char *option, const char *text, uint64_t least, uint64_
 	double value = strtod(text, &end);
 
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (strcmp(end, units[i].unit) == 0 && end != text &&
-		    value * units[i].ms >= (double)least &&
+		if (strcmp(end, units[i].unit) == 0 && end != text && value * units[i].ms >= (double)least &&
 		    value * units[i].ms <= 3.6e6) {
 			*ms = (uint64_t)(value * units[i].ms + 0.5);
 			return true;

@@ -39,8 +39,7 @@ int dw_output_open(struct dw_output *output, const char *path)
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		output->file = fopen(path, "we");
 	} else {
-		if (snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", path) <
-		    (int)sizeof output->temporary)
+		if (snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", path) < (int)sizeof output->temporary)
 			fd = mkostemp(output->temporary, O_CLOEXEC);
 		else
 			errno = ENAMETOOLONG;

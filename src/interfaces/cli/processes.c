@@ -39,8 +39,7 @@ static uint64_t processes_read_one(pid_t pid)
 	text[length] = '\0';
 	name_end = strrchr(text, ')'); /* the name may contain spaces and parentheses */
 	if (!name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
-	                                      "%llu %llu", &times[0], &times[1], &times[2],
-	                        &times[3]) != 4)
+	                        "%llu %llu", &times[0], &times[1], &times[2], &times[3]) != 4)
 		return 0;
 	return dw_processes_ns(times[0] + times[1] + times[2] + times[3]);
 }

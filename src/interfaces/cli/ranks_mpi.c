@@ -134,8 +134,7 @@ static int mpi_start(int *process, int *processes)
 	if (*processes > 1 || mpi_launched() <= 1)
 		return 0;
 	dw_say("--mpi: %s is not the library of the launcher: it sees one process, and the launcher started %d. Name the file of "
-	       "the launcher's MPI library in the variable DWELL_MPI",
-	       path, mpi_launched());
+	       "the launcher's MPI library in the variable DWELL_MPI", path, mpi_launched());
 	mpi.finalize();
 	return DW_EXIT_BAD_INPUT;
 }

@@ -42,8 +42,7 @@ void dw_say_progress(const char *path)
 	if (!isatty(STDERR_FILENO))
 		return;
 	if (path && stat(path, &status) == 0 && status.st_size >= LONG_BYTES) {
-		fprintf(stderr, "\rdwell: reading %.200s (%s) ...", path,
-		        dw_text_bytes((double)status.st_size, " ").at);
+		fprintf(stderr, "\rdwell: reading %.200s (%s) ...", path, dw_text_bytes((double)status.st_size, " ").at);
 		shown = true;
 	} else if (!path && shown) {
 		fputs("\r\033[K", stderr);

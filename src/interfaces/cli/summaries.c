@@ -19,8 +19,7 @@
 #define FEW ((size_t)512)  /* files whose ranks need not be counted first: little is left out of so many */
 
 /* The rest of a file whose first bytes were read. NULL after an error message. */
-static unsigned char *summaries_read_rest(const char *path, FILE *file, const unsigned char *first,
-                                          size_t *length)
+static unsigned char *summaries_read_rest(const char *path, FILE *file, const unsigned char *first, size_t *length)
 {
 	size_t capacity = *length;
 	unsigned char *bytes = NULL;
@@ -29,8 +28,7 @@ static unsigned char *summaries_read_rest(const char *path, FILE *file, const un
 		size_t read;
 
 		if (!bytes || *length == capacity) {
-			unsigned char *grown =
-				capacity < MOST_BYTES ? realloc(bytes, capacity + 65536 + capacity / 2) : NULL;
+			unsigned char *grown = capacity < MOST_BYTES ? realloc(bytes, capacity + 65536 + capacity / 2) : NULL;
 
 			if (!grown) {
 				dw_say("%s: no memory for the summary", path);

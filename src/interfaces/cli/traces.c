@@ -19,9 +19,8 @@ bool dw_newest_trace(char *path, size_t size)
 
 			if (stat(found.gl_pathv[i], &status) != 0 || !S_ISREG(status.st_mode))
 				continue;
-			if (any && (status.st_mtim.tv_sec < newest.tv_sec ||
-			            (status.st_mtim.tv_sec == newest.tv_sec &&
-			             status.st_mtim.tv_nsec <= newest.tv_nsec)))
+			if (any && (status.st_mtim.tv_sec < newest.tv_sec || (status.st_mtim.tv_sec == newest.tv_sec &&
+			                                                      status.st_mtim.tv_nsec <= newest.tv_nsec)))
 				continue;
 			newest = status.st_mtim;
 			any = snprintf(path, size, "%s", found.gl_pathv[i]) < (int)size;

@@ -42,20 +42,17 @@
 
 static const struct dw_option run_options[] = {
 	{ DW_OPTION_OUTPUT, "output", 'o', "FILE",
-	  .help =
-	      "write the trace to FILE, replacing it (default: a new file named after the program)" },
+	  .help = "write the trace to FILE, replacing it (default: a new file named after the program)" },
 	{ DW_OPTION_MAX_SIZE, "max-size", .argument = "SIZE",
 	  .help = "keep the trace below SIZE, as 512M or 8G (default 2G, at most a tenth of the free "
 	          "space)" },
 	{ DW_OPTION_KEEP, "keep", .argument = "WHICH",
-	  .help =
-	      "keep the oldest records, the newest ones or half of each when the trace reaches its size "
+	  .help = "keep the oldest records, the newest ones or half of each when the trace reaches its size "
 	      "(default both)",
 	  .choices = "both oldest newest" },
 	STEPS("record only"),
 	{ DW_OPTION_STEP_ON, "step-on", .argument = "NAME",
-	  .help =
-	      "PyTorch: a step is a call of the function NAME, begins at a call of the module with this "
+	  .help = "PyTorch: a step is a call of the function NAME, begins at a call of the module with this "
 	      "class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
 	      "name or pattern, or a frame of this domain; native programs (x86-64): a step begins at each call of the function NAME" },
 	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
@@ -67,22 +64,18 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_SHAPES, "shapes", .help = "record the shapes of operators' arguments" },
 	{ DW_OPTION_STACKS, "stacks", .help = "record the call stacks of operators" },
 	{ DW_OPTION_FUNCTIONS, "functions", .argument = "[=WHICH]",
-	  .help =
-	      "record function calls of Python programs and of programs built for libdwell-functions; "
+	  .help = "record function calls of Python programs and of programs built for libdwell-functions; "
 	      "=python records Python functions only and costs less (default all)",
 	  .choices = "all python" },
 	{ DW_OPTION_FLOPS, "flops",
-	  .help =
-	      "record shapes, from which FLOPs are counted, and this machine's peak, which is measured "
+	  .help = "record shapes, from which FLOPs are counted, and this machine's peak, which is measured "
 	      "for 50 ms before the program starts" },
 	{ DW_OPTION_COST, "cost", .argument = "PART",
-	  .help =
-	      "PyTorch: where recording operators would take more than this part of the time, record operators and "
+	  .help = "PyTorch: where recording operators would take more than this part of the time, record operators and "
 	      "layers in some steps only, which are chosen at random; full records them in all steps (default 1%, "
 	      "full with --stacks or --functions)" },
 	{ DW_OPTION_COUNTERS, "counters",
-	  .help =
-	      "record the processor's cycles, instructions and cache misses of each step, where the kernel "
+	  .help = "record the processor's cycles, instructions and cache misses of each step, where the kernel "
 	      "permits it" },
 	{ DW_OPTION_MEMORY, "memory", .argument = "[=malloc]",
 	  .help = "record allocations and frees of tensors, and those that the program names (the default); =malloc, any program: "
@@ -300,8 +293,7 @@ static const struct dw_option serve_options[] = {
 	  .help = "listen at this address of the machine; any but 127.0.0.1 requires DWELL_TOKEN to be "
 	          "set" },
 	{ DW_OPTION_INHERITED, "inherited",
-	  .help =
-	      "for programs that start a server: serve at the socket on standard input until standard "
+	  .help = "for programs that start a server: serve at the socket on standard input until standard "
 	      "output is closed" },
 	HELP,
 };

@@ -149,14 +149,12 @@ static void capture_answer(struct dw_serve_capture *capture)
 	file = open(capture->path, O_RDONLY | O_CLOEXEC);
 	unlink(capture->path);
 	if (status == 0 && file >= 0 && fstat(file, &about) == 0) {
-		dw_serve_answer_file(capture->stream, file, (uint64_t)about.st_size,
-		                     capture->request.emit_xspace);
+		dw_serve_answer_file(capture->stream, file, (uint64_t)about.st_size, capture->request.emit_xspace);
 		return;
 	}
 	if (file >= 0)
 		close(file);
-	dw_serve_answer(capture->stream, DW_GRPC_INTERNAL,
-	                *message ? message : "writing the capture failed");
+	dw_serve_answer(capture->stream, DW_GRPC_INTERNAL, *message ? message : "writing the capture failed");
 }
 
 static uint64_t capture_delay_ms(const struct dw_serve_request *request)
@@ -177,8 +175,7 @@ static void capture_start(struct dw_serve *serve, struct dw_serve_stream *stream
 	if (status != DW_GRPC_OK) {
 		dw_serve_answer(stream, status, message);
 	} else if (capture->phase != DW_CAPTURE_NONE) {
-		dw_serve_answer(stream, DW_GRPC_ALREADY_EXISTS,
-		                "another capture is under way; try again when it has ended");
+		dw_serve_answer(stream, DW_GRPC_ALREADY_EXISTS, "another capture is under way; try again when it has ended");
 	} else if (capture_delay_ms(&request) > DW_SERVE_MOST_MS) {
 		dw_serve_answer(stream, DW_GRPC_INVALID_ARGUMENT, "a start more than an hour from now");
 	} else if (!dw_serve_is_alive(&serve->control)) {

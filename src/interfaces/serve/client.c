@@ -106,10 +106,8 @@ static void client_take_message(char *to, size_t room, const uint8_t *value, siz
 	to[used] = '\0';
 }
 
-static int client_on_header(nghttp2_session *session, const nghttp2_frame *frame_in,
-                            const uint8_t *name,
-                            size_t name_length, const uint8_t *value, size_t length, uint8_t flags,
-                            void *context)
+static int client_on_header(nghttp2_session *session, const nghttp2_frame *frame_in, const uint8_t *name,
+                            size_t name_length, const uint8_t *value, size_t length, uint8_t flags, void *context)
 {
 	struct call *call = client_call_of(context, frame_in->hd.stream_id);
 
@@ -201,12 +199,9 @@ static int client_split(struct client *client, struct dwell_error *error)
 	bool bracket = length > 2 && address[0] == '[' && address[length - 1] == ']';
 
 	if (!colon || !length || length >= sizeof client->host ||
-	    strspn(colon + 1, "0123456789") != strlen(colon + 1) || !colon[1] ||
-	    (!bracket && memchr(address, ':', length)))
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "%s is no address: give HOST:PORT, as localhost:9001", address);
-	snprintf(client->host, sizeof client->host, "%.*s", (int)(length - (bracket ? 2 : 0)),
-	         address + bracket);
+	    strspn(colon + 1, "0123456789") != strlen(colon + 1) || !colon[1] || (!bracket && memchr(address, ':', length)))
+		return dw_error_set(error, DWELL_E_ARGUMENT, "%s is no address: give HOST:PORT, as localhost:9001", address);
+	snprintf(client->host, sizeof client->host, "%.*s", (int)(length - (bracket ? 2 : 0)), address + bracket);
 	client->port = colon + 1;
 	return 0;
 }
@@ -255,8 +250,7 @@ static int client_connect_to(struct client *client, const volatile int *stop, st
 	freeaddrinfo(found);
 	if (client->socket >= 0)
 		return 0;
-	return dw_error_set(error, DWELL_E_IO,
-	                    "cannot connect to %s: %s; is a profiler server running there (dwell run "
+	return dw_error_set(error, DWELL_E_IO, "cannot connect to %s: %s; is a profiler server running there (dwell run "
 	                    "--serve PORT, jax.profiler.start_server(PORT)), and is this its port?",
 	                    client->options->address, strerror_r(errno, buffer, sizeof buffer));
 }
@@ -266,11 +260,9 @@ static int client_connect_to(struct client *client, const volatile int *stop, st
 static int client_lost(const struct client *client, struct dwell_error *error)
 {
 	if (client->failed)
-		return dw_error_set(error, DWELL_E_NOMEM,
-		                    "the answer of %s does not fit in memory, or in 2 GiB; capture for a "
+		return dw_error_set(error, DWELL_E_NOMEM, "the answer of %s does not fit in memory, or in 2 GiB; capture for a "
 		                    "shorter time", client->options->address);
-	return dw_error_set(error, DWELL_E_IO,
-	                    "%s ended the connection: it has ended, or is no profiler server",
+	return dw_error_set(error, DWELL_E_IO, "%s ended the connection: it has ended, or is no profiler server",
 	                    client->options->address);
 }
 
@@ -291,8 +283,7 @@ static void client_terminate(struct client *client)
 	client_submit(client, &client->terminate, "/tensorflow.ProfilerService/Terminate", TERMINATE_MS);
 }
 
-static int client_wait_for(struct client *client, uint64_t wait_ms, const volatile int *stop,
-                           struct dwell_error *error)
+static int client_wait_for(struct client *client, uint64_t wait_ms, const volatile int *stop, struct dwell_error *error)
 {
 	uint64_t until = dw_clock_monotonic_ns() + wait_ms * 1000000, now;
 	bool ended = false;
@@ -318,8 +309,7 @@ static int client_wait_for(struct client *client, uint64_t wait_ms, const volati
 			polled.events |= POLLOUT;
 		now = until - now < 500000000 ? until - now : 500000000;
 		if (poll(&polled, 1, (int)(now / 1000000) + 1) > 0 &&
-		    polled.revents & (POLLIN | POLLHUP | POLLERR) && !client_receive(client) &&
-		    !client->profile.done)
+		    polled.revents & (POLLIN | POLLHUP | POLLERR) && !client_receive(client) && !client->profile.done)
 			return client_lost(client, error);
 	}
 	return 0;
@@ -334,13 +324,11 @@ static int client_judge(const struct client *client, struct dwell_error *error)
 	if (call->status == DW_GRPC_OK)
 		return 0;
 	if (!call->http || call->status < 0)
-		return dw_error_set(error, DWELL_E_IO, "%s is no profiler server: it did not answer as gRPC "
-		                    "does", address);
+		return dw_error_set(error, DWELL_E_IO, "%s is no profiler server: it did not answer as gRPC does", address);
 	if (call->status == DW_GRPC_ALREADY_EXISTS ||
 	    strstr(call->message, "nother profiling session")) /* XLA returns INTERNAL for it */
 		return dw_error_set(error, DWELL_E_STATE,
-		                    "%s is being captured already (%s); wait until that has ended", address,
-		                    call->message);
+		                    "%s is being captured already (%s); wait until that has ended", address, call->message);
 	if (call->status == DW_GRPC_UNAUTHENTICATED)
 		remedy = "; set DWELL_TOKEN to the server's token";
 	else if (call->status == DW_GRPC_UNIMPLEMENTED)
@@ -349,8 +337,7 @@ static int client_judge(const struct client *client, struct dwell_error *error)
 	                    *call->message ? call->message : "no reason given", call->status, remedy);
 }
 
-static int client_unframe(struct client *client, struct dw_client_answer *answer,
-                          struct dwell_error *error)
+static int client_unframe(struct client *client, struct dw_client_answer *answer, struct dwell_error *error)
 {
 	struct call *call = &client->profile;
 	size_t length = 0;
@@ -366,8 +353,7 @@ static int client_unframe(struct client *client, struct dw_client_answer *answer
 	call->in = NULL;
 	if (dw_client_read(answer))
 		return 0;
-	return dw_error_set(error, DWELL_E_IO, "the answer of %s is no ProfileResponse",
-	                    client->options->address);
+	return dw_error_set(error, DWELL_E_IO, "the answer of %s is no ProfileResponse", client->options->address);
 }
 
 int dw_client_profile(const struct dw_client_options *options, const volatile int *stop,

@@ -22,8 +22,7 @@
 #define MOST_SCANS 64u
 #define LOOK_AGAIN_MS 500u
 
-int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
-                          struct dwell_error *error)
+int dw_serve_control_open(struct dw_serve_control *control, const char *trace, struct dwell_error *error)
 {
 	int fd = open(trace, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -72,8 +71,7 @@ uint32_t dw_serve_gate_count(const struct dw_serve_control *control)
 bool dw_serve_arm(struct dw_serve_control *control, uint32_t mask, uint64_t duration_ms)
 {
 	uint64_t now = dw_serve_ticks(control);
-	uint64_t end = now + (uint64_t)((double)control->head->ticks_per_second * 1e-3 *
-	                                (double)duration_ms);
+	uint64_t end = now + (uint64_t)((double)control->head->ticks_per_second * 1e-3 * (double)duration_ms);
 
 	mask |= __atomic_load_n(&control->page->mask, __ATOMIC_SEQ_CST) & ~DWELL_MASK_NONE;
 	control->capture = dw_control_capture(mask, end);
@@ -95,8 +93,7 @@ uint64_t dw_serve_ticks(const struct dw_serve_control *control)
 }
 
 /* A trace of an older version has no namespace: its processes are looked up in this process's. */
-static bool control_process_lives(const struct dw_serve_control *control, uint32_t pid,
-                                  uint64_t birth, unsigned *scans)
+static bool control_process_lives(const struct dw_serve_control *control, uint32_t pid, uint64_t birth, unsigned *scans)
 {
 	struct dw_identity identity = { pid, control->head->creator_pid_namespace, birth };
 	enum dw_alive alive = pid ? dw_process_lives(&identity, scans) : DW_DEAD;
@@ -126,8 +123,7 @@ static bool control_has_writer(const struct dw_serve_control *control)
 	uint32_t count = dw_serve_gate_count(control);
 	unsigned scans = MOST_SCANS;
 
-	if (control_process_lives(control, control->head->creator_pid, control->head->creator_birth,
-	                          &scans))
+	if (control_process_lives(control, control->head->creator_pid, control->head->creator_birth, &scans))
 		return true;
 	for (uint32_t i = 0; i < count; i++)
 		if (control_gate_lives(control, i, &scans))

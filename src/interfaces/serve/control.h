@@ -18,8 +18,7 @@ struct dw_serve_control {
 	uint64_t alive_until_ms; /* until then dw_serve_is_alive() returns true without a new check */
 };
 
-int dw_serve_control_open(struct dw_serve_control *control, const char *trace,
-                          struct dwell_error *error);
+int dw_serve_control_open(struct dw_serve_control *control, const char *trace, struct dwell_error *error);
 void dw_serve_control_close(struct dw_serve_control *control);
 /* Enables recording for at most that duration, even if this process is killed. False: another
  * controller's capture is running. */

@@ -181,9 +181,8 @@ static void http_dispatch(struct dw_serve_stream *stream)
 		dw_serve_answer(stream, DW_GRPC_UNIMPLEMENTED, "there are Profile and Terminate");
 	else if (stream->in_length > MOST_REQUEST)
 		dw_serve_answer(stream, DW_GRPC_RESOURCE_EXHAUSTED, "the request is over 64 KiB");
-	else if (stream->in_length < FRAME_HEADER ||
-	         ((uint64_t)in[1] << 24 | in[2] << 16 | in[3] << 8 | in[4]) !=
-	             stream->in_length - FRAME_HEADER)
+	else if (stream->in_length < FRAME_HEADER || ((uint64_t)in[1] << 24 | in[2] << 16 | in[3] << 8 | in[4]) !=
+	         stream->in_length - FRAME_HEADER)
 		dw_serve_answer(stream, DW_GRPC_INTERNAL, "the request is not one gRPC message");
 	else if (in[0])
 		dw_serve_answer(stream, DW_GRPC_UNIMPLEMENTED, "compressed requests are not taken");
@@ -230,12 +229,10 @@ static bool http_is_token(const char *token, const uint8_t *value, size_t length
 }
 
 static int http_on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
-                          size_t name_length, const uint8_t *value, size_t length, uint8_t flags,
-                          void *context)
+                          size_t name_length, const uint8_t *value, size_t length, uint8_t flags, void *context)
 {
 	static const char grpc[] = "application/grpc";
-	struct dw_serve_stream *stream =
-	    nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+	struct dw_serve_stream *stream = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 	const char *token;
 
 	if (!stream)
@@ -315,8 +312,7 @@ static int http_on_closed(nghttp2_session *session, int32_t id, uint32_t code, v
 	return 0;
 }
 
-static ssize_t http_send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t length, int flags,
-                               void *context)
+static ssize_t http_send_bytes(nghttp2_session *session, const uint8_t *bytes, size_t length, int flags, void *context)
 {
 	const struct dw_serve_connection *connection = context;
 	ssize_t sent = send(connection->socket, bytes, length, MSG_NOSIGNAL);
@@ -422,7 +418,6 @@ bool dw_serve_is_served(const struct dw_serve_connection *connection)
 
 bool dw_serve_send(struct dw_serve_connection *connection)
 {
-	return nghttp2_session_send(connection->session) == 0 &&
-	       (nghttp2_session_want_read(connection->session) ||
-	        nghttp2_session_want_write(connection->session));
+	return nghttp2_session_send(connection->session) == 0 && (nghttp2_session_want_read(connection->session) ||
+	                                                          nghttp2_session_want_write(connection->session));
 }

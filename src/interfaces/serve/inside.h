@@ -40,8 +40,7 @@ struct dw_serve_request {
 /* INVALID_ARGUMENT, with a message of at most `room` bytes, if the request is not valid. */
 enum dw_grpc dw_serve_read_profile(struct dw_serve_request *request, const unsigned char *bytes,
                                    size_t length, char *message, size_t room);
-bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned char *bytes,
-                             size_t length);
+bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned char *bytes, size_t length);
 
 /* ---- peer.c ------------------------------------------------------------------------- */
 
@@ -92,8 +91,7 @@ bool dw_serve_is_overdue(const struct dw_serve_connection *connection, uint64_t 
 bool dw_serve_is_served(const struct dw_serve_connection *connection);
 /* Ends a call; without a file the message is empty. The file descriptor is closed with the call. */
 void dw_serve_answer(struct dw_serve_stream *stream, enum dw_grpc status, const char *message);
-void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t bytes,
-                          bool as_xspace);
+void dw_serve_answer_file(struct dw_serve_stream *stream, int file, uint64_t bytes, bool as_xspace);
 
 /* ---- capture.c ---------------------------------------------------------------------- */
 

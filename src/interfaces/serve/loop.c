@@ -42,17 +42,14 @@ static int serve_check_host(const struct dw_serve_options *options, struct socka
 	const char *host = options->host ? options->host : "127.0.0.1";
 
 	if (options->port > 65535)
-		return dw_error_set(error, DWELL_E_ARGUMENT, "no port %u: they go from 0 to 65535",
-		                    options->port);
+		return dw_error_set(error, DWELL_E_ARGUMENT, "no port %u: they go from 0 to 65535", options->port);
 	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)options->port) };
 	if (inet_pton(AF_INET, host, &address->sin_addr) != 1)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "%.100s is no address to listen at; give one of this machine's, as 10.0.0.5",
-		                    host);
+		                    "%.100s is no address to listen at; give one of this machine's, as 10.0.0.5", host);
 	if (ntohl(address->sin_addr.s_addr) >> 24 != 127 && !(options->token && *options->token))
 		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "listening at %.100s lets others in: set DWELL_TOKEN to what they must send",
-		                    host);
+		                    "listening at %.100s lets others in: set DWELL_TOKEN to what they must send", host);
 	return 0;
 }
 
@@ -74,15 +71,12 @@ static int serve_listen_at(struct dw_serve *serve, struct dwell_error *error)
 	if (serve->listener < 0)
 		return dw_error_set(error, DWELL_E_IO, "cannot make a socket: %s", strerror(errno));
 	setsockopt(serve->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(serve->listener, (const struct sockaddr *)&address, length) != 0 ||
-	    listen(serve->listener, 64) != 0 ||
+	if (bind(serve->listener, (const struct sockaddr *)&address, length) != 0 || listen(serve->listener, 64) != 0 ||
 	    getsockname(serve->listener, (struct sockaddr *)&address, &length) != 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", options->port,
-		                    strerror(errno),
+		return dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", options->port, strerror(errno),
 		                    errno == EADDRINUSE ? "; give another with --port, or 0 for any" : "");
 	if (options->ready)
-		options->ready(options->context, options->host ? options->host : "127.0.0.1",
-		               ntohs(address.sin_port));
+		options->ready(options->context, options->host ? options->host : "127.0.0.1", ntohs(address.sin_port));
 	return 0;
 }
 
@@ -138,8 +132,7 @@ static void serve_set_polled(struct loop *loop)
 	const struct dw_serve_capture *capture = &loop->serve.capture;
 
 	loop->polled[0] = (struct pollfd){ loop->serve.listener, POLLIN, 0 };
-	loop->polled[1] =
-	    (struct pollfd){ capture->phase == DW_CAPTURE_WRITES ? capture->done : -1, POLLIN, 0 };
+	loop->polled[1] = (struct pollfd){ capture->phase == DW_CAPTURE_WRITES ? capture->done : -1, POLLIN, 0 };
 	loop->polled[2] = (struct pollfd){ loop->serve.options->inherited && !loop->closed ? STDOUT_FILENO : -1, POLLIN, 0 };
 	for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
 		const struct dw_serve_connection *connection = loop->connections[i];
@@ -221,8 +214,7 @@ static struct dw_serve_limits serve_limits(void)
 	return (struct dw_serve_limits){ least, least * 2, least * 2 };
 }
 
-int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop,
-                 struct dwell_error *error)
+int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop, struct dwell_error *error)
 {
 	static struct loop loop; /* one per process */
 	int result;

@@ -77,6 +77,5 @@ bool dw_serve_is_ours(int socket)
 	    here.ss_family != AF_INET || there.ss_family != AF_INET)
 		return false;
 	return (peer_find_owner("/proc/net/tcp", from, to, &owner) ||
-	        peer_find_owner("/proc/net/tcp6", from, to, &owner)) &&
-	       (owner == geteuid() || owner == 0);
+	        peer_find_owner("/proc/net/tcp6", from, to, &owner)) && (owner == geteuid() || owner == 0);
 }

@@ -78,16 +78,14 @@ enum dw_grpc dw_serve_read_profile(struct dw_serve_request *request, const unsig
 	return DW_GRPC_OK;
 }
 
-bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned char *bytes,
-                             size_t length)
+bool dw_serve_read_terminate(char session[DW_SERVE_MOST_SESSION], const unsigned char *bytes, size_t length)
 {
 	struct dw_proto_reader reader = dw_proto_read(bytes, length);
 	struct dw_proto_field field;
 
 	session[0] = '\0';
 	while (dw_proto_next(&reader, &field))
-		if (field.field == TERMINATE_SESSION &&
-		    (field.wire != DW_PROTO_BYTES || !request_take_text(session, &field)))
+		if (field.field == TERMINATE_SESSION && (field.wire != DW_PROTO_BYTES || !request_take_text(session, &field)))
 			return false;
 	return !reader.bad;
 }

@@ -26,5 +26,4 @@ struct dw_serve_options {
 
 /* Runs until `*stop` is set (a signal handler may set it and wake poll()) or the run has ended.
  * Errors: those of opening a trace; DWELL_E_ARGUMENT or DWELL_E_IO for the address. */
-int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop,
-                 struct dwell_error *error);
+int dw_serve_run(const struct dw_serve_options *options, const volatile int *stop, struct dwell_error *error);

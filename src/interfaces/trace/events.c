@@ -24,8 +24,7 @@ struct pass {
 
 /* Sets the sizes of the tensors. They are in the dictionary; the structures before them are packed
  * differently. */
-static void event_set_tensors(struct pass *pass, struct dwell_trace_event *to,
-                        const struct dw_entry_shapes *shapes)
+static void event_set_tensors(struct pass *pass, struct dwell_trace_event *to, const struct dw_entry_shapes *shapes)
 {
 	const uint8_t *at = shapes ? shapes->tensors : NULL;
 
@@ -56,8 +55,7 @@ static void event_set_stack(struct pass *pass, struct dwell_trace_event *to, con
 		    stack->frames[i] < file->symbol_count ? file->frames[stack->frames[i]] : NULL;
 
 		for (uint32_t f = 0; frame && f < frame->count; f++) {
-			struct dwell_trace_frame *item =
-			    DW_GROW(&pass->frames, &pass->frame_capacity, to->stack_depth);
+			struct dwell_trace_frame *item = DW_GROW(&pass->frames, &pass->frame_capacity, to->stack_depth);
 
 			if (!item) {
 				pass->failed = true;

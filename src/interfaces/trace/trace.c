@@ -35,8 +35,7 @@ static void trace_copy_options(void *to, size_t size, const void *from)
 
 /* ---- a trace -------------------------------------------------------------------------- */
 
-static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope *from,
-                      struct dwell_error *error)
+static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope *from, struct dwell_error *error)
 {
 	struct dwell_scope given;
 	struct dw_scope scope;
@@ -63,8 +62,7 @@ static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope 
 		.from_ns = given.from_ns, .to_ns = given.to_ns };
 	if (given.has_time && given.from_ns >= trace->source->end_ns)
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s ends at %s: nothing begins at %s or later",
-		                    trace->source->files[0].path,
-		                    dw_text_ns((double)trace->source->end_ns, " ").at,
+		                    trace->source->files[0].path, dw_text_ns((double)trace->source->end_ns, " ").at,
 		                    dw_text_ns((double)given.from_ns, " ").at);
 	return dw_model_create(&trace->model, trace->source, &scope, error);
 }
@@ -131,8 +129,7 @@ const char *dwell_trace_repair(struct dwell_trace *trace, size_t index)
 /* ---- views ------------------------------------------------------------------------------ */
 
 int dwell_trace_view(struct dwell_trace *trace, const char *name,
-                     const struct dwell_view_options *from, struct dwell_table **table,
-                     struct dwell_error *error)
+                     const struct dwell_view_options *from, struct dwell_table **table, struct dwell_error *error)
 {
 	const struct dw_view *view = dw_view_find(name, error);
 	struct dwell_view_options options;
@@ -169,16 +166,14 @@ const char *dwell_view_name(size_t index, const char **question)
 	return view ? view->name : NULL;
 }
 
-int dwell_trace_summary(struct dwell_trace *trace, const char *format, FILE *file,
-                        struct dwell_error *error)
+int dwell_trace_summary(struct dwell_trace *trace, const char *format, FILE *file, struct dwell_error *error)
 {
 	return dw_report_summary(trace->model, format, file, error);
 }
 
 /* ---- layouts ------------------------------------------------------------------------------ */
 
-int dwell_trace_layout(struct dwell_trace *trace, const char *name,
-                       const struct dwell_view_options *from, FILE *file,
+int dwell_trace_layout(struct dwell_trace *trace, const char *name, const struct dwell_view_options *from, FILE *file,
                        struct dwell_error *error)
 {
 	struct dwell_view_options options;

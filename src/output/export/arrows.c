@@ -49,8 +49,7 @@ static int arrow_compare_names(const void *left, const void *right, void *contex
 }
 
 /* The two ends are at two places in the program, so they have two symbols with the same name. */
-static bool arrow_make_names(struct dw_arrows *arrows, const struct dw_symbol *symbols,
-                             size_t count)
+static bool arrow_make_names(struct dw_arrows *arrows, const struct dw_symbol *symbols, size_t count)
 {
 	uint32_t *sorted = calloc(count + 1, sizeof *sorted), first = 0;
 
@@ -82,8 +81,7 @@ bool dw_arrows_add_flow(struct dw_arrows *arrows, const struct dw_event *event, 
 		.symbol = event->symbol });
 }
 
-bool dw_arrows_add_link(struct dw_arrows *arrows, const struct dw_event *event, uint32_t track,
-                        size_t thread_count)
+bool dw_arrows_add_link(struct dw_arrows *arrows, const struct dw_event *event, uint32_t track, size_t thread_count)
 {
 	bool backward = event->forward_thread < thread_count;
 

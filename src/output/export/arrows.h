@@ -32,8 +32,7 @@ struct dw_arrows {
  * event's process. Returns false if out of memory. */
 bool dw_arrows_add_flow(struct dw_arrows *arrows, const struct dw_event *event, uint32_t track,
                         uint32_t process, const struct dw_symbol *symbols, size_t symbol_count);
-bool dw_arrows_add_link(struct dw_arrows *arrows, const struct dw_event *event, uint32_t track,
-                        size_t thread_count);
+bool dw_arrows_add_link(struct dw_arrows *arrows, const struct dw_event *event, uint32_t track, size_t thread_count);
 /* Calls `put` for each end until it returns false; the first end of an arrow comes directly before
  * the second. A handle may be used again: each send starts a new arrow. Each reception has an arrow
  * of its own. If a handle was sent and never received, the arrow has a first end only. If it was

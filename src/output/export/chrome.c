@@ -161,8 +161,7 @@ static void chrome_put_process(struct chrome *chrome, uint32_t index)
 	dw_timeline_process_name(source, index, name);
 	chrome_put_fact(chrome, "process_name", at, false, name, 0);
 	chrome_put_fact(chrome, "process_labels", at, false, "CPU", 0);
-	chrome_put_fact(chrome, "process_sort_index", at, false, NULL,
-	                chrome_sort_index(source, index));
+	chrome_put_fact(chrome, "process_sort_index", at, false, NULL, chrome_sort_index(source, index));
 }
 
 static void chrome_put_track(struct chrome *chrome, uint32_t track, const char *name)
@@ -244,8 +243,7 @@ static void chrome_put_given_args(struct dw_writer_out *out, const char *args)
 }
 
 /* Writes the arguments that differ between two calls of one symbol. */
-static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out,
-                                const struct dw_event *event)
+static void chrome_put_own_args(struct chrome *chrome, struct dw_writer_out *out, const struct dw_event *event)
 {
 	const struct dw_timeline *timeline = &chrome->timeline;
 	struct dw_launched launched;
@@ -340,8 +338,7 @@ static void chrome_put_step(void *to, const struct dw_nest_step *at)
 	                                 "\"cat\":\"user_annotation\",\"name\":\"" DW_TORCH_STEP "%llu\"",
 	                                 (unsigned long long)at->step->number);
 	if (at->overlaps) {
-		chrome_put_apart(chrome, name, at->track, at->start_ns, at->end_ns,
-		                 *args ? args + 1 : args);
+		chrome_put_apart(chrome, name, at->track, at->start_ns, at->end_ns, *args ? args + 1 : args);
 		return;
 	}
 	chrome_begin(chrome, 'X');
@@ -473,10 +470,9 @@ static void chrome_make_tracks(struct chrome *chrome)
 	chrome->tracks = calloc(count + 1, sizeof *chrome->tracks);
 	timeline->failed |= !chrome->labels || !chrome->tracks;
 	for (size_t i = 0; i < count && !timeline->failed; i++)
-		chrome->tracks[i].length = (uint32_t)snprintf(
-			chrome->tracks[i].text, sizeof chrome->tracks[i].text,
-			",\"pid\":%llu,\"tid\":%llu,\"ts\":", (unsigned long long)timeline->tracks[i].pid,
-			(unsigned long long)timeline->tracks[i].tid);
+		chrome->tracks[i].length = (uint32_t)snprintf(chrome->tracks[i].text, sizeof chrome->tracks[i].text,
+		                                              ",\"pid\":%llu,\"tid\":%llu,\"ts\":", (unsigned long long)timeline->tracks[i].pid,
+		                                              (unsigned long long)timeline->tracks[i].tid);
 }
 
 static int chrome_put_document(struct chrome *chrome, struct dwell_error *error)

@@ -44,14 +44,12 @@ static void device_put_number(struct chrome_device *to, const char *start, uint6
 }
 
 /* A metadata event; `tid` UINT64_MAX: of the process. */
-static void device_put_name(struct chrome_device *to, const char *what, uint64_t pid, uint64_t tid,
-                            const char *name)
+static void device_put_name(struct chrome_device *to, const char *what, uint64_t pid, uint64_t tid, const char *name)
 {
 	device_begin(to, "\"ph\":\"M\",\"ts\":0,\"name\":\"");
 	dw_out_text(to->out, what);
 	DW_OUT_JSON(to->out, "','pid':#,'tid':#", pid, tid == UINT64_MAX ? 0 : tid);
-	dw_out_text(to->out, strcmp(what, "process_labels") == 0 ? ",\"args\":{\"labels\":"
-	                                                         : ",\"args\":{\"name\":");
+	dw_out_text(to->out, strcmp(what, "process_labels") == 0 ? ",\"args\":{\"labels\":" : ",\"args\":{\"name\":");
 	DW_OUT_JSON(to->out, "#}}", name);
 }
 
@@ -100,8 +98,7 @@ static void device_put_args(struct chrome_device *to, const struct dw_device_eve
 {
 	const struct dw_source_queue *queue = &to->timeline->source->queues[event->queue];
 
-	device_put_number(to, ",\"args\":{\"device\":",
-	                  to->timeline->source->devices[queue->device].number);
+	device_put_number(to, ",\"args\":{\"device\":", to->timeline->source->devices[queue->device].number);
 	if (queue->number != UINT64_MAX)
 		device_put_number(to, ",\"stream\":", queue->number);
 	device_put_number(to, ",\"correlation\":", event->correlation);
@@ -130,13 +127,11 @@ static void device_put_arrow(struct chrome_device *to, bool arrives, uint64_t id
 	dw_out_text(to->out, "}");
 }
 
-static void device_put_event(void *context, const struct dw_device_event *event, size_t index,
-                             uint64_t tid)
+static void device_put_event(void *context, const struct dw_device_event *event, size_t index, uint64_t tid)
 {
 	struct chrome_device *to = context;
 	const struct dw_source_queue *queue = &to->timeline->source->queues[event->queue];
-	const struct dw_device_call *call =
-	    event->call == DW_NO_INDEX ? NULL : &to->work->calls[event->call];
+	const struct dw_device_call *call = event->call == DW_NO_INDEX ? NULL : &to->work->calls[event->call];
 	uint64_t pid = to->pids[queue->device], id;
 
 	device_begin(to, "\"ph\":\"X\",\"cat\":\"");

@@ -39,8 +39,7 @@ static void metadata_put_metas(struct dw_writer_out *out, const struct dw_source
 	for (size_t i = 0; i < count && metas[i]->process == process; i++) {
 		const struct dw_source_meta *meta = metas[i];
 
-		if (i + 1 < count && metas[i + 1]->process == process &&
-		    strcmp(metas[i + 1]->key, meta->key) == 0)
+		if (i + 1 < count && metas[i + 1]->process == process && strcmp(metas[i + 1]->key, meta->key) == 0)
 			continue;
 		metadata_put_key(out, &any, meta->key);
 		metadata_put_value(out, meta);
@@ -165,8 +164,7 @@ static void metadata_put_recorded(struct dw_timeline *timeline)
 	uint32_t categories = dw_model_categories(timeline->model);
 
 	for (size_t i = 0; i < timeline->symbol_count; i++)
-		shapes |= timeline->symbols[i].shapes != NULL &&
-		          timeline->symbols[i].category == DWELL_CATEGORY_OPERATOR;
+		shapes |= timeline->symbols[i].shapes != NULL && timeline->symbols[i].category == DWELL_CATEGORY_OPERATOR;
 	dw_out_text(timeline->out, shapes ? "\"record_shapes\":1,\n" : "\"record_shapes\":0,\n");
 	dw_out_text(timeline->out, stacks ? "\"with_stack\":1,\n" : "\"with_stack\":0,\n");
 	dw_out_text(timeline->out, categories >> DWELL_CATEGORY_ALLOCATION & 1
@@ -213,8 +211,7 @@ static void metadata_put_rank(struct dw_timeline *timeline)
 	}
 	if (!ranked)
 		return;
-	DW_OUT_JSON(timeline->out, "'distributedInfo':{'rank':#,'world_size':#},\n", ranked->rank,
-	            ranked->world_size);
+	DW_OUT_JSON(timeline->out, "'distributedInfo':{'rank':#,'world_size':#},\n", ranked->rank, ranked->world_size);
 }
 
 void dw_chrome_put_metadata(struct dw_timeline *timeline)
@@ -223,8 +220,7 @@ void dw_chrome_put_metadata(struct dw_timeline *timeline)
 	const char *const *repairs;
 	size_t count;
 
-	dw_out_text(out,
-	            "{\"schemaVersion\":1,\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":");
+	dw_out_text(out, "{\"schemaVersion\":1,\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":");
 	dw_out_u64(out, timeline->source->realtime_start_ns);
 	metadata_put_devices(timeline);
 	metadata_put_rank(timeline);

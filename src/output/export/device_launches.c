@@ -17,11 +17,9 @@ static bool launches_wants(const struct dw_launches *launches, const struct dw_d
 {
 	const struct dw_device_work *work = launches->work;
 
-	return event->in_scope && event->call != DW_NO_INDEX &&
-	       dw_device_row_kind(event->kind) != DW_ROW_KINDS &&
+	return event->in_scope && event->call != DW_NO_INDEX && dw_device_row_kind(event->kind) != DW_ROW_KINDS &&
 	       event->start_ns >= work->calls[event->call].start_ns &&
-	       dw_export_wants(launches->filter, work->names[event->name].name, event->start_ns,
-	                       event->end_ns);
+	       dw_export_wants(launches->filter, work->names[event->name].name, event->start_ns, event->end_ns);
 }
 
 /* Lists the events of each call, as a counting sort does. */
@@ -90,8 +88,7 @@ static size_t launches_find(const struct dw_launches *launches, uint32_t thread,
 	                 order[i].thread < thread || (order[i].thread == thread && order[i].start_ns < start_ns));
 }
 
-struct dw_launched dw_launches_of(struct dw_launches *launches, uint32_t thread, uint64_t start_ns,
-                                  uint32_t symbol)
+struct dw_launched dw_launches_of(struct dw_launches *launches, uint32_t thread, uint64_t start_ns, uint32_t symbol)
 {
 	struct dw_launched found = { .count = 0 };
 

@@ -82,8 +82,7 @@ static size_t rows_take(struct rows *rows, uint64_t start_ns, uint64_t end_ns)
 		at = 2 * at + (rows->ends[2 * at] > start_ns);
 	rows->ends[at] = end_ns;
 	for (size_t up = at / 2; up > 0; up /= 2)
-		rows->ends[up] = rows->ends[2 * up] < rows->ends[2 * up + 1] ? rows->ends[2 * up]
-		                                                           : rows->ends[2 * up + 1];
+		rows->ends[up] = rows->ends[2 * up] < rows->ends[2 * up + 1] ? rows->ends[2 * up] : rows->ends[2 * up + 1];
 	return at - rows->leaves;
 }
 
@@ -111,8 +110,7 @@ static void rows_begin(struct rows *rows, size_t q, enum dw_device_row_kind kind
 	if (queue->number == DW_QUEUE_NONE)
 		snprintf(row.name, sizeof row.name, "no stream%s", kinds[kind]);
 	else
-		snprintf(row.name, sizeof row.name, "stream %llu%s", (unsigned long long)queue->number,
-		         kinds[kind]);
+		snprintf(row.name, sizeof row.name, "stream %llu%s", (unsigned long long)queue->number, kinds[kind]);
 	used = strlen(row.name);
 	if (index)
 		snprintf(row.name + used, sizeof row.name - used, ", at the same time (%zu)", index + 1);
@@ -146,8 +144,7 @@ static void rows_put_queue(struct rows *rows, size_t q, enum dw_device_row_kind 
 	}
 }
 
-void dw_device_rows(struct dw_timeline *timeline, const struct dw_device_rows_format *format,
-                    void *to)
+void dw_device_rows(struct dw_timeline *timeline, const struct dw_device_rows_format *format, void *to)
 {
 	const struct dw_source *source = timeline->source;
 	struct rows rows = { .timeline = timeline, .format = format, .to = to };

@@ -33,16 +33,13 @@ struct dw_device_rows_format {
 };
 
 /* Sets timeline->failed if out of memory. Does nothing if the trace has no events of devices. */
-void dw_device_rows(struct dw_timeline *timeline, const struct dw_device_rows_format *format,
-                    void *to);
+void dw_device_rows(struct dw_timeline *timeline, const struct dw_device_rows_format *format, void *to);
 
 /* Whether a call of the driver is written that was recorded after its range had ended. */
-static inline bool dw_device_wants_late_call(const struct dw_timeline *timeline,
-                                             const struct dw_device_call *call)
+static inline bool dw_device_wants_late_call(const struct dw_timeline *timeline, const struct dw_device_call *call)
 {
 	return call->late && call->in_scope &&
-	       dw_export_wants(&timeline->filter, timeline->symbols[call->symbol].name, call->start_ns,
-	                       call->end_ns);
+	       dw_export_wants(&timeline->filter, timeline->symbols[call->symbol].name, call->start_ns, call->end_ns);
 }
 
 /* "Tesla V100-SXM2-32GB 1" */
@@ -79,5 +76,4 @@ struct dw_launched {
 };
 
 /* Marks the events as sent: an event that is not marked when it is written has no arrow. */
-struct dw_launched dw_launches_of(struct dw_launches *launches, uint32_t thread, uint64_t start_ns,
-                                  uint32_t symbol);
+struct dw_launched dw_launches_of(struct dw_launches *launches, uint32_t thread, uint64_t start_ns, uint32_t symbol);

@@ -38,10 +38,8 @@ static const char *export_list_formats(char *to, size_t size, enum export_which 
 
 	to[0] = '\0';
 	for (size_t i = 0; i < FORMAT_COUNT && used < size; i++)
-		if (which == EXPORT_ALL || (which == EXPORT_WITH_METRIC ? formats[i]->takes_metric
-		                                                        : formats[i]->takes_filter))
-			used += (size_t)snprintf(to + used, size - used, "%s%s", used ? ", " : "",
-			                         formats[i]->name);
+		if (which == EXPORT_ALL || (which == EXPORT_WITH_METRIC ? formats[i]->takes_metric : formats[i]->takes_filter))
+			used += (size_t)snprintf(to + used, size - used, "%s%s", used ? ", " : "", formats[i]->name);
 	return to;
 }
 
@@ -55,8 +53,7 @@ static int export_refuse_format(const char *name, struct dwell_error *error)
 	for (size_t i = 0; i < FORMAT_COUNT; i++)
 		dw_nearest_try(&nearest, formats[i]->name);
 	if (nearest.best)
-		return dw_error_set(error, DWELL_E_NAME,
-		                    "no export format '%.100s': did you mean '%s'? There are: %s", name,
+		return dw_error_set(error, DWELL_E_NAME, "no export format '%.100s': did you mean '%s'? There are: %s", name,
 		                    nearest.best, all);
 	return dw_error_set(error, DWELL_E_NAME, "no export format '%.100s'; there are: %s", name, all);
 }
@@ -79,8 +76,7 @@ static int export_check_filter(const struct dw_export_format *format,
 	if (!options->named && !options->min_duration)
 		return 0;
 	if (!format->takes_filter)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "%s has no --%s; these formats have it: %s", format->name, option,
+		return dw_error_set(error, DWELL_E_ARGUMENT, "%s has no --%s; these formats have it: %s", format->name, option,
 		                    export_list_formats(all, sizeof all, EXPORT_WITH_FILTER));
 	if (options->min_duration && (!dw_text_parse_ns(options->min_duration, &end, &ns) || *end))
 		return dw_error_set(error, DWELL_E_ARGUMENT,

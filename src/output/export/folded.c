@@ -38,8 +38,7 @@ static void folded_add_frame(struct dw_writer_out *path, const char *name)
 
 		if (!to)
 			return;
-		dw_out_wrote(path,
-		             to + dw_utf8_put(to, code == ';' || dw_utf8_steers(code) ? '_' : code));
+		dw_out_wrote(path, to + dw_utf8_put(to, code == ';' || dw_utf8_steers(code) ? '_' : code));
 	}
 }
 
@@ -78,8 +77,7 @@ static bool folded_has_processes(const struct dw_source *source, const struct dw
 	return false;
 }
 
-static void folded_put_node(struct folded *folded, struct dw_writer_out *out,
-                            const struct dw_path *node)
+static void folded_put_node(struct folded *folded, struct dw_writer_out *out, const struct dw_path *node)
 {
 	uint32_t depth = node->depth < MOST_FRAMES ? node->depth : MOST_FRAMES;
 
@@ -89,8 +87,7 @@ static void folded_put_node(struct folded *folded, struct dw_writer_out *out,
 	if (!depth)
 		folded_add_thread(folded, node->symbol);
 	else
-		folded_add_frame(&folded->path,
-		                 depth == MOST_FRAMES ? "(deeper)" : folded->symbols[node->symbol].name);
+		folded_add_frame(&folded->path, depth == MOST_FRAMES ? "(deeper)" : folded->symbols[node->symbol].name);
 	folded->ends[depth] = folded->path.used;
 	if (!depth || !node->self_ns)
 		return;
@@ -115,8 +112,7 @@ static int folded_write(struct dw_model *model, const struct dwell_export_option
 		return error ? error->code : DWELL_E_NOMEM;
 	folded = calloc(1, sizeof *folded);
 	if (!folded)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
-		                    dw_out_name(out));
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s", dw_out_name(out));
 	folded->source = dw_model_source(model);
 	folded->symbols = paths->symbols;
 	folded->name_process = folded_has_processes(folded->source, paths);
@@ -124,8 +120,7 @@ static int folded_write(struct dw_model *model, const struct dwell_export_option
 	for (size_t i = 0; i < paths->count && !folded->path.error; i++)
 		folded_put_node(folded, out, &paths->nodes[i]);
 	if (folded->path.error)
-		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
-		                      dw_out_name(out));
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s", dw_out_name(out));
 	dw_out_reset(&folded->path);
 	free(folded);
 	return result;

@@ -57,8 +57,7 @@ static void stacks_add_line(struct lines *lines, struct dw_stack stack, uint64_t
 			stacks_put_frame(lines, &frame->functions[k]);
 	}
 	if (line && !lines->failed)
-		line->text = dw_arena_text(&lines->arena, lines->text.used ? lines->text.buffer : "",
-		                           lines->text.used);
+		line->text = dw_arena_text(&lines->arena, lines->text.used ? lines->text.buffer : "", lines->text.used);
 	lines->failed |= !line || !line->text;
 	if (lines->failed)
 		return;
@@ -81,12 +80,10 @@ static int stacks_compare_rows(const void *left, const void *right, void *contex
 DW_ORDER(stacks_compare_lines, struct line, DW_TEXT(text))
 
 /* Makes the text of each stack once, because it is long. */
-static void stacks_make_lines(struct lines *lines, const struct dw_source *source,
-                              struct dw_stacks *stacks)
+static void stacks_make_lines(struct lines *lines, const struct dw_source *source, struct dw_stacks *stacks)
 {
 	if (stacks->count)
-		qsort_r(stacks->rows, stacks->count, sizeof *stacks->rows, stacks_compare_rows,
-		        (void *)(uintptr_t)source);
+		qsort_r(stacks->rows, stacks->count, sizeof *stacks->rows, stacks_compare_rows, (void *)(uintptr_t)source);
 	for (size_t i = 0, next; i < stacks->count && !lines->failed; i = next) {
 		const struct dw_stacks_row *row = &stacks->rows[i];
 		uint64_t ns = 0;
@@ -106,8 +103,7 @@ static void stacks_put_lines(const struct lines *lines, struct dw_writer_out *ou
 	for (size_t i = 0, next; i < lines->count; i = next) {
 		uint64_t ns = 0;
 
-		for (next = i;
-		     next < lines->count && strcmp(lines->lines[i].text, lines->lines[next].text) == 0;)
+		for (next = i; next < lines->count && strcmp(lines->lines[i].text, lines->lines[next].text) == 0;)
 			ns += lines->lines[next++].ns;
 		if (ns < 1000)
 			continue;
@@ -138,18 +134,14 @@ static int stacks_check_metric(const struct dw_model *model, const char *metric,
 		dw_nearest_init(&nearest, metric);
 		for (i = 0; i < METRICS; i++)
 			dw_nearest_try(&nearest, stacks_metrics[i].name);
-		return dw_error_set(error, DWELL_E_NAME,
-		                    "no metric '%.100s'%s%s%s there are: time, self_cpu_time_total, "
-		                    "self_cuda_time_total",
-		                    metric, nearest.best ? ": did you mean '" : ";",
+		return dw_error_set(error, DWELL_E_NAME, "no metric '%.100s'%s%s%s there are: time, self_cpu_time_total, "
+		                    "self_cuda_time_total", metric, nearest.best ? ": did you mean '" : ";",
 		                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 	}
 	*device = stacks_metrics[i].device;
 	if (*device && !dw_model_has_device(model))
-		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "%s has no device time: none is recorded; use --metric "
-		                    "self_cpu_time_total",
-		                    path);
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no device time: none is recorded; use --metric "
+		                    "self_cpu_time_total", path);
 	return dw_stacks_any(dw_model_source(model))
 	           ? 0
 	           : dw_error_set(error, DWELL_E_NO_DATA,
@@ -177,8 +169,7 @@ int dw_export_folded_stacks(struct dw_model *model, const struct dwell_export_op
 		stacks_put_lines(&lines, out);
 	}
 	if (lines.failed)
-		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
-		                      dw_out_name(out));
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s", dw_out_name(out));
 	dw_out_reset(&lines.text);
 	dw_out_reset(&lines.function);
 	dw_arena_reset(&lines.arena);

@@ -68,8 +68,7 @@ static const char *label_type_name(uint8_t dtype)
 	return dtype < sizeof names / sizeof *names && names[dtype] ? names[dtype] : "";
 }
 
-static const char DIMS[] = "\"Input Dims\":[", TYPES[] = ",\"Input type\":[",
-                  VALUES[] = ",\"Concrete Inputs\":[";
+static const char DIMS[] = "\"Input Dims\":[", TYPES[] = ",\"Input type\":[", VALUES[] = ",\"Concrete Inputs\":[";
 
 static void label_put_sizes(struct dw_writer_out *out, const uint8_t *tensor, const char *comma)
 {
@@ -86,8 +85,7 @@ static void label_put_sizes(struct dw_writer_out *out, const uint8_t *tensor, co
 
 /* Writes one of an operator's lists, with an item for each argument. An argument that is a list of
  * integers has a value and no dimensions. */
-static void label_put_list(struct dw_writer_out *out, const struct dw_entry_shapes *shapes,
-                       const char *key)
+static void label_put_list(struct dw_writer_out *out, const struct dw_entry_shapes *shapes, const char *key)
 {
 	const uint8_t *tensor = shapes->tensors; /* their size was checked when the trace was read */
 
@@ -138,8 +136,7 @@ struct dw_label dw_label_take(struct dw_timeline *timeline)
 	struct dw_label label = { NULL, 0 };
 
 	if (!scratch->error)
-		label.text = dw_arena_text(&timeline->arena, scratch->used ? scratch->buffer : "",
-		                           scratch->used);
+		label.text = dw_arena_text(&timeline->arena, scratch->used ? scratch->buffer : "", scratch->used);
 	timeline->failed |= !label.text;
 	label.length = label.text ? (uint32_t)scratch->used : 0;
 	label.text = label.text ? label.text : "";

@@ -19,8 +19,7 @@ struct dw_memory_change {
 	uint32_t symbol, track;
 };
 
-bool dw_memory_totals_add(struct dw_memory_totals *totals, const struct dw_event *event,
-                          uint32_t track)
+bool dw_memory_totals_add(struct dw_memory_totals *totals, const struct dw_event *event, uint32_t track)
 {
 	struct dw_memory_change *change = DW_GROW(&totals->changes, &totals->capacity, totals->count);
 
@@ -112,20 +111,16 @@ static int64_t memory_remove_block(struct replay *replay, uint64_t address, uint
 	block = &replay->blocks[number];
 	*device = block->device;
 	/* a damaged trace may contain any number */
-	if (__builtin_sub_overflow(totals[block->device], (int64_t)block->bytes,
-	                           &totals[block->device]))
+	if (__builtin_sub_overflow(totals[block->device], (int64_t)block->bytes, &totals[block->device]))
 		totals[block->device] = INT64_MIN;
 	dw_live_remove(&replay->live, number);
 	return (int64_t)block->bytes;
 }
 
-static bool memory_add_block(struct replay *replay, uint64_t address, uint32_t process,
-                             uint64_t bytes, uint32_t device)
+static bool memory_add_block(struct replay *replay, uint64_t address, uint32_t process, uint64_t bytes, uint32_t device)
 {
 	uint32_t number = dw_live_add(&replay->live, address, process);
-	struct block *block = number == DW_MAP_NONE
-	                          ? NULL
-	                          : DW_GROW(&replay->blocks, &replay->block_capacity, number);
+	struct block *block = number == DW_MAP_NONE ? NULL : DW_GROW(&replay->blocks, &replay->block_capacity, number);
 
 	if (block)
 		*block = (struct block){ bytes, device };

@@ -30,8 +30,7 @@ struct dw_memory_totals {
 };
 
 /* Adds an ALLOC or a FREE. Returns false if out of memory. */
-bool dw_memory_totals_add(struct dw_memory_totals *totals, const struct dw_event *event,
-                          uint32_t track);
+bool dw_memory_totals_add(struct dw_memory_totals *totals, const struct dw_event *event, uint32_t track);
 /* Calls `put` for each change in order of time, until it returns false. Returns false if out of
  * memory. */
 bool dw_memory_totals_replay(struct dw_memory_totals *totals, const struct dw_source *source,

@@ -35,8 +35,7 @@ static size_t nest_spans_before(const struct dw_nest *nest, uint64_t start_ns)
  * them, and they are merged into one span: this bounds memory by the depth. Two spans must not be
  * merged if a range between them was not added (never_joined) or did not nest (apart).
  */
-int dw_nest_add(struct dw_nest *nest, uint64_t start_ns, uint64_t end_ns,
-                       uint32_t depth)
+int dw_nest_add(struct dw_nest *nest, uint64_t start_ns, uint64_t end_ns, uint32_t depth)
 {
 	size_t before = nest_spans_before(nest, start_ns);
 	struct dw_nest_span *span;
@@ -139,8 +138,7 @@ void dw_nest_steps_reset(struct dw_nest_steps *steps)
 }
 
 /* Returns the last step of a thread that began before `ns`, or NULL. */
-static struct dw_nest_step *nest_step_before(struct dw_nest_steps *steps, uint32_t thread,
-                                          uint64_t ns)
+static struct dw_nest_step *nest_step_before(struct dw_nest_steps *steps, uint32_t thread, uint64_t ns)
 {
 	size_t from = steps->first[thread];
 	size_t low = DW_BISECT(from, steps->first[thread + 1], i, steps->steps[i].start_ns < ns);
@@ -149,8 +147,7 @@ static struct dw_nest_step *nest_step_before(struct dw_nest_steps *steps, uint32
 	return low > from ? &steps->steps[low - 1] : NULL;
 }
 
-void dw_nest_steps_add_range(struct dw_nest_steps *steps, uint32_t thread, uint64_t start_ns,
-                          uint64_t end_ns)
+void dw_nest_steps_add_range(struct dw_nest_steps *steps, uint32_t thread, uint64_t start_ns, uint64_t end_ns)
 {
 	struct dw_nest_step *step = &steps->steps[steps->at];
 

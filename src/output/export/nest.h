@@ -51,6 +51,5 @@ struct dw_nest_steps {
 /* Collects all steps of the scope. Returns -1 if out of memory. */
 int dw_nest_steps_make(struct dw_nest_steps *steps, const struct dw_model *model);
 /* Takes a range of `thread` into account that was written as one that nests. */
-void dw_nest_steps_add_range(struct dw_nest_steps *steps, uint32_t thread, uint64_t start_ns,
-                             uint64_t end_ns);
+void dw_nest_steps_add_range(struct dw_nest_steps *steps, uint32_t thread, uint64_t start_ns, uint64_t end_ns);
 void dw_nest_steps_reset(struct dw_nest_steps *steps);

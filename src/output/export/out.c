@@ -478,10 +478,8 @@ int dw_out_open(struct dw_writer_out *out, const char *path, struct dwell_error 
 	out->path = path && strcmp(path, "-") != 0 ? path : NULL;
 #ifndef DW_HAVE_ZLIB
 	if (out->path && out_is_gzip_name(out->path))
-		return dw_error_set(error, DWELL_E_UNSUPPORTED,
-		                    "cannot write %s: this dwell was built without zlib; leave out "
-		                    "\".gz\" and run gzip, or build with -Dzlib=enabled",
-		                    out->path);
+		return dw_error_set(error, DWELL_E_UNSUPPORTED, "cannot write %s: this dwell was built without zlib; leave out "
+		                    "\".gz\" and run gzip, or build with -Dzlib=enabled", out->path);
 #endif
 	out->size = DW_OUT_BYTES;
 	out->buffer = malloc(out->size);

@@ -50,12 +50,10 @@ struct perfetto {
 
 static void perfetto_put_end(struct perfetto *perfetto, uint64_t track, uint64_t ns)
 {
-	dw_perfetto_close(&perfetto->packets,
-	                  dw_perfetto_open(&perfetto->packets, DW_PERFETTO_END, track, ns));
+	dw_perfetto_close(&perfetto->packets, dw_perfetto_open(&perfetto->packets, DW_PERFETTO_END, track, ns));
 }
 
-static void perfetto_put_begin(struct perfetto *perfetto, const struct slice *slice,
-                               uint64_t track, uint32_t thread)
+static void perfetto_put_begin(struct perfetto *perfetto, const struct slice *slice, uint64_t track, uint32_t thread)
 {
 	struct dw_perfetto *packets = &perfetto->packets;
 	struct dw_perfetto_event event;
@@ -68,8 +66,7 @@ static void perfetto_put_begin(struct perfetto *perfetto, const struct slice *sl
 	if (slice->args)
 		dw_perfetto_annotate(packets, "args", slice->args, dw_json_valid(slice->args));
 	if (slice->stack)
-		dw_perfetto_annotate(packets, "Call stack",
-		                     dw_label_stack(&perfetto->timeline, thread, slice->stack), false);
+		dw_perfetto_annotate(packets, "Call stack", dw_label_stack(&perfetto->timeline, thread, slice->stack), false);
 	if (slice->sequence != UINT64_MAX)
 		dw_perfetto_annotate_u64(packets, "Sequence number", slice->sequence);
 	if (slice->open)
@@ -138,8 +135,7 @@ static void perfetto_put_slices(struct perfetto *perfetto)
 }
 
 /* Writes a slice on a track of its own. */
-static void perfetto_put_apart(struct perfetto *perfetto, const struct slice *slice,
-                               uint32_t thread)
+static void perfetto_put_apart(struct perfetto *perfetto, const struct slice *slice, uint32_t thread)
 {
 	uint64_t track = dw_perfetto_new_track(&perfetto->packets, 1 + (uint64_t)thread * 2,
 	                                       perfetto->timeline.symbols[slice->symbol].name);

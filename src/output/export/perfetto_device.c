@@ -24,9 +24,8 @@ static uint64_t device_put_row(void *to, const struct dw_device_row *row)
 
 	if (!*track) {
 		dw_device_row_title(device->source, row->device, name);
-		*track = dw_perfetto_new_track(
-		    device->packets,
-		    device->packets->first_process_track + device->source->devices[row->device].process, name);
+		*track = dw_perfetto_new_track(device->packets,
+		                               device->packets->first_process_track + device->source->devices[row->device].process, name);
 	}
 	return dw_perfetto_new_track(device->packets, *track, row->name);
 }
@@ -61,8 +60,7 @@ static void device_annotate(struct dw_perfetto *packets, const struct dw_device_
 	dw_perfetto_annotate(packets, "block", text, true);
 }
 
-static void device_put_event(void *to, const struct dw_device_event *event, size_t index,
-                             uint64_t track)
+static void device_put_event(void *to, const struct dw_device_event *event, size_t index, uint64_t track)
 {
 	struct perfetto_device *device = to;
 	struct dw_perfetto *packets = device->packets;

@@ -59,8 +59,7 @@ static size_t perfetto_open_packet(struct dw_perfetto *perfetto)
 	size_t at = dw_proto_open(&perfetto->message, TRACE_PACKET);
 
 	dw_proto_u64(&perfetto->message, SEQUENCE_ID, SEQUENCE);
-	dw_proto_u64(&perfetto->message, SEQUENCE_FLAGS,
-	             perfetto->cleared ? NEEDS_STATE : STATE_CLEARED);
+	dw_proto_u64(&perfetto->message, SEQUENCE_FLAGS, perfetto->cleared ? NEEDS_STATE : STATE_CLEARED);
 	perfetto->cleared = true;
 	return at;
 }
@@ -71,8 +70,7 @@ static void perfetto_close_packet(struct dw_perfetto *perfetto, size_t at)
 
 	dw_proto_close(message, at);
 	perfetto->timeline->failed |= message->failed;
-	dw_out_bytes(perfetto->timeline->out, (const char *)message->bytes,
-	             message->failed ? 0 : message->used);
+	dw_out_bytes(perfetto->timeline->out, (const char *)message->bytes, message->failed ? 0 : message->used);
 	message->used = 0;
 }
 
@@ -125,8 +123,7 @@ static void perfetto_put_thread(struct dw_perfetto *perfetto, uint32_t number)
 
 	dw_timeline_track_name(source, number, name);
 	dw_proto_u64(message, UUID, 1 + (uint64_t)number);
-	dw_proto_u64(message, PARENT_UUID,
-	             perfetto->first_process_track + source->threads[number / 2].process);
+	dw_proto_u64(message, PARENT_UUID, perfetto->first_process_track + source->threads[number / 2].process);
 	at = dw_proto_open(message, THREAD);
 	dw_proto_u64(message, PID, numbers->pid);
 	dw_proto_u64(message, THREAD_TID, numbers->tid);
@@ -244,8 +241,7 @@ void dw_perfetto_close(struct dw_perfetto *perfetto, struct dw_perfetto_event op
 
 void dw_perfetto_name(struct dw_perfetto *perfetto, uint32_t symbol)
 {
-	dw_proto_u64(&perfetto->message, EVENT_CATEGORIES,
-	             1 + (perfetto->timeline->symbols[symbol].category & 63));
+	dw_proto_u64(&perfetto->message, EVENT_CATEGORIES, 1 + (perfetto->timeline->symbols[symbol].category & 63));
 	dw_proto_u64(&perfetto->message, EVENT_NAME_ID, 1 + (uint64_t)symbol);
 }
 
@@ -295,8 +291,7 @@ void dw_perfetto_args(struct dw_perfetto *perfetto, uint32_t symbol)
 	text->used = 0;
 }
 
-void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const char *value,
-                          bool json)
+void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const char *value, bool json)
 {
 	size_t at = perfetto_open_annotation(perfetto, name);
 
@@ -340,9 +335,8 @@ static uint64_t perfetto_counter_track(struct dw_perfetto *perfetto, uint32_t pr
 	struct dw_perfetto_event opened;
 	size_t at;
 
-	found = DW_MAP_FIND(&perfetto->counter_map, hash, i,
-	                    perfetto->counters[i].process == process &&
-	                        perfetto->counters[i].key == key);
+	found = DW_MAP_FIND(&perfetto->counter_map, hash, i, perfetto->counters[i].process == process &&
+	                    perfetto->counters[i].key == key);
 	if (found != DW_MAP_NONE)
 		return perfetto->counters[found].track;
 	counter = DW_GROW(&perfetto->counters, &perfetto->counter_capacity, perfetto->counter_count);
@@ -352,8 +346,7 @@ static uint64_t perfetto_counter_track(struct dw_perfetto *perfetto, uint32_t pr
 	}
 	perfetto->counter_count++;
 	*counter = (struct dw_perfetto_counter){ perfetto->next_track++, process, key };
-	opened = perfetto_open_track(perfetto, counter->track,
-	                             perfetto->first_process_track + process, name);
+	opened = perfetto_open_track(perfetto, counter->track, perfetto->first_process_track + process, name);
 	at = dw_proto_open(&perfetto->message, COUNTER);
 	if (key & DEVICE)
 		dw_proto_u64(&perfetto->message, COUNTER_UNIT, UNIT_BYTES);
@@ -368,10 +361,8 @@ void dw_perfetto_put_counter(struct dw_perfetto *perfetto, const struct dw_event
 {
 	const struct dw_symbol *symbol = &perfetto->timeline->symbols[event->symbol];
 	uint32_t process = perfetto->timeline->source->threads[event->thread].process;
-	uint64_t track = perfetto_counter_track(perfetto, process, event->symbol, symbol->name,
-	                                        symbol->detail);
-	struct dw_perfetto_event opened =
-		dw_perfetto_open(perfetto, DW_PERFETTO_COUNTER, track, event->start_ns);
+	uint64_t track = perfetto_counter_track(perfetto, process, event->symbol, symbol->name, symbol->detail);
+	struct dw_perfetto_event opened = dw_perfetto_open(perfetto, DW_PERFETTO_COUNTER, track, event->start_ns);
 
 	dw_proto_double(&perfetto->message, EVENT_DOUBLE, event->value);
 	dw_perfetto_close(perfetto, opened);

@@ -59,8 +59,7 @@ void dw_perfetto_name_device(struct dw_perfetto *perfetto, uint32_t name, uint32
 void dw_perfetto_name_text(struct dw_perfetto *perfetto, const char *name);
 /* Adds what all calls of a symbol have in common. */
 void dw_perfetto_args(struct dw_perfetto *perfetto, uint32_t symbol);
-void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const char *value,
-                          bool json);
+void dw_perfetto_annotate(struct dw_perfetto *perfetto, const char *name, const char *value, bool json);
 void dw_perfetto_annotate_u64(struct dw_perfetto *perfetto, const char *name, uint64_t value);
 /* The arrow from a call to an event of a device: begins in the call's event, arrives at the device's. */
 void dw_perfetto_launch(struct dw_perfetto *perfetto, uint32_t event, bool arrives);

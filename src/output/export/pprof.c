@@ -93,8 +93,7 @@ static uint64_t pprof_put_function(struct pprof *pprof, const char *name, const 
 }
 
 /* `functions` are inlined into one another, innermost first. */
-static uint64_t pprof_put_location(struct pprof *pprof, const struct dw_source_function *functions,
-                                   uint32_t count)
+static uint64_t pprof_put_location(struct pprof *pprof, const struct dw_source_function *functions, uint32_t count)
 {
 	uint64_t first = pprof->functions + 1;
 	size_t at;
@@ -119,8 +118,7 @@ static uint64_t pprof_put_location(struct pprof *pprof, const struct dw_source_f
 static uint64_t pprof_symbol_location(struct pprof *pprof, uint32_t symbol)
 {
 	struct dw_source_function function = { "(no operator)", NULL, 0 };
-	uint64_t *at = &pprof->symbol_locations[symbol < pprof->symbol_count ? symbol
-	                                                                     : pprof->symbol_count];
+	uint64_t *at = &pprof->symbol_locations[symbol < pprof->symbol_count ? symbol : pprof->symbol_count];
 
 	if (symbol < pprof->symbol_count)
 		function = (struct dw_source_function){ pprof->symbols[symbol].name,
@@ -145,8 +143,7 @@ static uint64_t pprof_frame_location(struct pprof *pprof, const struct dw_stack 
 		return 0;
 	}
 	if (!(*locations)[stack->frames[index]])
-		(*locations)[stack->frames[index]] =
-			pprof_put_location(pprof, frame->functions, frame->count);
+		(*locations)[stack->frames[index]] = pprof_put_location(pprof, frame->functions, frame->count);
 	return (*locations)[stack->frames[index]];
 }
 
@@ -163,8 +160,7 @@ static void pprof_put_label(struct pprof *pprof, enum label key, uint32_t field,
 
 /* Begins a sample with the frames path[0] to path[frames - 1]. The caller adds labels and closes
  * it. */
-static size_t pprof_begin_sample(struct pprof *pprof, uint32_t frames,
-                                 const uint64_t values[VALUE_COUNT])
+static size_t pprof_begin_sample(struct pprof *pprof, uint32_t frames, const uint64_t values[VALUE_COUNT])
 {
 	size_t at = dw_proto_open(&pprof->message, SAMPLE), list;
 
@@ -179,8 +175,7 @@ static size_t pprof_begin_sample(struct pprof *pprof, uint32_t frames,
 	return at;
 }
 
-static void pprof_put_time(struct pprof *pprof, uint32_t frames, uint32_t thread, uint64_t self_ns,
-                           uint64_t count)
+static void pprof_put_time(struct pprof *pprof, uint32_t frames, uint32_t thread, uint64_t self_ns, uint64_t count)
 {
 	const uint64_t values[VALUE_COUNT] = { [TIME] = self_ns, [CALLS] = count };
 	const struct dw_source_thread *of = &pprof->source->threads[thread];
@@ -348,8 +343,7 @@ static void pprof_put_comments(struct pprof *pprof)
 
 	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++)
 		lost += pprof->source->lost[i];
-	snprintf(text, sizeof text, "dwell %s; %llu records were lost", dwell_version(),
-	         (unsigned long long)lost);
+	snprintf(text, sizeof text, "dwell %s; %llu records were lost", dwell_version(), (unsigned long long)lost);
 	string = pprof_put_string(pprof, text);
 	dw_proto_u64(&pprof->message, COMMENT, string);
 	for (size_t i = 0; repairs && i < count; i++) {
@@ -383,8 +377,7 @@ static int pprof_write(struct dw_model *model, const struct dwell_export_options
 		return error ? error->code : DWELL_E_NOMEM;
 
 	if (!pprof)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
-		                    dw_out_name(out));
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s", dw_out_name(out));
 	pprof->model = model;
 	pprof->samples = paths->of_samples;
 	pprof->waits = paths->of_waits;
@@ -396,13 +389,11 @@ static int pprof_write(struct dw_model *model, const struct dwell_export_options
 	pprof->symbol_locations = calloc(pprof->symbol_count + 1, sizeof *pprof->symbol_locations);
 	pprof->frame_locations = calloc(pprof->source->file_count, sizeof *pprof->frame_locations);
 	pprof->thread_names = calloc(pprof->source->thread_count + 1, sizeof *pprof->thread_names);
-	pprof->failed =
-		!pprof->symbol_locations || !pprof->frame_locations || !pprof->thread_names;
+	pprof->failed = !pprof->symbol_locations || !pprof->frame_locations || !pprof->thread_names;
 	if (!pprof->failed)
 		result = pprof_put_profile(pprof, error);
 	if (!result && pprof->failed)
-		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
-		                      dw_out_name(out));
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s", dw_out_name(out));
 	for (size_t i = 0; pprof->frame_locations && i < pprof->source->file_count; i++)
 		free(pprof->frame_locations[i]);
 	free(pprof->frame_locations);

@@ -94,8 +94,7 @@ static void speedscope_put_samples(struct speedscope *speedscope, size_t from, s
 
 static void speedscope_put_profile(struct speedscope *speedscope, size_t from, size_t end)
 {
-	const struct dw_source_thread *thread =
-		&speedscope->source->threads[speedscope->paths->nodes[from].symbol];
+	const struct dw_source_thread *thread = &speedscope->source->threads[speedscope->paths->nodes[from].symbol];
 	const struct dw_source_process *process = &speedscope->source->processes[thread->process];
 	struct dw_writer_out *out = speedscope->out;
 	uint64_t total = 0;
@@ -104,12 +103,10 @@ static void speedscope_put_profile(struct speedscope *speedscope, size_t from, s
 	for (size_t i = from + 1; i < end; i++)
 		total += speedscope->paths->nodes[i].self_ns;
 	if (process->rank >= 0)
-		snprintf(name, sizeof name, "rank %d: %.200s (%u)", (int)process->rank, thread->name,
-		         thread->tid);
+		snprintf(name, sizeof name, "rank %d: %.200s (%u)", (int)process->rank, thread->name, thread->tid);
 	else
 		snprintf(name, sizeof name, "%.200s (%u)", thread->name, thread->tid);
-	DW_OUT_JSON(out, "{'type':'sampled','name':#,'unit':'nanoseconds','startValue':0,'endValue':#", name,
-	            total);
+	DW_OUT_JSON(out, "{'type':'sampled','name':#,'unit':'nanoseconds','startValue':0,'endValue':#", name, total);
 	speedscope_put_samples(speedscope, from, end);
 }
 
@@ -127,11 +124,9 @@ static void speedscope_put_document(struct speedscope *speedscope, const char *t
 	const struct dw_paths *paths = speedscope->paths;
 	struct dw_writer_out *out = speedscope->out;
 
-	dw_out_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-	                 "\"exporter\":\"dwell ");
+	dw_out_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"dwell ");
 	dw_out_text(out, dwell_version());
-	DW_OUT_JSON(out, "',\n'name':#,\n'activeProfileIndex':0,\n",
-	            title ? title : speedscope->source->files[0].path);
+	DW_OUT_JSON(out, "',\n'name':#,\n'activeProfileIndex':0,\n", title ? title : speedscope->source->files[0].path);
 	speedscope_put_frames(speedscope);
 	dw_out_text(out, "\"profiles\":[");
 	for (size_t i = 0, end; i < paths->count; i = end) {
@@ -160,8 +155,7 @@ static int speedscope_write(struct dw_model *model, const struct dwell_export_op
 	}
 	if (!speedscope || !speedscope->frames) {
 		free(speedscope);
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s",
-		                    dw_out_name(out));
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s", dw_out_name(out));
 	}
 	speedscope_put_document(speedscope, options ? options->title : NULL);
 	free(speedscope->frames);

@@ -64,8 +64,7 @@ static const struct { const char *name, *columns; int count; } sqlite_tables[] =
 	[RUN] = { "run", "path TEXT, began_unix_ns INTEGER, end_ns INTEGER, written_by TEXT", 4 },
 };
 
-static const char sqlite_views[] =
-    "CREATE VIEW operators AS SELECT name, count(*) AS calls, sum(self_ns) AS self_ns, "
+static const char sqlite_views[] = "CREATE VIEW operators AS SELECT name, count(*) AS calls, sum(self_ns) AS self_ns, "
     "sum(duration_ns) AS total_ns, min(duration_ns) AS min_ns, max(duration_ns) AS max_ns "
     "FROM ranges WHERE category = 'operator' GROUP BY name ORDER BY self_ns DESC;"
     "CREATE VIEW kernels AS SELECT name, count(*) AS calls, sum(duration_ns) AS total_ns "

@@ -23,8 +23,7 @@ bool dw_stacks_any(const struct dw_source *source)
 
 struct dw_stack dw_stack_at(const struct dw_source *source, uint32_t thread, uint32_t stack)
 {
-	const struct dw_source_file *file =
-		&source->files[source->processes[source->threads[thread].process].file];
+	const struct dw_source_file *file = &source->files[source->processes[source->threads[thread].process].file];
 	struct dw_stack found = { .file = file };
 
 	if (stack && file->stacks && file->frames && stack < file->symbol_count) {
@@ -97,8 +96,7 @@ static struct dw_stacks_row *stacks_find_row(struct dw_stacks *stacks, const str
 	uint32_t found;
 
 	found = DW_MAP_FIND(&stacks->map, stacks_hash(&key), i, stacks->rows[i].symbol == key.symbol &&
-	                                                    stacks->rows[i].stack == key.stack &&
-	                                                    stacks->rows[i].thread == key.thread);
+	                    stacks->rows[i].stack == key.stack && stacks->rows[i].thread == key.thread);
 	if (found != DW_MAP_NONE)
 		return &stacks->rows[found];
 	row = DW_GROW(&stacks->rows, &stacks->capacity, stacks->count);
@@ -167,8 +165,7 @@ int dw_stacks_make(struct dw_stacks *stacks, struct dw_model *model, struct dwel
 	result = dw_model_events(model, stacks_add_event, &pass, error);
 	free(pass.ended);
 	if (pass.failed)
-		result = dw_error_set(error, DWELL_E_NOMEM,
-		                      "out of memory while adding up stacks; export fewer steps "
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while adding up stacks; export fewer steps "
 		                      "(--steps) or one thread (--thread)");
 	return result < 0 ? result : 0;
 }

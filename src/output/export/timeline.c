@@ -26,15 +26,13 @@ struct timeline_number {
 	uint32_t process, number, index;
 };
 
-DW_ORDER(timeline_compare_numbers, struct timeline_number, DW_UP(process) DW_UP(number)
-         DW_UP(index))
+DW_ORDER(timeline_compare_numbers, struct timeline_number, DW_UP(process) DW_UP(number) DW_UP(index))
 
 /* Returns how many earlier entries of the process have the same number as entry `i`; `before` is
  * the result for i - 1. */
 static uint64_t timeline_users_before(const struct timeline_number *numbers, size_t i, uint64_t before)
 {
-	bool same = i && numbers[i].process == numbers[i - 1].process &&
-	            numbers[i].number == numbers[i - 1].number;
+	bool same = i && numbers[i].process == numbers[i - 1].process && numbers[i].number == numbers[i - 1].number;
 
 	/* Above the limit the kernel has reused the tid; such threads never overlap. */
 	return !same ? 0 : before < MOST_AGAIN ? before + 1 : before;
@@ -79,8 +77,7 @@ static void timeline_number_threads(struct dw_timeline *timeline, struct timelin
 static int timeline_make_tracks(struct dw_timeline *timeline)
 {
 	const struct dw_source *source = timeline->source;
-	size_t most = source->process_count > source->thread_count ? source->process_count
-	                                                           : source->thread_count;
+	size_t most = source->process_count > source->thread_count ? source->process_count : source->thread_count;
 	struct timeline_number *numbers = calloc(most + 1, sizeof *numbers);
 
 	timeline->pids = calloc(source->process_count + 1, sizeof *timeline->pids);
@@ -129,8 +126,7 @@ void dw_timeline_process_name(const struct dw_source *source, uint32_t index, ch
 
 void dw_timeline_track_name(const struct dw_source *source, uint32_t track, char name[256])
 {
-	snprintf(name, 256, "%.200s%s", source->threads[track / 2].name,
-	         track % 2 ? " (signal handlers)" : "");
+	snprintf(name, 256, "%.200s%s", source->threads[track / 2].name, track % 2 ? " (signal handlers)" : "");
 }
 
 /* ---- open and close ---------------------------------------------------------------------- */
@@ -157,10 +153,8 @@ void dw_timeline_open(struct dw_timeline *timeline, const struct dw_timeline_for
 int dw_timeline_close(struct dw_timeline *timeline, int result, struct dwell_error *error)
 {
 	if (!result && timeline->failed)
-		result = dw_error_set(error, DWELL_E_NOMEM,
-		                      "out of memory while exporting to %s; export fewer steps (--steps) "
-		                      "or one thread (--thread)",
-		                      dw_out_name(timeline->out));
+		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s; export fewer steps (--steps) "
+		                      "or one thread (--thread)", dw_out_name(timeline->out));
 	dw_nest_steps_reset(&timeline->steps);
 	dw_nest_reset(&timeline->nest);
 	dw_memory_totals_reset(&timeline->memory);
@@ -197,8 +191,7 @@ static bool timeline_wants(const struct dw_timeline *timeline, const struct dw_e
 }
 
 /* A range that the filter leaves out still decides which others nest: as without a filter. */
-static void timeline_add_range(struct dw_timeline *timeline, const struct dw_event *event,
-                               uint32_t track)
+static void timeline_add_range(struct dw_timeline *timeline, const struct dw_event *event, uint32_t track)
 {
 	int nests;
 
@@ -217,12 +210,10 @@ static void timeline_add_range(struct dw_timeline *timeline, const struct dw_eve
 		return;
 	timeline->format->put_range(timeline->to, event, track, nests);
 	if (event->sequence != UINT64_MAX)
-		timeline->failed |= !dw_arrows_add_link(&timeline->arrows, event, track,
-		                                        timeline->source->thread_count);
+		timeline->failed |= !dw_arrows_add_link(&timeline->arrows, event, track, timeline->source->thread_count);
 }
 
-static void timeline_add_flow(struct dw_timeline *timeline, const struct dw_event *event,
-                              uint32_t track)
+static void timeline_add_flow(struct dw_timeline *timeline, const struct dw_event *event, uint32_t track)
 {
 	uint32_t process = timeline->source->threads[event->thread].process;
 
@@ -278,8 +269,7 @@ int dw_timeline_events(struct dw_timeline *timeline, struct dwell_error *error)
 		handlers |= timeline->source->streams[i].nested;
 	handlers &= timeline->format->handlers_last;
 	for (unsigned i = 0; i < 1u + handlers && !result; i++)
-		result = dw_model_events_of(timeline->model, orders[handlers][i], timeline_add, timeline,
-		                            error);
+		result = dw_model_events_of(timeline->model, orders[handlers][i], timeline_add, timeline, error);
 	return result < 0 ? result : 0;
 }
 

@@ -33,8 +33,7 @@ struct dw_xplane_peak {
 
 /* Returns NULL if out of memory. */
 static struct dw_xplane_event *xplane_add(struct dw_xplane *xplane, uint32_t line,
-                                      enum dw_xplane_kind kind, uint32_t name, uint64_t start_ns,
-                                      uint64_t end_ns)
+                                          enum dw_xplane_kind kind, uint32_t name, uint64_t start_ns, uint64_t end_ns)
 {
 	struct dw_xplane_event *event = DW_GROW(&xplane->events, &xplane->capacity, xplane->count);
 
@@ -54,8 +53,7 @@ static void xplane_add_range(struct dw_xplane *xplane, const struct dw_event *fr
                              uint64_t number, const char *args)
 {
 	struct dw_xplane_event *event =
-		xplane_add(xplane, line, from->open ? RANGE_OPEN : RANGE, from->symbol, from->start_ns,
-	               from->end_ns);
+		xplane_add(xplane, line, from->open ? RANGE_OPEN : RANGE, from->symbol, from->start_ns, from->end_ns);
 	struct dw_launched launched;
 
 	if (!event)
@@ -84,8 +82,7 @@ static void xplane_put_async(void *to, const struct dw_event *event, uint32_t tr
 
 /* Adds an event without duration, inside all open events. Returns NULL if out of memory. */
 static struct dw_xplane_event *xplane_add_moment(struct dw_xplane *xplane, uint32_t line,
-                                                 enum dw_xplane_kind kind, uint32_t name,
-                                                 uint64_t ns)
+                                                 enum dw_xplane_kind kind, uint32_t name, uint64_t ns)
 {
 	struct dw_xplane_event *event = xplane_add(xplane, line, kind, name, ns, ns);
 
@@ -106,8 +103,7 @@ static void xplane_put_counter(void *to, const struct dw_event *event, uint32_t 
 
 	if (!isfinite(event->value))
 		return;
-	added = xplane_add(xplane, xplane->counters, COUNTER, event->symbol, event->start_ns,
-	                   event->start_ns);
+	added = xplane_add(xplane, xplane->counters, COUNTER, event->symbol, event->start_ns, event->start_ns);
 	if (added)
 		added->value = event->value;
 }
@@ -119,8 +115,7 @@ static void xplane_put_step(void *to, const struct dw_nest_step *from)
 
 	if (!from->step->recorded)
 		return;
-	event = xplane_add(xplane, from->track, STEP, dw_xplane_own_name(xplane, NAME_STEP),
-	                   from->start_ns, from->end_ns);
+	event = xplane_add(xplane, from->track, STEP, dw_xplane_own_name(xplane, NAME_STEP), from->start_ns, from->end_ns);
 	if (event) {
 		event->number = from->step->number;
 		event->step = (uint32_t)(from->step - xplane->timeline.source->steps);
@@ -131,9 +126,8 @@ static void xplane_put_step(void *to, const struct dw_nest_step *from)
 static void xplane_put_arrow(void *to, const struct dw_arrow_end *end)
 {
 	struct dw_xplane *xplane = to;
-	struct dw_xplane_event *event = xplane_add_moment(
-		xplane, end->track, end->arrives ? FLOW_IN : FLOW_OUT,
-		end->link ? dw_xplane_own_name(xplane, NAME_LINK) : end->symbol, end->ns);
+	struct dw_xplane_event *event = xplane_add_moment(xplane, end->track, end->arrives ? FLOW_IN : FLOW_OUT,
+	                                                  end->link ? dw_xplane_own_name(xplane, NAME_LINK) : end->symbol, end->ns);
 
 	if (event)
 		event->number = end->id << 1 | end->link; /* links have ids of their own */
@@ -145,9 +139,8 @@ static void xplane_put_arrow(void *to, const struct dw_arrow_end *end)
 static int64_t xplane_peak(struct dw_xplane *xplane, const struct dw_memory_total *at)
 {
 	uint32_t hash = dw_map_hash((uint64_t)at->process << 32 | at->device);
-	uint32_t found = DW_MAP_FIND(&xplane->peak_map, hash, i,
-	                             xplane->peaks[i].process == at->process &&
-	                                 xplane->peaks[i].device == at->device);
+	uint32_t found = DW_MAP_FIND(&xplane->peak_map, hash, i, xplane->peaks[i].process == at->process &&
+	                             xplane->peaks[i].device == at->device);
 	struct dw_xplane_peak *peak;
 
 	if (found != DW_MAP_NONE) {
@@ -169,8 +162,7 @@ static int64_t xplane_peak(struct dw_xplane *xplane, const struct dw_memory_tota
 static void xplane_put_memory(void *to, const struct dw_memory_total *at)
 {
 	struct dw_xplane *xplane = to;
-	struct dw_xplane_memory *memory =
-		DW_GROW(&xplane->memory, &xplane->memory_capacity, xplane->memory_count);
+	struct dw_xplane_memory *memory = DW_GROW(&xplane->memory, &xplane->memory_capacity, xplane->memory_count);
 	struct dw_xplane_event *event;
 
 	if (!memory) {
@@ -179,9 +171,8 @@ static void xplane_put_memory(void *to, const struct dw_memory_total *at)
 	}
 	*memory = (struct dw_xplane_memory){ at->address, at->bytes, at->total,
 		xplane_peak(xplane, at), at->symbol, at->track, UINT32_MAX, UINT32_MAX, at->device_name };
-	event = xplane_add_moment(
-		xplane, at->track, MEMORY,
-		dw_xplane_own_name(xplane, at->freed ? NAME_DEALLOCATION : NAME_ALLOCATION), at->ns);
+	event = xplane_add_moment(xplane, at->track, MEMORY,
+	                          dw_xplane_own_name(xplane, at->freed ? NAME_DEALLOCATION : NAME_ALLOCATION), at->ns);
 	if (event)
 		event->number = xplane->memory_count;
 	xplane->memory_count++;
@@ -200,8 +191,7 @@ struct open_range {
 };
 
 /* Returns the symbol of the open range to which an allocation belongs, or UINT32_MAX. */
-static uint32_t xplane_owner(const struct dw_xplane *xplane, const struct open_range *open, size_t count,
-                         uint64_t ns)
+static uint32_t xplane_owner(const struct dw_xplane *xplane, const struct open_range *open, size_t count, uint64_t ns)
 {
 	uint32_t named = UINT32_MAX;
 
@@ -305,8 +295,7 @@ static void xplane_find_owners(struct dw_xplane *xplane)
 		while (count && open[count - 1].end_ns < event->start_ns)
 			count--;
 		if (event->kind == MEMORY) {
-			xplane->memory[event->number].owner =
-			    xplane_owner(xplane, open, count, event->start_ns);
+			xplane->memory[event->number].owner = xplane_owner(xplane, open, count, event->start_ns);
 			event->line = dw_xplane_memory_line(xplane);
 		}
 		if (event->kind > RANGE_OPEN || event->async || event->end_ns == event->start_ns)
@@ -365,8 +354,7 @@ static void xplane_count_processes(struct dw_xplane *xplane)
 }
 
 /* `device_length`: the length of `name` for a device, 0 otherwise. */
-static void xplane_put_plane(struct dw_xplane *xplane, uint64_t id, const char *name,
-                             size_t device_length)
+static void xplane_put_plane(struct dw_xplane *xplane, uint64_t id, const char *name, size_t device_length)
 {
 	size_t plane = dw_proto_open(&xplane->plane, XS_SPACE_PLANE);
 
@@ -395,8 +383,7 @@ static uint64_t xplane_put_devices(struct dw_xplane *xplane)
 		bool seen = !length;
 
 		for (uint32_t j = 0; j < i && !seen; j++)
-			seen = dw_xplane_device(xplane, j * 2, &other) == length &&
-			       memcmp(name, other, length) == 0;
+			seen = dw_xplane_device(xplane, j * 2, &other) == length && memcmp(name, other, length) == 0;
 		if (!seen)
 			xplane_put_plane(xplane, id++, name, length);
 	}

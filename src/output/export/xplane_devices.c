@@ -43,8 +43,7 @@ static uint64_t devices_put_row(void *to, const struct dw_device_row *row)
 	return devices->row_count++;
 }
 
-static void devices_put_event(void *to, const struct dw_device_event *event, size_t index,
-                              uint64_t place)
+static void devices_put_event(void *to, const struct dw_device_event *event, size_t index, uint64_t place)
 {
 	struct dw_xplane *xplane = to;
 	struct dw_xplane_devices *devices = &xplane->devices;
@@ -110,11 +109,9 @@ static void devices_put_kernel(struct dw_proto *to, const struct dw_entry_launch
 	const struct dw_entry_launch *launch = from ? from : &unknown;
 	char text[256];
 
-	snprintf(text, sizeof text,
-	         "regs:%u static_shared:%u dynamic_shared:%u grid:%u,%u,%u block:%u,%u,%u occ_pct:0",
+	snprintf(text, sizeof text, "regs:%u static_shared:%u dynamic_shared:%u grid:%u,%u,%u block:%u,%u,%u occ_pct:0",
 	         launch->registers, launch->static_shared_bytes, launch->dynamic_shared_bytes,
-	         launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
-	         launch->block[2]);
+	         launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2]);
 	dw_xplane_put_text(to, XS_EVENT_STAT, STAT_KERNEL_DETAILS, text);
 }
 
@@ -151,13 +148,11 @@ static void devices_put_owner(struct dw_xplane *xplane, const struct dw_device_e
 
 	if (event->call == DW_NO_INDEX)
 		return;
-	owner = dw_device_owner_of(xplane->timeline.model, work,
-	                           dw_device_first_owner(&work->calls[event->call]),
+	owner = dw_device_owner_of(xplane->timeline.model, work, dw_device_first_owner(&work->calls[event->call]),
 	                           1u << DWELL_CATEGORY_OPERATOR);
 	if (owner == DW_NO_INDEX)
 		return;
-	dw_xplane_operator_name(name, sizeof name,
-	                        xplane->timeline.symbols[work->owners[owner].symbol].name);
+	dw_xplane_operator_name(name, sizeof name, xplane->timeline.symbols[work->owners[owner].symbol].name);
 	dw_xplane_put_text(&xplane->plane, XS_EVENT_STAT, STAT_TF_OP, name);
 }
 

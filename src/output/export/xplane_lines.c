@@ -30,9 +30,7 @@ static size_t xplane_operation_name(char *to, size_t size, const char *name)
 	for (const char *from = name; *from && used + 1 < size; from++) {
 		if (from[0] == ':' && from[1] == ':')
 			from++;
-		to[used++] = *from == ':' ? '/' : isalnum((unsigned char)*from) || *from == '.' || *from == '/'
-		                                      ? *from
-		                                      : '_';
+		to[used++] = *from == ':' ? '/' : isalnum((unsigned char)*from) || *from == '.' || *from == '/' ? *from : '_';
 	}
 	if (used && (to[0] == '_' || to[0] == '/'))
 		to[0] = '.';
@@ -138,8 +136,7 @@ static void xplane_put_double(struct dw_proto *to, enum dw_xplane_stat stat, dou
 	dw_proto_close(to, at);
 }
 
-void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,
-                        const char *text)
+void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat, const char *text)
 {
 	size_t at = xplane_open_stat(to, field, stat);
 
@@ -147,8 +144,7 @@ void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat
 	dw_proto_close(to, at);
 }
 
-static void xplane_put_operation(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,
-                             const char *name)
+static void xplane_put_operation(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat, const char *name)
 {
 	char operation[MOST_NAME / 2];
 
@@ -157,8 +153,7 @@ static void xplane_put_operation(struct dw_proto *to, uint32_t field, enum dw_xp
 }
 
 /* An event that consumes the context of a step belongs to that step, on any line. */
-static void xplane_put_context(struct dw_proto *to, enum dw_xplane_stat type, enum dw_xplane_stat id,
-                        uint32_t step)
+static void xplane_put_context(struct dw_proto *to, enum dw_xplane_stat type, enum dw_xplane_stat id, uint32_t step)
 {
 	xplane_put_int(to, type, DW_XSPACE_STEP_CONTEXT);
 	dw_xplane_put_uint(to, XS_EVENT_STAT, id, (uint64_t)step + 1);
@@ -214,8 +209,7 @@ static void xplane_put_event(struct dw_xplane *xplane, const struct dw_xplane_ev
 		if (event->correlation)
 			dw_xplane_put_uint(to, XS_EVENT_STAT, STAT_CORRELATION, event->correlation);
 		if (event->launched)
-			dw_xplane_put_uint(to, XS_EVENT_STAT, STAT_FLOW,
-			                   dw_xplane_launch_flow(event->launched - 1, false));
+			dw_xplane_put_uint(to, XS_EVENT_STAT, STAT_FLOW, dw_xplane_launch_flow(event->launched - 1, false));
 		break;
 	case STEP:
 		xplane_put_int(to, STAT_STEP_NUM, (int64_t)event->number);
@@ -339,8 +333,7 @@ void dw_xplane_put_lines(struct dw_xplane *xplane, const char *device, size_t le
 		while (to < xplane->count && xplane->events[to].line == xplane->events[from].line)
 			to++;
 		left = to - from;
-		if (dw_xplane_device(xplane, xplane->events[from].line, &name) != length ||
-		    strncmp(name, device, length) != 0)
+		if (dw_xplane_device(xplane, xplane->events[from].line, &name) != length || strncmp(name, device, length) != 0)
 			left = 0; /* they belong to another plane */
 		for (unsigned lane = 0; lane < MOST_LANES && left; lane++)
 			left = xplane_put_lane(xplane, &xplane->events[from], left, lane);

@@ -128,10 +128,8 @@ void dw_xplane_put_names(struct dw_xplane *xplane);
 /* `streams`: of a plane whose lines are streams. The importer recognises it by the lack of dwell's
  * category. */
 void dw_xplane_put_stat_names(struct dw_proto *to, bool streams);
-void dw_xplane_put_uint(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,
-                        uint64_t value);
-void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat,
-                        const char *text);
+void dw_xplane_put_uint(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat, uint64_t value);
+void dw_xplane_put_text(struct dw_proto *to, uint32_t field, enum dw_xplane_stat stat, const char *text);
 /* `symbol` is NULL for an event without one. */
 void dw_xplane_put_event_name(struct dw_proto *to, uint64_t id, const char *name,
                               const char *display, const struct dw_symbol *symbol);

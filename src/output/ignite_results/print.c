@@ -70,8 +70,7 @@ void dw_ignite_print_basic(const struct dwell_ignite_basic_results *results, FIL
 	fputs("\n ----------------------------------------------------\n"
 	      "| Time profiling stats (in seconds):                 |\n"
 	      " ----------------------------------------------------\n"
-	      "total  |  min/index  |  max/index  |  mean  |  std\n\n"
-	      "Processing function:\n", out);
+	      "total  |  min/index  |  max/index  |  mean  |  std\n\nProcessing function:\n", out);
 	print_basic_stat(&results->processing, out);
 	fputs("\nDataflow:\n", out);
 	print_basic_stat(&results->dataflow, out);
@@ -147,8 +146,7 @@ static void print_handler(FILE *out, const int widths[2], const struct dwell_ign
 		print_row(out, widths, (const char *const[]){ row->handler, row->event, total.at, min.at,
 		                                              max.at, mean.at, std.at });
 	else
-		print_row(out, widths,
-		          (const char *const[]){ row->handler, row->event, "not triggered", "None/None",
+		print_row(out, widths, (const char *const[]){ row->handler, row->event, "not triggered", "None/None",
 		                                 "None/None", "None", "None" });
 }
 
@@ -192,8 +190,7 @@ void dw_ignite_print_handlers(const struct dwell_ignite_handlers_results *result
 	for (size_t i = 0; i < results->count; i++)
 		print_handler(out, widths, &results->handlers[i]);
 	print_line(out, widths);
-	print_row(out, widths,
-	          (const char *const[]){ "Total", "", print_rounded(total_s).at, "", "", "", "" });
+	print_row(out, widths, (const char *const[]){ "Total", "", print_rounded(total_s).at, "", "", "", "" });
 	print_line(out, widths);
 	print_summary(out, "Processing", &results->processing);
 	print_summary(out, "Dataflow", &results->dataflow);

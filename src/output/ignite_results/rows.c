@@ -54,8 +54,7 @@ static struct dw_iteration *rows_find(struct dw_iterations *all, const struct dw
 	return row;
 }
 
-int dw_iterations_add(struct dw_iterations *all, enum dw_iteration_column column,
-                      const struct dw_moment *moment)
+int dw_iterations_add(struct dw_iterations *all, enum dw_iteration_column column, const struct dw_moment *moment)
 {
 	struct dw_iteration *row;
 

@@ -49,8 +49,7 @@ struct dw_moment {
 /* The column of an event, or -1 if it has none. */
 int dw_iteration_column(const char *event);
 /* Adds one time. Returns 0, or -1 if out of memory. */
-int dw_iterations_add(struct dw_iterations *all, enum dw_iteration_column column,
-                      const struct dw_moment *moment);
+int dw_iterations_add(struct dw_iterations *all, enum dw_iteration_column column, const struct dw_moment *moment);
 void dw_iterations_reset(struct dw_iterations *all);
 
 /* The times of a handler's calls, in order. Zero-initialise it; the caller frees times_s. */

@@ -44,8 +44,7 @@ static int ignite_print_basic(const struct dw_engine *engine, FILE *file)
 		failed |= !names[e];
 		for (size_t i = 0; i < engine->event_count; i++)
 			if (strcmp(engine->rows[DW_ENGINE_EVENTS + i].event, builtin[e]) == 0)
-				results.events[e] =
-				    dw_ignite_time_stat(&engine->rows[DW_ENGINE_EVENTS + i].stat, 1);
+				results.events[e] = dw_ignite_time_stat(&engine->rows[DW_ENGINE_EVENTS + i].stat, 1);
 	}
 	if (!failed)
 		dw_ignite_print_basic(&results, file);
@@ -84,8 +83,7 @@ static int ignite_print(struct dw_model *model, const struct dw_layout_request *
 	int result = 0;
 
 	if (!basic && !handlers)
-		return dw_error_set(error, DWELL_E_NAME,
-		                    "no layout 'ignite:%.40s'; there are ignite, ignite:basic and "
+		return dw_error_set(error, DWELL_E_NAME, "no layout 'ignite:%.40s'; there are ignite, ignite:basic and "
 		                    "ignite:handlers", part);
 	engine = dw_model_engine(model, request->options->engine, DW_ENGINE_LAST_RUN, error);
 	if (!engine)

@@ -20,8 +20,7 @@ const struct dw_layout *dw_layout_at(size_t index)
 	return index < LAYOUT_COUNT ? layouts[index] : NULL;
 }
 
-const struct dw_layout *dw_layout_find(const char *name, const char **version,
-                                       struct dwell_error *error)
+const struct dw_layout *dw_layout_find(const char *name, const char **version, struct dwell_error *error)
 {
 	size_t length = strcspn(name, ":");
 	struct dw_nearest nearest;
@@ -34,15 +33,13 @@ const struct dw_layout *dw_layout_find(const char *name, const char **version,
 		dw_nearest_try(&nearest, layouts[i]->name);
 	}
 	dw_error_set(error, DWELL_E_NAME, "no layout '%.100s'%s%s%s (dwell report --help lists all)", name,
-	             nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-	             nearest.best ? "'?" : "");
+	             nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 	return NULL;
 }
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths,
-                           struct dwell_error *error)
+int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths, struct dwell_error *error)
 {
 	const struct { const char *name; unsigned *width; } columns[] = {
 		{ "name=", &widths->name }, { "shapes=", &widths->shapes }, { "source=", &widths->source },
@@ -60,8 +57,7 @@ int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths,
 			number = strtoul(at + strlen(columns[i].name), &end, 10);
 		if (i == 3 || number < 1 || number > 100000 || (*end && *end != ','))
 			return dw_error_set(error, DWELL_E_ARGUMENT,
-			                    "--widths takes name=N,shapes=N,source=N, each at least 1; not '%.100s'",
-			                    text);
+			                    "--widths takes name=N,shapes=N,source=N, each at least 1; not '%.100s'", text);
 		*columns[i].width = (unsigned)number;
 		at = end + (*end == ',');
 	}
@@ -105,7 +101,6 @@ int dw_layout_run(const struct dw_layout *layout, struct dw_model *model,
 	if (!code && error && error->code)
 		dw_error_set(error, 0, "%s", "");
 	if (!code && (fflush(file) != 0 || ferror(file)))
-		code = dw_error_set(error, DWELL_E_IO, "cannot print the %s layout: the output failed",
-		                    layout->name);
+		code = dw_error_set(error, DWELL_E_IO, "cannot print the %s layout: the output failed", layout->name);
 	return code;
 }

@@ -35,8 +35,7 @@ struct dw_layout {
 const struct dw_layout *dw_layout_at(size_t index);
 /* Finds "torch:1.13" and sets *version to what follows the colon, within `name`, or to NULL.
  * Returns NULL, and names the nearest layout in `error`, if there is none. */
-const struct dw_layout *dw_layout_find(const char *name, const char **version,
-                                       struct dwell_error *error);
+const struct dw_layout *dw_layout_find(const char *name, const char **version, struct dwell_error *error);
 /* Whether the texts in `options` can be read: 0, DWELL_E_NAME or DWELL_E_ARGUMENT. */
 int dw_layout_check(const struct dwell_view_options *options, struct dwell_error *error);
 /* Prints a layout. Control characters in recorded names are printed as text, so that they do
@@ -57,8 +56,7 @@ struct dw_layout_widths {
 	unsigned name, shapes, source;
 };
 /* Reads "name=40,shapes=120" and leaves the others as they are. Errors: DWELL_E_ARGUMENT. */
-int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths,
-                           struct dwell_error *error);
+int dw_layout_parse_widths(const char *text, struct dw_layout_widths *widths, struct dwell_error *error);
 
 #define LAYOUT(name) extern const struct dw_layout dw_layout_##name;
 #include "layouts/layouts.def"

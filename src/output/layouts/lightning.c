@@ -67,8 +67,7 @@ static void lightning_put_cell(FILE *file, const char *text)
 	fputc('\t', file);
 }
 
-static void lightning_put_row(FILE *file, const struct report *report, const char *name,
-                              const char *const *cells)
+static void lightning_put_row(FILE *file, const struct report *report, const char *name, const char *const *cells)
 {
 	fputs("\n|  ", file);
 	lightning_put_padded(file, name, report->name_width);
@@ -142,8 +141,7 @@ static void lightning_put_short(FILE *file, const struct report *report)
 
 /* ---- the reports -------------------------------------------------------------------------- */
 
-static int lightning_collect_rows(struct dw_model *model, struct report *report,
-                                  struct dwell_error *error)
+static int lightning_collect_rows(struct dw_model *model, struct report *report, struct dwell_error *error)
 {
 	bool has_actions = dw_model_categories(model) & ACTIONS;
 	const struct dw_flat *flat = dw_model_flat(model, has_actions ? ACTIONS : OTHER_NAMES, error);
@@ -172,8 +170,7 @@ static int lightning_collect_rows(struct dw_model *model, struct report *report,
 }
 
 static int lightning_print_report(struct dw_model *model, const struct dwell_view_options *options,
-                                  bool extended, const char *stage, FILE *file,
-                                  struct dwell_error *error)
+                                  bool extended, const char *stage, FILE *file, struct dwell_error *error)
 {
 	struct report report = { 0 };
 	int code = lightning_collect_rows(model, &report, error);
@@ -200,8 +197,7 @@ struct lightning_request {
 	bool extended;
 };
 
-static int lightning_print_stage(struct dw_model *model, const char *stage, FILE *file,
-                                 void *context,
+static int lightning_print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
                                  struct dwell_error *error)
 {
 	const struct lightning_request *request = context;
@@ -217,8 +213,7 @@ int dw_layout_print_lightning(struct dw_model *model, const struct dwell_view_op
 	return dw_layout_stages(model, lightning_print_stage, file, &request, error);
 }
 
-static int lightning_print(struct dw_model *model, const struct dw_layout_request *request,
-                           FILE *file,
+static int lightning_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
                            struct dwell_error *error)
 {
 	return dw_layout_print_lightning(model, request->options, true, file, error);

@@ -34,13 +34,11 @@ static bool lightning_pytorch_is_recorded(const char *action, const char *more)
 {
 	static const char defaults[] = "training_step,backward,validation_step,test_step,predict_step";
 
-	return lightning_pytorch_is_among(defaults, action) || (more && lightning_pytorch_is_among(more,
-	                                                                                           action));
+	return lightning_pytorch_is_among(defaults, action) || (more && lightning_pytorch_is_among(more, action));
 }
 
 static int lightning_pytorch_put_table(struct dw_model *model, const char *action,
-                                       const struct dwell_view_options *options, FILE *file,
-                                       struct dwell_error *error)
+                                       const struct dwell_view_options *options, FILE *file, struct dwell_error *error)
 {
 	struct dwell_view_options table = *options;
 	const struct dw_layout_request request = { NULL, &table };
@@ -56,8 +54,7 @@ static int lightning_pytorch_put_table(struct dw_model *model, const char *actio
 }
 
 static int lightning_pytorch_put_action(struct dw_model *model, const char *action,
-                                        const struct dwell_view_options *options, FILE *file,
-                                        struct dwell_error *error)
+                                        const struct dwell_view_options *options, FILE *file, struct dwell_error *error)
 {
 	struct dw_scope scope = *dw_model_scope(model);
 	struct dw_model *part;
@@ -72,8 +69,7 @@ static int lightning_pytorch_put_action(struct dw_model *model, const char *acti
 	return code;
 }
 
-static int lightning_pytorch_print_stage(struct dw_model *model, const char *stage, FILE *file,
-                                         void *context,
+static int lightning_pytorch_print_stage(struct dw_model *model, const char *stage, FILE *file, void *context,
                                          struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, ACTIONS, error);
@@ -86,8 +82,7 @@ static int lightning_pytorch_print_stage(struct dw_model *model, const char *sta
 		return DWELL_E_NOMEM;
 	dw_layout_put_stage(file, stage);
 	if (dw_model_scope(model)->action)
-		return lightning_pytorch_put_table(model, dw_model_scope(model)->action, request->options,
-		                                   file, error);
+		return lightning_pytorch_put_table(model, dw_model_scope(model)->action, request->options, file, error);
 	for (size_t i = 0; i < flat->count && !code; i++) {
 		const char *name = symbols[flat->rows[i].symbol].name;
 
@@ -96,8 +91,7 @@ static int lightning_pytorch_print_stage(struct dw_model *model, const char *sta
 		any = true;
 		code = lightning_pytorch_put_action(model, name, request->options, file, error);
 	}
-	return any ? code : lightning_pytorch_put_table(model, "records", request->options, file,
-	                                                error);
+	return any ? code : lightning_pytorch_put_table(model, "records", request->options, file, error);
 }
 
 static int lightning_pytorch_print(struct dw_model *model, const struct dw_layout_request *request,

@@ -150,8 +150,7 @@ static size_t pstats_restrict_lines(const struct pstats_request *request, size_t
 		dw_layout_python_real(sel, request->share, 16);
 	}
 	if (shown != count)
-		fprintf(file, "   List reduced from %zu to %zu due to restriction <%s>\n", count, shown,
-		        sel);
+		fprintf(file, "   List reduced from %zu to %zu due to restriction <%s>\n", count, shown, sel);
 	if (request->limit < shown) {
 		fprintf(file, "   List reduced from %zu to %zu due to restriction <%zu>\n", shown,
 		        request->limit, request->limit);
@@ -160,8 +159,7 @@ static size_t pstats_restrict_lines(const struct pstats_request *request, size_t
 	return shown;
 }
 
-static int pstats_put_table(struct dw_model *model, const struct pstats_request *request,
-                            FILE *file,
+static int pstats_put_table(struct dw_model *model, const struct pstats_request *request, FILE *file,
                             struct dwell_error *error)
 {
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);
@@ -197,8 +195,7 @@ static int pstats_put_table(struct dw_model *model, const struct pstats_request 
 
 DW_ORDER(pstats_compare_numbers, struct dw_flat_row, DW_UP(symbol))
 
-static int pstats_put_action(struct dw_model *model, const char *action,
-                             const struct pstats_request *request,
+static int pstats_put_action(struct dw_model *model, const char *action, const struct pstats_request *request,
                              FILE *file, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);

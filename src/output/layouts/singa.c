@@ -78,20 +78,16 @@ static int singa_take_options(struct listing *listing, const struct dw_source *s
 	listing->recorded = DEFAULT_VERBOSITY;
 	listing->skip = options->has_skip_iteration ? options->skip_iteration : 0;
 	listing->limit = dw_layout_rows(options, SIZE_MAX);
-	code = singa_take_number(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY,
-	                         &listing->recorded,
+	code = singa_take_number(source, "singa.verbosity", "--verbosity", MOST_VERBOSITY, &listing->recorded,
 	                         options->has_verbosity ? NULL : error);
 	listing->verbosity = options->has_verbosity ? options->verbosity : listing->recorded;
 	if (options->has_verbosity)
 		code = 0;
 	if (!code && !options->has_skip_iteration)
-		code = singa_take_number(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX,
-		                         &listing->skip, error);
+		code = singa_take_number(source, "singa.skip_iteration", "--skip-iteration", UINT64_MAX, &listing->skip, error);
 	if (!code && listing->verbosity > MOST_VERBOSITY)
-		code = dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "the verbosity is 0 (nothing), 1 (forward and backward), 2 (every "
-		                    "operation) or 3 (distributed ones), not %llu",
-		                    (unsigned long long)listing->verbosity);
+		code = dw_error_set(error, DWELL_E_ARGUMENT, "the verbosity is 0 (nothing), 1 (forward and backward), 2 (every "
+		                    "operation) or 3 (distributed ones), not %llu", (unsigned long long)listing->verbosity);
 	return code;
 }
 
@@ -106,8 +102,7 @@ static double singa_mean_ns(const struct dw_sequence_op *op)
 /* Nodes that wait, and operations without a time, are in the graph but not in the list. */
 static bool singa_is_timed(const struct listing *listing, const struct dw_sequence_op *op)
 {
-	return op->stat.count && singa_mean_ns(op) > 0 &&
-	       !dw_framework_is_wait(listing->symbols[op->symbol].name);
+	return op->stat.count && singa_mean_ns(op) > 0 && !dw_framework_is_wait(listing->symbols[op->symbol].name);
 }
 
 static uint32_t singa_count_timed(const struct listing *listing)
@@ -122,9 +117,8 @@ static uint32_t singa_count_timed(const struct listing *listing)
 /* Uses the phase if the program marks its backward phase, otherwise the name. */
 static bool singa_is_backward(const struct listing *listing, const struct dw_sequence_op *op)
 {
-	return op->phase == DW_IN_BACKWARD ||
-	       (!listing->sequence->has_backward &&
-	        strstr(listing->symbols[op->symbol].name, "Backward"));
+	return op->phase == DW_IN_BACKWARD || (!listing->sequence->has_backward &&
+	                                       strstr(listing->symbols[op->symbol].name, "Backward"));
 }
 
 static double singa_forward_ns(const struct listing *listing)
@@ -162,8 +156,7 @@ static void singa_print_phases(const struct listing *listing, FILE *file)
 	fprintf(file, "Backward Propagation Time : %g sec\n", backward * 1e-9);
 }
 
-static void singa_print_operations(const struct listing *listing, FILE *file,
-                                   struct dwell_error *error)
+static void singa_print_operations(const struct listing *listing, FILE *file, struct dwell_error *error)
 {
 	const struct dw_sequence *sequence = listing->sequence;
 	uint32_t printed = 0, partly = 0;
@@ -180,8 +173,7 @@ static void singa_print_operations(const struct listing *listing, FILE *file,
 		printed++;
 	}
 	if (partly)
-		dw_error_set(error, 0,
-		             "the graph changes: %u of these %u operations %s not in all %s iterations; their "
+		dw_error_set(error, 0, "the graph changes: %u of these %u operations %s not in all %s iterations; their "
 		             "means are over those that have them", partly, printed,
 		             partly == 1 ? "is" : "are", dw_text_count((int64_t)sequence->iterations).at);
 	else if (!printed && listing->verbosity == 3)
@@ -219,8 +211,7 @@ static int singa_print(struct dw_model *model, const struct dw_layout_request *r
 	int code = 0;
 
 	if (request->version)
-		return dw_error_set(error, DWELL_E_NAME, "the layout singa has no version '%.40s'",
-		                    request->version);
+		return dw_error_set(error, DWELL_E_NAME, "the layout singa has no version '%.40s'", request->version);
 	code = singa_take_options(&listing, dw_model_source(model), request->options, error);
 	if (code)
 		return code;
@@ -236,8 +227,7 @@ static int singa_print(struct dw_model *model, const struct dw_layout_request *r
 	if (code)
 		return code;
 	if (listing.sequence->process_count > 1)
-		dw_error_set(error, 0,
-		             "the means are over the iterations of %u processes; --thread shows one of them",
+		dw_error_set(error, 0, "the means are over the iterations of %u processes; --thread shows one of them",
 		             listing.sequence->process_count);
 	if (listing.verbosity == 1)
 		singa_print_phases(&listing, file);

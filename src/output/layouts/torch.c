@@ -63,15 +63,13 @@ static void torch_memory_text(const struct table *table, int64_t bytes, char buf
 
 	for (unsigned i = 0; i < 3; i++)
 		if (fabs(size) >= (double)(1u << (30 - 10 * i))) {
-			snprintf(buffer, 32, "%.2f%s", size / (double)(1u << (30 - 10 * i)),
-			         units[i][table->old]);
+			snprintf(buffer, 32, "%.2f%s", size / (double)(1u << (30 - 10 * i)), units[i][table->old]);
 			return;
 		}
 	snprintf(buffer, 32, "%lld %s", (long long)bytes, table->old ? "b" : "B");
 }
 
-static const struct dw_entry_shapes *torch_shapes_of(const struct table *table,
-                                                     const struct dw_call_row *row)
+static const struct dw_entry_shapes *torch_shapes_of(const struct table *table, const struct dw_call_row *row)
 {
 	return row->symbol == DW_NO_INDEX ? NULL : table->symbols[row->symbol].shapes;
 }
@@ -108,8 +106,7 @@ static size_t torch_longest_shapes(const struct table *table)
 	size_t longest = 0;
 
 	for (size_t i = 0; i < table->calls->count; i++) {
-		char *text = dw_shapes_text(torch_shapes_of(table, &table->calls->rows[i]),
-		                            DW_SHAPES_AS_TORCH);
+		char *text = dw_shapes_text(torch_shapes_of(table, &table->calls->rows[i]), DW_SHAPES_AS_TORCH);
 
 		if (text && strlen(text) > longest)
 			longest = strlen(text);
@@ -178,12 +175,10 @@ static void torch_make_columns(struct table *table)
 	}
 	dw_torch_add_column(page, "# of Calls", COLUMN, false);
 	if (table->shapes)
-		dw_torch_add_column(page, "Input Shapes",
-		                    torch_limit_width(torch_longest_shapes(table), table->most.shapes),
+		dw_torch_add_column(page, "Input Shapes", torch_limit_width(torch_longest_shapes(table), table->most.shapes),
 		                    false);
 	if (table->stacks)
-		dw_torch_add_column(page, "Source Location",
-		                    torch_limit_width(torch_longest_source(table), table->most.source),
+		dw_torch_add_column(page, "Source Location", torch_limit_width(torch_longest_source(table), table->most.source),
 		                    true);
 	if (table->flops)
 		dw_torch_add_column(page, torch_flops_head(table), COLUMN, false);
@@ -228,8 +223,7 @@ static void torch_put_frames(const struct table *table, const char *rest)
 }
 
 /* Prints the times of a device. Returns the next column. */
-static const struct dw_torch_column *torch_put_device(const struct table *table,
-                                                      const struct dw_torch_row *row,
+static const struct dw_torch_column *torch_put_device(const struct table *table, const struct dw_torch_row *row,
                                                       const struct dw_torch_column *column)
 {
 	double self_us = (double)row->self_device_ns / 1e3, total_us = (double)row->device_ns / 1e3;
@@ -247,8 +241,7 @@ static const struct dw_torch_column *torch_put_device(const struct table *table,
 }
 
 /* Prints the name and the times. Returns the next column. */
-static const struct dw_torch_column *torch_put_times(const struct table *table,
-                                                     const struct dw_call_row *row)
+static const struct dw_torch_column *torch_put_times(const struct table *table, const struct dw_call_row *row)
 {
 	const struct dw_torch_page *page = &table->page;
 	const struct dw_torch_column *column = page->columns;
@@ -334,8 +327,7 @@ static int torch_put_rows(struct table *table, struct dwell_error *error)
 static bool torch_asked_for_flops(const struct dw_source *source)
 {
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, "with_flops") == 0 ||
-		    strncmp(source->metas[i].key, "peak_flops", 10) == 0)
+		if (strcmp(source->metas[i].key, "with_flops") == 0 || strncmp(source->metas[i].key, "peak_flops", 10) == 0)
 			return true;
 	return false;
 }
@@ -346,12 +338,10 @@ static int torch_check(const struct dw_layout_request *request, struct dwell_err
 	const char *version = request->version, *unit = options->time_unit;
 
 	if (version && strcmp(version, "1.13") != 0 && strcmp(version, "2.13") != 0)
-		return dw_error_set(error, DWELL_E_NAME,
-		                    "no layout 'torch:%.20s': there are torch (2.13) and torch:1.13",
+		return dw_error_set(error, DWELL_E_NAME, "no layout 'torch:%.20s': there are torch (2.13) and torch:1.13",
 		                    version);
 	if (unit && strcmp(unit, "s") != 0 && strcmp(unit, "ms") != 0 && strcmp(unit, "us") != 0)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "the torch layout prints times in s, ms or us, not '%.20s'", unit);
+		return dw_error_set(error, DWELL_E_ARGUMENT, "the torch layout prints times in s, ms or us, not '%.20s'", unit);
 	return options->sort ? dw_torch_check_sort(options->sort, error) : 0;
 }
 
@@ -394,8 +384,7 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 	const struct dwell_view_options *options = request->options;
 	struct dw_calls_ask ask = { .named = true, .top_level = options->top_level, .memory = true };
 	struct table table = {
-		.page.file = file, .options = options, .old = request->version &&
-		request->version[0] == '1',
+		.page.file = file, .options = options, .old = request->version && request->version[0] == '1',
 		.most = { .name = 55, .shapes = 80, .source = 75 },
 	};
 	int code = torch_check(request, error);

@@ -25,10 +25,8 @@ size_t dw_torch_bytes(const char *text, size_t bytes, size_t length)
 }
 
 /* Prints `before`, `text` and `behind`, padded to the width of the column. */
-static void torch_page_put_parts(const struct dw_torch_page *page,
-                                 const struct dw_torch_column *column,
-                                 const char *before, const char *text, size_t bytes,
-                                 const char *behind)
+static void torch_page_put_parts(const struct dw_torch_page *page, const struct dw_torch_column *column,
+                                 const char *before, const char *text, size_t bytes, const char *behind)
 {
 	size_t length = strlen(before) + dw_layout_characters(text, bytes) + strlen(behind);
 	int blanks = length < column->width ? (int)(column->width - length) : 0;
@@ -45,8 +43,7 @@ void dw_torch_put_cell(const struct dw_torch_page *page, const struct dw_torch_c
 	torch_page_put_parts(page, column, "", text, bytes, "");
 }
 
-void dw_torch_put_text(const struct dw_torch_page *page, const struct dw_torch_column *column,
-                       const char *text)
+void dw_torch_put_text(const struct dw_torch_page *page, const struct dw_torch_column *column, const char *text)
 {
 	torch_page_put_parts(page, column, "", text, strlen(text), "");
 }

@@ -36,8 +36,7 @@ size_t dw_torch_bytes(const char *text, size_t bytes, size_t length);
 /* Prints a cell and two blanks. A text that is too long makes the line longer. */
 void dw_torch_put_cell(const struct dw_torch_page *page, const struct dw_torch_column *column,
                        const char *text, size_t bytes);
-void dw_torch_put_text(const struct dw_torch_page *page, const struct dw_torch_column *column,
-                       const char *text);
+void dw_torch_put_text(const struct dw_torch_page *page, const struct dw_torch_column *column, const char *text);
 /* A name of limit - 3 characters or more is cut at its end: "aten::a_very_long..." */
 void dw_torch_put_name(const struct dw_torch_page *page, const struct dw_torch_column *column,
                        const char *name, unsigned limit);

@@ -45,8 +45,7 @@ static void torch_rows_add_event(struct dw_call_row *call, struct dw_torch_row *
 
 /* Adds a row for each name of events, and the base of percentages: `old` counts annotations in it, as
  * PyTorch 1.13 does. */
-static bool torch_rows_add_events(struct dw_torch_rows *rows, const struct dw_device_work *work,
-                                  bool old)
+static bool torch_rows_add_events(struct dw_torch_rows *rows, const struct dw_device_work *work, bool old)
 {
 	struct dw_torch_row *added = &rows->rows[rows->count];
 	uint32_t *steps = calloc(work->name_count + 1, sizeof *steps); /* by name: its row */
@@ -68,10 +67,8 @@ static bool torch_rows_add_events(struct dw_torch_rows *rows, const struct dw_de
 		const struct dw_device_event *event = &work->events[i];
 		uint32_t name = steps[event->name];
 
-		if (event->in_scope &&
-		    (dw_device_is_torch_event(event->kind) || event->kind == DW_DEVICE_RANGE))
-			torch_rows_add_event(&rows->events[name], &added[name], event,
-			                     torch_rows_name(&work->names[name]));
+		if (event->in_scope && (dw_device_is_torch_event(event->kind) || event->kind == DW_DEVICE_RANGE))
+			torch_rows_add_event(&rows->events[name], &added[name], event, torch_rows_name(&work->names[name]));
 	}
 	for (size_t i = 0; i < work->name_count; i++) {
 		if (!added[i].call)

@@ -53,8 +53,7 @@ struct listing {
 
 static struct row *torchprof_add_row(struct listing *listing, const char *name, uint32_t depth)
 {
-	struct row *row = listing->failed ? NULL : DW_GROW(&listing->rows, &listing->capacity,
-	                                                   listing->count);
+	struct row *row = listing->failed ? NULL : DW_GROW(&listing->rows, &listing->capacity, listing->count);
 
 	if (!row) {
 		listing->failed = true;
@@ -68,8 +67,7 @@ static struct row *torchprof_add_row(struct listing *listing, const char *name, 
 	return row;
 }
 
-static void torchprof_add_operator(struct listing *listing,
-                                   const struct dw_layer_operator *operator,
+static void torchprof_add_operator(struct listing *listing, const struct dw_layer_operator *operator,
                                    size_t first, uint32_t depth)
 {
 	const struct dw_layers *layers = listing->layers;
@@ -88,8 +86,7 @@ static void torchprof_add_operator(struct listing *listing,
 	row->self_ns += operator->own.operators_ns;
 	row->total_ns += operator->total_ns;
 	row->device_ns += operator->own.device_ns;
-	row->device_total_ns += layers->has_device_events ? operator->device_total_ns
-	                                                  : operator->own.device_ns;
+	row->device_total_ns += layers->has_device_events ? operator->device_total_ns : operator->own.device_ns;
 	row->self_bytes += operator->own.bytes;
 	row->total_bytes += operator->total_bytes;
 	row->device_bytes += operator->own.device_bytes;
@@ -269,8 +266,7 @@ static void torchprof_put_rows(const struct listing *listing, bool *goes_on, FIL
 		goes_on[row->depth] = row->has_next;
 		if (row->depth)
 			fputs(row->has_next ? "├── " : "└── ", file);
-		fprintf(file, "%s%*s", row->name, (int)(listing->widths[MODULE] - torchprof_width_of(row)),
-		        "");
+		fprintf(file, "%s%*s", row->name, (int)(listing->widths[MODULE] - torchprof_width_of(row)), "");
 		torchprof_fill_rows(cells, row);
 		torchprof_put_row(cells, listing->widths, file);
 	}
@@ -294,8 +290,7 @@ static int torchprof_print_table(struct listing *listing, FILE *file, struct dwe
 	return 0;
 }
 
-static int torchprof_print(struct dw_model *model, const struct dw_layout_request *request,
-                           FILE *file,
+static int torchprof_print(struct dw_model *model, const struct dw_layout_request *request, FILE *file,
                            struct dwell_error *error)
 {
 	const struct dwell_view_options *options = request->options;
@@ -305,8 +300,7 @@ static int torchprof_print(struct dw_model *model, const struct dw_layout_reques
 	int result;
 
 	if (request->version)
-		return dw_error_set(error, DWELL_E_NAME, "the layout torchprof has no version '%.40s'",
-		                    request->version);
+		return dw_error_set(error, DWELL_E_NAME, "the layout torchprof has no version '%.40s'", request->version);
 	listing.layers = dw_model_layers(model, &ask, error);
 	if (!listing.layers)
 		return DWELL_E_NOMEM;

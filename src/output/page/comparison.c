@@ -132,8 +132,7 @@ static void comparison_put_side(const struct dw_diff *diff, unsigned side, struc
 	dw_out_u64(out, diff->sides[side].count);
 }
 
-static int comparison_put_tables(const struct dw_diff *diff, struct dw_writer_out *out,
-                                 struct dwell_error *error)
+static int comparison_put_tables(const struct dw_diff *diff, struct dw_writer_out *out, struct dwell_error *error)
 {
 	struct dwell_table *lists[] = { dw_diff_table(diff), dw_diff_comparable_table(diff),
 		                            dw_diff_environment_table(diff), dw_diff_names_table(diff) };

@@ -51,8 +51,7 @@ static const struct {
 };
 #define VIEWS (sizeof report_views / sizeof *report_views)
 
-static int report_put_timeline(struct dw_writer_out *out, struct dw_model *model,
-                               struct dwell_error *error);
+static int report_put_timeline(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error);
 
 static const struct {
 	const char *name;
@@ -111,8 +110,7 @@ static void report_put_trace(struct dw_writer_out *out, const struct dw_source *
 }
 
 /* Writes the tables of a view. A view without data in this trace writes none. */
-static int report_put_view(struct dw_writer_out *out, struct dw_model *model, size_t index,
-                           struct dwell_error *error)
+static int report_put_view(struct dw_writer_out *out, struct dw_model *model, size_t index, struct dwell_error *error)
 {
 	const struct dwell_view_options options = { .size = sizeof options,
 		.limit = report_views[index].limit, .group_by = report_views[index].group_by,
@@ -144,8 +142,7 @@ static void report_put_environment(struct dw_writer_out *out, const struct dw_so
 }
 
 /* The timeline is written to memory first: what it says is not escaped for HTML. */
-static int report_put_timeline(struct dw_writer_out *out, struct dw_model *model,
-                               struct dwell_error *error)
+static int report_put_timeline(struct dw_writer_out *out, struct dw_model *model, struct dwell_error *error)
 {
 	struct dw_page_spans *spans;
 	struct dw_writer_out memory;
@@ -175,26 +172,22 @@ static int report_next(struct report_work *work, struct dwell_error *error)
 
 	if (!work->progress)
 		return 0;
-	__atomic_store_n(&work->progress->done, done * DW_PAGE_PROGRESS_ALL / (unsigned)(VIEWS + PARTS),
-	                 __ATOMIC_RELAXED);
+	__atomic_store_n(&work->progress->done, done * DW_PAGE_PROGRESS_ALL / (unsigned)(VIEWS + PARTS), __ATOMIC_RELAXED);
 	return __atomic_load_n(&work->progress->stop, __ATOMIC_RELAXED)
 	           ? dw_error_set(error, DWELL_E_NO_DATA, "the report was stopped")
 	           : 0;
 }
 
-static void report_run_group(struct report_work *work, enum report_group group,
-                             struct dw_model *model)
+static void report_run_group(struct report_work *work, enum report_group group, struct dw_model *model)
 {
 	int *result = &work->groups[group].result;
 	struct dwell_error *error = &work->groups[group].error;
 
 	for (size_t i = 0; !*result && i < VIEWS; i++)
-		if (report_views[i].group == group &&
-		    !(*result = report_next(work, error)))
+		if (report_views[i].group == group && !(*result = report_next(work, error)))
 			*result = report_put_view(&work->views[i], model, i, error);
 	for (size_t i = 0; !*result && i < PARTS; i++)
-		if (report_parts[i].group == group &&
-		    !(*result = report_next(work, error)))
+		if (report_parts[i].group == group && !(*result = report_next(work, error)))
 			*result = report_parts[i].put(&work->parts[i], model, error);
 }
 
@@ -222,8 +215,7 @@ static int report_run_groups(struct report_work *work, struct dwell_error *error
 			return DWELL_E_NOMEM;
 	}
 	for (unsigned i = GROUP_FIRST + 1; i < GROUPS && !result; i++) {
-		work->models[i] = workers > 1 && i != GROUP_SUMS ? dw_model_beside(work->model, error)
-		                                                 : work->model;
+		work->models[i] = workers > 1 && i != GROUP_SUMS ? dw_model_beside(work->model, error) : work->model;
 		result = work->models[i] ? 0 : DWELL_E_NOMEM;
 	}
 	if (!result)

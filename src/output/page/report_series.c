@@ -52,8 +52,7 @@ static void series_put_parts(struct dw_writer_out *out, struct series *series)
 		dw_page_put_text(out, dw_view_share(i));
 		any = true;
 	}
-	series->named_count = series->steps->part_count < MOST_NAMED ? (uint32_t)series->steps->part_count
-	                                                             : MOST_NAMED;
+	series->named_count = series->steps->part_count < MOST_NAMED ? (uint32_t)series->steps->part_count : MOST_NAMED;
 	for (uint32_t i = 0; i < series->named_count; i++) {
 		dw_out_text(out, any ? "," : "");
 		dw_page_put_text(out, symbols[series->steps->parts[i].symbol].name);
@@ -85,8 +84,7 @@ static uint64_t series_named_ns(const struct dw_step *step, uint32_t symbol)
 	return 0;
 }
 
-static void series_put_step(struct dw_writer_out *out, struct series *series,
-                            const struct dw_step *step, uint32_t lane)
+static void series_put_step(struct dw_writer_out *out, struct series *series, const struct dw_step *step, uint32_t lane)
 {
 	uint64_t rest_ns = step->share_ns[DW_SHARE_NAMED];
 
@@ -129,8 +127,7 @@ static void series_put_list(struct dw_writer_out *out, struct series *series)
 		while (lane + 1 < steps->thread_count && steps->threads[lane] != steps->steps[from].thread)
 			lane++;
 		if (steps->threads[lane] != steps->steps[from].thread)
-			for (lane = 0; lane + 1 < steps->thread_count &&
-			               steps->threads[lane] != steps->steps[from].thread;)
+			for (lane = 0; lane + 1 < steps->thread_count && steps->threads[lane] != steps->steps[from].thread;)
 				lane++;
 		if (lane < MOST_LANES) {
 			dw_out_text(out, any ? ",\n" : "\n");
@@ -217,8 +214,7 @@ static void series_put_points(struct dw_writer_out *out, const struct dw_memory_
 	dw_out_text(out, "]");
 }
 
-static void series_put_pool(struct dw_writer_out *out, struct dw_model *model,
-                            const struct dw_memory_pool *pool)
+static void series_put_pool(struct dw_writer_out *out, struct dw_model *model, const struct dw_memory_pool *pool)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 

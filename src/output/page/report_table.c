@@ -27,8 +27,7 @@ static void report_put_cells(struct dw_writer_out *out, const struct dw_cell *ce
 	dw_out_text(out, "]");
 }
 
-static void report_put_texts(struct dw_writer_out *out, const char *key, const char *const *texts,
-                             size_t count)
+static void report_put_texts(struct dw_writer_out *out, const char *key, const char *const *texts, size_t count)
 {
 	dw_out_text(out, ",\"");
 	dw_out_text(out, key);

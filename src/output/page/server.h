@@ -42,5 +42,4 @@ struct dw_view_options {
 
 /* Runs until *stop is set (a signal handler may set it and wake poll()). Errors: those of opening a
  * trace; DWELL_E_IO if it cannot listen. */
-int dw_view_serve(const struct dw_view_options *options, const volatile int *stop,
-                struct dwell_error *error);
+int dw_view_serve(const struct dw_view_options *options, const volatile int *stop, struct dwell_error *error);

@@ -50,8 +50,7 @@ static bool answer_has_cookie(const struct dw_view *view, const struct dw_view_r
 
 	while (at && *at) {
 		at += strspn(at, " ;");
-		if (strncmp(at, name, length) == 0 &&
-		    answer_is_secret(at + length, strcspn(at + length, "; "), view->session))
+		if (strncmp(at, name, length) == 0 && answer_is_secret(at + length, strcspn(at + length, "; "), view->session))
 			return true;
 		at = strchr(at, ';');
 	}
@@ -71,8 +70,7 @@ static bool answer_is_foreign(const struct dw_view *view, const struct dw_view_r
 /* ---- parameters --------------------------------------------------------------------------------------- */
 
 /* The value of a parameter; its length in *length. NULL: it is not given. */
-static const char *answer_find(const struct dw_view_request *request, const char *name,
-                               size_t *length)
+static const char *answer_find(const struct dw_view_request *request, const char *name, size_t *length)
 {
 	size_t name_length = strlen(name);
 
@@ -113,8 +111,7 @@ static int answer_digit(char digit)
 }
 
 /* Decodes %XX and +. False: it is too long, empty or not well formed. */
-static bool answer_text(const struct dw_view_request *request, const char *name,
-                        char text[MOST_TEXT])
+static bool answer_text(const struct dw_view_request *request, const char *name, char text[MOST_TEXT])
 {
 	size_t length = 0, used = 0;
 	const char *at = answer_find(request, name, &length);
@@ -234,8 +231,7 @@ static int answer_data(struct dw_view *view, const struct dw_view_request *reque
 		return answer_live(view, out);
 	if (strcmp(what, "timeline") == 0) {
 		answer_number(request, "bytes", &bytes);
-		return dw_page_timeline(view->shown.spans, bytes < MOST_BYTES ? (size_t)bytes : MOST_BYTES, out,
-		                        error);
+		return dw_page_timeline(view->shown.spans, bytes < MOST_BYTES ? (size_t)bytes : MOST_BYTES, out, error);
 	}
 	return DWELL_E_NAME;
 }
@@ -277,8 +273,7 @@ static const char *answer_type(const char *name)
 	return "text/html; charset=utf-8";
 }
 
-static void answer_file(struct dw_view_connection *connection, const struct dw_view_request *request,
-                        const char *name)
+static void answer_file(struct dw_view_connection *connection, const struct dw_view_request *request, const char *name)
 {
 	for (const struct dw_view_file *file = dw_view_files; file->name; file++)
 		if (strcmp(file->name, name) == 0) {
@@ -302,14 +297,12 @@ static void answer_token(struct dw_view *view, struct dw_view_connection *connec
 		               "this is not the token of this server; open the address that dwell view printed");
 		return;
 	}
-	snprintf(headers, sizeof headers,
-	         "Set-Cookie: dwell-%u=%s; Path=/; HttpOnly; SameSite=Strict\r\nLocation: /\r\n",
+	snprintf(headers, sizeof headers, "Set-Cookie: dwell-%u=%s; Path=/; HttpOnly; SameSite=Strict\r\nLocation: /\r\n",
 	         view->port, view->session);
 	dw_view_put(connection, request, "303 See Other", "text/plain; charset=utf-8", headers, "", 0);
 }
 
-void dw_view_answer(struct dw_view *view, struct dw_view_connection *connection,
-                    const struct dw_view_request *request)
+void dw_view_answer(struct dw_view *view, struct dw_view_connection *connection, const struct dw_view_request *request)
 {
 	size_t length = 0;
 

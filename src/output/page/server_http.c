@@ -73,8 +73,7 @@ void dw_view_put_with(struct dw_view_connection *connection, const struct dw_vie
 }
 
 void dw_view_put(struct dw_view_connection *connection, const struct dw_view_request *request,
-                 const char *status, const char *type, const char *headers, const char *body,
-                 size_t length)
+                 const char *status, const char *type, const char *headers, const char *body, size_t length)
 {
 	dw_view_put_with(connection, request, status, POLICY, type, headers, body, length);
 }
@@ -128,8 +127,7 @@ static const char *http_parse(char *head, struct dw_view_request *request)
 	request->method = line;
 	target = strchr(line, ' ');
 	version = target ? strchr(target + 1, ' ') : NULL;
-	if (!version || strchr(version + 1, ' ') || target[1] != '/' ||
-	    strncmp(version + 1, "HTTP/1.", 7) != 0)
+	if (!version || strchr(version + 1, ' ') || target[1] != '/' || strncmp(version + 1, "HTTP/1.", 7) != 0)
 		return "this is not a request of HTTP/1.1";
 	*target++ = *version++ = '\0';
 	request->last = strcmp(version, "HTTP/1.1") != 0;
@@ -175,8 +173,7 @@ static bool http_answer_one(struct dw_view *view, struct dw_view_connection *con
 	}
 	length = (size_t)(end + 4 - connection->in);
 	end[2] = '\0';
-	wrong = memchr(connection->in, '\0', length - 4) ? "a request has no NUL"
-	                                                 : http_parse(connection->in, &request);
+	wrong = memchr(connection->in, '\0', length - 4) ? "a request has no NUL" : http_parse(connection->in, &request);
 	if (wrong) {
 		request.last = true;
 		request.method = "GET";
@@ -189,8 +186,7 @@ static bool http_answer_one(struct dw_view *view, struct dw_view_connection *con
 	return !connection->ends;
 }
 
-bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection,
-                     dw_view_answer_function *answer)
+bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection, dw_view_answer_function *answer)
 {
 	ssize_t got = recv(connection->socket, connection->in + connection->in_length,
 	                   DW_VIEW_MOST_REQUEST - connection->in_length, 0);

@@ -51,8 +51,7 @@ struct dw_view {
 
 /* ---- server_trace.c ------------------------------------------------------------------------------ */
 
-int dw_view_open_trace(const struct dw_view_options *options, struct dw_view_trace *trace,
-                       struct dwell_error *error);
+int dw_view_open_trace(const struct dw_view_options *options, struct dw_view_trace *trace, struct dwell_error *error);
 void dw_view_close_trace(struct dw_view_trace *trace);
 /* Reads the trace, or its newer state, and shows that when all of it has been read. */
 int dw_view_go_on(struct dw_view *view, struct dwell_error *error);
@@ -69,8 +68,7 @@ void dw_view_disconnect(struct dw_view_connection *connection);
 typedef void dw_view_answer_function(struct dw_view *view, struct dw_view_connection *connection,
                                      const struct dw_view_request *request);
 /* Receives, and calls `answer` for each complete request. False: the connection has ended. */
-bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection,
-                     dw_view_answer_function *answer);
+bool dw_view_receive(struct dw_view *view, struct dw_view_connection *connection, dw_view_answer_function *answer);
 bool dw_view_send(struct dw_view_connection *connection);
 static inline bool dw_view_has_output(const struct dw_view_connection *connection)
 {
@@ -79,8 +77,7 @@ static inline bool dw_view_has_output(const struct dw_view_connection *connectio
 
 /* An answer. `headers`: further ones, each with its line end; or NULL. */
 void dw_view_put(struct dw_view_connection *connection, const struct dw_view_request *request,
-                 const char *status, const char *type, const char *headers, const char *body,
-                 size_t length);
+                 const char *status, const char *type, const char *headers, const char *body, size_t length);
 /* The same with another Content-Security-Policy, a whole line. */
 void dw_view_put_with(struct dw_view_connection *connection, const struct dw_view_request *request,
                       const char *status, const char *policy, const char *type,

@@ -51,11 +51,9 @@ static int server_listen(struct dw_view *view, struct dwell_error *error)
 	if (view->listener < 0)
 		return dw_error_set(error, DWELL_E_IO, "cannot make a socket: %s", strerror(errno));
 	setsockopt(view->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(view->listener, (const struct sockaddr *)&address, length) != 0 ||
-	    listen(view->listener, 64) != 0 ||
+	if (bind(view->listener, (const struct sockaddr *)&address, length) != 0 || listen(view->listener, 64) != 0 ||
 	    getsockname(view->listener, (struct sockaddr *)&address, &length) != 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", view->options->port,
-		                    strerror(errno),
+		return dw_error_set(error, DWELL_E_IO, "cannot listen at port %u: %s%s", view->options->port, strerror(errno),
 		                    errno == EADDRINUSE ? "; give another with --port, or 0 for any" : "");
 	view->port = ntohs(address.sin_port);
 	return 0;
@@ -149,8 +147,7 @@ static int server_start(struct dw_view *view, struct dwell_error *error)
 	char address[128];
 
 	if (!result && stat(view->options->paths[0], &view->file) != 0)
-		result = dw_error_set(error, DWELL_E_IO, "cannot look at %s: %s", view->options->paths[0],
-		                      strerror(errno));
+		result = dw_error_set(error, DWELL_E_IO, "cannot look at %s: %s", view->options->paths[0], strerror(errno));
 	if (!result)
 		result = server_make_secret(view->token, error);
 	if (!result)
@@ -164,8 +161,7 @@ static int server_start(struct dw_view *view, struct dwell_error *error)
 	return 0;
 }
 
-int dw_view_serve(const struct dw_view_options *options, const volatile int *stop,
-                struct dwell_error *error)
+int dw_view_serve(const struct dw_view_options *options, const volatile int *stop, struct dwell_error *error)
 {
 	struct server_loop *loop = calloc(1, sizeof *loop);
 	int result;

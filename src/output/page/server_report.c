@@ -97,8 +97,7 @@ void dw_view_report_destroy(struct dw_view_trace *trace)
 /* Whether its result is that it was stopped. */
 static bool report_was_stopped(const struct dw_view_trace *trace)
 {
-	return trace->report && dw_view_report_ended(trace) && trace->report->result &&
-	       trace->report->progress.stop;
+	return trace->report && dw_view_report_ended(trace) && trace->report->result && trace->report->progress.stop;
 }
 
 /* Tests cannot wait as long: for them DWELL_TEST_REPORT_MS is the time. */
@@ -133,8 +132,7 @@ static void report_wait(struct dw_view_connection *connection, const struct dw_v
 		            "Retry-After: 1\r\n", "the report is being made\n", 25);
 		return;
 	}
-	length = snprintf(body, sizeof body,
-	                  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	length = snprintf(body, sizeof body, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	                  "<meta http-equiv=\"refresh\" content=\"1\">\n<title>dwell report</title>\n"
 	                  "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/timeline/view.css\">\n</head>\n<body>\n"
@@ -157,8 +155,7 @@ void dw_view_answer_report(struct dw_view *view, struct dw_view_connection *conn
 	if (report)
 		report->asked_ms = dw_clock_monotonic_ms();
 	if (!report) {
-		dw_view_refuse(connection, request, "500 Internal Server Error",
-		               "no memory or thread for the report");
+		dw_view_refuse(connection, request, "500 Internal Server Error", "no memory or thread for the report");
 	} else if (!dw_view_report_ended(&view->shown)) {
 		report_wait(connection, request, report, page);
 	} else if (report->result) {

@@ -17,8 +17,7 @@ void dw_view_close_trace(struct dw_view_trace *trace)
 	*trace = (struct dw_view_trace){ 0 };
 }
 
-int dw_view_open_trace(const struct dw_view_options *options, struct dw_view_trace *trace,
-                       struct dwell_error *error)
+int dw_view_open_trace(const struct dw_view_options *options, struct dw_view_trace *trace, struct dwell_error *error)
 {
 	struct stat file = { .st_size = 0 };
 	int result;
@@ -69,8 +68,7 @@ void dw_view_refresh(struct dw_view *view)
 	struct dwell_error error = { 0, "" };
 	uint64_t wait_ms = view->shown.read_ms * REFRESH_RATIO;
 
-	if (view->has_fresh || !view->shown.complete || !dw_view_report_ended(&view->shown) ||
-	    dw_view_is_gone(view) ||
+	if (view->has_fresh || !view->shown.complete || !dw_view_report_ended(&view->shown) || dw_view_is_gone(view) ||
 	    (!view->shown.source->live && !trace_has_grown(view)))
 		return;
 	wait_ms = wait_ms > REFRESH_MS ? wait_ms : REFRESH_MS;

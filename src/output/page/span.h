@@ -38,8 +38,7 @@
 struct dw_page_spans;
 
 /* Reads nothing yet. The model must outlive it. */
-int dw_page_spans_create(struct dw_page_spans **spans, struct dw_model *model,
-                         struct dwell_error *error);
+int dw_page_spans_create(struct dw_page_spans **spans, struct dw_model *model, struct dwell_error *error);
 void dw_page_spans_destroy(struct dw_page_spans *spans);
 /* Reads the trace for about `most_ms`, or to its end if that is 0. Returns 1 when all of it has been
  * read, otherwise 0 or an error. */

@@ -57,8 +57,7 @@ static void beside_thin(struct dw_page_spans *spans)
 }
 
 /* Finds or makes the counter of a name in a process. False: out of memory. NULL: there are too many. */
-static bool beside_find(struct dw_page_spans *spans, uint32_t process, uint32_t symbol,
-                        struct dw_span_counter **result)
+static bool beside_find(struct dw_page_spans *spans, uint32_t process, uint32_t symbol, struct dw_span_counter **result)
 {
 	struct dw_span_counter *counter;
 	uint32_t number;
@@ -85,8 +84,7 @@ static bool beside_find(struct dw_page_spans *spans, uint32_t process, uint32_t 
 	return true;
 }
 
-static bool beside_add_value(struct dw_page_spans *spans, const struct dw_event *event,
-                             uint32_t symbol)
+static bool beside_add_value(struct dw_page_spans *spans, const struct dw_event *event, uint32_t symbol)
 {
 	struct dw_span_counter *counter;
 	struct dw_span_sample *sample;
@@ -129,15 +127,13 @@ static void beside_put_list(const struct dw_span_sample *samples, size_t count, 
 		if (which == BESIDE_AT)
 			dw_out_i64(out, (int64_t)(sample->ns - (i ? sample[-1].ns : begin_ns)));
 		else
-			dw_out_real(out, which == BESIDE_LAST ? sample->last :
-			                 which == BESIDE_LOW ? sample->low : sample->high);
+			dw_out_real(out, which == BESIDE_LAST ? sample->last : which == BESIDE_LOW ? sample->low : sample->high);
 	}
 }
 
 /* Copies the samples of a window to `to`, merged to a resolution. Returns how many there are. */
 static size_t beside_copy(const struct dw_span_counter *counter,
-                          const struct dw_page_window *window, uint64_t resolution_ns,
-                          struct dw_span_sample *to)
+                          const struct dw_page_window *window, uint64_t resolution_ns, struct dw_span_sample *to)
 {
 	size_t low = DW_FIRST(i, 0, counter->count, counter->samples[i].ns > window->begin_ns), count = 0;
 	uint64_t width = resolution_ns ? resolution_ns : 1;
@@ -250,8 +246,7 @@ DW_ORDER(beside_compare_ranges, struct beside_range, DW_UP(item.start_ns) DW_DOW
 bool dw_span_beside_finish(struct dw_page_spans *spans)
 {
 	struct beside_ranges to = { .spans = spans };
-	bool known = !dw_model_events_pair(spans->model, spans->asyncs, spans->async_count,
-	                                   beside_take_range, &to);
+	bool known = !dw_model_events_pair(spans->model, spans->asyncs, spans->async_count, beside_take_range, &to);
 
 	free(spans->asyncs);
 	spans->asyncs = NULL;
@@ -269,11 +264,9 @@ bool dw_span_beside_finish(struct dw_page_spans *spans)
 
 bool dw_span_beside_take(struct dw_page_spans *spans, const struct dw_event *event)
 {
-	uint32_t symbol =
-	    dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, event->symbol));
+	uint32_t symbol = dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, event->symbol));
 
-	return event->type == DW_EVENT_COUNTER ? beside_add_value(spans, event, symbol)
-	                                       : beside_keep(spans, event, symbol);
+	return event->type == DW_EVENT_COUNTER ? beside_add_value(spans, event, symbol) : beside_keep(spans, event, symbol);
 }
 
 void dw_span_beside_reset(struct dw_page_spans *spans)

@@ -33,8 +33,7 @@ static size_t detail_put_launches(const struct detail *detail, size_t put)
 
 	for (size_t i = 0; work && i < work->event_count && put < MOST_EVENT_FLOWS; i++) {
 		const struct dw_device_event *event = &work->events[i];
-		const struct dw_device_call *call =
-		    event->call < work->call_count ? &work->calls[event->call] : NULL;
+		const struct dw_device_call *call = event->call < work->call_count ? &work->calls[event->call] : NULL;
 		struct dw_span_flow flow = { .to_ns = event->start_ns,
 			.to_track = dw_span_queue_track(spans, event->queue) };
 
@@ -59,8 +58,7 @@ static void detail_put_flows(const struct detail *detail)
 		const struct dw_span_flow *flow = &spans->flows[i];
 		bool from = flow->from_track == detail->track && flow->from_ns >= detail->begin_ns &&
 		            flow->from_ns <= detail->end_ns;
-		bool to = flow->to_track == detail->track && flow->to_ns >= detail->begin_ns &&
-		          flow->to_ns <= detail->end_ns;
+		bool to = flow->to_track == detail->track && flow->to_ns >= detail->begin_ns && flow->to_ns <= detail->end_ns;
 
 		if (from || to)
 			detail_put_flow(flow, !put++, detail->out);
@@ -104,11 +102,9 @@ static void detail_put_range(struct detail *detail, const struct dw_event *event
 static int detail_take(void *context, const struct dw_event *event)
 {
 	struct detail *detail = context;
-	uint32_t track =
-	    dw_span_track_of(event->thread, event->nested ? DW_TRACK_HANDLERS : DW_TRACK_THREAD);
+	uint32_t track = dw_span_track_of(event->thread, event->nested ? DW_TRACK_HANDLERS : DW_TRACK_THREAD);
 
-	if (track != detail->track || event->start_ns != detail->begin_ns ||
-	    event->symbol >= detail->spans->symbol_count ||
+	if (track != detail->track || event->start_ns != detail->begin_ns || event->symbol >= detail->spans->symbol_count ||
 	    (event->type != DW_EVENT_RANGE && event->type != DW_EVENT_MARK) || event->depth != detail->row)
 		return 0;
 	if (!event->open)
@@ -125,8 +121,7 @@ static void detail_put_device(struct detail *detail)
 		const struct dw_device_event *event = &work->events[i];
 		struct dw_writer_out *out = detail->out;
 
-		if (dw_span_queue_track(detail->spans, event->queue) != detail->track ||
-		    event->start_ns != detail->begin_ns)
+		if (dw_span_queue_track(detail->spans, event->queue) != detail->track || event->start_ns != detail->begin_ns)
 			continue;
 		detail->end_ns = event->end_ns;
 		detail_put_head(detail, (uint32_t)detail->spans->symbol_count + event->name);
@@ -141,8 +136,7 @@ static void detail_put_device(struct detail *detail)
 }
 
 /* The end of a long range as the index has it: its chunk may be far away. */
-static uint64_t detail_index_end(const struct dw_page_spans *spans, uint32_t track, uint32_t row,
-                                 uint64_t begin_ns)
+static uint64_t detail_index_end(const struct dw_page_spans *spans, uint32_t track, uint32_t row, uint64_t begin_ns)
 {
 	const struct dw_span_rows *rows = &spans->tracks[track];
 	size_t at;

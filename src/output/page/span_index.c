@@ -61,12 +61,10 @@ static bool spans_order_chunks(struct dw_page_spans *spans)
 		uint64_t latest = 0;
 
 		for (size_t k = 0; k < stream->chunk_count; k++) {
-			uint64_t begin = dw_source_ns(&source->files[stream->file].clock,
-			                              stream->chunks[k].base_ticks);
+			uint64_t begin = dw_source_ns(&source->files[stream->file].clock, stream->chunks[k].base_ticks);
 
 			latest = begin > latest ? begin : latest;
-			spans->chunks[spans->chunk_count++] =
-			    (struct dw_span_chunk){ latest, (uint32_t)i, (uint32_t)k };
+			spans->chunks[spans->chunk_count++] = (struct dw_span_chunk){ latest, (uint32_t)i, (uint32_t)k };
 		}
 	}
 	if (count)
@@ -74,8 +72,7 @@ static bool spans_order_chunks(struct dw_page_spans *spans)
 	return true;
 }
 
-int dw_page_spans_create(struct dw_page_spans **result, struct dw_model *model,
-                         struct dwell_error *error)
+int dw_page_spans_create(struct dw_page_spans **result, struct dw_model *model, struct dwell_error *error)
 {
 	struct dw_page_spans *spans = calloc(1, sizeof *spans);
 	const char *test = getenv("DWELL_TEST_SPAN_ITEMS");
@@ -147,15 +144,13 @@ static void spans_coarsen(struct dw_page_spans *spans)
 		}
 }
 
-static void spans_add_item(struct dw_page_spans *spans, const struct dw_event *event,
-                           uint32_t track)
+static void spans_add_item(struct dw_page_spans *spans, const struct dw_event *event, uint32_t track)
 {
 	struct dw_span_rows *rows = &spans->tracks[track];
 	size_t before = rows->items;
 	struct dw_span_item item = { .start_ns = event->start_ns, .end_ns = event->end_ns,
 		.open = event->open, .count = 1,
-		.name = dw_model_row_symbol(spans->model,
-		                            dw_model_symbol_row(spans->model, event->symbol)) };
+		.name = dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, event->symbol)) };
 
 	spans->failed |= !dw_span_rows_add(rows, event->depth, &item, spans->resolution_ns);
 	spans->items += rows->items - before;
@@ -163,8 +158,7 @@ static void spans_add_item(struct dw_page_spans *spans, const struct dw_event *e
 		spans_coarsen(spans);
 }
 
-static void spans_add_flow(struct dw_page_spans *spans, const struct dw_event *event,
-                           uint32_t track)
+static void spans_add_flow(struct dw_page_spans *spans, const struct dw_event *event, uint32_t track)
 {
 	const struct dw_source *source = spans->source;
 
@@ -173,8 +167,7 @@ static void spans_add_flow(struct dw_page_spans *spans, const struct dw_event *e
 	if (event->type == DW_EVENT_RANGE)
 		spans->failed |= !dw_arrows_add_link(&spans->arrows, event, track, source->thread_count);
 	else
-		spans->failed |= !dw_arrows_add_flow(&spans->arrows, event, track,
-		                                     source->threads[event->thread].process,
+		spans->failed |= !dw_arrows_add_flow(&spans->arrows, event, track, source->threads[event->thread].process,
 		                                     spans->symbols, spans->symbol_count);
 }
 
@@ -237,8 +230,7 @@ static int spans_add_devices(struct dw_page_spans *spans, struct dwell_error *er
 		if (item.end_ns < item.start_ns)
 			item.end_ns = item.start_ns;
 		if (event->in_scope)
-			spans->failed |= !dw_span_rows_add(
-			    &spans->tracks[dw_span_queue_track(spans, event->queue)], 0, &item, 0);
+			spans->failed |= !dw_span_rows_add(&spans->tracks[dw_span_queue_track(spans, event->queue)], 0, &item, 0);
 	}
 	return 0;
 }
@@ -328,8 +320,7 @@ static bool spans_keep_place(struct dw_page_spans *spans, struct dw_span_stream 
 	return true;
 }
 
-static int spans_read_chunk(struct dw_page_spans *spans, const struct dw_span_chunk *chunk,
-                            struct dwell_error *error)
+static int spans_read_chunk(struct dw_page_spans *spans, const struct dw_span_chunk *chunk, struct dwell_error *error)
 {
 	struct dw_span_stream *stream = &spans->streams[chunk->stream];
 	struct dw_events_place end = { 0 };
@@ -370,8 +361,7 @@ int dw_page_spans_read(struct dw_page_spans *spans, uint64_t most_ms, struct dwe
 	}
 	if (!result && spans->failed)
 		result = dw_error_set(error, DWELL_E_NOMEM,
-		                      "out of memory reading events; look at fewer steps (--steps) or one "
-		                      "thread (--thread)");
+		                      "out of memory reading events; look at fewer steps (--steps) or one thread (--thread)");
 	if (result)
 		return result;
 	if (spans->next_chunk < spans->chunk_count)

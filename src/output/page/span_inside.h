@@ -135,17 +135,14 @@ bool dw_span_put_counters(struct dw_page_spans *spans, const struct dw_page_wind
  * from the chunks. The caller zeroes *rows and resets it.
  */
 int dw_span_collect(struct dw_page_spans *spans, const struct dw_page_window *window,
-                    uint64_t resolution_ns, struct dw_span_rows *tracks, bool exact,
-                    struct dwell_error *error);
+                    uint64_t resolution_ns, struct dw_span_rows *tracks, bool exact, struct dwell_error *error);
 /* How many chunks an exact answer reads. */
 size_t dw_span_chunks_of(const struct dw_page_spans *spans, const struct dw_page_window *window);
 /* Walks the chunks of all streams that have records in the window, from places before it. */
 int dw_span_walk(struct dw_page_spans *spans, const struct dw_page_window *window,
-                 int (*each)(void *context, const struct dw_event *event), void *context,
-                 struct dwell_error *error);
+                 int (*each)(void *context, const struct dw_event *event), void *context, struct dwell_error *error);
 /* Cuts a window to the trace. */
-struct dw_page_window dw_span_cut(const struct dw_page_spans *spans,
-                                  const struct dw_page_window *window);
+struct dw_page_window dw_span_cut(const struct dw_page_spans *spans, const struct dw_page_window *window);
 static inline bool dw_span_wants(const struct dw_page_window *window, uint32_t track)
 {
 	for (size_t i = 0; i < window->track_count; i++)

@@ -13,8 +13,7 @@ static struct dw_span_item *rows_last(const struct dw_span_row *row)
 
 /* Merges `item` into the last item of the row if both are shorter than the resolution, and also
  * together. */
-static bool rows_merge(struct dw_span_row *row, const struct dw_span_item *item,
-                       uint64_t resolution_ns)
+static bool rows_merge(struct dw_span_row *row, const struct dw_span_item *item, uint64_t resolution_ns)
 {
 	struct dw_span_item *last = rows_last(row);
 	uint64_t length = (item->end_ns - item->start_ns) / item->count;
@@ -44,8 +43,7 @@ static bool rows_append(struct dw_span_row *row, const struct dw_span_item *item
 	return true;
 }
 
-bool dw_span_rows_add(struct dw_span_rows *rows, uint32_t at, const struct dw_span_item *item,
-                      uint64_t resolution_ns)
+bool dw_span_rows_add(struct dw_span_rows *rows, uint32_t at, const struct dw_span_item *item, uint64_t resolution_ns)
 {
 	struct dw_span_row *row;
 	struct dw_span_item *last;

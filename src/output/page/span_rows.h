@@ -36,8 +36,7 @@ struct dw_span_rows {
 };
 
 /* Adds an item to `row` or below it. `resolution_ns` 0: nothing is merged. False: out of memory. */
-bool dw_span_rows_add(struct dw_span_rows *rows, uint32_t row, const struct dw_span_item *item,
-                      uint64_t resolution_ns);
+bool dw_span_rows_add(struct dw_span_rows *rows, uint32_t row, const struct dw_span_item *item, uint64_t resolution_ns);
 /* Merges again with a coarser resolution. */
 void dw_span_rows_coarsen(struct dw_span_rows *rows, uint64_t resolution_ns);
 /* The first item of a row that ends after `ns`; the row's count if there is none. */

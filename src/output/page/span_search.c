@@ -22,15 +22,13 @@ struct search {
 };
 
 /* Whether the item is one range: a merged item has the name of one of many, at an unknown time. */
-static bool search_is_range(const struct search *search, const struct dw_span_item *item,
-                            uint32_t track)
+static bool search_is_range(const struct search *search, const struct dw_span_item *item, uint32_t track)
 {
 	return !dw_span_is_merged(search->spans, track) ||
 	       (item->count == 1 && item->end_ns - item->start_ns >= search->spans->resolution_ns);
 }
 
-static void search_offer(struct search *search, const struct dw_span_item *item, uint32_t track,
-                         uint32_t row)
+static void search_offer(struct search *search, const struct dw_span_item *item, uint32_t track, uint32_t row)
 {
 	bool better = search->forward ? item->start_ns > search->ns : item->start_ns < search->ns;
 
@@ -45,8 +43,7 @@ static void search_offer(struct search *search, const struct dw_span_item *item,
 	search->row = row;
 }
 
-static void search_row(struct search *search, const struct dw_span_row *row, uint32_t track,
-                       uint32_t number)
+static void search_row(struct search *search, const struct dw_span_row *row, uint32_t track, uint32_t number)
 {
 	size_t at = dw_span_row_find(row, search->ns);
 
@@ -87,8 +84,7 @@ static int search_take(void *context, const struct dw_event *event)
 	    event->symbol >= spans->symbol_count || event->open)
 		return 0;
 	item.name = dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, event->symbol));
-	search_offer(search, &item,
-	             dw_span_track_of(event->thread, event->nested ? DW_TRACK_HANDLERS : DW_TRACK_THREAD),
+	search_offer(search, &item, dw_span_track_of(event->thread, event->nested ? DW_TRACK_HANDLERS : DW_TRACK_THREAD),
 	             event->depth);
 	return 0;
 }
@@ -107,8 +103,7 @@ static int search_chunks(struct search *search, struct dwell_error *error)
 		uint64_t to = search->forward ? at + width : at;
 		struct dw_page_window window = { .begin_ns = from, .end_ns = to, .pixels = 1 };
 
-		if (search->found && (search->forward ? search->best.start_ns <= from
-		                                      : search->best.start_ns >= to))
+		if (search->found && (search->forward ? search->best.start_ns <= from : search->best.start_ns >= to))
 			break;
 		result = dw_span_walk(spans, &window, search_take, search, error);
 		chunks += dw_span_chunks_of(spans, &window) + 1;
@@ -142,8 +137,7 @@ int dw_page_span_find(struct dw_page_spans *spans, const char *text, uint64_t ns
 		any |= wanted[i];
 	}
 	for (uint32_t t = 0; any && t < spans->track_count; t++) {
-		if (t < spans->source->thread_count * DW_TRACKS_OF_THREAD &&
-		    t % DW_TRACKS_OF_THREAD == DW_TRACK_STEPS)
+		if (t < spans->source->thread_count * DW_TRACKS_OF_THREAD && t % DW_TRACKS_OF_THREAD == DW_TRACK_STEPS)
 			continue;
 		for (uint32_t r = 0; r < spans->tracks[t].count; r++)
 			search_row(&search, &spans->tracks[t].rows[r], t, r);

@@ -57,8 +57,7 @@ static const struct dw_span_row *timeline_steps(const struct dw_page_spans *span
 
 /* Finds the slowest, the median and the first steady step. Returns how many there are: some may be
  * the same. */
-static size_t timeline_choose_steps(const struct dw_page_spans *spans,
-                                    const struct dw_span_item *chosen[STEP_SPANS])
+static size_t timeline_choose_steps(const struct dw_page_spans *spans, const struct dw_span_item *chosen[STEP_SPANS])
 {
 	const struct dw_span_row *row = timeline_steps(spans);
 	size_t count = row ? row->count : 0, sorted_count = 0, first = count;
@@ -110,8 +109,7 @@ static void timeline_number_names(struct timeline_file *file, const struct dw_sp
 
 /* Writes a span with at most `most_items`, at a resolution for which these suffice. */
 static int timeline_put_span(struct timeline_file *file, const struct dw_page_window *asked,
-                             uint64_t resolution_ns, const char *what, bool *any,
-                             struct dwell_error *error)
+                             uint64_t resolution_ns, const char *what, bool *any, struct dwell_error *error)
 {
 	struct dw_page_spans *spans = file->spans;
 	struct dw_page_window window = dw_span_cut(spans, asked);
@@ -147,8 +145,7 @@ static int timeline_put_span(struct timeline_file *file, const struct dw_page_wi
 	return result;
 }
 
-static int timeline_put_spans(struct timeline_file *file, size_t most_bytes,
-                              struct dwell_error *error)
+static int timeline_put_spans(struct timeline_file *file, size_t most_bytes, struct dwell_error *error)
 {
 	static const char *const what[STEP_SPANS] = { "slowest step", "median step",
 		                                          "first steady step" };
@@ -196,8 +193,7 @@ static void timeline_begin_track(const struct dw_page_spans *spans, uint32_t tra
 }
 
 static void timeline_put_track(const struct dw_page_spans *spans, uint32_t track, const char *kind,
-                               const char *name, uint32_t process, struct dw_writer_out *out,
-                               bool *any)
+                               const char *name, uint32_t process, struct dw_writer_out *out, bool *any)
 {
 	timeline_begin_track(spans, track, kind, name, process, out, any);
 	dw_out_text(out, "}");
@@ -242,8 +238,7 @@ static void timeline_put_queues(const struct dw_page_spans *spans, uint32_t proc
 			snprintf(name, sizeof name, "GPU %u, no stream", device->number);
 		else
 			snprintf(name, sizeof name, "GPU %u stream %llu%s%.100s", device->number,
-			         (unsigned long long)queue->number, queue->name ? " " : "",
-			         queue->name ? queue->name : "");
+			         (unsigned long long)queue->number, queue->name ? " " : "", queue->name ? queue->name : "");
 		timeline_put_track(spans, track, "device", name, process, out, any);
 	}
 }
@@ -295,8 +290,7 @@ static int timeline_put_values(struct dw_page_spans *spans, size_t most_bytes,
 	           : dw_error_set(error, DWELL_E_NOMEM, "out of memory writing the timeline");
 }
 
-static void timeline_put_name(const struct dw_page_spans *spans, uint32_t name,
-                              struct dw_writer_out *out)
+static void timeline_put_name(const struct dw_page_spans *spans, uint32_t name, struct dw_writer_out *out)
 {
 	const char *text = dw_span_name(spans, name);
 	char cut[MOST_NAME_BYTES + 8];

@@ -13,8 +13,7 @@
 
 #define MOST_FLOWS 400u /* of a span */
 
-struct dw_page_window dw_span_cut(const struct dw_page_spans *spans,
-                                  const struct dw_page_window *window)
+struct dw_page_window dw_span_cut(const struct dw_page_spans *spans, const struct dw_page_window *window)
 {
 	struct dw_page_window cut = *window;
 	uint64_t end = dw_page_spans_end_ns(spans);
@@ -56,8 +55,7 @@ size_t dw_span_chunks_of(const struct dw_page_spans *spans, const struct dw_page
 }
 
 /* The last stored place of a stream at or before a chunk. */
-static const struct dw_events_place *span_place(const struct dw_page_spans *spans, size_t index,
-                                                size_t chunk)
+static const struct dw_events_place *span_place(const struct dw_page_spans *spans, size_t index, size_t chunk)
 {
 	static const struct dw_events_place begin;
 	const struct dw_span_stream *stream = &spans->streams[index];
@@ -73,8 +71,7 @@ static const struct dw_events_place *span_place(const struct dw_page_spans *span
 }
 
 int dw_span_walk(struct dw_page_spans *spans, const struct dw_page_window *window,
-                 int (*each)(void *context, const struct dw_event *event), void *context,
-                 struct dwell_error *error)
+                 int (*each)(void *context, const struct dw_event *event), void *context, struct dwell_error *error)
 {
 	int result = 0;
 
@@ -87,8 +84,7 @@ int dw_span_walk(struct dw_page_spans *spans, const struct dw_page_window *windo
 			to = spans->streams[i].next.chunk;
 		if (from >= to)
 			continue;
-		result = dw_model_events_between(spans->model, i, span_place(spans, i, from), to, NULL, each,
-		                                 context, error);
+		result = dw_model_events_between(spans->model, i, span_place(spans, i, from), to, NULL, each, context, error);
 		dw_source_release_chunks(&spans->source->streams[i], from, to);
 	}
 	return result;
@@ -121,8 +117,7 @@ static int span_take_short(void *context, const struct dw_event *event)
 	if (!dw_span_wants(collect->window, track))
 		return 0;
 	item.name = dw_model_row_symbol(spans->model, dw_model_symbol_row(spans->model, event->symbol));
-	collect->failed |= !dw_span_rows_add(&collect->exact[track], event->depth, &item,
-	                                     collect->resolution_ns);
+	collect->failed |= !dw_span_rows_add(&collect->exact[track], event->depth, &item, collect->resolution_ns);
 	return collect->failed;
 }
 
@@ -141,8 +136,7 @@ static bool span_add_row(const struct dw_page_spans *spans, const struct dw_page
 
 		if (item && item->start_ns >= window->end_ns)
 			item = NULL;
-		if (item && exact &&
-		    (item->count > 1 || item->end_ns - item->start_ns < spans->resolution_ns)) {
+		if (item && exact && (item->count > 1 || item->end_ns - item->start_ns < spans->resolution_ns)) {
 			i++;
 			continue;
 		}
@@ -170,8 +164,7 @@ static bool span_add_open(struct dw_page_spans *spans, const struct dw_page_wind
 		const struct dw_source_stream *stream = &spans->source->streams[i];
 		const struct dw_source_file *file = &spans->source->files[stream->file];
 		const struct dw_events_place *next = &spans->streams[i].next;
-		uint32_t track = dw_span_track_of(next->thread, stream->nested ? DW_TRACK_HANDLERS
-		                                                               : DW_TRACK_THREAD);
+		uint32_t track = dw_span_track_of(next->thread, stream->nested ? DW_TRACK_HANDLERS : DW_TRACK_THREAD);
 
 		for (uint32_t k = 0; k < next->open_count && known; k++) {
 			uint32_t id = next->open[k].id < file->symbol_count ? next->open[k].id : 0;
@@ -180,8 +173,7 @@ static bool span_add_open(struct dw_page_spans *spans, const struct dw_page_wind
 
 			item.end_ns = item.end_ns < item.start_ns ? item.start_ns : item.end_ns;
 			item.name = dw_model_symbol_of_id(spans->model, stream->file, id);
-			if (dw_span_wants(window, track) && item.start_ns < window->end_ns &&
-			    item.end_ns > window->begin_ns)
+			if (dw_span_wants(window, track) && item.start_ns < window->end_ns && item.end_ns > window->begin_ns)
 				known = dw_span_rows_add(&tracks[track], k, &item, resolution_ns);
 		}
 	}
@@ -189,8 +181,7 @@ static bool span_add_open(struct dw_page_spans *spans, const struct dw_page_wind
 }
 
 static bool span_add_tracks(struct dw_page_spans *spans, const struct dw_page_window *window,
-                            uint64_t resolution_ns, const struct dw_span_rows *exact,
-                            struct dw_span_rows *tracks)
+                            uint64_t resolution_ns, const struct dw_span_rows *exact, struct dw_span_rows *tracks)
 {
 	for (uint32_t i = 0; i < spans->track_count; i++) {
 		const struct dw_span_rows *rows = &spans->tracks[i];
@@ -210,8 +201,7 @@ static bool span_add_tracks(struct dw_page_spans *spans, const struct dw_page_wi
 }
 
 int dw_span_collect(struct dw_page_spans *spans, const struct dw_page_window *window,
-                    uint64_t resolution_ns, struct dw_span_rows *tracks, bool exact,
-                    struct dwell_error *error)
+                    uint64_t resolution_ns, struct dw_span_rows *tracks, bool exact, struct dwell_error *error)
 {
 	struct span_collect collect = { spans, window, resolution_ns, NULL, false };
 	bool known = true;
@@ -339,8 +329,7 @@ static void span_put_flows(const struct dw_page_spans *spans, const struct dw_pa
 			bool from = flow->from_ns >= window->begin_ns && flow->from_ns < window->end_ns;
 			bool to = flow->to_ns >= window->begin_ns && flow->to_ns < window->end_ns;
 
-			if ((!from || !dw_span_wants(window, flow->from_track)) &&
-			    (!to || !dw_span_wants(window, flow->to_track)))
+			if ((!from || !dw_span_wants(window, flow->from_track)) && (!to || !dw_span_wants(window, flow->to_track)))
 				continue;
 			count += !write;
 			if (!write)
@@ -371,8 +360,7 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked
 
 	if (!tracks)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading a part of the trace");
-	result = dw_span_collect(spans, &window, resolution_ns, tracks,
-	                         resolution_ns < spans->resolution_ns, error);
+	result = dw_span_collect(spans, &window, resolution_ns, tracks, resolution_ns < spans->resolution_ns, error);
 	while (!result && window.most_items && dw_span_items(spans, tracks) > window.most_items &&
 	       resolution_ns < window.end_ns - window.begin_ns) {
 		resolution_ns = resolution_ns ? resolution_ns * 2 : 1;

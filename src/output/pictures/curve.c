@@ -118,10 +118,8 @@ static uint64_t curve_tick(uint64_t largest)
 static void curve_put_values_axis(const struct plot *plot, unsigned y)
 {
 	for (unsigned i = 0; i <= 4; i++)
-		dw_pen_format(&plot->pen,
-		              "<text class=\"tick end\" x=\"%u\" y=\"%u\">%s</text>\n", LEFT - 6,
-		              y + PANEL - i * PANEL / 4 + 4,
-		              plot->curve->unit((double)(plot->top / 4 * i), " ").at);
+		dw_pen_format(&plot->pen, "<text class=\"tick end\" x=\"%u\" y=\"%u\">%s</text>\n", LEFT - 6,
+		              y + PANEL - i * PANEL / 4 + 4, plot->curve->unit((double)(plot->top / 4 * i), " ").at);
 }
 
 /* The peak: a mark, which the script moves, and a text, which stays within the plot. */
@@ -134,8 +132,7 @@ static void curve_put_peak(const struct plot *plot, const struct dw_curve_panel 
 	/* %f of printf would use the decimal point of the locale */
 	snprintf(at[0], sizeof at[0], "%u.%02u%%", (unsigned)x, (unsigned)(x * 100) % 100);
 	snprintf(at[1], sizeof at[1], "%u.%02u%%", (unsigned)y, (unsigned)(y * 100) % 100);
-	dw_pen_format(&plot->pen,
-	              "<svg class=\"peak\" x=\"%s\" y=\"%s\" overflow=\"visible\" data-ns=\"%" PRIu64
+	dw_pen_format(&plot->pen, "<svg class=\"peak\" x=\"%s\" y=\"%s\" overflow=\"visible\" data-ns=\"%" PRIu64
 	              "\"><path d=\"M0 0l-5 -9h10z\"/><text class=\"%s\" x=\"%d\" y=\"-1\">",
 	              at[0], at[1], panel->peak_ns, x > 75 ? "end" : "", x > 75 ? -9 : 9);
 	dw_pen_xml(&plot->pen, panel->peak_label, 60);
@@ -152,12 +149,10 @@ static void curve_put_panel(struct plot *plot, size_t index, unsigned y)
 	dw_pen_xml(&plot->pen, panel->label, 120);
 	dw_pen_text(&plot->pen, "</text>\n");
 	curve_put_values_axis(plot, y);
-	dw_pen_format(&plot->pen,
-	              "<svg class=\"panel\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"", LEFT, y,
+	dw_pen_format(&plot->pen, "<svg class=\"panel\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"", LEFT, y,
 	              PLOT_WIDTH, PANEL);
 	curve_put_points(plot, index);
-	dw_pen_format(&plot->pen,
-	              ">\n<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n"
+	dw_pen_format(&plot->pen, ">\n<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n"
 	              "<svg class=\"plot\" width=\"100%%\" height=\"100%%\" viewBox=\"0 0 %u %u\""
 	              " preserveAspectRatio=\"none\">\n", UNITS, HIGH);
 	for (size_t n = plot->curve->series_count; n-- > 0;)
@@ -167,8 +162,7 @@ static void curve_put_panel(struct plot *plot, size_t index, unsigned y)
 	curve_put_marks(plot);
 	dw_pen_text(&plot->pen, "</svg>\n");
 	curve_put_peak(plot, panel);
-	dw_pen_text(&plot->pen, "<path class=\"cursor\"/><rect class=\"drag\" width=\"0\""
-	                        " height=\"100%\"/></svg>\n");
+	dw_pen_text(&plot->pen, "<path class=\"cursor\"/><rect class=\"drag\" width=\"0\" height=\"100%\"/></svg>\n");
 }
 
 /* ---- axis, legend, holders ------------------------------------------------------------------- */
@@ -234,10 +228,8 @@ static void curve_put_legend(const struct plot *plot, unsigned y)
 
 	dw_pen_format(&plot->pen, "<svg class=\"legend\" y=\"%u\" overflow=\"visible\">\n", y);
 	for (size_t n = 0; n < curve->series_count; n++) {
-		dw_pen_format(&plot->pen,
-		              "<svg x=\"%u\" overflow=\"visible\"><g class=\"c%u\"><rect y=\"2\" width=\"12\""
-		              " height=\"12\" rx=\"2\"/></g><text x=\"17\" y=\"12\">", x,
-		              (unsigned)curve->series[n].hue);
+		dw_pen_format(&plot->pen, "<svg x=\"%u\" overflow=\"visible\"><g class=\"c%u\"><rect y=\"2\" width=\"12\""
+		              " height=\"12\" rx=\"2\"/></g><text x=\"17\" y=\"12\">", x, (unsigned)curve->series[n].hue);
 		dw_pen_xml(&plot->pen, curve->series[n].name, DW_PICTURE_UNCUT);
 		dw_pen_text(&plot->pen, "</text></svg>\n");
 		x += 33 + (unsigned)(DW_PEN_COLUMN * (double)strlen(curve->series[n].name));
@@ -251,8 +243,7 @@ static void curve_put_holders(const struct plot *plot, unsigned y)
 
 	if (!curve->holder_count)
 		return;
-	dw_pen_format(&plot->pen, "<text class=\"panel-name\" x=\"%u\" y=\"%u\">", DW_PICTURE_MARGIN,
-	              y + 14);
+	dw_pen_format(&plot->pen, "<text class=\"panel-name\" x=\"%u\" y=\"%u\">", DW_PICTURE_MARGIN, y + 14);
 	dw_pen_xml(&plot->pen, curve->holders_label, 150);
 	dw_pen_text(&plot->pen, "</text>\n");
 	for (size_t i = 0; i < curve->holder_count; i++) {
@@ -262,16 +253,14 @@ static void curve_put_holders(const struct plot *plot, unsigned y)
 		dw_pen_text(&plot->pen, "</text>\n");
 	}
 	/* the text of a bar is next to it, so a bar cannot have the whole width */
-	dw_pen_format(&plot->pen,
-	              "<svg class=\"holders\" x=\"%u\" y=\"%u\" width=\"%u\" overflow=\"visible\">\n",
+	dw_pen_format(&plot->pen, "<svg class=\"holders\" x=\"%u\" y=\"%u\" width=\"%u\" overflow=\"visible\">\n",
 	              HOLDERS, y, DW_PICTURE_WIDTH - HOLDERS - HOLDER_WORDS);
 	for (size_t i = 0; i < curve->holder_count; i++) {
 		const struct dw_curve_holder *holder = &curve->holders[i];
 		double share = holder->of ? (double)holder->value / (double)holder->of : 0;
 		unsigned permille = (unsigned)(share * 1000 + 0.5), at = (unsigned)(i + 1) * ROW;
 
-		dw_pen_format(&plot->pen,
-		              "<g class=\"c10\"><rect y=\"%u\" width=\"%u.%u%%\" height=\"12\"/></g>"
+		dw_pen_format(&plot->pen, "<g class=\"c10\"><rect y=\"%u\" width=\"%u.%u%%\" height=\"12\"/></g>"
 		              "<text class=\"holder\" x=\"%u.%u%%\" dx=\"6\" y=\"%u\">%s, %s</text>\n",
 		              at + 4, permille / 10, permille % 10, permille / 10, permille % 10, at + 14,
 		              curve->unit((double)holder->value, " ").at, dw_text_percent(share).at);
@@ -299,8 +288,7 @@ void dw_curve_write(const struct dw_curve *curve, dw_put *put, void *to)
 
 	axis = y + (unsigned)curve->panel_count * (PANEL + LABEL) - LABEL;
 	rows = curve->holder_count ? (unsigned)curve->holder_count + 1 : 0;
-	dw_pen_head(&plot.pen, curve->title, curve->subtitle, "curve", dw_curve_style,
-	            axis + AXIS + rows * ROW + 52);
+	dw_pen_head(&plot.pen, curve->title, curve->subtitle, "curve", dw_curve_style, axis + AXIS + rows * ROW + 52);
 	for (size_t i = 0; i < curve->panel_count; i++, y += PANEL + LABEL)
 		curve_put_panel(&plot, i, y);
 	curve_put_time_axis(&plot, axis);

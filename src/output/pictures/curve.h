@@ -42,8 +42,7 @@ struct dw_curve {
 	const struct dw_curve_panel *panels;
 	size_t panel_count;
 	/* The points of a panel in order of time; `values` has space for all series. */
-	void (*point)(const void *context, size_t panel, size_t index, uint64_t *at_ns,
-	              uint64_t *values);
+	void (*point)(const void *context, size_t panel, size_t index, uint64_t *at_ns, uint64_t *values);
 	const void *context;
 	const char *mark;             /* the word for a mark: "step" */
 	const struct dw_curve_mark *marks; /* in order of time; a line is drawn at the begin of each */

@@ -10,8 +10,7 @@
  */
 #include "pictures/curve.h"
 
-const char dw_curve_style[] =
-    ".dwp .tick{font-size:11px}.dwp .tick,.dwp .holder{fill:#59616b}\n"
+const char dw_curve_style[] = ".dwp .tick{font-size:11px}.dwp .tick,.dwp .holder{fill:#59616b}\n"
     ".dwp .end{text-anchor:end}.dwp .mid{text-anchor:middle}\n"
     ".dwp .panel-name,.dwp .peak text{font-weight:600}\n"
     ".dwp .ground{fill:#f1f2f3}\n"
@@ -29,8 +28,7 @@ const char dw_curve_style[] =
     ".dwp.curve:focus-visible .ground{stroke:#7db4ff}\n"
     "}\n";
 
-const char dw_curve_script[] =
-    "(()=>{'use strict';\n"
+const char dw_curve_script[] = "(()=>{'use strict';\n"
     "const S='http://www.w3.org/2000/svg',c=document.currentScript,\n"
     "svg=c&&c.ownerSVGElement||document.documentElement,$=q=>svg.querySelector(q),\n"
     "put=(e,o)=>{for(const k in o)e.setAttribute(k,o[k])},\n"

@@ -70,8 +70,7 @@ static void layers_sum_up(struct drawing *drawing, const size_t *node_of_layer)
 		const struct dw_layer *layer = &drawing->layers->rows[i];
 
 		if (layer->parent != DW_NO_INDEX)
-			drawing->nodes[node_of_layer[layer->parent]].value +=
-			    drawing->nodes[node_of_layer[i]].value;
+			drawing->nodes[node_of_layer[layer->parent]].value += drawing->nodes[node_of_layer[i]].value;
 	}
 }
 
@@ -79,8 +78,7 @@ static bool layers_make_nodes(struct drawing *drawing)
 {
 	const struct dw_layers *layers = drawing->layers;
 	size_t most = layers->count + layers->operator_count + 1;
-	size_t *node_of_layer = dw_arena_alloc(&drawing->arena, (layers->count + 1) *
-	                                                            sizeof *node_of_layer);
+	size_t *node_of_layer = dw_arena_alloc(&drawing->arena, (layers->count + 1) * sizeof *node_of_layer);
 
 	drawing->nodes = dw_arena_alloc(&drawing->arena, most * sizeof *drawing->nodes);
 	if (!node_of_layer || !drawing->nodes)
@@ -95,8 +93,7 @@ static bool layers_make_nodes(struct drawing *drawing)
 	}
 	layers_sum_up(drawing, node_of_layer);
 	if (layers_value(drawing, &layers->outside)) {
-		layers_add_node(drawing, "(outside layers)", layers_value(drawing, &layers->outside), 0, 0,
-		                KIND_OUTSIDE);
+		layers_add_node(drawing, "(outside layers)", layers_value(drawing, &layers->outside), 0, 0, KIND_OUTSIDE);
 		layers_add_operators(drawing, layers->outside_operators, 1);
 	}
 	return true;
@@ -171,8 +168,7 @@ static int layers_write(struct drawing *drawing, struct dw_picture *picture, str
 }
 
 int dw_layer_picture_write(struct dw_model *model, enum dw_layer_picture_of of, const char *title,
-                           bool down, dw_put *put, void *to, struct dw_picture_drawn *drawn,
-                           struct dwell_error *error)
+                           bool down, dw_put *put, void *to, struct dw_picture_drawn *drawn, struct dwell_error *error)
 {
 	const struct dw_layers_ask ask = { .operators = true };
 	struct drawing drawing = { .of = of };

@@ -15,5 +15,4 @@ enum dw_layer_picture_of { DW_LAYER_PICTURE_TIME, DW_LAYER_PICTURE_MEMORY, DW_LA
 /* `title` defaults to the name of the program. Errors: DWELL_E_NOMEM; DWELL_E_NO_DATA if no
  * layers, or none with this value, were recorded. `put` keeps its own errors. */
 int dw_layer_picture_write(struct dw_model *model, enum dw_layer_picture_of of, const char *title,
-                           bool down, dw_put *put, void *to, struct dw_picture_drawn *drawn,
-                           struct dwell_error *error);
+                           bool down, dw_put *put, void *to, struct dw_picture_drawn *drawn, struct dwell_error *error);

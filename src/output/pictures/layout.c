@@ -59,8 +59,7 @@ bool dw_picture_lay(struct dw_drawing *drawing, const struct dw_picture_node *no
 	place->width = layout_x(drawing, start + place->value) - place->x;
 	if (place->width < LEAST || !place->value)
 		return layout_merge(drawing, node->depth, place->value);
-	if (node->depth + 1u == drawing->capacity &&
-	    !DW_GROW(&drawing->levels, &drawing->capacity, node->depth + 1u)) {
+	if (node->depth + 1u == drawing->capacity && !DW_GROW(&drawing->levels, &drawing->capacity, node->depth + 1u)) {
 		*failed = -1;
 		return false;
 	}

@@ -37,8 +37,7 @@ struct memory_curve {
 	struct dw_curve curve;
 };
 
-static void memory_curve_next_point(const void *context, size_t panel, size_t index, uint64_t *at_ns,
-                                    uint64_t *values)
+static void memory_curve_next_point(const void *context, size_t panel, size_t index, uint64_t *at_ns, uint64_t *values)
 {
 	const struct memory_curve *it = context;
 	const struct dw_memory_point *point = &it->memory->pools[panel].points[index];
@@ -52,9 +51,8 @@ static const char *memory_curve_step_text(struct memory_curve *it, const struct 
 {
 	if (pool->peak_step == DW_NO_INDEX)
 		return "";
-	return dw_arena_printf(
-		&it->arena, ", step %llu",
-		(unsigned long long)dw_model_source(it->model)->steps[pool->peak_step].number);
+	return dw_arena_printf(&it->arena, ", step %llu",
+	                       (unsigned long long)dw_model_source(it->model)->steps[pool->peak_step].number);
 }
 
 static const char *memory_curve_pool_label(struct memory_curve *it, const struct dw_memory_pool *pool)
@@ -63,16 +61,14 @@ static const char *memory_curve_pool_label(struct memory_curve *it, const struct
 
 	if (process->rank >= 0)
 		return dw_arena_printf(&it->arena, "rank %d: %s", (int)process->rank, pool->device);
-	return dw_arena_printf(&it->arena, "%s (process %u): %s", process->label,
-	                       process->pid, pool->device);
+	return dw_arena_printf(&it->arena, "%s (process %u): %s", process->label, process->pid, pool->device);
 }
 
 static bool memory_curve_make_panels(struct memory_curve *it)
 {
 	size_t count = 0;
 
-	while (count < MOST_PANELS && count < it->memory->pool_count &&
-	       it->memory->pools[count].point_count)
+	while (count < MOST_PANELS && count < it->memory->pool_count && it->memory->pools[count].point_count)
 		count++;
 	for (size_t i = 0; i < count; i++) {
 		const struct dw_memory_pool *pool = &it->memory->pools[i];
@@ -129,8 +125,7 @@ static bool memory_curve_make_marks(struct memory_curve *it)
 		const struct dw_source_step *step = &source->steps[i];
 		uint64_t at_ns = dw_source_ns(clock, step->start_ticks);
 
-		if (source->threads[step->thread].process != process || at_ns < it->curve.from_ns ||
-		    at_ns > it->curve.to_ns)
+		if (source->threads[step->thread].process != process || at_ns < it->curve.from_ns || at_ns > it->curve.to_ns)
 			continue;
 		it->marks[it->curve.mark_count++] = (struct dw_curve_mark){
 			at_ns, step->open ? it->curve.to_ns : dw_source_ns(clock, step->end_ticks), step->number,
@@ -166,22 +161,18 @@ static bool memory_curve_make_words(struct memory_curve *it, const char *title)
 	size_t hidden = it->memory->pool_count - it->curve.panel_count;
 
 	it->curve.title = title ? title : *name ? name : "dwell";
-	it->curve.subtitle = dw_arena_printf(
-		&it->arena, "memory by what it is for; peak %s%s, %s left at the end",
-		dw_text_bytes((double)pool->all.at_peak_bytes, " ").at, step ? step : "",
-		pool->all.live_bytes ? dw_text_bytes((double)pool->all.live_bytes, " ").at : "nothing");
-	it->curve.holders_label =
-		dw_arena_printf(&it->arena, "who allocated what was live at the peak%s%s",
-	                    it->curve.panel_count > 1 ? " of " : "",
-	                    it->curve.panel_count > 1 ? it->panels[0].label : "");
-	it->curve.note =
-		dw_arena_printf(&it->arena, "a value is the largest of its stretch of time%s",
-	                    hidden ? "; devices with smaller peaks are left out" : "");
+	it->curve.subtitle = dw_arena_printf(&it->arena, "memory by what it is for; peak %s%s, %s left at the end",
+	                                     dw_text_bytes((double)pool->all.at_peak_bytes, " ").at, step ? step : "",
+	                                     pool->all.live_bytes ? dw_text_bytes((double)pool->all.live_bytes, " ").at : "nothing");
+	it->curve.holders_label = dw_arena_printf(&it->arena, "who allocated what was live at the peak%s%s",
+	                                          it->curve.panel_count > 1 ? " of " : "",
+	                                          it->curve.panel_count > 1 ? it->panels[0].label : "");
+	it->curve.note = dw_arena_printf(&it->arena, "a value is the largest of its stretch of time%s",
+	                                 hidden ? "; devices with smaller peaks are left out" : "");
 	return step && it->curve.subtitle && it->curve.holders_label && it->curve.note;
 }
 
-int dw_memory_curve_write(struct dw_model *model, const char *title, dw_put *put, void *to,
-                          struct dwell_error *error)
+int dw_memory_curve_write(struct dw_model *model, const char *title, dw_put *put, void *to, struct dwell_error *error)
 {
 	struct memory_curve it = { .model = model, .memory = dw_model_memory(model, error) };
 	int result = 0;
@@ -189,8 +180,7 @@ int dw_memory_curve_write(struct dw_model *model, const char *title, dw_put *put
 	if (!it.memory)
 		return error ? error->code : DWELL_E_NOMEM;
 	if (!it.memory->pool_count || !it.memory->pools[0].point_count)
-		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "%s holds no allocations to draw: programs say theirs with "
+		return dw_error_set(error, DWELL_E_NO_DATA, "%s holds no allocations to draw: programs say theirs with "
 		                    "DWELL_ALLOC() and DWELL_FREE()", dw_model_source(model)->files[0].path);
 	for (size_t i = 0; i < KINDS; i++)
 		it.series[i] = order[i].shown;

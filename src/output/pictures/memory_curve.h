@@ -12,5 +12,4 @@
 
 /* `title` defaults to the name of the program. Errors: DWELL_E_NOMEM; DWELL_E_NO_DATA if no
  * allocation was recorded. `put` keeps its own errors. */
-int dw_memory_curve_write(struct dw_model *model, const char *title, dw_put *put, void *to,
-                          struct dwell_error *error);
+int dw_memory_curve_write(struct dw_model *model, const char *title, dw_put *put, void *to, struct dwell_error *error);

@@ -54,8 +54,7 @@ static const char *picture_short_label(const char *label, const char *parent)
 {
 	size_t length = strlen(parent);
 
-	return length && strncmp(label, parent, length) == 0 && label[length] == '.'
-	           ? label + length : label;
+	return length && strncmp(label, parent, length) == 0 && label[length] == '.' ? label + length : label;
 }
 
 static double picture_share(const struct dw_drawing *drawing, uint64_t value)
@@ -97,8 +96,7 @@ static void picture_put_node(struct dw_drawing *drawing, const struct dw_picture
 	uint32_t rows = drawing->drawn.rows;
 	uint32_t y = (drawing->picture->down ? row : rows - 1 - row) * ROW;
 	double room = (double)place->width / DW_PICTURE_FULL * DW_PICTURE_FRAMES - 7;
-	const char *label = row ? picture_short_label(node->label, drawing->levels[row - 1].label)
-	                        : node->label;
+	const char *label = row ? picture_short_label(node->label, drawing->levels[row - 1].label) : node->label;
 	struct dw_text x = picture_percent(place->x);
 
 	dw_pen_format(&drawing->pen, "<g class=\"c%u t%u\">", (unsigned)drawing->picture->kinds[node->kind].hue,
@@ -147,8 +145,7 @@ static bool picture_join_kinds(const struct dw_drawing *drawing, unsigned hue, c
 	for (size_t i = 1; i < picture->kind_count; i++) {
 		if (picture->kinds[i].hue != hue || !(drawing->kinds >> i & 1))
 			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-		                         picture->kinds[i].name);
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", picture->kinds[i].name);
 		if (used >= size)
 			break;
 	}
@@ -164,10 +161,9 @@ static void picture_put_legend(struct dw_drawing *drawing, unsigned y)
 	for (unsigned hue = 0; hue < DW_HUE_MOST; hue++) {
 		if (!picture_join_kinds(drawing, hue, text, sizeof text))
 			continue;
-		dw_pen_format(&drawing->pen,
-		           "<svg x=\"%u\" overflow=\"visible\"><g class=\"c%u\">"
-		           "<rect y=\"2\" width=\"12\" height=\"12\" rx=\"2\"/></g><text x=\"17\" y=\"12\">",
-		           (unsigned)x, hue);
+		dw_pen_format(&drawing->pen, "<svg x=\"%u\" overflow=\"visible\"><g class=\"c%u\">"
+		              "<rect y=\"2\" width=\"12\" height=\"12\" rx=\"2\"/></g><text x=\"17\" y=\"12\">",
+		              (unsigned)x, hue);
 		dw_pen_xml(&drawing->pen, text, DW_PICTURE_UNCUT);
 		dw_pen_text(&drawing->pen, "</text></svg>\n");
 		x += 17 + COLUMN * (double)strlen(text) + 16;
@@ -208,16 +204,14 @@ int dw_picture_write(const struct dw_picture *picture, dw_put *put, void *to,
 	assert(picture->kind_count <= 32);
 	if (!failed) {
 		dw_pen_head(&drawing.pen, picture->title, picture->subtitle, picture->down ? "down" : "up",
-		            picture->style ? picture->style : "",
-		            HEADER + drawing.drawn.rows * ROW + FOOTER);
+		            picture->style ? picture->style : "", HEADER + drawing.drawn.rows * ROW + FOOTER);
 		failed = picture_put_nodes(&drawing);
 	}
 	if (!failed)
 		picture_put_foot(&drawing);
 	free(drawing.levels);
 	if (failed)
-		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing '%.100s'",
-		                    picture->title);
+		return dw_error_set(error, DWELL_E_NOMEM, "out of memory while drawing '%.100s'", picture->title);
 	if (drawn)
 		*drawn = drawing.drawn;
 	return 0;

@@ -34,8 +34,7 @@ void dw_pen_xml(const struct dw_pen *pen, const char *text, unsigned columns)
 void dw_pen_head(const struct dw_pen *pen, const char *title, const char *subtitle,
                  const char *kind, const char *style, unsigned height)
 {
-	dw_pen_format(pen,
-	              "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
+	dw_pen_format(pen, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
 	              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dwp %s\" width=\"%u\""
 	              " height=\"%u\" viewBox=\"0 0 %u %u\">\n<title>",
 	              kind, DW_PICTURE_WIDTH, height, DW_PICTURE_WIDTH, height);
@@ -48,8 +47,7 @@ void dw_pen_head(const struct dw_pen *pen, const char *title, const char *subtit
 	dw_pen_xml(pen, title, 120);
 	dw_pen_format(pen, "</text>\n<text class=\"sub\" x=\"%u\" y=\"45\">", DW_PICTURE_MARGIN);
 	dw_pen_xml(pen, subtitle ? subtitle : "", 160);
-	dw_pen_format(pen,
-	              "</text>\n<text class=\"said\" x=\"%u\" y=\"64\" role=\"status\"/>\n"
+	dw_pen_format(pen, "</text>\n<text class=\"said\" x=\"%u\" y=\"64\" role=\"status\"/>\n"
 	              "<text class=\"found\" x=\"100%%\" dx=\"-%u\" y=\"48\" role=\"status\"/>\n",
 	              DW_PICTURE_MARGIN, DW_PICTURE_MARGIN);
 }
@@ -60,8 +58,7 @@ void dw_pen_buttons(const struct dw_pen *pen, const char *const *words, size_t c
 
 	dw_pen_text(pen, "<svg class=\"tools\" x=\"100%\" overflow=\"visible\">\n");
 	for (size_t i = 0; i < count; i++)
-		dw_pen_format(pen,
-		              "<g class=\"button %s\" role=\"button\" tabindex=\"0\" aria-label=\"%s\">"
+		dw_pen_format(pen, "<g class=\"button %s\" role=\"button\" tabindex=\"0\" aria-label=\"%s\">"
 		              "<rect x=\"%d\" y=\"9\" width=\"%d\" height=\"24\" rx=\"4\"/>"
 		              "<text x=\"%d\" y=\"25\">%s</text></g>\n",
 		              words[i], words[i], x - (int)(count - 1 - i) * (BUTTON + 8), BUTTON,

@@ -13,8 +13,7 @@
  */
 #include "pictures/picture.h"
 
-const char dw_picture_script[] =
-    "(()=>{'use strict';\n"
+const char dw_picture_script[] = "(()=>{'use strict';\n"
     "const S='http://www.w3.org/2000/svg',H='http://www.w3.org/1999/xhtml',\n"
     "c=document.currentScript,\n"
     "svg=c&&c.ownerSVGElement||document.documentElement,$=q=>svg.querySelector(q),\n"

@@ -8,8 +8,7 @@
  */
 #include "pictures/picture.h"
 
-const char dw_picture_style[] =
-    "\n.dwp{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',"
+const char dw_picture_style[] = "\n.dwp{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',"
     "'Liberation Mono',monospace;color-scheme:light dark;background:#fcfcfb}\n"
     ".dwp .paper{fill:#fcfcfb}\n"
     ".dwp text{fill:#1d2126;pointer-events:none;white-space:pre}\n"

@@ -9,8 +9,7 @@
 #include "query/inside.h"
 
 #ifndef DW_HAVE_SQLITE
-int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table,
-                 struct dwell_error *error)
+int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table, struct dwell_error *error)
 {
 	*table = NULL;
 	return dw_error_set(error, DWELL_E_UNSUPPORTED, "this dwell was built without SQLite: build it with "
@@ -98,8 +97,7 @@ static int query_collect(sqlite3 *database, sqlite3_stmt *statement, struct dwel
 	return (*table)->failed ? dw_error_set(error, DWELL_E_NOMEM, "out of memory for the query") : 0;
 }
 
-static int query_select(sqlite3 *database, const char *sql, struct dwell_table **table,
-                        struct dwell_error *error)
+static int query_select(sqlite3 *database, const char *sql, struct dwell_table **table, struct dwell_error *error)
 {
 	sqlite3_stmt *statement = NULL;
 	const char *rest = "";
@@ -151,16 +149,14 @@ static int query_list(sqlite3 *database, struct dwell_table **table, struct dwel
 	return (*table)->failed ? dw_error_set(error, DWELL_E_NOMEM, "out of memory for the query") : 0;
 }
 
-int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table,
-                 struct dwell_error *error)
+int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table, struct dwell_error *error)
 {
 	sqlite3 *database = NULL;
 	int code;
 
 	*table = NULL;
 	if (sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
-	    dw_query_add_tables(database, model) != SQLITE_OK ||
-	    dw_query_add_ranges(database, model) != SQLITE_OK)
+	    dw_query_add_tables(database, model) != SQLITE_OK || dw_query_add_ranges(database, model) != SQLITE_OK)
 		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory for the query");
 	else {
 		sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0); /* a query reads this trace and no file */

@@ -15,5 +15,4 @@
 
 /* Runs one statement. ".schema" lists the tables and their columns. The caller destroys the table.
  * Errors: DWELL_E_ARGUMENT for bad SQL, with its place; DWELL_E_NO_DATA; DWELL_E_NOMEM. */
-int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table,
-                 struct dwell_error *error);
+int dw_query_run(struct dw_model *model, const char *sql, struct dwell_table **table, struct dwell_error *error);

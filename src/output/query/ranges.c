@@ -293,8 +293,7 @@ static bool ranges_set_scope(struct ranges_cursor *cursor, struct dw_model *mode
 	for (int bit = 1, i = 0; bit < BY_ALL; bit <<= 1) {
 		sqlite3_value *value = bits & bit ? values[i++] : NULL;
 
-		if (value && bit == BY_NAME &&
-		    !ranges_want_name(cursor, model, (const char *)sqlite3_value_text(value)))
+		if (value && bit == BY_NAME && !ranges_want_name(cursor, model, (const char *)sqlite3_value_text(value)))
 			return false;
 		if (!value || bit == BY_NAME || sqlite3_value_type(value) != SQLITE_INTEGER)
 			continue;
@@ -315,8 +314,7 @@ static bool ranges_set_scope(struct ranges_cursor *cursor, struct dw_model *mode
 	return true;
 }
 
-static int ranges_filter(sqlite3_vtab_cursor *base, int bits, const char *text, int count,
-                         sqlite3_value **values)
+static int ranges_filter(sqlite3_vtab_cursor *base, int bits, const char *text, int count, sqlite3_value **values)
 {
 	struct ranges_state *state = (struct ranges_state *)base;
 	struct dw_model *model = ((struct ranges_table *)base->pVtab)->model;
@@ -345,8 +343,7 @@ static int ranges_filter(sqlite3_vtab_cursor *base, int bits, const char *text, 
 /* The step of the range's process that began last before `ns`, if it had not ended. */
 static bool ranges_find_step(struct ranges_cursor *cursor, uint32_t process, uint64_t ns, uint64_t *number)
 {
-	const struct dw_source_step *step =
-	    dw_source_step_at(dw_model_source(cursor->model), process, ns, &cursor->step);
+	const struct dw_source_step *step = dw_source_step_at(dw_model_source(cursor->model), process, ns, &cursor->step);
 
 	if (step)
 		*number = step->number;

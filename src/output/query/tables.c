@@ -48,8 +48,7 @@ static struct dwell_table *tables_make_losses(struct dw_model *model)
 
 	for (size_t i = 0; table && i < DW_LOSS_SLOTS; i++)
 		if (source->lost[i])
-			DW_TABLE_ROW(table, 0, DW_STRING(dw_loss_cause(i) ? dw_loss_cause(i) : "unknown"),
-			             DW_INT(source->lost[i]));
+			DW_TABLE_ROW(table, 0, DW_STRING(dw_loss_cause(i) ? dw_loss_cause(i) : "unknown"), DW_INT(source->lost[i]));
 	return table;
 }
 
@@ -113,8 +112,7 @@ static int tables_declare(sqlite3 *database, const struct dwell_table *table)
 
 	sqlite3_str_appendall(sql, "CREATE TABLE x(");
 	for (size_t i = 0; i < table->column_count; i++)
-		sqlite3_str_appendf(sql, "%s\"%w\"%s", i ? ", " : "", table->columns[i].name,
-		                    types[table->columns[i].type]);
+		sqlite3_str_appendf(sql, "%s\"%w\"%s", i ? ", " : "", table->columns[i].name, types[table->columns[i].type]);
 	sqlite3_str_appendall(sql, ")");
 	text = sqlite3_str_finish(sql);
 	code = text ? sqlite3_declare_vtab(database, text) : SQLITE_NOMEM;
@@ -185,8 +183,7 @@ static int tables_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static int tables_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
-                         sqlite3_value **values)
+static int tables_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count, sqlite3_value **values)
 {
 	((struct tables_cursor *)cursor)->row = 0;
 	return SQLITE_OK;

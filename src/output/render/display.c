@@ -17,12 +17,10 @@ double dw_display_number(const struct dw_cell *cell)
 
 static double display_unit_ns(const char *unit)
 {
-	return strcmp(unit, "s") == 0 ? 1e9 : strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "us") == 0
-	       ? 1e3 : 1;
+	return strcmp(unit, "s") == 0 ? 1e9 : strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "us") == 0 ? 1e3 : 1;
 }
 
-void dw_display_column(struct dw_display_column *display, const struct dwell_table *table,
-                       size_t column,
+void dw_display_column(struct dw_display_column *display, const struct dwell_table *table, size_t column,
                        const struct dwell_print_options *options)
 {
 	const struct dw_column *from = &table->columns[column];
@@ -33,8 +31,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 	snprintf(display->label, sizeof display->label, "%s", from->label);
 	if (from->unit == DW_UNIT_NS && options->time_unit) {
 		display->unit_ns = display_unit_ns(options->time_unit);
-		snprintf(display->label, sizeof display->label, "%s%s%s", from->label,
-		         *from->label ? " " : "",
+		snprintf(display->label, sizeof display->label, "%s%s%s", from->label, *from->label ? " " : "",
 		         options->time_unit);
 	}
 	if (!from->one_unit || from->unit != DW_UNIT_NS || display->unit_ns > 0)
@@ -46,8 +43,7 @@ void dw_display_column(struct dw_display_column *display, const struct dwell_tab
 			display->like_ns = value;
 	}
 	/* if the largest has three digits before the point, keep one decimal for the small ones */
-	if (display->like_ns >= 1e3 &&
-	    !strchr(dw_text_ns_like(display->like_ns, display->like_ns).at, '.'))
+	if (display->like_ns >= 1e3 && !strchr(dw_text_ns_like(display->like_ns, display->like_ns).at, '.'))
 		display->like_ns /= 10;
 	snprintf(display->label, sizeof display->label, "%s%s%s", from->label, *from->label ? " " : "",
 	         dw_text_ns_unit(display->like_ns));
@@ -66,11 +62,9 @@ const char *dw_display_cell(const struct dw_display_column *display, const struc
 	switch (display->column->unit) {
 	case DW_UNIT_NS:
 		if (display->unit_ns > 0)
-			snprintf(text.at, sizeof text.at, "%.*f", display->unit_ns > 1 ? 3 : 0,
-			         value / display->unit_ns);
+			snprintf(text.at, sizeof text.at, "%.*f", display->unit_ns > 1 ? 3 : 0, value / display->unit_ns);
 		else
-			text = display->column->one_unit ? dw_text_ns_like(value, display->like_ns)
-			                                : dw_text_ns(value, "");
+			text = display->column->one_unit ? dw_text_ns_like(value, display->like_ns) : dw_text_ns(value, "");
 		break;
 	case DW_UNIT_BYTES: text = dw_text_bytes(value, ""); break;
 	case DW_UNIT_RATIO: text = dw_text_percent(value); break;
@@ -119,8 +113,7 @@ bool dw_display_scope(const struct dwell_table *table, char *buffer, size_t size
 	return used > 0;
 }
 
-void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),
-                       void *to)
+void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text), void *to)
 {
 	char text[256];
 
@@ -133,16 +126,14 @@ void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, c
 		line(to, text);
 	}
 	if (table->coverage < 0.9995) {
-		snprintf(text, sizeof text, "Recorded: %s of this time.",
-		         dw_text_percent(table->coverage).at);
+		snprintf(text, sizeof text, "Recorded: %s of this time.", dw_text_percent(table->coverage).at);
 		line(to, text);
 	}
 	for (size_t i = 0; i < table->loss_count; i++) {
 		const struct dw_loss_line *loss = &table->losses[i];
 
 		snprintf(text, sizeof text, "Lost: %s record%s (%s: %s).",
-		         dw_text_count((int64_t)loss->records).at, dw_text_plural(loss->records),
-		         loss->cause, loss->why);
+		         dw_text_count((int64_t)loss->records).at, dw_text_plural(loss->records), loss->cause, loss->why);
 		line(to, text);
 	}
 }

@@ -11,8 +11,7 @@
 #include "base/text.h"
 #include "render/render.h"
 
-static const char style[] =
-	"<style>"
+static const char style[] = "<style>"
 	".dwell{font:13px/1.45 system-ui,sans-serif;max-width:100%;overflow-x:auto}"
 	".dwell p{margin:.3em 0}"
 	".dwell table{font:inherit;border-collapse:collapse;margin:.5em 0}"
@@ -83,8 +82,7 @@ static void html_put_cell(FILE *file, const struct dwell_table *table, size_t ro
 	fputs("</td>", file);
 }
 
-static void html_put_rows(FILE *file, const struct dwell_table *table,
-                          const struct dwell_print_options *options)
+static void html_put_rows(FILE *file, const struct dwell_table *table, const struct dwell_print_options *options)
 {
 	struct dw_display_column display[64];
 	double most[64];

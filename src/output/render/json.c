@@ -75,8 +75,7 @@ static void json_put_columns(FILE *file, const struct dwell_table *table)
 		json_put_text(file, column->name);
 		fputs(",\"label\":", file);
 		json_put_text(file, column->label);
-		fprintf(file, ",\"unit\":\"%s\",\"type\":\"%s\"}", units[column->unit],
-		        types[column->type]);
+		fprintf(file, ",\"unit\":\"%s\",\"type\":\"%s\"}", units[column->unit], types[column->type]);
 	}
 	fputs("]", file);
 }

@@ -50,8 +50,7 @@ static void markdown_put_cell(FILE *file, const struct dwell_table *table, size_
 	fputs(row == table->row_count && *text ? "** |" : " |", file);
 }
 
-static void markdown_put_rows(FILE *file, const struct dwell_table *table,
-                              const struct dwell_print_options *options)
+static void markdown_put_rows(FILE *file, const struct dwell_table *table, const struct dwell_print_options *options)
 {
 	struct dw_display_column display[64];
 

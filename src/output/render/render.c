@@ -33,16 +33,14 @@ const struct dw_renderer *dw_renderer_find(const char *name, struct dwell_error 
 	}
 	if (nearest.best)
 		dw_error_set(error, DWELL_E_NAME,
-		             "no format '%s'; did you mean '%s'? There are text, csv, json, md, html", name,
-		             nearest.best);
+		             "no format '%s'; did you mean '%s'? There are text, csv, json, md, html", name, nearest.best);
 	else
 		dw_error_set(error, DWELL_E_NAME, "no format '%s'; there are text, csv, json, md, html", name);
 	return NULL;
 }
 
 int dw_render(const struct dw_renderer *renderer, const struct dwell_table *const *tables,
-              size_t count, FILE *file, const struct dwell_print_options *options,
-              struct dwell_error *error)
+              size_t count, FILE *file, const struct dwell_print_options *options, struct dwell_error *error)
 {
 	errno = 0;
 	renderer->render(tables, count, file, options);

@@ -27,8 +27,7 @@ const struct dw_renderer *dw_renderer_at(size_t index);
 const struct dw_renderer *dw_renderer_find(const char *name, struct dwell_error *error);
 
 int dw_render(const struct dw_renderer *renderer, const struct dwell_table *const *tables,
-              size_t count, FILE *file, const struct dwell_print_options *options,
-              struct dwell_error *error);
+              size_t count, FILE *file, const struct dwell_print_options *options, struct dwell_error *error);
 
 void dw_render_text(const struct dwell_table *const *tables, size_t count, FILE *file,
                     const struct dwell_print_options *options);
@@ -74,5 +73,4 @@ void dw_display_part(const struct dwell_table *table, void (*line)(void *to, con
                      FILE *file, const struct dwell_print_options *options);
 /* Calls `line` for each sentence below a table: coverage, losses, rows that were omitted. Tables
  * that are parts of an answer have these sentences among their own notes. */
-void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text),
-                       void *to);
+void dw_display_footer(const struct dwell_table *table, void (*line)(void *to, const char *text), void *to);

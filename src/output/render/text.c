@@ -133,8 +133,7 @@ static void text_put_sentence(const struct text_page *page, const char *text)
 	text_put_spaces(page, column);
 	for (text += column; *text; text += strspn(text, " ")) {
 		size_t length = text_piece_length(text);
-		unsigned columns = text_word_columns(text, length), start, space = text > whole &&
-		text[-1] == ' ';
+		unsigned columns = text_word_columns(text, length), start, space = text > whole && text[-1] == ' ';
 
 		if (at && limit && column + space + columns > limit) {
 			fputc('\n', page->file);
@@ -314,8 +313,7 @@ static void text_put_bar(const struct text_page *page, const struct dw_cell *cel
 
 /* Pads numbers on the left and texts on the right. Returns the number of blanks to print after it
  * if something follows. */
-static unsigned text_put_padded(const struct text_page *page, const char *text, size_t i,
-                                unsigned indent)
+static unsigned text_put_padded(const struct text_page *page, const char *text, size_t i, unsigned indent)
 {
 	unsigned width = page->widths[i], columns;
 

@@ -5,8 +5,7 @@
 
 #include "base/text.h"
 
-const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, size_t row,
-                                             const char *column)
+const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, size_t row, const char *column)
 {
 	int index = dw_table_column(table, column);
 	const struct dw_cell *cell = index < 0 ? NULL : &dw_table_at(table, row)[index];
@@ -14,8 +13,7 @@ const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, si
 	return cell && cell->type != DW_CELL_NONE ? cell : NULL;
 }
 
-const char *dw_report_summary_cut(const char *text, size_t most, unsigned (*cost)(uint32_t code),
-                                  char *to, size_t size)
+const char *dw_report_summary_cut(const char *text, size_t most, unsigned (*cost)(uint32_t code), char *to, size_t size)
 {
 	const char *at = text, *fits = text;
 	size_t used = 0;

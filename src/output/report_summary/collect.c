@@ -89,20 +89,17 @@ static int collect_all(struct dw_report_summary *summary, struct dwell_error *er
 	return 0;
 }
 
-int dw_report_summary(struct dw_model *model, const char *form, FILE *file,
-                      struct dwell_error *error)
+int dw_report_summary(struct dw_model *model, const char *form, FILE *file, struct dwell_error *error)
 {
 	struct dw_report_summary summary = { .model = model };
 	bool is_json = strcmp(form, "json") == 0;
 	int code;
 
 	if (!is_json && strcmp(form, "md") != 0)
-		return dw_error_set(error, DWELL_E_NAME, "a summary has the formats json and md, not '%s'",
-		                    form);
+		return dw_error_set(error, DWELL_E_NAME, "a summary has the formats json and md, not '%s'", form);
 	code = collect_all(&summary, error);
 	errno = 0;
-	if (!code && !(is_json ? dw_report_summary_json(&summary, file)
-	                       : dw_report_summary_markdown(&summary, file)))
+	if (!code && !(is_json ? dw_report_summary_json(&summary, file) : dw_report_summary_markdown(&summary, file)))
 		code = dw_error_set(error, DWELL_E_NOMEM, "out of memory for the summary");
 	if (!code && (fflush(file) != 0 || ferror(file)))
 		code = dw_error_set(error, errno == ENOSPC ? DWELL_E_NOSPACE : DWELL_E_IO,

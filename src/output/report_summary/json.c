@@ -121,8 +121,7 @@ static void json_cell(struct json *out, const char *key, const struct dwell_tabl
 	if (cell && cell->type == DW_CELL_TEXT)
 		json_text(out, key, cell->text);
 	else
-		json_number(out, key, !cell ? NAN : cell->type == DW_CELL_INT ? (double)cell->integer
-		                                                              : cell->real);
+		json_number(out, key, !cell ? NAN : cell->type == DW_CELL_INT ? (double)cell->integer : cell->real);
 }
 
 /* How many of `count` entries a list has; counts the others as omitted. */
@@ -289,17 +288,14 @@ static void json_put_verdicts(struct json *out, const struct dw_report_summary *
 	json_put_rules(out, "quiet_rules", verdicts, DW_RULE_QUIET);
 }
 
-static bool json_wants_fact(const struct json *out, const struct dw_report_summary *summary,
-                            enum dw_fact_id id)
+static bool json_wants_fact(const struct json *out, const struct dw_report_summary *summary, enum dw_fact_id id)
 {
-	size_t rows = summary->verdicts.fired < out->level->rows ? summary->verdicts.fired
-	                                                         : out->level->rows;
+	size_t rows = summary->verdicts.fired < out->level->rows ? summary->verdicts.fired : out->level->rows;
 
 	if (out->level->all_facts)
 		return true;
 	for (size_t i = 0; i < rows; i++)
-		for (const enum dw_fact_id *need = summary->verdicts.at[i].rule->needs;
-		     *need != DW_FACT_COUNT; need++)
+		for (const enum dw_fact_id *need = summary->verdicts.at[i].rule->needs; *need != DW_FACT_COUNT; need++)
 			if (*need == id)
 				return true;
 	return false;
@@ -346,8 +342,7 @@ static const char *json_missing(const struct dw_report_summary *summary, size_t 
 }
 
 /* Rules and facts with the same reason are one entry. */
-static void json_put_reason(struct json *out, const struct dw_report_summary *summary, size_t first,
-                            const char *why)
+static void json_put_reason(struct json *out, const struct dw_report_summary *summary, size_t first, const char *why)
 {
 	size_t rules = summary->verdicts.count;
 

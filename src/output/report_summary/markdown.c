@@ -48,8 +48,7 @@ static void markdown_put_fact(FILE *file, enum dw_fact_id id, const struct dw_fa
 	if (fact->low < fact->value || fact->high > fact->value) {
 		dw_view_fact_text(low, sizeof low, kind->unit, fact->low);
 		dw_view_fact_text(high, sizeof high, kind->unit, fact->high);
-		fprintf(file, " (%s to %s; %zu sample%s)", low, high, fact->samples,
-		        dw_text_plural(fact->samples));
+		fprintf(file, " (%s to %s; %zu sample%s)", low, high, fact->samples, dw_text_plural(fact->samples));
 	}
 	dw_report_summary_what(fact, what, sizeof what);
 	if (*what) {
@@ -58,8 +57,7 @@ static void markdown_put_fact(FILE *file, enum dw_fact_id id, const struct dw_fa
 	}
 }
 
-static void markdown_put_evidence(const struct dw_report_summary *summary, FILE *file,
-                                  const struct dw_verdict *verdict)
+static void markdown_put_evidence(const struct dw_report_summary *summary, FILE *file, const struct dw_verdict *verdict)
 {
 	unsigned count = 0;
 
@@ -173,14 +171,12 @@ static void markdown_put_missing(const struct dw_report_summary *summary, FILE *
 		bool said = verdicts->at[i].state != DW_RULE_NOT_MEASURED;
 
 		for (size_t n = 0; n < i && !said; n++)
-			said = verdicts->at[n].state == DW_RULE_NOT_MEASURED &&
-			       strcmp(verdicts->at[n].missing, missing) == 0;
+			said = verdicts->at[n].state == DW_RULE_NOT_MEASURED && strcmp(verdicts->at[n].missing, missing) == 0;
 		if (said)
 			continue;
 		fputs(reasons++ ? "; " : "Rules: ", file);
 		for (size_t n = i, any = 0; n < verdicts->count; n++)
-			if (verdicts->at[n].state == DW_RULE_NOT_MEASURED &&
-			    strcmp(verdicts->at[n].missing, missing) == 0)
+			if (verdicts->at[n].state == DW_RULE_NOT_MEASURED && strcmp(verdicts->at[n].missing, missing) == 0)
 				fprintf(file, "%s`%s`", any++ ? ", " : "", verdicts->at[n].rule->id);
 		fputs(" (", file);
 		markdown_put(file, missing);

@@ -57,14 +57,12 @@ struct dw_report_summary {
 };
 
 /* `form` is "json" or "md". Errors: DWELL_E_NAME, DWELL_E_NOMEM, DWELL_E_IO, DWELL_E_NOSPACE. */
-int dw_report_summary(struct dw_model *model, const char *form, FILE *file,
-                      struct dwell_error *error);
+int dw_report_summary(struct dw_model *model, const char *form, FILE *file, struct dwell_error *error);
 
 /* ---- for the files of this folder ---------------------------------------------------------- */
 
 /* The row's cell of the column with this name, or NULL if there is none or it is empty. */
-const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, size_t row,
-                                             const char *column);
+const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, size_t row, const char *column);
 /* A copy of the text of at most `most` bytes, with "..." at its end if it was cut. `cost` tells how
  * many bytes a code point takes in the output. */
 const char *dw_report_summary_cut(const char *text, size_t most, unsigned (*cost)(uint32_t code),

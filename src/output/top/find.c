@@ -109,8 +109,7 @@ static int find_nothing(const struct find *find, uint32_t pid, struct dwell_erro
 		                    "process %u belongs to another user: give the path of its trace, or use sudo", pid);
 	if (find->deleted)
 		return dw_error_set(error, DWELL_E_NO_DATA, "the trace of process %u was deleted", pid);
-	return dw_error_set(error, DWELL_E_NO_DATA,
-	                    "process %u writes no trace: start the program with dwell run", pid);
+	return dw_error_set(error, DWELL_E_NO_DATA, "process %u writes no trace: start the program with dwell run", pid);
 }
 
 int dw_top_find(uint32_t pid, char *path, size_t size, struct dwell_error *error)

@@ -47,8 +47,7 @@ static uint32_t look_main_thread(const struct dw_source *source)
 	const struct dw_source_process *process = look_main(source, DW_NO_INDEX);
 
 	for (uint32_t i = 0; i < source->thread_count; i++)
-		if (&source->processes[source->threads[i].process] == process &&
-		    source->threads[i].tid == process->pid)
+		if (&source->processes[source->threads[i].process] == process && source->threads[i].tid == process->pid)
 			return i;
 	return 0;
 }
@@ -66,8 +65,7 @@ static void look_name(struct look *at, uint32_t thread)
 	if (process->rank >= 0 && process->world_size > 1)
 		snprintf(rank, sizeof rank, "rank %d of %d, ", process->rank, process->world_size);
 	if (count > 1)
-		snprintf(others, sizeof others, " and %zu more process%s", count - 1,
-		         count == 2 ? "" : "es");
+		snprintf(others, sizeof others, " and %zu more process%s", count - 1, count == 2 ? "" : "es");
 	snprintf(at->look->program, sizeof at->look->program, "%s", process->label);
 	snprintf(at->look->where, sizeof at->look->where, "%spid %u%s", rank, process->pid, others);
 }
@@ -134,8 +132,7 @@ static void look_use(struct look *at)
 	}
 	if (before && before->use.processes && look->use.cpu_ns >= before->use.cpu_ns &&
 	    look->machine_ns > before->machine_ns)
-		look->cpus = (double)(look->use.cpu_ns - before->use.cpu_ns) /
-		             (double)(look->machine_ns - before->machine_ns);
+		look->cpus = (double)(look->use.cpu_ns - before->use.cpu_ns) / (double)(look->machine_ns - before->machine_ns);
 	else if (!before && look->run_ns)
 		look->cpus = (double)look->use.cpu_ns / (double)look->run_ns;
 }
@@ -214,8 +211,7 @@ static void look_steps(struct look *at, uint32_t thread)
 	if (!count && at->before && look->step_count > at->before->step_count &&
 	    look->machine_ns > at->before->machine_ns) {
 		look->window_steps = look->step_count - at->before->step_count;
-		look->steps_per_s = (double)look->window_steps * 1e9 /
-		                    (double)(look->machine_ns - at->before->machine_ns);
+		look->steps_per_s = (double)look->window_steps * 1e9 / (double)(look->machine_ns - at->before->machine_ns);
 	}
 }
 

@@ -113,8 +113,7 @@ static void screen_put_run(struct screen *screen, const struct dw_top_look *look
 		screen_put(screen, look->live ? "32" : "33", "%s %s", look->live ? "running for" : "ended after",
 		           dw_text_ns((double)look->run_ns, " ").at);
 	snprintf(window, sizeof window, "%s%s %s", top->paused ? "paused, " : "",
-	         look->window_ns < look->run_ns ? "last" : "all",
-	         dw_text_ns((double)look->window_ns, " ").at);
+	         look->window_ns < look->run_ns ? "last" : "all", dw_text_ns((double)look->window_ns, " ").at);
 	screen_put_right(screen, top->paused ? "33" : "2", window);
 	screen_end_line(screen);
 }

@@ -18,15 +18,13 @@ static const struct dw_column columns[] = {
 };
 enum { STAT = 2, SHARE = STAT + DW_VIEW_STAT_COUNT, COLUMNS };
 
-static struct dwell_table *actions_view(struct dw_model *model,
-                                        const struct dwell_view_options *options,
+static struct dwell_table *actions_view(struct dw_model *model, const struct dwell_view_options *options,
                                         struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, DW_VIEW_OWN, error);
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	bool device = dw_model_has_device(model);
-	const struct dw_device_sum *sums =
-	    device ? dw_model_device_by_row(model, DW_VIEW_OWN, error) : NULL;
+	const struct dw_device_sum *sums = device ? dw_model_device_by_row(model, DW_VIEW_OWN, error) : NULL;
 	struct dwell_table *table = NULL;
 	uint64_t self_ns = 0, calls = 0, whole_ns;
 	struct dw_view_places places;

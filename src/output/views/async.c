@@ -109,8 +109,7 @@ static struct dwell_table *async_fill(struct async *async, struct dwell_error *e
 	return table;
 }
 
-static struct dwell_table *async_view(struct dw_model *model,
-                                      const struct dwell_view_options *options,
+static struct dwell_table *async_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	struct async async = { .model = model };

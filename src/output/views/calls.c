@@ -33,8 +33,7 @@ struct filling {
 	size_t own;    /* number of columns before those of devices */
 };
 
-static size_t calls_choose_columns(struct filling *filling, const struct dw_grouping *group,
-                                   bool named,
+static size_t calls_choose_columns(struct filling *filling, const struct dw_grouping *group, bool named,
                                    struct dw_column columns[MOST_COLUMNS])
 {
 	static const struct dw_column stat[] = { DW_VIEW_STAT_COLUMNS };
@@ -72,12 +71,10 @@ static size_t calls_choose_columns(struct filling *filling, const struct dw_grou
 	return count;
 }
 
-static void calls_put_shapes(struct filling *filling, struct dw_cell *cell,
-                             const struct dw_call_row *from,
+static void calls_put_shapes(struct filling *filling, struct dw_cell *cell, const struct dw_call_row *from,
                              enum dw_shapes_style style)
 {
-	const struct dw_entry_shapes *shapes =
-	    from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].shapes;
+	const struct dw_entry_shapes *shapes = from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].shapes;
 	char *text = dw_shapes_text(shapes, style);
 
 	filling->table->failed |= !text;
@@ -107,17 +104,14 @@ static void calls_put_source(struct filling *filling, struct dw_cell *cell, cons
 	free(text);
 }
 
-static void calls_put_row(struct filling *filling, const struct dw_call_row *from,
-                          const struct dw_device_sum *device)
+static void calls_put_row(struct filling *filling, const struct dw_call_row *from, const struct dw_device_sum *device)
 {
 	struct dwell_table *table = filling->table;
 	struct dw_cell *row = dw_table_row(table, 0);
 	const int *at = filling->at;
-	const char *overload = from->symbol == DW_NO_INDEX ? NULL
-	       : filling->symbols[from->symbol].detail;
+	const char *overload = from->symbol == DW_NO_INDEX ? NULL : filling->symbols[from->symbol].detail;
 
-	dw_cell_text(table, &row[at[NAME]],
-	             from->symbol == DW_NO_INDEX && !filling->python ? "step" : from->name);
+	dw_cell_text(table, &row[at[NAME]], from->symbol == DW_NO_INDEX && !filling->python ? "step" : from->name);
 	if (at[OVERLOAD] >= 0)
 		dw_cell_text(table, &row[at[OVERLOAD]], overload ? overload : "");
 	if (at[SHAPES] >= 0)
@@ -144,8 +138,7 @@ static void calls_put_row(struct filling *filling, const struct dw_call_row *fro
 	if (device)
 		dw_view_device_cells(&row[filling->own], device);
 	if (at[CATEGORY] >= 0)
-		dw_cell_text(table, &row[at[CATEGORY]],
-		             from->is_async ? "async" : dw_view_category(from->category));
+		dw_cell_text(table, &row[at[CATEGORY]], from->is_async ? "async" : dw_view_category(from->category));
 }
 
 DW_ORDER_OF_POINTERS(calls_compare_selfs, struct dw_call_row, DW_DOWN(stat.self_ns) DW_UP_PLACE)
@@ -168,8 +161,7 @@ static void calls_put_rows(struct filling *filling)
 	if (order && calls->count)
 		qsort(order, calls->count, sizeof *order, calls_compare_selfs);
 	for (size_t i = 0; order && i < calls->count; i++) {
-		calls_put_row(filling, order[i],
-		              filling->device ? &filling->device[order[i] - calls->rows] : NULL);
+		calls_put_row(filling, order[i], filling->device ? &filling->device[order[i] - calls->rows] : NULL);
 		dw_view_places_take(&places, filling->table, order[i]->symbol);
 	}
 	free(order);
@@ -178,8 +170,7 @@ static void calls_put_rows(struct filling *filling)
 	dw_cell_int(&totals[filling->at[STAT]], (int64_t)count);
 	dw_cell_int(&totals[filling->at[STAT] + 1], (int64_t)self_ns);
 	if (calls->overlapping)
-		dw_table_note(filling->table,
-		              "%s call%s overlapped others without nesting: neither counts as "
+		dw_table_note(filling->table, "%s call%s overlapped others without nesting: neither counts as "
 		              "part of the other.", dw_text_count((int64_t)calls->overlapping).at,
 		              dw_text_plural(calls->overlapping));
 	dw_view_places_finish(&places, filling->table);
@@ -202,8 +193,7 @@ static int calls_check_recorded(struct dw_model *model, const struct dw_grouping
 }
 
 /* Whether anything at all has shapes or a stack: if not, no walk is needed to say so. */
-static int calls_check_any(struct dw_model *model, const struct dw_grouping *group,
-                           struct dwell_error *error)
+static int calls_check_any(struct dw_model *model, const struct dw_grouping *group, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_symbol *symbols;
@@ -219,15 +209,13 @@ static int calls_check_any(struct dw_model *model, const struct dw_grouping *gro
 }
 
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
-                                    const struct dwell_view_options *options,
-                                    struct dwell_error *error)
+                                    const struct dwell_view_options *options, struct dwell_error *error)
 {
 	struct dw_calls_ask ask = { .named = named, .top_level = options->top_level, .memory = true };
 	struct filling filling = { .model = model, .symbols = dw_model_symbols(model, NULL) };
 	struct dw_column columns[MOST_COLUMNS];
 
-	if (dw_grouping_parse(options->group_by, &ask.group, error) ||
-	    calls_check_any(model, &ask.group, error))
+	if (dw_grouping_parse(options->group_by, &ask.group, error) || calls_check_any(model, &ask.group, error))
 		return NULL;
 	filling.calls = dw_model_calls(model, &ask, error);
 	for (size_t i = 0; i < dw_model_source(model)->process_count; i++)
@@ -247,8 +235,7 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 	return filling.table;
 }
 
-static struct dwell_table *calls_view(struct dw_model *model,
-                                      const struct dwell_view_options *options,
+static struct dwell_table *calls_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	return dw_view_grouped(model, "calls", true, options, error);

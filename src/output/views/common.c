@@ -42,8 +42,7 @@ const char *dw_view_trace_name(const struct dw_model *model, char buffer[256])
 	return buffer;
 }
 
-const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,
-                                char buffer[256])
+const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested, char buffer[256])
 {
 	char name[224];
 
@@ -91,8 +90,7 @@ const char *dw_view_share(enum dw_share share)
 
 /* ---- the steps from inside ----------------------------------------------------------------- */
 
-struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which,
-                                struct dwell_error *error)
+struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which, struct dwell_error *error)
 {
 	struct dw_scope scope = *dw_model_scope(model);
 	const struct dw_step_outline *steps;
@@ -122,8 +120,7 @@ static void view_write_where(const struct dw_steps *steps, char *to, size_t size
 {
 	to[0] = '\0';
 	if (steps->thread_count > steps->process_count && steps->process_count > 1)
-		snprintf(to, size, " of %zu threads in %zu processes", steps->thread_count,
-		         steps->process_count);
+		snprintf(to, size, " of %zu threads in %zu processes", steps->thread_count, steps->process_count);
 	else if (steps->thread_count > steps->process_count)
 		snprintf(to, size, " of %zu threads", steps->thread_count);
 	else if (steps->thread_count > 1)
@@ -142,17 +139,15 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 		              steps->count == 1 ? "it" : "them");
 	else if (steps->open_count)
 		dw_table_head(table, "%s more step%s did not end and %s not counted.",
-		              dw_text_count((int64_t)steps->open_count).at,
-		              dw_text_plural(steps->open_count),
+		              dw_text_count((int64_t)steps->open_count).at, dw_text_plural(steps->open_count),
 		              steps->open_count == 1 ? "is" : "are");
 	if (steps->summed_count)
 		dw_table_head(table, "The trace holds single steps %s step %llu and summaries of those "
 		                     "%s it; percentiles and figures per step are of the single steps.",
 		              newest ? "from" : "up to", (unsigned long long)single, newest ? "before" : "after");
 	if (steps->cut_count && some)
-		dw_table_head(table,
-		              "Records are missing in %s step%s; the figures are of the %s step%s "
-		                     "without missing records.",
+		dw_table_head(table, "Records are missing in %s step%s; the figures are of the %s step%s "
+		              "without missing records.",
 		              dw_text_count((int64_t)steps->cut_count).at, dw_text_plural(steps->cut_count),
 		              dw_text_count((int64_t)steps->recorded_count).at, one ? "" : "s");
 	else if (steps->cut_count)
@@ -164,8 +159,7 @@ static void view_head_counted(struct dwell_table *table, const struct dw_steps *
 		              dw_text_count((int64_t)steps->recorded_count).at);
 	else if (steps->recorded_count < steps->ended_count)
 		dw_table_head(table, "%s of the steps %s recorded; the figures are of %s.",
-		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were",
-		              one ? "it" : "them");
+		              dw_text_count((int64_t)steps->recorded_count).at, one ? "was" : "were", one ? "it" : "them");
 }
 
 void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps, const char *rest)
@@ -189,9 +183,7 @@ void dw_view_head_steps(struct dwell_table *table, const struct dw_steps *steps,
 
 void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat)
 {
-	uint64_t mean_ns = stat->count
-	       ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count
-	                               : 0;
+	uint64_t mean_ns = stat->count ? (stat->total_ns + stat->nested_ns + stat->count / 2) / stat->count : 0;
 	uint64_t values[DW_VIEW_STAT_COUNT] = { stat->count, stat->self_ns, stat->total_ns, mean_ns,
 		stat->min_ns, stat->max_ns, stat->p50_ns, stat->p99_ns };
 
@@ -227,14 +219,11 @@ void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat)
 	}
 	if (open)
 		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
-		              dw_text_count((int64_t)open).at, dw_text_plural(open),
-		              open == 1 ? "its" : "their");
+		              dw_text_count((int64_t)open).at, dw_text_plural(open), open == 1 ? "its" : "their");
 	if (cut)
-		dw_table_note(table,
-		              "%s call%s ended where the trace was overwritten; counted until there.",
+		dw_table_note(table, "%s call%s ended where the trace was overwritten; counted until there.",
 		              dw_text_count((int64_t)cut).at, dw_text_plural(cut));
 	if (flat->orphans)
 		dw_table_note(table, "%s end%s without a begin, which was overwritten or ended before: not "
-		              "counted.", dw_text_count((int64_t)flat->orphans).at,
-		              dw_text_plural(flat->orphans));
+		              "counted.", dw_text_count((int64_t)flat->orphans).at, dw_text_plural(flat->orphans));
 }

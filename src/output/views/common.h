@@ -29,8 +29,7 @@ struct dwell_table *dw_view_chain(struct dwell_table *first, struct dwell_table 
 const char *dw_view_trace_name(const struct dw_model *model, char buffer[256]);
 /* "main", "train main" with several processes, "rank 1 main" with ranks; `nested` adds
  * ", in signal handlers". */
-const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested,
-                                char buffer[256]);
+const char *dw_view_thread_name(const struct dw_model *model, uint32_t thread, bool nested, char buffer[256]);
 /* Whether several processes have steps. */
 bool dw_view_has_ranks(const struct dw_source *source);
 const char *dw_view_category(uint32_t category);
@@ -53,8 +52,7 @@ size_t dw_view_parts(const struct dw_step_part *parts, size_t part_count, const 
  * `error` if memory is out. `model` owns it.
  */
 enum dw_view_threads { DW_VIEW_ALL_THREADS, DW_VIEW_STEP_THREADS };
-struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which,
-                                struct dwell_error *error);
+struct dw_model *dw_view_inside(struct dw_model *model, enum dw_view_threads which, struct dwell_error *error);
 
 /* The columns of a struct dw_stat: calls self total mean min max p50 p99. */
 #define DW_VIEW_STAT_COLUMNS                                                             \
@@ -72,8 +70,7 @@ void dw_view_stat(struct dw_cell *cells, const struct dw_stat *stat);
 /* A table of operators (with `named` of named ranges and steps too, as torch.profiler's tables
  * have), grouped by the options. (calls.c) */
 struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bool named,
-                                    const struct dwell_view_options *options,
-                                    struct dwell_error *error);
+                                    const struct dwell_view_options *options, struct dwell_error *error);
 
 /* Puts "40 steps in 853 ms, 21.3 ms a step (p50 ...)" and `rest` above the table. If the figures
  * per step are not of all steps, a further sentence says of which. */

@@ -37,8 +37,7 @@ static double cost_own_ranges(struct dw_model *model, struct dwell_error *error)
 
 	for (size_t i = 0; flat && i < flat->count; i++) {
 		const struct dw_stat *stat = &flat->rows[i].stat;
-		double usual = stat->p50_ns == DW_NOT_KEPT ? (double)stat->self_ns
-		                                           : (double)stat->count * (double)stat->p50_ns;
+		double usual = stat->p50_ns == DW_NOT_KEPT ? (double)stat->self_ns : (double)stat->count * (double)stat->p50_ns;
 
 		if (strcmp(symbols[flat->rows[i].symbol].name, OWN_CHUNK) != 0)
 			usual = (double)stat->self_ns;
@@ -47,8 +46,7 @@ static double cost_own_ranges(struct dw_model *model, struct dwell_error *error)
 	return ns;
 }
 
-static double cost_count_calls(struct dw_model *model, uint32_t categories,
-                               struct dwell_error *error)
+static double cost_count_calls(struct dw_model *model, uint32_t categories, struct dwell_error *error)
 {
 	const struct dw_flat *flat = dw_model_flat(model, categories, error);
 	double calls = 0;
@@ -168,8 +166,7 @@ static void cost_of_run(struct dw_overview *overview, double range_ns, struct dw
 	}
 	if (!threads || !overview->wall_ns || !(all > 0))
 		return;
-	ns = cost_own_ranges(overview->model, error) + cost_torch_ns(overview->source, overview->model,
-	                                                             range_ns, error);
+	ns = cost_own_ranges(overview->model, error) + cost_torch_ns(overview->source, overview->model, range_ns, error);
 	if (cost_has_cupti(overview->source))
 		overview->cupti_ns = DW_CUPTI_LAUNCH_NS * cost_launches_of_run(overview, error);
 	overview->cost_share = cost_share(most / 2 * range_ns + ns * most / all + overview->cupti_ns, (double)overview->wall_ns);

@@ -148,8 +148,7 @@ static void counters_put(struct dwell_table *table, int depth, const char *name,
 	             any ? DW_REAL(part->max) : DW_EMPTY, part->nan ? DW_INT(part->nan) : DW_EMPTY);
 }
 
-static void counters_put_row(struct counters *counters, struct dwell_table *table,
-                             const struct counters_row *from)
+static void counters_put_row(struct counters *counters, struct dwell_table *table, const struct counters_row *from)
 {
 	const struct dw_symbol *symbol = &dw_model_symbols(counters->model, NULL)[from->symbol];
 	char name[96];
@@ -171,8 +170,7 @@ static void counters_put_row(struct counters *counters, struct dwell_table *tabl
 	}
 }
 
-static struct dwell_table *counters_view(struct dw_model *model,
-                                         const struct dwell_view_options *options,
+static struct dwell_table *counters_view(struct dw_model *model, const struct dwell_view_options *options,
                                          struct dwell_error *error)
 {
 	struct counters counters = { .model = model, .source = dw_model_source(model) };

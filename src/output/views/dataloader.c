@@ -38,8 +38,7 @@ static bool dataloader_compare(const struct dw_loader *loader, size_t at)
 	return true;
 }
 
-static void dataloader_fill_row(struct dwell_table *table, struct dw_model *model,
-                                const struct dw_loader *loader,
+static void dataloader_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_loader *loader,
                                 size_t at, const struct dw_loading *counted, uint64_t wall_ns)
 {
 	const struct dw_loader_row *from = &loader->rows[at];
@@ -112,12 +111,9 @@ static void dataloader_head_workers(struct dwell_table *table, const struct dw_l
 	if (fact->measured && fact->value >= 1 && fact->value < loader->workers)
 		snprintf(at_once, sizeof at_once, ", %.0f at a time,", fact->value);
 	dw_table_head(table, "%u worker%s%s made %s batch%s, %s each%s%s%s.", loader->workers,
-	              dw_text_plural(loader->workers), at_once,
-	              dw_text_count((int64_t)loader->made).at,
-	              loader->made == 1 ? "" : "es",
-	              dw_text_ns((double)loader->making_ns / (double)loader->made, " ").at,
-	              sample > 0 ? ", " : "", sample > 0 ? dw_text_ns(sample, " ").at : "",
-	              sample > 0 ? " a sample" : "");
+	              dw_text_plural(loader->workers), at_once, dw_text_count((int64_t)loader->made).at,
+	              loader->made == 1 ? "" : "es", dw_text_ns((double)loader->making_ns / (double)loader->made, " ").at,
+	              sample > 0 ? ", " : "", sample > 0 ? dw_text_ns(sample, " ").at : "", sample > 0 ? " a sample" : "");
 }
 
 static void dataloader_head(struct dwell_table *table, const struct dw_loader *loader,
@@ -136,20 +132,17 @@ static void dataloader_head(struct dwell_table *table, const struct dw_loader *l
 		dw_table_head(table, "It loads them itself: there are no workers.");
 }
 
-static struct dwell_table *dataloader_view(struct dw_model *model,
-                                           const struct dwell_view_options *options,
+static struct dwell_table *dataloader_view(struct dw_model *model, const struct dwell_view_options *options,
                                            struct dwell_error *error)
 {
 	const struct dw_threads *threads = dw_model_threads(model, error);
 	const struct dw_loading *counted = threads ? dw_model_loading(model, error) : NULL;
 	const struct dw_facts *facts = counted ? dw_facts(model, error) : NULL;
 	struct dw_loader *loader = facts ? dw_loader(model, error) : NULL;
-	struct dwell_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error)
-	       : NULL;
+	struct dwell_table *table = loader ? dw_view_table("dataloader", columns, COLUMNS, error) : NULL;
 
 	for (size_t i = 0; table && i < loader->row_count; i++)
-		dataloader_fill_row(table, model, loader, i, counted, dataloader_wall_ns(threads,
-		                                                                         loader->rows[i].thread));
+		dataloader_fill_row(table, model, loader, i, counted, dataloader_wall_ns(threads, loader->rows[i].thread));
 	if (table)
 		dataloader_head(table, loader, counted, facts);
 	dw_loader_done(loader);

@@ -62,8 +62,7 @@ const char *dw_view_device_name(const struct dw_model *model, uint32_t device, c
 	*buffer = '\0';
 	if (process->rank >= 0 && source->process_count > 1)
 		used = snprintf(buffer, 256, "rank %d ", process->rank);
-	snprintf(buffer + used, (size_t)(256 - used), "%s%s%u", *from->name ? from->name : "device", " ",
-	         from->number);
+	snprintf(buffer + used, (size_t)(256 - used), "%s%s%u", *from->name ? from->name : "device", " ", from->number);
 	return buffer;
 }
 
@@ -84,8 +83,7 @@ size_t dw_view_device_columns(const struct dw_model *model, const struct dw_colu
 }
 
 struct dwell_table *dw_view_table_with_device(const struct dw_model *model, const char *view,
-                                              const struct dw_column *columns, size_t count,
-                                              struct dwell_error *error)
+                                              const struct dw_column *columns, size_t count, struct dwell_error *error)
 {
 	struct dw_column *own = calloc(count + DW_VIEW_DEVICE_COUNT, sizeof *own);
 	struct dwell_table *table = NULL;
@@ -120,8 +118,7 @@ bool dw_view_device_totals(struct dw_model *model, struct dw_cell *cells)
 	return work != NULL;
 }
 
-static void device_sum_parts(const struct dw_device_times *times, size_t device, uint64_t *part_ns,
-                             size_t *steps)
+static void device_sum_parts(const struct dw_device_times *times, size_t device, uint64_t *part_ns, size_t *steps)
 {
 	*steps = 0;
 	for (size_t i = 0; i < times->step_count; i++) {
@@ -164,8 +161,7 @@ static uint64_t device_fill_division(struct dwell_table *table, struct dw_model 
 	return all_ns;
 }
 
-static struct dwell_table *device_devices(struct dw_model *model,
-                                          const struct dw_device_times *times,
+static struct dwell_table *device_devices(struct dw_model *model, const struct dw_device_times *times,
                                           struct dwell_error *error)
 {
 	struct dwell_table *table = dw_view_table("device", device_columns, V_COLUMNS, error);
@@ -189,8 +185,7 @@ static struct dwell_table *device_devices(struct dw_model *model,
 	return table;
 }
 
-static struct dwell_table *device_causes(struct dw_model *model,
-                                         const struct dw_device_times *times, uint64_t wall_ns,
+static struct dwell_table *device_causes(struct dw_model *model, const struct dw_device_times *times, uint64_t wall_ns,
                                          struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -222,15 +217,13 @@ void dw_view_note_device(struct dwell_table *table, const struct dw_device_work 
 		              dw_text_plural(work->before_call), work->before_call == 1 ? "it" : "them");
 	if (work->duplicates)
 		dw_table_note(table, "%s call%s had the number of an earlier call; events belong to the "
-		              "earlier one.", dw_text_count((int64_t)work->duplicates).at,
-		              dw_text_plural(work->duplicates));
+		              "earlier one.", dw_text_count((int64_t)work->duplicates).at, dw_text_plural(work->duplicates));
 	if (work->clock_error_ns)
 		dw_table_note(table, "Times of devices and of the host may differ by %s.",
 		              dw_text_ns((double)work->clock_error_ns, " ").at);
 }
 
-static struct dwell_table *device_view(struct dw_model *model,
-                                       const struct dwell_view_options *options,
+static struct dwell_table *device_view(struct dw_model *model, const struct dwell_view_options *options,
                                        struct dwell_error *error)
 {
 	const struct dw_device_work *work;

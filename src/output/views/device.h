@@ -25,8 +25,7 @@ size_t dw_view_device_columns(const struct dw_model *model, const struct dw_colu
                               size_t count, struct dw_column *to);
 /* Like dw_view_table(), with these columns. */
 struct dwell_table *dw_view_table_with_device(const struct dw_model *model, const char *view,
-                                              const struct dw_column *columns, size_t count,
-                                              struct dwell_error *error);
+                                              const struct dw_column *columns, size_t count, struct dwell_error *error);
 /* Fills these cells. `sum` NULL, or a sum without events: leaves them empty. */
 void dw_view_device_cells(struct dw_cell *cells, const struct dw_device_sum *sum);
 /* The cells of a row of totals: device time and events of all calls in scope. Returns false if out of

@@ -37,8 +37,7 @@ static uint64_t engine_count_epochs(const struct dw_engine *engine)
 	return 0;
 }
 
-void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,
-                          const struct dw_engine *engine)
+void dw_view_engine_state(struct dwell_table *table, struct dw_model *model, const struct dw_engine *engine)
 {
 	uint64_t iterations = engine->rows[DW_ENGINE_PROCESSING].stat.count;
 	uint64_t epochs = engine_count_epochs(engine);
@@ -58,8 +57,7 @@ void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,
 		              dw_text_count((int64_t)engine->open).at, engine->open == 1 ? "is" : "are");
 	for (size_t i = 0; i < count && used < sizeof others - 1; i++)
 		if (strcmp(names[i], engine->name) != 0)
-			used += (size_t)snprintf(others + used, sizeof others - used, "%s%.60s",
-			                         used ? ", " : "", names[i]);
+			used += (size_t)snprintf(others + used, sizeof others - used, "%s%.60s", used ? ", " : "", names[i]);
 	if (*others)
 		dw_table_note(table, "Other engines: %s (--engine NAME).", others);
 }

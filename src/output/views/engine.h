@@ -28,8 +28,7 @@ void dw_view_time(struct dw_cell *cells, const struct dw_time_stat *stat);
 void dw_view_engine_device(struct dw_cell *cells, const struct dw_engine_row *row);
 
 /* Names the table's engine above and below the table. */
-void dw_view_engine_state(struct dwell_table *table, struct dw_model *model,
-                          const struct dw_engine *engine);
+void dw_view_engine_state(struct dwell_table *table, struct dw_model *model, const struct dw_engine *engine);
 
 /* Whether the caller asks for all rows, as CSV and JSON do: then each single time is listed too. */
 static inline bool dw_view_wants_times(const struct dwell_view_options *options)

@@ -54,17 +54,13 @@ static int events_take_time(void *pointer, const struct dw_engine_time *time)
 
 	if (column < 0)
 		return 0;
-	return dw_iterations_add(&context->all, (enum dw_iteration_column)column, &moment)
-	           ? DWELL_E_NOMEM
-	           : 0;
+	return dw_iterations_add(&context->all, (enum dw_iteration_column)column, &moment) ? DWELL_E_NOMEM : 0;
 }
 
-static struct dwell_table *events_iterations_table(struct dw_model *model,
-                                                   const struct dw_engine *engine,
+static struct dwell_table *events_iterations_table(struct dw_model *model, const struct dw_engine *engine,
                                                    struct dwell_error *error)
 {
-	struct dwell_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS,
-	                                          error);
+	struct dwell_table *table = dw_view_table("events", iteration_columns, ITERATION_COLUMNS, error);
 	struct context context = { .engine = engine };
 	int code = table ? dw_model_engine_times(model, engine, events_take_time, &context, error) : -1;
 
@@ -103,15 +99,12 @@ static bool events_has_handlers(const struct dw_engine *engine, const char *even
 	return false;
 }
 
-static struct dwell_table *events_view(struct dw_model *model,
-                                       const struct dwell_view_options *options,
+static struct dwell_table *events_view(struct dw_model *model, const struct dwell_view_options *options,
                                        struct dwell_error *error)
 {
-	const struct dw_engine *engine =
-	    dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
+	const struct dw_engine *engine = dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
 	bool device = dw_model_has_device(model);
-	struct dwell_table *table =
-	    engine ? dw_view_table("events", columns, device ? ALL_COLUMNS : COLUMNS, error) : NULL;
+	struct dwell_table *table = engine ? dw_view_table("events", columns, device ? ALL_COLUMNS : COLUMNS, error) : NULL;
 
 	if (!table)
 		return NULL;

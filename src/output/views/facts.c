@@ -57,8 +57,7 @@ static const char *facts_evidence(const struct dw_fact *fact, char text[300])
 	return used ? text : NULL;
 }
 
-static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id,
-                           const struct dw_fact *fact)
+static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id, const struct dw_fact *fact)
 {
 	const struct dw_fact_kind *kind = dw_fact_kind(id);
 	bool measured = fact->measured, interval = fact->low < fact->value || fact->high > fact->value;
@@ -78,8 +77,7 @@ static void facts_fill_row(struct dwell_table *table, enum dw_fact_id id,
 	             DW_STRING(measured ? NULL : fact->missing), DW_STRING(kind->meaning));
 }
 
-static struct dwell_table *facts_view(struct dw_model *model,
-                                      const struct dwell_view_options *options,
+static struct dwell_table *facts_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	const struct dw_facts *facts = dw_facts(model, error);
@@ -94,11 +92,9 @@ static struct dwell_table *facts_view(struct dw_model *model,
 		missing += !facts->at[id].measured;
 	}
 	if (facts->loop_count > 1)
-		dw_table_head(table, "Facts of the loop in thread %s, one of %zu with steps; --thread "
-		                     "selects another one.",
+		dw_table_head(table, "Facts of the loop in thread %s, one of %zu with steps; --thread selects another one.",
 		              dw_view_thread_name(model, facts->thread, false, name), facts->loop_count);
-	dw_table_note(table, "%u of %u facts are not measured; each says why.", missing,
-	              (unsigned)DW_FACT_COUNT);
+	dw_table_note(table, "%u of %u facts are not measured; each says why.", missing, (unsigned)DW_FACT_COUNT);
 	return table;
 }
 

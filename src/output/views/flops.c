@@ -94,8 +94,7 @@ static void flops_note_peak(struct dwell_table *table, const struct dw_source *s
 	const char *how = flops_find_fact(source, PEAK_HOW_KEY);
 
 	if (flops_machine_peak(source) > 0 && how)
-		dw_table_note(table, "The peak is %s: %s.",
-		              flops_text(flops_machine_peak(source), "FLOP/s").at, how);
+		dw_table_note(table, "The peak is %s: %s.", flops_text(flops_machine_peak(source), "FLOP/s").at, how);
 }
 
 static double flops_per_second(uint64_t flops, uint64_t ns)
@@ -125,8 +124,7 @@ static struct dwell_table *flops_is_counted(struct dw_model *model, const struct
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	double peak = flops_machine_peak(dw_model_source(model));
-	struct dwell_table *table =
-		dw_view_table("flops", counted_columns, COUNTED_COLUMNS - !(peak > 0), error);
+	struct dwell_table *table = dw_view_table("flops", counted_columns, COUNTED_COLUMNS - !(peak > 0), error);
 	struct dw_flops_row all = { .flops = sum->flops, .ns = sum->counted_ns,
 		.bytes = sum->bytes, .bytes_ns = sum->bytes_ns };
 	size_t bytes = sum->bytes_ns ? COUNTED_COLUMNS - !(peak > 0) : 0;
@@ -146,8 +144,7 @@ static struct dwell_table *flops_is_counted(struct dw_model *model, const struct
 	return table;
 }
 
-static struct dwell_table *flops_put_uncounted(struct dw_model *model,
-                                               const struct dw_flops_sum *sum,
+static struct dwell_table *flops_put_uncounted(struct dw_model *model, const struct dw_flops_sum *sum,
                                                struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -181,8 +178,7 @@ static struct dwell_table *flops_put_uncounted(struct dw_model *model,
 
 /* Adds a sentence on the FLOPs of a mean step, counted inside the steps only. Returns -1 if out of
  * memory. */
-static int flops_head_steps(struct dwell_table *table, struct dw_model *model,
-                            struct dwell_error *error)
+static int flops_head_steps(struct dwell_table *table, struct dw_model *model, struct dwell_error *error)
 {
 	struct dw_model *inside = dw_view_inside(model, DW_VIEW_ALL_THREADS, error);
 	const struct dw_steps *steps = inside ? dw_model_steps(model, error) : NULL;
@@ -207,9 +203,7 @@ static int flops_head_steps(struct dwell_table *table, struct dw_model *model,
 }
 
 /* Writes "; not counted: softmax (no formula), relu (no formula) and 3 more", longest first. */
-static void flops_note_missed(const struct dw_symbol *symbols, const struct dw_flops_sum *sum,
-                              char *to,
-                              size_t size)
+static void flops_note_missed(const struct dw_symbol *symbols, const struct dw_flops_sum *sum, char *to, size_t size)
 {
 	size_t named = 0, missed = 0, used = 0;
 	uint64_t last_ns = UINT64_MAX;
@@ -223,27 +217,23 @@ static void flops_note_missed(const struct dw_symbol *symbols, const struct dw_f
 		for (size_t i = 0; i < sum->count; i++) {
 			const struct dw_flops_row *row = &sum->rows[i];
 
-			if (row->missed_calls && row->missed_ns < last_ns && (!next ||
-			                                                      row->missed_ns > next->missed_ns))
+			if (row->missed_calls && row->missed_ns < last_ns && (!next || row->missed_ns > next->missed_ns))
 				next = row;
 		}
 		if (!next)
 			break; /* a row with the same time as the last one */
 		last_ns = next->missed_ns;
-		used += (size_t)snprintf(to + used, size - used, "%s%.80s (%s)",
-		                         named ? ", " : "; not counted: ",
+		used += (size_t)snprintf(to + used, size - used, "%s%.80s (%s)", named ? ", " : "; not counted: ",
 		                         symbols[next->symbol].name, flops_why_uncounted(next->why));
 		named++;
 	}
 	if (missed > named)
-		snprintf(to + used, size - used, "%s%zu more", named ? " and " : "; not counted: ",
-		         missed - named);
+		snprintf(to + used, size - used, "%s%zu more", named ? " and " : "; not counted: ", missed - named);
 }
 
 /* The first sentence names the counted share of the operators' time: if it is small, the other
  * figures mean little. */
-static void flops_head(struct dwell_table *table, const struct dw_symbol *symbols,
-                       const struct dw_flops_sum *sum)
+static void flops_head(struct dwell_table *table, const struct dw_symbol *symbols, const struct dw_flops_sum *sum)
 {
 	double all_ns = (double)sum->counted_ns + (double)sum->missed_ns;
 	char missed[512];
@@ -251,12 +241,10 @@ static void flops_head(struct dwell_table *table, const struct dw_symbol *symbol
 	flops_note_missed(symbols, sum, missed, sizeof missed);
 	dw_table_head(table, "FLOPs are counted for %s of all operators' time: %s in %s%s.",
 	              dw_text_percent(all_ns > 0 ? (double)sum->counted_ns / all_ns : 0).at,
-	              flops_text((double)sum->flops, "FLOP").at,
-	              dw_text_ns((double)sum->counted_ns, " ").at, missed);
+	              flops_text((double)sum->flops, "FLOP").at, dw_text_ns((double)sum->counted_ns, " ").at, missed);
 }
 
-static struct dwell_table *flops_view(struct dw_model *model,
-                                      const struct dwell_view_options *options,
+static struct dwell_table *flops_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	const struct dw_flops_sum *sum = dw_model_flops(model, error);

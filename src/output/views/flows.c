@@ -112,8 +112,7 @@ static struct dwell_table *flows_fill(struct flows *flows, struct dwell_error *e
 	return table;
 }
 
-static struct dwell_table *flows_view(struct dw_model *model,
-                                      const struct dwell_view_options *options,
+static struct dwell_table *flows_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	struct flows flows = { .model = model };

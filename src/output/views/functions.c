@@ -36,16 +36,13 @@ static const char *functions_base_name(const char *file)
 static void functions_fill_row(struct dwell_table *table, const struct dw_symbol *symbol,
                                const struct dw_function_row *from, uint64_t all_ns)
 {
-	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name),
-	             DW_STRING(symbol->file ? functions_base_name(symbol->file) : NULL),
+	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name), DW_STRING(symbol->file ? functions_base_name(symbol->file) : NULL),
 	             symbol->line ? DW_INT(symbol->line) : DW_EMPTY, DW_INT(from->calls), DW_INT(from->primitive),
 	             DW_INT(from->self_ns), DW_INT(from->total_ns),
-	             from->primitive ? DW_INT(from->total_ns / from->primitive) : DW_EMPTY,
-	             DW_PART(from->self_ns, all_ns));
+	             from->primitive ? DW_INT(from->total_ns / from->primitive) : DW_EMPTY, DW_PART(from->self_ns, all_ns));
 }
 
-static struct dwell_table *functions_view(struct dw_model *model,
-                                          const struct dwell_view_options *options,
+static struct dwell_table *functions_view(struct dw_model *model, const struct dwell_view_options *options,
                                           struct dwell_error *error)
 {
 	const struct dw_function_calls *calls = dw_model_function_calls(model, error);

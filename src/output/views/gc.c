@@ -96,8 +96,7 @@ static int gc_visit_event(void *context, const struct dw_event *event)
 	return 0;
 }
 
-static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symbols,
-                         const struct dw_flat *flat,
+static void gc_fill_rows(struct dwell_table *table, const struct dw_symbol *symbols, const struct dw_flat *flat,
                          const struct pauses *pauses, bool steps)
 {
 	uint64_t total_ns = 0, calls = 0, whole_ns = dw_view_whole(table, SHARE, flat, flat->wall_ns, false);

@@ -41,8 +41,7 @@ static int handlers_take_time(void *context, const struct dw_engine_time *time)
 	return dw_calls_add(calls, (double)time->ns * 1e-9) ? DWELL_E_NOMEM : 0;
 }
 
-static struct dwell_table *handlers_make_table(const struct dw_engine *engine,
-                                               struct dwell_error *error)
+static struct dwell_table *handlers_make_table(const struct dw_engine *engine, struct dwell_error *error)
 {
 	const struct dw_engine_row *handlers = dw_engine_handlers(engine);
 	size_t count = 1 + DW_ENGINE_EVENTS + engine->handler_count;
@@ -59,8 +58,7 @@ static struct dwell_table *handlers_make_table(const struct dw_engine *engine,
 	table = dw_view_table("handlers", made, count, error);
 	free(made);
 	for (size_t i = 0; table && i < engine->handler_count; i++) {
-		const char *name = dw_arena_printf(&table->arena, "%s (%s)", handlers[i].handler,
-		                                   handlers[i].event);
+		const char *name = dw_arena_printf(&table->arena, "%s (%s)", handlers[i].handler, handlers[i].event);
 
 		table->failed |= !name;
 		table->columns[i + 3] = (struct dw_column){ .name = name ? name : "", .type = DW_CELL_REAL,
@@ -69,8 +67,7 @@ static struct dwell_table *handlers_make_table(const struct dw_engine *engine,
 	return table;
 }
 
-static void handlers_fill_rows(struct dwell_table *table, const struct dw_calls *calls,
-                               size_t count)
+static void handlers_fill_rows(struct dwell_table *table, const struct dw_calls *calls, size_t count)
 {
 	size_t longest = 0;
 
@@ -85,8 +82,7 @@ static void handlers_fill_rows(struct dwell_table *table, const struct dw_calls 
 	}
 }
 
-static struct dwell_table *handlers_calls_table(struct dw_model *model,
-                                                const struct dw_engine *engine,
+static struct dwell_table *handlers_calls_table(struct dw_model *model, const struct dw_engine *engine,
                                                 struct dwell_error *error)
 {
 	size_t count = DW_ENGINE_EVENTS + engine->handler_count;
@@ -99,8 +95,7 @@ static struct dwell_table *handlers_calls_table(struct dw_model *model,
 		table->part = "calls";
 		table->heads_only = true;
 	} else {
-		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the calls of %s's handlers",
-		             engine->name);
+		dw_error_set(error, DWELL_E_NOMEM, "out of memory for the calls of %s's handlers", engine->name);
 		dw_table_destroy(table);
 		table = NULL;
 	}
@@ -112,12 +107,10 @@ static struct dwell_table *handlers_calls_table(struct dw_model *model,
 
 /* ---- one row per handler ----------------------------------------------------------------- */
 
-static struct dwell_table *handlers_view(struct dw_model *model,
-                                         const struct dwell_view_options *options,
+static struct dwell_table *handlers_view(struct dw_model *model, const struct dwell_view_options *options,
                                          struct dwell_error *error)
 {
-	const struct dw_engine *engine =
-	    dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
+	const struct dw_engine *engine = dw_model_engine(model, options->engine, DW_ENGINE_ALL_RUNS, error);
 	bool device = dw_model_has_device(model);
 	struct dwell_table *table =
 	    engine ? dw_view_table("handlers", columns, device ? ALL_COLUMNS : COLUMNS, error) : NULL;

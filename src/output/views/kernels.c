@@ -84,8 +84,7 @@ static const char *kernels_class(enum dw_device_class class)
 	return names[class];
 }
 
-static void kernels_add_pair(struct kernels *kernels, uint32_t name, uint32_t row, uint32_t symbol,
-                             uint64_t ns)
+static void kernels_add_pair(struct kernels *kernels, uint32_t name, uint32_t row, uint32_t symbol, uint64_t ns)
 {
 	uint32_t hash = dw_map_hash((uint64_t)name << 32 | row);
 	uint32_t found = DW_MAP_FIND(&kernels->pair_map, hash, i,
@@ -129,8 +128,7 @@ static void kernels_add(struct kernels *kernels, const struct dw_device_event *e
 	owner = work->calls[event->call].owner;
 	owner = dw_device_owner_of(kernels->model, work, owner, DW_VIEW_CATEGORY(OPERATOR));
 	if (owner != DW_NO_INDEX)
-		kernels_add_pair(kernels, event->name,
-		                 dw_model_symbol_row(kernels->model, work->owners[owner].symbol),
+		kernels_add_pair(kernels, event->name, dw_model_symbol_row(kernels->model, work->owners[owner].symbol),
 		                 work->owners[owner].symbol, ns);
 }
 
@@ -139,8 +137,7 @@ static double kernels_share(const struct kernels *kernels, uint64_t ns)
 	return kernels->all_ns ? (double)ns / (double)kernels->all_ns : 0;
 }
 
-static struct dwell_table *kernels_by_family(const struct kernels *kernels,
-                                             struct dwell_error *error)
+static struct dwell_table *kernels_by_family(const struct kernels *kernels, struct dwell_error *error)
 {
 	struct dwell_table *table = dw_view_table("kernels", family_columns, F_COLUMNS, error);
 	uint64_t calls[DW_FAMILY_COUNT] = { 0 }, ns[DW_FAMILY_COUNT] = { 0 };
@@ -239,8 +236,7 @@ static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct
 			continue;
 		dw_view_kernel_name(name, short_name);
 		bytes |= from->bytes > 0;
-		DW_TABLE_ROW(table, 0, DW_STRING(short_name),
-		             DW_STRING(name->name), DW_STRING(dw_family_name(name->family)),
+		DW_TABLE_ROW(table, 0, DW_STRING(short_name), DW_STRING(name->name), DW_STRING(dw_family_name(name->family)),
 		             DW_STRING(kernels_class(name->class)), DW_INT(from->count), DW_INT(from->total_ns),
 		             DW_REAL(kernels_share(kernels, from->total_ns)), DW_PART(from->total_ns, from->count),
 		             DW_INT(from->min_ns), DW_INT(from->max_ns),
@@ -272,8 +268,7 @@ static bool kernels_operators(const struct kernels *kernels, struct dwell_table 
 
 		if (kernels->symbols[owner->symbol].category != DWELL_CATEGORY_OPERATOR || !owner->total_ns)
 			continue;
-		while (up != DW_NO_INDEX &&
-		       dw_model_symbol_row(kernels->model, work->owners[up].symbol) != row)
+		while (up != DW_NO_INDEX && dw_model_symbol_row(kernels->model, work->owners[up].symbol) != row)
 			up = work->owners[up].parent;
 		rows[row].name = kernels->symbols[owner->symbol].name;
 		rows[row].calls++;
@@ -305,8 +300,7 @@ static struct dwell_table *kernels_tables(struct kernels *kernels, struct dwell_
 	return dw_view_chain(table, operators);
 }
 
-static struct dwell_table *kernels_view(struct dw_model *model,
-                                        const struct dwell_view_options *options,
+static struct dwell_table *kernels_view(struct dw_model *model, const struct dwell_view_options *options,
                                         struct dwell_error *error)
 {
 	struct kernels kernels = { .model = model, .symbols = dw_model_symbols(model, NULL) };

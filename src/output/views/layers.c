@@ -66,8 +66,7 @@ struct filling {
 };
 
 /* Text and Markdown omit columns for which nothing was recorded; CSV and JSON have all columns. */
-static struct dwell_table *layers_make_table(const struct dw_layers *layers,
-                                             const struct dwell_view_options *options,
+static struct dwell_table *layers_make_table(const struct dw_layers *layers, const struct dwell_view_options *options,
                                              struct dwell_error *error)
 {
 	size_t count = layers->has_device_memory ? ALL_COLUMNS : layers->has_device_events ? EVENT_COLUMNS : COLUMNS;
@@ -84,8 +83,7 @@ static struct dwell_table *layers_make_table(const struct dw_layers *layers,
 	own[PARAMETERS].data_only = !layers->has_parameters;
 	own[SELF_BYTES].data_only = own[BYTES].data_only = !layers->has_memory;
 	own[BACKWARD_BYTES].data_only = !layers->has_backward_memory;
-	own[BACKWARD_DEVICE].data_only = own[BACKWARD_DEVICE_TOTAL].data_only =
-	    !layers->has_backward_device;
+	own[BACKWARD_DEVICE].data_only = own[BACKWARD_DEVICE_TOTAL].data_only = !layers->has_backward_device;
 	own[DEVICE_EVENTS].data_only = !layers->has_device_events;
 	return dw_view_table("layers", own, count, error);
 }
@@ -111,8 +109,7 @@ static void layers_fill_sums(const struct filling *filling, struct dw_cell *row,
 	all = all ? all : own;
 	dw_cell_int(&row[OPERATORS], (int64_t)own->operators_ns);
 	if (filling->whole_ns && filling->operators)
-		dw_cell_real(&row[SHARE], (double)(own->operators_ns + own->backward_ns) /
-		                              (double)filling->whole_ns);
+		dw_cell_real(&row[SHARE], (double)(own->operators_ns + own->backward_ns) / (double)filling->whole_ns);
 	if (layers->has_backward) {
 		dw_cell_int(&row[BACKWARD], (int64_t)own->backward_ns);
 		dw_cell_int(&row[BACKWARD_TOTAL], (int64_t)all->backward_ns);
@@ -154,8 +151,7 @@ static void layers_fill_operators(const struct filling *filling, struct dw_layer
 		if (operator->calls) {
 			dw_cell_int(&row[SELF], (int64_t)operator->own.operators_ns);
 			dw_cell_int(&row[TOTAL], (int64_t)operator->total_ns);
-			dw_cell_int(&row[MEAN], (int64_t)((operator->total_ns + operator->calls / 2) /
-			                                  operator->calls));
+			dw_cell_int(&row[MEAN], (int64_t)((operator->total_ns + operator->calls / 2) / operator->calls));
 		}
 		if (filling->layers->has_backward)
 			dw_cell_int(&row[BACKWARD_CALLS], (int64_t)operator->backward_calls);
@@ -171,8 +167,7 @@ static void layers_fill_operators(const struct filling *filling, struct dw_layer
 	}
 }
 
-static void layers_fill_calls(const struct filling *filling, const struct dw_layer *layer,
-                              int depth)
+static void layers_fill_calls(const struct filling *filling, const struct dw_layer *layer, int depth)
 {
 	for (size_t i = layer->first_call; i < layer->first_call + layer->call_count; i++) {
 		const struct dw_layer_call *call = &filling->layers->calls[i];
@@ -221,8 +216,7 @@ static void layers_fill_layer(const struct filling *filling, const struct dw_lay
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static void layers_fill_rest(const struct filling *filling, const char *name,
-                             const struct dw_layer_sums *sums)
+static void layers_fill_rest(const struct filling *filling, const char *name, const struct dw_layer_sums *sums)
 {
 	struct dw_cell *row = dw_table_row(filling->table, 0);
 
@@ -298,17 +292,14 @@ static void layers_fill_row(struct filling *filling)
 		dw_cell_int(&row[PARAMETERS], (int64_t)parameters);
 	layers_fill_sums(filling, row, &sums, NULL);
 	if (filling->chosen)
-		dw_table_note(filling->table,
-		              "Of layers only these were recorded: %.300s; what lies in others counts for "
+		dw_table_note(filling->table, "Of layers only these were recorded: %.300s; what lies in others counts for "
 		              "what is around them.", filling->chosen);
 	if (open)
-		dw_table_note(filling->table,
-		              "%s call%s did not end, or the end was overwritten; counted until there.",
+		dw_table_note(filling->table, "%s call%s did not end, or the end was overwritten; counted until there.",
 		              dw_text_count((int64_t)open).at, dw_text_plural(open));
 }
 
-static struct dwell_table *layers_view(struct dw_model *model,
-                                       const struct dwell_view_options *options,
+static struct dwell_table *layers_view(struct dw_model *model, const struct dwell_view_options *options,
                                        struct dwell_error *error)
 {
 	struct dw_layers_ask ask = { .operators = options->events, .calls = options->per_call };

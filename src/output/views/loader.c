@@ -38,8 +38,7 @@ static void loader_add(struct dw_loader *loader, const struct dw_tree_node *node
 	}
 }
 
-static void loader_gather(struct dw_loader *loader, const struct dw_source *source,
-                          const struct dw_tree *tree,
+static void loader_gather(struct dw_loader *loader, const struct dw_source *source, const struct dw_tree *tree,
                           const struct dw_symbol *symbols)
 {
 	struct place place = { false, 0, 0 };
@@ -70,8 +69,7 @@ static void loader_gather(struct dw_loader *loader, const struct dw_source *sour
 	}
 }
 
-static void loader_count_queue(struct dw_loader *loader, const struct dw_flat *flat,
-                               const struct dw_symbol *symbols)
+static void loader_count_queue(struct dw_loader *loader, const struct dw_flat *flat, const struct dw_symbol *symbols)
 {
 	for (size_t i = 0; i < flat->count; i++) {
 		const char *detail = symbols[flat->rows[i].symbol].detail;
@@ -92,8 +90,7 @@ struct dw_loader *dw_loader(struct dw_model *model, struct dwell_error *error)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	const struct dw_tree *tree = dw_model_tree(model, error);
-	const struct dw_flat *flat =
-	    tree ? dw_model_flat_by(model, DW_VIEW_CATEGORY(DATA), DW_BY_SYMBOL, error) : NULL;
+	const struct dw_flat *flat = tree ? dw_model_flat_by(model, DW_VIEW_CATEGORY(DATA), DW_BY_SYMBOL, error) : NULL;
 	struct dw_loader *loader = flat ? calloc(1, sizeof *loader) : NULL;
 
 	if (loader)

@@ -52,8 +52,7 @@ static void marks_put_row(struct dwell_table *table, const struct dw_symbol *sym
 	             DW_PART(from->last_ns - from->first_ns, from->count - 1), DW_INT(from->threads));
 }
 
-static struct dwell_table *marks_view(struct dw_model *model,
-                                      const struct dwell_view_options *options,
+static struct dwell_table *marks_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);

@@ -42,8 +42,7 @@ static const char *memory_pool_name(struct dw_model *model, const struct dw_memo
 	if (many && process->rank >= 0)
 		snprintf(buffer, 256, "rank %d %.100s", process->rank, pool->device);
 	else if (many)
-		snprintf(buffer, 256, "%.60s[%u] %.100s", process->label, process->pid,
-		         pool->device);
+		snprintf(buffer, 256, "%.60s[%u] %.100s", process->label, process->pid, pool->device);
 	else
 		snprintf(buffer, 256, "%.100s", pool->device);
 	return buffer;
@@ -71,14 +70,12 @@ static void memory_category_cells(struct dwell_table *table, struct dw_cell *cel
 }
 
 /* With several devices there is no sum, because their peaks occur at different times. */
-static struct dwell_table *memory_categories_table(struct dw_model *model,
-                                                   const struct dw_memory *memory,
+static struct dwell_table *memory_categories_table(struct dw_model *model, const struct dw_memory *memory,
                                                    struct dwell_error *error)
 {
 	bool several = memory->pool_count > 1;
-	struct dwell_table *table =
-		dw_view_table("memory", category_columns + !several,
-	                  sizeof category_columns / sizeof *category_columns - !several, error);
+	struct dwell_table *table = dw_view_table("memory", category_columns + !several,
+	                                          sizeof category_columns / sizeof *category_columns - !several, error);
 	struct dw_cell *row;
 	char buffer[256];
 
@@ -127,22 +124,19 @@ static void memory_largest_kinds(const struct dw_memory_pool *pool, char *text, 
 		unsigned best = KINDS;
 
 		for (unsigned kind = 0; kind < KINDS; kind++)
-			if (!named[kind] && pool->kinds[kind].at_peak_bytes &&
-			    (best == KINDS ||
-			     pool->kinds[kind].at_peak_bytes > pool->kinds[best].at_peak_bytes))
+			if (!named[kind] && pool->kinds[kind].at_peak_bytes && (best == KINDS ||
+			                                                        pool->kinds[kind].at_peak_bytes > pool->kinds[best].at_peak_bytes))
 				best = kind;
 		if (best == KINDS)
 			return;
 		named[best] = true;
-		snprintf(part, sizeof part, "%s%s %s", n ? ", " : ": ",
-		         dw_memory_kind_name((enum dw_memory_kind)best),
+		snprintf(part, sizeof part, "%s%s %s", n ? ", " : ": ", dw_memory_kind_name((enum dw_memory_kind)best),
 		         memory_bytes_text(pool->kinds[best].at_peak_bytes).at);
 		memory_append(text, size, part);
 	}
 }
 
-static void memory_head(struct dwell_table *table, struct dw_model *model,
-                        const struct dw_memory *memory)
+static void memory_head(struct dwell_table *table, struct dw_model *model, const struct dw_memory *memory)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_memory_pool *pool = &memory->pools[0];
@@ -155,8 +149,7 @@ static void memory_head(struct dwell_table *table, struct dw_model *model,
 		snprintf(kinds, sizeof kinds, " (+- %s, estimated from samples: --view heap)",
 		         memory_bytes_text((uint64_t)dw_memory_error(pool->peak_variance)).at);
 	if (pool->peak_step != DW_NO_INDEX)
-		snprintf(step, sizeof step, ", in step %llu",
-		         (unsigned long long)source->steps[pool->peak_step].number);
+		snprintf(step, sizeof step, ", in step %llu", (unsigned long long)source->steps[pool->peak_step].number);
 	dw_table_head(table, "Peak %s%s%s at %s%s%s.", memory_bytes_text(pool->all.at_peak_bytes).at,
 	              memory->pool_count > 1 ? " on " : "",
 	              memory->pool_count > 1 ? memory_pool_name(model, memory, pool, buffer) : "",
@@ -165,13 +158,11 @@ static void memory_head(struct dwell_table *table, struct dw_model *model,
 		dw_table_head(table, "At the end all memory is freed.");
 	else
 		dw_table_head(table, "At the end %s in %s allocation%s are not freed.",
-		              memory_bytes_text(pool->all.live_bytes).at,
-		              dw_text_count((int64_t)pool->all.live_count).at,
+		              memory_bytes_text(pool->all.live_bytes).at, dw_text_count((int64_t)pool->all.live_count).at,
 		              dw_text_plural(pool->all.live_count));
 }
 
-static void memory_note(struct dwell_table *table, const struct dw_source *source,
-                        const struct dw_memory *memory)
+static void memory_note(struct dwell_table *table, const struct dw_source *source, const struct dw_memory *memory)
 {
 	uint64_t other = 0, all = 0;
 	bool python = false;
@@ -191,14 +182,11 @@ static void memory_note(struct dwell_table *table, const struct dw_source *sourc
 		                       "DWELL_ALLOC(\"activation\", ...).",
 		              dw_text_percent(memory_of(other, all)).at);
 	if (memory->unknown_frees)
-		dw_table_note(table,
-		              "%s free%s not counted: no allocation of that memory was recorded (it came "
-		              "before the recording, or was lost).",
-		              dw_text_count((int64_t)memory->unknown_frees).at,
+		dw_table_note(table, "%s free%s not counted: no allocation of that memory was recorded (it came "
+		              "before the recording, or was lost).", dw_text_count((int64_t)memory->unknown_frees).at,
 		              dw_text_plural(memory->unknown_frees));
 	if (memory->doubled)
-		dw_table_note(table,
-		              "%s allocation%s at an address that was still live: %s free is "
+		dw_table_note(table, "%s allocation%s at an address that was still live: %s free is "
 		              "missing, and taken to be there.",
 		              dw_text_count((int64_t)memory->doubled).at, dw_text_plural(memory->doubled),
 		              memory->doubled == 1 ? "its" : "their");
@@ -262,19 +250,16 @@ static const struct dw_column allocator_columns[] = {
 
 static const char *memory_owner_name(struct dw_model *model, const struct dw_memory_owner *owner)
 {
-	return owner->symbol == DW_NO_INDEX ? "(no operator)"
-	                                    : dw_model_symbols(model, NULL)[owner->symbol].name;
+	return owner->symbol == DW_NO_INDEX ? "(no operator)" : dw_model_symbols(model, NULL)[owner->symbol].name;
 }
 
-static struct dwell_table *memory_owners_table(struct dw_model *model,
-                                               const struct dw_memory *memory, bool at_peak,
+static struct dwell_table *memory_owners_table(struct dw_model *model, const struct dw_memory *memory, bool at_peak,
                                                struct dwell_error *error)
 {
 	bool several = memory->pool_count > 1;
 	const struct dw_column *columns = at_peak ? peak_columns : allocator_columns;
 	size_t count = at_peak ? sizeof peak_columns : sizeof allocator_columns;
-	struct dwell_table *table =
-		dw_view_table("memory", columns + !several, count / sizeof *columns - !several, error);
+	struct dwell_table *table = dw_view_table("memory", columns + !several, count / sizeof *columns - !several, error);
 	char buffer[256];
 
 	if (!table)
@@ -310,8 +295,7 @@ static struct dwell_table *memory_owners_table(struct dw_model *model,
 /* ---- over time ----------------------------------------------------------------------------- */
 
 /* For pictures and JSON. The totals row is the peak; with it the part is never cut. */
-static struct dwell_table *memory_timeline_table(struct dw_model *model,
-                                                 const struct dw_memory *memory,
+static struct dwell_table *memory_timeline_table(struct dw_model *model, const struct dw_memory *memory,
                                                  struct dwell_error *error)
 {
 	struct dw_column columns[3 + KINDS] = {
@@ -360,8 +344,7 @@ static struct dwell_table *memory_timeline_table(struct dw_model *model,
 	return table;
 }
 
-static struct dwell_table *memory_view(struct dw_model *model,
-                                       const struct dwell_view_options *options,
+static struct dwell_table *memory_view(struct dw_model *model, const struct dwell_view_options *options,
                                        struct dwell_error *error)
 {
 	const struct dw_memory *memory = dw_model_memory(model, error);

@@ -33,12 +33,10 @@ struct selfs {
 
 /* Returns self times by symbol, or NULL if out of memory. Both models have the same source, so a
  * symbol has the same index in both. */
-static uint64_t *operators_selfs_of(struct dw_model *model, enum dw_view_threads threads,
-                                    struct dwell_error *error)
+static uint64_t *operators_selfs_of(struct dw_model *model, enum dw_view_threads threads, struct dwell_error *error)
 {
 	struct dw_model *inside = dw_view_inside(model, threads, error);
-	const struct dw_flat *flat =
-	    inside ? dw_model_flat(inside, DW_VIEW_CATEGORY(OPERATOR), error) : NULL;
+	const struct dw_flat *flat = inside ? dw_model_flat(inside, DW_VIEW_CATEGORY(OPERATOR), error) : NULL;
 	uint64_t *selfs = NULL;
 	size_t count;
 
@@ -50,8 +48,7 @@ static uint64_t *operators_selfs_of(struct dw_model *model, enum dw_view_threads
 	return selfs;
 }
 
-static void operators_fill_rows(struct dwell_table *table, struct dw_model *model,
-                                const struct dw_flat *flat,
+static void operators_fill_rows(struct dwell_table *table, struct dw_model *model, const struct dw_flat *flat,
                                 const struct selfs *inside)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
@@ -125,8 +122,7 @@ static struct dwell_table *operators_by_name(struct dw_model *model, struct dwel
 	return table;
 }
 
-static struct dwell_table *operators_view(struct dw_model *model,
-                                          const struct dwell_view_options *options,
+static struct dwell_table *operators_view(struct dw_model *model, const struct dwell_view_options *options,
                                           struct dwell_error *error)
 {
 	if ((options->group_by && *options->group_by) || options->top_level)

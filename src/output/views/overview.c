@@ -67,8 +67,7 @@ static void overview_head_besides(const struct dw_steps *steps, char *to, size_t
 
 		if (strcmp(beside->name, DW_STEPS_SUMMED) == 0)
 			continue; /* the sentence counts them as steps */
-		if (strcmp(beside->name, "other") == 0 ||
-		    (double)beside->ns < BESIDE_SHARE * (double)steps->wall_ns)
+		if (strcmp(beside->name, "other") == 0 || (double)beside->ns < BESIDE_SHARE * (double)steps->wall_ns)
 			other_ns += beside->ns;
 		else
 			sorted[count++] = *beside;
@@ -120,8 +119,7 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 	if (delay && delay->measured) {
 		if (delay->value >= DELAY_SHARE && !overview_is_oversubscribed(overview))
 			dw_table_head(table, "The steps' thread waited for a CPU for %.0f%% of its time: other "
-			                     "programs or threads had it. Times are not this thread's alone.",
-			              delay->value * 100);
+			              "programs or threads had it. Times are not this thread's alone.", delay->value * 100);
 		return;
 	}
 	if (overview->delay_share < DELAY_SHARE)
@@ -133,9 +131,8 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 		    (!cpus && strcmp(source->metas[i].key, "host.cpus") == 0))
 			cpus = strtol(source->metas[i].value, NULL, 10);
 	if (cpus > 0 && threads > (size_t)cpus)
-		dw_table_head(table,
-		              "The main thread waited for a CPU for %.0f%% of the run: other programs or "
-		                     "the program's own %zu threads had the %ld CPU%s.",
+		dw_table_head(table, "The main thread waited for a CPU for %.0f%% of the run: other programs or "
+		              "the program's own %zu threads had the %ld CPU%s.",
 		              overview->delay_share * 100, threads, cpus, cpus == 1 ? "" : "s");
 	else
 		dw_table_head(table, "Other programs had the CPU for %.0f%% of the run: times are not this "
@@ -186,8 +183,7 @@ static void overview_head_nameless(struct dwell_table *table, const struct dw_ov
 
 	dw_table_head(table, "For %s of it no range of the main thread is open: what it does then was not recorded.",
 	              dw_text_percent(overview->nameless_share).at);
-	if (overview->source->files[0].foreign || overview_has_calls(overview) ||
-	    dw_source_has_samples(overview->source))
+	if (overview->source->files[0].foreign || overview_has_calls(overview) || dw_source_has_samples(overview->source))
 		return;
 	dw_table_head(table, "  -> %s", python ? "dwell run --functions records which functions take the time"
 	              : overview_has_functions(overview->source)
@@ -264,9 +260,8 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 			return;
 		}
 		if (overview_has_functions(overview->source)) {
-			dw_table_head(table,
-			              "  -> the program was compiled with -finstrument-functions: record its "
-			                     "functions with 'dwell run --functions'");
+			dw_table_head(table, "  -> the program was compiled with -finstrument-functions: record its "
+			              "functions with 'dwell run --functions'");
 			return;
 		}
 		dw_table_head(table, "  -> a program says what it does with the probes of "
@@ -328,8 +323,7 @@ static const struct dw_step *overview_slowest_step(const struct dw_steps *steps)
 	for (size_t i = 0; i < steps->count; i++) {
 		const struct dw_step *step = &steps->steps[i];
 
-		if (!step->open &&
-		    (!slowest || step->end_ns - step->start_ns > slowest->end_ns - slowest->start_ns))
+		if (!step->open && (!slowest || step->end_ns - step->start_ns > slowest->end_ns - slowest->start_ns))
 			slowest = step;
 	}
 	return slowest;
@@ -345,14 +339,11 @@ static void overview_note_slowest(struct dwell_table *table, const struct dw_ove
 	if (!step || steps->count < 2 || ratio < SLOW_RATIO)
 		return;
 	if (step->slow_symbol != DW_NO_INDEX)
-		dw_table_note(table, "Slowest: step %llu took %s, %s longer than usual in %s "
-		                     "(dwell report --view steps).",
+		dw_table_note(table, "Slowest: step %llu took %s, %s longer than usual in %s (dwell report --view steps).",
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at,
-		              dw_text_ns((double)step->slow_extra_ns, " ").at,
-		              overview->symbols[step->slow_symbol].name);
+		              dw_text_ns((double)step->slow_extra_ns, " ").at, overview->symbols[step->slow_symbol].name);
 	else
-		dw_table_note(table, "Slowest: step %llu took %s, %.1f times the median "
-		                     "(dwell report --view steps).",
+		dw_table_note(table, "Slowest: step %llu took %s, %.1f times the median (dwell report --view steps).",
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
 }
 
@@ -371,8 +362,7 @@ static void overview_note_losses(struct dwell_table *table, const struct dw_over
 		if (!overview->source->lost[i])
 			continue;
 		any = true;
-		dw_table_note(table, "Lost: %s record%s: %s.",
-		              dw_text_count((int64_t)overview->source->lost[i]).at,
+		dw_table_note(table, "Lost: %s record%s: %s.", dw_text_count((int64_t)overview->source->lost[i]).at,
 		              dw_text_plural(overview->source->lost[i]),
 		              i < DW_LOSS_COUNT ? whys[i] : "a cause that this version does not know");
 	}
@@ -388,14 +378,12 @@ static void overview_note_losses(struct dwell_table *table, const struct dw_over
 	if (coverage < 0.9995)
 		dw_table_note(table, "Recorded: %s of this time.", dw_text_percent(coverage).at);
 	if (isfinite(overview->cost_share) && overview->cost_share < 0.0005)
-		snprintf(cost, sizeof cost, "Profiling cost less than 0.1%% of %s.",
-		         overview->steps ? "a step" : "the run");
+		snprintf(cost, sizeof cost, "Profiling cost less than 0.1%% of %s.", overview->steps ? "a step" : "the run");
 	else if (isfinite(overview->cost_share) && overview->steps)
 		snprintf(cost, sizeof cost, "Profiling cost about %s of a step (%.1f%%).",
 		         dw_text_ns(overview->cost_ns, " ").at, overview->cost_share * 100);
 	else if (isfinite(overview->cost_share))
-		snprintf(cost, sizeof cost, "Profiling cost about %.1f%% of the run.",
-		         overview->cost_share * 100);
+		snprintf(cost, sizeof cost, "Profiling cost about %.1f%% of the run.", overview->cost_share * 100);
 	if (*cost && overview->cupti_ns > 0)
 		snprintf(cupti, sizeof cupti, " CUPTI's own part of that is an estimate: %s, by %.0f us a launch (H100).",
 		         dw_text_ns(overview->cupti_ns, " ").at, DW_CUPTI_LAUNCH_NS / 1e3);
@@ -412,10 +400,8 @@ static void overview_note_end(struct dwell_table *table, const struct dw_overvie
 		const struct dw_source_meta *meta = &overview->source->metas[i];
 		int number;
 
-		if (strcmp(meta->key, DW_KEY_STATUS) == 0 &&
-		    sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
-			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.",
-			              number,
+		if (strcmp(meta->key, DW_KEY_STATUS) == 0 && sscanf(meta->value, "{\"signal\":%d}", &number) == 1)
+			dw_table_note(table, "The program was ended by signal %d (%s); %s range%s open.", number,
 			              number > 0 && number < 65 ? strsignal(number) : "?",
 			              dw_text_count((int64_t)overview->flat->open).at,
 			              overview->flat->open == 1 ? " was" : "s were");
@@ -471,12 +457,10 @@ static const struct dw_column run_columns[] = {
 };
 
 /* For JSON and CSV; in text the sentences above the tables contain these figures. */
-static struct dwell_table *overview_run_table(const struct dw_overview *overview,
-                                              struct dwell_error *error)
+static struct dwell_table *overview_run_table(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
-	struct dwell_table *table = dw_view_table("overview", run_columns,
-	                                       sizeof run_columns / sizeof *run_columns, error);
+	struct dwell_table *table = dw_view_table("overview", run_columns, sizeof run_columns / sizeof *run_columns, error);
 	const struct dw_step *slowest;
 	struct dw_cell *row;
 
@@ -530,8 +514,7 @@ static double overview_delay_share(const struct dw_source *source)
 /* Returns the wall time: how long the program ran, by `dwell run`, however little it recorded. If records are missing
  * at the end of a process, the process may have continued; then the wall time includes the interval of the missing
  * records. */
-static uint64_t overview_wall_ns(struct dw_model *model, uint64_t recorded_ns,
-                                 struct dwell_error *error)
+static uint64_t overview_wall_ns(struct dw_model *model, uint64_t recorded_ns, struct dwell_error *error)
 {
 	const struct dw_source *source = dw_model_source(model);
 	const struct dw_threads *threads = dw_model_threads(model, error);
@@ -540,17 +523,14 @@ static uint64_t overview_wall_ns(struct dw_model *model, uint64_t recorded_ns,
 	if (!dw_model_is_partial(model) && run_ns > recorded_ns)
 		recorded_ns = run_ns;
 	for (size_t i = 0; i < source->process_count; i++)
-		if (!(source->processes[i].flags & DW_PROCESS_RUNNER) &&
-		    source->processes[i].start_ns < start_ns)
+		if (!(source->processes[i].flags & DW_PROCESS_RUNNER) && source->processes[i].start_ns < start_ns)
 			start_ns = source->processes[i].start_ns;
 	for (uint32_t p = 0; threads && !dw_model_is_partial(model) && p < source->process_count; p++) {
 		const struct dw_interval *at = threads->process_missing[p];
 
 		for (; at->start_ticks != UINT64_MAX; at++)
-			if (dw_source_ns(&source->files[source->processes[p].file].clock,
-			                 at->end_ticks) > end_ns)
-				end_ns = dw_source_ns(&source->files[source->processes[p].file].clock,
-				                      at->end_ticks);
+			if (dw_source_ns(&source->files[source->processes[p].file].clock, at->end_ticks) > end_ns)
+				end_ns = dw_source_ns(&source->files[source->processes[p].file].clock, at->end_ticks);
 	}
 	return end_ns > start_ns && end_ns - start_ns > recorded_ns ? end_ns - start_ns : recorded_ns;
 }
@@ -587,18 +567,15 @@ static int overview_look_inside(struct dw_overview *overview, struct dwell_error
 		models[count++] = overview->inside;
 		models[count++] = overview->inside_all;
 	}
-	if (steps && steps->count && overview_has_calls(overview) &&
-	    !dw_model_is_partial(overview->model)) {
-		models[count] = dw_facts_loop_model(overview->model, steps->loop_start_ns,
-		                                    steps->loop_end_ns, error);
+	if (steps && steps->count && overview_has_calls(overview) && !dw_model_is_partial(overview->model)) {
+		models[count] = dw_facts_loop_model(overview->model, steps->loop_start_ns, steps->loop_end_ns, error);
 		if (!models[count++])
 			return -1;
 	}
 	return dw_model_compute_together(models, count, true, error);
 }
 
-static int overview_prepare(struct dw_overview *overview, struct dw_model *model,
-                            struct dwell_error *error)
+static int overview_prepare(struct dw_overview *overview, struct dw_model *model, struct dwell_error *error)
 {
 	overview->model = model;
 	overview->source = dw_model_source(model);
@@ -620,8 +597,7 @@ static int overview_prepare(struct dw_overview *overview, struct dw_model *model
 	}
 	if (overview->steps) {
 		overview->facts = dw_facts(model, error);
-		if (!overview->facts ||
-		    dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
+		if (!overview->facts || dw_rules_judge(overview->facts, &overview->texts, &overview->verdicts))
 			return -1;
 	}
 	dw_overview_cost(overview, error);
@@ -634,8 +610,7 @@ static struct dwell_table *overview_append(struct dwell_table *last, struct dwel
 	return part ? part : last;
 }
 
-static struct dwell_table *overview_view(struct dw_model *model,
-                                         const struct dwell_view_options *options,
+static struct dwell_table *overview_view(struct dw_model *model, const struct dwell_view_options *options,
                                          struct dwell_error *error)
 {
 	struct dw_overview overview = { .cost_share = NAN };

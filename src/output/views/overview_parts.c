@@ -40,19 +40,16 @@ static void overview_note_steady(struct dwell_table *table, const struct dw_stea
 	if (!steady->warm_up && !steady->outliers)
 		return;
 	if (steady->warm_up)
-		snprintf(warm_up, sizeof warm_up, "%zu warm-up step%s", steady->warm_up,
-		         dw_text_plural(steady->warm_up));
+		snprintf(warm_up, sizeof warm_up, "%zu warm-up step%s", steady->warm_up, dw_text_plural(steady->warm_up));
 	if (steady->outliers)
-		snprintf(outliers, sizeof outliers, "%zu outlier%s", steady->outliers,
-		         dw_text_plural(steady->outliers));
+		snprintf(outliers, sizeof outliers, "%zu outlier%s", steady->outliers, dw_text_plural(steady->outliers));
 	dw_table_note(table, "The parts are of %s steady step%s; %s%s%s %s left out.",
 	              dw_text_count((int64_t)steady->steps).at, dw_text_plural(steady->steps), warm_up,
 	              *warm_up && *outliers ? " and " : "", outliers,
 	              steady->warm_up + steady->outliers == 1 ? "is" : "are");
 }
 
-struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
-                                          struct dwell_error *error)
+struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_steady *steady;
@@ -128,8 +125,7 @@ static size_t overview_main_root(const struct dw_source *source, const struct dw
 	return best;
 }
 
-static void overview_wall_row(struct dwell_table *table, const char *name, uint64_t ns,
-                              uint64_t wall_ns)
+static void overview_wall_row(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns)
 {
 	struct dw_cell *row = dw_table_row(table, 0);
 
@@ -194,8 +190,7 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 			small_ns += node->stat.total_ns;
 			continue;
 		}
-		overview_wall_row(table, overview->symbols[node->symbol].name, node->stat.total_ns,
-		                  wall_ns);
+		overview_wall_row(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns);
 		dw_cell_int(&dw_table_at(table, table->row_count - 1)[3], (int64_t)node->stat.count);
 	}
 	if (small_ns)
@@ -249,9 +244,7 @@ struct naming {
 	uint64_t whole_ns;
 };
 
-static void overview_fill_name(const struct naming *naming, const struct dw_stat *stat,
-                               const char *name,
-                               bool own)
+static void overview_fill_name(const struct naming *naming, const struct dw_stat *stat, const char *name, bool own)
 {
 	struct dw_cell *row = dw_table_row(naming->table, 0);
 
@@ -270,8 +263,7 @@ static void overview_fill_name(const struct naming *naming, const struct dw_stat
 }
 
 /* Adds rows for what other threads did during the steps. Their time is not part of a step. */
-static bool overview_fill_others(const struct naming *naming, const struct dw_flat *own,
-                                 const struct dw_flat *all)
+static bool overview_fill_others(const struct naming *naming, const struct dw_flat *own, const struct dw_flat *all)
 {
 	const struct dw_overview *overview = naming->overview;
 	struct dw_stat *stats;
@@ -286,8 +278,7 @@ static bool overview_fill_others(const struct naming *naming, const struct dw_fl
 		const struct dw_flat_row *from = &all->rows[i];
 		const struct dw_stat *mine = &stats[from->symbol];
 		struct dw_stat rest = { .count = from->stat.count - mine->count,
-			.self_ns = from->stat.self_ns > mine->self_ns ? from->stat.self_ns - mine->self_ns
-			       : 0 };
+			.self_ns = from->stat.self_ns > mine->self_ns ? from->stat.self_ns - mine->self_ns : 0 };
 		char name[256];
 
 		if (from->stat.count <= mine->count)
@@ -330,12 +321,10 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 	naming.table->part = kind->part;
 	naming.table->columns[0].label = kind->label;
 	for (size_t i = 0; i < own->count; i++)
-		overview_fill_name(&naming, &own->rows[i].stat, overview->symbols[own->rows[i].symbol].name,
-		                   true);
+		overview_fill_name(&naming, &own->rows[i].stat, overview->symbols[own->rows[i].symbol].name, true);
 	if (all != own && overview_fill_others(&naming, own, all)) {
 		dw_table_sort(naming.table, 2);
-		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of "
-		                            "their time.");
+		dw_table_note(naming.table, "(other threads): at the same time as the steps, no part of their time.");
 	}
 	return naming.table;
 }

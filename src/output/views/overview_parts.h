@@ -42,8 +42,7 @@ struct dw_overview {
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error);
 
 /* Each returns one part of the overview, or NULL if there is nothing to show or memory is out. */
-struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview,
-                                          struct dwell_error *error);
+struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_error *error);
 struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct dwell_error *error);
 

@@ -24,8 +24,7 @@ static const struct dw_column columns[] = {
 };
 enum { PHASE, WHERE, COLUMNS = 5, DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
-static void phases_fill_row(struct dwell_table *table, const char *phase, const char *where,
-                            uint64_t ns,
+static void phases_fill_row(struct dwell_table *table, const char *phase, const char *where, uint64_t ns,
                             size_t steps, uint64_t wall_ns)
 {
 	DW_TABLE_ROW(table, 0, DW_STRING(phase), DW_STRING(where), DW_INT(ns), DW_PART(ns, steps), DW_PART(ns, wall_ns));
@@ -62,8 +61,7 @@ struct around {
 	bool operator, layer, function;
 };
 
-static void phases_add_range(struct around *around, const struct dw_symbol *symbol, uint32_t index,
-                             bool in_step)
+static void phases_add_range(struct around *around, const struct dw_symbol *symbol, uint32_t index, bool in_step)
 {
 	enum dw_share share = dw_share_of(symbol);
 	const uint32_t passes = BIT(OPTIMIZER) | BIT(BACKWARD) | BIT(FORWARD);
@@ -139,12 +137,10 @@ static void phases_add_in_step(struct phases_walk *phases, const struct dw_devic
 		                                                     : DW_SHARE_OTHER], call);
 }
 
-static void phases_add_outside(struct phases_walk *phases, const struct dw_device_call *call, bool before,
-                               bool after)
+static void phases_add_outside(struct phases_walk *phases, const struct dw_device_call *call, bool before, bool after)
 {
 	struct around around = phases_around(phases, call, 0);
-	uint32_t set = around.set & (BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) |
-	                             BIT(DEVICE));
+	uint32_t set = around.set & (BIT(PROFILER) | BIT(COLLECTOR) | BIT(DATA) | BIT(COMMUNICATION) | BIT(DEVICE));
 	struct phases_device *to = phases->phases;
 
 	if (around.set & BIT(EVALUATION))
@@ -164,8 +160,7 @@ static bool phases_add_thread(struct phases_walk *phases, size_t first, size_t e
 	const struct dw_device_moment *moments;
 	size_t count, at = first;
 
-	moments = dw_model_device_moments(phases->model, DW_DEVICE_OF_HOME, steps[first].thread, &count,
-	                                  NULL);
+	moments = dw_model_device_moments(phases->model, DW_DEVICE_OF_HOME, steps[first].thread, &count, NULL);
 	for (size_t i = 0; moments && i < count; i++) {
 		const struct dw_device_call *call = &phases->work->calls[moments[i].call];
 
@@ -201,8 +196,7 @@ static bool phases_find_device(struct dw_model *model, const struct dw_steps *st
 }
 
 /* The row of this phase. If the host has no time in it, adds a row. */
-static struct dw_cell *phases_find_row(struct dwell_table *table, const char *phase,
-                                       const char *where)
+static struct dw_cell *phases_find_row(struct dwell_table *table, const char *phase, const char *where)
 {
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct dw_cell *row = dw_table_at(table, i);
@@ -227,8 +221,7 @@ static void phases_put_device(struct dwell_table *table, const char *phase, cons
 	                                     (row[DEVICE_EVENTS].type ? row[DEVICE_EVENTS].integer : 0));
 }
 
-static void phases_put_devices(struct dwell_table *table, struct dw_model *model,
-                               const struct phases_device *from)
+static void phases_put_devices(struct dwell_table *table, struct dw_model *model, const struct phases_device *from)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	size_t count;
@@ -252,16 +245,13 @@ static void phases_put_devices(struct dwell_table *table, struct dw_model *model
 /* ---- time of the host --------------------------------------------------------------------- */
 
 /* Returns false if out of memory. */
-static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps *steps,
-                               const struct dw_symbol *symbols)
+static bool phases_fill_shares(struct dwell_table *table, const struct dw_steps *steps, const struct dw_symbol *symbols)
 {
 	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + steps->part_count, sizeof *parts);
-	size_t count = parts ? dw_view_parts(steps->parts, steps->part_count, steps->share_ns, symbols,
-	                                     parts) : 0;
+	size_t count = parts ? dw_view_parts(steps->parts, steps->part_count, steps->share_ns, symbols, parts) : 0;
 
 	for (size_t i = 0; i < count; i++)
-		phases_fill_row(table, parts[i].name, "steps", parts[i].ns, steps->recorded_count,
-		                steps->wall_ns);
+		phases_fill_row(table, parts[i].name, "steps", parts[i].ns, steps->recorded_count, steps->wall_ns);
 	free(parts);
 	return parts != NULL;
 }
@@ -282,8 +272,7 @@ static void phases_put_total(struct dwell_table *table, const struct dw_steps *s
 	}
 }
 
-static struct dwell_table *phases_view(struct dw_model *model,
-                                       const struct dwell_view_options *options,
+static struct dwell_table *phases_view(struct dw_model *model, const struct dwell_view_options *options,
                                        struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);

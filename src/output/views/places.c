@@ -72,8 +72,7 @@ void dw_view_places_init(struct dw_view_places *places, struct dw_model *model)
 	free(list);
 }
 
-void dw_view_places_take(struct dw_view_places *places, const struct dwell_table *table,
-                         uint32_t symbol)
+void dw_view_places_take(struct dw_view_places *places, const struct dwell_table *table, uint32_t symbol)
 {
 	while (places->of && !places->failed && places->row_count < table->row_count) {
 		uint32_t *row = DW_GROW(&places->rows, &places->row_capacity, places->row_count);
@@ -87,8 +86,7 @@ void dw_view_places_take(struct dw_view_places *places, const struct dwell_table
 	}
 }
 
-static void places_put(const struct dw_view_places *places, struct dwell_table *table, size_t row,
-                       size_t column)
+static void places_put(const struct dw_view_places *places, struct dwell_table *table, size_t row, size_t column)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(places->model, NULL), *symbol;
 	uint32_t of = places->rows[row], more;

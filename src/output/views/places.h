@@ -24,7 +24,6 @@ struct dw_view_places {
 
 void dw_view_places_init(struct dw_view_places *places, struct dw_model *model);
 /* The last row of the table is of this symbol; DW_NO_INDEX: of none. */
-void dw_view_places_take(struct dw_view_places *places, const struct dwell_table *table,
-                         uint32_t symbol);
+void dw_view_places_take(struct dw_view_places *places, const struct dwell_table *table, uint32_t symbol);
 /* Adds the columns and frees the memory. */
 void dw_view_places_finish(struct dw_view_places *places, struct dwell_table *table);

@@ -28,8 +28,7 @@ bool dw_view_has_ranks(const struct dw_source *source)
 	return false;
 }
 
-static int view_check_needs(const struct dw_view *view, struct dw_model *model,
-                            struct dwell_error *error)
+static int view_check_needs(const struct dw_view *view, struct dw_model *model, struct dwell_error *error)
 {
 	char name[256];
 
@@ -90,16 +89,14 @@ static int view_check_options(const struct dw_view *view, const struct dwell_vie
 	                    dw_view_option_name(unknown), used ? names : "; it is for layouts");
 }
 
-static int view_parse_duration(const struct dwell_view_options *options, uint64_t *ns,
-                               struct dwell_error *error)
+static int view_parse_duration(const struct dwell_view_options *options, uint64_t *ns, struct dwell_error *error)
 {
 	const char *end = "";
 
 	*ns = 0;
 	if (!options->min_duration || (dw_text_parse_ns(options->min_duration, &end, ns) && !*end))
 		return 0;
-	return dw_error_set(error, DWELL_E_ARGUMENT,
-	                    "--min-duration %s: give a time with its unit, as 10us, 1.5ms or 2s",
+	return dw_error_set(error, DWELL_E_ARGUMENT, "--min-duration %s: give a time with its unit, as 10us, 1.5ms or 2s",
 	                    options->min_duration);
 }
 
@@ -135,19 +132,16 @@ static void view_filter_rows(const struct dw_view *view, struct dwell_table *tab
 		keep[row] = view_wants_row(dw_table_at(table, row), name, ns, options, min_ns);
 	hidden = dw_table_keep(table, keep);
 	if (hidden)
-		dw_table_note(table, "%zu of %zu rows are shown; totals and shares are of all rows.",
-		              all - hidden, all);
+		dw_table_note(table, "%zu of %zu rows are shown; totals and shares are of all rows.", all - hidden, all);
 	if (options->named)
 		table->name = dw_arena_text(&table->arena, options->named, strlen(options->named));
 	if (options->min_duration)
-		table->min_duration =
-		    dw_arena_text(&table->arena, options->min_duration, strlen(options->min_duration));
+		table->min_duration = dw_arena_text(&table->arena, options->min_duration, strlen(options->min_duration));
 }
 
 /* ---- order and length ------------------------------------------------------------------ */
 
-static int view_no_column(const struct dw_view *view, const struct dwell_table *table,
-                          const char *sort,
+static int view_no_column(const struct dw_view *view, const struct dwell_table *table, const char *sort,
                           struct dwell_error *error)
 {
 	struct dw_nearest nearest;
@@ -159,16 +153,14 @@ static int view_no_column(const struct dw_view *view, const struct dwell_table *
 		for (size_t i = 0; i < part->column_count && !part->heads_only; i++) {
 			dw_nearest_try(&nearest, part->columns[i].name);
 			if (part == table || part->next == NULL)
-				used += (size_t)snprintf(names + used, sizeof names - used, " %s",
-				                         part->columns[i].name);
+				used += (size_t)snprintf(names + used, sizeof names - used, " %s", part->columns[i].name);
 			if (used > sizeof names - 40)
 				used = sizeof names - 40;
 		}
 	if (nearest.best)
 		return dw_error_set(error, DWELL_E_NAME, "no column '%s' in %s; did you mean '%s'?", sort,
 		                    view->name, nearest.best);
-	return dw_error_set(error, DWELL_E_NAME, "no column '%s' in %s; it has%s", sort, view->name,
-	                    names);
+	return dw_error_set(error, DWELL_E_NAME, "no column '%s' in %s; it has%s", sort, view->name, names);
 }
 
 /* Accepts a label as well as a name: "self" for "self_ns". */
@@ -222,24 +214,20 @@ static void view_state_losses(struct dwell_table *table, const struct dw_source 
 
 /* Returns the name that the program gave the profile, or a number if the trace has no name for
  * it. */
-static const char *view_profile_name(struct dwell_table *table, const struct dw_source *source,
-                                     uint32_t id)
+static const char *view_profile_name(struct dwell_table *table, const struct dw_source *source, uint32_t id)
 {
 	for (size_t i = 0; i < source->profile_count; i++)
 		if (source->profiles[i].id == id && source->profiles[i].name)
-			return dw_arena_text(&table->arena, source->profiles[i].name,
-			                     strlen(source->profiles[i].name));
+			return dw_arena_text(&table->arena, source->profiles[i].name, strlen(source->profiles[i].name));
 	return dw_arena_printf(&table->arena, "%u", id);
 }
 
-static void view_state_scope(struct dwell_table *table, const struct dw_source *source,
-                             const struct dw_scope *scope)
+static void view_state_scope(struct dwell_table *table, const struct dw_source *source, const struct dw_scope *scope)
 {
 	if (scope->has_steps && scope->steps_to == UINT64_MAX)
 		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..", scope->steps_from);
 	else if (scope->has_steps)
-		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..%" PRIu64, scope->steps_from,
-		                               scope->steps_to);
+		table->steps = dw_arena_printf(&table->arena, "%" PRIu64 "..%" PRIu64, scope->steps_from, scope->steps_to);
 	if (scope->has_window && scope->to_ns == UINT64_MAX)
 		table->time = dw_arena_printf(&table->arena, "%s..", dw_text_ns((double)scope->from_ns, "").at);
 	else if (scope->has_window)
@@ -314,8 +302,7 @@ static void view_state(struct dwell_table *table, struct dw_model *model)
 }
 
 int dw_view_run(const struct dw_view *view, struct dw_model *model,
-                const struct dwell_view_options *options, struct dwell_table **result,
-                struct dwell_error *error)
+                const struct dwell_view_options *options, struct dwell_table **result, struct dwell_error *error)
 {
 	struct dwell_error unused = { 0, "" };
 	struct dwell_table *table;
@@ -341,8 +328,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 		                                  dw_view_trace_name(model, name));
 	if (!table->row_count && !table->head_count)
 		dw_table_head(table, "Nothing was recorded here.");
-	for (struct dwell_table *part = table; part && (options->named || options->min_duration);
-	     part = part->next)
+	for (struct dwell_table *part = table; part && (options->named || options->min_duration); part = part->next)
 		view_filter_rows(view, part, options, min_ns);
 	view_state_unrecorded(view, table, dw_model_source(model));
 	view_state_reduced(view, table, model);
@@ -350,8 +336,7 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 	for (struct dwell_table *part = table; part && !code; part = part->next) {
 		view_state(part, model);
 		if (part->failed)
-			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s",
-			                    dw_view_trace_name(model, name));
+			code = dw_error_set(error, DWELL_E_NOMEM, "out of memory analysing %s", dw_view_trace_name(model, name));
 	}
 	if (code)
 		dw_table_destroy(table);

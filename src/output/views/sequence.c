@@ -147,12 +147,9 @@ static void sequence_say_iterations(struct dwell_table *table, const struct dw_s
 	if (sequence->skipped == 1)
 		snprintf(skipped, sizeof skipped, "; the first one is left out");
 	else if (sequence->skipped)
-		snprintf(skipped, sizeof skipped, "; the first %s are left out",
-		         dw_text_count((int64_t)sequence->skipped).at);
-	dw_table_head(table, "%s iteration%s of %s on average%s.",
-	              dw_text_count((int64_t)sequence->iterations).at,
-	              dw_text_plural(sequence->iterations),
-	              dw_text_ns(sequence->iteration_ns, " ").at, skipped);
+		snprintf(skipped, sizeof skipped, "; the first %s are left out", dw_text_count((int64_t)sequence->skipped).at);
+	dw_table_head(table, "%s iteration%s of %s on average%s.", dw_text_count((int64_t)sequence->iterations).at,
+	              dw_text_plural(sequence->iterations), dw_text_ns(sequence->iteration_ns, " ").at, skipped);
 }
 
 /* There is one sequence per process, that of one thread. */
@@ -191,15 +188,13 @@ static void sequence_note_drifts(struct dwell_table *table, const struct dw_sequ
 			most = op;
 	}
 	if (most)
-		dw_table_note(table,
-		              "drift: how much a time changes from the first iteration to the last, where it "
+		dw_table_note(table, "drift: how much a time changes from the first iteration to the last, where it "
 		              "goes one way. %s operator%s; most: OP_ID %td, %s.",
 		              dw_text_count((int64_t)drifting).at, drifting == 1 ? " does" : "s do",
 		              most - sequence->ops, symbols[most->symbol].name);
 	if (sequence->drifts)
 		dw_table_note(table, "The whole iteration drifts too: it takes %s %s at the end.",
-		              dw_text_percent(fabs(sequence->drift)).at,
-		              sequence->drift < 0 ? "less" : "more");
+		              dw_text_percent(fabs(sequence->drift)).at, sequence->drift < 0 ? "less" : "more");
 }
 
 static void sequence_note_changes(struct dwell_table *table, const struct dw_sequence *sequence)
@@ -208,15 +203,12 @@ static void sequence_note_changes(struct dwell_table *table, const struct dw_seq
 
 	for (uint32_t i = 0; i < sequence->count; i++) {
 		skipped += sequence->ops[i].stat.count == 0;
-		partly += sequence->ops[i].stat.count > 0 &&
-		          sequence->ops[i].stat.count < sequence->iterations;
+		partly += sequence->ops[i].stat.count > 0 && sequence->ops[i].stat.count < sequence->iterations;
 	}
 	if (partly)
-		dw_table_note(table,
-		              "The graph changes: %s of %s operators %s not in every iteration; a mean is "
+		dw_table_note(table, "The graph changes: %s of %s operators %s not in every iteration; a mean is "
 		              "over those that have it.", dw_text_count((int64_t)partly).at,
-		              dw_text_count((int64_t)(sequence->count - skipped)).at,
-		              partly == 1 ? "is" : "are");
+		              dw_text_count((int64_t)(sequence->count - skipped)).at, partly == 1 ? "is" : "are");
 	if (skipped)
 		dw_table_note(table, "%s operator%s only in iterations that are left out.",
 		              dw_text_count((int64_t)skipped).at, skipped == 1 ? " is" : "s are");
@@ -233,18 +225,15 @@ static void sequence_note_rest(struct dwell_table *table, const struct dw_sequen
 		              dw_text_count((int64_t)sequence->left_out).at,
 		              dw_text_plural(sequence->left_out), DW_SEQUENCE_POSITIONS);
 	if (sequence->process_count > 1)
-		dw_table_note(table,
-		              "Iterations of %u processes are shown as one sequence; --thread NAME "
+		dw_table_note(table, "Iterations of %u processes are shown as one sequence; --thread NAME "
 		              "shows those of one.", sequence->process_count);
 }
 
 /* ---- the view ------------------------------------------------------------------------ */
 
-static struct dwell_table *sequence_make_table(struct answer *answer, bool folded,
-                                               struct dwell_error *error)
+static struct dwell_table *sequence_make_table(struct answer *answer, bool folded, struct dwell_error *error)
 {
-	answer->table = dw_view_table("sequence", columns, answer->device ? ALL_COLUMNS : COLUMNS,
-	                              error);
+	answer->table = dw_view_table("sequence", columns, answer->device ? ALL_COLUMNS : COLUMNS, error);
 	if (!answer->table)
 		return NULL;
 	sequence_fill_row(answer, folded);
@@ -252,8 +241,7 @@ static struct dwell_table *sequence_make_table(struct answer *answer, bool folde
 	return answer->table;
 }
 
-static struct dwell_table *sequence_view(struct dw_model *model,
-                                         const struct dwell_view_options *options,
+static struct dwell_table *sequence_view(struct dw_model *model, const struct dwell_view_options *options,
                                          struct dwell_error *error)
 {
 	struct dw_sequence_ask ask = { .skip = options->skip_iteration };

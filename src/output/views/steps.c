@@ -32,8 +32,7 @@ enum { THREAD = 1, DURATION = 3, MOST = 6, WHY, SHARES, CPU_NS = SHARES + DW_SHA
        DEVICE = COLUMNS, DEVICE_EVENTS, ALL_COLUMNS };
 
 /* Writes the largest parts of a step: "backward 42%, forward 31%". */
-static void steps_put_most(struct dwell_table *table, struct dw_cell *cell,
-                           const struct dw_step *step,
+static void steps_put_most(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
                            const struct dw_symbol *symbols)
 {
 	struct dw_view_part *parts = calloc(DW_SHARE_COUNT + step->part_count, sizeof *parts);
@@ -43,8 +42,7 @@ static void steps_put_most(struct dwell_table *table, struct dw_cell *cell,
 	int used;
 
 	table->failed |= !parts;
-	count = parts ? dw_view_parts(step->parts, step->part_count, step->share_ns, symbols, parts)
-	       : 0;
+	count = parts ? dw_view_parts(step->parts, step->part_count, step->share_ns, symbols, parts) : 0;
 	/* In this list the time in no range is sorted by size like all other parts. */
 	for (size_t at = count; at > 1 && parts[at - 1].ns > parts[at - 2].ns; at--) {
 		struct dw_view_part part = parts[at - 1];
@@ -53,8 +51,7 @@ static void steps_put_most(struct dwell_table *table, struct dw_cell *cell,
 		parts[at - 2] = part;
 	}
 	if (count && ns > 0 && step->recorded && step->whole) {
-		used = snprintf(text, sizeof text, "%.100s %.0f%%", parts[0].name,
-		                (double)parts[0].ns / ns * 100);
+		used = snprintf(text, sizeof text, "%.100s %.0f%%", parts[0].name, (double)parts[0].ns / ns * 100);
 		if (count > 1 && (double)parts[1].ns / ns >= 0.005)
 			snprintf(text + used, sizeof text - (size_t)used, ", %.100s %.0f%%", parts[1].name,
 			         (double)parts[1].ns / ns * 100);
@@ -63,8 +60,7 @@ static void steps_put_most(struct dwell_table *table, struct dw_cell *cell,
 	free(parts);
 }
 
-static void steps_put_why(struct dwell_table *table, struct dw_cell *cell,
-                          const struct dw_step *step,
+static void steps_put_why(struct dwell_table *table, struct dw_cell *cell, const struct dw_step *step,
                           const struct dw_symbol *symbols)
 {
 	char text[512];
@@ -85,8 +81,7 @@ static void steps_put_why(struct dwell_table *table, struct dw_cell *cell,
 	dw_cell_text(table, cell, text);
 }
 
-static void steps_fill_row(struct dwell_table *table, struct dw_model *model,
-                           const struct dw_steps *steps,
+static void steps_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_steps *steps,
                            const struct dw_step *step)
 {
 	uint64_t ns = step->end_ns - step->start_ns;
@@ -111,8 +106,7 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model,
 	}
 }
 
-static struct dwell_table *steps_view(struct dw_model *model,
-                                      const struct dwell_view_options *options,
+static struct dwell_table *steps_view(struct dw_model *model, const struct dwell_view_options *options,
                                       struct dwell_error *error)
 {
 	const struct dw_steps *steps = dw_model_steps(model, error);

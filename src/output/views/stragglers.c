@@ -9,8 +9,7 @@
 #include "ranks/ranks.h"
 #include "views/common.h"
 
-static struct dwell_table *stragglers_view(struct dw_model *model,
-                                           const struct dwell_view_options *options,
+static struct dwell_table *stragglers_view(struct dw_model *model, const struct dwell_view_options *options,
                                            struct dwell_error *error)
 {
 	struct dw_summary summary = { .ranks = NULL };

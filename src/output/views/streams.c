@@ -109,8 +109,7 @@ struct sums {
 };
 
 /* Sums the field at `offset` of the launches; `values` has space for one each. */
-static struct sums streams_sum(const struct launch *launches, size_t count, size_t offset,
-                               uint64_t *values)
+static struct sums streams_sum(const struct launch *launches, size_t count, size_t offset, uint64_t *values)
 {
 	struct sums sums = { 0, 0, 0 };
 
@@ -147,8 +146,7 @@ static void streams_fill_launch(struct dwell_table *table, const char *name,
 	             DW_INT(longer), DW_INT(slow), DW_INT(late));
 }
 
-static size_t streams_collect(struct dw_model *model, const struct dw_device_work *work,
-                              struct launch *launches)
+static size_t streams_collect(struct dw_model *model, const struct dw_device_work *work, struct launch *launches)
 {
 	size_t count = 0;
 
@@ -156,8 +154,7 @@ static size_t streams_collect(struct dw_model *model, const struct dw_device_wor
 		const struct dw_device_event *event = &work->events[i];
 		const struct dw_device_call *call;
 
-		if (event->call == DW_NO_INDEX || !event->in_scope ||
-		    work->names[event->name].class == DW_CLASS_COUNT)
+		if (event->call == DW_NO_INDEX || !event->in_scope || work->names[event->name].class == DW_CLASS_COUNT)
 			continue;
 		call = &work->calls[event->call];
 		launches[count++] = (struct launch){
@@ -169,8 +166,7 @@ static size_t streams_collect(struct dw_model *model, const struct dw_device_wor
 	return count;
 }
 
-static struct dwell_table *streams_launches(struct dw_model *model,
-                                            const struct dw_device_work *work,
+static struct dwell_table *streams_launches(struct dw_model *model, const struct dw_device_work *work,
                                             struct dwell_error *error)
 {
 	struct dwell_table *table = dw_view_table("streams", launch_columns, L_COLUMNS, error);
@@ -199,8 +195,7 @@ static struct dwell_table *streams_launches(struct dw_model *model,
 	return table;
 }
 
-static struct dwell_table *streams_view(struct dw_model *model,
-                                        const struct dwell_view_options *options,
+static struct dwell_table *streams_view(struct dw_model *model, const struct dwell_view_options *options,
                                         struct dwell_error *error)
 {
 	const struct dw_device_work *work;

@@ -34,8 +34,7 @@ struct threads_sum {
 	size_t count;
 };
 
-static void threads_fill_row(struct dwell_table *table, const struct dw_model *model,
-                             const struct threads_sum *sum)
+static void threads_fill_row(struct dwell_table *table, const struct dw_model *model, const struct threads_sum *sum)
 {
 	const struct dw_thread_row *from = &sum->row;
 	const struct dw_source *source = dw_model_source(model);
@@ -133,8 +132,7 @@ static bool threads_are_namesakes(const struct dw_source *source, const struct d
 	const struct dw_source_thread *a = &source->threads[left->thread];
 	const struct dw_source_thread *b = &source->threads[right->thread];
 
-	return a->process == b->process && left->nested == right->nested && *a->name &&
-	       strcmp(a->name, b->name) == 0;
+	return a->process == b->process && left->nested == right->nested && *a->name && strcmp(a->name, b->name) == 0;
 }
 
 static void threads_add(struct threads_sum *sum, const struct dw_thread_row *row)
@@ -189,8 +187,7 @@ static struct dw_thread_row threads_fill_rows(struct dwell_table *table, const s
 	return all.row;
 }
 
-static struct dwell_table *threads_view(struct dw_model *model,
-                                        const struct dwell_view_options *options,
+static struct dwell_table *threads_view(struct dw_model *model, const struct dwell_view_options *options,
                                         struct dwell_error *error)
 {
 	struct dwell_table *table = dw_view_table("threads", columns, COLUMNS, error);
@@ -201,8 +198,7 @@ static struct dwell_table *threads_view(struct dw_model *model,
 
 	if (!table)
 		return NULL;
-	threads = is_part ? threads_of_part(table, model, &part, error) ? &part : NULL
-	                  : dw_model_threads(model, error);
+	threads = is_part ? threads_of_part(table, model, &part, error) ? &part : NULL : dw_model_threads(model, error);
 	if (!threads) {
 		dw_table_destroy(table);
 		return NULL;

@@ -45,13 +45,11 @@ static uint32_t tree_child(const struct tree_paths *paths, uint32_t parent, uint
 	if (parent == DW_NO_INDEX)
 		return DW_NO_INDEX;
 	found = DW_MAP_FIND(&paths->map, dw_map_hash((uint64_t)parent << 32 | symbol), i,
-	                    paths->tree->nodes[i].parent == parent &&
-	                        paths->tree->nodes[i].symbol == symbol);
+	                    paths->tree->nodes[i].parent == parent && paths->tree->nodes[i].symbol == symbol);
 	return found == DW_MAP_NONE ? parent : found;
 }
 
-static bool tree_find_nodes(struct tree_paths *paths, struct dw_model *model,
-                            const struct dw_device_work *work)
+static bool tree_find_nodes(struct tree_paths *paths, struct dw_model *model, const struct dw_device_work *work)
 {
 	const struct dw_tree *tree = paths->tree;
 
@@ -66,8 +64,7 @@ static bool tree_find_nodes(struct tree_paths *paths, struct dw_model *model,
 
 		if (node->symbol == DW_NO_INDEX)
 			paths->roots[node->thread] = i;
-		else if (!dw_map_add(&paths->map,
-		                     dw_map_hash((uint64_t)node->parent << 32 | node->symbol), i))
+		else if (!dw_map_add(&paths->map, dw_map_hash((uint64_t)node->parent << 32 | node->symbol), i))
 			return false;
 	}
 	for (size_t i = 0; i < work->owner_count; i++) { /* parents come first */
@@ -124,8 +121,7 @@ static struct dw_device_sum *tree_device_sums(struct dw_model *model, const stru
 /* ---- rows ------------------------------------------------------------------------------- */
 
 static void tree_fill_row(struct dwell_table *table, struct dw_model *model,
-                          const struct dw_tree_node *node, const struct dw_device_sum *device,
-                          uint64_t root_ns)
+                          const struct dw_tree_node *node, const struct dw_device_sum *device, uint64_t root_ns)
 {
 	const struct dw_symbol *symbols = dw_model_symbols(model, NULL);
 	const struct dw_stat *stat = &node->stat;
@@ -147,8 +143,7 @@ static void tree_fill_row(struct dwell_table *table, struct dw_model *model,
 		dw_view_device_cells(&row[COLUMNS], device);
 }
 
-static struct dwell_table *tree_view(struct dw_model *model,
-                                     const struct dwell_view_options *options,
+static struct dwell_table *tree_view(struct dw_model *model, const struct dwell_view_options *options,
                                      struct dwell_error *error)
 {
 	const struct dw_tree *tree = dw_model_tree(model, error);
@@ -172,8 +167,7 @@ static struct dwell_table *tree_view(struct dw_model *model,
 			root_ns = node->stat.total_ns;
 		open += node->symbol != DW_NO_INDEX ? node->stat.open : 0;
 		/* a child has at most its parent's time, so whole subtrees are omitted */
-		if (!all && node->symbol != DW_NO_INDEX &&
-		    (double)node->stat.total_ns < LEAST_SHARE * (double)root_ns)
+		if (!all && node->symbol != DW_NO_INDEX && (double)node->stat.total_ns < LEAST_SHARE * (double)root_ns)
 			hidden++;
 		else
 			tree_fill_row(table, model, node, device ? &device[i] : NULL, root_ns);
@@ -183,8 +177,7 @@ static struct dwell_table *tree_view(struct dw_model *model,
 	free(device);
 	if (open)
 		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
-		              dw_text_count((int64_t)open).at, dw_text_plural(open),
-		              open == 1 ? "its" : "their");
+		              dw_text_count((int64_t)open).at, dw_text_plural(open), open == 1 ? "its" : "their");
 	if (hidden)
 		dw_table_note(table, "%s call%s under 0.5%% of %s thread hidden: --limit all shows %s.",
 		              dw_text_count((int64_t)hidden).at, dw_text_plural(hidden),

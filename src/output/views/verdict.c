@@ -37,8 +37,7 @@ int dw_view_judge(struct dw_model *model, struct dw_arena *arena, struct dw_verd
 	return dw_rules_judge(facts, arena, verdicts);
 }
 
-void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts,
-                           size_t most)
+void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t most)
 {
 	unsigned gains = 0;
 
@@ -56,8 +55,7 @@ void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *
 		dw_table_head(table, "%zu more: dwell report --view verdict", verdicts->fired - most);
 	if (gains > 1 && !isnan(verdicts->combined_ns))
 		dw_table_head(table, "All of this together: at most %s of %s a step.",
-		              dw_text_ns(verdicts->combined_ns, " ").at,
-		              dw_text_ns(verdicts->loop_ns, " ").at);
+		              dw_text_ns(verdicts->combined_ns, " ").at, dw_text_ns(verdicts->loop_ns, " ").at);
 }
 
 static void verdict_fill_row(struct dwell_table *table, const struct dw_verdict *verdict)
@@ -93,11 +91,9 @@ static void verdict_note_missing(struct dwell_table *table, const struct dw_verd
 		if (verdicts->at[i].state != DW_RULE_NOT_MEASURED)
 			continue;
 		for (size_t n = 0; n < i; n++)
-			said |= verdicts->at[n].state == DW_RULE_NOT_MEASURED &&
-			        strcmp(verdicts->at[n].missing, missing) == 0;
+			said |= verdicts->at[n].state == DW_RULE_NOT_MEASURED && strcmp(verdicts->at[n].missing, missing) == 0;
 		for (size_t n = i; !said && n < verdicts->count; n++) {
-			if (verdicts->at[n].state != DW_RULE_NOT_MEASURED ||
-			    strcmp(verdicts->at[n].missing, missing) != 0)
+			if (verdicts->at[n].state != DW_RULE_NOT_MEASURED || strcmp(verdicts->at[n].missing, missing) != 0)
 				continue;
 			names = dw_arena_printf(&table->arena, "%s%s%s", names ? names : "",
 			                        names ? ", " : "", verdicts->at[n].rule->id);
@@ -109,8 +105,7 @@ static void verdict_note_missing(struct dwell_table *table, const struct dw_verd
 	}
 }
 
-static struct dwell_table *verdict_view(struct dw_model *model,
-                                        const struct dwell_view_options *options,
+static struct dwell_table *verdict_view(struct dw_model *model, const struct dwell_view_options *options,
                                         struct dwell_error *error)
 {
 	struct dwell_table *table = dw_view_table("verdict", verdict_columns, COLUMNS, error);

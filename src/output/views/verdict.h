@@ -10,5 +10,4 @@ int dw_view_judge(struct dw_model *model, struct dw_arena *arena, struct dw_verd
 
 /* Puts the first `most` verdicts above the table, with what to try, and the bound of their gains
  * together. */
-void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts,
-                           size_t most);
+void dw_view_head_verdicts(struct dwell_table *table, const struct dw_verdicts *verdicts, size_t most);

@@ -64,8 +64,7 @@ const struct dw_view *dw_view_find(const char *name, struct dwell_error *error);
 /* Runs a view. The table is sorted, cut to the limit, and states its scope, coverage and losses.
  * The caller destroys it. */
 int dw_view_run(const struct dw_view *view, struct dw_model *model,
-                const struct dwell_view_options *options, struct dwell_table **table,
-                struct dwell_error *error);
+                const struct dwell_view_options *options, struct dwell_table **table, struct dwell_error *error);
 
 /* Writes a warning about a --step-on that made no step; returns false if no warning is needed. */
 bool dw_view_step_on(const struct dw_source *source, char *text, size_t size);

@@ -22,8 +22,7 @@ static char *engine_join_names(const char *first, const char *second)
 	return text;
 }
 
-static void engine_set_site(struct dwell_site *site, enum dwell_category category, const char *name,
-                            const char *detail)
+static void engine_set_site(struct dwell_site *site, enum dwell_category category, const char *name, const char *detail)
 {
 	site->category = (uint32_t)category;
 	site->name = name;
@@ -72,13 +71,11 @@ int dwell_ignite_engine_create(struct dwell_ignite_engine **engine, const char *
 
 	*engine = NULL;
 	if (!process)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "engine '%s' has no process function: give one", name ? name : "");
+		return dw_error_set(error, DWELL_E_ARGUMENT, "engine '%s' has no process function: give one", name ? name : "");
 	made = calloc(1, sizeof *made);
 	if (!made || engine_init(made, name) != 0) {
 		dwell_ignite_engine_destroy(made);
-		return dw_error_set(error, DWELL_E_NOMEM, "no memory for engine '%s'",
-		                    name ? name : "");
+		return dw_error_set(error, DWELL_E_NOMEM, "no memory for engine '%s'", name ? name : "");
 	}
 	made->process = process;
 	made->user = user;
@@ -143,8 +140,7 @@ int dwell_ignite_engine_set_metric(struct dwell_ignite_engine *engine, const cha
 	struct dw_metric *metric = engine_find_metric(engine, name);
 
 	if (!metric) {
-		struct dw_metric *more =
-		    realloc(engine->metrics, (engine->metric_count + 1) * sizeof *more);
+		struct dw_metric *more = realloc(engine->metrics, (engine->metric_count + 1) * sizeof *more);
 		char *copy = strdup(name);
 
 		if (more)
@@ -205,7 +201,6 @@ void dwell_ignite_engine_print_state(const struct dwell_ignite_engine *engine, F
 		fprintf(out, "\toutput: <class '%s'>\n", state->output_object ? "object" : "NoneType");
 	fprintf(out, "\tbatch: <class '%s'>\n", state->batch ? "object" : "NoneType");
 	fprintf(out, "\tmetrics: <class 'dict'>\n");
-	fprintf(out, "\tdataloader: <class '%s'>\n",
-	        engine->data_name[0] ? engine->data_name : "NoneType");
+	fprintf(out, "\tdataloader: <class '%s'>\n", engine->data_name[0] ? engine->data_name : "NoneType");
 	fprintf(out, "\tseed: <class 'NoneType'>\n\ttimes: <class 'dict'>\n");
 }

@@ -75,8 +75,7 @@ static bool event_is_name(const char *name)
 
 static struct dw_event *event_create(struct dwell_ignite_engine *engine, const char *name)
 {
-	struct dw_event **more =
-	    realloc(engine->custom, (engine->custom_count + 1) * sizeof(struct dw_event *));
+	struct dw_event **more = realloc(engine->custom, (engine->custom_count + 1) * sizeof(struct dw_event *));
 	struct dw_event *event;
 
 	if (!more)
@@ -98,10 +97,8 @@ int dwell_ignite_engine_register_event(struct dwell_ignite_engine *engine, const
 	int number;
 
 	if (!event_is_name(name))
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "'%.128s' cannot be an event's name: use letters, digits, "
-		                    "'_', '-' and ':'",
-		                    name ? name : "");
+		return dw_error_set(error, DWELL_E_ARGUMENT, "'%.128s' cannot be an event's name: use letters, digits, "
+		                    "'_', '-' and ':'", name ? name : "");
 	number = event_find_number(engine, name, strlen(name));
 	if (number >= 0 && number < DWELL_IGNITE_EVENT_COUNT)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "'%s' is an event of every engine", name);

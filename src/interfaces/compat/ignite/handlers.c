@@ -86,16 +86,14 @@ int dwell_ignite_engine_add(struct dwell_ignite_engine *engine, const char *when
 			break;
 		uses_filter |= slot.filter.kind == DW_FILTER_FUNCTION;
 		if (slot.filter.kind == DW_FILTER_FUNCTION && !filter)
-			result = dw_error_set(error, DWELL_E_ARGUMENT,
-			                      "%.128s: event_filter needs a function", when);
+			result = dw_error_set(error, DWELL_E_ARGUMENT, "%.128s: event_filter needs a function", when);
 		else if (handler_add_slot(engine, event, &slot, name ? name : "handler") != 0)
 			result = dw_error_set(error, DWELL_E_NOMEM, "no memory for a handler");
 		if (result)
 			free(slot.filter.once);
 	}
 	if (!result && filter && !uses_filter)
-		result = dw_error_set(error, DWELL_E_ARGUMENT,
-		                      "%.128s: a filter function is given but no event names it; "
+		result = dw_error_set(error, DWELL_E_ARGUMENT, "%.128s: a filter function is given but no event names it; "
 		                      "write EVENT(event_filter)", when);
 	if (result) {
 		handler_remove_slots(engine, slot.handle);
@@ -146,13 +144,10 @@ static bool handler_remove_slots(struct dwell_ignite_engine *engine, uint64_t ha
 int dwell_ignite_engine_remove(struct dwell_ignite_engine *engine, uint64_t handle, struct dwell_error *error)
 {
 	if (handle == 0 || handle > engine->last_handle)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "engine '%.64s' never gave a handle %llu; use what "
-		                    "dwell_ignite_engine_add() stored",
-		                    engine->name, (unsigned long long)handle);
+		return dw_error_set(error, DWELL_E_ARGUMENT, "engine '%.64s' never gave a handle %llu; use what "
+		                    "dwell_ignite_engine_add() stored", engine->name, (unsigned long long)handle);
 	if (!handler_remove_slots(engine, handle))
-		return dw_error_set(error, DWELL_E_STATE,
-		                    "the handler of handle %llu was removed from engine '%.64s' before",
+		return dw_error_set(error, DWELL_E_STATE, "the handler of handle %llu was removed from engine '%.64s' before",
 		                    (unsigned long long)handle, engine->name);
 	return 0;
 }
@@ -219,8 +214,7 @@ static void handler_profile(struct dwell_ignite_engine *engine, int row, uint64_
 	*clock = now;
 }
 
-static int handler_call(struct dwell_ignite_engine *engine, struct dw_event *event, unsigned index,
-                        uint64_t *clock)
+static int handler_call(struct dwell_ignite_engine *engine, struct dw_event *event, unsigned index, uint64_t *clock)
 {
 	struct dw_slot *slot = &event->slots[index];
 	unsigned began;
@@ -250,8 +244,7 @@ static int handler_call(struct dwell_ignite_engine *engine, struct dw_event *eve
 		engine->fail = engine->state.failure;
 		return result;
 	}
-	return dw_engine_failed(engine, result, "handler '%.96s' on %.96s",
-	                        event->slots[index].name, event->name);
+	return dw_engine_failed(engine, result, "handler '%.96s' on %.96s", event->slots[index].name, event->name);
 }
 
 int dw_event_call(struct dwell_ignite_engine *engine, struct dw_event *event, uint64_t *clock)
@@ -286,10 +279,8 @@ int dwell_ignite_engine_fire(struct dwell_ignite_engine *engine, int event, stru
 	int result;
 
 	if (!found)
-		return dw_error_set(error, DWELL_E_NAME,
-		                    "%d is not an event of engine '%.64s'; "
-		                    "dwell_ignite_engine_register_event() gives the numbers",
-		                    event, engine->name);
+		return dw_error_set(error, DWELL_E_NAME, "%d is not an event of engine '%.64s'; "
+		                    "dwell_ignite_engine_register_event() gives the numbers", event, engine->name);
 	result = dw_event_fire(engine, found);
 	if (result && error)
 		*error = engine->fail;

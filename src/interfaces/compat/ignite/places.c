@@ -32,8 +32,7 @@ static void place_close_range(unsigned *began)
 /* Begins the step even if nothing is recorded now, because a step may open the gate. */
 static void place_begin_step(struct dwell_ignite_engine *engine)
 {
-	if (engine->steps && !engine->outer && !engine->step_began &&
-	    __atomic_load_n(&dwell_gate, __ATOMIC_RELAXED)) {
+	if (engine->steps && !engine->outer && !engine->step_began && __atomic_load_n(&dwell_gate, __ATOMIC_RELAXED)) {
 		dwell_step_begin();
 		engine->step_began = true;
 	}
@@ -265,8 +264,7 @@ static int place_at_process(struct dwell_ignite_engine *engine)
 		end = dw_profile_now(engine->profiler);
 		dw_profile_time(engine->profiler, DWELL_IGNITE_TIME_OF_PROCESSING, 0, end - start);
 	}
-	result = engine->profiler ? dw_event_fire_profiled(engine, completed, end)
-	                          : dw_event_fire(engine, completed);
+	result = engine->profiler ? dw_event_fire_profiled(engine, completed, end) : dw_event_fire(engine, completed);
 	place_end_step(engine);
 	if (state->epoch_length && state->epoch_iteration >= state->epoch_length)
 		dw_place_set(engine, DW_PLACE_EPOCH_END);

@@ -21,8 +21,7 @@ static bool profile_event_counts_epochs(unsigned event)
 /* The current iteration; a fetch belongs to the next one. */
 static uint64_t profile_iteration_of(const struct dwell_ignite_engine *engine)
 {
-	return engine->state.iteration +
-	       (engine->place >= DW_PLACE_FETCH && engine->place < DW_PLACE_ITERATE);
+	return engine->state.iteration + (engine->place >= DW_PLACE_FETCH && engine->place < DW_PLACE_ITERATE);
 }
 
 static void profile_add_time(struct dwell_ignite_profiler *profiler, struct dw_time_stat *stat, bool of_epoch,
@@ -62,13 +61,11 @@ void dwell_ignite_profiler_add(struct dwell_ignite_profiler *profiler, enum dwel
 	}
 }
 
-void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_time_of of, int number,
-                     uint64_t time)
+void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_time_of of, int number, uint64_t time)
 {
 	const struct dwell_ignite_engine *engine = profiler->engine;
 
-	dwell_ignite_profiler_add(profiler, of, number, engine->state.epoch,
-	                          profile_iteration_of(engine), time);
+	dwell_ignite_profiler_add(profiler, of, number, engine->state.epoch, profile_iteration_of(engine), time);
 }
 
 /* ---- the clock ------------------------------------------------------------------------ */
@@ -112,8 +109,7 @@ double dw_profile_unit_s(const struct dwell_ignite_profiler *profiler)
 
 static int profile_add_event(struct dwell_ignite_profiler *profiler, const char *name)
 {
-	struct dw_profile_event *more =
-	    realloc(profiler->events, (profiler->event_count + 1) * sizeof *more);
+	struct dw_profile_event *more = realloc(profiler->events, (profiler->event_count + 1) * sizeof *more);
 
 	if (more) {
 		profiler->events = more;
@@ -139,13 +135,11 @@ int dwell_ignite_profiler_handler(struct dwell_ignite_profiler *profiler, int ev
 	struct dw_profile_handler *handler;
 
 	for (unsigned i = 0; i < profiler->handler_count; i++)
-		if (profiler->handlers[i].event == (unsigned)event &&
-		    strcmp(profiler->handlers[i].name, name) == 0)
+		if (profiler->handlers[i].event == (unsigned)event && strcmp(profiler->handlers[i].name, name) == 0)
 			return (int)i;
 	if (profiler->handler_count == profiler->handler_capacity) {
 		unsigned capacity = profiler->handler_capacity ? profiler->handler_capacity * 2 : 16;
-		struct dw_profile_handler *more =
-		    realloc(profiler->handlers, capacity * sizeof *more);
+		struct dw_profile_handler *more = realloc(profiler->handlers, capacity * sizeof *more);
 
 		if (!more) {
 			profiler->no_memory = true;
@@ -163,8 +157,7 @@ int dwell_ignite_profiler_handler(struct dwell_ignite_profiler *profiler, int ev
 	return (int)profiler->handler_count++;
 }
 
-void dw_profile_add_slot(struct dwell_ignite_profiler *profiler, const struct dw_event *event,
-                         struct dw_slot *slot)
+void dw_profile_add_slot(struct dwell_ignite_profiler *profiler, const struct dw_event *event, struct dw_slot *slot)
 {
 	int number = dwell_ignite_profiler_event(profiler, event->name);
 
@@ -222,8 +215,7 @@ void dw_profile_start(struct dwell_ignite_profiler *profiler)
 	}
 }
 
-int dwell_ignite_profiler_create(struct dwell_ignite_profiler **result, bool keep_times,
-                                 struct dwell_error *error)
+int dwell_ignite_profiler_create(struct dwell_ignite_profiler **result, bool keep_times, struct dwell_error *error)
 {
 	struct dwell_ignite_profiler *profiler = calloc(1, sizeof *profiler);
 
@@ -234,9 +226,7 @@ int dwell_ignite_profiler_create(struct dwell_ignite_profiler **result, bool kee
 		profiler->times = tmpfile();
 		if (!profiler->times) {
 			free(profiler);
-			return dw_error_set(error, DWELL_E_IO,
-			                    "no temporary file for the profiler's times: %s",
-			                    strerror(errno));
+			return dw_error_set(error, DWELL_E_IO, "no temporary file for the profiler's times: %s", strerror(errno));
 		}
 	}
 	profile_name_builtin(profiler);
@@ -251,8 +241,7 @@ int dwell_ignite_profiler_attach(struct dwell_ignite_profiler **result, struct d
 
 	*result = NULL;
 	if (engine->profiler)
-		return dw_error_set(error, DWELL_E_STATE,
-		                    "engine '%.64s' has a profiler: detach it, or use its results",
+		return dw_error_set(error, DWELL_E_STATE, "engine '%.64s' has a profiler: detach it, or use its results",
 		                    engine->name);
 	code = dwell_ignite_profiler_create(result, keep_times, error);
 	if (code)

@@ -60,11 +60,9 @@ enum {
 
 /* Begins a run: discards earlier results, names the events and handlers. */
 void dw_profile_start(struct dwell_ignite_profiler *profiler);
-void dw_profile_add_slot(struct dwell_ignite_profiler *profiler, const struct dw_event *event,
-                         struct dw_slot *slot);
+void dw_profile_add_slot(struct dwell_ignite_profiler *profiler, const struct dw_event *event, struct dw_slot *slot);
 /* Adds a duration of the engine's current iteration and epoch. */
-void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_time_of of, int number,
-                     uint64_t time);
+void dw_profile_time(struct dwell_ignite_profiler *profiler, enum dwell_ignite_time_of of, int number, uint64_t time);
 /* The unit of the clock in seconds. */
 double dw_profile_unit_s(const struct dwell_ignite_profiler *profiler);
 

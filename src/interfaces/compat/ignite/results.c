@@ -12,11 +12,9 @@
 static int results_check(const struct dwell_ignite_profiler *profiler, struct dwell_error *error)
 {
 	if (!profiler->ran)
-		return dw_error_set(error, DWELL_E_STATE,
-		                    "the profiler has no results yet: run its engine first");
+		return dw_error_set(error, DWELL_E_STATE, "the profiler has no results yet: run its engine first");
 	if (profiler->no_memory)
-		return dw_error_set(error, DWELL_E_NOMEM,
-		                    "memory ran out in the run: the results are not whole");
+		return dw_error_set(error, DWELL_E_NOMEM, "memory ran out in the run: the results are not whole");
 	return 0;
 }
 
@@ -90,8 +88,7 @@ void dwell_ignite_basic_results_print(const struct dwell_ignite_basic_results *r
 	dw_ignite_print_basic(results, out);
 }
 
-void dwell_ignite_handlers_results_print(const struct dwell_ignite_handlers_results *results,
-                                         FILE *out)
+void dwell_ignite_handlers_results_print(const struct dwell_ignite_handlers_results *results, FILE *out)
 {
 	dw_ignite_print_handlers(results, out);
 }
@@ -114,14 +111,12 @@ static int results_read_times(struct dwell_ignite_profiler *profiler,
 
 		time.time *= unit_s;
 		if (!read)
-			result = dw_error_set(error, DWELL_E_IO, "the profiler's times cannot be read: %s",
-			                      strerror(errno));
+			result = dw_error_set(error, DWELL_E_IO, "the profiler's times cannot be read: %s", strerror(errno));
 		else if (take(context, &time))
 			result = results_no_memory(error);
 	}
 	if (fseek(profiler->times, end, SEEK_SET) != 0 && !result)
-		result = dw_error_set(error, DWELL_E_IO, "the profiler's times cannot be kept: %s",
-		                      strerror(errno));
+		result = dw_error_set(error, DWELL_E_IO, "the profiler's times cannot be kept: %s", strerror(errno));
 	return result;
 }
 
@@ -133,16 +128,13 @@ static int results_open_file(struct dwell_ignite_profiler *profiler, const char 
 	if (result)
 		return result;
 	if (!profiler->times)
-		return dw_error_set(error, DWELL_E_STATE,
-		                    "times were not kept: attach the profiler with keep_times");
+		return dw_error_set(error, DWELL_E_STATE, "times were not kept: attach the profiler with keep_times");
 	if (fflush(profiler->times) != 0 || ferror(profiler->times))
-		return dw_error_set(error, DWELL_E_NOSPACE,
-		                    "the temporary file for the profiler's times is not whole: %s",
+		return dw_error_set(error, DWELL_E_NOSPACE, "the temporary file for the profiler's times is not whole: %s",
 		                    strerror(errno));
 	*file = fopen(path, "we");
 	if (!*file)
-		return dw_error_set(error, DWELL_E_IO, "cannot write %.200s: %s", path,
-		                    strerror(errno));
+		return dw_error_set(error, DWELL_E_IO, "cannot write %.200s: %s", path, strerror(errno));
 	return 0;
 }
 
@@ -195,8 +187,7 @@ int dwell_ignite_profiler_write_basic(struct dwell_ignite_profiler *profiler, co
 
 		if (!row->happened)
 			continue;
-		fprintf(file, "\n%llu,%llu", (unsigned long long)row->epoch,
-		        (unsigned long long)row->iteration);
+		fprintf(file, "\n%llu,%llu", (unsigned long long)row->epoch, (unsigned long long)row->iteration);
 		for (int c = 0; c < DW_ITERATION_COLUMNS; c++)
 			fprintf(file, ",%.9g", row->times_s[c]);
 	}
@@ -218,8 +209,7 @@ static int results_add_call(void *context, const struct dw_profile_time *time)
 	if (time->what < DW_PROFILE_EVENT)
 		return dw_calls_add(&columns->calls[time->what], time->time);
 	if (time->what >= DW_PROFILE_HANDLER)
-		return dw_calls_add(
-		    &columns->calls[DW_PROFILE_EVENT + time->what - DW_PROFILE_HANDLER], time->time);
+		return dw_calls_add(&columns->calls[DW_PROFILE_EVENT + time->what - DW_PROFILE_HANDLER], time->time);
 	return 0;
 }
 

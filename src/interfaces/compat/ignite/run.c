@@ -125,19 +125,16 @@ static int run_check_limits(const struct dwell_ignite_engine *engine, const stru
                             const struct dwell_ignite_limits *limits, struct dwell_error *error)
 {
 	if (limits->size < sizeof *limits)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "limits are not initialized: use DWELL_IGNITE_LIMITS_INIT");
+		return dw_error_set(error, DWELL_E_ARGUMENT, "limits are not initialized: use DWELL_IGNITE_LIMITS_INIT");
 	if (limits->max_epochs && limits->max_iters)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "max_iters and max_epochs are mutually exclusive: give one of them");
 	if (data && !data->next)
 		return dw_error_set(error, DWELL_E_ARGUMENT, "the data has no function `next`");
 	if (!data && !limits->epoch_length && !limits->max_iters)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "epoch_length should be provided if data is NULL");
+		return dw_error_set(error, DWELL_E_ARGUMENT, "epoch_length should be provided if data is NULL");
 	if (engine->running)
-		return dw_error_set(error, DWELL_E_STATE,
-		                    "engine '%.64s' runs: a handler may run another engine, not its own",
+		return dw_error_set(error, DWELL_E_STATE, "engine '%.64s' runs: a handler may run another engine, not its own",
 		                    engine->name);
 	return 0;
 }
@@ -198,11 +195,9 @@ static int run_request(struct dwell_ignite_engine *engine, uint32_t request, str
 	return 0;
 }
 
-int dwell_ignite_engine_terminate(struct dwell_ignite_engine *engine, bool skip_completed,
-                                  struct dwell_error *error)
+int dwell_ignite_engine_terminate(struct dwell_ignite_engine *engine, bool skip_completed, struct dwell_error *error)
 {
-	return run_request(engine, DW_REQUEST_TERMINATE | (skip_completed ? DW_REQUEST_SKIP_COMPLETED : 0),
-	                   error);
+	return run_request(engine, DW_REQUEST_TERMINATE | (skip_completed ? DW_REQUEST_SKIP_COMPLETED : 0), error);
 }
 
 int dwell_ignite_engine_terminate_epoch(struct dwell_ignite_engine *engine, bool skip_epoch_completed,
@@ -211,13 +206,9 @@ int dwell_ignite_engine_terminate_epoch(struct dwell_ignite_engine *engine, bool
 	enum dw_place place = __atomic_load_n(&engine->place, __ATOMIC_RELAXED);
 
 	if (__atomic_load_n(&engine->running, __ATOMIC_RELAXED) && !dw_place_in_iteration(place))
-		return dw_error_set(error, DWELL_E_STATE,
-		                    "terminate_epoch should not be called outside of iterations, as on "
-		                    "STARTED, EPOCH_STARTED or EPOCH_COMPLETED of engine '%.64s'",
-		                    engine->name);
-	return run_request(engine,
-	                   DW_REQUEST_EPOCH | (skip_epoch_completed ? DW_REQUEST_SKIP_EPOCH_COMPLETED : 0),
-	                   error);
+		return dw_error_set(error, DWELL_E_STATE, "terminate_epoch should not be called outside of iterations, as on "
+		                    "STARTED, EPOCH_STARTED or EPOCH_COMPLETED of engine '%.64s'", engine->name);
+	return run_request(engine, DW_REQUEST_EPOCH | (skip_epoch_completed ? DW_REQUEST_SKIP_EPOCH_COMPLETED : 0), error);
 }
 
 int dwell_ignite_engine_interrupt(struct dwell_ignite_engine *engine, struct dwell_error *error)

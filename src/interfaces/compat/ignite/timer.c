@@ -80,8 +80,7 @@ static int timer_step(struct dwell_ignite_engine *engine, void *user)
 }
 
 int dwell_ignite_timer_attach(struct dwell_ignite_timer *timer, struct dwell_ignite_engine *engine, const char *start,
-                              const char *pause, const char *resume, const char *step,
-                              struct dwell_error *error)
+                              const char *pause, const char *resume, const char *step, struct dwell_error *error)
 {
 	const struct {
 		const char *when, *name;

@@ -107,8 +107,7 @@ static int when_read_argument(struct reader *reader)
 		seen = &reader->function;
 #undef IS
 	if (!seen)
-		return when_fail(reader, "a filter is every=N, once=N, once=[N, ...], before=N, after=N or "
-		                 "event_filter");
+		return when_fail(reader, "a filter is every=N, once=N, once=[N, ...], before=N, after=N or event_filter");
 	if (*seen)
 		return when_fail(reader, "an argument is given twice");
 	*seen = true;
@@ -174,8 +173,7 @@ static int when_read_term(struct dwell_ignite_engine *engine, struct reader *rea
 		return when_fail(reader, "an event's name is missing");
 	*event = dw_event_find(engine, reader->at, length);
 	if (!*event)
-		return dw_error_set(reader->error, DWELL_E_NAME,
-		                    "'%.*s' is not an event of engine '%.64s'; "
+		return dw_error_set(reader->error, DWELL_E_NAME, "'%.*s' is not an event of engine '%.64s'; "
 		                    "dwell_ignite_engine_register_event() makes it one",
 		                    (int)(length < 128 ? length : 128), reader->at, engine->name);
 	reader->at = when_skip_blanks(reader->at + length);

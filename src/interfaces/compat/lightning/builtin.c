@@ -28,8 +28,7 @@ static int builtin_open_stage(const struct dwell_lightning_profiler *actions, st
 }
 
 static int builtin_print_layout(const struct dwell_lightning_profiler *actions, const char *layout,
-                                 const struct dwell_view_options *options, FILE *file,
-                                 struct dwell_error *error)
+                                const struct dwell_view_options *options, FILE *file, struct dwell_error *error)
 {
 	struct dwell_trace *trace;
 	int code = builtin_open_stage(actions, &trace, error);
@@ -42,8 +41,7 @@ static int builtin_print_layout(const struct dwell_lightning_profiler *actions, 
 
 /* ---- simple -------------------------------------------------------------------------------- */
 
-static int builtin_simple_summary(struct dwell_lightning_profiler *actions, FILE *file,
-                                  struct dwell_error *error)
+static int builtin_simple_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	return builtin_print_layout(actions, actions->own->options.brief ? "lightning-short" : "lightning",
 	                             NULL, file, error);
@@ -59,8 +57,7 @@ static int builtin_advanced_setup(struct dwell_lightning_profiler *actions, stru
 }
 
 /* A restriction below 1 is a share of the lines. It is passed as a part of the layout's name. */
-static int builtin_advanced_summary(struct dwell_lightning_profiler *actions, FILE *file,
-                                    struct dwell_error *error)
+static int builtin_advanced_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	double restriction = actions->own->options.line_restriction;
 	struct dwell_view_options options = { .size = sizeof options,
@@ -95,13 +92,11 @@ static void builtin_operators_stop(struct dwell_lightning_profiler *actions, con
 	if (!own->open || !actions->stage || (!own->profile.schedule.active && !own->profile.action))
 		return;
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		if (strcmp(steps[i][0], actions->stage) == 0 &&
-		    strcmp(steps[i][1], dot ? dot + 1 : action) == 0)
+		if (strcmp(steps[i][0], actions->stage) == 0 && strcmp(steps[i][1], dot ? dot + 1 : action) == 0)
 			dwell_profile_step(own->open, NULL);
 }
 
-static int builtin_operators_summary(struct dwell_lightning_profiler *actions, FILE *file,
-                                     struct dwell_error *error)
+static int builtin_operators_summary(struct dwell_lightning_profiler *actions, FILE *file, struct dwell_error *error)
 {
 	const struct dwell_lightning_options *from = &actions->own->options;
 	struct dwell_view_options options = { .size = sizeof options, .sort = actions->own->sort_by,
@@ -138,8 +133,7 @@ static void builtin_xla_start(struct dwell_lightning_profiler *actions, const ch
 		return;
 	for (size_t i = 0; i < sizeof served / sizeof *served && !actions->own->asked; i++)
 		actions->own->asked = strcmp(dot ? dot + 1 : action, served[i]) == 0;
-	if (actions->own->asked &&
-	    dwell_serve_start(port ? port : 9012, &actions->own->failed) == DWELL_E_STATE)
+	if (actions->own->asked && dwell_serve_start(port ? port : 9012, &actions->own->failed) == DWELL_E_STATE)
 		actions->own->failed.code = 0; /* an earlier stage or the program started the server */
 }
 
@@ -162,8 +156,7 @@ static const struct dwell_lightning_methods builtin[] = {
 	METHODS("advanced", .setup = builtin_advanced_setup, .summary = builtin_advanced_summary),
 	METHODS("operators", .setup = builtin_operators_setup, .stop = builtin_operators_stop,
 	        .summary = builtin_operators_summary),
-	METHODS("xla", .setup = builtin_xla_setup, .start = builtin_xla_start,
-	        .teardown = builtin_xla_teardown),
+	METHODS("xla", .setup = builtin_xla_setup, .start = builtin_xla_start, .teardown = builtin_xla_teardown),
 	METHODS("actions", .summary = NULL),
 	METHODS("none", .summary = NULL),
 };

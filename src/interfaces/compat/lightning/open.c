@@ -84,8 +84,7 @@ static void open_end_range(struct thread *thread, size_t at)
 static void open_close_at(struct thread *thread, size_t at)
 {
 	open_end_range(thread, at);
-	memmove(&thread->open[at], &thread->open[at + 1],
-	        (thread->count - at - 1) * sizeof *thread->open);
+	memmove(&thread->open[at], &thread->open[at + 1], (thread->count - at - 1) * sizeof *thread->open);
 	thread->count--;
 }
 
@@ -159,8 +158,7 @@ void dwell_lightning_start(struct dwell_lightning_profiler *actions, const char 
 	pthread_mutex_unlock(&thread->lock);
 }
 
-int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *action,
-                         struct dwell_error *error)
+int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *action, struct dwell_error *error)
 {
 	struct thread *thread = actions ? open_thread() : NULL;
 	size_t length = strlen(action), at;
@@ -184,8 +182,7 @@ int dwell_lightning_stop(struct dwell_lightning_profiler *actions, const char *a
 	}
 	pthread_mutex_unlock(&thread->lock);
 	if (!at)
-		return dw_error_set(error, DWELL_E_STATE,
-		                    "Attempting to stop recording an action (%.300s) which was never "
+		return dw_error_set(error, DWELL_E_STATE, "Attempting to stop recording an action (%.300s) which was never "
 		                    "started.", action);
 	if (!closed && actions->methods->stop)
 		actions->methods->stop(actions, action);

@@ -30,8 +30,7 @@ int dwell_lightning_init(struct dwell_lightning_profiler *actions, const struct 
 	struct dwell_lightning_own *own;
 
 	if (!methods || methods->size != sizeof *methods)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "dwell_lightning_methods.size is %zu, not %zu",
+		return dw_error_set(error, DWELL_E_ARGUMENT, "dwell_lightning_methods.size is %zu, not %zu",
 		                    methods ? methods->size : 0, sizeof *methods);
 	own = calloc(1, sizeof *own);
 	if (!own || !profiler_copy_text(&own->dirpath, dirpath) || !profiler_copy_text(&own->filename, filename)) {
@@ -77,8 +76,7 @@ void dwell_lightning_destroy(struct dwell_lightning_profiler *actions)
 	free(actions);
 }
 
-struct dwell_lightning_profiler *dwell_lightning_create(const char *name,
-                                                        const struct dwell_lightning_options *options,
+struct dwell_lightning_profiler *dwell_lightning_create(const char *name, const struct dwell_lightning_options *options,
                                                         struct dwell_error *error)
 {
 	static const struct dwell_lightning_options defaults = DWELL_LIGHTNING_OPTIONS_INIT;
@@ -88,13 +86,11 @@ struct dwell_lightning_profiler *dwell_lightning_create(const char *name,
 	if (!options)
 		options = &defaults;
 	if (!methods) {
-		dw_error_set(error, DWELL_E_NAME, "no profiler '%.100s': there are %s", name,
-		             dw_lightning_builtin_names);
+		dw_error_set(error, DWELL_E_NAME, "no profiler '%.100s': there are %s", name, dw_lightning_builtin_names);
 		return NULL;
 	}
 	if (options->size != sizeof *options || !(options->line_restriction >= 0)) {
-		dw_error_set(error, DWELL_E_ARGUMENT,
-		             "dwell_lightning_options: use DWELL_LIGHTNING_OPTIONS_INIT, and a "
+		dw_error_set(error, DWELL_E_ARGUMENT, "dwell_lightning_options: use DWELL_LIGHTNING_OPTIONS_INIT, and a "
 		             "line_restriction of 0 or more");
 		return NULL;
 	}
@@ -148,8 +144,7 @@ int dwell_lightning_setup(struct dwell_lightning_profiler *actions, const char *
 	if (!actions)
 		return 0;
 	if (actions->stage)
-		return dw_error_set(error, DWELL_E_STATE,
-		                    "the profiler is in stage '%.100s': tear that down first",
+		return dw_error_set(error, DWELL_E_STATE, "the profiler is in stage '%.100s': tear that down first",
 		                    actions->stage);
 	if (!profiler_copy_text(&own->stage, stage) || (log_dir && !profiler_copy_text(&own->log_dir, log_dir)))
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for a stage");
@@ -210,8 +205,7 @@ int dwell_lightning_teardown(struct dwell_lightning_profiler *actions, struct dw
 	if (!actions || !actions->stage)
 		return 0;
 	if (dw_lightning_close_open(actions, name, sizeof name))
-		code = dw_error_set(error, DWELL_E_STATE,
-		                    "action '%s' was open at the end of stage '%.100s': it was closed; "
+		code = dw_error_set(error, DWELL_E_STATE, "action '%s' was open at the end of stage '%.100s': it was closed; "
 		                    "stop it with dwell_lightning_stop()", name, actions->stage);
 	dw_lightning_end_profile(own);
 	if (actions->methods->teardown) {

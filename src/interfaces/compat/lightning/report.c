@@ -93,12 +93,10 @@ static int report_open_file(const struct dwell_lightning_profiler *actions, char
 
 	if (dwell_lightning_filename(actions, NULL, ".txt", name, sizeof name) >= (int)sizeof name ||
 	    snprintf(path, room, "%s/%s", actions->dirpath, name) >= (int)room)
-		return dw_error_set(error, DWELL_E_ARGUMENT, "the report's path is too long: %.200s",
-		                    actions->dirpath);
+		return dw_error_set(error, DWELL_E_ARGUMENT, "the report's path is too long: %.200s", actions->dirpath);
 	*file = report_make_folders(path) == 0 ? fopen(path, "ae") : NULL;
 	if (!*file)
-		return dw_error_set(error, DWELL_E_IO,
-		                    "cannot write the report %.300s: %s; give another dirpath", path,
+		return dw_error_set(error, DWELL_E_IO, "cannot write the report %.300s: %s; give another dirpath", path,
 		                    strerror(errno));
 	return 0;
 }

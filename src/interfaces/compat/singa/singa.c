@@ -57,8 +57,7 @@ int dwell_singa_set_verbosity(int verbosity, struct dwell_error *error)
 
 	singa_know_process();
 	if (verbosity < 0 || verbosity > MOST_VERBOSITY)
-		return dw_error_set(error, DWELL_E_ARGUMENT,
-		                    "no verbosity %d: 0 (nothing), 1 (forward and backward), 2 (each "
+		return dw_error_set(error, DWELL_E_ARGUMENT, "no verbosity %d: 0 (nothing), 1 (forward and backward), 2 (each "
 		                    "operation) or 3 (the distributed ones)", verbosity);
 	if (verbosity == state.verbosity && (!verbosity || dwell_active()))
 		return 0;
@@ -104,8 +103,7 @@ int dwell_singa_print_time_profiling(FILE *file, struct dwell_error *error)
 		return 0;
 	scope.profile_id = dwell_profile_id(state.profile);
 	if (!scope.profile_id || !path)
-		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "the session has ended: print before dwell_stop()");
+		return dw_error_set(error, DWELL_E_NO_DATA, "the session has ended: print before dwell_stop()");
 	code = dwell_trace_open(&trace, &path, 1, &scope, error);
 	if (code)
 		return code;
