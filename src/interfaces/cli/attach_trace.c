@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/host.h"
 #include "base/limits.h"
@@ -105,11 +105,6 @@ static uint32_t attach_frame(struct dw_attach_process *process, const struct dw_
 	return owned->id;
 }
 
-static bool attach_is_stack(const struct dw_attach_stack *stack, const uint32_t *frames, uint32_t count)
-{
-	return stack->count == count && memcmp(stack->frames, frames, count * sizeof *frames) == 0;
-}
-
 /* The STACK of these frames; 0: there are none. */
 static uint32_t attach_stack(struct dw_attach_process *process, const struct dw_place *const *places, size_t places_count)
 {
@@ -122,7 +117,8 @@ static uint32_t attach_stack(struct dw_attach_process *process, const struct dw_
 	if (!count)
 		return 0;
 	hash = dw_map_hash_bytes(0, frames, count * sizeof *frames);
-	at = DW_MAP_FIND(&process->by_frames, hash, i, attach_is_stack(&process->stacks[i], frames, count));
+	at = DW_MAP_FIND(&process->by_frames, hash, i, process->stacks[i].count == count &&
+	                 memcmp(process->stacks[i].frames, frames, count * sizeof *frames) == 0);
 	if (at != DW_MAP_NONE)
 		return process->stacks[at].id;
 	stack = DW_GROW(&process->stacks, &process->stack_capacity, process->stack_count);
@@ -294,14 +290,6 @@ void dw_attach_meta(struct dw_attach_process *process, const char *key, const ch
 		entry->flags = json ? DW_META_JSON : 0;
 }
 
-static uint64_t attach_clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void dw_attach_head(struct dw_encode *encode)
 {
 	struct dw_head *head = dw_encode_head(encode);
@@ -310,8 +298,8 @@ void dw_attach_head(struct dw_encode *encode)
 		head->run_id[0] = 1;
 	dw_host_boot_id(head->boot_id);
 	gethostname(head->hostname, sizeof head->hostname - 1);
-	head->start_ticks = head->start_monotonic_ns = attach_clock_ns(CLOCK_MONOTONIC);
-	head->start_realtime_ns = attach_clock_ns(CLOCK_REALTIME);
+	head->start_ticks = head->start_monotonic_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	head->start_realtime_ns = dw_clock_ns(CLOCK_REALTIME);
 	head->time_namespace = dw_host_namespace("time");
 }
 
@@ -330,7 +318,7 @@ void dw_attach_begin(struct dw_attach_process *process, struct dw_encode *encode
 		return;
 	entry->pid = about->pid;
 	entry->ppid = about->parent;
-	entry->start_ticks = attach_clock_ns(CLOCK_MONOTONIC);
+	entry->start_ticks = dw_clock_ns(CLOCK_MONOTONIC);
 	entry->flags = about->python ? DW_PROCESS_PYTHON : 0;
 	entry->name = path;
 	entry->command = command;

@@ -1,5 +1,4 @@
 /* What `dwell run` does when `dwell capture` asks for some steps of a rank; see capture_ask.h. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/capture_answer.h"
 #include "cli/capture_ask.h"
 #include "cli/cli.h"
@@ -53,14 +53,6 @@ struct answering {
 	struct dw_capture_answer answer;
 };
 
-static uint64_t answer_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Looks at all processes that step, and sets the steps that all of them have recorded. Returns whether a living process
  * has not ended all steps that were asked for. */
 static bool answer_look(struct answering *at)
@@ -100,10 +92,10 @@ static void answer_find_gates(struct answering *at)
 
 static void answer_record(struct answering *at)
 {
-	uint64_t end_ms = answer_now_ms() + at->ask.duration_ms;
+	uint64_t end_ms = dw_clock_monotonic_ms() + at->ask.duration_ms;
 	struct timespec pause = { 0, ANSWER_LOOK_MS * 1000000 };
 
-	while (answer_look(at) && answer_now_ms() < end_ms && dw_serve_is_alive(&at->control))
+	while (answer_look(at) && dw_clock_monotonic_ms() < end_ms && dw_serve_is_alive(&at->control))
 		nanosleep(&pause, NULL);
 	at->window.to_ticks = dw_serve_ticks(&at->control);
 	dw_serve_disarm(&at->control);

@@ -39,13 +39,6 @@ struct job {
 	size_t rank_count;
 };
 
-static volatile sig_atomic_t job_stopped;
-
-static void job_stop(int signal)
-{
-	job_stopped = 1;
-}
-
 /* ---- the ranks --------------------------------------------------------------------------------------------- */
 
 /* Whether a list of numbers has this one. */
@@ -265,11 +258,12 @@ static void job_print_silence(const struct job_trace *trace)
 static void job_wait(struct job *job, size_t left)
 {
 	struct timespec pause = { 0, JOB_LOOK_MS * 1000000 };
+	volatile int *stopped = dw_stop_at_signals();
 	unsigned most_ms = job->ask->duration_ms + JOB_SPARE_MS;
 	struct dw_capture_answer answer;
 	char path[DW_CAPTURE_PATH];
 
-	for (unsigned passed = 0; left && passed < most_ms && !job_stopped; passed += JOB_LOOK_MS) {
+	for (unsigned passed = 0; left && passed < most_ms && !*stopped; passed += JOB_LOOK_MS) {
 		nanosleep(&pause, NULL);
 		for (size_t i = 0; i < job->count; i++) {
 			struct job_trace *trace = &job->traces[i];
@@ -318,7 +312,6 @@ int dw_capture_job(const struct dw_capture_ask *ask, const char *ranks, char **o
 {
 	struct dw_capture_ask named = *ask;
 	struct job job = { .ask = &named };
-	struct sigaction action = { .sa_handler = job_stop };
 	time_t now = time(NULL);
 	struct tm broken;
 	int status;
@@ -329,8 +322,7 @@ int dw_capture_job(const struct dw_capture_ask *ask, const char *ranks, char **o
 	}
 	gmtime_r(&now, &broken);
 	snprintf(named.id + strftime(named.id, 32, "%Y%m%dT%H%M%S", &broken), 16, "-%d", (int)getpid());
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	dw_stop_at_signals();
 	for (size_t i = 0; i < count; i++)
 		job_read_operand(&job, operands[i], ranks);
 	status = job_run(&job, ranks);

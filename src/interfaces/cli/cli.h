@@ -15,74 +15,24 @@
 #include "dwell/dwell.h"
 #include "dwell/trace.h"
 
+struct dw_renderer;
+
 enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_SLOWER = 3,
        DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_EVENT = 5, DW_EXIT_PIPE = 141 };
 
 /* Options by their meaning. An option has the same meaning in all verbs. */
 enum dw_option_id {
-	DW_OPTION_OUTPUT,
-	DW_OPTION_MAX_SIZE,
-	DW_OPTION_KEEP,
-	DW_OPTION_STEPS,
-	DW_OPTION_STEP_ON,
-	DW_OPTION_SCHEDULE,
-	DW_OPTION_SHAPES,
-	DW_OPTION_STACKS,
-	DW_OPTION_FUNCTIONS,
-	DW_OPTION_FLOPS,
-	DW_OPTION_MEMORY,
-	DW_OPTION_NO_MEMORY,
-	DW_OPTION_NO_ITT,
-	DW_OPTION_NO_NVTX,
-	DW_OPTION_NO_CUDA,
-	DW_OPTION_NO_MPI,
-	DW_OPTION_SAMPLE,
-	DW_OPTION_NO_GGML,
-	DW_OPTION_NO_ONNX,
-	DW_OPTION_COUNTERS,
-	DW_OPTION_VIEW,
-	DW_OPTION_LAYOUT,
-	DW_OPTION_VIEW_FIELD,
-	DW_OPTION_FORMAT,
-	DW_OPTION_THREAD,
-	DW_OPTION_PROFILE,
-	DW_OPTION_ACTION,
-	DW_OPTION_SUMMARY,
-	DW_OPTION_TIME,
-	DW_OPTION_TEXTS,
-	DW_OPTION_METRIC,
-	DW_OPTION_NAME,
-	DW_OPTION_MIN_DURATION,
-	DW_OPTION_TITLE,
-	DW_OPTION_LAYERS,
-	DW_OPTION_SERVE,
-	DW_OPTION_PORT,
-	DW_OPTION_HOST,
-	DW_OPTION_DURATION,
-	DW_OPTION_DELAY,
-	DW_OPTION_INHERITED,
-	DW_OPTION_MPI,
-	DW_OPTION_SUMMARY_EVERY,
-	DW_OPTION_GATHER,
-	DW_OPTION_COST,
-	DW_OPTION_FAIL_ON,
-	DW_OPTION_ACCEPT,
-	DW_OPTION_BY,
-	DW_OPTION_NO_BROWSER,
-	DW_OPTION_EVERY,
-	DW_OPTION_LAST,
-	DW_OPTION_ONCE,
-	DW_OPTION_FOR,
-	DW_OPTION_ALL,
-	DW_OPTION_ON,
-	DW_OPTION_METRICS,
-	DW_OPTION_PACK,
-	DW_OPTION_RANKS,
-	DW_OPTION_ANSWER,
-	DW_OPTION_ALWAYS,
-	DW_OPTION_SLOW_STEPS,
-	DW_OPTION_HELP,
-	DW_OPTION_VERSION,
+	DW_OPTION_OUTPUT, DW_OPTION_MAX_SIZE, DW_OPTION_KEEP, DW_OPTION_STEPS, DW_OPTION_STEP_ON, DW_OPTION_SCHEDULE,
+	DW_OPTION_SHAPES, DW_OPTION_STACKS, DW_OPTION_FUNCTIONS, DW_OPTION_FLOPS, DW_OPTION_MEMORY,
+	DW_OPTION_NO_MEMORY, DW_OPTION_NO_ITT, DW_OPTION_NO_NVTX, DW_OPTION_NO_CUDA, DW_OPTION_NO_MPI,
+	DW_OPTION_SAMPLE, DW_OPTION_NO_GGML, DW_OPTION_NO_ONNX, DW_OPTION_COUNTERS, DW_OPTION_VIEW, DW_OPTION_LAYOUT,
+	DW_OPTION_VIEW_FIELD, DW_OPTION_FORMAT, DW_OPTION_THREAD, DW_OPTION_PROFILE, DW_OPTION_ACTION,
+	DW_OPTION_SUMMARY, DW_OPTION_TIME, DW_OPTION_TEXTS, DW_OPTION_METRIC, DW_OPTION_NAME, DW_OPTION_MIN_DURATION,
+	DW_OPTION_TITLE, DW_OPTION_LAYERS, DW_OPTION_SERVE, DW_OPTION_PORT, DW_OPTION_HOST, DW_OPTION_DURATION,
+	DW_OPTION_DELAY, DW_OPTION_INHERITED, DW_OPTION_MPI, DW_OPTION_SUMMARY_EVERY, DW_OPTION_GATHER, DW_OPTION_COST,
+	DW_OPTION_FAIL_ON, DW_OPTION_ACCEPT, DW_OPTION_BY, DW_OPTION_NO_BROWSER, DW_OPTION_EVERY, DW_OPTION_LAST,
+	DW_OPTION_ONCE, DW_OPTION_FOR, DW_OPTION_ALL, DW_OPTION_ON, DW_OPTION_METRICS, DW_OPTION_PACK, DW_OPTION_RANKS,
+	DW_OPTION_ANSWER, DW_OPTION_ALWAYS, DW_OPTION_SLOW_STEPS, DW_OPTION_HELP, DW_OPTION_VERSION,
 };
 
 /* The field of struct dwell_view_options that an option sets. */
@@ -128,6 +78,12 @@ const struct dw_verb *dw_verb_find(const char *name);
 int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool stop_early,
                      int (*take)(void *context, const struct dw_option *option, const char *value),
                      void *context, bool *done);
+/* The same for operands and options that are mixed: --help and errors end the process. */
+size_t dw_options_take(const struct dw_verb *verb, int argc, char **argv,
+                       int (*take)(void *context, const struct dw_option *option, const char *value), void *context);
+/* Options that several verbs have. Each returns 0, or -1 after an error message. */
+int dw_take_renderer(const struct dw_renderer **renderer, const char *value);
+int dw_take_port(unsigned *port, const char *value);
 /* Sets the field of an option DW_OPTION_VIEW_FIELD; -1 after an error message. */
 int dw_option_set_field(struct dwell_view_options *options, const struct dw_option *option, const char *value);
 void dw_options_help(const struct dw_verb *verb);
@@ -160,34 +116,27 @@ void dw_say_progress(const char *path);
 int dw_memory_status(int status);
 /* Prints which traces are damaged and which are still being written. */
 void dw_say_state(struct dwell_trace *trace);
+/* Opens traces, and says while it does so and how they are. Returns 0, or an exit status after an error message. */
+int dw_open_traces(struct dwell_trace **trace, const char *const *paths, size_t count, const struct dwell_scope *scope);
 /* Handles an option of the scope. Returns 0 for any other option, -1 after an error message. */
 int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, const char *value);
 
 /* Determines how to print to `fd`: its width if it is a terminal, colour, UTF-8. */
 void dw_terminal(int fd, struct dwell_print_options *options);
-/* Finds the newest *.dwell of the current folder and names it on stderr; false if there is none. */
-bool dw_newest_trace(char *path, size_t size);
+/* The newest *.dwell of the current folder, which is named on stderr; NULL after an error message if there is none. */
+const char *dw_newest_trace(void);
+/* The only operand, or the newest trace. Returns 0, or an exit status after an error message. */
+int dw_take_trace(const struct dw_verb *verb, char **operands, size_t count, const char **path);
+/* What SIGINT and SIGTERM set from now on. */
+volatile int *dw_stop_at_signals(void);
 
 /* Prints the overview of a finished run to stderr, because stdout belongs to the program. */
 void dw_report_after_run(const char *trace);
 
-int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_import(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_top(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_attach(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_pack(const struct dw_verb *verb, int argc, char **argv);
-int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv);
+typedef int dw_command(const struct dw_verb *verb, int argc, char **argv);
+dw_command dw_cmd_run, dw_cmd_report, dw_cmd_export, dw_cmd_serve, dw_cmd_capture, dw_cmd_import, dw_cmd_summarize,
+    dw_cmd_ranks, dw_cmd_diff, dw_cmd_query, dw_cmd_top, dw_cmd_watch, dw_cmd_attach, dw_cmd_stacks, dw_cmd_view,
+    dw_cmd_pack, dw_cmd_info;
 /* `dwell COMMAND...`: runs the command, then prints the overview. */
 int dw_run_command(char **command);
 

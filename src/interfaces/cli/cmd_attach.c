@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "cli/attach_trace.h"
 #include "cli/cli.h"
@@ -29,14 +29,11 @@
 #define ATTACH_TRIES 10u
 #define ATTACH_CHILDREN_NS 250000000u /* between two looks for new processes */
 
+#define ATTACH_FUNCTIONS(X) X(open) X(look) X(process) X(problem) X(sleep) X(let_go) X(close)
 static struct {
-	__typeof__(dw_follow_open) *open;
-	__typeof__(dw_follow_look) *look;
-	__typeof__(dw_follow_process) *process;
-	__typeof__(dw_follow_problem) *problem;
-	__typeof__(dw_follow_sleep) *sleep;
-	__typeof__(dw_follow_let_go) *let_go;
-	__typeof__(dw_follow_close) *close;
+#define X(name) __typeof__(dw_follow_##name) *name;
+	ATTACH_FUNCTIONS(X)
+#undef X
 } attach_follow;
 
 struct attach_target {
@@ -70,14 +67,6 @@ static void attach_take_signal(int signal)
 	attach_stops = 1;
 }
 
-static uint64_t attach_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the request ------------------------------------------------------------------------------- */
 
 static int attach_take_option(void *context, const struct dw_option *option, const char *value)
@@ -104,23 +93,17 @@ static int attach_take_option(void *context, const struct dw_option *option, con
 static bool attach_load(void)
 {
 	void *library = dw_process_library("attaching");
+	bool good = true;
 
 	if (!library)
 		return false;
 	unsetenv("DEBUGINFOD_URLS"); /* a look waits for no server */
-	*(void **)&attach_follow.open = dw_process_function(library, dw_follow_open);
-	*(void **)&attach_follow.look = dw_process_function(library, dw_follow_look);
-	*(void **)&attach_follow.process = dw_process_function(library, dw_follow_process);
-	*(void **)&attach_follow.problem = dw_process_function(library, dw_follow_problem);
-	*(void **)&attach_follow.sleep = dw_process_function(library, dw_follow_sleep);
-	*(void **)&attach_follow.let_go = dw_process_function(library, dw_follow_let_go);
-	*(void **)&attach_follow.close = dw_process_function(library, dw_follow_close);
-	if (!attach_follow.open || !attach_follow.look || !attach_follow.process || !attach_follow.problem ||
-	    !attach_follow.sleep || !attach_follow.let_go || !attach_follow.close) {
+#define X(name) good &= (*(void **)&attach_follow.name = dw_process_function(library, dw_follow_##name)) != NULL;
+	ATTACH_FUNCTIONS(X)
+#undef X
+	if (!good)
 		dw_say("stacks cannot be read: %s", dlerror());
-		return false;
-	}
-	return true;
+	return good;
 }
 
 /* Samples of a program that is recorded belong into its own trace, with its steps. */
@@ -349,16 +332,16 @@ static void attach_say_cost(const struct attach *attach, uint64_t start_ns)
 		         (unsigned long long)attach->stops, (double)attach->stopped_ns / (double)attach->stops / 1e3,
 		         (double)attach->longest_stop_ns / 1e3);
 	dw_say("%llu looks at threads in %.1f s%s", (unsigned long long)attach->looks,
-	       (double)(attach_now_ns() - start_ns) / 1e9, stops);
+	       (double)(dw_clock_monotonic_ns() - start_ns) / 1e9, stops);
 }
 
 static void attach_loop(struct attach *attach)
 {
-	uint64_t start_ns = attach_now_ns();
+	uint64_t start_ns = dw_clock_monotonic_ns();
 
 	attach->random = start_ns | 1;
 	while (!attach_stops && attach_look(attach)) {
-		uint64_t now_ns = attach_now_ns();
+		uint64_t now_ns = dw_clock_monotonic_ns();
 
 		attach->rounds++;
 		if (attach->for_ms && now_ns - start_ns >= attach->for_ms * 1000000u)
@@ -415,14 +398,9 @@ static int attach_run(struct attach *attach)
 int dw_cmd_attach(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct attach attach = { .hz = ATTACH_HZ };
+	size_t operands = dw_options_take(verb, argc, argv, attach_take_option, &attach);
 	char *end;
-	bool done;
-	int operands = dw_options_parse(verb, argc, argv, false, attach_take_option, &attach, &done);
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
 	attach.pid = operands == 1 ? (uint32_t)strtoul(argv[0], &end, 10) : 0;
 	if (!attach.pid || *end) {
 		dw_say("dwell attach needs the number of one process: dwell attach PID");

@@ -13,6 +13,7 @@
 #include "cli/capture_job.h"
 #include "cli/cli.h"
 #include "cli/logdir.h"
+#include "cli/output.h"
 #include "serve/client.h"
 
 #define CAPTURE_STEPS 5u
@@ -132,7 +133,6 @@ static bool capture_choose_path(struct request *request)
 static bool capture_store(const struct request *request, const struct dw_client_answer *answer)
 {
 	char folder[DW_LOGDIR_PATH], part[DW_LOGDIR_PATH + 8];
-	size_t at = 0;
 	int fd;
 
 	snprintf(folder, sizeof folder, "%s", request->path);
@@ -141,14 +141,8 @@ static bool capture_store(const struct request *request, const struct dw_client_
 		return false;
 	snprintf(part, sizeof part, "%s.part", request->path);
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	while (fd >= 0 && at < answer->xspace_bytes) {
-		ssize_t written = write(fd, answer->xspace + at, answer->xspace_bytes - at);
-
-		if (written < 0 && errno != EINTR)
-			break;
-		at += written > 0 ? (size_t)written : 0;
-	}
-	if (fd >= 0 && at == answer->xspace_bytes && close(fd) == 0 && rename(part, request->path) == 0)
+	if (fd >= 0 && dw_output_write(fd, answer->xspace, answer->xspace_bytes) && close(fd) == 0 &&
+	    rename(part, request->path) == 0)
 		return true;
 	dw_say("cannot write %s: %s; name another folder with -o", request->path, strerror(errno));
 	unlink(part);
@@ -227,19 +221,14 @@ int dw_cmd_capture(const struct dw_verb *verb, int argc, char **argv)
 {
 	static struct request request;
 	struct stat status;
-	bool over;
-	int operands;
+	size_t operands;
 
 	request = (struct request){ .client.token = getenv("DWELL_TOKEN"), .ask.steps = CAPTURE_STEPS };
-	operands = dw_options_parse(verb, argc, argv, false, capture_take_option, &request, &over);
-	if (over)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
+	operands = dw_options_take(verb, argc, argv, capture_take_option, &request);
 	if (operands == 3 && request.answers)
 		return dw_capture_answer(argv[0], argv[1], argv[2]);
 	if (operands && (strchr(argv[0], '/') || stat(argv[0], &status) == 0))
-		return capture_from_job(&request, argv, (size_t)operands);
+		return capture_from_job(&request, argv, operands);
 	if (operands != 1) {
 		dw_say("nothing to capture from is given (dwell capture [OPTION...] FOLDER|TRACE...|HOST:PORT)");
 		return DW_EXIT_USAGE;

@@ -1,5 +1,4 @@
 /* dwell diff: compares runs before and after a change. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,21 +64,16 @@ static bool diff_parse_reasons(const char *text, unsigned *accepted)
 static int diff_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct diff_request *request = context;
-	struct dwell_error error = { 0, "" };
 
 	switch (option->id) {
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	case DW_OPTION_FAIL_ON: return diff_parse_percent(value, &request->fail_on) ? 0 : -1;
 	case DW_OPTION_ACCEPT: return diff_parse_reasons(value, &request->accepted) ? 0 : -1;
-	case DW_OPTION_BY:
-		request->by_fast = strcmp(value, "fast") == 0;
-		return 0;
+	case DW_OPTION_BY: request->by_fast = strcmp(value, "fast") == 0; return 0;
 	case DW_OPTION_FORMAT:
 		request->page = strcmp(value, "html") == 0;
-		request->renderer = request->page || strcmp(value, "svg") == 0 ? NULL : dw_renderer_find(value, &error);
-		if (error.code)
-			dw_say_error(&error, error.code);
-		return error.code ? -1 : 0;
+		request->renderer = NULL;
+		return request->page || strcmp(value, "svg") == 0 ? 0 : dw_take_renderer(&request->renderer, value);
 	default: return dw_take_scope(&request->scope, option, value);
 	}
 }
@@ -91,38 +85,31 @@ struct diff_operands {
 	int counts[DW_DIFF_SIDES];
 };
 
-/* Options may be on both sides of "--". Without it there are two operands, one a side. Returns 0, 1
- * after --help, or -1 after an error message. */
-static int diff_parse(const struct dw_verb *verb, int argc, char **argv,
+/* Options may be on both sides of "--". Without it there are two operands, one a side. False after an error message. */
+static bool diff_parse(const struct dw_verb *verb, int argc, char **argv,
                       struct diff_request *request, struct diff_operands *operands)
 {
 	int middle = 0;
-	bool done;
 
 	while (middle < argc && strcmp(argv[middle], "--") != 0)
 		middle++;
 	operands->paths[0] = argv;
-	operands->counts[0] = dw_options_parse(verb, middle, argv, false, diff_take_option, request, &done);
-	if (done || operands->counts[0] < 0)
-		return done ? 1 : -1;
+	operands->counts[0] = (int)dw_options_take(verb, middle, argv, diff_take_option, request);
 	if (middle == argc) {
 		if (operands->counts[0] != 2) {
 			dw_say("%d traces are given and no '--': dwell diff BEFORE... -- AFTER...", operands->counts[0]);
-			return -1;
+			return false;
 		}
 		operands->paths[1] = argv + 1;
 		operands->counts[0] = operands->counts[1] = 1;
-		return 0;
+		return true;
 	}
 	operands->paths[1] = argv + middle + 1;
-	operands->counts[1] = dw_options_parse(verb, argc - middle - 1, argv + middle + 1, false,
-	                                       diff_take_option, request, &done);
-	if (done || operands->counts[1] < 0)
-		return done ? 1 : -1;
+	operands->counts[1] = (int)dw_options_take(verb, argc - middle - 1, argv + middle + 1, diff_take_option, request);
 	if (operands->counts[0] && operands->counts[1])
-		return 0;
+		return true;
 	dw_say("no trace is given %s '--': dwell diff BEFORE... -- AFTER...", operands->counts[0] ? "after" : "before");
-	return -1;
+	return false;
 }
 
 /* A run counts once: a trace that is given twice would make the runs seem to vary less. */
@@ -184,24 +171,15 @@ static int diff_print(const struct diff_request *request, struct dw_diff *diff, 
 	for (struct dwell_table *part = table; part && request->renderer->is_scaled; part = part->next)
 		if (strcmp(part->part, "operators") == 0)
 			dw_table_limit(part, DIFF_OPERATORS);
-	code = dw_render(request->renderer, (const struct dwell_table *const *)&table, 1, file, &request->print, &error);
-	if (code && dw_output_left(file))
-		return DW_EXIT_PIPE;
-	return code ? dw_say_error(&error, code) : 0;
-}
-
-static const char *diff_page_path(const struct diff_request *request)
-{
-	return request->output && strcmp(request->output, "-") != 0 ? request->output : NULL;
+	return dw_output_tables(file, request->renderer, &table, 1, &request->print);
 }
 
 /* The page has more than the tables, and is written by another kind of output. */
 static int diff_write_page(const struct diff_request *request, struct dw_diff *diff)
 {
-	const char *path = diff_page_path(request);
 	struct dwell_error error = { 0, "" };
 	struct dw_writer_out out;
-	int code = dw_out_open(&out, path, &error);
+	int code = dw_out_open(&out, dw_output_path(request->output), &error);
 
 	if (code)
 		return dw_say_error(&error, code);
@@ -258,10 +236,10 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv)
 		                            .print.size = sizeof request.print };
 	struct dw_diff diff = { .accepted = 0 };
 	struct diff_operands operands;
-	int status = diff_parse(verb, argc, argv, &request, &operands);
+	int status = 0;
 
-	if (status)
-		return status > 0 ? 0 : DW_EXIT_USAGE;
+	if (!diff_parse(verb, argc, argv, &request, &operands))
+		return DW_EXIT_USAGE;
 	if (operands.counts[0] + operands.counts[1] > DIFF_MOST_RUNS) {
 		dw_say("more than %d traces", DIFF_MOST_RUNS);
 		return DW_EXIT_USAGE;
@@ -276,7 +254,7 @@ int dw_cmd_diff(const struct dw_verb *verb, int argc, char **argv)
 	}
 	if (!diff_check_twice(&operands))
 		return DW_EXIT_USAGE;
-	if (request.page && !diff_page_path(&request) && isatty(STDOUT_FILENO)) {
+	if (request.page && !dw_output_path(request.output) && isatty(STDOUT_FILENO)) {
 		dw_say("a page of HTML is not for a terminal: add -o diff.html");
 		return DW_EXIT_USAGE;
 	}

@@ -89,30 +89,16 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 		                       .options.size = sizeof request.options };
 	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
-	char newest[4096], laid_out[DW_LOGDIR_PATH];
-	const char *path = newest;
-	bool done;
+	size_t operands = dw_options_take(verb, argc, argv, export_take_option, &request);
+	char laid_out[DW_LOGDIR_PATH];
+	const char *path;
+	int code = export_check_format(&request) ? dw_take_trace(verb, argv, operands, &path) : DW_EXIT_USAGE;
 
-	int operands = dw_options_parse(verb, argc, argv, false, export_take_option, &request, &done);
-	if (done)
-		return 0;
-	if (operands < 0 || !export_check_format(&request))
-		return DW_EXIT_USAGE;
-	if (operands > 1) {
-		dw_say("several traces are given; export takes one");
-		return DW_EXIT_USAGE;
-	}
-	if (operands)
-		path = argv[0];
-	else if (!dw_newest_trace(newest, sizeof newest))
-		return DW_EXIT_BAD_INPUT;
-	dw_say_progress(path);
-	int code = dwell_trace_open(&trace, &path, 1, &request.scope, &error);
-	if (code) {
-		dw_say_progress(NULL);
-		return dw_say_error(&error, code);
-	}
-	dw_say_state(trace);
+	if (code)
+		return code;
+	code = dw_open_traces(&trace, &path, 1, &request.scope);
+	if (code)
+		return code;
 	if (!export_place_in_logdir(&request, path, trace, laid_out)) {
 		dwell_trace_close(trace);
 		return DW_EXIT_BAD_INPUT;
@@ -120,7 +106,7 @@ int dw_cmd_export(const struct dw_verb *verb, int argc, char **argv)
 	code = dwell_trace_export(trace, request.format, request.output, &request.options, &error);
 	dw_say_progress(NULL);
 	dwell_trace_close(trace);
-	if (code && !request.output && dw_output_left(stdout))
-		return DW_EXIT_PIPE;
+	if (!request.output)
+		return dw_output_status(stdout, code, &error);
 	return code ? dw_say_error(&error, code) : 0;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "format/layout.h"
 #include "import/import.h"
 
@@ -48,23 +49,6 @@ static bool import_map(const char *path, struct dw_import_file *file)
 	return false;
 }
 
-static bool import_write(int fd, const struct dw_import_result *result)
-{
-	const char *bytes = result->image;
-	size_t done = 0;
-
-	while (!result->in_file && done < result->image_bytes) {
-		ssize_t written = write(fd, bytes + done, result->image_bytes - done);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		done += (size_t)written;
-	}
-	return true;
-}
-
 /* Translates the files into `fd`, which is a new file. */
 static int import_translate(const struct dw_import_file *files, size_t count, int fd)
 {
@@ -84,7 +68,7 @@ static int import_translate(const struct dw_import_file *files, size_t count, in
 	} else {
 		if (result.note)
 			dw_say("%s%s%s", count > 1 ? "" : files->path, count > 1 ? "" : ": ", result.note);
-		if (!import_write(fd, &result)) {
+		if (!result.in_file && !dw_output_write(fd, result.image, result.image_bytes)) {
 			dw_say("cannot write the trace: %s", strerror(errno));
 			code = DW_EXIT_BAD_INPUT;
 		}
@@ -126,27 +110,22 @@ int dw_cmd_import(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct dw_import_file *files;
 	const char *output = NULL;
-	int mapped = 0, code = DW_EXIT_BAD_INPUT;
-	bool done;
-	int operands = dw_options_parse(verb, argc, argv, false, import_take_option, &output, &done);
+	size_t operands = dw_options_take(verb, argc, argv, import_take_option, &output), mapped = 0;
+	int code = DW_EXIT_BAD_INPUT;
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
 	if (!operands || !output) {
 		dw_say(operands ? "no output is given: dwell import FILE... -o TRACE.dwell"
 		                : "no file is given: dwell import FILE... -o TRACE.dwell");
 		return DW_EXIT_USAGE;
 	}
-	files = calloc((size_t)operands, sizeof *files);
+	files = calloc(operands, sizeof *files);
 	if (!files)
 		return DW_EXIT_BAD_INPUT;
 	while (mapped < operands && import_map(argv[mapped], &files[mapped]))
 		mapped++;
 	if (mapped == operands)
-		code = import_store(files, (size_t)operands, output);
-	for (int i = 0; i < operands; i++)
+		code = import_store(files, operands, output);
+	for (size_t i = 0; i < operands; i++)
 		if (files[i].data)
 			munmap((void *)(uintptr_t)files[i].data, files[i].size_bytes);
 	free(files);

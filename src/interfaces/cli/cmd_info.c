@@ -228,25 +228,15 @@ int dw_cmd_info(const struct dw_verb *verb, int argc, char **argv)
 	struct dw_scope everything = { 0 };
 	struct dw_source *source;
 	struct dw_model *model;
-	char newest[4096];
-	const char *path = newest;
+	const char *path;
 	size_t repair_count = 0;
-	bool done, texts = false;
+	bool texts = false;
+	size_t operands = dw_options_take(verb, argc, argv, info_take_option, &texts);
+	int code = dw_take_trace(verb, argv, operands, &path);
 
-	int operands = dw_options_parse(verb, argc, argv, false, info_take_option, &texts, &done);
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
-	if (operands > 1) {
-		dw_say("several traces are given; info takes one");
-		return DW_EXIT_USAGE;
-	}
-	if (operands)
-		path = argv[0];
-	else if (!dw_newest_trace(newest, sizeof newest))
-		return DW_EXIT_BAD_INPUT;
-	int code = dw_source_open(&source, &path, 1, &error);
+	if (code)
+		return code;
+	code = dw_source_open(&source, &path, 1, &error);
 	if (code)
 		return dw_say_error(&error, code);
 	code = dw_model_create(&model, source, &everything, &error);

@@ -242,16 +242,13 @@ void dw_pack_after_run(const char *trace)
 
 int dw_cmd_pack(const struct dw_verb *verb, int argc, char **argv)
 {
-	bool done, store = strcmp(verb->name, "pack") == 0;
+	bool store = strcmp(verb->name, "pack") == 0;
 	struct pack_request request = { .scope.size = sizeof request.scope };
 	uint64_t sizes[2] = { 0, 0 };
-	int operands = dw_options_parse(verb, argc, argv, false, pack_take_option, &request, &done), code = 0;
+	size_t operands = dw_options_take(verb, argc, argv, pack_take_option, &request);
 	const char *output = request.output;
+	int code = 0;
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
 	if (!operands || (output && operands > 1)) {
 		dw_say(operands ? "-o takes one trace: dwell %s TRACE -o FILE" : "no trace is given: dwell %s TRACE...",
 		       verb->name);
@@ -261,7 +258,7 @@ int dw_cmd_pack(const struct dw_verb *verb, int argc, char **argv)
 		dw_say("a part of a trace does not replace it: name a file for the part, -o FILE");
 		return DW_EXIT_USAGE;
 	}
-	for (int i = 0; i < operands && !code; i++) {
+	for (size_t i = 0; i < operands && !code; i++) {
 		code = store ? pack_store(argv[i], &request, sizes) : pack_convert(argv[i], output, false, NULL, sizes);
 		if (!code && store)
 			pack_say(output ? output : argv[i], sizes);

@@ -19,30 +19,20 @@ struct query_request {
 static int query_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct query_request *request = context;
-	struct dwell_error error = { 0, "" };
 
 	if (option->id == DW_OPTION_OUTPUT)
 		request->output = value;
-	if (option->id != DW_OPTION_FORMAT)
-		return 0;
-	request->renderer = dw_renderer_find(value, &error);
-	if (!request->renderer)
-		dw_say_error(&error, error.code);
-	return request->renderer ? 0 : -1;
+	return option->id == DW_OPTION_FORMAT ? dw_take_renderer(&request->renderer, value) : 0;
 }
 
-static int query_print(const struct query_request *request, const struct dwell_table *table)
+static int query_print(const struct query_request *request, struct dwell_table *table)
 {
-	struct dwell_error error = { 0, "" };
 	struct dw_output output;
-	int code, status = dw_output_open(&output, request->output);
+	int status = dw_output_open(&output, request->output);
 
 	if (status)
 		return status;
-	code = dw_render(request->renderer, &table, 1, output.file, &request->print, &error);
-	if (code)
-		status = dw_output_left(output.file) ? DW_EXIT_PIPE : dw_say_error(&error, code);
-	return dw_output_close(&output, status);
+	return dw_output_close(&output, dw_output_tables(output.file, request->renderer, &table, 1, &request->print));
 }
 
 #define QUERY_QUIET_S 5u /* most answers take less; a statement may also run without end */
@@ -53,7 +43,6 @@ static void query_say_running(int number)
 {
 	ssize_t written = write(STDERR_FILENO, query_running, strlen(query_running));
 
-	(void)number;
 	(void)written;
 }
 
@@ -92,21 +81,15 @@ static int query_trace(const struct query_request *request, const char *path, co
 int dw_cmd_query(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct query_request request = { .renderer = dw_renderer_at(0), .print.size = sizeof request.print };
-	char newest[4096];
-	bool done;
-	int operands = dw_options_parse(verb, argc, argv, false, query_take_option, &request, &done);
+	size_t operands = dw_options_take(verb, argc, argv, query_take_option, &request);
+	const char *path;
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
 	if (operands < 1 || operands > 2) {
 		dw_say("give a trace and one statement in quotes: dwell query TRACE 'select ...'; '.schema' lists tables");
 		return DW_EXIT_USAGE;
 	}
 	if (!request.output)
 		dw_terminal(STDOUT_FILENO, &request.print);
-	if (operands == 2)
-		return query_trace(&request, argv[0], argv[1]);
-	return dw_newest_trace(newest, sizeof newest) ? query_trace(&request, newest, argv[0]) : DW_EXIT_BAD_INPUT;
+	path = operands == 2 ? argv[0] : dw_newest_trace();
+	return path ? query_trace(&request, path, argv[operands - 1]) : DW_EXIT_BAD_INPUT;
 }

@@ -1,6 +1,5 @@
 /* dwell ranks: compares the ranks of a job, from traces or summaries. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,27 +20,22 @@ struct ranks_request {
 static int ranks_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct ranks_request *request = context;
-	struct dwell_error error = { 0, "" };
 
-	if (option->id == DW_OPTION_OUTPUT) {
+	if (option->id == DW_OPTION_OUTPUT)
 		request->output = value;
-		return 0;
-	}
 	if (option->id == DW_OPTION_MPI)
 		request->mpi = true;
-	if (option->id != DW_OPTION_FORMAT)
-		return 0;
-	request->renderer = strcmp(value, "svg") == 0 ? NULL : dw_renderer_find(value, &error);
-	if (error.code)
-		dw_say_error(&error, error.code);
-	return error.code ? -1 : 0;
+	if (option->id == DW_OPTION_FORMAT && strcmp(value, "svg") != 0)
+		return dw_take_renderer(&request->renderer, value);
+	if (option->id == DW_OPTION_FORMAT)
+		request->renderer = NULL;
+	return 0;
 }
 
 static int ranks_print(const struct ranks_request *request, const struct dw_ranks *ranks, FILE *file)
 {
-	struct dwell_error error = { 0, "" };
 	struct dwell_table *table;
-	int code;
+	int status;
 
 	if (!request->renderer) {
 		dw_ranks_picture(ranks, file);
@@ -52,11 +46,9 @@ static int ranks_print(const struct ranks_request *request, const struct dw_rank
 		dw_say("no memory for the comparison");
 		return DW_EXIT_BAD_INPUT;
 	}
-	code = dw_render(request->renderer, (const struct dwell_table *const *)&table, 1, file, &request->print, &error);
+	status = dw_output_tables(file, request->renderer, &table, 1, &request->print);
 	dw_table_destroy(table);
-	if (code && dw_output_left(file))
-		return DW_EXIT_PIPE;
-	return code ? dw_say_error(&error, code) : 0;
+	return status;
 }
 
 static int ranks_compare(const struct ranks_request *request, struct dw_summary *summary)
@@ -77,36 +69,23 @@ static int ranks_compare(const struct ranks_request *request, struct dw_summary 
 	return status;
 }
 
-/* Reads the files. *first: this process has the result. */
-static int ranks_read(const struct ranks_request *request, struct dw_summary *summary, char **paths,
-                      size_t count, bool *first)
-{
-	*first = true;
-	if (request->mpi)
-		return dw_ranks_read_mpi(summary, paths, count, first);
-	return dw_summaries_read_parallel(summary, paths, count);
-}
-
 int dw_cmd_ranks(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct ranks_request request = { .renderer = dw_renderer_at(0),
 		                             .print.size = sizeof request.print };
 	struct dw_summary summary = { .ranks = NULL };
-	bool done, first;
-	int operands, status;
+	size_t operands = dw_options_take(verb, argc, argv, ranks_take_option, &request);
+	bool first = true; /* this process has the result */
+	int status;
 
-	operands = dw_options_parse(verb, argc, argv, false, ranks_take_option, &request, &done);
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
 	if (!operands) {
 		dw_say("no files are given: dwell ranks TRACE|SUMMARY...");
 		return DW_EXIT_USAGE;
 	}
 	if (!request.output)
 		dw_terminal(STDOUT_FILENO, &request.print);
-	status = ranks_read(&request, &summary, argv, (size_t)operands, &first);
+	status = request.mpi ? dw_ranks_read_mpi(&summary, argv, operands, &first)
+	                     : dw_summaries_read_parallel(&summary, argv, operands);
 	if (!status && first)
 		status = ranks_compare(&request, &summary);
 	dw_summary_reset(&summary);

@@ -1,5 +1,4 @@
 /* dwell report: prints views of traces. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,7 +49,7 @@ static int report_take_option(void *context, const struct dw_option *option, con
 	case DW_OPTION_LAYOUT:
 		found = (request->layout = dw_layout_find(value, &request->layout_request.version, &error));
 		break;
-	case DW_OPTION_FORMAT: found = (request->renderer = dw_renderer_find(value, &error)); break;
+	case DW_OPTION_FORMAT: return dw_take_renderer(&request->renderer, value);
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	case DW_OPTION_SUMMARY: request->summary = true; return 0;
 	case DW_OPTION_VIEW_FIELD: return dw_option_set_field(&request->options, option, value);
@@ -124,9 +123,7 @@ static int report_layout(const struct report_request *request, struct dwell_trac
 	dw_say_progress(NULL);
 	if (!code && error.message[0])
 		dw_say("%s", error.message);
-	if (code && dw_output_left(file))
-		return DW_EXIT_PIPE;
-	return code ? dw_say_error(&error, code) : 0;
+	return dw_output_status(file, code, &error);
 }
 
 static int report_summary(const struct report_request *request, struct dwell_trace *trace, FILE *file)
@@ -135,9 +132,7 @@ static int report_summary(const struct report_request *request, struct dwell_tra
 	int code = dw_report_summary(dw_trace_model(trace), request->renderer->name, file, &error);
 
 	dw_say_progress(NULL);
-	if (code && dw_output_left(file))
-		return DW_EXIT_PIPE;
-	return code ? dw_say_error(&error, code) : 0;
+	return dw_output_status(file, code, &error);
 }
 
 /* Whether the operand is the name of a view: in `dwell report operators` the user has forgotten
@@ -179,13 +174,10 @@ static int report_views(const struct report_request *request, struct dwell_trace
 	dw_say_progress(NULL);
 	if (!code) {
 		report_say_missing(request, tables[0]);
-		code = dw_render(request->renderer, (const struct dwell_table *const *)tables,
-		                 request->view_count, file, &request->print, &error);
-		if (code && dw_output_left(file))
-			status = DW_EXIT_PIPE;
-	}
-	if (code && !status)
+		status = dw_output_tables(file, request->renderer, tables, request->view_count, &request->print);
+	} else {
 		status = dw_say_error(&error, code);
+	}
 	for (size_t i = 0; i < done; i++)
 		dw_table_destroy(tables[i]);
 	return status;
@@ -194,7 +186,7 @@ static int report_views(const struct report_request *request, struct dwell_trace
 /* The page has more parts than a view, and is written by another kind of output. */
 static int report_page(const struct report_request *request, struct dwell_trace *trace)
 {
-	const char *path = request->output && strcmp(request->output, "-") != 0 ? request->output : NULL;
+	const char *path = dw_output_path(request->output);
 	struct dwell_error error = { 0, "" };
 	struct dw_writer_out out;
 	int code;
@@ -212,9 +204,8 @@ static int report_page(const struct report_request *request, struct dwell_trace 
 	return dw_output_close_page(&out, code, &error);
 }
 
-static int report_traces(const struct report_request *request, char **paths, size_t count)
+static int report_traces(const struct report_request *request, const char *const *paths, size_t count)
 {
-	struct dwell_error error = { 0, "" };
 	struct dwell_trace *trace;
 	struct dw_output output;
 	int status;
@@ -222,13 +213,9 @@ static int report_traces(const struct report_request *request, char **paths, siz
 	for (size_t i = 0; i < count; i++)
 		if (report_is_slip(paths[i]))
 			return DW_EXIT_USAGE;
-	dw_say_progress(paths[0]);
-	int code = dwell_trace_open(&trace, (const char *const *)paths, count, &request->scope, &error);
-	if (code) {
-		dw_say_progress(NULL);
-		return dw_say_error(&error, code);
-	}
-	dw_say_state(trace);
+	status = dw_open_traces(&trace, paths, count, &request->scope);
+	if (status)
+		return status;
 	if (request->page) {
 		status = report_page(request, trace);
 		dwell_trace_close(trace);
@@ -251,19 +238,15 @@ int dw_cmd_report(const struct dw_verb *verb, int argc, char **argv)
 		                              .options.size = sizeof request.options,
 		                              .print.size = sizeof request.print,
 		                              .renderer = dw_renderer_at(0) };
-	char newest[4096], *paths[1] = { newest };
-	bool done;
+	size_t operands = dw_options_take(verb, argc, argv, report_take_option, &request);
+	const char *newest;
 
-	int operands = dw_options_parse(verb, argc, argv, false, report_take_option, &request, &done);
-	if (done)
-		return 0;
-	if (operands < 0 || report_finish_options(&request))
+	if (report_finish_options(&request))
 		return DW_EXIT_USAGE;
 	if (operands)
-		return report_traces(&request, argv, (size_t)operands);
-	if (!dw_newest_trace(newest, sizeof newest))
-		return DW_EXIT_BAD_INPUT;
-	return report_traces(&request, paths, 1);
+		return report_traces(&request, (const char *const *)argv, operands);
+	newest = dw_newest_trace();
+	return newest ? report_traces(&request, &newest, 1) : DW_EXIT_BAD_INPUT;
 }
 
 void dw_report_after_run(const char *path)

@@ -14,32 +14,15 @@ int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
 }
 #else
 
-static volatile int stopped;
-
-static void serve_stop(int signal)
-{
-	stopped = 1;
-}
-
 static int serve_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct dw_serve_options *options = context;
-	char *end;
-	unsigned long port;
 
-	if (option->id == DW_OPTION_HOST) {
+	if (option->id == DW_OPTION_HOST)
 		options->host = value;
-	} else if (option->id == DW_OPTION_INHERITED) {
+	else if (option->id == DW_OPTION_INHERITED)
 		options->inherited = true;
-	} else if (option->id == DW_OPTION_PORT) {
-		port = strtoul(value, &end, 10);
-		if (*value < '0' || *value > '9' || *end || port > 65535) {
-			dw_say("--port %s: give a number from 0 (any that is free) to 65535", value);
-			return -1;
-		}
-		options->port = (unsigned)port;
-	}
-	return 0;
+	return option->id == DW_OPTION_PORT ? dw_take_port(&options->port, value) : 0;
 }
 
 static void serve_report_ready(void *context, const char *host, unsigned port)
@@ -57,16 +40,11 @@ int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct dw_serve_options options = { .port = 9001, .token = getenv("DWELL_TOKEN"),
 		.ready = serve_report_ready };
-	struct sigaction action = { .sa_handler = serve_stop };
 	struct dwell_error error = { 0, "" };
-	bool done;
-	int code, operands = dw_options_parse(verb, argc, argv, false, serve_take_option, &options, &done);
+	volatile int *stopped;
+	int code;
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
-	if (operands != 1) {
+	if (dw_options_take(verb, argc, argv, serve_take_option, &options) != 1) {
 		dw_say("no trace is given (dwell serve [OPTION...] TRACE)");
 		return DW_EXIT_USAGE;
 	}
@@ -74,10 +52,9 @@ int dw_cmd_serve(const struct dw_verb *verb, int argc, char **argv)
 	options.context = &options;
 	if (options.token && !*options.token)
 		options.token = NULL;
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
+	stopped = dw_stop_at_signals();
 	signal(SIGPIPE, SIG_IGN);
-	code = dw_serve_run(&options, &stopped, &error);
+	code = dw_serve_run(&options, stopped, &error);
 	return code ? dw_say_error(&error, code) : 0;
 }
 #endif

@@ -2,7 +2,6 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -21,7 +20,7 @@ static struct {
 } stacks_process;
 
 struct stacks_request {
-	const struct dw_renderer *renderer; /* NULL: text */
+	const struct dw_renderer *renderer;
 	const char *output;
 	bool all;
 	struct dwell_print_options print;
@@ -36,18 +35,11 @@ struct stacks_request {
 static int stacks_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct stacks_request *request = context;
-	struct dwell_error error = { 0, "" };
 
 	switch (option->id) {
 	case DW_OPTION_OUTPUT: request->output = value; return 0;
 	case DW_OPTION_ALL: request->all = true; return 0;
-	case DW_OPTION_FORMAT:
-		request->renderer = dw_renderer_find(value, &error);
-		if (error.code)
-			dw_say_error(&error, error.code);
-		else if (request->renderer == dw_renderer_at(0))
-			request->renderer = NULL;
-		return error.code ? -1 : 0;
+	case DW_OPTION_FORMAT: return dw_take_renderer(&request->renderer, value);
 	default: return 0;
 	}
 }
@@ -133,11 +125,11 @@ static void stacks_read(struct stacks_request *request, uint32_t pid, struct dwe
 
 static int stacks_print(struct stacks_request *request, FILE *file)
 {
-	struct dwell_table *table = request->renderer ? dw_top_stacks_table() : NULL;
-	struct dwell_error error = { 0, "" };
-	int status = 0, code = 0;
+	bool text = request->renderer == dw_renderer_at(0);
+	struct dwell_table *table = text ? NULL : dw_top_stacks_table();
+	int status = 0;
 
-	if (request->renderer && !table) {
+	if (!text && !table) {
 		dw_say("out of memory");
 		return DW_EXIT_BAD_INPUT;
 	}
@@ -147,26 +139,23 @@ static int stacks_print(struct stacks_request *request, FILE *file)
 	if (request->done)
 		status = 0;
 	if (table && !status)
-		code = dw_render(request->renderer, (const struct dwell_table *const *)&table, 1, file, &request->print, &error);
-	if (table)
-		dw_table_destroy(table);
-	if (dw_output_left(file))
-		return DW_EXIT_PIPE;
-	return code ? dw_say_error(&error, code) : status;
+		status = dw_output_tables(file, request->renderer, &table, 1, &request->print);
+	dw_table_destroy(table);
+	return dw_output_left(file) ? DW_EXIT_PIPE : status;
 }
 
 /* False after an error message. */
-static bool stacks_take_pids(struct stacks_request *request, char **words, int count)
+static bool stacks_take_pids(struct stacks_request *request, char **words, size_t count)
 {
-	request->pids = calloc((size_t)count + 1, sizeof *request->pids);
-	for (int i = 0; request->pids && i < count; i++) {
+	request->pids = calloc(count + 1, sizeof *request->pids);
+	for (size_t i = 0; request->pids && i < count; i++) {
 		char *end;
 
 		request->pids[i] = (uint32_t)strtoul(words[i], &end, 10);
 		if (request->pids[i] && !*end)
 			request->count++;
 	}
-	if (count > 0 && request->count == (size_t)count)
+	if (count && request->count == count)
 		return true;
 	dw_say("dwell stacks needs the numbers of processes: dwell stacks PID...");
 	return false;
@@ -174,16 +163,11 @@ static bool stacks_take_pids(struct stacks_request *request, char **words, int c
 
 int dw_cmd_stacks(const struct dw_verb *verb, int argc, char **argv)
 {
-	struct stacks_request request = { .print.size = sizeof request.print };
+	struct stacks_request request = { .renderer = dw_renderer_at(0), .print.size = sizeof request.print };
+	size_t operands = dw_options_take(verb, argc, argv, stacks_take_option, &request);
 	struct dw_output output;
-	bool done;
-	int operands = dw_options_parse(verb, argc, argv, false, stacks_take_option, &request, &done);
 	int status = DW_EXIT_USAGE;
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
 	if (stacks_take_pids(&request, argv, operands))
 		status = stacks_load() ? 0 : DW_EXIT_BAD_INPUT;
 	if (!status && !request.output)

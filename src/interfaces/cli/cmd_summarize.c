@@ -30,14 +30,9 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct dw_summary summary = { .ranks = NULL }, before = { .ranks = NULL };
 	struct summarize_request request = { .output = NULL };
-	bool done;
-	int operands = dw_options_parse(verb, argc, argv, false, summarize_take_option, &request, &done);
+	size_t operands = dw_options_take(verb, argc, argv, summarize_take_option, &request);
 	int status;
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
 	if (!operands || !request.output) {
 		dw_say(operands ? "no output is given: dwell summarize TRACE... -o FILE"
 		                : "no trace is given: dwell summarize TRACE... -o FILE");
@@ -45,7 +40,7 @@ int dw_cmd_summarize(const struct dw_verb *verb, int argc, char **argv)
 	}
 	dw_source_leave_stacks_unnamed(); /* no summary has stacks */
 	status = request.slow_bytes ? dw_summaries_continue(&summary, argv[0], &before, request.output)
-	                            : dw_summaries_read_parallel(&summary, argv, (size_t)operands);
+	                            : dw_summaries_read_parallel(&summary, argv, operands);
 	if (!status && !summary.count) {
 		dw_say("no process of %s%s has steps: there is nothing to summarize", argv[0],
 		       operands > 1 ? " and the other files" : "");

@@ -284,9 +284,7 @@ static bool top_take_key(struct top *top, int key)
 	case DW_KEY_ENTER: top_choose_thread(top); break;
 	case DW_KEY_ESCAPE: top_clear(top); break;
 	case DW_KEY_UP: case DW_KEY_DOWN: case DW_KEY_PAGE_UP: case DW_KEY_PAGE_DOWN: case DW_KEY_HOME:
-	case DW_KEY_END:
-		top_move(top, key);
-		break;
+	case DW_KEY_END: top_move(top, key); break;
 	default:
 		for (size_t i = 0; i < TOP_VIEWS; i++)
 			if (key == top_views[i].key)
@@ -339,8 +337,8 @@ static int top_find_trace(struct top *top, const char *operand)
 	struct stat status;
 	int code;
 
-	if (!operand)
-		return dw_newest_trace(top->path, sizeof top->path) ? 0 : DW_EXIT_BAD_INPUT;
+	if (!operand && !(operand = dw_newest_trace()))
+		return DW_EXIT_BAD_INPUT;
 	if (!digits || operand[digits] || digits > 9 || stat(operand, &status) == 0) {
 		snprintf(top->path, sizeof top->path, "%s", operand);
 		return 0;
@@ -402,8 +400,7 @@ int dw_cmd_top(const struct dw_verb *verb, int argc, char **argv)
 	struct dwell_print_options print = { .size = sizeof print };
 	struct dwell_error error = { 0, "" };
 	const char *why;
-	bool done;
-	int operands, code;
+	int code;
 
 	if (!top)
 		return DW_EXIT_BAD_INPUT;
@@ -412,9 +409,9 @@ int dw_cmd_top(const struct dw_verb *verb, int argc, char **argv)
 	top->request.view = dw_view_find("operators", NULL);
 	top->request.path = top->path;
 	top->request.filter = top->screen.filter = top->filter;
-	operands = dw_options_parse(verb, argc, argv, false, top_take_option, top, &done);
-	code = operands < 0 ? DW_EXIT_USAGE : done ? 0 : top_find_trace(top, argv[0]);
-	if (done || code) {
+	dw_options_take(verb, argc, argv, top_take_option, top);
+	code = top_find_trace(top, argv[0]);
+	if (code) {
 		free(top);
 		return code;
 	}

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,13 +13,6 @@ struct view_request {
 	bool no_browser;
 	const char *path;
 };
-
-static volatile int view_stopped;
-
-static void view_stop(int signal)
-{
-	view_stopped = 1;
-}
 
 /* A part of the mapped file is no longer there. */
 static void view_end_truncated(int signal)
@@ -34,20 +26,10 @@ static void view_end_truncated(int signal)
 static int view_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct view_request *request = context;
-	char *end;
-	unsigned long port;
 
-	if (option->id == DW_OPTION_NO_BROWSER) {
+	if (option->id == DW_OPTION_NO_BROWSER)
 		request->no_browser = true;
-	} else if (option->id == DW_OPTION_PORT) {
-		port = strtoul(value, &end, 10);
-		if (*value < '0' || *value > '9' || *end || port > 65535) {
-			dw_say("--port %s: give a number from 0 (any that is free) to 65535", value);
-			return -1;
-		}
-		request->port = (unsigned)port;
-	}
-	return 0;
+	return option->id == DW_OPTION_PORT ? dw_take_port(&request->port, value) : 0;
 }
 
 /* Starts the user's browser. Its parent ends at once, so that it is not this process's child. */
@@ -89,33 +71,20 @@ static void view_report_ready(void *context, const char *address, unsigned port,
 int dw_cmd_view(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct view_request request = { .port = 0 };
-	struct dw_view_options options = { .path_count = 1, .ready = view_report_ready,
-		.context = &request };
-	struct sigaction action = { .sa_handler = view_stop };
+	size_t operands = dw_options_take(verb, argc, argv, view_take_option, &request);
+	struct dw_view_options options = { .path_count = operands ? operands : 1, .port = request.port,
+		.ready = view_report_ready, .context = &request };
 	struct dwell_error error = { 0, "" };
-	char newest[4096];
-	bool done;
-	int code, operands = dw_options_parse(verb, argc, argv, false, view_take_option, &request, &done);
+	volatile int *stopped;
+	int code;
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
-	if (operands) {
-		options.paths = (const char *const *)argv;
-		options.path_count = (size_t)operands;
-		request.path = argv[0];
-	} else {
-		if (!dw_newest_trace(newest, sizeof newest))
-			return DW_EXIT_BAD_INPUT;
-		request.path = newest;
-		options.paths = &request.path;
-	}
-	options.port = request.port;
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
+	request.path = operands ? argv[0] : dw_newest_trace();
+	if (!request.path)
+		return DW_EXIT_BAD_INPUT;
+	options.paths = operands ? (const char *const *)argv : &request.path;
+	stopped = dw_stop_at_signals();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGBUS, view_end_truncated);
-	code = dw_view_serve(&options, &view_stopped, &error);
+	code = dw_view_serve(&options, stopped, &error);
 	return code ? dw_say_error(&error, code) : 0;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "cli/cli.h"
@@ -20,7 +21,6 @@
 #include "export/out.h"
 #include "metrics/metrics.h"
 #include "read/source.h"
-#include "trace/trace.h"
 
 #define WATCH_EVERY_MS 5000u /* half of the shortest hang limit */
 #define WATCH_MOST_COMMANDS 16u
@@ -65,12 +65,7 @@ struct watch_state {
 	char texts[DW_WATCH_KINDS][400], ranks[DW_WATCH_KINDS][1000];
 };
 
-static volatile int watch_stopped;
-
-static void watch_stop(int signal)
-{
-	watch_stopped = 1;
-}
+static volatile int *watch_stopped;
 
 /* ---- options ------------------------------------------------------------------------------------------- */
 
@@ -99,8 +94,6 @@ static int watch_take_command(struct watch_request *request, const char *value)
 static int watch_take_option(void *context, const struct dw_option *option, const char *value)
 {
 	struct watch_request *request = context;
-	char *end;
-	unsigned long port;
 
 	switch (option->id) {
 	case DW_OPTION_EVERY: return dw_parse_time("every", value, 100, &request->every_ms) ? 0 : -1;
@@ -108,33 +101,12 @@ static int watch_take_option(void *context, const struct dw_option *option, cons
 	case DW_OPTION_FORMAT: request->json = strcmp(value, "json") == 0; return 0;
 	case DW_OPTION_METRICS: request->metrics = value; return 0;
 	case DW_OPTION_ON: return watch_take_command(request, value);
-	case DW_OPTION_PORT:
-		port = strtoul(value, &end, 10);
-		if (*value < '0' || *value > '9' || *end || port > 65535) {
-			dw_say("--port %s: give a number from 0 (any that is free) to 65535", value);
-			return -1;
-		}
-		request->port = (unsigned)port;
-		request->has_port = true;
-		return 0;
+	case DW_OPTION_PORT: request->has_port = true; return dw_take_port(&request->port, value);
 	default: return 0;
 	}
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
-
-static uint64_t watch_ns(struct timespec time)
-{
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static uint64_t watch_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return watch_ns(now);
-}
 
 /* Which processes of this machine do not live any more. */
 static void watch_find_gone(struct watch_state *state)
@@ -240,7 +212,7 @@ static void watch_read_file(struct watch_state *state, const char *path)
 		dw_say("%s: %s (dwell run watch records the program watch)", path, strerror(errno));
 		return;
 	}
-	state->written_ns = watch_ns(status.st_mtim);
+	state->written_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
 	if (watch_puts_metrics(state->request)) {
 		watch_read_whole(state, path);
 		return;
@@ -404,7 +376,7 @@ static int watch_look(struct watch_state *state)
 	int status = 0;
 
 	dw_summary_reset(&state->summary);
-	dw_watch_begin_look(&state->watch, watch_now_ns());
+	dw_watch_begin_look(&state->watch, dw_clock_ns(CLOCK_REALTIME));
 	for (size_t i = 0; i < state->request->path_count; i++)
 		watch_read_operand(state, state->request->paths[i]);
 	if (!dw_summary_finish(&state->summary, &error))
@@ -460,9 +432,9 @@ static int watch_loop(struct watch_state *state, int listener)
 {
 	int status = watch_look(state);
 
-	while (!status && !state->request->once && !watch_stopped && !watch_has_ended(&state->watch)) {
+	while (!status && !state->request->once && !*watch_stopped && !watch_has_ended(&state->watch)) {
 		watch_wait(state, listener);
-		status = watch_stopped ? 0 : watch_look(state);
+		status = *watch_stopped ? 0 : watch_look(state);
 	}
 	if (!status && state->request->once && !state->watch.count) {
 		dw_say("no summary of a rank was found: dwell run --summary-every 10s writes them");
@@ -486,23 +458,17 @@ int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct watch_request request = { .every_ms = WATCH_EVERY_MS };
 	static struct watch_state state;
-	struct sigaction action = { .sa_handler = watch_stop };
 	struct dwell_error error = { 0, "" };
-	bool done;
-	int operands = dw_options_parse(verb, argc, argv, false, watch_take_option, &request, &done);
+	size_t operands = dw_options_take(verb, argc, argv, watch_take_option, &request);
 	int listener = -1, status;
 
-	if (done)
-		return 0;
-	if (operands < 0)
-		return DW_EXIT_USAGE;
 	if (!operands) {
 		dw_say("no files are given: dwell watch FOLDER|SUMMARY|TRACE...");
 		return DW_EXIT_USAGE;
 	}
 	state.request = &request;
 	request.paths = argv;
-	request.path_count = (size_t)operands;
+	request.path_count = operands;
 	gethostname(request.host, sizeof request.host - 1);
 	if (request.has_port) {
 		listener = dw_watch_listen(&request.port, &error);
@@ -510,8 +476,7 @@ int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)
 			return dw_say_error(&error, error.code);
 		dw_say("metrics at http://127.0.0.1:%u/metrics", request.port);
 	}
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	watch_stopped = dw_stop_at_signals();
 	status = watch_loop(&state, listener);
 	watch_reset(&state);
 	if (listener >= 0)

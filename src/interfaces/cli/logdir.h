@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define DW_LOGDIR_PATH 4608 /* characters of a path inside the log directory */
 

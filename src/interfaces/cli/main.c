@@ -37,11 +37,9 @@ static bool main_is_other_verb(const char *word)
 	static const struct {
 		const char *word, *instead; /* instead: dwell's verb for the same purpose, or NULL */
 	} others[] = {
-		{ "annotate", "report" }, { "attach", NULL },     { "compare", "diff" },  { "list", "info" },       { "ls", "info" },       { "merge", "report" }, { "record",
-		                                                                           "run" },
-		{ "script", "export" },   { "show", "report" },   { "stat", "report" },  { "stats",
-		                                                                           "report" },
-		{ "version", NULL },
+		{ "annotate", "report" }, { "attach", NULL }, { "compare", "diff" }, { "list", "info" }, { "ls", "info" },
+		{ "merge", "report" }, { "record", "run" }, { "script", "export" }, { "show", "report" }, { "stat", "report" },
+		{ "stats", "report" }, { "version", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -193,6 +193,17 @@ int dw_options_parse(const struct dw_verb *verb, int argc, char **argv, bool sto
 	return operands;
 }
 
+size_t dw_options_take(const struct dw_verb *verb, int argc, char **argv,
+                       int (*take)(void *context, const struct dw_option *option, const char *value), void *context)
+{
+	bool done;
+	int operands = dw_options_parse(verb, argc, argv, false, take, context, &done);
+
+	if (done || operands < 0)
+		exit(done ? 0 : DW_EXIT_USAGE);
+	return (size_t)operands;
+}
+
 /* ---- help -------------------------------------------------------------------------- */
 
 static const char *option_renderer_name(size_t index, const char **what)
@@ -396,6 +407,29 @@ int dw_option_set_field(struct dwell_view_options *options, const struct dw_opti
 		return 0;
 	dw_say("--%s takes a number, 0 or more; not '%s'", option->name, value);
 	return -1;
+}
+
+int dw_take_renderer(const struct dw_renderer **renderer, const char *value)
+{
+	struct dwell_error error = { 0, "" };
+
+	*renderer = dw_renderer_find(value, &error);
+	if (!*renderer)
+		dw_say_error(&error, error.code);
+	return *renderer ? 0 : -1;
+}
+
+int dw_take_port(unsigned *port, const char *value)
+{
+	const char *end = "";
+	uint64_t number;
+
+	if (!option_parse_number(value, &end, &number) || *end || number > 65535) {
+		dw_say("--port %s: give a number from 0 (any that is free) to 65535", value);
+		return -1;
+	}
+	*port = (unsigned)number;
+	return 0;
 }
 
 bool dw_parse_steps(const char *text, uint64_t *from, uint64_t *to)

@@ -29,13 +29,11 @@ int dw_output_open(struct dw_output *output, const char *path)
 	int fd = -1;
 
 	umask(mask);
-	output->path = path;
+	output->path = path = dw_output_path(path);
 	output->file = stdout;
 	output->temporary[0] = '\0';
-	if (!path || strcmp(path, "-") == 0) {
-		output->path = NULL;
+	if (!path)
 		return 0;
-	}
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		output->file = fopen(path, "we");
 	} else {
@@ -77,11 +75,44 @@ int dw_output_close(struct dw_output *output, int status)
 	return status;
 }
 
+bool dw_output_write(int fd, const void *bytes, size_t length)
+{
+	for (size_t done = 0; done < length;) {
+		ssize_t written = write(fd, (const char *)bytes + done, length - done);
+
+		if (written <= 0 && !(written < 0 && errno == EINTR))
+			return false;
+		done += written > 0 ? (size_t)written : 0;
+	}
+	return true;
+}
+
 bool dw_output_left(FILE *file)
 {
 	struct pollfd out = { fileno(file), POLLOUT, 0 };
 
 	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+int dw_output_status(FILE *file, int code, const struct dwell_error *error)
+{
+	if (code && dw_output_left(file))
+		return DW_EXIT_PIPE;
+	return code ? dw_say_error(error, code) : 0;
+}
+
+int dw_output_tables(FILE *file, const struct dw_renderer *renderer, struct dwell_table *const *tables, size_t count,
+                     const struct dwell_print_options *print)
+{
+	struct dwell_error error = { 0, "" };
+	int code = dw_render(renderer, (const struct dwell_table *const *)tables, count, file, print, &error);
+
+	return dw_output_status(file, code, &error);
+}
+
+const char *dw_output_path(const char *option)
+{
+	return option && strcmp(option, "-") != 0 ? option : NULL;
 }
 
 int dw_output_close_page(struct dw_writer_out *out, int code, const struct dwell_error *error)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "export/out.h"
+#include "render/render.h"
 
 struct dw_output {
 	FILE *file;
@@ -21,8 +22,17 @@ int dw_output_open(struct dw_output *output, const char *path);
 int dw_output_close(struct dw_output *output, int status);
 /* Whether the reader of a pipe has closed it, which is not an error. */
 bool dw_output_left(FILE *file);
+/* The exit status after printing to `file`, of which `code` and `error` tell. */
+int dw_output_status(FILE *file, int code, const struct dwell_error *error);
+/* Prints tables; returns the exit status. */
+int dw_output_tables(FILE *file, const struct dw_renderer *renderer, struct dwell_table *const *tables, size_t count,
+                     const struct dwell_print_options *print);
+/* The path that an option -o names; NULL: standard output. */
+const char *dw_output_path(const char *option);
 /* dw_output_close() for what was written through dw_out_open(), of which `code` and `error` tell. */
 int dw_output_close_page(struct dw_writer_out *out, int code, const struct dwell_error *error);
+/* Writes all bytes to a descriptor. False with errno if not all could be written. */
+bool dw_output_write(int fd, const void *bytes, size_t length);
 /* Opens a regular file for reading. NULL: there is no such file, it is not a regular file, or it cannot be read.
  * Whoever can write to the folder of a job can make a FIFO there, and fopen() would wait until somebody writes to it. */
 FILE *dw_regular_open(const char *path);

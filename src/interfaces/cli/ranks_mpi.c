@@ -12,7 +12,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/pool.h"
@@ -75,8 +74,7 @@ static bool mpi_find_handles(void *library, const char *path)
 		mpi.world = DW_MPI_STANDARD_WORLD;
 		mpi.byte = DW_MPI_STANDARD_BYTE;
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 

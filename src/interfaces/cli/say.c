@@ -1,4 +1,5 @@
 /* What the command says on standard error, and what it knows of the terminal. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,22 @@ int dw_say_error(const struct dwell_error *error, int code)
 {
 	dw_say("%s", error->message[0] ? error->message : dwell_error_text(code));
 	return code == DWELL_E_NAME || code == DWELL_E_ARGUMENT ? DW_EXIT_USAGE : DW_EXIT_BAD_INPUT;
+}
+
+static volatile int say_stopped;
+
+static void say_stop(int signal)
+{
+	say_stopped = 1;
+}
+
+volatile int *dw_stop_at_signals(void)
+{
+	const struct sigaction action = { .sa_handler = say_stop };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return &say_stopped;
 }
 
 void dw_terminal(int fd, struct dwell_print_options *options)

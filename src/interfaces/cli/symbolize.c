@@ -6,7 +6,6 @@
  */
 #include "cli/symbolize.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 

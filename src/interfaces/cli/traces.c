@@ -7,8 +7,9 @@
 #include "cli/cli.h"
 #include "trace/trace.h"
 
-bool dw_newest_trace(char *path, size_t size)
+const char *dw_newest_trace(void)
 {
+	static char path[4096];
 	struct timespec newest = { 0, 0 };
 	glob_t found;
 	bool any = false;
@@ -23,14 +24,24 @@ bool dw_newest_trace(char *path, size_t size)
 			                                                      status.st_mtim.tv_nsec <= newest.tv_nsec)))
 				continue;
 			newest = status.st_mtim;
-			any = snprintf(path, size, "%s", found.gl_pathv[i]) < (int)size;
+			any = snprintf(path, sizeof path, "%s", found.gl_pathv[i]) < (int)sizeof path;
 		}
 	globfree(&found);
 	if (any)
 		dw_say("%s is the newest trace here", path);
 	else
 		dw_say("no trace is given, and this folder has no *.dwell");
-	return any;
+	return any ? path : NULL;
+}
+
+int dw_take_trace(const struct dw_verb *verb, char **operands, size_t count, const char **path)
+{
+	if (count > 1) {
+		dw_say("several traces are given; %s takes one", verb->name);
+		return DW_EXIT_USAGE;
+	}
+	*path = count ? operands[0] : dw_newest_trace();
+	return *path ? 0 : DW_EXIT_BAD_INPUT;
 }
 
 int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, const char *value)
@@ -47,6 +58,21 @@ int dw_take_scope(struct dwell_scope *scope, const struct dw_option *option, con
 	case DW_OPTION_THREAD: scope->thread = value; return 0;
 	default: return 0;
 	}
+}
+
+int dw_open_traces(struct dwell_trace **trace, const char *const *paths, size_t count, const struct dwell_scope *scope)
+{
+	struct dwell_error error = { 0, "" };
+	int code;
+
+	dw_say_progress(paths[0]);
+	code = dwell_trace_open(trace, paths, count, scope, &error);
+	if (!code) {
+		dw_say_state(*trace);
+		return 0;
+	}
+	dw_say_progress(NULL);
+	return dw_say_error(&error, code);
 }
 
 void dw_say_state(struct dwell_trace *trace)

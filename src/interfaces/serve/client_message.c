@@ -35,12 +35,6 @@ static void message_open_frame(struct dw_proto *message)
 		dw_proto_varint(message, 0);
 }
 
-/* On the wall clock, which is assumed to be close to the server's. */
-static uint64_t message_start_ns(uint64_t delay_ms)
-{
-	return dw_clock_ns(CLOCK_REALTIME) + delay_ms * 1000000u;
-}
-
 void dw_client_terminate(struct dw_proto *to, const struct dw_client_options *options)
 {
 	message_open_frame(to);
@@ -62,8 +56,8 @@ void dw_client_request(struct dw_proto *to, const struct dw_client_options *opti
 	dw_proto_u64(to, OPTIONS_PYTHON_LEVEL, options->functions);
 	dw_proto_u64(to, OPTIONS_VERSION, 1);
 	dw_proto_u64(to, OPTIONS_HLO, 1);
-	if (options->delay_ms)
-		dw_proto_u64(to, OPTIONS_START_NS, message_start_ns(options->delay_ms));
+	if (options->delay_ms) /* the wall clock is assumed to be close to the server's */
+		dw_proto_u64(to, OPTIONS_START_NS, dw_clock_ns(CLOCK_REALTIME) + options->delay_ms * 1000000u);
 	dw_proto_u64(to, OPTIONS_DURATION, options->duration_ms); /* the one that servers use */
 	dw_proto_close(to, at);
 	dw_proto_text(to, REQUEST_ROOT, options->repository);

@@ -182,10 +182,8 @@ static bool handler_passes_filter(struct dwell_ignite_engine *engine, const stru
 	uint64_t value = *event->value;
 
 	switch (filter->kind) {
-	case DW_FILTER_NONE:
-		break;
-	case DW_FILTER_EVERY:
-		return value % filter->every == 0;
+	case DW_FILTER_NONE: break;
+	case DW_FILTER_EVERY: return value % filter->every == 0;
 	case DW_FILTER_BETWEEN:
 		return value > filter->after && value < filter->before &&
 		       (filter->every == 1 || (value - filter->after - 1) % filter->every == 0);
@@ -194,8 +192,7 @@ static bool handler_passes_filter(struct dwell_ignite_engine *engine, const stru
 			if (filter->once[i] == value)
 				return true;
 		return false;
-	case DW_FILTER_FUNCTION:
-		return slot->function(engine, value, slot->user);
+	case DW_FILTER_FUNCTION: return slot->function(engine, value, slot->user);
 	}
 	return true;
 }

@@ -321,30 +321,18 @@ static int place_at_completed(struct dwell_ignite_engine *engine)
 int dw_place_take(struct dwell_ignite_engine *engine)
 {
 	switch (engine->place) {
-	case DW_PLACE_START:
-		return place_at_start(engine);
-	case DW_PLACE_EPOCH:
-		return place_at_epoch(engine);
-	case DW_PLACE_FIRST_PASS:
-		return place_at_first_pass(engine);
-	case DW_PLACE_FETCH:
-		return place_at_fetch(engine);
-	case DW_PLACE_NEXT:
-		return place_at_next(engine);
-	case DW_PLACE_RESTART:
-		return place_at_restart(engine);
-	case DW_PLACE_ITERATE:
-		return place_at_iterate(engine);
-	case DW_PLACE_PROCESS:
-		return place_at_process(engine);
-	case DW_PLACE_EPOCH_END:
-		return place_at_epoch_end(engine);
-	case DW_PLACE_TERMINATE:
-		return place_at_terminate(engine);
-	case DW_PLACE_COMPLETED:
-		return place_at_completed(engine);
-	case DW_PLACE_END:
-		break;
+	case DW_PLACE_START: return place_at_start(engine);
+	case DW_PLACE_EPOCH: return place_at_epoch(engine);
+	case DW_PLACE_FIRST_PASS: return place_at_first_pass(engine);
+	case DW_PLACE_FETCH: return place_at_fetch(engine);
+	case DW_PLACE_NEXT: return place_at_next(engine);
+	case DW_PLACE_RESTART: return place_at_restart(engine);
+	case DW_PLACE_ITERATE: return place_at_iterate(engine);
+	case DW_PLACE_PROCESS: return place_at_process(engine);
+	case DW_PLACE_EPOCH_END: return place_at_epoch_end(engine);
+	case DW_PLACE_TERMINATE: return place_at_terminate(engine);
+	case DW_PLACE_COMPLETED: return place_at_completed(engine);
+	case DW_PLACE_END: break;
 	}
 	return 0;
 }

@@ -40,9 +40,7 @@ void dwell_ignite_profiler_add(struct dwell_ignite_profiler *profiler, enum dwel
 	unsigned at = (unsigned)number;
 
 	switch (of) {
-	case DWELL_IGNITE_TIME_OF_PROCESSING:
-		profile_add_time(profiler, &profiler->processing, false, time);
-		break;
+	case DWELL_IGNITE_TIME_OF_PROCESSING: profile_add_time(profiler, &profiler->processing, false, time); break;
 	case DWELL_IGNITE_TIME_OF_DATAFLOW:
 		time.what = DW_PROFILE_DATAFLOW;
 		profile_add_time(profiler, &profiler->dataflow, false, time);

@@ -51,33 +51,17 @@ double dwell_ignite_timer_value_s(const struct dwell_ignite_timer *timer)
 
 /* ---- on events ------------------------------------------------------------------- */
 
-static int timer_reset(struct dwell_ignite_engine *engine, void *user)
-{
-	(void)engine;
-	dwell_ignite_timer_reset((struct dwell_ignite_timer *)user);
-	return 0;
-}
-
-static int timer_pause(struct dwell_ignite_engine *engine, void *user)
-{
-	(void)engine;
-	dwell_ignite_timer_pause((struct dwell_ignite_timer *)user);
-	return 0;
-}
-
-static int timer_resume(struct dwell_ignite_engine *engine, void *user)
-{
-	(void)engine;
-	dwell_ignite_timer_resume((struct dwell_ignite_timer *)user);
-	return 0;
-}
-
-static int timer_step(struct dwell_ignite_engine *engine, void *user)
-{
-	(void)engine;
-	dwell_ignite_timer_step((struct dwell_ignite_timer *)user);
-	return 0;
-}
+#define TIMER_HANDLER(what)                                                        \
+	static int timer_##what(struct dwell_ignite_engine *engine, void *user)          \
+	{                                                                                \
+		(void)engine;                                                                 \
+		dwell_ignite_timer_##what(user);                                              \
+		return 0;                                                                     \
+	}
+TIMER_HANDLER(reset)
+TIMER_HANDLER(pause)
+TIMER_HANDLER(resume)
+TIMER_HANDLER(step)
 
 int dwell_ignite_timer_attach(struct dwell_ignite_timer *timer, struct dwell_ignite_engine *engine, const char *start,
                               const char *pause, const char *resume, const char *step, struct dwell_error *error)
@@ -94,11 +78,11 @@ int dwell_ignite_timer_attach(struct dwell_ignite_timer *timer, struct dwell_ign
 	uint64_t handles[4] = { 0 };
 
 	for (int i = 0; i < 4; i++) {
-		int result = !parts[i].when ? 0
-		                            : dwell_ignite_engine_add(engine, parts[i].when, parts[i].name,
-		                                                      parts[i].handler, NULL, timer,
-		                                                      &handles[i], error);
+		int result = 0;
 
+		if (parts[i].when)
+			result = dwell_ignite_engine_add(engine, parts[i].when, parts[i].name, parts[i].handler, NULL, timer,
+			                                 &handles[i], error);
 		if (result) {
 			while (--i >= 0)
 				if (handles[i])
