@@ -44,6 +44,14 @@ static inline bool dw_text_same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* The name of a file without its folders. */
+static inline const char *dw_text_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 /* For lists of X(name, text): the texts, as the initialiser of an array. */
 #define DW_LIST_TEXT(name, text) text,
 

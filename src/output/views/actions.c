@@ -56,13 +56,7 @@ static struct dwell_table *actions_view(struct dw_model *model, const struct dwe
 }
 
 const struct dw_view dw_view_actions = {
-	.name = "actions",
-	.question = "what do the program's own named ranges take?",
-	.run = actions_view,
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = 30,
-	.categories = DW_VIEW_OWN,
-	.needs = "named ranges",
-	.remedy = "mark them with DWELL_ZONE(\"name\")",
+	.name = "actions", .question = "what do the program's own named ranges take?",
+	.run = actions_view, .row_name = "name", .row_ns = "total_ns", .limit = 30,
+	.categories = DW_VIEW_OWN, .needs = "named ranges", .remedy = "mark them with DWELL_ZONE(\"name\")",
 };

@@ -218,8 +218,7 @@ struct dwell_table *dw_view_grouped(struct dw_model *model, const char *view, bo
 	if (dw_grouping_parse(options->group_by, &ask.group, error) || calls_check_any(model, &ask.group, error))
 		return NULL;
 	filling.calls = dw_model_calls(model, &ask, error);
-	for (size_t i = 0; i < dw_model_source(model)->process_count; i++)
-		filling.python |= dw_model_source(model)->processes[i].flags & DW_PROCESS_PYTHON;
+	filling.python = dw_view_is_python(dw_model_source(model));
 	if (!filling.calls || calls_check_recorded(model, &ask.group, filling.calls->has_shapes,
 	                                            filling.calls->has_stacks, error))
 		return NULL;
@@ -242,14 +241,9 @@ static struct dwell_table *calls_view(struct dw_model *model, const struct dwell
 }
 
 const struct dw_view dw_view_calls = {
-	.name = "calls",
-	.question = "what was called, operators and named ranges, grouped as asked?",
-	.run = calls_view,
-	.takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level),
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = 30,
-	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(ZONE),
-	.needs = "operators or named ranges",
+	.name = "calls", .question = "what was called, operators and named ranges, grouped as asked?",
+	.run = calls_view, .takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level), .row_name = "name",
+	.row_ns = "total_ns", .limit = 30,
+	.categories = DW_VIEW_CATEGORY(OPERATOR) | DW_VIEW_CATEGORY(ZONE), .needs = "operators or named ranges",
 	.remedy = "mark them with DWELL_OP(\"name\") or DWELL_ZONE(\"name\")",
 };

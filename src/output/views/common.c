@@ -1,5 +1,8 @@
 /* Shared parts of the views: names, columns, and the model of the counted steps; see common.h. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -86,6 +89,34 @@ const char *dw_view_share(enum dw_share share)
 	static const char *const names[] = { DW_SHARES(DW_LIST_TEXT) };
 
 	return names[share];
+}
+
+/* ---- what a trace says of itself --------------------------------------------------------- */
+
+const char *dw_view_meta(const struct dw_source *source, const char *key)
+{
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, key) == 0)
+			return source->metas[i].value;
+	return NULL;
+}
+
+double dw_view_meta_number(const struct dw_source *source, const char *key)
+{
+	double number = NAN;
+
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, key) == 0)
+			number = strtod(source->metas[i].value, NULL);
+	return number;
+}
+
+bool dw_view_is_python(const struct dw_source *source)
+{
+	for (size_t i = 0; i < source->process_count; i++)
+		if (source->processes[i].flags & DW_PROCESS_PYTHON)
+			return true;
+	return false;
 }
 
 /* ---- the steps from inside ----------------------------------------------------------------- */
@@ -209,6 +240,13 @@ uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw
 	return self_ns;
 }
 
+void dw_view_note_open(struct dwell_table *table, uint64_t open)
+{
+	if (open)
+		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
+		              dw_text_count((int64_t)open).at, dw_text_plural(open), open == 1 ? "its" : "their");
+}
+
 void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat)
 {
 	uint64_t open = 0, cut = 0;
@@ -217,9 +255,7 @@ void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat)
 		open += flat->rows[i].stat.open;
 		cut += flat->rows[i].stat.cut;
 	}
-	if (open)
-		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
-		              dw_text_count((int64_t)open).at, dw_text_plural(open), open == 1 ? "its" : "their");
+	dw_view_note_open(table, open);
 	if (cut)
 		dw_table_note(table, "%s call%s ended where the trace was overwritten; counted until there.",
 		              dw_text_count((int64_t)cut).at, dw_text_plural(cut));

@@ -84,6 +84,17 @@ void dw_view_fact_text(char *to, size_t size, enum dw_fact_unit unit, double val
 uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw_flat *flat, uint64_t wall_ns,
                        bool of_rows);
 
+/* Whether the trace lacks what a view needs besides steps and ranges of some categories. */
+bool dw_view_lacks(const struct dw_view *view, const struct dw_source *source);
+/* The first value of a key of the metadata; NULL: it has none. */
+const char *dw_view_meta(const struct dw_source *source, const char *key);
+/* The last value, as a number; NAN: it has none. */
+double dw_view_meta_number(const struct dw_source *source, const char *key);
+/* Whether a process of the run is a Python program. */
+bool dw_view_is_python(const struct dw_source *source);
+
+/* A note on calls that did not end, if there are any. */
+void dw_view_note_open(struct dwell_table *table, uint64_t open);
 /* Notes on calls that did not end or whose end is missing. */
 void dw_view_note_calls(struct dwell_table *table, const struct dw_flat *flat);
 

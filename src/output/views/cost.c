@@ -17,17 +17,6 @@
 
 #define OWN_CHUNK "dwell: new chunk"
 
-/* Returns the last value of a number in the metadata, or NaN if there is none. */
-static double cost_find_fact(const struct dw_source *source, const char *key)
-{
-	double value = NAN;
-
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, key) == 0)
-			value = strtod(source->metas[i].value, NULL);
-	return value;
-}
-
 /* Returns the time of the ranges that the recorder and the probes wrote about themselves. */
 static double cost_own_ranges(struct dw_model *model, struct dwell_error *error)
 {
@@ -61,8 +50,8 @@ static double cost_count_calls(struct dw_model *model, uint32_t categories, stru
 static double cost_torch_ns(const struct dw_source *source, struct dw_model *model, double range_ns,
                             struct dwell_error *error)
 {
-	double callback_ns = cost_find_fact(source, DW_KEY_TORCH_CALLBACK_NS),
-	hook_ns = cost_find_fact(source, DW_KEY_TORCH_HOOK_NS);
+	double callback_ns = dw_view_meta_number(source, DW_KEY_TORCH_CALLBACK_NS),
+	hook_ns = dw_view_meta_number(source, DW_KEY_TORCH_HOOK_NS);
 	double ns = 0;
 
 	if (callback_ns > range_ns)
@@ -80,10 +69,7 @@ static double cost_share(double ns, double whole_ns)
 
 static bool cost_has_cupti(const struct dw_source *source)
 {
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_CUDA) == 0)
-			return source->events_count > 0;
-	return false;
+	return source->events_count > 0 && dw_view_meta(source, DW_KEY_CUDA);
 }
 
 /* Calls that caused work of a device in the counted steps, also those of autograd's threads. */
@@ -119,7 +105,7 @@ static double cost_launches_of_run(const struct dw_overview *overview, struct dw
 
 static double cost_hooks_ns(const struct dw_overview *overview, struct dwell_error *error)
 {
-	double hook_ns = cost_find_fact(overview->source, DW_KEY_TORCH_HOOK_NS);
+	double hook_ns = dw_view_meta_number(overview->source, DW_KEY_TORCH_HOOK_NS);
 
 	return isfinite(hook_ns) ? hook_ns * cost_count_calls(overview->inside, DW_VIEW_CATEGORY(LAYER), error) : 0;
 }
@@ -174,7 +160,7 @@ static void cost_of_run(struct dw_overview *overview, double range_ns, struct dw
 
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error)
 {
-	double range_ns = cost_find_fact(overview->source, DW_KEY_COST_RANGE_NS);
+	double range_ns = dw_view_meta_number(overview->source, DW_KEY_COST_RANGE_NS);
 
 	overview->cost_share = NAN;
 	if (!isfinite(range_ns))

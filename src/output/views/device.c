@@ -247,10 +247,7 @@ static struct dwell_table *device_view(struct dw_model *model, const struct dwel
 }
 
 const struct dw_view dw_view_device = {
-	.name = "device",
-	.question = "how busy was the device in a step, and why was it idle?",
-	.run = device_view,
-	.limit = 20,
-	.needs_device = true,
-	DW_VIEW_NEEDS_DEVICE,
+	.name = "device", .question = "how busy was the device in a step, and why was it idle?",
+	.run = device_view, .limit = 20,
+	.needs_device = true, DW_VIEW_NEEDS_DEVICE,
 };

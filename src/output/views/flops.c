@@ -48,12 +48,9 @@ static const struct dw_column missed_columns[] = {
 static const char *flops_why_uncounted(enum dw_flops_why reason)
 {
 	switch (reason) {
-	case DW_FLOPS_NO_SHAPES:
-		return "shapes not recorded";
-	case DW_FLOPS_NOT_ENOUGH:
-		return "arguments do not say";
-	default:
-		return "no formula";
+	case DW_FLOPS_NO_SHAPES: return "shapes not recorded";
+	case DW_FLOPS_NOT_ENOUGH: return "arguments do not say";
+	default: return "no formula";
 	}
 }
 
@@ -72,18 +69,10 @@ static struct dw_text flops_text(double flops, const char *unit)
 	return text;
 }
 
-static const char *flops_find_fact(const struct dw_source *source, const char *key)
-{
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, key) == 0)
-			return source->metas[i].value;
-	return NULL;
-}
-
 /* Returns the FLOP/s measured on the machine of the run, or 0 if they were not measured. */
 static double flops_machine_peak(const struct dw_source *source)
 {
-	const char *text = flops_find_fact(source, DW_KEY_PEAK_FLOPS);
+	const char *text = dw_view_meta(source, DW_KEY_PEAK_FLOPS);
 
 	return text ? strtod(text, NULL) : 0;
 }
@@ -91,7 +80,7 @@ static double flops_machine_peak(const struct dw_source *source)
 /* Notes how the peak was measured, because it is not the peak of the processor's data sheet. */
 static void flops_note_peak(struct dwell_table *table, const struct dw_source *source)
 {
-	const char *how = flops_find_fact(source, PEAK_HOW_KEY);
+	const char *how = dw_view_meta(source, PEAK_HOW_KEY);
 
 	if (flops_machine_peak(source) > 0 && how)
 		dw_table_note(table, "The peak is %s: %s.", flops_text(flops_machine_peak(source), "FLOP/s").at, how);
@@ -112,11 +101,10 @@ static void flops_fill_row(struct dwell_table *table, struct dw_cell *row, const
 	              DW_INT(from->flops > INT64_MAX ? INT64_MAX : from->flops), DW_REAL((double)from->flops / 1e9),
 	              DW_PART(from->flops, all), DW_INT(from->ns), from->ns ? DW_REAL(speed / 1e9) : DW_EMPTY);
 	if (peak > 0 && from->ns)
-		dw_cell_real(&row[COUNTED_COLUMNS - 1], speed / peak);
-	if (bytes && from->bytes_ns) {
-		dw_cell_int(&row[bytes], from->bytes > INT64_MAX ? INT64_MAX : (int64_t)from->bytes);
-		dw_cell_real(&row[bytes + 1], flops_per_second(from->bytes, from->bytes_ns) / 1e9);
-	}
+		row[COUNTED_COLUMNS - 1] = DW_REAL(speed / peak);
+	if (bytes && from->bytes_ns)
+		DW_TABLE_FILL(table, row + bytes, DW_INT(from->bytes > INT64_MAX ? INT64_MAX : from->bytes),
+		              DW_REAL(flops_per_second(from->bytes, from->bytes_ns) / 1e9));
 }
 
 static struct dwell_table *flops_is_counted(struct dw_model *model, const struct dw_flops_sum *sum,
@@ -262,13 +250,7 @@ static struct dwell_table *flops_view(struct dw_model *model, const struct dwell
 }
 
 const struct dw_view dw_view_flops = {
-	.name = "flops",
-	.question = "how much arithmetic is it, how fast, and what was not counted?",
-	.run = flops_view,
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = 20,
-	.categories = DW_VIEW_CATEGORY(OPERATOR),
-	.needs = "operators",
-	.remedy = "mark them with DWELL_OP_SHAPES()",
+	.name = "flops", .question = "how much arithmetic is it, how fast, and what was not counted?",
+	.run = flops_view, .row_name = "name", .row_ns = "total_ns", .limit = 20,
+	.categories = DW_VIEW_CATEGORY(OPERATOR), .needs = "operators", .remedy = "mark them with DWELL_OP_SHAPES()",
 };

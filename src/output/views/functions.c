@@ -25,18 +25,10 @@ static const struct dw_column columns[] = {
 };
 enum { SELF = 5, COLUMNS = sizeof columns / sizeof *columns };
 
-/* Returns the name of the file without its folder, which is enough to tell functions apart. */
-static const char *functions_base_name(const char *file)
-{
-	const char *slash = strrchr(file, '/');
-
-	return slash && slash[1] ? slash + 1 : file;
-}
-
 static void functions_fill_row(struct dwell_table *table, const struct dw_symbol *symbol,
                                const struct dw_function_row *from, uint64_t all_ns)
 {
-	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name), DW_STRING(symbol->file ? functions_base_name(symbol->file) : NULL),
+	DW_TABLE_ROW(table, 0, DW_STRING(symbol->name), DW_STRING(symbol->file ? dw_text_base_name(symbol->file) : NULL),
 	             symbol->line ? DW_INT(symbol->line) : DW_EMPTY, DW_INT(from->calls), DW_INT(from->primitive),
 	             DW_INT(from->self_ns), DW_INT(from->total_ns),
 	             from->primitive ? DW_INT(from->total_ns / from->primitive) : DW_EMPTY, DW_PART(from->self_ns, all_ns));
@@ -56,21 +48,13 @@ static struct dwell_table *functions_view(struct dw_model *model, const struct d
 	dw_table_sort(table, SELF);
 	DW_TABLE_TOTALS(table, DW_STRING("all functions"), DW_EMPTY, DW_EMPTY, DW_INT(calls->calls),
 	                DW_INT(calls->primitive), DW_INT(calls->self_ns));
-	if (calls->open)
-		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
-		              dw_text_count((int64_t)calls->open).at, dw_text_plural(calls->open),
-		              calls->open == 1 ? "its" : "their");
+	dw_view_note_open(table, calls->open);
 	return table;
 }
 
 const struct dw_view dw_view_functions = {
-	.name = "functions",
-	.question = "which functions take the time?",
-	.run = functions_view,
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = 30,
-	.categories = DW_VIEW_CATEGORY(FUNCTION),
-	.needs = "function calls",
+	.name = "functions", .question = "which functions take the time?",
+	.run = functions_view, .row_name = "name", .row_ns = "total_ns", .limit = 30,
+	.categories = DW_VIEW_CATEGORY(FUNCTION), .needs = "function calls",
 	.remedy = "record with --functions a program that carries the functions probe",
 };

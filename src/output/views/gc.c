@@ -39,13 +39,6 @@ struct search {
 	struct pauses *pauses;
 };
 
-/* Returns the index after the last step of the thread that has the step at `first`. */
-static size_t gc_end_of_thread(const struct search *search, size_t first)
-{
-	const struct dw_step *steps = search->steps->steps;
-	return DW_FIRST(i, first, search->steps->count, steps[i].thread != steps[first].thread);
-}
-
 /* Finds the step at the time `ns`: of this thread, otherwise of another thread of its process.
  * Steps are grouped by thread and ascending in each group. */
 static const struct dw_step *gc_step_at(const struct search *search, uint32_t thread, uint64_t ns)
@@ -58,7 +51,7 @@ static const struct dw_step *gc_step_at(const struct search *search, uint32_t th
 		const struct dw_step *steps = search->steps->steps;
 		size_t low;
 
-		end = gc_end_of_thread(search, first);
+		end = DW_FIRST(i, first, count, steps[i].thread != steps[first].thread);
 		if (threads[steps[first].thread].process != threads[thread].process)
 			continue;
 		low = DW_FIRST(i, first + 1, end, steps[i].start_ns > ns) - 1;
@@ -142,13 +135,8 @@ static struct dwell_table *gc_view(struct dw_model *model, const struct dwell_vi
 }
 
 const struct dw_view dw_view_gc = {
-	.name = "gc",
-	.question = "when did the garbage collector stop the program, and for how long?",
-	.run = gc_view,
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = SIZE_MAX,
-	.categories = DW_VIEW_CATEGORY(COLLECTOR),
-	.needs = "collections",
+	.name = "gc", .question = "when did the garbage collector stop the program, and for how long?",
+	.run = gc_view, .row_name = "name", .row_ns = "total_ns", .limit = SIZE_MAX,
+	.categories = DW_VIEW_CATEGORY(COLLECTOR), .needs = "collections",
 	.remedy = "they are recorded in Python programs under dwell run",
 };

@@ -35,11 +35,9 @@ static const struct dw_column columns[] = {
 /* "net.c:120", or "" */
 static const char *heap_line(const struct dw_source_function *function, char text[300])
 {
-	const char *slash = function->file ? strrchr(function->file, '/') : NULL;
-
 	*text = '\0';
 	if (function->file)
-		snprintf(text, 300, "%.280s:%u", slash && slash[1] ? slash + 1 : function->file, function->line);
+		snprintf(text, 300, "%.280s:%u", dw_text_base_name(function->file), function->line);
 	return text;
 }
 
@@ -99,21 +97,12 @@ static void heap_say_pool(struct dwell_table *table, const struct dw_memory_pool
 	heap_say_growth(table, pool);
 }
 
-/* Why blocks are missing; NULL: nothing says that they are. */
-static const char *heap_find_lacks(const struct dw_source *source)
-{
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_HEAP_LACKS) == 0)
-			return source->metas[i].value;
-	return NULL;
-}
-
 static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_view_options *options,
                                      struct dwell_error *error)
 {
 	const struct dw_memory *memory = dw_model_memory(model, error);
 	const struct dw_source *source = dw_model_source(model);
-	const char *lacks = heap_find_lacks(source);
+	const char *lacks = dw_view_meta(source, DW_KEY_HEAP_LACKS);
 	struct dwell_table *table;
 	size_t pools = 0, said = 0;
 	char name[256];
@@ -150,12 +139,7 @@ static struct dwell_table *heap_view(struct dw_model *model, const struct dwell_
 }
 
 const struct dw_view dw_view_heap = {
-	.name = "heap",
-	.question = "which places of the code allocate the heap's memory, and which let it grow?",
-	.run = heap_view,
-	.row_name = "name",
-	.limit = 20,
-	.needs_heap = true,
-	.needs = "blocks of malloc",
-	.remedy = "record with dwell run --memory=malloc",
+	.name = "heap", .question = "which places of the code allocate the heap's memory, and which let it grow?",
+	.run = heap_view, .row_name = "name", .limit = 20,
+	.needs_heap = true, .needs = "blocks of malloc", .remedy = "record with dwell run --memory=malloc",
 };

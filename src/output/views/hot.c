@@ -183,14 +183,7 @@ static struct dwell_table *hot_view(struct dw_model *model, const struct dwell_v
 }
 
 const struct dw_view dw_view_hot = {
-	.name = "hot",
-	.question = "which functions use the CPU?",
-	.run = hot_view,
-	.takes = DW_VIEW_TAKES(group_by),
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = 30,
-	.needs_samples = true,
-	.needs = "samples of call stacks",
-	.remedy = "record with dwell run --sample 100",
+	.name = "hot", .question = "which functions use the CPU?",
+	.run = hot_view, .takes = DW_VIEW_TAKES(group_by), .row_name = "name", .row_ns = "total_ns", .limit = 30,
+	.needs_samples = true, .needs = "samples of call stacks", .remedy = "record with dwell run --sample 100",
 };

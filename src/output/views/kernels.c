@@ -77,13 +77,6 @@ struct kernels {
 	uint64_t all_ns, all_count;
 };
 
-static const char *kernels_class(enum dw_device_class class)
-{
-	static const char *const names[] = { "compute", "communication", "copy", "" };
-
-	return names[class];
-}
-
 static void kernels_add_pair(struct kernels *kernels, uint32_t name, uint32_t row, uint32_t symbol, uint64_t ns)
 {
 	uint32_t hash = dw_map_hash((uint64_t)name << 32 | row);
@@ -221,6 +214,7 @@ void dw_view_kernel_name(const struct dw_device_name *of, char to[SHORT_NAME])
 
 static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct dwell_error *error)
 {
+	static const char *const classes[] = { "compute", "communication", "copy", "" };
 	struct dwell_table *table = dw_view_table("kernels", name_columns, N_COLUMNS, error);
 	bool bytes = false;
 
@@ -237,7 +231,7 @@ static struct dwell_table *kernels_by_name(const struct kernels *kernels, struct
 		dw_view_kernel_name(name, short_name);
 		bytes |= from->bytes > 0;
 		DW_TABLE_ROW(table, 0, DW_STRING(short_name), DW_STRING(name->name), DW_STRING(dw_family_name(name->family)),
-		             DW_STRING(kernels_class(name->class)), DW_INT(from->count), DW_INT(from->total_ns),
+		             DW_STRING(classes[name->class]), DW_INT(from->count), DW_INT(from->total_ns),
 		             DW_REAL(kernels_share(kernels, from->total_ns)), DW_PART(from->total_ns, from->count),
 		             DW_INT(from->min_ns), DW_INT(from->max_ns),
 		             DW_REAL(from->count > 1 ? sqrt(from->squares / (double)(from->count - 1)) : 0),
@@ -327,12 +321,7 @@ static struct dwell_table *kernels_view(struct dw_model *model, const struct dwe
 }
 
 const struct dw_view dw_view_kernels = {
-	.name = "kernels",
-	.question = "which kernels and copies take the device's time?",
-	.run = kernels_view,
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = 20,
-	.needs_device = true,
-	DW_VIEW_NEEDS_DEVICE,
+	.name = "kernels", .question = "which kernels and copies take the device's time?",
+	.run = kernels_view, .row_name = "name", .row_ns = "total_ns", .limit = 20,
+	.needs_device = true, DW_VIEW_NEEDS_DEVICE,
 };

@@ -224,14 +224,6 @@ static void layers_fill_rest(const struct filling *filling, const char *name, co
 	layers_fill_sums(filling, row, sums, NULL);
 }
 
-/* Adds a row without figures for a layer that was not chosen and contains a chosen one. */
-static void layers_fill_above(const struct filling *filling, const struct dw_layer *layer)
-{
-	struct dw_cell *row = dw_table_row(filling->table, (int)layer->depth);
-
-	layers_fill_kind(filling, row, "layer", layer->name, layer->path);
-}
-
 static void layers_fill_rows(struct filling *filling)
 {
 	const struct dw_layers *layers = filling->layers;
@@ -245,8 +237,9 @@ static void layers_fill_rows(struct filling *filling)
 			layers_fill_layer(filling, layer);
 			continue;
 		}
-		if (filling->choices[i] == DW_LAYER_ABOVE && !leaves)
-			layers_fill_above(filling, layer);
+		if (filling->choices[i] == DW_LAYER_ABOVE && !leaves) /* without figures; a layer within it was chosen */
+			layers_fill_kind(filling, dw_table_row(filling->table, (int)layer->depth), "layer", layer->name,
+			                 layer->path);
 		dw_layer_sums_add(&filling->elsewhere, &layer->own);
 		elsewhere = true;
 	}
@@ -318,14 +311,10 @@ static struct dwell_table *layers_view(struct dw_model *model, const struct dwel
 }
 
 const struct dw_view dw_view_layers = {
-	.name = "layers",
-	.question = "which layers of the model take the time and the memory?",
+	.name = "layers", .question = "which layers of the model take the time and the memory?",
 	.run = layers_view,
 	.takes = DW_VIEW_TAKES(events) | DW_VIEW_TAKES(paths) | DW_VIEW_TAKES(leaves) | DW_VIEW_TAKES(per_call),
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = SIZE_MAX,
-	.categories = DW_VIEW_CATEGORY(LAYER),
-	.needs = "layers",
+	.row_name = "name", .row_ns = "total_ns", .limit = SIZE_MAX,
+	.categories = DW_VIEW_CATEGORY(LAYER), .needs = "layers",
 	.remedy = "mark each layer's call with DWELL_LAYER(\"path\")",
 };

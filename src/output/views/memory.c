@@ -366,11 +366,8 @@ static struct dwell_table *memory_view(struct dw_model *model, const struct dwel
 }
 
 const struct dw_view dw_view_memory = {
-	.name = "memory",
-	.question = "who allocates, who holds it at the peak, what is left at the end?",
-	.run = memory_view,
-	.limit = 15,
-	.categories = DW_VIEW_CATEGORY(ALLOCATION),
-	.needs = "allocations",
+	.name = "memory", .question = "who allocates, who holds it at the peak, what is left at the end?",
+	.run = memory_view, .limit = 15,
+	.categories = DW_VIEW_CATEGORY(ALLOCATION), .needs = "allocations",
 	.remedy = "record them with DWELL_ALLOC() and DWELL_FREE()",
 };

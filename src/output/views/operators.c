@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "views/common.h"
 #include "views/device.h"
 #include "views/places.h"
@@ -131,14 +130,9 @@ static struct dwell_table *operators_view(struct dw_model *model, const struct d
 }
 
 const struct dw_view dw_view_operators = {
-	.name = "operators",
-	.question = "which operators take the time?",
-	.run = operators_view,
-	.takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level),
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = 30,
-	.categories = DW_VIEW_CATEGORY(OPERATOR),
-	.needs = "operators",
+	.name = "operators", .question = "which operators take the time?",
+	.run = operators_view, .takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level), .row_name = "name",
+	.row_ns = "total_ns", .limit = 30,
+	.categories = DW_VIEW_CATEGORY(OPERATOR), .needs = "operators",
 	.remedy = "mark them with DWELL_OP(\"name\"), or see --view actions",
 };

@@ -114,7 +114,7 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 	const struct dw_source *source = overview->source;
 	const struct dw_fact *delay = overview->facts ? &overview->facts->at[DW_FACT_CPU_DELAY] : NULL;
 	size_t threads = 0;
-	long cpus = 0;
+	long cpus = dw_overview_cpus(source);
 
 	if (delay && delay->measured) {
 		if (delay->value >= DELAY_SHARE && !overview_is_oversubscribed(overview))
@@ -126,10 +126,6 @@ static void overview_head_delay(struct dwell_table *table, const struct dw_overv
 		return;
 	for (size_t i = 0; i < source->thread_count; i++)
 		threads += !(source->processes[source->threads[i].process].flags & DW_PROCESS_RUNNER);
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_CPUS_ALLOWED) == 0 ||
-		    (!cpus && strcmp(source->metas[i].key, "host.cpus") == 0))
-			cpus = strtol(source->metas[i].value, NULL, 10);
 	if (cpus > 0 && threads > (size_t)cpus)
 		dw_table_head(table, "The main thread waited for a CPU for %.0f%% of the run: other programs or "
 		              "the program's own %zu threads had the %ld CPU%s.",
@@ -147,21 +143,10 @@ static void overview_head_steps(struct dwell_table *table, const struct dw_overv
 	dw_view_head_steps(table, overview->steps, besides);
 }
 
-static bool overview_is_python(const struct dw_source *source)
-{
-	for (size_t i = 0; i < source->process_count; i++)
-		if (source->processes[i].flags & DW_PROCESS_PYTHON)
-			return true;
-	return false;
-}
-
 /* The functions probe was called, and functions were not to be recorded. */
 static bool overview_has_functions(const struct dw_source *source)
 {
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_FUNCTIONS) == 0)
-			return true;
-	return false;
+	return dw_view_meta(source, DW_KEY_FUNCTIONS) != NULL;
 }
 
 static bool overview_has_calls(const struct dw_overview *overview)
@@ -179,7 +164,7 @@ static bool overview_has_calls(const struct dw_overview *overview)
  * wrote what it could. */
 static void overview_head_nameless(struct dwell_table *table, const struct dw_overview *overview)
 {
-	bool python = overview_is_python(overview->source);
+	bool python = dw_view_is_python(overview->source);
 
 	dw_table_head(table, "For %s of it no range of the main thread is open: what it does then was not recorded.",
 	              dw_text_percent(overview->nameless_share).at);
@@ -197,7 +182,7 @@ static void overview_head_nameless(struct dwell_table *table, const struct dw_ov
 static void overview_head_advice(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const char *names = overview->step_candidates, *range = overview->step_range;
-	bool is_python = !overview->source->files[0].foreign && overview_is_python(overview->source);
+	bool is_python = !overview->source->files[0].foreign && dw_view_is_python(overview->source);
 
 	const char *module = range && strncmp(range, "XlaModule ", 10) == 0 ? range + 10 : NULL;
 	char recurs[500] = "";
@@ -243,7 +228,7 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 		                     "program marked none.");
 		dw_table_head(table,
 		              "  -> mark each iteration with %s, or record without --steps and --schedule",
-		              overview_is_python(overview->source) ? "dwell.step()"
+		              dw_view_is_python(overview->source) ? "dwell.step()"
 		       : "DWELL_STEP() or dwell_step()");
 		return;
 	}
@@ -255,7 +240,7 @@ static void overview_head_run(struct dwell_table *table, struct dw_overview *ove
 	}
 	if (!flat->records) {
 		dw_table_head(table, "Nothing was recorded.");
-		if (overview_is_python(overview->source)) {
+		if (dw_view_is_python(overview->source)) {
 			dw_table_head(table, "  -> dwell run --functions records which functions take the time");
 			return;
 		}
@@ -419,10 +404,7 @@ static void overview_note_more(struct dwell_table *table, const struct dw_overvi
 
 		if (strcmp(view->name, "overview") == 0 || strcmp(view->name, "facts") == 0 ||
 		    (view->needs_steps && !overview->steps) ||
-		    (view->needs_ranks && !dw_view_has_ranks(dw_model_source(overview->model))) ||
-		    (view->needs_device && !dw_model_source(overview->model)->events_count) ||
-		    (view->needs_samples && !dw_source_has_samples(dw_model_source(overview->model))) ||
-		    (view->needs_heap && !dw_source_has_heap(dw_model_source(overview->model))) ||
+		    dw_view_lacks(view, overview->source) ||
 		    (view->categories && !(categories & view->categories)) ||
 		    (strcmp(view->name, "flops") == 0 && !overview->has_shapes))
 			continue;
@@ -468,47 +450,25 @@ static struct dwell_table *overview_run_table(const struct dw_overview *overview
 		return NULL;
 	table->part = "run";
 	table->heads_only = true;
-	row = dw_table_row(table, 0);
-	dw_cell_int(&row[0], (int64_t)overview->wall_ns);
-	dw_cell_int(&row[1], (int64_t)overview->flat->records);
-	dw_cell_int(&row[2], (int64_t)overview->flat->ranges);
-	dw_cell_real(&row[3], overview->cost_share);
+	row = DW_TABLE_ROW(table, 0, DW_INT(overview->wall_ns), DW_INT(overview->flat->records),
+	                   DW_INT(overview->flat->ranges), DW_REAL(overview->cost_share));
 	if (!steps)
 		return table;
 	slowest = overview_slowest_step(steps);
-	const uint64_t values[] = { steps->count + steps->summed_count, steps->recorded_count,
-		steps->steps_ns + steps->summed_ns, steps->mean_ns, steps->p50_ns, steps->p95_ns,
-		steps->p99_ns };
-	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-		dw_cell_int(&row[4 + i], (int64_t)values[i]);
-	if (slowest) {
-		dw_cell_int(&row[11], (int64_t)slowest->number);
-		dw_cell_int(&row[12], (int64_t)(slowest->end_ns - slowest->start_ns));
-	}
-	if (overview->verdicts.fired) {
-		dw_cell_text(table, &row[13], overview->verdicts.at[0].rule->id);
-		dw_cell_real(&row[14], overview->verdicts.at[0].share.value);
-	}
+	DW_TABLE_FILL(table, row + 4, DW_INT(steps->count + steps->summed_count), DW_INT(steps->recorded_count),
+	              DW_INT(steps->steps_ns + steps->summed_ns), DW_INT(steps->mean_ns), DW_INT(steps->p50_ns),
+	              DW_INT(steps->p95_ns), DW_INT(steps->p99_ns), slowest ? DW_INT(slowest->number) : DW_EMPTY,
+	              slowest ? DW_INT(slowest->end_ns - slowest->start_ns) : DW_EMPTY);
+	if (overview->verdicts.fired)
+		DW_TABLE_FILL(table, row + 13, DW_STRING(overview->verdicts.at[0].rule->id),
+		              DW_REAL(overview->verdicts.at[0].share.value));
 	return table;
 }
 
 /* A number of `dwell run`, or 0. */
 static double overview_number(const struct dw_source *source, const char *key)
 {
-	double number = 0;
-
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, key) == 0)
-			number = strtod(source->metas[i].value, NULL);
-	return number;
-}
-
-/* Returns the share of the run in which the main thread was ready to run and had no CPU. */
-static double overview_delay_share(const struct dw_source *source)
-{
-	double delay_ns = overview_number(source, DW_KEY_DELAY_NS);
-
-	return source->end_ns ? fmin(1, delay_ns / (double)source->end_ns) : 0;
+	return fmax(0, dw_view_meta_number(source, key));
 }
 
 /* Returns the wall time: how long the program ran, by `dwell run`, however little it recorded. If records are missing
@@ -581,7 +541,9 @@ static int overview_prepare(struct dw_overview *overview, struct dw_model *model
 	overview->source = dw_model_source(model);
 	overview->symbols = dw_model_symbols(model, NULL);
 	overview->has_shapes = overview_has_shapes(model, overview->symbols);
-	overview->delay_share = overview_delay_share(overview->source);
+	if (overview->source->end_ns)
+		overview->delay_share =
+			fmin(1, overview_number(overview->source, DW_KEY_DELAY_NS) / (double)overview->source->end_ns);
 	if (overview_look_inside(overview, error))
 		return -1;
 	overview->flat = dw_model_flat(model, UINT32_MAX, error);
@@ -653,8 +615,6 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 }
 
 const struct dw_view dw_view_overview = {
-	.name = "overview",
-	.question = "where does the time go?",
-	.run = overview_view,
-	.limit = 10,
+	.name = "overview", .question = "where does the time go?",
+	.run = overview_view, .limit = 10,
 };

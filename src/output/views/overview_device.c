@@ -21,7 +21,6 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview, struc
 	};
 	const struct dw_facts *facts = dw_facts(overview->model, error);
 	struct dwell_table *table = NULL;
-	struct dw_cell *row;
 
 	if (facts && facts->at[DW_FACT_DEVICE_BUSY].measured && !(facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0))
 		table = dw_view_table("overview", columns, 3, error);
@@ -33,10 +32,8 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview, struc
 
 		if (share <= 0)
 			continue;
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], dw_device_part_name(part));
-		dw_cell_real(&row[1], share * facts->at[DW_FACT_DEVICE_STEP].value);
-		dw_cell_real(&row[2], share);
+		DW_TABLE_ROW(table, 0, DW_STRING(dw_device_part_name(part)),
+		             DW_REAL(share * facts->at[DW_FACT_DEVICE_STEP].value), DW_REAL(share));
 	}
 	return table;
 }

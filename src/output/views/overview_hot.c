@@ -47,7 +47,7 @@ static uint32_t hot_busiest_thread(const double *shares, const struct dw_source 
 	return best;
 }
 
-static long hot_cpus(const struct dw_source *source)
+long dw_overview_cpus(const struct dw_source *source)
 {
 	long cpus = 0;
 
@@ -79,10 +79,7 @@ static double hot_share_of(const struct dw_hot *hot, const char *const *names)
 /* Of a Python program, the functions of Python are shown. */
 static unsigned hot_python(const struct dw_source *source)
 {
-	for (size_t i = 0; i < source->process_count; i++)
-		if (source->processes[i].flags & DW_PROCESS_PYTHON)
-			return DW_HOT_PYTHON;
-	return 0;
+	return dw_view_is_python(source) ? DW_HOT_PYTHON : 0;
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -140,7 +137,7 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
                              const struct dw_samples *samples, const double *shares, uint32_t busiest)
 {
 	const struct dw_source *source = overview->source;
-	long cpus = hot_cpus(source);
+	long cpus = dw_overview_cpus(source);
 	char name[256];
 
 	if (samples->has_periods && cpus > 1 && shares[busiest] >= ONE_THREAD &&
@@ -215,7 +212,7 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	struct dw_hot_ask ask = { .by = hot_python(overview->source) };
 	struct dw_hot hot = { .rows = NULL };
 	char cpus[64] = "", candidates[300];
-	long allowed = hot_cpus(overview->source);
+	long allowed = dw_overview_cpus(overview->source);
 	double *shares;
 	uint32_t busiest;
 
@@ -249,18 +246,13 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_source *source = overview->source;
+	const char *lacks = dw_view_meta(source, DW_KEY_SAMPLE_LACKS);
 
-	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0) {
-			dw_table_head(table, "Call stacks were not sampled: %s.", source->metas[i].value);
-			return;
-		}
-	for (size_t i = 0; i < source->process_count; i++)
-		if (source->processes[i].flags & DW_PROCESS_PYTHON) {
-			dw_table_head(table, "Functions were not sampled: dwell run --sample 100 does it in Python too.");
-			return;
-		}
-	if (dw_source_has_samples(source))
+	if (lacks)
+		dw_table_head(table, "Call stacks were not sampled: %s.", lacks);
+	else if (dw_view_is_python(source))
+		dw_table_head(table, "Functions were not sampled: dwell run --sample 100 does it in Python too.");
+	else if (dw_source_has_samples(source))
 		dw_table_head(table, "No sample of its call stacks was taken: it used too little CPU time.");
 }
 

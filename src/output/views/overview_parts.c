@@ -54,7 +54,6 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_steady *steady;
 	struct dwell_table *table;
-	struct dw_cell *row;
 	size_t named_end;
 	double least;
 
@@ -82,15 +81,10 @@ struct dwell_table *dw_overview_breakdown(const struct dw_overview *overview, st
 			for (; i + 1 < named_end; i++)
 				ns += steady->parts[i + 1].ns;
 		}
-		row = dw_table_row(table, 0);
-		dw_cell_text(table, &row[0], *smaller ? smaller : part->name);
-		dw_cell_real(&row[1], ns);
-		dw_cell_real(&row[2], steady->ns > 0 ? ns / steady->ns : 0);
+		DW_TABLE_ROW(table, 0, DW_STRING(*smaller ? smaller : part->name), DW_REAL(ns),
+		             DW_REAL(steady->ns > 0 ? ns / steady->ns : 0));
 	}
-	row = dw_table_totals(table);
-	dw_cell_text(table, &row[0], "all");
-	dw_cell_real(&row[1], steady->ns);
-	dw_cell_real(&row[2], 1);
+	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_REAL(steady->ns), DW_REAL(1));
 	overview_note_steady(table, steady);
 	return table;
 }
@@ -125,13 +119,9 @@ static size_t overview_main_root(const struct dw_source *source, const struct dw
 	return best;
 }
 
-static void overview_wall_row(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns)
+static struct dw_cell *overview_wall_row(struct dwell_table *table, const char *name, uint64_t ns, uint64_t wall_ns)
 {
-	struct dw_cell *row = dw_table_row(table, 0);
-
-	dw_cell_text(table, &row[0], name);
-	dw_cell_int(&row[1], (int64_t)ns);
-	dw_cell_real(&row[2], overview_of(ns, (double)wall_ns));
+	return DW_TABLE_ROW(table, 0, DW_STRING(name), DW_INT(ns), DW_REAL(overview_of(ns, (double)wall_ns)));
 }
 
 /* Returns the time in which records of a thread are missing outside its ranges. */
@@ -190,8 +180,8 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 			small_ns += node->stat.total_ns;
 			continue;
 		}
-		overview_wall_row(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns);
-		dw_cell_int(&dw_table_at(table, table->row_count - 1)[3], (int64_t)node->stat.count);
+		overview_wall_row(table, overview->symbols[node->symbol].name, node->stat.total_ns, wall_ns)[3] =
+			DW_INT(node->stat.count);
 	}
 	if (small_ns)
 		overview_wall_row(table, "smaller ones", small_ns, wall_ns);
@@ -201,10 +191,7 @@ struct dwell_table *dw_overview_wall(struct dw_overview *overview, struct dwell_
 		overview_wall_row(table, "in no range", wall_ns - named_ns - lost_ns, wall_ns);
 		overview->nameless_share = overview_of(wall_ns - named_ns - lost_ns, (double)wall_ns);
 	}
-	struct dw_cell *totals = dw_table_totals(table);
-	dw_cell_text(table, &totals[0], "all");
-	dw_cell_int(&totals[1], (int64_t)wall_ns);
-	dw_cell_real(&totals[2], 1);
+	DW_TABLE_TOTALS(table, DW_STRING("all"), DW_INT(wall_ns), DW_REAL(1));
 	return table;
 }
 
@@ -246,20 +233,12 @@ struct naming {
 
 static void overview_fill_name(const struct naming *naming, const struct dw_stat *stat, const char *name, bool own)
 {
-	struct dw_cell *row = dw_table_row(naming->table, 0);
+	double steps = naming->steps;
 
-	dw_cell_text(naming->table, &row[0], name);
-	if (naming->steps > 0) {
-		dw_cell_real(&row[1], (double)stat->count / naming->steps);
-		dw_cell_real(&row[2], (double)stat->self_ns / naming->steps);
-	} else {
-		dw_cell_int(&row[1], (int64_t)stat->count);
-		dw_cell_int(&row[2], (int64_t)stat->self_ns);
-	}
-	if (!own)
-		return;
-	dw_cell_real(&row[3], overview_of(stat->self_ns, (double)naming->whole_ns));
-	dw_cell_int(&row[4], (int64_t)stat->p99_ns);
+	DW_TABLE_ROW(naming->table, 0, DW_STRING(name), steps > 0 ? DW_REAL((double)stat->count / steps) : DW_INT(stat->count),
+	             steps > 0 ? DW_REAL((double)stat->self_ns / steps) : DW_INT(stat->self_ns),
+	             own ? DW_REAL(overview_of(stat->self_ns, (double)naming->whole_ns)) : DW_EMPTY,
+	             own ? DW_INT(stat->p99_ns) : DW_EMPTY);
 }
 
 /* Adds rows for what other threads did during the steps. Their time is not part of a step. */

@@ -57,4 +57,6 @@ struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, stru
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview);
 /* Why there are no samples, if that is known. */
 void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview);
+/* How many CPUs the program might use; 0: not known. */
+long dw_overview_cpus(const struct dw_source *source);
 struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct dwell_error *error);

@@ -7,18 +7,12 @@
 
 #include "base/grow.h"
 #include "base/order.h"
+#include "base/text.h"
 
 static const struct dw_column columns[] = {
 	DW_COLUMN("place", "place", NONE, TEXT, .not_narrow = true),
 	DW_COLUMN("file", "file", NONE, TEXT, .data_only = true),
 };
-
-static const char *places_base_name(const char *file)
-{
-	const char *slash = strrchr(file, '/');
-
-	return slash && slash[1] ? slash + 1 : file;
-}
 
 /* A place of a row of symbols. */
 struct place {
@@ -100,7 +94,7 @@ static void places_put(const struct dw_view_places *places, struct dwell_table *
 		snprintf(line, sizeof line, ":%u", symbol->line);
 	if (more)
 		snprintf(rest, sizeof rest, " and %u more", more);
-	snprintf(text, sizeof text, "%.400s%s%s", places_base_name(symbol->file), line, rest);
+	snprintf(text, sizeof text, "%.400s%s%s", dw_text_base_name(symbol->file), line, rest);
 	dw_cell_text(table, &dw_table_at(table, row)[column], text);
 	dw_cell_text(table, &dw_table_at(table, row)[column + 1], symbol->file);
 }

@@ -28,29 +28,25 @@ bool dw_view_has_ranks(const struct dw_source *source)
 	return false;
 }
 
+bool dw_view_lacks(const struct dw_view *view, const struct dw_source *source)
+{
+	return (view->needs_ranks && !dw_view_has_ranks(source)) || (view->needs_device && !source->events_count) ||
+	       (view->needs_samples && !dw_source_has_samples(source)) || (view->needs_heap && !dw_source_has_heap(source));
+}
+
 static int view_check_needs(const struct dw_view *view, struct dw_model *model, struct dwell_error *error)
 {
+	bool lacks = (view->needs_steps && !dw_model_source(model)->step_count) || dw_view_lacks(view, dw_model_source(model));
 	char name[256];
 
-	if (view->needs_steps && !dw_model_source(model)->step_count)
-		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
-		                    dw_view_trace_name(model, name), view->needs, view->remedy);
-	if (view->needs_ranks && !dw_view_has_ranks(dw_model_source(model)))
-		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
-		                    dw_view_trace_name(model, name), view->needs, view->remedy);
-	if ((view->needs_device && !dw_model_source(model)->events_count) ||
-	    (view->needs_samples && !dw_source_has_samples(dw_model_source(model))) ||
-	    (view->needs_heap && !dw_source_has_heap(dw_model_source(model))))
-		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no %s: %s",
-		                    dw_view_trace_name(model, name), view->needs, view->remedy);
-	if (!view->categories)
+	if (!lacks && !view->categories)
 		return 0;
 	/* The table states its coverage, which needs the threads and the steps: one walk for all. */
-	if (dw_model_compute_together(&model, 1, false, error))
+	if (!lacks && dw_model_compute_together(&model, 1, false, error))
 		return DWELL_E_NOMEM;
-	if (dw_model_categories(model) & view->categories)
+	if (!lacks && dw_model_categories(model) & view->categories)
 		return 0;
-	if (dw_model_is_partial(model) || dw_model_scope(model)->thread)
+	if (!lacks && (dw_model_is_partial(model) || dw_model_scope(model)->thread))
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "%s has no %s in these steps, this profile, this action or this thread",
 		                    dw_view_trace_name(model, name), view->needs);
@@ -87,17 +83,6 @@ static int view_check_options(const struct dw_view *view, const struct dwell_vie
 			                         used ? ", " : "; it is for ", other->name);
 	return dw_error_set(error, DWELL_E_ARGUMENT, "the view %s has no --%s%s", view->name,
 	                    dw_view_option_name(unknown), used ? names : "; it is for layouts");
-}
-
-static int view_parse_duration(const struct dwell_view_options *options, uint64_t *ns, struct dwell_error *error)
-{
-	const char *end = "";
-
-	*ns = 0;
-	if (!options->min_duration || (dw_text_parse_ns(options->min_duration, &end, ns) && !*end))
-		return 0;
-	return dw_error_set(error, DWELL_E_ARGUMENT, "--min-duration %s: give a time with its unit, as 10us, 1.5ms or 2s",
-	                    options->min_duration);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -306,7 +291,8 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 {
 	struct dwell_error unused = { 0, "" };
 	struct dwell_table *table;
-	uint64_t min_ns;
+	uint64_t min_ns = 0;
+	const char *end = "";
 	char name[256];
 	int code;
 
@@ -314,8 +300,9 @@ int dw_view_run(const struct dw_view *view, struct dw_model *model,
 	if (!error)
 		error = &unused;
 	code = view_check_options(view, options, error);
-	if (!code)
-		code = view_parse_duration(options, &min_ns, error);
+	if (!code && options->min_duration && (!dw_text_parse_ns(options->min_duration, &end, &min_ns) || *end))
+		code = dw_error_set(error, DWELL_E_ARGUMENT, "--min-duration %s: give a time with its unit, as 10us, 1.5ms or 2s",
+		                    options->min_duration);
 	if (!code)
 		code = view_check_needs(view, model, error);
 	if (code)

@@ -175,9 +175,7 @@ static struct dwell_table *tree_view(struct dw_model *model, const struct dwell_
 	}
 	dw_view_places_finish(&places, table);
 	free(device);
-	if (open)
-		dw_table_note(table, "%s call%s did not end; counted until the end of %s process.",
-		              dw_text_count((int64_t)open).at, dw_text_plural(open), open == 1 ? "its" : "their");
+	dw_view_note_open(table, open);
 	if (hidden)
 		dw_table_note(table, "%s call%s under 0.5%% of %s thread hidden: --limit all shows %s.",
 		              dw_text_count((int64_t)hidden).at, dw_text_plural(hidden),
@@ -186,10 +184,6 @@ static struct dwell_table *tree_view(struct dw_model *model, const struct dwell_
 }
 
 const struct dw_view dw_view_tree = {
-	.name = "tree",
-	.question = "who calls whom, and what does it take?",
-	.run = tree_view,
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = SIZE_MAX,
+	.name = "tree", .question = "who calls whom, and what does it take?",
+	.run = tree_view, .row_name = "name", .row_ns = "total_ns", .limit = SIZE_MAX,
 };

@@ -131,11 +131,7 @@ static struct dwell_table *verdict_view(struct dw_model *model, const struct dwe
 }
 
 const struct dw_view dw_view_verdict = {
-	.name = "verdict",
-	.question = "what makes a step longer than necessary, and what to try?",
-	.run = verdict_view,
-	.takes = DW_VIEW_TAKES(all),
-	.row_name = "rule",
-	.limit = SIZE_MAX,
+	.name = "verdict", .question = "what makes a step longer than necessary, and what to try?",
+	.run = verdict_view, .takes = DW_VIEW_TAKES(all), .row_name = "rule", .limit = SIZE_MAX,
 	DW_VIEW_NEEDS_STEPS,
 };

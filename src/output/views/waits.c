@@ -17,14 +17,7 @@ static struct dwell_table *waits_view(struct dw_model *model, const struct dwell
 }
 
 const struct dw_view dw_view_waits = {
-	.name = "waits",
-	.question = "in which functions of libc do threads wait, and which functions call them?",
-	.run = waits_view,
-	.takes = DW_VIEW_TAKES(group_by),
-	.row_name = "name",
-	.row_ns = "total_ns",
-	.limit = 30,
-	.needs_samples = true,
-	.needs = "samples of waits",
-	.remedy = "record with dwell run --sample 100",
+	.name = "waits", .question = "in which functions of libc do threads wait, and which functions call them?",
+	.run = waits_view, .takes = DW_VIEW_TAKES(group_by), .row_name = "name", .row_ns = "total_ns", .limit = 30,
+	.needs_samples = true, .needs = "samples of waits", .remedy = "record with dwell run --sample 100",
 };
