@@ -103,8 +103,7 @@ static void chrome_put_apart(struct chrome *chrome, struct dw_label head, uint32
 	for (unsigned end = 0; end < 2; end++) {
 		chrome_begin(chrome, end ? 'e' : 'b');
 		chrome_put_head(chrome, head);
-		dw_out_text(out, ",\"id\":");
-		dw_out_u64(out, id);
+		DW_OUT_JSON(out, ",'id':#", id);
 		chrome_put_place(chrome, track, end ? end_ns : start_ns);
 		if (!end) {
 			dw_out_text(out, ",\"args\":{");
@@ -380,11 +379,7 @@ static void chrome_put_counter(void *to, const struct dw_event *event, uint32_t 
 	chrome_begin(chrome, 'C');
 	chrome_put_head(chrome, chrome_label(chrome, event->symbol)->head);
 	chrome_put_place(chrome, track, event->start_ns);
-	dw_out_text(chrome->out, ",\"args\":{");
-	dw_out_string(chrome->out, chrome->timeline.symbols[event->symbol].name);
-	dw_out_text(chrome->out, ":");
-	dw_out_real(chrome->out, event->value);
-	dw_out_text(chrome->out, "}}");
+	DW_OUT_JSON(chrome->out, ",'args':{#:#}}", chrome->timeline.symbols[event->symbol].name, event->value);
 }
 
 static void chrome_put_async(void *to, const struct dw_event *event, uint32_t track)
@@ -415,21 +410,10 @@ static void chrome_put_memory(void *to, const struct dw_memory_total *at)
 	chrome_begin(chrome, 'i');
 	dw_out_text(out, ",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\"");
 	chrome_put_place(chrome, at->track, at->ns);
-	dw_out_text(out, ",\"s\":\"t\",\"args\":{\"Device Type\":");
-	dw_out_i64(out, at->device_type);
-	dw_out_text(out, ",\"Device Id\":");
-	dw_out_i64(out, at->device_number);
-	dw_out_text(out, ",\"Device\":");
-	dw_out_string(out, at->device_name);
-	dw_out_text(out, ",\"Kind\":");
-	dw_out_string(out, chrome->timeline.symbols[at->symbol].name);
-	dw_out_text(out, ",\"Addr\":");
+	DW_OUT_JSON(out, ",'s':'t','args':{'Device Type':#,'Device Id':#,'Device':#,'Kind':#,'Addr':", at->device_type,
+	            at->device_number, at->device_name, chrome->timeline.symbols[at->symbol].name);
 	dw_out_big(out, at->address);
-	dw_out_text(out, ",\"Bytes\":");
-	dw_out_i64(out, at->bytes);
-	dw_out_text(out, ",\"Total Allocated\":");
-	dw_out_i64(out, at->total);
-	dw_out_text(out, "}}");
+	DW_OUT_JSON(out, ",'Bytes':#,'Total Allocated':#}}", at->bytes, at->total);
 }
 
 static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
@@ -441,8 +425,7 @@ static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
 		dw_out_text(chrome->out, ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"");
 	else
 		chrome_put_head(chrome, chrome_label(chrome, end->symbol)->head);
-	dw_out_text(chrome->out, ",\"id\":");
-	dw_out_u64(chrome->out, end->id);
+	DW_OUT_JSON(chrome->out, ",'id':#", end->id);
 	chrome_put_place(chrome, end->track, end->ns);
 	dw_out_text(chrome->out, end->arrives ? ",\"bp\":\"e\"}" : "}");
 }
@@ -450,15 +433,9 @@ static void chrome_put_arrow(void *to, const struct dw_arrow_end *end)
 /* ---- the document ------------------------------------------------------------------------ */
 
 static const struct dw_timeline_format chrome_format = {
-	.handlers_last = true,
-	.put_handlers = chrome_put_handlers,
-	.put_range = chrome_put_range,
-	.put_mark = chrome_put_mark,
-	.put_counter = chrome_put_counter,
-	.put_async = chrome_put_async,
-	.put_step = chrome_put_step,
-	.put_memory = chrome_put_memory,
-	.put_arrow = chrome_put_arrow,
+	.handlers_last = true, .put_handlers = chrome_put_handlers, .put_range = chrome_put_range,
+	.put_mark = chrome_put_mark, .put_counter = chrome_put_counter, .put_async = chrome_put_async,
+	.put_step = chrome_put_step, .put_memory = chrome_put_memory, .put_arrow = chrome_put_arrow,
 };
 
 static void chrome_make_tracks(struct chrome *chrome)
@@ -516,8 +493,6 @@ static int chrome_write(struct dw_model *model, const struct dwell_export_option
 }
 
 const struct dw_export_format dw_export_chrome = {
-	.name = "chrome",
-	.what = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
-	.takes_filter = true,
+	.name = "chrome", .what = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", .takes_filter = true,
 	.write = chrome_write,
 };

@@ -120,9 +120,7 @@ static void device_put_arrow(struct chrome_device *to, bool arrives, uint64_t id
                              uint64_t tid, uint64_t ns)
 {
 	device_begin(to, arrives ? "\"ph\":\"f\",\"bp\":\"e\"" : "\"ph\":\"s\"");
-	device_put_number(to, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":", id);
-	device_put_number(to, ",\"pid\":", pid);
-	device_put_number(to, ",\"tid\":", tid);
+	DW_OUT_JSON(to->out, ",'cat':'ac2g','name':'ac2g','id':#,'pid':#,'tid':#", id, pid, tid);
 	device_put_us(to, "ts", ns);
 	dw_out_text(to->out, "}");
 }
@@ -136,10 +134,7 @@ static void device_put_event(void *context, const struct dw_device_event *event,
 
 	device_begin(to, "\"ph\":\"X\",\"cat\":\"");
 	dw_out_text(to->out, device_category(event->kind));
-	dw_out_text(to->out, "\",\"name\":");
-	dw_out_string(to->out, to->work->names[event->name].name);
-	device_put_number(to, ",\"pid\":", pid);
-	device_put_number(to, ",\"tid\":", tid);
+	DW_OUT_JSON(to->out, "','name':#,'pid':#,'tid':#", to->work->names[event->name].name, pid, tid);
 	device_put_us(to, "ts", event->start_ns);
 	device_put_us(to, "dur", event->end_ns - event->start_ns);
 	device_put_args(to, event);

@@ -12,8 +12,6 @@ static int flamegraph_write(struct dw_model *model, const struct dwell_export_op
 }
 
 const struct dw_export_format dw_export_flamegraph = {
-	.name = "flamegraph",
-	.what = "the call tree as an interactive SVG, for a browser",
-	.takes_metric = true,
+	.name = "flamegraph", .what = "the call tree as an interactive SVG, for a browser", .takes_metric = true,
 	.write = flamegraph_write,
 };

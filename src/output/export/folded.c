@@ -127,8 +127,6 @@ static int folded_write(struct dw_model *model, const struct dwell_export_option
 }
 
 const struct dw_export_format dw_export_folded = {
-	.name = "folded",
-	.what = "call stacks with their own nanoseconds, a line each, for flame graphs",
-	.takes_metric = true,
-	.write = folded_write,
+	.name = "folded", .what = "call stacks with their own nanoseconds, a line each, for flame graphs",
+	.takes_metric = true, .write = folded_write,
 };

@@ -12,8 +12,5 @@ static int icicle_write(struct dw_model *model, const struct dwell_export_option
 }
 
 const struct dw_export_format dw_export_icicle = {
-	.name = "icicle",
-	.what = "the same with the outermost calls on top",
-	.takes_metric = true,
-	.write = icicle_write,
+	.name = "icicle", .what = "the same with the outermost calls on top", .takes_metric = true, .write = icicle_write,
 };

@@ -30,14 +30,10 @@ static bool label_is_annotation(uint32_t category)
 const char *dw_label_category(uint32_t category, char buffer[24])
 {
 	switch (category) {
-	case DWELL_CATEGORY_OPERATOR:
-		return "cpu_op";
-	case DWELL_CATEGORY_FUNCTION:
-		return "python_function";
-	case DWELL_CATEGORY_PROFILER:
-		return "overhead";
-	case DWELL_CATEGORY_MARK:
-		return "cpu_instant_event";
+	case DWELL_CATEGORY_OPERATOR: return "cpu_op";
+	case DWELL_CATEGORY_FUNCTION: return "python_function";
+	case DWELL_CATEGORY_PROFILER: return "overhead";
+	case DWELL_CATEGORY_MARK: return "cpu_instant_event";
 	}
 	if (label_is_annotation(category))
 		return "user_annotation";

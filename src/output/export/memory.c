@@ -10,7 +10,5 @@ static int memory_write(struct dw_model *model, const struct dwell_export_option
 }
 
 const struct dw_export_format dw_export_memory = {
-	.name = "memory",
-	.what = "memory over time by what it is for, as an interactive SVG",
-	.write = memory_write,
+	.name = "memory", .what = "memory over time by what it is for, as an interactive SVG", .write = memory_write,
 };

@@ -268,30 +268,20 @@ static const char *out_remedy(int number)
 {
 	switch (number) {
 	case ENOSPC:
-	case EDQUOT:
-		return "free some space, name a file elsewhere, or end its name in .gz";
-	case EFBIG:
-		return "raise the limit (ulimit -f) or end its name in .gz";
+	case EDQUOT: return "free some space, name a file elsewhere, or end its name in .gz";
+	case EFBIG: return "raise the limit (ulimit -f) or end its name in .gz";
 	case EACCES:
 	case EPERM:
-	case EROFS:
-		return "name a file in a folder that you may write to";
+	case EROFS: return "name a file in a folder that you may write to";
 	case ENOENT:
-	case ENOTDIR:
-		return "make the folder first";
-	case EISDIR:
-		return "name a file in it";
-	case ENAMETOOLONG:
-		return "name it shorter";
-	case EPIPE:
-		return "what reads it has ended";
+	case ENOTDIR: return "make the folder first";
+	case EISDIR: return "name a file in it";
+	case ENAMETOOLONG: return "name it shorter";
+	case EPIPE: return "what reads it has ended";
 	case EMFILE:
-	case ENFILE:
-		return "close some files or raise the limit (ulimit -n)";
-	case ENOMEM:
-		return "free some memory";
-	default:
-		return "name a file elsewhere";
+	case ENFILE: return "close some files or raise the limit (ulimit -n)";
+	case ENOMEM: return "free some memory";
+	default: return "name a file elsewhere";
 	}
 }
 

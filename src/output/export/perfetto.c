@@ -246,12 +246,8 @@ static void perfetto_put_arrow(void *to, const struct dw_arrow_end *end)
 /* ---- the document ------------------------------------------------------------------------ */
 
 static const struct dw_timeline_format perfetto_format = {
-	.put_range = perfetto_put_range,
-	.put_mark = perfetto_put_mark,
-	.put_counter = perfetto_put_counter,
-	.put_async = perfetto_put_async,
-	.put_step = perfetto_put_step,
-	.put_memory = perfetto_put_memory,
+	.put_range = perfetto_put_range, .put_mark = perfetto_put_mark, .put_counter = perfetto_put_counter,
+	.put_async = perfetto_put_async, .put_step = perfetto_put_step, .put_memory = perfetto_put_memory,
 	.put_arrow = perfetto_put_arrow,
 };
 
@@ -292,8 +288,6 @@ static int perfetto_write(struct dw_model *model, const struct dwell_export_opti
 }
 
 const struct dw_export_format dw_export_perfetto = {
-	.name = "perfetto",
-	.what = "a Perfetto trace, for ui.perfetto.dev and trace_processor",
-	.takes_filter = true,
+	.name = "perfetto", .what = "a Perfetto trace, for ui.perfetto.dev and trace_processor", .takes_filter = true,
 	.write = perfetto_write,
 };

@@ -405,8 +405,6 @@ static int pprof_write(struct dw_model *model, const struct dwell_export_options
 }
 
 const struct dw_export_format dw_export_pprof = {
-	.name = "pprof",
-	.what = "calls, time and memory as a protocol buffer, for pprof",
-	.takes_metric = true,
+	.name = "pprof", .what = "calls, time and memory as a protocol buffer, for pprof", .takes_metric = true,
 	.write = pprof_write,
 };

@@ -107,12 +107,6 @@ static void pstats_put_counts(struct dw_writer_out *out, uint64_t first, uint64_
 	pstats_put_seconds(out, row->total_ns);
 }
 
-/* Returns the first edge of a function; edges are sorted by symbol. */
-static size_t pstats_find_first_edge(const struct dw_function_calls *calls, uint32_t symbol)
-{
-	return DW_BISECT(0, calls->edge_count, i, calls->edges[i].symbol < symbol);
-}
-
 static int pstats_write(struct dw_model *model, const struct dwell_export_options *options,
                         struct dw_writer_out *out, struct dwell_error *error)
 {
@@ -133,7 +127,7 @@ static int pstats_write(struct dw_model *model, const struct dwell_export_option
 		pstats_put_tuple(out, 5);
 		pstats_put_counts(out, row->primitive, row->calls, row);
 		dw_out_bytes(out, "{", 1);
-		for (size_t e = pstats_find_first_edge(calls, row->symbol);
+		for (size_t e = DW_BISECT(0, calls->edge_count, k, calls->edges[k].symbol < row->symbol); /* sorted by symbol */
 		     e < calls->edge_count && calls->edges[e].symbol == row->symbol; e++) {
 			pstats_put_function(out, &symbols[calls->edges[e].caller]);
 			pstats_put_tuple(out, 4);
@@ -146,7 +140,5 @@ static int pstats_write(struct dw_model *model, const struct dwell_export_option
 }
 
 const struct dw_export_format dw_export_pstats = {
-	.name = "pstats",
-	.what = "function calls for Python's pstats, snakeviz and the like",
-	.write = pstats_write,
+	.name = "pstats", .what = "function calls for Python's pstats, snakeviz and the like", .write = pstats_write,
 };

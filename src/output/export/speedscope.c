@@ -164,8 +164,6 @@ static int speedscope_write(struct dw_model *model, const struct dwell_export_op
 }
 
 const struct dw_export_format dw_export_speedscope = {
-	.name = "speedscope",
-	.what = "the call tree of each thread, for speedscope.app",
-	.takes_metric = true,
+	.name = "speedscope", .what = "the call tree of each thread, for speedscope.app", .takes_metric = true,
 	.write = speedscope_write,
 };

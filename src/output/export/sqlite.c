@@ -76,8 +76,7 @@ struct sqlite_writer {
 	const struct dw_source *source;
 	const struct dw_symbol *symbols;
 	sqlite3 *database;
-	sqlite3_stmt *insert[SQLITE_TABLES], *current;
-	int column;            /* of `current`: the last one that has a value */
+	sqlite3_stmt *insert[SQLITE_TABLES];
 	const char **threads;  /* names by thread */
 	struct dw_arena arena;
 	uint64_t *child;       /* by depth: time of the ranges that ended there, for self times */
@@ -91,45 +90,46 @@ struct sqlite_writer {
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
 
-static void sqlite_begin(struct sqlite_writer *to, enum sqlite_table table)
-{
-	to->current = to->insert[table];
-	to->column = 0;
-}
+/* A value of a row: a text that is NULL is null, too. */
+struct sqlite_value {
+	enum { SQLITE_IS_NULL, SQLITE_IS_INT, SQLITE_IS_REAL, SQLITE_IS_TEXT } is;
+	union {
+		uint64_t number;
+		double real;
+		const char *text;
+	};
+};
+#define NOTHING ((struct sqlite_value){ .is = SQLITE_IS_NULL })
+#define INT(value) ((struct sqlite_value){ .is = SQLITE_IS_INT, .number = (uint64_t)(value) })
+#define REAL(value) ((struct sqlite_value){ .is = SQLITE_IS_REAL, .real = (value) })
+#define STRING(value) ((struct sqlite_value){ .is = SQLITE_IS_TEXT, .text = (value) })
 
-static void sqlite_put_text(struct sqlite_writer *to, const char *text)
+/* Adds a row with values in the order of the columns. */
+#define SQLITE_PUT(to, table, ...) sqlite_put(to, table, (const struct sqlite_value[]){ __VA_ARGS__ })
+static void sqlite_put(struct sqlite_writer *to, enum sqlite_table table, const struct sqlite_value *values)
 {
-	sqlite3_bind_text(to->current, ++to->column, text, -1, SQLITE_STATIC);
-}
+	sqlite3_stmt *insert = to->insert[table];
+	int code;
 
-static void sqlite_put_int(struct sqlite_writer *to, uint64_t value)
-{
-	sqlite3_bind_int64(to->current, ++to->column, (sqlite3_int64)value);
-}
-
-static void sqlite_put_null(struct sqlite_writer *to)
-{
-	sqlite3_bind_null(to->current, ++to->column);
-}
-
-static void sqlite_end(struct sqlite_writer *to)
-{
-	int code = sqlite3_step(to->current);
-
+	for (int i = 0; i < sqlite_tables[table].count; i++)
+		if (values[i].is == SQLITE_IS_INT)
+			sqlite3_bind_int64(insert, i + 1, (sqlite3_int64)values[i].number);
+		else if (values[i].is == SQLITE_IS_REAL)
+			sqlite3_bind_double(insert, i + 1, values[i].real);
+		else
+			sqlite3_bind_text(insert, i + 1, values[i].is == SQLITE_IS_TEXT ? values[i].text : NULL, -1, SQLITE_STATIC);
+	code = sqlite3_step(insert);
 	if (code != SQLITE_DONE && !to->code)
 		to->code = code;
-	sqlite3_reset(to->current);
+	sqlite3_reset(insert);
 }
 
 /* The step that a moment of a process belongs to; outside the steps null. */
-static void sqlite_put_step(struct sqlite_writer *to, uint32_t process, uint64_t ns)
+static struct sqlite_value sqlite_step(struct sqlite_writer *to, uint32_t process, uint64_t ns)
 {
 	const struct dw_source_step *step = dw_source_step_at(to->source, process, ns, &to->step);
 
-	if (step)
-		sqlite_put_int(to, step->number);
-	else
-		sqlite_put_null(to);
+	return step ? INT(step->number) : NOTHING;
 }
 
 static const char *sqlite_category(uint32_t category)
@@ -138,16 +138,6 @@ static const char *sqlite_category(uint32_t category)
 }
 
 /* ---- events --------------------------------------------------------------------------------------- */
-
-/* Columns that all tables of events have after the name. */
-static void sqlite_put_place(struct sqlite_writer *to, const struct dw_event *event)
-{
-	const struct dw_source_thread *thread = &to->source->threads[event->thread];
-
-	sqlite_put_step(to, thread->process, event->start_ns);
-	sqlite_put_int(to, thread->tid);
-	sqlite_put_int(to, to->source->processes[thread->process].pid);
-}
 
 /* The time of the ranges directly in this one, which ended before it on the same stream. */
 static uint64_t sqlite_take_child(struct sqlite_writer *to, const struct dw_event *event)
@@ -179,65 +169,34 @@ static void sqlite_put_range(struct sqlite_writer *to, const struct dw_event *ev
 	const struct dw_source_thread *thread = &to->source->threads[event->thread];
 	uint64_t length = event->end_ns - event->start_ns, child = sqlite_take_child(to, event);
 
-	sqlite_begin(to, RANGES);
-	sqlite_put_text(to, symbol->name);
-	sqlite_put_text(to, sqlite_category(symbol->category));
-	sqlite_put_step(to, thread->process, event->start_ns);
-	sqlite_put_text(to, to->threads[event->thread]);
-	sqlite_put_int(to, thread->tid);
-	sqlite_put_int(to, to->source->processes[thread->process].pid);
-	sqlite_put_int(to, event->depth);
-	sqlite_put_int(to, event->start_ns);
-	sqlite_put_int(to, length);
-	sqlite_put_int(to, length - child);
-	sqlite_put_int(to, !event->open);
-	sqlite_put_text(to, event->args);
-	sqlite_end(to);
-}
-
-static void sqlite_put_allocation(struct sqlite_writer *to, const struct dw_event *event)
-{
-	const struct dw_symbol *symbol = &to->symbols[event->symbol];
-
-	sqlite_begin(to, ALLOCATIONS);
-	sqlite_put_text(to, event->type == DW_EVENT_ALLOC ? "allocation" : "free");
-	sqlite_put_place(to, event);
-	sqlite_put_int(to, event->start_ns);
-	sqlite_put_int(to, event->handle);
-	if (event->type == DW_EVENT_ALLOC)
-		sqlite_put_int(to, event->size_bytes);
-	else
-		sqlite_put_null(to);
-	sqlite_put_text(to, symbol->name);
-	sqlite_put_text(to, symbol->detail);
-	sqlite_end(to);
+	SQLITE_PUT(to, RANGES, STRING(symbol->name), STRING(sqlite_category(symbol->category)),
+	           sqlite_step(to, thread->process, event->start_ns), STRING(to->threads[event->thread]), INT(thread->tid),
+	           INT(to->source->processes[thread->process].pid), INT(event->depth), INT(event->start_ns), INT(length),
+	           INT(length - child), INT(!event->open), STRING(event->args));
 }
 
 static void sqlite_put_other(struct sqlite_writer *to, const struct dw_event *event)
 {
-	static const enum sqlite_table tables[] = { [DW_EVENT_MARK] = MARKS, [DW_EVENT_COUNTER] = COUNTERS,
-		[DW_EVENT_ASYNC] = ASYNC, [DW_EVENT_FLOW_OUT] = FLOWS, [DW_EVENT_FLOW_IN] = FLOWS };
 	const struct dw_symbol *symbol = &to->symbols[event->symbol];
+	const struct dw_source_thread *thread = &to->source->threads[event->thread];
+	const bool allocates = event->type == DW_EVENT_ALLOC;
+	/* Columns that all these tables have after the name. */
+	const struct sqlite_value step = sqlite_step(to, thread->process, event->start_ns), tid = INT(thread->tid);
+	const struct sqlite_value pid = INT(to->source->processes[thread->process].pid), start = INT(event->start_ns);
 
-	sqlite_begin(to, tables[event->type]);
-	sqlite_put_text(to, symbol->name);
-	sqlite_put_place(to, event);
-	sqlite_put_int(to, event->start_ns);
-	if (event->type == DW_EVENT_COUNTER) {
-		sqlite3_bind_double(to->current, ++to->column, event->value);
-		sqlite_put_text(to, symbol->detail);
-	} else if (event->type == DW_EVENT_ASYNC) {
-		sqlite_put_int(to, event->end_ns - event->start_ns);
-		sqlite_put_int(to, event->handle);
-		sqlite_put_int(to, !event->open);
-		sqlite_put_text(to, event->args);
-	} else if (event->type == DW_EVENT_MARK) {
-		sqlite_put_text(to, event->args);
-	} else {
-		sqlite_put_int(to, event->handle);
-		sqlite_put_text(to, event->type == DW_EVENT_FLOW_OUT ? "out" : "in");
-	}
-	sqlite_end(to);
+	if (allocates || event->type == DW_EVENT_FREE)
+		SQLITE_PUT(to, ALLOCATIONS, STRING(allocates ? "allocation" : "free"), step, tid, pid, start, INT(event->handle),
+		           allocates ? INT(event->size_bytes) : NOTHING, STRING(symbol->name), STRING(symbol->detail));
+	else if (event->type == DW_EVENT_COUNTER)
+		SQLITE_PUT(to, COUNTERS, STRING(symbol->name), step, tid, pid, start, REAL(event->value), STRING(symbol->detail));
+	else if (event->type == DW_EVENT_ASYNC)
+		SQLITE_PUT(to, ASYNC, STRING(symbol->name), step, tid, pid, start, INT(event->end_ns - event->start_ns),
+		           INT(event->handle), INT(!event->open), STRING(event->args));
+	else if (event->type == DW_EVENT_MARK)
+		SQLITE_PUT(to, MARKS, STRING(symbol->name), step, tid, pid, start, STRING(event->args));
+	else
+		SQLITE_PUT(to, FLOWS, STRING(symbol->name), step, tid, pid, start, INT(event->handle),
+		           STRING(event->type == DW_EVENT_FLOW_OUT ? "out" : "in"));
 }
 
 static int sqlite_put_event(void *context, const struct dw_event *event)
@@ -246,8 +205,6 @@ static int sqlite_put_event(void *context, const struct dw_event *event)
 
 	if (event->type == DW_EVENT_RANGE)
 		sqlite_put_range(to, event);
-	else if (event->type == DW_EVENT_ALLOC || event->type == DW_EVENT_FREE)
-		sqlite_put_allocation(to, event);
 	else
 		sqlite_put_other(to, event);
 	return to->code;
@@ -263,20 +220,10 @@ static int sqlite_put_steps(struct sqlite_writer *to, struct dwell_error *error)
 		const struct dw_step *step = &steps->steps[i];
 		const struct dw_source_thread *thread = &to->source->threads[step->thread];
 
-		sqlite_begin(to, STEPS);
-		sqlite_put_int(to, step->number);
-		sqlite_put_text(to, to->threads[step->thread]);
-		sqlite_put_int(to, step->start_ns);
-		sqlite_put_int(to, step->end_ns - step->start_ns);
-		if (step->cpu_ns)
-			sqlite_put_int(to, step->cpu_ns);
-		else
-			sqlite_put_null(to);
-		sqlite_put_int(to, step->operator_count);
-		sqlite_put_int(to, step->counted);
-		sqlite_put_int(to, thread->tid);
-		sqlite_put_int(to, to->source->processes[thread->process].pid);
-		sqlite_end(to);
+		SQLITE_PUT(to, STEPS, INT(step->number), STRING(to->threads[step->thread]), INT(step->start_ns),
+		           INT(step->end_ns - step->start_ns), step->cpu_ns ? INT(step->cpu_ns) : NOTHING,
+		           INT(step->operator_count), INT(step->counted), INT(thread->tid),
+		           INT(to->source->processes[thread->process].pid));
 	}
 	return steps ? 0 : DWELL_E_NOMEM;
 }
@@ -303,24 +250,11 @@ static int sqlite_put_device(struct sqlite_writer *to, struct dwell_error *error
 
 		if (!event->in_scope)
 			continue;
-		sqlite_begin(to, DEVICE);
-		sqlite_put_text(to, work->names[event->name].name);
-		sqlite_put_text(to, sqlite_device_kind(event->kind));
-		sqlite_put_int(to, device->number);
-		if (queue->number == DW_QUEUE_NONE)
-			sqlite_put_null(to);
-		else
-			sqlite_put_int(to, queue->number);
-		sqlite_put_int(to, event->start_ns);
-		sqlite_put_int(to, event->end_ns - event->start_ns);
-		sqlite_put_int(to, event->bytes);
-		sqlite_put_text(to, call ? to->symbols[call->symbol].name : NULL);
-		if (call)
-			sqlite_put_int(to, call->start_ns);
-		else
-			sqlite_put_null(to);
-		sqlite_put_int(to, to->source->processes[device->process].pid);
-		sqlite_end(to);
+		SQLITE_PUT(to, DEVICE, STRING(work->names[event->name].name), STRING(sqlite_device_kind(event->kind)),
+		           INT(device->number), queue->number == DW_QUEUE_NONE ? NOTHING : INT(queue->number),
+		           INT(event->start_ns), INT(event->end_ns - event->start_ns), INT(event->bytes),
+		           STRING(call ? to->symbols[call->symbol].name : NULL), call ? INT(call->start_ns) : NOTHING,
+		           INT(to->source->processes[device->process].pid));
 	}
 	return work ? 0 : DWELL_E_NOMEM;
 }
@@ -329,28 +263,14 @@ static void sqlite_put_people(struct sqlite_writer *to)
 {
 	const struct dw_source *source = to->source;
 
-	for (size_t i = 0; i < source->thread_count; i++) {
-		sqlite_begin(to, THREADS);
-		sqlite_put_text(to, to->threads[i]);
-		sqlite_put_int(to, source->threads[i].tid);
-		sqlite_put_int(to, source->processes[source->threads[i].process].pid);
-		sqlite_put_int(to, source->threads[i].start_ns);
-		sqlite_end(to);
-	}
+	for (size_t i = 0; i < source->thread_count; i++)
+		SQLITE_PUT(to, THREADS, STRING(to->threads[i]), INT(source->threads[i].tid),
+		           INT(source->processes[source->threads[i].process].pid), INT(source->threads[i].start_ns));
 	for (size_t i = 0; i < source->process_count; i++) {
 		const struct dw_source_process *process = &source->processes[i];
 
-		sqlite_begin(to, PROCESSES);
-		sqlite_put_int(to, process->pid);
-		sqlite_put_text(to, process->name);
-		sqlite_put_text(to, process->command);
-		if (process->rank >= 0)
-			sqlite_put_int(to, (uint64_t)process->rank);
-		else
-			sqlite_put_null(to);
-		sqlite_put_int(to, process->start_ns);
-		sqlite_put_int(to, process->end_ns);
-		sqlite_end(to);
+		SQLITE_PUT(to, PROCESSES, INT(process->pid), STRING(process->name), STRING(process->command),
+		           process->rank >= 0 ? INT(process->rank) : NOTHING, INT(process->start_ns), INT(process->end_ns));
 	}
 }
 
@@ -358,29 +278,15 @@ static void sqlite_put_run(struct sqlite_writer *to)
 {
 	const struct dw_source *source = to->source;
 
-	for (size_t i = 0; i < source->meta_count; i++) {
-		sqlite_begin(to, METADATA);
-		sqlite_put_int(to, source->processes[source->metas[i].process].pid);
-		sqlite_put_text(to, source->metas[i].key);
-		sqlite_put_text(to, source->metas[i].value);
-		sqlite_end(to);
-	}
-	for (size_t i = 0; i < DW_LOSS_SLOTS; i++) {
-		if (!source->lost[i])
-			continue;
-		sqlite_begin(to, LOSSES);
-		sqlite_put_text(to, dw_loss_cause(i) ? dw_loss_cause(i) : "unknown");
-		sqlite_put_int(to, source->lost[i]);
-		sqlite_end(to);
-	}
-	for (size_t i = 0; i < source->file_count; i++) {
-		sqlite_begin(to, RUN);
-		sqlite_put_text(to, source->files[i].path);
-		sqlite_put_int(to, source->realtime_start_ns);
-		sqlite_put_int(to, source->end_ns);
-		sqlite_put_text(to, source->files[i].head->writer);
-		sqlite_end(to);
-	}
+	for (size_t i = 0; i < source->meta_count; i++)
+		SQLITE_PUT(to, METADATA, INT(source->processes[source->metas[i].process].pid), STRING(source->metas[i].key),
+		           STRING(source->metas[i].value));
+	for (size_t i = 0; i < DW_LOSS_SLOTS; i++)
+		if (source->lost[i])
+			SQLITE_PUT(to, LOSSES, STRING(dw_loss_cause(i) ? dw_loss_cause(i) : "unknown"), INT(source->lost[i]));
+	for (size_t i = 0; i < source->file_count; i++)
+		SQLITE_PUT(to, RUN, STRING(source->files[i].path), INT(source->realtime_start_ns), INT(source->end_ns),
+		           STRING(source->files[i].head->writer));
 }
 
 /* ---- the database ------------------------------------------------------------------------------------ */
@@ -507,7 +413,6 @@ static int sqlite_write(struct dw_model *model, const struct dwell_export_option
 #endif
 
 const struct dw_export_format dw_export_sqlite = {
-	.name = "sqlite",
-	.what = "a database with a row for each event, for pandas, DuckDB and sqlite3",
+	.name = "sqlite", .what = "a database with a row for each event, for pandas, DuckDB and sqlite3",
 	.write = sqlite_write,
 };

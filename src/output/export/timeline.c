@@ -6,7 +6,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/order.h"
@@ -182,8 +181,7 @@ static bool timeline_wants(const struct dw_timeline *timeline, const struct dw_e
 
 	switch (event->type) {
 	case DW_EVENT_RANGE:
-	case DW_EVENT_ASYNC:
-		return dw_export_wants(&timeline->filter, name, event->start_ns, event->end_ns);
+	case DW_EVENT_ASYNC: return dw_export_wants(&timeline->filter, name, event->start_ns, event->end_ns);
 	case DW_EVENT_ALLOC:
 	case DW_EVENT_FREE: return true;
 	default: return dw_export_wants_name(&timeline->filter, name);
@@ -246,9 +244,7 @@ static int timeline_add(void *context, const struct dw_event *event)
 	case DW_EVENT_COUNTER: format->put_counter(timeline->to, event, track); break;
 	case DW_EVENT_ASYNC: format->put_async(timeline->to, event, track); break;
 	case DW_EVENT_ALLOC:
-	case DW_EVENT_FREE:
-		timeline->failed |= !dw_memory_totals_add(&timeline->memory, event, track);
-		break;
+	case DW_EVENT_FREE: timeline->failed |= !dw_memory_totals_add(&timeline->memory, event, track); break;
 	case DW_EVENT_FLOW_OUT:
 	case DW_EVENT_FLOW_IN: timeline_add_flow(timeline, event, track); break;
 	case DW_EVENT_ASYNC_BEGIN:

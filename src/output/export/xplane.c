@@ -407,12 +407,8 @@ static uint64_t xplane_find_span(struct dw_xplane *xplane)
 }
 
 static const struct dw_timeline_format xplane_format = {
-	.put_range = xplane_put_range,
-	.put_mark = xplane_put_mark,
-	.put_counter = xplane_put_counter,
-	.put_async = xplane_put_async,
-	.put_step = xplane_put_step,
-	.put_memory = xplane_put_memory,
+	.put_range = xplane_put_range, .put_mark = xplane_put_mark, .put_counter = xplane_put_counter,
+	.put_async = xplane_put_async, .put_step = xplane_put_step, .put_memory = xplane_put_memory,
 	.put_arrow = xplane_put_arrow,
 };
 
@@ -462,8 +458,6 @@ static int xplane_write(struct dw_model *model, const struct dwell_export_option
 }
 
 const struct dw_export_format dw_export_xplane = {
-	.name = "xplane",
-	.what = "XSpace, for TensorBoard's profile plugin (XProf)",
-	.takes_filter = true,
+	.name = "xplane", .what = "XSpace, for TensorBoard's profile plugin (XProf)", .takes_filter = true,
 	.write = xplane_write,
 };

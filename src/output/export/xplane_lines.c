@@ -216,17 +216,13 @@ static void xplane_put_event(struct dw_xplane *xplane, const struct dw_xplane_ev
 		xplane_put_int(to, STAT_ROOT, 1);
 		xplane_put_context(to, STAT_PRODUCER_TYPE, STAT_PRODUCER, event->step);
 		break;
-	case MEMORY:
-		xplane_put_memory(xplane, &xplane->memory[event->number]);
-		break;
+	case MEMORY: xplane_put_memory(xplane, &xplane->memory[event->number]); break;
 	case FLOW_OUT:
 	case FLOW_IN: /* 2 bits of direction, then 56 bits of id, then the category, which is 0 */
 		dw_xplane_put_uint(to, XS_EVENT_STAT, STAT_FLOW,
 		         (event->kind == FLOW_OUT ? 2 : 1) | (event->number & 0xffffffffffffff) << 2);
 		break;
-	case COUNTER:
-		xplane_put_double(to, STAT_VALUE, event->value);
-		break;
+	case COUNTER: xplane_put_double(to, STAT_VALUE, event->value); break;
 	}
 	dw_proto_close(to, at);
 }

@@ -72,8 +72,7 @@ int dw_iterations_add(struct dw_iterations *all, enum dw_iteration_column column
 	case DW_ITERATION_COMPLETED:
 		rows_set_column(all, moment, column == DW_ITERATION_COMPLETED, column);
 		return 0;
-	default:
-		break;
+	default: break;
 	}
 	row = rows_find(all, moment);
 	if (!row)

@@ -96,7 +96,5 @@ static int ignite_print(struct dw_model *model, const struct dw_layout_request *
 }
 
 const struct dw_layout dw_layout_ignite = {
-	.name = "ignite",
-	.what = "PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)",
-	.print = ignite_print,
+	.name = "ignite", .what = "PyTorch-Ignite's time profilers (ignite:basic, ignite:handlers)", .print = ignite_print,
 };

@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/order.h"
-#include "base/text.h"
 #include "layouts/lightning.h"
 #include "layouts/python.h"
 
@@ -220,7 +219,5 @@ static int lightning_print(struct dw_model *model, const struct dw_layout_reques
 }
 
 const struct dw_layout dw_layout_lightning = {
-	.name = "lightning",
-	.what = "Lightning's SimpleProfiler",
-	.print = lightning_print,
+	.name = "lightning", .what = "Lightning's SimpleProfiler", .print = lightning_print,
 };

@@ -5,7 +5,6 @@
  * lists ("lightning-pytorch:NAME,NAME"). If none of them ran, there is one table of the whole
  * stage. The tables are those of torch.c, with PyTorchProfiler's default order and 20 rows.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "layouts/python.h"
@@ -101,7 +100,6 @@ static int lightning_pytorch_print(struct dw_model *model, const struct dw_layou
 }
 
 const struct dw_layout dw_layout_lightning_pytorch = {
-	.name = "lightning-pytorch",
-	.what = "Lightning's PyTorchProfiler: operators of each step and backward",
+	.name = "lightning-pytorch", .what = "Lightning's PyTorchProfiler: operators of each step and backward",
 	.print = lightning_pytorch_print,
 };

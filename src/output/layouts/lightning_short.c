@@ -8,7 +8,5 @@ static int lightning_short_print(struct dw_model *model, const struct dw_layout_
 }
 
 const struct dw_layout dw_layout_lightning_short = {
-	.name = "lightning-short",
-	.what = "Lightning's SimpleProfiler(extended=False)",
-	.print = lightning_short_print,
+	.name = "lightning-short", .what = "Lightning's SimpleProfiler(extended=False)", .print = lightning_short_print,
 };

@@ -260,7 +260,6 @@ static int pstats_print(struct dw_model *model, const struct dw_layout_request *
 }
 
 const struct dw_layout dw_layout_pstats = {
-	.name = "pstats",
-	.what = "Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1: its first tenth)",
+	.name = "pstats", .what = "Python's cProfile and Lightning's AdvancedProfiler (pstats:0.1: its first tenth)",
 	.print = pstats_print,
 };

@@ -237,7 +237,5 @@ static int singa_print(struct dw_model *model, const struct dw_layout_request *r
 }
 
 const struct dw_layout dw_layout_singa = {
-	.name = "singa",
-	.what = "SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3",
-	.print = singa_print,
+	.name = "singa", .what = "SINGA's PrintTimeProfiling() at verbosity 1, 2 or 3", .print = singa_print,
 };

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "layouts/python.h"
 #include "layouts/torch_parts.h"
 #include "model/device/device.h"
@@ -35,38 +36,44 @@ struct table {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void torch_time_text(const struct table *table, double us, char buffer[32])
+static struct dw_text torch_time_text(const struct table *table, double us)
 {
 	const char *unit = table->options->time_unit;
+	struct dw_text text;
 
 	/* The unit is chosen for the rounded value, so that 1000.000us is never printed. */
 	if (unit ? strcmp(unit, "s") == 0 : us >= 999999.5)
-		snprintf(buffer, 32, "%.3fs", us / 1e6);
+		snprintf(text.at, 32, "%.3fs", us / 1e6);
 	else if (unit ? strcmp(unit, "ms") == 0 : us >= 999.9995)
-		snprintf(buffer, 32, "%.3fms", us / 1e3);
+		snprintf(text.at, 32, "%.3fms", us / 1e3);
 	else
-		snprintf(buffer, 32, "%.3fus", us);
+		snprintf(text.at, 32, "%.3fus", us);
+	return text;
 }
 
-static void torch_share_text(double us, double all_us, char buffer[32])
+static struct dw_text torch_share_text(double us, double all_us)
 {
+	struct dw_text text = { "NaN" };
+
 	if (all_us > 0)
-		snprintf(buffer, 32, "%.2f%%", us * 100.0 / all_us);
-	else
-		snprintf(buffer, 32, "NaN");
+		snprintf(text.at, 32, "%.2f%%", us * 100.0 / all_us);
+	return text;
 }
 
-static void torch_memory_text(const struct table *table, int64_t bytes, char buffer[32])
+static struct dw_text torch_memory_text(const struct table *table, int64_t bytes)
 {
 	static const char *const units[][2] = { { " GB", " Gb" }, { " MB", " Mb" }, { " KB", " Kb" } };
 	double size = (double)bytes;
+	struct dw_text text;
+	unsigned i = 0;
 
-	for (unsigned i = 0; i < 3; i++)
-		if (fabs(size) >= (double)(1u << (30 - 10 * i))) {
-			snprintf(buffer, 32, "%.2f%s", size / (double)(1u << (30 - 10 * i)), units[i][table->old]);
-			return;
-		}
-	snprintf(buffer, 32, "%lld %s", (long long)bytes, table->old ? "b" : "B");
+	while (i < 3 && fabs(size) < (double)(1u << (30 - 10 * i)))
+		i++;
+	if (i < 3)
+		snprintf(text.at, 32, "%.2f%s", size / (double)(1u << (30 - 10 * i)), units[i][table->old]);
+	else
+		snprintf(text.at, 32, "%lld %s", (long long)bytes, table->old ? "b" : "B");
+	return text;
 }
 
 static const struct dw_entry_shapes *torch_shapes_of(const struct table *table, const struct dw_call_row *row)
@@ -150,30 +157,20 @@ static void torch_make_columns(struct table *table)
 {
 	struct dw_torch_page *page = &table->page;
 	unsigned name_width = torch_limit_width(torch_longest_name(table), table->most.name);
+	bool device = table->rows.has_device;
+	const struct { const char *head; bool there; } heads[] = {
+		{ "Self CPU %", true }, { "Self CPU", true }, { "CPU total %", true }, { "CPU total", true },
+		{ "CPU time avg", true }, { "Self CUDA", device }, { "Self CUDA %", device }, { "CUDA total", device },
+		{ "CUDA time avg", device }, { "CPU Mem", table->memory }, { "Self CPU Mem", table->memory },
+		{ "CUDA Mem", table->device_memory }, { "Self CUDA Mem", table->device_memory }, { "# of Calls", true },
+	};
 
 	dw_torch_add_column(page, "Name", name_width, false);
 	if (table->overload)
 		dw_torch_add_column(page, "Overload Name", name_width, false);
-	dw_torch_add_column(page, "Self CPU %", COLUMN, false);
-	dw_torch_add_column(page, "Self CPU", COLUMN, false);
-	dw_torch_add_column(page, "CPU total %", COLUMN, false);
-	dw_torch_add_column(page, "CPU total", COLUMN, false);
-	dw_torch_add_column(page, "CPU time avg", COLUMN, false);
-	if (table->rows.has_device) {
-		dw_torch_add_column(page, "Self CUDA", COLUMN, false);
-		dw_torch_add_column(page, "Self CUDA %", COLUMN, false);
-		dw_torch_add_column(page, "CUDA total", COLUMN, false);
-		dw_torch_add_column(page, "CUDA time avg", COLUMN, false);
-	}
-	if (table->memory) {
-		dw_torch_add_column(page, "CPU Mem", COLUMN, false);
-		dw_torch_add_column(page, "Self CPU Mem", COLUMN, false);
-	}
-	if (table->device_memory) {
-		dw_torch_add_column(page, "CUDA Mem", COLUMN, false);
-		dw_torch_add_column(page, "Self CUDA Mem", COLUMN, false);
-	}
-	dw_torch_add_column(page, "# of Calls", COLUMN, false);
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+		if (heads[i].there)
+			dw_torch_add_column(page, heads[i].head, COLUMN, false);
 	if (table->shapes)
 		dw_torch_add_column(page, "Input Shapes", torch_limit_width(torch_longest_shapes(table), table->most.shapes),
 		                    false);
@@ -227,16 +224,11 @@ static const struct dw_torch_column *torch_put_device(const struct table *table,
                                                       const struct dw_torch_column *column)
 {
 	double self_us = (double)row->self_device_ns / 1e3, total_us = (double)row->device_ns / 1e3;
-	char buffer[32];
 
-	torch_time_text(table, self_us, buffer);
-	dw_torch_put_text(&table->page, column++, buffer);
-	torch_share_text(self_us, table->device_us, buffer);
-	dw_torch_put_text(&table->page, column++, buffer);
-	torch_time_text(table, total_us, buffer);
-	dw_torch_put_text(&table->page, column++, buffer);
-	torch_time_text(table, total_us / (double)row->call->stat.count, buffer);
-	dw_torch_put_text(&table->page, column++, buffer);
+	dw_torch_put_text(&table->page, column++, torch_time_text(table, self_us).at);
+	dw_torch_put_text(&table->page, column++, torch_share_text(self_us, table->device_us).at);
+	dw_torch_put_text(&table->page, column++, torch_time_text(table, total_us).at);
+	dw_torch_put_text(&table->page, column++, torch_time_text(table, total_us / (double)row->call->stat.count).at);
 	return column;
 }
 
@@ -247,21 +239,15 @@ static const struct dw_torch_column *torch_put_times(const struct table *table, 
 	const struct dw_torch_column *column = page->columns;
 	double self_us = (double)row->stat.self_ns / 1e3;
 	double total_us = (double)(row->stat.total_ns + row->stat.nested_ns) / 1e3;
-	char buffer[32];
 
 	dw_torch_put_name(page, column++, row->name, table->most.name);
 	if (table->overload)
 		dw_torch_put_name(page, column++, torch_overload_of(table, row), table->most.name);
-	torch_share_text(self_us, table->self_us, buffer);
-	dw_torch_put_text(page, column++, buffer);
-	torch_time_text(table, self_us, buffer);
-	dw_torch_put_text(page, column++, buffer);
-	torch_share_text(total_us, table->self_us, buffer);
-	dw_torch_put_text(page, column++, row->is_async ? "0" : buffer);
-	torch_time_text(table, total_us, buffer);
-	dw_torch_put_text(page, column++, buffer);
-	torch_time_text(table, total_us / (double)row->stat.count, buffer);
-	dw_torch_put_text(page, column++, buffer);
+	dw_torch_put_text(page, column++, torch_share_text(self_us, table->self_us).at);
+	dw_torch_put_text(page, column++, torch_time_text(table, self_us).at);
+	dw_torch_put_text(page, column++, row->is_async ? "0" : torch_share_text(total_us, table->self_us).at);
+	dw_torch_put_text(page, column++, torch_time_text(table, total_us).at);
+	dw_torch_put_text(page, column++, torch_time_text(table, total_us / (double)row->stat.count).at);
 	return column;
 }
 
@@ -276,16 +262,12 @@ static bool torch_put_row(const struct table *table, const struct dw_torch_row *
 	if (table->rows.has_device)
 		column = torch_put_device(table, from, column);
 	if (table->memory) {
-		torch_memory_text(table, row->total_bytes, buffer);
-		dw_torch_put_text(page, column++, buffer);
-		torch_memory_text(table, row->self_bytes, buffer);
-		dw_torch_put_text(page, column++, buffer);
+		dw_torch_put_text(page, column++, torch_memory_text(table, row->total_bytes).at);
+		dw_torch_put_text(page, column++, torch_memory_text(table, row->self_bytes).at);
 	}
 	if (table->device_memory) {
-		torch_memory_text(table, row->device_total_bytes, buffer);
-		dw_torch_put_text(page, column++, buffer);
-		torch_memory_text(table, row->device_bytes, buffer);
-		dw_torch_put_text(page, column++, buffer);
+		dw_torch_put_text(page, column++, torch_memory_text(table, row->device_total_bytes).at);
+		dw_torch_put_text(page, column++, torch_memory_text(table, row->device_bytes).at);
 	}
 	snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)row->stat.count);
 	dw_torch_put_text(page, column++, buffer);
@@ -361,7 +343,6 @@ static int torch_check_recorded(const struct dw_calls *calls, const struct dw_gr
 
 static int torch_put_table(struct table *table, struct dwell_error *error)
 {
-	char total[32];
 	int code;
 
 	torch_make_columns(table);
@@ -370,11 +351,9 @@ static int torch_put_table(struct table *table, struct dwell_error *error)
 	if (code)
 		return code;
 	dw_torch_put_separator(&table->page);
-	torch_time_text(table, table->self_us, total);
-	fprintf(table->page.file, "Self CPU time total: %s\n", total);
-	torch_time_text(table, table->device_us, total);
+	fprintf(table->page.file, "Self CPU time total: %s\n", torch_time_text(table, table->self_us).at);
 	if (table->rows.has_device)
-		fprintf(table->page.file, "Self CUDA time total: %s\n", total);
+		fprintf(table->page.file, "Self CUDA time total: %s\n", torch_time_text(table, table->device_us).at);
 	return 0;
 }
 
@@ -422,7 +401,5 @@ int dw_torch_print(struct dw_model *model, const struct dw_layout_request *reque
 }
 
 const struct dw_layout dw_layout_torch = {
-	.name = "torch",
-	.what = "torch.profiler's table, PyTorch 2.13 (torch:1.13)",
-	.print = dw_torch_print,
+	.name = "torch", .what = "torch.profiler's table, PyTorch 2.13 (torch:1.13)", .print = dw_torch_print,
 };

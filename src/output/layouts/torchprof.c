@@ -317,7 +317,5 @@ static int torchprof_print(struct dw_model *model, const struct dw_layout_reques
 }
 
 const struct dw_layout dw_layout_torchprof = {
-	.name = "torchprof",
-	.what = "torchprof's tree of modules",
-	.print = torchprof_print,
+	.name = "torchprof", .what = "torchprof's tree of modules", .print = torchprof_print,
 };

@@ -2,7 +2,6 @@
 #include "metrics/metrics.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "dwell/dwell.h"
 #include "format/layout.h"

@@ -1,7 +1,6 @@
 /* The nodes of a picture of layers; see layers.h. */
 #include "pictures/layers.h"
 
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"

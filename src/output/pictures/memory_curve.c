@@ -2,8 +2,6 @@
 #include "pictures/memory_curve.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"

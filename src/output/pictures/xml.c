@@ -13,16 +13,11 @@ static bool xml_is_unfit(uint32_t code)
 static const char *xml_entity(uint32_t code)
 {
 	switch (code) {
-	case '&':
-		return "&amp;";
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '"':
-		return "&quot;";
-	case '\'':
-		return "&#39;";
+	case '&': return "&amp;";
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '"': return "&quot;";
+	case '\'': return "&#39;";
 	}
 	return NULL;
 }

@@ -2,7 +2,6 @@
 #include "query/query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"

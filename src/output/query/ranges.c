@@ -19,6 +19,7 @@
 #include "base/grow.h"
 #include "model/core/pass.h"
 #include "model/core/scope.h"
+#include "views/common.h"
 
 enum { NAME, CATEGORY, STEP, THREAD, TID, PID, DEPTH, START, DURATION, SELF, ENDED };
 #define RANGES_SCHEMA                                                                             \
@@ -350,11 +351,6 @@ static bool ranges_find_step(struct ranges_cursor *cursor, uint32_t process, uin
 	return step != NULL;
 }
 
-static const char *ranges_category(uint32_t category)
-{
-	return dw_category_name(category) ? dw_category_name(category) : "unknown";
-}
-
 static void ranges_put_thread(const struct ranges_cursor *cursor, sqlite3_context *to, uint32_t thread)
 {
 	char name[256];
@@ -375,7 +371,7 @@ static int ranges_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int col
 
 	switch (column) {
 	case NAME: sqlite3_result_text(to, symbol->name, -1, SQLITE_STATIC); break;
-	case CATEGORY: sqlite3_result_text(to, ranges_category(symbol->category), -1, SQLITE_STATIC); break;
+	case CATEGORY: sqlite3_result_text(to, dw_view_category(symbol->category), -1, SQLITE_STATIC); break;
 	case STEP:
 		if (ranges_find_step(cursor, thread->process, start, &number))
 			sqlite3_result_int64(to, (sqlite3_int64)number);
@@ -385,9 +381,7 @@ static int ranges_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int col
 	case PID: sqlite3_result_int64(to, source->processes[thread->process].pid); break;
 	case DEPTH: sqlite3_result_int64(to, row->depth); break;
 	case START: sqlite3_result_int64(to, (sqlite3_int64)start); break;
-	case DURATION:
-		sqlite3_result_int64(to, (sqlite3_int64)(dw_source_ns(clock, row->end) - start));
-		break;
+	case DURATION: sqlite3_result_int64(to, (sqlite3_int64)(dw_source_ns(clock, row->end) - start)); break;
 	case SELF:
 		sqlite3_result_int64(to, (sqlite3_int64)((double)(row->end - row->start - row->child) *
 		                                         clock->ns_per_tick + 0.5));

@@ -69,12 +69,8 @@ const char *dw_display_cell(const struct dw_display_column *display, const struc
 	case DW_UNIT_BYTES: text = dw_text_bytes(value, ""); break;
 	case DW_UNIT_RATIO: text = dw_text_percent(value); break;
 	case DW_UNIT_TIMES: snprintf(text.at, sizeof text.at, "%.2fx", value); break;
-	case DW_UNIT_PER_SECOND:
-		snprintf(text.at, sizeof text.at, "%.30s/s", dw_text_number(value).at);
-		break;
-	case DW_UNIT_COUNT:
-		text = cell->type == DW_CELL_INT ? dw_text_count(cell->integer) : dw_text_number(value);
-		break;
+	case DW_UNIT_PER_SECOND: snprintf(text.at, sizeof text.at, "%.30s/s", dw_text_number(value).at); break;
+	case DW_UNIT_COUNT: text = cell->type == DW_CELL_INT ? dw_text_count(cell->integer) : dw_text_number(value); break;
 	case DW_UNIT_NONE:
 	default:
 		if (cell->type == DW_CELL_INT)

@@ -6,7 +6,6 @@
  * titles of cells contain the raw values for pages that sort or copy them.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "render/render.h"

@@ -9,7 +9,6 @@
  * readable.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "render/render.h"

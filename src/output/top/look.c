@@ -274,35 +274,17 @@ static int look_inside(struct look *at, uint32_t thread, struct dwell_error *err
 /* Keeps the rows of which a text contains the filter, and the parents of rows of a tree. */
 static void look_filter(struct dwell_table *table, const char *filter)
 {
-	bool *kept = calloc(table->row_count + 1, sizeof *kept);
-	size_t bytes = table->column_count * sizeof *table->cells, rows = 0;
-	int depth = 0;
+	bool *keep = calloc(table->row_count + 1, sizeof *keep);
 
-	for (size_t row = table->row_count; kept && row--;) {
-		const struct dw_cell *cells = dw_table_at(table, row);
+	for (size_t row = 0; keep && row < table->row_count; row++)
+		for (size_t i = 0; i < table->column_count; i++) {
+			const struct dw_cell *cell = &dw_table_at(table, row)[i];
 
-		for (size_t i = 0; i < table->column_count; i++)
-			kept[row] |= cells[i].type == DW_CELL_TEXT && strcasestr(cells[i].text, filter);
-		if (!table->depths)
-			continue;
-		/* `depth`: rows above that are less deep than this are parents of a row that is kept. */
-		kept[row] |= table->depths[row] < depth;
-		if (kept[row])
-			depth = table->depths[row];
-		else if (table->depths[row] < depth)
-			depth = 0;
-	}
-	for (size_t row = 0; kept && row < table->row_count; row++) {
-		if (!kept[row])
-			continue;
-		memmove(table->cells + rows * table->column_count, dw_table_at(table, row), bytes);
-		if (table->depths)
-			table->depths[rows] = table->depths[row];
-		rows++;
-	}
-	if (kept)
-		table->row_count = rows;
-	free(kept);
+			keep[row] |= cell->type == DW_CELL_TEXT && strcasestr(cell->text, filter);
+		}
+	if (keep)
+		dw_table_keep(table, keep);
+	free(keep);
 }
 
 /* The time before the window counts as overwritten, which is not interesting here. */
