@@ -8,8 +8,6 @@
 #include "cli/attach_trace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 

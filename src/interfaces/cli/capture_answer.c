@@ -1,11 +1,9 @@
 /* What `dwell run` does when `dwell capture` asks for some steps of a rank; see capture_ask.h. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,7 +11,6 @@
 #include "cli/capture_ask.h"
 #include "cli/cli.h"
 #include "cli/pack.h"
-#include "dwell/probe.h"
 #include "serve/control.h"
 
 #define ANSWER_LOOK_MS 20u

@@ -2,7 +2,6 @@
 #include "cli/capture_ask.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -8,11 +8,6 @@
 #ifndef DW_CLI_CLI_H
 #define DW_CLI_CLI_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "dwell/dwell.h"
 #include "dwell/trace.h"
 
 struct dw_renderer;

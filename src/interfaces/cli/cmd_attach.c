@@ -4,13 +4,9 @@
  * Nothing is loaded into the program. What it does is seen from outside (process/follow.h) and written as samples
  * and waits (attach_trace.h). The moments of looking are random, because programs are periodic.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +18,6 @@
 #include "cli/run.h"
 #include "format/keys.h"
 #include "record/redact.h"
-#include "top/top.h"
 #include "top/use.h"
 
 #define ATTACH_HZ 100u

@@ -1,16 +1,11 @@
 /* dwell diff: compares runs before and after a change. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "diff/diff.h"
-#include "export/out.h"
 #include "page/comparison.h"
-#include "render/render.h"
 #include "trace/trace.h"
 
 #define DIFF_MOST_RUNS 1000

@@ -1,6 +1,4 @@
 /* dwell export: converts a trace to the format of another tool. */
-#include <stdio.h>
-#include <string.h>
 
 #include "base/nearest.h"
 #include "cli/cli.h"

@@ -4,16 +4,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
 #include "model/model.h"
-#include "read/source.h"
 #include "table/table.h"
 
 static int info_take_option(void *context, const struct dw_option *option, const char *value)

@@ -1,9 +1,7 @@
 /* dwell pack and dwell unpack: the stored form of a trace, and the trace of a stored form. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,8 +10,6 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/pack.h"
-#include "read/pack.h"
-#include "read/source.h"
 
 struct pack_request {
 	const char *output;       /* NULL: replace the trace */

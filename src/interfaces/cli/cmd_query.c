@@ -1,13 +1,10 @@
 /* dwell query: answers a question in SQL about a trace. */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "query/query.h"
-#include "render/render.h"
 #include "trace/trace.h"
 
 struct query_request {

@@ -1,6 +1,4 @@
 /* dwell ranks: compares the ranks of a job, from traces or summaries. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -8,7 +6,6 @@
 #include "cli/ranks_mpi.h"
 #include "cli/summaries.h"
 #include "ranks/ranks.h"
-#include "render/render.h"
 
 struct ranks_request {
 	const struct dw_renderer *renderer; /* NULL: the picture */

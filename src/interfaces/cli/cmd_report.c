@@ -1,16 +1,12 @@
 /* dwell report: prints views of traces. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "export/out.h"
 #include "layouts/layouts.h"
 #include "page/report.h"
-#include "render/render.h"
 #include "report_summary/report_summary.h"
 #include "trace/trace.h"
 #include "views/views.h"

@@ -1,7 +1,4 @@
 /* dwell stacks: prints once what all threads of processes and of their descendants are doing. */
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -9,7 +6,6 @@
 
 #include "cli/output.h"
 #include "cli/process_library.h"
-#include "render/render.h"
 #include "top/stacks.h"
 #include "top/top.h"
 

@@ -1,11 +1,8 @@
 /* dwell summarize: stores what the steps of traces took, in a file of bounded size. */
 
-#include <stdio.h>
-
 #include "cli/cli.h"
 #include "cli/slow_steps.h"
 #include "cli/summaries.h"
-#include "read/source.h"
 
 struct summarize_request {
 	const char *output;

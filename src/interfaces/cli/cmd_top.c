@@ -1,6 +1,5 @@
 /* dwell top: shows what a running program does, in a terminal. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

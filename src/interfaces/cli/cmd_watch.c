@@ -3,12 +3,8 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,9 +14,7 @@
 #include "cli/output.h"
 #include "cli/summaries.h"
 #include "cli/watch_port.h"
-#include "export/out.h"
 #include "metrics/metrics.h"
-#include "read/source.h"
 
 #define WATCH_EVERY_MS 5000u /* half of the shortest hang limit */
 #define WATCH_MOST_COMMANDS 16u

@@ -1,5 +1,4 @@
 /* main: finds the verb. If the first word is no verb, it is a program to run. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,8 +4,6 @@
  * Tables and pages leave out what they have no memory for, at hundreds of places. So the linker (--wrap in meson.build)
  * puts these functions before libc's: if one of them found no memory, what was printed is not called whole.
  */
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "cli/cli.h"
 

@@ -1,8 +1,6 @@
 /* Options: parsing, help and dump, from the tables of verbs.c; see cli.h. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/nearest.h"
 #include "base/text.h"

@@ -1,9 +1,6 @@
 /* Stores traces in their stored form (format/pack.h). */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "read/pack.h"
 #include "read/source.h"
 

@@ -1,9 +1,6 @@
 /* Opens libdwell-process.so when a command first needs it, because elfutils is large. */
 #include "cli/process_library.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "cli/cli.h"
 #include "cli/preload.h"
 

@@ -1,9 +1,7 @@
 /* What the command says on standard error, and what it knows of the terminal. */
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>

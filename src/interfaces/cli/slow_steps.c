@@ -2,7 +2,6 @@
 #include "cli/slow_steps.h"
 
 #include <glob.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

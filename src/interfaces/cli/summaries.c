@@ -2,9 +2,6 @@
 #include "cli/summaries.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/limits.h"

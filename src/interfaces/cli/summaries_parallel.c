@@ -6,7 +6,6 @@
  * threads: they share nothing that two readers could disturb, and the reader has threads of its own.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -1,7 +1,6 @@
 /* Shared parts of the verbs that read traces: choosing the trace, its scope, reporting its
  * state. */
 #include <glob.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"

@@ -1,8 +1,6 @@
 /* Serves one text by HTTP at a port of this machine, for `dwell watch --port`. */
 #pragma once
 
-#include <stddef.h>
-
 #include "dwell/dwell.h"
 
 /* Listens at that port of 127.0.0.1; 0: any free one. Returns the socket, and sets *port; or -1 with an error. */

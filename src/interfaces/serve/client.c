@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <nghttp2/nghttp2.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/proto.h"
 #include "serve/inside.h"
 
 #define MOST_ANSWER ((size_t)1 << 31) /* the largest protocol buffer */

@@ -5,9 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "dwell/dwell.h"
 #include "format/layout.h"
 

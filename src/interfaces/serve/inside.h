@@ -11,8 +11,6 @@
 #pragma once
 
 #include <nghttp2/nghttp2.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "serve/control.h"

@@ -4,7 +4,6 @@
  * Replaces the model's indices by names, threads, shapes and frames. An event points to buffers
  * of the pass, which the next event reuses, so that nothing is allocated for each event.
  */
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/grow.h"

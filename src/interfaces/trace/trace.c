@@ -6,13 +6,11 @@
 #include "trace/trace.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
-#include "read/source.h"
 #include "render/render.h"
 #include "report_summary/report_summary.h"
 #include "views/views.h"

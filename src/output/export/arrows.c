@@ -4,8 +4,6 @@
  * Called by timeline.c. Sends and receptions are paired by name, process and handle; linked calls
  * are paired by the thread of the forward call and the sequence number.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "export/arrows.h"

@@ -9,14 +9,12 @@
  *
  * Called through export.c. Memory: that of the timeline and 32 bytes per symbol.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "export/chrome_device.h"
 #include "export/chrome_metadata.h"
 #include "export/export.h"
 #include "export/json.h"
-#include "export/timeline.h"
 #include "frameworks/torch.h"
 
 #define EVENT_BYTES 512u /* maximum size of an event without its name and args */

@@ -4,11 +4,7 @@
  */
 #include "export/chrome_device.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "export/device_rows.h"
 
 #define DEVICE_PID 4000000000ull /* for devices whose number is a process's id, too */
 

@@ -4,8 +4,6 @@
  *
  * Called by chrome.c, once.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "export/chrome_metadata.h"

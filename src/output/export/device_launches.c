@@ -5,7 +5,6 @@
  * among the calls by its thread, begin and name.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bisect.h"
 #include "base/order.h"

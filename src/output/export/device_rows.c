@@ -5,9 +5,7 @@
  * one of its stream that is free. A tree over the rows, each node with the earliest end below it,
  * finds that row in few steps even if a stream has very many.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "export/device_rows.h"
 

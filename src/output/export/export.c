@@ -1,9 +1,6 @@
 /* The list of formats, and the function that runs one; see export.h. */
 #include "export/export.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/text.h"

@@ -8,7 +8,6 @@
  * Threads with the same name may have equal paths; these are separate lines, which the tools add
  * up. Metrics other than time use the recorded call stacks (folded_stacks.c).
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -6,7 +6,6 @@
  * each stack has one line with the sum, because flame graph tools add lines up anyway. Sums below a
  * microsecond are omitted, as in PyTorch.
  */
-#include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -4,7 +4,6 @@
  * A valid text is copied to the output unchanged, so the check is strict: no NaN, no trailing
  * commas, UTF-8 only. Depth is limited, because recursive parsers have a limited stack.
  */
-#include <string.h>
 
 #include "base/text.h"
 #include "export/json.h"

@@ -3,9 +3,7 @@
  *
  * Called by the formats, through timeline.h. Memory grows with the number of symbols in use.
  */
-#include <stdio.h>
 
-#include "dwell/probe.h"
 #include "export/stacks.h"
 #include "export/timeline.h"
 

@@ -3,8 +3,6 @@
  *
  * Called by timeline.c. Uses 40 bytes per change and 24 bytes per live block.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/live.h"
 #include "base/order.h"

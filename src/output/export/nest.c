@@ -4,8 +4,6 @@
  * Called by timeline.c for every range. Memory is bounded by the depth of open ranges as long as
  * ranges end in order.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/bisect.h"
 #include "base/grow.h"

@@ -13,8 +13,6 @@
  * outermost range; of a trace with devices also 16 bytes per call and 5 per event of a device.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "export/export.h"

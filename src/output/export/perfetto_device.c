@@ -2,8 +2,6 @@
  * Devices in a Perfetto trace: a track for each device inside its process, and in it the rows of
  * device_rows.h. An arrow leads from the slice of a runtime call to each event that it submitted.
  */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "export/perfetto_device.h"
 

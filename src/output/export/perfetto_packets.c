@@ -4,8 +4,6 @@
  * Called by perfetto.c and perfetto_device.c. Interned names are numbered by symbol and category,
  * from 1, then by name and kind of devices' events. Field numbers are those of Perfetto's trace protos.
  */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "export/perfetto_packets.h"

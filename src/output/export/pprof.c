@@ -11,8 +11,6 @@
  * order of their first use and written before it: the format allows lists in pieces and in any
  * order.
  */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/proto.h"

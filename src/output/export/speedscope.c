@@ -6,7 +6,6 @@
  * "time order" shows the tree and not the order of the run. All profiles share their frames, one
  * for each name.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"

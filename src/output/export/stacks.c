@@ -7,8 +7,6 @@
  */
 #include "export/stacks.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "base/grow.h"
 #include "model/device/device.h"

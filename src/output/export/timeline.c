@@ -4,7 +4,6 @@
  * Called by chrome.c, perfetto.c and xplane.c. It numbers the tracks and passes every event with
  * its track to the functions of the format.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -27,7 +27,6 @@
 #include "export/memory_totals.h"
 #include "export/nest.h"
 #include "export/out.h"
-#include "model/model.h"
 
 /* Functions that write one event. Only `put_handlers` may be NULL. */
 struct dw_timeline_format {

@@ -13,9 +13,6 @@
  * timeline, 56 bytes per event, and the encoded plane with about 30 bytes per event.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "base/order.h"

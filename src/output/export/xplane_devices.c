@@ -6,9 +6,6 @@
  * launched it. The plugin counts every event that has such a number, so waits and ranges have it only
  * in a stat of dwell, which import/xspace_device.c reads.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "base/order.h"

@@ -8,9 +8,6 @@
  * the file as a trace (import/xspace_names.c).
  */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "export/xplane_parts.h"

@@ -1,9 +1,6 @@
 /* The rows of Ignite's files; see rows.h. */
 #include "ignite_results/rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 
 int dw_iteration_column(const char *event)

@@ -2,7 +2,6 @@
 #include "layouts/layouts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/nearest.h"

@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include <stdio.h>
-
 #include "dwell/trace.h"
 #include "model/model.h"
 

@@ -5,7 +5,6 @@
  * that a program that sorts by them does not fail.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/nearest.h"

@@ -5,7 +5,6 @@
  * copy, a wait and an annotation on the device, and rows for the calls of the driver.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/order.h"

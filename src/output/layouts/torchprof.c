@@ -12,9 +12,6 @@
  * A pass from the last row to the first finds the rows with a next sibling: those whose depth
  * occurred since the last shallower row. So the cost of a listing does not depend on its depth.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"

@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-#include "dwell/dwell.h"
-#include "format/layout.h"
-
 #define SMALLEST_LOG2 17u /* of a histogram's buckets: 131 us */
 #define LARGEST_LOG2 40u  /* 18 minutes */
 

@@ -3,11 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "base/map.h"
 #include "diff/paths.h"
 #include "page/report.h"
 

@@ -1,8 +1,6 @@
 /* The texts and numbers of a page's data; see put.h. */
 #include "page/put.h"
 
-#include <string.h>
-
 #include "base/text.h"
 
 void dw_page_put(void *out, const char *bytes, size_t length)

@@ -2,7 +2,6 @@
 #include "page/report.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"

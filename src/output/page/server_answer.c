@@ -5,7 +5,6 @@
  * forge; the Origin, which browsers add to requests of other sites; then the cookie.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "page/server_inside.h"
 

@@ -1,5 +1,4 @@
 /* The socket and the loop of `dwell view`; see server.h. */
-#include "page/server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -7,7 +6,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>

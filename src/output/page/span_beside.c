@@ -7,7 +7,6 @@
  * there are too many, neighbours become one sample with the least, the greatest and the last value.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/order.h"

@@ -4,8 +4,6 @@
  * The chunks of all streams are read in order of their begin, one at a time. So everything before
  * the begin of the next chunk is complete, and reading can stop after any chunk.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"

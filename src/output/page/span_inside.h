@@ -2,7 +2,6 @@
 #pragma once
 
 #include "export/arrows.h"
-#include "model/core/events.h"
 #include "model/device/device.h"
 #include "page/put.h"
 #include "page/span.h"

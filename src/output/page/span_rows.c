@@ -1,8 +1,6 @@
 /* Rows of a track; see span_rows.h. */
 #include "page/span_rows.h"
 
-#include <stdlib.h>
-
 #include "base/grow.h"
 #include "base/order.h"
 

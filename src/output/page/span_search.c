@@ -5,7 +5,6 @@
  * searched in the chunks, window by window, up to the range that the index found.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "page/span_inside.h"

@@ -7,10 +7,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "dwell/probe.h"
 #include "facts/work.h"
 #include "page/span_inside.h"
 

@@ -1,5 +1,4 @@
 /* Any text in XML, escaped so that it cannot end its element; see picture.h. */
-#include <string.h>
 
 #include "pictures/picture.h"
 

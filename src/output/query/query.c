@@ -1,7 +1,6 @@
 /* Runs a statement; see query.h. */
 #include "query/query.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -6,7 +6,6 @@
  * line separates tables.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "render/render.h"

@@ -3,7 +3,6 @@
  * duration has a suitable unit; durations that are parts of a whole share one unit.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "render/render.h"

@@ -2,7 +2,6 @@
  * Markdown: tables in GitHub's syntax, to paste into issues and reviews. Values are scaled as in
  * text. Characters in names that have a meaning in Markdown are escaped.
  */
-#include <string.h>
 
 #include "base/text.h"
 #include "render/render.h"

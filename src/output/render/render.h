@@ -7,10 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-
-#include "dwell/trace.h"
 #include "table/table.h"
 
 struct dw_renderer {

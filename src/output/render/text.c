@@ -7,7 +7,6 @@
  * that would move the cursor or hide text are never printed.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "render/render.h"

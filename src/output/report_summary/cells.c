@@ -1,8 +1,6 @@
 /* Cells and texts of a summary, for both of its forms. */
 #include "report_summary/report_summary.h"
 
-#include <string.h>
-
 #include "base/text.h"
 
 const struct dw_cell *dw_report_summary_cell(const struct dwell_table *table, size_t row, const char *column)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/time/profiles.h"
 #include "views/verdict.h"
 
 /* The last value of a key, or NULL. */

@@ -5,7 +5,6 @@
  * GitHub takes at most 65,536 characters in a comment. Every list and every text is bounded.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "render/render.h"

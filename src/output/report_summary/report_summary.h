@@ -13,9 +13,6 @@
  */
 #pragma once
 
-#include <stdio.h>
-
-#include "base/arena.h"
 #include "model/steps/steps.h"
 #include "read/unrecorded.h"
 #include "rules/rules.h"

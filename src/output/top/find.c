@@ -5,12 +5,9 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"
-#include "format/layout.h"
 #include "top/use.h"
 
 struct find {

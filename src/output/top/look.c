@@ -5,14 +5,12 @@
  * grow with the run, except for the lists of its chunks, names and steps.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/order.h"
 #include "facts/facts.h"
 #include "model/core/open.h"
 #include "read/unrecorded.h"
-#include "top/top.h"
 #include "top/use.h"
 
 #define LOOK_LEAST_STEPS 3u              /* that a window covers, if the run has them */

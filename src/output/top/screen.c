@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "render/render.h"

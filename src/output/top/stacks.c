@@ -2,14 +2,11 @@
 #include "top/stacks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "model/core/open.h"
-#include "read/source.h"
 
 /* ---- where a thread is in the trace ------------------------------------------------------------- */
 

@@ -1,8 +1,6 @@
 /* The stacks of a process's threads, with the step and the ranges that each thread is in. */
 #pragma once
 
-#include <stdio.h>
-
 #include "process/process.h"
 #include "table/table.h"
 

@@ -6,7 +6,6 @@
  * with several threads they can add up to more than 100%. Work of devices that a thread of
  * autograd submitted counts for the range of the thread that waits for it.
  */
-#include "views/common.h"
 #include "views/device.h"
 #include "views/places.h"
 

@@ -4,7 +4,6 @@
  * An asynchronous range may begin and end in different threads and overlap others of its name, as a
  * request or a transfer does.
  */
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/order.h"

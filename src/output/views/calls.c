@@ -7,13 +7,11 @@
  * excludes everything that has a row of its own, so self times add up.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "model/time/calls.h"
-#include "views/common.h"
 #include "views/device.h"
 #include "views/places.h"
 

@@ -1,8 +1,6 @@
 /* Shared parts of the views: names, columns, and the model of the counted steps; see common.h. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"

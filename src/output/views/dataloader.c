@@ -5,11 +5,8 @@
  * part of the thread's time that it spent in this range; in a row of a worker it shows how busy the
  * worker was. A sentence above the table interprets the figures.
  */
-#include <stdio.h>
 
 #include "base/text.h"
-#include "facts/facts.h"
-#include "model/time/loading.h"
 #include "views/loader.h"
 
 static const struct dw_column columns[] = {

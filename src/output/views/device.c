@@ -4,13 +4,10 @@
  * A second division of the wall time that the overview divides for the host; the two are never
  * added. Without steps, the time from the first event of a device to its last is divided.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "model/device/times.h"
-#include "views/common.h"
 #include "views/device.h"
 
 static const struct dw_column division_columns[] = {

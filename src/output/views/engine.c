@@ -1,10 +1,6 @@
 /* Shared parts of the views of engines: choice of the engine, columns of times; see engine.h. */
 #include "views/engine.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/text.h"
 
 static struct dw_cell engine_ns(double time_s)

@@ -5,7 +5,6 @@
  * shows them in a column of text; CSV and JSON have the numbers.
  */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "facts/facts.h"

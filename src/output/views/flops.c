@@ -7,9 +7,7 @@
  * These are no columns of the operators view, because that view shows self time and FLOP/s must be
  * computed from the time of whole calls. model/flops.h has the formulas.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "format/keys.h"

@@ -4,7 +4,6 @@
  * A flow leaves one thread and arrives in another under the same name and handle. An arrival belongs
  * to the latest departure of its handle before it; a departure may have several arrivals.
  */
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/order.h"

@@ -6,7 +6,6 @@
  * the same function, and total time is the time of primitive calls. Self time excludes called
  * functions but includes operators and zones.
  */
-#include <string.h>
 
 #include "base/text.h"
 #include "model/time/function_calls.h"

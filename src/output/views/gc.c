@@ -5,7 +5,6 @@
  * step of the longest one. Pauses of all processes are included.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/order.h"

@@ -4,8 +4,6 @@
  * From blocks of malloc that were recorded by samples. The columns "+-" are half of the 95% interval of the column before.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"

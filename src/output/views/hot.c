@@ -5,9 +5,7 @@
  * Shares are of the CPU time that was sampled in scope. Their interval is for independent samples:
  * few samples have wide ones. Samples are no ranges: times of other views do not contain them.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"

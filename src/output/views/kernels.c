@@ -7,12 +7,9 @@
  */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "dwell/probe.h"
 #include "views/device.h"
 
 #define SHORT_NAME DW_VIEW_KERNEL_NAME

@@ -9,8 +9,6 @@
  */
 #include "model/layers/layers.h"
 
-#include <stdio.h>
-
 #include "base/text.h"
 #include "views/common.h"
 

@@ -2,7 +2,6 @@
 #include "views/loader.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/order.h"

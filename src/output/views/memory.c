@@ -10,8 +10,6 @@
  * Usually there is one device of one process. If there are more, the sentences are about the one
  * with the largest peak, and a column names the device and process of each row.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "model/memory/memory.h"

@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 
-#include "views/common.h"
 #include "views/device.h"
 #include "views/places.h"
 

@@ -6,13 +6,10 @@
  * derived from the trace. The rules of src/analysis/rules find what takes longer than necessary.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "base/text.h"
-#include "facts/facts.h"
 #include "format/keys.h"
 #include "model/joint/joint.h"
 #include "model/memory/memory.h"

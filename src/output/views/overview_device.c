@@ -2,9 +2,7 @@
  * What an overview says of devices: with steps how a step divides for the device, without steps how busy each device
  * was and with which kernels and copies.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "model/device/times.h"

@@ -5,9 +5,7 @@
  * A share is named only if its interval keeps it above the least share of the sentence.
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "format/keys.h"

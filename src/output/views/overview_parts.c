@@ -5,13 +5,10 @@
  *   wall       without steps: the outermost ranges of the main thread
  *   names      the operators that take most time, or other ranges if there are no operators
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/time/outermost.h"
 #include "base/text.h"
-#include "facts/facts.h"
 #include "views/overview_parts.h"
 
 #define MOST_PARTS 16      /* rows of a step; the remaining parts are one row */

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "views/common.h"
 #include "views/verdict.h"
 
 struct dw_overview {

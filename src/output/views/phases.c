@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "views/common.h"
 #include "views/device.h"
 
 static const struct dw_column columns[] = {

@@ -1,10 +1,6 @@
 /* The file and line of a row; see places.h. */
 #include "views/places.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 #include "base/order.h"
 #include "base/text.h"

@@ -3,8 +3,6 @@
  * in every table which part of the trace it is about, what share was recorded and what was lost.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/glob.h"

@@ -5,7 +5,6 @@
  * repetitions. With --sort, and in CSV and JSON, every position has a row of its own.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"

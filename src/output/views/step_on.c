@@ -4,7 +4,6 @@
  * The runner stores NAME in the trace, and the PyTorch probe stores whether it found it. The
  * overview shows the warning, and the command does when a run has ended.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "format/keys.h"

@@ -4,11 +4,9 @@
  * The slowest steps come first. Each is compared with the median of all steps, and the table names
  * the parts that took longer than usual. --limit all shows every step, ordered by number.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "views/common.h"
 #include "views/device.h"
 
 static const struct dw_column columns[] = {

@@ -5,7 +5,6 @@
  * the call that submitted the next event began after the gap did, "short" if it is below 30 us and
  * "waiting" otherwise. The second table has the calls that submitted the work.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/order.h"

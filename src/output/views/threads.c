@@ -5,8 +5,6 @@
  * last. If only a part of the time is in scope, the figures are those of the ranges that begin there,
  * and records and losses, which are known of whole threads alone, are left out.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "views/common.h"

@@ -5,12 +5,10 @@
  * Rows with less than half a percent of their thread's time are omitted and counted; --limit all
  * shows them. If a child has little of its thread's time but much device time, it is hidden too.
  */
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "views/common.h"
 #include "views/device.h"
 #include "views/places.h"
 

@@ -5,7 +5,6 @@
  * whose evidence was not recorded and what to record for them.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "views/verdict.h"

@@ -12,7 +12,6 @@
 #ifndef DW_VIEWS_VIEWS_H
 #define DW_VIEWS_VIEWS_H
 
-#include "dwell/trace.h"
 #include "model/model.h"
 #include "table/table.h"
 

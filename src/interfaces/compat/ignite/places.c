@@ -5,10 +5,7 @@
  * (tests/golden/ignite/event_order.txt). A place fires its event last and then sets the next place.
  * If a place fails, it stores the message in engine->fail; run.c then closes the open ranges.
  */
-#include "base/clock.h"
 #include "compat/ignite/handlers.h"
-
-#include <math.h>
 
 static int place_fire(struct dwell_ignite_engine *engine, enum dwell_ignite_event event)
 {

@@ -4,7 +4,6 @@
  * During a run only the first call of a new handler allocates memory. The durations of a handler
  * remain when it is removed, because they are in a row of the profiler.
  */
-#include "base/clock.h"
 #include "compat/ignite/profile.h"
 
 #include <errno.h>

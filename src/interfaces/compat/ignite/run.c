@@ -6,7 +6,6 @@
  * bits of one atomic word. Relaxed order is enough, because no other data depends on it: the run
  * sees a request of another thread at one of the next events.
  */
-#include "base/clock.h"
 #include "compat/ignite/handlers.h"
 
 /* The engine whose run is innermost in this thread. */
