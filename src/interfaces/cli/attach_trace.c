@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/host.h"
 #include "base/limits.h"
@@ -348,9 +349,7 @@ void dw_attach_reset(struct dw_attach_process *process)
 		free(process->stacks[i].frames);
 	for (size_t i = 0; i < process->module_count; i++)
 		free((char *)(uintptr_t)process->modules[i].name);
-	free(process->threads);
-	free(process->stacks);
-	free(process->modules);
+	DW_FREE(process->threads, process->stacks, process->modules);
 	dw_map_reset(&process->by_tid);
 	dw_map_reset(&process->by_frames);
 	memset(process, 0, sizeof *process);

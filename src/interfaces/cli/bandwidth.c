@@ -2,10 +2,10 @@
 #include "cli/bandwidth.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/free.h"
 #include "base/limits.h"
 
 #define ROUNDS 5
@@ -94,16 +94,14 @@ double dw_bandwidth_measure(void)
 		if (worker->from) /* pages that were never written are all one page of zeros */
 			memset(worker->from, 1, BLOCK_BYTES);
 		if (!worker->from || !worker->to || pthread_create(&worker->thread, NULL, bandwidth_work, worker) != 0) {
-			free(worker->from);
-			free(worker->to);
+			DW_FREE(worker->from, worker->to);
 			break;
 		}
 	}
 	bytes_per_second = bandwidth_find(workers, threads);
 	for (unsigned i = 0; i < threads; i++) {
 		pthread_join(workers[i].thread, NULL);
-		free(workers[i].from);
-		free(workers[i].to);
+		DW_FREE(workers[i].from, workers[i].to);
 	}
 	return bytes_per_second;
 }

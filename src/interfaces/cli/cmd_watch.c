@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "cli/cli.h"
@@ -443,9 +444,7 @@ static void watch_reset(struct watch_state *state)
 	dw_summary_reset(&state->summary);
 	for (size_t i = 0; i < state->file_count; i++)
 		free(state->files[i].path);
-	free(state->files);
-	free(state->buffer);
-	free(state->metrics);
+	DW_FREE(state->files, state->buffer, state->metrics);
 }
 
 int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)

@@ -5,9 +5,8 @@
  */
 #include "trace/trace.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
+#include "base/free.h"
 #include "base/text.h"
 #include "export/export.h"
 #include "layouts/layouts.h"
@@ -100,10 +99,7 @@ void dwell_trace_close(struct dwell_trace *trace)
 		dw_model_destroy(trace->model);
 	if (trace->source)
 		dw_source_close(trace->source);
-	free(trace->thread);
-	free(trace->profile);
-	free(trace->action);
-	free(trace);
+	DW_FREE(trace->thread, trace->profile, trace->action, trace);
 }
 
 struct dw_source *dw_trace_source(struct dwell_trace *trace)

@@ -21,13 +21,7 @@ struct dw_arrow_item {
 
 static bool arrow_append(struct dw_arrows *arrows, const struct dw_arrow_item *item)
 {
-	struct dw_arrow_item *to = DW_GROW(&arrows->items, &arrows->capacity, arrows->count);
-
-	if (!to)
-		return false;
-	*to = *item;
-	arrows->count++;
-	return true;
+	return DW_APPEND(&arrows->items, &arrows->capacity, &arrows->count, *item);
 }
 
 static uint32_t arrow_name(const struct dw_arrow_item *item)

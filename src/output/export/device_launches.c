@@ -4,9 +4,9 @@
  * Called by perfetto_device.c and xplane_device.c, whose arrows begin in the ranges: a range is found
  * among the calls by its thread, begin and name.
  */
-#include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/free.h"
 #include "base/order.h"
 #include "export/device_rows.h"
 
@@ -72,10 +72,7 @@ void dw_launches_make(struct dw_launches *launches, struct dw_timeline *timeline
 
 void dw_launches_reset(struct dw_launches *launches)
 {
-	free(launches->order);
-	free(launches->first);
-	free(launches->events);
-	free(launches->sent);
+	DW_FREE(launches->order, launches->first, launches->events, launches->sent);
 }
 
 /* The place in `order` of the first call of the thread that begins at `start_ns` or later. */

@@ -5,8 +5,8 @@
  * one of its stream that is free. A tree over the rows, each node with the earliest end below it,
  * finds that row in few steps even if a stream has very many.
  */
-#include <stdlib.h>
 
+#include "base/free.h"
 #include "export/device_rows.h"
 
 #define FURTHER_ROWS 1000000000ull /* numbers of further rows; those of streams are smaller */
@@ -163,7 +163,5 @@ void dw_device_rows(struct dw_timeline *timeline, const struct dw_device_rows_fo
 	for (size_t q = 0; !timeline->failed && q < rows.work->queue_count; q++)
 		for (enum dw_device_row_kind kind = 0; kind < DW_ROW_KINDS && !timeline->failed; kind++)
 			rows_put_queue(&rows, q, kind);
-	free(rows.next);
-	free(rows.ends);
-	free(rows.places);
+	DW_FREE(rows.next, rows.ends, rows.places);
 }

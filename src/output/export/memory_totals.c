@@ -4,6 +4,7 @@
  * Called by timeline.c. Uses 40 bytes per change and 24 bytes per live block.
  */
 
+#include "base/free.h"
 #include "base/live.h"
 #include "base/order.h"
 #include "export/memory_totals.h"
@@ -178,10 +179,7 @@ bool dw_memory_totals_replay(struct dw_memory_totals *totals, const struct dw_so
 		go_on = good && put(to, &total);
 	}
 	dw_live_reset(&replay->live);
-	free(replay->blocks);
-	free(replay->totals);
-	free(replay->device_by_symbol);
-	free(replay);
+	DW_FREE(replay->blocks, replay->totals, replay->device_by_symbol, replay);
 	return good;
 }
 

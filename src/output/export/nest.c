@@ -36,7 +36,6 @@ static size_t nest_spans_before(const struct dw_nest *nest, uint64_t start_ns)
 int dw_nest_add(struct dw_nest *nest, uint64_t start_ns, uint64_t end_ns, uint32_t depth)
 {
 	size_t before = nest_spans_before(nest, start_ns);
-	struct dw_nest_span *span;
 
 	if (before && nest->spans[before - 1].end_ns > start_ns) {
 		nest->apart = true;
@@ -52,11 +51,8 @@ int dw_nest_add(struct dw_nest *nest, uint64_t start_ns, uint64_t end_ns, uint32
 		nest->spans[before - 1].end_ns = end_ns;
 		return 1;
 	}
-	span = DW_GROW(&nest->spans, &nest->capacity, nest->count);
-	if (!span)
+	if (!DW_APPEND(&nest->spans, &nest->capacity, &nest->count, (struct dw_nest_span){ start_ns, end_ns, depth }))
 		return -1;
-	nest->count++;
-	*span = (struct dw_nest_span){ start_ns, end_ns, depth };
 	nest->apart = false;
 	return 1;
 }

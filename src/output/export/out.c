@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #endif
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/text.h"
 
 #define ROW(d) d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9"
@@ -494,9 +494,7 @@ int dw_out_close(struct dw_writer_out *out, bool keep, struct dwell_error *error
 		out->error = errno;
 	if (out->temporary && (out->error || !keep))
 		unlink(out->temporary);
-	free(out->temporary);
-	free(out->target);
-	free(out->buffer);
+	DW_FREE(out->temporary, out->target, out->buffer);
 	out->buffer = out->target = out->temporary = NULL;
 	return out->error ? out_set_error(out, out->error, error) : 0;
 }

@@ -14,6 +14,7 @@
  */
 #include <math.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "export/export.h"
 #include "export/json.h"
@@ -150,7 +151,6 @@ static void perfetto_put_range(void *to, const struct dw_event *event, uint32_t 
 		.args = event->args, .symbol = event->symbol, .stack = event->stack,
 		.depth = event->depth, .open = event->open,
 	};
-	struct slice *kept;
 
 	if (perfetto->kept_track != track) {
 		perfetto_put_slices(perfetto);
@@ -160,13 +160,10 @@ static void perfetto_put_range(void *to, const struct dw_event *event, uint32_t 
 		perfetto_put_apart(perfetto, &slice, event->thread);
 		return;
 	}
-	kept = DW_GROW(&perfetto->slices, &perfetto->slice_capacity, perfetto->slice_count);
-	if (!kept) {
+	if (!DW_APPEND(&perfetto->slices, &perfetto->slice_capacity, &perfetto->slice_count, slice)) {
 		perfetto->timeline.failed = true;
 		return;
 	}
-	*kept = slice;
-	perfetto->slice_count++;
 	if (event->depth == 0)
 		perfetto_put_slices(perfetto);
 }
@@ -279,9 +276,7 @@ static int perfetto_write(struct dw_model *model, const struct dwell_export_opti
 		result = perfetto_put_document(&perfetto, error);
 	dw_perfetto_reset(&perfetto.packets);
 	dw_launches_reset(&perfetto.launches);
-	free(perfetto.slices);
-	free(perfetto.open);
-	free(perfetto.order);
+	DW_FREE(perfetto.slices, perfetto.open, perfetto.order);
 	return dw_timeline_close(&perfetto.timeline, result, error);
 }
 

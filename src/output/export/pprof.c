@@ -13,6 +13,7 @@
  */
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/proto.h"
 #include "export/export.h"
 #include "export/stacks.h"
@@ -394,9 +395,7 @@ static int pprof_write(struct dw_model *model, const struct dwell_export_options
 		result = dw_error_set(error, DWELL_E_NOMEM, "out of memory while exporting to %s", dw_out_name(out));
 	for (size_t i = 0; pprof->frame_locations && i < pprof->source->file_count; i++)
 		free(pprof->frame_locations[i]);
-	free(pprof->frame_locations);
-	free(pprof->symbol_locations);
-	free(pprof->thread_names);
+	DW_FREE(pprof->frame_locations, pprof->symbol_locations, pprof->thread_names);
 	dw_proto_reset(&pprof->message);
 	free(pprof);
 	return result;

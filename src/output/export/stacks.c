@@ -128,12 +128,8 @@ static bool stacks_subtract_inner(struct pass *pass, const struct dw_event *even
 		last->took_ns += took;
 		return true;
 	}
-	last = DW_GROW(&pass->ended, &pass->capacity, pass->count);
-	if (!last)
-		return false;
-	pass->count++;
-	*last = (struct ended){ event->start_ns, took, event->depth };
-	return true;
+	return DW_APPEND(&pass->ended, &pass->capacity, &pass->count,
+	                 (struct ended){ event->start_ns, took, event->depth });
 }
 
 static int stacks_add_event(void *context, const struct dw_event *event)

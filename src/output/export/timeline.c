@@ -4,9 +4,9 @@
  * Called by chrome.c, perfetto.c and xplane.c. It numbers the tracks and passes every event with
  * its track to the functions of the format.
  */
-#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "export/timeline.h"
@@ -159,10 +159,7 @@ int dw_timeline_close(struct dw_timeline *timeline, int result, struct dwell_err
 	dw_arrows_reset(&timeline->arrows);
 	dw_out_reset(&timeline->scratch);
 	dw_arena_reset(&timeline->arena);
-	free(timeline->args);
-	free(timeline->begun);
-	free(timeline->tracks);
-	free(timeline->pids);
+	DW_FREE(timeline->args, timeline->begun, timeline->tracks, timeline->pids);
 	return result;
 }
 

@@ -14,6 +14,7 @@
  */
 #include <math.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "export/export.h"
@@ -235,7 +236,7 @@ static uint32_t xplane_step_at(const struct step_span *steps, size_t count, uint
 static void xplane_find_steps(struct dw_xplane *xplane)
 {
 	const struct dw_source_thread *threads = xplane->timeline.source->threads;
-	struct step_span *steps = NULL, *step;
+	struct step_span *steps = NULL;
 	size_t count = 0, capacity = 0, last = xplane->memory_count - xplane->memory_count / 500 - 1;
 
 	for (size_t i = 0; i < xplane->count; i++) {
@@ -243,13 +244,8 @@ static void xplane_find_steps(struct dw_xplane *xplane)
 
 		if (event->kind != STEP)
 			continue;
-		step = DW_GROW(&steps, &capacity, count);
-		xplane->timeline.failed |= !step;
-		if (!step)
-			break;
-		*step = (struct step_span){ event->start_ns, event->end_ns,
-			                   threads[event->line / 2].process, event->step };
-		count++;
+		xplane->timeline.failed |= !DW_APPEND(&steps, &capacity, &count, (struct step_span){
+			event->start_ns, event->end_ns, threads[event->line / 2].process, event->step });
 	}
 	if (count)
 		qsort(steps, count, sizeof *steps, xplane_compare_steps);
@@ -284,7 +280,6 @@ static void xplane_find_owners(struct dw_xplane *xplane)
 	xplane_find_steps(xplane);
 	for (size_t i = 0; i < xplane->count && !xplane->timeline.failed; i++) {
 		struct dw_xplane_event *event = &xplane->events[i];
-		struct open_range *top;
 
 		if (event->line != line)
 			count = 0; /* the events of another thread begin */
@@ -297,11 +292,8 @@ static void xplane_find_owners(struct dw_xplane *xplane)
 		}
 		if (event->kind > RANGE_OPEN || event->async || event->end_ns == event->start_ns)
 			continue;
-		top = DW_GROW(&open, &capacity, count);
-		xplane->timeline.failed |= !top;
-		if (top)
-			*top = (struct open_range){ event->end_ns, event->name };
-		count += top != NULL;
+		xplane->timeline.failed |= !DW_APPEND(&open, &capacity, &count,
+		                                      (struct open_range){ event->end_ns, event->name });
 	}
 	free(open);
 	dw_xplane_sort(xplane);
@@ -447,10 +439,7 @@ static int xplane_write(struct dw_model *model, const struct dwell_export_option
 	dw_proto_reset(&xplane.plane);
 	dw_map_reset(&xplane.peak_map);
 	dw_xplane_reset_devices(&xplane);
-	free(xplane.events);
-	free(xplane.memory);
-	free(xplane.peaks);
-	free(xplane.named);
+	DW_FREE(xplane.events, xplane.memory, xplane.peaks, xplane.named);
 	return dw_timeline_close(&xplane.timeline, result, error);
 }
 

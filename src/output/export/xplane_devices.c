@@ -44,17 +44,14 @@ static void devices_put_event(void *to, const struct dw_device_event *event, siz
 {
 	struct dw_xplane *xplane = to;
 	struct dw_xplane_devices *devices = &xplane->devices;
-	struct dw_xplane_placed *placed;
 
 	if (place == UINT64_MAX)
 		return;
-	placed = DW_GROW(&devices->events, &devices->event_capacity, devices->event_count);
-	if (!placed) {
+	if (!DW_APPEND(&devices->events, &devices->event_capacity, &devices->event_count,
+	               (struct dw_xplane_placed){ (uint32_t)place, (uint32_t)index })) {
 		xplane->timeline.failed = true;
 		return;
 	}
-	*placed = (struct dw_xplane_placed){ (uint32_t)place, (uint32_t)index };
-	devices->event_count++;
 	devices->rows[place].count++;
 	devices->start_ns = event->start_ns < devices->start_ns ? event->start_ns : devices->start_ns;
 	devices->end_ns = event->end_ns > devices->end_ns ? event->end_ns : devices->end_ns;

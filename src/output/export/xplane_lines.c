@@ -247,20 +247,13 @@ static int xplane_compare_events(const void *left, const void *right)
  * memory. */
 static int xplane_nests(uint64_t **ends, size_t *capacity, size_t *open, const struct dw_xplane_event *event)
 {
-	uint64_t *end;
-
 	while (*open && (*ends)[*open - 1] <= event->start_ns)
 		--*open;
 	if (*open && (*ends)[*open - 1] < event->end_ns)
 		return 0;
 	if (event->end_ns == event->start_ns)
 		return 1;
-	end = DW_GROW(ends, capacity, *open);
-	if (!end)
-		return -1;
-	*end = event->end_ns;
-	++*open;
-	return 1;
+	return DW_APPEND(ends, capacity, open, event->end_ns) ? 1 : -1;
 }
 
 static void xplane_put_line_name(struct dw_xplane *xplane, uint32_t line, unsigned lane)

@@ -87,11 +87,5 @@ void dw_iterations_reset(struct dw_iterations *all)
 
 int dw_calls_add(struct dw_calls *calls, double time_s)
 {
-	double *added = DW_GROW(&calls->times_s, &calls->capacity, calls->count);
-
-	if (!added)
-		return -1;
-	*added = time_s;
-	calls->count++;
-	return 0;
+	return DW_APPEND(&calls->times_s, &calls->capacity, &calls->count, time_s) ? 0 : -1;
 }

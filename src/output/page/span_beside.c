@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "page/span_inside.h"
@@ -208,36 +209,25 @@ struct beside_ranges {
 
 static bool beside_keep(struct dw_page_spans *spans, const struct dw_event *event, uint32_t symbol)
 {
-	struct dw_events_async *end;
-
 	if (spans->async_count >= MOST_ASYNCS) {
 		spans->asyncs_left_out++;
 		return true;
 	}
-	end = DW_GROW(&spans->asyncs, &spans->async_capacity, spans->async_count);
-	if (!end)
-		return false;
-	spans->async_count++;
-	*end = (struct dw_events_async){ event->handle, event->start_ns, event->args, symbol, event->thread,
-		spans->source->threads[event->thread].process, event->type == DW_EVENT_ASYNC_END,
-		event->nested };
-	return true;
+	return DW_APPEND(&spans->asyncs, &spans->async_capacity, &spans->async_count,
+	                 (struct dw_events_async){ event->handle, event->start_ns, event->args, symbol, event->thread,
+		spans->source->threads[event->thread].process, event->type == DW_EVENT_ASYNC_END, event->nested });
 }
 
 static int beside_take_range(void *context, const struct dw_event *event)
 {
 	struct beside_ranges *to = context;
-	struct beside_range *range = DW_GROW(&to->ranges, &to->capacity, to->count);
-
-	if (!range)
-		return 1;
-	to->count++;
-	*range = (struct beside_range){
+	const struct beside_range range = {
 		.item = { .start_ns = event->start_ns, .end_ns = event->end_ns, .open = event->open,
 		          .name = event->symbol, .count = 1 },
-		.process = to->spans->source->threads[event->thread].process
+		.process = to->spans->source->threads[event->thread].process,
 	};
-	return 0;
+
+	return !DW_APPEND(&to->ranges, &to->capacity, &to->count, range);
 }
 
 DW_ORDER(beside_compare_ranges, struct beside_range, DW_UP(item.start_ns) DW_DOWN(item.end_ns))
@@ -272,7 +262,5 @@ void dw_span_beside_reset(struct dw_page_spans *spans)
 {
 	for (size_t i = 0; i < spans->counter_count; i++)
 		free(spans->counters[i].samples);
-	free(spans->counters);
-	free(spans->counter_of);
-	free(spans->asyncs);
+	DW_FREE(spans->counters, spans->counter_of, spans->asyncs);
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/free.h"
 #include "base/grow.h"
 #include "base/order.h"
 #include "page/span_inside.h"
@@ -103,16 +104,11 @@ void dw_page_spans_destroy(struct dw_page_spans *spans)
 	for (size_t i = 0; spans->streams && i < spans->source->stream_count; i++) {
 		for (size_t k = 0; k < spans->streams[i].place_count; k++)
 			free(spans->streams[i].places[k].open);
-		free(spans->streams[i].places);
-		free(spans->streams[i].next.open);
+		DW_FREE(spans->streams[i].places, spans->streams[i].next.open);
 	}
 	dw_arrows_reset(&spans->arrows);
 	dw_span_beside_reset(spans);
-	free(spans->flows);
-	free(spans->chunks);
-	free(spans->streams);
-	free(spans->tracks);
-	free(spans);
+	DW_FREE(spans->flows, spans->chunks, spans->streams, spans->tracks, spans);
 }
 
 uint64_t dw_page_spans_end_ns(const struct dw_page_spans *spans)

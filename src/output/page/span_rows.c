@@ -31,12 +31,8 @@ static bool rows_merge(struct dw_span_row *row, const struct dw_span_item *item,
 
 static bool rows_append(struct dw_span_row *row, const struct dw_span_item *item)
 {
-	struct dw_span_item *to = DW_GROW(&row->items, &row->capacity, row->count);
-
-	if (!to)
+	if (!DW_APPEND(&row->items, &row->capacity, &row->count, *item))
 		return false;
-	*to = *item;
-	row->count++;
 	row->longest_ns = (item->end_ns - item->start_ns) / item->count;
 	return true;
 }

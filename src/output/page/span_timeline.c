@@ -6,9 +6,9 @@
  * thread with most steps. It has only the names of what is in these spans.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/free.h"
 #include "facts/work.h"
 #include "page/span_inside.h"
 
@@ -79,9 +79,7 @@ static size_t timeline_choose_steps(const struct dw_page_spans *spans, const str
 		chosen[1] = sorted[sorted_count / 2];
 		chosen[2] = &row->items[first < count ? first : 0];
 	}
-	free(sorted);
-	free(lengths);
-	free(roles);
+	DW_FREE(sorted, lengths, roles);
 	return sorted_count ? STEP_SPANS : 0;
 }
 
@@ -385,7 +383,6 @@ int dw_page_timeline(struct dw_page_spans *spans, size_t most_bytes, struct dw_w
 	if (!result)
 		timeline_put_names(&file, !most_bytes);
 	dw_out_text(out, "}");
-	free(file.names);
-	free(file.order);
+	DW_FREE(file.names, file.order);
 	return result;
 }

@@ -8,6 +8,7 @@
  * For `group by name` SQLite would sort all rows, which takes most of the time. There are few names, so
  * the cursor walks everything first and then returns the rows of one name after the other.
  */
+#include "base/free.h"
 #include "base/order.h"
 #include "query/inside.h"
 
@@ -88,18 +89,13 @@ DW_INLINE void ranges_leave(void *state, void *place, uint64_t ticks, enum dw_le
 	struct ranges_pass *walk = state;
 	struct ranges_cursor *cursor = walk->cursor;
 	const struct ranges_frame *frame = place;
-	struct ranges_row *row;
 
 	if (!frame->frame.in_scope || (cursor->symbols && !cursor->symbols[frame->symbol]))
 		return;
-	row = DW_GROW(&cursor->rows, &cursor->capacity, cursor->count);
-	if (!row) {
+	if (!DW_APPEND(&cursor->rows, &cursor->capacity, &cursor->count,
+	               (struct ranges_row){ frame->frame.start, ticks, frame->frame.child, frame->symbol,
+		           walk->pass.walk.thread, walk->pass.depth, how == DW_LEAVE_END }))
 		walk->pass.walk.failed = true;
-		return;
-	}
-	cursor->count++;
-	*row = (struct ranges_row){ frame->frame.start, ticks, frame->frame.child, frame->symbol,
-		                        walk->pass.walk.thread, walk->pass.depth, how == DW_LEAVE_END };
 }
 
 static const struct dw_pass_hooks ranges_hooks = {
@@ -212,8 +208,7 @@ static int ranges_collect(struct ranges_state *state)
 		places[i] += places[i - 1];
 	for (size_t i = 0; !code && i < cursor->count; i++)
 		cursor->order[places[ranks[cursor->rows[i].symbol]]++] = (uint32_t)i;
-	free(places);
-	free(ranks);
+	DW_FREE(places, ranks);
 	return code;
 }
 
@@ -449,10 +444,7 @@ static int ranges_close(sqlite3_vtab_cursor *base)
 	struct ranges_state *state = (struct ranges_state *)base;
 
 	dw_frames_reset(&state->cursor.frames);
-	free(state->cursor.symbols);
-	free(state->cursor.order);
-	free(state->cursor.rows);
-	free(state);
+	DW_FREE(state->cursor.symbols, state->cursor.order, state->cursor.rows, state);
 	return SQLITE_OK;
 }
 

@@ -72,10 +72,7 @@ static bool find_in_process(struct find *find, uint32_t pid, char *path, size_t 
 
 static bool find_add(struct find *find, uint32_t pid)
 {
-	if (!DW_GROW(&find->pids, &find->capacity, find->count))
-		return false;
-	find->pids[find->count++] = pid;
-	return true;
+	return DW_APPEND(&find->pids, &find->capacity, &find->count, pid);
 }
 
 /* Adds the children of the processes from `from` on. */

@@ -38,17 +38,12 @@ struct async {
 static int async_see(void *context, const struct dw_event *event)
 {
 	struct async *async = context;
-	struct async_range *range;
 
 	if (event->type != DW_EVENT_ASYNC)
 		return 0;
-	range = DW_GROW(&async->ranges, &async->capacity, async->count);
-	if (!range)
-		return DWELL_E_NOMEM;
-	async->count++;
-	*range = (struct async_range){ dw_model_symbol_row(async->model, event->symbol), event->symbol,
-		                           event->start_ns, event->end_ns, event->open };
-	return 0;
+	return DW_APPEND(&async->ranges, &async->capacity, &async->count,
+	                 (struct async_range){ dw_model_symbol_row(async->model, event->symbol), event->symbol,
+		             event->start_ns, event->end_ns, event->open }) ? 0 : DWELL_E_NOMEM;
 }
 
 DW_ORDER(async_compare_starts, struct async_range, DW_UP(row) DW_UP(start_ns))

@@ -40,17 +40,12 @@ struct flows_sums {
 static int flows_see(void *context, const struct dw_event *event)
 {
 	struct flows *flows = context;
-	struct flows_end *end;
 
 	if (event->type != DW_EVENT_FLOW_OUT && event->type != DW_EVENT_FLOW_IN)
 		return 0;
-	end = DW_GROW(&flows->ends, &flows->capacity, flows->count);
-	if (!end)
-		return DWELL_E_NOMEM;
-	flows->count++;
-	*end = (struct flows_end){ dw_model_symbol_row(flows->model, event->symbol), event->symbol, event->thread,
-		                       event->type == DW_EVENT_FLOW_IN, event->handle, event->start_ns };
-	return 0;
+	return DW_APPEND(&flows->ends, &flows->capacity, &flows->count,
+	                 (struct flows_end){ dw_model_symbol_row(flows->model, event->symbol), event->symbol, event->thread,
+		             event->type == DW_EVENT_FLOW_IN, event->handle, event->start_ns }) ? 0 : DWELL_E_NOMEM;
 }
 
 /* By name, handle and time; at the same time departures come first. */

@@ -77,7 +77,6 @@ static int threads_see(void *context, const struct dw_event *event)
 	struct threads_part *part = context;
 	size_t at = event->thread + (event->nested ? part->thread_count : 0);
 	struct dw_thread_row *row = &part->rows[at];
-	struct threads_time *time;
 
 	if (event->type != DW_EVENT_RANGE)
 		return 0;
@@ -86,11 +85,9 @@ static int threads_see(void *context, const struct dw_event *event)
 	part->at = at;
 	while (part->time_count && part->times[part->time_count - 1].start_ns >= event->start_ns)
 		part->time_count--;
-	time = DW_GROW(&part->times, &part->time_capacity, part->time_count);
-	if (!time)
+	if (!DW_APPEND(&part->times, &part->time_capacity, &part->time_count,
+	               (struct threads_time){ event->start_ns, event->end_ns }))
 		return DWELL_E_NOMEM;
-	*time = (struct threads_time){ event->start_ns, event->end_ns };
-	part->time_count++;
 	row->first_ns = row->ranges && row->first_ns < event->start_ns ? row->first_ns : event->start_ns;
 	row->last_ns = row->last_ns > event->end_ns ? row->last_ns : event->end_ns;
 	row->ranges++;
