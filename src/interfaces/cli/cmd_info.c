@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -20,15 +21,17 @@ static int info_take_option(void *context, const struct dw_option *option, const
 	return 0;
 }
 
-static void info_print_line(const char *name, const char *text)
+static void info_print_line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void info_print_line(const char *name, const char *format, ...)
 {
-	char clean[1200];
+	char text[1200];
+	va_list values;
 
-	if (!text)
-		return;
-	snprintf(clean, sizeof clean, "%s", text);
-	dw_text_disarm(clean, false);
-	printf("%-14s %s\n", name, clean);
+	va_start(values, format);
+	vsnprintf(text, sizeof text, format, values);
+	va_end(values);
+	dw_text_disarm(text, false);
+	printf("%-14s %s\n", name, text);
 }
 
 static void info_print_number(const char *name, enum dw_unit unit, int64_t value, const char *more)
@@ -51,23 +54,18 @@ static void info_print_file(const struct dw_source_file *file)
 	struct stat status;
 	struct tm when;
 
-	info_print_line("trace", file->path);
+	info_print_line("trace", "%s", file->path);
 	for (int i = 0; i < 16; i++)
 		snprintf(id + (size_t)i * 2, 3, "%02x", head->run_id[i]);
-	info_print_line("run", id);
-	snprintf(text, sizeof text, "%.32s, format %u.%u", head->writer, head->version_major, head->version_minor);
-	info_print_line("written by", text);
-	snprintf(text, sizeof text, "%.63s", head->hostname);
-	info_print_line("host", text);
+	info_print_line("run", "%s", id);
+	info_print_line("written by", "%.32s, format %u.%u", head->writer, head->version_major, head->version_minor);
+	info_print_line("host", "%.63s", head->hostname);
 	if (gmtime_r(&start, &when) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &when))
-		info_print_line("began", text);
-	snprintf(text, sizeof text, "%s, %.6g MHz, good to %" PRIu64 " ns",
-	         clocks[head->clock_kind < 4 ? head->clock_kind : 0], 1e3 / file->clock.ns_per_tick, file->clock.error_ns);
-	info_print_line("clock", text);
-	if (file->clock_jumps) {
-		snprintf(text, sizeof text, "%u, of up to %.3g s", file->clock_jumps, (double)file->clock_jump_ns / 1e9);
-		info_print_line("clock jumps", text);
-	}
+		info_print_line("began", "%s", text);
+	info_print_line("clock", "%s, %.6g MHz, good to %" PRIu64 " ns", clocks[head->clock_kind < 4 ? head->clock_kind : 0],
+	                1e3 / file->clock.ns_per_tick, file->clock.error_ns);
+	if (file->clock_jumps)
+		info_print_line("clock jumps", "%u, of up to %.3g s", file->clock_jumps, (double)file->clock_jump_ns / 1e9);
 	info_print_number("size", DW_UNIT_BYTES, (int64_t)file->size_bytes, "");
 	if (file->missing_bytes)
 		info_print_number("missing", DW_UNIT_BYTES, (int64_t)file->missing_bytes,
@@ -75,7 +73,7 @@ static void info_print_file(const struct dw_source_file *file)
 	if (stat(file->path, &status) == 0)
 		info_print_number("on disk", DW_UNIT_BYTES, (int64_t)status.st_blocks * 512, "");
 	else
-		info_print_line("on disk", strerror(errno));
+		info_print_line("on disk", "%s", strerror(errno));
 	snprintf(text, sizeof text, ", keeping %s", keeps[head->keep < 3 ? head->keep : 0]);
 	info_print_number("at most", DW_UNIT_BYTES, (int64_t)head->max_blocks * DW_BLOCK_BYTES, text);
 }

@@ -42,18 +42,10 @@ const char *dw_label_category(uint32_t category, char buffer[24])
 static const char *label_type_name(uint8_t dtype)
 {
 	static const char *const names[] = {
-		[DWELL_UINT8] = "unsigned char",
-		[DWELL_INT8] = "signed char",
-		[DWELL_INT16] = "short int",
-		[DWELL_INT32] = "int",
-		[DWELL_INT64] = "long int",
-		[DWELL_FLOAT16] = "c10::Half",
-		[DWELL_FLOAT32] = "float",
-		[DWELL_FLOAT64] = "double",
-		[DWELL_COMPLEX32] = "c10::complex<c10::Half>",
-		[DWELL_COMPLEX64] = "c10::complex<float>",
-		[DWELL_COMPLEX128] = "c10::complex<double>",
-		[DWELL_BOOL] = "bool",
+		[DWELL_UINT8] = "unsigned char", [DWELL_INT8] = "signed char", [DWELL_INT16] = "short int",
+		[DWELL_INT32] = "int", [DWELL_INT64] = "long int", [DWELL_FLOAT16] = "c10::Half", [DWELL_FLOAT32] = "float",
+		[DWELL_FLOAT64] = "double", [DWELL_COMPLEX32] = "c10::complex<c10::Half>",
+		[DWELL_COMPLEX64] = "c10::complex<float>", [DWELL_COMPLEX128] = "c10::complex<double>", [DWELL_BOOL] = "bool",
 		[DWELL_BFLOAT16] = "c10::BFloat16",
 	};
 

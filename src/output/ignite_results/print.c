@@ -3,16 +3,17 @@
 
 #include <string.h>
 
+const char *const dw_ignite_event_names[DWELL_IGNITE_EVENT_COUNT] = {
+#define NAME(name, number, value) [number] = #name,
+	DWELL_IGNITE_EVENTS(NAME)
+#undef NAME
+};
+
 struct dwell_ignite_time_stat dw_ignite_time_stat(const struct dw_time_stat *stat, double unit_s)
 {
 	return (struct dwell_ignite_time_stat){
-		.count = stat->count,
-		.total_s = stat->total * unit_s,
-		.min_s = stat->min * unit_s,
-		.max_s = stat->max * unit_s,
-		.mean_s = stat->mean * unit_s,
-		.std_s = dw_time_stat_std(stat) * unit_s,
-		.min_index = stat->min_index,
+		.count = stat->count, .total_s = stat->total * unit_s, .min_s = stat->min * unit_s, .max_s = stat->max * unit_s,
+		.mean_s = stat->mean * unit_s, .std_s = dw_time_stat_std(stat) * unit_s, .min_index = stat->min_index,
 		.max_index = stat->max_index,
 	};
 }

@@ -11,6 +11,9 @@
 
 #include "base/time_stat.h"
 
+/* The names of enum dwell_ignite_event. */
+extern const char *const dw_ignite_event_names[DWELL_IGNITE_EVENT_COUNT];
+
 /* The public form of a summary whose unit is `unit_s` seconds. */
 struct dwell_ignite_time_stat dw_ignite_time_stat(const struct dw_time_stat *stat, double unit_s);
 

@@ -27,11 +27,6 @@ static const char **ignite_names_of(const struct dw_engine *engine, const char *
 
 static int ignite_print_basic(const struct dw_engine *engine, FILE *file)
 {
-	static const char *const builtin[] = {
-#define NAME(name, number, value) [number] = #name,
-		DWELL_IGNITE_EVENTS(NAME)
-#undef NAME
-	};
 	struct dwell_ignite_basic_results results = {
 		.processing = dw_ignite_time_stat(&engine->rows[DW_ENGINE_PROCESSING].stat, 1),
 		.dataflow = dw_ignite_time_stat(&engine->rows[DW_ENGINE_DATAFLOW].stat, 1),
@@ -40,10 +35,10 @@ static int ignite_print_basic(const struct dw_engine *engine, FILE *file)
 	bool failed = false;
 
 	for (int e = 0; e < DWELL_IGNITE_EVENT_COUNT; e++) {
-		results.handlers[e] = names[e] = ignite_names_of(engine, builtin[e]);
+		results.handlers[e] = names[e] = ignite_names_of(engine, dw_ignite_event_names[e]);
 		failed |= !names[e];
 		for (size_t i = 0; i < engine->event_count; i++)
-			if (strcmp(engine->rows[DW_ENGINE_EVENTS + i].event, builtin[e]) == 0)
+			if (strcmp(engine->rows[DW_ENGINE_EVENTS + i].event, dw_ignite_event_names[e]) == 0)
 				results.events[e] = dw_ignite_time_stat(&engine->rows[DW_ENGINE_EVENTS + i].stat, 1);
 	}
 	if (!failed)

@@ -49,53 +49,20 @@ static void metrics_put(FILE *file, const char *name, const struct dw_summary_ra
 
 /* ---- figures with one number a rank -------------------------------------------------------------------- */
 
-static double metrics_steps(const struct dw_summary_rank *rank)
-{
-	return (double)rank->steps;
-}
-
-static double metrics_missing(const struct dw_summary_rank *rank)
-{
-	return (double)rank->missing_steps;
-}
-
-static double metrics_last_step(const struct dw_summary_rank *rank)
-{
-	return (double)rank->last_step;
-}
-
-static double metrics_peak(const struct dw_summary_rank *rank)
-{
-	return (double)rank->memory_peak_bytes;
-}
-
-static double metrics_resident(const struct dw_summary_rank *rank)
-{
-	return (double)rank->resident_bytes;
-}
-
-static double metrics_left(const struct dw_summary_rank *rank)
-{
-	return (double)rank->left_bytes;
-}
-
-static double metrics_start(const struct dw_summary_rank *rank)
-{
-	return (double)rank->start_ns / 1e9;
-}
-
+#define RANK(field) offsetof(struct dw_summary_rank, field)
 static const struct {
 	const char *name, *type, *help;
-	double (*number)(const struct dw_summary_rank *rank);
+	size_t offset; /* of the number in a rank */
 	bool measured; /* 0 means that it was not measured, and is left out */
+	double unit;
 } single[] = {
-	{ "steps_total", "counter", "Recorded steps that ended, without the warm-up.", metrics_steps, false },
-	{ "steps_missing_total", "counter", "Steps of the loop that were not recorded whole.", metrics_missing, false },
-	{ "last_step", "gauge", "Number of the last step that began.", metrics_last_step, false },
-	{ "memory_peak_bytes", "gauge", "Most memory that was allocated at once, of all devices.", metrics_peak, true },
-	{ "resident_memory_bytes", "gauge", "Memory of the process on its host.", metrics_resident, true },
-	{ "memory_left_bytes", "gauge", "Memory that the process could still get on its host.", metrics_left, true },
-	{ "start_timestamp_seconds", "gauge", "When the process began, in seconds since 1970.", metrics_start, false },
+	{ "steps_total", "counter", "Recorded steps that ended, without the warm-up.", RANK(steps), false, 1 },
+	{ "steps_missing_total", "counter", "Steps of the loop that were not recorded whole.", RANK(missing_steps), false, 1 },
+	{ "last_step", "gauge", "Number of the last step that began.", RANK(last_step), false, 1 },
+	{ "memory_peak_bytes", "gauge", "Most memory that was allocated at once, of all devices.", RANK(memory_peak_bytes), true, 1 },
+	{ "resident_memory_bytes", "gauge", "Memory of the process on its host.", RANK(resident_bytes), true, 1 },
+	{ "memory_left_bytes", "gauge", "Memory that the process could still get on its host.", RANK(left_bytes), true, 1 },
+	{ "start_timestamp_seconds", "gauge", "When the process began, in seconds since 1970.", RANK(start_ns), false, 1e9 },
 };
 
 /* ---- figures with several numbers a rank --------------------------------------------------------------- */
@@ -221,9 +188,12 @@ void dw_metrics_write(const struct dw_summary *summary, const struct dw_watch *w
 	fprintf(file, "dwell_build_info{version=\"%s\"} 1\n", dwell_version());
 	for (size_t m = 0; m < sizeof single / sizeof *single; m++) {
 		metrics_head(file, single[m].name, single[m].type, single[m].help);
-		for (size_t i = 0; i < summary->count; i++)
-			if (!single[m].measured || single[m].number(&summary->ranks[i]) > 0)
-				metrics_put(file, single[m].name, &summary->ranks[i], NULL, NULL, single[m].number(&summary->ranks[i]));
+		for (size_t i = 0; i < summary->count; i++) {
+			uint64_t number = *(const uint64_t *)(const void *)((const char *)&summary->ranks[i] + single[m].offset);
+
+			if (!single[m].measured || number)
+				metrics_put(file, single[m].name, &summary->ranks[i], NULL, NULL, (double)number / single[m].unit);
+		}
 	}
 	for (size_t m = 0; m < sizeof several / sizeof *several; m++) {
 		metrics_head(file, several[m].name, several[m].type, several[m].help);

@@ -88,10 +88,7 @@ static void series_put_step(struct dw_writer_out *out, struct series *series, co
 {
 	uint64_t rest_ns = step->share_ns[DW_SHARE_NAMED];
 
-	dw_out_u64(out, lane);
-	series_comma_u64(out, step->number);
-	series_comma_u64(out, step->start_ns);
-	series_comma_u64(out, step->end_ns - step->start_ns);
+	DW_PAGE_PUT(out, "#,#,#,#", lane, step->number, step->start_ns, step->end_ns - step->start_ns);
 	dw_out_text(out, step->open ? ",2," : step->recorded && step->whole ? ",0," : ",1,");
 	dw_out_i64(out, series_why(series, step->slow_symbol));
 	series_comma_u64(out, step->slow_extra_ns);

@@ -99,8 +99,7 @@ void dw_page_spans_destroy(struct dw_page_spans *spans)
 {
 	if (!spans)
 		return;
-	for (size_t i = 0; spans->tracks && i < spans->track_count; i++)
-		dw_span_rows_reset(&spans->tracks[i]);
+	dw_span_free_tracks(spans, spans->tracks);
 	for (size_t i = 0; spans->streams && i < spans->source->stream_count; i++) {
 		for (size_t k = 0; k < spans->streams[i].place_count; k++)
 			free(spans->streams[i].places[k].open);
@@ -108,7 +107,7 @@ void dw_page_spans_destroy(struct dw_page_spans *spans)
 	}
 	dw_arrows_reset(&spans->arrows);
 	dw_span_beside_reset(spans);
-	DW_FREE(spans->flows, spans->chunks, spans->streams, spans->tracks, spans);
+	DW_FREE(spans->flows, spans->chunks, spans->streams, spans);
 }
 
 uint64_t dw_page_spans_end_ns(const struct dw_page_spans *spans)

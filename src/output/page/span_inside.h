@@ -151,6 +151,10 @@ static inline bool dw_span_wants(const struct dw_page_window *window, uint32_t t
 }
 /* The number of items of all tracks. */
 size_t dw_span_items(const struct dw_page_spans *spans, const struct dw_span_rows *tracks);
+/* Makes the tracks coarser until they have at most the items of the window. Returns the resolution. */
+uint64_t dw_span_limit(const struct dw_page_spans *spans, const struct dw_page_window *window, uint64_t resolution_ns,
+                       struct dw_span_rows *tracks);
+void dw_span_free_tracks(const struct dw_page_spans *spans, struct dw_span_rows *tracks); /* may be NULL */
 /* Writes collected tracks as `"tracks":[...]`. `names` NULL: names as they are; otherwise each name
  * is replaced by names[name] - 1. */
 void dw_span_put_tracks(const struct dw_page_spans *spans, const struct dw_span_rows *tracks,

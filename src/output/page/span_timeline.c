@@ -118,15 +118,10 @@ static int timeline_put_span(struct timeline_file *file, const struct dw_page_wi
 	if (!exact && resolution_ns < spans->resolution_ns)
 		resolution_ns = spans->resolution_ns;
 	result = dw_span_collect(spans, &window, resolution_ns, tracks, exact, error);
-	while (!result && dw_span_items(spans, tracks) > window.most_items &&
-	       resolution_ns < window.end_ns - window.begin_ns) {
-		resolution_ns = resolution_ns ? resolution_ns * 2 : 1;
-		for (size_t i = 0; i < spans->track_count; i++)
-			dw_span_rows_coarsen(&tracks[i], resolution_ns);
-	}
 	if (!result) {
 		struct dw_writer_out *out = file->out;
 
+		resolution_ns = dw_span_limit(spans, &window, resolution_ns, tracks);
 		timeline_number_names(file, tracks);
 		dw_out_text(out, *any ? ",\n{\"what\":" : "\n{\"what\":");
 		dw_out_string(out, what);
@@ -135,9 +130,7 @@ static int timeline_put_span(struct timeline_file *file, const struct dw_page_wi
 		dw_out_text(out, "}");
 		*any = true;
 	}
-	for (size_t i = 0; i < spans->track_count; i++)
-		dw_span_rows_reset(&tracks[i]);
-	free(tracks);
+	dw_span_free_tracks(spans, tracks);
 	return result;
 }
 

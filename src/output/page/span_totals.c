@@ -75,9 +75,7 @@ int dw_page_span_totals(struct dw_page_spans *spans, const struct dw_page_window
 		totals_add(spans, &window, tracks, sums);
 		totals_put(spans, &window, exact, sums, out);
 	}
-	for (size_t i = 0; tracks && i < spans->track_count; i++)
-		dw_span_rows_reset(&tracks[i]);
-	free(tracks);
+	dw_span_free_tracks(spans, tracks);
 	free(sums);
 	return result;
 }

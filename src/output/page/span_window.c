@@ -215,9 +215,7 @@ int dw_span_collect(struct dw_page_spans *spans, const struct dw_page_window *wi
 	}
 	if (known && !collect.failed && result >= 0)
 		known = span_add_tracks(spans, window, resolution_ns, collect.exact, tracks);
-	for (size_t i = 0; collect.exact && i < spans->track_count; i++)
-		dw_span_rows_reset(&collect.exact[i]);
-	free(collect.exact);
+	dw_span_free_tracks(spans, collect.exact);
 	if (result < 0)
 		return result;
 	return known && !collect.failed ? 0 : dw_error_set(error, DWELL_E_NOMEM,
@@ -350,6 +348,24 @@ size_t dw_span_items(const struct dw_page_spans *spans, const struct dw_span_row
 	return items;
 }
 
+uint64_t dw_span_limit(const struct dw_page_spans *spans, const struct dw_page_window *window, uint64_t resolution_ns,
+                       struct dw_span_rows *tracks)
+{
+	while (dw_span_items(spans, tracks) > window->most_items && resolution_ns < window->end_ns - window->begin_ns) {
+		resolution_ns = resolution_ns ? resolution_ns * 2 : 1;
+		for (size_t i = 0; i < spans->track_count; i++)
+			dw_span_rows_coarsen(&tracks[i], resolution_ns);
+	}
+	return resolution_ns;
+}
+
+void dw_span_free_tracks(const struct dw_page_spans *spans, struct dw_span_rows *tracks)
+{
+	for (size_t i = 0; tracks && i < spans->track_count; i++)
+		dw_span_rows_reset(&tracks[i]);
+	free(tracks);
+}
+
 int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked,
                  struct dw_writer_out *out, struct dwell_error *error)
 {
@@ -361,12 +377,8 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked
 	if (!tracks)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading a part of the trace");
 	result = dw_span_collect(spans, &window, resolution_ns, tracks, resolution_ns < spans->resolution_ns, error);
-	while (!result && window.most_items && dw_span_items(spans, tracks) > window.most_items &&
-	       resolution_ns < window.end_ns - window.begin_ns) {
-		resolution_ns = resolution_ns ? resolution_ns * 2 : 1;
-		for (size_t i = 0; i < spans->track_count; i++)
-			dw_span_rows_coarsen(&tracks[i], resolution_ns);
-	}
+	if (!result && window.most_items)
+		resolution_ns = dw_span_limit(spans, &window, resolution_ns, tracks);
 	if (!result) {
 		DW_PAGE_PUT(out, "{'begin_ns':#,'end_ns':#,'resolution_ns':#,'read_ns':#,", window.begin_ns, window.end_ns, resolution_ns, dw_page_spans_read_ns(spans));
 		dw_span_put_tracks(spans, tracks, window.begin_ns, NULL, out);
@@ -380,8 +392,6 @@ int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked
 			dw_out_text(out, "]");
 		dw_out_text(out, "}\n");
 	}
-	for (size_t i = 0; i < spans->track_count; i++)
-		dw_span_rows_reset(&tracks[i]);
-	free(tracks);
+	dw_span_free_tracks(spans, tracks);
 	return result;
 }

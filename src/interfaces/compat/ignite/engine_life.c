@@ -5,28 +5,15 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static char *engine_join_names(const char *first, const char *second)
+static struct dwell_site engine_site(enum dwell_category category, const char *name, const char *detail)
 {
-	size_t length = strlen(first), more = strlen(second);
-	char *text = malloc(length + more + 1);
-
-	if (text) {
-		memcpy(text, first, length);
-		memcpy(text + length, second, more + 1);
-	}
-	return text;
-}
-
-static void engine_set_site(struct dwell_site *site, enum dwell_category category, const char *name, const char *detail)
-{
-	site->category = (uint32_t)category;
-	site->name = name;
-	site->detail = detail;
+	return (struct dwell_site){ .category = (uint32_t)category, .name = name, .detail = detail };
 }
 
 static int engine_init_events(struct dwell_ignite_engine *engine)
@@ -49,18 +36,20 @@ static int engine_init(struct dwell_ignite_engine *engine, const char *name)
 	engine->name = strdup(name && *name ? name : "engine");
 	if (!engine->name)
 		return DWELL_E_NOMEM;
-	engine->iteration_name = engine_join_names(engine->name, ".iteration");
-	engine->epoch_name = engine_join_names(engine->name, ".epoch");
-	if (!engine->iteration_name || !engine->epoch_name)
+	if (asprintf(&engine->iteration_name, "%s.iteration", engine->name) < 0)
+		engine->iteration_name = NULL;
+	if (!engine->iteration_name || asprintf(&engine->epoch_name, "%s.epoch", engine->name) < 0) {
+		engine->epoch_name = NULL;
 		return DWELL_E_NOMEM;
-	engine_set_site(&engine->run_site, DWELL_CATEGORY_ACTION, "run", engine->name);
-	engine_set_site(&engine->nested_site, DWELL_CATEGORY_EVALUATION, "run", engine->name);
-	engine_set_site(&engine->epoch_site, DWELL_CATEGORY_ACTION, "epoch", engine->name);
-	engine_set_site(&engine->processing_site, DWELL_CATEGORY_ACTION, "processing", engine->name);
-	engine_set_site(&engine->dataflow_site, DWELL_CATEGORY_DATA, "dataflow", engine->name);
-	engine_set_site(&engine->restart_site, DWELL_CATEGORY_DATA, "restart", engine->name);
-	engine_set_site(&engine->iteration_site, DWELL_CATEGORY_COUNTER, engine->iteration_name, NULL);
-	engine_set_site(&engine->epoch_count_site, DWELL_CATEGORY_COUNTER, engine->epoch_name, NULL);
+	}
+	engine->run_site = engine_site(DWELL_CATEGORY_ACTION, "run", engine->name);
+	engine->nested_site = engine_site(DWELL_CATEGORY_EVALUATION, "run", engine->name);
+	engine->epoch_site = engine_site(DWELL_CATEGORY_ACTION, "epoch", engine->name);
+	engine->processing_site = engine_site(DWELL_CATEGORY_ACTION, "processing", engine->name);
+	engine->dataflow_site = engine_site(DWELL_CATEGORY_DATA, "dataflow", engine->name);
+	engine->restart_site = engine_site(DWELL_CATEGORY_DATA, "restart", engine->name);
+	engine->iteration_site = engine_site(DWELL_CATEGORY_COUNTER, engine->iteration_name, NULL);
+	engine->epoch_count_site = engine_site(DWELL_CATEGORY_COUNTER, engine->epoch_name, NULL);
 	return engine_init_events(engine);
 }
 

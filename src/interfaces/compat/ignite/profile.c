@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ignite_results/results.h"
+
 /* ---- what the engine reports -------------------------------------------------------- */
 
 static bool profile_event_counts_epochs(unsigned event)
@@ -181,14 +183,8 @@ static void profile_forget(struct dwell_ignite_profiler *profiler)
 /* Adds the events of enum dwell_ignite_event first, so that their numbers are their values. */
 static void profile_name_builtin(struct dwell_ignite_profiler *profiler)
 {
-	static const char *const builtin[] = {
-#define NAME(name, number, value) [number] = #name,
-		DWELL_IGNITE_EVENTS(NAME)
-#undef NAME
-	};
-
 	for (int i = 0; i < DWELL_IGNITE_EVENT_COUNT && !profiler->no_memory; i++)
-		profile_add_event(profiler, builtin[i]);
+		profile_add_event(profiler, dw_ignite_event_names[i]);
 }
 
 void dwell_ignite_profiler_start(struct dwell_ignite_profiler *profiler)

@@ -151,18 +151,13 @@ static int results_close_file(FILE *file, const char *path, int result, struct d
 
 static int results_add_iteration(void *context, const struct dw_profile_time *time)
 {
-	static const char *const names[] = {
-#define NAME(name, number, value) [number] = #name,
-		DWELL_IGNITE_EVENTS(NAME)
-#undef NAME
-	};
 	struct dw_moment moment = { 0, time->epoch, time->iteration, time->time };
 	int column = -1;
 
 	if (time->what < DW_PROFILE_EVENT)
 		column = (int)time->what; /* both enums begin with the same values */
 	else if (time->what - DW_PROFILE_EVENT < DWELL_IGNITE_EVENT_COUNT)
-		column = dw_iteration_column(names[time->what - DW_PROFILE_EVENT]);
+		column = dw_iteration_column(dw_ignite_event_names[time->what - DW_PROFILE_EVENT]);
 	return column < 0 ? 0 : dw_iterations_add(context, (enum dw_iteration_column)column, &moment);
 }
 _Static_assert((int)DW_PROFILE_PROCESSING == (int)DW_ITERATION_PROCESSING &&
