@@ -10,11 +10,7 @@
 #define DW_FACTS_CATEGORY(name) (1u << DWELL_CATEGORY_##name)
 
 /* Roles of a step of the loop; a step may have several. An outlier that recurs is also steady. */
-enum {
-	DW_ROLE_WARM_UP = 1,
-	DW_ROLE_OUTLIER = 2,
-	DW_ROLE_STEADY = 4,
-};
+enum { DW_ROLE_WARM_UP = 1, DW_ROLE_OUTLIER = 2, DW_ROLE_STEADY = 4 };
 
 struct dw_facts_work {
 	struct dw_model *model;

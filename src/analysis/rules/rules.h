@@ -85,14 +85,8 @@ struct dw_rule_case;
  * framework, the next more general one is used: Lightning, Ignite -> PyTorch -> Python -> any; JAX
  * -> Python -> any; C -> any. */
 enum dw_rule_words {
-	DW_WORDS_ANY,
-	DW_WORDS_C,
-	DW_WORDS_PYTHON,
-	DW_WORDS_PYTORCH,
-	DW_WORDS_LIGHTNING,
-	DW_WORDS_IGNITE,
-	DW_WORDS_JAX,
-	DW_WORDS_COUNT
+	DW_WORDS_ANY, DW_WORDS_C, DW_WORDS_PYTHON, DW_WORDS_PYTORCH, DW_WORDS_LIGHTNING, DW_WORDS_IGNITE,
+	DW_WORDS_JAX, DW_WORDS_COUNT
 };
 
 /* Members from `whole_of` on may be 0 or NULL, except `needs`, `threshold` and `statement`. */

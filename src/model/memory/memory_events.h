@@ -21,11 +21,8 @@ enum dw_memory_event_type {
 
 /* The phase that a range marks; dw_memory_roles() finds it by row. */
 enum dw_memory_role {
-	DW_MEMORY_IN_NOTHING,
-	DW_MEMORY_IN_FORWARD,
-	DW_MEMORY_IN_BACKWARD,
-	DW_MEMORY_IN_OPTIMIZER,
-	DW_MEMORY_IN_DATA,
+	DW_MEMORY_IN_NOTHING, DW_MEMORY_IN_FORWARD, DW_MEMORY_IN_BACKWARD, DW_MEMORY_IN_OPTIMIZER,
+	DW_MEMORY_IN_DATA
 };
 
 struct dw_memory_event {
