@@ -205,8 +205,7 @@ static void table_head_refused(struct dwell_table *table, const struct dw_diff *
 	table_list_reasons(diff, false, "; ", text, sizeof text);
 	dw_table_head(table, "Not comparable: %s.", text);
 	table_list_reasons(diff, true, ",", text, sizeof text);
-	dw_table_head(table, "The times per step are %s before and %s after (%s); --accept %s compares them "
-	                     "nevertheless.",
+	dw_table_head(table, "The times per step are %s before and %s after (%s); --accept %s compares them nevertheless.",
 	              dw_text_ns(diff->pace.before, " ").at, dw_text_ns(diff->pace.after, " ").at,
 	              table_counts(diff).at, text);
 }

@@ -406,8 +406,7 @@ static void operators_put_float32(struct dw_facts_work *work, double whole_ns)
 	}
 	if (!fast) {
 		dw_fact_miss(work, DW_FACT_OPERATORS_FLOAT32,
-		             "the processor has no instructions for 16-bit floating point, or they are not "
-		             "in the trace");
+		             "the processor has no instructions for 16-bit floating point, or they are not in the trace");
 		return;
 	}
 	for (size_t i = 0; i < work->loop->operator_count; i++) {

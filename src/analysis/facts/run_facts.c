@@ -112,8 +112,7 @@ static void run_put_delay(struct dw_facts_work *work)
 	if (delay)
 		dw_fact_set_share(work, DW_FACT_RUN_DELAY, strtod(delay, NULL), (double)work->source->end_ns, 1);
 	else
-		dw_fact_miss(work, DW_FACT_RUN_DELAY, "the kernel's account was not read: record with "
-		                                      "dwell run");
+		dw_fact_miss(work, DW_FACT_RUN_DELAY, "the kernel's account was not read: record with dwell run");
 }
 
 void dw_facts_of_run(struct dw_facts_work *work)

@@ -100,8 +100,7 @@ static void picture_row(const struct picture *picture, size_t row, double height
 			continue;
 		picture_colour(picture, excess, colour);
 		picture_put(svg,
-		            "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
-		            "fill=\"#%02x%02x%02x\"/>\n",
+		            "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%02x%02x%02x\"/>\n",
 		            LEFT + width * (double)column, y, width + 0.1, height + 0.1, colour[0],
 		            colour[1], colour[2]);
 	}
@@ -160,8 +159,7 @@ void dw_ranks_picture(const struct dw_ranks *ranks, FILE *svg)
 	picture_put(svg,
 	            "<title>Ranks and steps: who takes longer than the median rank</title>\n"
 	            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-	            "<text x=\"%d\" y=\"20\" font-size=\"14\">Which rank took longer, in which step"
-	            "</text>\n",
+	            "<text x=\"%d\" y=\"20\" font-size=\"14\">Which rank took longer, in which step</text>\n",
 	            LEFT);
 	picture.darkest = picture_darkest(&picture);
 	picture_legend(&picture);

@@ -195,8 +195,7 @@ static void table_add_hang(struct dwell_table *table, const struct dw_ranks *ran
 	              ranks->hang.name, which, dw_text_ns((double)ranks->hang.ns, " ").at);
 	if (!ranks->hang.missing)
 		dw_table_head(table,
-		              "No rank is elsewhere: look at the network, and at whether all ranks call "
-		              "the same collective.");
+		              "No rank is elsewhere: look at the network, and at whether all ranks call the same collective.");
 	for (size_t i = 0, shown = 0; i < ranks->count && shown < 4; i++)
 		if (!dw_ranks_is_waiting(ranks, ranks->results[i].rank)) {
 			table_head_of_missing_rank(table, ranks, i);
@@ -261,8 +260,7 @@ static void table_add_host(struct dwell_table *table, const struct dw_ranks *ran
 	for (size_t i = 0; i < ranks->count; i++)
 		on_host += strcmp(ranks->results[i].rank->host, ranks->slow_host) == 0;
 	dw_table_head(table,
-	              "All %zu ranks of host %s work at least %s longer than the ranks of other "
-	              "hosts: look at the host.",
+	              "All %zu ranks of host %s work at least %s longer than the ranks of other hosts: look at the host.",
 	              on_host, ranks->slow_host, dw_text_percent(ranks->slow_host_excess).at);
 }
 

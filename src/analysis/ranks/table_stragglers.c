@@ -79,9 +79,8 @@ struct dwell_table *dw_ranks_table_of_stragglers(const struct dw_ranks *ranks)
 		for (size_t i = 0; i < ranks->slow_step_count; i++)
 			stragglers_add_step(table, ranks, &ranks->slow_steps[i]);
 		dw_table_note(table,
-		              "Without a step: the rank is slow in most steps. excess: its work beyond the "
-		              "median rank's. last in: the steps in which others wait for it. dwell ranks "
-		              "shows all ranks.");
+		              "Without a step: the rank is slow in most steps. excess: its work beyond the median rank's. "
+		              "last in: the steps in which others wait for it. dwell ranks shows all ranks.");
 		for (size_t i = 0; i < ranks->note_count; i++)
 			if (ranks->notes[i])
 				dw_table_note(table, "%s", ranks->notes[i]);

@@ -74,8 +74,7 @@ static size_t input_inflate(struct dw_input *input, char *to, size_t space)
 static int input_inflate_open(struct dw_input *input, struct dwell_error *error)
 {
 	return dw_error_set(error, DWELL_E_NOT_TRACE,
-	                    "%s is compressed with gzip, and this dwell was built without "
-	                    "zlib: gunzip it first",
+	                    "%s is compressed with gzip, and this dwell was built without zlib: gunzip it first",
 	                    input->file->path);
 }
 
