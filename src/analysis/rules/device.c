@@ -51,12 +51,10 @@ const struct dw_rule dw_rules_device[] = {
 		.applies = device_host_works,
 		.reason = "The device had finished all that was submitted, and the call that submitted its "
 		          "next work had not begun. It does not fire if the host mostly waited for data: the rules about loading report that.",
-		.statement = "The device is idle for {share} {of} because the host submits its work too late "
-		             "(it is busy for {device.busy})[; the largest part of the host's step is "
-		             "{device.host_late:note}].",
+		.statement = "The device is idle for {share} {of} because the host submits its work too late (it is busy for "
+		             "{device.busy})[; the largest part of the host's step is {device.host_late:note}].",
 		.remedy = {
-			[DW_WORDS_ANY] = "fewer and larger kernels, larger batches, or graphs that are submitted "
-			                 "at once",
+			[DW_WORDS_ANY] = "fewer and larger kernels, larger batches, or graphs that are submitted at once",
 			[DW_WORDS_PYTORCH] = "torch.compile(mode=\"reduce-overhead\") or CUDA graphs, a fused "
 			                     "optimizer, larger batches: each saves calls of the host",
 		},
@@ -147,8 +145,7 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.10,
 		.reason = "The device was idle although work was submitted, because its stream waited for "
 		          "an event of another one.",
-		.statement = "The device is idle for {share} {of} while a stream waits for an event of "
-		             "another one.",
+		.statement = "The device is idle for {share} {of} while a stream waits for an event of another one.",
 		.remedy = { [DW_WORDS_ANY] = "fewer events between streams, or the work of both in one stream" },
 		.look = "dwell report --view streams",
 	},
@@ -160,8 +157,7 @@ const struct dw_rule dw_rules_device[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_DEVICE_LATENCY),
 		.threshold = 0.10,
-		.reason = "The work was submitted in time and began some microseconds after the work before "
-		          "it ended.",
+		.reason = "The work was submitted in time and began some microseconds after the work before it ended.",
 		.statement = "The device is idle for {share} {of} between pieces of work that were submitted "
 		             "in time: its kernels are short.",
 		.remedy = {

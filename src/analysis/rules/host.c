@@ -510,8 +510,7 @@ const struct dw_rule dw_rules_host[] = {
 		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
 		             "[, most of it in {wait.lock:name}]{wait.lock:where}.",
 		.remedy = {
-			[DW_WORDS_ANY] = "hold the lock for less time, or exchange through a queue that has "
-			                 "entries ready",
+			[DW_WORDS_ANY] = "hold the lock for less time, or exchange through a queue that has entries ready",
 		},
 		HOST_FUNCTIONS,
 	},
@@ -533,8 +532,7 @@ const struct dw_rule dw_rules_host[] = {
 		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data"
 		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop].",
 		.remedy = {
-			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that "
-			                 "it waits for",
+			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that it waits for",
 		},
 		HOST_FUNCTIONS,
 	},
@@ -555,10 +553,8 @@ const struct dw_rule dw_rules_host[] = {
 		             "{operators.synchronising_count} calls a step.",
 		.remedy = {
 			[DW_WORDS_ANY] = "read results on the host every n-th step",
-			[DW_WORDS_PYTORCH] = "keep losses and metrics as tensors, and call item() or cpu() every "
-			                     "n-th step",
-			[DW_WORDS_LIGHTNING] = "self.log() of tensors in place of item(), and a larger "
-			                       "log_every_n_steps",
+			[DW_WORDS_PYTORCH] = "keep losses and metrics as tensors, and call item() or cpu() every n-th step",
+			[DW_WORDS_LIGHTNING] = "self.log() of tensors in place of item(), and a larger log_every_n_steps",
 			[DW_WORDS_JAX] = "keep results as arrays and read them every n-th step",
 		},
 		.look = "dwell report --view operators --group-by stack:5",
@@ -600,8 +596,7 @@ const struct dw_rule dw_rules_host[] = {
 		             "new shape {operators.new_shapes:takes} {share} {of} beyond other steps.",
 		.remedy = {
 			[DW_WORDS_ANY] = "fewer different shapes: pad inputs to a few sizes",
-			[DW_WORDS_PYTORCH] = "pad inputs to a few sizes, and leave out the last short batch "
-			                     "(drop_last=True)",
+			[DW_WORDS_PYTORCH] = "pad inputs to a few sizes, and leave out the last short batch (drop_last=True)",
 		},
 		.look = "dwell report --view operators --group-by shape",
 	},
@@ -615,8 +610,7 @@ const struct dw_rule dw_rules_host[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_GRAPH_BREAKS, DW_FACT_STEP_PYTHON),
 		.share = host_share_breaks,
 		.threshold = 0.07,
-		.reason = "The interpreter runs between the pieces; its share bounds what a model in one "
-		          "piece can save.",
+		.reason = "The interpreter runs between the pieces; its share bounds what a model in one piece can save.",
 		.applies = host_breaks,
 		.statement = "The compiled model breaks {operators.graph_breaks} time{operators.graph_breaks:s} "
 		             "a step, and Python, which runs in between, {takes} {share} {of}.",
@@ -638,23 +632,20 @@ const struct dw_rule dw_rules_host[] = {
 		                       DW_FACT_OPERATORS_SMALL_MEAN, DW_FACT_OPERATORS_COUNT, DW_FACT_STEP_WALL),
 		.share = host_share_calls,
 		.threshold = 0.10,
-		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 2000 "
-		          "operators a step of less than 1.2 us each on average, as a loop over rows has them, "
-		          "or 100 of less than 20 us that take 45% of it, close to each other, of the step's "
-		          "own thread and without those of the data set. A deep network has thousands of "
-		          "small operators too: they take longer, and a smaller share. Of the time between "
-		          "operators at most 10 us count for each, and no times of a millisecond. Not of a "
-		          "compiled model in several pieces, nor of a recurrent layer, which calls them without "
-		          "Python. Those between the steps count if they take less than 10 us each, and "
-		          "with their calls 10% of the loop. Those of an optimizer that takes 15% of a step do not "
-		          "count, and none do if it calls half of them.",
+		.reason = "Calling an operator costs 2 to 10 us in addition to its work. At least 2000 operators a step of "
+		          "less than 1.2 us each on average, as a loop over rows has them, or 100 of less than 20 us that "
+		          "take 45% of it, close to each other, of the step's own thread and without those of the data set. A "
+		          "deep network has thousands of small operators too: they take longer, and a smaller share. Of the "
+		          "time between operators at most 10 us count for each, and no times of a millisecond. Not of a "
+		          "compiled model in several pieces, nor of a recurrent layer, which calls them without Python. Those "
+		          "between the steps count if they take less than 10 us each, and with their calls 10% of the loop. "
+		          "Those of an optimizer that takes 15% of a step do not count, and none do if it calls half of them.",
 		.applies = host_calls_small,
 		.number = host_number_of_calls,
 		.statement = "{number} small operators a step, {operators.small_mean} each, "
 		             "{take} {share} {of} with the calls between them.",
 		.remedy = {
-			[DW_WORDS_ANY] = "fewer and larger operators: whole tensors in place of loops over rows, "
-			                 "larger batches",
+			[DW_WORDS_ANY] = "fewer and larger operators: whole tensors in place of loops over rows, larger batches",
 			[DW_WORDS_PYTORCH] = "fewer and larger ones: whole tensors in place of loops over rows, "
 			                     "larger batches[!operators.compiled: , torch.compile]"
 			                     "[!optimizer.fused: , a fused optimizer]",
@@ -684,8 +675,7 @@ const struct dw_rule dw_rules_host[] = {
 		.statement = "Python {takes} {share} {of}{step.python:where}, outside operators and waits[; "
 		             "{samples.python} of it is in {samples.python:name}{samples.python:where}].",
 		.remedy = {
-			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every "
-			                 "step",
+			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every step",
 		},
 		.sampled = "dwell report --view hot",
 		HOST_FUNCTIONS,

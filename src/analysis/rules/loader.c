@@ -266,9 +266,8 @@ const struct dw_rule dw_rules_loader[] = {
 		             "the objects that this makes, {loader.collector} of the loop].",
 		.remedy = {
 			[DW_WORDS_ANY] = "hand over fewer and larger objects",
-			[DW_WORDS_PYTORCH] = "fewer, larger tensors in a batch (a collate_fn that stacks) in "
-			                     "place of lists and objects; with samples this cheap num_workers=0 "
-			                     "may be faster",
+			[DW_WORDS_PYTORCH] = "fewer, larger tensors in a batch (a collate_fn that stacks) in place of lists and "
+			                     "objects; with samples this cheap num_workers=0 may be faster",
 		},
 		.look = "dwell report --view dataloader",
 	},
@@ -284,18 +283,16 @@ const struct dw_rule dw_rules_loader[] = {
 		                       DW_FACT_LOADER_PRODUCTION, DW_FACT_LOADER_VARIATION),
 		.share = loader_share,
 		.threshold = 0.07,
-		.reason = "The workers make a batch in 80% of the time that a step takes for it, so that "
-		          "they suffice on average, and the slowest hundredth of the batches takes twice "
-		          "the median or more, and longer than a step computes: a longer queue evens that "
-		          "out. Not if most of the wait is the hand-over.",
+		.reason = "The workers make a batch in 80% of the time that a step takes for it, so that they suffice on "
+		          "average, and the slowest hundredth of the batches takes twice the median or more, and longer than "
+		          "a step computes: a longer queue evens that out. Not if most of the wait is the hand-over.",
 		.applies = loader_is_bursty,
 		.statement = "Waiting for data {takes} {share} {of}, although {loader.workers} "
 		             "worker{loader.workers:s} can make batches fast enough on average: single ones take "
 		             "{loader.variation} times the usual {loader.production}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "a longer queue of batches",
-			[DW_WORDS_PYTORCH] = "DataLoader(..., prefetch_factor=8), or samples of more equal cost in "
-			                     "each batch",
+			[DW_WORDS_PYTORCH] = "DataLoader(..., prefetch_factor=8), or samples of more equal cost in each batch",
 		},
 		.look = "dwell report --view dataloader",
 	},
@@ -310,11 +307,10 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_DATA, DW_FACT_LOADER_WORKERS),
 		.share = loader_share,
 		.threshold = 0.07,
-		.reason = "Waits that are removed make every step faster by their share. Below, the order "
-		          "of the batches and other programs change as much. Workers make batches without a "
-		          "pause, or most of the wait is for a batch that is being made. Starts of workers in "
-		          "later epochs are not counted. Threads of the program are such workers if half of the wait is one "
-		          "for a lock or another thread.",
+		.reason = "Waits that are removed make every step faster by their share. Below, the order of the batches and "
+		          "other programs change as much. Workers make batches without a pause, or most of the wait is for a "
+		          "batch that is being made. Starts of workers in later epochs are not counted. Threads of the "
+		          "program are such workers if half of the wait is one for a lock or another thread.",
 		.applies = loader_workers_are_slow,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
@@ -322,8 +318,7 @@ const struct dw_rule dw_rules_loader[] = {
 		             "worker{loader.workers:s}][!loader.workers: the threads that make it] cannot keep up[ (queue empty at {loader.empty} of "
 		             "requests)].",
 		.remedy = {
-			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[; one takes "
-			                 "{loader.sample}]",
+			[DW_WORDS_ANY] = "more workers if CPUs are free, or cheaper samples[; one takes {loader.sample}]",
 			[DW_WORDS_PYTORCH] = "[num_workers={number} if CPUs are free, or ]samples that are decoded "
 			                     "once and cached[; a worker takes {loader.production} for a batch]",
 		},
@@ -345,8 +340,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.applies = loader_has_none,
 		.gain_ns = loader_gain_workers,
 		.number = loader_workers,
-		.statement = "Waiting for data {takes} {share} {of}[?loader.in_process: : the loop loads its "
-		             "batches itself].",
+		.statement = "Waiting for data {takes} {share} {of}[?loader.in_process: : the loop loads its batches itself].",
 		.remedy = {
 			[DW_WORDS_ANY] = "make batches ready in another thread while a step computes",
 			[DW_WORDS_PYTORCH] = "[DataLoader(..., num_workers={number}), if CPUs are free, or ]samples "
@@ -365,9 +359,8 @@ const struct dw_rule dw_rules_loader[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOADER_PART, DW_FACT_STEP_DATA),
 		.share = loader_share_part,
 		.threshold = 0.05,
-		.reason = "The loop waits for data in at least 7% of its time, and one named part has 60% "
-		          "of what a batch costs: making that part cheaper helps more than anything else in "
-		          "the data set.",
+		.reason = "The loop waits for data in at least 7% of its time, and one named part has 60% of what a batch "
+		          "costs: making that part cheaper helps more than anything else in the data set.",
 		.applies = loader_part_dominates,
 		.statement = "{loader.part:name} {takes} {loader.part} of the time for a batch"
 		             "[ ({loader.production})] that the loop waits for.",

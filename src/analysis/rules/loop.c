@@ -295,14 +295,12 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_CHECKPOINT_ALL),
 		.share = loop_share_checkpoints,
 		.threshold = 0.05,
-		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more "
-		          "than most failures. A wait for a file at one place, once with each of them, is "
-		          "counted.",
+		.reason = "Checkpoints guard against lost work; at a twentieth of the time they cost more than most failures. "
+		          "A wait for a file at one place, once with each of them, is counted.",
 		.statement = "Checkpoints take {share} {of}[?loop.checkpoints:  ({loop.checkpoints} of them)].",
 		.remedy = {
 			[DW_WORDS_ANY] = "write them less often, or from another thread",
-			[DW_WORDS_PYTORCH] = "write them less often, or asynchronously "
-			                     "(torch.distributed.checkpoint.async_save)",
+			[DW_WORDS_PYTORCH] = "write them less often, or asynchronously (torch.distributed.checkpoint.async_save)",
 			[DW_WORDS_LIGHTNING] = "ModelCheckpoint(every_n_train_steps=...) with a larger number, or "
 			                       "AsyncCheckpointIO()",
 			[DW_WORDS_IGNITE] = "a larger every= in the event of Checkpoint's handler",
@@ -318,8 +316,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_LOGGING_ALL),
 		.threshold = 0.05,
 		.reason = "Logging does not train. By recorded functions of loggers, or ranges that are named after a log.",
-		.statement = "Logging takes {share} {of}[, most of it in {loop.logging_all:name}]"
-		             "{loop.logging_all:where}.",
+		.statement = "Logging takes {share} {of}[, most of it in {loop.logging_all:name}]{loop.logging_all:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "log every n-th step, and flush less often",
 			[DW_WORDS_LIGHTNING] = "Trainer(log_every_n_steps=...) with a larger number",
@@ -386,15 +383,13 @@ const struct dw_rule dw_rules_loop[] = {
 		          "model, and the input takes a larger part. It is ranked as work.",
 		.applies = loop_is_beyond_input,
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
-		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program "
-		             "{loop.named}][ (most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "
-		             "{loop.unnamed}][-loop.waiting: , in Python and waits {loop.python}"
-		             "{loop.python:where}][; {samples.between} of the CPU time there is in "
-		             "{samples.between:name}{samples.between:where}].",
+		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program {loop.named}][ "
+		             "(most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "
+		             "{loop.unnamed}][-loop.waiting: , in Python and waits {loop.python}{loop.python:where}][; "
+		             "{samples.between} of the CPU time there is in {samples.between:name}{samples.between:where}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "do what is no training once, every n-th step, or in another thread",
-			[DW_WORDS_PYTORCH] = "metrics and logging every n-th step, preparation of inputs in the "
-			                     "loader",
+			[DW_WORDS_PYTORCH] = "metrics and logging every n-th step, preparation of inputs in the loader",
 		},
 		.look = "dwell report --view tree",
 	},
@@ -500,8 +495,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_WARM_UP_EXCESS, DW_FACT_STEP_WARM_UP),
 		.threshold = 0.05,
-		.reason = "Information: a longer run makes it small. All other statements leave these steps "
-		          "out.",
+		.reason = "Information: a longer run makes it small. All other statements leave these steps out.",
 		.applies = loop_warms_up,
 		.no_gain = true,
 		.statement = "Warm-up of {step.warm_up} step{step.warm_up:s}: "

@@ -221,15 +221,14 @@ const struct dw_rule dw_rules_machine[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_CPUS),
 		.share = machine_share_delay,
 		.threshold = 0.08,
-		.reason = "The time in which the step's thread could run and had no CPU; if that is 3% or "
-		          "more, also the time in which it waits for other threads of its process that run. "
-		          "More threads of the program and its child processes want a CPU than there are CPUs: dwell run "
-		          "counts them, and they make each other wait for 2.5% of the loop or more by the low end of "
-		          "the interval, or for 5% if so many threads are known. While other programs use a quarter of the CPUs or more, the share is at most "
-		          "that wait. If the threads were not "
-		          "counted, or it is less: other programs use less than a quarter of the CPUs, and the program is "
-		          "known to have more threads than there are CPUs; or they use less than a tenth, so that "
-		          "nothing but the program's own threads can have the CPU.",
+		.reason = "The time in which the step's thread could run and had no CPU; if that is 3% or more, also the time "
+		          "in which it waits for other threads of its process that run. More threads of the program and its "
+		          "child processes want a CPU than there are CPUs: dwell run counts them, and they make each other "
+		          "wait for 2.5% of the loop or more by the low end of the interval, or for 5% if so many threads are "
+		          "known. While other programs use a quarter of the CPUs or more, the share is at most that wait. If "
+		          "the threads were not counted, or it is less: other programs use less than a quarter of the CPUs, "
+		          "and the program is known to have more threads than there are CPUs; or they use less than a tenth, "
+		          "so that nothing but the program's own threads can have the CPU.",
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,
 		.statement = "The program runs more threads than there are CPUs for them[ ({number} threads, {cpu.cpus} CPUs)]: the "

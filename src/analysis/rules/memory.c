@@ -55,9 +55,8 @@ const struct dw_rule dw_rules_memory[] = {
 		.whole = DW_RULE_OF_PEAK,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_GROWTH_SHARE, DW_FACT_MEMORY_GROWTH),
 		.threshold = 0.10,
-		.reason = "Growth over the steady steps of a tenth of the peak, and of 1 MiB or more in all. "
-		          "The first steps allocate what stays. Not if steps get slower too: drift reports what "
-		          "grows then.",
+		.reason = "Growth over the steady steps of a tenth of the peak, and of 1 MiB or more in all. The first steps "
+		          "allocate what stays. Not if steps get slower too: drift reports what grows then.",
 		.applies = memory_grows,
 		.no_gain = true,
 		.statement = "Memory grows by {memory.growth} with each step[ on {memory.peak:note}][, most of "
@@ -83,8 +82,7 @@ const struct dw_rule dw_rules_memory[] = {
 			[DW_WORDS_ANY] = "smaller batches",
 			[DW_WORDS_PYTORCH] = "smaller batches with accumulation, activation checkpointing, or "
 			                     "zero_grad(set_to_none=True)",
-			[DW_WORDS_LIGHTNING] = "smaller batches with accumulate_grad_batches, or activation "
-			                       "checkpointing",
+			[DW_WORDS_LIGHTNING] = "smaller batches with accumulate_grad_batches, or activation checkpointing",
 		},
 		.look = "dwell report --view memory",
 	},
@@ -102,8 +100,7 @@ const struct dw_rule dw_rules_memory[] = {
 		.statement = "Gradients are never freed and hold {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "free gradients before the forward of the next step",
-			[DW_WORDS_PYTORCH] = "zero_grad(set_to_none=True) before forward, unless batches are "
-			                     "accumulated",
+			[DW_WORDS_PYTORCH] = "zero_grad(set_to_none=True) before forward, unless batches are accumulated",
 		},
 		.look = "dwell report --view memory",
 	},

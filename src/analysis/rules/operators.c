@@ -270,8 +270,7 @@ const struct dw_rule dw_rules_operators[] = {
 		          "page faults, if it is a twentieth of a step, and without what a closure runs in it.",
 		.applies = operators_optimizer_dominates,
 		.gain_ns = operators_half,
-		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of "
-		             "parameters.",
+		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of parameters.",
 		.remedy = {
 			[DW_WORDS_ANY] = "larger batches, or an update every n-th batch",
 			[DW_WORDS_PYTORCH] = "larger batches, an update every n-th batch"
@@ -341,14 +340,12 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
 		.threshold = 0.40,
-		.reason = "One name with 40% decides how long a step takes. The gain is that of making it "
-		          "twice as fast. Products, convolutions and "
-		          "recurrent layers are what training computes, and come after all causes; so do a C "
-		          "program's operators, whose names do not say what they are.",
+		.reason = "One name with 40% decides how long a step takes. The gain is that of making it twice as fast. "
+		          "Products, convolutions and recurrent layers are what training computes, and come after all causes; "
+		          "so do a C program's operators, whose names do not say what they are.",
 		.gain_ns = operators_half,
-		.statement = "One operator, {operators.largest:name}, {takes} {share} {of}"
-		             "{operators.largest:where}[: {operators.largest_count} "
-		             "call{operators.largest_count:s}].",
+		.statement = "One operator, {operators.largest:name}, {takes} {share} {of}{operators.largest:where}[: "
+		             "{operators.largest_count} call{operators.largest_count:s}].",
 		.remedy = { [DW_WORDS_ANY] = "twice as fast, it would save half of that" },
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,
@@ -390,8 +387,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.threshold = 0.40,
 		.reason = "Products that a 16-bit type could make, on a machine that has instructions for it.",
 		.no_gain = true,
-		.statement = "Products in 32-bit floating point {take} {share} {of}; this machine computes "
-		             "faster in 16 bits.",
+		.statement = "Products in 32-bit floating point {take} {share} {of}; this machine computes faster in 16 bits.",
 		.remedy = {
 			[DW_WORDS_PYTORCH] = "torch.autocast(..., dtype=torch.bfloat16)",
 			[DW_WORDS_LIGHTNING] = "Trainer(precision=\"bf16-mixed\")",

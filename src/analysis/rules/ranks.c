@@ -65,8 +65,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.statement = "Waiting for the last rank {takes} {share} {of}[: rank {comm.last_rank} is last in "
 		             "{comm.last_rank_share} of the steps][, longest in {comm.last_rank:note}].",
 		.remedy = {
-			[DW_WORDS_ANY] = "find what this rank does longer than the others: its data, its CPUs, its "
-			                 "device",
+			[DW_WORDS_ANY] = "find what this rank does longer than the others: its data, its CPUs, its device",
 		},
 		.look = "dwell report --view steps",
 	},
