@@ -54,8 +54,7 @@ static double blocked_explained(const struct dw_facts *facts)
 {
 	double steps = facts->at[DW_FACT_LOOP_STEPS].value;
 
-	return fmax(0, facts->at[DW_FACT_LOOP_DATA_ALL].value -
-	                   facts->at[DW_FACT_LOADER_IN_PROCESS].value * steps) +
+	return fmax(0, facts->at[DW_FACT_LOOP_DATA_ALL].value - facts->at[DW_FACT_LOADER_IN_PROCESS].value * steps) +
 	       facts->at[DW_FACT_LOOP_COMMUNICATION_ALL].value + facts->at[DW_FACT_STEP_DEVICE].value * steps +
 	       facts->at[DW_FACT_OPERATORS_OTHER_THREADS].value * steps;
 }

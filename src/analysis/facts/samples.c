@@ -29,8 +29,7 @@ static bool samples_want(void *context, const struct dw_sample_row *row)
 	const struct samples_part *part = context;
 
 	return row->thread == part->work->loop->thread && part->shares >> row->share & 1 &&
-	       ((part->in_step && row->where == DW_SAMPLE_IN_STEP) ||
-	        (part->between && row->where == DW_SAMPLE_BETWEEN)) &&
+	       ((part->in_step && row->where == DW_SAMPLE_IN_STEP) || (part->between && row->where == DW_SAMPLE_BETWEEN)) &&
 	       (part->named == DW_NO_INDEX || (row->named != DW_NO_INDEX &&
 	                                       dw_model_symbol_row(part->work->model, row->named) == part->named));
 }

@@ -406,8 +406,7 @@ static void steady_put_lengths(struct dw_facts_work *work, size_t counted)
 	/* The values are sorted now. */
 	dw_fact_set_share(work, DW_FACT_STEP_SPREAD,
 	                  work->values[(size_t)(0.95 * (double)(count - 1) + 0.5)] -
-	                      work->values[(size_t)(0.05 * (double)(count - 1) + 0.5)],
-	                  median, count);
+	                      work->values[(size_t)(0.05 * (double)(count - 1) + 0.5)], median, count);
 	steady_put_above(work, median);
 }
 

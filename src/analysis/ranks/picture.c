@@ -99,10 +99,8 @@ static void picture_row(const struct picture *picture, size_t row, double height
 		if (isnan(excess))
 			continue;
 		picture_colour(picture, excess, colour);
-		picture_put(svg,
-		            "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%02x%02x%02x\"/>\n",
-		            LEFT + width * (double)column, y, width + 0.1, height + 0.1, colour[0],
-		            colour[1], colour[2]);
+		picture_put(svg, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%02x%02x%02x\"/>\n",
+		            LEFT + width * (double)column, y, width + 0.1, height + 0.1, colour[0], colour[1], colour[2]);
 	}
 }
 
@@ -117,8 +115,7 @@ static void picture_legend(const struct picture *picture)
 		picture_put(svg, "<rect x=\"%d\" y=\"30\" width=\"16\" height=\"10\" fill=\"#%02x%02x%02x\"/>\n",
 		            LEFT + 250 + 16 * i, colour[0], colour[1], colour[2]);
 	}
-	picture_put(
-		svg,
+	picture_put(svg,
 		"<text x=\"%d\" y=\"39\" text-anchor=\"end\">work beyond the median rank: 0%%</text>\n"
 		"<text x=\"%d\" y=\"39\">%.0f%% and more</text>\n",
 		LEFT + 244, LEFT + 250 + 16 * 11 + 6, picture->darkest * 100);

@@ -162,8 +162,7 @@ static void table_head_of_other_operation(struct dwell_table *table, const struc
 			dw_table_head(table,
 			              "It is in %s number %llu of group %s: ranks must call the same collectives in "
 			              "the same order.",
-			              rank->collectives[c].operation,
-			              (unsigned long long)rank->collectives[c].last_sequence,
+			              rank->collectives[c].operation, (unsigned long long)rank->collectives[c].last_sequence,
 			              rank->collectives[c].group);
 }
 

@@ -88,8 +88,7 @@ static void which_check_runs(struct dw_ranks *ranks)
 		              "On %.64s rank %d began %s after rank %d, whose steps took %s: they seem to be of "
 		              "different runs.",
 		              late->rank->host, dw_ranks_number(ranks, (size_t)(late - ranks->results)),
-		              dw_text_ns((double)most, " ").at,
-		              dw_ranks_number(ranks, (size_t)(early - ranks->results)),
+		              dw_text_ns((double)most, " ").at, dw_ranks_number(ranks, (size_t)(early - ranks->results)),
 		              dw_text_ns((double)early->rank->wall_ns, " ").at);
 	free(all);
 }

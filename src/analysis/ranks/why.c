@@ -135,15 +135,13 @@ void dw_ranks_check_balance(struct dw_ranks *ranks, double *space)
 	double more = why_imbalance(ranks, WHY_PEAK, &most, space);
 
 	if (more > MUCH_MEMORY)
-		dw_ranks_note(ranks,
-		              "Memory is not balanced: rank %d has %s at its peak, %s more than the median rank.",
+		dw_ranks_note(ranks, "Memory is not balanced: rank %d has %s at its peak, %s more than the median rank.",
 		              dw_ranks_number(ranks, most),
 		              dw_text_bytes(why_bytes_of(ranks->results[most].rank, WHY_PEAK), " ").at,
 		              dw_text_percent(more).at);
 	more = why_imbalance(ranks, WHY_INPUT, &most, space);
 	if (more > MUCH_INPUT) {
-		dw_ranks_note(ranks,
-		              "Input sizes are not balanced: rank %d loads %s a step, %s more than the median rank.",
+		dw_ranks_note(ranks, "Input sizes are not balanced: rank %d loads %s a step, %s more than the median rank.",
 		              dw_ranks_number(ranks, most),
 		              dw_text_bytes(why_bytes_of(ranks->results[most].rank, WHY_INPUT), " ").at,
 		              dw_text_percent(more).at);
@@ -151,10 +149,8 @@ void dw_ranks_check_balance(struct dw_ranks *ranks, double *space)
 	}
 	more = why_imbalance(ranks, WHY_ALLOCATED, &most, space);
 	if (more > MUCH_MEMORY)
-		dw_ranks_note(
-			ranks,
+		dw_ranks_note(ranks,
 			"Rank %d allocates %s in each step, %s more than the median rank: its inputs may be larger.",
-			dw_ranks_number(ranks, most),
-			dw_text_bytes(why_bytes_of(ranks->results[most].rank, WHY_ALLOCATED), " ").at,
+			dw_ranks_number(ranks, most), dw_text_bytes(why_bytes_of(ranks->results[most].rank, WHY_ALLOCATED), " ").at,
 			dw_text_percent(more).at);
 }

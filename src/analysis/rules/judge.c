@@ -336,8 +336,7 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 	switch (part) {
 	case DW_RULE_PART_OUTSIDE: return loop_ns * (1 - dw_case_part(at, DW_FACT_LOOP_STEPS));
 	case DW_RULE_PART_DATA:
-		return fmax(dw_case_part(at, DW_FACT_STEP_DATA) * step_ns,
-		            dw_case_part(at, DW_FACT_LOOP_DATA_ALL) * loop_ns) +
+		return fmax(dw_case_part(at, DW_FACT_STEP_DATA) * step_ns, dw_case_part(at, DW_FACT_LOOP_DATA_ALL) * loop_ns) +
 		       dw_case_part(at, DW_FACT_LOADER_COLLECTOR) * loop_ns;
 	case DW_RULE_PART_COMMUNICATION:
 		return fmax(fmax(dw_case_part(at, DW_FACT_STEP_COMMUNICATION),
@@ -353,8 +352,7 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 	case DW_RULE_PART_DEVICE:
 		return fmax(step_ns, dw_case_part(at, DW_FACT_DEVICE_STEP)) * (1 - dw_case_part(at, DW_FACT_DEVICE_COMPUTE));
 	case DW_RULE_PART_IDLE:
-		return (dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) *
-		           step_ns +
+		return (dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) * step_ns +
 		       (dw_case_part(at, DW_FACT_LOOP_WAITING) + dw_case_part(at, DW_FACT_STEP_IDLE_SLOW)) * loop_ns;
 	default: return loop_ns;
 	}

@@ -54,8 +54,7 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 		return false;
 	if (dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || (calls > 0 && calls <= LOOP_SELDOM))
 		return true;
-	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >=
-	             dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
+	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >= dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
 	         dw_case_value(at, DW_FACT_LOOP_GAP) - fmax(0, other_ns) >= LOOP_EACH * each_ns);
 }
 
@@ -166,8 +165,7 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 		if (strcmp(part, reported[i].part) == 0)
 			return dw_case_part(at, reported[i].all) >= excess / 2;
 	return strcmp(part, "profiler") == 0 ||
-	       (strcmp(part, "communication") == 0 &&
-	        dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
+	       (strcmp(part, "communication") == 0 && dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
 	       (strcmp(part, "idle") == 0 && loop_wait_is_reported(at)) ||
 	       (strcmp(part, "named") == 0 && loop_named_wait_is_reported(at)) ||
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));

@@ -158,8 +158,7 @@ static struct dw_amount machine_share_faults_in_steps(const struct dw_rule_case 
 	                 fmax(0.1, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
 
 	return dw_amount_plus(
-	    dw_amount_plus(dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR),
-	                                   machine_fault_ns(at) / step_ns),
+	    dw_amount_plus(dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR), machine_fault_ns(at) / step_ns),
 	                   dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR), MACHINE_INPUT_NS / step_ns)),
 	    dw_amount_times(dw_case_amount(at, DW_FACT_MEMORY_ALLOCATOR), 2));
 }
@@ -206,8 +205,7 @@ static bool machine_faults_are_own(const struct dw_rule_case *at)
 {
 	return !machine_faults_are_hidden(at) && !machine_faults_are_growth(at) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_EPOCHS) > 1 &&
-	         dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) >
-	             dw_case_value(at, DW_FACT_LOADER_WORKERS) &&
+	         dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) > dw_case_value(at, DW_FACT_LOADER_WORKERS) &&
 	         dw_case_value(at, DW_FACT_LOADER_START_SHARE) >= DW_RULE_DEADBAND);
 }
 

@@ -305,8 +305,7 @@ static bool events_link(struct dw_device_build *build)
 		owner->forward = DW_NO_INDEX;
 		if (owner->sequence == UINT64_MAX || owner->forward_thread == DW_NO_INDEX)
 			continue;
-		found = DW_MAP_FIND(&map, dw_map_hash(owner->sequence ^
-		                                      (uint64_t)owner->forward_thread << 40), f,
+		found = DW_MAP_FIND(&map, dw_map_hash(owner->sequence ^ (uint64_t)owner->forward_thread << 40), f,
 		                    work->owners[f].sequence == owner->sequence &&
 		                        work->owners[f].thread == owner->forward_thread);
 		owner->forward = found == DW_MAP_NONE ? DW_NO_INDEX : found;

@@ -101,8 +101,7 @@ static void joint_walk_segment(void *context, unsigned index, size_t at)
 	struct joint_state state;
 
 	if (stream->file != joint->file ||
-	    (joint->round != JOINT_ALL &&
-	     joint->stream_has_steps[segment->stream] != (joint->round == JOINT_STEPS)) ||
+	    (joint->round != JOINT_ALL && joint->stream_has_steps[segment->stream] != (joint->round == JOINT_STEPS)) ||
 	    !dw_profile_worker_init(&walker->profile, joint->profiles[0]->row_count))
 		return;
 	memset(&state, 0, sizeof state);
@@ -133,8 +132,7 @@ static bool joint_start_workers(struct joint *joint, unsigned workers)
 	for (unsigned i = 0; good && i < workers; i++)
 		good = dw_outermost_worker_init(&joint->walkers[i].outermost, rows) &&
 		       (!joint->stepped || dw_shares_worker_init(&joint->walkers[i].shares, rows)) &&
-		       (!(joint->more & JOINT_LOADING) ||
-		        dw_loading_worker_init(&joint->walkers[i].loading, rows)) &&
+		       (!(joint->more & JOINT_LOADING) || dw_loading_worker_init(&joint->walkers[i].loading, rows)) &&
 		       (!(joint->more & JOINT_FLOPS) ||
 		        (joint->walkers[i].flops = dw_flops_tallies_create(joint->models[0])) != NULL);
 	return good;

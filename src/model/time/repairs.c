@@ -37,12 +37,10 @@ static const char *repairs_torn_sentence(struct dw_model *model, const struct dw
 		snprintf(why, sizeof why, "is a truncated copy (%s of %s are missing; copy it again)",
 		         dw_text_bytes((double)file->missing_bytes, " ").at,
 		         dw_text_bytes((double)file->missing_bytes + (double)file->size_bytes, " ").at);
-	return dw_arena_printf(&model->arena,
-	                       "%s %s: recovered %s range%s, the last at %.1f s; %s range%s open",
+	return dw_arena_printf(&model->arena, "%s %s: recovered %s range%s, the last at %.1f s; %s range%s open",
 	                       file->path, why, repairs_group_digits(ranges, flat->ranges),
 	                       flat->ranges == 1 ? "" : "s", (double)flat->last_ns / 1e9,
-	                       repairs_group_digits(open, flat->open),
-	                       flat->open == 1 ? " was" : "s were");
+	                       repairs_group_digits(open, flat->open), flat->open == 1 ? " was" : "s were");
 }
 
 struct repairs {

@@ -15,8 +15,7 @@ int dw_import_gunzip(const char *path, const void *bytes, size_t size, unsigned 
                    size_t *out_size, struct dwell_error *error)
 {
 	return dw_error_set(error, DWELL_E_NOT_TRACE,
-	                    "%s is compressed with gzip, and this dwell was built without zlib: gunzip it first",
-	                    path);
+	                    "%s is compressed with gzip, and this dwell was built without zlib: gunzip it first", path);
 }
 #else
 #include <zlib.h>

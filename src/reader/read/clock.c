@@ -168,8 +168,7 @@ static void clock_make_pieces(struct dw_read_file *file, const struct dw_read_cl
 		to = from + 1;
 		while (!jump && to + 1 < count && clock_jump_between(&clocks[to], &clocks[to + 1], estimate, tolerance) == 0)
 			to++;
-		clock_add_piece(file, &clocks[from],
-		                clock_difference(clocks[to].monotonic_ns, clocks[from].monotonic_ns) /
+		clock_add_piece(file, &clocks[from], clock_difference(clocks[to].monotonic_ns, clocks[from].monotonic_ns) /
 		              clock_difference(clocks[to].ticks, clocks[from].ticks));
 	}
 	clock_add_piece(file, &clocks[count - 1], file->ns_per_tick);

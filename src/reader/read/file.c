@@ -105,8 +105,7 @@ static int file_check_head(struct dw_read_file *file, struct dwell_error *error)
 		return dw_error_set(error, DWELL_E_VERSION,
 		                    "%s has trace format %u.%u; dwell %s reads up to format %u: use the "
 		                    "dwell that wrote it (%.31s) or a newer one", file->path,
-		                    head->version_major, head->version_minor, DWELL_VERSION,
-		                    DW_VERSION_MAJOR,
+		                    head->version_major, head->version_minor, DWELL_VERSION, DW_VERSION_MAJOR,
 		                    file->size_bytes >= sizeof *head ? head->writer : "unknown");
 	if (file->size_bytes < DW_BLOCK_BYTES)
 		return dw_error_set(error, DWELL_E_CORRUPT,

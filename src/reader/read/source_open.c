@@ -137,8 +137,7 @@ static int source_fill_repairs(struct dw_reader *reader)
 		                                          "%s: its clock jumped %u time%s, by up to %.3g s (the "
 		                                          "machine slept, or a virtual machine was paused); "
 		                                          "times near that are estimates",
-		                                          file->path, file->clock_jumps,
-		                                          file->clock_jumps == 1 ? "" : "s",
+		                                          file->path, file->clock_jumps, file->clock_jumps == 1 ? "" : "s",
 		                                          (double)file->clock_jump_ns / 1e9)))
 			return -1;
 		if (file->note && source_repair(reader, dw_arena_printf(&reader->arena, "%s: %s", file->path, file->note)))
