@@ -16,8 +16,7 @@
  * time/loading.h, samples/samples.h, samples/hot.h, device/device.h, device/sums.h, device/times.h, memory/memory.h,
  * layers/layers.h, sequence/sequence.h, engine/engine.h, collectives/collectives.h.
  */
-#ifndef DW_MODEL_MODEL_H
-#define DW_MODEL_MODEL_H
+#pragma once
 
 #include "model/core/events.h"
 #include "model/core/model.h"
@@ -25,5 +24,3 @@
 #include "model/time/grouping.h"
 #include "model/time/profiles.h"
 #include "model/time/threads.h"
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of src/analysis/facts share: the state of one computation, and helpers that fill a fact. */
-#ifndef DW_FACTS_WORK_H
-#define DW_FACTS_WORK_H
+#pragma once
 
 #include "facts/facts.h"
 #include "model/samples/samples.h"
@@ -132,5 +131,3 @@ double dw_facts_waited_between(const struct dw_facts_work *work);
 /* Last, because it adds lines to the facts of others. */
 void dw_facts_of_places(struct dw_facts_work *work);
 void dw_facts_without_communication(struct dw_facts_work *work);
-
-#endif

@@ -1,6 +1,5 @@
 /* Functions of recorded call stacks as symbols. */
-#ifndef DW_MODEL_CORE_STACK_FUNCTIONS_H
-#define DW_MODEL_CORE_STACK_FUNCTIONS_H
+#pragma once
 
 #include "model/core/model_data.h"
 
@@ -12,5 +11,3 @@ struct dw_functions {
 };
 /* Allocates in the model's arena. False: out of memory. */
 bool dw_functions_init(struct dw_functions *functions, struct dw_model *model);
-
-#endif

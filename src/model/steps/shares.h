@@ -7,8 +7,7 @@
  * time that it has divided. dw_shares_finish() divides the time between the pieces, in which
  * nothing was open.
  */
-#ifndef DW_MODEL_STEPS_SHARES_H
-#define DW_MODEL_STEPS_SHARES_H
+#pragma once
 
 #include "model/core/model_data.h"
 #include "model/steps/other_threads.h"
@@ -127,5 +126,3 @@ bool dw_shares_has_steps(const struct dw_shares *shares, size_t stream);
 bool dw_shares_walk(struct dw_shares *shares);
 /* Call it when all streams have been walked. False: out of memory. */
 bool dw_shares_finish(struct dw_shares *shares);
-
-#endif

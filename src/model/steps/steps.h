@@ -1,8 +1,7 @@
 /*
  * Steps: each with its breakdown, and the time outside them.
  */
-#ifndef DW_MODEL_STEPS_STEPS_H
-#define DW_MODEL_STEPS_STEPS_H
+#pragma once
 
 #include "model/core/model.h"
 #include "model/core/share_names.h"
@@ -133,5 +132,3 @@ const uint32_t *dw_model_step_threads(struct dw_model *model);
 /* Share of the scope's time that was recorded: of the step threads' time; without steps, of all
  * threads' time. */
 double dw_model_coverage(struct dw_model *model);
-
-#endif
