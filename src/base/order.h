@@ -1,7 +1,8 @@
 /*
- * The order of an array of structs for qsort(), as a list of its keys:
+ * The order of an array of structs, as a list of its keys:
  *
  *     DW_ORDER(compare_calls, struct call, DW_UP(thread) DW_DOWN(length_ns))
+ *     DW_SORT(calls, call_count, compare_calls);
  *
  * defines compare_calls(). Elements are compared by the first key, if equal by the next one.
  * DW_TEXT() is for strings. dw_compare_u64() orders an array of numbers.
@@ -10,7 +11,15 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Sorts an array, which may be NULL if it is empty. */
+#define DW_SORT(array, count, compare)                          \
+	do {                                                        \
+		if ((count) > 1)                                        \
+			qsort(array, count, sizeof *(array), compare);      \
+	} while (0)
 
 #define DW_UP(member)             \
 	if (a->member != b->member)   \

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "diff/diff.h"
 
 #define COMPARE_BATCH 0.05      /* of the bytes of inputs, and of the largest activation */
@@ -263,8 +264,7 @@ static bool compare_make_rows(struct dw_diff *diff, enum compare_list list, doub
 	for (size_t i = 0; i < rows->count; i++)
 		if (!compare_fill_row(diff, &rows->rows[i], list, false, values))
 			return false;
-	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof *rows->rows, compare_order);
+	DW_SORT(rows->rows, rows->count, compare_order);
 	return true;
 }
 

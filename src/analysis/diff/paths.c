@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "diff/paths.h"
 #include "model/model.h"
 
@@ -111,16 +112,7 @@ struct paths_key {
 	double ns;
 };
 
-static int paths_compare(const void *left, const void *right)
-{
-	const struct paths_key *a = left, *b = right;
-
-	if (a->parent != b->parent)
-		return (a->parent > b->parent) - (a->parent < b->parent);
-	if (a->ns < b->ns || a->ns > b->ns)
-		return (a->ns < b->ns) - (a->ns > b->ns);
-	return (a->node > b->node) - (a->node < b->node);
-}
+DW_ORDER(paths_compare, struct paths_key, DW_UP(parent) DW_DOWN(ns) DW_UP(node))
 
 /* Lists the children of each path, the longest first. Returns the first root. */
 static uint32_t paths_link(struct dw_diff *diff, bool both, struct paths_key *keys)

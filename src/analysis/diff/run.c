@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "diff/diff.h"
 #include "format/keys.h"
 #include "model/steps/steps.h"
@@ -162,12 +163,7 @@ static bool run_put_operators(struct dw_diff *diff, struct dw_diff_run *run, str
 	return run->operators != NULL;
 }
 
-static int run_compare_parts(const void *left, const void *right)
-{
-	double a = ((const struct dw_diff_part *)left)->ns, b = ((const struct dw_diff_part *)right)->ns;
-
-	return (b > a) - (b < a);
-}
+DW_ORDER(run_compare_parts, struct dw_diff_part, DW_DOWN(ns))
 
 static bool run_put_fast(struct dw_diff *diff, struct dw_diff_run *run, struct dw_model *model,
                          const struct dw_fast_step *fast)
@@ -181,8 +177,7 @@ static bool run_put_fast(struct dw_diff *diff, struct dw_diff_run *run, struct d
 		if (fast->of_symbols[i] > 0)
 			parts[count++] = (struct dw_diff_part){
 				.name = i < symbol_count ? symbols[i].name : DW_DIFF_NO_RANGE, .ns = fast->of_symbols[i] };
-	if (count > 1)
-		qsort(parts, count, sizeof *parts, run_compare_parts);
+	DW_SORT(parts, count, run_compare_parts);
 	run->fast_ns = fast->ns;
 	run->fast_count = count < RUN_MOST_OPERATORS ? count : RUN_MOST_OPERATORS;
 	run->fast = dw_arena_alloc(&diff->arena, (run->fast_count + 1) * sizeof *run->fast);

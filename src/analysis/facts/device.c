@@ -6,7 +6,6 @@
  * the loop's process; its waits and copies are those of the whole trace.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "facts/parts.h"

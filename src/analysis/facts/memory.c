@@ -8,9 +8,9 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/median.h"
+#include "base/order.h"
 #include "facts/work.h"
 #include "format/keys.h"
 #include "model/memory/memory.h"
@@ -263,12 +263,7 @@ struct sized {
 	double distance; /* from the line through all of them */
 };
 
-static int memory_compare_sized(const void *left, const void *right)
-{
-	const struct sized *a = left, *b = right;
-
-	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
+DW_ORDER(memory_compare_sized, struct sized, DW_UP(bytes))
 
 /* The squared correlation of the sizes and durations. `line`: the line through them. */
 static double memory_correlation(const struct sized *sized, size_t count, double line[2])

@@ -1,6 +1,5 @@
 /* Divides the mean steady step of all loops into parts and into names that the program gave. */
-#include <stdlib.h>
-
+#include "base/order.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "model/core/product.h"
@@ -32,12 +31,7 @@ static void parts_add_loop(struct dw_facts_work *work, struct sums *sums, struct
 	steady->steps += work->steady_count;
 }
 
-static int parts_compare(const void *left, const void *right)
-{
-	const struct dw_steady_part *a = left, *b = right;
-
-	return (b->ns > a->ns) - (b->ns < a->ns);
-}
+DW_ORDER(parts_compare, struct dw_steady_part, DW_DOWN(ns))
 
 static void parts_keep(struct dw_steady *steady, const struct sums *sums,
                        const struct dw_symbol *symbols, size_t symbol_count)
@@ -53,8 +47,7 @@ static void parts_keep(struct dw_steady *steady, const struct sums *sums,
 		if (sums->named[i] > 0)
 			steady->parts[steady->part_count++] =
 			    (struct dw_steady_part){ symbols[i].name, sums->named[i] / steps, true };
-	if (steady->part_count)
-		qsort(steady->parts, steady->part_count, sizeof *steady->parts, parts_compare);
+	DW_SORT(steady->parts, steady->part_count, parts_compare);
 	steady->unnamed = sums->parts[DW_PART_UNNAMED] > 0;
 	if (steady->unnamed)
 		steady->parts[steady->part_count++] =

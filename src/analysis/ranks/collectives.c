@@ -178,8 +178,7 @@ static bool collectives_align(struct arrivals *arrivals, double *space)
 		arrivals->offsets[host] = host ? NAN : 0;
 	while (found && count && rounds++ < MOST_ROUNDS) {
 		count = collectives_find_differences(arrivals, found);
-		if (count)
-			qsort(found, count, sizeof *found, collectives_compare_differences);
+		DW_SORT(found, count, collectives_compare_differences);
 		for (size_t i = 0, to; i < count; i = to) {
 			for (to = i + 1; to < count && found[to].host == found[i].host;)
 				to++;
@@ -299,8 +298,7 @@ static bool collectives_run(struct arrivals *arrivals, unsigned arrival_log2, si
 	arrivals->offsets = malloc((arrivals->hosts.count + 1) * sizeof *arrivals->offsets);
 	if (ranks->collective_count * ranks->count <= MOST_LASTS)
 		arrivals->last_counts = calloc(ranks->collective_count * ranks->count + 1, sizeof *arrivals->last_counts);
-	if (arrivals->count)
-		qsort(arrivals->all, arrivals->count, sizeof *arrivals->all, collectives_compare);
+	DW_SORT(arrivals->all, arrivals->count, collectives_compare);
 	if (!arrivals->failed && arrivals->offsets && collectives_align(arrivals, space)) {
 		good = true;
 		for (size_t i = 0, same; i < arrivals->count; i += same) {
@@ -314,8 +312,7 @@ static bool collectives_run(struct arrivals *arrivals, unsigned arrival_log2, si
 			collectives_finish_row(arrivals, i);
 		ranks->wait_ns /= steps > 0 ? steps : 1;
 		ranks->transfer_ns /= steps > 0 ? steps : 1;
-		if (ranks->collective_count)
-			qsort(ranks->collectives, ranks->collective_count, sizeof *ranks->collectives, collectives_compare_rows);
+		DW_SORT(ranks->collectives, ranks->collective_count, collectives_compare_rows);
 	}
 	free(space);
 	return good;

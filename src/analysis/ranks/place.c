@@ -67,8 +67,7 @@ static struct place_host *place_hosts(const struct dw_ranks *ranks, size_t *coun
 
 	for (size_t i = 0; hosts && i < ranks->count; i++)
 		hosts[i] = (struct place_host){ ranks->results[i].rank->host, 1, ranks->results[i].slow };
-	if (hosts && ranks->count)
-		qsort(hosts, ranks->count, sizeof *hosts, place_compare_hosts);
+	DW_SORT(hosts, ranks->count, place_compare_hosts);
 	for (size_t i = 0; hosts && i < ranks->count; i++)
 		if (kept && strcmp(hosts[kept - 1].name, hosts[i].name) == 0) {
 			hosts[kept - 1].ranks++;
@@ -183,8 +182,7 @@ bool dw_ranks_find_place(struct dw_ranks *ranks)
 		place_add_patterns(patterns, &count, &hosts[h]);
 	}
 	if (patterns && place->slow >= 2 && host_count >= 2) {
-		if (count)
-			qsort(patterns, count, sizeof *patterns, place_compare_patterns);
+		DW_SORT(patterns, count, place_compare_patterns);
 		search.limit = log(MOST_CHANCE / (double)(host_count + place_count_distinct(patterns, count)));
 		for (size_t h = 0; h < host_count; h++)
 			if (hosts[h].slow >= 2)

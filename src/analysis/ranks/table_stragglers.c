@@ -1,6 +1,5 @@
 /* The table of stragglers: ranks that are slow in most steps, then single steps. */
-#include <stdlib.h>
-
+#include "base/order.h"
 #include "ranks/ranks.h"
 
 enum { RANK, HOST, STEP, EXCESS, EXCESS_NS, LAST, PART, PART_EXCESS, LAYER, NAME };
@@ -17,13 +16,7 @@ static const struct dw_column columns[] = {
 	[NAME] = DW_COLUMN("name", "operator", NONE, TEXT),
 };
 
-static int stragglers_compare(const void *left, const void *right)
-{
-	const struct dw_rank_result *a = *(const struct dw_rank_result *const *)left;
-	const struct dw_rank_result *b = *(const struct dw_rank_result *const *)right;
-
-	return (a->excess < b->excess) - (a->excess > b->excess);
-}
+DW_ORDER_OF_POINTERS(stragglers_compare, struct dw_rank_result, DW_DOWN(excess))
 
 static void stragglers_add_rank(struct dwell_table *table, const struct dw_ranks *ranks,
                                 const struct dw_rank_result *result)
@@ -69,8 +62,7 @@ struct dwell_table *dw_ranks_table_of_stragglers(const struct dw_ranks *ranks)
 	for (size_t i = 0; table && i < ranks->count; i++)
 		if (ranks->results[i].slow)
 			slow[count++] = &ranks->results[i];
-	if (count)
-		qsort(slow, count, sizeof *slow, stragglers_compare);
+	DW_SORT(slow, count, stragglers_compare);
 	if (table) {
 		table->coverage = 1;
 		dw_ranks_put_heads(table, ranks);

@@ -1,7 +1,6 @@
 /* Which ranks of a summary are compared, and what restricts the comparison: ranks of other jobs and runs,
  * numbers that are missing or occur twice, ranks that ended early, and lost records. */
-#include <stdlib.h>
-
+#include "base/order.h"
 #include "base/text.h"
 #include "ranks/ranks.h"
 
@@ -50,14 +49,7 @@ void dw_ranks_choose(struct dw_ranks *ranks, const struct dw_summary *summary)
 		              without == 1 ? "" : "es", without == 1 ? "is" : "are");
 }
 
-static int which_compare_starts(const void *left, const void *right)
-{
-	const struct dw_summary_rank *a = (*(const struct dw_rank_result *const *)left)->rank;
-	const struct dw_summary_rank *b = (*(const struct dw_rank_result *const *)right)->rank;
-	int order = strcmp(a->host, b->host);
-
-	return order ? order : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+DW_ORDER_OF_POINTERS(which_compare_starts, struct dw_rank_result, DW_TEXT(rank->host) DW_UP(rank->start_ns))
 
 /* Not every launcher gives its jobs identifiers. Ranks of one host share a clock: if one of them began long
  * after the steps of another one could have ended, they are of different runs. */

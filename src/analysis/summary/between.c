@@ -5,7 +5,6 @@
  * What the process was blocked in collectives is not its work and is left out. A process that recorded no
  * collectives has no such time: how much of it was communication is not known.
  */
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/order.h"
@@ -29,8 +28,7 @@ static size_t between_blocked(const struct dw_collectives *collectives, uint32_t
 		if (one->process == process && one->blocked_ns)
 			blocked[count++] = (struct interval){ one->leave_ns - one->blocked_ns, one->leave_ns };
 	}
-	if (count)
-		qsort(blocked, count, sizeof *blocked, between_compare);
+	DW_SORT(blocked, count, between_compare);
 	for (size_t i = 0; i < count; i++) {
 		struct interval *last = kept ? &blocked[kept - 1] : NULL;
 

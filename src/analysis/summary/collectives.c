@@ -69,8 +69,7 @@ static uint64_t collectives_in_flight(const struct build *build, struct dw_colle
 {
 	uint64_t sum = 0, until = build->start_ns;
 
-	if (count)
-		qsort(own, count, sizeof *own, collectives_compare_enter);
+	DW_SORT(own, count, collectives_compare_enter);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = own[i].enter_ns > until ? own[i].enter_ns : until;
 		uint64_t to = own[i].leave_ns < build->end_ns ? own[i].leave_ns : build->end_ns;
@@ -102,8 +101,7 @@ static void collectives_keep(struct build *build, struct dw_summary_rank *rank)
 		if (rank->collectives)
 			rank->collectives[rank->collective_count++] = *row;
 	}
-	if (rank->collective_count)
-		qsort(rank->collectives, rank->collective_count, sizeof *rank->collectives, collectives_compare_rows);
+	DW_SORT(rank->collectives, rank->collective_count, collectives_compare_rows);
 }
 
 bool dw_summary_add_collectives(struct dw_summary *summary, struct dw_summary_rank *rank,

@@ -84,8 +84,7 @@ static void continue_names(struct dw_summary *summary, struct dw_summary_name **
 		memcpy(both, *names, *count * sizeof *both);
 	if (both && before_count)
 		memcpy(both + *count, before, before_count * sizeof *both);
-	if (all)
-		qsort(both, all, sizeof *both, continue_compare_names);
+	DW_SORT(both, all, continue_compare_names);
 	for (size_t i = 0; i < all; i++) {
 		if (kept && !continue_compare_names(&both[kept - 1], &both[i])) {
 			both[kept - 1].calls += both[i].calls;

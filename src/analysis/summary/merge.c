@@ -181,8 +181,7 @@ static uint64_t merge_leave_out(struct dw_summary_name *names, size_t *count, si
 {
 	uint64_t left_out_ns = 0;
 
-	if (*count)
-		qsort(names, *count, sizeof *names, merge_name_compare);
+	DW_SORT(names, *count, merge_name_compare);
 	while (*count > most)
 		left_out_ns += names[--*count].self_ns;
 	return left_out_ns;
@@ -257,8 +256,7 @@ bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error)
 		dw_error_set(error, DWELL_E_NOMEM, "no memory to merge summaries");
 		return false;
 	}
-	if (summary->count)
-		qsort(summary->ranks, summary->count, sizeof *summary->ranks, merge_rank_compare);
+	DW_SORT(summary->ranks, summary->count, merge_rank_compare);
 	for (size_t i = 0; i < summary->count; i++) {
 		struct dw_summary_rank *last = kept ? &summary->ranks[kept - 1] : NULL;
 

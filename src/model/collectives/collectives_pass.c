@@ -176,8 +176,7 @@ static void collectives_join(struct result *result)
 {
 	size_t kept = 0;
 
-	if (result->view.count)
-		qsort(result->all, result->view.count, sizeof *result->all, collectives_compare);
+	DW_SORT(result->all, result->view.count, collectives_compare);
 	for (size_t i = 0; i < result->view.count; i++) {
 		const struct dw_collective *from = &result->all[i];
 		struct dw_collective *into = kept ? &result->all[kept - 1] : NULL;

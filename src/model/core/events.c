@@ -290,8 +290,7 @@ static void events_async_emit_all(struct dw_model *model, struct pass *pass)
 	/* One name may have several symbols (shapes, call sites); use the first symbol of its row. */
 	for (size_t i = 0; i < pass->async_count; i++)
 		pass->asyncs[i].symbol = model->row_symbol[model->symbol_row[pass->asyncs[i].symbol]];
-	if (pass->async_count)
-		qsort(pass->asyncs, pass->async_count, sizeof *pass->asyncs, events_async_compare);
+	DW_SORT(pass->asyncs, pass->async_count, events_async_compare);
 	for (size_t i = 0; i < pass->async_count && !pass->result; i = next) {
 		for (next = i + 1; next < pass->async_count;)
 			if (events_async_same_range(&pass->asyncs[i], &pass->asyncs[next]))

@@ -3,7 +3,6 @@
  *
  * Intervals are half-open. Intervals that touch become one.
  */
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "model/core/intervals.h"
@@ -14,8 +13,7 @@ size_t dw_intervals_unite(struct dw_interval *intervals, size_t count)
 {
 	size_t kept = 0;
 
-	if (count)
-		qsort(intervals, count, sizeof *intervals, compare_intervals);
+	DW_SORT(intervals, count, compare_intervals);
 	for (size_t i = 0; i < count; i++) {
 		if (kept && intervals[i].start_ticks <= intervals[kept - 1].end_ticks) {
 			if (intervals[i].end_ticks > intervals[kept - 1].end_ticks)

@@ -67,8 +67,7 @@ int dw_scope_find_namesakes(struct dw_model *model)
 	model->namesakes = dw_arena_alloc(&model->arena, source->thread_count + 1);
 	for (size_t i = 0; order && i < source->thread_count; i++)
 		order[i] = &source->threads[i];
-	if (order && source->thread_count)
-		qsort(order, source->thread_count, sizeof *order, scope_compare_names);
+	DW_SORT(order, source->thread_count, scope_compare_names);
 	for (size_t i = 1; order && model->namesakes && i < source->thread_count; i++)
 		if (scope_compare_names(&order[i - 1], &order[i]) == 0)
 			model->namesakes[order[i - 1] - source->threads] = model->namesakes[order[i] - source->threads] = true;

@@ -1,7 +1,7 @@
 /* Splits streams into pieces; see segments.h. */
-
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/pool.h"
 #include "model/core/call_paths.h"
 #include "model/core/product.h"
@@ -255,7 +255,7 @@ static bool segments_keep(struct dw_model *model, const struct split *split, str
 		return false;
 	if (split->count) {
 		memcpy(segments->items, split->items, split->count * sizeof *segments->items);
-		qsort(segments->items, split->count, sizeof *segments->items, segments_compare_sizes);
+		DW_SORT(segments->items, split->count, segments_compare_sizes);
 	}
 	segments->count = split->count;
 	return true;
@@ -390,7 +390,6 @@ bool dw_segments_put(const struct dw_segments_plan *plan, struct dw_model *model
 			end++;
 		segments->count += segments_copy_stream(model, &segments->items[segments->count], &plan->items[i], end - i);
 	}
-	if (segments->count)
-		qsort(segments->items, segments->count, sizeof *segments->items, segments_compare_sizes);
+	DW_SORT(segments->items, segments->count, segments_compare_sizes);
 	return true;
 }

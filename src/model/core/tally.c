@@ -1,8 +1,6 @@
 /* Statistics of the durations of many calls; see tally.h. */
 #include "model/core/tally.h"
 
-#include <stdlib.h>
-
 #include "base/order.h"
 #include "base/whole.h"
 

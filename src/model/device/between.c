@@ -1,7 +1,6 @@
 /*
  * The work of devices of each thread, in order of the calls; see sums.h.
  */
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "model/core/product.h"
@@ -33,8 +32,7 @@ static bool between_compute(struct dw_model *model, const void *request, void *r
 				.thread = whose == DW_DEVICE_OF_HOME ? call->home : call->thread,
 			};
 	}
-	if (by_time->count)
-		qsort(by_time->moments, by_time->count, sizeof *by_time->moments, between_compare);
+	DW_SORT(by_time->moments, by_time->count, between_compare);
 	for (size_t i = 0; i < by_time->count; i++) {
 		by_time->moments[i].before_ns = ns;
 		by_time->moments[i].before_events = events;

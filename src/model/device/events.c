@@ -172,8 +172,7 @@ bool dw_device_read_events(struct dw_device_build *build)
 			dw_source_release(source);
 	}
 	free(buffer);
-	if (build->late_count)
-		qsort(build->lates, build->late_count, sizeof *build->lates, events_compare_lates);
+	DW_SORT(build->lates, build->late_count, events_compare_lates);
 	return good;
 }
 
@@ -211,15 +210,13 @@ static bool events_sort(struct dw_device_build *build)
 
 	if (!order)
 		return false;
-	if (work->event_count)
-		qsort(work->events, work->event_count, sizeof *work->events, events_compare);
+	DW_SORT(work->events, work->event_count, events_compare);
 	for (size_t i = 0; i < work->event_count; i++) {
 		if (!i || work->events[i].queue != work->events[i - 1].queue)
 			order[count++] = (struct queue_order){ build->model->source, { work->events[i].queue, i, 0 } };
 		order[count - 1].queue.count++;
 	}
-	if (count)
-		qsort(order, count, sizeof *order, events_compare_queues);
+	DW_SORT(order, count, events_compare_queues);
 	work->queues = dw_arena_alloc(&build->model->arena, (count + 1) * sizeof *work->queues);
 	for (size_t i = 0; work->queues && i < count; i++)
 		work->queues[i] = order[i].queue;

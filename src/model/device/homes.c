@@ -175,8 +175,7 @@ bool dw_device_find_homes(struct dw_device_build *build)
 
 	if (good && homes.call_count) {
 		good = homes_take_ranges(&homes);
-		if (homes.count)
-			qsort(homes.ranges, homes.count, sizeof *homes.ranges, homes_compare_ranges);
+		DW_SORT(homes.ranges, homes.count, homes_compare_ranges);
 		qsort_r(homes.calls, homes.call_count, sizeof *homes.calls, homes_compare_calls, build->work);
 		good = good && homes_find_ranges(&homes);
 	}

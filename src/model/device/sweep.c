@@ -4,7 +4,6 @@
  * Begins and ends of all events are sorted by time. A counter for each class shows which classes
  * run. An event of zero length makes no segment, but it ends the idle time before it.
  */
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "model/device/sweep.h"
@@ -64,8 +63,7 @@ bool dw_device_sweep(const struct dw_device_work *work, const struct dw_model *m
 		return false;
 	}
 	sweep_edges(work, model, device, in_scope, edges);
-	if (edge_count)
-		qsort(edges, edge_count, sizeof *edges, sweep_compare);
+	DW_SORT(edges, edge_count, sweep_compare);
 	for (size_t i = 0; i < edge_count; i++) {
 		const struct edge *edge = &edges[i];
 		enum dw_device_class class = work->names[work->events[edge->event].name].class;

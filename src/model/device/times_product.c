@@ -155,8 +155,7 @@ static bool times_find_waits(struct times *times)
 				event->queue, event->call != DW_NO_INDEX ? work->calls[event->call].start_ns
 				                                         : event->start_ns };
 	}
-	if (times->wait_count)
-		qsort(times->waits, times->wait_count, sizeof *times->waits, times_compare_waits);
+	DW_SORT(times->waits, times->wait_count, times_compare_waits);
 	return true;
 }
 
@@ -358,8 +357,7 @@ static struct device_step *times_list_steps(const struct times *times, uint32_t 
 		if (source->steps[i].thread == thread)
 			steps[(*count)++] = (struct device_step){ source->steps[i].start_ns, source->steps[i].end_ns, 0,
 				                                      (uint32_t)i };
-	if (*count)
-		qsort(steps, *count, sizeof *steps, times_compare_steps);
+	DW_SORT(steps, *count, times_compare_steps);
 	return steps;
 }
 
@@ -472,8 +470,7 @@ static bool times_fill(struct times *times)
 			good = times_add_device(times, device, count, outline->counted_count > 0);
 	}
 	good = good && times_add_steps(times, outline) && dw_device_queue_times(times->model, work, times->result);
-	if (times->result->cause_count)
-		qsort(times->result->causes, times->result->cause_count, sizeof *times->result->causes, times_compare_causes);
+	DW_SORT(times->result->causes, times->result->cause_count, times_compare_causes);
 	return good && !times->failed;
 }
 

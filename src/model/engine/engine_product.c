@@ -10,8 +10,6 @@
  * So each stream has its own last run, and the clock of its file is applied once.
  */
 
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/order.h"
@@ -276,8 +274,7 @@ static int engines_order(struct dw_model *model, struct dw_engines *engines)
 	engines->names = dw_arena_alloc(&model->arena, (engines->count + 1) * sizeof *engines->names);
 	for (size_t i = 0; by_run && i < engines->count; i++)
 		by_run[i] = &engines->engines[i];
-	if (by_run && engines->count)
-		qsort(by_run, engines->count, sizeof *by_run, engines_compare);
+	DW_SORT(by_run, engines->count, engines_compare);
 	for (size_t i = 0; by_run && engines->names && i < engines->count; i++)
 		engines->names[i] = by_run[i]->name;
 	free(by_run);

@@ -12,6 +12,7 @@
 
 #include "base/free.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "model/engine/engine_roles.h"
 
 /* An event or handler that was found. Sorted, they become the rows. */
@@ -212,8 +213,7 @@ bool dw_engines_name(struct dw_model *model, struct dw_engines *engines)
 		goto failed;
 	for (size_t i = 0; i < engines->count; i++)
 		engines->engines[i] = kept[i];
-	if (search.count)
-		qsort(search.found, search.count, sizeof *search.found, roles_compare);
+	DW_SORT(search.found, search.count, roles_compare);
 	for (at = search.found; at && at < search.found + search.count;)
 		at = roles_make_rows(&search, at);
 	if (search.count && !at)

@@ -383,8 +383,7 @@ static bool account_find_steps(struct dw_memory_account *account)
 		                   { .thread = step->thread, .start_ns = step->start_ns } }))
 			return false;
 	}
-	if (account->step_count)
-		qsort(account->steps, account->step_count, sizeof *account->steps, account_compare_steps);
+	DW_SORT(account->steps, account->step_count, account_compare_steps);
 	return true;
 }
 

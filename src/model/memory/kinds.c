@@ -264,8 +264,7 @@ static void kinds_find_steps(struct dw_memory_kind_pass *pass)
 		pass->failed |= !DW_APPEND(&pass->steps, &pass->step_capacity, &pass->step_count,
 		    (struct dw_memory_step){ step->start_ticks, step->open ? UINT64_MAX : step->end_ticks });
 	}
-	if (pass->step_count)
-		qsort(pass->steps, pass->step_count, sizeof *pass->steps, kinds_compare_steps);
+	DW_SORT(pass->steps, pass->step_count, kinds_compare_steps);
 }
 
 void dw_memory_kind_pass_init(struct dw_memory_kind_pass *pass, struct dw_memory_account *account, const uint8_t *roles)

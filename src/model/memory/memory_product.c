@@ -304,8 +304,7 @@ static bool memory_make_owners(struct dw_memory_pool *pool, const struct dw_memo
 		all.owners[row].symbol = row == all.rows ? DW_NO_INDEX : model->row_symbol[row];
 		pool->owners[pool->owner_count++] = all.owners[row];
 	}
-	if (pool->owners && pool->owner_count)
-		qsort(pool->owners, pool->owner_count, sizeof *pool->owners, memory_compare_owners);
+	DW_SORT(pool->owners, pool->owner_count, memory_compare_owners);
 	DW_FREE(all.owners, all.seen);
 	return all.owners && all.seen && pool->owners;
 }
@@ -422,8 +421,7 @@ static bool memory_make_pools(struct dw_memory *memory, const struct pass *pass)
 			if (!memory_make_pool(&memory->pools[memory->pool_count++], account, device))
 				return false;
 	}
-	if (memory->pool_count)
-		qsort(memory->pools, memory->pool_count, sizeof *memory->pools, memory_compare_pools);
+	DW_SORT(memory->pools, memory->pool_count, memory_compare_pools);
 	return memory->pools != NULL;
 }
 

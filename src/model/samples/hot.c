@@ -167,13 +167,11 @@ DW_ORDER(hot_compare_rows, struct dw_hot_row, DW_DOWN(self) DW_DOWN(total) DW_TE
 
 static void hot_finish(struct hot *hot)
 {
-	if (hot->line_count)
-		qsort(hot->lines, hot->line_count, sizeof *hot->lines, hot_compare_lines);
+	DW_SORT(hot->lines, hot->line_count, hot_compare_lines);
 	for (size_t i = 0; i < hot->line_count; i++)
 		if (i == 0 || hot->lines[i].row != hot->lines[i - 1].row)
 			hot->to->rows[hot->lines[i].row].line = hot->lines[i].line;
-	if (hot->to->count)
-		qsort(hot->to->rows, hot->to->count, sizeof *hot->to->rows, hot_compare_rows);
+	DW_SORT(hot->to->rows, hot->to->count, hot_compare_rows);
 }
 
 bool dw_hot_make(struct dw_hot *to, struct dw_model *model, const struct dw_hot_ask *ask)

@@ -265,8 +265,7 @@ static void samples_collect(struct all *all)
 			samples_walk_stream(all, &all->workers[0], i);
 	}
 	all->collects = false;
-	if (all->nested_count)
-		qsort(all->nested, all->nested_count, sizeof *all->nested, samples_compare_nested);
+	DW_SORT(all->nested, all->nested_count, samples_compare_nested);
 }
 
 static bool samples_walk_all(struct all *all, unsigned count)
@@ -353,8 +352,7 @@ static bool samples_put(struct dw_model *model, struct dw_samples *samples, stru
 		samples->unread += row->frame || row->stack ? 0 : row->count;
 		samples->rows[i] = *row;
 	}
-	if (samples->count)
-		qsort(samples->rows, samples->count, sizeof *samples->rows, samples_compare_rows);
+	DW_SORT(samples->rows, samples->count, samples_compare_rows);
 	return true;
 }
 

@@ -136,8 +136,7 @@ int dw_steps_sum_parts(struct dw_model *model, struct dw_steps *steps)
 	for (uint32_t i = 0; sums && steps->parts && i < model->symbol_count; i++)
 		if (sums[i])
 			steps->parts[steps->part_count++] = (struct dw_step_part){ i, sums[i] };
-	if (steps->part_count)
-		qsort(steps->parts, steps->part_count, sizeof *steps->parts, steps_compare_parts);
+	DW_SORT(steps->parts, steps->part_count, steps_compare_parts);
 	free(sums);
 	return sums && steps->parts ? 0 : -1;
 }

@@ -3,7 +3,6 @@
  *
  * Called by steps_product.c after the steps have been converted.
  */
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "model/steps/steps_build.h"
@@ -29,8 +28,7 @@ static struct dw_loop_row *loops_make_rows(struct dw_model *model, const struct 
 		rows[(*count)++] = (struct dw_loop_row){ model->row_symbol[row],
 			dw_source_span_ns(clock, outside ? from->outside_ticks : from->ticks), outside ? 0 : from->count };
 	}
-	if (*count)
-		qsort(rows, *count, sizeof *rows, loops_compare_rows);
+	DW_SORT(rows, *count, loops_compare_rows);
 	return rows;
 }
 

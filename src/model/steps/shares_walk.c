@@ -252,8 +252,7 @@ static void shares_finish_group_owns(struct dw_pace *pace)
 {
 	size_t kept = 0;
 
-	if (pace->own_count)
-		qsort(pace->owns, pace->own_count, sizeof *pace->owns, shares_finish_compare_owns);
+	DW_SORT(pace->owns, pace->own_count, shares_finish_compare_owns);
 	for (size_t i = 0; i < pace->own_count; i++) {
 		const struct dw_own own = pace->owns[i];
 		struct dw_pace_step *step = &pace->steps[own.step];
@@ -279,8 +278,7 @@ bool dw_shares_finish(struct dw_shares *shares)
 		struct dw_pace *pace = &shares->paces[i];
 		struct finish finish = { .pace = pace, .last = pace->start_ticks, .at = { DW_OUT_IN_STEP, DW_OUT_IN_STEP } };
 
-		if (pace->piece_count)
-			qsort(pace->pieces, pace->piece_count, sizeof *pace->pieces, shares_finish_compare_pieces);
+		DW_SORT(pace->pieces, pace->piece_count, shares_finish_compare_pieces);
 		for (size_t p = 0; p < pace->piece_count; p++) {
 			shares_finish_fill(&finish, pace->pieces[p].from);
 			shares_finish_add_piece(&finish, &pace->pieces[p]);

@@ -4,7 +4,6 @@
  * A pass over the operators only. The FLOPs of a call depend only on its symbol (name and shapes),
  * so the formula is computed once for each symbol; the pass adds up calls and ticks.
  */
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "base/pool.h"
@@ -247,8 +246,7 @@ void dw_flops_finish(struct dw_flops_sums *sums, struct dw_flops_sum *sum)
 		sum->missed_ns += from->missed_ns;
 		sum->rows[sum->count++] = *from;
 	}
-	if (sum->count)
-		qsort(sum->rows, sum->count, sizeof *sum->rows, flops_compare_rows);
+	DW_SORT(sum->rows, sum->count, flops_compare_rows);
 }
 
 static bool flops_compute(struct dw_model *model, const void *request, void *result)

@@ -7,8 +7,6 @@
  */
 #include "model/time/function_calls.h"
 
-#include <stdlib.h>
-
 #include "base/order.h"
 #include "model/core/call_paths.h"
 #include "model/core/pass.h"

@@ -406,11 +406,11 @@ static bool loading_keep_thread(struct dw_loading_sums *sums, uint32_t thread)
 		return false;
 	if (of->request_count) {
 		memcpy(requests, of->requests, of->request_count * sizeof *requests);
-		qsort(requests, of->request_count, sizeof *requests, loading_compare_requests);
+		DW_SORT(requests, of->request_count, loading_compare_requests);
 	}
 	if (of->made_count) {
 		memcpy(made, of->made, of->made_count * sizeof *made);
-		qsort(made, of->made_count, sizeof *made, loading_compare_made);
+		DW_SORT(made, of->made_count, loading_compare_made);
 	}
 	DW_FREE(of->requests, of->made);
 	sums->lists[thread] = (struct dw_loading_lists){ 0, 0 };
@@ -442,8 +442,7 @@ bool dw_loading_finish(struct dw_loading_sums *sums, struct dw_loading_all *to)
 			sums->part_ns[row], sums->part_counts[row] };
 		to->making_ns += sums->part_ns[row];
 	}
-	if (to->part_count)
-		qsort(to->parts, to->part_count, sizeof *to->parts, loading_compare_parts);
+	DW_SORT(to->parts, to->part_count, loading_compare_parts);
 	return !sums->failed;
 }
 

@@ -49,8 +49,7 @@ static void outermost_unite(const struct dw_model *model, struct dw_outermost_su
 {
 	size_t count = 0;
 
-	if (sums->count)
-		qsort(sums->items, sums->count, sizeof *sums->items, outermost_compare_rows);
+	DW_SORT(sums->items, sums->count, outermost_compare_rows);
 	for (size_t i = 0; i < sums->count; i++) {
 		struct dw_outermost_sum *item = &sums->items[i];
 
@@ -63,8 +62,7 @@ static void outermost_unite(const struct dw_model *model, struct dw_outermost_su
 		sums->items[count++] = *item;
 	}
 	sums->count = count;
-	if (count)
-		qsort(sums->items, count, sizeof *sums->items, outermost_compare_totals);
+	DW_SORT(sums->items, count, outermost_compare_totals);
 }
 
 bool dw_outermost_finish(struct dw_model *model, struct dw_outermost_sums *sums, struct dw_tree *result)

@@ -539,8 +539,7 @@ static bool profile_choose(struct dw_model *model, const void *pointer, void *re
 		flat->rows[flat->count].symbol = all->row_symbol[row];
 		dw_tally_stat_nested(&all->tallies[row], all->nested[row], ns_per_tick, &flat->rows[flat->count++].stat);
 	}
-	if (count)
-		qsort(flat->rows, count, sizeof *flat->rows, profile_compare_rows);
+	DW_SORT(flat->rows, count, profile_compare_rows);
 	flat->wall_ns = dw_scope_wall_ns(model);
 	flat->records = all->records;
 	flat->ranges = all->ranges;

@@ -310,8 +310,7 @@ static int threads_fill_missing(struct dw_model *model, struct dw_threads *threa
 	                       (2 * sums->hole_count + source->thread_count + source->process_count + 1) * sizeof *times);
 	if (!threads->missing || !threads->process_missing || !times)
 		return -1;
-	if (sums->hole_count)
-		qsort(sums->holes, sums->hole_count, sizeof *sums->holes, threads_compare_holes);
+	DW_SORT(sums->holes, sums->hole_count, threads_compare_holes);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		size_t count = 0;
 

@@ -303,8 +303,7 @@ static void nsight_read_records(struct nsight *nsight, struct chrome *chrome)
 			nsight->records[nsight->record_count++] = (struct nsight_record){
 				dw_rows_integer(&rows, 0, -1), dw_rows_integer(&rows, 1, 0) };
 	}
-	if (nsight->record_count)
-		qsort(nsight->records, nsight->record_count, sizeof *nsight->records, nsight_compare);
+	DW_SORT(nsight->records, nsight->record_count, nsight_compare);
 }
 
 /* The correlation id of the call that recorded an event last before call `before`; 0: unknown. */

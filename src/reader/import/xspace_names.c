@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "import/xspace.h"
 
 #define MOST_TEXT 4096u
@@ -123,20 +124,9 @@ static void names_add(struct xspace *space, const struct dw_proto_field *field)
 	                            (struct xs_stat_name){ meta.id, names_stat(meta.name), meta.name });
 }
 
-static int names_compare_ids(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
+DW_ORDER(names_compare_names, struct xs_name, DW_UP(id))
 
-static int names_compare_names(const void *a, const void *b)
-{
-	return names_compare_ids(((const struct xs_name *)a)->id, ((const struct xs_name *)b)->id);
-}
-
-static int names_compare_stats(const void *a, const void *b)
-{
-	return names_compare_ids(((const struct xs_stat_name *)a)->id, ((const struct xs_stat_name *)b)->id);
-}
+DW_ORDER(names_compare_stats, struct xs_stat_name, DW_UP(id))
 
 uint32_t xs_find_name(const struct xspace *space, uint64_t id)
 {
@@ -232,10 +222,8 @@ void xs_read_names(struct xspace *space, struct xs_text plane)
 	while (!space->failed && dw_proto_next(&reader, &field))
 		if ((field.field == XS_PLANE_EVENT_META || field.field == XS_PLANE_STAT_META) && field.wire == DW_PROTO_BYTES)
 			names_add(space, &field);
-	if (space->name_count)
-		qsort(space->names, space->name_count, sizeof *space->names, names_compare_names);
-	if (space->stat_count)
-		qsort(space->stat_names, space->stat_count, sizeof *space->stat_names, names_compare_stats);
+	DW_SORT(space->names, space->name_count, names_compare_names);
+	DW_SORT(space->stat_names, space->stat_count, names_compare_stats);
 	for (size_t i = 0; i < space->name_count; i++)
 		names_classify(space, &space->names[i]);
 }

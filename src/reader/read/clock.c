@@ -26,7 +26,6 @@
  * Where is zero? At the earliest start of all files.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "read/read.h"

@@ -9,11 +9,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "read/read.h"
 
 /* ---- files of the same run -------------------------------------------------------- */
@@ -83,8 +83,7 @@ int dw_read_gather(const struct dw_read_file *file, struct dw_arena *arena, cons
 	}
 	if (directory)
 		closedir(directory);
-	if (*count)
-		qsort(*paths, *count, sizeof **paths, gather_compare_paths); /* readdir() has any order */
+	DW_SORT(*paths, *count, gather_compare_paths); /* readdir() has any order */
 	return 0;
 }
 

@@ -5,7 +5,6 @@
  * compressor finds them. Only words are looked at: a chunk that does not consist of records has no columns. Columns
  * may have been made to harm their reader: no count of theirs is believed.
  */
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "read/pack.h"

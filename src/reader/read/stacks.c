@@ -9,7 +9,6 @@
  * least one function, so views need no check.
  */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "base/bisect.h"
 #include "base/demangle.h"
@@ -149,8 +148,7 @@ static int stacks_find_functions(struct dw_reader *reader, const struct dw_read_
 	if (!list)
 		return -1;
 	count = stacks_collect_nameless(file, frames, list);
-	if (count)
-		qsort(list, count, sizeof *list, stacks_compare_nameless);
+	DW_SORT(list, count, stacks_compare_nameless);
 	for (size_t i = 0; i < count && !failed; i = next) {
 		const struct dw_read_module *module = list[i].module;
 		struct dw_elf_symbols elf;
@@ -225,7 +223,7 @@ static void stacks_drop_doubles(struct dw_read_file *file)
 {
 	size_t kept = 0;
 
-	qsort(file->frames, file->frame_count, sizeof *file->frames, stacks_compare_frames);
+	DW_SORT(file->frames, file->frame_count, stacks_compare_frames);
 	for (size_t i = 0; i < file->frame_count; i++)
 		if (i + 1 == file->frame_count || file->frames[i + 1].id != file->frames[i].id)
 			file->frames[kept++] = file->frames[i];
@@ -241,10 +239,8 @@ static int stacks_fill_file(struct dw_reader *reader, struct dw_read_file *file,
 	if (!file->frame_count)
 		return 0;
 	stacks_drop_doubles(file);
-	if (file->module_count)
-		qsort(file->modules, file->module_count, sizeof *file->modules, stacks_compare_modules);
-	if (file->symbol_count)
-		qsort(file->symbols, file->symbol_count, sizeof *file->symbols, stacks_compare_symbols);
+	DW_SORT(file->modules, file->module_count, stacks_compare_modules);
+	DW_SORT(file->symbols, file->symbol_count, stacks_compare_symbols);
 	by_id = dw_read_take(reader, file->id_count, sizeof *by_id);
 	frames = dw_read_take(reader, file->frame_count, sizeof *frames);
 	if (!by_id || !frames)
