@@ -98,7 +98,7 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 			spans[at].index = index;
 			span_add(&spans[at], &loop->steps[i], between_ns[i]);
 			if (at && spans[at - 1].index > index)
-				qsort(spans, rank->span_count, sizeof *spans, build_span_compare);
+				DW_SORT(spans, rank->span_count, build_span_compare);
 		} else {
 			span_add(&spans[at - 1], &loop->steps[i], between_ns[i]);
 		}
@@ -149,7 +149,7 @@ static void build_names(struct dw_summary *summary, struct dw_summary_rank *rank
 	if (rows)
 		count = build_add_ranges(rows, count, divided, rank->named_steps, symbol_count);
 	if (rows)
-		qsort(rows, count, sizeof *rows, build_row_compare);
+		DW_SORT(rows, count, build_row_compare);
 	for (size_t i = 0; rank->names && rows && i < count; i++) {
 		const struct dw_loop_row *row = &rows[i];
 
@@ -186,8 +186,7 @@ static void build_places(struct dw_summary *summary, struct dw_summary_rank *ran
 		all[count++] = (struct dw_summary_name){ build_text(summary, text), false, place->count,
 			                                     (uint64_t)dw_facts_place_ns(place) };
 	}
-	if (count)
-		qsort(all, count, sizeof *all, build_place_compare);
+	DW_SORT(all, count, build_place_compare);
 	for (size_t i = 0; rank->places && i < count && i < DW_SUMMARY_PLACES; i++)
 		rank->places[rank->place_count++] = all[i];
 	free(all);
@@ -252,14 +251,9 @@ static void build_process(struct dw_summary *summary, struct dw_summary_rank *ra
 
 	if (head)
 		memcpy(host, head->hostname, sizeof head->hostname);
-	rank->job = build_text(summary, from->job);
-	rank->host = build_text(summary, host);
-	rank->command = build_text(summary, from->label);
-	rank->rank = from->rank;
-	rank->local_rank = from->local_rank;
-	rank->world_size = from->world_size;
-	rank->pid = from->pid;
-	rank->start_ns = source->realtime_start_ns + from->start_ns;
+	*rank = (struct dw_summary_rank){ .job = build_text(summary, from->job), .host = build_text(summary, host),
+		.command = build_text(summary, from->label), .rank = from->rank, .local_rank = from->local_rank,
+		.world_size = from->world_size, .pid = from->pid, .start_ns = source->realtime_start_ns + from->start_ns };
 	for (size_t i = 0; i < source->thread_count; i++)
 		for (unsigned cause = 0; source->threads[i].process == process && cause < DW_LOSS_SLOTS; cause++)
 			rank->lost[cause] += source->threads[i].lost[cause];

@@ -5,7 +5,6 @@
  * because a name that the user gave may not exist. Products are computed when they are requested.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "base/text.h"
@@ -107,19 +106,13 @@ static bool model_same_scope(const struct dw_scope *a, const struct dw_scope *b)
 }
 
 /* Copies what is the same in all scopes of a run. */
-static void model_share_run(struct dw_model *part, const struct dw_model *whole)
+static void model_share_run(struct dw_model *part, struct dw_model *whole)
 {
-	part->source = whole->source;
-	part->symbols = whole->symbols;
-	part->symbol_count = whole->symbol_count;
-	part->symbol_by_id = whole->symbol_by_id;
-	part->symbol_row = whole->symbol_row;
-	part->row_symbol = whole->row_symbol;
-	part->row_count = whole->row_count;
-	part->ops = whole->ops;
-	part->namesakes = whole->namesakes;
-	part->stream_order = whole->stream_order;
-	part->segment_chunks = whole->segment_chunks;
+	*part = (struct dw_model){ .whole = whole, .source = whole->source,
+		.symbols = whole->symbols, .symbol_count = whole->symbol_count, .symbol_by_id = whole->symbol_by_id,
+		.symbol_row = whole->symbol_row, .row_symbol = whole->row_symbol, .row_count = whole->row_count,
+		.ops = whole->ops, .namesakes = whole->namesakes, .stream_order = whole->stream_order,
+		.segment_chunks = whole->segment_chunks };
 }
 
 int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct dw_model **result,
@@ -141,7 +134,6 @@ int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct
 	part = calloc(1, sizeof *part);
 	if (!part)
 		return dw_model_no_memory(whole, error);
-	part->whole = whole;
 	model_share_run(part, whole);
 	code = model_copy_scope(part, scope) ? dw_scope_resolve(part, error) : dw_model_no_memory(whole, error);
 	if (code) {

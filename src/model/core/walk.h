@@ -54,18 +54,12 @@ static inline void dw_walk_init(struct dw_walk *walk, const struct dw_model *mod
 {
 	const struct dw_source *source = model->source;
 	const struct dw_source_stream *from = &source->streams[stream];
+	const struct dw_source_file *file = &source->files[from->file];
 
-	memset(walk, 0, sizeof *walk);
-	walk->model = model;
-	walk->stream = from;
-	walk->file = &source->files[from->file];
-	walk->ops = model->ops[from->file];
-	walk->symbol_by_id = model->symbol_by_id[from->file];
-	walk->op_count = walk->file->symbol_count;
-	walk->thread = DW_NO_INDEX;
-	walk->interval = model->intervals ? model->intervals[from->process] : NULL;
-	walk->end_ticks = dw_source_ticks(&walk->file->clock, source->processes[from->process].end_ns);
-	walk->memory = memory;
+	*walk = (struct dw_walk){ .model = model, .stream = from, .file = file, .ops = model->ops[from->file],
+		.symbol_by_id = model->symbol_by_id[from->file], .op_count = file->symbol_count, .thread = DW_NO_INDEX,
+		.interval = model->intervals ? model->intervals[from->process] : NULL,
+		.end_ticks = dw_source_ticks(&file->clock, source->processes[from->process].end_ns), .memory = memory };
 }
 
 DW_INLINE struct dw_op dw_walk_op(const struct dw_walk *walk, uint32_t id)

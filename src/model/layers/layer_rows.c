@@ -116,15 +116,11 @@ static struct dw_layer_operators rows_make_operators(struct taking *taking, uint
 		const struct dw_layer_entry *entry = &tree->entries[taking->order[i]];
 		struct dw_layer_operator *to = &layers->operators[layers->operator_count++];
 
-		to->name = tree->model->symbols[tree->model->row_symbol[entry->row]].name;
-		to->calls = entry->calls;
-		to->backward_calls = entry->backward_calls;
-		to->total_ns = rows_ns(taking, entry->total);
-		to->total_bytes = entry->total_bytes;
-		to->device_total_bytes = entry->device_total_bytes;
-		to->device_total_ns = entry->device_total_ns;
-		to->backward_total_ns = rows_ns(taking, entry->backward_total);
-		to->own = rows_convert_sums(taking, &entry->ticks);
+		*to = (struct dw_layer_operator){ .name = tree->model->symbols[tree->model->row_symbol[entry->row]].name,
+			.calls = entry->calls, .backward_calls = entry->backward_calls, .total_ns = rows_ns(taking, entry->total),
+			.total_bytes = entry->total_bytes, .device_total_bytes = entry->device_total_bytes,
+			.device_total_ns = entry->device_total_ns, .backward_total_ns = rows_ns(taking, entry->backward_total),
+			.own = rows_convert_sums(taking, &entry->ticks) };
 		taken.count++;
 	}
 	return taken;
@@ -139,16 +135,10 @@ static void rows_make_call(struct taking *taking, uint32_t index)
 	const struct dw_layer_place *place = &taking->tree->places[index];
 	struct dw_layer_call *call = &taking->layers->calls[taking->layers->call_count++];
 
-	call->layer = taking->rows[place->node];
-	call->number = index;
-	call->thread = place->thread;
-	call->start_ns = place->start_ns;
-	call->total_ns = rows_ns(taking, place->total);
-	call->self_ns = rows_ns(taking, place->self);
-	call->open = place->open;
-	call->own = rows_convert_sums(taking, &place->ticks);
-	call->all = rows_convert_sums(taking, &taking->call_all[index]);
-	call->operators = rows_make_operators(taking, index);
+	*call = (struct dw_layer_call){ .layer = taking->rows[place->node], .number = index, .thread = place->thread,
+		.start_ns = place->start_ns, .total_ns = rows_ns(taking, place->total), .self_ns = rows_ns(taking, place->self),
+		.open = place->open, .own = rows_convert_sums(taking, &place->ticks),
+		.all = rows_convert_sums(taking, &taking->call_all[index]), .operators = rows_make_operators(taking, index) };
 }
 
 static void rows_make_calls(struct taking *taking)
@@ -159,8 +149,7 @@ static void rows_make_calls(struct taking *taking)
 	for (uint32_t i = 1; i < tree->place_count; i++)
 		if (tree->places[i].counted)
 			rows_make_call(taking, i);
-	if (layers->call_count)
-		qsort(layers->calls, layers->call_count, sizeof *layers->calls, rows_compare_calls);
+	DW_SORT(layers->calls, layers->call_count, rows_compare_calls);
 	for (size_t i = 0; i < layers->call_count; i++) {
 		struct dw_layer_call *call = &layers->calls[i];
 		struct dw_layer *row = &layers->rows[call->layer];

@@ -55,11 +55,8 @@ static struct call_sum *call_sums_find(struct call_sums *sums, uint32_t class, u
 	row = DW_GROW(&sums->rows, &sums->capacity, sums->count);
 	if (!row || !dw_map_add(&sums->map, hash, (uint32_t)sums->count))
 		return NULL;
-	row->class = class;
-	row->prefix = prefix;
-	row->symbol = symbol;
-	row->is_async = is_async;
-	row->first_ns = UINT64_MAX;
+	*row = (struct call_sum){ .class = class, .prefix = prefix, .symbol = symbol, .is_async = is_async,
+		.first_ns = UINT64_MAX };
 	sums->count++;
 	return row;
 }
@@ -468,21 +465,16 @@ static bool calls_make_rows(struct pass *pass)
 		bool is_step = from->class == DW_NO_INDEX;
 		const struct dw_symbol *symbol = is_step ? NULL : &model->symbols[from->symbol];
 
-		row->name = is_step ? DW_TORCH_STEPS : calls_name(pass, symbol);
+		*row = (struct dw_call_row){ .name = is_step ? DW_TORCH_STEPS : calls_name(pass, symbol),
+			.symbol = from->symbol, .category = is_step ? DWELL_CATEGORY_ZONE : symbol->category,
+			.stack = is_step || from->is_async ? NULL : pass->groups.prefixes[from->prefix],
+			.is_async = from->is_async, .self_bytes = from->self_bytes[0], .total_bytes = from->total_bytes[0],
+			.device_bytes = from->self_bytes[1], .device_total_bytes = from->total_bytes[1], .flops = from->flops,
+			.first_ns = from->first_ns,
+			.first_end_ns = from->first_ns + dw_whole((double)from->first_ticks * ns_per_tick + 0.5) };
 		if (!row->name)
 			return false;
-		row->symbol = from->symbol;
-		row->category = is_step ? DWELL_CATEGORY_ZONE : symbol->category;
-		row->stack = is_step || from->is_async ? NULL : pass->groups.prefixes[from->prefix];
-		row->is_async = from->is_async;
 		dw_tally_stat_nested(&from->tally, from->nested, ns_per_tick, &row->stat);
-		row->self_bytes = from->self_bytes[0];
-		row->total_bytes = from->total_bytes[0];
-		row->device_bytes = from->self_bytes[1];
-		row->device_total_bytes = from->total_bytes[1];
-		row->flops = from->flops;
-		row->first_ns = from->first_ns;
-		row->first_end_ns = from->first_ns + dw_whole((double)from->first_ticks * ns_per_tick + 0.5);
 		calls->has_flops |= from->flops > 0;
 		calls->has_shapes |= symbol && symbol->shapes;
 	}
@@ -490,8 +482,7 @@ static bool calls_make_rows(struct pass *pass)
 	calls->has_memory = pass->memory.any;
 	calls->has_device_memory = pass->any_on_device;
 	calls->has_stacks = pass->groups.any_stack;
-	if (calls->count)
-		qsort(calls->rows, calls->count, sizeof *calls->rows, calls_compare_rows);
+	DW_SORT(calls->rows, calls->count, calls_compare_rows);
 	return true;
 }
 

@@ -319,15 +319,12 @@ static void chunks_fill_one(struct dw_source *source, const struct dw_source_str
                             const struct dw_read_file *file, const struct dw_read_chunk *from,
                             struct dw_source_chunk *chunk, const struct dw_source_chunk *before)
 {
-	chunk->words = from->header ? (const uint32_t *)(const void *)(from->header + 1) : NULL;
-	chunk->place = from->place;
-	chunk->word_count = (from->data_bytes - DW_CHUNK_HEADER_BYTES) / 4;
-	chunk->base_ticks = from->base_ticks;
-	chunk->end_ticks = from->end_ticks;
-	chunk->number = from->number;
-	chunk->gap_before = from->number != (before ? before->number + 1 : 1);
-	chunk->header = source->processes[stream->process].may_write ? from->header : NULL;
-	chunk->thread = dw_read_thread_of(file, from->thread);
+	*chunk = (struct dw_source_chunk){ .words = from->header ? (const uint32_t *)(const void *)(from->header + 1) : NULL,
+		.place = from->place, .word_count = (from->data_bytes - DW_CHUNK_HEADER_BYTES) / 4,
+		.base_ticks = from->base_ticks, .end_ticks = from->end_ticks, .number = from->number,
+		.gap_before = from->number != (before ? before->number + 1 : 1),
+		.header = source->processes[stream->process].may_write ? from->header : NULL,
+		.thread = dw_read_thread_of(file, from->thread) };
 	if (chunk->thread == DW_NO_INDEX && before && source->threads[before->thread].id == 0)
 		chunk->thread = before->thread;
 	else if (chunk->thread == DW_NO_INDEX)

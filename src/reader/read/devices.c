@@ -116,8 +116,7 @@ static int devices_fill_clocks(struct dw_reader *reader, struct dw_read_file *fi
 	clocks->items = dw_read_take(reader, count, sizeof *clocks->items);
 	if (!pairings || !clocks->items)
 		return -1;
-	if (count)
-		qsort(entries, count, sizeof *entries, devices_compare_clocks);
+	DW_SORT(entries, count, devices_compare_clocks);
 	for (size_t i = 0; i < count; i = end) {
 		uint32_t *place = dw_read_index_at(&clocks->places, entries[i].entry.id);
 
@@ -151,13 +150,9 @@ static int devices_fill_devices(struct dw_reader *reader, const struct dw_read_f
 		if (*place)
 			continue; /* the id is used twice */
 		*place = (uint32_t)++source->device_count;
-		device->id = from->entry.id;
-		device->process = owner ? file->processes[owner - 1].index : process;
-		device->number = from->number;
-		device->api = from->api;
-		device->processors = from->processors;
-		device->memory_bytes = from->memory_bytes;
-		device->name = name ? name : "";
+		*device = (struct dw_source_device){ .id = from->entry.id,
+			.process = owner ? file->processes[owner - 1].index : process, .number = from->number, .api = from->api,
+			.processors = from->processors, .memory_bytes = from->memory_bytes, .name = name ? name : "" };
 	}
 	return 0;
 }

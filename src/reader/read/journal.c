@@ -278,15 +278,11 @@ static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena
 
 	if (!thread)
 		return -1;
-	thread->id = entry->id;
-	thread->process = entry->aux;
-	thread->tid = from->tid;
-	thread->stream = from->stream;
-	thread->start_ticks = from->start_ticks;
+	*thread = (struct dw_read_thread){ .id = entry->id, .process = entry->aux, .tid = from->tid, .stream = from->stream,
+		.start_ticks = from->start_ticks, .index = DW_NO_INDEX };
 	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++)
 		thread->lost[i] = from->lost[i];
 	thread->name = dw_arena_text(arena, from->name, strnlen(from->name, sizeof from->name));
-	thread->index = DW_NO_INDEX;
 	file->thread_by_id[entry->id] = (uint32_t)file->thread_count++;
 	return thread->name ? 0 : -1;
 }
@@ -303,24 +299,16 @@ static int journal_take_op(struct dw_read_file *file, const struct dw_entry *ent
 static int journal_take_step(struct dw_read_file *file, const struct dw_entry *entry)
 {
 	const struct dw_entry_step *from = (const struct dw_entry_step *)(const void *)entry;
-	struct dw_read_step *step = JOURNAL_ADD(file, steps, step);
 
-	if (!step)
-		return -1;
 	if (entry->aux & DW_STEP_CANCELLED)
 		return 0;
 	if (from->start_ticks > DW_TICKS_MAX || from->end_ticks > DW_TICKS_MAX)
 		return journal_damaged(file);
-	step->end_ticks = from->end_ticks;
-	step->thread = entry->id;
-	step->recorded = entry->aux & DW_STEP_RECORDED;
-	step->reduced = entry->aux & DW_STEP_REDUCED && !step->recorded;
-	step->tentative = entry->aux & DW_STEP_TENTATIVE;
-	step->number = from->number;
-	step->start_ticks = from->start_ticks;
-	step->cpu_ns = step->end_ticks ? from->cpu_ns : 0;
-	file->step_count++;
-	return 0;
+	return JOURNAL_APPEND(file, steps, step,
+	    (struct dw_read_step){ .number = from->number, .thread = entry->id, .start_ticks = from->start_ticks,
+	        .end_ticks = from->end_ticks, .cpu_ns = from->end_ticks ? from->cpu_ns : 0,
+	        .recorded = entry->aux & DW_STEP_RECORDED, .tentative = entry->aux & DW_STEP_TENTATIVE,
+	        .reduced = entry->aux & DW_STEP_REDUCED && !(entry->aux & DW_STEP_RECORDED) });
 }
 
 /* A live program may be adding to the entry. This is a copy, whose sums may include one step more

@@ -24,12 +24,9 @@ static int people_fill_symbols(struct dw_reader *reader, const struct dw_read_fi
 		struct dw_symbol *symbol = &symbols[op->id];
 		const char *name = dw_read_string(from, op->name);
 
-		symbol->name = name ? name : "(unknown)";
-		symbol->detail = dw_read_string(from, op->detail);
-		symbol->file = dw_read_string(from, op->file);
-		symbol->line = op->line;
-		symbol->category = op->category;
-		symbol->shapes = op->shapes < from->id_count ? from->shapes[op->shapes] : NULL;
+		*symbol = (struct dw_symbol){ .name = name ? name : "(unknown)", .detail = dw_read_string(from, op->detail),
+			.file = dw_read_string(from, op->file), .line = op->line, .category = op->category,
+			.shapes = op->shapes < from->id_count ? from->shapes[op->shapes] : NULL };
 	}
 	for (size_t i = 0; i < from->device_parts.launch_count; i++) {
 		const struct dw_entry *launch = &from->device_parts.launches[i].entry;

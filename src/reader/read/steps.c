@@ -5,7 +5,6 @@
  * steps, and open steps last until then.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "format/keys.h"
@@ -57,22 +56,16 @@ static int fill_steps(struct dw_reader *reader)
 			if (dw_read_thread_of(file, from->thread) == DW_NO_INDEX)
 				continue; /* its thread is not known */
 			source->step_count++;
-			step->thread = file->thread_by_id[from->thread];
-			step->recorded = from->recorded;
-			step->reduced = from->reduced;
-			step->open = !from->end_ticks;
-			step->number = from->number;
-			step->cpu_ns = from->cpu_ns;
-			step->start_ticks = from->start_ticks;
-			step->end_ticks = from->end_ticks;
+			*step = (struct dw_source_step){ .thread = file->thread_by_id[from->thread], .recorded = from->recorded,
+				.reduced = from->reduced, .open = !from->end_ticks, .number = from->number, .cpu_ns = from->cpu_ns,
+				.start_ticks = from->start_ticks, .end_ticks = from->end_ticks };
 			if (!step->open && step->end_ticks < step->start_ticks)
 				step->end_ticks = step->start_ticks;
 			step->start_ns = dw_source_ns(clock, step->start_ticks);
 			step->end_ns = step->open ? 0 : dw_source_ns(clock, step->end_ticks);
 		}
 	}
-	if (source->step_count)
-		qsort(source->steps, source->step_count, sizeof *source->steps, compare_steps);
+	DW_SORT(source->steps, source->step_count, compare_steps);
 	source->steps = steps_order_by_process(reader, source->steps, source->step_count, sizeof *source->steps,
 	                                       offsetof(struct dw_source_step, thread));
 	return source->steps ? 0 : -1;
@@ -163,8 +156,7 @@ static void steps_order_usages(struct dw_source *source)
 {
 	size_t kept = 0;
 
-	if (source->usage_count)
-		qsort(source->usages, source->usage_count, sizeof *source->usages, steps_compare_usages);
+	DW_SORT(source->usages, source->usage_count, steps_compare_usages);
 	for (size_t i = 0; i < source->usage_count; i++) {
 		const struct dw_source_usage *before = kept ? &source->usages[kept - 1] : NULL;
 
@@ -224,8 +216,7 @@ static int steps_fill_machines(struct dw_reader *reader)
 					from->asleep, from->crowd_looks, from->crowded, from->blocked,
 					from->stolen_us, from->knows_stolen };
 		}
-	if (source->machine_count)
-		qsort(source->machines, source->machine_count, sizeof *source->machines, steps_compare_machines);
+	DW_SORT(source->machines, source->machine_count, steps_compare_machines);
 	return 0;
 }
 
