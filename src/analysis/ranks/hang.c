@@ -16,17 +16,12 @@ static const struct dw_summary_open *hang_communication(const struct dw_summary_
 	return NULL;
 }
 
-/* Whether the rank belongs to the group of the collective that is waited for. */
-static bool hang_is_member(const struct dw_ranks *ranks, const struct dw_summary_rank *rank)
-{
-	return ranks->hang.group && dw_ranks_last_sequence(rank, ranks->hang.group);
-}
-
 bool dw_ranks_is_waiting(const struct dw_ranks *ranks, const struct dw_summary_rank *rank)
 {
-	if (hang_is_member(ranks, rank))
-		return dw_ranks_last_sequence(rank, ranks->hang.group) >= ranks->hang.sequence;
-	return hang_communication(rank) != NULL;
+	uint64_t last = ranks->hang.group ? dw_ranks_last_sequence(rank, ranks->hang.group) : 0;
+
+	/* 0: the rank is not of the group of the collective that is waited for */
+	return last ? last >= ranks->hang.sequence : hang_communication(rank) != NULL;
 }
 
 /* The collective that the rank is inside. If it is in several, the one of the lowest number is waited for

@@ -50,12 +50,6 @@ static void span_add(struct dw_summary_span *span, const struct dw_divided_step 
 		span->part_ns[p] += divided->part_ns[p];
 }
 
-/* Whether a step is in the sums. */
-static bool build_counts(const struct dw_divided_step *step, uint64_t from)
-{
-	return !step->warm_up && step->step->number >= from;
-}
-
 /* How many steps a span must have so that there are at most DW_SUMMARY_SPANS. */
 static unsigned build_width(const struct dw_divided_loop *loop)
 {
@@ -89,8 +83,8 @@ static void build_spans(struct dw_summary *summary, struct dw_summary_rank *rank
 		uint64_t index = loop->steps[i].step->number >> rank->span_log2;
 		size_t at = rank->span_count;
 
-		if (!build_counts(&loop->steps[i], from))
-			continue;
+		if (loop->steps[i].warm_up || loop->steps[i].step->number < from)
+			continue; /* not in the sums */
 		while (at && spans[at - 1].index != index && spans[at - 1].index > index)
 			at--;
 		if (!at || spans[at - 1].index != index) {

@@ -16,11 +16,6 @@ struct build {
 	size_t capacities[DW_SUMMARY_COLLECTIVES], count;
 };
 
-static bool collectives_in_loop(const struct build *build, const struct dw_collective *collective)
-{
-	return collective->enter_ns >= build->start_ns && collective->enter_ns < build->end_ns;
-}
-
 /* The row of a group and an operation; further ones than there is place for have none. */
 static struct dw_summary_collective *collectives_row(struct build *build, const struct dw_collective *collective)
 {
@@ -47,7 +42,7 @@ static void collectives_add(struct build *build, const struct dw_collective *col
 		row->last_sequence = collective->sequence;
 		row->open = collective->open;
 	}
-	if (!collectives_in_loop(build, collective))
+	if (collective->enter_ns < build->start_ns || collective->enter_ns >= build->end_ns)
 		return;
 	row->count++;
 	row->bytes += collective->bytes;

@@ -45,12 +45,3 @@ static inline int64_t dw_freed_bytes_next_on(struct dw_freed_bytes *freed, uint6
 	*on_device = change->on_device;
 	return change->bytes;
 }
-
-/* The same; 0 for memory of devices. */
-static inline int64_t dw_freed_bytes_next(struct dw_freed_bytes *freed, uint64_t address)
-{
-	bool on_device;
-	int64_t bytes = dw_freed_bytes_next_on(freed, address, &on_device);
-
-	return on_device ? 0 : bytes;
-}

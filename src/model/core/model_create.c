@@ -105,16 +105,6 @@ static bool model_same_scope(const struct dw_scope *a, const struct dw_scope *b)
 	       (!a->has_window || (a->from_ns == b->from_ns && a->to_ns == b->to_ns)) && dw_text_same(a->action, b->action);
 }
 
-/* Copies what is the same in all scopes of a run. */
-static void model_share_run(struct dw_model *part, struct dw_model *whole)
-{
-	*part = (struct dw_model){ .whole = whole, .source = whole->source,
-		.symbols = whole->symbols, .symbol_count = whole->symbol_count, .symbol_by_id = whole->symbol_by_id,
-		.symbol_row = whole->symbol_row, .row_symbol = whole->row_symbol, .row_count = whole->row_count,
-		.ops = whole->ops, .namesakes = whole->namesakes, .stream_order = whole->stream_order,
-		.segment_chunks = whole->segment_chunks };
-}
-
 int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct dw_model **result,
                     struct dwell_error *error)
 {
@@ -134,7 +124,11 @@ int dw_model_within(struct dw_model *model, const struct dw_scope *scope, struct
 	part = calloc(1, sizeof *part);
 	if (!part)
 		return dw_model_no_memory(whole, error);
-	model_share_run(part, whole);
+	/* What is the same in all scopes of a run. */
+	*part = (struct dw_model){ .whole = whole, .source = whole->source, .symbols = whole->symbols,
+		.symbol_count = whole->symbol_count, .symbol_by_id = whole->symbol_by_id, .symbol_row = whole->symbol_row,
+		.row_symbol = whole->row_symbol, .row_count = whole->row_count, .ops = whole->ops,
+		.namesakes = whole->namesakes, .stream_order = whole->stream_order, .segment_chunks = whole->segment_chunks };
 	code = model_copy_scope(part, scope) ? dw_scope_resolve(part, error) : dw_model_no_memory(whole, error);
 	if (code) {
 		model_free(part);

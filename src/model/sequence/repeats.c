@@ -57,13 +57,6 @@ static bool repeats_is_free(const bool *taken, const struct dw_sequence_block *b
 	return !memchr(taken + block->first, 1, length);
 }
 
-/* Removes repetitions until the block overlaps no chosen block. */
-static void repeats_shorten(const bool *taken, struct dw_sequence_block *block)
-{
-	while (block->repeats > 1 && !repeats_is_free(taken, block))
-		block->repeats--;
-}
-
 bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_block *blocks, uint32_t *block_count)
 {
 	struct dw_sequence_block *best = calloc((size_t)count + 1, sizeof *best);
@@ -79,7 +72,9 @@ bool dw_sequence_fold(const uint64_t *keys, uint32_t count, struct dw_sequence_b
 		qsort(best, candidates, sizeof *best, repeats_compare_saved);
 	}
 	for (uint32_t i = 0; taken && i < candidates; i++) {
-		repeats_shorten(taken, &best[i]);
+		/* Repetitions are removed until the block overlaps no chosen block. */
+		while (best[i].repeats > 1 && !repeats_is_free(taken, &best[i]))
+			best[i].repeats--;
 		if (repeats_saved(&best[i]) < LEAST_SAVED)
 			continue;
 		memset(taken + best[i].first, true, best[i].length * best[i].repeats);

@@ -115,11 +115,6 @@ static bool step_row_init(struct step_row *steps, struct dw_model *model)
 	return steps->inner != NULL;
 }
 
-static void step_row_reset(struct step_row *steps)
-{
-	free(steps->inner);
-}
-
 static void step_row_seek(const struct step_row *steps, uint32_t process, struct steps_at *at)
 {
 	const struct dw_source *source = steps->model->source;
@@ -523,7 +518,7 @@ static bool calls_compute(struct dw_model *model, const void *request, void *res
 	DW_FREE(pass.flops, pass.counts, pass.nestings);
 	dw_frames_reset(&pass.frames);
 	call_sums_reset(&pass.sums);
-	step_row_reset(&pass.steps);
+	free(pass.steps.inner);
 	dw_call_groups_reset(&pass.groups);
 	return done;
 }

@@ -35,13 +35,8 @@ static const struct { int64_t number; const char *name; } nvprof_calls[] = {
 	{ 147, "cudaStreamWaitEvent" }, { 165, "cudaDeviceSynchronize" }, { 211, "cudaLaunchKernel" },
 };
 
-static void nvprof_open(struct nvprof *nvprof, struct dw_rows *rows, const char *table,
-                        const char *const *columns, unsigned count)
-{
-	dw_rows_open(rows, nvprof->database, table, columns, count, NULL, 0);
-}
 #define OPEN(nvprof, rows, table, columns) \
-	nvprof_open(nvprof, rows, table, columns, sizeof(columns) / sizeof *(columns))
+	dw_rows_open(rows, (nvprof)->database, table, columns, sizeof(columns) / sizeof *(columns), NULL, 0)
 
 static struct chrome_event *nvprof_begin(struct nvprof *nvprof, struct chrome *chrome,
                                          const struct dw_rows *rows, enum chrome_category category)
