@@ -105,16 +105,12 @@ static void events_note_args(struct events *events, const struct dw_record *reco
 static void events_async_keep(struct events *events, uint64_t ticks, const struct dw_record *record)
 {
 	struct pass *pass = events->all;
-	struct dw_events_async *async = DW_GROW(&pass->asyncs, &pass->async_capacity, pass->async_count);
+	const struct dw_walk *walk = &events->pass.walk;
 
-	if (!async) {
-		pass->failed = true;
-		return;
-	}
-	pass->async_count++;
-	*async = (struct dw_events_async){ dw_record_u64(record, 0), events_ns(events, ticks),
-		events_take_args(events, record), dw_walk_symbol(&events->pass.walk, record->id), events->pass.walk.thread,
-		events->pass.walk.stream->process, record->kind == DW_ASYNC_END, events->pass.walk.stream->nested };
+	pass->failed |= !DW_APPEND(&pass->asyncs, &pass->async_capacity, &pass->async_count,
+	    (struct dw_events_async){ dw_record_u64(record, 0), events_ns(events, ticks), events_take_args(events, record),
+	        dw_walk_symbol(walk, record->id), walk->thread, walk->stream->process, record->kind == DW_ASYNC_END,
+	        walk->stream->nested });
 }
 
 static void events_emit_record(struct events *events, uint64_t ticks, const struct dw_record *record)

@@ -53,30 +53,21 @@ static void freed_note(void *state, uint64_t now, const struct dw_record *record
 {
 	struct freed_walk *walk = state;
 	struct dw_freed_stream *stream = walk->stream;
-	struct dw_freed_change *change;
-	uint64_t *ticks;
+	struct dw_freed_change change = { .is_free = record->kind == DW_FREE };
 	uint32_t id = record->id < walk->pass.walk.op_count ? record->id : 0;
+	size_t ticks = stream->count;
 
 	if (record->kind != DW_ALLOC && record->kind != DW_FREE)
 		return;
-	change = DW_GROW(&stream->changes, &stream->capacity, stream->count);
-	ticks = change ? DW_GROW(walk->ticks, &walk->tick_capacity, stream->count) : NULL;
-	if (!ticks) {
-		walk->failed = true;
-		return;
-	}
-	change->address = dw_record_u64(record, 0);
-	change->bytes = 0;
-	change->on_device = false;
-	change->is_free = record->kind == DW_FREE;
+	change.address = dw_record_u64(record, 0);
 	if (record->kind == DW_ALLOC) {
 		uint64_t bytes = dw_record_u64(record, 2); /* a damaged trace may have any value */
 
-		change->bytes = (int64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES);
-		change->on_device = walk->on_device[walk->pass.walk.symbol_by_id[id]];
+		change.bytes = (int64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES);
+		change.on_device = walk->on_device[walk->pass.walk.symbol_by_id[id]];
 	}
-	*ticks = now;
-	stream->count++;
+	walk->failed |= !DW_APPEND(walk->ticks, &walk->tick_capacity, &ticks, now) ||
+	                !DW_APPEND(&stream->changes, &stream->capacity, &stream->count, change);
 }
 
 static const struct dw_pass_hooks freed_hooks = {

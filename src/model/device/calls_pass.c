@@ -58,19 +58,15 @@ static void calls_add_owner(struct dw_calls_pass *calls, uint32_t place, uint32_
 {
 	struct dw_device_part *part = calls->part;
 	struct dw_calls_frame *frame = calls_frame(calls, place);
-	struct dw_device_owner *owner = DW_GROW(&part->owners, &part->owner_capacity, part->owner_count);
 
-	if (!owner) {
+	if (DW_APPEND(&part->owners, &part->owner_capacity, &part->owner_count,
+	              (struct dw_device_owner){ .start_ns = calls_ns(calls, calls_frame_at(calls, place)->start),
+	                  .sequence = frame->sequence, .forward_thread = frame->forward_thread, .parent = parent,
+	                  .forward = DW_NO_INDEX, .symbol = frame->symbol, .thread = calls->pass->walk.thread,
+	                  .stack = frame->stack, .in_scope = frame->in_scope }))
+		frame->owner = (uint32_t)part->owner_count - 1;
+	else
 		calls->failed = true;
-		return;
-	}
-	*owner = (struct dw_device_owner){
-		.start_ns = calls_ns(calls, calls_frame_at(calls, place)->start),
-		.sequence = frame->sequence, .forward_thread = frame->forward_thread, .parent = parent,
-		.forward = DW_NO_INDEX, .symbol = frame->symbol, .thread = calls->pass->walk.thread,
-		.stack = frame->stack, .in_scope = frame->in_scope,
-	};
-	frame->owner = (uint32_t)part->owner_count++;
 }
 
 /* The owner for the innermost range at places up to `place`. Adds it, and its parents before it, if
@@ -329,22 +325,18 @@ static bool calls_take_part(struct dw_device_build *build, const struct dw_devic
 	uint32_t first_call = (uint32_t)work->call_count, first_owner = (uint32_t)work->owner_count;
 
 	for (size_t i = 0; i < part->owner_count; i++) {
-		struct dw_device_owner *owner = DW_GROW(&work->owners, &build->owner_capacity, work->owner_count);
+		struct dw_device_owner owner = part->owners[i];
 
-		if (!owner)
+		owner.parent += owner.parent == DW_NO_INDEX ? 0 : first_owner;
+		if (!DW_APPEND(&work->owners, &build->owner_capacity, &work->owner_count, owner))
 			return false;
-		*owner = part->owners[i];
-		owner->parent += owner->parent == DW_NO_INDEX ? 0 : first_owner;
-		work->owner_count++;
 	}
 	for (size_t i = 0; i < part->call_count; i++) {
-		struct dw_device_call *call = DW_GROW(&work->calls, &build->call_capacity, work->call_count);
+		struct dw_device_call call = part->calls[i];
 
-		if (!call)
+		call.owner += call.owner == DW_NO_INDEX ? 0 : first_owner;
+		if (!DW_APPEND(&work->calls, &build->call_capacity, &work->call_count, call))
 			return false;
-		*call = part->calls[i];
-		call->owner += call->owner == DW_NO_INDEX ? 0 : first_owner;
-		work->call_count++;
 	}
 	for (size_t i = 0; i < part->use_count; i++)
 		calls_put_key(build, &part->uses[i], first_call);

@@ -77,16 +77,12 @@ static bool homes_take_ranges(struct homes *homes)
 	for (size_t i = 0; i < build->model->source->stream_count; i++)
 		for (size_t k = 0; k < build->parts[i].range_count; k++) {
 			const struct dw_device_named *from = &build->parts[i].ranges[k];
-			struct dw_device_named *range;
+			struct dw_device_named range = *from;
 
-			if (!homes->wanted[from->thread] || from->depth >= DW_DEVICE_DEEPEST)
-				continue;
-			range = DW_GROW(&homes->ranges, &homes->capacity, homes->count);
-			if (!range)
+			range.owner = range.parent = DW_NO_INDEX;
+			if (homes->wanted[from->thread] && from->depth < DW_DEVICE_DEEPEST &&
+			    !DW_APPEND(&homes->ranges, &homes->capacity, &homes->count, range))
 				return false;
-			*range = *from;
-			range->owner = range->parent = DW_NO_INDEX;
-			homes->count++;
 		}
 	return true;
 }
@@ -111,7 +107,6 @@ static uint32_t homes_owner(struct homes *homes, uint32_t at)
 {
 	struct dw_device_build *build = homes->build;
 	struct dw_device_named *range = &homes->ranges[at];
-	struct dw_device_owner *owner;
 	uint32_t parent = DW_NO_INDEX;
 
 	if (range->owner != DW_NO_INDEX)
@@ -121,15 +116,12 @@ static uint32_t homes_owner(struct homes *homes, uint32_t at)
 		if (parent == DW_NO_INDEX)
 			return DW_NO_INDEX;
 	}
-	owner = DW_GROW(&build->work->owners, &build->owner_capacity, build->work->owner_count);
-	if (!owner)
+	if (!DW_APPEND(&build->work->owners, &build->owner_capacity, &build->work->owner_count,
+	               (struct dw_device_owner){ .start_ns = range->start_ns, .end_ns = range->end_ns,
+	                   .sequence = UINT64_MAX, .forward_thread = DW_NO_INDEX, .parent = parent, .forward = DW_NO_INDEX,
+	                   .symbol = range->symbol, .thread = range->thread, .in_scope = true }))
 		return DW_NO_INDEX;
-	*owner = (struct dw_device_owner){
-		.start_ns = range->start_ns, .end_ns = range->end_ns, .sequence = UINT64_MAX,
-		.forward_thread = DW_NO_INDEX, .parent = parent, .forward = DW_NO_INDEX,
-		.symbol = range->symbol, .thread = range->thread, .in_scope = true,
-	};
-	return range->owner = (uint32_t)build->work->owner_count++;
+	return range->owner = (uint32_t)build->work->owner_count - 1;
 }
 
 /* Both lists are sorted. `open` is the innermost range that was open at the time of the last call. */

@@ -416,19 +416,15 @@ static bool times_add_steps_of(struct times *times, const struct dw_step_outline
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = steps[i].start_ns > before_ns ? steps[i].start_ns : before_ns;
 		uint64_t to = steps[i].done_ns > steps[i].end_ns ? steps[i].done_ns : steps[i].end_ns;
-		struct dw_device_step *step;
 
 		before_ns = to = to > from ? to : from;
 		if (!outline->counted[steps[i].step])
 			continue;
-		step = DW_GROW(&result->steps, &times->step_capacity, result->step_count);
-		if (!step)
+		if (!DW_APPEND(&result->steps, &times->step_capacity, &result->step_count,
+		               (struct dw_device_step){ steps[i].step, (uint32_t)device, .start_ns = from, .end_ns = to }))
 			return false;
-		result->step_count++;
-		*step = (struct dw_device_step){ .step = steps[i].step, .device = (uint32_t)device, .start_ns = from,
-			                             .end_ns = to };
 		times_divide(times, result->devices[device].segments, result->devices[device].segment_count,
-		             &(struct interval){ from, to, step->part_ns, true, true });
+		             &(struct interval){ from, to, result->steps[result->step_count - 1].part_ns, true, true });
 	}
 	return true;
 }

@@ -125,53 +125,43 @@ static void memory_unnest(void *state, uint32_t place)
 		stream_frame_at(stream, place)->path = DW_NO_INDEX;
 }
 
+static void stream_append(struct dw_memory_stream *stream, const struct dw_memory_event *event)
+{
+	stream->failed |= !DW_APPEND(&stream->events, &stream->capacity, &stream->count, *event);
+}
+
 static void stream_add_reserved(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record)
 {
 	uint32_t symbol = dw_walk_symbol(&stream->pass.walk, record->id);
 	uint64_t bits = dw_record_u64(record, 0);
-	struct dw_memory_event *event;
 	double value;
 
 	if (!dw_memory_reserved_device(&stream->pass.walk.model->symbols[symbol]))
 		return;
-	event = DW_GROW(&stream->events, &stream->capacity, stream->count);
-	if (!event) {
-		stream->failed = true;
-		return;
-	}
 	memcpy(&value, &bits, sizeof value);
-	stream->count++;
-	*event = (struct dw_memory_event){ .ticks = ticks, .type = DW_MEMORY_RESERVED, .symbol = symbol,
-		.bytes = value > 0 && value < 1e18 ? (uint64_t)value : 0 };
+	stream_append(stream, &(struct dw_memory_event){ .ticks = ticks, .type = DW_MEMORY_RESERVED, .symbol = symbol,
+	                          .bytes = value > 0 && value < 1e18 ? (uint64_t)value : 0 });
 }
 
 static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
                              const struct dw_record *record, enum dw_memory_event_type type)
 {
-	struct dw_memory_event *event;
+	struct dw_memory_event event = { .ticks = ticks, .type = (uint8_t)type, .count = 1,
+		                             .address = dw_record_u64(record, type == DW_MEMORY_SAID ? 2 : 0) };
 
 	if (type == DW_MEMORY_ALLOC && !stream->pass.walk.wanted)
 		return;
-	event = DW_GROW(&stream->events, &stream->capacity, stream->count);
-	if (!event) {
-		stream->failed = true;
-		return;
-	}
-	stream->count++;
-	event->ticks = ticks;
-	event->type = (uint8_t)type;
-	event->count = 1;
-	event->address = dw_record_u64(record, type == DW_MEMORY_SAID ? 2 : 0);
 	if (type == DW_MEMORY_SAID)
-		event->symbol = dw_walk_symbol(&stream->pass.walk, record->payload[4]);
-	if (type != DW_MEMORY_ALLOC)
-		return;
-	event->bytes = dw_record_u64(record, 2);
-	event->symbol = dw_walk_symbol(&stream->pass.walk, record->id);
-	if (stream->kind_pass)
-		stream_find_span(stream, event);
-	if (stream->finds_paths)
-		event->path = stream_find_path(stream);
+		event.symbol = dw_walk_symbol(&stream->pass.walk, record->payload[4]);
+	if (type == DW_MEMORY_ALLOC) {
+		event.bytes = dw_record_u64(record, 2);
+		event.symbol = dw_walk_symbol(&stream->pass.walk, record->id);
+		if (stream->kind_pass)
+			stream_find_span(stream, &event);
+		if (stream->finds_paths)
+			event.path = stream_find_path(stream);
+	}
+	stream_append(stream, &event);
 }
 
 /* A block of s bytes was sampled with the probability 1 - exp(-s / period), and stands for the inverse of that (Horvitz and
@@ -179,28 +169,21 @@ static void stream_add_event(struct dw_memory_stream *stream, uint64_t ticks,
 static void stream_add_heap(struct dw_memory_stream *stream, uint64_t ticks, const struct dw_record *record, bool is_free)
 {
 	double bytes = is_free ? 0 : (double)dw_record_u64(record, 4), stands;
-	struct dw_memory_event *event;
+	struct dw_memory_event event = { .ticks = ticks, .type = is_free ? DW_MEMORY_FREE : DW_MEMORY_ALLOC,
+		                             .space = DW_MEMORY_HEAP, .address = dw_record_u64(record, 2) };
 
 	if (!(stream->heap_period > 0) || !(is_free || (bytes > 0 && bytes < 1e15 && stream->pass.walk.wanted)))
 		return;
-	event = DW_GROW(&stream->events, &stream->capacity, stream->count);
-	if (!event) {
-		stream->failed = true;
-		return;
+	if (!is_free) {
+		stands = bytes / -expm1(-bytes / stream->heap_period);
+		event.bytes = (uint64_t)llround(stands);
+		event.count = (uint32_t)llround(stands / bytes);
+		event.variance = (uint64_t)llround(stands * (stands - bytes));
+		event.symbol = dw_walk_symbol(&stream->pass.walk, record->payload[6]);
+		event.stack = record->payload[7];
+		event.path = stream->finds_paths ? stream_find_path(stream) : 0;
 	}
-	stream->count++;
-	*event = (struct dw_memory_event){ .ticks = ticks, .type = is_free ? DW_MEMORY_FREE : DW_MEMORY_ALLOC,
-		.space = DW_MEMORY_HEAP, .address = dw_record_u64(record, 2) };
-	if (is_free)
-		return;
-	stands = bytes / -expm1(-bytes / stream->heap_period);
-	event->bytes = (uint64_t)llround(stands);
-	event->count = (uint32_t)llround(stands / bytes);
-	event->variance = (uint64_t)llround(stands * (stands - bytes));
-	event->symbol = dw_walk_symbol(&stream->pass.walk, record->payload[6]);
-	event->stack = record->payload[7];
-	if (stream->finds_paths)
-		event->path = stream_find_path(stream);
+	stream_append(stream, &event);
 }
 
 static void memory_note(void *state, uint64_t ticks, const struct dw_record *record)

@@ -79,15 +79,10 @@ static void samples_add(struct table *table, const struct dw_sample_row *row)
 	                              table->rows[i].range == row->range && table->rows[i].named == row->named &&
 	                              table->rows[i].share == row->share && table->rows[i].where == row->where &&
 	                              table->rows[i].holder == row->holder);
-	struct dw_sample_row *to;
 
 	if (at == DW_MAP_NONE) {
-		to = DW_GROW(&table->rows, &table->capacity, table->count);
-		table->failed |= !to || !dw_map_add(&table->map, hash, (uint32_t)table->count);
-		if (table->failed)
-			return;
-		table->count++;
-		*to = *row;
+		table->failed |= !DW_APPEND(&table->rows, &table->capacity, &table->count, *row) ||
+		                 !dw_map_add(&table->map, hash, (uint32_t)table->count - 1);
 		return;
 	}
 	table->rows[at].count += row->count;
@@ -175,17 +170,11 @@ DW_INLINE void samples_leave(void *state, void *place, uint64_t ticks, enum dw_l
 static void samples_keep(struct all *all, const struct nested *sample)
 {
 	uint32_t thread = all->leaders ? all->leaders[all->model->source->threads[sample->of].process] : sample->of;
-	struct nested *nested;
+	struct nested nested = *sample;
 
-	if (all->leaders && thread == sample->of)
-		return;
-	nested = DW_GROW(&all->nested, &all->nested_capacity, all->nested_count);
-	all->failed |= !nested;
-	if (!nested)
-		return;
-	*nested = *sample;
-	nested->thread = thread;
-	all->nested_count++;
+	nested.thread = thread;
+	if (!all->leaders || thread != sample->of)
+		all->failed |= !DW_APPEND(&all->nested, &all->nested_capacity, &all->nested_count, nested);
 }
 
 static void samples_note(void *state, uint64_t ticks, const struct dw_record *record)

@@ -49,11 +49,6 @@ static const struct { const char *table, *owner; } nsight_owned[] = {
 	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "globalPid" }, { "NVTX_EVENTS", "globalTid" },
 };
 
-static int64_t nsight_process_of(int64_t global)
-{
-	return (int64_t)((uint64_t)global >> 24);
-}
-
 /* ---- rows of a process --------------------------------------------------------------------------- */
 
 /* Opens the rows of the current process. Rows without an owner belong to the first process. */
@@ -295,14 +290,9 @@ static void nsight_read_records(struct nsight *nsight, struct chrome *chrome)
 
 	nsight->record_count = 0;
 	OPEN(nsight, &rows, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "globalPid", columns);
-	while (!chrome->failed && dw_rows_next(&rows)) {
-		struct nsight_record *record = DW_GROW(&nsight->records, &nsight->record_capacity, nsight->record_count);
-
-		chrome->failed |= !record;
-		if (record)
-			nsight->records[nsight->record_count++] = (struct nsight_record){
-				dw_rows_integer(&rows, 0, -1), dw_rows_integer(&rows, 1, 0) };
-	}
+	while (!chrome->failed && dw_rows_next(&rows))
+		chrome->failed |= !DW_APPEND(&nsight->records, &nsight->record_capacity, &nsight->record_count,
+		    (struct nsight_record){ dw_rows_integer(&rows, 0, -1), dw_rows_integer(&rows, 1, 0) });
 	DW_SORT(nsight->records, nsight->record_count, nsight_compare);
 }
 
@@ -425,7 +415,7 @@ static void nsight_find_processes(struct nsight *nsight)
 
 		dw_rows_open(&rows, nsight->database, nsight_owned[t].table, columns, 1, NULL, 0);
 		while (dw_rows_next(&rows)) {
-			int64_t process = nsight_process_of(dw_rows_integer(&rows, 0, 0));
+			int64_t process = (int64_t)((uint64_t)dw_rows_integer(&rows, 0, 0) >> 24);
 			size_t i = 0;
 
 			if (!process || process == last)

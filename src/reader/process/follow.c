@@ -395,14 +395,9 @@ static bool follow_keep(struct dw_follow *follow, struct follow_thread *thread)
 	if (!dw_stacks_mix(read, &follow->unwind, &follow->python))
 		return false;
 	thread->count = 0;
-	for (size_t i = 0; i < read->count; i++) {
-		const struct dw_place **to = DW_GROW(&thread->places, &thread->capacity, thread->count);
-
-		if (!to)
+	for (size_t i = 0; i < read->count; i++)
+		if (!DW_APPEND(&thread->places, &thread->capacity, &thread->count, read->mixed[i].place))
 			return false;
-		*to = read->mixed[i].place;
-		thread->count++;
-	}
 	return true;
 }
 
