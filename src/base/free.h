@@ -1,13 +1,17 @@
 /*
- * Frees several pointers at once, of which each may be NULL:
+ * Allocates several arrays of zeroed items, and frees them, also if some of them are NULL:
  *
+ *     good = DW_NEW(&list->items, count) && DW_NEW(&list->names, count);
  *     DW_FREE(list->items, list->names);
  *
- * Includes <stdlib.h>, so that a file that frees what it allocated needs only this header.
+ * Pointers that are freed in any case must be NULL before the first DW_NEW(). Includes <stdlib.h>, so that a file
+ * that frees what it allocated needs only this header.
  */
 #pragma once
 
 #include <stdlib.h>
+
+#define DW_NEW(array, count) ((*(array) = calloc(count, sizeof **(array))) != NULL)
 
 #define DW_FREE(...)                                                        \
 	do {                                                                    \

@@ -1,8 +1,8 @@
 /* Computes the facts of a loop, once for each loop of a model. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/free.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "model/core/product.h"
@@ -122,11 +122,8 @@ bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t l
 		return false;
 	facts_choose_loop(work, loop);
 	count = work->loop ? work->loop->count : 0;
-	work->roles = calloc(count + 1, sizeof *work->roles);
-	work->steady = calloc(count + 1, sizeof *work->steady);
-	work->values = calloc(count + 1, sizeof *work->values);
-	work->wholes = calloc(count + 1, sizeof *work->wholes);
-	return !work->failed && work->roles && work->steady && work->values && work->wholes;
+	return !work->failed && DW_NEW(&work->roles, count + 1) && DW_NEW(&work->steady, count + 1) &&
+	       DW_NEW(&work->values, count + 1) && DW_NEW(&work->wholes, count + 1);
 }
 
 void dw_facts_end(struct dw_facts_work *work)

@@ -82,12 +82,9 @@ static bool ranks_place_cells(struct comparison *with, struct dw_summary *summar
 	ranks->first_step = first << ranks->span_log2;
 	ranks->span_count = (size_t)(last - first + 1);
 	cells = ranks->count * ranks->span_count;
-	with->cells = calloc(cells + 1, sizeof *with->cells);
-	with->works = calloc(cells + 1, sizeof *with->works);
-	with->space = calloc(ranks->count + ranks->span_count + 1, sizeof *with->space);
-	with->medians = calloc(ranks->span_count + 1, sizeof *with->medians);
 	ranks->excess = dw_arena_alloc(&ranks->arena, (cells + 1) * sizeof *ranks->excess);
-	if (!with->cells || !with->works || !with->space || !with->medians || !ranks->excess)
+	if (!ranks->excess || !DW_NEW(&with->cells, cells + 1) || !DW_NEW(&with->works, cells + 1) ||
+	    !DW_NEW(&with->space, ranks->count + ranks->span_count + 1) || !DW_NEW(&with->medians, ranks->span_count + 1))
 		return false;
 	for (size_t i = 0; i < ranks->count; i++)
 		for (size_t s = 0; s < ranks->results[i].rank->span_count; s++) {

@@ -349,18 +349,14 @@ static int scope_make_scratch(struct dw_model *model, struct scratch *scratch)
 	bool by_thread = scratch->profiles || scratch->action || scope_several_step(source);
 	size_t processes = source->process_count;
 
-	scratch->first_step = calloc(processes + 2, sizeof *scratch->first_step);
-	scratch->pacemakers = calloc(processes + 1, sizeof *scratch->pacemakers);
-	scratch->by_pacemaker = calloc(processes + 1, sizeof *scratch->by_pacemaker);
-	scratch->thread_steps = calloc(source->thread_count + 1, sizeof *scratch->thread_steps);
-	scratch->steps = calloc(source->step_count + 1, sizeof *scratch->steps);
-	scratch->both = calloc(source->step_count + 3 * source->profile_count + 1, sizeof *scratch->both);
 	model->intervals = dw_arena_alloc(&model->arena, (processes + 1) * sizeof *model->intervals);
 	if (by_thread)
 		model->thread_intervals = dw_arena_alloc(
 		    &model->arena, (source->thread_count + 1) * sizeof *model->thread_intervals);
-	if (!scratch->first_step || !scratch->pacemakers || !scratch->by_pacemaker ||
-	    !scratch->thread_steps || !scratch->steps || !scratch->both || !model->intervals ||
+	if (!DW_NEW(&scratch->first_step, processes + 2) || !DW_NEW(&scratch->pacemakers, processes + 1) ||
+	    !DW_NEW(&scratch->by_pacemaker, processes + 1) || !DW_NEW(&scratch->thread_steps, source->thread_count + 1) ||
+	    !DW_NEW(&scratch->steps, source->step_count + 1) || !model->intervals ||
+	    !DW_NEW(&scratch->both, source->step_count + 3 * source->profile_count + 1) ||
 	    (by_thread && !model->thread_intervals))
 		return -1;
 	for (size_t i = 0; i < source->step_count; i++) {

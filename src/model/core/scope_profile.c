@@ -49,11 +49,8 @@ int dw_profile_times_init(struct dw_profile_times *times, const struct dw_model 
 {
 	size_t count = model->source->profile_count;
 
-	times->wanted = calloc(count + 1, sizeof *times->wanted);
-	times->own = calloc(count + 1, sizeof *times->own);
-	times->others = calloc(count + 1, sizeof *times->others);
-	times->open = calloc(3 * count + 1, sizeof *times->open);
-	if (!times->wanted || !times->own || !times->others || !times->open)
+	if (!DW_NEW(&times->wanted, count + 1) || !DW_NEW(&times->own, count + 1) || !DW_NEW(&times->others, count + 1) ||
+	    !DW_NEW(&times->open, 3 * count + 1))
 		return dw_model_no_memory(model, error);
 	return profile_find(times, model, error);
 }

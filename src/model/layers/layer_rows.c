@@ -260,15 +260,10 @@ bool dw_layers_take(struct dw_layer_tree *tree, const struct dw_layers_ask *ask,
 	layers->rows = dw_arena_alloc(arena, nodes * sizeof *layers->rows);
 	layers->calls = dw_arena_alloc(arena, (ask->calls ? places : 1) * sizeof *layers->calls);
 	layers->operators = dw_arena_alloc(arena, tree->entry_count * sizeof *layers->operators);
-	taking.own = calloc(nodes, sizeof *taking.own);
-	taking.all = calloc(nodes, sizeof *taking.all);
-	taking.call_all = calloc(places, sizeof *taking.call_all);
-	taking.used = calloc(nodes, sizeof *taking.used);
-	taking.rows = calloc(nodes, sizeof *taking.rows);
-	taking.first_entry = calloc(places + 2, sizeof *taking.first_entry);
-	taking.order = calloc(tree->entry_count, sizeof *taking.order);
-	done = layers->rows && layers->calls && layers->operators && taking.own && taking.all &&
-	       taking.call_all && taking.used && taking.rows && taking.first_entry && taking.order;
+	done = layers->rows && layers->calls && layers->operators && DW_NEW(&taking.own, nodes) &&
+	       DW_NEW(&taking.all, nodes) && DW_NEW(&taking.call_all, places) && DW_NEW(&taking.used, nodes) &&
+	       DW_NEW(&taking.rows, nodes) && DW_NEW(&taking.first_entry, places + 2) &&
+	       DW_NEW(&taking.order, tree->entry_count);
 	if (done)
 		rows_make_all(&taking);
 	DW_FREE(taking.own, taking.all, taking.call_all, taking.used, taking.rows, taking.first_entry, taking.order);

@@ -74,13 +74,9 @@ bool dw_sample_places_init(struct dw_sample_places *places, struct dw_model *mod
 	const struct dw_source *source = model->source;
 
 	*places = (struct dw_sample_places){ .model = model };
-	places->shares = calloc(model->row_count + (size_t)1, 1);
-	places->classes = calloc(model->row_count + (size_t)1, 1);
-	places->python = calloc(source->thread_count + 1, sizeof *places->python);
-	places->steps = calloc(source->thread_count + 1, sizeof *places->steps);
-	places->all_steps = calloc(source->step_count + source->step_summary_count + source->thread_count + 1,
-	                           sizeof *places->all_steps);
-	if (!places->shares || !places->classes || !places->python || !places->steps || !places->all_steps)
+	if (!DW_NEW(&places->shares, model->row_count + (size_t)1) || !DW_NEW(&places->classes, model->row_count + (size_t)1) ||
+	    !DW_NEW(&places->python, source->thread_count + 1) || !DW_NEW(&places->steps, source->thread_count + 1) ||
+	    !DW_NEW(&places->all_steps, source->step_count + source->step_summary_count + source->thread_count + 1))
 		return false;
 	for (uint32_t row = 0; row < model->row_count; row++) {
 		const struct dw_symbol *symbol = &model->symbols[model->row_symbol[row]];

@@ -121,10 +121,8 @@ bool dw_others_init(struct dw_others_sums *sums, struct dw_model *model, const b
 	bool any;
 
 	*sums = (struct dw_others_sums){ .model = model, .steps = steps, .lock = PTHREAD_MUTEX_INITIALIZER };
-	sums->kinds = calloc(model->row_count + (size_t)1, 1);
-	sums->needed = calloc(source->process_count + 1, sizeof *sums->needed);
-	sums->lists = calloc((source->process_count + 1) * DW_OTHER_KINDS, sizeof *sums->lists);
-	if (!sums->kinds || !sums->needed || !sums->lists)
+	if (!DW_NEW(&sums->kinds, model->row_count + (size_t)1) || !DW_NEW(&sums->needed, source->process_count + 1) ||
+	    !DW_NEW(&sums->lists, (source->process_count + 1) * DW_OTHER_KINDS))
 		return false;
 	any = others_find_kinds(sums);
 	for (uint32_t t = 0; any && t < source->thread_count; t++)

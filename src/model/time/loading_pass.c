@@ -350,15 +350,9 @@ bool dw_loading_sums_init(struct dw_loading_sums *sums, struct dw_model *model)
 
 	*sums = (struct dw_loading_sums){ .model = model, .lock = PTHREAD_MUTEX_INITIALIZER };
 	sums->threads = dw_arena_alloc(&model->arena, threads * sizeof *sums->threads);
-	sums->lists = calloc(threads, sizeof *sums->lists);
-	sums->loops = calloc(threads, sizeof *sums->loops);
-	sums->meanings = calloc(model->symbol_count + (size_t)1, 1);
-	sums->shares = calloc(rows, 1);
-	sums->part_ticks = calloc(rows, sizeof *sums->part_ticks);
-	sums->part_ns = calloc(rows, sizeof *sums->part_ns);
-	sums->part_counts = calloc(rows, sizeof *sums->part_counts);
-	if (!sums->threads || !sums->lists || !sums->loops || !sums->meanings || !sums->shares ||
-	    !sums->part_ticks || !sums->part_ns || !sums->part_counts)
+	if (!sums->threads || !DW_NEW(&sums->lists, threads) || !DW_NEW(&sums->loops, threads) ||
+	    !DW_NEW(&sums->meanings, model->symbol_count + (size_t)1) || !DW_NEW(&sums->shares, rows) ||
+	    !DW_NEW(&sums->part_ticks, rows) || !DW_NEW(&sums->part_ns, rows) || !DW_NEW(&sums->part_counts, rows))
 		return false;
 	for (size_t i = 0; i < source->step_count; i++)
 		sums->loops[source->steps[i].thread] = true;

@@ -372,11 +372,8 @@ bool dw_threads_sums_init(struct dw_threads_sums *sums, struct dw_model *model)
 	size_t count = model->source->thread_count;
 
 	*sums = (struct dw_threads_sums){ .model = model, .lock = PTHREAD_MUTEX_INITIALIZER };
-	sums->rows = calloc(count * 2 + 1, sizeof *sums->rows);
-	sums->losses = calloc(count + 1, sizeof *sums->losses);
-	sums->last_ticks = calloc(count + 1, sizeof *sums->last_ticks);
-	sums->covered_ticks = calloc(count + 1, sizeof *sums->covered_ticks);
-	return sums->rows && sums->losses && sums->last_ticks && sums->covered_ticks;
+	return DW_NEW(&sums->rows, count * 2 + 1) && DW_NEW(&sums->losses, count + 1) &&
+	       DW_NEW(&sums->last_ticks, count + 1) && DW_NEW(&sums->covered_ticks, count + 1);
 }
 
 void dw_threads_sums_reset(struct dw_threads_sums *sums)
