@@ -81,6 +81,8 @@ static uint32_t symbols_put(struct dw_map *map, const struct dw_symbol *items,
 /* Ids that are not of an OP record have this symbol. Comparing it needs no hash. */
 static bool symbol_is_unknown(const struct dw_symbol *symbol)
 {
+	if (!symbol->name)
+		return true;
 	return symbol->category == 0 && strcmp(symbol->name, "(unknown)") == 0 && !symbol->detail &&
 	       !symbol->file && !symbol->line && !symbol->shapes;
 }

@@ -17,8 +17,6 @@ static int people_fill_symbols(struct dw_reader *reader, const struct dw_read_fi
 
 	if (!symbols)
 		return -1;
-	for (uint32_t id = 0; id < from->id_count; id++)
-		symbols[id].name = "(unknown)";
 	for (size_t i = 0; i < from->op_count; i++) {
 		const struct dw_read_op *op = &from->ops[i];
 		struct dw_symbol *symbol = &symbols[op->id];

@@ -21,7 +21,7 @@
 /* The name of a record, resolved. Ids of different files are different symbols; the model merges
  * symbols of the same content. */
 struct dw_symbol {
-	const char *name;   /* never NULL */
+	const char *name;   /* NULL only in a file's table, where the id is no OP: pages that nobody wrote need no memory */
 	const char *detail; /* or NULL */
 	const char *file;   /* or NULL */
 	uint32_t line;

@@ -245,7 +245,6 @@ static int stacks_fill_file(struct dw_reader *reader, struct dw_read_file *file,
 	frames = dw_read_take(reader, file->frame_count, sizeof *frames);
 	if (!by_id || !frames)
 		return -1;
-	memset(by_id, 0, file->id_count * sizeof *by_id);
 	for (size_t i = 0; i < file->frame_count; i++) {
 		if (stacks_fill_frame(reader, file, &file->frames[i], &frames[i]))
 			return -1;

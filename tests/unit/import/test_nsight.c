@@ -32,7 +32,7 @@ static const struct dw_symbol *symbol_of(const char *name)
 	const struct dw_source_file *file = &made.source->files[0];
 
 	for (uint32_t id = 0; id < file->symbol_count; id++)
-		if (strcmp(file->symbols[id].name, name) == 0)
+		if (file->symbols[id].name && strcmp(file->symbols[id].name, name) == 0)
 			return &file->symbols[id];
 	CHECK_FAIL("no symbol '%s'", name);
 	return &none;
