@@ -95,6 +95,13 @@ int dw_page_spans_create(struct dw_page_spans **result, struct dw_model *model, 
 	return dw_error_set(error, DWELL_E_NOMEM, "out of memory reading events");
 }
 
+void dw_span_free_tracks(const struct dw_page_spans *spans, struct dw_span_rows *tracks)
+{
+	for (size_t i = 0; tracks && i < spans->track_count; i++)
+		dw_span_rows_reset(&tracks[i]);
+	free(tracks);
+}
+
 void dw_page_spans_destroy(struct dw_page_spans *spans)
 {
 	if (!spans)

@@ -359,13 +359,6 @@ uint64_t dw_span_limit(const struct dw_page_spans *spans, const struct dw_page_w
 	return resolution_ns;
 }
 
-void dw_span_free_tracks(const struct dw_page_spans *spans, struct dw_span_rows *tracks)
-{
-	for (size_t i = 0; tracks && i < spans->track_count; i++)
-		dw_span_rows_reset(&tracks[i]);
-	free(tracks);
-}
-
 int dw_page_span(struct dw_page_spans *spans, const struct dw_page_window *asked,
                  struct dw_writer_out *out, struct dwell_error *error)
 {
