@@ -10,10 +10,8 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -87,10 +85,10 @@ void dw_file_measure_clock(struct dw_head *head)
 	DW_STORE(head->ticks_per_second, dw_clock_rate(head->clock_kind, &start, 1000000));
 }
 
-static void file_fill_allocation(struct dw_head *head, uint32_t blocks, const struct dwell_options *options)
+static void file_fill_allocation(struct dw_head *head, int fd, const struct dwell_options *options)
 {
 	head->next_block = 1;
-	head->max_blocks = blocks;
+	head->max_blocks = file_budget(fd, options->max_size_bytes);
 	head->reserve_blocks = head->max_blocks / 8;
 	head->keep = (uint32_t)options->keep;
 	head->keep_blocks = options->keep == DWELL_KEEP_OLDEST   ? UINT32_MAX
@@ -121,45 +119,19 @@ static void file_fill_control(struct dw_control *control, const struct dwell_opt
 	control->gates[0].mask = control->gated ? 0 : control->mask;
 }
 
-#define EXT4_MAGIC 0xef53
-#define FIRST_BLOCKS ((2u << 20) / DW_BLOCK_BYTES) /* of the size of the kernel's largest folio */
-
-/*
- * Writes zeros to the first blocks. Without it the first window gets single pages, because the head is among them: a
- * block took the kernel 31 us, and the first one 1.3 ms. ext4 gives each block that is written a large folio: 12 us to
- * write it and 5 to map it, and the next 2 MiB become one folio. tmpfs has no such folios. If this fails, pages come as
- * in other file systems.
- */
-static void file_write_first_blocks(int fd, uint32_t blocks)
-{
-	static char zeros[4096];
-	struct iovec block[DW_BLOCK_BYTES / sizeof zeros];
-	struct statfs fs;
-
-	if (fstatfs(fd, &fs) != 0 || fs.f_type != EXT4_MAGIC || fallocate(fd, 0, 0, (off_t)blocks * DW_BLOCK_BYTES) != 0)
-		return;
-	for (size_t i = 0; i < sizeof block / sizeof *block; i++)
-		block[i] = (struct iovec){ zeros, sizeof zeros };
-	for (uint32_t i = 0; i < blocks; i++)
-		if (pwritev(fd, block, sizeof block / sizeof *block, (off_t)i * DW_BLOCK_BYTES) != (ssize_t)DW_BLOCK_BYTES)
-			return;
-}
-
 /* Writes the head; fails if the file system lacks what recording needs. */
 static int file_write_head(int fd, const struct dwell_options *options, const uint8_t *run_id)
 {
-	uint32_t blocks = file_budget(fd, options->max_size_bytes);
 	struct dw_head *head;
 
 	if (fallocate(fd, 0, 0, DW_BLOCK_BYTES) != 0)
 		return -errno;
-	file_write_first_blocks(fd, blocks < FIRST_BLOCKS ? blocks : FIRST_BLOCKS);
 	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (head == MAP_FAILED)
 		return -errno;
 	file_fill_identity(head, run_id);
 	file_fill_clock(head);
-	file_fill_allocation(head, blocks, options);
+	file_fill_allocation(head, fd, options);
 	file_fill_control((struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET), options);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(head->magic, DW_MAGIC, sizeof head->magic); /* last, when the head is complete */
