@@ -10,6 +10,7 @@
  */
 #include "cli/preload.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,20 +57,48 @@ bool dw_find_installed(const char *const places[2], char path[4096])
 	return false;
 }
 
-/* Whether the file contains one of these texts, such as the name of a library that it is linked to. */
-static bool preload_contains(const char *path, const char *const *texts, size_t count)
+/* Narrows a file to the names for the dynamic linker, if it has them: a hundredth of an interpreter. */
+static void preload_narrow(const char **data, size_t *bytes)
+{
+	Elf64_Ehdr head;
+	Elf64_Shdr section;
+
+	if (*bytes < sizeof head)
+		return;
+	memcpy(&head, *data, sizeof head);
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_shentsize != sizeof section || head.e_shoff > *bytes)
+		return;
+	for (size_t i = 0; i < head.e_shnum && i < (*bytes - head.e_shoff) / sizeof section; i++) {
+		memcpy(&section, *data + head.e_shoff + i * sizeof section, sizeof section);
+		if (section.sh_type != SHT_STRTAB || !(section.sh_flags & SHF_ALLOC) || section.sh_offset > *bytes ||
+		    section.sh_size > *bytes - section.sh_offset)
+			continue;
+		*data += section.sh_offset;
+		*bytes = section.sh_size;
+		return;
+	}
+}
+
+/* Whether the file, or the names for its dynamic linker, contain one of these texts. */
+static bool preload_contains(const char *path, bool linked, const char *const *texts, size_t count)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	bool found = false;
+	const char *names;
+	size_t bytes;
 	char *data;
 
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
 		data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		names = data;
+		bytes = (size_t)status.st_size;
+		if (data != MAP_FAILED && linked)
+			preload_narrow(&names, &bytes);
 		for (size_t i = 0; data != MAP_FAILED && i < count; i++)
-			found |= memmem(data, (size_t)status.st_size, texts[i], strlen(texts[i])) != NULL;
+			found |= memmem(names, bytes, texts[i], strlen(texts[i])) != NULL;
 		if (data != MAP_FAILED)
 			munmap(data, (size_t)status.st_size);
 	}
@@ -79,15 +108,18 @@ static bool preload_contains(const char *path, const char *const *texts, size_t 
 
 /* The libraries of this build have the same sanitizer as this file. */
 #if defined(__has_feature)
-#define OWN_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define OWN_SANITIZED 1
-#else
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_SANITIZED 1
+#elif !defined(OWN_SANITIZED)
 #define OWN_SANITIZED 0
 #endif
 
 /* The runtime of a sanitizer refuses to start if another library is loaded before it. The program is asked about for
- * each library, and to search an interpreter takes 5 ms: the last answer is kept. */
+ * each library: the last answer is kept. */
 static bool preload_is_sanitized(const char *path)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
@@ -95,7 +127,7 @@ static bool preload_is_sanitized(const char *path)
 	static bool answer;
 
 	if (strcmp(asked, path) != 0) {
-		answer = preload_contains(path, runtimes, sizeof runtimes / sizeof *runtimes);
+		answer = preload_contains(path, true, runtimes, sizeof runtimes / sizeof *runtimes);
 		snprintf(asked, sizeof asked, "%s", path);
 	}
 	return answer;
@@ -112,7 +144,7 @@ static bool preload_may_use_mpi(const char *path)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
 			return true;
-	return preload_contains(path, libraries, 1);
+	return preload_contains(path, false, libraries, 1);
 }
 
 static bool preload_is_python(const char *path)
@@ -128,7 +160,7 @@ static bool preload_may_use_ggml(const char *path)
 	static const char *const libraries[] = { "libggml", "libllama", "libwhisper" };
 
 	return preload_is_python(path) ||
-	       preload_contains(path, libraries, sizeof libraries / sizeof *libraries);
+	       preload_contains(path, false, libraries, sizeof libraries / sizeof *libraries);
 }
 
 /* Whether the program may use ONNX Runtime. In Python that is another library without this interface. */
@@ -136,7 +168,7 @@ static bool preload_may_use_onnx(const char *path)
 {
 	static const char *const libraries[] = { "libonnxruntime" };
 
-	return !preload_is_python(path) && preload_contains(path, libraries, 1);
+	return !preload_is_python(path) && preload_contains(path, false, libraries, 1);
 }
 
 /* Finds the file that execvp() will run. Returns false if there is none. */
@@ -160,7 +192,7 @@ bool dw_preload_contains_ggml(const char *program)
 	static const char *const of_ggml[] = { "GGML_ASSERT(" };
 	char path[4096];
 
-	return preload_find_program(program, path) && !preload_may_use_ggml(path) && preload_contains(path, of_ggml, 1);
+	return preload_find_program(program, path) && !preload_may_use_ggml(path) && preload_contains(path, false, of_ggml, 1);
 }
 
 static void preload_put_first(const char *library)
@@ -216,8 +248,8 @@ const char *dw_preload_heap_refusal(const char *program)
 	static const char *const loaders[] = { "/ld-linux", "/ld-musl", "/ld64" }, *const magic[] = { "\177ELF" };
 	char path[4096];
 
-	if (!preload_find_program(program, path) || !preload_contains(path, magic, 1) ||
-	    preload_contains(path, loaders, sizeof loaders / sizeof *loaders))
+	if (!preload_find_program(program, path) || !preload_contains(path, false, magic, 1) ||
+	    preload_contains(path, false, loaders, sizeof loaders / sizeof *loaders))
 		return dw_preload_refusal(program);
 	return "the program is linked statically, and no library can be loaded before it";
 }

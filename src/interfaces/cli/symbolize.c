@@ -48,12 +48,17 @@ static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw
 		              inlined[i].file, inlined[i].line);
 }
 
-/* Nobody needs lines inside the interpreter, and reading its debug information took longer than all else here. */
+/* Nobody needs lines inside the interpreter and the C library, and reading their debug information took longer than all
+ * else here. */
 static bool symbolize_wants_lines(const char *module)
 {
+	static const char *const without[] = { "libpython", "python", "libc.so", "libm.so", "ld-linux" };
 	const char *name = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
+	bool wants = true;
 
-	return strncmp(name, "libpython", 9) != 0 && strncmp(name, "python", 6) != 0;
+	for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+		wants &= strncmp(name, without[i], strlen(without[i])) != 0;
+	return wants;
 }
 
 /* The library is loaded at the first frame, because elfutils is large. */
