@@ -96,12 +96,12 @@ struct chrome_event {
 	char phase;           /* `ph`; 0: none */
 	enum chrome_category category;
 	struct dw_json_string cat, name;
-	struct chrome_id pid, tid, id;
 	bool has_start, has_length, wrong_type, negative_length;
 	int64_t start_ns, length_ns;
 	struct dw_json_string args; /* the whole object with its braces; length 0: none */
 	uint32_t has;         /* bits: 1 << enum chrome_arg, set if values[] has the argument */
 	const struct dw_launch_shape *shape; /* of a kernel from a database; NULL: in `values` */
+	struct chrome_id pid, tid, id;
 	struct chrome_value values[CHROME_ARG_COUNT];
 };
 

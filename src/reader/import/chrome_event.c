@@ -306,7 +306,8 @@ const char *chrome_read_event(struct chrome_guesses *guesses, struct dw_json *js
 	static const struct event_words words = { event_members, sizeof event_members / sizeof *event_members, TOP_OTHER };
 
 	/* `values` need not be cleared: `has` tells which of them are valid. */
-	memset(event, 0, offsetof(struct chrome_event, values));
+	memset(event, 0, offsetof(struct chrome_event, pid)); /* in two parts, each so small that the compiler stores it */
+	event->pid = event->tid = event->id = (struct chrome_id){ .given = false };
 	event->cat.at = event->name.at = "";
 	if (*at != '{')
 		return dw_json_fail(json, at);
