@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each instruction and each nanosecond of a range, a step and a call stack is for.
+"""What each instruction and each nanosecond of a range, a step, an operator and a call stack is for.
 
 usage: bench/account.py BUILD [PART...]     writes doc/measured/account.md (without PART: all parts)
 
@@ -61,11 +61,17 @@ STACK = (
     ("the cache of stacks by hash", r":dw_stack_here:|^stack\.c::"),
     ("the operator's begin and end with a stack", r":(dw_begin_with_stack|probe_begin_among|dwell_slow_range\w*):"),
 )
+OPERATOR = (
+    ("the hash of the sizes", r":operators_hash_tensors:"),
+    ("the thread's cache of sizes", r":operators_(cached|shapes_at):"),
+    ("the rest of the operator's begin", r"^operators\.c:"),
+)
 # part: case of bench_cost, records of a sampled run, pieces
 PARTS = {
     "range": (4000000, RECORD),
     "step": (1000000, STEP + RECORD),
     "idle": (1000000, STEP + RECORD),
+    "shapes": (2000000, OPERATOR + RECORD),
     "stack": (2000000, STACK + RECORD),
 }
 
