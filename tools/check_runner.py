@@ -27,6 +27,9 @@ ALONE = -1
 MOST_AGAIN = 3
 # The cores of a command that waits for half of its time: two of them share a core.
 WAITS = .5
+# A core that does nothing for so large a part of the time is lent to another command, until the cores do nothing for less
+# than the small part.
+IDLE, BUSY = .7, .1
 BYTES_PER_CORE = 1 << 30
 
 
@@ -43,6 +46,14 @@ def memory_available():
     return None
 
 
+def idle_seconds():
+    """For how long the cores together have done nothing; None where the kernel does not say."""
+    with contextlib.suppress(OSError):
+        with open("/proc/stat", encoding="ascii") as file:
+            return int(file.readline().split()[4]) / os.sysconf("SC_CLK_TCK")
+    return None
+
+
 class Machine:
     """Hands out cores. Whoever has the highest priority is first; nobody overtakes, so that a
     command that needs several cores gets them, but for one that takes the half of a core that the
@@ -55,8 +66,9 @@ class Machine:
         # Every command waits at times: one that waits for half of its time runs besides.
         self.cores, self.spare = cores, WAITS * (cores > 1)
         self.free = cores + self.spare
+        self.lent, self.idle = 0, 0.0  # cores that are handed out a second time, because the commands that have them wait
         self.waiting = []  # (runs alone, -priority, number, cores)
-        self.count = self.running = 0
+        self.count = self.running = self.alone = 0
         self.began = self.counted = time.monotonic()
         self.unused = 0.0  # seconds of cores that no command had
         self.changed = threading.Condition()
@@ -76,7 +88,27 @@ class Machine:
         self.counted = now
         self.running += running
         self.free += free
+        if running < 0 and self.idle < BUSY:  # what was lent comes back first
+            back = min(self.lent, free)
+            self.lent, self.free = self.lent - back, self.free - back
         self.changed.notify_all()
+
+    def lend(self, idle):
+        """Another command may begin where so much of a core did nothing for a while, though commands have it."""
+        with self.changed:
+            self.idle = idle
+            if idle >= IDLE and self.waiting and not (self.alone or min(self.waiting)[0]) and self.lent < self.cores:
+                self.lent += 1
+                self.change(0, 1)
+
+    def watch(self, seconds=2):
+        """Lends cores for ever."""
+        before = idle_seconds()
+        while before is not None:
+            time.sleep(seconds)
+            now = idle_seconds()
+            self.lend((now - before) / seconds)
+            before = now
 
     @contextlib.contextmanager
     def use(self, cores, priority):
@@ -89,11 +121,13 @@ class Machine:
             self.waiting.append(ticket)
             self.changed.wait_for(lambda: self.may_run(ticket))
             self.waiting.remove(ticket)
+            self.alone += alone
             self.change(1, -cores)
         try:
             yield cores
         finally:
             with self.changed:
+                self.alone -= alone
                 self.change(-1, cores)
 
     def stop_all(self):
@@ -324,8 +358,9 @@ class Builds:
             shutil.rmtree(folder, ignore_errors=True)
             suite.must(f"configure {name}", "meson", "setup", folder, *arguments, env=env, urgent=True)
         targets = needed_by_tests(suite, folder, set(tests), set(but)) if tests else ()
-        suite.must(f"build {name}", "ninja", "-C", folder, "-j", str(self.jobs), "-k", "20",
-                   *targets, timeout=1800, cores=self.jobs, urgent=True)
+        jobs = max(1, self.jobs // 2)
+        suite.must(f"build {name}", "ninja", "-C", folder, "-j", str(jobs), "-k", "20",
+                   *targets, timeout=1800, cores=jobs, urgent=True)
         return folder
 
 

@@ -85,8 +85,9 @@ static void read_journal(struct trace *trace, const struct dw_chunk *chunk)
 			trace->holes += 8;
 			continue;
 		}
-		if (trace->all_count % 1024 == 0)
-			trace->all = realloc(trace->all, (trace->all_count + 1024) * sizeof *trace->all);
+		/* Twice as many at each power of two: under AddressSanitizer each realloc() copies. */
+		if (!(trace->all_count & (trace->all_count - 1)))
+			trace->all = realloc(trace->all, (trace->all_count ? 2 * trace->all_count : 1) * sizeof *trace->all);
 		trace->all[trace->all_count++] = entry;
 		if (has_id(entry->tag & 0xffff))
 			add_id(trace, entry);

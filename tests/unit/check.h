@@ -39,7 +39,7 @@ static unsigned long check_failures; /* of the test that runs */
 static const char *check_name;
 
 /* Programs take many times as long under ThreadSanitizer, and where DWELL_TEST_SLOW is set (under
- * qemu). Tests then repeat less. */
+ * qemu and AddressSanitizer). Tests then repeat less. */
 static inline bool check_is_slow(void)
 {
 #ifdef __SANITIZE_THREAD__
