@@ -8,10 +8,13 @@ does not, and who takes it away; torch.compile, when this Python has PyTorch 2. 
 Python that is to be served. The last line is "N passed, N failed, N skipped".
 """
 import csv
+import importlib.util
 import os
 import subprocess
 import sys
 import tempfile
+
+import installed
 
 DEEP = """
 import sys, threading
@@ -135,9 +138,7 @@ def owners(dwell):
 
 def compiling(dwell):
     global skipped
-    have = subprocess.run([sys.executable, "-c", "import torch, sys; sys.exit(torch.__version__[0] == '1')"],
-                          capture_output=True, check=False)
-    if have.returncode:
+    if importlib.util.find_spec("torch") is None or installed.need("torch")[0] == "1":
         skipped += 1
         print("skip torch.compile: no PyTorch 2 here")
         return

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import forked
 import installed
 
 TORCH = installed.need("torch")
@@ -67,7 +68,7 @@ print(subprocess.run([{OTHER!r}, "-c", "import torch; torch.ones(4).sin_(); prin
 def programs():
     if installed.place("torch").startswith(os.path.dirname(os.path.realpath(OTHER))[:4] + "/lib/python3/"):
         print("skip two installs of PyTorch: this is the one that the test starts as the other")
-    elif subprocess.run([OTHER, "-c", "import torch"], capture_output=True, check=False).returncode:
+    elif subprocess.run([OTHER, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))"], capture_output=True, check=False).returncode:
         print(f"skip two installs of PyTorch: {OTHER} has none")
     else:
         return (*PROGRAMS, ("two installs of PyTorch", TWO, 0, "False\n", "", 4))
@@ -93,11 +94,13 @@ def main():
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(dwell),
                        PYTHONPATH=os.path.join(root, "python"))
 
+    server = forked.Server(env=environment)
     for name, script, status, output, said, wanted in programs():
         with tempfile.TemporaryDirectory() as folder:
-            trace = os.path.join(folder, "t.dwell")
-            done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, sys.executable, "-c", HEAD + script],
-                                  env=environment, capture_output=True, text=True, timeout=600, check=False)
+            trace, program = os.path.join(folder, "t.dwell"), os.path.join(folder, "program.py")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(HEAD + script)
+            done = server.run(dwell, "--cost", "full", "-o", trace, script=program, env=environment)
             found = sines(dwell, trace)
         passed = (done.returncode == status and done.stdout == output and said in done.stderr
                   and found == wanted)

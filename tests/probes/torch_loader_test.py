@@ -43,9 +43,9 @@ class Stream(IterableDataset):
         for i in range(64 // (info.num_workers if info else 1)):
             sleep(.02)
             yield torch.ones(4)
-net = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=.1)
 def train(loader, sleep=0):
+    net = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=.1)
     for x in loader:
         optimizer.zero_grad()
         net(x).sum().backward()

@@ -167,7 +167,6 @@ for x, y in DataLoader(Data(8), 4):
 STEP_ON = (
     ("train_step", 2, None),
     ("trian_step", 0, "nothing of this name was seen; these would do: SGD, Sequential, train_step, unused"),
-    ("Adam", 0, "nothing of this name was seen; these would do: SGD, Sequential, train_step, unused"),
     ("unused", 0, "it is there, and was never called"),
     ("Sequential.1", 2, None),
 )
@@ -218,7 +217,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             path, trace = os.path.join(folder, "train.py"), os.path.join(folder, "t.dwell")
             with open(path, "w", encoding="utf-8") as file:
-                file.write(HEAD + LOOP)
+                file.write(installed.LIGHT * (not steps) + HEAD + LOOP)
             options = "--cost", "full", "-o", trace, "--step-on", named
             # What is said of a name that nothing has depends on the program that `dwell run` starts.
             done = (SERVER.run(dwell, *options, script=path) if steps else

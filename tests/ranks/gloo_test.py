@@ -22,6 +22,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../probes"))
 import again  # noqa: E402
+import forked  # noqa: E402
 
 dwell = os.path.abspath(sys.argv[1])
 accelerate = sys.argv[2] if len(sys.argv) > 2 else ""
@@ -29,6 +30,7 @@ EXAMPLE = os.path.join(HERE, "../../examples/pytorch/ddp_ranks.py")
 STEPS = 40
 # The optimizer of each rank would import PyTorch's compiler, which takes longer than all of its steps.
 FORKED = [sys.executable, "-c", f"import runpy, torch._dynamo; runpy.run_path({EXAMPLE!r}, run_name='__main__')", "--fork", "4"]
+SERVER = forked.Server("torch._dynamo", "torch.distributed", "torch.utils.data", light=False)
 # Lightning's own launcher starts the script again for each further rank.
 LIGHTNING = """
 import torch, sys
@@ -79,8 +81,12 @@ class Case(unittest.TestCase):
 
 class Slow(Case):
     def record(self, *plan):
-        text = self.run_dwell(*FORKED, str(STEPS), *map(str, plan))
-        planted = {int(rank): int(ns) for rank, ns in re.findall(r"planted (\d) (\d+)", text)}
+        for path in glob.glob(os.path.join(self.folder, "*.dwell*")):
+            os.remove(path)
+        done = SERVER.run(dwell, "-o", self.trace, script=os.path.abspath(EXAMPLE), env=self.environment,
+                          arguments=["--fork", "4", str(STEPS), *map(str, plan)])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        planted = {int(rank): int(ns) for rank, ns in re.findall(r"planted (\d) (\d+)", done.stdout)}
         self.assertEqual(sorted(planted), [0, 1, 2, 3])
         return planted[2], self.tables()
 
