@@ -107,8 +107,8 @@ TEST(keys_are_known_in_any_order_and_form)
 	static const char *const forms[] = {
 		X("cpu_op", "a", "1", "2"),
 		"{\n    \"name\" : \"a\" ,\"ts\":\t1,\r\n\"dur\": 2, \"tid\":6,\"pid\":5,\"cat\":\"cpu_op\",\"ph\":\"X\"}",
-		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"names\":\"b\",\"name\":\"a\",\"pid\":5,\"tid\":6,\"t\\u0073\":9,\"ts\":1,\"dur\":2,"
-		"\"a key of more than twenty-four bytes\":3,\"args\":{\"a key of more than twenty-four bytes\":[ ],\"External id\":1}}",
+		("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"names\":\"b\",\"name\":\"a\",\"pid\":5,\"tid\":6,\"t\\u0073\":9,\"ts\":1,\"dur\":2,"
+		"\"a key of more than twenty-four bytes\":3,\"args\":{\"a key of more than twenty-four bytes\":[ ],\"External id\":1}}"),
 		"{\"ph\":\"X\",\"cat\":\"a category of more than twenty-four bytes\",\"name\":\"a\",\"pid\":5,\"tid\":6,\"ts\":1,\"dur\":2}",
 		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"nam\":\"b\",\"name\":\"a\",\"pid\":5,\"tid\":6,\"ts\":1,\"dur\":2}",
 	};
