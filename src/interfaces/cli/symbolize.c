@@ -20,31 +20,15 @@ static struct {
 	__typeof__(dw_lines_close) *close;
 } symbolize_lines;
 
-/* `nesting` 0: the function itself; more: it was inlined there. */
-static void symbolize_put(uint32_t frame, uint32_t nesting, const char *name, const char *file, int line)
-{
-	uint32_t function = dw_intern_text(name), path = dw_intern_text(file);
-	struct dw_entry_symbol *entry = function ? dw_journal_reserve(sizeof *entry) : NULL;
-
-	if (!entry)
-		return;
-	entry->entry.id = frame;
-	entry->entry.aux = nesting;
-	entry->function = function;
-	entry->file = path;
-	entry->line = path && line > 0 ? (uint32_t)line : 0;
-	dw_journal_commit(entry, DW_ENTRY_SYMBOL);
-}
-
 static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw_source_frame *frame)
 {
 	struct dw_line inlined[DW_LINES_MOST];
 	size_t count = lines ? symbolize_lines.at(lines, frame->offset, inlined) : 0;
 
 	if (!count)
-		symbolize_put(id, 0, frame->functions[0].name, NULL, 0);
+		dw_symbolize_put(id, 0, frame->functions[0].name, NULL, 0);
 	for (size_t i = 0; i < count; i++)
-		symbolize_put(id, (uint32_t)(count - 1 - i), inlined[i].function ? inlined[i].function : frame->functions[0].name,
+		dw_symbolize_put(id, (uint32_t)(count - 1 - i), inlined[i].function ? inlined[i].function : frame->functions[0].name,
 		              inlined[i].file, inlined[i].line);
 }
 
@@ -123,7 +107,9 @@ void dw_symbolize(void)
 
 	if (dw_source_open(&source, &path, 1, NULL) != 0)
 		return;
-	if (source->files[0].frames)
+	if (source->files[0].frames) {
 		symbolize_file(&source->files[0]);
+		dw_symbolize_made(source);
+	}
 	dw_source_close(source);
 }

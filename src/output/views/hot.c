@@ -136,6 +136,8 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0)
 			dw_table_note(table, "Process %u: %s.", source->processes[source->metas[i].process].pid,
 			              source->metas[i].value);
+		else if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_NAMES_LACK) == 0)
+			dw_table_note(table, "Names of code made at run time: %s.", source->metas[i].value);
 }
 
 struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_view_options *options, bool waits,

@@ -425,7 +425,7 @@ static int journal_take_frame(struct dw_read_file *file, const struct dw_entry *
 
 	return JOURNAL_APPEND(file, frames, frame,
 	                      (struct dw_read_frame){ entry->id, entry->aux, from->offset, from->function, from->file,
-	                          from->line, (uint32_t)file->frame_count });
+	                          from->line, from->process, (uint32_t)file->frame_count });
 }
 
 static int journal_take_module(struct dw_read_file *file, const struct dw_entry *entry)

@@ -122,7 +122,7 @@ struct dw_read_frame {
 	uint32_t id, module;      /* FRAME and MODULE ids */
 	uint64_t offset;
 	uint32_t function, file;  /* STRINGs */
-	uint32_t line;
+	uint32_t line, process;   /* PROCESS id, of code made at run time */
 	uint32_t order;           /* position in the file */
 };
 

@@ -152,7 +152,8 @@ struct dw_source_frame {
 	const struct dw_source_function *functions;
 	uint32_t count;
 	const char *module; /* path, or NULL: the code is in no file */
-	uint64_t offset;    /* into the module */
+	uint64_t offset;    /* into the module; without module the address, or 0 */
+	uint32_t process;   /* PROCESS id of code that was made at run time; otherwise 0 */
 	bool found;         /* the name comes from the module on this machine, not from the trace */
 };
 
@@ -327,6 +328,8 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 /* From now on this process reads no symbols of program files for the frames of stacks, which takes much longer than reading
  * the trace of a minute. Ranges keep their names. For a process that asks for no stacks. */
 void dw_source_leave_stacks_unnamed(void);
+/* The path of a mapped file with this name, of the file `file` of the source; NULL: there is none. */
+const char *dw_source_module_named(const struct dw_source *source, size_t file, const char *name);
 void dw_source_close(struct dw_source *source);
 /* Returns the memory of the files' pages to the kernel, for readers that keep little of what they
  * have read. What is read again is mapped again. */

@@ -29,6 +29,20 @@ static const struct dw_read_module *stacks_find_module(const struct dw_read_file
 	                                    stacks_compare_modules) : NULL;
 }
 
+const char *dw_source_module_named(const struct dw_source *source, size_t file, const char *name)
+{
+	const struct dw_reader *reader = source->private_data;
+	const struct dw_read_file *from = &reader->files[file];
+
+	for (size_t i = 0; i < from->module_count; i++) {
+		const char *path = dw_read_string(from, from->modules[i].path), *slash = path ? strrchr(path, '/') : NULL;
+
+		if (slash && strcmp(slash + 1, name) == 0)
+			return path;
+	}
+	return NULL;
+}
+
 /* A name such as "libx.so+0x12f0". */
 static const char *stacks_place_name(struct dw_reader *reader, const struct dw_source_frame *frame, uint64_t offset)
 {
@@ -66,6 +80,7 @@ static int stacks_fill_frame(struct dw_reader *reader, const struct dw_read_file
 	symbols = stacks_first_symbol(file, entry->id, &count);
 	frame->module = module ? dw_read_string(file, module->path) : NULL;
 	frame->offset = entry->offset;
+	frame->process = module ? 0 : entry->process;
 	frame->count = count ? count : 1;
 	functions = dw_read_take(reader, frame->count, sizeof *functions);
 	if (!functions)

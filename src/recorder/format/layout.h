@@ -439,11 +439,11 @@ struct dw_entry_shapes {
 /* id: its own; aux: MODULE, or 0 for a frame that is known by the name `function` */
 struct dw_entry_frame {
 	struct dw_entry entry;
-	uint64_t offset;   /* into the module, or 0 */
+	uint64_t offset;   /* into the module; with `process` the address; or 0 */
 	uint32_t function; /* STRING or 0 */
 	uint32_t file;     /* STRING or 0 */
 	uint32_t line;
-	uint32_t reserved;
+	uint32_t process;  /* of code that was made at run time: its PROCESS; otherwise 0, as in older traces */
 };
 
 /* id: its own; aux: number of frames, innermost first */

@@ -479,6 +479,10 @@ static uint32_t module_intern_frame(uintptr_t address, const struct module *modu
 		bool is_vdso = address - (uintptr_t)getauxval(AT_SYSINFO_EHDR) < 16384;
 
 		entry.function = dw_intern_text(is_vdso ? "[vdso]" : "[jit]");
+		if (!is_vdso) { /* its name may be known when the program has ended */
+			entry.offset = address;
+			entry.process = DW_LOAD(dw_process->id);
+		}
 	}
 	return dw_intern(&entry.entry);
 }
