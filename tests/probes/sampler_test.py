@@ -136,6 +136,42 @@ def waits(folder, program):
           sum(int(line.rsplit(" ", 1)[1]) for line in lines) == data, picture.stderr, lines, data)
 
 
+def team(folder):
+    """A thread that spins for its team waits: as long as its CPU time is more than that of its work."""
+    program, trace = os.path.join(folder, "team"), os.path.join(folder, "team.dwell")
+    if subprocess.run(["gcc", "-O1", "-g", "-fopenmp", os.path.join(HERE, "sampler_team.c"), "-o", program]).returncode:
+        return
+    ran = subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program], capture_output=True, text=True,
+                         env={**os.environ, "OMP_WAIT_POLICY": "active"})
+    found = rows(trace, "waits", by=lambda row: (row["name"], row["line"], row["thread"].split(" ")[0]))
+    spun = [row["self_ns"] / 1e9 for (name, line, thread), row in found.items()
+            if name == "spins for its team" and (row["file"] or "").endswith("sampler_team.c")]
+    expected = float(ran.stdout)
+    check("a thread that spins for its team", len(spun) == 1 and abs(spun[0] - expected) < 0.1 * expected + 0.05, spun, expected,
+          list(found))
+
+
+def made_code(folder):
+    """Names of code that was made at run time, also where the program's file is wrong."""
+    program, trace = os.path.join(folder, "made"), os.path.join(folder, "made.dwell")
+    subprocess.run(["gcc", "-O1", "-g", os.path.join(HERE, "sampler_made.c"), "-o", program], check=True)
+    for form, first, said in (("map", "made first", None), ("dump", "made first", None), ("twice", "made later or made first", None),
+                              ("wrong", "made first", "6 entries were damaged, cut or too many, and 2 were read"),
+                              ("link", None, "is a symbolic link")):
+        ran = subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program, form], capture_output=True, text=True, cwd=folder)
+        for path in (f"/tmp/perf-{ran.stdout.strip()}.map", f"/tmp/perf-{ran.stdout.strip()}.map.other"):
+            if os.path.lexists(path):
+                os.remove(path)
+        found = rows(trace, "hot")
+        all_ns = sum(row["self_ns"] for row in found.values())
+        if first:
+            shares = [share(found, name, "self_ns") / max(all_ns, 1) for name in (first, "made second")]
+            check(f"{form}: names of made code", abs(shares[0] - 0.25) < 0.1 and abs(shares[1] - 0.75) < 0.1, shares, list(found))
+        else:
+            check(f"{form}: made code without names", "[jit]" in found and "made second" not in found, list(found))
+        check(f"{form}: what is said", (said in ran.stderr) if said else "names of code" not in ran.stderr, ran.stderr)
+
+
 def kinds_of_code(folder, compiler="gcc"):
     """Code without unwind tables, without symbols, and with frame pointers."""
     for name, flags in (("tables", ["-fno-omit-frame-pointer", "-fno-asynchronous-unwind-tables"]), ("stripped", ["-s"]),
@@ -217,6 +253,8 @@ def main():
         shares(folder, program)
         unnoticed(folder, program)
         waits(folder, program)
+        team(folder)
+        made_code(folder)
         kinds_of_code(folder)
         for interpreter in [sys.executable, *interpreters()]:
             python(folder, interpreter)

@@ -102,7 +102,7 @@ static bool samples_in_library(const struct dw_facts_work *work, const struct dw
 	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libgcc_s", "libpthread", "ld-linux", NULL };
 	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
 
-	return dw_facts_is_of(dw_sample_stack_at(&stack, 0), libraries);
+	return dw_sample_frame_is_of(dw_sample_stack_at(&stack, 0), libraries);
 }
 
 static void samples_put_library(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part part)
@@ -193,7 +193,7 @@ static const struct dw_source_function *samples_own_function(const struct dw_fac
 	for (uint32_t i = 0; i < stack.count; i++) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
 
-		for (uint32_t f = 0; frame && frame->module && !dw_facts_is_of(frame, libraries) && f < frame->count; f++)
+		for (uint32_t f = 0; frame && frame->module && !dw_sample_frame_is_of(frame, libraries) && f < frame->count; f++)
 			if (strncmp(frame->functions[f].name, "std::", 5) != 0 && strncmp(frame->functions[f].name, "__gthread", 9) != 0)
 				return &frame->functions[f];
 	}

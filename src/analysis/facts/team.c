@@ -23,26 +23,9 @@ struct team_part {
 	double work;              /* weight of all threads, without what is in OpenMP's runtime */
 };
 
-bool dw_facts_is_of(const struct dw_source_frame *frame, const char *const *libraries)
-{
-	const char *file = frame && frame->module ? strrchr(frame->module, '/') : NULL;
-
-	for (; file && *libraries; libraries++)
-		if (strncmp(file + 1, *libraries, strlen(*libraries)) == 0)
-			return true;
-	return false;
-}
-
 bool dw_facts_team_waits(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
-	static const char *const runtimes[] = { "libgomp.so", "libgomp-", "libomp.so", "libiomp5.so", NULL };
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
-	const char *name = frame && frame->count ? frame->functions[0].name : "";
-
-	return dw_facts_is_of(frame, runtimes) ||
-	       ((strcmp(name, "sched_yield") == 0 || strcmp(name, "syscall") == 0) && stack.count > 1 &&
-	        dw_facts_is_of(dw_sample_stack_at(&stack, 1), runtimes));
+	return dw_sample_spins(work->source, row) != 0;
 }
 
 double dw_facts_spun(const struct dw_facts_work *work)

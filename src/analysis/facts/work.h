@@ -114,8 +114,6 @@ double dw_facts_pace_of_functions(struct dw_facts_work *work, const char **name)
 
 /* ---- team.c: threads that share the work, from samples; nothing in programs in Python */
 
-/* Whether a frame is of a library whose file's name begins with one of a list that ends with NULL. */
-bool dw_facts_is_of(const struct dw_source_frame *frame, const char *const *libraries);
 /* Whether the thread ran OpenMP's runtime, or a function of the C library that the runtime calls to let others run. */
 bool dw_facts_team_waits(const struct dw_facts_work *work, const struct dw_sample_row *row);
 /* For how many ns the loop's thread spins in OpenMP's runtime, in the loop. 0: too few samples. */

@@ -35,6 +35,7 @@ struct hot {
 
 static const struct dw_source_function unread = { "(stack not read)", NULL, 0 },
                                        no_python = { "(no function of Python)", NULL, 0 };
+static const char spins[] = "spins for its team"; /* has a row for each line that waits for the team */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -44,7 +45,7 @@ static bool hot_is(const struct hot *hot, const struct dw_hot_row *row, const st
 	unsigned by = hot->ask->by;
 
 	return strcmp(row->name, function->name) == 0 && dw_text_same(row->file, function->file) &&
-	       (!(by & DW_HOT_LINES) || row->line == function->line) &&
+	       ((!(by & DW_HOT_LINES) && row->name != spins) || row->line == function->line) &&
 	       (!(by & DW_HOT_HOLDERS) || row->place.holder == place->holder) &&
 	       (!(by & DW_HOT_THREADS) || row->place.thread == place->thread) &&
 	       (!(by & DW_HOT_RANGES) || row->place.range == place->range) &&
@@ -56,7 +57,7 @@ static uint32_t hot_hash(const struct hot *hot, const struct dw_source_function 
                          const struct dw_sample_row *place)
 {
 	unsigned by = hot->ask->by;
-	uint32_t key[] = { by & DW_HOT_LINES ? function->line : 0, by & DW_HOT_THREADS ? place->thread : 0,
+	uint32_t key[] = { by & DW_HOT_LINES || function->name == spins ? function->line : 0, by & DW_HOT_THREADS ? place->thread : 0,
 		               by & DW_HOT_RANGES ? place->range : 0, by & DW_HOT_PHASES ? place->named : 0,
 		               by & DW_HOT_PHASES ? place->share * 4u + place->where : 0, by & DW_HOT_HOLDERS ? place->holder : 0 };
 	uint32_t hash = dw_map_hash_bytes(0, function->name, strlen(function->name));
@@ -137,17 +138,32 @@ static bool hot_wants_frame(const struct hot *hot, const struct dw_source_frame 
 	return frame && (!(hot->ask->by & DW_HOT_PYTHON) || (!frame->module && frame->functions->file));
 }
 
-static void hot_add_row(struct hot *hot, const struct dw_sample_row *from)
+/* In place of the runtime's frames: the line that calls the runtime. */
+static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, const struct dw_source_frame *caller)
+{
+	struct dw_source_function function = { spins, caller ? caller->functions->file : NULL,
+		                                   caller ? caller->functions->line : 0 };
+
+	hot->to->spun_ns += from->cpu_ns;
+	hot->to->spun_samples += from->count;
+	if (!(hot->ask->by & DW_HOT_PYTHON))
+		hot_add(hot, &function, from, true);
+}
+
+/* `spin`: how many inner frames are those of a runtime in which the thread spins. */
+static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, uint32_t spin)
 {
 	struct dw_sample_stack stack = dw_sample_stack_of(hot->source, from);
-	bool self = true;
+	bool self = !spin || hot->ask->by & DW_HOT_PYTHON;
 
 	hot->number++;
 	hot->to->samples += from->count;
 	hot->to->weight += from->weight;
 	hot->to->squares += from->squares;
 	hot->to->cpu_ns += from->cpu_ns;
-	for (uint32_t i = 0; i < stack.count; i++) {
+	if (spin)
+		hot_add_spin(hot, from, spin < stack.count ? dw_sample_stack_at(&stack, spin) : NULL);
+	for (uint32_t i = spin; i < stack.count; i++) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
 
 		for (uint32_t n = 0; hot_wants_frame(hot, frame) && n < frame->count; n++) {
@@ -177,12 +193,19 @@ static void hot_finish(struct hot *hot)
 bool dw_hot_make(struct dw_hot *to, struct dw_model *model, const struct dw_hot_ask *ask)
 {
 	const struct dw_samples *samples = ask->waits ? dw_model_wait_samples(model, NULL) : dw_model_samples(model, NULL);
+	const struct dw_samples *spun = ask->waits ? dw_model_samples(model, NULL) : NULL;
 	struct hot hot = { .source = dw_model_source(model), .ask = ask, .to = to };
 
 	*to = (struct dw_hot){ .rows = NULL };
 	for (size_t i = 0; samples && i < samples->count && !hot.failed; i++)
 		if (!ask->wants || ask->wants(ask->context, &samples->rows[i]))
-			hot_add_row(&hot, &samples->rows[i]);
+			hot_add_row(&hot, &samples->rows[i], 0);
+	for (size_t i = 0; spun && i < spun->count && !hot.failed; i++) {
+		uint32_t spin = dw_sample_spins(hot.source, &spun->rows[i]);
+
+		if (spin && (!ask->wants || ask->wants(ask->context, &spun->rows[i])))
+			hot_add_row(&hot, &spun->rows[i], spin);
+	}
 	if (!hot.failed)
 		hot_finish(&hot);
 	DW_FREE(hot.lines, hot.seen);

@@ -295,6 +295,29 @@ struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const 
 	return stack;
 }
 
+bool dw_sample_frame_is_of(const struct dw_source_frame *frame, const char *const *libraries)
+{
+	const char *file = frame && frame->module ? strrchr(frame->module, '/') : NULL;
+
+	for (; file && *libraries; libraries++)
+		if (strncmp(file + 1, *libraries, strlen(*libraries)) == 0)
+			return true;
+	return false;
+}
+
+uint32_t dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row)
+{
+	static const char *const runtimes[] = { "libgomp.so", "libgomp-", "libomp.so", "libiomp5.so", NULL };
+	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
+	const struct dw_source_frame *frame = stack.count ? dw_sample_stack_at(&stack, 0) : NULL;
+	const char *name = frame && frame->count ? frame->functions[0].name : "";
+	uint32_t in_libc = strcmp(name, "sched_yield") == 0 || strcmp(name, "syscall") == 0, end = in_libc;
+
+	while (end < stack.count && dw_sample_frame_is_of(dw_sample_stack_at(&stack, end), runtimes))
+		end++;
+	return end > in_libc ? end : 0;
+}
+
 /* ---- the product ------------------------------------------------------------------------------ */
 
 bool dw_source_has_samples(const struct dw_source *source)

@@ -48,6 +48,12 @@ static inline const struct dw_source_frame *dw_sample_stack_at(const struct dw_s
 	return id < stack->file->symbol_count ? stack->file->frames[id] : NULL;
 }
 
+/* Whether a frame is code of a library whose file name begins with one of these. The last one is NULL. */
+bool dw_sample_frame_is_of(const struct dw_source_frame *frame, const char *const *libraries);
+/* Whether the thread spins in OpenMP's runtime until the others of its team are ready: how many of its innermost frames
+ * are the runtime's, and what that calls in libc. 0: it does not. */
+uint32_t dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row);
+
 /* The CPU time of each path of functions by thread, as pictures draw it. Its counts are samples. */
 const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error);
 /* The same of waits. */

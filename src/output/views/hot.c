@@ -150,15 +150,16 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 
 	if (!samples || hot_parse_groups(options->group_by, &ask.by, error))
 		return NULL;
-	if (!samples->count) {
+	if (!dw_hot_make(&hot, model, &ask)) {
+		dw_error_set(error, DWELL_E_NOMEM, "out of memory");
+	} else if (!hot.count) {
 		char name[256];
 
 		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples%s in these steps, this thread or this time",
 		             dw_view_trace_name(model, name), waits ? " of waits" : "");
-		return NULL;
-	}
-	if (dw_hot_make(&hot, model, &ask))
+	} else {
 		table = dw_view_table(waits ? "waits" : "hot", columns, COLUMNS, error);
+	}
 	for (size_t i = 0; table && i < GROUPS; i++)
 		if (ask.by & groups[i].by && groups[i].column.name)
 			dw_table_add_columns(table, &groups[i].column, 1);
@@ -169,6 +170,9 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 		                DW_EMPTY, DW_EMPTY, DW_INT(hot.samples));
 		dw_table_note(table, "%s by %s samples; +- is half of the 95%% interval of self share.",
 		              waits ? "Time of waiting in functions of libc" : "CPU time", dw_text_count((int64_t)hot.samples).at);
+		if (hot.spun_samples)
+			dw_table_note(table, "%s of it by %s samples is CPU time of threads that spin in OpenMP's runtime for others of their team.",
+			              dw_text_ns((double)hot.spun_ns, " ").at, dw_text_count((int64_t)hot.spun_samples).at);
 		hot_note_holder(table, model, samples);
 		hot_note_lacks(table, model, samples);
 	}
