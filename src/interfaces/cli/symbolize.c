@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "cli/process_library.h"
+#include "cli/symbolize_made.h"
 #include "process/lines.h"
-#include "read/source.h"
 #include "record/record.h"
 
 static struct {

@@ -1,4 +1,6 @@
-/* Names of code that a program made at run time, from the files in which it announced them; see symbolize.h. */
+/* Names of code that a program made at run time, from the files in which it announced them. */
+#include "cli/symbolize_made.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +10,7 @@
 #include "base/order.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/symbolize.h"
 #include "format/keys.h"
-#include "read/source.h"
 #include "record/record.h"
 
 #define MOST_NAMES 50000u
