@@ -127,6 +127,12 @@ void dw_symbolize_made(const struct dw_source *source)
 			to++;
 		made_name_process(&made, &made.frames[from], to - from);
 	}
+	for (uint32_t id = 0; id < file->symbol_count; id++)
+		if (file->frames[id] && !file->frames[id]->module && !file->frames[id]->process &&
+		    strcmp(file->frames[id]->functions->name, "[jit]") == 0) {
+			made_lack(&made, "a process", "used more than 65,536 places in made code, and later ones have none");
+			break;
+		}
 	if (made.left_out) {
 		snprintf(text, sizeof text, "were left out, because a trace holds at most %u of them and 1 MiB", MOST_NAMES);
 		made_lack(&made, dw_text_count((int64_t)made.left_out).at, text);

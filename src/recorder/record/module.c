@@ -30,6 +30,7 @@
 #define BLOCK_MODULES 512u
 #define MAX_BLOCKS 128u
 #define FIRST_BYTES 1024u /* of a file, which are compared */
+#define MOST_MADE 65536u  /* frames of code in no file that are told apart by their addresses, of a process */
 #define RECENT 4u         /* modules that are cached while the frames of one stack are resolved */
 
 /* Written by the thread that holds the maps, read by any thread. Each field is accessed atomically.
@@ -49,6 +50,7 @@ uint32_t dwell_code_generation = 1; /* 0 means that nothing was looked up yet */
 
 static struct module *blocks[MAX_BLOCKS]; /* atomic */
 static uint32_t module_count;             /* atomic; entries in use, unloaded modules included */
+static uint32_t made_frames;              /* atomic; lookups, so also of frames that were known */
 
 /* ---- memory that may be unmapped --------------------------------------------------- */
 
@@ -479,7 +481,9 @@ static uint32_t module_intern_frame(uintptr_t address, const struct module *modu
 		bool is_vdso = address - (uintptr_t)getauxval(AT_SYSINFO_EHDR) < 16384;
 
 		entry.function = dw_intern_text(is_vdso ? "[vdso]" : "[jit]");
-		if (!is_vdso) { /* its name may be known when the program has ended */
+		/* Its name may be known when the program has ended. */
+		if (!is_vdso && DW_LOAD(made_frames) < MOST_MADE) {
+			__atomic_fetch_add(&made_frames, 1, __ATOMIC_RELAXED);
 			entry.offset = address;
 			entry.process = DW_LOAD(dw_process->id);
 		}
