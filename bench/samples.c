@@ -91,6 +91,7 @@ int main(void)
 	printf("a reading of the clock: %.1f ns\n", clock_ns());
 	descend(3, 8); /* the first: it opens the trace */
 	descend(3, 8);
+	descend(15, 20);
 	descend(75, 80);
 	return 0;
 }

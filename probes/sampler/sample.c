@@ -62,7 +62,7 @@ static uint64_t sample_pack(struct dws_rule rule)
 	       (uint64_t)(uint16_t)rule.fp_offset << 33 | (uint64_t)((uint16_t)rule.return_offset & 0x7fff) << 49;
 }
 
-static struct dws_rule sample_unpack(uint64_t packed)
+static inline __attribute__((always_inline)) struct dws_rule sample_unpack(uint64_t packed)
 {
 	return (struct dws_rule){
 		.end = packed & 7,
