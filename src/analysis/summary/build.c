@@ -359,10 +359,14 @@ bool dw_summary_add_model(struct dw_summary *summary, struct dw_model *model, st
 {
 	const struct dw_source *source = dw_model_source(model);
 	uint32_t *ranks = malloc((source->thread_count + 1) * sizeof *ranks);
-	bool good = ranks && !dw_model_compute_ranks_together(model, error) &&
-	            (!source->step_count || dw_model_steps(model, error));
-	size_t loops = good && source->step_count ? 1 : 0, before = summary->count;
+	size_t loops, before = summary->count;
+	bool good;
 
+	if (summary->before) /* where ranks are now may be after all steps */
+		dw_model_extend_scope(model);
+	good = ranks && !dw_model_compute_ranks_together(model, error) &&
+	            (!source->step_count || dw_model_steps(model, error));
+	loops = good && source->step_count ? 1 : 0;
 	for (size_t i = 0; ranks && i < source->thread_count; i++)
 		ranks[i] = DW_NO_INDEX;
 	/* Loops come by descending number of steps: the first of a process is its main loop. */

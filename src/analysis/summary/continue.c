@@ -126,7 +126,8 @@ static struct dw_summary_collective *continue_row(struct dw_summary_rank *rank, 
 
 DW_ORDER(continue_compare_rows, struct dw_summary_collective, DW_TEXT(group) DW_TEXT(operation))
 
-static void continue_collectives(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_summary_rank *before)
+static void continue_collectives(struct dw_summary *summary, struct dw_summary_rank *rank, struct dw_summary_rank *before,
+                                 bool newer)
 {
 	struct dw_summary_collective *rows =
 		continue_space(summary, (rank->collective_count + before->collective_count) * sizeof *rows);
@@ -141,8 +142,10 @@ static void continue_collectives(struct dw_summary *summary, struct dw_summary_r
 		struct dw_summary_collective *row = continue_row(rank, from);
 
 		if (!row) {
-			if (rank->collective_count < DW_SUMMARY_COLLECTIVES)
-				rows[rank->collective_count++] = *from;
+			if (rank->collective_count < DW_SUMMARY_COLLECTIVES) {
+				rows[rank->collective_count] = *from;
+				rows[rank->collective_count++].open &= !newer; /* steps ended since then */
+			}
 			continue;
 		}
 		row->count += from->count;
@@ -151,7 +154,7 @@ static void continue_collectives(struct dw_summary *summary, struct dw_summary_r
 		row->blocked_ns += from->blocked_ns;
 		if (from->last_sequence > row->last_sequence) {
 			row->last_sequence = from->last_sequence;
-			row->open = from->open;
+			row->open = from->open && !newer;
 		}
 		continue_arrivals(summary, row, from);
 	}
@@ -191,7 +194,7 @@ static void continue_rank(struct dw_summary *summary, struct dw_summary_rank *ra
 	rank->other_layers_ns += before->other_layers_ns;
 	continue_names(summary, &rank->layers, &rank->layer_count, before->layers, before->layer_count);
 	rank->in_flight_ns += before->in_flight_ns;
-	continue_collectives(summary, rank, before);
+	continue_collectives(summary, rank, before, newer);
 	rank->allocated_bytes += before->allocated_bytes;
 	rank->input_bytes += before->input_bytes;
 	if (before->memory_peak_bytes > rank->memory_peak_bytes)

@@ -211,6 +211,8 @@ static bool read_open(struct reading *reading, struct dw_summary_rank *rank, con
 			open->communication = field.number;
 		else if (field.field == OPEN_NS && field.wire == DW_PROTO_VARINT)
 			open->ns = field.number;
+		else if (field.field == OPEN_PAUSE && field.wire == DW_PROTO_VARINT && field.number <= DW_PAUSE_CHECKPOINT)
+			open->pause = (enum dw_summary_pause)field.number;
 	}
 	rank->open_count++;
 	return !reader.bad || read_fail(reading, from->bytes, "an open range's message is damaged");
@@ -325,6 +327,7 @@ static void read_number(struct dw_summary_rank *rank, const struct dw_proto_fiel
 	case RANK_RESIDENT: rank->resident_bytes = number; break;
 	case RANK_LEFT: rank->left_bytes = number; break;
 	case RANK_LOOP_END: rank->loop_end_ns = number; break;
+	case RANK_CPU: rank->cpu_ns = number; break;
 	default:
 		break; /* of a newer version */
 	}

@@ -64,6 +64,7 @@ struct dw_summary_open {
 	const char *name;
 	bool communication;
 	uint64_t ns; /* from its begin to the end of the recording */
+	enum dw_summary_pause { DW_PAUSE_NONE, DW_PAUSE_EVALUATION, DW_PAUSE_CHECKPOINT } pause; /* long work that is no step */
 };
 
 /* When a rank entered and left a collective. */
@@ -124,6 +125,7 @@ struct dw_summary_rank {
 	/* When the summary was made of a process that lived: its memory on the host, and what it could still get there. 0:
 	 * not known. */
 	uint64_t resident_bytes, left_bytes;
+	uint64_t cpu_ns; /* the CPU time of that process until then; 0: not known */
 	struct dw_summary_collective *collectives; /* by group, then operation */
 	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
 	unsigned arrival_log2;

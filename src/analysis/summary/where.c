@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/core/events.h"
+#include "model/core/share_names.h"
 #include "summary/summary.h"
 
 struct where {
@@ -33,6 +34,13 @@ static uint64_t where_end(const struct dw_source *source)
 	return end;
 }
 
+static enum dw_summary_pause where_pause(const struct dw_symbol *symbol)
+{
+	enum dw_share share = dw_share_of(symbol);
+
+	return share == DW_SHARE_CHECKPOINT ? DW_PAUSE_CHECKPOINT : share == DW_SHARE_EVALUATION ? DW_PAUSE_EVALUATION : DW_PAUSE_NONE;
+}
+
 static void where_add_open(struct where *where, struct dw_summary_rank *rank, const struct dw_event *event)
 {
 	const char *name = where->symbols[event->symbol].name;
@@ -50,7 +58,8 @@ static void where_add_open(struct where *where, struct dw_summary_rank *rank, co
 		rank->open[at] = rank->open[at - 1];
 	rank->open[at] = (struct dw_summary_open){ name,
 		                                       where->symbols[event->symbol].category == DWELL_CATEGORY_COMMUNICATION,
-		                                       where->end_ns - event->start_ns };
+		                                       where->end_ns - event->start_ns,
+		                                       where_pause(&where->symbols[event->symbol]) };
 	if (rank->open_count < DW_SUMMARY_OPEN)
 		rank->open_count++;
 }

@@ -102,6 +102,7 @@ static void write_where(struct dw_proto *proto, const struct dw_summary_rank *ra
 		write_text(proto, OPEN_NAME, rank->open[i].name);
 		write_number(proto, OPEN_COMMUNICATION, rank->open[i].communication);
 		write_number(proto, OPEN_NS, rank->open[i].ns);
+		write_number(proto, OPEN_PAUSE, rank->open[i].pause);
 		dw_proto_close(proto, inner);
 	}
 	write_number(proto, WHERE_END, rank->end_ns);
@@ -198,6 +199,7 @@ static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *ran
 	write_number(proto, RANK_RESIDENT, rank->resident_bytes);
 	write_number(proto, RANK_LEFT, rank->left_bytes);
 	write_number(proto, RANK_LOOP_END, rank->loop_end_ns);
+	write_number(proto, RANK_CPU, rank->cpu_ns);
 	dw_proto_close(proto, at);
 }
 

@@ -38,13 +38,19 @@ static void glance_add_collective(struct dw_glance *glance, const struct glance_
 }
 
 /* Open ranges come from the outermost one inwards: the first communication counts, else the innermost range. */
-static void glance_add_open(struct dw_glance *glance, const char *name, bool communication, uint64_t ns)
+static void glance_add_open(struct dw_glance *glance, const char *name, bool communication, enum dw_summary_pause pause, uint64_t ns)
 {
 	if (glance->communication)
 		return;
+	glance->pause = pause > glance->pause ? pause : glance->pause;
 	glance->communication = communication;
 	glance->inside_ns = communication ? ns : 0;
 	snprintf(glance->where, sizeof glance->where, "in %.190s", name);
+}
+
+static void glance_add_unrecorded(struct dw_glance *glance, const char *id)
+{
+	glance->spins |= strcmp(id, "mpi") == 0 || strcmp(id, "nccl") == 0 || strcmp(id, "cuda") == 0;
 }
 
 static void glance_add_bucket(struct dw_glance *glance, uint64_t bucket, uint64_t steps, uint64_t *until, uint64_t all)
@@ -78,7 +84,10 @@ void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank
 	for (size_t i = 0; i < rank->duration_count; i++)
 		glance_add_bucket(glance, rank->durations[i].bucket, rank->durations[i].steps, &until, all);
 	for (size_t i = 0; i < rank->open_count; i++)
-		glance_add_open(glance, rank->open[i].name, rank->open[i].communication, rank->open[i].ns);
+		glance_add_open(glance, rank->open[i].name, rank->open[i].communication, rank->open[i].pause, rank->open[i].ns);
+	for (size_t i = 0; i < rank->unrecorded_count; i++)
+		glance_add_unrecorded(glance, rank->unrecorded[i].id);
+	glance->cpu_ns = rank->cpu_ns;
 	for (size_t i = 0; i < rank->collective_count; i++) {
 		snprintf(collective.group, sizeof collective.group, "%s", rank->collectives[i].group);
 		snprintf(collective.operation, sizeof collective.operation, "%s", rank->collectives[i].operation);
@@ -136,7 +145,7 @@ static bool glance_read_open(struct dw_glance *glance, const struct dw_proto_fie
 	struct dw_proto_field field;
 	char name[200] = "";
 	bool communication = false;
-	uint64_t ns = 0;
+	uint64_t ns = 0, pause = 0;
 
 	while (dw_proto_next(&reader, &field))
 		if (field.field == OPEN_NAME && field.wire == DW_PROTO_BYTES)
@@ -145,7 +154,9 @@ static bool glance_read_open(struct dw_glance *glance, const struct dw_proto_fie
 			communication = field.number;
 		else if (field.field == OPEN_NS && field.wire == DW_PROTO_VARINT)
 			ns = field.number;
-	glance_add_open(glance, name, communication, ns);
+		else if (field.field == OPEN_PAUSE && field.wire == DW_PROTO_VARINT && field.number <= DW_PAUSE_CHECKPOINT)
+			pause = field.number;
+	glance_add_open(glance, name, communication, (enum dw_summary_pause)pause, ns);
 	return !reader.bad;
 }
 
@@ -185,6 +196,19 @@ static bool glance_read_collective(struct dw_glance *glance, const struct dw_pro
 	return !reader.bad;
 }
 
+static bool glance_read_unrecorded(struct dw_glance *glance, const struct dw_proto_field *from)
+{
+	struct dw_proto_reader reader = dw_proto_read(from->bytes, from->length);
+	struct dw_proto_field field;
+	char id[16] = "";
+
+	while (dw_proto_next(&reader, &field))
+		if (field.field == UNRECORDED_ID && field.wire == DW_PROTO_BYTES)
+			glance_text(id, sizeof id, &field);
+	glance_add_unrecorded(glance, id);
+	return !reader.bad;
+}
+
 static bool glance_read_bytes(struct dw_glance *glance, const struct dw_proto_field *field)
 {
 	switch (field->field) {
@@ -192,6 +216,7 @@ static bool glance_read_bytes(struct dw_glance *glance, const struct dw_proto_fi
 	case RANK_HOST: glance_text(glance->host, sizeof glance->host, field); return true;
 	case RANK_DURATIONS: return glance_read_durations(glance, field);
 	case RANK_WHERE: return glance_read_where(glance, field);
+	case RANK_UNRECORDED: return glance_read_unrecorded(glance, field);
 	case RANK_COLLECTIVE: return glance_read_collective(glance, field);
 	case RANK_SPAN:
 		if (glance->span_count == DW_SUMMARY_SPANS)
@@ -214,6 +239,7 @@ static void glance_read_number(struct dw_glance *glance, const struct dw_proto_f
 	case RANK_LAST_OPEN: glance->last_open = field->number; break;
 	case RANK_SPAN_LOG2: glance->span_log2 = field->number < 64 ? (unsigned)field->number : 63; break;
 	case RANK_RESIDENT: glance->resident_bytes = field->number; break;
+	case RANK_CPU: glance->cpu_ns = field->number; break;
 	case RANK_LEFT: glance->left_bytes = field->number; break;
 	default: break;
 	}

@@ -33,6 +33,11 @@ void dw_watch_begin_look(struct dw_watch *watch, uint64_t now_ns)
 		watch->ranks[i].has_news = false;
 }
 
+static double watch_hang_limit(const struct dw_watched *watched)
+{
+	return fmax((double)DW_WATCH_LEAST_HANG_NS, DW_WATCH_HANG_STEPS * watched->usual_ns);
+}
+
 /* ---- what a file says ------------------------------------------------------------------------------ */
 
 static struct dw_watched *watch_find(struct dw_watch *watch, const struct dw_glance *glance)
@@ -78,8 +83,7 @@ static uint64_t watch_last_record(struct dw_watched *watched, const struct dw_gl
 	return last_ns < written_ns ? last_ns : written_ns;
 }
 
-/* Since when the rank's steps stand still: no later than its last record, and, if a step ended since the file before, not
- * before that. */
+/* Since when the rank stands still: since its last record, and, if a step ended since the file before, not before that. */
 static void watch_take_move(struct dw_watched *watched, const struct dw_glance *glance, uint64_t written_ns)
 {
 	uint64_t record_ns = watch_last_record(watched, glance, written_ns);
@@ -89,6 +93,17 @@ static void watch_take_move(struct dw_watched *watched, const struct dw_glance *
 		                        ? glance->end_ns - watch_quiet_ns(glance) : written_ns;
 	else if (glance->steps != watched->steps || glance->last_step != watched->last_step)
 		watched->moved_ns = record_ns > watched->written_ns ? record_ns : watched->written_ns;
+	else if (glance->where_known && record_ns > watched->moved_ns)
+		watched->moved_ns = record_ns;
+}
+
+/* Takes whether the rank works without steps and records; see pause.h. */
+static void watch_take_pause(struct dw_watched *watched, const struct dw_glance *glance, uint64_t written_ns, uint64_t moved_ns)
+{
+	bool stood = watched->moved_ns != moved_ns && (double)(watched->written_ns - moved_ns) >= watch_hang_limit(watched);
+
+	dw_pause_take(&watched->pause, glance, watched->written_ns, written_ns, watched->moved_ns,
+	              stood ? (double)(written_ns - moved_ns) : 0);
 }
 
 /* What a step took since the file before. The spans before the newest one of that file are the same in both; when spans
@@ -125,13 +140,16 @@ static void watch_take_where(struct dw_watched *watched, const struct dw_glance 
 bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance, uint64_t written_ns, bool gone)
 {
 	struct dw_watched *watched = watch_find(watch, glance);
+	uint64_t moved_ns;
 
 	if (!watched)
 		return false;
 	watched->gone = gone;
 	if (written_ns <= watched->written_ns)
 		return true;
+	moved_ns = watched->moved_ns;
 	watch_take_move(watched, glance, written_ns);
+	watch_take_pause(watched, glance, written_ns, moved_ns);
 	if (watched->written_ns && !watched->is[DW_WATCH_LOST] && written_ns - watched->written_ns > watched->every_ns)
 		watched->every_ns = written_ns - watched->written_ns;
 	watch_take_steps(watched, glance);
@@ -174,7 +192,7 @@ static bool watch_changes(const struct dw_watched *watched, enum dw_watch_kind k
 __attribute__((format(printf, 5, 6))) static void watch_set(struct report *report, struct dw_watched *watched,
                                                              enum dw_watch_kind kind, bool is, const char *format, ...)
 {
-	static const char *const over[] = { [DW_WATCH_HANG] = "steps end again", [DW_WATCH_LOST] = "its file is written again",
+	static const char *const over[] = { [DW_WATCH_HANG] = "it goes on", [DW_WATCH_LOST] = "its file is written again",
 		[DW_WATCH_SLOW] = "it works as long as other ranks",
 		[DW_WATCH_MEMORY] = "memory does not become less any more", [DW_WATCH_SLOWER] = "steps take as long as before" };
 	struct dw_watch_event event = { .kind = kind, .over = !is, .watched = watched };
@@ -205,11 +223,6 @@ static void watch_say_more(struct dw_watch *watch, const struct report *report)
 		}
 }
 
-static double watch_hang_limit(const struct dw_watched *watched)
-{
-	return fmax((double)DW_WATCH_LEAST_HANG_NS, DW_WATCH_HANG_STEPS * watched->usual_ns);
-}
-
 static double watch_still(const struct dw_watched *watched)
 {
 	return !watched->gone && watched->usual_ns > 0 ? (double)(watched->written_ns - watched->moved_ns) : 0;
@@ -217,7 +230,8 @@ static double watch_still(const struct dw_watched *watched)
 
 static bool watch_hangs(const struct dw_watched *watched)
 {
-	return watch_still(watched) > 0 && watch_still(watched) >= watch_hang_limit(watched);
+	return watch_still(watched) > 0 && watch_still(watched) >= watch_hang_limit(watched) &&
+	       !dw_pause_is(&watched->pause, watch_still(watched));
 }
 
 /* What ranks that hang wait for. */
@@ -226,6 +240,7 @@ struct hang {
 	const struct dw_watched *missing; /* the first rank that did not enter it; NULL: none is known */
 	const struct dw_watched *unseen; /* the first member of its group whose file was not written since; NULL: none */
 	size_t missing_count, waiting, unseen_count;
+	bool pauses;  /* the rank that did not enter it works: those that wait do not hang */
 	bool ready;   /* each rank was seen after the job stood still */
 	bool overdue; /* half of the limit passed since then, in which each rank that lives writes its file */
 };
@@ -255,6 +270,21 @@ static bool watch_is_missing(const struct dw_watched *waits, const struct dw_wat
 	return waits->wait_group ? group && group->sequence < waits->wait_number : !watched->communication;
 }
 
+/* Whether a rank's file was written when `waits` had waited for half of its limit. */
+static bool watch_is_seen(const struct dw_watched *waits, const struct dw_watched *watched)
+{
+	return ((double)watched->written_ns - (double)waits->moved_ns) * 2 >= watch_hang_limit(waits);
+}
+
+/* Whether a rank for which `waits` waits worked then. */
+static bool watch_pauses(const struct dw_watched *waits, const struct dw_watched *watched)
+{
+	double still = watch_still(watched);
+
+	return !watched->gone && !watched->communication && watched->where_known && watched->usual_ns > 0 &&
+	       watch_is_seen(waits, watched) && (still * 2 < watch_hang_limit(waits) || dw_pause_is(&watched->pause, still));
+}
+
 static struct hang watch_find_hang(const struct dw_watch *watch)
 {
 	struct hang hang = { .ready = true };
@@ -271,14 +301,14 @@ static struct hang watch_find_hang(const struct dw_watch *watch)
 		if (watch_is_missing(hang.waits, watched)) {
 			hang.missing = hang.missing ? hang.missing : watched;
 			hang.missing_count++;
+			hang.pauses |= watch_pauses(hang.waits, watched);
 		} else if (watch_is_unseen(hang.waits, watched) && (!hang.waits->wait_group || watch_group(hang.waits, watched))) {
 			hang.unseen = hang.unseen ? hang.unseen : watched;
 			hang.unseen_count++;
 		} else if (watch_hangs(watched)) {
 			hang.waiting++;
 		}
-		hang.ready &= watched->gone || watched->is[DW_WATCH_LOST] ||
-		              ((double)watched->written_ns - (double)hang.waits->moved_ns) * 2 >= watch_hang_limit(hang.waits);
+		hang.ready &= watched->gone || watched->is[DW_WATCH_LOST] || watch_is_seen(hang.waits, watched);
 	}
 	hang.overdue = hang.waits && watch->now_ns > hang.waits->moved_ns &&
 	               (double)(watch->now_ns - hang.waits->moved_ns) >= 1.5 * watch_hang_limit(hang.waits);
@@ -312,6 +342,8 @@ static void watch_hang(struct dw_watched *watched, const struct hang *hang, bool
 	char who[200];
 
 	if (hangs && !watched->is[DW_WATCH_HANG] && hang->waits && !hang->ready && !hang->overdue)
+		return;
+	if (hangs && !watched->is[DW_WATCH_HANG] && hang->pauses && watched->communication)
 		return;
 	if (!watch_changes(watched, DW_WATCH_HANG, hangs))
 		return;

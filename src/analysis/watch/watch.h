@@ -6,7 +6,8 @@
  *     dw_watch_end_look() -> events, each once when it begins and once when it is over
  *
  * Rules:
- *   hang    no step of a rank ended for DW_WATCH_HANG_STEPS times the median step of that rank, and at least 10 seconds
+ *   hang    a rank ended no step and recorded nothing for DW_WATCH_HANG_STEPS times its median step, and at least 10
+ *           seconds; it does no long work (pause.h), and waits for no rank that works
  *   lost    the process of a rank ended within a step; or, of a rank on another machine, its file was not written for
  *           three times as long as between two writes before
  *   slow    over several looks a rank works longer in a step than the median rank, by 5% as a rule (excess.h)
@@ -23,6 +24,7 @@
 #include "base/map.h"
 #include "watch/excess.h"
 #include "watch/glance.h"
+#include "watch/pause.h"
 
 #define DW_WATCH_HANG_STEPS 20.0
 #define DW_WATCH_LEAST_HANG_NS UINT64_C(10000000000)
@@ -60,9 +62,10 @@ struct dw_watched {
 	struct dw_glance_sum of_span; /* and what that has */
 	unsigned span_log2;
 	uint64_t last_step;
-	uint64_t moved_ns;   /* since when the number of steps is this one */
+	uint64_t moved_ns;   /* since when it stands still: the end of its last step, or its last record */
 	uint64_t written_ns; /* when the file was written */
 	uint64_t every_ns;   /* longest time between two writes, without those in which it was lost */
+	struct dw_pause pause;
 	double usual_ns;     /* its median step; 0: not known yet */
 	int64_t apart_ns; /* least time from the end of a recording to its file */
 	bool apart_known;

@@ -2,6 +2,7 @@
 #include "cli/summaries.h"
 
 #include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -68,7 +69,18 @@ static int summaries_try_summary(struct dw_summary *summary, const char *path)
 	return result;
 }
 
-/* Notes the memory of the processes of a live trace, which are the summary's ranks from the first one. */
+/* The CPU time of a process of this machine; 0: not known. */
+static uint64_t summaries_cpu_ns(uint32_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid((pid_t)pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+		return 0;
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+/* Notes the memory and the CPU time of the processes of a live trace, which are the summary's ranks from the first one. */
 static void summaries_note_memory(struct dw_summary *summary, size_t first)
 {
 	char host[64] = "";
@@ -78,6 +90,7 @@ static void summaries_note_memory(struct dw_summary *summary, size_t first)
 	for (size_t i = first; i < summary->count; i++)
 		if (strcmp(summary->ranks[i].host, host) == 0) {
 			summary->ranks[i].resident_bytes = dw_limits_resident(summary->ranks[i].pid);
+			summary->ranks[i].cpu_ns = summaries_cpu_ns(summary->ranks[i].pid);
 			used += summary->ranks[i].resident_bytes;
 		}
 	for (size_t i = first; i < summary->count; i++)

@@ -39,6 +39,9 @@ struct dw_model;
  * copied. */
 int dw_model_create(struct dw_model **model, const struct dw_source *source,
                     const struct dw_scope *scope, struct dwell_error *error);
+/* Of a model that was made for steps and has no product yet: what is between these steps, and what comes after them, is in
+ * scope too. It begins with the end of the step before. */
+void dw_model_extend_scope(struct dw_model *model);
 /* For a model of dw_model_create(). Also destroys the models that dw_model_within() made from
  * it. */
 void dw_model_destroy(struct dw_model *model);

@@ -370,6 +370,38 @@ static int scope_make_scratch(struct dw_model *model, struct scratch *scratch)
 	return 0;
 }
 
+/* The end of the last step before `ticks` in a process; `ticks` if there is none. */
+static uint64_t scope_step_before(const struct dw_source *source, uint32_t process, uint64_t ticks)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (source->threads[step->thread].process == process && step->end_ticks <= ticks && step->end_ticks > end)
+			end = step->end_ticks;
+	}
+	return end ? end : ticks;
+}
+
+void dw_model_extend_scope(struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+
+	for (uint32_t p = 0; model->intervals && p < source->process_count; p++) {
+		struct dw_interval *list = (struct dw_interval *)(uintptr_t)model->intervals[p];
+		const struct dw_source_clock *clock = &source->files[source->processes[p].file].clock;
+
+		if (!scope_interval_count(list))
+			continue;
+		list[0].start_ticks = scope_step_before(source, p, list[0].start_ticks);
+		list[0].end_ticks = dw_source_ticks(clock, source->end_ns + OPEN_NS);
+		list[1] = (struct dw_interval){ UINT64_MAX, UINT64_MAX };
+		list[-1].start_ticks = 1;
+	}
+	model->thread_intervals = NULL;
+}
+
 static bool scope_has_any_step(const struct dw_model *model)
 {
 	for (size_t i = 0; i < model->source->step_count; i++)

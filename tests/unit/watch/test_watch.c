@@ -113,7 +113,7 @@ TEST(a_job_that_hangs_already_is_seen_at_the_first_look)
 /* A rank that asks again and again whether a collective has ended writes records all the time. */
 TEST(a_rank_that_writes_records_while_it_waits_hangs_since_it_waits)
 {
-	struct dw_summary_open open[2] = { { "epoch", false, 500 * second }, { "all_reduce", true, 12 * second } };
+	struct dw_summary_open open[2] = { { "epoch", false, 500 * second, 0 }, { "all_reduce", true, 12 * second, 0 } };
 	struct job job;
 
 	make(&job);
@@ -459,14 +459,15 @@ TEST(a_glance_at_a_file_sees_what_the_whole_summary_says)
 	static struct dw_glance scratch, of_file, of_rank;
 	struct dw_summary_span spans[3] = { { .index = 4, .steps = 2 }, { .index = 5, .steps = 2 }, { .index = 7, .steps = 1 } };
 	struct dw_summary_bucket buckets[2] = { { 70, 3 }, { 75, 2 } };
-	struct dw_summary_open open[2] = { { "step", false, 9 }, { "data", false, 5 } };
+	struct dw_summary_open open[2] = { { "step", false, 9, 0 }, { "eval", false, 5, DW_PAUSE_EVALUATION } };
 	struct dw_summary_collective collectives[2] = { { .group = "world", .operation = "all_reduce", .last_sequence = 9, .open = true },
 		{ .group = "pipe", .operation = "broadcast", .last_sequence = 4 } };
 	struct dw_summary_name name = { "aten::mm", false, 5, 5000 };
 	struct dw_summary_rank rank = { .job = "job", .host = "a", .command = "c", .rank = 3, .pid = 7, .steps = 5, .last_step = 15,
 		.durations = buckets, .duration_count = 2, .span_log2 = 1, .spans = spans, .span_count = 3, .names = &name,
 		.name_count = 1, .where_known = true, .end_ns = start, .silent_ns = 12, .open = open, .open_count = 2,
-		.collectives = collectives, .collective_count = 2, .resident_bytes = 100, .left_bytes = 200 };
+		.collectives = collectives, .collective_count = 2, .resident_bytes = 100, .left_bytes = 200, .cpu_ns = 300,
+		.unrecorded = &(struct dw_unrecorded){ .id = "nccl", .file = "libnccl.so", .why = "" }, .unrecorded_count = 1 };
 	struct dw_summary summary = { .ranks = &rank, .count = 1 };
 	struct dw_proto proto = { 0 };
 	struct dw_glance_sum of_newest[2], sum[2];
@@ -497,6 +498,9 @@ TEST(a_glance_at_a_file_sees_what_the_whole_summary_says)
 	CHECK(memcmp(&of_file, &of_rank, offsetof(struct dw_glance, spans)) == 0);
 	CHECK_STR(of_file.where, "in all_reduce of group world, number 9");
 	CHECK_EQ(of_file.group_count, 2);
+	CHECK_EQ(of_file.pause, DW_PAUSE_EVALUATION);
+	CHECK_EQ(of_file.cpu_ns, 300);
+	CHECK(of_file.spins);
 	for (size_t length = 0; length < proto.used; length++)
 		if (length != 24)
 			CHECK(!dw_glance_read(&scratch, proto.bytes, length, glance_found, &of_file));
@@ -532,7 +536,7 @@ static void hanging_write(struct hanging *one, uint64_t now, uint64_t since, uin
 	one->rank.silent_ns = hangs ? now - since : step_ns / 10;
 	one->collective.last_sequence = done + (hangs && !culprit);
 	one->collective.open = hangs && !culprit;
-	one->open = (struct dw_summary_open){ culprit ? "data" : "all_reduce", !culprit, hangs ? now - since : 0 };
+	one->open = (struct dw_summary_open){ culprit ? "data" : "all_reduce", !culprit, hangs ? now - since : 0, 0 };
 	one->rank.open_count = hangs && !(culprit && place) ? 1 : 0;
 }
 
@@ -638,6 +642,153 @@ TEST(of_100_hangs_each_names_the_rank_that_did_not_come_within_twice_the_limit)
 		}
 		CHECK_EQ(good, 100);
 	}
+}
+
+/* ---- long work without steps -------------------------------------------------------------------------- */
+
+/* Looks at ranks that end no step for 20 looks, after some with steps. `fill` says what the files say of rank `i` at look k, whose
+ * defaults are those of a rank that is blocked without a record. Returns the look at which rank 0 or another one hangs, or -1. */
+static int pause_looks(struct job *job, void (*fill)(struct job *job, int i, int k), bool first)
+{
+	int found = -1;
+
+	if (first)
+		make(job);
+	for (int k = -4; k < 20; k++) {
+		for (int i = 0; i < RANKS; i++) {
+			struct dw_summary_rank *rank = &job->ranks[i];
+
+			rank->where_known = true;
+			rank->end_ns = job->now + 10 * second;
+			rank->cpu_ns += (k < 0 ? 9 : 0) * second + 1;
+			rank->silent_ns = k < 0 ? 1000 : (uint64_t)(k + 1) * 10 * second;
+			rank->open_count = 0;
+			if (k < 0)
+				step(job, i, 100, 100, 20);
+			else
+				fill(job, i, k);
+		}
+		if (strstr(look(job), "hang") && !strstr(job->said, "over") && found < 0)
+			found = k;
+	}
+	return found;
+}
+
+static void pause_open(struct job *job, int i, const char *name, bool communication, enum dw_summary_pause pause)
+{
+	static struct dw_summary_open open[RANKS];
+
+	open[i] = (struct dw_summary_open){ name, communication, job->ranks[i].silent_ns, pause };
+	job->ranks[i].open = &open[i];
+	job->ranks[i].open_count = 1;
+}
+
+static void pause_blocked(struct job *job, int i, int k) { pause_open(job, i, "evaluation", false, DW_PAUSE_EVALUATION); }
+
+static void pause_lock(struct job *job, int i, int k) { }
+
+static void pause_records(struct job *job, int i, int k) { job->ranks[i].silent_ns = second; }
+
+static void pause_cpu(struct job *job, int i, int k) { job->ranks[i].cpu_ns += 9 * second; }
+
+static void pause_evaluates(struct job *job, int i, int k)
+{
+	pause_blocked(job, i, k);
+	pause_cpu(job, i, k);
+}
+
+/* All spin in one collective. */
+static void pause_collective(struct job *job, int i, int k)
+{
+	pause_cpu(job, i, k);
+	pause_open(job, i, "all_reduce", true, DW_PAUSE_EVALUATION);
+}
+
+static void pause_data(struct job *job, int i, int k)
+{
+	pause_cpu(job, i, k);
+	pause_open(job, i, "data", false, DW_PAUSE_NONE);
+}
+
+/* Rank 0 writes a checkpoint, and the others wait for it. */
+static void pause_checkpoint(struct job *job, int i, int k)
+{
+	pause_open(job, i, i ? "barrier" : "torch.save", i, i ? DW_PAUSE_NONE : DW_PAUSE_CHECKPOINT);
+}
+
+/* Rank 0 evaluates, and records it; the others wait. */
+static void pause_others_wait(struct job *job, int i, int k)
+{
+	if (i)
+		pause_open(job, i, "barrier", true, DW_PAUSE_NONE);
+	else
+		pause_records(job, i, k);
+}
+
+/* The same, until rank 0 hangs from look 5 on. */
+static void pause_then_hangs(struct job *job, int i, int k)
+{
+	pause_others_wait(job, i, k);
+	if (!i && k >= 5)
+		job->ranks[i].silent_ns = (uint64_t)(k - 4) * 10 * second;
+}
+
+static void pause_unrecorded(struct job *job, int i, int k)
+{
+	static struct dw_unrecorded nccl = { .id = "nccl", .why = "" };
+
+	pause_cpu(job, i, k);
+	job->ranks[i].unrecorded = &nccl;
+	job->ranks[i].unrecorded_count = 1;
+}
+
+TEST(a_rank_without_steps_hangs_unless_it_works)
+{
+	static const struct { void (*fill)(struct job *, int, int); int first, last; } all[] = {
+		{ pause_lock, 0, 1 }, { pause_blocked, 0, 1 }, { pause_collective, 0, 1 }, { pause_data, 0, 1 },
+		{ pause_unrecorded, 0, 1 }, { pause_then_hangs, 5, 6 }, { pause_records, -1, -1 }, { pause_cpu, -1, -1 },
+		{ pause_evaluates, -1, -1 }, { pause_checkpoint, -1, -1 }, { pause_others_wait, -1, -1 },
+	};
+	struct job job;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		int found = pause_looks(&job, all[i].fill, true);
+
+		if (found < all[i].first || found > all[i].last)
+			printf("case %zu: look %d\n", i, found);
+		CHECK(found >= all[i].first && found <= all[i].last);
+		dw_watch_reset(&job.watch);
+	}
+}
+
+/* It is named the first time, when nothing says that it works. */
+TEST(what_took_as_long_before_is_no_hang)
+{
+	struct job job;
+
+	CHECK(pause_looks(&job, pause_lock, true) >= 0);
+	CHECK_EQ(pause_looks(&job, pause_lock, false), -1);
+	CHECK(pause_looks(&job, pause_collective, false) >= 0);
+	dw_watch_reset(&job.watch);
+}
+
+/* No file is written for ten looks, because the folder is full: that is no usual time between two files, by which a killed rank
+ * would be named later. */
+TEST(a_killed_rank_is_lost_as_soon_after_the_folder_was_full)
+{
+	struct job job;
+
+	make(&job);
+	for (int k = 0; k < 40; k++) {
+		for (int i = 0; i < RANKS; i++)
+			job.silent[i] = (k >= 10 && k < 20) || (i == 3 && k >= 25);
+		usual_look(&job);
+		if (k == 24)
+			job.events = 0;
+		CHECK_EQ(strstr(job.said, "lost 3") && !strstr(job.said, "over"), k == 13 || k == 28);
+	}
+	CHECK_EQ(job.events, 1);
+	dw_watch_reset(&job.watch);
 }
 
 /* A day of steps without a fault, ten a second, and parts of two others: lengths of a normal distribution, of which one in a hundred is half as long

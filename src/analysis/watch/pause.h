@@ -1,0 +1,35 @@
+/*
+ * Why a rank is no hang that ends no step and records nothing: it works for long.
+ *
+ *   - Its process used half a CPU or more since the last record. This counts between ranges of its thread and in evaluation,
+ *     and not in communication, nor if waits of its libraries are not recorded, which may use a CPU.
+ *   - It is in a checkpoint: a process that writes a file need not use a CPU.
+ *   - At the same place it stood still as long before, and went on.
+ *
+ * The first two count for DW_PAUSE_MOST_NS. A rank inside communication has no reason of its own.
+ */
+#pragma once
+
+#include "watch/glance.h"
+
+#define DW_PAUSE_MOST_NS UINT64_C(1800000000000)
+#define DW_PAUSE_CPU 0.5       /* of a CPU */
+#define DW_PAUSE_AS_LONG 1.25  /* times the time for which it stood still before */
+
+/* Of a rank. Zeroed at the begin. */
+struct dw_pause {
+	uint64_t cpu_ns;
+	double rate;        /* CPUs that it uses while it does steps */
+	bool rate_known;
+	bool works;         /* as its last file says */
+	uint32_t place;     /* where it stands now; 0: in communication, or not known */
+	uint32_t before;    /* where it stood still and went on, longest, */
+	double before_ns;   /* and for how long at most */
+};
+
+/* Takes a file that was written at `written_ns`, the one before at `before_ns` (0: it is the first). The rank stood still
+ * since `moved_ns`; `ended_ns`: it went on since the file before, after it stood still for that long at most, or 0. */
+void dw_pause_take(struct dw_pause *pause, const struct dw_glance *glance, uint64_t before_ns, uint64_t written_ns,
+                   uint64_t moved_ns, double ended_ns);
+/* Whether the rank works, after it stood still for so long. */
+bool dw_pause_is(const struct dw_pause *pause, double still_ns);
