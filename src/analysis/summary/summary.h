@@ -125,7 +125,7 @@ struct dw_summary_rank {
 	/* When the summary was made of a process that lived: its memory on the host, and what it could still get there. 0:
 	 * not known. */
 	uint64_t resident_bytes, left_bytes;
-	uint64_t cpu_ns; /* the CPU time of that process until then; 0: not known */
+	uint64_t cpu_ns; /* the CPU time of that process until then, and for how long its main thread waited for a CPU; 0: not known */
 	struct dw_summary_collective *collectives; /* by group, then operation */
 	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
 	unsigned arrival_log2;

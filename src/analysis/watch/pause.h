@@ -1,7 +1,7 @@
 /*
  * Why a rank is no hang that ends no step and records nothing: it works for long.
  *
- *   - Its process used half a CPU or more since the last record. This counts between ranges of its thread and in evaluation,
+ *   - Its process used half a CPU or more, or waited for it, since the last record. This counts between ranges of its thread and in evaluation,
  *     and not in communication, nor if waits of its libraries are not recorded, which may use a CPU.
  *   - It is in a checkpoint: a process that writes a file need not use a CPU.
  *   - At the same place it stood still as long before, and went on.

@@ -161,6 +161,7 @@ bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance
 	watched->usual_ns = glance->usual_ns;
 	watched->written_ns = written_ns;
 	watched->has_news = true;
+	watched->writes++;
 	if (glance->left_bytes && glance->steps) { /* what it takes before its first steps, it takes once */
 		size_t at = watched->memory_count++ % DW_WATCH_MEMORY_LOOKS;
 
@@ -367,7 +368,8 @@ static void watch_hang_all(struct dw_watch *watch, struct report *report)
 static void watch_loss(struct dw_watched *watched, uint64_t now_ns, struct report *report)
 {
 	uint64_t silent = now_ns > watched->written_ns ? now_ns - watched->written_ns : 0;
-	bool is_silent = watched->every_ns && silent > 3 * watched->every_ns && silent > DW_WATCH_LEAST_HANG_NS;
+	bool is_silent = watched->every_ns && silent > 3 * watched->every_ns && silent > DW_WATCH_LEAST_HANG_NS &&
+	                 (watched->writes > 2 || silent > DW_WATCH_SILENT_NS);
 
 	if (!watch_changes(watched, DW_WATCH_LOST, watched->gone ? !watched->ended : is_silent))
 		return;

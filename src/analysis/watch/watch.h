@@ -28,6 +28,8 @@
 
 #define DW_WATCH_HANG_STEPS 20.0
 #define DW_WATCH_LEAST_HANG_NS UINT64_C(10000000000)
+#define DW_WATCH_SILENT_NS UINT64_C(90000000000) /* a rank whose file was seen twice is lost no sooner: one more
+                                                   * summary may follow the first one soon */
 #define DW_WATCH_SLOWER_RATIO 2.0
 #define DW_WATCH_LOOKS 3u
 #define DW_WATCH_LEAST_STEPS 5u /* between two writes: fewer say nothing about how long a step takes */
@@ -64,6 +66,7 @@ struct dw_watched {
 	uint64_t last_step;
 	uint64_t moved_ns;   /* since when it stands still: the end of its last step, or its last record */
 	uint64_t written_ns; /* when the file was written */
+	uint64_t writes;     /* how often, as far as it was seen */
 	uint64_t every_ns;   /* longest time between two writes, without those in which it was lost */
 	struct dw_pause pause;
 	double usual_ns;     /* its median step; 0: not known yet */

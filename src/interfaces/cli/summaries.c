@@ -69,15 +69,24 @@ static int summaries_try_summary(struct dw_summary *summary, const char *path)
 	return result;
 }
 
-/* The CPU time of a process of this machine; 0: not known. */
+/* The CPU time of a process of this machine, and for how long its main thread waited for a CPU; 0: not known. */
 static uint64_t summaries_cpu_ns(uint32_t pid)
 {
+	unsigned long long waited = 0;
 	struct timespec used;
 	clockid_t clock;
+	char path[40];
+	FILE *file;
 
 	if (clock_getcpuclockid((pid_t)pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
 		return 0;
-	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+	snprintf(path, sizeof path, "/proc/%u/schedstat", pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%*u %llu", &waited) != 1)
+		waited = 0;
+	if (file)
+		fclose(file);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec + waited;
 }
 
 /* Notes the memory and the CPU time of the processes of a live trace, which are the summary's ranks from the first one. */

@@ -49,6 +49,25 @@ static void make_steps(void)
 	dw_encode_end(&made.stream, 450);
 }
 
+/* Steps 100..150, 200..250 and 300..350, and operators in, between and after them. */
+TEST(a_scope_of_steps_that_is_extended_to_the_end)
+{
+	struct dw_scope scope = { .has_steps = true, .steps_from = 1, .steps_to = UINT64_MAX };
+
+	made_init(&made);
+	uint32_t op = made_op(&made, OP, "mm");
+
+	for (uint64_t i = 0; i < 3; i++) {
+		range(110 + 100 * i, 111 + 100 * i, op);
+		dw_encode_step(&made.process, made.thread, i, 100 + 100 * i, 150 + 100 * i, 0, DW_STEP_RECORDED);
+		range(160 + 100 * i, 170 + 110 * i, op);
+	}
+	REQUIRE(made_open(&made, &scope) == 0);
+	dw_model_extend_scope(made.model);
+	CHECK_EQ(total(made.model, "mm"), 2 * 1 + 10 + 20 + 30);
+	made_close(&made);
+}
+
 TEST(a_scope_of_steps)
 {
 	struct dw_scope scope = { .has_steps = true, .steps_from = 1, .steps_to = 2 };

@@ -177,6 +177,7 @@ TEST(a_file_that_is_not_written_any_more_is_a_lost_rank)
 	make(&job);
 	usual_look(&job);
 	usual_look(&job);
+	usual_look(&job);
 	job.silent[3] = true;
 	CHECK_STR(usual_look(&job), "");
 	usual_look(&job);
@@ -769,6 +770,20 @@ TEST(what_took_as_long_before_is_no_hang)
 	CHECK(pause_looks(&job, pause_lock, true) >= 0);
 	CHECK_EQ(pause_looks(&job, pause_lock, false), -1);
 	CHECK(pause_looks(&job, pause_collective, false) >= 0);
+	dw_watch_reset(&job.watch);
+}
+
+/* The second file came soon after the first one, and the third one takes as long as usual. */
+TEST(a_rank_is_not_lost_after_its_first_two_files)
+{
+	struct job job;
+
+	make(&job);
+	for (int k = 0; k < 8; k++) {
+		for (int i = 0; i < RANKS; i++)
+			job.silent[i] = k >= 2 && k < 7;
+		CHECK_STR(usual_look(&job), "");
+	}
 	dw_watch_reset(&job.watch);
 }
 
