@@ -10,11 +10,12 @@
 
 /* CPUs that the process used since it stood still. In the part of the time before that it used as many as usual. Negative: not
  * known. */
-static double pause_rate(struct dw_pause *pause, uint64_t used_ns, double passed_ns, double after_ns)
+static double pause_rate(struct dw_pause *pause, uint64_t used_ns, double passed_ns, double after_ns, double silent_ns)
 {
 	double before_ns = passed_ns - after_ns;
 
-	if (after_ns < MOST_AFTER * passed_ns) {
+	/* A summary of a busy machine is written seconds after what it says. */
+	if (fmin(after_ns, silent_ns) < MOST_AFTER * passed_ns) {
 		pause->rate = (double)used_ns / passed_ns;
 		pause->rate_known = true;
 		return -1;
@@ -39,7 +40,8 @@ void dw_pause_take(struct dw_pause *pause, const struct dw_glance *glance, uint6
 
 	if (before_ns && glance->cpu_ns >= pause->cpu_ns && pause->cpu_ns && written_ns > moved_ns)
 		rate = pause_rate(pause, glance->cpu_ns - pause->cpu_ns, (double)(written_ns - before_ns),
-		                  (double)(written_ns - (moved_ns > before_ns ? moved_ns : before_ns)));
+		                  (double)(written_ns - (moved_ns > before_ns ? moved_ns : before_ns)),
+		                  glance->where_known && glance->silent_ns ? (double)glance->silent_ns : INFINITY);
 	if (pause->place && ended_ns > pause->before_ns) {
 		pause->before = pause->place;
 		pause->before_ns = ended_ns;

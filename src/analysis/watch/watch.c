@@ -369,7 +369,7 @@ static void watch_loss(struct dw_watched *watched, uint64_t now_ns, struct repor
 {
 	uint64_t silent = now_ns > watched->written_ns ? now_ns - watched->written_ns : 0;
 	bool is_silent = watched->every_ns && silent > 3 * watched->every_ns && silent > DW_WATCH_LEAST_HANG_NS &&
-	                 (watched->writes > 2 || silent > DW_WATCH_SILENT_NS);
+	                 (watched->writes > DW_WATCH_FEW_WRITES || silent > DW_WATCH_SILENT_NS);
 
 	if (!watch_changes(watched, DW_WATCH_LOST, watched->gone ? !watched->ended : is_silent))
 		return;

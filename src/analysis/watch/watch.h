@@ -28,8 +28,10 @@
 
 #define DW_WATCH_HANG_STEPS 20.0
 #define DW_WATCH_LEAST_HANG_NS UINT64_C(10000000000)
-#define DW_WATCH_SILENT_NS UINT64_C(90000000000) /* a rank whose file was seen twice is lost no sooner: one more
-                                                   * summary may follow the first one soon */
+/* A rank whose file was seen so often at most is lost after that long at the earliest: summaries come sooner than usual while
+ * no step ends. */
+#define DW_WATCH_FEW_WRITES 8u
+#define DW_WATCH_SILENT_NS UINT64_C(90000000000)
 #define DW_WATCH_SLOWER_RATIO 2.0
 #define DW_WATCH_LOOKS 3u
 #define DW_WATCH_LEAST_STEPS 5u /* between two writes: fewer say nothing about how long a step takes */
