@@ -344,7 +344,10 @@ static void watch_hang(struct dw_watched *watched, const struct hang *hang, bool
 
 	if (hangs && !watched->is[DW_WATCH_HANG] && hang->waits && !hang->ready && !hang->overdue)
 		return;
-	if (hangs && !watched->is[DW_WATCH_HANG] && hang->pauses && watched->communication)
+	if (hangs && hang->pauses && watched->communication)
+		watched->excused_ns = watched->written_ns;
+	/* When the other rank has gone on, this file may say what is over. */
+	if (hangs && !watched->is[DW_WATCH_HANG] && watched->excused_ns == watched->written_ns)
 		return;
 	if (!watch_changes(watched, DW_WATCH_HANG, hangs))
 		return;

@@ -68,6 +68,7 @@ struct dw_watched {
 	uint64_t last_step;
 	uint64_t moved_ns;   /* since when it stands still: the end of its last step, or its last record */
 	uint64_t written_ns; /* when the file was written */
+	uint64_t excused_ns; /* the same of a file in which it waited for a rank that worked */
 	uint64_t writes;     /* how often, as far as it was seen */
 	uint64_t every_ns;   /* longest time between two writes, without those in which it was lost */
 	struct dw_pause pause;

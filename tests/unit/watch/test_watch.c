@@ -761,6 +761,23 @@ TEST(a_rank_without_steps_hangs_unless_it_works)
 	}
 }
 
+/* Rank 0 went on, as its file says, and those of the others are old. */
+TEST(ranks_that_waited_for_one_that_worked_do_not_hang_when_it_goes_on)
+{
+	struct job job;
+
+	CHECK_EQ(pause_looks(&job, pause_others_wait, true), -1);
+	for (int i = 1; i < RANKS; i++)
+		job.silent[i] = true;
+	for (int k = 0; k < 2; k++) {
+		job.ranks[0].end_ns += 10 * second;
+		step(&job, 0, 100, 100, 20);
+		pause_open(&job, 0, "all_reduce", true, DW_PAUSE_NONE);
+		CHECK_STR(look(&job), "");
+	}
+	dw_watch_reset(&job.watch);
+}
+
 /* It is named the first time, when nothing says that it works. */
 TEST(what_took_as_long_before_is_no_hang)
 {
