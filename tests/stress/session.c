@@ -110,6 +110,7 @@ static void *start_stop(void *number)
 		}
 		dwell_stop(NULL);
 	}
+	STRESS_THREAD_ENDS();
 	return NULL;
 }
 

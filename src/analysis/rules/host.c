@@ -508,7 +508,8 @@ const struct dw_rule dw_rules_host[] = {
 		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
 		             "[, most of it in {wait.lock:name}]{wait.lock:where}.",
 		.remedy = {
-			[DW_WORDS_ANY] = "hold the lock for less time, or exchange through a queue that has entries ready",
+			[DW_WORDS_ANY] = "hold the lock for less time, or exchange through a queue that has entries ready; give a team of threads "
+			                 "equal parts, as schedule(dynamic) does",
 		},
 		HOST_FUNCTIONS,
 	},

@@ -1,6 +1,6 @@
 """A variational autoencoder for spectra of a cello, with the usual loop.
 
-Plants nothing.
+Clean: it plants nothing.
 Truth: time of taking the batch, of the loop.
 """
 import torch

@@ -1,6 +1,6 @@
 """Estimates the wear of turbines from vibrations, with Ignite and dilated convolutions.
 
-Plants nothing: a loader of tensors, a running average, one evaluation at the end of the run.
+Clean: it plants nothing; a loader of tensors, a running average, one evaluation at the end of the run.
 Truth: time from one iteration's end to the next one's begin, of the loop.
 """
 import time

@@ -1,6 +1,6 @@
 """Counts apples in pictures of an orchard, with Lightning.
 
-A decoy: a flushed line of CSV, a nap of 0.1 ms, gc.collect(0) and an average of the weights in some steps, clipping in all, all small.
+Decoy: a flushed line of CSV, a nap of 0.1 ms, gc.collect(0) and an average of the weights in some steps, clipping in all, all small.
 Truth: time of the callback that does these, of the loop.
 """
 import gc
