@@ -17,7 +17,7 @@ import installed
 TORCH = installed.need("torch")
 
 HEAD = installed.LIGHT + """
-import gc, time, torch, torch.nn as nn
+import gc, os, time, torch, torch.nn as nn
 from torch.utils.data import DataLoader, Dataset
 torch.set_num_threads(1)
 net = nn.Linear(64, 64)
@@ -49,7 +49,7 @@ for i in range(30):
     step(torch.ones(4, 64))
 """),
     ("evaluation", "Evaluation takes", """
-held_out = torch.ones(4096, 64)
+held_out = torch.ones(16384, 64)
 for i in range(60):
     step(torch.ones(64, 64))
     net.eval()
@@ -72,6 +72,7 @@ for i in range(40):
 """),
     ("memory-growth", "with each step", """
 total = 0
+torch.set_num_threads(len(os.sched_getaffinity(0)))
 wide, narrow = nn.Linear(64, 2048), nn.Linear(2048, 64) # products take the time, so that nothing precedes the growth
 for i in range(60):
     x = torch.randn(256, 64)
@@ -84,6 +85,7 @@ for i in range(60):
     ("one-operator", "aten::mm", """
 big = torch.randn(700, 700)
 first, second = torch.empty_like(big), torch.empty_like(big) # new results would be page faults
+torch.set_num_threads(len(os.sched_getaffinity(0))) # with fewer threads than free CPUs, that would be the first sentence
 for i in range(10):
     optimizer.zero_grad()
     net(torch.ones(4, 64))
