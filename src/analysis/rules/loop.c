@@ -404,8 +404,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.reason = "What slow steps take beyond as many usual ones. The first steps are counted "
 		          "apart, as warm-up. Not if most of it is waiting for a CPU, or if all parts of the "
 		          "steps were slower alike: the machine was slower then, and more so if other programs "
-		          "run. In steps with one part only: if one thread works and slow steps use 2.5 times the CPU time of usual ones. Not if a rule about the part "
-		          "with the excess reports it.",
+		          "run. Where steps have only one part, slow steps must use 2.5 times the CPU time of usual ones, and only one thread "
+		          "may work. Not if a rule about the part with the excess reports it.",
 		.applies = loop_has_slow_steps,
 		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
 		             "time[, most of it in {step.outliers_excess:note}]"

@@ -1,5 +1,5 @@
 /*
- * Why a rank is no hang that ends no step and records nothing: it works for long.
+ * Reasons for which a rank that ends no step and records nothing does not hang: it does something that takes long.
  *
  *   - Its process used half a CPU or more, or waited for it, since the last record. This counts between ranges of its thread and in evaluation,
  *     and not in communication, nor if waits of its libraries are not recorded, which may use a CPU.

@@ -481,7 +481,7 @@ static uint32_t module_intern_frame(uintptr_t address, const struct module *modu
 		bool is_vdso = address - (uintptr_t)getauxval(AT_SYSINFO_EHDR) < 16384;
 
 		entry.function = dw_intern_text(is_vdso ? "[vdso]" : "[jit]");
-		/* Its name may be known when the program has ended. */
+		/* `dwell run` looks for the function's name by this address when the program has ended. */
 		if (!is_vdso && DW_LOAD(made_frames) < MOST_MADE) {
 			__atomic_fetch_add(&made_frames, 1, __ATOMIC_RELAXED);
 			entry.offset = address;

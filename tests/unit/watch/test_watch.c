@@ -646,8 +646,9 @@ TEST(of_100_hangs_each_names_the_rank_that_did_not_come_within_twice_the_limit)
 
 /* ---- long work without steps -------------------------------------------------------------------------- */
 
-/* Looks at ranks that end no step for 20 looks, after some with steps. `fill` says what the files say of rank `i` at look k, whose
- * defaults are those of a rank that is blocked without a record. Returns the look at which rank 0 or another one hangs, or -1. */
+/* The ranks first do steps; then 20 looks follow in which no step ends. At each of these looks a rank is blocked and records
+ * nothing, unless `fill` changes the summary of rank `i` at look `k`. `first`: makes the job; without it an earlier call's job
+ * goes on. Returns the first look at which a rank hangs, or -1. */
 static int pause_looks(struct job *job, void (*fill)(struct job *job, int i, int k), bool first)
 {
 	int found = -1;
@@ -803,8 +804,8 @@ TEST(a_rank_is_not_lost_after_its_first_files)
 	dw_watch_reset(&job.watch);
 }
 
-/* No file is written for ten looks, because the folder is full: that is no usual time between two files, by which a killed rank
- * would be named later. */
+/* The folder is full, so no summary is written for ten looks. This pause must not count as the usual time between two
+ * summaries: a rank that is killed afterwards would be named later. */
 TEST(a_killed_rank_is_lost_as_soon_after_the_folder_was_full)
 {
 	struct job job;
