@@ -23,6 +23,8 @@
 #define CHANCE 0.01
 #define MOST_OWN 0.5         /* of a change: the rest is the pace of all parts */
 #define LEAST_OTHERS 0.1     /* of a step: less than this has no pace of its own */
+#define LEAST_GAPS 0.75      /* of the median time between steps: no processor's clock changes so much */
+#define LEAST_GROWTH 0.1     /* of the loop: what the time between steps takes beyond its length at the begin */
 
 struct blocks {
 	double medians[BLOCKS];
@@ -405,15 +407,45 @@ static void pace_put(const struct pace *pace)
 	}
 }
 
+/* The trend of the time between a steady step and the next step: something that grows may lie there, as in a callback
+ * of a framework. How long a loop waits for data or for other ranks there is their pace. */
+static void pace_put_gaps(struct dw_facts_work *work)
+{
+	double waits_ns = (double)(work->loop->outside_ns[DW_SHARE_DATA] + work->loop->outside_ns[DW_SHARE_COMMUNICATION]);
+	double steps_ns = fmax(0, work->facts->at[DW_FACT_DRIFT_SLOPE].value), change, gap_ns, growth_ns;
+	uint64_t chosen[DW_DRIFT_SAMPLES];
+	float samples[DW_DRIFT_SAMPLES];
+	size_t gaps = 0;
+	uint32_t count;
+	bool drifts;
+
+	for (size_t i = 0; i + 1 < work->loop->count; i++)
+		if (work->roles[i] & DW_ROLE_STEADY)
+			work->values[gaps++] = (double)(work->all[i + 1].start_ns - work->all[i].end_ns);
+	count = dw_drift_choose(gaps, chosen);
+	for (uint32_t i = 0; i < count; i++)
+		samples[i] = (float)work->values[chosen[i]];
+	change = dw_drift_of(samples, count, 1, &drifts);
+	gap_ns = gaps ? dw_median(work->values, gaps) : 0;
+	steps_ns *= work->facts->at[DW_FACT_STEP_WALL].value;
+	growth_ns = change / 2 * gap_ns * (double)gaps;
+	if (!(growth_ns >= LEAST_GROWTH * work->loop_ns) || change < LEAST_GAPS || change * gap_ns <= steps_ns ||
+	    waits_ns > growth_ns / 2)
+		dw_fact_miss(work, DW_FACT_DRIFT_GAPS, "the time between steps does not grow more than the steps");
+	else
+		dw_fact_set_share(work, DW_FACT_DRIFT_GAPS, growth_ns, work->loop_ns, gaps);
+}
+
 void dw_facts_of_pace(struct dw_facts_work *work)
 {
 	struct pace pace;
 
 	if (work->steady_count < LEAST_STEPS) {
-		for (unsigned id = DW_FACT_DRIFT_SLOPE; id <= DW_FACT_DRIFT_OWN; id++)
+		for (unsigned id = DW_FACT_DRIFT_SLOPE; id <= DW_FACT_DRIFT_GAPS; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id, "there are fewer than 30 steady steps");
 		return;
 	}
 	pace = pace_choose(work);
 	pace_put(&pace);
+	pace_put_gaps(work);
 }

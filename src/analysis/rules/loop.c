@@ -243,26 +243,36 @@ static enum dw_fact_id loop_trend(const struct dw_rule_case *at)
 	                                                                             : DW_FACT_DRIFT_SLOPE;
 }
 
-static struct dw_amount loop_share_drift(const struct dw_rule_case *at)
+static enum dw_rule_whole loop_whole_drift(const struct dw_rule_case *at)
 {
-	return dw_case_amount(at, loop_trend(at));
+	return dw_case_has(at, DW_FACT_DRIFT_GAPS) ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
 }
 
-static bool loop_drifts(const struct dw_rule_case *at)
+static struct dw_amount loop_share_drift(const struct dw_rule_case *at)
+{
+	return dw_case_amount(at, dw_case_has(at, DW_FACT_DRIFT_GAPS) ? DW_FACT_DRIFT_GAPS : loop_trend(at));
+}
+
+static bool loop_steps_drift(const struct dw_rule_case *at)
 {
 	return !loop_pace_is_reported(at, loop_trend(at)) && loop_pace_is_own(at, dw_case_value(at, loop_trend(at)));
 }
 
-bool dw_case_drifts(const struct dw_rule_case *at)
+static bool loop_drifts(const struct dw_rule_case *at)
 {
-	return dw_case_value(at, loop_trend(at)) >= LOOP_CHANGE && loop_drifts(at);
+	return dw_case_has(at, DW_FACT_DRIFT_GAPS) || loop_steps_drift(at);
 }
 
-/* The gain over a run in which every step is as long as the first: on average half of the slope. */
+bool dw_case_drifts(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, loop_trend(at)) >= LOOP_CHANGE && loop_steps_drift(at);
+}
+
+/* The gain over a run in which every step is as long as the first: on average half of the slope. The growth between
+ * the steps is that of the whole loop. */
 static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 {
-	(void)at;
-	return share_ns / 2;
+	return dw_case_has(at, DW_FACT_DRIFT_GAPS) ? share_ns : share_ns / 2;
 }
 
 /* Where steps change at one point, or with time, that makes the spread: to group inputs does not help. */
@@ -441,7 +451,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.question = "Do steps get slower as the run goes on?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_PACE,
-		.whole = DW_RULE_OF_STEP,
+		.whole_of = loop_whole_drift,
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
 		.share = loop_share_drift,
@@ -450,11 +460,14 @@ const struct dw_rule dw_rules_loop[] = {
 		          "explain, of at least half the share of the time in which the steps' thread waits for a "
 		          "CPU: that time is subtracted, but other programs change the pace too. One part of the step must change more "
 		          "than the others: the processor's clock changes all of them alike, and never by 75%. Or "
-		          "the largest activation of a step grows from step to step.",
+		          "the largest activation of a step grows from step to step. Or the time between the steps grows, by "
+		          "75% of its median or more.",
 		.applies = loop_drifts,
 		.gain_ns = loop_gain_drift,
-		.statement = "Steps get slower: by {share} of the median from the first to the last"
-		             "[, most of it in {drift.slope:note}]"
+		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
+		             "[-drift.gaps: Steps get slower: by {share} of the median from the first to the last]"
+		             "[?drift.gaps: ; {samples.between} of the CPU time there is in "
+		             "{samples.between:name}{samples.between:where}][-drift.gaps: , most of it in {drift.slope:note}]"
 		             "[?input.trend: ; the largest activation grows by {input.trend}]"
 		             "[?memory.growth: ; memory grows by {memory.growth} with each step].",
 		.remedy = {

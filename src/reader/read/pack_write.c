@@ -97,6 +97,21 @@ static bool pack_is_small(const struct dw_pack_part *part)
 	       part->content_bytes <= ((uint64_t)part->stored_bytes + sizeof *part) * DW_PACK_MOST_RATIO;
 }
 
+/* Makes a part that is too small for its content as large as it must be, by a frame that zstd skips. */
+static void storing_pad(struct storing *storing, struct dw_pack_part *part)
+{
+	uint32_t least = (part->content_bytes + DW_PACK_MOST_RATIO - 1) / DW_PACK_MOST_RATIO - (uint32_t)sizeof *part;
+	uint8_t *frame = storing->stored + part->stored_bytes;
+	uint32_t head[2] = { ZSTD_MAGIC_SKIPPABLE_START, 0 };
+
+	if (!part->stored_bytes || part->content_bytes <= DW_PACK_MOST_RATIO * sizeof *part || part->stored_bytes >= least)
+		return;
+	head[1] = least > part->stored_bytes + sizeof head ? least - part->stored_bytes - (uint32_t)sizeof head : 0;
+	memcpy(frame, head, sizeof head);
+	memset(frame + sizeof head, 0, head[1]);
+	part->stored_bytes += (uint32_t)sizeof head + head[1];
+}
+
 static bool storing_try_columns(struct storing *storing, struct dw_pack_part *part)
 {
 	const struct dw_chunk *header = (const void *)storing->block;
@@ -127,6 +142,7 @@ static bool storing_try_zstd(struct storing *storing, struct dw_pack_part *part)
 
 	part->method = DW_PACK_ZSTD;
 	part->stored_bytes = storing_compress(storing, 0, storing->block + sizeof part->first, &bytes, 1, false);
+	storing_pad(storing, part);
 	return pack_is_small(part) &&
 	       ZSTD_decompressDCtx(storing->unzstd, storing->again, bytes, storing->stored, part->stored_bytes) == bytes &&
 	       memcmp(storing->again, storing->block + sizeof part->first, bytes) == 0;
