@@ -176,7 +176,7 @@ const struct dw_rule dw_rules_device[] = {
 		.threshold = 0.5,
 		.reason = "The device computes for more than half of a step, and no other rule says anything.",
 		.no_gain = true,
-		.statement = "The device computes for {share} {of} and nothing stands out.",
+		.statement = "The device computes for {share} {of}, and no wait or overhead stands out.",
 		.look = "dwell report --view kernels",
 	},
 	{ 0 },

@@ -462,7 +462,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.reason = "Ranges take more than half of a step without what waits in them, and no other rule says anything.",
 		.no_gain = true,
 		.number = operators_named_percent,
-		.statement = "Work takes {share} {of} and nothing stands out[; the largest range is "
+		.statement = "Work takes {share} {of}, and no wait or overhead stands out[; the largest range is "
 		             "{step.named_largest:name}, {number}%{step.named_largest:where}][; the largest operator is "
 		             "{operators.largest:name}, {operators.largest}].",
 	},

@@ -107,7 +107,7 @@ TEST(a_range_that_computes_is_the_work)
 	begin_own_names(&at);
 	made_judge(&at);
 	CHECK_EQ(at.verdicts.fired, 1);
-	CHECK_STR(at.verdicts.at[0].statement, "Work takes 96% of each step and nothing stands out; the largest range is fit, 88% at "
+	CHECK_STR(at.verdicts.at[0].statement, "Work takes 96% of each step, and no wait or overhead stands out; the largest range is fit, 88% at "
 	                                       "engine.c:41.");
 	/* An optimizer has this name in programs whose passes have others. */
 	CHECK(!made_fires(&at, "named-part", DW_FACT_STEP_OPTIMIZER, 0.1));
@@ -199,11 +199,11 @@ TEST(what_waits_in_ranges_is_no_work)
 
 	made_begin(&at, MADE({ DW_FACT_STEP_NAMED, 0 }));
 	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of each step and nothing stands out.");
+	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of each step, and no wait or overhead stands out.");
 	made_set(&at, DW_FACT_STEP_NAMED, 0.05);
 	made_set(&at, DW_FACT_STEP_IDLE_NAMED, 0.05);
 	made_judge(&at);
-	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of each step and nothing stands out.");
+	CHECK_STR(at.verdicts.at[0].statement, "Work takes 92% of each step, and no wait or overhead stands out.");
 	made_end(&at);
 }
 
