@@ -59,20 +59,51 @@ static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const st
 /* ---- the use of CPUs ----------------------------------------------------------------------------- */
 
 /* The function with most self time in a part. */
-static void samples_put_top(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool python)
+static void samples_put_top(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part)
 {
-	struct dw_hot_ask ask = { .by = python ? DW_HOT_PYTHON : 0, .wants = samples_want, .context = &part };
-	size_t top = 0;
+	struct dw_hot_ask ask = { .wants = samples_want, .context = &part };
 	struct dw_hot hot;
 
-	if (dw_hot_make(&hot, work->model, &ask)) {
-		while (python && top < hot.count && !hot.rows[top].file)
-			top++;
-		samples_put(work, id, &hot, top < hot.count ? &hot.rows[top] : NULL,
-		            top < hot.count ? (double)hot.rows[top].self : 0);
-	} else {
+	if (dw_hot_make(&hot, work->model, &ask))
+		samples_put(work, id, &hot, hot.rows, hot.count ? (double)hot.rows[0].self : 0);
+	else
 		work->failed = true;
+	dw_hot_reset(&hot);
+}
+
+/* PyTorch's functions that run the engine of autograd; from 2.2 on they have one name. */
+static bool samples_is_engine(const struct dw_hot_row *row)
+{
+	static const char file[] = "torch/autograd/__init__.py";
+	size_t length = row->file ? strlen(row->file) : 0;
+
+	return strcmp(row->name, "_engine_run_backward") == 0 ||
+	       (length >= sizeof file - 1 && strcmp(row->file + length - (sizeof file - 1), file) == 0 &&
+	        (strcmp(row->name, "backward") == 0 || strcmp(row->name, "grad") == 0));
+}
+
+/* The function of Python with most time, and with `engine` the part of the time that the engine of autograd has. */
+static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool engine)
+{
+	struct dw_hot_ask ask = { .by = DW_HOT_PYTHON, .wants = samples_want, .context = &part };
+	const struct dw_hot_row *top = NULL;
+	double in_engine = 0; /* a sum of whole numbers */
+	struct dw_hot hot;
+
+	if (!dw_hot_make(&hot, work->model, &ask))
+		work->failed = true;
+	for (size_t i = 0; i < hot.count; i++) {
+		const struct dw_hot_row *row = &hot.rows[i];
+
+		if (engine && samples_is_engine(row))
+			in_engine += (double)row->self;
+		else if (!top && row->file)
+			top = row;
 	}
+	if (engine)
+		samples_put(work, DW_FACT_SAMPLES_ENGINE, &hot, NULL, in_engine);
+	hot.weight -= (uint64_t)in_engine;
+	samples_put(work, id, &hot, top, top ? (double)top->self : 0);
 	dw_hot_reset(&hot);
 }
 
@@ -358,6 +389,7 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 		"__libc_malloc", "__libc_calloc", "__libc_free", "operator new", "operator delete", NULL };
 	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
+		DW_FACT_SAMPLES_ENGINE,
 		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_NAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_SAMPLES_ALLOCATION,
 		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
 		DW_FACT_STEP_NAMED_WAITING, DW_FACT_LOADER_THREADS };
@@ -378,15 +410,18 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	for (size_t i = 0; i < samples->count; i++)
 		count += samples_want(&part, &samples->rows[i]) ? samples->rows[i].count : 0;
 	dw_fact_set(work, DW_FACT_SAMPLES_STEP, (double)count / (double)(work->loop->count ? work->loop->count : 1), count);
-	samples_put_top(work, DW_FACT_SAMPLES_FUNCTION, part, false);
+	samples_put_top(work, DW_FACT_SAMPLES_FUNCTION, part);
 	python.between = true;
 	python.shares = 1u << DW_SHARE_PYTHON;
-	samples_put_top(work, DW_FACT_SAMPLES_PYTHON, python, true);
+	samples_put_python(work, DW_FACT_SAMPLES_PYTHON, python, true);
 	unnamed.shares = 1u << DW_SHARE_OTHER;
-	samples_put_top(work, DW_FACT_SAMPLES_UNNAMED, unnamed, false);
+	samples_put_top(work, DW_FACT_SAMPLES_UNNAMED, unnamed);
 	between.in_step = false;
 	between.between = true;
-	samples_put_top(work, DW_FACT_SAMPLES_BETWEEN, between, work->python);
+	if (work->python)
+		samples_put_python(work, DW_FACT_SAMPLES_BETWEEN, between, false);
+	else
+		samples_put_top(work, DW_FACT_SAMPLES_BETWEEN, between);
 	cpus = dw_facts_team_cpus(work, &most_cpus);
 	samples_choose_named(work, samples, cpus, most_cpus);
 	samples_put_team(work, cpus, most_cpus);
@@ -394,7 +429,10 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	if (chosen->measured && chosen->symbol != DW_NO_INDEX)
 		named.named = dw_model_symbol_row(work->model, chosen->symbol);
 	named.shares = 1u << DW_SHARE_NAMED;
-	samples_put_top(work, DW_FACT_SAMPLES_NAMED, named, work->python);
+	if (work->python)
+		samples_put_python(work, DW_FACT_SAMPLES_NAMED, named, false);
+	else
+		samples_put_top(work, DW_FACT_SAMPLES_NAMED, named);
 	samples_put_library(work, samples, named);
 	samples_put_waits(work, named);
 	if (lock->measured && !lock->name && !work->python)

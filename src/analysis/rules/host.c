@@ -109,14 +109,21 @@ static struct dw_amount host_share_file(const struct dw_rule_case *at)
 	                      dw_case_files_of_checkpoints(at));
 }
 
+/* The part of a step that counts as Python because autograd's engine computes in no operator. */
+static double host_in_engine(const struct dw_rule_case *at)
+{
+	return dw_case_part(at, DW_FACT_SAMPLES_ENGINE) * dw_case_part(at, DW_FACT_STEP_PYTHON);
+}
+
 static struct dw_amount host_share_python(const struct dw_rule_case *at)
 {
 	enum dw_rule_whole whole = host_whole_python(at);
 	struct dw_amount share = dw_case_amount(at, DW_FACT_STEP_PYTHON);
+	double engine = host_in_engine(at) * (whole == DW_RULE_OF_STEP ? 1 : dw_case_part(at, DW_FACT_LOOP_STEPS));
 
 	if (whole != DW_RULE_OF_STEP)
 		share = host_share(at, DW_FACT_STEP_PYTHON, DW_FACT_LOOP_PYTHON);
-	return dw_amount_less(share, host_of_whole(at, whole, host_in_python(at)));
+	return dw_amount_less(share, engine + host_of_whole(at, whole, host_in_python(at)));
 }
 
 static enum dw_rule_whole host_whole_idle(const struct dw_rule_case *at)
@@ -370,18 +377,18 @@ static double host_calls_in_steps(const struct dw_rule_case *at)
 	return ns / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
 }
 
-/* The interpreter's time of a step without that of calls of operators, which take some microseconds
- * of it each: as a part of a step. Times of a millisecond between two operators are no calls; ranges
+/* The interpreter's time of a step without autograd's engine and without that of calls of operators, which take some
+ * microseconds of it each; the engine calls those of backward. As a part of a step. Times of a millisecond between two operators are no calls; ranges
  * without operators may lie in them. */
 static double host_own_python_in_steps(const struct dw_rule_case *at)
 {
 	double in_optimizer = host_python_in_optimizer(at);
-	double all = fmax(0, dw_case_part(at, DW_FACT_STEP_PYTHON) - in_optimizer);
+	double engine = host_in_engine(at), all = fmax(0, dw_case_part(at, DW_FACT_STEP_PYTHON) - in_optimizer - engine);
 	double ranges = in_optimizer + dw_case_part(at, DW_FACT_STEP_COMMUNICATION) +
 	                dw_case_part(at, DW_FACT_STEP_DEVICE) + dw_case_part(at, DW_FACT_STEP_COLLECTOR);
 	double longer = fmin(all, fmax(0, dw_case_part(at, DW_FACT_PLACES_PYTHON) - ranges));
 
-	return longer + fmax(0, all - longer - host_calls_in_steps(at));
+	return longer + fmax(0, all - longer - fmax(0, host_calls_in_steps(at) - engine));
 }
 
 /* The interpreter's own time between the steps, as a part of the loop. Lightning and Ignite call their hooks there,
@@ -665,7 +672,7 @@ const struct dw_rule dw_rules_host[] = {
 		.reason = "What operators, waits and named ranges do not explain. Times of 1 ms and more "
 		          "between two operators are no calls; of the rest, 10 us for each operator are its "
 		          "call, or if that is less, 12 us for each that the program itself calls, and half a millisecond. "
-		          "Without calls, and without waits for a CPU, at least 9% must remain: "
+		          "What samples find in autograd's engine is none. Without calls, and without waits for a CPU, at least 9% must remain: "
 		          "the loop of a small model has some percent of its own. Between the steps of Lightning and "
 		          "Ignite, which call their hooks there, only times of 1 ms and more count.",
 		.applies = dw_case_is_python,

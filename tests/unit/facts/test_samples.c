@@ -68,6 +68,19 @@ TEST(the_function_with_most_of_a_part_is_named)
 	made_close(&made);
 }
 
+TEST(the_engine_of_autograd_is_no_python)
+{
+	const struct dw_facts *facts;
+
+	make(true, 40, (const char *const[]){ "_engine_run_backward", "pad" }, "pad");
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK(fabs(fact(facts, DW_FACT_SAMPLES_ENGINE)->value - 30.0 / 79) < 1e-9);
+	CHECK_STR(fact(facts, DW_FACT_SAMPLES_PYTHON)->name, "pad");
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_PYTHON)->value, 1);
+	made_close(&made);
+}
+
 TEST(in_c_the_function_of_time_in_no_range_is_named)
 {
 	const struct dw_facts *facts;

@@ -126,6 +126,23 @@ TEST(the_function_that_samples_name_is_in_the_sentence)
 	done(&at);
 }
 
+TEST(what_the_engine_of_autograd_computes_is_no_python)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.2);
+	set(&at, DW_FACT_SAMPLES_ENGINE, 0.2);
+	judge(&at);
+	CHECK_NEAR(found(&at, "python")->share.value, 0.16, 1e-9);
+	done(&at);
+	set(&at, DW_FACT_SAMPLES_ENGINE, 0.7);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(found(&at, "python")->state != DW_RULE_FIRED);
+	done(&at);
+}
+
 /* ---- hints ----------------------------------------------------------------------------------- */
 
 TEST(hints_do_not_suggest_what_was_recorded)
