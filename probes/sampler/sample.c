@@ -178,6 +178,28 @@ static bool sample_step(struct walk *walk, struct dws_rule rule, uintptr_t *end)
 	return walk->pc != 0;
 }
 
+/* Goes to the caller of code without tables that has a call as its last work: the instructions behind the call free the
+ * frame and return, as in Python's trampolines for perf. */
+static bool sample_step_return(struct walk *walk, uintptr_t *end)
+{
+#ifdef __x86_64__
+	const volatile uint8_t *at = (const volatile uint8_t *)walk->pc;
+	uintptr_t address;
+
+	/* add $n, %rsp; ret */
+	if (!dws_can_read(&walk->memory, walk->pc & ~(uintptr_t)7) || !dws_can_read(&walk->memory, (walk->pc + 4) & ~(uintptr_t)7) ||
+	    at[0] != 0x48 || at[1] != 0x83 || at[2] != 0xc4 || at[3] > 0x78 || at[4] != 0xc3 ||
+	    !sample_word(walk, walk->sp + at[3], &address))
+		return false;
+	*end = walk->sp + at[3] + sizeof address;
+	walk->sp = *end;
+	walk->pc = address;
+	return true;
+#else
+	return false;
+#endif
+}
+
 /* Goes to the caller by the frame pointer. */
 static bool sample_step_pointer(struct walk *walk, uintptr_t *end)
 {
@@ -258,7 +280,7 @@ static void sample_walk_by(struct work *work, struct walk *walk, const struct wa
 			break;
 		moved = sample_step(walk, rule, &frame->end);
 		if (!moved && rule.end == DWS_END_UNKNOWN)
-			moved = sample_step_pointer(walk, &frame->end) || (count == 1 && sample_step_search(walk, &frame->end));
+			moved = (count > 1 && sample_step_return(walk, &frame->end)) || sample_step_pointer(walk, &frame->end) || (count == 1 && sample_step_search(walk, &frame->end));
 		if (!moved || walk->pc < 4096)
 			break;
 		pc = walk->pc - 1;
@@ -323,13 +345,21 @@ static bool sample_is_own(const struct work *work, unsigned native)
 /* All frames: those of Python in place of the calls of the loop that execute them. */
 static void sample_join(struct work *work)
 {
+	bool after_loop = false;
 	unsigned next = 0;
 
 	work->count = 0;
 	for (unsigned i = 0; i < work->native_count; i++) {
 		if (sample_is_own(work, i))
 			continue;
-		if (next == work->python_count || !sample_is_loop(work, i, next)) {
+		/* With `python -X perf` code that was made at run time calls the loop, under the name of the function that the
+		 * loop executes. */
+		if (after_loop && sample_unpack(sample_rule(work->native[i].pc)).end == DWS_END_UNKNOWN) {
+			after_loop = false;
+			continue;
+		}
+		after_loop = next < work->python_count && sample_is_loop(work, i, next);
+		if (!after_loop) {
 			work->frames[work->count++] = (struct frame){ work->native[i].pc, NULL };
 			continue;
 		}

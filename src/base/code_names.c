@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -231,6 +232,41 @@ const char *dw_code_names_add(struct dw_code_names *names, const char *path, uid
 		names->ranges[i].reach = i && names->ranges[i - 1].reach > names->ranges[i].end ? names->ranges[i - 1].reach
 		                                                                               : names->ranges[i].end;
 	return problem ? problem : is_longer ? "is larger than 64 MiB, and the rest was not read" : NULL;
+}
+
+void dw_code_names_lack(char lacks[DW_CODE_NAMES_LACK_BYTES], const char *path, const char *problem)
+{
+	size_t length = strlen(lacks);
+
+	snprintf(lacks + length, DW_CODE_NAMES_LACK_BYTES - length, "%s%.200s %s", length ? "; " : "", path, problem);
+}
+
+static void names_add_below(struct dw_code_names *names, const struct dw_code_process *process, const char *path,
+                            char lacks[DW_CODE_NAMES_LACK_BYTES])
+{
+	char whole[4096 + 64];
+	const char *problem;
+
+	snprintf(whole, sizeof whole, "%s%s", process->root, path);
+	problem = dw_code_names_add(names, whole, process->owner, process->since);
+	if (problem && *problem)
+		dw_code_names_lack(lacks, path, problem);
+}
+
+void dw_code_names_add_process(struct dw_code_names *names, const struct dw_code_process *process,
+                               char lacks[DW_CODE_NAMES_LACK_BYTES])
+{
+	char text[100];
+
+	snprintf(text, sizeof text, "/tmp/perf-%u.map", process->pid);
+	names_add_below(names, process, text, lacks);
+	if (process->dump)
+		names_add_below(names, process, process->dump, lacks);
+	if (!names->wrong)
+		return;
+	snprintf(text, sizeof text, "of process %u: %zu entries were damaged, cut or too many, and %zu were read", process->pid,
+	         names->wrong, names->count);
+	dw_code_names_lack(lacks, "files", text);
 }
 
 static bool names_same(const struct dw_code_range *a, const struct dw_code_range *b)

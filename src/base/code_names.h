@@ -33,6 +33,21 @@ struct dw_code_names {
  * and it must have been written to at or after `since` (seconds of the wall clock), because files of earlier processes
  * with the same id stay in /tmp. At most two files can be added. */
 const char *dw_code_names_add(struct dw_code_names *names, const char *path, uid_t owner, int64_t since);
+#define DW_CODE_NAMES_LACK_BYTES 600u
+/* A process whose names are wanted. */
+struct dw_code_process {
+	uint32_t pid;              /* as it knows itself */
+	uid_t owner;
+	int64_t since;             /* as above */
+	const char *root;          /* the folder that is its "/"; "": ours */
+	const char *dump;          /* path of its jitdump, which it has mapped; NULL: none */
+};
+/* Adds what a process announced in perf's map (/tmp/perf-PID.map) and in its jitdump. Appends to `lacks` what could not
+ * be read. */
+void dw_code_names_add_process(struct dw_code_names *names, const struct dw_code_process *process,
+                               char lacks[DW_CODE_NAMES_LACK_BYTES]);
+/* Appends "PATH PROBLEM" to `lacks`, as far as it fits. */
+void dw_code_names_lack(char lacks[DW_CODE_NAMES_LACK_BYTES], const char *path, const char *problem);
 /* The name of the code at an address, in `name`. NULL: there is none. If code with other names was there too, all that
  * fit are named: "a or b", because nothing says which of them it was. */
 const char *dw_code_names_find(const struct dw_code_names *names, uint64_t address, char name[DW_CODE_NAME_BYTES]);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dwell attach on programs of known behaviour, in C and in Python.
 
-usage: attach_test.py DWELL TARGET HANG [PART-OF-A-NAME...]
+usage: attach_test.py DWELL TARGET HANG MADE [PART-OF-A-NAME...]
 
 The last line is "N passed, N failed, N skipped".
 """
@@ -9,6 +9,7 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-dwell, target, hang = (os.path.abspath(path) for path in sys.argv[1:4])
+dwell, target, hang, made = (os.path.abspath(path) for path in sys.argv[1:5])
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
 PYTHON = """
 import threading, time
@@ -40,6 +41,13 @@ outer()
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
+
+
+NODE = """
+function hotLoop(n) { let s = 0; for (let i = 0; i < n; i++) s = (s + i * 7) % 1000003; return s; }
+console.log("ready");
+for (;;) hotLoop(100000);
+"""
 
 
 def cpu_ns(pid):
@@ -149,6 +157,25 @@ class Attach(unittest.TestCase):
         self.assertEqual(sleeps[0]["line"], 11)
         self.assertTrue({"clock_nanosleep", "select", "nanosleep"} & {row["name"] for row in self.view("waits")})
 
+    def test_code_made_at_run_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for form, name in (("map", "made second"), ("dump", "made second"), ("link", "[jit]")):
+                process = self.start(made, form, "forever", cwd=folder)
+                for end in (".map", ".map.other"):
+                    self.addCleanup(lambda path: os.path.lexists(path) and os.remove(path), f"/tmp/perf-{process.pid}{end}")
+                text = self.attach_until(process.pid, 0.5)
+                shares = {row["name"]: row["self_share"] for row in self.view("hot")}
+                self.assertGreater(shares.get(name, 0), 0.8, shares)
+                self.assertEqual("is a symbolic link" in text, form == "link", text)
+
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_functions_of_node(self):
+        process = self.start("node", "--perf-basic-prof", "-e", NODE)
+        self.addCleanup(os.remove, f"/tmp/perf-{process.pid}.map")
+        self.attach_until(process.pid, 1)
+        shares = {row["name"]: row["total_share"] for row in self.view("hot")}
+        self.assertGreater(sum(share for name, share in shares.items() if "hotLoop" in name), 0.5, shares)
+
     def test_secrets_of_the_command_line_are_left_out(self):
         process = self.start(target, "spin", "--token=marmalade", "--password", "marmalade")
         self.attach(process.pid, "--for", "100ms")
@@ -246,7 +273,7 @@ class Attach(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    names = sys.argv[4:]
+    names = sys.argv[5:]
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(test for group in loader.loadTestsFromModule(sys.modules[__name__]) for test in group
                                if not names or any(name in test.id() for name in names))

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 """dwell stacks on programs that hang in known places, in C and in Python.
 
-usage: stacks_test.py DWELL HANG [PART-OF-A-NAME...]
+usage: stacks_test.py DWELL HANG MADE [PART-OF-A-NAME...]
 
 The last line is "N passed, N failed, N skipped".
 """
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-dwell, hang = (os.path.abspath(path) for path in sys.argv[1:3])
+dwell, hang, made = (os.path.abspath(path) for path in sys.argv[1:4])
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
 PYTHON = """
 import threading, time
@@ -30,6 +31,11 @@ class Worker:
 threading.Thread(target=Worker().run, daemon=True).start()
 outer()
 """
+NODE = """
+function hotLoop(n) { let s = 0; for (let i = 0; i < n; i++) s = (s + i * 7) % 1000003; return s; }
+console.log("ready");
+for (;;) hotLoop(100000);
+"""
 
 
 def stacks(pid, *options, status=0, **more):
@@ -41,8 +47,8 @@ def stacks(pid, *options, status=0, **more):
 
 
 class Stacks(unittest.TestCase):
-    def start(self, *command, pause=0.3):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    def start(self, *command, pause=0.3, **more):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT, **more)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -112,6 +118,39 @@ class Stacks(unittest.TestCase):
         self.assertRegex(text, r"    (Worker\.)?run +<string>:1[01]\n")
         self.assertRegex(stacks(process.pid, "--all"), r"inner +<string>:5\n(    .*\n)+    outer +<string>:7")
 
+    def remove_map(self, process):
+        path = f"/tmp/perf-{process.pid}.map"
+        self.addCleanup(lambda: os.path.lexists(path) and os.remove(path))
+
+    def test_code_made_at_run_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for form in ("map", "dump"):
+                process = self.start(made, form, "forever", cwd=folder)
+                self.remove_map(process)
+                text = self.look_until(process.pid, "made second")
+                self.assertRegex(text, r"\) runs\n    made second +\[jit\]\n")
+                self.assertNotIn("names of code", text)
+            process = self.start(made, "link", "forever", cwd=folder)
+            self.addCleanup(os.remove, f"/tmp/perf-{process.pid}.map.other")
+            self.remove_map(process)
+            text = self.look_until(process.pid, " 0x")
+            self.assertRegex(text, r"\) runs\n    0x[0-9a-f]+ +\?\n")
+            self.assertIn(f"names of code made at run time: /tmp/perf-{process.pid}.map is a symbolic link", text)
+
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_functions_of_node(self):
+        process = self.start("node", "--perf-basic-prof", "-e", NODE)
+        self.remove_map(process)
+        self.assertRegex(self.look_until(process.pid, r"    JS:\S?hotLoop "), r"    JS:\S?hotLoop .*\n(    .*\n)*    .*node::Start")
+
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("unshare"), "only root can make a container")
+    def test_made_code_in_a_container(self):
+        runner = self.start("unshare", "--pid", "--fork", "--mount", "sh", "-c", 'mount -t tmpfs none /tmp && "$0" map forever', made)
+        text = self.look_until(runner.pid, "made second")
+        self.assertIn("made second", text)
+        for pid in re.findall(r"^process (\d+):", text, re.M)[:0:-1]:
+            subprocess.run(["kill", "-9", pid], check=False)
+
     def test_several_processes(self):
         first, second = self.start(hang), self.start(hang)
         text = stacks(first.pid, str(second.pid), str(first.pid))
@@ -132,7 +171,7 @@ class Stacks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    names = sys.argv[3:]
+    names = sys.argv[4:]
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(test for group in loader.loadTestsFromModule(sys.modules[__name__]) for test in group
                                if not names or any(name in test.id() for name in names))

@@ -1,7 +1,7 @@
 /*
- * Makes code at run time, announces its names in a file, and executes it. usage: sampler_made FORM
+ * Makes code at run time, announces its names in a file, and executes it. usage: sampler_made FORM [forever]
  * FORM: map, dump, wrong (a map with damaged lines), link (a symbolic link), twice (two names for one place).
- * Prints its process id. `made first` takes a third of the time of `made second`.
+ * Prints its process id. `made first` takes a third of the time of `made second`, which is executed forever with "forever".
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -76,6 +76,12 @@ int main(int count, char **words)
 			fprintf(file, "%lx 40 cut", (long)at);
 	}
 	fclose(file);
+	if (count > 2) {
+		puts("ready");
+		fflush(stdout);
+		for (;;)
+			execute((void (*)(long))(uintptr_t)(at + 64), 1);
+	}
 	execute((void (*)(long))(uintptr_t)at, 0.3);
 	execute((void (*)(long))(uintptr_t)(at + 64), 0.9);
 	printf("%d\n", getpid());

@@ -7,6 +7,7 @@ Frames of Python are tested with the interpreter that runs the test, and with ea
 """
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "sampler_program.c")
 passed = failed = 0
 
+LOOP = """
+def inner(): sum(range(20000))
+def outer(): return [inner() for _ in range(10)]
+print("ready", flush=True)
+while True: outer()
+"""
 SCRIPT = """
 import json, threading
 def text(count):
@@ -231,6 +238,28 @@ def storm(folder, interpreter):
     check(f"{interpreter}: many samples", taken.count("\n") > 20, taken[:500])
 
 
+def trampolines(folder, interpreter):
+    """With -X perf made code is called between two functions of Python. It is none of them."""
+    if subprocess.run([interpreter, "-c", "import sys; assert sys.version_info >= (3, 12)"], capture_output=True).returncode:
+        return
+    script, trace = os.path.join(folder, "script.py"), os.path.join(folder, "perf.dwell")
+    run(trace, interpreter, "-X", "perf", script, options=["--sample", "250"])
+    hot = rows(trace, "hot", "--limit", "all")
+    made = [name for name in hot if name == "[jit]" or name.startswith("py::")]
+    check(f"{interpreter} -X perf: functions once", not made and share(hot, "work") > 0.7, made, share(hot, "work"))
+    check(f"{interpreter} -X perf: what calls them", share(hot, "_start") > 0.3 or platform.machine() != "x86_64", share(hot, "_start"))
+    with subprocess.Popen([interpreter, "-X", "perf", "-c", LOOP], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        text = subprocess.run([DWELL, "stacks", str(process.pid)], capture_output=True, text=True).stdout
+        process.kill()
+    check(f"{interpreter} -X perf: stacks", "    outer " in text and "py::" not in text and " ?\n" not in text, text)
+    for name in os.listdir("/tmp"):
+        path = os.path.join("/tmp", name)
+        if name.startswith("perf-") and name.endswith(".map") and "/script.py" in open(path, encoding="utf-8").read():
+            os.remove(path)
+    os.remove(f"/tmp/perf-{process.pid}.map")
+
+
 def by_default(folder, interpreter):
     """Programs of Python have samples without a request."""
     trace = os.path.join(folder, "default.dwell")
@@ -260,6 +289,7 @@ def main():
             python(folder, interpreter)
             by_default(folder, interpreter)
             freed_code(folder, interpreter)
+            trampolines(folder, interpreter)
             storm(folder, interpreter)
     print(f"{passed} passed, {failed} failed")
     return failed != 0

@@ -98,10 +98,22 @@ static uint32_t attach_frame(struct dw_attach_process *process, const struct dw_
 
 	if (owned->id)
 		return owned->id;
+	if (place->made) {
+		/* Its name is known at the end. */
+		owned->id = attach_new_frame(process, "[jit]", NULL);
+		process->no_memory |= !DW_APPEND(&process->made, &process->made_capacity, &process->made_count,
+		                                 (struct dw_attach_made){ owned->id, place->made });
+		return owned->id;
+	}
 	owned->id = attach_new_frame(process, outer->function, outer);
 	for (uint32_t i = 0; place->count > 1 && owned->id && i < place->count; i++)
 		attach_symbol(process, owned->id, place->count - 1 - i, &place->functions[i]);
 	return owned->id;
+}
+
+void dw_attach_name(struct dw_attach_process *process, const struct dw_attach_made *made, const char *name)
+{
+	attach_symbol(process, made->id, 0, &(struct dw_process_frame){ .function = name });
 }
 
 /* The STACK of these frames; 0: there are none. */
@@ -349,7 +361,7 @@ void dw_attach_reset(struct dw_attach_process *process)
 		free(process->stacks[i].frames);
 	for (size_t i = 0; i < process->module_count; i++)
 		free((char *)(uintptr_t)process->modules[i].name);
-	DW_FREE(process->threads, process->stacks, process->modules);
+	DW_FREE(process->threads, process->stacks, process->modules, process->made);
 	dw_map_reset(&process->by_tid);
 	dw_map_reset(&process->by_frames);
 	memset(process, 0, sizeof *process);

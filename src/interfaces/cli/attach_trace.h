@@ -36,6 +36,11 @@ struct dw_attach_process {
 		uint32_t id;
 	} waits[DW_ATTACH_WAITS];
 	size_t wait_count;
+	struct dw_attach_made {
+		uint32_t id;      /* of the FRAME */
+		uint64_t address;
+	} *made;              /* places in code that the process made */
+	size_t made_count, made_capacity;
 	uint64_t looks, stops, longest_stop_ns, stopped_ns;
 	bool no_memory;
 };
@@ -53,6 +58,8 @@ void dw_attach_begin(struct dw_attach_process *process, struct dw_encode *encode
 void dw_attach_meta(struct dw_attach_process *process, const char *key, const char *value, bool json);
 /* Adds a look at one of its threads. */
 void dw_attach_add(struct dw_attach_process *process, const struct dw_follow_look *look);
+/* Names the frames of made code; a name is text of the trace. */
+void dw_attach_name(struct dw_attach_process *process, const struct dw_attach_made *made, const char *name);
 /* Writes what is still open. */
 void dw_attach_end(struct dw_attach_process *process);
 void dw_attach_reset(struct dw_attach_process *process);

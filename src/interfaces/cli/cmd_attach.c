@@ -24,7 +24,7 @@
 #define ATTACH_TRIES 10u
 #define ATTACH_CHILDREN_NS 250000000u /* between two looks for new processes */
 
-#define ATTACH_FUNCTIONS(X) X(open) X(look) X(process) X(problem) X(sleep) X(let_go) X(close)
+#define ATTACH_FUNCTIONS(X) X(open) X(look) X(process) X(problem) X(made) X(made_lacks) X(sleep) X(let_go) X(close)
 static struct {
 #define X(name) __typeof__(dw_follow_##name) *name;
 	ATTACH_FUNCTIONS(X)
@@ -216,6 +216,23 @@ static bool attach_begin(struct attach *attach, struct attach_target *target)
 	return true;
 }
 
+/* Names the places in code that the process made. */
+static void attach_name_made(struct attach_target *target)
+{
+	struct dw_attach_process *process = &target->process;
+	char text[DW_CODE_NAME_BYTES];
+	const char *name;
+
+	for (size_t i = 0; i < process->made_count; i++)
+		if ((name = attach_follow.made(target->follow, process->made[i].address, text)) != NULL)
+			dw_attach_name(process, &process->made[i], name);
+	name = attach_follow.made_lacks(target->follow);
+	if (!*name)
+		return;
+	dw_say("process %u: names of code made at run time: %s", target->pid, name);
+	dw_attach_meta(process, DW_KEY_SAMPLE_NAMES_LACK, name, false);
+}
+
 static void attach_finish(struct attach *attach, struct attach_target *target)
 {
 	struct dw_attach_process *process = &target->process;
@@ -229,6 +246,7 @@ static void attach_finish(struct attach *attach, struct attach_target *target)
 		dw_say("process %u: %s", target->pid, problem);
 	if (problem || other)
 		dw_attach_meta(process, DW_KEY_SAMPLE_LACKS, problem ? problem : other, false);
+	attach_name_made(target);
 	dw_attach_end(process);
 	attach->looks += process->looks;
 	attach->stops += process->stops;

@@ -38,25 +38,10 @@ struct made {
 		uint64_t address;
 	} *frames; /* by process */
 	size_t count, named, named_bytes, left_out;
-	char lacks[600];
+	char lacks[DW_CODE_NAMES_LACK_BYTES];
 };
 
 DW_ORDER(made_compare, struct made_frame, DW_UP(process) DW_UP(id))
-
-static void made_lack(struct made *made, const char *path, const char *problem)
-{
-	size_t length = strlen(made->lacks);
-
-	snprintf(made->lacks + length, sizeof made->lacks - length, "%s%.200s %s", length ? "; " : "", path, problem);
-}
-
-static void made_read(struct made *made, struct dw_code_names *names, const char *path, int64_t since)
-{
-	const char *problem = dw_code_names_add(names, path, geteuid(), since);
-
-	if (problem && *problem)
-		made_lack(made, path, problem);
-}
 
 static const struct dw_source_process *made_process(const struct dw_source *source, uint32_t id)
 {
@@ -88,26 +73,18 @@ static void made_name_process(struct made *made, const struct made_frame *frames
 {
 	const struct dw_source_process *process = made_process(made->source, frames->process);
 	struct dw_code_names names = { .count = 0 };
-	char path[64], text[100];
-	const char *dump;
-	int64_t since;
+	struct dw_code_process announced = { .root = "", .owner = geteuid() };
+	char text[32];
 
 	if (!process)
 		return;
-	since = (int64_t)((made->source->realtime_start_ns + process->start_ns) / 1000000000);
-	snprintf(path, sizeof path, "/tmp/perf-%u.map", process->pid);
-	made_read(made, &names, path, since);
+	announced.pid = process->pid;
+	announced.since = (int64_t)((made->source->realtime_start_ns + process->start_ns) / 1000000000);
 	snprintf(text, sizeof text, "jit-%u.dump", process->pid);
-	dump = dw_source_module_named(made->source, 0, text);
-	if (dump)
-		made_read(made, &names, dump, since);
+	announced.dump = dw_source_module_named(made->source, 0, text);
+	dw_code_names_add_process(&names, &announced, made->lacks);
 	for (size_t i = 0; i < count; i++)
 		made_name(made, &names, &frames[i]);
-	if (names.wrong) {
-		snprintf(text, sizeof text, "of process %u: %zu entries were damaged, cut or too many, and %zu were read",
-		         process->pid, names.wrong, names.count);
-		made_lack(made, "files", text);
-	}
 	dw_code_names_reset(&names);
 }
 
@@ -130,12 +107,12 @@ void dw_symbolize_made(const struct dw_source *source)
 	for (uint32_t id = 0; id < file->symbol_count; id++)
 		if (file->frames[id] && !file->frames[id]->module && !file->frames[id]->process &&
 		    strcmp(file->frames[id]->functions->name, "[jit]") == 0) {
-			made_lack(&made, "a process", "used more than 65,536 places in made code, and later ones have none");
+			dw_code_names_lack(made.lacks, "a process", "used more than 65,536 places in made code, and later ones have none");
 			break;
 		}
 	if (made.left_out) {
 		snprintf(text, sizeof text, "were left out, because a trace holds at most %u of them and 1 MiB", MOST_NAMES);
-		made_lack(&made, dw_text_count((int64_t)made.left_out).at, text);
+		dw_code_names_lack(made.lacks, dw_text_count((int64_t)made.left_out).at, text);
 	}
 	if (*made.lacks) {
 		dw_say("names of code made at run time: %s", made.lacks);

@@ -158,6 +158,7 @@ int dw_follow_open(struct dw_follow **result, uint32_t pid, struct dwell_error *
 		dw_follow_close(follow);
 		return code;
 	}
+	follow->unwind.names_later = true;
 	follow->maps_hash = follow_hash_maps(follow);
 	follow->modules_ns = follow_now_ns();
 	dw_python_find(&follow->python, &follow->unwind);
@@ -190,6 +191,16 @@ const struct dw_process *dw_follow_process(const struct dw_follow *follow)
 const char *dw_follow_problem(const struct dw_follow *follow)
 {
 	return follow->problem;
+}
+
+const char *dw_follow_made(struct dw_follow *follow, uint64_t address, char text[DW_CODE_NAME_BYTES])
+{
+	return dw_made_name(&follow->unwind.made, address, text);
+}
+
+const char *dw_follow_made_lacks(const struct dw_follow *follow)
+{
+	return follow->unwind.made.lacks;
 }
 
 /* ---- its threads ------------------------------------------------------------------------------- */

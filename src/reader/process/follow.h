@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/code_names.h"
 #include "process/process.h"
 
 struct dw_follow_look {
@@ -46,4 +47,9 @@ DWELL_API bool dw_follow_let_go(void);
 DWELL_API const struct dw_process *dw_follow_process(const struct dw_follow *follow);
 /* Why stacks of threads that run are missing, or have frames of Python only; NULL: they are not. */
 DWELL_API const char *dw_follow_problem(const struct dw_follow *follow);
+/* The name of code that the process made (dw_place.made); NULL: it has none. To be called after the last look, because
+ * the first call reads all names that the process announced until then. */
+DWELL_API const char *dw_follow_made(struct dw_follow *follow, uint64_t address, char text[DW_CODE_NAME_BYTES]);
+/* What of these names could not be read, in words; or "". */
+DWELL_API const char *dw_follow_made_lacks(const struct dw_follow *follow);
 DWELL_API void dw_follow_close(struct dw_follow *follow);

@@ -4,6 +4,7 @@
 
 #include <elfutils/libdwfl.h>
 
+#include "base/code_names.h"
 #include "base/map.h"
 #include "format/python_frames.h"
 #include "process/process.h"
@@ -58,6 +59,22 @@ bool dw_snapshot_memory(const struct dw_snapshot *snapshot, uint64_t address, vo
 /* Why the kernel refused, with a remedy; of an errno. */
 const char *dw_process_explain(int code);
 
+/* ---- made.c -------------------------------------------------------------------------------------- */
+
+/* Names of code that the process made at run time. */
+struct dw_made {
+	struct dw_code_process process; /* texts: in the arena of dw_process */
+	struct dw_code_names names;
+	bool was_read;
+	char lacks[DW_CODE_NAMES_LACK_BYTES];
+};
+
+struct dw_unwind;
+/* Finds where the process announces names, while it lives; again after it mapped more files. */
+void dw_made_find(struct dw_unwind *unwind);
+/* The name of the code at an address. NULL: it has none. The first call reads the files. */
+const char *dw_made_name(struct dw_made *made, uint64_t pc, char text[DW_CODE_NAME_BYTES]);
+
 /* ---- unwind.c ------------------------------------------------------------------------------------ */
 
 #define DW_UNWIND_MOST_FRAMES 512u
@@ -77,6 +94,8 @@ struct dw_unwind {
 	size_t count;
 	bool no_memory;
 	bool unknown;                /* a place in no module was looked up: a library may be new */
+	bool names_later;            /* places in made code have no name until the caller asks for it */
+	struct dw_made made;
 	struct unwind_named {
 		uint64_t pc;
 		struct dw_place *place;

@@ -3,6 +3,7 @@
  *
  *   snapshot.c  registers and a copy of the stack of one thread
  *   unwind.c    native frames of a snapshot, with inlined functions, lines and names (elfutils)
+ *   made.c      where the process announces names of code that it made at run time
  *   python.c    frames of the interpreter, read from its memory
  *   lines.c     lines and inlined functions of a file of code (lines.h)
  *   stacks.c    all threads once; joins both kinds of frames; who holds the lock that a thread waits for
@@ -35,6 +36,7 @@ struct dw_place {
 	uint32_t count;    /* at least 1 */
 	bool loop;         /* native code of the interpreter's loop, by its name */
 	bool library;      /* native code of the C library */
+	uint64_t made;     /* address of code that is in no file: the process made it at run time; 0: other code */
 	uint32_t id;       /* the caller's own; 0 at first */
 };
 

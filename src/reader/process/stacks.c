@@ -107,7 +107,7 @@ static bool stacks_add_python(struct dw_thread_read *read, struct dw_unwind *unw
 bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct dw_python *python)
 {
 	size_t next = 0;
-	bool done = true;
+	bool done = true, after_loop = false;
 
 	read->count = 0;
 	for (size_t i = 0; done && i < read->native_count; i++) {
@@ -115,7 +115,13 @@ bool dw_stacks_mix(struct dw_thread_read *read, struct dw_unwind *unwind, struct
 
 		if (!place)
 			return false;
-		if (!read->python_count || !stacks_is_loop(read, place, i, next)) {
+		/* With `python -X perf` made code calls the loop, under the name of the function that the loop executes. */
+		if (after_loop && place->made) {
+			after_loop = false;
+			continue;
+		}
+		after_loop = read->python_count && stacks_is_loop(read, place, i, next);
+		if (!after_loop) {
 			bool between = next && python->module && strcmp(place->functions->module, python->module) == 0;
 
 			read->mixed[read->count++] = (struct dw_mixed){ place, read->native[i].sp, between };
@@ -301,6 +307,8 @@ static bool stacks_read_all(struct stacks *stacks)
 		stacks_read_state(process, &process->threads[i]);
 		done = stacks_read_thread(stacks, &process->threads[i]);
 	}
+	if (*stacks->unwind.made.lacks && !process->problem)
+		process->problem = dw_arena_printf(&process->arena, "names of code made at run time: %s", stacks->unwind.made.lacks);
 	dw_python_reset(&stacks->python);
 	return done && !stacks->unwind.no_memory;
 }

@@ -31,7 +31,6 @@ static const char *unwind_keep(struct dw_unwind *unwind, const char *text)
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
-/* The function and the module at an address, from the symbol table. */
 /* A name as in the source, without the compiler's suffix. NULL: out of memory. */
 static char *unwind_plain(const char *symbol)
 {
@@ -43,22 +42,41 @@ static char *unwind_plain(const char *symbol)
 	return plain;
 }
 
+/* Whether the address is code of the module's file. V8 maps parts of its program again, and makes code between them, which
+ * elfutils then takes for the program's. */
+static bool unwind_is_in_file(Dwfl_Module *module, uint64_t pc)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	size_t count;
+	GElf_Phdr part;
+
+	if (!elf || elf_getphdrnum(elf, &count) != 0)
+		return true;
+	for (int i = 0; i < (int)count; i++)
+		if (gelf_getphdr(elf, i, &part) && part.p_type == PT_LOAD && pc - bias - part.p_vaddr < part.p_memsz)
+			return true;
+	return false;
+}
+
+/* The function and the module at an address, from the symbol table, or as the process announced it. */
 static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
 {
 	struct dw_process_frame name = { .function = NULL };
 	const char *symbol = NULL, *file = NULL;
 	GElf_Off offset;
 	GElf_Sym entry;
-	char *clear, address[32];
+	char *clear, address[32], made[DW_CODE_NAME_BYTES];
 
 	if (module) {
 		symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL);
 		dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
 	}
 	clear = symbol ? unwind_plain(symbol) : NULL;
+	symbol = module || unwind->names_later ? NULL : dw_made_name(&unwind->made, pc, made);
 	snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc);
-	name.function = unwind_keep(unwind, clear ? clear : address);
-	name.module = unwind_keep(unwind, file ? unwind_base_name(file) : "?");
+	name.function = unwind_keep(unwind, clear ? clear : symbol ? symbol : address);
+	name.module = unwind_keep(unwind, file ? unwind_base_name(file) : symbol ? "[jit]" : "?");
 	free(clear);
 	return name;
 }
@@ -129,12 +147,12 @@ static bool unwind_is_library(const char *module)
 
 static struct dw_place *unwind_make_place(struct dw_unwind *unwind, uint64_t pc)
 {
-	Dwfl_Module *module = dwfl_addrmodule(unwind->dwfl, pc);
+	Dwfl_Module *found = dwfl_addrmodule(unwind->dwfl, pc), *module = found && unwind_is_in_file(found, pc) ? found : NULL;
 	struct dw_process_frame inlined[DW_UNWIND_INLINED], name = unwind_find_name(unwind, module, pc), *functions;
 	size_t count = module ? dw_unwind_inlined(unwind, module, pc, inlined) : 0;
 	struct dw_place *place = dw_arena_alloc(&unwind->process->arena, sizeof *place);
 
-	unwind->unknown |= !module;
+	unwind->unknown |= !found;
 	if (!count)
 		inlined[count++] = name;
 	functions = dw_arena_alloc(&unwind->process->arena, count * sizeof *functions);
@@ -148,7 +166,7 @@ static struct dw_place *unwind_make_place(struct dw_unwind *unwind, uint64_t pc)
 	}
 	*place = (struct dw_place){ .functions = functions, .count = (uint32_t)count,
 		.loop = strncmp(functions[count - 1].function, "_PyEval_EvalFrameDefault", strlen("_PyEval_EvalFrameDefault")) == 0,
-		.library = unwind_is_library(name.module) };
+		.library = unwind_is_library(name.module), .made = module ? 0 : pc };
 	return place;
 }
 
@@ -262,6 +280,7 @@ int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct 
 	    !dwfl_attach_state(unwind->dwfl, NULL, (pid_t)process->pid, &threads, unwind))
 		return dw_error_set(error, DWELL_E_IO, "the modules of process %u cannot be read: %s", process->pid,
 		                    dwfl_errmsg(-1));
+	dw_made_find(unwind);
 	return 0;
 }
 
@@ -270,6 +289,7 @@ void dw_unwind_renew(struct dw_unwind *unwind)
 	dwfl_report_begin(unwind->dwfl);
 	dwfl_linux_proc_report(unwind->dwfl, (pid_t)unwind->pid);
 	dwfl_report_end(unwind->dwfl, NULL, NULL);
+	dw_made_find(unwind);
 	unwind->name_count = 0;
 	dw_map_reset(&unwind->by_pc);
 }
@@ -277,6 +297,7 @@ void dw_unwind_renew(struct dw_unwind *unwind)
 void dw_unwind_close(struct dw_unwind *unwind)
 {
 	free(unwind->names);
+	dw_code_names_reset(&unwind->made.names);
 	dw_map_reset(&unwind->by_pc);
 	if (unwind->dwfl)
 		dwfl_end(unwind->dwfl);
