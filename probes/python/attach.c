@@ -364,6 +364,17 @@ static void attach_torch(void)
 	attached = true;
 }
 
+/* Steps may begin at a function of a library that was loaded now. */
+static void attach_loaded(void)
+{
+	void (*entry)(bool is_certain) = NULL;
+
+	attach_torch();
+	*(void **)&entry = dlsym(RTLD_DEFAULT, "dws_entry_loaded");
+	if (entry)
+		entry(!dwp_late_missed());
+}
+
 /* ---- the start --------------------------------------------------------------------------- */
 
 __attribute__((constructor)) static void wait_for_interpreter(void)
@@ -375,7 +386,7 @@ __attribute__((constructor)) static void wait_for_interpreter(void)
 		return;
 	if (!add_hook) {
 		attach_torch();
-		dwp_late_watch(attach_torch);
+		dwp_late_watch(attach_loaded);
 		watching = true;
 	} else if (attach_find_probe(PROBE))
 		add_hook(attach_on_audit, probe_path);

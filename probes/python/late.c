@@ -25,6 +25,7 @@ typedef void *late_open(const char *file, int mode);
 static void (*late_loaded)(void);
 static int late_looks; /* atomic: the process whose thread looks for what was loaded; 0: none */
 static late_open *late_real; /* atomic */
+static int late_passed;      /* atomic: a call was passed on by a jump */
 static __thread struct {
 	unsigned depth;  /* calls from here that are open, and late_loaded() */
 	uintptr_t jumped; /* the stack at the outermost call that was passed on by a jump; 0: none */
@@ -127,6 +128,7 @@ late_open *dwp_late_choose(const char *file, int mode, const void *caller, uintp
 		return late_call;
 	if (!my.jumped)
 		my.jumped = stack;
+	__atomic_store_n(&late_passed, 1, __ATOMIC_RELAXED);
 	return real;
 }
 
@@ -153,7 +155,17 @@ void dwp_late_watch(void (*loaded)(void))
 	__atomic_store_n(&late_loaded, loaded, __ATOMIC_RELAXED);
 }
 
+bool dwp_late_missed(void)
+{
+	return __atomic_exchange_n(&late_passed, 0, __ATOMIC_RELAXED);
+}
+
 #else
+
+bool dwp_late_missed(void)
+{
+	return true;
+}
 
 void dwp_late_watch(void (*loaded)(void))
 {

@@ -12,6 +12,9 @@
  *   - the last of them moves the stack pointer by a push or a subtraction. A jump into the middle of them would do that
  *     twice, so no code of a compiler has one.
  * The first thread that enters the function has the steps. Only x86-64.
+ *
+ * A function that the program's file lacks is looked for in its libraries, and in those that it loads later: when a
+ * dlopen() ends, before the program can call them.
  */
 #include "sampler.h"
 
@@ -246,7 +249,40 @@ static bool entry_is_alone(void)
 	return threads && strtoul(threads + 9, NULL, 10) == 1;
 }
 
-/* DWELL_STEP_ENTRY: "4011f0 2b 401300 40 /path/of/the/program": the address and the size of each copy of the function. */
+/* ---- libraries ---------------------------------------------------------------------------------- */
+
+static char wanted[512];                                  /* the function, until it is found */
+static struct dws_entry_found library = { .wanted = wanted };
+
+static void entry_look_in_libraries(bool is_certain)
+{
+	const char *problem = NULL;
+
+	dws_entry_find(&library);
+	if (!library.count)
+		return;
+	if (library.several)
+		problem = "several functions of libraries have this name: give the whole one, with its namespace or class";
+	else if (!is_certain && !entry_is_alone())
+		problem = "the library with it was loaded by a dlopen() that looks in the folders of its caller (RUNPATH), while other threads run";
+	for (unsigned i = 0; i < library.count && !problem; i++)
+		problem = entry_patch(library.at[i].code, library.at[i].size);
+	wanted[0] = '\0';
+	refused = problem != NULL;
+	dwell_meta(DW_KEY_NATIVE_STEP_ON, problem ? problem : "there");
+}
+
+/* Called after the program has loaded libraries (probes/python/attach.c). `is_certain`: no others were loaded since the last call. */
+__attribute__((visibility("default"))) void dws_entry_loaded(bool is_certain);
+
+void dws_entry_loaded(bool is_certain)
+{
+	if (*wanted)
+		entry_look_in_libraries(is_certain);
+}
+
+/* DWELL_STEP_ENTRY: "4011f0 2b 401300 40 /path/of/the/program": the address and the size of each copy of the function. Or
+ * "?function /path/of/the/program": it is not in the program's file. */
 __attribute__((constructor)) static void entry_begin(void)
 {
 	const char *text = getenv("DWELL_STEP_ENTRY"), *problem = NULL;
@@ -256,6 +292,11 @@ __attribute__((constructor)) static void entry_begin(void)
 		return;
 	if (!entry_is_alone())
 		problem = "the program has threads before main()";
+	if (*text == '?' && !problem) {
+		snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(text + 1, " /"), text + 1);
+		entry_look_in_libraries(true);
+		return;
+	}
 	dl_iterate_phdr(entry_take_base, &base);
 	while (!problem && *text && *text != '/') {
 		char *end;

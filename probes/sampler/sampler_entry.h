@@ -1,4 +1,4 @@
-/* Which instructions at the begin of a function of x86-64 may be moved; see entry.c. */
+/* Where a function is, and which instructions at the begin of one of x86-64 may be moved; see entry.c. */
 #ifndef DWS_SAMPLER_ENTRY_H
 #define DWS_SAMPLER_ENTRY_H
 
@@ -7,6 +7,28 @@
 
 #define DWS_ENTRY_LEAST 5u /* bytes that a jump takes */
 #define DWS_ENTRY_MOST 32u
+
+/* ---- entry_library.c ---- */
+
+#define DWS_ENTRY_COPIES 8u
+
+/* Code of a function in libraries. */
+struct dws_entry_found {
+	const char *wanted;
+	unsigned rank;      /* of the best match until now, by dw_symbol_matches() */
+	bool several;       /* different functions match equally well, or there are too many copies */
+	unsigned count;
+	struct {
+		uint8_t *code;
+		uint64_t size;
+	} at[DWS_ENTRY_COPIES]; /* copies that the compiler made, and parts of several libraries */
+	char symbol[512];   /* without a mark of the compiler, as ".constprop.0" */
+};
+
+/* Looks for found->wanted in libraries that were loaded since the last call. Adds to what was found. */
+void dws_entry_find(struct dws_entry_found *found);
+
+/* ---- instructions ---- */
 
 /* The bytes of a ModRM operand with what follows it; 0: relative to the instruction. */
 static inline unsigned dws_entry_operand(const uint8_t *at)

@@ -13,16 +13,69 @@ import sys
 import tempfile
 import unittest
 
+LIBRARY = """
+#include <stdio.h>
+volatile double sum;
+static __attribute__((noipa)) double work(double by) { for (int i = 0; i < 30000; i++) sum += by * i; return sum; }
+__attribute__((noipa)) static double hidden_step(double by) { double before = work(by); return work(by) - before; }
+double library_step(double by) { double before = hidden_step(by); return work(by) - before; }
+"""
+MAIN = """
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+double library_step(double by);
+static void *rest(void *path) { sleep(1000); return path; }
+int main(int count, char **words)
+{
+    double (*step)(double);
+    pthread_t thread;
+    if (count > 2)
+        pthread_create(&thread, NULL, rest, NULL);
+#ifdef LATE
+    *(void **)&step = dlsym(dlopen(words[1], RTLD_NOW), "library_step");
+#else
+    step = library_step;
+#endif
+    for (int i = 0; i < 12; i++)
+        step(i);
+    _exit(0);
+}
+"""
+CPP = """
+volatile double sum;
+__attribute__((noipa)) static double work(double by) { for (int i = 0; i < 30000; i++) sum = sum + by * i; return sum; }
+#define STEP __attribute__((noipa, used)) double
+namespace {
+STEP anonymous_step(double by) { double before = work(by); return work(by) - before; }
+}
+namespace engine {
+namespace { STEP inner_step(double by) { double before = work(by); return work(by) - before; } }
+struct Net { STEP train(double by); };
+double Net::train(double by) { double before = work(by); return inner_step(by) - before; }
+template <class T> STEP templated(T by) { double before = work(by); return work(by) - before; }
+STEP same(double by) { double before = work(by); return work(by) - before; }
+}
+namespace other { STEP same(double by) { double before = work(by); return work(by) + before; } }
+int main()
+{
+    for (int i = 0; i < 12; i++) {
+        engine::Net net;
+        anonymous_step(i); net.train(i); engine::templated<float>(i); engine::same(i); other::same(i);
+    }
+}
+"""
 dwell, program = (os.path.abspath(path) for path in sys.argv[1:3])
 
 
 @unittest.skipUnless(platform.machine() == "x86_64", "only on x86-64")
 class Entry(unittest.TestCase):
-    def steps(self, function, mode, *options):
+    def steps(self, function, mode, *options, program=program):
         """How many steps began, and what dwell run said."""
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "t.dwell")
-            done = subprocess.run([dwell, "run", "-o", trace, "--step-on", function, *options, program, mode],
+            done = subprocess.run([dwell, "run", "-o", trace, "--step-on", function, *options, program, *mode.split()],
                                   capture_output=True, text=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr)
             report = subprocess.run([dwell, "report", trace, "--view", "steps", "--format", "json"], capture_output=True,
@@ -50,6 +103,41 @@ class Entry(unittest.TestCase):
     def test_children_and_new_programs(self):
         self.assertEqual(self.steps("train_step", "fork")[0], 5 + 7)
         self.assertEqual(self.steps("train_step", "exec")[0], 5 + 20)
+
+    def build(self, folder, name, text, *options, compiler="gcc"):
+        path = os.path.join(folder, name)
+        subprocess.run([compiler, "-O2", "-x", "c++" if compiler == "g++" else "c", "-", "-o", path, *options], input=text,
+                       text=True, check=True)
+        return path
+
+    def test_functions_of_libraries(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = self.build(folder, "libsteps.so", LIBRARY, "-shared", "-fPIC")
+            linked = self.build(folder, "linked", MAIN, "-pthread", "-L" + folder, "-Wl,-rpath," + folder, "-Wl,--no-as-needed", "-lsteps")
+            late = self.build(folder, "late", MAIN, "-DLATE", "-pthread", "-ldl")
+            for function in ("library_step", "hidden_step"):
+                self.assertEqual(self.steps(function, "", program=linked)[0], 12, function)
+                self.assertEqual(self.steps(function, library, program=late)[0], 12, function)
+                self.assertEqual(self.steps(function, library + " threads", program=late)[0], 12, function)
+            folders = self.build(folder, "folders", MAIN, "-DLATE", "-pthread", "-ldl", "-Wl,-rpath," + folder)
+            subprocess.run(["strip", library], check=True)
+            self.assertEqual(self.steps("library_step", "", program=linked)[0], 12)
+            count, text = self.steps("hidden_step", "", program=linked)
+            self.assertIn("--step-on hidden_step: no function of this name is in the symbol table of the program or of a library", text)
+            # Its end is not seen, so nobody knows whether another thread is in the library.
+            count, text = self.steps("library_step", "libsteps.so threads", program=folders)
+            self.assertEqual(count, 0)
+
+    def test_names_of_cpp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cpp = self.build(folder, "cpp", CPP, compiler="g++")
+            for function in ("anonymous_step", "(anonymous namespace)::anonymous_step", "inner_step", "engine::inner_step",
+                             "engine::(anonymous namespace)::inner_step", "Net::train", "train", "engine::Net::train(double)",
+                             "engine::templated", "engine::same", "other::same(double)"):
+                self.assertEqual(self.steps(function, "", program=cpp)[0], 12, function)
+            self.assertIn("several functions of the program have this name: engine::same(double), other::same(double)",
+                          self.steps("same", "", program=cpp)[1])
+            self.assertIn("a similar one of the program is engine::inner_step", self.steps("inner_stop", "", program=cpp)[1])
 
     def test_refusals_have_a_reason(self):
         for function, reason in (("first_jumps", "its first instructions cannot be moved"),

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Sets DWELL_STEP_ENTRY, which probes/sampler/entry.c reads, if the program's symbol table has one function of this name,
- * of which the compiler may have made copies.
- * Returns NULL, or why it is not set; "" if the program is a script or Python. */
+/* Sets DWELL_STEP_ENTRY, which probes/sampler/entry.c reads: to where the function is, if the program's symbol table has one
+ * of this name, of which the compiler may have made copies; or to its name, which a library may have.
+ * Returns NULL, or what is to be said if no library has it; "" if the program is a script or Python. */
 const char *dw_run_set_entry(const char *program, const char *name);
 
 #endif
