@@ -344,6 +344,14 @@ DWELL_API void dwell_args_next(struct dwell_site *site, uint32_t text);
 DWELL_API uint32_t dwell_intern_group(const char *name);
 DWELL_API void dwell_collective(uint32_t group, uint64_t sequence, uint64_t bytes);
 
+/* For probes that a library tells after a call what happened in it, with times. Between dwell_late_begin() and
+ * dwell_late_end() samples and waits of this thread leave its records' time where it is, so that dwell_late_put() can
+ * begin the range `id`, or end the innermost one (0), at an earlier `moment` of dwell_device_ticks(): each after the one
+ * before. A moment before the thread's last record is that of this record. False: nothing is recorded. */
+DWELL_API bool dwell_late_begin(void);
+DWELL_API void dwell_late_put(uint32_t id, uint64_t moment);
+DWELL_API void dwell_late_end(void);
+
 /* How many probes of this process record operators; a program that records its own counts as one. What
  * libraries announce of operators and of what runs inside them is then left out. Atomic. */
 extern DWELL_API uint32_t dwell_operator_probes;

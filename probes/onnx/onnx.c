@@ -3,10 +3,9 @@
  *
  * A program gets ONNX Runtime's functions as a table from the one function that it is linked to, OrtGetApiBase(). Here
  * it gets a copy of the table with functions of the probe: each call of Run() or RunWithBinding() is a step. Calls of
- * RunAsync() overlap: each is a range from the call to its end in another thread, and no step. With `--shapes`, a session
- * is made with ONNX Runtime's own profiler, whose file has the nodes; the file lies next to the trace. It is written when
- * the session ends, with times since the profiler's start, and a trace takes records when they happen: so the nodes are
- * not in the trace.
+ * RunAsync() overlap: each is a range from the call to its end in another thread, and no step. With `--shapes`, the nodes of
+ * a run are operators in it (nodes.h). Versions before 1.25 write the nodes of a session to one file when it ends, and a
+ * trace takes records when they happen: there that file lies next to the trace.
  *
  * The table only grows from version to version, so the places of its functions are known without its header.
  */
@@ -21,10 +20,12 @@
 #include <dwell/probe.h>
 
 #include "format/keys.h"
+#include "nodes.h"
 
 #define DWO_API __attribute__((visibility("default")))
 #define MOST_TABLES 4u
 #define MOST_FUNCTIONS 1024u
+#define NODES_VERSION 25u /* of the interface */
 #define MOST_CALLS 256u /* of RunAsync() that are open */
 
 /* Places in the table. */
@@ -34,13 +35,15 @@ enum {
 	RUN = 9,
 	CLONE_OPTIONS = 12,
 	ENABLE_PROFILING = 14,
+	GET_RUN_VERBOSITY = 43,
 	RELEASE_OPTIONS = 100,
 	RUN_WITH_BINDING = 133,
-	RUN_ASYNC = 260
+	RUN_ASYNC = 260,
+	ENABLE_RUN_PROFILING = 415
 };
 
 typedef void *status; /* NULL: success */
-typedef void *function;
+typedef dwo_function function;
 typedef const function *get_api(uint32_t version);
 
 struct base {
@@ -56,6 +59,7 @@ static struct {
 	function copies[MOST_TABLES][MOST_FUNCTIONS];
 	const function *real_table;
 	bool profiles; /* atomic: the program uses the profiler itself */
+	bool has_run_profiles;
 } onnx = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
@@ -80,22 +84,32 @@ static struct dwell_site run_site = { "Run", "ONNX Runtime", NULL, 0, DWELL_CATE
 struct onnx_call {
 	bool stepping;
 	unsigned began;
+	struct dwo_nodes nodes;
 };
 
-static struct onnx_call onnx_begin(void)
+/* `table`: of the library. Changes the options if the nodes are recorded. */
+static struct onnx_call onnx_begin(const function *table, const void **options)
 {
 	struct onnx_call call = { .stepping = running++ == 0 && onnx_step_begin() };
 
 	call.began = dwell_begin(&run_site);
+	*options = dwo_nodes_begin(&call.nodes, running == 1 ? table : NULL, *options);
 	return call;
 }
 
-static void onnx_end(struct onnx_call call)
+static void onnx_end(struct onnx_call *call)
 {
-	dwell_end(call.began);
+	dwo_nodes_end(&call->nodes);
+	dwell_end(call->began);
 	running--;
-	if (call.stepping)
+	if (call->stepping)
 		dwell_step_end();
+}
+
+/* The table, if runs of this library can be asked for their nodes. */
+static const function *onnx_table_of_nodes(void)
+{
+	return onnx.has_run_profiles && !__atomic_load_n(&onnx.profiles, __ATOMIC_RELAXED) ? onnx.real_table : NULL;
 }
 
 static status onnx_run(void *session, const void *options, const char *const *input_names, const void *const *inputs,
@@ -103,24 +117,24 @@ static status onnx_run(void *session, const void *options, const char *const *in
 {
 	status (*real)(void *, const void *, const char *const *, const void *const *, size_t, const char *const *, size_t,
 	               void **);
-	struct onnx_call call = onnx_begin();
+	struct onnx_call call = onnx_begin(onnx_table_of_nodes(), &options);
 	status result;
 
 	*(function *)&real = onnx.real_table[RUN];
 	result = real(session, options, input_names, inputs, input_count, output_names, output_count, outputs);
-	onnx_end(call);
+	onnx_end(&call);
 	return result;
 }
 
 static status onnx_run_with_binding(void *session, const void *options, const void *binding)
 {
 	status (*real)(void *, const void *, const void *);
-	struct onnx_call call = onnx_begin();
+	struct onnx_call call = onnx_begin(onnx_table_of_nodes(), &options);
 	status result;
 
 	*(function *)&real = onnx.real_table[RUN_WITH_BINDING];
 	result = real(session, options, binding);
-	onnx_end(call);
+	onnx_end(&call);
 	return result;
 }
 
@@ -193,6 +207,15 @@ static status onnx_enable_profiling(void *options, const char *prefix)
 	return real(options, prefix);
 }
 
+static status onnx_enable_run_profiling(void *options, const char *prefix)
+{
+	status (*real)(void *, const char *);
+
+	__atomic_store_n(&onnx.profiles, true, __ATOMIC_RELAXED);
+	*(function *)&real = onnx.real_table[ENABLE_RUN_PROFILING];
+	return real(options, prefix);
+}
+
 /* A copy of the options with the profiler; NULL: as they are. */
 static void *onnx_profiled(const void *options)
 {
@@ -201,7 +224,7 @@ static void *onnx_profiled(const void *options)
 	void *copy = NULL;
 	char prefix[4096];
 
-	if (!options || !trace || !dwell_wants(DWELL_DETAIL_SHAPES) || __atomic_load_n(&onnx.profiles, __ATOMIC_RELAXED))
+	if (!options || !trace || onnx.has_run_profiles || !dwell_wants(DWELL_DETAIL_SHAPES) || __atomic_load_n(&onnx.profiles, __ATOMIC_RELAXED))
 		return NULL;
 	*(function *)&clone = onnx.real_table[CLONE_OPTIONS];
 	*(function *)&enable = onnx.real_table[ENABLE_PROFILING];
@@ -209,7 +232,7 @@ static void *onnx_profiled(const void *options)
 	if (clone(options, &copy) || !copy)
 		return NULL;
 	enable(copy, prefix);
-	dwell_meta(DW_KEY_ONNX_NODES, prefix);
+	dwell_meta(DW_KEY_ONNX_FILES, prefix);
 	return copy;
 }
 
@@ -300,6 +323,9 @@ static const function *onnx_copy(const function *table)
 		onnx.copies[i][RUN_WITH_BINDING] = (function)onnx_run_with_binding;
 		onnx.copies[i][RUN_ASYNC] = (function)onnx_run_async;
 		onnx.copies[i][ENABLE_PROFILING] = (function)onnx_enable_profiling;
+		onnx.has_run_profiles = count > ENABLE_RUN_PROFILING && dwo_nodes_known(onnx.real.version ? onnx.real.version() : NULL);
+		if (onnx.has_run_profiles)
+			onnx.copies[i][ENABLE_RUN_PROFILING] = (function)onnx_enable_run_profiling;
 		onnx.originals[i] = table;
 		dwell_meta(DW_KEY_ONNX, onnx.real.version ? onnx.real.version() : "of unknown version");
 		result = onnx.copies[i];
@@ -332,4 +358,41 @@ DWO_API const void *OrtGetApiBase(void)
 	onnx.ours = (struct base){ onnx_get, found->version };
 	pthread_mutex_unlock(&onnx.lock);
 	return &onnx.ours;
+}
+
+/* ---- Python ------------------------------------------------------------------------------------------------ */
+
+/* pip's package for Python has a copy of ONNX Runtime of its own, without OrtGetApiBase(). It gives its functions to
+ * libraries of custom operators, which it asks by this name (python/dwell/onnx.py). */
+static const function *python_table;
+static __thread struct dwo_nodes python_nodes __attribute__((tls_model("initial-exec")));
+
+DWO_API status RegisterCustomOps(void *options, const struct base *base)
+{
+	(void)options;
+	if (dwo_nodes_known(base->version()))
+		python_table = base->get(NODES_VERSION);
+	return NULL;
+}
+
+/* Whether this is the address of options of a run, which have this level of verbosity. */
+DWO_API bool dwo_python_check(const void *options, int verbosity)
+{
+	status (*get)(const void *, int *);
+	int found = -1;
+
+	if (!python_table)
+		return false;
+	*(function *)&get = python_table[GET_RUN_VERBOSITY];
+	return !get(options, &found) && found == verbosity;
+}
+
+DWO_API void dwo_python_begin(const void *options)
+{
+	dwo_nodes_begin(&python_nodes, python_table, options);
+}
+
+DWO_API void dwo_python_end(void)
+{
+	dwo_nodes_end(&python_nodes);
 }

@@ -236,6 +236,12 @@ def home():
         return next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
 
 
+def probe_path(name):
+    """The file of a probe, libdwell-NAME.so, or None."""
+    paths = (os.path.join(home(), folder, f"libdwell-{name}.so") for folder in ("dwell", f"probes/{name}"))
+    return next((path for path in paths if os.path.exists(path)), None)
+
+
 class _Devices:
     """The work of NVIDIA's devices in this process, if something asked for it: libdwell-cuda."""
 
@@ -254,14 +260,13 @@ class _Devices:
         return self.lacks
 
     def _load(self):
-        for folder in ("dwell", "probes/cuda"):
-            path = os.path.join(home(), folder, "libdwell-cuda.so")
-            if os.path.exists(path):
-                library = ctypes.CDLL(path)
-                library.dwc_process_attach.restype, library.dwc_process_attach.argtypes = text, []
-                library.dwc_process_follow.restype, library.dwc_process_follow.argtypes = None, [ctypes.c_int]
-                return library
-        return False
+        path = probe_path("cuda")
+        if not path:
+            return False
+        library = ctypes.CDLL(path)
+        library.dwc_process_attach.restype, library.dwc_process_attach.argtypes = text, []
+        library.dwc_process_follow.restype, library.dwc_process_follow.argtypes = None, [ctypes.c_int]
+        return library
 
     def follow(self, flush=False):
         """The gate may have changed. `flush`: what has ended is in the trace afterwards."""

@@ -18,15 +18,13 @@ _open = 0  # blocks that are open
 
 
 def _load():
-    home = native.home()
-    for folder in ("dwell", "probes/injected"):
-        path = os.path.join(home, folder, "libdwell-injected.so")
-        if os.path.exists(path):
-            library = ctypes.CDLL(path)
-            library.dwi_emit_push.argtypes, library.dwi_emit_push.restype = [native.text], None
-            library.dwi_emit_pop.restype = None
-            return library
-    raise ImportError(f"libdwell-injected.so is not in {home}: install dwell again")
+    path = native.probe_path("injected")
+    if not path:
+        raise ImportError(f"libdwell-injected.so is not in {native.home()}: install dwell again")
+    library = ctypes.CDLL(path)
+    library.dwi_emit_push.argtypes, library.dwi_emit_push.restype = [native.text], None
+    library.dwi_emit_pop.restype = None
+    return library
 
 
 class emit_nvtx:

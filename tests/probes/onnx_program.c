@@ -31,7 +31,7 @@ int main(int count, char **words)
 {
 	void *const *api = OrtGetApiBase()->get(14), *const *same = OrtGetApiBase()->get(15);
 	struct options options = { "none" };
-	void *session, *outputs[2] = { NULL, NULL };
+	void *session, *run_options, *outputs[2] = { NULL, NULL };
 	const void *input = &options;
 	const char *const name = "x";
 
@@ -43,6 +43,12 @@ int main(int count, char **words)
 	for (int i = 0; i < 5; i++)
 		((void *(*)(void *, void *, const char *const *, const void *const *, size_t, const char *const *, size_t,
 		            void **))api[9])(session, NULL, &name, &input, 1, &name, 2, outputs);
+	/* with options of its own */
+	if (((void *(*)(void **))api[39])(&run_options))
+		return 5;
+	((void *(*)(void *, void *, const char *const *, const void *const *, size_t, const char *const *, size_t,
+	            void **))api[9])(session, run_options, &name, &input, 1, &name, 2, outputs);
+	((void (*)(void *))api[97])(run_options);
 	for (int i = 0; i < 3; i++)
 		if (((void *(*)(void *, void *, void *))api[133])(session, NULL, NULL))
 			return 3;

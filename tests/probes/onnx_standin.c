@@ -1,9 +1,13 @@
 /* Stands for ONNX Runtime in onnx_test.py: a table with the functions that the probe knows, at their places. */
+#define _GNU_SOURCE /* gettid() */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct base {
 	void *const *(*get)(uint32_t version);
@@ -12,7 +16,69 @@ struct base {
 struct options {
 	char prefix[4096];
 };
-static struct options copy;
+static struct options copy, of_runs[4];
+
+/* ---- options of a run, and its profile ---- */
+
+static void *standin_create_run_options(struct options **to)
+{
+	for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
+		if (!of_runs[i].prefix[0]) {
+			snprintf(of_runs[i].prefix, sizeof of_runs[i].prefix, "off");
+			*to = &of_runs[i];
+			return NULL;
+		}
+	return of_runs;
+}
+
+static void standin_release_run_options(struct options *options)
+{
+	options->prefix[0] = '\0';
+}
+
+static void *standin_enable_run(struct options *options, const char *prefix)
+{
+	snprintf(options->prefix, sizeof options->prefix, "%s", prefix);
+	return NULL;
+}
+
+static void *standin_disable_run(struct options *options)
+{
+	snprintf(options->prefix, sizeof options->prefix, "off");
+	return NULL;
+}
+
+/* Uses the CPU for 40 ms, in which the sampler takes samples. The profile has a loop of 30 ms with two products, a node of
+ * another thread, and a node that is none. */
+static void standin_profile(const char *prefix)
+{
+	char path[4200];
+	FILE *file;
+	clock_t begun = clock();
+
+	while ((clock() - begun) * 1000 / CLOCKS_PER_SEC < 40)
+		;
+	snprintf(path, sizeof path, "%s_2026-01-01_00-00-00_1.json", prefix);
+	file = fopen(path, "w");
+	if (!file)
+		return;
+	fputs("[\n", file);
+#define NODE(tid, start, length, name, operator, shapes)                                                              \
+	fprintf(file,                                                                                                     \
+	        "{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :%d,\"dur\" :%d,\"ts\" :%d,\"ph\" : \"X\",\"name\" :\"" name            \
+	        "_kernel_time\",\"args\" : {\"input_type_shape\" : [" shapes "],\"op_name\" : \"" operator "\"}},\n",        \
+	        tid, length, start)
+	NODE(gettid(), 1000, 10000, "/body/first", "MatMul", "{\"float\":[2,3]},{\"int64\":[3]}");
+	NODE(gettid() + 1, 1000, 10000, "/other", "Conv", "");
+	NODE(gettid(), 12000, 10000, "/body/second", "MatMul", "{\"float\":[2,3]},{\"int64\":[3]}");
+	NODE(gettid(), 0, 30000, "/loop", "Loop", "{\"bool\":[]}");
+	NODE(gettid(), 30000, 5000, "/broken", "Relu", "{\"float\":[");
+	fprintf(file, "{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :%d,\"dur\" :40000,\"ts\" :0,\"ph\" : \"X\",\"name\" "
+	              ":\"model_run\",\"args\" : {}}\n]\n", gettid());
+	fclose(file);
+}
+
+/* ---- sessions ---- */
 
 static void *standin_create_session(const void *environment, const char *path, const struct options *options,
                                     void **session)
@@ -22,10 +88,12 @@ static void *standin_create_session(const void *environment, const char *path, c
 	return NULL;
 }
 
-static void *standin_run(void *session, const void *options, const char *const *input_names, const void *const *inputs,
+static void *standin_run(void *session, const struct options *options, const char *const *input_names, const void *const *inputs,
                          size_t input_count, const char *const *output_names, size_t output_count, void **outputs)
 {
-	(void)session, (void)options, (void)input_names, (void)inputs, (void)output_names;
+	(void)session, (void)input_names, (void)inputs, (void)output_names;
+	if (options && strcmp(options->prefix, "off") != 0)
+		standin_profile(options->prefix);
 	for (size_t i = 0; i < output_count; i++)
 		outputs[i] = (char *)NULL + input_count;
 	return NULL;
@@ -85,7 +153,10 @@ static void standin_release(struct options *options)
 	printf("released %s\n", options == &copy ? "the copy" : "other options");
 }
 
-static void *const table[270] = { [7] = (void *)standin_create_session, [9] = (void *)standin_run,
+static void *const table[420] = { [7] = (void *)standin_create_session, [9] = (void *)standin_run,
+	                              [39] = (void *)standin_create_run_options,
+	                              [97] = (void *)standin_release_run_options,
+	                              [415] = (void *)standin_enable_run, [416] = (void *)standin_disable_run,
 	                              [12] = (void *)standin_clone, [14] = (void *)standin_enable,
 	                              [100] = (void *)standin_release,
 	                              [133] = (void *)standin_run_with_binding,
@@ -98,7 +169,9 @@ static void *const *standin_get(uint32_t version)
 
 static const char *standin_version(void)
 {
-	return "9.9.9";
+	const char *version = getenv("STANDIN_VERSION");
+
+	return version ? version : "1.24.9";
 }
 
 const struct base *OrtGetApiBase(void);

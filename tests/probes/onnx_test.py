@@ -4,6 +4,7 @@
 usage: onnx_test.py BUILD        last line: N passed, N failed
 """
 import functools
+import glob
 import os
 import shutil
 import subprocess
@@ -31,24 +32,47 @@ def test_program(program, folder):
     check(f"the program gets its results: {run.done.stdout}", run.done.returncode == 0 and
           run.done.stdout == "session of model, profiler: none\n")
     check("a step for each call of Run() and RunWithBinding()",
-          run.steps() == 8 and run.count("Run.ONNX Runtime") + run.count("Run") == 8)
+          run.steps() == 9 and run.count("Run.ONNX Runtime") + run.count("Run") == 9)
     for phase in "be":
         count = len([event for event in run.events if event["name"].startswith("RunAsync") and event["ph"] == phase])
         check(f"each call of RunAsync(), '{phase}': {count}", count == 301)
     check("nothing is lost", run.lost() == 0)
     check("sessions", run.count("CreateSession") == 1)
     info = subprocess.run([os.path.join(BUILD, "dwell"), "info", "t.dwell"], capture_output=True, text=True, check=True)
-    check("the version", "onnxruntime.recorded = 9.9.9" in info.stdout)
+    check("the version", "onnxruntime.recorded = 1.24.9" in info.stdout)
 
     run = Run(program, arguments=["--shapes"])
     prefix = os.path.join(folder, "t.dwell.onnx")
     check(f"--shapes starts the profiler: {run.done.stdout}",
           run.done.stdout == f"session of model, profiler: {prefix}\nreleased the copy\n")
     check("where the nodes are is said", run.said(f"ONNX Runtime wrote the nodes of its runs to {prefix}_*.json"))
+    test_nodes(program)
     run = Run(program, "mine", arguments=["--shapes"])
     check("the program's own profiler stays", run.done.stdout == "session of model, profiler: mine\n")
     run = Run(program, arguments=["--no-onnx"])
     check("--no-onnx", run.done.returncode == 0 and run.is_empty())
+
+
+def test_nodes(program):
+    """From 1.25 on, the nodes are operators of their run: where they were, though samples were taken in between."""
+    folders = set(glob.glob("/dev/shm/dwell-onnx-*") + glob.glob("/tmp/dwell-onnx-*"))
+    run = Run(program, arguments=["--shapes"], STANDIN_VERSION="1.25.0")
+    check(f"no profiler of the session: {run.done.stdout}", run.done.stdout == "session of model, profiler: none\n")
+    check("nothing is left", set(glob.glob("/dev/shm/dwell-onnx-*") + glob.glob("/tmp/dwell-onnx-*")) <= folders)
+
+    def ask(question):
+        done = subprocess.run([os.path.join(BUILD, "dwell"), "query", "--format", "csv", "t.dwell", question],
+                              capture_output=True, text=True, check=True)
+        return [line.split(",") for line in done.stdout.splitlines()[1:]]
+    rows = ask("select name, count(*), sum(duration_ns) / count(*) / 100000, min(depth) from ranges where name in "
+               "('MatMul', 'Loop', 'Relu', 'Conv') group by name order by name")
+    check(f"nodes with their times: {rows}",
+          [(row[0], row[1], round(float(row[2]) / 10)) for row in rows] == [("Loop", "6", 30), ("MatMul", "12", 10), ("Relu", "6", 5)])
+    check(f"nodes of another thread are lost: {run.lost()}", run.lost() == 12)
+    samples = ask("select sum(samples) from hot")
+    check(f"samples are taken in such runs: {samples}", float(samples[0][0]) > 3)
+    info = subprocess.run([os.path.join(BUILD, "dwell"), "info", "t.dwell"], capture_output=True, text=True, check=True)
+    check("what it costs is said", "onnxruntime.nodes = by the profile of each run" in info.stdout)
 
 
 PACKAGE = {

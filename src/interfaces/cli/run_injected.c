@@ -103,7 +103,7 @@ void dw_injected_say(const struct dw_source *source)
 		dw_say("recorded what libraries announce by %s%s%s%s%s%s", itt ? "ITT: " : "", itt ? itt : "",
 		       itt && nvtx ? "; by " : "", nvtx ? "NVTX: " : "", nvtx ? nvtx : "",
 		       itt ? " (--no-itt)" : " (--no-nvtx)");
-	nodes = injected_find(source, DW_KEY_ONNX_NODES);
+	nodes = injected_find(source, DW_KEY_ONNX_FILES);
 	if (nodes)
 		dw_say("ONNX Runtime wrote the nodes of its runs to %s_*.json (dwell report FILE)", nodes);
 	cuda = injected_find(source, DW_KEY_CUDA);

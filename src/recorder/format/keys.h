@@ -32,7 +32,8 @@
 #define DW_KEY_GGML "ggml.recorded"                /* text: the ggml whose graphs are recorded */
 #define DW_KEY_GGML_NODES "ggml.nodes"             /* text: how nodes of graphs were recorded, or why not */
 #define DW_KEY_ONNX "onnxruntime.recorded"         /* text: the version of ONNX Runtime whose runs are recorded */
-#define DW_KEY_ONNX_NODES "onnxruntime.nodes"      /* text: how the names of files with its nodes begin */
+#define DW_KEY_ONNX_NODES "onnxruntime.nodes"      /* text: how nodes are recorded, and what that costs */
+#define DW_KEY_ONNX_FILES "onnxruntime.files"      /* text: how the names of files with its nodes begin */
 #define DW_KEY_NATIVE_STEP_ON "native.step_on"     /* text: "steps": calls of this function were steps; "there"; or why not */
 #define DW_KEY_INJECTED_STEP_ON "injected.step_on" /* "steps": ITT or NVTX ranges of this name were steps */
 

@@ -48,7 +48,8 @@ static void probe_put_timed(enum dw_ext type, const uint32_t *rest, unsigned wor
 {
 	uint32_t payload[DW_HEAP_WORDS]; /* the longest */
 	DW_KEEP_ERRNO;
-	struct dwell_stream *stream = dw_stream_enter();
+	bool aside = type == DW_EXT_SAMPLE || type == DW_EXT_WAIT || type == DW_EXT_HEAP;
+	struct dwell_stream *stream = aside ? dw_stream_enter_aside() : dw_stream_enter();
 
 	if (stream) {
 		uint64_t ticks = dw_now();
@@ -86,6 +87,42 @@ void dwell_slow_end(uint64_t ticks)
 void dwell_slow_put(uint32_t word1, const uint32_t *payload, unsigned words)
 {
 	probe_put(word1 >> DW_KIND_SHIFT, word1 & DW_ID_MASK, payload, words);
+}
+
+/* ---- what happened before ---------------------------------------------------------- */
+
+bool dwell_late_begin(void)
+{
+	struct dw_slot *slot = dwell_wants(1u << DWELL_CATEGORY_OPERATOR) ? dw_slot_here(NULL) : NULL;
+
+	if (slot)
+		DW_STORE(slot->late, true);
+	return slot != NULL;
+}
+
+void dwell_late_put(uint32_t id, uint64_t moment)
+{
+	DW_KEEP_ERRNO;
+	struct dwell_stream *stream = dw_stream_enter();
+	struct dw_writer *writer;
+
+	if (!stream)
+		return;
+	dw_slot_of(stream, &writer);
+	writer->slow_end = 0; /* a new chunk took its time now, not at that moment */
+	if (id)
+		dw_stream_put(stream, moment, (uint32_t)DW_BEGIN << DW_KIND_SHIFT | id, NULL, 0);
+	else
+		dw_stream_put_end(stream, moment);
+	dw_stream_leave(stream);
+}
+
+void dwell_late_end(void)
+{
+	struct dw_slot *slot = dw_slot_here(NULL);
+
+	if (slot)
+		DW_STORE(slot->late, false);
 }
 
 uint32_t dwell_operator_probes;

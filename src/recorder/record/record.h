@@ -212,6 +212,7 @@ struct dw_slot {
 	const void *scope;                  /* variable of the open scoped step, if in the trace */
 	uintptr_t scope_frame;              /* frame address at its begin */
 	uint32_t scope_operators;           /* `operators` at its begin */
+	bool late;                          /* between dwell_late_begin() and dwell_late_end() */
 	bool marks_steps;                   /* the program itself has begun a step in this thread */
 	const void *stepper;                /* the profile that marks this thread's steps; NULL: none */
 	uint64_t step_cpu_ns;               /* of the process at the begin of the step; 0 means not read */
@@ -499,6 +500,8 @@ void dw_open_follow(struct dw_slot *slot);
  * for a record, or NULL (counted as lost). Call dw_stream_leave() after it.
  */
 struct dwell_stream *dw_stream_enter(void);
+/* The same for samples, which leave the time of the thread's records where it is: see dwell_late_put(). */
+struct dwell_stream *dw_stream_enter_aside(void);
 void dw_stream_leave(struct dwell_stream *stream);
 /* Called when `busy` is set. True if the record that set it was abandoned; the stream is then
  * usable again. */

@@ -116,6 +116,7 @@ static void slot_forget_steps(struct dw_slot *slot)
 	slot->summary = NULL;
 	slot->summary_end = 0;
 	slot->ended_start = slot->ended_end = 0;
+	slot->late = false;
 	dw_places_forget(slot);
 }
 

@@ -196,9 +196,9 @@ static bool stream_prepare(struct dwell_stream *stream, struct dw_slot *slot, ui
 	return false;
 }
 
-__attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
+/* `aside`: while the thread waits for records of the past, this one goes to its second stream. */
+static inline __attribute__((always_inline)) struct dwell_stream *stream_enter(uintptr_t frame, bool aside)
 {
-	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	uint64_t entered = dw_now();
 	enum dw_loss cause;
 	struct dw_slot *slot = dw_slot_here(&cause);
@@ -211,7 +211,8 @@ __attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
 	dw_journal_look(entered);
 	if (DWELL_UNLIKELY(stream_clock_was_reset(slot, entered)))
 		dw_journal_rebase(slot->main.last_ticks);
-	stream = stream_is_interrupted(slot, &slot->main, frame, entered) ? &slot->nested : &slot->main;
+	aside = (aside && DW_LOAD(slot->late)) || stream_is_interrupted(slot, &slot->main, frame, entered);
+	stream = aside ? &slot->nested : &slot->main;
 	if (stream == &slot->nested && stream_is_interrupted(slot, stream, frame, entered)) {
 		dw_slot_lost(slot, DW_LOSS_BUSY, 1);
 		return NULL;
@@ -219,6 +220,16 @@ __attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
 	DW_STORE(stream->busy, dw_stream_busy(frame));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return stream_prepare(stream, slot, frame, entered) ? stream : NULL;
+}
+
+__attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
+{
+	return stream_enter((uintptr_t)__builtin_frame_address(0), false);
+}
+
+__attribute__((noinline)) struct dwell_stream *dw_stream_enter_aside(void)
+{
+	return stream_enter((uintptr_t)__builtin_frame_address(0), true);
 }
 
 void dw_stream_halt(void)

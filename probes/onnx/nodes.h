@@ -1,0 +1,34 @@
+/*
+ * The nodes of ONNX Runtime's graphs as operators inside the run that computed them.
+ *
+ * From version 1.25 on, the options of a run can make the library write a profile of this run alone. After the run its
+ * nodes are taken from that file, which is then removed. The file says when a node began since the run began; how long
+ * it took to open the file is not known, so nodes are early by that time, some tens of microseconds. From the end of the
+ * last node until the file was read is a range of the category PROFILER.
+ *
+ * Nodes of the calling thread are recorded. Those that other threads compute at the same time (the execution mode
+ * ORT_PARALLEL) are counted as lost.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void *dwo_function;
+
+/* A run. */
+struct dwo_nodes {
+	const dwo_function *table; /* NULL: as without this code */
+	void *options;             /* of this run */
+	bool made;                 /* by this code */
+	bool enabled;              /* the file is written */
+	uint64_t start;
+};
+
+/* Whether a library of this version ("1.25.0") can write such files. */
+bool dwo_nodes_known(const char *version);
+/* Before a run of the library with this table (NULL: it cannot). Returns the options to run with: the program's own,
+ * which may be NULL, or others. */
+const void *dwo_nodes_begin(struct dwo_nodes *nodes, const dwo_function *table, const void *options);
+void dwo_nodes_end(struct dwo_nodes *nodes);
