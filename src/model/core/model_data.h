@@ -47,6 +47,7 @@ struct dw_model {
 	size_t segment_chunks;        /* for tests: chunks of a segment; 0: chosen by size */
 	uint32_t **visits;            /* for tests, by stream and chunk: how often a walk has visited it;
 	                               * NULL: not counted. In the whole model. */
+	bool met_gap;                 /* a walk met a place where records are missing. In the whole model */
 
 	/* Of this scope. */
 	bool *wanted_threads;         /* by thread; NULL: all */

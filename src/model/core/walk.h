@@ -95,6 +95,8 @@ DW_INLINE void dw_walk_set_thread(struct dw_walk *walk, uint32_t thread)
 /* Ends all open ranges, in the decoder (for ends that name their range) and in the product. */
 DW_INLINE void dw_walk_end_all(struct dw_walk *walk, uint64_t ticks, enum dw_flush why, dw_walk_flush *flush)
 {
+	if (why == DW_FLUSH_GAP)
+		__atomic_store_n(&walk->model->whole->met_gap, true, __ATOMIC_RELAXED);
 	dw_decode_end_all(&walk->time);
 	flush(walk, ticks, why);
 }

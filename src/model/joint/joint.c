@@ -396,5 +396,7 @@ int dw_model_compute_together(struct dw_model *const *models, unsigned count, bo
 	}
 	joint.stepped = dw_scope_is_all(first) && first->source->step_count && !dw_product_has(first, &dw_product_steps, 0);
 	joint.counted = joint.stepped || !joint.known;
+	if (!facts && !joint.stepped && !joint.known && count == 1) /* one product is a walk of its own */
+		return 0;
 	return joint_compute(&joint) ? 0 : dw_model_no_memory(first, error);
 }

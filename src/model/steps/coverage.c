@@ -2,7 +2,8 @@
  * Coverage: the share of the scope's time that was recorded.
  *
  * With steps: of the wall time of the step threads. Without: of each thread, from its first to its
- * last record.
+ * last record. If neither the file nor a walk so far knows of a missing record, it is all of the
+ * time, and no walk is needed to say so.
  */
 #include "model/steps/steps.h"
 #include "model/time/threads.h"
@@ -60,11 +61,25 @@ static double coverage_of_threads(const struct dw_model *model, const struct dw_
 	return coverage_ratio(asked > missing ? asked - missing : 0, asked);
 }
 
+bool dw_model_is_covered(const struct dw_model *model)
+{
+	const struct dw_source *source = model->source;
+
+	for (size_t i = 0; i < source->step_count; i++)
+		if (!source->steps[i].recorded && !source->steps[i].reduced)
+			return false;
+	return dw_threads_are_whole(model);
+}
+
 double dw_model_coverage(struct dw_model *model)
 {
-	const struct dw_steps *steps = dw_model_steps(model, NULL);
-	const struct dw_threads *threads = dw_model_threads(model, NULL);
+	const struct dw_steps *steps;
+	const struct dw_threads *threads;
 
+	if (dw_model_is_covered(model))
+		return 1;
+	steps = dw_model_steps(model, NULL);
+	threads = dw_model_threads(model, NULL);
 	if (!steps || !threads)
 		return 0;
 	if (!steps->count)

@@ -132,3 +132,5 @@ const uint32_t *dw_model_step_threads(struct dw_model *model);
 /* Share of the scope's time that was recorded: of the step threads' time; without steps, of all
  * threads' time. */
 double dw_model_coverage(struct dw_model *model);
+/* Whether it is 1 as far as this is known without a walk. */
+bool dw_model_is_covered(const struct dw_model *model);

@@ -27,7 +27,7 @@ struct dw_steps_work {
  * memory. Call the reset function in any case. */
 bool dw_steps_begin(struct dw_steps_work *work, struct dw_model *model, struct dw_steps *steps,
                     const struct dw_threads *threads);
-/* Fills `steps`. False: out of memory. */
+/* Fills `steps`, with the `threads` of dw_steps_begin() or those that the walk found. False: out of memory. */
 bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads);
 void dw_steps_reset(struct dw_steps_work *work);
 

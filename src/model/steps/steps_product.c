@@ -274,6 +274,7 @@ bool dw_steps_begin(struct dw_steps_work *work, struct dw_model *model, struct d
 
 bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads)
 {
+	static const struct dw_interval none = { UINT64_MAX, UINT64_MAX };
 	uint64_t beside_ns[DW_BESIDE_COUNT] = { 0 }, beside_counts[DW_BESIDE_COUNT] = { 0 };
 	const struct dw_source *source = work->model->source;
 	struct dw_steps *steps = work->steps;
@@ -290,7 +291,8 @@ bool dw_steps_end(struct dw_steps_work *work, const struct dw_threads *threads)
 		if (dw_steps_convert_loop(work->model, steps, pace))
 			return false;
 		steps->missing_ns += dw_source_span_ns(
-		    clock, dw_steps_missing_ticks(steps, pace, threads->missing[pace->thread], work->model->intervals != NULL));
+		    clock, dw_steps_missing_ticks(steps, pace, threads ? threads->missing[pace->thread] : &none,
+		                                  work->model->intervals != NULL));
 	}
 	return dw_steps_sum_parts(work->model, steps) == 0 &&
 	       dw_steps_explain(work->model, steps, work->ticks, work->ns_per_tick) == 0 &&
@@ -309,15 +311,31 @@ void dw_steps_reset(struct dw_steps_work *work)
 	DW_FREE(work->ticks, work->ns_per_tick, work->from, work->order, work->first_of, work->paces);
 }
 
-static bool steps_compute(struct dw_model *model, const void *request, void *result)
+static bool steps_divide(struct dw_model *model, struct dw_steps *steps, const struct dw_threads *threads)
 {
-	const struct dw_threads *threads = dw_model_threads(model, NULL);
 	struct dw_steps_work work = { .model = NULL };
-	bool good = threads && dw_steps_begin(&work, model, result, threads) &&
-	            dw_shares_walk(&work.shares) && dw_steps_end(&work, threads);
+	bool good = dw_steps_begin(&work, model, steps, threads) && dw_shares_walk(&work.shares) && dw_steps_end(&work, threads);
 
 	dw_steps_reset(&work);
 	return good;
+}
+
+/* The threads say where records are missing. They are not asked, which would be a walk more, if the file knows of none
+ * that is missing and the division meets no such place either. */
+static bool steps_compute(struct dw_model *model, const void *request, void *result)
+{
+	struct dw_steps *steps = result;
+	const struct dw_threads *threads;
+
+	if (dw_threads_are_whole(model)) {
+		if (!steps_divide(model, steps, NULL))
+			return false;
+		if (dw_threads_are_whole(model))
+			return true;
+		*steps = (struct dw_steps){ .steps = NULL };
+	}
+	threads = dw_model_threads(model, NULL);
+	return threads && steps_divide(model, steps, threads);
 }
 
 DW_PRODUCT(steps, struct dw_steps, steps_compute, NULL);

@@ -23,3 +23,6 @@ struct dw_threads {
 };
 
 const struct dw_threads *dw_model_threads(struct dw_model *model, struct dwell_error *error);
+/* Whether no records are missing, as far as this is known: the file knows of none, and no walk so far has met such a
+ * place. The product `threads` reads all records to know it for certain. */
+bool dw_threads_are_whole(const struct dw_model *model);

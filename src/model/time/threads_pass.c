@@ -38,6 +38,8 @@ bool dw_threads_are_whole(const struct dw_model *model)
 {
 	const struct dw_source *source = model->source;
 
+	if (model->whole->met_gap)
+		return false;
 	for (size_t i = 0; i < DW_LOSS_SLOTS; i++)
 		if (source->lost[i])
 			return false;

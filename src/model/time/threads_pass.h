@@ -48,9 +48,6 @@ struct dw_threads_count {
 	bool covered;               /* with in_hole: a range covers the time until the next record */
 };
 
-/* Whether no records are missing, as far as this can be known without reading them. */
-bool dw_threads_are_whole(const struct dw_model *model);
-
 /* False: out of memory. Call the reset function in any case. */
 bool dw_threads_sums_init(struct dw_threads_sums *sums, struct dw_model *model);
 void dw_threads_sums_reset(struct dw_threads_sums *sums);

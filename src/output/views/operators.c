@@ -132,6 +132,6 @@ const struct dw_view dw_view_operators = {
 	.name = "operators", .question = "which operators take the time?",
 	.run = operators_view, .takes = DW_VIEW_TAKES(group_by) | DW_VIEW_TAKES(top_level), .row_name = "name",
 	.row_ns = "total_ns", .limit = 30,
-	.categories = DW_VIEW_CATEGORY(OPERATOR), .needs = "operators",
+	.categories = DW_VIEW_CATEGORY(OPERATOR), .reads_steps = true, .needs = "operators",
 	.remedy = "mark them with DWELL_OP(\"name\"), or see --view actions",
 };

@@ -39,8 +39,8 @@ static int view_check_needs(const struct dw_view *view, struct dw_model *model, 
 
 	if (!lacks && !view->categories)
 		return 0;
-	/* The table states its coverage, which needs the threads and the steps: one walk for all. */
-	if (!lacks && dw_model_compute_together(&model, 1, false, error))
+	/* The table states its coverage. If records are missing, this needs the steps too. */
+	if (!lacks && (view->reads_steps || !dw_model_is_covered(model)) && dw_model_compute_together(&model, 1, false, error))
 		return DWELL_E_NOMEM;
 	if (!lacks && dw_model_categories(model) & view->categories)
 		return 0;

@@ -46,6 +46,7 @@ struct dw_view {
 	/* The trace must contain ranges of at least one of these categories (0: no condition). */
 	uint32_t categories;
 	bool needs_steps;
+	bool reads_steps; /* besides ranges of the categories: one walk computes both */
 	bool needs_ranks; /* steps of several processes */
 	bool needs_device; /* events of devices */
 	bool needs_samples; /* samples of call stacks */

@@ -1,9 +1,12 @@
 /*
  * How often the model decodes a chunk: for a product as its line in products.def says, twice for
- * products that are computed together with memory, never for a product that is there already, and never a chunk out of scope.
+ * products that are computed together with memory, never for a product that is there already, never a chunk out of scope,
+ * and never to learn that no record is missing.
  *
  * The linker replaces dw_source_borrow(), which hands out a chunk's words (meson.build).
  */
+#include <math.h>
+
 #include "made.h"
 
 #include "model/core/product.h"
@@ -205,6 +208,44 @@ TEST(products_together_decode_each_chunk_twice)
 	CHECK(dw_model_memory(made.model, &made.error));
 	CHECK_EQ(count_decoded(), 0);
 	made_close(&made);
+}
+
+TEST(a_trace_that_knows_of_no_missing_record_is_not_decoded_for_it)
+{
+	make_trace();
+	REQUIRE(made_open(&made, NULL) == 0);
+	count_decoded();
+	CHECK(dw_model_coverage(made.model) == 1);
+	CHECK_EQ(count_decoded(), 0);
+	REQUIRE(dw_model_steps(made.model, &made.error));
+	CHECK_EQ(count_decoded(), CHUNKS);
+	CHECK(dw_model_coverage(made.model) == 1);
+	CHECK_EQ(count_decoded(), 0);
+	made_close(&made);
+}
+
+/* Records are missing, which only the stream knows: what has been read since then says so. */
+TEST(a_walk_that_meets_missing_records_makes_coverage_exact)
+{
+	uint64_t lost = 5;
+	uint32_t op;
+
+	made_init(&made);
+	op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+	dw_encode_begin(&made.stream, 100, op);
+	dw_encode_end(&made.stream, 200);
+	dw_encode_record(&made.stream, 600, DW_LOSS, 0, &lost, 2);
+	dw_encode_begin(&made.stream, 700, op);
+	dw_encode_end(&made.stream, 1100);
+	dw_encode_step(&made.process, made.thread, 0, 100, 1100, 0, DW_STEP_RECORDED);
+	dw_encode_close(&made.stream);
+	REQUIRE(made_open(&made, NULL) == 0);
+	CHECK(dw_model_is_covered(made.model));
+	REQUIRE(dw_model_tree(made.model, &made.error));
+	CHECK(!dw_model_is_covered(made.model));
+	CHECK(fabs(dw_model_coverage(made.model) - 0.5) < 0.2);
+	made_close(&made);
+	made_init(&made);
 }
 
 TEST(chunks_out_of_scope_are_not_decoded)
