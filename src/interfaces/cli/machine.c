@@ -15,6 +15,7 @@
 
 #include "base/limits.h"
 #include "cli/processes.h"
+#include "cli/sleep.h"
 #include "format/keys.h"
 #include "record/record.h"
 
@@ -27,11 +28,10 @@
 
 static struct {
 	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
+	struct dw_sleep sleep;
 	pid_t program;
-	bool started, ends;
-} machine = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+	bool started;
+} machine;
 
 struct machine_reading {
 	uint64_t ticks;
@@ -208,27 +208,6 @@ static void machine_write(const struct machine_reading *before, const struct mac
 	dw_journal_commit(entry, DW_ENTRY_USAGE);
 }
 
-/* Sleeps until the next reading is due. False: the program has ended. */
-static bool machine_sleep(uint64_t nanoseconds)
-{
-	struct timespec until;
-	bool ends;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += (time_t)(nanoseconds / 1000000000u);
-	until.tv_nsec += (long)(nanoseconds % 1000000000u);
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
-	pthread_mutex_lock(&machine.lock);
-	while (!machine.ends && pthread_cond_timedwait(&machine.wake, &machine.lock, &until) == 0)
-		;
-	ends = machine.ends;
-	pthread_mutex_unlock(&machine.lock);
-	return !ends;
-}
-
 /* A number below `limit`, which must not be 0; a different one at each call. */
 static uint64_t machine_random(uint64_t limit)
 {
@@ -255,13 +234,13 @@ static bool machine_sleep_and_sample(uint64_t nanoseconds, struct machine_look *
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t moment = i * part + machine_random(part);
 
-		if (!machine_sleep(moment - passed))
+		if (!dw_sleep_for(&machine.sleep, moment - passed))
 			return false;
 		machine_sample(look, samples);
 		machine_sample_crowd(look, samples);
 		passed = moment;
 	}
-	return machine_sleep(nanoseconds - passed);
+	return dw_sleep_for(&machine.sleep, nanoseconds - passed);
 }
 
 /* How long the next reading is after the one before. */
@@ -312,7 +291,7 @@ void dw_machine_watch(pid_t program)
 	sigset_t all, mask;
 
 	machine.program = program;
-	machine.ends = false;
+	dw_sleep_begin(&machine.sleep);
 	/* Only the thread that waits for the program handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
@@ -324,10 +303,7 @@ void dw_machine_end(void)
 {
 	if (!machine.started)
 		return;
-	pthread_mutex_lock(&machine.lock);
-	machine.ends = true;
-	pthread_cond_signal(&machine.wake);
-	pthread_mutex_unlock(&machine.lock);
+	dw_sleep_end(&machine.sleep);
 	pthread_join(machine.thread, NULL);
 	machine.started = false;
 }

@@ -15,21 +15,21 @@
 #include "cli/run_gather.h"
 #include "cli/run_still.h"
 #include "cli/run_summary.h"
+#include "cli/sleep.h"
 #include "cli/summaries.h"
 #include "read/source.h"
 
 static struct {
 	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
+	struct dw_sleep sleep;
 	char trace[4096], path[4104], program[16];
 	uint64_t every_ms;
 	struct dw_capture_seen seen;
 	uint64_t slow_bytes;   /* for what is kept around slow steps; 0: nothing */
 	uint64_t looked_ns;    /* when the last summary was begun, since 1970 */
 	uint64_t took_ms;      /* of a CPU, by it */
-	bool started, ends;
-} summary = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+	bool started;
+} summary;
 
 /* Starts a verb of dwell in a process of its own, so that a failure or the memory of reading does not touch the run. It
  * prints nothing, because the terminal is the program's. Returns its pid, or -1. */
@@ -105,27 +105,6 @@ static void summary_answer(void)
 		                          0);
 }
 
-/* False at the end of the run. */
-static bool summary_sleep(uint64_t milliseconds)
-{
-	struct timespec until;
-	bool ends;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += (time_t)(milliseconds / 1000);
-	until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
-	pthread_mutex_lock(&summary.lock);
-	while (!summary.ends && pthread_cond_timedwait(&summary.wake, &summary.lock, &until) == 0)
-		;
-	ends = summary.ends;
-	pthread_mutex_unlock(&summary.lock);
-	return !ends;
-}
-
 #define SUMMARY_LOOK_MS 1000u
 
 static void *summary_loop(void *unused)
@@ -137,7 +116,7 @@ static void *summary_loop(void *unused)
 	for (;;) {
 		summary_answer();
 		next = summary_next_ms() - passed < SUMMARY_LOOK_MS ? summary_next_ms() - passed : SUMMARY_LOOK_MS;
-		if (!summary_sleep(next))
+		if (!dw_sleep_for(&summary.sleep, next * 1000000u))
 			break;
 		passed += next;
 		if (!dw_still_look(&still) && passed < summary_next_ms())
@@ -166,7 +145,7 @@ void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, u
 	if (slow_bytes)
 		unlink(summary.path); /* of an earlier run */
 	summary.seen = (struct dw_capture_seen){ 0 };
-	summary.ends = false;
+	dw_sleep_begin(&summary.sleep);
 	/* The thread that waits for the program handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -178,10 +157,7 @@ void dw_run_summary_end(void)
 {
 	if (!summary.started)
 		return;
-	pthread_mutex_lock(&summary.lock);
-	summary.ends = true;
-	pthread_cond_signal(&summary.wake);
-	pthread_mutex_unlock(&summary.lock);
+	dw_sleep_end(&summary.sleep);
 	pthread_join(summary.thread, NULL);
 	summary.started = false;
 }
