@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bisect.h"
+#include "base/free.h"
 #include "base/order.h"
 
 /* A part of the file, or NULL if it is not within the file. */
@@ -98,6 +99,40 @@ static void elf_add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all,
 
 DW_ORDER(elf_compare_starts, struct dw_elf_function, DW_UP(start) DW_UP(table) DW_UP(name))
 
+/* Sorts the functions by start. A large library has 100,000 and more, which are spread evenly: they are put into as many
+ * groups by their address, and each of these few is sorted. */
+static void elf_sort_functions(struct dw_elf_symbols *elf)
+{
+	size_t count = elf->count;
+	struct dw_elf_function *sorted = malloc((count + 1) * sizeof *sorted);
+	uint32_t *ends = calloc(count + 2, sizeof *ends); /* of a group; while it is filled, its next place */
+	uint64_t last = 0;
+	unsigned shift = 0;
+
+	if (!sorted || !ends || count > UINT32_MAX) {
+		DW_FREE(sorted, ends);
+		DW_SORT(elf->functions, count, elf_compare_starts);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		last = elf->functions[i].start > last ? elf->functions[i].start : last;
+	while (last >> shift > count)
+		shift++;
+	for (size_t i = 0; i < count; i++)
+		ends[(elf->functions[i].start >> shift) + 1]++;
+	for (size_t i = 0; i < count; i++)
+		ends[i + 1] += ends[i];
+	for (size_t i = 0; i < count; i++)
+		sorted[ends[elf->functions[i].start >> shift]++] = elf->functions[i];
+	for (size_t group = 0; group <= count; group++) {
+		size_t first = group ? ends[group - 1] : 0;
+
+		DW_SORT(sorted + first, ends[group] - first, elf_compare_starts);
+	}
+	DW_FREE(elf->functions, ends);
+	elf->functions = sorted;
+}
+
 static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
 {
 	struct stat status;
@@ -141,8 +176,7 @@ int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *bui
 		if (all[i].sh_type == SHT_SYMTAB || all[i].sh_type == SHT_DYNSYM)
 			elf_add_functions(elf, all, count, &all[i], all[i].sh_type == SHT_DYNSYM);
 	free(all);
-	if (elf->count)
-		qsort(elf->functions, elf->count, sizeof *elf->functions, elf_compare_starts);
+	elf_sort_functions(elf);
 	return 0;
 }
 
