@@ -65,72 +65,119 @@ static bool elf_build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *
 	       memcmp(note + sizeof header + 4, build_id, bytes) == 0;
 }
 
-/* `index`: 0 or 1, for one table of each kind. */
-static void elf_add_functions(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned sections_count,
-                              const Elf64_Shdr *table, unsigned index)
-{
-	const char *symbols = elf_part(elf, table->sh_offset, table->sh_size);
-	const Elf64_Shdr *strings = table->sh_link < sections_count ? &all[table->sh_link] : NULL;
-	size_t count = table->sh_size / sizeof(Elf64_Sym);
-	struct dw_elf_function *grown;
+/* A table of symbols in the file. */
+struct elf_table {
+	const char *symbols;
+	size_t count;
+	uint64_t names_bytes;
+};
 
-	if (!symbols || !count || !strings || elf->strings[index].bytes || strings->sh_offset > elf->size_bytes ||
+/* `index`: 0 or 1, for one table of each kind. */
+static void elf_find_table(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned sections_count,
+                           const Elf64_Shdr *section, unsigned index, struct elf_table *table)
+{
+	const char *symbols = elf_part(elf, section->sh_offset, section->sh_size);
+	const Elf64_Shdr *strings = section->sh_link < sections_count ? &all[section->sh_link] : NULL;
+
+	if (!symbols || !strings || elf->strings[index].bytes || strings->sh_offset > elf->size_bytes ||
 	    strings->sh_size > elf->size_bytes - strings->sh_offset)
 		return;
-	grown = realloc(elf->functions, (elf->count + count) * sizeof *grown);
-	if (!grown)
-		return;
-	elf->functions = grown;
 	elf->strings[index].offset = strings->sh_offset;
 	elf->strings[index].bytes = strings->sh_size;
-	for (size_t i = 0; i < count; i++) {
-		Elf64_Sym symbol;
-		unsigned type;
+	*table = (struct elf_table){ symbols, section->sh_size / sizeof(Elf64_Sym), strings->sh_size };
+}
 
-		memcpy(&symbol, symbols + i * sizeof symbol, sizeof symbol);
-		__asm__ volatile("" : : : "memory");
-		type = ELF64_ST_TYPE(symbol.st_info);
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !symbol.st_value || symbol.st_name >= strings->sh_size)
-			continue;
-		grown[elf->count++] = (struct dw_elf_function){ symbol.st_value,
-			symbol.st_value + symbol.st_size, symbol.st_name, index };
-	}
+/* Copies a symbol; false if it is not a function. */
+static bool elf_copy_function(const struct elf_table *table, size_t i, Elf64_Sym *symbol)
+{
+	unsigned type;
+
+	memcpy(symbol, table->symbols + i * sizeof *symbol, sizeof *symbol);
+	__asm__ volatile("" : : : "memory");
+	type = ELF64_ST_TYPE(symbol->st_info);
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_value && symbol->st_name < table->names_bytes;
 }
 
 DW_ORDER(elf_compare_starts, struct dw_elf_function, DW_UP(start) DW_UP(table) DW_UP(name))
 
-/* Sorts the functions by start. A large library has 100,000 and more, which are spread evenly: they are put into as many
- * groups by their address, and each of these few is sorted. */
-static void elf_sort_functions(struct dw_elf_symbols *elf)
+#define MOST_BACK 8u  /* functions before an address that dw_elf_find() looks at */
+#define GROUP_SIZE 8u /* functions of a group, on average */
+
+/* Groups of functions by address. A large library has some 100,000 functions, of which few are asked for. */
+struct elf_groups {
+	size_t count;
+	unsigned shift;  /* the group of an address is address >> shift */
+	uint32_t *first; /* how many functions it has; then its first one; then that of the next group */
+	bool *wanted;
+};
+
+/* Marks the groups that dw_elf_find() looks at for one of the addresses. */
+static void elf_groups_mark(struct elf_groups *groups, const uint64_t *near, size_t near_count)
 {
-	size_t count = elf->count;
-	struct dw_elf_function *sorted = malloc((count + 1) * sizeof *sorted);
-	uint32_t *ends = calloc(count + 2, sizeof *ends); /* of a group; while it is filled, its next place */
+	if (!near)
+		memset(groups->wanted, true, groups->count);
+	for (size_t i = 0; i < near_count; i++) {
+		size_t group = near[i] >> groups->shift < groups->count ? near[i] >> groups->shift : groups->count - 1;
+		size_t before = 0;
+
+		groups->wanted[group] = true;
+		while (group-- > 0 && before < MOST_BACK) {
+			groups->wanted[group] = true;
+			before += groups->first[group];
+		}
+	}
+}
+
+/* Copies the functions of wanted groups, by start. If another process changes the file meanwhile, some may be left out. */
+static void elf_groups_fill(struct dw_elf_symbols *elf, struct elf_groups *groups, const struct elf_table *tables)
+{
+	uint32_t kept = 0, from = 0;
+	Elf64_Sym symbol;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		uint32_t functions = groups->wanted[i] ? groups->first[i] : 0;
+
+		groups->first[i] = kept;
+		kept += functions;
+	}
+	elf->functions = calloc(kept + 1, sizeof *elf->functions);
+	elf->count = elf->functions ? kept : 0;
+	for (unsigned t = 0; t < 2; t++)
+		for (size_t i = 0; elf->count && i < tables[t].count; i++) {
+			size_t group = elf_copy_function(&tables[t], i, &symbol) ? symbol.st_value >> groups->shift : SIZE_MAX;
+
+			if (group < groups->count && groups->wanted[group] && groups->first[group] < kept)
+				elf->functions[groups->first[group]++] = (struct dw_elf_function){ symbol.st_value,
+					symbol.st_value + symbol.st_size, symbol.st_name, t };
+		}
+	for (size_t i = 0; elf->count && i < groups->count; from = groups->first[i++])
+		if (groups->first[i] > from)
+			DW_SORT(elf->functions + from, groups->first[i] - from, elf_compare_starts);
+}
+
+static void elf_take_functions(struct dw_elf_symbols *elf, const struct elf_table *tables, const uint64_t *near, size_t near_count)
+{
+	struct elf_groups groups = { .count = 1 };
 	uint64_t last = 0;
-	unsigned shift = 0;
+	Elf64_Sym symbol;
 
-	if (!sorted || !ends || count > UINT32_MAX) {
-		DW_FREE(sorted, ends);
-		DW_SORT(elf->functions, count, elf_compare_starts);
-		return;
+	for (unsigned t = 0; t < 2; t++) {
+		groups.count += tables[t].count / GROUP_SIZE;
+		for (size_t i = 0; i < tables[t].count; i++)
+			if (elf_copy_function(&tables[t], i, &symbol) && symbol.st_value > last)
+				last = symbol.st_value;
 	}
-	for (size_t i = 0; i < count; i++)
-		last = elf->functions[i].start > last ? elf->functions[i].start : last;
-	while (last >> shift > count)
-		shift++;
-	for (size_t i = 0; i < count; i++)
-		ends[(elf->functions[i].start >> shift) + 1]++;
-	for (size_t i = 0; i < count; i++)
-		ends[i + 1] += ends[i];
-	for (size_t i = 0; i < count; i++)
-		sorted[ends[elf->functions[i].start >> shift]++] = elf->functions[i];
-	for (size_t group = 0; group <= count; group++) {
-		size_t first = group ? ends[group - 1] : 0;
-
-		DW_SORT(sorted + first, ends[group] - first, elf_compare_starts);
+	while (last >> groups.shift >= groups.count)
+		groups.shift++;
+	if (groups.count < UINT32_MAX / GROUP_SIZE / 2 && DW_NEW(&groups.first, groups.count) && DW_NEW(&groups.wanted, groups.count)) {
+		for (unsigned t = 0; t < 2; t++)
+			for (size_t i = 0; i < tables[t].count; i++)
+				if (elf_copy_function(&tables[t], i, &symbol) && symbol.st_value >> groups.shift < groups.count)
+					groups.first[symbol.st_value >> groups.shift]++;
+		elf_groups_mark(&groups, near, near_count);
+		elf_groups_fill(elf, &groups, tables);
 	}
-	DW_FREE(elf->functions, ends);
-	elf->functions = sorted;
+	DW_FREE(groups.first, groups.wanted);
 }
 
 static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
@@ -154,8 +201,10 @@ static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
 	return 0;
 }
 
-int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *build_id, size_t build_id_bytes)
+int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *build_id, size_t build_id_bytes,
+                const uint64_t *near, size_t near_count)
 {
+	struct elf_table tables[2] = { { NULL, 0, 0 } };
 	unsigned count = 0;
 	Elf64_Shdr *all;
 	bool right = !build_id_bytes;
@@ -174,9 +223,10 @@ int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *bui
 	}
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].sh_type == SHT_SYMTAB || all[i].sh_type == SHT_DYNSYM)
-			elf_add_functions(elf, all, count, &all[i], all[i].sh_type == SHT_DYNSYM);
+			elf_find_table(elf, all, count, &all[i], all[i].sh_type == SHT_DYNSYM,
+			               &tables[all[i].sh_type == SHT_DYNSYM]);
 	free(all);
-	elf_sort_functions(elf);
+	elf_take_functions(elf, tables, near, near_count);
 	return 0;
 }
 
@@ -196,7 +246,7 @@ const char *dw_elf_find(struct dw_elf_symbols *elf, uint64_t offset)
 	const struct dw_elf_function *found = NULL;
 	const char *name = NULL;
 
-	for (size_t back = 0; back < 8 && low > back; back++) {
+	for (size_t back = 0; back < MOST_BACK && low > back; back++) {
 		const struct dw_elf_function *function = &elf->functions[low - 1 - back];
 		const char *other;
 

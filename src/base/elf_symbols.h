@@ -27,8 +27,10 @@ struct dw_elf_symbols {
 	struct dw_arena names;
 };
 
-/* build_id NULL: any. Returns 0, or -1 if the file is not the requested one. */
-int dw_elf_open(struct dw_elf_symbols *symbols, const char *path, const uint8_t *build_id, size_t build_id_bytes);
+/* build_id NULL: any. `near`: the only addresses for which dw_elf_find() will be called, so that few functions are sorted;
+ * NULL: any. Returns 0, or -1 if the file is not the requested one. */
+int dw_elf_open(struct dw_elf_symbols *symbols, const char *path, const uint8_t *build_id, size_t build_id_bytes,
+                const uint64_t *near, size_t near_count);
 /* Where the function at an address begins by the unwind table, for code without symbols; 0: not known. */
 uint64_t dw_elf_function_start(const struct dw_elf_symbols *symbols, uint64_t offset);
 /* The name of the function at an address, valid until the symbols are closed; NULL: there is none. */

@@ -127,7 +127,7 @@ const char *dw_run_set_entry(const char *program, const char *name)
 
 	unsetenv("DWELL_STEP_ENTRY");
 	if (!dw_find_program(program, found) || !realpath(found, path) || strncmp(strrchr(path, '/') + 1, "python", 6) == 0 ||
-	    dw_elf_open(&elf, path, NULL, 0) != 0)
+	    dw_elf_open(&elf, path, NULL, 0, NULL, 0) != 0)
 		return "";
 	dw_symbol_plain(name, entry.plain);
 	entry.plain[strcspn(entry.plain, "(<")] = '\0';

@@ -13,6 +13,7 @@
 #include "base/bisect.h"
 #include "base/demangle.h"
 #include "base/elf_symbols.h"
+#include "base/free.h"
 #include "base/order.h"
 #include "read/read.h"
 
@@ -157,24 +158,30 @@ static int stacks_find_functions(struct dw_reader *reader, const struct dw_read_
                                  struct dw_source_frame *frames)
 {
 	struct nameless *list = malloc((file->frame_count + 1) * sizeof *list);
+	uint64_t *near = malloc((file->frame_count + 1) * sizeof *near);
 	size_t count, next;
-	bool failed = false;
+	bool failed = !list || !near;
 
-	if (!list)
+	if (failed) {
+		DW_FREE(list, near);
 		return -1;
+	}
 	count = stacks_collect_nameless(file, frames, list);
 	DW_SORT(list, count, stacks_compare_nameless);
 	for (size_t i = 0; i < count && !failed; i = next) {
 		const struct dw_read_module *module = list[i].module;
 		struct dw_elf_symbols elf;
-		bool opened = dw_elf_open(&elf, list[i].path, module->build_id, module->build_id_bytes) == 0;
+		bool opened;
 
 		for (next = i; next < count && stacks_compare_nameless(&list[i], &list[next]) == 0; next++)
-			failed |= opened && !failed && stacks_name_frame(reader, &elf, list[next].frame);
+			near[next - i] = list[next].frame->offset;
+		opened = dw_elf_open(&elf, list[i].path, module->build_id, module->build_id_bytes, near, next - i) == 0;
+		for (size_t n = i; n < next && opened && !failed; n++)
+			failed = stacks_name_frame(reader, &elf, list[n].frame);
 		if (opened)
 			dw_elf_close(&elf);
 	}
-	free(list);
+	DW_FREE(list, near);
 	return failed ? -1 : 0;
 }
 
