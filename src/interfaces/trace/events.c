@@ -50,8 +50,8 @@ static void event_set_stack(struct pass *pass, struct dwell_trace_event *to, con
 		return;
 	stack = &file->stacks[id];
 	for (uint32_t i = 0; i < stack->count; i++) {
-		const struct dw_source_frame *frame =
-		    stack->frames[i] < file->symbol_count ? file->frames[stack->frames[i]] : NULL;
+		uint32_t frame_id = __atomic_load_n(&stack->frames[i], __ATOMIC_RELAXED);
+		const struct dw_source_frame *frame = frame_id < file->symbol_count ? file->frames[frame_id] : NULL;
 
 		for (uint32_t f = 0; frame && f < frame->count; f++) {
 			struct dwell_trace_frame *item = DW_GROW(&pass->frames, &pass->frame_capacity, to->stack_depth);

@@ -53,7 +53,7 @@ static unsigned heap_find_functions(const struct dw_source_file *file, uint32_t 
 	if (!file->frames || !file->stacks || stack >= file->symbol_count)
 		return 0;
 	for (uint32_t i = 0; i < file->stacks[stack].count; i++) {
-		uint32_t id = file->stacks[stack].frames[i];
+		uint32_t id = __atomic_load_n(&file->stacks[stack].frames[i], __ATOMIC_RELAXED);
 		const struct dw_source_frame *frame = id < file->symbol_count ? file->frames[id] : NULL;
 
 		for (uint32_t n = 0; frame && n < frame->count && (wanted == ANY || !heap_is_runtime(frame)); n++) {

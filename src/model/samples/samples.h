@@ -38,7 +38,7 @@ struct dw_sample_stack dw_sample_stack_of(const struct dw_source *source, const 
 /* The id of the i-th frame. */
 static inline uint32_t dw_sample_stack_id(const struct dw_sample_stack *stack, uint32_t i)
 {
-	return i < stack->first ? stack->frame : stack->callers[i - stack->first];
+	return i < stack->first ? stack->frame : __atomic_load_n(&stack->callers[i - stack->first], __ATOMIC_RELAXED);
 }
 /* The i-th frame; NULL: the file lacks it. */
 static inline const struct dw_source_frame *dw_sample_stack_at(const struct dw_sample_stack *stack, uint32_t i)

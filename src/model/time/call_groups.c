@@ -84,7 +84,7 @@ static char *groups_write_prefix(struct dw_call_groups *groups, const struct dw_
 	if (!out)
 		return NULL;
 	for (uint32_t i = 0; i < stack->count && left; i++) {
-		uint32_t id = stack->frames[i];
+		uint32_t id = __atomic_load_n(&stack->frames[i], __ATOMIC_RELAXED);
 		const struct dw_source_frame *frame = file->frames && id < file->symbol_count ? file->frames[id] : NULL;
 
 		for (uint32_t f = 0; frame && f < frame->count && left; f++, left--) {

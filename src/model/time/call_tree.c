@@ -222,9 +222,12 @@ static void tree_take_stack(struct tree *tree, uint32_t id)
 	}
 	if (node == DW_NO_INDEX || node == DW_CALL_PATH_FOLDED)
 		return; /* tree_find_node() will set its node */
-	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX;)
-		if (stack->frames[i] < file->symbol_count)
-			node = tree_enter_frame(tree, node, stack->frames[i]);
+	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX;) {
+		uint32_t frame_id = __atomic_load_n(&stack->frames[i], __ATOMIC_RELAXED);
+
+		if (frame_id < file->symbol_count)
+			node = tree_enter_frame(tree, node, frame_id);
+	}
 	tree->worker->has_stacks |= stack->count > 0;
 	leaf = node == DW_NO_INDEX ? node : dw_call_sums_child(sums, node, frame->symbol);
 	frame->node = leaf == DW_CALL_PATH_FOLDED ? node : leaf;

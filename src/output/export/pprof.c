@@ -130,7 +130,8 @@ static uint64_t pprof_symbol_location(struct pprof *pprof, uint32_t symbol)
 /* Returns 0 if the file does not contain the frame. */
 static uint64_t pprof_frame_location(struct pprof *pprof, const struct dw_stack *stack, uint32_t index)
 {
-	const struct dw_source_frame *frame = dw_stack_frame(stack, index);
+	uint32_t id = __atomic_load_n(&stack->frames[index], __ATOMIC_RELAXED);
+	const struct dw_source_frame *frame = id < stack->file->symbol_count ? stack->file->frames[id] : NULL;
 	uint64_t **locations = &pprof->frame_locations[stack->file - pprof->source->files];
 
 	if (!frame)
@@ -141,9 +142,9 @@ static uint64_t pprof_frame_location(struct pprof *pprof, const struct dw_stack 
 		pprof->failed = true;
 		return 0;
 	}
-	if (!(*locations)[stack->frames[index]])
-		(*locations)[stack->frames[index]] = pprof_put_location(pprof, frame->functions, frame->count);
-	return (*locations)[stack->frames[index]];
+	if (!(*locations)[id])
+		(*locations)[id] = pprof_put_location(pprof, frame->functions, frame->count);
+	return (*locations)[id];
 }
 
 /* ---- samples ------------------------------------------------------------------------ */

@@ -33,7 +33,7 @@ struct dw_stack dw_stack_at(const struct dw_source *source, uint32_t thread, uin
 
 const struct dw_source_frame *dw_stack_frame(const struct dw_stack *stack, uint32_t index)
 {
-	uint32_t id = stack->frames[index];
+	uint32_t id = __atomic_load_n(&stack->frames[index], __ATOMIC_RELAXED);
 
 	return id < stack->file->symbol_count ? stack->file->frames[id] : NULL;
 }

@@ -150,6 +150,7 @@ static int journal_each_entry(struct dw_read_file *file, struct dw_arena *arena,
 				at += skip;
 				continue;
 			}
+			file->entry = chunk->place ? NULL : data + at;
 			if (whole)
 				journal_copy_entry(data + at, &header, copy);
 			result = visit(file, arena, chunk->process, copy);
@@ -392,10 +393,11 @@ static int journal_take_place(struct dw_read_file *file, const struct dw_entry *
 	return 0;
 }
 
+/* Frames of a million stacks need much memory: they stay where they are in the file. */
 static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena, const struct dw_entry *entry)
 {
 	size_t bytes = entry->bytes - sizeof *entry;
-	uint32_t *frames;
+	const uint32_t *frames = file->entry ? (const void *)(file->entry + sizeof *entry) : NULL;
 
 	if (!file->stacks)
 		file->stacks = calloc(file->id_count, sizeof *file->stacks);
@@ -403,10 +405,10 @@ static int journal_take_stack(struct dw_read_file *file, struct dw_arena *arena,
 		return -1;
 	if (entry->aux > bytes / sizeof *frames)
 		return journal_damaged(file);
-	frames = dw_arena_alloc(arena, bytes);
+	if (!frames && (frames = dw_arena_alloc(arena, bytes)))
+		memcpy((void *)(uintptr_t)frames, entry + 1, bytes);
 	if (!frames)
 		return -1;
-	memcpy(frames, entry + 1, bytes);
 	file->stacks[entry->id] = (struct dw_source_stack){ frames, entry->aux };
 	return 0;
 }

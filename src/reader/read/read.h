@@ -164,6 +164,7 @@ struct dw_read_file {
 	bool torn;                 /* the file ends within a chunk */
 	bool foreign;              /* written by another profiler and translated */
 	bool unbacked;             /* `data` is no file's */
+	const char *entry;         /* of the journal, which is read now, in `data`; NULL: it is not there */
 	struct dw_pack_trace pack; /* of a stored trace, of which `data` has the first block only */
 	unsigned scans_left;       /* for dw_process_lives() */
 	size_t damaged;            /* blocks and entries that are invalid */

@@ -157,7 +157,7 @@ struct dw_source_frame {
 	bool found;         /* the name comes from the module on this machine, not from the trace */
 };
 
-/* Frame ids, innermost first. The file may lack some of these frames. */
+/* Frame ids, innermost first, in the file: another process may change them. So each is loaded once, then checked. */
 struct dw_source_stack {
 	const uint32_t *frames;
 	uint32_t count;
