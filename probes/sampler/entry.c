@@ -8,7 +8,8 @@
  *
  * It is done only where it is certain to leave the program as it is:
  *   - no other thread runs yet;
- *   - the instructions mean the same at another address: none is relative to it, none jumps;
+ *   - the instructions mean the same at another address: none is relative to it, none jumps. The last one may be a call: the
+ *     copy pushes the address of the original's next instruction and jumps, so that the callee returns there;
  *   - the last of them moves the stack pointer by a push or a subtraction. A jump into the middle of them would do that
  *     twice, so no code of a compiler has one.
  * The first thread that enters the function has the steps. Only x86-64.
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "format/keys.h"
@@ -141,21 +143,43 @@ static uint8_t *entry_near_page(uintptr_t code)
 	return NULL;
 }
 
-/* The call, the instructions, the jump back, and the address that is called. */
+#define ADDRESSES 64u /* in the page: what it calls, where the function goes on, and what that calls */
+
+/* An instruction with one of the addresses as its operand. Returns the place behind it. */
+static unsigned entry_write_with(uint8_t *page, unsigned at, uint8_t operation, unsigned address)
+{
+	page[at] = 0xff;
+	page[at + 1] = operation;
+	entry_put(page + at + 2, (int64_t)(ADDRESSES + address * 8) - (at + 6));
+	return at + 6;
+}
+
+/* The call, the instructions, the jump back, and the addresses. */
 static void entry_write_copy(uint8_t *page, const uint8_t *code, unsigned bytes)
 {
-	void (*save)(void) = dws_entry_save;
-	unsigned at = 0;
+	bool calls = dws_entry_ends_with_call(code, bytes);
+	unsigned plain = calls ? bytes - DWS_ENTRY_CALL : bytes, at = entry_write_with(page, 0, 0x15, 0);
+	uintptr_t addresses[3] = { (uintptr_t)dws_entry_save, (uintptr_t)(code + bytes) };
 
-	page[at++] = 0xff;
-	page[at++] = 0x15;
-	entry_put(page + at, 64 - (at + 4));
-	at += 4;
-	memcpy(page + at, code, bytes);
-	at += bytes;
-	page[at++] = 0xe9;
-	entry_put(page + at, (int64_t)(uintptr_t)(code + bytes) - (int64_t)(uintptr_t)(page + at + 4));
-	memcpy(page + 64, &save, sizeof save);
+	memcpy(page + at, code, plain);
+	at += plain;
+	if (calls) {
+		int32_t near;
+
+		memcpy(&near, code + plain + 1, sizeof near);
+		addresses[2] = (uintptr_t)(code + bytes) + (uintptr_t)(intptr_t)near;
+		at = entry_write_with(page, at, 0x35, 1); /* push */
+	}
+	entry_write_with(page, at, 0x25, calls ? 2 : 1); /* jmp */
+	memcpy(page + ADDRESSES, addresses, sizeof addresses);
+}
+
+/* A shadow stack (CET) does not know the address that the copy pushes. */
+static bool entry_has_shadow_stack(void)
+{
+	unsigned long features = 0;
+
+	return syscall(SYS_arch_prctl, 0x5005 /* ARCH_SHSTK_STATUS */, &features) == 0 && features;
 }
 
 struct text {
@@ -198,6 +222,8 @@ static const char *entry_patch(uint8_t *code, uint64_t size)
 
 	if (!bytes)
 		return "its first instructions cannot be moved";
+	if (dws_entry_ends_with_call(code, bytes) && entry_has_shadow_stack())
+		return "its first instructions call a function, and there is a shadow stack";
 	if (!certain && entry_is_target(code, bytes))
 		return "code may jump between its first instructions";
 	if (!entry_measure())

@@ -97,7 +97,10 @@ static inline unsigned dws_entry_instruction(const uint8_t *code, bool *stack)
 	return operand ? (unsigned)(at - code) + 1 + operand : 0;
 }
 
-/* How many bytes at the begin of a function of `size` bytes may be moved as one: at least those of a jump; 0: none.
+#define DWS_ENTRY_CALL 5u
+
+/* How many bytes at the begin of a function of `size` bytes may be moved as one: at least those of a jump; 0: none. The last
+ * instruction may be a call.
  * *certain: the last instruction moves the stack pointer, so that no compiler has made a jump between them. Reads 16 bytes
  * beyond them at most. */
 static inline unsigned dws_entry_movable(const uint8_t *code, uint64_t size, bool *certain)
@@ -109,6 +112,8 @@ static inline unsigned dws_entry_movable(const uint8_t *code, uint64_t size, boo
 		bool stack;
 		unsigned bytes = dws_entry_instruction(code + at, &stack);
 
+		if (code[at] == 0xe8 && !least)
+			least = at + DWS_ENTRY_CALL;
 		if (!bytes)
 			break;
 		at += bytes;
@@ -117,6 +122,17 @@ static inline unsigned dws_entry_movable(const uint8_t *code, uint64_t size, boo
 		*certain = least == at && stack;
 	}
 	return least;
+}
+
+/* Whether the last one of the instructions that may be moved is a call. */
+static inline bool dws_entry_ends_with_call(const uint8_t *code, unsigned bytes)
+{
+	unsigned at = 0;
+	bool stack;
+
+	while (at + DWS_ENTRY_CALL < bytes)
+		at += dws_entry_instruction(code + at, &stack);
+	return at + DWS_ENTRY_CALL == bytes && code[at] == 0xe8;
 }
 
 /* Whether bytes of `text` could be a jump between the first `bytes` bytes of `code`. Each position is taken for the begin of an

@@ -39,3 +39,50 @@ size_t dw_plain_length(const char *name)
 	}
 	return length;
 }
+
+/* Behind the bracket that closes the one at `at`, or at the end of the text. */
+static const char *demangle_skip(const char *at)
+{
+	int depth = 0;
+
+	do {
+		if (at[0] == '-' && at[1] == '>')
+			at++;
+		else
+			depth += (*at == '(' || *at == '<') - (*at == ')' || *at == '>');
+	} while (*++at && depth > 0);
+	return at;
+}
+
+void dw_name_shorten(char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)::", operator[] = "operator";
+	const char *at = name;
+	char *to = name;
+
+	if (!strstr(name, "::") || strstr(name, "<locals>") || strstr(name, "<lambda>"))
+		return;
+	while (*at) {
+		if (strncmp(at, anonymous, sizeof anonymous - 1) == 0) {
+			at += sizeof anonymous - 1;
+		} else if (strncmp(at, operator, sizeof operator - 1) == 0 && (to == name || to[-1] == ':') && strchr("<>(-", at[8])) {
+			size_t bytes = sizeof operator - 1 + (at[8] == '(' ? 2 : strspn(at + 8, "<>-="));
+
+			memmove(to, at, bytes);
+			to += bytes;
+			at += bytes;
+		} else if (*at == '<') {
+			at = demangle_skip(at);
+		} else if (*at == '(') {
+			at = demangle_skip(at);
+			if (*at != ':' && *at != '#') /* of a function in which the name lies */
+				break;
+		} else if (*at == ' ') {
+			to = name; /* of what it returns */
+			at++;
+		} else {
+			*to++ = *at++;
+		}
+	}
+	*to = '\0';
+}

@@ -58,6 +58,27 @@ NOINLINE double with_list(int count, ...)
 	return total;
 }
 
+static NOINLINE int counted(int add)
+{
+	static int count;
+
+	return count += add;
+}
+
+/* It begins with a call. */
+NOINLINE double first_calls(int add)
+{
+	return counted(add) + 0.5;
+}
+
+/* Its first call is the begin of a loop. */
+NOINLINE void loops_to_call(void)
+{
+	do
+		sum += counted(0);
+	while (sum < 0);
+}
+
 /* Its first instructions jump. */
 NOINLINE int first_jumps(int count)
 {
@@ -115,6 +136,8 @@ static void args(void)
 		call(15);
 		wrong |= with_list(3, 1.0, 2.0, (double)i) != 3 + i;
 		wrong |= first_jumps(3) < 0;
+		wrong |= first_calls(1) != i + 1.5;
+		loops_to_call();
 	}
 }
 

@@ -94,6 +94,10 @@ class Entry(unittest.TestCase):
         self.assertEqual(self.steps("with_list", "args")[0], 20)
         self.assertIn(self.steps("with_vectors", "vectors")[0], (0, 20))  # 0: the processor has no AVX
 
+    def test_the_first_instruction_may_be_a_call(self):
+        self.assertEqual(self.steps("first_calls", "args")[0], 20)
+        self.assertIn(self.steps("loops_to_call", "args")[0], (0, 20))  # 0: it jumps back to its first call
+
     def test_jumps_out_of_the_function(self):
         self.assertEqual(self.steps("train_step", "jump")[0], 20)
 

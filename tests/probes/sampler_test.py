@@ -8,6 +8,7 @@ Frames of Python are tested with the interpreter that runs the test, and with ea
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -158,6 +159,21 @@ def team(folder):
           list(found))
 
 
+def workers(folder):
+    """Without steps: the first screen says who waits for a lock, and a thread that works in one function does not spin."""
+    program, trace = os.path.join(folder, "workers"), os.path.join(folder, "workers.dwell")
+    if subprocess.run(["g++", "-O2", "-g", os.path.join(HERE, "sampler_workers.cpp"), "-o", program, "-pthread"]).returncode:
+        return
+    for mode in ([], ["spin"]):
+        subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program, *mode], capture_output=True, check=True)
+        text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+        head = text.split("\n\n")[0]
+        check(f"workers {mode}: the lock", re.search(r"Threads waited for locks for \S+ s in all, \d+% of it in \S*update_table "
+                                                    r"\(sampler_workers.cpp:\d+\)", head), text)
+        check(f"workers {mode}: spins", ("it may spin" in head) == bool(mode) and (not mode or "spin_until_done" in head), text)
+        check(f"workers {mode}: width", max(len(line) for line in text.split("\n\n")[1].split("\n")) < 120, text)
+
+
 def made_code(folder):
     """Names of code that was made at run time, also where the program's file is wrong."""
     program, trace = os.path.join(folder, "made"), os.path.join(folder, "made.dwell")
@@ -283,6 +299,7 @@ def main():
         unnoticed(folder, program)
         waits(folder, program)
         team(folder)
+        workers(folder)
         made_code(folder)
         kinds_of_code(folder)
         for interpreter in [sys.executable, *interpreters()]:

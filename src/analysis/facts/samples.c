@@ -16,6 +16,8 @@
 #define LEAST 20u    /* samples of a part */
 #define LEAST_WAITS 5u /* of a part: waits are longer than a period */
 #define NAMED 0.15   /* of the part's CPU time */
+#define WITH_CALLED 0.3 /* the same, with what a function calls: if none has NAMED of its own */
+#define OF_ALL 0.7   /* more is the function that contains the part */
 
 struct samples_part {
 	const struct dw_facts_work *work;
@@ -58,16 +60,35 @@ static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const st
 
 /* ---- the use of CPUs ----------------------------------------------------------------------------- */
 
-/* The function with most self time in a part. */
+/* Where the time of many functions comes from: the innermost function with a large part of it. NULL: there is none. */
+static const struct dw_hot_row *samples_calls_most(const struct dw_hot *hot)
+{
+	const struct dw_hot_row *found = NULL;
+
+	for (size_t i = 0; i < hot->count; i++) {
+		double share = (double)hot->rows[i].total / (double)hot->weight;
+
+		if (share - dw_samples_error(share, hot->weight, hot->squares) >= WITH_CALLED && share <= OF_ALL &&
+		    (!found || hot->rows[i].total < found->total))
+			found = &hot->rows[i];
+	}
+	return found;
+}
+
+/* The function with most self time in a part; or the one that calls most of it. */
 static void samples_put_top(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part)
 {
-	struct dw_hot_ask ask = { .wants = samples_want, .context = &part };
+	struct dw_hot_ask ask = { .by = DW_HOT_OWN, .wants = samples_want, .context = &part };
+	const struct dw_hot_row *calls;
 	struct dw_hot hot;
 
-	if (dw_hot_make(&hot, work->model, &ask))
+	if (dw_hot_make(&hot, work->model, &ask)) {
 		samples_put(work, id, &hot, hot.rows, hot.count ? (double)hot.rows[0].self : 0);
-	else
+		if (work->facts->at[id].measured && !work->facts->at[id].name && (calls = samples_calls_most(&hot)) != NULL)
+			samples_put(work, id, &hot, calls, (double)calls->total);
+	} else {
 		work->failed = true;
+	}
 	dw_hot_reset(&hot);
 }
 
@@ -214,26 +235,17 @@ double dw_facts_waited_for_locks(const struct dw_facts_work *work, double *low)
 	return fmin(1, share);
 }
 
-/* The innermost function that belongs to no library of the system, also not by its headers. NULL: there is none. */
-static const struct dw_source_function *samples_own_function(const struct dw_facts_work *work, const struct dw_sample_row *row)
+/* Functions of libc in which a thread waits, by what it waits for. */
+static const char *const others[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_cond_wait",
+	"pthread_cond_timedwait", "pthread_cond_clockwait", "sem_wait", "sem_timedwait", "pthread_join", "pthread_barrier_wait", NULL };
+static const char *const files[] = { "read", "write", "pread", "pread64", "pwrite", "pwrite64", "fsync", "fdatasync", "msync", "open",
+	"open64", "close", NULL };
+
+/* Names the function of the program that calls most of the waits of the loop's thread in functions of these names, or if
+ * `others`, in all except these; and of the CPU time in which it spins for its team, if `spun`. */
+static void samples_name_wait(struct dw_facts_work *work, struct dw_fact *fact, const char *const *names, bool except, bool spun)
 {
-	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libpthread", "ld-linux",
-		"libgomp", "libomp", "libiomp5", "libdwell", NULL };
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-
-	for (uint32_t i = 0; i < stack.count; i++) {
-		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
-
-		for (uint32_t f = 0; frame && frame->module && !dw_sample_frame_is_of(frame, libraries) && f < frame->count; f++)
-			if (strncmp(frame->functions[f].name, "std::", 5) != 0 && strncmp(frame->functions[f].name, "__gthread", 9) != 0)
-				return &frame->functions[f];
-	}
-	return NULL;
-}
-
-/* Names the function that calls most of the waits for locks and teams, if one does. */
-static void samples_name_lock(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_samples *of[2])
-{
+	const struct dw_samples *of[2] = { dw_model_wait_samples(work->model, NULL), spun ? dw_model_samples(work->model, NULL) : NULL };
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
 	const struct dw_source_function *most = NULL;
 	double all = 0, named = 0, longest = 0;
@@ -246,10 +258,9 @@ static void samples_name_lock(struct dw_facts_work *work, struct dw_fact *fact, 
 				const struct dw_source_function *function;
 
 				if (!samples_want((void *)&loop, row) ||
-				    !(kind ? dw_facts_team_waits(work, row)
-				           : samples_is_call(work, row, mutexes) || samples_is_call(work, row, barriers)))
+				    !(kind ? dw_facts_team_waits(work, row) : samples_is_call(work, row, names) != except))
 					continue;
-				function = samples_own_function(work, row);
+				function = dw_sample_own_function(work->source, row, kind == 0);
 				all += pass ? 0 : (double)row->cpu_ns;
 				if (!pass && function && (double)row->cpu_ns > longest) {
 					longest = (double)row->cpu_ns;
@@ -274,8 +285,6 @@ double dw_facts_waited_between(const struct dw_facts_work *work)
 
 static void samples_put_waits(struct dw_facts_work *work, struct samples_part named)
 {
-	static const char *const threads[] = { "pthread_mutex_lock", "pthread_cond_wait", "pthread_cond_timedwait",
-		"pthread_cond_clockwait", "sem_wait", "sem_timedwait", "pthread_join", "pthread_barrier_wait", NULL };
 	const struct samples_part data = { work, true, true, 1u << DW_SHARE_DATA, DW_NO_INDEX },
 	                          steps = { work, true, false, UINT32_MAX, DW_NO_INDEX };
 	const struct dw_fact *facts = work->facts->at, *waiting = &facts[DW_FACT_CPU_WAITING];
@@ -286,7 +295,7 @@ static void samples_put_waits(struct dw_facts_work *work, struct samples_part na
 		dw_fact_miss(work, DW_FACT_LOADER_THREADS, "only part of the run is in scope");
 		return;
 	}
-	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, samples_waited(work, data, threads, NULL), work->loop_ns, 1);
+	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, samples_waited(work, data, others, NULL), work->loop_ns, 1);
 	in_it = named.named == DW_NO_INDEX ? 0 : samples_waited(work, named, NULL, NULL) / steps_ns;
 	elsewhere = samples_waited(work, steps, NULL, NULL) / steps_ns - in_it;
 	dw_fact_set(work, DW_FACT_STEP_NAMED_WAITING,
@@ -398,7 +407,8 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	                    named = part, between = part;
 	const struct dw_fact *chosen = &work->facts->at[DW_FACT_STEP_NAMED_PART];
 	double *cpus, most_cpus;
-	struct dw_fact *lock = &work->facts->at[DW_FACT_WAIT_LOCK];
+	struct dw_fact *waits[] = { &work->facts->at[DW_FACT_WAIT_LOCK], &work->facts->at[DW_FACT_WAIT_FILE],
+		                        &work->facts->at[DW_FACT_WAIT_OTHER] };
 	uint64_t count = 0;
 
 	work->failed |= !samples;
@@ -435,8 +445,9 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 		samples_put_top(work, DW_FACT_SAMPLES_NAMED, named);
 	samples_put_library(work, samples, named);
 	samples_put_waits(work, named);
-	if (lock->measured && !lock->name && !work->python)
-		samples_name_lock(work, lock, (const struct dw_samples *[]){ dw_model_wait_samples(work->model, NULL), samples });
+	for (unsigned i = 0; i < 3 && !work->python; i++)
+		if (waits[i]->measured && !waits[i]->name)
+			samples_name_wait(work, waits[i], i == 1 ? files : others, i == 2, i == 0);
 	samples_put_kind(work, DW_FACT_SAMPLES_ALLOCATION, part, allocators);
 	samples_put_kind(work, DW_FACT_SAMPLES_COPY, part, copies);
 }

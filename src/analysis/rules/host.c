@@ -536,7 +536,7 @@ const struct dw_rule dw_rules_host[] = {
 		          "if all steps wait. Without what a hypervisor took.",
 		.applies = host_is_idle,
 		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data"
-		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop].",
+		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop][; most of it in {wait.other:name}]{wait.other:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that it waits for",
 		},

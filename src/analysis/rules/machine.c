@@ -281,7 +281,8 @@ const struct dw_rule dw_rules_machine[] = {
 		.applies = machine_faults_are_own,
 		.number = machine_faults,
 		.statement = "{number} page faults a step {take} about {share} {of}: memory is "
-		             "returned to the system and touched anew.",
+		             "returned to the system and touched anew[; {samples.function} of the steps' CPU time is in "
+		             "{samples.function:name}]{samples.function:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "keep large buffers from step to step",
 			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "

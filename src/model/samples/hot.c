@@ -154,6 +154,8 @@ static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, cons
 static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, uint32_t spin)
 {
 	struct dw_sample_stack stack = dw_sample_stack_of(hot->source, from);
+	uint32_t libc = hot->ask->waits && !spin;
+	bool own = hot->ask->by & DW_HOT_OWN && dw_sample_own_function(hot->source, from, libc);
 	bool self = !spin || hot->ask->by & DW_HOT_PYTHON;
 
 	hot->number++;
@@ -167,6 +169,8 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, uint3
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
 
 		for (uint32_t n = 0; hot_wants_frame(hot, frame) && n < frame->count; n++) {
+			if (own && (i < libc || !dw_sample_is_own(frame, &frame->functions[n])))
+				continue;
 			hot_add(hot, &frame->functions[n], from, self);
 			self = false;
 		}

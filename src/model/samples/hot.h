@@ -16,6 +16,7 @@ enum dw_hot_by {
 	 * of Python is a row without file. */
 	DW_HOT_PYTHON = 16,
 	DW_HOT_HOLDERS = 32, /* of waits: the thread that had the lock */
+	DW_HOT_OWN = 64,    /* the time of libraries of the system is that of the program's function that calls them */
 };
 
 struct dw_hot_ask {

@@ -305,6 +305,34 @@ bool dw_sample_frame_is_of(const struct dw_source_frame *frame, const char *cons
 	return false;
 }
 
+bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_source_function *function)
+{
+	static const char *const starts[] = { "std::", "__gnu_cxx::", "__gthread", "operator new", "operator delete", "[vdso]", NULL };
+	static const char *const libraries[] = { "libc.so", "libc-", "libm.so", "libm-", "libstdc++.so", "libc++.so", "libc++abi.so",
+		"libgcc_s", "libpthread", "librt", "libdl", "ld-linux", "ld-musl", "libgomp", "libomp", "libiomp5", "libdwell", "libtcmalloc",
+		"libjemalloc", NULL };
+
+	for (const char *const *start = starts; *start; start++)
+		if (strncmp(function->name, *start, strlen(*start)) == 0)
+			return false;
+	return !dw_sample_frame_is_of(frame, libraries);
+}
+
+const struct dw_source_function *dw_sample_own_function(const struct dw_source *source, const struct dw_sample_row *row,
+                                                        uint32_t skipped)
+{
+	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
+
+	for (uint32_t i = skipped; i < stack.count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
+
+		for (uint32_t f = 0; frame && f < frame->count; f++)
+			if (dw_sample_is_own(frame, &frame->functions[f]))
+				return &frame->functions[f];
+	}
+	return NULL;
+}
+
 uint32_t dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row)
 {
 	static const char *const runtimes[] = { "libgomp.so", "libgomp-", "libomp.so", "libiomp5.so", NULL };

@@ -50,6 +50,11 @@ static inline const struct dw_source_frame *dw_sample_stack_at(const struct dw_s
 
 /* Whether a frame is code of a library whose file name begins with one of these. The last one is NULL. */
 bool dw_sample_frame_is_of(const struct dw_source_frame *frame, const char *const *libraries);
+/* Whether a function of a frame is the program's own: of no library of the system, also not by its headers. */
+bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_source_function *function);
+/* The innermost one behind `skipped` frames: 1 of waits, whose first frame is a function of libc. NULL: there is none. */
+const struct dw_source_function *dw_sample_own_function(const struct dw_source *source, const struct dw_sample_row *row,
+                                                        uint32_t skipped);
 /* Whether the thread spins in OpenMP's runtime until the others of its team are ready: how many of its innermost frames
  * are the runtime's, and what that calls in libc. 0: it does not. */
 uint32_t dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row);

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/demangle.h"
 #include "base/text.h"
 #include "format/keys.h"
 #include "model/samples/hot.h"
@@ -15,7 +16,10 @@
 #define LARGE_SHARE 0.10   /* of the CPU time: a function worth a sentence */
 #define KIND_SHARE 0.05    /* the same for memory management and copies */
 #define ONE_THREAD 0.9     /* of the CPU time, by one thread of a machine with several CPUs */
-#define SPIN_SHARE 0.95    /* of a thread's CPU time, in one function */
+#define SPIN_SHARE 0.95    /* of a thread's CPU time, in one loop of a few instructions */
+#define SPIN_BYTES 10u     /* from the first of them to the last one */
+#define LOCK_SHARE 0.05    /* of the run: waits of all threads for locks that are worth a sentence */
+#define LEAST_WAITS 5u
 #define CHAIN_SHARE 0.3    /* of the busiest thread's CPU time: functions that may be a step */
 #define MOST_CANDIDATES 3u
 
@@ -82,13 +86,20 @@ static unsigned hot_python(const struct dw_source *source)
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
+static const char *hot_short_name(const char *name, char text[400])
+{
+	snprintf(text, 400, "%s", name);
+	dw_name_shorten(text);
+	return text;
+}
+
 /* "gemm (matmul.c:88)" */
 static void hot_write_function(char *to, size_t size, const struct dw_hot_row *row)
 {
-	char place[200];
+	char place[200], name[400];
 
 	dw_hot_place(row, place, sizeof place);
-	snprintf(to, size, "%.200s%s%s%s", row->name, *place ? " (" : "", place, *place ? ")" : "");
+	snprintf(to, size, "%.200s%s%s%s", hot_short_name(row->name, name), *place ? " (" : "", place, *place ? ")" : "");
 }
 
 /* The largest function. Rows in parentheses are of what has no function. NULL: there is none. */
@@ -101,12 +112,13 @@ static const struct dw_hot_row *hot_largest(const struct dw_hot *hot)
 	return i < hot->count ? &hot->rows[i] : NULL;
 }
 
-static void hot_head_functions(struct dwell_table *table, const struct dw_hot *hot)
+/* `own`: time of the system's libraries is that of the functions that call them. */
+static void hot_head_functions(struct dwell_table *table, const struct dw_hot *own, const struct dw_hot *hot)
 {
 	static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free",
 		"cfree", "__libc_malloc", "__libc_calloc", "malloc_consolidate", "operator new", "operator delete", NULL };
 	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
-	const struct dw_hot_row *top = hot_largest(hot);
+	const struct dw_hot_row *top = hot_largest(own);
 	double share = top ? (double)top->self / (double)hot->weight : 0;
 	double error = dw_samples_error(share, hot->weight, hot->squares);
 	double allocation = hot_share_of(hot, allocators), copying = hot_share_of(hot, copies);
@@ -122,13 +134,49 @@ static void hot_head_functions(struct dwell_table *table, const struct dw_hot *h
 		dw_table_head(table, "Copying and clearing memory takes %.0f%% of the CPU time.", copying * 100);
 }
 
-/* A thread that computes has several functions, or a range; one that spins has neither. */
-static bool hot_spins(const struct dw_hot *hot)
-{
-	double share = hot->count ? (double)hot->rows[0].self / (double)hot->weight : 0;
+struct hot_spin {
+	const struct dw_source *source;
+	uint32_t thread;
+	const struct dw_source_frame *most; /* the place with most samples */
+	uint64_t at_most, near, all, squares;
+};
 
-	return share >= SPIN_SHARE && hot->rows[0].place.range == DW_NO_INDEX &&
-	       share - dw_samples_error(share, hot->weight, hot->squares) >= SPIN_SHARE - 0.05;
+/* Whether both are in one loop of a few instructions. Places that were looked at from outside have no offset. */
+static bool hot_is_near(const struct dw_source_frame *a, const struct dw_source_frame *b)
+{
+	if (!a->module && !b->module && a->count && b->count)
+		return a->functions->line == b->functions->line && strcmp(a->functions->name, b->functions->name) == 0;
+	return a->module && b->module && strcmp(a->module, b->module) == 0 && a->offset && b->offset &&
+	       a->offset + SPIN_BYTES >= b->offset && a->offset <= b->offset + SPIN_BYTES;
+}
+
+/* Whether a thread executes a loop of a few instructions and nothing else. A thread that spins does, one that works may. */
+static bool hot_spins(const struct dw_samples *samples, struct hot_spin *spin)
+{
+	double share;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < samples->count; i++) {
+			const struct dw_sample_row *row = &samples->rows[i];
+			const struct dw_sample_stack stack = dw_sample_stack_of(spin->source, row);
+			const struct dw_source_frame *frame = stack.count ? dw_sample_stack_at(&stack, 0) : NULL;
+
+			if (row->thread != spin->thread)
+				continue;
+			if (!pass && frame && row->weight > spin->at_most) {
+				spin->at_most = row->weight;
+				spin->most = frame;
+			}
+			if (!pass)
+				continue;
+			spin->all += row->weight;
+			spin->squares += row->squares;
+			if (frame && row->range == DW_NO_INDEX && (frame == spin->most || hot_is_near(frame, spin->most)))
+				spin->near += row->weight;
+		}
+	share = spin->all ? (double)spin->near / (double)spin->all : 0;
+	return spin->most && spin->most->count && share >= SPIN_SHARE &&
+	       share - dw_samples_error(share, spin->all, spin->squares) >= SPIN_SHARE - 0.05;
 }
 
 static void hot_head_threads(struct dwell_table *table, const struct dw_overview *overview,
@@ -143,21 +191,52 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 		dw_table_head(table, "One thread does the work: %s used %.0f%% of the CPU time, and there are %ld CPUs.",
 		              dw_view_thread_name(overview->model, busiest, false, name), shares[busiest] * 100, cpus);
 	for (uint32_t thread = 0; thread < source->thread_count; thread++) {
-		struct dw_hot_ask ask = { .wants = hot_is_thread, .context = &thread };
-		struct dw_hot hot;
+		struct hot_spin spin = { .source = source, .thread = thread };
 		char function[420];
 
 		/* A program's main thread works. */
 		if (shares[thread] < LARGE_SHARE ||
-		    source->threads[thread].tid == source->processes[source->threads[thread].process].pid)
+		    source->threads[thread].tid == source->processes[source->threads[thread].process].pid || !hot_spins(samples, &spin))
 			continue;
-		if (dw_hot_make(&hot, overview->model, &ask) && hot_spins(&hot)) {
-			hot_write_function(function, sizeof function, &hot.rows[0]);
-			dw_table_head(table, "The CPU time of thread %s is all in %s: it may spin while it waits.",
-			              dw_view_thread_name(overview->model, thread, false, name), function);
-		}
-		dw_hot_reset(&hot);
+		hot_write_function(function, sizeof function,
+		                   &(struct dw_hot_row){ .name = spin.most->functions->name, .file = spin.most->functions->file,
+		                                         .line = spin.most->functions->line });
+		dw_table_head(table, "The CPU time of thread %s is all in a loop of a few instructions, %s: it may spin while it waits.",
+		              dw_view_thread_name(overview->model, thread, false, name), function);
 	}
+}
+
+static bool hot_is_lock(void *context, const struct dw_sample_row *row)
+{
+	static const char *const locks[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock" };
+	const struct dw_sample_stack stack = dw_sample_stack_of(context, row);
+	const struct dw_source_frame *frame = stack.count ? dw_sample_stack_at(&stack, 0) : NULL;
+
+	for (size_t i = 0; frame && frame->count && i < sizeof locks / sizeof *locks; i++)
+		if (strcmp(frame->functions->name, locks[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Waits of all threads for locks: the function with most of them, and the thread that had the locks if one had them mostly. */
+static void hot_head_locks(struct dwell_table *table, const struct dw_overview *overview)
+{
+	struct dw_hot_ask ask = { .waits = true, .by = DW_HOT_OWN, .wants = hot_is_lock, .context = (void *)(uintptr_t)overview->source };
+	struct dw_hot_ask by_holder = { .waits = true, .by = DW_HOT_OWN | DW_HOT_HOLDERS, .wants = hot_is_lock, .context = ask.context };
+	struct dw_hot hot = { .rows = NULL }, held = { .rows = NULL };
+	char function[420], name[256], holder[300] = "";
+
+	if (dw_hot_make(&hot, overview->model, &ask) && hot.samples >= LEAST_WAITS &&
+	    (double)hot.cpu_ns >= LOCK_SHARE * (double)overview->wall_ns && dw_hot_make(&held, overview->model, &by_holder)) {
+		if (held.rows[0].place.holder != DW_NO_INDEX && held.rows[0].self * 2 > held.weight)
+			snprintf(holder, sizeof holder, ", mostly while thread %s had the lock",
+			         dw_view_thread_name(overview->model, held.rows[0].place.holder, false, name));
+		hot_write_function(function, sizeof function, &hot.rows[0]);
+		dw_table_head(table, "Threads waited for locks for %s in all, %.0f%% of it in %s%s (--view waits).",
+		              dw_text_ns((double)hot.cpu_ns, " ").at, 100 * (double)hot.rows[0].self / (double)hot.weight, function, holder);
+	}
+	dw_hot_reset(&hot);
+	dw_hot_reset(&held);
 }
 
 /* Whether the function is of an interpreter, a framework, or the runtime of a device: none of them is an iteration
@@ -207,8 +286,8 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview)
 {
 	const struct dw_samples *samples = dw_model_samples(overview->model, NULL);
-	struct dw_hot_ask ask = { .by = hot_python(overview->source) };
-	struct dw_hot hot = { .rows = NULL };
+	struct dw_hot_ask ask = { .by = hot_python(overview->source) }, own_ask = { .by = ask.by ? ask.by : DW_HOT_OWN };
+	struct dw_hot hot = { .rows = NULL }, own = { .rows = NULL };
 	char cpus[64] = "", candidates[300];
 	long allowed = dw_overview_cpus(overview->source);
 	double *shares;
@@ -225,14 +304,16 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 		dw_table_head(table, "%s sample%s of call stacks stand%s for %s of CPU time%s.",
 		              dw_text_count((int64_t)samples->samples).at, dw_text_plural(samples->samples),
 		              samples->samples == 1 ? "s" : "", dw_text_ns((double)samples->cpu_ns, " ").at, cpus);
-	if (dw_hot_make(&hot, overview->model, &ask))
-		hot_head_functions(table, &hot);
+	if (dw_hot_make(&hot, overview->model, &ask) && dw_hot_make(&own, overview->model, &own_ask))
+		hot_head_functions(table, &own, &hot);
 	dw_hot_reset(&hot);
+	dw_hot_reset(&own);
 	shares = hot_thread_shares(samples, overview->source);
 	table->failed |= !shares;
 	if (!shares)
 		return;
 	busiest = hot_busiest_thread(shares, overview->source);
+	hot_head_locks(table, overview);
 	hot_head_threads(table, overview, samples, shares, busiest);
 	hot_write_candidates(candidates, sizeof candidates, overview->model, busiest);
 	free(shares);
@@ -278,12 +359,12 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 	for (size_t i = 0; table && i < hot.count; i++) {
 		const struct dw_hot_row *from = &hot.rows[i];
 		double share = (double)from->self / (double)hot.weight;
-		char place[300];
+		char place[300], name[400];
 
 		if (!from->self && (double)from->total > 0.99 * (double)hot.weight)
 			continue; /* main and what calls it */
 		dw_hot_place(from, place, sizeof place);
-		DW_TABLE_ROW(table, 0, DW_STRING(from->name), DW_STRING(*place ? place : NULL), DW_REAL(share),
+		DW_TABLE_ROW(table, 0, DW_STRING(hot_short_name(from->name, name)), DW_STRING(*place ? place : NULL), DW_REAL(share),
 		             DW_REAL(dw_samples_error(share, hot.weight, hot.squares)), DW_PART(from->total, hot.weight),
 		             DW_INT(from->samples));
 	}

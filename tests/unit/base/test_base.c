@@ -203,4 +203,29 @@ TEST(a_function_has_its_name_of_the_source)
 	CHECK_EQ(dw_plain_length(".cold"), 5);
 }
 
+static const char *shortened(const char *name)
+{
+	static char text[300];
+
+	snprintf(text, sizeof text, "%s", name);
+	dw_name_shorten(text);
+	return text;
+}
+
+TEST(long_names_of_cpp_are_shortened)
+{
+	CHECK_STR(shortened("engine::Net::train(double, std::vector<int, std::allocator<int> > const&) const"), "engine::Net::train");
+	CHECK_STR(shortened("std::map<int, a::b<c> >::operator[](int const&)"), "std::map::operator[]");
+	CHECK_STR(shortened("void engine::apply<float>(float*, unsigned long)"), "engine::apply");
+	CHECK_STR(shortened("std::vector<int> engine::(anonymous namespace)::rows(int)"), "engine::rows");
+	CHECK_STR(shortened("node::Scheduler::Start()::{lambda(void*)#1}::_FUN(void*)"), "node::Scheduler::Start::{lambda#1}::_FUN");
+	CHECK_STR(shortened("a::operator<(a::b const&, a::b const&)"), "a::operator<");
+	CHECK_STR(shortened("a::b::operator()(int) const"), "a::b::operator()");
+	CHECK_STR(shortened("outer.<locals>.<lambda>"), "outer.<locals>.<lambda>");
+	CHECK_STR(shortened("<frozen importlib._bootstrap>"), "<frozen importlib._bootstrap>");
+	CHECK_STR(shortened("f(int)"), "f(int)");
+	CHECK_STR(shortened("a::b<"), "a::b");
+	CHECK_STR(shortened("a::(("), "a::");
+}
+
 CHECK_MAIN

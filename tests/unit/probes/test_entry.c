@@ -39,10 +39,20 @@ TEST(without_a_move_of_the_stack_pointer_it_is_not_certain)
 TEST(jumps_calls_and_addresses_that_are_relative_stay)
 {
 	CHECK_EQ(MOVABLE("\x85\xff\x7e\x10"), 0);                 /* test %edi,%edi; jle */
-	CHECK_EQ(MOVABLE("\x55\xe8\x01\x02\x03\x04\x55"), 0);     /* push; call */
 	CHECK_EQ(MOVABLE("\x48\x8b\x05\x10\x00\x00\x00\x55"), 0); /* mov 16(%rip),%rax; push */
 	CHECK_EQ(MOVABLE("\xc3"), 0);
 	CHECK_EQ(MOVABLE("\xc5\xf8\x77"), 0);                     /* vzeroupper: not known */
+}
+
+TEST(a_call_may_be_the_last_one)
+{
+	CHECK_EQ(MOVABLE("\x55\xe8\x01\x02\x03\x04\x55"), -6);             /* push; call */
+	CHECK_EQ(MOVABLE("\x48\x83\xec\x08\xe8\x01\x02\x03\x04\x55"), -9); /* sub $8,%rsp; call */
+	CHECK_EQ(MOVABLE("\xe8\x01\x02\x03\x04\x55"), -5);
+	CHECK(dws_entry_ends_with_call((const uint8_t *)"\x55\xe8\x01\x02\x03\x04\x55", 6));
+	CHECK(dws_entry_ends_with_call((const uint8_t *)"\xe8\x01\x02\x03\x04\x55", 5));
+	CHECK(!dws_entry_ends_with_call((const uint8_t *)"\x48\x81\xec\xe8\x00\x00\x00\x55", 7)); /* sub $232,%rsp */
+	CHECK_EQ(MOVABLE("\x55\x48\x89\xe5\x53\xe8\x01\x02\x03\x04"), 5); /* push; mov; push; call */
 }
 
 TEST(a_function_that_ends_too_early_stays)
