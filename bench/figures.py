@@ -155,6 +155,14 @@ part("samples", "Call stacks of any program", ["{build}/dwell run --sample off -
      text="The work of the signal's handler where nothing else uses the processor's caches; in a program that uses them it is more. "
           "By default samples take at most one part in a thousand of a thread's CPU time, after the first 5 ms.")
 
+part("samples_cost", "Call stacks at 250 samples a second", ["python3 bench/samples_gaps.py {build} 9"], ["probes/sampler/**"], [
+    "250 samples a second, 80 frames deep: {cost}% of CPU time, from {low}% to {high}% in {pairs} pairs",
+    "interruptions without samples: {off} a second; with: {on} a second",
+], [("a thread that only reads the clock, 80 frames deep", "{cost}% of its CPU time (median of {pairs} pairs, {low}% to {high}%)"),
+    ("its interruptions without samples, and with", "{off} and {on} a second")], heads=("", "measured"),
+     text="The time in which the thread is interrupted, with the kernel's part of the signal: the difference of runs with and without "
+          "samples. Asked: 0.3%.")
+
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**"], [
          "import torch: {without} s alone, {under} s under dwell run, {added} s more (medians of {pairs} pairs)",

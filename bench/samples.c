@@ -1,8 +1,12 @@
 /*
  * What a sample of a call stack costs, by depth: the handler's work without the kernel's part. Run it under
  * `dwell run --sample off`, so that no timer's signal is counted.
+ *
+ * With the word "gaps", for how long a thread is interrupted that does nothing but read the clock, 80 frames deep: by the
+ * timer's signal with all of the kernel's part in it, and by the kernel's own ticks. Longer interruptions are other programs.
  */
 #include <stdio.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
 
@@ -52,6 +56,39 @@ static double fastest_ns(const ucontext_t *context)
 	return best;
 }
 
+#define GAP_NS 700       /* a reading of the clock takes less, also with a miss of the cache */
+#define MOST_GAP_NS 30000
+#define GAPS_NS 1500000000
+
+static double cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static __attribute__((noinline)) void gaps(void)
+{
+	double all = 0, begin = cpu_ns(), end = begin + GAPS_NS, last;
+	long count = 0;
+
+	while (cpu_ns() < end) {
+		last = now_ns();
+		for (int i = 0; i < 100000; i++) {
+			double now = now_ns(), took = now - last;
+
+			if (took > GAP_NS && took < MOST_GAP_NS) {
+				all += took;
+				count++;
+			}
+			last = now;
+		}
+	}
+	printf("interrupted for %.1f us a second of CPU time, %.0f times\n", all / 1e3 / ((cpu_ns() - begin) / 1e9),
+	       (double)count / ((cpu_ns() - begin) / 1e9));
+}
+
 static double first_ns(const ucontext_t *context)
 {
 	double began = now_ns();
@@ -75,14 +112,21 @@ static __attribute__((noinline)) void descend(int left, int depth)
 {
 	if (left)
 		descend(left - 1, depth);
-	else
+	else if (depth)
 		measure(depth);
+	else
+		gaps();
 	__asm__ volatile("" : : "r"(left) : "memory"); /* the call above is no jump */
 }
 
-int main(void)
+int main(int words_count, char **words)
 {
 	const char *lacks = NULL;
+
+	if (words_count > 1 && strcmp(words[1], "gaps") == 0) {
+		descend(75, 0);
+		return 0;
+	}
 
 	dws_cfi_prepare();
 	dws_python_prepare(&lacks);
