@@ -143,8 +143,9 @@ class Stacks(unittest.TestCase):
         self.remove_map(process)
         self.assertRegex(self.look_until(process.pid, r"    JS:\S?hotLoop "), r"    JS:\S?hotLoop .*\n(    .*\n)*    .*node::Start")
 
-    @unittest.skipUnless(os.getuid() == 0 and shutil.which("unshare"), "only root can make a container")
     def test_made_code_in_a_container(self):
+        if not shutil.which("unshare") or subprocess.run(["unshare", "--pid", "--fork", "--mount", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("a container cannot be made here")
         runner = self.start("unshare", "--pid", "--fork", "--mount", "sh", "-c", 'mount -t tmpfs none /tmp && "$0" map forever', made)
         text = self.look_until(runner.pid, "made second")
         self.assertIn("made second", text)
