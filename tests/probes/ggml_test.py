@@ -104,10 +104,14 @@ def main():
     check("the program's own steps stay", run.steps() == run.count("graph on CPU") == 10 and
           all("llama" not in row["most"] for row in view("steps")))
     inside = os.path.join(folder, "inside")
-    with open("inside.c", "w", encoding="utf-8") as file:
-        file.write('#include <stdio.h>\nint main(void)\n{\n\treturn puts("GGML_ASSERT(%s) failed") < 0;\n}\n')
-    subprocess.run([*CC, "inside.c", "-o", inside], check=True)
-    check("a program that contains ggml", Run(inside).said(f"ggml is not recorded: it is a part of {inside}; build that"))
+    for library, text in (("ggml", "GGML_ASSERT(%s) failed"), ("PyTorch", "/pytorch/torch/csrc/autograd/engine.cpp"),
+                          ("ONNX Runtime", "/src/onnxruntime/core/session/inference_session.cc")):
+        with open("inside.c", "w", encoding="utf-8") as file:
+            file.write(f'#include <stdio.h>\nint main(void)\n{{\n\treturn puts("{text}") < 0;\n}}\n')
+        subprocess.run([*CC, "inside.c", "-o", inside], check=True)
+        said = Run(inside).said("is not recorded: it is a part of")
+        check(f"a program that contains {library}: {said}",
+              len(said) == 1 and f"{library} is not recorded: it is a part of {inside}; " in said[0])
     run = Run(plain, "train")
     check("a step for each batch that is trained", run.steps() == 12)
     check("evaluation", run.count("ggml_opt_eval") == 16 and len(view("actions")) > 0)

@@ -187,12 +187,29 @@ static bool preload_find_program(const char *program, char path[4096])
 	return false;
 }
 
-bool dw_preload_contains_ggml(const char *program)
+const char *dw_preload_contained(const char *program, unsigned n, const char **remedy)
 {
-	static const char *const of_ggml[] = { "GGML_ASSERT(" };
+	/* A text of the library's own code, and the names of the shared libraries. */
+	static const struct {
+		const char *name, *text, *linked[3], *remedy;
+	} known[] = {
+		{ "ggml", "GGML_ASSERT(", { "libggml", "libllama", "libwhisper" },
+		  "build that with ggml's shared libraries (-DBUILD_SHARED_LIBS=ON)" },
+		{ "PyTorch", "torch/csrc/autograd/engine.cpp", { "libtorch", "libtorch", "libtorch" },
+		  "link that to LibTorch's shared libraries, or mark steps and operators with probe.h" },
+		{ "ONNX Runtime", "onnxruntime/core/session/inference_session.cc", { "libonnxruntime", "libonnxruntime", "libonnxruntime" },
+		  "link that to ONNX Runtime's shared library, or mark steps with probe.h" },
+	};
 	char path[4096];
 
-	return preload_find_program(program, path) && !preload_may_use_ggml(path) && preload_contains(path, false, of_ggml, 1);
+	if (!preload_find_program(program, path) || preload_is_python(path))
+		return NULL;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (preload_contains(path, false, &known[i].text, 1) && !preload_contains(path, true, known[i].linked, 3) && n-- == 0) {
+			*remedy = known[i].remedy;
+			return known[i].name;
+		}
+	return NULL;
 }
 
 static void preload_put_first(const char *library)

@@ -19,8 +19,9 @@ const char *dw_preload_refusal(const char *program);
 const char *dw_preload_heap_refusal(const char *program);
 /* Why the probe of MPI is not, or NULL. */
 const char *dw_preload_mpi_refusal(bool mpi);
-/* Whether ggml is a part of the program's file, so that its calls cannot be seen. */
-bool dw_preload_contains_ggml(const char *program);
+/* The n-th library that is a part of the program's file, so that its calls cannot be seen: its name; NULL: there are no
+ * more. `remedy`: what to do. */
+const char *dw_preload_contained(const char *program, unsigned n, const char **remedy);
 /* Finds a library of dwell by its places in the build folder and where dwell is installed, relative to the
  * command. Returns false if there is none. */
 bool dw_find_installed(const char *const places[2], char path[4096]);

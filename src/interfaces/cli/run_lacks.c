@@ -36,7 +36,7 @@ static void lacks_note_variable(const char *id, bool allowed, const char *variab
 void dw_lacks_note(const char *program, bool mpi, bool ggml, bool cuda, bool nvtx, bool itt)
 {
 	static const char *const ids[] = { "mpi", "nccl", "cuda", "nvtx", "itt", "ggml", "python", "torch" };
-	const char *why = dw_preload_refusal(program);
+	const char *why = dw_preload_refusal(program), *contained, *remedy;
 
 	for (size_t i = 0; why && i < sizeof ids / sizeof *ids; i++)
 		lacks_note(ids[i], why);
@@ -45,9 +45,9 @@ void dw_lacks_note(const char *program, bool mpi, bool ggml, bool cuda, bool nvt
 	why = dw_preload_mpi_refusal(mpi);
 	if (why)
 		lacks_note("mpi", why);
-	if (ggml && dw_preload_contains_ggml(program))
-		dw_say("ggml is not recorded: it is a part of %s; build that with ggml's shared libraries (-DBUILD_SHARED_LIBS=ON)",
-		       program);
+	for (unsigned i = 0; (contained = dw_preload_contained(program, i, &remedy)); i++)
+		if (ggml || strcmp(contained, "ggml") != 0)
+			dw_say("%s is not recorded: it is a part of %s; %s", contained, program, remedy);
 	if (!ggml)
 		lacks_note("ggml", "dwell run was started with --no-ggml");
 	lacks_note_variable("nccl", true, "NCCL_PROFILER_PLUGIN", false);
