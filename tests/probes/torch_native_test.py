@@ -47,6 +47,31 @@ int main(int count, char **words)
 }
 """
 
+# A model that AOTInductor compiles for a program without Python, and that program.
+COMPILE = """
+import sys
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()).eval()
+with torch.no_grad():
+    torch._inductor.aoti_compile_and_package(torch.export.export(model, (torch.ones(4, 8),)), package_path=sys.argv[1])
+"""
+PACKAGE = """
+#include <ATen/ATen.h>
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+
+int main(int count, char **words)
+{
+	torch::inductor::AOTIModelPackageLoader loader(words[1]);
+	std::vector<at::Tensor> inputs = { at::ones({ 4, 8 }) };
+
+	for (int i = 0; i < 20; i++)
+		if (loader.run(inputs).at(0).numel() != 32)
+			return 1;
+	return 0;
+}
+"""
+
 
 def flags():
     """How to compile with this PyTorch; None: it has no headers."""
@@ -133,6 +158,19 @@ def main():
             subprocess.run([dwell, "run", "--cost", "full", "-o", trace, marked], check=True, capture_output=True)
             equal("a program's own steps", steps(trace), 5)
 
+        def check_package():
+            """Each run of a compiled model is a step, as that of a TorchScript module."""
+            package, program = os.path.join(folder, "model.pt2"), os.path.join(folder, "package")
+            done = subprocess.run([sys.executable, "-c", COMPILE, package], capture_output=True, text=True, cwd=folder)
+            if done.returncode:
+                print(f"skip AOTInductor's package: {done.stderr.strip().splitlines()[-1]}")
+                return
+            subprocess.run(["g++", "-std=c++20", "-w", "-x", "c++", "-", "-o", program, *options, "-ltorch", "-ltorch_cpu", "-lc10",
+                            "-pthread"], input=PACKAGE, text=True, check=True)
+            trace = os.path.join(folder, "package.dwell")
+            subprocess.run([dwell, "run", "--cost", "full", "-o", trace, program, package], check=True, capture_output=True)
+            equal("runs of AOTInductor's package", steps(trace), 20)
+
         # The program as a plugin: PyTorch is loaded with it.
         if os.path.exists(program + ".so"):
             host, plugin = os.path.join(folder, "host"), program + ".so"
@@ -160,6 +198,8 @@ def main():
             trace, truth = run("zones", options=("--step-on", "a typing error"))
             check("--step-on without such a name", steps(trace) < 1 and "--step-on a typing error: " in said, said[:200])
             check_own_steps()
+            if TORCH[0] != "1":
+                check_package()
 
         trace, truth = run("train")
         found = events(trace)

@@ -102,6 +102,10 @@ static void entry_leave(struct native_seen *seen)
 	X(train, NATIVE_MODEL, a, false, "_ZN5torch2nn6Module5trainE")                                         \
 	X(execute, NATIVE_BACKWARD, b, ENTRY_LOW_BYTE(g), "_ZN5torch8autograd6Engine7executeE")                \
 	X(method, NATIVE_METHOD, b, false, "_ZNK5torch3jit6MethodclE")                                         \
+	X(package, NATIVE_METHOD, b, false, "_ZN5torch8inductor22AOTIModelPackageLoader3runE")                 \
+	X(boxed_package, NATIVE_METHOD, b, false, "_ZN5torch8inductor22AOTIModelPackageLoader9boxed_runE")     \
+	X(compiled, NATIVE_METHOD, b, false, "_ZN5torch8inductor24AOTIModelContainerRunner3runE")              \
+	X(boxed_compiled, NATIVE_METHOD, b, false, "_ZN5torch8inductor24AOTIModelContainerRunner9boxed_runE")  \
 	X(random, NATIVE_BATCH, b, false, "_ZN5torch4data8samplers13RandomSampler4nextE")                      \
 	X(sequential, NATIVE_BATCH, b, false, "_ZN5torch4data8samplers17SequentialSampler4nextE")              \
 	X(stream, NATIVE_BATCH, b, false, "_ZN5torch4data8samplers13StreamSampler4nextE")                      \

@@ -24,7 +24,7 @@ enum native_call {
 	NATIVE_BACKWARD,       /* autograd's engine runs */
 	NATIVE_LAYER,          /* forward() of a module of torch::nn */
 	NATIVE_MODEL,          /* parameters() or train() of a module */
-	NATIVE_METHOD,         /* a method of a TorchScript module */
+	NATIVE_METHOD,         /* a method of a TorchScript module, or a model that AOTInductor compiled */
 	NATIVE_BATCH,          /* a DataLoader asks for the indices of a batch */
 	NATIVE_SAVE,
 	NATIVE_LOAD,
