@@ -19,31 +19,33 @@ DWELL = os.path.join(os.environ["DWELL_BUILD"], "dwell") if "DWELL_BUILD" in os.
 def run(*command, folder=None, **environment):
     """Runs a command; returns what it printed."""
     done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1800)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}")
     return done.stdout
 
 
 class Engine:
-    """A copy of an engine's sources at one commit, in WORK/NAME."""
+    """A copy of an engine's sources at one commit, in WORK/NAME: of these folders."""
 
-    def __init__(self, name, url="", commit=""):
+    def __init__(self, name, url="", commit="", folders=(".",)):
         self.name = name
         self.work = os.environ.get("ENGINES_WORK", os.path.join(os.path.expanduser("~/.cache/dwell"), "engines"))
         self.folder = os.path.join(self.work, name)
         self.trace = self.folder + ".dwell"
         sources = os.environ.get("ENGINES_SOURCES")  # a folder of clones, for machines without a network
-        self.url = os.path.join(sources, os.path.basename(url)) if sources else url
         self.changed = 0
         os.makedirs(self.work, exist_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         if not commit:  # it is installed: a folder for what is made
             os.makedirs(self.folder)
             return
-        run("git", "init", "-q", self.folder)
-        run("git", "fetch", "-q", "--depth", "1", self.url, commit, folder=self.folder)
-        run("git", "checkout", "-q", "FETCH_HEAD", folder=self.folder)
+        if sources:
+            run("git", "clone", "-q", "--shared", "--no-checkout", os.path.join(sources, os.path.basename(url)), self.folder)
+        else:
+            run("git", "init", "-q", self.folder)
+            run("git", "fetch", "-q", "--depth", "1", url, commit, folder=self.folder)
+        run("git", "checkout", "-q", commit, "--", *folders, folder=self.folder)
 
     def patch(self, name, counts=True):
         """Applies a patch of this folder; `counts`: its added lines are what the author of the engine writes."""
@@ -72,11 +74,12 @@ class Engine:
             file.write(text.replace(old, new))
         self.changed += new.count("\n") - old.count("\n") if marks else 0
 
-    def record(self, *command, **environment):
+    def record(self, *command, step_on=None, **environment):
         """Runs the program under dwell; returns what it printed."""
         if os.path.exists(self.trace):
             os.remove(self.trace)
-        return run(DWELL, "run", "-o", self.trace, "--", *command, folder=self.folder, **environment)
+        options = ["--step-on", step_on] if step_on else []
+        return run(DWELL, "run", "-o", self.trace, *options, "--", *command, folder=self.folder, **environment)
 
     def ask(self, question):
         """The rows that answer a question in SQL."""

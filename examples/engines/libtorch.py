@@ -25,7 +25,8 @@ torch, new_strings = run(os.environ.get("ENGINES_PYTHON", sys.executable), "-c",
 
 
 def example(name):
-    engine = Engine(f"libtorch-{name}", "https://github.com/pytorch/examples", "77f55b912142e11fcfdf5b530231fb9c52f181e8")
+    engine = Engine(f"libtorch-{name}", "https://github.com/pytorch/examples", "77f55b912142e11fcfdf5b530231fb9c52f181e8",
+                    ["cpp"])
     engine.source = f"cpp/{name}/{name}.cpp"
     engine.change(engine.source, "#include <torch/torch.h>\n", "#include <torch/torch.h>\n#include <chrono>\n#include <cstdio>\n")
     return engine

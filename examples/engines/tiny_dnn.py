@@ -8,7 +8,8 @@ import struct
 from engine import Engine, run
 
 EPOCHS, PICTURES, BATCH = 2, 3200, 16
-engine = Engine("tiny-dnn", "https://github.com/tiny-dnn/tiny-dnn", "c0f576f5cb7b35893f62127cb7aec18f77a3bcc5")
+engine = Engine("tiny-dnn", "https://github.com/tiny-dnn/tiny-dnn", "c0f576f5cb7b35893f62127cb7aec18f77a3bcc5",
+                ["tiny_dnn", "cereal", "third_party", "examples/mnist"])
 engine.patch("tiny_dnn.patch")
 rng = random.Random(1)
 os.makedirs(os.path.join(engine.folder, "made"))
