@@ -1,7 +1,7 @@
 /*
  * A program on LibTorch that counts by itself what dwell must record; built by torch_native_test.py.
  *
- * usage: torch_native_program train FILE | closure | manual | script | zones | threads | throws | fork FILE
+ * usage: torch_native_program train FILE | closure | manual | loader | script | zones | threads | throws | fork FILE
  *
  * Its last line is JSON: how often each operator began in its main part, as a callback of its own counts
  * them, the steps of its optimizer, its evaluations, and the bytes of its parameters.
@@ -12,6 +12,7 @@
 #include <torch/torch.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -127,6 +128,36 @@ static void train_in_zones(Net &net)
 	}
 }
 
+/* A batch takes its thread 20 ms, and the loop little. */
+struct Slow : torch::data::datasets::Dataset<Slow> {
+	torch::data::Example<> get(size_t index) override
+	{
+		usleep(5000);
+		return { torch::full({8}, static_cast<double>(index)), torch::zeros({}, torch::kLong) };
+	}
+	decltype(std::declval<const torch::data::datasets::MNIST &>().size()) size() const override { return 100; }
+};
+
+static long waited_us;
+
+static void train_with_loader(Net &net)
+{
+	torch::optim::SGD optimizer(net.parameters(), torch::optim::SGDOptions(0.1));
+	auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(
+	    Slow().map(torch::data::transforms::Stack<>()), torch::data::DataLoaderOptions().batch_size(4).workers(1).max_jobs(1));
+	auto batch = loader->begin();
+
+	while (batch != loader->end()) {
+		optimizer.zero_grad();
+		torch::cross_entropy_loss(net.forward(batch->data), batch->target).backward();
+		optimizer.step();
+		steps++;
+		auto begun = std::chrono::steady_clock::now();
+		++batch;
+		waited_us += std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun).count();
+	}
+}
+
 static void infer_with_script()
 {
 	torch::NoGradGuard guard;
@@ -144,7 +175,8 @@ static int report(Net &net)
 
 	for (auto &p : net.parameters())
 		bytes += static_cast<long>(p.nbytes());
-	std::printf("\n{\"steps\": %ld, \"evaluations\": %ld, \"parameters\": %ld, \"operators\": {", steps, evaluations, bytes);
+	std::printf("\n{\"steps\": %ld, \"evaluations\": %ld, \"parameters\": %ld, \"waited_us\": %ld, \"operators\": {", steps, evaluations,
+	            bytes, waited_us);
 	const char *comma = "";
 	for (auto &entry : counts) {
 		std::printf("%s\"%s\": %ld", comma, entry.first.c_str(), entry.second);
@@ -176,6 +208,8 @@ int main(int argc, char **argv)
 		infer_with_script();
 	} else if (what == "zones") {
 		train_in_zones(net);
+	} else if (what == "loader") {
+		train_with_loader(net);
 	} else if (what == "manual") {
 		update_by_hand(net);
 	} else if (what == "threads") {

@@ -226,6 +226,11 @@ def main():
             inside = [sum(event["name"] == name and around["ts"] <= event["ts"] and event["ts"] + event["dur"]
                           <= around["ts"] + around["dur"] for event in found) for around in found if around["name"] == zone]
             equal(f"zones: {name} in {zone}", inside, [times] * truth["steps"])
+        trace, truth = run("loader")
+        waits = [event["dur"] for event in events(trace) if event.get("args", {}).get("Category") == "data"]
+        # The first wait of a loader is not known as one.
+        check("waits for a DataLoader's threads", 0.85 < sum(waits) / truth["waited_us"] <= 1 and steps(trace) == truth["steps"],
+              f"{len(waits)} of {sum(waits):.0f} us, {truth}; {steps(trace)} steps")
         for mode in ("closure", "manual", "script", "threads", "throws", "fork"):
             trace, truth = run(mode)
             equal(f"{mode}: operators", count(events(trace), "cpu_op"), truth["operators"])

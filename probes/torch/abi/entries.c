@@ -111,6 +111,7 @@ static void entry_leave(struct native_seen *seen)
 	X(stream, NATIVE_BATCH, b, false, "_ZN5torch4data8samplers13StreamSampler4nextE")                      \
 	X(ranks_random, NATIVE_BATCH, b, false, "_ZN5torch4data8samplers24DistributedRandomSampler4nextE")     \
 	X(ranks_sequential, NATIVE_BATCH, b, false, "_ZN5torch4data8samplers28DistributedSequentialSampler4nextE") \
+	X(wait, NATIVE_WAIT, a, false, "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE")             \
 	X(save_file, NATIVE_SAVE, a, false, "_ZN5torch9serialize13OutputArchive7save_toERKNS")                 \
 	X(save_stream, NATIVE_SAVE, a, false, "_ZN5torch9serialize13OutputArchive7save_toERSo")                \
 	X(load_file, NATIVE_LOAD, a, false, "_ZN5torch9serialize12InputArchive9load_fromERKNS")                \
@@ -224,8 +225,8 @@ static void entry_replace(const struct entry_walk *walk, void **slot, const char
 {
 	const struct entry *entry = entry_of(name);
 
-	/* PyTorch disables gradients in its own functions, which is no evaluation of the program. */
-	if (!entry || (walk->is_own && entry->real == &real_grad_mode))
+	/* PyTorch disables gradients in its own functions, which is no evaluation of the program, and waits in them. */
+	if (!entry || (walk->is_own && (entry->real == &real_grad_mode || entry->real == &real_wait)))
 		return;
 	if (!*entry->real)
 		*(void **)entry->real = dlsym(walk->library, name);

@@ -23,14 +23,20 @@
 DWELL_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
 DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
 DWELL_SITE(save_site, DWELL_CATEGORY_CHECKPOINT, "torch::save", NULL);
+DWELL_SITE(wait_site, DWELL_CATEGORY_DATA, "DataLoader", "wait for its threads");
 DWELL_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
 DWELL_SITE(load_site, DWELL_CATEGORY_CHECKPOINT, "torch::load", NULL);
 
 /* Guards the state machines of all threads. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+#define MOST_LOADERS 8u
+
 /* What the calling thread is in. */
 static __thread struct {
+	const void *waited;  /* the condition variable of a wait, until it calls another of PyTorch's functions */
+	const void *loaders[MOST_LOADERS]; /* those of DataLoaders with threads */
+	unsigned loader_count;
 	unsigned inside; /* calls that are open: steps of optimizers, backwards, methods */
 	unsigned began;  /* the range of the open phase */
 	bool open;       /* a phase forward or evaluation is open */
@@ -198,10 +204,38 @@ static void loop_see_optimizer(const struct native_seen *seen)
 	loop_note_threads();
 }
 
+/* A DataLoader with threads waits for a batch, and then asks for the indices of another one. So a condition variable
+ * shows with its first wait whose it is; that wait has no range. */
+static void loop_learn_loader(void)
+{
+	for (unsigned i = 0; i < MOST_LOADERS && my.loaders[i]; i++)
+		if (my.loaders[i] == my.waited)
+			return;
+	if (my.waited)
+		my.loaders[my.loader_count++ % MOST_LOADERS] = my.waited;
+}
+
+static void loop_wait(struct native_seen *seen)
+{
+	my.waited = seen->self;
+	seen->began = DWELL_NOT_BEGUN;
+	for (unsigned i = 0; i < MOST_LOADERS && !my.inside; i++)
+		if (my.loaders[i] == seen->self) {
+			loop_close();
+			loop_report(&(struct steps_input){ .event = STEPS_BATCH, .grad = dwp_native_grad_enabled() });
+			seen->began = dwell_begin(&wait_site);
+			return;
+		}
+}
+
 static void loop_before(struct native_seen *seen)
 {
 	bool outermost = !my.inside;
 
+	if (seen->call == NATIVE_BATCH)
+		loop_learn_loader();
+	if (seen->call != NATIVE_WAIT)
+		my.waited = NULL;
 	switch (seen->call) {
 	case NATIVE_LAYER:
 		seen->self = dwp_native_module_of(seen->self);
@@ -242,6 +276,7 @@ static void loop_before(struct native_seen *seen)
 		loop_close();
 		loop_report(&(struct steps_input){ .event = STEPS_BATCH, .grad = dwp_native_grad_enabled() });
 		break;
+	case NATIVE_WAIT: loop_wait(seen); break;
 	case NATIVE_GRAD_MODE:
 		if (my.open && my.grad != seen->flag)
 			loop_close();
@@ -271,6 +306,7 @@ static void loop_after(struct native_seen *seen)
 	case NATIVE_ZERO_GRAD:
 	case NATIVE_SAVE:
 	case NATIVE_LOAD: loop_end_inside(seen); break;
+	case NATIVE_WAIT: dwell_end(seen->began); break;
 	case NATIVE_OPTIMIZER_MADE:
 		if (!seen->failed)
 			loop_see_optimizer(seen);

@@ -26,6 +26,7 @@ enum native_call {
 	NATIVE_MODEL,          /* parameters() or train() of a module */
 	NATIVE_METHOD,         /* a method of a TorchScript module, or a model that AOTInductor compiled */
 	NATIVE_BATCH,          /* a DataLoader asks for the indices of a batch */
+	NATIVE_WAIT,           /* the program itself waits on a condition variable */
 	NATIVE_SAVE,
 	NATIVE_LOAD,
 	NATIVE_GRAD_MODE,      /* the program itself enables or disables gradients */
