@@ -1,4 +1,4 @@
-/* The tracepoints of peer_lttng.c: a begin with a name's id and an end, as small as can be. */
+/* The tracepoints of peer_ranges.cpp: a begin with a name's id and an end, as small as can be. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER dwell_bench
 
