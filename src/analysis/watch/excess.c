@@ -10,6 +10,7 @@
 #define FIRST_WEIGHT 8.0
 #define MOST_OF_A_LOOK 7.0 /* of the score */
 #define MOST_DEVIATIONS 5.0
+#define ENOUGH 4u /* differences of a look whose median is not that of one rank with a fault */
 #define SIGMA 1.4826 /* of a normal distribution, from the median absolute deviation */
 
 bool dw_excess_take(struct dw_excess *excess, double x, double *difference)
@@ -22,6 +23,12 @@ bool dw_excess_take(struct dw_excess *excess, double x, double *difference)
 	return excess->looks > 1;
 }
 
+/* The square of the noise. */
+static double excess_square(const struct dw_excess_noise *noise)
+{
+	return (FIRST_WEIGHT * FIRST_NOISE * FIRST_NOISE + noise->squares) / (FIRST_WEIGHT + noise->weight);
+}
+
 void dw_excess_take_noise(struct dw_excess_noise *noise, double *differences, size_t count)
 {
 	double most, squares = 0;
@@ -30,7 +37,7 @@ void dw_excess_take_noise(struct dw_excess_noise *noise, double *differences, si
 		differences[i] = fabs(differences[i]);
 	if (!count)
 		return;
-	most = MOST_DEVIATIONS * SIGMA * dw_median(differences, count);
+	most = MOST_DEVIATIONS * (count < ENOUGH ? sqrt(2 * excess_square(noise)) : SIGMA * dw_median(differences, count));
 	for (size_t i = 0; i < count; i++)
 		squares += pow(fmin(differences[i], most), 2) / 2;
 	noise->squares += squares - noise->squares / LOOKS;
@@ -53,7 +60,7 @@ static void excess_add(struct dw_excess_score *score, double x, double more, dou
 
 bool dw_excess_judge(struct dw_excess *excess, const struct dw_excess_noise *noise, double spread)
 {
-	double square = (FIRST_WEIGHT * FIRST_NOISE * FIRST_NOISE + noise->squares) / (FIRST_WEIGHT + noise->weight);
+	double square = excess_square(noise);
 	unsigned found = 0;
 
 	for (unsigned i = 0; i < DW_EXCESS_SCORES; i++) {

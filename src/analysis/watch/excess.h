@@ -9,7 +9,8 @@
  * until that is 0 again. A look changes a score by at most 7, so that one long step does not make a slow rank.
  *
  * The noise is the deviation of x from look to look: the root of the mean square of the differences, divided by the root of
- * 2, where a difference counts as at most five deviations. Earlier looks count less and less, 32 of them in all. At the begin
+ * 2, where a difference counts as at most five deviations: of the others at this look, or, if these are few, of those before.
+ * So a rank that was stopped, and writes its file alone, makes no noise. Earlier looks count less and less, 32 of them in all. At the begin
  * the noise is 3%, as if measured with 8 ranks. Ranks also differ by what is no fault, as the place in the machine: a slow
  * rank's mean x must be five times the deviation of the ranks' means.
  */

@@ -432,6 +432,29 @@ TEST(one_of_64_ranks_that_is_slower_by_5_percent_is_found_within_200_steps)
 		}
 }
 
+/* Rank 7 writes its file when no other one does, and is stopped for 75 s. What that does to its work is no noise: afterwards a
+ * rank that works 20% longer is found as soon as without it. */
+TEST(a_rank_that_was_stopped_does_not_hide_a_slow_one)
+{
+	for (int stopped = 0; stopped < 2; stopped++) {
+		int found = -1;
+		struct job job;
+
+		make(&job);
+		for (int k = 0; k < 60; k++) {
+			for (int i = 0; i < RANKS; i++) {
+				job.silent[i] = k % 3 != (i == 7);
+				if (!job.silent[i])
+					step(&job, i, 50, 100 + (k % 2) + (i == 1 && k >= 30 ? 16 : 0) + (stopped && i == 7 && k == 16 ? 1500 : 0), 20);
+			}
+			if (strstr(look(&job), "slow 1") && found < 0)
+				found = k;
+		}
+		CHECK_EQ(found, 36);
+		dw_watch_reset(&job.watch);
+	}
+}
+
 TEST(a_month_of_8_ranks_without_a_fault_has_at_most_one_event)
 {
 	static struct large job;
