@@ -368,6 +368,12 @@ static void watch_hang_all(struct dw_watch *watch, struct report *report)
 				watch_hang(&watch->ranks[i], &hang, missing, report);
 }
 
+/* The file of a process that lived then says only where it was. */
+static bool watch_is_within(const struct dw_watched *watched)
+{
+	return watched->finished ? watched->last_open : watched->where_known;
+}
+
 static void watch_loss(struct dw_watched *watched, uint64_t now_ns, struct report *report)
 {
 	uint64_t silent = now_ns > watched->written_ns ? now_ns - watched->written_ns : 0;
@@ -377,8 +383,9 @@ static void watch_loss(struct dw_watched *watched, uint64_t now_ns, struct repor
 	if (!watch_changes(watched, DW_WATCH_LOST, watched->gone ? !watched->ended : is_silent))
 		return;
 	if (watched->gone)
-		watch_set(report, watched, DW_WATCH_LOST, !watched->ended, "its process ended within step %llu%s%s",
-		          (unsigned long long)watched->last_step, *watched->where ? ", " : "", watched->where);
+		watch_set(report, watched, DW_WATCH_LOST, !watched->ended, "its process ended %s step %llu%s%s",
+		          watch_is_within(watched) ? "within" : "when others needed it, after", (unsigned long long)watched->last_step,
+		          *watched->where ? ", " : "", watched->where);
 	else
 		watch_set(report, watched, DW_WATCH_LOST, is_silent,
 		          "its file was not written for %s, and was written every %s before; last step %llu",
@@ -513,11 +520,24 @@ static double watch_median(const struct dw_watch *watch, double *values)
 	return dw_median(values, count);
 }
 
-/* A process that has ended is not lost if it was in no step. The file of one that lived then says only where it was. */
-static void watch_find_end(struct dw_watched *watched)
+/* A process that has ended is not lost if it was in no step, unless others ended in the next step, or hang there: they cannot go
+ * on without it. `least` and `most`: the steps of these. */
+static void watch_find_ends(struct dw_watch *watch)
 {
-	watched->gone |= watched->finished;
-	watched->ended = watched->gone && !(watched->finished ? watched->last_open : watched->where_known);
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (size_t i = 0; i < watch->count; i++) {
+		struct dw_watched *watched = &watch->ranks[i];
+
+		watched->gone |= watched->finished;
+		watched->ended = watched->gone && !watch_is_within(watched);
+		if (watched->gone ? watched->ended : !watch_hangs(watched))
+			continue;
+		least = watched->last_step < least ? watched->last_step : least;
+		most = watched->last_step > most ? watched->last_step : most;
+	}
+	for (size_t i = 0; i < watch->count; i++)
+		watch->ranks[i].ended &= watch->ranks[i].last_step + 1 != least && watch->ranks[i].last_step + 1 != most;
 }
 
 bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, const struct dw_watch_event *event),
@@ -528,8 +548,7 @@ bool dw_watch_end_look(struct dw_watch *watch, void (*report)(void *context, con
 
 	if (!values)
 		return false;
-	for (size_t i = 0; i < watch->count; i++)
-		watch_find_end(&watch->ranks[i]);
+	watch_find_ends(watch);
 	watch_hang_all(watch, &to);
 	for (size_t i = 0; i < watch->count; i++) {
 		watch_loss(&watch->ranks[i], watch->now_ns, &to);

@@ -170,6 +170,38 @@ TEST(processes_of_another_machine_that_ended_and_one_that_ended_within_a_step)
 	dw_watch_reset(&job.watch);
 }
 
+/* Rank 3 is killed between two steps. The others end in the next step, or wait there; or (2) all ended after the same step. */
+TEST(a_process_that_ended_between_steps_is_lost_when_others_need_it)
+{
+	for (int ends = 0; ends < 3; ends++) {
+		struct job job;
+
+		make(&job);
+		for (int i = 0; i < RANKS; i++)
+			job.ranks[i].resident_bytes = job.ranks[i].left_bytes = UINT64_C(4000000000);
+		usual_look(&job);
+		usual_look(&job);
+		job.ranks[3].resident_bytes = job.ranks[3].left_bytes = 0;
+		for (int i = 0; i < RANKS; i++)
+			if (ends == 2)
+				step(&job, i, 100, 100, 20);
+			else
+				job.ranks[i].last_step += i != 3;
+		CHECK_STR(look(&job), "");
+		job.silent[3] = true;
+		for (int i = 0; i < RANKS; i++)
+			if (i != 3 && ends != 1) {
+				job.ranks[i].resident_bytes = job.ranks[i].left_bytes = 0;
+				job.ranks[i].last_open = !ends && i != 5;
+			}
+		if (ends == 1)
+			CHECK_STR(look(&job), "hang 0, hang 1, hang 2, hang 4, hang 5, hang 6, hang 7, lost 3");
+		else
+			CHECK_STR(look(&job), ends ? "" : "lost 0, lost 1, lost 2, lost 3, lost 4, lost 6, lost 7");
+		dw_watch_reset(&job.watch);
+	}
+}
+
 TEST(a_file_that_is_not_written_any_more_is_a_lost_rank)
 {
 	struct job job;
