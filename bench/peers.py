@@ -258,14 +258,14 @@ def marked(name, program, *arguments):
             text = run([program, *(count if arguments else [*count, out])], folder)[1]
         waited = time.monotonic() - number(r"^end ([\d.]+)$", text, name)
         if name == "dwell":
-            kept = number(r"^records (\d+)", must([os.path.join(where["build"], "bench/bench_records"), out], folder), name) / 2
+            kept = number(r"^records (\d+)", must([os.path.join(where["build"], "bench", "bench_records"), out], folder), name) / 2
         elif name != "LTTng-UST":
             kept = RANGES if os.path.exists(out) else 0
         return number(r"^([\d.]+)$", text, name), size_of(out), kept, waited
 
 
 def part_ranges(tool, folder):
-    program, plain = built(tool.name, folder), built("none", folder)
+    program, plain = (built(name, folder) for name in (tool.name, "none"))
     yield "range", rounds(lambda: marked(tool.name, program)[0]) - number(r"^([\d.]+)$", run([plain, str(RANGES)], folder)[1], "peer_ranges")
     _, size, kept, waited = marked(tool.name, program)
     if tool.name != "Tracy":

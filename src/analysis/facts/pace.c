@@ -407,7 +407,7 @@ static void pace_put(const struct pace *pace)
 	}
 }
 
-/* The trend of the time between a steady step and the next step: something that grows may lie there, as in a callback
+/* The trend of the time between a step and the next one, after the warm-up: something that grows may lie there, as in a callback
  * of a framework. How long a loop waits for data or for other ranks there is their pace. */
 static void pace_put_gaps(struct dw_facts_work *work)
 {
@@ -420,7 +420,7 @@ static void pace_put_gaps(struct dw_facts_work *work)
 	bool drifts;
 
 	for (size_t i = 0; i + 1 < work->loop->count; i++)
-		if (work->roles[i] & DW_ROLE_STEADY)
+		if (work->roles[i] != DW_ROLE_WARM_UP)
 			work->values[gaps++] = (double)(work->all[i + 1].start_ns - work->all[i].end_ns);
 	count = dw_drift_choose(gaps, chosen);
 	for (uint32_t i = 0; i < count; i++)

@@ -12,6 +12,7 @@
 #define HOST_CALL_NS 10e3    /* assumed time that the interpreter takes to call one operator */
 #define HOST_CALLED_NS 12e3  /* for one that the program itself calls, with the calls of modules around that */
 #define HOST_STEP_NS 500e3   /* PyTorch's own Python in a step: around backward and the optimizer */
+#define HOST_HOOKS_NS 1.2e6  /* that of Lightning or Ignite */
 #define HOST_SMALL_COUNT 100
 #define HOST_SMALL_SHARE 0.45
 #define HOST_BETWEEN 0.10    /* of the loop, between its steps: a network's own operators are in them */
@@ -366,6 +367,17 @@ static bool host_has_hooks(const struct dw_rule_case *at)
 	return at->facts->framework == DW_FACTS_LIGHTNING || at->facts->framework == DW_FACTS_IGNITE;
 }
 
+/* The framework's own time in a step, as a part of it. The place of Python's time is then one line, which calls the
+ * framework; and no function of it is known to take most of it. */
+static double host_in_hooks(const struct dw_rule_case *at)
+{
+	const char *where = dw_case_fact(at, DW_FACT_STEP_PYTHON)->where;
+
+	if (!host_has_hooks(at) || !where || strstr(where, " and ") || dw_case_fact(at, DW_FACT_SAMPLES_PYTHON)->name)
+		return 0;
+	return HOST_HOOKS_NS / dw_case_whole_ns(at, DW_RULE_OF_STEP) / host_with_cpu(at);
+}
+
 /* The interpreter's time for the calls of a step's operators, as a part of it. Where it is less, that for those which
  * the program itself calls, and for a step: the others are called by these, or by backward, without the interpreter. */
 static double host_calls_in_steps(const struct dw_rule_case *at)
@@ -386,7 +398,7 @@ static double host_own_python_in_steps(const struct dw_rule_case *at)
 	double engine = host_in_engine(at), all = fmax(0, dw_case_part(at, DW_FACT_STEP_PYTHON) - in_optimizer - engine);
 	double ranges = in_optimizer + dw_case_part(at, DW_FACT_STEP_COMMUNICATION) +
 	                dw_case_part(at, DW_FACT_STEP_DEVICE) + dw_case_part(at, DW_FACT_STEP_COLLECTOR);
-	double longer = fmin(all, fmax(0, dw_case_part(at, DW_FACT_PLACES_PYTHON) - ranges));
+	double longer = fmin(all, fmax(0, dw_case_part(at, DW_FACT_PLACES_PYTHON) - ranges - host_in_hooks(at)));
 
 	return longer + fmax(0, all - longer - fmax(0, host_calls_in_steps(at) - engine));
 }
@@ -674,7 +686,8 @@ const struct dw_rule dw_rules_host[] = {
 		          "call, or if that is less, 12 us for each that the program itself calls, and half a millisecond. "
 		          "What samples find in autograd's engine is none. Without calls, and without waits for a CPU, at least 9% must remain: "
 		          "the loop of a small model has some percent of its own. Between the steps of Lightning and "
-		          "Ignite, which call their hooks there, only times of 1 ms and more count.",
+		          "Ignite, which call their hooks there, only times of 1 ms and more count, and 1.2 ms of each step are "
+		          "theirs if no function is known to take more.",
 		.applies = dw_case_is_python,
 		.follows_ns = host_collected,
 		.gain_ns = host_gain_python,

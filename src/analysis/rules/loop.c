@@ -102,6 +102,17 @@ static struct dw_amount loop_share_between(const struct dw_rule_case *at)
 	return (struct dw_amount){ share, share, share };
 }
 
+/* Time between the steps that the rule about Python names too, because most of both lies in one function: then it is one
+ * cause, and no longer ranked as work. */
+static double loop_between_of_python(const struct dw_rule_case *at)
+{
+	const char *between = dw_case_fact(at, DW_FACT_SAMPLES_BETWEEN)->name;
+	const char *python = dw_case_fact(at, DW_FACT_SAMPLES_PYTHON)->name;
+
+	return between && python && strcmp(between, python) == 0
+	           ? loop_share_between(at).value * dw_case_whole_ns(at, DW_RULE_OF_LOOP) / 2 : 0;
+}
+
 #define LOOP_INFERENCE 0.25 /* of the loop: what takes 10% beside a forward and a backward twice as long */
 
 /* Steps without a backward are calls of a model: what makes their input takes a larger part of the loop, and the
@@ -388,8 +399,9 @@ const struct dw_rule dw_rules_loop[] = {
 		          "the input takes nearly a tenth of the loop of a small model. Not operators that spend a third of "
 		          "their time on page faults; nor, if backward takes three times what forward takes, those "
 		          "that it must have differentiated. From 25% on if steps have no backward: then they are calls of a "
-		          "model, and the input takes a larger part. It is ranked as work.",
+		          "model, and the input takes a larger part. It is ranked as work, unless the rule about Python names the same function.",
 		.applies = loop_is_beyond_input,
+		.follows_ns = loop_between_of_python,
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
 		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program {loop.named}][ "
 		             "(most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "

@@ -95,6 +95,30 @@ TEST(in_c_the_function_of_time_in_no_range_is_named)
 	made_close(&made);
 }
 
+/* A function of the C library without a name is named by the program's function that calls it. */
+TEST(the_programs_function_is_named_if_a_librarys_has_no_line)
+{
+	const struct dw_facts *facts;
+	uint32_t copy, insert, callers;
+
+	made_init(&made);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	copy = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "libc.so.6+0x16d800");
+	insert = dw_encode_frame_in(&made.process, "/srv/agent", "insert_flight");
+	callers = dw_encode_stack(&made.process, &insert, 1);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 100 + 10 * i;
+
+		dw_encode_sample(&made.stream, (at + 5) * ms, copy, callers, 1);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
+	}
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_STR(fact(facts, DW_FACT_SAMPLES_UNNAMED)->name, "insert_flight");
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_UNNAMED)->value, 1);
+	made_close(&made);
+}
+
 /* 40 steps of 10 ms: for 6 ms both threads work in "mix", then for 4 ms the first one alone in "collect", while the other
  * rests, or spins in OpenMP's runtime. In each third step the first one waits in the runtime too, at the end of "mix". */
 static void make_team(bool spins)

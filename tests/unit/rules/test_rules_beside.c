@@ -322,6 +322,39 @@ TEST(hooks_of_a_framework_are_not_the_programs_python)
 	made_end(&at);
 }
 
+/* A step of 20 ms has Python for 2.8 ms at one place, in times of 1 ms and more between two operators. */
+TEST(a_frameworks_own_time_in_a_step_is_not_the_programs_python)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.14 }, { DW_FACT_OPERATORS_COUNT, 500 }, { DW_FACT_OPERATORS_CALLED, 500 }));
+	at.facts.framework = DW_FACTS_LIGHTNING;
+	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:107";
+	CHECK(!made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
+	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:41 and train.py:43"; /* the program's own hook */
+	CHECK(made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
+	at.facts.at[DW_FACT_STEP_PYTHON].where = "train.py:107";
+	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = "tokenize";
+	CHECK(made_fires(&at, "python", DW_FACT_PLACES_PYTHON, 0.14));
+	made_end(&at);
+}
+
+/* Of the time between the steps 0.24 of the loop are operators and 0.15 Python, in one function. */
+TEST(a_function_between_the_steps_is_one_cause)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.24 }, { DW_FACT_LOOP_PYTHON, 0.15 },
+	                     { DW_FACT_LOOP_CALLS, 0 }));
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "python");
+	at.facts.at[DW_FACT_SAMPLES_PYTHON].name = at.facts.at[DW_FACT_SAMPLES_BETWEEN].name = "update";
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "between-steps");
+	CHECK_STR(at.verdicts.at[1].rule->id, "python");
+	made_end(&at);
+}
+
 TEST(a_model_without_gradients_in_each_step_is_no_evaluation)
 {
 	struct made at;
