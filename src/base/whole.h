@@ -12,3 +12,12 @@ static inline uint64_t dw_whole(double value)
 {
 	return value >= 18446744073709551615.0 ? UINT64_MAX : value > 0 ? (uint64_t)value : 0;
 }
+
+/* The same, from INT64_MIN to INT64_MAX. */
+static inline int64_t dw_whole_signed(double value)
+{
+	return value >= 9223372036854775807.0    ? INT64_MAX
+	       : value <= -9223372036854775808.0 ? INT64_MIN
+	       : value == value                  ? (int64_t)value
+	                                         : 0;
+}

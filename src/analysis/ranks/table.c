@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "base/whole.h"
 #include "ranks/ranks.h"
 
 enum {
@@ -68,7 +69,7 @@ static void table_add_rank(struct dwell_table *table, const struct dw_rank_resul
 
 	dw_cell_int(&row[RANK], result->rank->rank >= 0 ? result->rank->rank : (int64_t)number);
 	dw_cell_text(table, &row[HOST], result->rank->host);
-	dw_cell_int(&row[STEPS], (int64_t)result->steps);
+	dw_cell_int(&row[STEPS], dw_whole_signed(result->steps));
 	dw_cell_real(&row[STEP], result->step_ns);
 	if (waits_known) {
 		dw_cell_real(&row[WORK], result->work_ns);
@@ -303,7 +304,7 @@ void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 		dw_table_head(table, "No rank stands out.");
 	}
 	if (!ranks->waits_known) {
-		dw_table_head(table, "%zu ranks, %s steps of %s.", ranks->count, dw_text_count((int64_t)ranks->steps).at,
+		dw_table_head(table, "%zu ranks, %s steps of %s.", ranks->count, dw_text_count(dw_whole_signed(ranks->steps)).at,
 		              dw_text_ns(ranks->step_ns, " ").at);
 		table_head_of_waits(table, ranks);
 	}
@@ -315,7 +316,7 @@ void dw_ranks_put_heads(struct dwell_table *table, const struct dw_ranks *ranks)
 	dw_table_head(table,
 	              "%zu ranks, %s steps of %s. If each rank took as long as the median rank, a step "
 	              "would be %s shorter.",
-	              ranks->count, dw_text_count((int64_t)ranks->steps).at,
+	              ranks->count, dw_text_count(dw_whole_signed(ranks->steps)).at,
 	              dw_text_ns(ranks->step_ns, " ").at, dw_text_percent(ranks->gain).at);
 	if (ranks->wait_ns + ranks->transfer_ns > 0)
 		dw_table_head(table, "In collectives a rank waits for other ranks for %s a step, and transfers for %s.",
