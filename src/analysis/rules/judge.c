@@ -230,8 +230,8 @@ static double judge_kind(const struct dw_verdict *verdict)
 		return DW_RULE_WORK - 0.5;
 	if (verdict->rule->kind == DW_RULE_ANSWER && verdict->rule->part == DW_RULE_PART_DEVICE)
 		return DW_RULE_CHANCE - 0.5;
-	if (verdict->rule->kind == DW_RULE_CHANCE && verdict->rule->whole == DW_RULE_OF_PEAK &&
-	    verdict->share.value < JUDGE_OF_PEAK)
+	if (verdict->rule->kind == DW_RULE_CHANCE &&
+	    (verdict->form || (verdict->rule->whole == DW_RULE_OF_PEAK && verdict->share.value < JUDGE_OF_PEAK)))
 		return DW_RULE_INFORMATION;
 	if (verdict->rule->kind == DW_RULE_INFORMATION && verdict->large)
 		return DW_RULE_WORK;

@@ -322,6 +322,22 @@ TEST(hooks_of_a_framework_are_not_the_programs_python)
 	made_end(&at);
 }
 
+TEST(free_memory_of_a_host_is_no_first_sentence)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_MEMORY_PEAK_SHARE, 0.01 }, { DW_FACT_MEMORY_PEAK, 1e6 }, { DW_FACT_MEMORY_CAPACITY, 1e9 },
+	                     { DW_FACT_OPERATORS_SMALL, 0.3 }, { DW_FACT_OPERATORS_SMALL_COUNT, 120 }, { DW_FACT_OPERATORS_COUNT, 120 }));
+	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cpu";
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "compute");
+	CHECK_EQ(made_find(&at, "memory-room")->state, DW_RULE_FIRED);
+	at.facts.at[DW_FACT_MEMORY_PEAK].note = "cuda:0";
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "memory-room");
+	made_end(&at);
+}
+
 /* A step of 20 ms has Python for 2.8 ms at one place, in times of 1 ms and more between two operators. */
 TEST(a_frameworks_own_time_in_a_step_is_not_the_programs_python)
 {
