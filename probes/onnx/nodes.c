@@ -312,7 +312,7 @@ static size_t nodes_read(const char *text, size_t bytes, struct node *nodes, siz
 /* Records the nodes, and returns the end of the last one. */
 static uint64_t nodes_put(const struct node *nodes, size_t count, uint64_t start, double ticks_of_us, uint64_t now)
 {
-	uint64_t ends[MOST_DEPTH], last = start;
+	uint64_t ends[MOST_DEPTH] = { 0 }, last = start;
 	unsigned depth = 0;
 
 	for (size_t i = 0; i <= count; i++) {
