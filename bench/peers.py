@@ -65,7 +65,7 @@ TOOLS = [
     Tool("Perfetto's SDK", "sources", "sh -c \"stat -c 'sources of %y' {perfetto}/sdk/perfetto.cc\"", "", "", "marks", "session in the program"),
     Tool("cProfile", "Python", "{python} --version", "{python} -m cProfile -o {out}",
          "{python} -c \"import pstats; pstats.Stats('{out}').sort_stats('tottime').print_stats(30)\"", "python"),
-    Tool("py-spy", "pip", "{bin}/py-spy --version", "{bin}/py-spy record -s -o {out} -- {python}", "", "python", "its picture counts as its 40 widest frames"),
+    Tool("py-spy", "pip", "{bin}/py-spy --version", "{bin}/py-spy record -s -o {out} -- {python}", "", "python", "its picture counts as its 40 widest functions"),
     Tool("memray", "pip", "{python} -m memray --version", "{python} -m memray run -q -f -o {out}", "{python} -m memray summary {out}", "python"),
     Tool("scalene", "pip", "{python} -m scalene --version", "{python} -m scalene run -o {out}.json", "{python} -m scalene view --cli -r {out}.json", "python"),
     Tool("viztracer", "pip", "{python} -m viztracer --version", "{python} -m viztracer --quiet -o {out}.json", "", "python",
@@ -165,13 +165,16 @@ def recorded(tool, script, *arguments, folder, prefix=None, environment=None):
 
 
 def widest(path):
-    """The frames of a flame graph, the widest first."""
+    """The functions of a flame graph, the widest first: its frames are of single lines."""
+    total = {}
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            frames = re.findall(r"<title>(.*?) \(([\d,]+) samples", file.read())
+            for frame, samples in re.findall(r"<title>(.*?) \(([\d,]+) samples", file.read()):
+                name = re.sub(r":\d+\)$", ")", frame)
+                total[name] = total.get(name, 0) + int(samples.replace(",", ""))
     except OSError:
         return ""
-    return "\n".join(name for name, _ in sorted(frames, key=lambda frame: -int(frame[1].replace(",", ""))))
+    return "\n".join(sorted(total, key=lambda name: -total[name]))
 
 
 def longest(path):
@@ -340,14 +343,14 @@ FAULTS = [
     ("margins.py", r"margin_loss|\bitem\b|_local_scalar_dense|small operators"),
     ("ignite_saves.py", r"[Cc]heckpoint|torch\.save|serialization\.py|\bsave\b"),
     ("lightning_metric.py", r"on_train_batch_end|lightning_metric\.py:3[0-4]\b|argmax"),
-    ("ferry_crossings.py", r"features_of"),
+    ("ferry_crossings.py", r"features_of|ferry_crossings\.py:(19|2\d|3[0-2])\b"),
     ("parse_trees_gc.py", r"[Cc]ollect|garbage|\bgc\b"),
-    ("metrics_ledger.py", r"fsync|\bappend\b"),
-    ("box_matching.py", r"\bmatch\b"),
+    ("metrics_ledger.py", r"fsync|\bappend\b|metrics_ledger\.py:(19|2[01])\b"),
+    ("box_matching.py", r"\bmatch\b|box_matching\.py:(1[2-9]|2\d|3[0-6])\b"),
     ("keep_best.py", r"torch\.save|[Cc]heckpoint|serialization\.py|\bsave\b"),
     ("herbarium_cards.py", r"__getitem__|\bloads\b|raw_decode|num_workers|DataLoader"),
     ("whitened_features.py", r"\bsvd\b|linalg_svd"),
-    ("audited_losses.py", r"\bnote\b|fsync"),
+    ("audited_losses.py", r"\bnote\b|fsync|audited_losses\.py:(1[6-9])\b"),
     ("canal_locks.py", r"canal_locks\.py:(19|2\d|3[0-2])\b|small operators|\bstep\b.*canal_locks|foreach|[Oo]ptimizer"),
     ("log.c", r"write_line|fsync|fdatasync|log\.c:(4[7-9]|5\d)\b"),
     ("pairs.c", r"\bforces\b|\bpush\b"),
