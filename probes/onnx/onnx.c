@@ -106,7 +106,8 @@ static void onnx_end(struct onnx_call *call)
 		dwell_step_end();
 }
 
-/* The table, if runs of this library can be asked for their nodes. */
+/* ONNX Runtime's table of functions, if this version can write a profile of each run and the program uses no profiler itself;
+ * otherwise NULL. */
 static const function *onnx_table_of_nodes(void)
 {
 	return onnx.has_run_profiles && !__atomic_load_n(&onnx.profiles, __ATOMIC_RELAXED) ? onnx.real_table : NULL;

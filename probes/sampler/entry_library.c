@@ -70,7 +70,7 @@ static void library_search_table(const struct library_file *file, const Elf64_Sh
 	}
 }
 
-/* The full table, or of a stripped library the one of functions that others may call. */
+/* The full symbol table; if the library is stripped, its table of exported functions. */
 static void library_search(const struct library_file *file, struct dws_entry_found *found)
 {
 	const Elf64_Ehdr *head = library_part(file, 0, sizeof *head);

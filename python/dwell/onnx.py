@@ -56,7 +56,7 @@ class _Nodes:
 
     @staticmethod
     def _address(options):
-        """The object of C++, which is what pybind11 stores first in its own."""
+        """The address of the C++ object: it is the first thing that pybind11 stores in the object of Python."""
         return native.pointer.from_address(id(options) + object.__basicsize__).value
 
     def known(self):

@@ -174,6 +174,22 @@ def workers(folder):
         check(f"workers {mode}: width", max(len(line) for line in text.split("\n\n")[1].split("\n")) < 120, text)
 
 
+def candidates(folder):
+    """Each function that a report without steps offers for --step-on makes steps; inlined ones are not offered."""
+    program, trace = os.path.join(folder, "table"), os.path.join(folder, "table.dwell")
+    source = os.path.join(HERE, "..", "..", "examples", "gallery", "rows.cpp")
+    if subprocess.run(["g++", "-std=c++17", "-O2", "-g", source, "-o", program]).returncode:
+        return
+    subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program], capture_output=True, check=True)
+    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+    offered = re.search(r"functions? may be one: (.*)", text)
+    check("a function is offered for --step-on", offered and "(" not in offered.group(1), text)
+    for name in offered.group(1).split(", ") if offered else []:
+        subprocess.run([DWELL, "run", "-o", trace, "--step-on", name, program], capture_output=True, check=True)
+        text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+        check(f"{name} makes steps", re.match(r"[\d,]+ steps in", text), text)
+
+
 def made_code(folder):
     """Names of code that was made at run time, also where the program's file is wrong."""
     program, trace = os.path.join(folder, "made"), os.path.join(folder, "made.dwell")
@@ -300,6 +316,7 @@ def main():
         waits(folder, program)
         team(folder)
         workers(folder)
+        candidates(folder)
         made_code(folder)
         kinds_of_code(folder)
         for interpreter in [sys.executable, *interpreters()]:

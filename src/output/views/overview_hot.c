@@ -218,7 +218,8 @@ static bool hot_is_lock(void *context, const struct dw_sample_row *row)
 	return false;
 }
 
-/* Waits of all threads for locks: the function with most of them, and the thread that had the locks if one had them mostly. */
+/* Waits of all threads for locks: the function with most of them, and the thread that held the locks, if one held them for most of
+ * the time. */
 static void hot_head_locks(struct dwell_table *table, const struct dw_overview *overview)
 {
 	struct dw_hot_ask ask = { .waits = true, .by = DW_HOT_OWN, .wants = hot_is_lock, .context = (void *)(uintptr_t)overview->source };
@@ -258,17 +259,37 @@ static bool hot_is_machinery(const struct dw_hot_row *row)
 	return strstr(row->name, "+0x") || hot_is_one_of(row->name, starts);
 }
 
+/* Whether the function is called somewhere. --step-on finds no function that is inlined everywhere. */
+static bool hot_is_called(struct dw_model *model, const char *name)
+{
+	const struct dw_samples *samples = dw_model_samples(model, NULL);
+
+	for (size_t i = 0; samples && i < samples->count; i++) {
+		const struct dw_sample_stack stack = dw_sample_stack_of(dw_model_source(model), &samples->rows[i]);
+
+		for (uint32_t at = 0; at < stack.count; at++) {
+			const struct dw_source_frame *frame = dw_sample_stack_at(&stack, at);
+
+			if (frame && frame->count && strcmp(frame->functions[frame->count - 1].name, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. */
 static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
 	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
 	struct dw_hot hot = { .rows = NULL };
+	unsigned found = 0;
 	size_t used = 0;
+	char name[400];
 
 	to[0] = '\0';
 	if (!dw_hot_make(&hot, model, &ask))
 		hot.count = 0;
-	for (unsigned n = 0; n < MOST_CANDIDATES && used < size; n++) {
+	while (found < MOST_CANDIDATES && used < size) {
 		struct dw_hot_row *most = NULL;
 
 		for (size_t i = 0; i < hot.count; i++)
@@ -277,7 +298,8 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 				most = &hot.rows[i];
 		if (!most)
 			break;
-		used += (size_t)snprintf(to + used, size - used, "%s%.80s", n ? ", " : "", most->name);
+		if (hot_is_called(model, most->name))
+			used += (size_t)snprintf(to + used, size - used, "%s%.80s", found++ ? ", " : "", hot_short_name(most->name, name));
 		most->total = 0;
 	}
 	dw_hot_reset(&hot);
