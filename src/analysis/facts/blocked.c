@@ -41,12 +41,14 @@ static double blocked_idle(const struct dw_facts *facts)
  * that it waits: without the first steps. */
 static double blocked_off(const struct dw_facts_work *work)
 {
-	double ns = 0;
+	double ns = 0, delay_ns = 0;
 
-	for (size_t i = 0; i < work->loop->count; i++)
+	for (size_t i = 0; i < work->loop->count; i++) {
+		delay_ns += dw_facts_delay(work, &work->all[i]);
 		if (work->roles[i] & ~(unsigned)DW_ROLE_WARM_UP)
 			ns += dw_facts_off(work, &work->all[i]);
-	return ns / work->loop_ns + work->facts->at[DW_FACT_LOOP_WAITING].value;
+	}
+	return fmin(1, ns / fmax(1, work->loop_ns - delay_ns)) + work->facts->at[DW_FACT_LOOP_WAITING].value;
 }
 
 /* The part of the loop in which it waits in ranges that say for what. */

@@ -129,6 +129,7 @@ bool dw_facts_begin(struct dw_facts_work *work, struct dw_model *model, size_t l
 void dw_facts_end(struct dw_facts_work *work)
 {
 	free(work->all_usages);
+	free(work->fast);
 	free(work->roles);
 	free(work->steady);
 	free(work->values);
@@ -141,8 +142,9 @@ static void facts_fill(struct dw_facts_work *work)
 	if (!work->loop)
 		return;
 	dw_facts_of_steps(work);
-	dw_facts_of_time_outside(work);
 	dw_facts_of_cpu(work);
+	dw_facts_find_fast(work);
+	dw_facts_of_time_outside(work);
 	dw_facts_of_operators(work);
 	dw_facts_of_loader(work);
 	dw_facts_of_memory(work);

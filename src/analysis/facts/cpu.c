@@ -176,7 +176,8 @@ static void cpu_put_waiting(struct dw_facts_work *work)
 		if (unused < 0)
 			continue;
 		work->values[known] = unused;
-		work->wholes[known++] = (double)(work->steady[i]->end_ns - work->steady[i]->start_ns);
+		work->wholes[known++] = (double)(work->steady[i]->end_ns - work->steady[i]->start_ns) -
+		                        dw_facts_delay(work, work->steady[i]);
 	}
 	if (work->cpu_known && work->delay_known)
 		dw_fact_set_blocks(work, DW_FACT_CPU_WAITING, known);

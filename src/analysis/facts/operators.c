@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/order.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 #include "format/keys.h"
+#include "model/core/product.h"
 
 #define SMALL_NS 20e3 /* about what calling an operator from Python costs */
 #define CALL_NS 2e3   /* at most this is the cost of calling an operator that allocates */
@@ -443,22 +445,45 @@ static void operators_put_allocator(struct dw_facts_work *work, double whole_ns)
 	dw_fact_set_share(work, DW_FACT_MEMORY_ALLOCATOR, ns - each * calls, whole_ns, work->loop->usual_count);
 }
 
-void dw_facts_of_operators(struct dw_facts_work *work)
+/* ---- other programs -------------------------------------------------------------------------- */
+
+DW_ORDER(operators_compare, struct dw_loop_row, DW_DOWN(ns) DW_UP(symbol))
+
+/* Where other programs use the CPUs, an operator that lost its own, or that waits for a thread without one, takes a
+ * thousand times what it computes. Then the loop's operators have the times of its fast step. */
+static bool operators_of_fast_step(struct dw_facts_work *work, struct dw_loop *loop)
+{
+	struct dw_loop_row *rows;
+	size_t count;
+
+	if (!work->fast)
+		return false;
+	dw_model_symbols(work->model, &count);
+	*loop = *work->loop;
+	loop->operators = rows = dw_arena_alloc(&work->model->arena, loop->operator_count * sizeof *rows);
+	work->failed |= !rows;
+	for (size_t row = 0; rows && row < loop->operator_count; row++) {
+		double ns = 0;
+
+		rows[row] = work->loop->operators[row];
+		for (size_t i = 0; i < count; i++)
+			if (work->fast[i] > 0 && work->symbols[i].category == DWELL_CATEGORY_OPERATOR &&
+			    strcmp(work->symbols[i].name, work->symbols[rows[row].symbol].name) == 0)
+				ns += work->fast[i];
+		rows[row].ns = (uint64_t)(ns * (double)loop->usual_count);
+	}
+	if (rows)
+		DW_SORT(rows, loop->operator_count, operators_compare);
+	loop->usual_ns = (uint64_t)(work->fast_ns * (double)loop->usual_count);
+	return rows != NULL;
+}
+
+static void operators_put_usual(struct dw_facts_work *work)
 {
 	const struct dw_loop *loop = work->loop;
 	double whole_ns = (double)loop->usual_ns, steps = (double)loop->usual_count;
-	struct sums sums;
+	struct sums sums = operators_sum(work);
 
-	if (!work->steady_count)
-		return;
-	operators_put_steady(work);
-	operators_put_cost(work);
-	if (!loop->operator_count || !(steps > 0)) {
-		for (unsigned id = DW_FACT_OPERATORS_LARGEST; id <= DW_FACT_OPERATORS_ELEMENTWISE; id++)
-			dw_fact_miss(work, (enum dw_fact_id)id, "the steps have no operators");
-		return;
-	}
-	sums = operators_sum(work);
 	operators_put_largest(work, whole_ns, steps);
 	dw_fact_set_share(work, DW_FACT_OPERATORS_SMALL, sums.small_ns, whole_ns, loop->usual_count);
 	dw_fact_set(work, DW_FACT_OPERATORS_SMALL_COUNT, sums.small_count / steps, loop->usual_count);
@@ -472,4 +497,24 @@ void dw_facts_of_operators(struct dw_facts_work *work)
 	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, 2 * sums.foreach_count >= steps, loop->usual_count);
 	operators_put_float32(work, whole_ns);
 	operators_put_allocator(work, whole_ns);
+}
+
+void dw_facts_of_operators(struct dw_facts_work *work)
+{
+	const struct dw_loop *all = work->loop;
+	struct dw_loop loop;
+
+	if (!work->steady_count)
+		return;
+	operators_put_steady(work);
+	operators_put_cost(work);
+	if (!all->operator_count || !all->usual_count) {
+		for (unsigned id = DW_FACT_OPERATORS_LARGEST; id <= DW_FACT_OPERATORS_ELEMENTWISE; id++)
+			dw_fact_miss(work, (enum dw_fact_id)id, "the steps have no operators");
+		return;
+	}
+	if (operators_of_fast_step(work, &loop))
+		work->loop = &loop;
+	operators_put_usual(work);
+	work->loop = all;
 }

@@ -245,6 +245,17 @@ static void outside_put_rest(struct dw_facts_work *work, double rest_ns)
 	                          : "the program is not a Python program");
 }
 
+/* Where other programs have the CPU, an operator that waits for a thread without one takes as long as these like. Then the
+ * operators between the steps have at most the part of the loop that lies there in a fast iteration. */
+static void outside_put_fast(struct dw_facts_work *work)
+{
+	struct dw_fact *fact = &work->facts->at[DW_FACT_LOOP_OPERATORS];
+	double gap = fact->value > 0 ? dw_facts_fast_gap(work) : -1;
+
+	if (gap >= 0)
+		fact->value = fact->low = fact->high = fmin(fact->value, gap);
+}
+
 void dw_facts_of_time_outside(struct dw_facts_work *work)
 {
 	static const struct {
@@ -296,6 +307,7 @@ void dw_facts_of_time_outside(struct dw_facts_work *work)
 		rest_ns += (double)(ns[DW_SHARE_LAYERS] + ns[DW_SHARE_FUNCTIONS]);
 	outside_put_names(work, named_ns);
 	outside_put_rest(work, rest_ns);
+	outside_put_fast(work);
 	outside_put_gap(work);
 	outside_put_calls(work);
 }

@@ -23,6 +23,7 @@
 #define CHANCE 0.01
 #define MOST_OWN 0.5         /* of a change: the rest is the pace of all parts */
 #define LEAST_OTHERS 0.1     /* of a step: less than this has no pace of its own */
+#define MOST_PACE 1.75       /* times as slow: no processor's clock changes more */
 #define LEAST_GAPS 0.75      /* of the median time between steps: no processor's clock changes so much */
 #define LEAST_GROWTH 0.1     /* of the loop: what the time between steps takes beyond its length at the begin */
 
@@ -117,6 +118,8 @@ static struct pace pace_choose(struct dw_facts_work *work)
 	for (unsigned p = 0; p < DW_PART_COUNT; p++) {
 		double residue = pace_residue(before, after, p, &rate);
 
+		if (rate > MOST_PACE || rate < 1 / MOST_PACE)
+			continue; /* the others do not change alike because of a clock: one of them is the part */
 		if (residue < least_ns) {
 			least_ns = residue;
 			own_ns = fabs(after[p] - before[p] * rate);
@@ -372,6 +375,23 @@ static struct fit pace_fit_range(struct pace pace, uint32_t symbol, struct fit a
 	return fit.trend != 0 || fit.change != 0 ? fit : all;
 }
 
+#define OTHERS_RUN 0.25 /* of the machine's CPUs, by other programs */
+#define TEAM 0.1        /* CPUs that other threads of the process use in the steps */
+
+/* Threads that share a step's work wait for the one that other programs took the CPU from. Many spin meanwhile, so that the
+ * kernel counts it as their work. */
+static bool pace_team_is_disturbed(const struct dw_facts_work *work)
+{
+	const struct dw_fact *others = &work->facts->at[DW_FACT_CPU_OTHERS];
+	double wall_ns = 0, team_ns = 0;
+
+	for (size_t i = 0; i < work->loop->count; i++) {
+		wall_ns += work->usages[i].wall_ns;
+		team_ns += work->usages[i].process_cpu_ns - work->usages[i].cpu_ns;
+	}
+	return others->measured && others->value >= OTHERS_RUN && team_ns >= TEAM * wall_ns;
+}
+
 static void pace_put(const struct pace *pace)
 {
 	struct dw_facts_work *work = pace->work;
@@ -387,7 +407,7 @@ static void pace_put(const struct pace *pace)
 			own = fmax(own, dw_facts_pace_of_functions(work, &range.function));
 		if (own < MOST_OWN)
 			range.function = NULL;
-		dw_fact_set(work, DW_FACT_DRIFT_OWN, fmax(own, range.own), work->steady_count);
+		dw_fact_set(work, DW_FACT_DRIFT_OWN, pace_team_is_disturbed(work) ? 0 : fmax(own, range.own), work->steady_count);
 		if (range.own < fmax(own, MOST_OWN))
 			range.symbol = DW_NO_INDEX;
 		else

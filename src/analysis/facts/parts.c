@@ -10,6 +10,7 @@
  */
 #include <math.h>
 
+#include "base/median.h"
 #include "facts/parts.h"
 #include "facts/work.h"
 
@@ -42,21 +43,78 @@ static bool parts_is_alone(const struct dw_facts_work *work, const struct dw_ste
 	       usage->process_cpu_ns - usage->cpu_ns < MANY_THREADS * usage->wall_ns;
 }
 
+/* Moves CPU time to or from a step's waits for a CPU. */
+static void parts_set_delay(struct dw_usage_of *usage, double delay_ns)
+{
+	double cpu_ns = fmax(0, usage->cpu_ns + usage->delay_ns - delay_ns);
+
+	usage->delay_ns = delay_ns;
+	usage->process_cpu_ns += cpu_ns - usage->cpu_ns;
+	usage->cpu_ns = cpu_ns;
+}
+
+/* The CPU time of the process is exact for a step; without other threads it is the thread's. False: it is not known. */
+static bool parts_correct_alone(const struct dw_facts_work *work, const struct dw_step *step)
+{
+	struct dw_usage_of *usage = &work->usages[step - work->all];
+	double off = usage->wall_ns - usage->cpu_ns, cpu, own;
+
+	if (!step->cpu_ns || !parts_is_alone(work, step) || !(off > 0))
+		return false;
+	cpu = fmin(usage->wall_ns, (double)step->cpu_ns * usage->wall_ns / (double)(step->end_ns - step->start_ns));
+	own = usage->wall_ns - cpu;
+	usage->delay_ns = fmin(own, usage->delay_ns * own / off);
+	usage->process_cpu_ns += cpu - usage->cpu_ns;
+	usage->cpu_ns = cpu;
+	return true;
+}
+
+/* A thread loses its CPU for some milliseconds at once, in few of the steps that share a reading: the delay of the
+ * reading belongs to the steps that take longer than usual ones, as far as they do; what is left to all. */
+static void parts_correct_shared(struct dw_facts_work *work, size_t from, size_t to, double usual_ns)
+{
+	double delay = 0, beyond = 0, wall = 0, first;
+
+	for (size_t i = from; i < to; i++) {
+		delay += work->usages[i].delay_ns;
+		wall += work->usages[i].wall_ns;
+		beyond += fmax(0, work->usages[i].wall_ns - usual_ns);
+	}
+	first = fmin(delay, beyond);
+	for (size_t i = from; i < to; i++) {
+		struct dw_usage_of *usage = &work->usages[i];
+		double own = beyond > 0 ? first * fmax(0, usage->wall_ns - usual_ns) / beyond : 0;
+
+		parts_set_delay(usage, fmin(usage->cpu_ns + usage->delay_ns, own + (delay - first) * usage->wall_ns / wall));
+	}
+}
+
 void dw_facts_correct_usages(struct dw_facts_work *work)
 {
-	for (size_t i = 0; work->usages && i < work->loop->count; i++) {
-		const struct dw_step *step = &work->all[i];
-		struct dw_usage_of *usage = &work->usages[i];
-		double off = usage->wall_ns - usage->cpu_ns, cpu, own;
+	size_t count = work->usages ? work->loop->count : 0, from = 0;
+	double *lengths = malloc((count + 1) * sizeof *lengths), usual_ns;
 
-		if (!step->cpu_ns || !usage->delay_known || !parts_is_alone(work, step) || !(off > 0))
-			continue;
-		cpu = fmin(usage->wall_ns, (double)step->cpu_ns * usage->wall_ns / (double)(step->end_ns - step->start_ns));
-		own = usage->wall_ns - cpu;
-		usage->delay_ns = fmin(own, usage->delay_ns * own / off);
-		usage->process_cpu_ns += cpu - usage->cpu_ns;
-		usage->cpu_ns = cpu;
+	work->failed |= !lengths;
+	for (size_t i = 0; lengths && i < count; i++)
+		lengths[i] = work->usages[i].wall_ns;
+	if (lengths)
+		dw_sort_numbers(lengths, count);
+	usual_ns = lengths && count ? lengths[count / 4] : 0;
+	free(lengths);
+	for (size_t i = 0; i < count; i++) {
+		const struct dw_usage_of *usage = &work->usages[i];
+		bool alone = usage->delay_known && parts_correct_alone(work, &work->all[i]);
+		bool shares = !alone && usage->delay_known && usage->wall_ns > 0;
+
+		if (i > from && (!shares || usage->reading != work->usages[from].reading)) {
+			parts_correct_shared(work, from, i, usual_ns);
+			from = i;
+		}
+		if (!shares)
+			from = i + 1;
 	}
+	if (count > from)
+		parts_correct_shared(work, from, count, usual_ns);
 }
 
 double dw_facts_delay(const struct dw_facts_work *work, const struct dw_step *step)
@@ -167,6 +225,17 @@ void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *ste
 	}
 	parts[DW_PART_IDLE] = parts_idle(work, step, rest);
 	parts[work->python ? DW_PART_PYTHON : DW_PART_UNNAMED] = rest - parts[DW_PART_IDLE];
+}
+
+double dw_facts_divide_running(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT])
+{
+	double length = (double)(step->end_ns - step->start_ns), left = length - dw_facts_delay(work, step), scale;
+
+	dw_facts_divide(work, step, parts);
+	scale = length > parts[DW_PART_IDLE] ? fmax(0, left - parts[DW_PART_IDLE]) / (length - parts[DW_PART_IDLE]) : 0;
+	for (unsigned p = 0; p < DW_PART_COUNT; p++)
+		parts[p] *= p == DW_PART_IDLE ? 1 : scale;
+	return left;
 }
 
 const char *dw_facts_part_name(enum dw_part part)

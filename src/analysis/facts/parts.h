@@ -29,6 +29,9 @@ struct dw_facts_work; /* see work.h */
 
 /* Divides a step into parts, in ns; they sum to its length. */
 void dw_facts_divide(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT]);
+/* The same without the time for which the step's thread waited for a CPU; parts in which it waits for something else,
+ * and not for that, keep theirs. Returns the time that is left, the sum of the parts. */
+double dw_facts_divide_running(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT]);
 /* The time for which a step's thread waited for a CPU, or 0 if that is not known. */
 double dw_facts_delay(const struct dw_facts_work *work, const struct dw_step *step);
 /* Sets a fact as dw_fact_set_blocks() does, to times of all steady steps: work->values in the order of work->steady. A step for which the thread had no

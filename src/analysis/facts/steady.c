@@ -136,17 +136,6 @@ size_t dw_facts_choose_steady(struct dw_facts_work *work)
 
 /* ---- warm-up and outliers ------------------------------------------------------------------- */
 
-/* Divides a step into parts, without the time for which it waited for a CPU. Returns the time that is left. */
-static double steady_divide(const struct dw_facts_work *work, const struct dw_step *step, double parts[DW_PART_COUNT])
-{
-	double length = steady_length(step), left = length - dw_facts_delay(work, step);
-
-	dw_facts_divide(work, step, parts);
-	for (unsigned p = 0; p < DW_PART_COUNT && length > 0; p++)
-		parts[p] *= left / length;
-	return left;
-}
-
 /* Means of the parts of the steps that are steady and not outliers. Returns their mean length. */
 static double steady_usual(const struct dw_facts_work *work, double usual[DW_PART_COUNT], double *delay)
 {
@@ -160,7 +149,7 @@ static double steady_usual(const struct dw_facts_work *work, double usual[DW_PAR
 	for (size_t i = 0; i < work->loop->count; i++) {
 		if (work->roles[i] != DW_ROLE_STEADY)
 			continue;
-		length += steady_divide(work, &work->all[i], parts);
+		length += dw_facts_divide_running(work, &work->all[i], parts);
 		for (unsigned p = 0; p < DW_PART_COUNT; p++)
 			usual[p] += parts[p];
 		*delay += dw_facts_delay(work, &work->all[i]);
@@ -196,7 +185,7 @@ static struct excess steady_excess(const struct dw_facts_work *work, unsigned ro
 			continue;
 		excess.count++;
 		excess.length_ns += steady_length(step);
-		excess.ns += steady_divide(work, step, parts) - length;
+		excess.ns += dw_facts_divide_running(work, step, parts) - length;
 		excess.delay_ns += dw_facts_delay(work, step) - delay;
 		excess.cpu_ns += work->usages[i].cpu_ns;
 		excess.others_ns += work->usages[i].process_cpu_ns - work->usages[i].cpu_ns;
@@ -445,7 +434,7 @@ static void steady_put_parts(struct dw_facts_work *work)
 
 	work->failed |= !divided;
 	for (size_t i = 0; divided && i < work->steady_count; i++)
-		dw_facts_divide(work, work->steady[i], divided[i]);
+		work->wholes[i] = dw_facts_divide_running(work, work->steady[i], divided[i]);
 	for (unsigned p = 0; divided && p < DW_PART_COUNT; p++) {
 		enum dw_fact_id id = (enum dw_fact_id)(DW_FACT_STEP_PROFILER + p);
 		const char *missing = steady_part_missing(work, (enum dw_part)p);
@@ -456,13 +445,13 @@ static void steady_put_parts(struct dw_facts_work *work)
 		}
 		for (size_t i = 0; i < work->steady_count; i++)
 			work->values[i] = divided[i][p];
-		dw_fact_set_steps(work, id);
+		dw_fact_set_blocks(work, id, work->steady_count);
 	}
 	/* A wait for a device is one for its work. */
 	if (divided && work->cpu_known && !(work->facts->at[DW_FACT_TRACE_DEVICE_UNSEEN].value > 0)) {
 		for (size_t i = 0; i < work->steady_count; i++)
 			work->values[i] = dw_facts_idle_named(work, work->steady[i], divided[i][DW_PART_IDLE]);
-		dw_fact_set_steps(work, DW_FACT_STEP_IDLE_NAMED);
+		dw_fact_set_blocks(work, DW_FACT_STEP_IDLE_NAMED, work->steady_count);
 	} else {
 		dw_fact_miss(work, DW_FACT_STEP_IDLE_NAMED,
 		             work->cpu_known ? "such a time may be a wait for the device"

@@ -27,6 +27,9 @@ struct dw_facts_work {
 	double sampled;          /* part of the steps' time that is not of reduced steps; 1: there are none */
 	double loop_ns;          /* wall time of the loop; 0: only part of the run is in scope */
 	double per_cpu_ns;       /* wall time of a CPU for a ns for which a thread runs: more than 1 if a hypervisor took some */
+	double *fast;            /* self time of each symbol in a fast step (model/steps/fast_step.h) and, last, the time in no
+	                          * range. NULL: what ranges take by the clock is what they take of a CPU and in waits */
+	double fast_ns;          /* their sum */
 	bool python;             /* the loop's process is a Python program */
 	bool cpu_known;          /* the CPU time of most steady steps is known */
 	bool delay_known;        /* it is also known for how long they waited for a CPU */
@@ -75,6 +78,11 @@ void dw_facts_find_roles(const double *lengths, size_t count, bool first, uint8_
 size_t dw_facts_choose_steady(struct dw_facts_work *work);
 /* Fills the facts of steps: step.count to step.unnamed and those of warm-up and outliers. */
 void dw_facts_of_steps(struct dw_facts_work *work);
+
+/* contended.c: fills work->fast where other programs had the CPU for much of the steps' time. */
+void dw_facts_find_fast(struct dw_facts_work *work);
+/* The part of the time that a fast iteration spends between two steps. Negative: work->fast is not filled. */
+double dw_facts_fast_gap(struct dw_facts_work *work);
 
 /* No more than one thread of the process uses a CPU in the steps. Threads that wait for each other may use it meanwhile,
  * so that other programs change for how long. False: not known. */

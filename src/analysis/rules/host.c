@@ -152,6 +152,19 @@ static bool host_waits_for_lock(const struct dw_rule_case *at)
 	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
 }
 
+/* Other programs make the idle time of single steps uneven. How often the thread was seen asleep, or blocked by another
+ * program, says for sure how much of the loop it was. */
+static struct dw_amount host_surely_idle(const struct dw_rule_case *at, enum dw_rule_whole whole, struct dw_amount share)
+{
+	double low = 0;
+
+	for (unsigned id = DW_FACT_WAIT_SLEEP; id <= DW_FACT_WAIT_OTHER; id++)
+		if (dw_case_fact(at, (enum dw_fact_id)id)->measured)
+			low += dw_case_fact(at, (enum dw_fact_id)id)->low;
+	share.low = fmax(share.low, fmin(share.value, host_of_whole(at, whole, low)));
+	return share;
+}
+
 static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 {
 	enum dw_rule_whole whole = host_whole_idle(at);
@@ -168,7 +181,7 @@ static struct dw_amount host_share_idle(const struct dw_rule_case *at)
 		                                              host_of_whole(at, whole, 1)));
 	else
 		other += host_in_slow_steps(at, "idle");
-	return dw_amount_less(share, host_of_whole(at, whole, other));
+	return host_surely_idle(at, whole, dw_amount_less(share, host_of_whole(at, whole, other)));
 }
 
 #define HOST_UNSURE 0.30    /* of a step; if a wait for a CPU is not known, less may be one */

@@ -118,7 +118,7 @@ static bool loader_restarts(const struct dw_rule_case *at)
 static double loader_hand_over(const struct dw_rule_case *at)
 {
 	double hand_over = dw_case_value(at, DW_FACT_LOADER_HAND_OVER);
-	double usual = dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) *
+	double usual = dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) *
 	               fmax(1, dw_case_part(at, DW_FACT_LOADER_BATCHES) /
 	                           dw_case_value(at, DW_FACT_STEP_COUNT)) / dw_case_whole_ns(at, DW_RULE_OF_STEP);
 

@@ -38,7 +38,7 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 	uint32_t process = source->threads[thread].process;
 	const struct dw_source_clock *clock = &source->files[source->processes[process].file].clock;
 	struct dw_usage_of usage = { .delay_known = true };
-	uint64_t covered = 0, counted = 0;
+	uint64_t covered = 0, counted = 0, most = 0;
 
 	for (size_t i = usage_find(source, thread, start_ticks); i < source->usage_count; i++) {
 		const struct dw_source_usage *at = &source->usages[i];
@@ -48,6 +48,10 @@ struct dw_usage_of dw_usage_between(const struct dw_model *model, uint32_t threa
 		if (at->thread != thread || from >= to)
 			break;
 		usage_add(&usage, at, (double)(to - from) / (double)(at->end_ticks - at->start_ticks));
+		if (to - from > most) {
+			most = to - from;
+			usage.reading = i;
+		}
 		covered += to - from;
 		counted += at->counters_known ? to - from : 0;
 	}

@@ -14,6 +14,7 @@ struct dw_usage_of {
 	double known;          /* part of the time that readings cover, 0 to 1; the rest of this is of
 	                        * that part only */
 	bool delay_known;      /* the kernel counts the time without a CPU */
+	size_t reading;        /* index of the source's usage that covers most of it; short steps share one */
 	double wall_ns;        /* of the covered time */
 	double cpu_ns;         /* the thread ran */
 	double delay_ns;       /* the thread was ready to run and had no CPU */
