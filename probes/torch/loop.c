@@ -352,6 +352,39 @@ static void loop_note_threads(void)
 	dwell_meta_json(DW_KEY_TORCH_THREADS, text);
 }
 
+/* Stores which framework's loop calls the optimizer: a file of its loop is in the stack. */
+static void loop_note_framework(void)
+{
+	static const struct {
+		const char *folder, *name;
+	} frameworks[] = {
+		{ "/lightning/pytorch/loops/", "lightning" },
+		{ "/pytorch_lightning/loops/", "lightning" },
+		{ "/ignite/engine/", "ignite" },
+	};
+	static bool noted;
+	PyObject *frame = noted ? NULL : (PyObject *)PyEval_GetFrame();
+
+	Py_XINCREF(frame);
+	while (frame && frame != Py_None && !noted) {
+		PyObject *code = PyObject_GetAttrString(frame, "f_code"), *back = PyObject_GetAttrString(frame, "f_back");
+		char file[512] = "";
+
+		if (code)
+			dwp_python_text(code, "co_filename", file, sizeof file);
+		for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks && !noted; i++)
+			if (strstr(file, frameworks[i].folder)) {
+				dwell_meta(DW_KEY_TORCH_FRAMEWORK, frameworks[i].name);
+				noted = true;
+			}
+		Py_XDECREF(code);
+		Py_DECREF(frame);
+		frame = back;
+	}
+	Py_XDECREF(frame);
+	PyErr_Clear();
+}
+
 #define THREADS_STEP 8 /* from this one on, threads are looked up again at each step whose number is a power of two */
 
 static void loop_before_step(struct dwp_call *call)
@@ -360,6 +393,8 @@ static void loop_before_step(struct dwp_call *call)
 
 	if (++steps >= THREADS_STEP && !(steps & (steps - 1)))
 		loop_note_threads();
+	if (!(steps & (steps - 1)))
+		loop_note_framework();
 	if (call->self && !(dwp_loop_current && dwp_loop_current->steps.optimizers))
 		dwp_blocks_of_first_step(call->self);
 	loop_report_event(STEPS_OPTIMIZER_BEGINS);

@@ -40,8 +40,13 @@ static enum dw_facts_framework run_find_framework(const struct dw_facts_work *wo
 	static const char *const pytorch[] = { "aten::", NULL };
 	static const char *const jax[] = { "PjitFunction", "PjRt", "XlaModule", "jit_", NULL };
 
+	const char *known = dw_facts_meta(work, DW_KEY_TORCH_FRAMEWORK);
 	bool is_python = work->python || torch; /* C programs may use libdwell-lightning, -ignite */
 
+	if (known && strcmp(known, "lightning") == 0)
+		return DW_FACTS_LIGHTNING;
+	if (known && strcmp(known, "ignite") == 0)
+		return DW_FACTS_IGNITE;
 	if (is_python && categories & DW_FACTS_CATEGORY(ACTION) && run_has_name(work, lightning))
 		return DW_FACTS_LIGHTNING;
 	if (is_python && categories & (DW_FACTS_CATEGORY(EVENT) | DW_FACTS_CATEGORY(HANDLER)))

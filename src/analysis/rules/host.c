@@ -327,12 +327,14 @@ static bool host_breaks(const struct dw_rule_case *at)
 static bool host_calls_small(const struct dw_rule_case *at)
 {
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
-	double mean_ns = dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) * host_with_cpu(at);
+	double mean_ns = dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) * host_with_cpu(at), own;
 
 	if (dw_case_calls_between_are_small(at))
 		return true;
+	/* An optimizer that calls many has rules of its own. */
+	own = 1 - fmin(1, dw_case_part(at, DW_FACT_OPTIMIZER_COUNT) / dw_case_value(at, DW_FACT_OPERATORS_COUNT));
 	return host_part_of_optimizer(at) < HOST_MOST && !host_breaks(at) && !host_calls_are_recurrent(at) &&
-	       ((count >= HOST_MANY_COUNT && mean_ns < HOST_EMPTY_NS) ||
+	       ((count * own >= HOST_MANY_COUNT && mean_ns < HOST_EMPTY_NS) ||
 	        (count >= HOST_SMALL_COUNT && host_share_small(at).value >= HOST_SMALL_SHARE)) && mean_ns < HOST_SMALL_NS &&
 	       host_between_operators(at).value * host_with_cpu(at) * dw_case_whole_ns(at, DW_RULE_OF_STEP) /
 	               dw_case_value(at, DW_FACT_OPERATORS_COUNT) < HOST_SMALL_GAP_NS;

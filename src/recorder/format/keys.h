@@ -58,6 +58,7 @@
 
 #define DW_KEY_PYTHON_FUNCTIONS "python.functions" /* text: why functions are missing */
 #define DW_KEY_TORCH_VERSION "torch.version"       /* text */
+#define DW_KEY_TORCH_FRAMEWORK "torch.framework"   /* "lightning", "ignite": its loop calls the optimizer */
 #define DW_KEY_TORCH_LACKS "torch.lacks"           /* text: what is not recorded of this PyTorch */
 #define DW_KEY_TORCH_SLOWER "torch.slower"         /* text: what takes longer to record with this PyTorch */
 #define DW_KEY_TORCH_DEVICE "torch.device"         /* "cuda": an optimizer works on that device */
