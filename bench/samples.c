@@ -49,7 +49,7 @@ static double fastest_ns(const ucontext_t *context)
 		double began = now_ns(), took;
 
 		for (int i = 0; i < SAMPLES; i++)
-			dws_sample(context, &stack, 1);
+			dws_sample(context, &stack, &(struct dws_kernel){ 0 }, 1);
 		took = (now_ns() - began) / SAMPLES;
 		best = took < best ? took : best;
 	}
@@ -93,7 +93,7 @@ static double first_ns(const ucontext_t *context)
 {
 	double began = now_ns();
 
-	dws_sample(context, &stack, 1);
+	dws_sample(context, &stack, &(struct dws_kernel){ 0 }, 1);
 	return now_ns() - began;
 }
 

@@ -129,6 +129,10 @@ __attribute__((visibility("default"))) void dwp_sampler_adopt(const struct dw_sa
 
 bool dws_note(bool has_sample)
 {
+	static const char *const methods[2][2] = {
+		{ "timers of CPU time, frame pointers", "timers of CPU time, unwind tables" },
+		{ "perf events with the kernel's functions, frame pointers", "perf events with the kernel's functions, unwind tables" },
+	};
 	char text[32];
 	size_t at = sizeof text - 1;
 
@@ -140,8 +144,7 @@ bool dws_note(bool has_sample)
 	for (unsigned long ns = (unsigned long)dws_process.period_ns; at && ns; ns /= 10)
 		text[--at] = (char)('0' + ns % 10);
 	dws_recorder->meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
-	dws_recorder->meta(DW_KEY_SAMPLE_METHOD, dws_process.has_tables ? "timers of CPU time, unwind tables"
-	                                                                : "timers of CPU time, frame pointers");
+	dws_recorder->meta(DW_KEY_SAMPLE_METHOD, methods[dws_process.has_perf][dws_process.has_tables]);
 	if (dws_process.lacks)
 		dws_recorder->meta(DW_KEY_SAMPLE_LACKS, dws_process.lacks);
 	return true;

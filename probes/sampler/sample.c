@@ -40,7 +40,7 @@ struct frame {
 struct work {
 	struct native_frame native[DWS_FRAMES];
 	struct dws_python_frame python[DWS_FRAMES];
-	struct frame frames[2 * DWS_FRAMES];
+	struct frame frames[2 * DWS_FRAMES + DWS_KERNEL_FRAMES];
 	uint32_t ids[DWS_FRAMES];
 	void *unknown[DWS_FRAMES]; /* return addresses of native frames without an id, */
 	uint8_t unknown_at[DWS_FRAMES]; /* and their places in `ids` */
@@ -499,7 +499,16 @@ void dws_sample_forked(void)
 		lately[i].busy = 0;
 }
 
-bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight)
+/* The kernel's functions are the inner ones. */
+static void sample_add_kernel(struct work *work, const struct dws_kernel *kernel)
+{
+	memmove(work->frames + kernel->count, work->frames, work->count * sizeof *work->frames);
+	work->count += kernel->count;
+	for (unsigned i = 0; i < kernel->count; i++)
+		work->frames[i] = (struct frame){ kernel->places[i], NULL };
+}
+
+bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, const struct dws_kernel *kernel, uint32_t weight)
 {
 	struct walk walk = { .own = false };
 	uint32_t bit, frame;
@@ -513,6 +522,7 @@ bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32
 		return false;
 	sample_registers(&walk, context);
 	sample_gather(work, &walk, stack);
+	sample_add_kernel(work, kernel);
 	frame = sample_innermost(work, &walk.memory, stack);
 	done = dws_recorder->sample(frame, sample_callers(work, &walk.memory, stack), weight);
 	sample_give_work(bit);

@@ -4,6 +4,7 @@
  *   process  what the other files share
  *   prepare  what walks need of the process
  *   timers   a timer for each thread; the signal, and the program's own use of it
+ *   perf     an event of the kernel in place of a timer, with the kernel's functions
  *   sample   the handler: native frames, frames of Python between them, and their ids
  *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
  *   python   frames of Python 3.9 to 3.14, read from the interpreter's memory
@@ -33,6 +34,7 @@ extern struct dws_process {
 	int pid;           /* the process that is sampled */
 	const char *lacks; /* why there are no samples, or none of Python; NULL: nothing lacks */
 	bool has_tables;   /* of unwinding */
+	bool has_perf;     /* events of the kernel are in place of timers */
 	bool is_program;   /* `dwell run` started this process itself */
 	int noted;         /* atomic; the trace says how samples are taken */
 } dws_process;
@@ -126,10 +128,32 @@ bool dws_python_is_loop(uintptr_t pc);
 /* The FRAME id; 0: nothing is recorded now. */
 uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_frame *frame);
 
+/* ---- perf.c ---------------------------------------------------------------------------- */
+
+#define DWS_KERNEL_FRAMES 64u
+
+/* Functions of the kernel that a thread was in, innermost first; none: it was in user space. */
+struct dws_kernel {
+	unsigned count;
+	uintptr_t places[DWS_KERNEL_FRAMES];
+};
+
+/* The events of the calling thread. */
+struct dws_perf {
+	struct dws_ring *ring; /* NULL: there are none */
+	int number;            /* the signal's si_fd + 1 */
+};
+
+/* False: they are not permitted, or there are too many. */
+bool dws_perf_start(struct dws_perf *perf, long period_ns, int number);
+void dws_perf_stop(struct dws_perf *perf);
+/* Takes the oldest event. Returns for how many periods it stands; 0: there is none. */
+uint32_t dws_perf_next(const struct dws_perf *perf, struct dws_kernel *kernel);
+
 /* ---- sample.c -------------------------------------------------------------------------- */
 
 /* False: no sample could be recorded now; the weight belongs to the next one. */
-bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, uint32_t weight);
+bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, const struct dws_kernel *kernel, uint32_t weight);
 /* In a child of fork: what other threads were using is free. */
 void dws_sample_forked(void);
 /* The stack of the calling function's caller, whose return address is `caller`; 0: it could not be stored. */

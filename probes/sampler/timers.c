@@ -11,7 +11,8 @@
  * the weight of the next sample. A thread begins with 5 ms, so that short programs have samples, too.
  *
  * Threads are known by pthread_create(), which this library has in front of libc's. A thread that is made in another
- * way has no samples. POSIX timers are not inherited by a child of fork, which makes its own.
+ * way has no samples. POSIX timers are not inherited by a child of fork, which makes its own. Nor are events of the
+ * kernel, which send the same signal if the user asks for them.
  */
 #include "sampler.h"
 
@@ -45,6 +46,7 @@ struct kernel_event {
 };
 
 static long share;     /* a sample may take this part of a period: 1/share; 0: no limit */
+static bool wants_perf;
 static pthread_key_t at_end;
 static int (*real_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
@@ -52,6 +54,7 @@ static struct sigaction programs; /* what the program asked for SIGNAL */
 
 THREAD_LOCAL struct {
 	int timer;       /* one more than the kernel's number; 0: none */
+	struct dws_perf perf; /* in place of the timer */
 	bool busy;
 	uint32_t weight; /* periods since the last sample */
 	long credit_ns;
@@ -91,6 +94,11 @@ static void timers_return_signal_stack(void)
 
 /* ---- a thread's timer ------------------------------------------------------------------------- */
 
+static bool timers_run(void)
+{
+	return mine.timer || mine.perf.ring;
+}
+
 static void timers_start(void)
 {
 	struct kernel_event event = { .value.sival_ptr = &dws_process, .signal = SIGNAL, .notify = SIGEV_THREAD_ID };
@@ -100,6 +108,11 @@ static void timers_start(void)
 
 	mine.weight = 0;
 	mine.credit_ns = FIRST_CREDIT_NS;
+	if (wants_perf && dws_perf_start(&mine.perf, dws_process.period_ns, SIGNAL)) {
+		dws_process.has_perf = true;
+		timers_take_signal_stack();
+		return;
+	}
 	event.thread = (int)syscall(SYS_gettid);
 	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
 		return; /* the limit of timers (RLIMIT_SIGPENDING): this thread has no samples */
@@ -114,6 +127,7 @@ static void timers_stop(void *unused)
 	if (mine.timer)
 		syscall(SYS_timer_delete, mine.timer - 1);
 	mine.timer = 0;
+	dws_perf_stop(&mine.perf);
 	timers_return_signal_stack();
 }
 
@@ -121,10 +135,11 @@ static void timers_stop(void *unused)
 
 static bool timers_is_ours(const siginfo_t *info)
 {
-	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &dws_process;
+	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &dws_process) ||
+	       (info->si_code == POLL_IN && info->si_fd == mine.perf.number - 1);
 }
 
-static void timers_tick(uint32_t periods, const ucontext_t *context)
+static void timers_tick(uint32_t periods, const ucontext_t *context, const struct dws_kernel *kernel)
 {
 	uint64_t began;
 	long took;
@@ -139,10 +154,23 @@ static void timers_tick(uint32_t periods, const ucontext_t *context)
 	}
 	dws_note(true);
 	began = dws_now_ns();
-	if (dws_sample(context, dws_own_stack(), mine.weight))
+	if (dws_sample(context, dws_own_stack(), kernel, mine.weight))
 		mine.weight = 0;
 	took = (long)(dws_now_ns() - began);
 	mine.credit_ns -= took < MOST_COST_NS ? took : MOST_COST_NS;
+}
+
+static void timers_take(const siginfo_t *info, const ucontext_t *context)
+{
+	struct dws_kernel kernel;
+	uint32_t periods;
+
+	kernel.count = 0;
+	if (!mine.perf.ring)
+		timers_tick(1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0), context, &kernel);
+	else
+		while ((periods = dws_perf_next(&mine.perf, &kernel)) != 0)
+			timers_tick(periods, context, &kernel);
 }
 
 static void timers_handle(int number, siginfo_t *info, void *context)
@@ -150,10 +178,10 @@ static void timers_handle(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	if (timers_is_ours(info)) {
-		if (!mine.busy && mine.timer && dws_process.pid == getpid()) {
+		if (!mine.busy && timers_run() && dws_process.pid == getpid()) {
 			mine.busy = true;
 			dws_waits_pause(true);
-			timers_tick(1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0), context);
+			timers_take(info, context);
 			dws_waits_pause(false);
 			mine.busy = false;
 		}
@@ -193,7 +221,7 @@ static void *timers_run_thread(void *given)
 	dws_take_stack();
 	if (dws_process.period_ns)
 		timers_start();
-	if (mine.timer)
+	if (timers_run())
 		pthread_setspecific(at_end, &mine);
 	return begin.function(begin.argument);
 }
@@ -281,6 +309,7 @@ PUBLIC int sigwait(const sigset_t *set, int *number)
 static void timers_in_child(void)
 {
 	mine.timer = 0;
+	mine.perf.ring = NULL; /* children do not get the mapping */
 	mine.busy = false;
 	dws_process.pid = getpid();
 	dws_process.noted = 0;
@@ -291,7 +320,7 @@ static void timers_in_child(void)
 
 __attribute__((constructor)) static void timers_begin(void)
 {
-	const char *wanted = getenv("DWELL_SAMPLE"); /* the period, and after a slash the share */
+	const char *wanted = getenv("DWELL_SAMPLE"); /* the period, after a slash the share, and "perf" */
 	const char *slash = wanted ? strchr(wanted, '/') : NULL;
 	long period = wanted && getenv("DWELL_TRACE") ? strtol(wanted, NULL, 10) : 0;
 
@@ -303,6 +332,7 @@ __attribute__((constructor)) static void timers_begin(void)
 		return;
 	dws_prepare();
 	pthread_atfork(NULL, NULL, timers_in_child);
+	wants_perf = strstr(wanted, "perf") != NULL;
 	share = slash ? strtol(slash + 1, NULL, 10) : 0;
 	dws_process.period_ns = period;
 	timers_start();

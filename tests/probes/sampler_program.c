@@ -1,9 +1,10 @@
 /*
- * What call stacks must survive and show. usage: sampler_program shares | signals | calls SECONDS | threads | waits
+ * What call stacks must survive and show. usage: sampler_program shares | kernel | signals | calls SECONDS | threads | waits
  * Each mode prints what it knows of itself.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -48,6 +49,18 @@ static void *shares(void *unused)
 		burn_30(0.015);
 		burn_10(0.005);
 	}
+	return unused;
+}
+
+__attribute__((noinline)) static void *read_zeros(void *unused)
+{
+	static char bytes[1 << 20];
+	int zero = open("/dev/zero", O_RDONLY);
+
+	for (double end = cpu_s() + 0.8; cpu_s() < end;)
+		for (int i = 0; i < 20; i++)
+			sink += (double)read(zero, bytes, sizeof bytes);
+	close(zero);
 	return unused;
 }
 
@@ -262,6 +275,10 @@ int main(int count_of, char **arguments)
 	if (strcmp(mode, "shares") == 0) {
 		pthread_create(&thread, NULL, shares, NULL);
 		shares(NULL);
+		pthread_join(thread, NULL);
+	} else if (strcmp(mode, "kernel") == 0) {
+		pthread_create(&thread, NULL, read_zeros, NULL);
+		read_zeros(NULL);
 		pthread_join(thread, NULL);
 	} else if (strcmp(mode, "signals") == 0) {
 		signals();

@@ -98,10 +98,10 @@ def share(found, name, column="total_share"):
     return found.get(name, {}).get(column, 0)
 
 
-def shares(folder, program):
+def shares(folder, program, how="250"):
     """Functions that take 60, 30 and 10% of the CPU, in two threads."""
     trace = os.path.join(folder, "shares.dwell")
-    run(trace, program, "shares", options=["--sample", "250"])
+    run(trace, program, "shares", options=["--sample", how])
     hot = rows(trace, "hot")
     samples = sum(row["samples"] for name, row in hot.items() if name.startswith("burn_"))
     for name, wanted in (("burn_60", 0.6), ("burn_30", 0.3), ("burn_10", 0.1)):
@@ -114,12 +114,41 @@ def shares(folder, program):
     check("the first screen names the hottest function", "burn_60 (sampler_program.c:" in screen, screen)
 
 
-def unnoticed(folder, program):
+def kernel(folder, program):
+    """Time in the kernel is that of its functions, in the program's function; without the permission timers are used."""
+    trace = os.path.join(folder, "kernel.dwell")
+    ran = run(trace, program, "kernel", options=["--sample", "perf:250"])
+    hot = rows(trace, "hot", "--limit", "all")
+    inside = {name: row["self_share"] for name, row in hot.items() if row["file"] == "[kernel]"}
+    text = subprocess.run([DWELL, "report", "--view", "hot", trace], capture_output=True, text=True).stdout
+    first = subprocess.run([DWELL, "report", trace], capture_output=True, text=True).stdout
+    if "stacks are sampled by perf events" in ran.stderr:
+        check("the kernel's functions", sum(inside.values()) > 0.8 and any("read" in name for name in inside), inside, ran.stderr)
+        check("what calls them", share(hot, "read_zeros") > 0.8 and hot["read_zeros"]["self_share"] < 0.2, hot.get("read_zeros"))
+        check("no function of the kernel is a step", "syscall" not in first.split("\n\n")[0], first)
+        check("the method of samples", "taken by perf events" in text, text)
+    else:
+        check("why not", "--sample=perf: perf events are not permitted" in ran.stderr and "CAP_PERFMON" in text, ran.stderr, text)
+    paranoid = open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read() if os.path.exists("/proc/sys/kernel") else "0"
+    if os.geteuid() == 0 and int(paranoid) > 1:
+        trace = os.path.join(folder, "open", "refused.dwell")
+        os.makedirs(os.path.dirname(trace))
+        shutil.copy(program, os.path.dirname(trace))
+        os.chmod(folder, 0o755)
+        os.chmod(os.path.dirname(trace), 0o777)
+        ran = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", DWELL, "run", "--sample", "perf", "-o", trace,
+                              os.path.join(os.path.dirname(trace), "program"), "shares"], capture_output=True, text=True)
+        text = subprocess.run([DWELL, "report", "--view", "hot", trace], capture_output=True, text=True).stdout
+        check("an ordinary user", "set kernel.perf_event_paranoid to 1 or less" in ran.stderr and "taken by timers" in text and
+              "burn_60" in text and "CAP_PERFMON" in text, ran.stderr, text)
+
+
+def unnoticed(folder, program, how="1000"):
     """What the program prints is what it prints without dwell."""
     for mode in (["signals"], ["calls", "3"], ["threads"], ["pointer"]):
         alone = subprocess.run([program, *mode], capture_output=True, text=True)
-        sampled = run(os.path.join(folder, f"{mode[0]}.dwell"), program, *mode, options=["--sample", "1000"])
-        check(f"{mode[0]} as without", sampled.stdout == alone.stdout and sampled.returncode == alone.returncode,
+        sampled = run(os.path.join(folder, f"{mode[0]}.dwell"), program, *mode, options=["--sample", how])
+        check(f"{mode[0]} as without, {how}", sampled.stdout == alone.stdout and sampled.returncode == alone.returncode,
               sampled.stdout, sampled.stderr)
 
 
@@ -225,7 +254,7 @@ def kinds_of_code(folder, compiler="gcc"):
     run(off, os.path.join(folder, "small"), "shares", options=["--sample", "off"])
     check("--sample off: no samples", not rows(off, "hot"))
     bad = run(off, "true", options=["--sample", "often"])
-    check("a wrong number of samples", bad.returncode == 2 and "from 1 to 1000, or off" in bad.stderr, bad.stderr)
+    check("a wrong number of samples", bad.returncode == 2 and "from 1 to 1000, perf, perf:NUMBER or off" in bad.stderr, bad.stderr)
 
 
 def python(folder, interpreter):
@@ -312,7 +341,10 @@ def main():
         program = os.path.join(folder, "program")
         subprocess.run(["gcc", "-O2", "-g", SOURCE, "-o", program, "-lpthread"], check=True)
         shares(folder, program)
+        shares(folder, program, "perf:1000")
+        kernel(folder, program)
         unnoticed(folder, program)
+        unnoticed(folder, program, "perf:1000")
         waits(folder, program)
         team(folder)
         workers(folder)

@@ -52,15 +52,17 @@ static int run_take_max_size(const char *value, uint64_t *bytes)
 
 static int run_take_sample(const char *value, struct dw_run_request *request)
 {
+	const char *hz = strncmp(value, "perf:", 5) == 0 ? value + 5 : value;
 	char *end;
-	unsigned long number = strtoul(value, &end, 10);
+	unsigned long number = strtoul(hz, &end, 10);
 
-	if (strcmp(value, "off") == 0)
-		request->no_samples = true;
-	else if (*value >= '1' && *value <= '9' && !*end && number <= 1000)
+	request->no_samples = strcmp(value, "off") == 0;
+	request->sample_perf = hz != value || strcmp(value, "perf") == 0;
+	request->sample_hz = 0;
+	if (*hz >= '1' && *hz <= '9' && !*end && number <= 1000) {
 		request->sample_hz = (unsigned)number;
-	else {
-		dw_say("--sample %s: give a number from 1 to 1000, or off", value);
+	} else if (!request->no_samples && strcmp(value, "perf") != 0) {
+		dw_say("--sample %s: give a number from 1 to 1000, perf, perf:NUMBER or off", value);
 		return -1;
 	}
 	return 0;

@@ -31,6 +31,7 @@
 #include "cli/run_lacks.h"
 #include "cli/symbolize.h"
 #include "format/keys.h"
+#include "format/perf_event.h"
 #include "record/cost.h"
 #include "record/file.h"
 #include "record/record.h"
@@ -217,6 +218,24 @@ static void run_allow_counters(void)
 	dwell_meta(DW_KEY_COUNTERS_LACK, text);
 }
 
+/* Says how stacks are sampled. Without the permission the program's sampler uses timers. */
+static void run_note_perf(void)
+{
+	char text[300];
+	int fd = dw_perf_event_open_samples(1000000000), error = errno;
+
+	if (fd >= 0) {
+		close(fd);
+		dw_say("stacks are sampled by perf events, with the kernel's functions");
+		return;
+	}
+	snprintf(text, sizeof text, "perf events are not permitted (perf_event_open: %s): set kernel.perf_event_paranoid to 1 or "
+	         "less, give the program CAP_PERFMON, or permit perf_event_open in this container; timers of CPU time sample the "
+	         "other functions", strerror(error));
+	dw_say("--sample=perf: %s", text);
+	dwell_meta(DW_KEY_SAMPLE_KERNEL_LACKS, text);
+}
+
 static void run_note_status(int status)
 {
 	char text[32];
@@ -286,7 +305,7 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
                             const uint8_t run_id[16], const struct sigaction old[PASSED],
                             const sigset_t *mask)
 {
-	char id[33], options[320], period[16];
+	char id[33], options[320], period[24];
 
 	for (int i = 0; i < 16; i++)
 		snprintf(id + (size_t)i * 2, 3, "%02x", run_id[i]);
@@ -296,8 +315,8 @@ static void run_start_child(const struct dw_run_request *request, const char *tr
 	         request->step_on ? request->step_on : "");
 	setenv("DWELL_OPTIONS", options, 1);
 	/* Their cost has a limit where the user did not choose their number. */
-	snprintf(period, sizeof period, request->sample_hz ? "%u" : "%u/1000",
-	         1000000000u / (request->sample_hz ? request->sample_hz : SAMPLE_HZ));
+	snprintf(period, sizeof period, "%u%s%s", 1000000000u / (request->sample_hz ? request->sample_hz : SAMPLE_HZ),
+	         request->sample_hz ? "" : "/1000", request->sample_perf ? " perf" : "");
 	if (request->no_samples)
 		snprintf(period, sizeof period, "0");
 	setenv("DWELL_SAMPLE", period, 1);
@@ -612,6 +631,8 @@ int dw_run(const struct dw_run_request *request, char *trace)
 			run_note_peaks();
 		if (request->counters)
 			run_allow_counters();
+		if (request->sample_perf)
+			run_note_perf();
 	}
 	if (request->serve) {
 		server = run_start_serving(listener, port, actual);

@@ -20,6 +20,7 @@ struct dw_run_request {
 	bool no_mpi, no_ggml, no_onnx; /* leave out the program's calls of these libraries */
 	unsigned sample_hz;           /* call stacks a second of a thread's CPU time; 0: as many as take 0.1% of it */
 	bool no_samples;              /* leave out call stacks */
+	bool sample_perf;             /* take them by perf events, where the kernel permits it */
 	uint64_t heap_bytes;          /* mean distance of the points at which blocks of malloc are recorded; 0: none are */
 	bool counters;                /* record the processor's counters, where the kernel permits it */
 	uint64_t summary_every_ms;    /* time between summaries during the run, or 0 */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/process_library.h"
+#include "cli/symbolize_kernel.h"
 #include "cli/symbolize_made.h"
 #include "process/lines.h"
 #include "record/record.h"
@@ -110,6 +111,7 @@ void dw_symbolize(void)
 	if (source->files[0].frames) {
 		symbolize_file(&source->files[0]);
 		dw_symbolize_made(source);
+		dw_symbolize_kernel(&source->files[0]);
 	}
 	dw_source_close(source);
 }

@@ -95,7 +95,7 @@ void dw_symbolize_made(const struct dw_source *source)
 	char text[100];
 
 	for (uint32_t id = 0; made.frames && id < file->symbol_count; id++)
-		if (file->frames[id] && file->frames[id]->process)
+		if (file->frames[id] && file->frames[id]->process && !file->frames[id]->module)
 			made.frames[made.count++] = (struct made_frame){ file->frames[id]->process, id, file->frames[id]->offset };
 	if (made.count)
 		qsort(made.frames, made.count, sizeof *made.frames, made_compare);

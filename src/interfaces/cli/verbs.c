@@ -73,8 +73,9 @@ static const struct dw_option run_options[] = {
 	{ DW_OPTION_NO_NVTX, "no-nvtx", .help = "do not record NVTX ranges" },
 	{ DW_OPTION_NO_CUDA, "no-cuda", .help = "do not record the work of NVIDIA's devices" },
 	{ DW_OPTION_NO_MPI, "no-mpi", .help = "do not record calls of MPI" },
-	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|off",
-	  .help = "record call stacks, HZ times a second of a thread's CPU time; off: never. Without it 100, and at most 0.1% of the time" },
+	{ DW_OPTION_SAMPLE, "sample", 0, "HZ|perf|perf:HZ|off",
+	  .help = "record call stacks, HZ times a second of a thread's CPU time; perf: with the kernel's functions, where the "
+	          "kernel permits it; off: never. Without HZ 100, and at most 0.1% of the time" },
 	{ DW_OPTION_NO_ONNX, "no-onnx", .help = "do not record calls of ONNX Runtime" },
 	{ DW_OPTION_NO_GGML, "no-ggml", .help = "do not record calls of ggml and llama.cpp" },
 	HELP,

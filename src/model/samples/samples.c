@@ -305,6 +305,11 @@ bool dw_sample_frame_is_of(const struct dw_source_frame *frame, const char *cons
 	return false;
 }
 
+static bool sample_is_kernel(const struct dw_source_frame *frame)
+{
+	return frame && frame->module && strcmp(frame->module, DW_KERNEL) == 0;
+}
+
 bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_source_function *function)
 {
 	static const char *const starts[] = { "std::", "__gnu_cxx::", "__gthread", "operator new", "operator delete", "[vdso]", NULL };
@@ -315,7 +320,7 @@ bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_sourc
 	for (const char *const *start = starts; *start; start++)
 		if (strncmp(function->name, *start, strlen(*start)) == 0)
 			return false;
-	return !dw_sample_frame_is_of(frame, libraries);
+	return !sample_is_kernel(frame) && !dw_sample_frame_is_of(frame, libraries);
 }
 
 const struct dw_source_function *dw_sample_own_function(const struct dw_source *source, const struct dw_sample_row *row,
@@ -337,10 +342,16 @@ uint32_t dw_sample_spins(const struct dw_source *source, const struct dw_sample_
 {
 	static const char *const runtimes[] = { "libgomp.so", "libgomp-", "libomp.so", "libiomp5.so", NULL };
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
-	const struct dw_source_frame *frame = stack.count ? dw_sample_stack_at(&stack, 0) : NULL;
-	const char *name = frame && frame->count ? frame->functions[0].name : "";
-	uint32_t in_libc = strcmp(name, "sched_yield") == 0 || strcmp(name, "syscall") == 0, end = in_libc;
+	const struct dw_source_frame *frame;
+	uint32_t in_libc = 0, end;
+	const char *name;
 
+	while (in_libc < stack.count && sample_is_kernel(dw_sample_stack_at(&stack, in_libc)))
+		in_libc++;
+	frame = in_libc < stack.count ? dw_sample_stack_at(&stack, in_libc) : NULL;
+	name = frame && frame->count ? frame->functions[0].name : "";
+	in_libc += strcmp(name, "sched_yield") == 0 || strcmp(name, "syscall") == 0;
+	end = in_libc;
 	while (end < stack.count && dw_sample_frame_is_of(dw_sample_stack_at(&stack, end), runtimes))
 		end++;
 	return end > in_libc ? end : 0;

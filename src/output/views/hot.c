@@ -133,7 +133,9 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 		dw_table_note(table, "%s of the samples had a stack that could not be read.",
 		              dw_text_percent((double)samples->unread / (double)samples->samples).at);
 	for (size_t i = 0; i < source->meta_count; i++)
-		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0)
+		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_KERNEL_LACKS) == 0)
+			dw_table_note(table, "Functions of the kernel: %s.", source->metas[i].value);
+		else if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0)
 			dw_table_note(table, "Process %u: %s.", source->processes[source->metas[i].process].pid,
 			              source->metas[i].value);
 		else if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_NAMES_LACK) == 0)
@@ -145,6 +147,7 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 {
 	const struct dw_samples *samples = waits ? dw_model_wait_samples(model, error) : dw_model_samples(model, error);
 	struct dw_hot_ask ask = { .waits = waits };
+	const char *method = waits ? NULL : dw_view_meta(dw_model_source(model), DW_KEY_SAMPLE_METHOD);
 	struct dwell_table *table = NULL;
 	struct dw_hot hot;
 
@@ -168,8 +171,9 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 	if (table) {
 		DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, hot.cpu_ns ? DW_INT(hot.cpu_ns) : DW_EMPTY, DW_EMPTY, DW_EMPTY,
 		                DW_EMPTY, DW_EMPTY, DW_INT(hot.samples));
-		dw_table_note(table, "%s by %s samples; +- is half of the 95%% interval of self share.",
-		              waits ? "Time of waiting in functions of libc" : "CPU time", dw_text_count((int64_t)hot.samples).at);
+		dw_table_note(table, "%s by %s samples%s%s; +- is half of the 95%% interval of self share.",
+		              waits ? "Time of waiting in functions of libc" : "CPU time", dw_text_count((int64_t)hot.samples).at,
+		              method ? ", taken by " : "", method ? method : "");
 		if (hot.spun_samples)
 			dw_table_note(table, "%s of it by %s samples is CPU time of threads that spin in OpenMP's runtime for others of their team.",
 			              dw_text_ns((double)hot.spun_ns, " ").at, dw_text_count((int64_t)hot.spun_samples).at);

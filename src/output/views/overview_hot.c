@@ -247,7 +247,7 @@ static bool hot_is_machinery(const struct dw_hot_row *row)
 	static const char *const starts[] = { "main", "_start", "__libc_start", "start_thread", "clone", "__clone",
 		"<module>", "_bootstrap", "run", "thread_start", "(", "Py", "_Py", "pymain", "0x", "cuda", "libcu", "cublas",
 		"cudnn", "nccl", "_dl_", "dl_", "dlopen", NULL };
-	static const char *const folders[] = { "<frozen", "/site-packages/", "/dist-packages/", "/lib/python3", NULL };
+	static const char *const folders[] = { DW_KERNEL, "<frozen", "/site-packages/", "/dist-packages/", "/lib/python3", NULL };
 
 	for (size_t i = 0; row->file && folders[i]; i++)
 		if (strstr(row->file, folders[i]))

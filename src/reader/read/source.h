@@ -151,9 +151,9 @@ struct dw_source_function {
 struct dw_source_frame {
 	const struct dw_source_function *functions;
 	uint32_t count;
-	const char *module; /* path, or NULL: the code is in no file */
-	uint64_t offset;    /* into the module; without module the address, or 0 */
-	uint32_t process;   /* PROCESS id of code that was made at run time; otherwise 0 */
+	const char *module; /* path, or NULL: the code is in no file; DW_KERNEL: it is the kernel's */
+	uint64_t offset;    /* into the module; in no file the address, or 0 */
+	uint32_t process;   /* PROCESS id of code that was made at run time, or of the kernel's; otherwise 0 */
 	bool found;         /* the name comes from the module on this machine, not from the trace */
 };
 

@@ -15,6 +15,7 @@
 #include "base/elf_symbols.h"
 #include "base/free.h"
 #include "base/order.h"
+#include "format/keys.h"
 #include "read/read.h"
 
 #define MOST_PLACE 200 /* bytes of a module's name within the names of its functions */
@@ -79,7 +80,7 @@ static int stacks_fill_frame(struct dw_reader *reader, const struct dw_read_file
 	uint32_t count;
 
 	symbols = stacks_first_symbol(file, entry->id, &count);
-	frame->module = module ? dw_read_string(file, module->path) : NULL;
+	frame->module = module ? dw_read_string(file, module->path) : name && strcmp(name, DW_KERNEL) == 0 ? DW_KERNEL : NULL;
 	frame->offset = entry->offset;
 	frame->process = module ? 0 : entry->process;
 	frame->count = count ? count : 1;

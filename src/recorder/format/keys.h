@@ -41,6 +41,8 @@
 
 #define DW_KEY_SAMPLE_PERIOD_NS "sample.period_ns" /* JSON: CPU time of a thread for which a sample of weight 1 stands */
 #define DW_KEY_SAMPLE_METHOD "sample.method"       /* text: how samples are taken */
+#define DW_KEY_SAMPLE_KERNEL_LACKS "sample.kernel_lacks" /* text: why functions of the kernel, asked for, are missing */
+#define DW_KERNEL "[kernel]"                       /* the name of frames in the kernel, until their functions are named */
 #define DW_KEY_SAMPLE_LACKS "sample.lacks"         /* text: why there are none, or not of all threads */
 #define DW_KEY_SAMPLE_NAMES_LACK "sample.names_lack" /* text: why names of code made at run time are missing */
 #define DW_KEY_HEAP_PERIOD "heap.period_bytes"     /* JSON: the mean distance of sampled bytes; see dwell_heap() */

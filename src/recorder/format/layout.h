@@ -443,7 +443,7 @@ struct dw_entry_frame {
 	uint32_t function; /* STRING or 0 */
 	uint32_t file;     /* STRING or 0 */
 	uint32_t line;
-	uint32_t process;  /* of code that was made at run time: its PROCESS; otherwise 0, as in older traces */
+	uint32_t process;  /* of code in no file, made at run time or the kernel's: its PROCESS; otherwise 0, as in older traces */
 };
 
 /* id: its own; aux: number of frames, innermost first */

@@ -14,26 +14,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "format/perf_event.h"
 #include "record/record.h"
-
-/*
- * What perf_event_open() takes and returns, as the kernel defined it at first. Not every C library
- * comes with the kernel's header.
- */
-struct counters_event {
-	uint32_t type, bytes;
-	uint64_t config, sample_period, sample_type, read_format, flags;
-	uint32_t wakeup, breakpoint;
-	uint64_t config1;
-};
-_Static_assert(sizeof(struct counters_event) == 64, "the first version has 64 bytes");
 
 #define COUNTERS_HARDWARE 0u
 static const uint64_t counters_events[DW_COUNTERS] = { 0, 1, 3 }; /* cycles, instructions, misses */
 #define COUNTERS_USER_ONLY (1u << 5 | 1u << 6) /* not in the kernel, not in a hypervisor */
 #define COUNTERS_TIMES 3u       /* reads begin with the times of struct counters_values */
 #define COUNTERS_GROUP 8u       /* one read for all */
-#define COUNTERS_CLOSE_ON_EXEC 8u
 #define COUNTERS_GET_ID _IOR('$', 7, uint64_t *)
 
 /* What read() returns for the first counter: the values of all in the order of their opening. */
@@ -51,12 +39,10 @@ static bool counters_is_own(const struct dw_counters *counters, unsigned which)
 
 static int counters_open_one(struct dw_counters *counters, unsigned which)
 {
-	struct counters_event event = { .type = COUNTERS_HARDWARE, .bytes = sizeof event,
-		                            .config = counters_events[which],
-		                            .read_format = COUNTERS_TIMES | COUNTERS_GROUP,
-		                            .flags = COUNTERS_USER_ONLY };
-	int first = which ? counters->fd[0] - 1 : -1;
-	int fd = (int)syscall(SYS_perf_event_open, &event, 0, -1, first, COUNTERS_CLOSE_ON_EXEC);
+	struct dw_perf_event event = { .type = COUNTERS_HARDWARE, .config = counters_events[which],
+		                           .read_format = COUNTERS_TIMES | COUNTERS_GROUP,
+		                           .flags = COUNTERS_USER_ONLY };
+	int fd = dw_perf_event_open(&event, which ? counters->fd[0] - 1 : -1);
 
 	if (fd < 0)
 		return errno;

@@ -27,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/keys.h"
+
 #define BLOCK_MODULES 512u
 #define MAX_BLOCKS 128u
 #define FIRST_BYTES 1024u /* of a file, which are compared */
@@ -437,11 +439,23 @@ static bool module_read_maps(uintptr_t address, bool again)
 	return true;
 }
 
+/* Half of the address space is the kernel's. */
+static bool module_is_kernel(uintptr_t address)
+{
+	return (intptr_t)address < 0;
+}
+
 /* Finds the module at the address now. False: it cannot be found out. */
 static bool module_find(uintptr_t address, struct module *module)
 {
-	bool known = find_module(address, module) != NULL;
-	bool changed = known && !module_is_same(module);
+	bool known, changed;
+
+	if (module_is_kernel(address)) {
+		*module = (struct module){ 0 };
+		return true;
+	}
+	known = find_module(address, module) != NULL;
+	changed = known && !module_is_same(module);
 
 	/* At an address of generated code there may be a file's code now. */
 	if (known && !module->id && dw_now() >= DW_LOAD(dw_process->maps_made_until))
@@ -480,7 +494,7 @@ static uint32_t module_intern_frame(uintptr_t address, const struct module *modu
 		/* The kernel's own library, which is in no file, has a few pages. */
 		bool is_vdso = address - (uintptr_t)getauxval(AT_SYSINFO_EHDR) < 16384;
 
-		entry.function = dw_intern_text(is_vdso ? "[vdso]" : "[jit]");
+		entry.function = dw_intern_text(is_vdso ? "[vdso]" : module_is_kernel(address) ? DW_KERNEL : "[jit]");
 		/* `dwell run` looks for the function's name by this address when the program has ended. */
 		if (!is_vdso && DW_LOAD(made_frames) < MOST_MADE) {
 			__atomic_fetch_add(&made_frames, 1, __ATOMIC_RELAXED);
@@ -502,14 +516,14 @@ uint32_t dw_module_frame(uintptr_t address)
  * new addresses. */
 static bool module_find_lately(uintptr_t address, struct module *module)
 {
-	struct module *known = find_module(address, module);
+	struct module *known = find_module(address, module), copy;
 	uint64_t now = dw_now();
 
 	if (known && module->id && now - DW_LOAD(known->checked) < dw_session_map()->ticks_per_second / 16)
 		return true;
 	if (!module_find(address, module))
 		return false;
-	known = find_module(address, module);
+	known = find_module(address, &copy);
 	if (known)
 		DW_STORE(known->checked, now);
 	return true;
