@@ -173,6 +173,24 @@ def waits(folder, program):
           sum(int(line.rsplit(" ", 1)[1]) for line in lines) == data, picture.stderr, lines, data)
 
 
+def names(folder):
+    """Tables for people have short names, those for programs whole ones; equal names of two libraries are two functions."""
+    program, trace = os.path.join(folder, "named"), os.path.join(folder, "named.dwell")
+    source = os.path.join(HERE, "sampler_named.cpp")
+    for part in "one", "two":
+        subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-DLIBRARY=" + part, source, "-o", os.path.join(folder, f"lib{part}.so")], check=True)
+    subprocess.run(["g++", "-O1", source, "-o", program, f"-L{folder}", "-lone", "-ltwo", f"-Wl,-rpath,{folder}", "-pthread"], check=True)
+    run(trace, program, options=["--sample", "250"])
+    hot = rows(trace, "hot", by=lambda row: row["short_name"])
+    for part in "one", "two":
+        row = hot.get(f"work::burn (lib{part}.so)", {})
+        check(f"the function of lib{part}.so", 0.3 < row.get("self_share", 0) < 0.7 and "std::pair" in row["name"] and
+              row["module"].endswith(f"/lib{part}.so"), list(hot))
+    for view in "hot", "waits":
+        text = subprocess.run([DWELL, "report", "--view", view, trace], capture_output=True, text=True).stdout.split("\n\n")[0]
+        check(f"{view}: width", "work::" in text and max(len(line) for line in text.split("\n")) < 120, text)
+
+
 def team(folder):
     """A thread that spins for its team waits: as long as its CPU time is more than that of its work."""
     program, trace = os.path.join(folder, "team"), os.path.join(folder, "team.dwell")
@@ -216,7 +234,7 @@ def candidates(folder):
     for name in offered.group(1).split(", ") if offered else []:
         subprocess.run([DWELL, "run", "-o", trace, "--step-on", name, program], capture_output=True, check=True)
         text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
-        check(f"{name} makes steps", re.match(r"[\d,]+ steps in", text), text)
+        check(f"{name} makes steps", re.search(r"^[\d,]+ steps in", text, re.M), text)
 
 
 def made_code(folder):
@@ -346,6 +364,7 @@ def main():
         unnoticed(folder, program)
         unnoticed(folder, program, "perf:1000")
         waits(folder, program)
+        names(folder)
         team(folder)
         workers(folder)
         candidates(folder)

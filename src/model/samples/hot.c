@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/demangle.h"
 #include "base/free.h"
 #include "base/grow.h"
 #include "base/map.h"
@@ -37,14 +38,24 @@ static const struct dw_source_function unread = { "(stack not read)", NULL, 0 },
                                        no_python = { "(no function of Python)", NULL, 0 };
 static const char spins[] = "spins for its team"; /* has a row for each line that waits for the team */
 
+#define HOT_NAME_BYTES 400u
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+static const char *hot_shorten(const char *name, char *text, size_t size)
+{
+	snprintf(text, size, "%s", name);
+	dw_name_shorten(text);
+	return text;
+}
+
 static bool hot_is(const struct hot *hot, const struct dw_hot_row *row, const struct dw_source_function *function,
-                   const struct dw_sample_row *place)
+                   const char *module, const struct dw_sample_row *place)
 {
 	unsigned by = hot->ask->by;
 
 	return strcmp(row->name, function->name) == 0 && dw_text_same(row->file, function->file) &&
+	       (row->file || dw_text_same(row->module, module)) &&
 	       ((!(by & DW_HOT_LINES) && row->name != spins) || row->line == function->line) &&
 	       (!(by & DW_HOT_HOLDERS) || row->place.holder == place->holder) &&
 	       (!(by & DW_HOT_THREADS) || row->place.thread == place->thread) &&
@@ -66,10 +77,11 @@ static uint32_t hot_hash(const struct hot *hot, const struct dw_source_function 
 }
 
 /* Finds or adds a row. DW_MAP_NONE: out of memory. */
-static uint32_t hot_row(struct hot *hot, const struct dw_source_function *function, const struct dw_sample_row *place)
+static uint32_t hot_row(struct hot *hot, const struct dw_source_function *function, const char *module,
+                        const struct dw_sample_row *place)
 {
 	uint32_t hash = hot_hash(hot, function, place), index = (uint32_t)hot->to->count;
-	uint32_t found = DW_MAP_FIND(&hot->rows, hash, i, hot_is(hot, &hot->to->rows[i], function, place));
+	uint32_t found = DW_MAP_FIND(&hot->rows, hash, i, hot_is(hot, &hot->to->rows[i], function, module, place));
 	struct dw_hot_row *row;
 	uint32_t *seen;
 
@@ -82,7 +94,7 @@ static uint32_t hot_row(struct hot *hot, const struct dw_source_function *functi
 		return DW_MAP_NONE;
 	}
 	*row = (struct dw_hot_row){ .name = function->name, .file = function->file, .line = function->line,
-		                        .place = *place };
+		                        .module = module, .place = *place };
 	hot->to->count++;
 	return index;
 }
@@ -109,10 +121,10 @@ static void hot_add_line(struct hot *hot, uint32_t row, uint32_t number, uint64_
 /* ---- samples --------------------------------------------------------------------------------- */
 
 /* `self`: no function of the stack has been added yet. */
-static void hot_add(struct hot *hot, const struct dw_source_function *function, const struct dw_sample_row *from,
-                    bool self)
+static void hot_add(struct hot *hot, const struct dw_source_function *function, const char *module,
+                    const struct dw_sample_row *from, bool self)
 {
-	uint32_t at = hot_row(hot, function, from);
+	uint32_t at = hot_row(hot, function, module, from);
 	struct dw_hot_row *row;
 
 	if (at == DW_MAP_NONE)
@@ -147,7 +159,7 @@ static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, cons
 	hot->to->spun_ns += from->cpu_ns;
 	hot->to->spun_samples += from->count;
 	if (!(hot->ask->by & DW_HOT_PYTHON))
-		hot_add(hot, &function, from, true);
+		hot_add(hot, &function, NULL, from, true);
 }
 
 /* `spin`: how many inner frames are those of a runtime in which the thread spins. */
@@ -171,12 +183,12 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, uint3
 		for (uint32_t n = 0; hot_wants_frame(hot, frame) && n < frame->count; n++) {
 			if (own && (i < libc || !dw_sample_is_own(frame, &frame->functions[n])))
 				continue;
-			hot_add(hot, &frame->functions[n], from, self);
+			hot_add(hot, &frame->functions[n], frame->module, from, self);
 			self = false;
 		}
 	}
 	if (self)
-		hot_add(hot, stack.count ? &no_python : &unread, from, true);
+		hot_add(hot, stack.count ? &no_python : &unread, NULL, from, true);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -185,6 +197,31 @@ DW_ORDER(hot_compare_lines, struct line, DW_UP(row) DW_DOWN(weight) DW_UP(line))
 DW_ORDER(hot_compare_rows, struct dw_hot_row, DW_DOWN(self) DW_DOWN(total) DW_TEXT(name) DW_UP(line)
          DW_UP(place.thread) DW_UP(place.share) DW_UP(place.range) DW_UP(place.holder))
 
+/* Finds functions of several libraries that have one short name. */
+static void hot_compare_names(struct hot *hot)
+{
+	struct dw_map by_name = { .count = 0 };
+	char name[HOT_NAME_BYTES], other[HOT_NAME_BYTES];
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < hot->to->count; i++) {
+			struct dw_hot_row *row = &hot->to->rows[i], *first;
+			uint32_t hash, at;
+
+			hot_shorten(row->name, name, sizeof name);
+			hash = dw_map_hash_bytes(0, name, strlen(name));
+			at = DW_MAP_FIND(&by_name, hash, n, strcmp(hot_shorten(hot->to->rows[n].name, other, sizeof other), name) == 0);
+			if (at == DW_MAP_NONE) {
+				hot->failed |= !dw_map_add(&by_name, hash, (uint32_t)i);
+				continue;
+			}
+			first = &hot->to->rows[at];
+			first->in_several |= !dw_text_same(first->module, row->module);
+			row->in_several = first->in_several;
+		}
+	dw_map_reset(&by_name);
+}
+
 static void hot_finish(struct hot *hot)
 {
 	DW_SORT(hot->lines, hot->line_count, hot_compare_lines);
@@ -192,6 +229,7 @@ static void hot_finish(struct hot *hot)
 		if (i == 0 || hot->lines[i].row != hot->lines[i - 1].row)
 			hot->to->rows[hot->lines[i].row].line = hot->lines[i].line;
 	DW_SORT(hot->to->rows, hot->to->count, hot_compare_rows);
+	hot_compare_names(hot);
 }
 
 bool dw_hot_make(struct dw_hot *to, struct dw_model *model, const struct dw_hot_ask *ask)
@@ -222,6 +260,16 @@ void dw_hot_reset(struct dw_hot *hot)
 {
 	free(hot->rows);
 	*hot = (struct dw_hot){ .rows = NULL };
+}
+
+const char *dw_hot_name(const struct dw_hot_row *row, char *text, size_t size)
+{
+	const char *slash = row->module ? strrchr(row->module, '/') : NULL;
+	size_t length = strlen(hot_shorten(row->name, text, size));
+
+	if (row->in_several && row->module)
+		snprintf(text + length, size - length, " (%s)", slash ? slash + 1 : row->module);
+	return text;
 }
 
 const char *dw_hot_place(const struct dw_hot_row *row, char *text, size_t size)

@@ -29,6 +29,8 @@ struct dw_hot_ask {
 
 struct dw_hot_row {
 	const char *name, *file; /* `file`: NULL if not known */
+	const char *module; /* the library or program, one of them if the function's file is known; NULL: none, as of Python */
+	bool in_several;    /* the short name is also that of a function of another library */
 	uint32_t line;      /* without DW_HOT_LINES: the line with most self time, or if it has none, one of
 	                     * those that call; 0: not known */
 	struct dw_sample_row place; /* of a sample; by DW_HOT_THREADS, PHASES and RANGES valid for all */
@@ -49,5 +51,7 @@ struct dw_hot {
 bool dw_hot_make(struct dw_hot *hot, struct dw_model *model, const struct dw_hot_ask *ask);
 void dw_hot_reset(struct dw_hot *hot);
 
+/* The name as people read it: short, and with its library if that distinguishes it, as "update (libnet.so)". */
+const char *dw_hot_name(const struct dw_hot_row *row, char *text, size_t size);
 /* "net.c:120", or the file alone, or "": the place of a row, without folders. */
 const char *dw_hot_place(const struct dw_hot_row *row, char *text, size_t size);

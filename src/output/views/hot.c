@@ -14,7 +14,8 @@
 #include "views/common.h"
 
 static const struct dw_column columns[] = {
-	DW_COLUMN("name", "function", NONE, TEXT),
+	DW_COLUMN("short_name", "function", NONE, TEXT),
+	DW_COLUMN("name", "whole name", NONE, TEXT, .data_only = true),
 	DW_COLUMN("place", "line", NONE, TEXT),
 	DW_COLUMN("self_ns", "self", NS, INT, .not_narrow = true),
 	DW_COLUMN("self_share", "self share", RATIO, REAL, .bar = true),
@@ -24,6 +25,7 @@ static const struct dw_column columns[] = {
 	DW_COLUMN("samples", "samples", COUNT, INT),
 	DW_COLUMN("file", "file", NONE, TEXT, .data_only = true),
 	DW_COLUMN("line", "line", NONE, INT, .data_only = true),
+	DW_COLUMN("module", "library", NONE, TEXT, .data_only = true),
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 
@@ -92,14 +94,14 @@ static void hot_fill_row(struct dwell_table *table, struct dw_model *model, cons
                          const struct dw_hot_row *from, unsigned by)
 {
 	double share = hot->weight ? (double)from->self / (double)hot->weight : 0;
-	char place[300];
+	char place[300], name[500];
 
 	dw_hot_place(from, place, sizeof place);
-	DW_TABLE_ROW(table, 0, DW_STRING(from->name), DW_STRING(*place ? place : NULL),
+	DW_TABLE_ROW(table, 0, DW_STRING(dw_hot_name(from, name, sizeof name)), DW_STRING(from->name), DW_STRING(*place ? place : NULL),
 	             hot->cpu_ns ? DW_INT(from->self_ns) : DW_EMPTY, DW_REAL(share),
 	             DW_REAL(dw_samples_error(share, hot->weight, hot->squares)),
 	             hot->cpu_ns ? DW_INT(from->total_ns) : DW_EMPTY, DW_PART(from->total, hot->weight),
-	             DW_INT(from->samples), DW_STRING(from->file), from->line ? DW_INT(from->line) : DW_EMPTY);
+	             DW_INT(from->samples), DW_STRING(from->file), from->line ? DW_INT(from->line) : DW_EMPTY, DW_STRING(from->module));
 	hot_put_groups(table, dw_table_at(table, table->row_count - 1), model, &from->place, by);
 }
 
@@ -169,7 +171,7 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 	for (size_t i = 0; table && i < hot.count; i++)
 		hot_fill_row(table, model, &hot, &hot.rows[i], ask.by);
 	if (table) {
-		DW_TABLE_TOTALS(table, DW_STRING("all"), DW_EMPTY, hot.cpu_ns ? DW_INT(hot.cpu_ns) : DW_EMPTY, DW_EMPTY, DW_EMPTY,
+		DW_TABLE_TOTALS(table, DW_STRING("all"), DW_STRING("all"), DW_EMPTY, hot.cpu_ns ? DW_INT(hot.cpu_ns) : DW_EMPTY, DW_EMPTY, DW_EMPTY,
 		                DW_EMPTY, DW_EMPTY, DW_INT(hot.samples));
 		dw_table_note(table, "%s by %s samples%s%s; +- is half of the 95%% interval of self share.",
 		              waits ? "Time of waiting in functions of libc" : "CPU time", dw_text_count((int64_t)hot.samples).at,

@@ -386,7 +386,7 @@ struct dwell_table *dw_overview_hot(const struct dw_overview *overview, struct d
 		if (!from->self && (double)from->total > 0.99 * (double)hot.weight)
 			continue; /* main and what calls it */
 		dw_hot_place(from, place, sizeof place);
-		DW_TABLE_ROW(table, 0, DW_STRING(hot_short_name(from->name, name)), DW_STRING(*place ? place : NULL), DW_REAL(share),
+		DW_TABLE_ROW(table, 0, DW_STRING(dw_hot_name(from, name, sizeof name)), DW_STRING(*place ? place : NULL), DW_REAL(share),
 		             DW_REAL(dw_samples_error(share, hot.weight, hot.squares)), DW_PART(from->total, hot.weight),
 		             DW_INT(from->samples));
 	}
