@@ -6,9 +6,7 @@
  * in another thread. So a collective is recorded where it is called: the methods of ProcessGroup,
  * which torch.distributed's functions call, are hooked in Python, and the reducer of
  * DistributedDataParallel, which calls them in C++, where libtorch_cpu calls it. Each range gets its
- * group, the number of the collective in the group, and its bytes (dwell_collective()). All ranks
- * call the collectives of a group in the same order, so that counting them gives the same number in
- * each rank; they are counted whether or not they are recorded.
+ * group, the number of the collective in the group, and its bytes (dwell_collective()).
  *
  * Functions that exchange Python objects are communication as a whole, with their pickling.
  *
@@ -20,51 +18,35 @@
  * A collective that fails throws a C++ exception. This file is compiled so that exceptions pass
  * through it and end the range.
  */
+#include "groups.h"
 #include "torch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_GROUPS 256u
-#define WORKS 256u
-
-struct group {
-	const PyObject *process_group; /* its address; its owner keeps it */
-	char name[64];
-	uint64_t sequence;
-	uint32_t id; /* 0: not known yet */
-};
-
-struct collective {
-	uint32_t group;
-	uint64_t sequence, bytes;
-};
-
-/* Changed with the interpreter's lock; the reducer counts without it. */
-static struct group groups[MOST_GROUPS];
-static uint32_t group_count;
-static struct group *reducer_group; /* of the DistributedDataParallel that was made last */
+static struct torch_group *reducer_group; /* of the DistributedDataParallel that was made last */
 
 /* ---- groups ------------------------------------------------------------------------------------ */
 
 /* The name that all ranks agree on: PyTorch numbers groups in the order in which they are made. */
-static void group_name(PyObject *process_group, struct group *group)
+static void collectives_read_name(PyObject *process_group, char *to, size_t size)
 {
+	static unsigned unnamed;
 	PyObject *module, *names, *name, *text;
 
-	dwp_python_text(process_group, "group_name", group->name, sizeof group->name);
+	dwp_python_text(process_group, "group_name", to, size);
 	PyErr_Clear();
-	if (*group->name)
+	if (*to)
 		return;
 	module = PyImport_ImportModule("torch.distributed.distributed_c10d");
 	names = module ? PyObject_GetAttrString(module, "_pg_names") : NULL;
 	name = names ? PyObject_GetItem(names, process_group) : NULL;
 	text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
 	if (text)
-		snprintf(group->name, sizeof group->name, "%s", PyBytes_AsString(text));
+		snprintf(to, size, "%s", PyBytes_AsString(text));
 	else
-		snprintf(group->name, sizeof group->name, "group %u", group_count);
+		snprintf(to, size, "group %u", unnamed++);
 	PyErr_Clear();
 	Py_XDECREF(text);
 	Py_XDECREF(name);
@@ -72,37 +54,15 @@ static void group_name(PyObject *process_group, struct group *group)
 	Py_XDECREF(module);
 }
 
-/* The groups of one name are one group: an object may be freed and made again. */
-static struct group *group_find(PyObject *process_group)
+static struct torch_group *collectives_group(PyObject *process_group)
 {
-	struct group made = { .process_group = process_group };
+	struct torch_group *group = dwp_group_find(process_group);
+	char name[64] = "";
 
-	for (uint32_t i = 0; i < group_count; i++)
-		if (groups[i].process_group == process_group)
-			return &groups[i];
-	group_name(process_group, &made);
-	for (uint32_t i = 0; i < group_count; i++)
-		if (strcmp(groups[i].name, made.name) == 0) {
-			groups[i].process_group = process_group;
-			return &groups[i];
-		}
-	if (group_count == MOST_GROUPS)
-		return NULL;
-	groups[group_count] = made;
-	return &groups[group_count++];
-}
-
-static struct collective group_count_collective(struct group *group, uint64_t bytes)
-{
-	struct collective collective = { 0, 0, bytes };
-
-	if (!group)
-		return collective;
-	if (!group->id)
-		group->id = dwell_intern_group(group->name);
-	collective.group = group->id;
-	collective.sequence = __atomic_add_fetch(&group->sequence, 1, __ATOMIC_RELAXED);
-	return collective;
+	if (group)
+		return group;
+	collectives_read_name(process_group, name, sizeof name);
+	return dwp_group_put(process_group, name, 0);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------- */
@@ -141,31 +101,16 @@ static uint64_t collectives_bytes(PyObject *tensors, unsigned depth)
 	return bytes ? sum : collectives_call(tensors, "numel") * collectives_call(tensors, "element_size");
 }
 
-/* ---- works --------------------------------------------------------------------------------------- */
-
-/* What a Work waits for, by its address. A later Work may have the address; it replaces the entry. */
-static struct {
-	const PyObject *work;
-	uint32_t group;
-	uint64_t sequence;
-} works[WORKS];
-
-static uint32_t collectives_work_place(const PyObject *work)
-{
-	return (uint32_t)((uintptr_t)work * 0x9e3779b97f4a7c15u >> 40) % WORKS;
-}
+/* ---- waits --------------------------------------------------------------------------------------- */
 
 static void collectives_before_wait(struct dwp_call *call)
 {
 	static struct dwell_site site = { "Work.wait", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
-	uint32_t at = collectives_work_place(call->self);
+	struct torch_collective collective = dwp_group_take_work(call->self);
 
 	call->began = dwell_begin(&site);
-	if (works[at].work == call->self) {
-		if (call->began)
-			dwell_collective(works[at].group, works[at].sequence, 0);
-		works[at].work = NULL; /* the first wait is the one that lasts */
-	}
+	if (call->began && collective.sequence)
+		dwell_collective(collective.group, collective.sequence, 0);
 	dwp_torch_places_enter(TORCH_PLACES_HIDDEN);
 }
 
@@ -182,12 +127,10 @@ enum data { NO_DATA, ONE, RANKS }; /* the bytes are those of the first argument,
 static void collectives_before_call(struct dwp_call *call, struct dwell_site *site, bool counted,
                                     enum data data)
 {
-	struct group *group = group_find(call->self);
-	struct collective collective = { group ? group->id : 0, 0, 0 };
+	struct torch_group *group = collectives_group(call->self);
+	struct torch_collective collective = dwp_group_count(group, counted);
 
 	call->began = dwell_begin(site);
-	if (counted)
-		collective = group_count_collective(group, 0);
 	if (call->began && data != NO_DATA)
 		collective.bytes = collectives_bytes(call->second, 0) *
 		                   (data == RANKS ? collectives_call(call->self, "size") : 1);
@@ -199,14 +142,9 @@ static void collectives_before_call(struct dwp_call *call, struct dwell_site *si
 
 static void collectives_after_call(struct dwp_call *call, PyObject *result)
 {
-	uint32_t at = collectives_work_place(result);
-
 	dwell_end(call->began);
-	if (result && result != Py_None && call->place) {
-		works[at].work = result;
-		works[at].group = call->flags;
-		works[at].sequence = (uintptr_t)call->place;
-	}
+	if (result && result != Py_None && call->place)
+		dwp_group_put_work(result, (struct torch_collective){ .group = call->flags, .sequence = (uintptr_t)call->place });
 }
 
 /* X(method, name of the range, whether it is a collective, its bytes). The first argument is the output,
@@ -259,13 +197,12 @@ static __thread struct {
 static void collectives_record_bucket(void *reducer, void *bucket)
 {
 	static struct dwell_site site = { "all_reduce", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
-	struct collective collective = group_count_collective(reducer_group,
-	                                                      dwp_abi_bucket_bytes(bucket));
+	struct torch_collective collective = dwp_group_count(reducer_group, true);
 	unsigned began = dwell_begin(&site);
 	DWELL_SCOPE_OPEN(began, 0);
 
 	if (began)
-		dwell_collective(collective.group, collective.sequence, collective.bytes);
+		dwell_collective(collective.group, collective.sequence, dwp_abi_bucket_bytes(bucket));
 	if (!buckets.count++)
 		buckets.first = collective.sequence;
 	buckets.group = collective.group;
@@ -297,7 +234,7 @@ static void collectives_after_wrap(struct dwp_call *call, PyObject *result)
 	PyObject *group = result ? PyObject_GetAttrString(call->self, "process_group") : NULL;
 
 	if (group)
-		reducer_group = group_find(group);
+		reducer_group = collectives_group(group);
 	else if (result)
 		PyErr_Clear();
 	Py_XDECREF(group);

@@ -171,6 +171,37 @@ def main():
             subprocess.run([dwell, "run", "--cost", "full", "-o", trace, program, package], check=True, capture_output=True)
             equal("runs of AOTInductor's package", steps(trace), 20)
 
+        def check_ranks():
+            """Two ranks with gloo: each collective with its group and bytes, and the program's own time in waits."""
+            program = os.path.join(folder, "ranks")
+            if not any(os.path.exists(os.path.join(include, "gloo/context.h")) for include in ["/usr/include", *options]):
+                print("skip ranks: no headers of gloo (Debian: libgloo-dev)")
+                return
+            subprocess.run(["g++", "-std=c++17", "-w", "-DUSE_C10D_GLOO", os.path.join(HERE, "torch_native_ranks.cpp"), "-o", program,
+                            *options, "-ltorch", "-ltorch_cpu", "-lc10", "-pthread"], check=True)
+            traces = [os.path.join(folder, f"rank{rank}.dwell") for rank in range(2)]
+            running = [subprocess.Popen([dwell, "run", "--cost", "full", "-o", trace, program, str(rank), folder], text=True,
+                                        stdout=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": "1"})
+                       for rank, trace in enumerate(traces)]
+            truths = [json.loads(process.communicate(timeout=120)[0].strip().splitlines()[-1]) for process in running]
+            for rank, (trace, truth) in enumerate(zip(traces, truths)):
+                equal(f"rank {rank}: steps", steps(trace), truth["steps"])
+                waits = [event["dur"] for event in events(trace) if event["ph"] == "X" and event["name"] == "Work.wait"]
+                check(f"rank {rank}: time in waits", abs(sum(waits) / truth["waited_us"] - 1) < .01,
+                      f"{len(waits)} of {sum(waits):.0f} us, the program measured {truth['waited_us']}")
+            said = json.loads(subprocess.run([dwell, "ranks", "--format", "json", *traces], capture_output=True, text=True,
+                                             check=True).stdout)
+            tables = {view["part"]: [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
+                      for view in said["views"]}
+            equal("ranks", [row["rank"] for row in tables["ranks"]], [0, 1])
+            found = {row["operation"]: (row["group"], row["ranks"], row["count"], (row["bytes"] or 0) * row["count"])
+                     for row in tables["collectives"] if row["count"]}
+            equal("collectives: group, ranks, calls, bytes", found,
+                  {name: ("gradients" if name == "all_reduce" else "others", 2, calls, sum_bytes)
+                   for name, (calls, sum_bytes) in truths[0]["collectives"].items()})
+            equal("the last rank of all_reduce", [row["last_rank"] for row in tables["collectives"] if row["operation"] == "all_reduce"], [1])
+
+        check_ranks()
         # The program as a plugin: PyTorch is loaded with it.
         if os.path.exists(program + ".so"):
             host, plugin = os.path.join(folder, "host"), program + ".so"

@@ -211,6 +211,8 @@ struct dwp_abi_reducer {
 void dwp_abi_replace_reducer(const struct dwp_abi_reducer *ours, struct dwp_abi_reducer *real);
 /* The bytes of a bucket's gradients; 0 if they cannot be read. */
 uint64_t dwp_abi_bucket_bytes(const void *bucket);
+/* The bytes of a tensor of C++ (depth 0), of all in a std::vector (1), or in a vector of such vectors (2); 0: not known. */
+uint64_t dwp_abi_tensors_bytes(const void *object, unsigned depth);
 
 #ifdef DWP_TORCH_ABI
 #include "inline.h"

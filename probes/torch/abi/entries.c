@@ -73,12 +73,14 @@ static void entry_leave(struct native_seen *seen)
 }
 
 /* Defines entry_ID(), which calls real_ID(). `self` and `flag` are made of the call's words. */
-#define ENTRY(id, kind, object, layer, truth)                                                             \
+#define ENTRY(id, kind, object, layer, truth, second, place, communication)                                                          \
 	static entry_function *real_##id;                                                                     \
 	static void *entry_##id(ENTRY_PARAMETERS)                                                             \
 	{                                                                                                     \
 		struct native_seen seen __attribute__((cleanup(entry_leave))) = {                                  \
-			.call = (kind), .self = (object), .site = (layer), .flag = (truth), .group = b, .failed = true       \
+			.call = (kind), .self = (object), .site = (layer), .flag = (truth), .failed = true,                  \
+			.argument = (second), .rank = (int)(intptr_t)c, .size = (int)(intptr_t)d, .result = (place),         \
+			.collective = (communication)                                                                      \
 		};                                                                                                \
 		watched.before(&seen);                                                                             \
 		void *result = real_##id(ENTRY_ARGUMENTS);                                                        \
@@ -116,7 +118,27 @@ static void entry_leave(struct native_seen *seen)
 	X(save_stream, NATIVE_SAVE, a, false, "_ZN5torch9serialize13OutputArchive7save_toERSo")                \
 	X(load_file, NATIVE_LOAD, a, false, "_ZN5torch9serialize12InputArchive9load_fromERKNS")                \
 	X(load_stream, NATIVE_LOAD, a, false, "_ZN5torch9serialize12InputArchive9load_fromERSi")               \
+	X(prefix, NATIVE_STORE_MADE, a, false, "_ZN4c10d11PrefixStoreC")                                        \
+	X(gloo, NATIVE_GROUP_MADE, a, false, "_ZN4c10d16ProcessGroupGlooC")                                     \
+	X(work_wait, NATIVE_WORK_WAIT, a, false, "_ZN4c10d4Work4waitE")                                         \
+	X(send_wait, NATIVE_WORK_WAIT, a, false, "_ZN4c10d16ProcessGroupGloo8SendWork4waitE")                   \
+	X(recv_wait, NATIVE_WORK_WAIT, a, false, "_ZN4c10d16ProcessGroupGloo8RecvWork4waitE")                   \
 	X(grad_mode, NATIVE_GRAD_MODE, NULL, ENTRY_LOW_BYTE(a), "_ZN3c108GradMode11set_enabledE")
+
+/* X(method of c10d::ProcessGroupGloo, its kind, counted, depth of its first argument, whether times the ranks). It returns
+ * one object. */
+#define ENTRY_COLLECTIVES(X)                                                                               \
+	X(allreduce, "all_reduce", true, 1, false) X(allreduce_sparse, "all_reduce", true, 1, false)           \
+	X(allreduce_coalesced, "all_reduce", true, 1, false) X(broadcast, "broadcast", true, 1, false)         \
+	X(reduce, "reduce", true, 1, false) X(allgather, "all_gather", true, 2, false)                         \
+	X(_allgather_base, "all_gather", true, 0, false) X(allgather_coalesced, "all_gather", true, 2, false)  \
+	X(allgather_into_tensor_coalesced, "all_gather", true, 1, false) X(gather, "gather", true, 2, false)   \
+	X(scatter, "scatter", true, 1, false) X(reduce_scatter, "reduce_scatter", true, 1, true)               \
+	X(_reduce_scatter_base, "reduce_scatter", true, 0, true)                                               \
+	X(reduce_scatter_tensor_coalesced, "reduce_scatter", true, 1, true)                                    \
+	X(alltoall, "all_to_all", true, 1, false) X(alltoall_base, "all_to_all", true, 0, false)               \
+	X(barrier, "barrier", true, -1, false) X(send, "send", false, 1, false)                                \
+	X(recv, "recv", false, 1, false) X(recvAnysource, "recv", false, 1, false)
 
 /* Classes of torch::nn whose forward() is a layer. It returns one object. */
 #define ENTRY_LAYERS(X)                                                                                    \
@@ -131,27 +153,39 @@ static void entry_leave(struct native_seen *seen)
 	X(Upsample) X(PixelShuffle) X(CrossEntropyLoss) X(MSELoss) X(L1Loss) X(SmoothL1Loss) X(HuberLoss)      \
 	X(NLLLoss) X(BCELoss) X(BCEWithLogitsLoss) X(KLDivLoss) X(CTCLoss)
 
-#define X(id, kind, object, truth, name) ENTRY(id, kind, object, NULL, truth)
+#define X(id, kind, object, truth, name) ENTRY(id, kind, object, NULL, truth, b, NULL, NULL)
 ENTRIES(X)
 #undef X
 #define X(id)                                                                               \
 	static struct dwell_site site_##id = { #id, NULL, NULL, 0, DWELL_CATEGORY_LAYER, 0 }; \
-	ENTRY(layer_##id, NATIVE_LAYER, b, &site_##id, false)
+	ENTRY(layer_##id, NATIVE_LAYER, b, &site_##id, false, b, NULL, NULL)
 ENTRY_LAYERS(X)
+#undef X
+
+#define X(id, kind, counted, depth, ranks)                                                        \
+	static struct dwell_site site_##id = { kind, NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 }; \
+	static const struct native_collective collective_##id = { counted, depth, ranks };             \
+	ENTRY(gloo_##id, NATIVE_COLLECTIVE, b, &site_##id, false, c, a, &collective_##id)
+ENTRY_COLLECTIVES(X)
 #undef X
 
 struct entry {
 	const char *beginning; /* of the mangled name; of a layer "" */
 	const char *layer;     /* the name of the class, or NULL */
+	const char *method;    /* the rest of the name, after a length; NULL: any */
 	entry_function *ours, **real;
 };
 
 static const struct entry entries[] = {
-#define X(id, kind, object, truth, name) { name, NULL, entry_##id, &real_##id },
+#define X(id, kind, object, truth, name) { name, NULL, NULL, entry_##id, &real_##id },
 	ENTRIES(X)
 #undef X
-#define X(id) { "", #id, entry_layer_##id, &real_layer_##id },
+#define X(id) { "", #id, NULL, entry_layer_##id, &real_layer_##id },
 	ENTRY_LAYERS(X)
+#undef X
+#define X(id, kind, counted, depth, ranks) \
+	{ "_ZN4c10d16ProcessGroupGloo", NULL, #id "E", entry_gloo_##id, &real_gloo_##id },
+	ENTRY_COLLECTIVES(X)
 #undef X
 };
 
@@ -168,6 +202,16 @@ static bool entry_is_layer(const char *name, const char *layer)
 	return strncmp(name, layer, length) == 0 && strncmp(name + length, rest, sizeof rest - 1) == 0;
 }
 
+static bool entry_is_method(const char *name, const char *class, const char *method)
+{
+	size_t length = strlen(class);
+
+	if (strncmp(name, class, length) != 0)
+		return false;
+	name += length + strspn(name + length, "0123456789");
+	return !method || strncmp(name, method, strlen(method)) == 0;
+}
+
 static const struct entry *entry_of(const char *name)
 {
 	bool may_be_layer = strstr(name, "Impl7forwardE") != NULL;
@@ -176,7 +220,7 @@ static const struct entry *entry_of(const char *name)
 		const struct entry *entry = &entries[i];
 
 		if (entry->layer ? may_be_layer && entry_is_layer(name, entry->layer)
-		                 : strncmp(name, entry->beginning, strlen(entry->beginning)) == 0)
+		                 : entry_is_method(name, entry->beginning, entry->method))
 			return entry;
 	}
 	return NULL;

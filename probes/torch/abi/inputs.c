@@ -36,11 +36,38 @@ unsigned dwp_abi_inputs(const char *function, struct dwell_tensor tensors[TORCH_
 	return (unsigned)count;
 }
 
+static const uint8_t type_bytes[] = { 1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 0, 0, 0, 2 };
+
+static uint64_t inputs_tensor_bytes(const char *tensor)
+{
+	struct dwell_tensor read = inputs_read_tensor(tensor);
+	uint64_t bytes = read.sizes && read.dtype < sizeof type_bytes ? type_bytes[read.dtype] : 0;
+
+	for (unsigned i = 0; i < read.dimensions; i++)
+		if (__builtin_mul_overflow(bytes, (uint64_t)read.sizes[i], &bytes))
+			return 0;
+	return bytes;
+}
+
+/* A tensor is a pointer; a list is a vector, which begins with where its items begin and end. */
+uint64_t dwp_abi_tensors_bytes(const void *object, unsigned depth)
+{
+	const char *from = ABI_POINTER(object, 0), *to = depth ? ABI_POINTER(object, 8) : NULL;
+	uint64_t sum = 0;
+
+	if (!dwp_abi_has_inputs())
+		return 0;
+	if (!depth)
+		return inputs_tensor_bytes(from);
+	for (; from < to; from += depth > 1 ? 24 : 8)
+		sum += dwp_abi_tensors_bytes(from, depth - 1);
+	return sum;
+}
+
 /* The bucket begins with its gradients, a tensor of one dimension. Anything else there is another
  * layout. */
 uint64_t dwp_abi_bucket_bytes(const void *bucket)
 {
-	static const uint8_t type_bytes[] = { 1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 0, 0, 0, 2 };
 	const struct dwp_abi_layout *layout = &dwp_abi_layout;
 	uint64_t tensor, sizes[2];
 	uint8_t type;

@@ -25,6 +25,11 @@ uint64_t dwp_abi_bucket_bytes(const void *bucket)
 	return 0;
 }
 
+uint64_t dwp_abi_tensors_bytes(const void *object, unsigned depth)
+{
+	return 0;
+}
+
 /* Names of torch::nn modules in C++ programs: reading them needs PyTorch's memory, so there are none. */
 
 void dwp_native_modules_attach(void *library)

@@ -200,7 +200,7 @@ static void loop_see_optimizer(const struct native_seen *seen)
 {
 	loop_report(&(struct steps_input){ .event = STEPS_OPTIMIZER_MADE, .optimizer = seen->self });
 	if (dwell_wants(1u << DWELL_CATEGORY_ALLOCATION))
-		dwp_native_parameters_of(seen->group, loop_report_parameter);
+		dwp_native_parameters_of(seen->argument, loop_report_parameter);
 	loop_note_threads();
 }
 
@@ -281,6 +281,10 @@ static void loop_before(struct native_seen *seen)
 		if (my.open && my.grad != seen->flag)
 			loop_close();
 		break;
+	case NATIVE_STORE_MADE:
+	case NATIVE_GROUP_MADE:
+	case NATIVE_COLLECTIVE:
+	case NATIVE_WORK_WAIT: dwp_native_collectives_before(seen); break;
 	case NATIVE_OPTIMIZER_MADE: break;
 	}
 }
@@ -316,6 +320,10 @@ static void loop_after(struct native_seen *seen)
 		if (seen->outer)
 			loop_report_event(STEPS_MODULE_ENDS);
 		break;
+	case NATIVE_STORE_MADE:
+	case NATIVE_GROUP_MADE:
+	case NATIVE_COLLECTIVE:
+	case NATIVE_WORK_WAIT: dwp_native_collectives_after(seen); break;
 	case NATIVE_MODEL:
 	case NATIVE_BATCH:
 	case NATIVE_GRAD_MODE: break;

@@ -3,6 +3,7 @@
  *
  *   attach       finds PyTorch's library and attaches the parts
  *   loop         steps and phases, from PyTorch's functions that the program calls
+ *   collectives  collectives of ranks, and waits for other ranks
  *   ../abi/work_native.c  runs the operators with which PyTorch is examined
  *   ../abi/entries.c      lets loop.c watch these calls
  *   ../abi/modules.c      the names of modules
@@ -30,17 +31,33 @@ enum native_call {
 	NATIVE_SAVE,
 	NATIVE_LOAD,
 	NATIVE_GRAD_MODE,      /* the program itself enables or disables gradients */
+	NATIVE_STORE_MADE,     /* a store whose keys have a prefix */
+	NATIVE_GROUP_MADE,     /* a group of ranks */
+	NATIVE_COLLECTIVE,     /* starts one, or communication of two ranks */
+	NATIVE_WORK_WAIT,      /* waits for one */
 };
 
 /* One call, for the functions below. */
 struct native_seen {
 	enum native_call call;
 	const void *self;   /* the object; NULL: a function */
-	struct dwell_site *site; /* NATIVE_LAYER: of its class, as "Linear" */
+	struct dwell_site *site; /* NATIVE_LAYER: of its class, as "Linear"; NATIVE_COLLECTIVE: of its kind, as "all_reduce" */
 	bool flag;          /* NATIVE_BACKWARD: gradients are added to .grad; NATIVE_GRAD_MODE: enabled */
 	bool failed;        /* an exception leaves the call */
-	const void *group;  /* NATIVE_OPTIMIZER_MADE: the group of parameters */
-	unsigned began, outer; /* for loop.c */
+	const void *argument; /* NATIVE_OPTIMIZER_MADE: the group of parameters; NATIVE_STORE_MADE: a std::string, the prefix;
+	                       * NATIVE_GROUP_MADE: a pointer to the store's; NATIVE_COLLECTIVE: the tensors */
+	int rank, size;     /* NATIVE_GROUP_MADE */
+	const struct native_collective *collective;
+	void *const *result; /* NATIVE_COLLECTIVE: after the call the address of the Work; NULL: there is none */
+	unsigned began, outer; /* for loop.c and collectives.c */
+	uint64_t sequence;     /* for collectives.c */
+};
+
+/* How the bytes of a collective are known. */
+struct native_collective {
+	bool counted;   /* false: of two ranks */
+	int depth;      /* of the lists around the tensors; -1: it has none */
+	bool times_size; /* the bytes are those of the tensors, times the ranks */
 };
 
 /* What is done around a call, in any thread. No exception may leave it. */
@@ -50,6 +67,10 @@ struct native_watch {
 /* loop.c */
 extern const struct native_watch dwp_native_loop;
 void dwp_native_loop_attach(void);
+
+/* collectives.c: called by loop.c with calls from NATIVE_STORE_MADE on. */
+void dwp_native_collectives_before(struct native_seen *seen);
+void dwp_native_collectives_after(struct native_seen *seen);
 
 /* abi/entries.c: whether the process has one PyTorch. A library of the program may be linked to either of two, so none of
  * its calls may be replaced then. That there are two is said. */

@@ -1,0 +1,110 @@
+/*
+ * One of two ranks of a program on LibTorch, without Python; built and started by torch_native_test.py.
+ *
+ * usage: torch_native_ranks RANK FOLDER
+ *
+ * Trains with gloo: the ranks average each gradient, rank 1 sleeps before. Its last line is JSON: for each collective
+ * its calls and their bytes; the steps; and how long its waits took by its own clock.
+ */
+#include <torch/torch.h>
+
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+static constexpr int steps = 30, ranks = 2;
+static std::map<std::string, std::pair<long, long>> counts;
+static long waited_us;
+
+static void wait_for(const c10::intrusive_ptr<c10d::Work> &work)
+{
+	auto begun = std::chrono::steady_clock::now();
+
+	work->wait();
+	waited_us += std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun).count();
+}
+
+static void count(const char *name, long bytes)
+{
+	counts[name].first++;
+	counts[name].second += bytes;
+}
+
+static c10::intrusive_ptr<c10d::ProcessGroupGloo> make_group(const c10::intrusive_ptr<c10d::Store> &store, int rank)
+{
+	auto options = c10d::ProcessGroupGloo::Options::create();
+
+	options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
+	return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, ranks, options);
+}
+
+#if TORCH_VERSION_MAJOR >= 2
+/* A group as torch.distributed makes it: its methods call operators, and these the backend. */
+static c10::intrusive_ptr<c10d::ProcessGroup> through_operators(const c10::intrusive_ptr<c10d::ProcessGroupGloo> &backend,
+                                                                const c10::intrusive_ptr<c10d::Store> &store, int rank)
+{
+	auto group = c10::make_intrusive<c10d::ProcessGroup>(store, rank, ranks);
+
+	group->setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::GLOO, backend);
+	return group;
+}
+#else
+static auto through_operators(const c10::intrusive_ptr<c10d::ProcessGroupGloo> &backend,
+                              const c10::intrusive_ptr<c10d::Store> &, int)
+{
+	return backend;
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	int rank = std::atoi(argv[1]);
+	c10::intrusive_ptr<c10d::Store> file = c10::make_intrusive<c10d::FileStore>(std::string(argv[2]) + "/store", ranks);
+	auto gradients = make_group(c10::make_intrusive<c10d::PrefixStore>("gradients", file), rank);
+	auto others = make_group(c10::make_intrusive<c10d::PrefixStore>("others", file), rank);
+	torch::nn::Linear model(64, 32);
+	torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(0.1));
+
+	auto through = through_operators(gradients, file, rank);
+
+	for (int step = 0; step < steps; step++) {
+		optimizer.zero_grad();
+		auto loss = model->forward(torch::randn({ 16, 64 })).square().mean();
+		loss.backward();
+		if (rank == 1)
+			usleep(5000);
+		for (auto &parameter : model->parameters()) {
+			std::vector<torch::Tensor> tensors = { parameter.grad() };
+			count("all_reduce", parameter.grad().nbytes());
+			wait_for(step % 2 ? through->allreduce(tensors) : gradients->allreduce(tensors));
+			parameter.grad().div_(ranks);
+		}
+		std::vector<torch::Tensor> mine = { torch::ones({ 5, 3 }) };
+		std::vector<std::vector<torch::Tensor>> all = { { torch::empty({ 5, 3 }), torch::empty({ 5, 3 }) } };
+		count("all_gather", ranks * mine[0].nbytes());
+		wait_for(others->allgather(all, mine));
+		count("broadcast", mine[0].nbytes());
+		wait_for(others->broadcast(mine));
+		count("barrier", 0);
+		wait_for(others->barrier());
+		optimizer.step();
+	}
+	std::vector<torch::Tensor> mine = { torch::ones({ 5 }) };
+	/* Of two ranks: no collective. */
+	wait_for(rank ? others->send(mine, 0, 7) : others->recv(mine, 1, 7));
+	std::printf("{\"steps\": %d, \"waited_us\": %ld, \"collectives\": {", steps, waited_us);
+	const char *comma = "";
+	for (auto &entry : counts) {
+		std::printf("%s\"%s\": [%ld, %ld]", comma, entry.first.c_str(), entry.second.first, entry.second.second);
+		comma = ", ";
+	}
+	std::printf("}}\n");
+	return 0;
+}
