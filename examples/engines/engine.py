@@ -25,10 +25,16 @@ def run(*command, folder=None, **environment):
     return done.stdout
 
 
-class Engine:
-    """A copy of an engine's sources at one commit, in WORK/NAME: of these folders."""
+def venv(*arguments):
+    """Makes an environment of pip's packages, once per machine; returns its Python, or the folder with its packages."""
+    return run(os.path.join(HERE, "../../tools/venv"), *arguments).splitlines()[-1]
 
-    def __init__(self, name, url="", commit="", folders=(".",)):
+
+class Engine:
+    """A copy of an engine's sources at one commit, in WORK/NAME: of these folders. Or of the sources that a package of pip
+    contains in a folder."""
+
+    def __init__(self, name, url="", commit="", folders=(".",), package="", within=""):
         self.name = name
         self.work = os.environ.get("ENGINES_WORK", os.path.join(os.path.expanduser("~/.cache/dwell"), "engines"))
         self.folder = os.path.join(self.work, name)
@@ -37,6 +43,14 @@ class Engine:
         self.changed = 0
         os.makedirs(self.work, exist_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+        if package:
+            os.makedirs(self.folder)
+            name = package.replace("-", "_").replace("==", "-")
+            archive = os.path.join(self.work, name + ".tar.gz")
+            if not os.path.exists(archive):
+                run(sys.executable, "-m", "pip", "-q", "download", "--no-deps", "--no-binary", ":all:", "-d", self.work, package)
+            run("tar", "-xzf", archive, "-C", self.folder, f"--strip-components={within.count('/') + 2}", f"{name}/{within}")
+            return
         if not commit:  # it is installed: a folder for what is made
             os.makedirs(self.folder)
             return

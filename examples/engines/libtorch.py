@@ -2,14 +2,13 @@
 """Three of LibTorch's examples in C++, with random pictures: regression, mnist and dcgan (two models and optimizers).
 
 Nothing is marked. They have no timer: this script adds one around what their authors call a step, and makes two of them
-shorter. ENGINES_PYTHON is a Python with PyTorch (the one that runs this script).
+shorter. ENGINES_PYTHON is a Python with PyTorch (an environment that the script makes).
 """
 import os
 import random
 import struct
-import sys
 
-from engine import Engine, run
+from engine import Engine, run, venv
 
 MNIST_BATCHES, DCGAN_BATCHES = 300, 30
 WHERE = """
@@ -21,7 +20,7 @@ NOW = "std::chrono::steady_clock::now()"
 SAY = f"""
     std::printf("took %f ms\\n", std::chrono::duration<double, std::milli>({NOW} - begun).count());
 """
-torch, new_strings = run(os.environ.get("ENGINES_PYTHON", sys.executable), "-c", WHERE).split()
+torch, new_strings = run(os.environ.get("ENGINES_PYTHON") or venv("torch"), "-c", WHERE).split()
 
 
 def example(name):

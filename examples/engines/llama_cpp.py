@@ -64,7 +64,7 @@ def write_model(path):
             file.write(data + bytes(-len(data) % 32))
 
 
-engine = Engine("llama.cpp", "https://github.com/ggml-org/llama.cpp", "8f4d7fcb2b4b2eb6a0208516233664bbc8449fdb")
+engine = Engine("llama.cpp", package="llama-cpp-python==0.3.36", within="vendor/llama.cpp")
 run("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF",
     "-DLLAMA_BUILD_TOOLS=OFF", "-DLLAMA_BUILD_SERVER=OFF", folder=engine.folder)
 run("cmake", "--build", "build", "-j2", "--target", "llama-simple", folder=engine.folder)
