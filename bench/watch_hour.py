@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What dwell watch says of two jobs in which faults are planted at random times, compared with the plan, and what dwell costs.
 
-usage: bench/watch_hour.py BUILD PYTHON [--minutes N] [--seed N] [--to FILE]
+usage: bench/watch_hour.py BUILD PYTHON [--minutes N] [--seed N] [--to FILE] [--pictures FOLDER]
 
 Two jobs of eight ranks run under Slurm on two simulated nodes (tests/ranks/slurm_here.py; needs root): PyTorch's gloo, and MPI in C.
 Each rank runs under dwell run --always --gather, and dwell watch reads the gathered folder, which is a small tmpfs. PYTHON has torch.
 One fault at a time is planted in a job: a slow rank, a rank that is stopped, a rank that is killed (the job is then started
 again), a full folder, a rank that leaks. Ranks sleep for most of a step, so that all of it takes a quarter of a core. Prints a
-table of what was named, when and how, and one of memory, time and files; --to writes them as a page.
+table of what was named, when and how, and one of memory, time and files; --to writes them as a page. With --pictures a Prometheus
+of Debian reads what dwell watch serves, and Chromium makes pictures of its graphs, which the page shows.
 """
 import argparse
 import calendar
@@ -22,10 +23,13 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-sys.path.insert(0, os.path.join(ROOT, "tests/ranks"))
+sys.path[:0] = [os.path.join(ROOT, "tests/ranks"), os.path.join(ROOT, "tests/page")]
+import browser
 import mpi_installed
+import prometheus_here
 import slurm_here
 
 RANKS = 8
@@ -39,6 +43,14 @@ KILLED_S = 150  # after a rank was killed: its file is missed when it was not wr
 STEP_S, SLOWER = .5, .2  # a step, and how much longer a slow rank works
 LEAK_BYTES_S = 8 << 20
 HANG_S = 10  # the limit for steps as short as these
+# Pictures of Prometheus' graphs: name, query, and what is seen.
+PARTS = "sum by (job, rank) (rate(dwell_step_part_seconds_total%s[3m]))"
+GRAPHS = (("watch-steps.png", "sum by (job, rank) (rate(dwell_steps_total[3m]))",
+           "Steps a second, by rank: a rank that is stopped or killed stops its job, and a slow one makes it slower."),
+          ("watch-memory.png", "sum by (job, rank) (dwell_resident_memory_bytes)",
+           "Memory of each process: one rank at a time leaks. While the folder is full, no figures come."),
+          ("watch-waiting.png", PARTS % '{part="communication"}' + " / " + PARTS % "",
+           "Part of the time in which a rank communicates: less than the others in a slow rank, for which these wait."))
 
 TORCH = f"STEP_S, SLOWER, LEAK_BYTES = {STEP_S}, {SLOWER}, {int(LEAK_BYTES_S * STEP_S)}" + """
 import os, sys, time
@@ -114,6 +126,7 @@ class Job:
         os.makedirs(self.folder + "/shared")
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", self.folder + "/shared"], check=True)
         self.generation, self.events, self.plan, self.ranks = 0, [], [], []
+        self.port = slurm_here.free_ports(1)[0]  # of its watch
 
     def start(self):
         self.generation += 1
@@ -131,7 +144,7 @@ class Job:
         self.hour.slurm.wait(lambda: len(glob.glob(self.results + "/*.sum")) == RANKS, 180)
         path = f"{self.folder}/events{self.generation}"
         with open(path, "wb") as out:
-            self.watch = subprocess.Popen([self.hour.dwell, "watch", "-f", "json", self.results], stdout=out,
+            self.watch = subprocess.Popen([self.hour.dwell, "watch", "-f", "json", "--port", str(self.port), self.results], stdout=out,
                                           stderr=subprocess.DEVNULL)
 
     def take_events(self):
@@ -244,9 +257,27 @@ class Hour:
         self.jobs = [Job("gloo", [options.python, folder + "/rank.py"], [], self),
                      Job("MPI", [folder + "/rank"], ["--mpi=pmi2"], self)]
 
+        self.prometheus = None
+        if options.pictures:
+            os.mkdir(folder + "/prometheus")
+            self.prometheus = prometheus_here.Prometheus(folder + "/prometheus", {job.name: job.port for job in self.jobs}, 15)
+
     def rest(self, seconds):
         time.sleep(max(0, min(seconds, self.until - time.time())))
 
+    def take_pictures(self, options):
+        """Pictures of the graphs that Prometheus' own page draws."""
+        window = browser.Browser()
+        try:
+            for name, query, _ in GRAPHS:
+                window.open(f"{self.prometheus.address}/classic/graph?" + urllib.parse.urlencode(
+                    {"g0.expr": query, "g0.tab": 0, "g0.range_input": f"{options.minutes:.0f}m"}), 1000, 900)
+                if not window.wait("document.querySelector('.rickshaw_graph svg path')"):
+                    sys.exit(f"Prometheus draws no graph: {window.errors()}")
+                window.page.add_style_tag(content=".legend ul { columns: 4 }")
+                window.page.locator(".graph_area").first.screenshot(path=os.path.join(options.pictures, name))
+        finally:
+            window.close()
 
     def cost(self, trace):
         """What the records of a rank cost: a step, and as a part of one; and the memory that making a summary takes."""
@@ -360,7 +391,12 @@ def page(hour, options, false):
     lines += ["", f"{sum('named' in fault for fault in plan)} of {len(plan)} faults were named; false alarms: {len(false)}. {soon} of {len(hangs)} "
                   f"hangs were named within {2 * HANG_S} s, twice the limit, with the rank that did not come."]
     lines += [f"- {job}: {event['time']} `{event['event']}`, rank {event.get('rank', '-')}: {event['text']}" for job, event in false]
-    return "\n".join(lines + cost_lines(hour)) + "\n"
+    lines += cost_lines(hour)
+    if options.pictures:
+        lines += ["", "## Graphs of Prometheus", "", f"A Prometheus read what `dwell watch --port` served for each job during these "
+                  f"{options.minutes:g} minutes, and its own page drew it."]
+        lines += [line for name, query, seen in GRAPHS for line in ("", f"{seen} `{query}`", "", f"![{seen}](../pictures/{name})")]
+    return "\n".join(lines) + "\n"
 
 
 def main():
@@ -370,9 +406,11 @@ def main():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--to")
+    parser.add_argument("--pictures")
     options = parser.parse_args()
-    if slurm_here.missing():
-        sys.exit(slurm_here.missing())
+    missing = slurm_here.missing() or options.pictures and (prometheus_here.missing() or browser.lack())
+    if missing:
+        sys.exit(missing)
     folder = tempfile.mkdtemp(prefix="dwell-hour-")
     os.chmod(folder, 0o755)
     os.nice(5)
@@ -385,8 +423,12 @@ def main():
             thread.start()
         for thread in threads:
             thread.join()
+        if hour.prometheus:
+            hour.take_pictures(options)
     finally:
         hour.slurm.stop()
+        if hour.prometheus:
+            hour.prometheus.stop()
         for job in hour.jobs:
             subprocess.run(["umount", job.folder + "/shared"], check=False)
     text = page(hour, options, [one for job in hour.jobs for one in judge(job)])

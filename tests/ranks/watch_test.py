@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+
+import prometheus_here
+from prometheus_here import get
 
 BUILD = os.path.abspath(sys.argv[1])
 DWELL = os.path.join(BUILD, "dwell")
@@ -41,14 +43,6 @@ def wait_for(what, found, seconds=120):
     return None
 
 
-def get(address):
-    try:
-        with urllib.request.urlopen(address, timeout=5) as answer:
-            return answer.read().decode()
-    except OSError:
-        return ""
-
-
 def events():
     with open("events", encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.endswith("\n")]
@@ -56,30 +50,6 @@ def events():
 
 def event(kind, rank, over=False):
     return [one for one in events() if (one["event"], one.get("rank"), one["over"]) == (kind, rank, over)]
-
-
-def prometheus(port):
-    """A Prometheus that reads the port each second; the address of its queries."""
-    with open("prometheus.yml", "w", encoding="utf-8") as file:
-        json.dump({"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [ALERTS],
-                   "scrape_configs": [{"job_name": "dwell", "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]},
-                  file)
-    with open("prometheus.log", "w", encoding="utf-8") as log:
-        server = subprocess.Popen(["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb",
-                                   "--web.listen-address=127.0.0.1:0", "--log.format=json"], stderr=log)
-
-    def listens():
-        with open("prometheus.log", encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file if line.endswith("\n")]
-        return next((line["address"] for line in lines if line.get("msg") == "Listening on"), None)
-
-    address = wait_for("Prometheus listens", listens)
-    return server, f"http://{address}/api/v1/" if address else None
-
-
-def number_of(address, query):
-    answer = get(f"{address}query?query={urllib.request.quote(query)}")
-    return len(json.loads(answer)["data"]["result"]) if answer else 0
 
 
 def start_rank(number, *options):
@@ -114,14 +84,14 @@ def test_files(port):
         check(f"the alert rules: {rules.stdout}", rules.returncode == 0)
 
 
-def test_job(alive, watch, address):
+def test_job(alive, watch, prometheus):
     open("hang", "w", encoding="utf-8").close()
     wait_for("both ranks hang", lambda: event("hang", 0) and event("hang", 1))
     check("what they are in", all("in all_reduce" in event("hang", rank)[0]["text"] for rank in (0, 1)))
     hung = wait_for("the user's command", lambda: os.path.exists("hung") and open("hung", encoding="utf-8").read())
     check(f"what the command gets: {hung}", hung and hung.count(",") >= 2 and "no step ended for" in hung)
-    if address:
-        wait_for("an alert of Prometheus", lambda: number_of(address, 'ALERTS{alertname="RankHangs",alertstate="firing"}'))
+    if prometheus:
+        wait_for("an alert of Prometheus", lambda: prometheus.count('ALERTS{alertname="RankHangs",alertstate="firing"}'))
     os.remove("hang")
     wait_for("both go on", lambda: event("hang", 0, True) and event("hang", 1, True))
     once = subprocess.run([DWELL, "watch", "--once", "."], capture_output=True, text=True, check=False)
@@ -205,20 +175,23 @@ def main():
     os.chdir("../job")
     started = [start_rank(number) for number in range(2)]
     watch, port = start_watch()
-    server, address = prometheus(port) if shutil.which("prometheus") else (None, None)
+    prometheus = None if prometheus_here.missing() else prometheus_here.Prometheus(os.getcwd(), {"dwell": port}, 1, [ALERTS])
     try:
         wait_for("figures of both ranks", lambda: get(f"http://127.0.0.1:{port}/metrics").count("dwell_steps_total{") == 2)
         test_files(port)
-        if address:
-            wait_for("Prometheus has them", lambda: number_of(address, "dwell_steps_total") == 2)
+        if prometheus:
+            check("Prometheus listens", prometheus.address)
+            wait_for("Prometheus has them", lambda: prometheus.count("dwell_steps_total") == 2)
         else:
-            print("skip Prometheus: not installed")
+            print("skip:", prometheus_here.missing())
             counts["skipped"] += 1
-        test_job(started, watch, address)
+        test_job(started, watch, prometheus)
     finally:
-        for process in (*started, watch, server):
-            if process and process.poll() is None:
+        for process in (*started, watch):
+            if process.poll() is None:
                 process.kill()
+        if prometheus:
+            prometheus.stop()
     shutil.rmtree(folder)
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
     return counts["failed"] > 0
