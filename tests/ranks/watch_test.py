@@ -98,11 +98,14 @@ def test_job(alive, watch, prometheus):
     check(f"--once: {once.stdout}{once.stderr}", once.returncode == 0 and not once.stdout)
     pid = event("hang", 1)[0]["pid"]
     os.kill(pid, signal.SIGKILL)
-    wait_for("a rank is lost", lambda: event("lost", 1))
+    lost = wait_for("a rank is lost", lambda: event("lost", 1))
+    check(f"how it ended: {lost}", lost and ", by signal 9 (Killed)" in lost[0]["text"])
     open("end", "w", encoding="utf-8").close()
     check("the watch ends with the job, and its status says what was left", watch.wait(timeout=120) == 5)
     for rank in alive:
         rank.wait(timeout=60)
+    compared = subprocess.run([DWELL, "ranks", "rank0.dwell.sum", "rank1.dwell.sum"], capture_output=True, text=True, check=False).stdout
+    check(f"dwell ranks says how it ended: {compared}", "Rank 1 ended within step" in compared and ", by signal 9 (Killed)." in compared)
 
 
 def test_long_work(name):

@@ -138,8 +138,17 @@ static void which_check_missing(struct dw_ranks *ranks)
 static void which_check_ends(struct dw_ranks *ranks)
 {
 	uint64_t last = 0;
-	size_t early = 0;
+	size_t early = 0, failed = 0;
 
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct dw_summary_rank *rank = ranks->results[i].rank;
+
+		if (rank->failed && failed++ < MOST_NAMED)
+			dw_ranks_note(ranks, "Rank %d ended %s step %llu%s.", dw_ranks_number(ranks, i), rank->last_open ? "within" : "after",
+			              (unsigned long long)rank->last_step, dw_summary_failure(rank->failed).at);
+	}
+	if (failed > MOST_NAMED)
+		dw_ranks_note(ranks, "%zu more ranks failed.", failed - MOST_NAMED);
 	for (size_t i = 0; i < ranks->count; i++)
 		if (ranks->results[i].rank->last_step > last)
 			last = ranks->results[i].rank->last_step;

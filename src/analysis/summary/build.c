@@ -1,8 +1,11 @@
 /* Makes the summary of a run: one entry for each of its processes that has steps. */
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/order.h"
+#include "format/keys.h"
 #include "model/joint/joint.h"
 #include "model/memory/memory.h"
 #include "summary/summary.h"
@@ -236,6 +239,36 @@ static void build_steps(struct dw_summary *summary, struct dw_summary_rank *rank
 	rank->wall_ns = loop->end_ns - loop->start_ns;
 }
 
+/* How the process ended, if dwell run started it, and it failed. */
+static uint32_t build_failed(const struct dw_source *source, const struct dw_source_process *process)
+{
+	uint32_t failed = 0;
+
+	for (size_t i = 0; i < source->meta_count; i++) {
+		const struct dw_source_meta *meta = &source->metas[i];
+		unsigned number, pid;
+
+		if (strcmp(meta->key, DW_KEY_STATUS) != 0 || source->processes[meta->process].file != process->file)
+			continue;
+		if (sscanf(meta->value, "{\"signal\":%u,\"pid\":%u}", &number, &pid) == 2 && pid == process->pid)
+			failed = DW_SUMMARY_SIGNAL + number;
+		else if (sscanf(meta->value, "{\"exit\":%u,\"pid\":%u}", &number, &pid) == 2 && pid == process->pid)
+			failed = number;
+	}
+	return failed;
+}
+
+struct dw_summary_failure dw_summary_failure(uint32_t failed)
+{
+	struct dw_summary_failure text = { "" };
+
+	if (failed > DW_SUMMARY_SIGNAL)
+		snprintf(text.at, sizeof text.at, ", by signal %u (%s)", failed - DW_SUMMARY_SIGNAL, strsignal((int)(failed - DW_SUMMARY_SIGNAL)));
+	else if (failed)
+		snprintf(text.at, sizeof text.at, ", with exit status %u", failed);
+	return text;
+}
+
 static void build_process(struct dw_summary *summary, struct dw_summary_rank *rank,
                           const struct dw_source *source, uint32_t process)
 {
@@ -247,7 +280,8 @@ static void build_process(struct dw_summary *summary, struct dw_summary_rank *ra
 		memcpy(host, head->hostname, sizeof head->hostname);
 	*rank = (struct dw_summary_rank){ .job = build_text(summary, from->job), .host = build_text(summary, host),
 		.command = build_text(summary, from->label), .rank = from->rank, .local_rank = from->local_rank,
-		.world_size = from->world_size, .pid = from->pid, .start_ns = source->realtime_start_ns + from->start_ns };
+		.world_size = from->world_size, .pid = from->pid, .start_ns = source->realtime_start_ns + from->start_ns,
+		.failed = build_failed(source, from) };
 	for (size_t i = 0; i < source->thread_count; i++)
 		for (unsigned cause = 0; source->threads[i].process == process && cause < DW_LOSS_SLOTS; cause++)
 			rank->lost[cause] += source->threads[i].lost[cause];

@@ -328,6 +328,7 @@ static void read_number(struct dw_summary_rank *rank, const struct dw_proto_fiel
 	case RANK_LEFT: rank->left_bytes = number; break;
 	case RANK_LOOP_END: rank->loop_end_ns = number; break;
 	case RANK_CPU: rank->cpu_ns = number; break;
+	case RANK_FAILED: rank->failed = number <= UINT32_MAX ? (uint32_t)number : 0; break;
 	default:
 		break; /* of a newer version */
 	}

@@ -30,6 +30,7 @@
 #define DW_SUMMARY_RANKS ((size_t)1 << 20) /* most ranks of a file */
 #define DW_SUMMARY_PLACES 4u    /* most places of a rank: the largest ones */
 #define DW_SUMMARY_OPEN 8u      /* most open ranges of a rank: the outermost ones */
+#define DW_SUMMARY_SIGNAL 256u
 #define DW_SUMMARY_BUCKETS 200u /* bucket i counts durations from 2^(8 + i/4) ns */
 
 /* Steps of about the same length. */
@@ -126,6 +127,9 @@ struct dw_summary_rank {
 	 * not known. */
 	uint64_t resident_bytes, left_bytes;
 	uint64_t cpu_ns; /* the CPU time of that process until then, and for how long its main thread waited for a CPU; 0: not known */
+	/* The exit status of the process that dwell run started, or DW_SUMMARY_SIGNAL plus the signal that ended it. 0: it did
+	 * not fail, or is not known. */
+	uint32_t failed;
 	struct dw_summary_collective *collectives; /* by group, then operation */
 	size_t collective_count;                   /* at most DW_SUMMARY_COLLECTIVES */
 	unsigned arrival_log2;
@@ -194,6 +198,11 @@ void dw_summary_add(struct dw_summary *summary, const struct dw_summary *other);
 bool dw_summary_finish(struct dw_summary *summary, struct dwell_error *error);
 /* The most spans of each rank in a summary of so many ranks. */
 size_t dw_summary_share_spans(size_t ranks);
+/* How a process ended (`failed` of a rank), as the end of a sentence; or "". */
+struct dw_summary_failure {
+	char at[80];
+};
+struct dw_summary_failure dw_summary_failure(uint32_t failed);
 /* The steps of its loop, counted or not. */
 uint64_t dw_summary_steps(const struct dw_summary_rank *rank);
 void dw_summary_merge_span(struct dw_summary_span *into, const struct dw_summary_span *from);

@@ -200,6 +200,7 @@ static void write_rank(struct dw_proto *proto, const struct dw_summary_rank *ran
 	write_number(proto, RANK_LEFT, rank->left_bytes);
 	write_number(proto, RANK_LOOP_END, rank->loop_end_ns);
 	write_number(proto, RANK_CPU, rank->cpu_ns);
+	write_number(proto, RANK_FAILED, rank->failed);
 	dw_proto_close(proto, at);
 }
 

@@ -88,6 +88,7 @@ void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank
 	for (size_t i = 0; i < rank->unrecorded_count; i++)
 		glance_add_unrecorded(glance, rank->unrecorded[i].id);
 	glance->cpu_ns = rank->cpu_ns;
+	glance->failed = rank->failed;
 	for (size_t i = 0; i < rank->collective_count; i++) {
 		snprintf(collective.group, sizeof collective.group, "%s", rank->collectives[i].group);
 		snprintf(collective.operation, sizeof collective.operation, "%s", rank->collectives[i].operation);
@@ -240,6 +241,7 @@ static void glance_read_number(struct dw_glance *glance, const struct dw_proto_f
 	case RANK_SPAN_LOG2: glance->span_log2 = field->number < 64 ? (unsigned)field->number : 63; break;
 	case RANK_RESIDENT: glance->resident_bytes = field->number; break;
 	case RANK_CPU: glance->cpu_ns = field->number; break;
+	case RANK_FAILED: glance->failed = field->number <= UINT32_MAX ? (uint32_t)field->number : 0; break;
 	case RANK_LEFT: glance->left_bytes = field->number; break;
 	default: break;
 	}

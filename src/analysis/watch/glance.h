@@ -29,6 +29,7 @@ struct dw_glance {
 	char where[200];      /* "in all_reduce of group world, number 512"; "" */
 	bool communication;   /* it is inside communication */
 	enum dw_summary_pause pause; /* it is inside an evaluation or a checkpoint, too */
+	uint32_t failed;      /* as in a summary's rank */
 	uint64_t cpu_ns;      /* of its process until the file was written; 0: not known */
 	bool spins;           /* it has communication or a device of which waits are not recorded; they may use a CPU */
 	uint32_t wait_group;  /* hash of the group of the open collective with the lowest number; 0: none */

@@ -156,7 +156,8 @@ bool dw_watch_take_glance(struct dw_watch *watch, const struct dw_glance *glance
 	watch_take_where(watched, glance);
 	watched->last_step = glance->last_step;
 	watched->last_open = glance->last_open;
-	watched->finished = watched->had_memory && !glance->resident_bytes;
+	watched->failed = glance->failed;
+	watched->finished = watched->failed || (watched->had_memory && !glance->resident_bytes);
 	watched->had_memory |= glance->resident_bytes > 0;
 	watched->usual_ns = glance->usual_ns;
 	watched->written_ns = written_ns;
@@ -383,9 +384,10 @@ static void watch_loss(struct dw_watched *watched, uint64_t now_ns, struct repor
 	if (!watch_changes(watched, DW_WATCH_LOST, watched->gone ? !watched->ended : is_silent))
 		return;
 	if (watched->gone)
-		watch_set(report, watched, DW_WATCH_LOST, !watched->ended, "its process ended %s step %llu%s%s",
-		          watch_is_within(watched) ? "within" : "when others needed it, after", (unsigned long long)watched->last_step,
-		          *watched->where ? ", " : "", watched->where);
+		watch_set(report, watched, DW_WATCH_LOST, !watched->ended, "its process ended %s step %llu%s%s%s",
+		          watch_is_within(watched) ? "within" : watched->failed ? "after" : "when others needed it, after",
+		          (unsigned long long)watched->last_step, *watched->where ? ", " : "", watched->where,
+		          dw_summary_failure(watched->failed).at);
 	else
 		watch_set(report, watched, DW_WATCH_LOST, is_silent,
 		          "its file was not written for %s, and was written every %s before; last step %llu",
@@ -530,7 +532,7 @@ static void watch_find_ends(struct dw_watch *watch)
 		struct dw_watched *watched = &watch->ranks[i];
 
 		watched->gone |= watched->finished;
-		watched->ended = watched->gone && !watch_is_within(watched);
+		watched->ended = watched->gone && !watched->failed && !watch_is_within(watched);
 		if (watched->gone ? watched->ended : !watch_hangs(watched))
 			continue;
 		least = watched->last_step < least ? watched->last_step : least;

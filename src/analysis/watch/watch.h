@@ -8,7 +8,7 @@
  * Rules:
  *   hang    a rank ended no step and recorded nothing for DW_WATCH_HANG_STEPS times its median step, and at least 10
  *           seconds; it does no long work (pause.h), and waits for no rank that works
- *   lost    the process of a rank ended within a step, or before one in which others ended or hang; or, of a rank on
+ *   lost    the process of a rank failed, or ended within a step, or before one in which others ended or hang; or, of a rank on
  *           another machine, its file was not written for three times as long as between two writes before
  *   slow    over several looks a rank works longer in a step than the median rank, by 5% as a rule (excess.h)
  *   memory  in the last DW_WATCH_MEMORY_LOOKS writes the rank's own memory became more each time, or what its machine has
@@ -55,12 +55,14 @@ struct dw_watched {
 	int32_t rank; /* its number, or -1 */
 	uint32_t pid;
 	char host[64];
-	bool ended; /* its process ended, no step was open, and no other rank needs it */
+	bool ended; /* its process ended without failure, no step was open, and no other rank needs it */
 	bool is[DW_WATCH_KINDS]; /* what was reported and is not over */
 	bool gone;               /* its process does not live, as the caller or the file says */
 	bool had_memory, finished; /* a file had memory of the process; the newest one has none, so that it does not live */
 	bool last_open;
 	bool has_news;           /* at this look: its file was written again */
+	uint64_t missed_ns;      /* for the caller: since when it does not live; 0: it lives */
+	uint32_t failed;         /* how it ended, as in a summary's rank */
 	uint64_t steps; /* of the last write, of the run */
 	uint64_t span; /* the index of its newest span, */
 	struct dw_glance_sum of_span; /* and what that has */

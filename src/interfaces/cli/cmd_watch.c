@@ -103,13 +103,17 @@ static int watch_take_option(void *context, const struct dw_option *option, cons
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* Which processes of this machine do not live any more. */
+/* Which processes of this machine do not live any more. dwell run has a few seconds to write how its program ended. */
 static void watch_find_gone(struct watch_state *state)
 {
 	for (size_t i = 0; i < state->watch.count; i++) {
 		struct dw_watched *watched = &state->watch.ranks[i];
 
-		watched->gone = strcmp(watched->host, state->request->host) == 0 && kill((pid_t)watched->pid, 0) != 0 && errno == ESRCH;
+		bool lives = strcmp(watched->host, state->request->host) != 0 || kill((pid_t)watched->pid, 0) == 0 || errno != ESRCH;
+
+		watched->missed_ns = lives ? 0 : watched->missed_ns ? watched->missed_ns : state->watch.now_ns;
+		watched->gone = !lives && (watched->finished || state->request->once ||
+		                           state->watch.now_ns - watched->missed_ns >= WATCH_EVERY_MS * UINT64_C(1000000));
 	}
 }
 

@@ -236,14 +236,14 @@ static void run_note_perf(void)
 	dwell_meta(DW_KEY_SAMPLE_KERNEL_LACKS, text);
 }
 
-static void run_note_status(int status)
+static void run_note_status(int status, pid_t pid)
 {
-	char text[32];
+	char text[48];
 
 	if (WIFSIGNALED(status))
-		snprintf(text, sizeof text, "{\"signal\":%d}", WTERMSIG(status));
+		snprintf(text, sizeof text, "{\"signal\":%d,\"pid\":%d}", WTERMSIG(status), (int)pid);
 	else
-		snprintf(text, sizeof text, "{\"exit\":%d}", WEXITSTATUS(status));
+		snprintf(text, sizeof text, "{\"exit\":%d,\"pid\":%d}", WEXITSTATUS(status), (int)pid);
 	dwell_meta_json(DW_KEY_STATUS, text);
 }
 
@@ -420,6 +420,8 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 	dw_run_summary_begin(trace, (pid_t)child, request->summary_every_ms, request->slow_bytes);
 	status = run_wait_for_child();
 	run_note_wall(began_ns);
+	if (status >= 0)
+		run_note_status(status, (pid_t)child);
 	dw_run_summary_end();
 	dw_machine_end();
 	child = 0;
@@ -652,7 +654,6 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		unlink(actual);
 		return DW_EXIT_RUN_FAILED;
 	}
-	run_note_status(status);
 	if (request->step_on)
 		dwell_meta(DW_KEY_STEP_ON, request->step_on);
 	code = run_exit_status(status);

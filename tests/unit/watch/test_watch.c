@@ -19,6 +19,7 @@ struct job {
 	uint64_t now;
 	bool gone[RANKS], silent[RANKS];
 	char said[2000]; /* "hang 2", "hang 2 over": of the last look */
+	char text[400];  /* of the last event */
 	unsigned events; /* of all looks */
 };
 
@@ -28,6 +29,7 @@ static void say(void *context, const struct dw_watch_event *event)
 	size_t length = strlen(job->said);
 
 	job->events++;
+	snprintf(job->text, sizeof job->text, "%s", event->text);
 	if (length < sizeof job->said - 64)
 		snprintf(job->said + length, sizeof job->said - length, "%s%s %d%s", length ? ", " : "",
 		         dw_watch_kind_name(event->kind), event->watched->pid ? event->watched->rank : -1, event->over ? " over" : "");
@@ -171,6 +173,35 @@ TEST(processes_of_another_machine_that_ended_and_one_that_ended_within_a_step)
 }
 
 /* Rank 3 is killed between two steps. The others end in the next step, or wait there; or (2) all ended after the same step. */
+TEST(a_process_that_failed_is_lost_after_its_last_step_too)
+{
+	struct job job;
+
+	make(&job);
+	usual_look(&job);
+	for (int i = 0; i < RANKS; i++)
+		job.gone[i] = true;
+	job.ranks[2].failed = DW_SUMMARY_SIGNAL + 9;
+	job.ranks[4].failed = 3;
+	CHECK_STR(look(&job), "lost 2, lost 4");
+	CHECK_HAS(job.text, "its process ended after step 100, with exit status 3");
+	CHECK_STR(look(&job), "");
+	dw_watch_reset(&job.watch);
+}
+
+/* The file of another machine says that the process does not live. */
+TEST(a_file_that_says_that_its_process_failed_is_a_lost_rank)
+{
+	struct job job;
+
+	make(&job);
+	usual_look(&job);
+	job.ranks[2].failed = DW_SUMMARY_SIGNAL + 9;
+	CHECK_STR(usual_look(&job), "lost 2");
+	CHECK_HAS(job.text, "its process ended after step 200, by signal 9 (Killed)");
+	dw_watch_reset(&job.watch);
+}
+
 TEST(a_process_that_ended_between_steps_is_lost_when_others_need_it)
 {
 	for (int ends = 0; ends < 3; ends++) {
@@ -521,7 +552,7 @@ TEST(a_glance_at_a_file_sees_what_the_whole_summary_says)
 	struct dw_summary_rank rank = { .job = "job", .host = "a", .command = "c", .rank = 3, .pid = 7, .steps = 5, .last_step = 15,
 		.durations = buckets, .duration_count = 2, .span_log2 = 1, .spans = spans, .span_count = 3, .names = &name,
 		.name_count = 1, .where_known = true, .end_ns = start, .silent_ns = 12, .open = open, .open_count = 2,
-		.collectives = collectives, .collective_count = 2, .resident_bytes = 100, .left_bytes = 200, .cpu_ns = 300,
+		.collectives = collectives, .collective_count = 2, .resident_bytes = 100, .left_bytes = 200, .cpu_ns = 300, .failed = 265,
 		.unrecorded = &(struct dw_unrecorded){ .id = "nccl", .file = "libnccl.so", .why = "" }, .unrecorded_count = 1 };
 	struct dw_summary summary = { .ranks = &rank, .count = 1 };
 	struct dw_proto proto = { 0 };
@@ -555,6 +586,7 @@ TEST(a_glance_at_a_file_sees_what_the_whole_summary_says)
 	CHECK_EQ(of_file.group_count, 2);
 	CHECK_EQ(of_file.pause, DW_PAUSE_EVALUATION);
 	CHECK_EQ(of_file.cpu_ns, 300);
+	CHECK_EQ(of_file.failed, 265);
 	CHECK(of_file.spins);
 	for (size_t length = 0; length < proto.used; length++)
 		if (length != 24)
