@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+import mpi_installed
 import prometheus_here
 from prometheus_here import get
 
@@ -52,8 +53,8 @@ def event(kind, rank, over=False):
     return [one for one in events() if (one["event"], one.get("rank"), one["over"]) == (kind, rank, over)]
 
 
-def start_rank(number, *options):
-    return subprocess.Popen([DWELL, "run", "--sample", "off", *(options or ["--summary-every", "1s"]), "-o", f"rank{number}.dwell", "--",
+def start_rank(number, *options, folder="."):
+    return subprocess.Popen([DWELL, "run", "--sample", "off", *(options or ["--summary-every", "1s"]), "-o", f"{folder}/rank{number}.dwell", "--",
                              "../program", str(number)], stderr=subprocess.DEVNULL,
                             env={**os.environ, "RANK": str(number), "WORLD_SIZE": "2"})
 
@@ -151,6 +152,49 @@ def test_rare_summaries():
             process.wait(timeout=60)
 
 
+def watch_by_mpi(launcher, *options):
+    """A watch of three machines, of which each has a folder, and the last one has no rank."""
+    words = [word for node in range(3) for word in ([":"] if node else []) + ["-n", "1", DWELL, "watch", "--mpi", "-f", "json", *options, f"node{node}"]]
+    return [*launcher, *words]
+
+
+def test_mpi(name, launcher):
+    """Ranks of which each writes to a folder of its own machine."""
+    for node in range(3):
+        os.mkdir(f"node{node}")
+    os.mkdir("copies")
+    environment = {**os.environ, "TMPDIR": os.getcwd() + "/copies"}
+    ranks = [start_rank(node, folder=f"node{node}") for node in range(2)]
+    wait_for("summaries", lambda: all(os.path.exists(f"node{node}/rank{node}.dwell.sum") for node in range(2)))
+    with open("events", "w", encoding="utf-8") as file:
+        watch = subprocess.Popen(watch_by_mpi(launcher, "--every", "1s", "--metrics", "figures"), stdout=file, env=environment)
+    try:
+        wait_for("a rank of another machine", lambda: os.path.exists("figures") and 'rank="1"' in open("figures", encoding="utf-8").read())
+        open("hang", "w", encoding="utf-8").close()
+        wait_for(f"{name}: both ranks hang", lambda: event("hang", 0) and event("hang", 1), 60)
+        os.remove("hang")
+        wait_for("both go on", lambda: event("hang", 0, True) and event("hang", 1, True))
+        once = subprocess.run(watch_by_mpi(launcher, "--once"), env=environment, capture_output=True, text=True, check=False, timeout=60)
+        check(f"{name}, --once: {once}", once.returncode == 0 and not once.stdout)
+        os.kill(next(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and is_sender(pid)), signal.SIGSTOP)
+        open("end", "w", encoding="utf-8").close()
+        watch.wait(timeout=60)  # a process that stands still keeps nobody; the launcher chooses the status then
+        check(f"no copy is left: {os.listdir('copies')}", not [path for path in os.listdir("copies") if path.startswith("dwell-watch")])
+    finally:
+        open("end", "w", encoding="utf-8").close()
+        for process in (*ranks, watch):
+            process.wait(timeout=60)
+
+
+def is_sender(pid):
+    """Whether it is the process of the last machine."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file, open(f"/proc/{pid}/comm", encoding="utf-8") as name:
+            return name.read() == "dwell\n" and file.read().endswith(b"node2\0") and os.readlink(f"/proc/{pid}/cwd") == os.getcwd()
+    except OSError:
+        return False
+
+
 def step_count(trace):
     done = subprocess.run([DWELL, "report", "--view", "steps", "-f", "csv", trace], capture_output=True, text=True, check=False)
     return done.stdout.count("\n")
@@ -159,7 +203,8 @@ def step_count(trace):
 def test_refused():
     for words, code, what in ((["--on", "hung=true", "."], 2, "give hang, lost, slow, memory or slower"),
                               (["--port", "99999", "."], 2, "--port 99999"), ([], 2, "no files are given"),
-                              (["--once", "empty"], 1, "no summary of a rank"), (["--once", "missing.sum"], 1, "missing.sum")):
+                              (["--once", "empty"], 1, "no summary of a rank"), (["--once", "missing.sum"], 1, "missing.sum"),
+                              (["--mpi", "empty", "job"], 2, "give one folder")):
         done = subprocess.run([DWELL, "watch", *words], capture_output=True, text=True, check=False)
         check(f"{words}: {done.returncode} {done.stderr}", done.returncode == code and what in done.stderr)
 
@@ -175,6 +220,14 @@ def main():
     test_refused()
     os.chdir("rare")
     test_rare_summaries()
+    for name in mpi_installed.IMPLEMENTATIONS:
+        if mpi_installed.launcher(name):
+            os.mkdir("../" + name)
+            os.chdir("../" + name)
+            test_mpi(name, mpi_installed.launcher(name))
+        else:
+            print("skip:", mpi_installed.missing(name))
+            counts["skipped"] += 1
     os.chdir("../job")
     started = [start_rank(number) for number in range(2)]
     watch, port = start_watch()

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/summaries.h"
+#include "cli/watch_mpi.h"
 #include "cli/watch_port.h"
 #include "metrics/metrics.h"
 
@@ -22,7 +23,7 @@
 
 struct watch_request {
 	uint64_t every_ms;
-	bool once, json;
+	bool once, json, has_mpi;
 	const char *metrics; /* the file, or NULL */
 	bool has_port;
 	unsigned port;
@@ -30,6 +31,7 @@ struct watch_request {
 	size_t command_count;
 	char **paths;
 	size_t path_count;
+	struct dw_watch_mpi mpi;
 	char host[64];
 };
 
@@ -94,6 +96,7 @@ static int watch_take_option(void *context, const struct dw_option *option, cons
 	case DW_OPTION_EVERY: return dw_parse_time("every", value, 100, &request->every_ms) ? 0 : -1;
 	case DW_OPTION_ONCE: request->once = true; return 0;
 	case DW_OPTION_FORMAT: request->json = strcmp(value, "json") == 0; return 0;
+	case DW_OPTION_MPI: request->has_mpi = true; return 0;
 	case DW_OPTION_METRICS: request->metrics = value; return 0;
 	case DW_OPTION_ON: return watch_take_command(request, value);
 	case DW_OPTION_PORT: request->has_port = true; return dw_take_port(&request->port, value);
@@ -415,24 +418,33 @@ static bool watch_has_event(const struct dw_watch *watch)
 	return has;
 }
 
-static void watch_wait(const struct watch_state *state, int listener)
+static void watch_wait(struct watch_request *request, const struct watch_state *state, int listener)
 {
-	struct timespec time = { (time_t)(state->request->every_ms / 1000),
-		(long)(state->request->every_ms % 1000) * 1000000 };
+	uint64_t until_ms = dw_clock_monotonic_ms() + request->every_ms, now_ms;
 
-	if (listener < 0)
-		nanosleep(&time, NULL);
-	else
-		dw_watch_serve(listener, state->metrics ? state->metrics : "", state->metrics ? state->metrics_length : 0,
-		               (int)state->request->every_ms);
+	while (!*watch_stopped && (now_ms = dw_clock_monotonic_ms()) < until_ms) {
+		uint64_t ms = request->has_mpi && until_ms - now_ms > DW_WATCH_MPI_MS ? DW_WATCH_MPI_MS : until_ms - now_ms;
+
+		if (listener < 0)
+			nanosleep(&(struct timespec){ (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 }, NULL);
+		else
+			dw_watch_serve(listener, state->metrics ? state->metrics : "", state->metrics ? state->metrics_length : 0, (int)ms);
+		if (request->has_mpi)
+			dw_watch_mpi_take(&request->mpi);
+	}
 }
 
-static int watch_loop(struct watch_state *state, int listener)
+static int watch_loop(struct watch_request *request, struct watch_state *state, int listener)
 {
-	int status = watch_look(state);
+	int status;
 
+	if (request->has_mpi && request->once)
+		dw_watch_mpi_take_rest(&request->mpi);
+	else if (request->has_mpi)
+		watch_wait(request, state, listener); /* so that the first look has all machines */
+	status = watch_look(state);
 	while (!status && !state->request->once && !*watch_stopped && !watch_has_ended(&state->watch)) {
-		watch_wait(state, listener);
+		watch_wait(request, state, listener);
 		status = *watch_stopped ? 0 : watch_look(state);
 	}
 	if (!status && state->request->once && !state->watch.count) {
@@ -451,6 +463,27 @@ static void watch_reset(struct watch_state *state)
 	DW_FREE(state->files, state->buffer, state->metrics);
 }
 
+/* Starts MPI. True: this process has ended, with *status. */
+static bool watch_begin_mpi(struct watch_request *request, int *status)
+{
+	struct stat folder;
+
+	if (request->path_count != 1 || stat(request->paths[0], &folder) != 0 || !S_ISDIR(folder.st_mode)) {
+		dw_say("--mpi: give one folder, which each machine has");
+		*status = DW_EXIT_USAGE;
+		return true;
+	}
+	*status = dw_watch_mpi_begin(&request->mpi, request->paths[0]);
+	watch_stopped = dw_stop_at_signals(); /* MPI has handlers of its own */
+	if (*status)
+		return true;
+	if (request->mpi.process)
+		dw_watch_mpi_send(&request->mpi, request->paths[0], request->every_ms, request->once, watch_stopped);
+	request->paths = request->mpi.folders;
+	request->path_count = request->mpi.folder_count;
+	return request->mpi.process != 0;
+}
+
 int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)
 {
 	struct watch_request request = { .every_ms = WATCH_EVERY_MS };
@@ -467,15 +500,22 @@ int dw_cmd_watch(const struct dw_verb *verb, int argc, char **argv)
 	request.paths = argv;
 	request.path_count = operands;
 	gethostname(request.host, sizeof request.host - 1);
+	watch_stopped = dw_stop_at_signals();
+	if (request.has_mpi && watch_begin_mpi(&request, &status))
+		return status;
 	if (request.has_port) {
 		listener = dw_watch_listen(&request.port, &error);
-		if (listener < 0)
+		if (listener < 0) {
+			if (request.has_mpi)
+				dw_watch_mpi_end(&request.mpi);
 			return dw_say_error(&error, error.code);
+		}
 		dw_say("metrics at http://127.0.0.1:%u/metrics", request.port);
 	}
-	watch_stopped = dw_stop_at_signals();
-	status = watch_loop(&state, listener);
+	status = watch_loop(&request, &state, listener);
 	watch_reset(&state);
+	if (request.has_mpi)
+		dw_watch_mpi_end(&request.mpi);
 	if (listener >= 0)
 		close(listener);
 	return status;

@@ -4,149 +4,28 @@
  * Summaries travel as the bytes of their files, in a tree: in each round half of the processes send
  * theirs and are done. Merging in any order gives the same bytes, so the result is that of one
  * process.
- *
- * The library is that of the launcher which started the processes: DWELL_MPI names its file, or it is looked for under
- * the usual names. src/format/mpi_abi.h has what is taken from MPI's headers elsewhere.
  */
 #include "cli/ranks_mpi.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 
 #include "base/pool.h"
 #include "cli/cli.h"
+#include "cli/mpi_library.h"
 #include "cli/summaries.h"
 #include "format/mpi_abi.h"
 
-/* ---- the library ------------------------------------------------------------------------------ */
-
-static struct {
-	uintptr_t world, byte; /* MPI_COMM_WORLD, MPI_BYTE */
-	int (*init)(int *count, char ***arguments);
-	int (*rank)(uintptr_t comm, int *rank);
-	int (*size)(uintptr_t comm, int *size);
-	int (*send)(const void *data, int count, uintptr_t type, int to, int tag, uintptr_t comm);
-	int (*receive)(void *data, int count, uintptr_t type, int from, int tag, uintptr_t comm, void *status);
-	int (*broadcast)(void *data, int count, uintptr_t type, int root, uintptr_t comm);
-	int (*abort)(uintptr_t comm, int status);
-	int (*finalize)(void);
-} mpi;
-
-static bool mpi_find_functions(void *library)
-{
-	const struct {
-		const char *name;
-		void *to;
-	} functions[] = {
-		{ "MPI_Init", &mpi.init },       { "MPI_Comm_rank", &mpi.rank }, { "MPI_Comm_size", &mpi.size },
-		{ "MPI_Send", &mpi.send },       { "MPI_Recv", &mpi.receive },   { "MPI_Bcast", &mpi.broadcast },
-		{ "MPI_Abort", &mpi.abort },     { "MPI_Finalize", &mpi.finalize },
-	};
-
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		if (!(*(void **)functions[i].to = dlsym(library, functions[i].name)))
-			return false;
-	return true;
-}
-
-/* Sets the handles. False: no MPI whose handles are known. */
-static bool mpi_find_handles(void *library, const char *path)
-{
-	static char version[DW_MPI_VERSION_BYTES + 1];
-	int (*get_version)(char *text, int *length) = NULL;
-	void *world = dlsym(library, DW_MPI_OPEN_WORLD), *byte = dlsym(library, DW_MPI_OPEN_BYTE);
-	int length = 0;
-
-	*(void **)&get_version = dlsym(library, "MPI_Get_library_version");
-	if (!get_version || get_version(version, &length))
-		return false;
-	switch (dw_mpi_abi_of(path, version, world && byte)) {
-	case DW_MPI_OPEN:
-		mpi.world = (uintptr_t)world;
-		mpi.byte = (uintptr_t)byte;
-		return true;
-	case DW_MPI_MPICH:
-		mpi.world = DW_MPI_MPICH_WORLD;
-		mpi.byte = DW_MPI_MPICH_BYTE;
-		return true;
-	case DW_MPI_STANDARD:
-		mpi.world = DW_MPI_STANDARD_WORLD;
-		mpi.byte = DW_MPI_STANDARD_BYTE;
-		return true;
-	default: return false;
-	}
-}
-
-/* How many processes the launcher started, as far as its variables say so. */
-static int mpi_launched(void)
-{
-	static const char *const variables[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE" };
-
-	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-		if (getenv(variables[i]))
-			return atoi(getenv(variables[i]));
-	return 1;
-}
-
-/* Returns the library, and its file in *path. Each launcher sets variables of its own. */
-static void *mpi_open(const char **path)
-{
-	static const char *const open_first[] = { "libmpi.so.40", "libmpi.so", "libmpi_abi.so.0" };
-	static const char *const mpich_first[] = { "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.0", "libmpi.so.40", "libmpi.so" };
-	bool open = getenv("OMPI_COMM_WORLD_SIZE") != NULL;
-	const char *const *names = open ? open_first : mpich_first, *chosen = getenv("DWELL_MPI");
-	size_t count = open ? sizeof open_first / sizeof *open_first : sizeof mpich_first / sizeof *mpich_first;
-	void *library;
-
-	if (chosen) {
-		names = &chosen;
-		count = 1;
-	}
-	for (size_t i = 0; i < count; i++) {
-		*path = names[i];
-		/* Open MPI's own plugins look for its functions in the whole program. */
-		library = dlopen(*path, RTLD_NOW | RTLD_GLOBAL);
-		if (library)
-			return library;
-	}
-	return NULL;
-}
-
-/* Starts MPI. Returns 0 or an exit status. */
-static int mpi_start(int *process, int *processes)
-{
-	const char *path = NULL, *reason;
-	void *library = mpi_open(&path);
-
-	reason = library ? NULL : dlerror();
-	if (library && !(mpi_find_functions(library) && mpi_find_handles(library, path)))
-		reason = "an MPI library that dwell does not know";
-	if (reason) {
-		dw_say("--mpi: %s: %s. Name the file of the launcher's MPI library in the variable DWELL_MPI", path, reason);
-		return DW_EXIT_BAD_INPUT;
-	}
-	mpi.init(NULL, NULL);
-	mpi.rank(mpi.world, process);
-	mpi.size(mpi.world, processes);
-	if (*processes > 1 || mpi_launched() <= 1)
-		return 0;
-	dw_say("--mpi: %s is not the library of the launcher: it sees one process, and the launcher started %d. Name the file of "
-	       "the launcher's MPI library in the variable DWELL_MPI", path, mpi_launched());
-	mpi.finalize();
-	return DW_EXIT_BAD_INPUT;
-}
-
 static void mpi_send_bytes(const void *data, uint64_t bytes, int to)
 {
-	mpi.send(data, (int)bytes, mpi.byte, to, 0, mpi.world);
+	dw_mpi.send(data, (int)bytes, dw_mpi.byte, to, 0, dw_mpi.world);
 }
 
 static void mpi_receive_bytes(void *data, uint64_t bytes, int from)
 {
 	uint64_t status[DW_MPI_STATUS_BYTES / sizeof(uint64_t)];
 
-	mpi.receive(data, (int)bytes, mpi.byte, from, 0, mpi.world, status);
+	dw_mpi.receive(data, (int)bytes, dw_mpi.byte, from, 0, dw_mpi.world, status);
 }
 
 /* ---- the summaries ------------------------------------------------------------------------------ */
@@ -181,7 +60,7 @@ static int mpi_receive(struct dw_summary *summary, int from)
 	data = malloc(bytes + 1);
 	if (!data) {
 		dw_say("no memory for the summary of process %d", from);
-		mpi.abort(mpi.world, DW_EXIT_BAD_INPUT);
+		dw_mpi.abort(dw_mpi.world, DW_EXIT_BAD_INPUT);
 		return -1;
 	}
 	mpi_receive_bytes(data, bytes, from);
@@ -221,14 +100,14 @@ static int mpi_share_status(int status, int process, int processes)
 	}
 	if (process)
 		mpi_send_bytes(&status, sizeof status, 0);
-	mpi.broadcast(&status, (int)sizeof status, mpi.byte, 0, mpi.world);
+	dw_mpi.broadcast(&status, (int)sizeof status, dw_mpi.byte, 0, dw_mpi.world);
 	return status;
 }
 
 int dw_ranks_read_mpi(struct dw_summary *summary, char **paths, size_t count, bool *first)
 {
 	char **own = calloc(count + 1, sizeof *own);
-	int process = 0, processes = 1, status = mpi_start(&process, &processes);
+	int process = 0, processes = 1, status = dw_mpi_start(&process, &processes);
 	size_t taken = 0;
 
 	*first = process == 0;
@@ -244,7 +123,7 @@ int dw_ranks_read_mpi(struct dw_summary *summary, char **paths, size_t count, bo
 	free(own);
 	status = mpi_merge(summary, process, processes, status);
 	status = mpi_share_status(status, process, processes);
-	mpi.finalize();
+	dw_mpi.finalize();
 	*first = process == 0;
 	return status;
 }

@@ -1,7 +1,5 @@
 /*
  * `dwell ranks --mpi`: the processes of an MPI job read and summarize the files together.
- *
- * The MPI library is opened when it is needed, and dwell is built without MPI's headers.
  */
 #pragma once
 

@@ -172,6 +172,7 @@ static const struct dw_option watch_options[] = {
 	          "and DWELL_PIDS: the ranks' processes on this machine" },
 	{ DW_OPTION_METRICS, "metrics", 'm', "FILE",
 	  .help = "write the figures for Prometheus to FILE at each look, as for node_exporter" },
+	{ DW_OPTION_MPI, "mpi", .help = "as an MPI job with one process on each machine, whose folders it brings together" },
 	{ DW_OPTION_PORT, "port", 'p', "PORT",
 	  .help = "serve the figures at /metrics of this port of 127.0.0.1; 0 means any free port" },
 	HELP,
