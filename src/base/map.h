@@ -130,3 +130,67 @@ static inline void dw_map_reset(struct dw_map *map)
 	free(map->slots);
 	*map = (struct dw_map){ NULL, 0, 0 };
 }
+
+/*
+ * The same with slots of 4 bytes, for millions of items. A slot has 24 bits of an item's index and 8 bits of its hash, so
+ * that the caller counts the items and computes their hashes again when there are more slots.
+ */
+#define DW_SMALL_MAP_TAG 0xff000000u
+
+struct dw_small_map {
+	uint32_t *slots; /* the hash's tag | index + 1; 0 means empty */
+	uint32_t mask;   /* slots - 1; meaningless while there are none */
+};
+
+#define DW_SMALL_MAP_FIND(map, hash, item, same)                                         \
+	__extension__({                                                                      \
+		const struct dw_small_map *map_ = (map);                                         \
+		const uint32_t hash_ = (hash);                                                   \
+		uint32_t found_ = DW_MAP_NONE;                                                   \
+                                                                                         \
+		for (uint32_t at_ = hash_; map_->slots; at_++) {                                 \
+			uint32_t slot_ = map_->slots[at_ & map_->mask];                              \
+			uint32_t item = (slot_ & ~DW_SMALL_MAP_TAG) - 1u;                            \
+                                                                                         \
+			if (!slot_)                                                                  \
+				break;                                                                   \
+			if (!((slot_ ^ hash_) & DW_SMALL_MAP_TAG) && (same)) {                       \
+				found_ = item;                                                           \
+				break;                                                                   \
+			}                                                                            \
+		}                                                                                \
+		found_;                                                                          \
+	})
+
+static inline void dw_small_map_put(struct dw_small_map *map, uint32_t hash, uint32_t item)
+{
+	uint32_t at = hash & map->mask;
+
+	while (map->slots[at])
+		at = (at + 1) & map->mask;
+	map->slots[at] = (hash & DW_SMALL_MAP_TAG) | (item + 1u);
+}
+
+/* Makes space for one more than `count` items; false if out of memory, or of indexes. */
+static inline bool dw_small_map_reserve(struct dw_small_map *map, size_t count,
+                                        uint32_t (*hash_of)(const void *items, uint32_t item), const void *items)
+{
+	uint32_t mask = map->slots ? map->mask * 2 + 1 : 63, *slots;
+
+	if (map->slots && count < map->mask / 4 * 3)
+		return true;
+	slots = mask <= ~DW_SMALL_MAP_TAG ? calloc((size_t)mask + 1, sizeof *slots) : NULL;
+	if (!slots)
+		return false;
+	free(map->slots);
+	*map = (struct dw_small_map){ slots, mask };
+	for (uint32_t i = 0; i < count; i++)
+		dw_small_map_put(map, hash_of(items, i), i);
+	return true;
+}
+
+static inline void dw_small_map_reset(struct dw_small_map *map)
+{
+	free(map->slots);
+	map->slots = NULL;
+}

@@ -3,17 +3,25 @@
 
 #include "base/grow.h"
 
+static uint32_t paths_hash_of(const void *paths, uint32_t index)
+{
+	const struct dw_call_path *path = dw_call_path_at(paths, index);
+
+	return dw_call_path_hash(path->parent, path->key);
+}
+
 static uint32_t paths_add_node(struct dw_call_paths *paths, uint32_t parent, uint32_t key, uint32_t hash)
 {
 	struct dw_call_path *path = dw_grow(&paths->nodes, &paths->capacity, paths->count, paths->node_bytes);
 
-	if (!path || !dw_map_add(&paths->by_key, hash, (uint32_t)paths->count)) {
+	if (!path || !dw_small_map_reserve(&paths->by_key, paths->count, paths_hash_of, paths)) {
 		paths->failed = true;
 		return DW_NO_INDEX;
 	}
 	path->parent = parent;
 	path->key = key;
 	path->depth = parent == DW_NO_INDEX ? 0 : dw_call_path_at(paths, parent)->depth + 1;
+	dw_small_map_put(&paths->by_key, hash, (uint32_t)paths->count);
 	return (uint32_t)paths->count++;
 }
 
@@ -35,8 +43,8 @@ uint32_t dw_call_path_add(struct dw_call_paths *paths, uint32_t parent, uint32_t
 
 uint32_t dw_call_path_root(struct dw_call_paths *paths, uint32_t key)
 {
-	uint32_t hash = dw_map_hash((uint64_t)DW_NO_INDEX << 32 | key);
-	uint32_t found = DW_MAP_FIND(&paths->by_key, hash, i, dw_call_path_is(dw_call_path_at(paths, i), DW_NO_INDEX, key));
+	uint32_t hash = dw_call_path_hash(DW_NO_INDEX, key);
+	uint32_t found = DW_SMALL_MAP_FIND(&paths->by_key, hash, i, dw_call_path_is(dw_call_path_at(paths, i), DW_NO_INDEX, key));
 
 	if (found != DW_MAP_NONE || paths->failed)
 		return found;
@@ -46,7 +54,7 @@ uint32_t dw_call_path_root(struct dw_call_paths *paths, uint32_t key)
 void dw_call_paths_reset(struct dw_call_paths *paths)
 {
 	free(paths->nodes);
-	dw_map_reset(&paths->by_key);
+	dw_small_map_reset(&paths->by_key);
 	paths->nodes = NULL;
 	paths->count = paths->capacity = 0;
 	paths->failed = false;

@@ -34,7 +34,7 @@ struct dw_call_paths {
 	uint32_t other_key;  /* 0: none */
 	void *nodes;         /* zeroed beyond struct dw_call_path when they are added */
 	size_t count, capacity;
-	struct dw_map by_key; /* nodes by parent and key */
+	struct dw_small_map by_key; /* nodes by parent and key */
 	bool failed;         /* memory ran out */
 };
 
@@ -50,6 +50,11 @@ DW_INLINE struct dw_call_path *dw_call_path_at(const struct dw_call_paths *paths
 	return (struct dw_call_path *)(void *)((char *)paths->nodes + index * paths->node_bytes);
 }
 
+DW_INLINE uint32_t dw_call_path_hash(uint32_t parent, uint32_t key)
+{
+	return dw_map_hash((uint64_t)parent << 32 | key);
+}
+
 DW_INLINE bool dw_call_path_is(const struct dw_call_path *path, uint32_t parent, uint32_t key)
 {
 	return path->parent == parent && path->key == key;
@@ -58,8 +63,8 @@ DW_INLINE bool dw_call_path_is(const struct dw_call_path *path, uint32_t parent,
 /* Finds or adds a child. DW_NO_INDEX: out of memory. Or DW_CALL_PATH_FOLDED. */
 DW_INLINE uint32_t dw_call_path_child(struct dw_call_paths *paths, uint32_t parent, uint32_t key)
 {
-	uint32_t hash = dw_map_hash((uint64_t)parent << 32 | key);
-	uint32_t found = DW_MAP_FIND(&paths->by_key, hash, i, dw_call_path_is(dw_call_path_at(paths, i), parent, key));
+	uint32_t hash = dw_call_path_hash(parent, key);
+	uint32_t found = DW_SMALL_MAP_FIND(&paths->by_key, hash, i, dw_call_path_is(dw_call_path_at(paths, i), parent, key));
 
 	return found != DW_MAP_NONE ? found : dw_call_path_add(paths, parent, key, hash);
 }

@@ -55,8 +55,10 @@ static bool functions_index_frames(struct dw_functions *functions, struct dw_mod
 		for (uint32_t id = 0; id < file->symbol_count; id++) {
 			const struct dw_source_frame *frame = file->frames[id];
 
+			if (!frame)
+				continue; /* a page without frames stays untouched */
 			functions->by_frame[f][id] = used;
-			for (uint32_t i = 0; frame && i < frame->count; i++) {
+			for (uint32_t i = 0; i < frame->count; i++) {
 				functions->list[used] = functions_put_name(names, functions->symbols, &symbol_count,
 				                                           &frame->functions[i]);
 				if (functions->list[used++] == DW_MAP_NONE)

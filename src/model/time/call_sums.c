@@ -158,17 +158,21 @@ static void sums_sort_groups(struct dw_call_sums *sums, uint32_t *children, uint
 			        sums_compare_siblings, sums);
 }
 
-/* Writes the nodes depth first to `order`, without recursion. `at` starts as a copy of `first` and
- * holds the next child of each node. */
+/* Writes the nodes depth first to `order`, without recursion. */
 static void sums_descend(const struct dw_call_sums *sums, const uint32_t *children,
-                         const uint32_t *first, uint32_t *at, uint32_t *order)
+                         const uint32_t *first, uint32_t *order)
 {
 	size_t count = sums->paths.count, done = 0, group = count;
+	uint32_t next[DW_TREE_DEEPEST + 2] = { first[count] }; /* by depth: the place of the next child */
+	uint32_t depth = 0;                                    /* of the children of `group` */
 
 	while (done < count) {
-		while (at[group] == first[group + 1])
+		while (next[depth] == first[group + 1]) {
 			group = sums_group(sums, group);
-		group = order[done++] = children[at[group]++];
+			depth--;
+		}
+		group = order[done++] = children[next[depth]++];
+		next[++depth] = first[group];
 	}
 }
 
@@ -186,22 +190,21 @@ static void sums_add_up_roots(struct dw_call_sums *sums)
 uint32_t *dw_call_sums_order(struct dw_call_sums *sums)
 {
 	size_t count = sums->paths.count;
-	uint32_t *children = malloc((count + 1) * sizeof *children);
-	uint32_t *order = malloc((count + 1) * sizeof *order);
-	uint32_t *first = calloc(count + 3, sizeof *first), *at = calloc(count + 3, sizeof *at);
+	uint32_t *children, *order, *first;
 
-	dw_map_reset(&sums->paths.by_key);
+	dw_small_map_reset(&sums->paths.by_key);
+	children = malloc((count + 1) * sizeof *children);
+	order = malloc((count + 1) * sizeof *order);
+	first = calloc(count + 3, sizeof *first);
 	sums_add_up_roots(sums);
-	if (children && order && first && at) {
+	if (children && order && first) {
 		sums_sort_groups(sums, children, first);
-		memcpy(at, first, (count + 2) * sizeof *at);
-		sums_descend(sums, children, first, at, order);
+		sums_descend(sums, children, first, order);
 	} else {
 		free(order);
 		order = NULL;
 	}
 	free(children);
 	free(first);
-	free(at);
 	return order;
 }

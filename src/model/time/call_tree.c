@@ -51,12 +51,20 @@ struct pass {
 	uint32_t file;
 };
 
+/* The outermost frames of the last stack, from a node on, and their nodes: the next stack has most of them too. */
+#define KNOWN_FRAMES 64u
+struct known_frames {
+	uint32_t from, count;
+	struct { uint32_t id, node; } at[KNOWN_FRAMES];
+};
+
 /* The state for a stream. */
 struct tree {
 	struct dw_pass pass;
 	struct worker *worker;
 	const struct dw_functions *functions;
 	uint32_t root;       /* node of the current thread; DW_NO_INDEX: none yet */
+	struct known_frames known;
 };
 
 /* ---- the hooks -------------------------------------------------------------------------------- */
@@ -200,6 +208,33 @@ static uint32_t tree_shared_frames(const struct dw_source_stack *a, const struct
 	return shared;
 }
 
+/* Adds the frames of a stack below `node`, without the `shared` outermost ones. */
+static uint32_t tree_enter_frames(struct tree *tree, uint32_t node, const struct dw_source_stack *stack, uint32_t shared)
+{
+	struct known_frames *known = &tree->known;
+	uint32_t place = 0;
+
+	if (known->from != node)
+		known->count = 0;
+	known->from = node;
+	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX; place++) {
+		uint32_t id = __atomic_load_n(&stack->frames[i], __ATOMIC_RELAXED);
+
+		if (place < known->count && known->at[place].id == id) {
+			node = known->at[place].node;
+			continue;
+		}
+		if (id < tree->pass.walk.file->symbol_count)
+			node = tree_enter_frame(tree, node, id);
+		if (place < KNOWN_FRAMES) {
+			known->at[place].id = id;
+			known->at[place].node = node;
+			known->count = place + 1;
+		}
+	}
+	return node;
+}
+
 /* Handles the STACK record of the innermost frame, an operator that has just begun. If an operator
  * around it has a stack too (a script's call), it stays below that one, with the frames between. */
 static void tree_take_stack(struct tree *tree, uint32_t id)
@@ -222,12 +257,7 @@ static void tree_take_stack(struct tree *tree, uint32_t id)
 	}
 	if (node == DW_NO_INDEX || node == DW_CALL_PATH_FOLDED)
 		return; /* tree_find_node() will set its node */
-	for (uint32_t i = stack->count - shared; i-- > 0 && node != DW_NO_INDEX;) {
-		uint32_t frame_id = __atomic_load_n(&stack->frames[i], __ATOMIC_RELAXED);
-
-		if (frame_id < file->symbol_count)
-			node = tree_enter_frame(tree, node, frame_id);
-	}
+	node = tree_enter_frames(tree, node, stack, shared);
 	tree->worker->has_stacks |= stack->count > 0;
 	leaf = node == DW_NO_INDEX ? node : dw_call_sums_child(sums, node, frame->symbol);
 	frame->node = leaf == DW_CALL_PATH_FOLDED ? node : leaf;

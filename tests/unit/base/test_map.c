@@ -70,6 +70,31 @@ TEST(items_with_equal_hashes_are_told_apart)
 	add_and_remove(7);
 }
 
+static uint32_t small_hash(const void *items, uint32_t item)
+{
+	return dw_map_hash(((const uint64_t *)items)[item]) % 1000; /* many are equal */
+}
+
+TEST(a_small_map_finds_each_of_its_items)
+{
+	static uint64_t items[5000];
+	struct dw_small_map map = { NULL, 0 };
+	uint32_t wrong = 0;
+
+	CHECK_EQ(DW_SMALL_MAP_FIND(&map, 1, i, i == 0), DW_MAP_NONE);
+	for (uint32_t item = 0; item < 5000; item++) {
+		items[item] = item * 77u;
+		REQUIRE(dw_small_map_reserve(&map, item, small_hash, items));
+		dw_small_map_put(&map, small_hash(items, item), item);
+	}
+	for (uint32_t item = 0; item < 5000; item++)
+		wrong += DW_SMALL_MAP_FIND(&map, small_hash(items, item), i, items[i] == item * 77u) != item;
+	CHECK_EQ(wrong, 0);
+	CHECK_EQ(DW_SMALL_MAP_FIND(&map, 1, i, items[i] == 5), DW_MAP_NONE);
+	dw_small_map_reset(&map);
+	CHECK(!map.slots);
+}
+
 TEST(text_is_hashed_with_what_comes_before)
 {
 	CHECK(dw_map_hash_bytes(0, "ab", 2) != dw_map_hash_bytes(0, "ba", 2));

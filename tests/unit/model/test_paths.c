@@ -104,6 +104,33 @@ TEST(operators_lie_below_their_stacks)
 	made_close(&made);
 }
 
+/* Frames that a stack shares with the one before it are not looked for again: those after the first other one are. */
+TEST(stacks_in_turn_keep_their_own_frames)
+{
+	made_init(&made);
+	uint32_t conv = made_op(&made, OP, "conv");
+	uint32_t run = frame("main"), net = frame("net"), one = frame("one"), two = frame("two");
+	const uint32_t stacks[] = { stack(one, net, run), stack(one, two, run), stack(one, net, two) };
+
+	for (uint64_t i = 0; i < 9; i++) {
+		begin(i * 10, conv);
+		called_at(i * 10, stacks[(i + i / 3) % 3]);
+		end(i * 10 + 1 + i % 2);
+	}
+	REQUIRE(made_open(&made, NULL) == 0);
+	const struct dw_paths *paths = dw_model_paths(made.model, DW_PATHS_STACKS, NULL);
+	REQUIRE(paths && paths->count == 12);
+	CHECK_STR(line(paths, 1), "main 10/0 x6");
+	CHECK_STR(line(paths, 2), "main;net 5/0 x3");
+	CHECK_STR(line(paths, 3), "main;net;one 5/0 x3");
+	CHECK_STR(line(paths, 4), "main;net;one;conv 5/5 x3");
+	CHECK_STR(line(paths, 5), "main;two 5/0 x3");
+	CHECK_STR(line(paths, 7), "main;two;one;conv 5/5 x3");
+	CHECK_STR(line(paths, 8), "two 3/0 x3");
+	CHECK_STR(line(paths, 11), "two;net;one;conv 3/3 x3");
+	made_close(&made);
+}
+
 /* A script's operators have stacks of their own: the script's frames lie between the two. */
 TEST(an_operator_with_a_stack_stays_below_one_that_has_one)
 {
