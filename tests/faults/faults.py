@@ -63,6 +63,10 @@ class Faults:
         self.other = os.path.join(folder, "other.dwell")
         for trace in (self.trace, self.other):
             subprocess.run([self.dwell, "run", "-o", trace, self.work, "30"], check=True, capture_output=True)
+        self.ranks = [os.path.join(folder, f"rank{rank}.dwell") for rank in range(2)]
+        for rank, trace in enumerate(self.ranks):
+            subprocess.run([self.dwell, "run", "--sample", "off", "-o", trace, self.work, "3"], check=True, capture_output=True,
+                           env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"})
 
     def new(self):
         """The path of a trace that does not exist."""
@@ -87,7 +91,7 @@ class Faults:
             "summarize": ["summarize", "-o", "{new}", self.trace],
             "pack": ["pack", "-o", "{new}", self.trace],
             "part": ["pack", "--steps", "3..8", "-o", "{new}", self.trace],
-            "ranks": ["ranks", self.trace],
+            "ranks": ["ranks", *self.ranks],
         }
         found = {name: ([self.dwell, *command], "dwell", "", check_printed) for name, command in read.items()}
         found["run"] = ([self.dwell, "run", "--sample", "off", "-o", "{new}", "--", "/bin/echo", "done"], "dwell", "", check_recorded)
