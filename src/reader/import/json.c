@@ -352,7 +352,7 @@ static const char *json_skip_key(struct dw_json *json, const char *at)
 
 const char *dw_json_skip(struct dw_json *json, const char *at)
 {
-	uint64_t objects[DEEPEST / 64];
+	uint64_t objects[DEEPEST / 64] = { 0 };
 	unsigned depth = 0;
 
 	for (;;) {

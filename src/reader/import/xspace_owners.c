@@ -69,7 +69,7 @@ uint32_t xs_read_process(struct xspace *space, const char **name)
 /* Splits "NAME/123" into a name and a number. A number that no thread can have is ignored. */
 static uint32_t owner_read_number(char *name, uint64_t line)
 {
-	char *slash = strrchr(name, '/'), *end = NULL;
+	char *slash = strrchr(name, '/'), *end = name;
 	long long number = slash && slash > name ? strtoll(slash + 1, &end, 10) : 0;
 
 	if (!slash || slash == name || end == slash + 1 || *end)

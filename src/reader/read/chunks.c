@@ -363,7 +363,7 @@ int dw_read_fill_streams(struct dw_reader *reader)
 
 			if (from->type != DW_CHUNK_STREAM)
 				continue;
-			if (chunks_start_stream(file, i)) {
+			if (!stream || chunks_start_stream(file, i)) {
 				stream = &source->streams[source->stream_count++];
 				stream->file = (uint32_t)f;
 				stream->stream = from->stream;

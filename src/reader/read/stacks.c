@@ -89,7 +89,7 @@ static int stacks_fill_frame(struct dw_reader *reader, const struct dw_read_file
 		return -1;
 	frame->functions = functions;
 	functions[0] = (struct dw_source_function){ name, dw_read_string(file, entry->file), entry->line };
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; symbols && i < count; i++)
 		functions[i] = (struct dw_source_function){ dw_read_string(file, symbols[i].function),
 			dw_read_string(file, symbols[i].file), symbols[i].line };
 	return 0;

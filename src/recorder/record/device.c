@@ -171,7 +171,7 @@ static char *device_take_block(struct dw_device_writer *writer, uint32_t *block,
 		*cause = DW_LOSS_STOPPED;
 		if (dw_session_head() && writer->generation == DW_LOAD(dw_session.generation))
 			*block = dw_window_take(reserved ? DW_CLAIM_RESERVED : DW_CLAIM_STREAM, &address, cause);
-		if (*block) { /* under the lock: a session that stops next does not remove the block */
+		if (address) { /* under the lock: a session that stops next does not remove the block */
 			struct dw_chunk *chunk = (struct dw_chunk *)(void *)address;
 
 			chunk->type = DW_CHUNK_DEVICE;
