@@ -67,7 +67,8 @@ static struct place_host *place_hosts(const struct dw_ranks *ranks, size_t *coun
 
 	for (size_t i = 0; hosts && i < ranks->count; i++)
 		hosts[i] = (struct place_host){ ranks->results[i].rank->host, 1, ranks->results[i].slow };
-	DW_SORT(hosts, hosts ? ranks->count : 0, place_compare_hosts);
+	if (hosts)
+		DW_SORT(hosts, ranks->count, place_compare_hosts);
 	for (size_t i = 0; hosts && i < ranks->count; i++)
 		if (kept && strcmp(hosts[kept - 1].name, hosts[i].name) == 0) {
 			hosts[kept - 1].ranks++;
