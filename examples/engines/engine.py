@@ -4,12 +4,15 @@ Each script ends with one line of a table: tab-separated cells, in the order of 
 """
 import csv
 import io
+import json
 import os
+import platform
 import re
 import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS = ("engine", "lines changed", "steps", "own timer, ms", "dwell, ms", "differs by", "cost", "first sentence")
@@ -28,6 +31,32 @@ def run(*command, folder=None, **environment):
 def venv(*arguments):
     """Makes an environment of pip's packages, once per machine; returns its Python, or the folder with its packages."""
     return run(os.path.join(HERE, "../../tools/venv"), *arguments).splitlines()[-1]
+
+
+PAGE = os.path.join(HERE, "../../doc/measured/engines.md")
+
+
+def when():
+    """The day, the commit and the machine of a measurement."""
+    commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return f"{time.strftime('%Y-%m-%d')}, {commit or 'no commit'}, {os.cpu_count()} CPUs, Linux {platform.release().split('-')[0]}"
+
+
+def write_lines(mark, head, columns, numbers, rows, key):
+    """Puts rows into the page's table that follows the line `mark`, in the place of those with the same first `key` cells."""
+    text = ""
+    if os.path.exists(PAGE):
+        with open(PAGE, encoding="utf-8") as page:
+            text = page.read()
+    before, found, after = text.partition(mark)
+    old, mark_of_next, rest = after.partition("\n## ") if found else ("", "", "")
+    old = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in old.splitlines() if line.startswith("|")][2:]
+    gone = {tuple(row[:key]) for row in rows}
+    rows = sorted([row for row in old if tuple(row[:key]) not in gone] + [[cell.replace("|", "/") for cell in row] for row in rows])
+    table = [columns, ["---:" if column in numbers else "---" for column in columns]] + rows
+    with open(PAGE, "w", encoding="utf-8") as page:
+        page.write((before if found else text + "\n" * bool(text)) + mark + head +
+                   "".join(f"| {' | '.join(row)} |\n" for row in table) + mark_of_next + rest)
 
 
 class Engine:
@@ -93,6 +122,9 @@ class Engine:
         if os.path.exists(self.trace):
             os.remove(self.trace)
         options = ["--step-on", step_on] if step_on else []
+        if "ENGINES_COMMAND" in os.environ:  # the script `shares` runs it again
+            with open(os.environ["ENGINES_COMMAND"], "w", encoding="utf-8") as file:
+                json.dump({"name": self.name, "folder": self.folder, "command": command, "environment": environment}, file)
         return run(DWELL, "run", "-o", self.trace, *options, "--", *command, folder=self.folder, **environment)
 
     def ask(self, question):
