@@ -67,7 +67,7 @@ def filled(text, name):
         of, _, key = match.group(1).rpartition(".")
         result = kept(of or name)
         return result["figures"].get(key, "not measured") if result else "not measured"
-    return re.sub(r"\{([\w.]+)\}", figure, text)
+    return re.sub(r"(not measured) (ms|s|MB|M?B/s|M/s)\b", r"\1", re.sub(r"\{([\w.]+)\}", figure, text))
 
 
 def table(heads, rows, name=""):
@@ -165,8 +165,9 @@ part("samples_cost", "Call stacks at 250 samples a second", ["python3 bench/samp
 
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**"], [
+         "true: {} ms alone, {} ms under dwell run, {true} ms more", "python -c pass: {} ms alone, {} ms under dwell run, {pass} ms more",
          "import torch: {without} s alone, {under} s under dwell run, {added} s more (medians of {pairs} pairs)",
-     ], [("`import torch` alone", "{without} s"), ("the same under `dwell run`", "{under} s"), ("added, once a process: the median of the differences of the pairs", "{added} s")],
+     ], [("`dwell run true`: added", "{true} ms"), ("`dwell run python -c pass`: added", "{pass} ms"), ("`import torch` alone", "{without} s"), ("the same under `dwell run`", "{under} s"), ("added, once a process: the median of the differences of the pairs", "{added} s")],
      heads=("", "median of {pairs} pairs"), text="A script that trains for minutes does not notice it; a test that starts many short scripts does.")
 
 # ---- PyTorch --------------------------------------------------------------------------
@@ -302,9 +303,10 @@ part("reading", "Reading a trace", BENCH, READER, [
 ], [("`operators`, percentiles included, one core", "{operators} million events/s"), ("`tree`, one core", "{tree} million events/s")],
     heads=("", "measured"))
 
-part("memory", "Memory of a report", BENCH, READER, [
-    "dwell report of ... GB: RssAnon: {memory} MB",
-], [("`dwell report` of a trace of 1 GB and 85 million ranges, one thread (RssAnon)", "{memory} MB")], heads=("", "measured"))
+part("memory", "A report of a large trace, and stored traces", BENCH, READER, [
+    "dwell report of ... GB: RssAnon: {memory} MB in {seconds} s", "bytes a range as stored by dwell pack: {packed}",
+], [("`dwell report` of a trace of 1.02 GB and 85 million ranges of one thread, cached: time", "{seconds} s"), ("its memory (RssAnon)", "{memory} MB"),
+    ("bytes a range of a C program, as `dwell pack` stores it", "{packed}")], heads=("", "measured"))
 
 part("exports", "Exports", BENCH, ["src/**/export/**", "src/**/pictures/**"], [
     "export to chrome: {chrome} MB/s",
@@ -412,6 +414,11 @@ part("noise", "How often a slow rank is found: the noise of a real program", Non
      text="The steps of 64 ranks are drawn from a trace of four ranks that share two cores. A step works for 4.3 ms and communicates for the "
           "rest. The part is drawn in turn.")
 
+part("demo", "`make demo`", ["git clone -q . {folder}/demo && cd {folder}/demo && python3 -c 'import subprocess, time; began = time.time(); "
+                             "subprocess.run([\"make\", \"demo\"], check=True, capture_output=True); "
+                             "print(f\"make demo: {time.time() - began:.0f} s\")'"],
+     ["src/**", "tools/demo"], ["make demo: {seconds} s"], [("in a fresh clone, its packages installed", "{seconds} s")], heads=("", "measured"))
+
 # ---- README -----------------------------------------------------------------------------
 
 part("report", "The report of README", ["{build}/dwell run -o {folder}/report.dwell -- {build}/examples/resnet18/resnet18 >/dev/null 2>&1",
@@ -424,6 +431,37 @@ def report():
     result = kept("report")
     return [f"For a ResNet-18 in C on oneDNN (1,498 handwritten digits; {result['machine']}; {result['date']}):", "```",
             *result["figures"]["text"], "```"]
+
+
+# ---- what was asked -------------------------------------------------------------------------
+
+# Work, its floor, what it took in commit 105dd6b1, today, and what was asked.
+ASKED = [
+    ("`dwell run true`, beyond `true`", "1 ms", "13 ms", "{startup.true} ms", "4 ms"),
+    ("`dwell run python -c pass`, beyond Python", "0", "20 to 60 ms", "{startup.pass} ms", "8 ms"),
+    ("`import torch` under `dwell run`, beyond bare", "0", "550 ms", "{startup.added} s", "50 ms"),
+    ("a range, one thread, in multiples of two clock readings", "1", "1.17", "{recorder.range_x}", "1.12"),
+    ("the same, two threads at once", "1", "1.28", "{recorder.range2_x}", "1.15"),
+    ("a step", "{recorder.floor} ns", "67 ns", "{stacks.step} ns", "45 ns"),
+    ("a step of a profile that waits", "{recorder.floor} ns", "115 ns", "{stacks.waiting} ns", "40 ns"),
+    ("an operator with its stack of 20 frames", "{recorder.floor} ns", "90 ns", "{stacks.stack} ns", "60 ns"),
+    ("an operator of PyTorch, of torch.profiler's: `add_`", "10 readings", "15.6%", "{torch.operators_part}%", "8%"),
+    ("the same with shapes", "10 readings", "9.3%", "{torch.shapes_part}%", "6%"),
+    ("the same with memory", "12 readings", "10.0%", "{torch.memory_part}%", "6%"),
+    ("a step of 1,025 tiny operators, CPU time", "{torch_worst.empty} (empty callbacks)", "1.23", "{torch_worst.dwell}", "1.12"),
+    ("bytes a range, as `dwell pack` stores it", "", "12.0", "{memory.packed}", "2.5"),
+    ("`operators`, one core", "memory's bandwidth", "150 M/s", "{reading.operators} M/s", "220 M/s"),
+    ("`tree`, one core", "", "65 M/s", "{reading.tree} M/s", "140 M/s"),
+    ("`dwell report` of 1.02 GB, two cores, cached", "0.1 s", "2.1 s", "{memory.seconds} s", "0.9 s"),
+    ("a flame graph of a million stacks", "", "0.79 s, 252 MB", "{exports.stacks} s, {exports.stacks_mb} MB", "0.5 s, 120 MB"),
+    ("Kineto's JSON, one core", "1 GB/s", "481 MB/s", "{imports.rate} MB/s", "700 MB/s"),
+    ("`make demo` in a fresh clone, two cores", "", "93 s", "{demo.seconds} s", "60 s"),
+]
+
+
+def asked():
+    """The table of doc/measured/account.md: what was asked of the most important work."""
+    return table(("work", "floor", "at first", "now", "asked"), ASKED)
 
 
 README = [

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much longer a Python script takes to start under `dwell run`: `import torch`, in pairs that alternate.
+"""How much longer a program takes to start under `dwell run`: `true`, Python, `import torch`, in pairs that alternate.
 
 usage: bench/start_up.py BUILD PYTHON [PAIRS]        PYTHON has PyTorch; 7 pairs
 """
@@ -17,25 +17,28 @@ def seconds(*command):
     return time.monotonic() - began
 
 
+def print_pairs(name, command, run, pairs):
+    alone, under = [], []
+    for way in (command, run + command):
+        seconds(*way)  # the files come into the page cache
+    for i in range(pairs):
+        for times, way in ((alone, command), (under, run + command))[::1 if i % 2 else -1]:
+            times.append(seconds(*way))
+    without, recorded = statistics.median(alone), statistics.median(under)
+    added = statistics.median(later - before for before, later in zip(alone, under))
+    unit, times = ("s", 1) if without > 0.5 else ("ms", 1000)
+    print(f"{name}: {without * times:.2f} {unit} alone, {recorded * times:.2f} {unit} under dwell run, {added * times:.2f} {unit} more "
+          f"(medians of {pairs} pairs)")
+
+
 def main():
     build, python = os.path.abspath(sys.argv[1]), sys.argv[2]
     pairs = int(sys.argv[3]) if len(sys.argv) > 3 else 7
-    alone, under = [], []
     with tempfile.TemporaryDirectory() as folder:
-        script = os.path.join(folder, "start.py")
-        with open(script, "w", encoding="ascii") as file:
-            file.write("import torch\n")
-        ways = [(alone, [python, script]),
-                (under, [os.path.join(build, "dwell"), "run", "-o", os.path.join(folder, "t.dwell"), "--", python, script])]
-        for _, command in ways:
-            seconds(*command)  # the files come into the page cache
-        for i in range(pairs):
-            for times, command in ways if i % 2 else ways[::-1]:
-                times.append(seconds(*command))
-    without, recorded = statistics.median(alone), statistics.median(under)
-    added = statistics.median(later - before for before, later in zip(alone, under))
-    print(f"import torch: {without:.2f} s alone, {recorded:.2f} s under dwell run, {added:.2f} s more "
-          f"(medians of {pairs} pairs)")
+        run = [os.path.join(build, "dwell"), "run", "-o", os.path.join(folder, "t.dwell"), "--"]
+        for name, command, most in (("true", ["true"], 10), ("python -c pass", [python, "-c", "pass"], 10),
+                                    ("import torch", [python, "-c", "import torch"], 1)):
+            print_pairs(name, command, run, pairs * most)
 
 
 if __name__ == "__main__":

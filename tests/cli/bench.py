@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "run")
-PARTS = ("report_costs", "uftrace", "functions", "lttng", "resnet", "captures", "facts_cost", "reader", "memory", "sequence",
+PARTS = ("report_costs", "uftrace", "functions", "lttng", "resnet", "captures", "facts_cost", "reader", "memory", "stored", "sequence",
          "exports", "flame_graphs", "layers", "engine", "actions", "torch", "newest_torch")
 # A program that starts another one, which fails: its own message is that a command failed.
 OUTER = """import subprocess, sys
