@@ -195,8 +195,8 @@ static bool attach_misses(const char *list)
 	return false;
 }
 
-/* Whether the file of the program has at least so many bytes, and this text in it. */
-static bool attach_program_contains(const char *text, off_t least)
+/* Whether the file of the program has this text in it. */
+static bool attach_program_contains(const char *text)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -205,7 +205,7 @@ static bool attach_program_contains(const char *text, off_t least)
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &status) == 0 && status.st_size > least) {
+	if (fstat(fd, &status) == 0 && status.st_size > 0) {
 		data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (data != MAP_FAILED) {
 			found = memmem(data, (size_t)status.st_size, text, strlen(text)) != NULL;
@@ -223,16 +223,10 @@ static bool attach_has_recorder(void)
 	int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
 	if (!answer) {
-		answer = 1 + attach_program_contains("DWELL_TRACE", 0);
+		answer = 1 + attach_program_contains("DWELL_TRACE");
 		__atomic_store_n(&known, answer, __ATOMIC_RELAXED);
 	}
 	return answer == 2;
-}
-
-/* Whether PyTorch is part of the program itself, which has then the schemas of its operators. */
-static bool attach_is_static_torch(void)
-{
-	return attach_program_contains("aten::addmm.out(Tensor", 20 << 20);
 }
 
 /* Whether the object is linked to the recorder, and is no library of dwell itself. */
@@ -308,7 +302,7 @@ __attribute__((destructor)) static void attach_note_lacks(void)
 {
 	void (*note)(const char *key, const char *value) = NULL;
 	const char *trace = getenv("DWELL_TRACE");
-	bool lacks_driver, has_recorder, has_list, is_static, is_late;
+	bool lacks_driver, has_recorder, has_list, is_late;
 	char list[DW_LIBRARIES_BYTES];
 	void *recorder;
 
@@ -317,9 +311,8 @@ __attribute__((destructor)) static void attach_note_lacks(void)
 	has_recorder = attach_is_linked();
 	has_list = !has_recorder && dw_libraries_list(list) && attach_misses(list) && !attach_has_recorder();
 	lacks_driver = has_recorder && attach_lacks_driver();
-	is_static = !has_recorder && attach_is_static_torch() && !attach_has_recorder();
 	is_late = attach_is_late_torch() && !attach_has_recorder();
-	if (!has_list && !lacks_driver && !is_static && !is_late && !*lacks)
+	if (!has_list && !lacks_driver && !is_late && !*lacks)
 		return;
 	recorder = attach_find_recorder();
 	if (recorder)
@@ -328,9 +321,6 @@ __attribute__((destructor)) static void attach_note_lacks(void)
 		note(DW_KEY_CUDA_LACKS, "CUDA is loaded, and this machine has no NVIDIA driver");
 	if (note && *lacks)
 		note("python" DW_KEY_LACKS, lacks);
-	if (note && is_static)
-		note(DW_KEY_TORCH_LACKS, "it is linked into the program statically: link libtorch_cpu.so, or mark steps and ranges "
-		                         "with dwell/probe.h");
 	if (note && is_late)
 		note(DW_KEY_TORCH_LACKS, DWP_LATE_LACKS);
 	if (note && has_list)

@@ -201,6 +201,19 @@ def main():
                    for name, (calls, sum_bytes) in truths[0]["collectives"].items()})
             equal("the last rank of all_reduce", [row["last_rank"] for row in tables["collectives"] if row["operation"] == "all_reduce"], [1])
 
+        def check_static():
+            """No package has a LibTorch that can be linked statically. This program contains the library's bytes instead."""
+            library = glob.glob(os.path.join(os.path.dirname(installed.place("torch")), "lib/libtorch_cpu.so")) or \
+                glob.glob("/usr/lib/*/libtorch_cpu.so")
+            program = os.path.join(folder, "static")
+            subprocess.run(["gcc", "-x", "c", "-", "-o", program], input="int main(void) { return 0; }", text=True, check=True)
+            subprocess.run(["objcopy", "--add-section", f".torch={library[0]}", program], check=True)
+            done = subprocess.run([dwell, "run", "-o", os.path.join(folder, "static.dwell"), program], capture_output=True, text=True)
+            said = [line for line in done.stderr.splitlines() if "PyTorch" in line]
+            check("a LibTorch inside the program", len(said) == 1 and "PyTorch is not recorded: it is a part of" in said[0], said)
+            os.remove(program)
+
+        check_static()
         check_ranks()
         # The program as a plugin: PyTorch is loaded with it.
         if os.path.exists(program + ".so"):

@@ -270,14 +270,6 @@ class Others(Case):
         said = self.run_dwell(program, "libtorch_cpu.so", self.path("libother.so"))
         self.assertIn("PyTorch unknown: operators are not recorded", said)
 
-    def test_libtorch_linked_statically(self):
-        """Such a program is large, and has the schemas of the operators in its data."""
-        source = self.write("program.c", "/* Has the text of a schema. */\n"
-                                         "char data[30 << 20] = \"aten::addmm.out(Tensor self, Tensor mat1\";\n"
-                                         "int main(void) { return 0; }\n")
-        compile_c(source, "-o", self.path("program"))
-        self.assertIn("PyTorch is not recorded: it is linked into the program statically", self.run_dwell(self.path("program")))
-
     def test_a_recorder_inside_the_program(self):
         """libdwell.a: the program's own recorder notes it, once."""
         source = self.write("inside.c", "/* Records a step by itself. */\n#include <dwell/probe.h>\n"
