@@ -68,7 +68,12 @@ for name, text in (("small.cfg", CONFIGURATION), ("labels", "cat\ndog\n"),
 flags = engine.flags()
 run("make", "-j2", "OPTS=-O3 " + " ".join(flag for flag in flags if flag.startswith("-I")), "EXEC=darknet",
     "LDFLAGS=-lm -pthread " + " ".join(flag for flag in flags if not flag.startswith("-I")), folder=engine.folder)
-said = engine.record("./darknet", "classifier", "train", "made/data", "made/small.cfg")
-own = [float(text) * 1e3 for text in re.findall(r"(?:Loaded: |rate, )([\d.]+) seconds", said)]
-steps = engine.steps_ms()
-engine.report(sum(own), sum(steps), len(steps), BATCHES)
+
+
+def measure():
+    said = engine.record("./darknet", "classifier", "train", "made/data", "made/small.cfg")
+    own, steps = re.findall(r"(?:Loaded: |rate, )([\d.]+) seconds", said), engine.steps_ms()
+    return sum(float(text) * 1e3 for text in own), sum(steps), len(steps), BATCHES
+
+
+engine.compare(measure)

@@ -16,6 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS = ("engine", "lines changed", "steps", "own timer, ms", "dwell, ms", "differs by", "cost", "first sentence")
+TRIES = 3
 DWELL = os.path.join(os.environ["DWELL_BUILD"], "dwell") if "DWELL_BUILD" in os.environ else "dwell"
 
 
@@ -117,11 +118,11 @@ class Engine:
             file.write(text.replace(old, new))
         self.changed += new.count("\n") - old.count("\n") if marks else 0
 
-    def record(self, *command, step_on=None, **environment):
+    def record(self, *command, options=(), **environment):
         """Runs the program under dwell; returns what it printed."""
         if os.path.exists(self.trace):
             os.remove(self.trace)
-        options = ["--step-on", step_on] if step_on else []
+        self.bound = f" ({' '.join(options)})" if "--cost" in options else ""
         if "ENGINES_COMMAND" in os.environ:  # the script `shares` runs it again
             with open(os.environ["ENGINES_COMMAND"], "w", encoding="utf-8") as file:
                 json.dump({"name": self.name, "folder": self.folder, "command": command, "environment": environment}, file)
@@ -134,21 +135,30 @@ class Engine:
     def steps_ms(self):
         return [float(row[0]) / 1e6 for row in self.ask("select duration_ns from steps order by step")]
 
-    def report(self, own_ms, dwell_ms, steps, expected, difference=None, most=0.01):
-        """Prints the line, and fails if dwell has other steps or other times than the program's own."""
-        difference = dwell_ms / own_ms - 1 if difference is None else difference
+    def compare(self, measure, most=0.01):
+        """Prints the line, and fails if dwell has other steps or other times than the program's own. `measure` runs the
+        program and returns the times by its own timer and by dwell, how many steps dwell has and the program made, and by
+        how much the times differ, if not in their sums. Other programs may disturb a run: of three, one must fit."""
+        for _ in range(TRIES):
+            own_ms, dwell_ms, steps, expected, *difference = measure()
+            difference = difference[0] if difference else dwell_ms / own_ms - 1
+            fits = steps == expected and abs(difference) <= most
+            if fits:
+                break
         (cost,), = self.ask("select shown from facts where fact = 'run.profiler'") or (("",),)
         (sentence,), = self.ask("select statement from verdict limit 1") or (("nothing stands out",),)
         print("\t".join((self.name, str(self.changed), str(steps), f"{own_ms:.1f}", f"{dwell_ms:.1f}", f"{difference:+.2%}",
-                         cost, sentence)))
-        if steps != expected or abs(difference) > most:
+                         cost + self.bound, sentence)))
+        if not fits:
             sys.exit(f"{self.name}: {expected} steps of {own_ms:.1f} ms by its own timer, {steps} of {dwell_ms:.1f} ms by "
                      f"dwell; the same steps, at most {most:.0%} apart, are expected")
 
     def check(self, *command, own_ms=r"took ([\d.]+) ms", **environment):
         """Runs the program and compares each step with its own times; `own_ms` finds them in what it prints."""
-        own = [float(text) for text in re.findall(own_ms, self.record(*command, **environment))]
-        steps = self.steps_ms()
-        # Another program may run between the two readings of a clock: the median of the steps does not see it.
-        difference = statistics.median(ours / its - 1 for ours, its in zip(steps, own)) if steps and own else 1
-        self.report(sum(own), sum(steps), len(steps), len(own), difference)
+        def measure():
+            own = [float(text) for text in re.findall(own_ms, self.record(*command, **environment))]
+            steps = self.steps_ms()
+            # Another program may run between the two readings of a clock: the median of the steps does not see it.
+            difference = statistics.median(ours / its - 1 for ours, its in zip(steps, own)) if steps and own else 1
+            return sum(own), sum(steps), len(steps), len(own), difference
+        self.compare(measure)

@@ -69,7 +69,13 @@ run("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DLLAMA_CU
     "-DLLAMA_BUILD_TOOLS=OFF", "-DLLAMA_BUILD_SERVER=OFF", folder=engine.folder)
 run("cmake", "--build", "build", "-j2", "--target", "llama-simple", folder=engine.folder)
 write_model(os.path.join(engine.folder, "random.gguf"))
-said = engine.record("build/bin/llama-simple", "-m", "random.gguf", "-n", str(TOKENS), "hello world")
-own = sum(float(ms) for ms in re.findall(r"eval time = +([\d.]+) ms", said))
-(ns,), = engine.ask("select sum(total_ns) from phases where phase like 'decode%'")
-engine.report(own, float(ns) / 1e6, len(engine.steps_ms()), TOKENS)
+
+
+def measure():
+    said = engine.record("build/bin/llama-simple", "-m", "random.gguf", "-n", str(TOKENS), "hello world")
+    (ns,), = engine.ask("select sum(total_ns) from phases where phase like 'decode%'")
+    own = re.findall(r"eval time = +([\d.]+) ms", said)
+    return sum(map(float, own)), float(ns) / 1e6, len(engine.steps_ms()), TOKENS
+
+
+engine.compare(measure)

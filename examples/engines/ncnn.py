@@ -22,9 +22,16 @@ run("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DNCNN_RUN
     "-DNCNN_BUILD_EXAMPLES=OFF", "-DNCNN_INT8=OFF", "-DNCNN_BF16=OFF", "-DNCNN_WEIGHT_QUANT=OFF",
     *(f"-DWITH_LAYER_{name.lower()}=OFF" for name in known if name.lower() not in LAYERS), folder=engine.folder)
 run("cmake", "--build", "build", "-j2", "--target", "benchncnn", folder=engine.folder)
-said = engine.record("build/benchmark/benchncnn", str(RUNS), "1", "0", "-1", "0", "param=made.param",
-                     f"shape=[{SIZE},{SIZE},{CHANNELS}]", step_on="ncnn::Extractor::extract(char const*, ncnn::Mat&, int)")
-own = float(re.search(r"min = +([\d.]+)", said).group(1)) * RUNS  # of the fastest one: it prints no sum
-steps = engine.steps_ms()
-timed = steps[WARM_UP:-1]  # a step lasts until the next one begins, the last one to the program's end
-engine.report(own, min(timed) * RUNS, len(steps), WARM_UP + RUNS)
+
+
+def measure():
+    said = engine.record("build/benchmark/benchncnn", str(RUNS), "1", "0", "-1", "0", "param=made.param",
+                         f"shape=[{SIZE},{SIZE},{CHANNELS}]",
+                         options=["--step-on", "ncnn::Extractor::extract(char const*, ncnn::Mat&, int)"])
+    own = float(re.search(r"min = +([\d.]+)", said).group(1)) * RUNS  # of the fastest one: it prints no sum
+    steps = engine.steps_ms()
+    timed = steps[WARM_UP:-1]  # a step lasts until the next one begins, the last one to the program's end
+    return own, min(timed) * RUNS, len(steps), WARM_UP + RUNS
+
+
+engine.compare(measure)

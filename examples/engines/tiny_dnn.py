@@ -20,7 +20,12 @@ for part, count in (("train", PICTURES), ("t10k", 160)):
         file.write(struct.pack(">II", 2049, count) + bytes(rng.randrange(10) for _ in range(count)))
 run("c++", "-O3", "-std=c++14", "-w", "-I.", "examples/mnist/train.cpp", "-o", "train", *engine.flags(),
     "-pthread", folder=engine.folder)
-said = engine.record("./train", "--data_path", "made", "--epochs", str(EPOCHS), "--minibatch_size", str(BATCH))
-own = [float(text) * 1e3 for text in re.findall(r"finished. ([\d.]+)s elapsed", said)]
-steps = engine.steps_ms()
-engine.report(sum(own), sum(steps), len(steps), EPOCHS * PICTURES // BATCH)
+
+
+def measure():
+    said = engine.record("./train", "--data_path", "made", "--epochs", str(EPOCHS), "--minibatch_size", str(BATCH))
+    own, steps = re.findall(r"finished. ([\d.]+)s elapsed", said), engine.steps_ms()
+    return sum(float(text) * 1e3 for text in own), sum(steps), len(steps), EPOCHS * PICTURES // BATCH
+
+
+engine.compare(measure)
