@@ -5,7 +5,8 @@
  * operators, this is a tenth of the step. Then operators and layers are recorded in some steps only, and in the
  * others no callback stands in PyTorch. Steps, phases, waits, zones and memory are recorded in all steps.
  *
- * The first WHOLE_STEPS steps are recorded whole. Later ones are chosen at random, because a program may do
+ * The first WHOLE_STEPS steps are recorded whole, or fewer if they cost what PAID_STEPS steps may cost: then the bound
+ * holds from about that many steps on. Later ones are chosen at random, because a program may do
  * something in every tenth step. The probability follows from what operators cost in the recorded steps, and from
  * how long a usual step is. It is half of that until the first steps are paid for. The choice depends on the run and on
  * the step's number, so that all ranks of a job choose the same steps: otherwise they would wait for each other.
@@ -20,6 +21,8 @@
 #include <time.h>
 
 #define WHOLE_STEPS 30u
+#define LEAST_WHOLE 8u /* however much they cost */
+#define PAID_STEPS 300.0
 #define LAST 31u
 #define MEDIAN_EVERY 16u
 #define REMEMBERED 64.0 /* recorded steps, after which older ones count half */
@@ -126,7 +129,9 @@ static bool bound_reduces(void)
 {
 	double cost, allowed;
 
-	if (bound.steps <= WHOLE_STEPS || dwp_torch_places.watched)
+	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched)
+		return false;
+	if (bound.steps <= WHOLE_STEPS && bound.spent_ns <= PAID_STEPS * bound.share * bound.usual_ns)
 		return false;
 	cost = bound.recorded_ns / bound.recorded;
 	allowed = bound.share * bound.usual_ns;

@@ -21,7 +21,7 @@ import installed
 
 TORCH = installed.need("torch")
 STEPS = 600
-WHOLE = 30  # the first ones
+WHOLE = 8  # the first ones, of small operators
 
 SERVER = forked.Server("torch.profiler")
 SCRIPT = f"""
@@ -111,6 +111,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         full = check_full(dwell, record(dwell, folder, "full", ["--cost", "full"]))
         check_bounded(dwell, record(dwell, folder, "bounded", ["--cost", "0.3%"]), full)
+        few = set(range(STEPS)) - reduced_steps(dwell, record(dwell, folder, "few", ["--cost", "0.01%"]))
+        check("expensive first steps are few", set(range(WHOLE)) <= few and len(few) < WHOLE + 5, sorted(few))
         stacks = record(dwell, folder, "stacks", ["--stacks"])
         check("stacks are recorded whole by default", not reduced_steps(dwell, stacks))
         chosen = record(dwell, folder, "chosen", ["--steps", "100..199"])
