@@ -9,6 +9,8 @@ usage: ranks.py BUILD FOLDER make TRACE [RANKS]    makes traces of 10 MB each in
        ranks.py BUILD FOLDER cluster [RANKS [STEPS]]  simulates a cluster (10000 ranks, 1000000 steps) with a slow host:
                                                    merges and compares its summaries, and watches them for a minute
                                                    while each is written again every 30 s
+       ranks.py BUILD FOLDER captures [RANKS]      runs ranks (256) with steps of 200 ms on this machine, and captures two
+                                                   steps of each
 
 TRACE is of several ranks, such as those of examples/pytorch/ddp_ranks.py. Files are locked in the page cache
 while they are measured, or, if the user may not lock memory, read before. Each line has the time, the processor time of all processes,
@@ -26,6 +28,7 @@ import sys
 import time
 
 ready, alive = os.pipe(), os.pipe()
+INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../include")
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
 
 
@@ -136,6 +139,46 @@ def summaries(build, folder, trace, count="100000"):
     measure(f"{len(files)} summaries, all processors", [dwell, "ranks", *files])
 
 
+CAPTURED = """#include <dwell/probe.h>
+#include <unistd.h>
+int main(void)
+{
+	while (access("end", F_OK)) {
+		DWELL_STEP();
+		DWELL_PHASE("forward");
+		usleep(200000);
+	}
+	return 0;
+}
+"""
+
+
+def captures(build, folder, count="256"):
+    dwell, job = os.path.join(build, "dwell"), os.path.join(folder, "job")
+    shutil.rmtree(job, ignore_errors=True)
+    os.makedirs(job)
+    os.chdir(folder)
+    with open("captured.c", "w", encoding="utf-8") as file:
+        file.write(CAPTURED)
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-I", INCLUDE, "captured.c", "-o", "captured",
+                    "-L", build, f"-Wl,-rpath,{build}", "-ldwell"], check=True)
+    ranks_of_job = [subprocess.Popen([dwell, "run", "--sample", "off", "--max-size", "8M", "--summary-every", "60s", "-o", f"{job}/{rank}.dwell", "--",
+                                      "./captured"], stderr=subprocess.DEVNULL, env={**os.environ, "RANK": str(rank), "WORLD_SIZE": count})
+                    for rank in range(int(count))]
+    try:
+        while len(glob.glob(job + "/*.sum")) < int(count):
+            time.sleep(1)
+        time.sleep(10)
+        took = measure(f"a capture of {count} ranks", [dwell, "capture", "--steps", "2", job])
+        print(f"capture: {count} ranks answered in {took:.2f} s")
+    finally:
+        open("end", "w", encoding="utf-8").close()
+        for process in ranks_of_job:
+            process.wait()
+        os.remove("end")
+        shutil.rmtree(job)
+
+
 def cluster(build, folder, count="10000", steps="1000000"):
     dwell, many, merged = os.path.join(build, "dwell"), os.path.join(folder, "cluster"), os.path.join(folder, "cluster.sum")
     if not os.path.isdir(many):
@@ -172,7 +215,7 @@ def watched(dwell, folder, files, seconds=60, every=30, look=5):
 
 
 def main(arguments):
-    parts = {"make": make, "ranks": ranks, "mpi": mpi, "summaries": summaries, "cluster": cluster}
+    parts = {"make": make, "ranks": ranks, "mpi": mpi, "summaries": summaries, "cluster": cluster, "captures": captures}
     if len(arguments) < 3 or arguments[2] not in parts:
         sys.exit(__doc__)
     if arguments[2] == "mpi" and not shutil.which("mpirun"):
