@@ -152,6 +152,38 @@ def test_rare_summaries():
             process.wait(timeout=60)
 
 
+def test_two_jobs():
+    """A folder has the files of two jobs with the same ranks; one hangs, and the other one has longer steps."""
+    jobs = []
+    for job in ("first", "second"):
+        os.mkdir(job)
+        for number in range(2):
+            jobs.append(subprocess.Popen([DWELL, "run", "--sample", "off", "--summary-every", "1s", "-o", f"../{job}{number}.dwell", "--",
+                                          "../../program", str(number)], stderr=subprocess.DEVNULL, cwd=job,
+                                         env={**os.environ, "RANK": str(number), "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": job}))
+    for number in range(2):
+        open(f"second/{number}.slow", "w", encoding="utf-8").close()
+    wait_for("summaries", lambda: len([name for name in os.listdir() if name.endswith(".sum")]) == 4)
+    with open("events", "w", encoding="utf-8") as file:
+        watch = subprocess.Popen([DWELL, "watch", "--every", "1s", "-f", "json", "--metrics", "figures", "."], stdout=file, stderr=subprocess.PIPE)
+    try:
+        time.sleep(30)
+        check(f"steps of another job are no measure: {events()}", not [one for one in events() if one["event"] == "slow"])
+        open("first/hang", "w", encoding="utf-8").close()
+        wait_for("both ranks hang", lambda: event("hang", 0) and event("hang", 1), 60)
+        check(f"ranks of another job are not missing: {events()}", all(one["job"] == "first" and "no rank is elsewhere" in one["text"]
+                                                                       for one in events() if one["event"] == "hang"))
+        with open("figures", encoding="utf-8") as file:
+            states = {line.split(",host")[0] for line in file if line.startswith("dwell_rank_state") and 'state="memory"' in line}
+        check(f"states of both jobs: {states}", states == {f'dwell_rank_state{{run="{job}",rank="{rank}"' for job in ("first", "second") for rank in "01"})
+    finally:
+        os.remove("first/hang")
+        for job in ("first", "second"):
+            open(job + "/end", "w", encoding="utf-8").close()
+        for process in (*jobs, watch):
+            process.wait(timeout=60)
+
+
 def watch_by_mpi(launcher, *options):
     """A watch of three machines, of which each has a folder, and the last one has no rank."""
     words = [word for node in range(3) for word in ([":"] if node else []) + ["-n", "1", DWELL, "watch", "--mpi", "-f", "json", *options, f"node{node}"]]
@@ -212,7 +244,7 @@ def test_refused():
 def main():
     folder = tempfile.mkdtemp(prefix="dwell-watch-")
     os.chdir(folder)
-    for name in ("empty", "job", "rare"):
+    for name in ("empty", "job", "rare", "two"):
         os.mkdir(name)
     subprocess.run([*os.environ.get("CC", "cc").split(), "-D_GNU_SOURCE", "-I", os.path.join(SOURCES, "../../include"),
                     os.path.join(SOURCES, "watch_program.c"), "-o", "program", "-L", BUILD, f"-Wl,-rpath,{BUILD}",
@@ -228,6 +260,8 @@ def main():
         else:
             print("skip:", mpi_installed.missing(name))
             counts["skipped"] += 1
+    os.chdir("../two")
+    test_two_jobs()
     os.chdir("../job")
     started = [start_rank(number) for number in range(2)]
     watch, port = start_watch()

@@ -98,6 +98,7 @@ struct dw_watch_event {
 };
 
 struct dw_watch {
+	char name[128]; /* of the job, for the caller: the ranks of one job are compared with each other alone */
 	struct dw_watched *ranks; /* in the order in which they were found */
 	size_t count, capacity;
 	struct dw_map map; /* from process, host and number to ranks */

@@ -46,11 +46,13 @@ struct watch_file {
 /* What is known now. */
 struct watch_state {
 	const struct watch_request *request;
-	struct dw_watch watch;
+	struct dw_watch *watches; /* by job */
+	size_t watch_count, watch_capacity;
+	const struct dw_watch *reported; /* the one whose events come now */
+	uint64_t now_ns;
 	struct dw_summary summary; /* of all files at this look, if figures are written; otherwise of traces */
 	struct dw_glance glance;   /* of the rank that is read */
 	uint64_t written_ns;       /* when the file that is read was written */
-	char job[128];             /* of the first rank */
 	unsigned char *buffer;
 	size_t buffer_size;
 	struct watch_file *files; /* the first sorted_count are sorted by path */
@@ -107,16 +109,16 @@ static int watch_take_option(void *context, const struct dw_option *option, cons
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
 /* Which processes of this machine do not live any more. dwell run has a few seconds to write how its program ended. */
-static void watch_find_gone(struct watch_state *state)
+static void watch_find_gone(const struct watch_state *state, struct dw_watch *watch)
 {
-	for (size_t i = 0; i < state->watch.count; i++) {
-		struct dw_watched *watched = &state->watch.ranks[i];
+	for (size_t i = 0; i < watch->count; i++) {
+		struct dw_watched *watched = &watch->ranks[i];
 
 		bool lives = strcmp(watched->host, state->request->host) != 0 || kill((pid_t)watched->pid, 0) == 0 || errno != ESRCH;
 
-		watched->missed_ns = lives ? 0 : watched->missed_ns ? watched->missed_ns : state->watch.now_ns;
+		watched->missed_ns = lives ? 0 : watched->missed_ns ? watched->missed_ns : state->now_ns;
 		watched->gone = !lives && (watched->finished || state->request->once ||
-		                           state->watch.now_ns - watched->missed_ns >= WATCH_EVERY_MS * UINT64_C(1000000));
+		                           state->now_ns - watched->missed_ns >= WATCH_EVERY_MS * UINT64_C(1000000));
 	}
 }
 
@@ -125,13 +127,30 @@ static bool watch_puts_metrics(const struct watch_request *request)
 	return request->metrics || request->has_port;
 }
 
+/* The watch of a job, maybe a new one; NULL: memory ran out. A folder may have the files of several jobs, or of one that was
+ * started again. */
+static struct dw_watch *watch_find_job(struct watch_state *state, const char *name)
+{
+	struct dw_watch *watch;
+
+	for (size_t i = state->watch_count; i--;)
+		if (strcmp(state->watches[i].name, name) == 0)
+			return &state->watches[i];
+	watch = DW_GROW(&state->watches, &state->watch_capacity, state->watch_count);
+	if (watch) {
+		snprintf(watch->name, sizeof watch->name, "%s", name);
+		dw_watch_begin_look(watch, state->now_ns);
+		state->watch_count++;
+	}
+	return watch;
+}
+
 static void watch_take(void *context, const struct dw_glance *glance)
 {
 	struct watch_state *state = context;
+	struct dw_watch *watch = watch_find_job(state, glance->job);
 
-	if (!*state->job)
-		snprintf(state->job, sizeof state->job, "%s", glance->job);
-	state->failed |= !dw_watch_take_glance(&state->watch, glance, state->written_ns, false);
+	state->failed |= !watch || !dw_watch_take_glance(watch, glance, state->written_ns, false);
 }
 
 /* Reads all of one file: of a trace, or for figures. A file that cannot be read was reported, and is tried again at the next
@@ -142,7 +161,7 @@ static void watch_read_whole(struct watch_state *state, const char *path)
 	bool is_live = false;
 
 	if (dw_summaries_read_one(&file, path, &is_live) == 0) {
-		state->written_ns = is_live ? state->watch.now_ns : state->written_ns;
+		state->written_ns = is_live ? state->now_ns : state->written_ns;
 		for (size_t i = 0; i < file.count; i++) {
 			dw_glance_take(&state->glance, &file.ranks[i]);
 			watch_take(state, &state->glance);
@@ -287,9 +306,13 @@ static void watch_list_pids(const struct watch_state *state, char *text, size_t 
 	size_t length = 0;
 
 	*text = '\0';
-	for (size_t i = 0; i < state->watch.count && length < size - 16; i++)
-		if (!state->watch.ranks[i].gone && strcmp(state->watch.ranks[i].host, state->request->host) == 0)
-			length += (size_t)snprintf(text + length, size - length, "%s%u", length ? " " : "", state->watch.ranks[i].pid);
+	for (size_t w = 0; w < state->watch_count; w++)
+		for (size_t i = 0; i < state->watches[w].count && length < size - 16; i++) {
+			const struct dw_watched *watched = &state->watches[w].ranks[i];
+
+			if (!watched->gone && strcmp(watched->host, state->request->host) == 0)
+				length += (size_t)snprintf(text + length, size - length, "%s%u", length ? " " : "", watched->pid);
+		}
 }
 
 /* Runs the user's commands for what began at this look, and does not wait for them. */
@@ -332,15 +355,14 @@ static void watch_note(struct watch_state *state, const struct dw_watch_event *e
 static void watch_report(void *context, const struct dw_watch_event *event)
 {
 	struct watch_state *state = context;
-	time_t seconds = (time_t)(state->watch.now_ns / 1000000000);
-	const char *job = state->job;
+	time_t seconds = (time_t)(state->now_ns / 1000000000);
 	struct tm broken;
 	char when[32];
 
 	gmtime_r(&seconds, &broken);
 	strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &broken);
 	if (state->request->json)
-		watch_put_json(event, when, job);
+		watch_put_json(event, when, state->reported->name);
 	else
 		watch_put_text(event, when);
 	fflush(stdout);
@@ -359,7 +381,7 @@ static int watch_put_metrics(struct watch_state *state)
 	text = open_memstream(&state->metrics, &state->metrics_length);
 	if (!text)
 		return 0;
-	dw_metrics_write(&state->summary, &state->watch, text);
+	dw_metrics_write(&state->summary, state->watches, state->watch_count, text);
 	fclose(text);
 	if (!state->request->metrics)
 		return 0;
@@ -378,7 +400,9 @@ static int watch_look(struct watch_state *state)
 	int status = 0;
 
 	dw_summary_reset(&state->summary);
-	dw_watch_begin_look(&state->watch, dw_clock_ns(CLOCK_REALTIME));
+	state->now_ns = dw_clock_ns(CLOCK_REALTIME);
+	for (size_t i = 0; i < state->watch_count; i++)
+		dw_watch_begin_look(&state->watches[i], state->now_ns);
 	for (size_t i = 0; i < state->request->path_count; i++)
 		watch_read_operand(state, state->request->paths[i]);
 	if (!dw_summary_finish(&state->summary, &error))
@@ -386,8 +410,11 @@ static int watch_look(struct watch_state *state)
 	if (state->file_count > state->sorted_count)
 		qsort(state->files, state->file_count, sizeof *state->files, watch_compare_files);
 	state->sorted_count = state->file_count;
-	watch_find_gone(state);
-	state->failed = !dw_watch_end_look(&state->watch, watch_report, state) || state->failed;
+	for (size_t i = 0; i < state->watch_count; i++) {
+		watch_find_gone(state, &state->watches[i]);
+		state->reported = &state->watches[i];
+		state->failed = !dw_watch_end_look(&state->watches[i], watch_report, state) || state->failed;
+	}
 	if (state->failed) {
 		dw_say("no memory for the ranks of the job");
 		return DW_EXIT_BAD_INPUT;
@@ -400,21 +427,25 @@ static int watch_look(struct watch_state *state)
 	return status;
 }
 
-static bool watch_has_ended(const struct dw_watch *watch)
+static bool watch_has_ended(const struct watch_state *state)
 {
-	for (size_t i = 0; i < watch->count; i++)
-		if (!watch->ranks[i].gone)
-			return false;
-	return watch->count > 0;
+	for (size_t w = 0; w < state->watch_count; w++)
+		for (size_t i = 0; i < state->watches[w].count; i++)
+			if (!state->watches[w].ranks[i].gone)
+				return false;
+	return state->watch_count > 0;
 }
 
-static bool watch_has_event(const struct dw_watch *watch)
+static bool watch_has_event(const struct watch_state *state)
 {
-	bool has = watch->job.is[DW_WATCH_SLOWER];
+	bool has = false;
 
-	for (size_t i = 0; i < watch->count; i++)
-		for (unsigned kind = 0; kind < DW_WATCH_KINDS; kind++)
-			has |= watch->ranks[i].is[kind];
+	for (size_t w = 0; w < state->watch_count; w++) {
+		has |= state->watches[w].job.is[DW_WATCH_SLOWER];
+		for (size_t i = 0; i < state->watches[w].count; i++)
+			for (unsigned kind = 0; kind < DW_WATCH_KINDS; kind++)
+				has |= state->watches[w].ranks[i].is[kind];
+	}
 	return has;
 }
 
@@ -443,24 +474,25 @@ static int watch_loop(struct watch_request *request, struct watch_state *state, 
 	else if (request->has_mpi)
 		watch_wait(request, state, listener); /* so that the first look has all machines */
 	status = watch_look(state);
-	while (!status && !state->request->once && !*watch_stopped && !watch_has_ended(&state->watch)) {
+	while (!status && !state->request->once && !*watch_stopped && !watch_has_ended(state)) {
 		watch_wait(request, state, listener);
 		status = *watch_stopped ? 0 : watch_look(state);
 	}
-	if (!status && state->request->once && !state->watch.count) {
+	if (!status && state->request->once && !state->watch_count) {
 		dw_say("no summary of a rank was found: dwell run --summary-every 10s writes them");
 		return DW_EXIT_BAD_INPUT;
 	}
-	return status ? status : watch_has_event(&state->watch) ? DW_EXIT_EVENT : 0;
+	return status ? status : watch_has_event(state) ? DW_EXIT_EVENT : 0;
 }
 
 static void watch_reset(struct watch_state *state)
 {
-	dw_watch_reset(&state->watch);
+	for (size_t i = 0; i < state->watch_count; i++)
+		dw_watch_reset(&state->watches[i]);
 	dw_summary_reset(&state->summary);
 	for (size_t i = 0; i < state->file_count; i++)
 		free(state->files[i].path);
-	DW_FREE(state->files, state->buffer, state->metrics);
+	DW_FREE(state->watches, state->files, state->buffer, state->metrics);
 }
 
 /* Starts MPI. True: this process has ended, with *status. */

@@ -152,27 +152,37 @@ static void metrics_put_collectives(FILE *file, const struct dw_summary *summary
 
 /* ---- what is watched ----------------------------------------------------------------------------------- */
 
-static void metrics_put_watch(FILE *file, const struct dw_watch *watch, const char *job)
+static void metrics_put_watched(FILE *file, const struct dw_watch *watch, const char *name, size_t i)
 {
-	metrics_head(file, "written_timestamp_seconds", "gauge", "When the rank's summary was written, in seconds since 1970.");
-	for (size_t i = 0; i < watch->count; i++) {
-		fputs("dwell_written_timestamp_seconds{", file);
-		metrics_put_rank(file, job, watch->ranks[i].rank, watch->ranks[i].host);
-		fprintf(file, "} %.3f\n", (double)watch->ranks[i].written_ns / 1e9);
-	}
-	metrics_head(file, "rank_state", "gauge", "1: the rank hangs, is lost or is slow, as dwell watch says.");
-	for (size_t i = 0; i < watch->count; i++)
-		for (enum dw_watch_kind kind = DW_WATCH_HANG; kind <= DW_WATCH_SLOW; kind++) {
-			fputs("dwell_rank_state{", file);
-			metrics_put_rank(file, job, watch->ranks[i].rank, watch->ranks[i].host);
-			metrics_put_label(file, ",state", dw_watch_kind_name(kind));
-			fprintf(file, "} %d\n", watch->ranks[i].is[kind]);
-		}
-	metrics_head(file, "job_slower", "gauge", "1: the steps of the job take much longer than before.");
-	fprintf(file, "dwell_job_slower %d\n", watch->job.is[DW_WATCH_SLOWER]);
+	fprintf(file, "dwell_%s{", name);
+	metrics_put_rank(file, watch->name, watch->ranks[i].rank, watch->ranks[i].host);
 }
 
-void dw_metrics_write(const struct dw_summary *summary, const struct dw_watch *watch, FILE *file)
+static void metrics_put_watches(FILE *file, const struct dw_watch *watches, size_t count)
+{
+	metrics_head(file, "written_timestamp_seconds", "gauge", "When the rank's summary was written, in seconds since 1970.");
+	for (size_t w = 0; w < count; w++)
+		for (size_t i = 0; i < watches[w].count; i++) {
+			metrics_put_watched(file, &watches[w], "written_timestamp_seconds", i);
+			fprintf(file, "} %.3f\n", (double)watches[w].ranks[i].written_ns / 1e9);
+		}
+	metrics_head(file, "rank_state", "gauge", "1: the rank hangs, is lost, is slow or takes the memory, as dwell watch says.");
+	for (size_t w = 0; w < count; w++)
+		for (size_t i = 0; i < watches[w].count; i++)
+			for (enum dw_watch_kind kind = DW_WATCH_HANG; kind <= DW_WATCH_MEMORY; kind++) {
+				metrics_put_watched(file, &watches[w], "rank_state", i);
+				metrics_put_label(file, ",state", dw_watch_kind_name(kind));
+				fprintf(file, "} %d\n", watches[w].ranks[i].is[kind]);
+			}
+	metrics_head(file, "job_slower", "gauge", "1: the steps of the job take much longer than before.");
+	for (size_t w = 0; w < count; w++) {
+		fputs("dwell_job_slower{", file);
+		metrics_put_label(file, "run", watches[w].name);
+		fprintf(file, "} %d\n", watches[w].job.is[DW_WATCH_SLOWER]);
+	}
+}
+
+void dw_metrics_write(const struct dw_summary *summary, const struct dw_watch *watches, size_t watch_count, FILE *file)
 {
 	static const struct {
 		const char *name, *type, *help;
@@ -201,6 +211,5 @@ void dw_metrics_write(const struct dw_summary *summary, const struct dw_watch *w
 			several[m].put(file, &summary->ranks[i]);
 	}
 	metrics_put_collectives(file, summary);
-	if (watch)
-		metrics_put_watch(file, watch, summary->count ? summary->ranks[0].job : "");
+	metrics_put_watches(file, watches, watch_count);
 }

@@ -11,5 +11,5 @@
 
 #include "watch/watch.h"
 
-/* Writes the figures of the ranks, and with `watch` what is reported of them now. */
-void dw_metrics_write(const struct dw_summary *summary, const struct dw_watch *watch, FILE *file);
+/* Writes the figures of the ranks, and what is reported now of the jobs that are watched. */
+void dw_metrics_write(const struct dw_summary *summary, const struct dw_watch *watches, size_t watch_count, FILE *file);
