@@ -83,14 +83,14 @@ static uint64_t watch_last_record(struct dw_watched *watched, const struct dw_gl
 	return last_ns < written_ns ? last_ns : written_ns;
 }
 
-/* Since when the rank stands still: since its last record, and, if a step ended since the file before, not before that. */
+/* Since when the rank stands still: since its last record, and, if a step ended since the file before, not before that. From
+ * the end of the first recording to its file nothing was recorded, or it is a difference of clocks, if it is large. */
 static void watch_take_move(struct dw_watched *watched, const struct dw_glance *glance, uint64_t written_ns)
 {
-	uint64_t record_ns = watch_last_record(watched, glance, written_ns);
+	uint64_t record_ns = watch_last_record(watched, glance, written_ns), apart_ns = written_ns - glance->end_ns;
 
 	if (!watched->written_ns)
-		watched->moved_ns = glance->where_known && glance->end_ns - watch_quiet_ns(glance) < written_ns
-		                        ? glance->end_ns - watch_quiet_ns(glance) : written_ns;
+		watched->moved_ns = record_ns - (glance->where_known && apart_ns < DW_WATCH_LEAST_HANG_NS ? apart_ns : 0);
 	else if (glance->steps != watched->steps || glance->last_step != watched->last_step)
 		watched->moved_ns = record_ns > watched->written_ns ? record_ns : watched->written_ns;
 	else if (glance->where_known && record_ns > watched->moved_ns)

@@ -104,11 +104,11 @@ TEST(a_job_that_hangs_already_is_seen_at_the_first_look)
 	for (int i = 0; i < RANKS; i++) {
 		step(&job, i, 100, 100, 20);
 		job.ranks[i].where_known = true;
-		job.ranks[i].end_ns = start;
+		job.ranks[i].end_ns = start + 4 * second;
 		job.ranks[i].silent_ns = 50 * second;
 	}
 	CHECK_HAS(look(&job), "hang 0, hang 1");
-	CHECK_EQ(job.watch.ranks[0].written_ns - job.watch.ranks[0].moved_ns, 60 * second);
+	CHECK_EQ(job.watch.ranks[0].written_ns - job.watch.ranks[0].moved_ns, 56 * second);
 	dw_watch_reset(&job.watch);
 }
 
@@ -231,6 +231,82 @@ TEST(a_process_that_ended_between_steps_is_lost_when_others_need_it)
 			CHECK_STR(look(&job), ends ? "" : "lost 0, lost 1, lost 2, lost 3, lost 4, lost 6, lost 7");
 		dw_watch_reset(&job.watch);
 	}
+}
+
+/* The processes of these ranks end, as the caller sees; their files are not found any more. */
+static void end_ranks(struct job *job, int from, int to)
+{
+	for (size_t i = 0; i < job->watch.count; i++)
+		job->watch.ranks[i].gone |= job->watch.ranks[i].rank >= from && job->watch.ranks[i].rank < to;
+	for (int i = from; i < to; i++)
+		job->silent[i] = true;
+}
+
+/* These ranks have new processes, which count their steps from 0. */
+static void start_ranks(struct job *job, int from, int to)
+{
+	for (int i = from; i < to; i++) {
+		struct dw_summary_rank *rank = &job->ranks[i];
+
+		job->silent[i] = false;
+		job->spans[i] = (struct dw_summary_span){ .index = 0 };
+		rank->pid += 1000;
+		rank->steps = rank->last_step = rank->ns = 0;
+	}
+}
+
+TEST(a_job_that_starts_again_with_the_same_ranks_has_no_event)
+{
+	struct job job;
+
+	make(&job);
+	for (int generation = 0; generation < 3; generation++) {
+		for (int k = 0; k < 20; k++)
+			CHECK_STR(usual_look(&job), "");
+		end_ranks(&job, 0, RANKS);
+		CHECK_STR(look(&job), "");
+		start_ranks(&job, 0, RANKS);
+	}
+	CHECK_EQ(job.watch.count, 3 * RANKS);
+	dw_watch_reset(&job.watch);
+}
+
+TEST(a_job_that_shrinks_and_grows_has_no_event)
+{
+	struct job job;
+
+	make(&job);
+	for (int k = 0; k < 20; k++)
+		CHECK_STR(usual_look(&job), "");
+	end_ranks(&job, 4, RANKS);
+	for (int k = 0; k < 20; k++)
+		CHECK_STR(usual_look(&job), "");
+	start_ranks(&job, 4, RANKS);
+	for (int k = 0; k < 20; k++)
+		CHECK_STR(usual_look(&job), "");
+	for (int i = 0; i < RANKS; i++) /* and a hang is seen then as before */
+		step(&job, i, i == 5 ? 0 : 100, 100, 20);
+	CHECK_STR(look(&job), "hang 5");
+	dw_watch_reset(&job.watch);
+}
+
+TEST(clocks_that_differ_by_minutes_make_no_hang_and_hide_none)
+{
+	struct job job;
+
+	make(&job);
+	for (int k = 0; k < 30; k++) {
+		for (int i = 0; i < RANKS; i++) {
+			bool hangs = k >= 26 && i == 2;
+
+			job.ranks[i].where_known = true;
+			job.ranks[i].end_ns = job.now + 10 * second + (uint64_t)(i - 4) * (i % 2 ? 120 : 15) * second;
+			job.ranks[i].silent_ns = hangs ? (uint64_t)(k - 25) * 10 * second : second / 10;
+			step(&job, i, hangs ? 0 : 100, 100, 20);
+		}
+		CHECK_STR(look(&job), k == 26 ? "hang 2" : "");
+	}
+	dw_watch_reset(&job.watch);
 }
 
 TEST(a_file_that_is_not_written_any_more_is_a_lost_rank)
