@@ -66,6 +66,8 @@ int main(int count, char **arguments)
 #ifdef WITH_PERFETTO
 	perfetto::TracingInitArgs args;
 	args.backends = perfetto::kInProcessBackend;
+	args.shmem_size_hint_kb = 32 * 1024; // the most; by default, 256 KB, ranges are lost while the service's thread waits for a core
+	args.shmem_page_size_hint_kb = 32;
 	perfetto::Tracing::Initialize(args);
 	perfetto::TrackEvent::Register();
 	perfetto::TraceConfig config;

@@ -34,6 +34,7 @@ TRAIN = os.path.join(HERE, "peer_train.py")
 RANGES, CALLS, OPERATORS, STEPS = 1000000, 3000000, 500000, {"cnn": 40, "transformer": 120}
 LINES, COLUMNS = 40, 200  # a first screen
 TIMEOUT = 400
+BUSY = 5  # load of the machine
 options = results = None
 where = {}  # names of commands in the table of tools
 
@@ -62,12 +63,13 @@ TOOLS = [
     Tool("LTTng-UST", "Debian", "lttng --version", "", "babeltrace2 {out}", "marks"),
     Tool("Tracy", "sources", "sh -c \"sed -n 's/^constexpr.* = \\([0-9]*\\);/\\1/p' {tracy}/public/common/TracyVersion.hpp | paste -sd.\"", "", "", "marks", "client alone: no viewer is connected, so there is no file"),
     Tool("Caliper", "sources", "sh -c \"git -C {caliper} log -1 --format='sources of %cs'\"", "", "", "marks", "service event trace"),
-    Tool("Perfetto's SDK", "sources", "sh -c \"stat -c 'sources of %y' {perfetto}/sdk/perfetto.cc\"", "", "", "marks", "session in the program"),
+    Tool("Perfetto's SDK", "sources", "git -C {perfetto} describe --tags", "", "", "marks", "session in the program; of 2021, the newest release of which both files could be had"),
     Tool("cProfile", "Python", "{python} --version", "{python} -m cProfile -o {out}",
          "{python} -c \"import pstats; pstats.Stats('{out}').sort_stats('tottime').print_stats(30)\"", "python"),
     Tool("py-spy", "pip", "{bin}/py-spy --version", "{bin}/py-spy record -s -o {out} -- {python}", "", "python", "its picture counts as its 40 widest functions"),
     Tool("memray", "pip", "{python} -m memray --version", "{python} -m memray run -q -f -o {out}", "{python} -m memray summary {out}", "python"),
-    Tool("scalene", "pip", "{python} -m scalene --version", "{python} -m scalene run -o {out}.json", "{python} -m scalene view --cli -r {out}.json", "python"),
+    Tool("scalene", "pip", "{python} -m scalene --version", "{python} -m scalene run --cpu-only -o {out}.json", "{python} -m scalene view --cli -r {out}.json", "python",
+         "time alone: with memory, PyTorch ended by SIGSEGV under it"),
     Tool("viztracer", "pip", "{python} -m viztracer --version", "{python} -m viztracer --quiet -o {out}.json", "", "python",
          "its time line counts as the 40 names with the most time"),
     Tool("torch.profiler", "PyTorch", "{python} -c \"import torch; print(torch.__version__)\"", "{python} " + os.path.abspath(__file__) + " under_torch {out}", "", "python"),
@@ -110,6 +112,8 @@ def run(command, folder, environment=None):
                 break
             if time.monotonic() > deadline:
                 os.killpg(process.pid, signal.SIGKILL)
+                os.wait4(process.pid, 0)
+                raise Missing(f"not at its end after {TIMEOUT} s")
             time.sleep(0.01)
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
@@ -259,6 +263,8 @@ def marked(name, program, *arguments):
             text = run([program, *count], folder, {"CALI_SERVICES_ENABLE": "event,trace,timer,recorder", "CALI_RECORDER_FILENAME": out})[1]
         else:
             text = run([program, *(count if arguments else [*count, out])], folder)[1]
+        if "memory buffer exha" in text:
+            raise Missing("Perfetto's buffer was full: ranges were lost")
         waited = time.monotonic() - number(r"^end ([\d.]+)$", text, name)
         if name == "dwell":
             kept = number(r"^records (\d+)", must([os.path.join(where["build"], "bench", "bench_records"), out], folder), name) / 2
@@ -351,6 +357,7 @@ FAULTS = [
     ("herbarium_cards.py", r"__getitem__|\bloads\b|raw_decode|num_workers|DataLoader"),
     ("whitened_features.py", r"\bsvd\b|linalg_svd"),
     ("audited_losses.py", r"\bnote\b|fsync|audited_losses\.py:(1[6-9])\b"),
+    ("recipe_books.py", r"\bcollate\b|num_workers|DataLoader|recipe_books\.py:(3[2-9]|40)\b"),
     ("canal_locks.py", r"canal_locks\.py:(19|2\d|3[0-2])\b|small operators|\bstep\b.*canal_locks|foreach|[Oo]ptimizer"),
     ("log.c", r"write_line|fsync|fdatasync|log\.c:(4[7-9]|5\d)\b"),
     ("pairs.c", r"\bforces\b|\bpush\b"),
@@ -368,8 +375,13 @@ def part_faults(tool, folder):
         if ("python" if kind == ".py" else "c") not in tool.kinds and not (kind != ".py" and "-pg" in tool.kinds):
             continue
         source = next(path for path in (os.path.join(ROOT, place, name) for place in ("examples/gallery", "tests/verdicts/practice")) if os.path.exists(path))
+        results["gaps"].pop(f"{name} {tool.name}", None)
         if kind == ".py":
-            facts = recorded(tool, source, folder=folder)
+            try:
+                facts = recorded(tool, source, folder=folder)
+            except Missing as why:
+                results["gaps"][f"{name} {tool.name}"] = str(why)
+                continue
         else:
             text = open(source, encoding="utf-8").read()
             program = os.path.join(folder, os.path.splitext(name)[0])
@@ -455,7 +467,9 @@ def place(key, values, even):
 def page():
     table, places = [], []
     shown = [tool.name for tool in TOOLS if any(tool.name in values for values in results["rows"].values())]
-    results["rows"]["faults"] = {name: named(name)[0] for name in shown if named(name)[1]}
+    judged = [name for name in shown if named(name)[1]]
+    # A share only of tools that have seen all that they can see.
+    results["rows"]["faults"] = {name: named(name)[0] for name in judged if f"faults {name}" in results["done"]}
     for key, what, form, even in ROWS:
         values = results["rows"].get(key, {})
         where_dwell = place(key, values, even) if "dwell" in values and len(values) > 1 else "not measured"
@@ -471,10 +485,10 @@ def page():
              "An empty cell: the tool does not do this, or it was not measured. Processor time holds all processes of the tool. Tools differ in what they keep: cProfile, perf, py-spy, scalene "
              "and TraceML keep sums or samples, and their files are small for it; viztracer keeps each call of Python.", "", "## Planted faults", "",
              f"The rule: what a tool shows first, cut at {LINES} lines, must contain a function or line of the fault, or its name; `FAULTS` in bench/peers.py has the patterns. The same holds for dwell. "
-             "A function that is found among 40 others counts as named.", "", "| program | " + " | ".join(results["rows"]["faults"]) + " |", "|---|" + ":-:|" * len(results["rows"]["faults"])]
+             "A function that is found among 40 others counts as named.", "", "| program | " + " | ".join(judged) + " |", "|---|" + ":-:|" * len(judged)]
     for name, _ in FAULTS:
         values = results["rows"].get("fault " + name, {})
-        lines.append(f"| {name} | " + " | ".join({1: "yes", 0: "no"}.get(values.get(tool), "") for tool in results["rows"]["faults"]) + " |")
+        lines.append(f"| {name} | " + " | ".join({1: "yes", 0: "no"}.get(values.get(tool), "") for tool in judged) + " |")
     lines += ["", "## Tools and commands", "", "| tool | from | version | command | first report |", "|---|---|---|---|---|"]
     for tool in TOOLS:
         version = results["versions"].get(tool.name, "not here").replace("|", "")[:60]
@@ -484,6 +498,8 @@ def page():
                      f"{'`' + shown_as[1] + '`' if shown_as[1] else 'at the end of the run'} |")
     lines += ["", "## What is not there", ""] + [f"- {key.split(' ', 1)[1]}, {key.split(' ', 1)[0]}: {why}" for key, why in sorted(results["gaps"].items())]
     open_parts = [f"{tool.name}, {part}" for part, (_, fits) in PARTS.items() for tool in TOOLS if fits(tool) and not {f"{part} {tool.name}"} & (set(results["done"]) | set(results["gaps"]))]
+    busy = [f"{key.split(' ', 1)[1]}, {key.split(' ', 1)[0]}" for key, (_, load, *_) in results["done"].items() if load > BUSY]
+    lines += [f"- The last result at a load above {BUSY}, where seconds to the first report are several times too long: {'; '.join(busy)}."] if busy else []
     lines += [f"- Not measured yet, or not to the end: {'; '.join(open_parts)}."] if open_parts else []
     lines += ["- Python 3.15's sampler: this machine has no Python 3.15."]
     with open(PAGE, "w", encoding="utf-8") as file:
