@@ -5,6 +5,7 @@
  * A share is of the CPU time that was sampled in that part. Its interval is that of the samples. With
  * fewer than LEAST samples it is not measured. The function is named only if it certainly has NAMED.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +104,34 @@ static bool samples_is_engine(const struct dw_hot_row *row)
 	        (strcmp(row->name, "backward") == 0 || strcmp(row->name, "grad") == 0));
 }
 
-/* The function of Python with most time, and with `engine` the part of the time that the engine of autograd has. */
+/* A loop of NumPy over the elements of arrays, as FLOAT_add. */
+static bool samples_is_ufunc(const struct dw_source_frame *frame)
+{
+	static const char *const libraries[] = { "_multiarray_umath", NULL };
+	const char *name = frame && frame->count ? frame->functions[0].name : "";
+
+	return isupper((unsigned char)name[0]) && isupper((unsigned char)name[1]) && dw_sample_frame_is_of(frame, libraries);
+}
+
+/* Weight of the samples in libraries of linear algebra, in their teams of threads, and in NumPy's loops. */
+static double samples_in_algebra(const struct dw_facts_work *work, struct samples_part part)
+{
+	static const char *const libraries[] = { "libopenblas", "libscipy_openblas", "libmkl", "libblas", "libcblas", "liblapack", "libblis", "libgomp", "libiomp", "libomp", NULL };
+	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
+	double weight = 0;
+
+	for (size_t i = 0; samples && i < samples->count; i++) {
+		const struct dw_sample_stack stack = dw_sample_stack_of(work->source, &samples->rows[i]);
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+
+		if (samples_want(&part, &samples->rows[i]) && (dw_sample_frame_is_of(frame, libraries) || samples_is_ufunc(frame)))
+			weight += (double)samples->rows[i].weight;
+	}
+	return weight;
+}
+
+/* The function of Python with most time, and with `engine` the part of the time in which no code of Python runs: the engine
+ * of autograd, or products of NumPy. */
 static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool engine)
 {
 	struct dw_hot_ask ask = { .by = DW_HOT_PYTHON, .wants = samples_want, .context = &part };
@@ -122,7 +150,7 @@ static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, s
 			top = row;
 	}
 	if (engine)
-		samples_put(work, DW_FACT_SAMPLES_ENGINE, &hot, NULL, in_engine);
+		samples_put(work, DW_FACT_SAMPLES_ENGINE, &hot, NULL, fmax(in_engine, samples_in_algebra(work, part)));
 	hot.weight -= (uint64_t)in_engine;
 	samples_put(work, id, &hot, top, top ? (double)top->self : 0);
 	dw_hot_reset(&hot);
@@ -303,6 +331,56 @@ static void samples_put_waits(struct dw_facts_work *work, struct samples_part na
 	                 fmax(in_it, waiting->measured ? waiting->value - elsewhere : 0)), 1);
 }
 
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+#define LEAST_OPENED 0.1 /* of the time in these calls: without it, they may read and write sockets */
+
+static const char *const file_calls[] = { "read", "write", "pread64", "pwrite64", "lseek64", "fstat64", "fstatat64", "unlink",
+	"rename", "fsync", "fdatasync", NULL };
+static const char *const open_calls[] = { "open", "open64", "openat", "openat64", "close", "__close_nocancel", NULL };
+
+/* For how long the loop's thread runs in calls of libc for files. It opens and closes them, too; else 0. */
+static double samples_in_files(const struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part part, uint64_t *count)
+{
+	double opened = 0, ns = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+		bool opens;
+
+		if (!samples_want(&part, row) || !samples_in_library(work, row))
+			continue;
+		opens = samples_is_call(work, row, open_calls);
+		if (!opens && !samples_is_call(work, row, file_calls))
+			continue;
+		opened += opens ? (double)row->cpu_ns : 0;
+		ns += (double)row->cpu_ns;
+		*count += row->count;
+	}
+	return opened >= LEAST_OPENED * ns ? ns : 0;
+}
+
+/* Adds the CPU time of calls for files to the waits for them, and sets which part of the time in no range it is. */
+static void samples_put_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part unnamed)
+{
+	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
+	struct dw_fact *wait = &work->facts->at[DW_FACT_WAIT_FILE], *rest = &work->facts->at[DW_FACT_STEP_UNNAMED];
+	uint64_t count;
+	double share = samples_in_files(work, samples, loop, &count) / fmax(1, work->loop_ns), error = 1.96 * share / sqrt(fmax(1, (double)count));
+
+	if (wait->measured && count >= LEAST) {
+		wait->value = fmin(1, wait->value + share);
+		wait->low = fmin(1, wait->low + fmax(0, share - error));
+		wait->high = fmin(1, wait->high + share + error);
+	}
+	share = samples_in_files(work, samples, unnamed, &count) / fmax(1, rest->value * work->facts->at[DW_FACT_LOOP_STEPS].value * work->loop_ns);
+	if (rest->measured && count >= LEAST)
+		dw_fact_set_share(work, DW_FACT_SAMPLES_FILES, fmin(1, share), 1, count);
+	else
+		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "fewer than 20 samples of call stacks lie there");
+}
+
 /* ---- the named range that is least likely work ----------------------------------------------------- */
 
 #define LEAST_PART 0.2  /* of a step: a smaller range is no cause */
@@ -400,7 +478,7 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_ENGINE,
 		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_NAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_SAMPLES_ALLOCATION,
-		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
+		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_FILES, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
 		DW_FACT_STEP_NAMED_WAITING, DW_FACT_LOADER_THREADS };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
 	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part,
@@ -445,6 +523,10 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 		samples_put_top(work, DW_FACT_SAMPLES_NAMED, named);
 	samples_put_library(work, samples, named);
 	samples_put_waits(work, named);
+	if (work->python)
+		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "in a Python program it is part of step.python");
+	else
+		samples_put_files(work, samples, unnamed);
 	for (unsigned i = 0; i < 3 && !work->python; i++)
 		if (waits[i]->measured && !waits[i]->name)
 			samples_name_wait(work, waits[i], i == 1 ? files : others, i == 2, i == 0);

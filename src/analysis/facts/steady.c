@@ -21,7 +21,7 @@
 
 #define LONG_RATIO 1.4
 #define LONG_DEVIATIONS 6
-#define MOST_LONG 0.20   /* part of the steps; if more are long, none is an outlier */
+#define MOST_LONG 0.22   /* part of the steps; if more are long, none is an outlier. Each fifth may be */
 #define LEAST_CHANGED 20  /* long steps that follow each other */
 #define MOST_CHANGED 0.8  /* of the steps between them and the loop's begin or end */
 #define MOST_RARE 0.05   /* part of the steps; if more are outliers, they are steady steps too */

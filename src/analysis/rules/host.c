@@ -110,21 +110,25 @@ static struct dw_amount host_share_file(const struct dw_rule_case *at)
 	                      dw_case_files_of_checkpoints(at));
 }
 
-/* The part of a step that counts as Python because autograd's engine computes in no operator. */
+/* The part of a step that counts as Python because autograd's engine or NumPy's products compute in no operator. */
 static double host_in_engine(const struct dw_rule_case *at)
 {
 	return dw_case_part(at, DW_FACT_SAMPLES_ENGINE) * dw_case_part(at, DW_FACT_STEP_PYTHON);
 }
 
+#define HOST_RETURNS 0.16 /* of the time of a page fault: to return the page, where Python frees what had it */
+
 static struct dw_amount host_share_python(const struct dw_rule_case *at)
 {
 	enum dw_rule_whole whole = host_whole_python(at);
 	struct dw_amount share = dw_case_amount(at, DW_FACT_STEP_PYTHON);
+	double returned = HOST_RETURNS * (whole == DW_RULE_OF_STEP ? dw_case_faults_in_steps(at)
+	                                     : dw_case_faults_in_steps(at) * dw_case_part(at, DW_FACT_LOOP_STEPS) + dw_case_faults_between(at));
 	double engine = host_in_engine(at) * (whole == DW_RULE_OF_STEP ? 1 : dw_case_part(at, DW_FACT_LOOP_STEPS));
 
 	if (whole != DW_RULE_OF_STEP)
 		share = host_share(at, DW_FACT_STEP_PYTHON, DW_FACT_LOOP_PYTHON);
-	return dw_amount_less(share, engine + host_of_whole(at, whole, host_in_python(at)));
+	return dw_amount_less(share, engine + returned + host_of_whole(at, whole, host_in_python(at)));
 }
 
 static enum dw_rule_whole host_whole_idle(const struct dw_rule_case *at)
@@ -363,6 +367,10 @@ static struct dw_amount host_share_collector(const struct dw_rule_case *at)
 {
 	if (host_whole_collector(at) == DW_RULE_OF_STEP)
 		return dw_case_amount(at, DW_FACT_STEP_COLLECTOR);
+	/* The compiler makes many objects: the collections of the steps that compile are its own. */
+	if (dw_case_value(at, DW_FACT_OPERATORS_COMPILATIONS) >= 1)
+		return dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_COLLECTOR),
+		                      dw_amount_times(dw_case_amount(at, DW_FACT_STEP_COLLECTOR), dw_case_part(at, DW_FACT_LOOP_STEPS)));
 	return dw_amount_less(dw_case_amount(at, DW_FACT_LOOP_COLLECTOR_ALL), dw_case_part(at, DW_FACT_LOADER_COLLECTOR));
 }
 

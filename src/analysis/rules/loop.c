@@ -37,6 +37,15 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 #define LOOP_TRAINED 0.5 /* of the evaluation */
 #define LOOP_SELDOM 0.75 /* evaluations by steps: with one after each second step, the median time after a step may have it */
 
+/* Only some steps evaluate: those that take longer than the others because of that. */
+static bool loop_some_steps_evaluate(const struct dw_rule_case *at)
+{
+	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+
+	return excess->measured && excess->note && strcmp(excess->note, "evaluation") == 0 &&
+	       excess->value >= dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2;
+}
+
 /* In or after each step the model is called without gradients: to act, to make targets. That is part of training.
  * An evaluation is of the model that is trained, in evaluation mode. Where this is not known, it comes after many
  * steps, so that the time after a usual step has none of it. */
@@ -49,7 +58,8 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 
 	if (calls >= LOOP_ACTS && each_ns < LOOP_ACT_NS * calls)
 		return false;
-	if (dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
+	if (!loop_some_steps_evaluate(at) &&
+	    dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
 	    fmax(DW_RULE_DEADBAND, dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2))
 		return false;
 	if (dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || (calls > 0 && calls <= LOOP_SELDOM))

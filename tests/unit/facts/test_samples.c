@@ -81,6 +81,49 @@ TEST(the_engine_of_autograd_is_no_python)
 	made_close(&made);
 }
 
+/* Steps of 10 ms in no range: three of four samples are in the first function. `flags` of the process. */
+static const struct dw_facts *facts_of_calls(uint32_t flags, const char *module, const char *first, const char *second)
+{
+	uint32_t frames[2], main, callers;
+
+	made_init(&made);
+	dw_encode_process_entry(&made.process)->flags = flags;
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "10000000", true);
+	frames[0] = dw_encode_frame_in(&made.process, module, first);
+	frames[1] = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", second);
+	main = dw_encode_frame(&made.process, "main", "/srv/train.py", 9);
+	callers = dw_encode_stack(&made.process, &main, 1);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 100 + 10 * i;
+
+		dw_encode_sample(&made.stream, (at + 5) * ms, frames[i % 4 == 0], callers, 1);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
+	}
+	return facts_of();
+}
+
+TEST(products_of_numpy_are_no_python)
+{
+	const struct dw_facts *facts = facts_of_calls(DW_PROCESS_PYTHON, "/usr/lib/libscipy_openblas64_-32a4.so", "dgemm_kernel", "memcpy");
+
+	REQUIRE(facts != NULL);
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_ENGINE)->value, 0.75);
+	made_close(&made);
+}
+
+TEST(calls_for_files_are_a_share_of_the_time_in_no_range)
+{
+	const struct dw_facts *facts = facts_of_calls(0, "/usr/lib/libc.so.6", "open64", "write");
+
+	REQUIRE(facts != NULL);
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_FILES)->value, 1);
+	made_close(&made);
+	facts = facts_of_calls(0, "/usr/lib/libc.so.6", "write", "read"); /* of a socket, for all that is known */
+	REQUIRE(facts != NULL);
+	CHECK(!(fact(facts, DW_FACT_SAMPLES_FILES)->value > 0));
+	made_close(&made);
+}
+
 TEST(in_c_the_function_of_time_in_no_range_is_named)
 {
 	const struct dw_facts *facts;

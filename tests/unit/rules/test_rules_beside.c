@@ -71,6 +71,54 @@ TEST(objects_that_python_makes_are_pythons)
 	made_end(&at);
 }
 
+TEST(collections_of_the_compiler_are_part_of_compiling)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_COMPILATIONS, 4 }, { DW_FACT_STEP_COLLECTOR, 0.01 }, { DW_FACT_LOOP_COLLECTOR, 0 },
+	                     { DW_FACT_LOOP_COLLECTOR_ALL, 0.3 },
+	                     { DW_FACT_LOOP_STEPS, 1 }));
+	CHECK(!made_fires(&at, "collector", DW_FACT_LOOP_COLLECTOR_ALL, 0.3));
+	CHECK(made_fires(&at, "collector", DW_FACT_STEP_COLLECTOR, 0.1));
+	made_set(&at, DW_FACT_OPERATORS_COMPILATIONS, 0);
+	CHECK(made_fires(&at, "collector", DW_FACT_STEP_COLLECTOR, 0.01));
+	made_end(&at);
+}
+
+TEST(processes_that_exchange_nothing_do_not_wait_for_each_other)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_COMM_WAIT, 0.9 }, { DW_FACT_RUN_RANKS, 2 }, { DW_FACT_COMM_EXPOSED, 0 },
+	                     { DW_FACT_STEP_COMMUNICATION, 0 }, { DW_FACT_LOOP_COMMUNICATION_ALL, 0 }));
+	CHECK(!made_fires(&at, "rank-waits", DW_FACT_COMM_EXPOSED, 0));
+	CHECK(made_fires(&at, "rank-waits", DW_FACT_COMM_EXPOSED, 0.9));
+	made_end(&at);
+}
+
+TEST(an_operator_that_few_models_need_is_much_earlier)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_OPERATORS_LARGEST, 0.3 }));
+	at.facts.at[DW_FACT_OPERATORS_LARGEST].name = "aten::tanh";
+	CHECK(!made_fires(&at, "one-operator", DW_FACT_OPERATORS_LARGEST, 0.39));
+	at.facts.at[DW_FACT_OPERATORS_LARGEST].name = "aten::_linalg_svd";
+	CHECK(made_fires(&at, "one-operator", DW_FACT_OPERATORS_LARGEST, 0.3));
+	CHECK(!made_fires(&at, "one-operator", DW_FACT_OPERATORS_LARGEST, 0.2));
+	made_end(&at);
+}
+
+TEST(time_that_opens_and_writes_files_is_not_nameless)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_UNNAMED, 0.3 }, { DW_FACT_STEP_NAMED, 0.7 }, { DW_FACT_SAMPLES_FILES, 0.95 }, { DW_FACT_WAIT_FILE, 0.3 }));
+	CHECK(!made_fires(&at, "nameless", DW_FACT_SAMPLES_FILES, 0.95));
+	CHECK(made_fires(&at, "waiting-file", DW_FACT_SAMPLES_FILES, 0.95));
+	made_end(&at);
+}
+
 TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
 {
 	struct made at;
