@@ -236,6 +236,8 @@ static bool read_where(struct reading *reading, struct dw_summary_rank *rank, co
 			rank->silent_ns = field.number;
 		else if (field.field == WHERE_END && field.wire == DW_PROTO_VARINT)
 			rank->end_ns = field.number;
+		else if (field.field == WHERE_FOLLOWED && field.wire == DW_PROTO_VARINT)
+			rank->followed = field.number;
 	}
 	return !reader.bad || read_fail(reading, from->bytes, "a rank's last place is damaged");
 }

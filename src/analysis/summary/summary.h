@@ -140,6 +140,7 @@ struct dw_summary_rank {
 	 * run did not end: the job was killed, or hangs. */
 	bool where_known;
 	uint64_t end_ns;              /* of the recording, in ns since 1970 */
+	bool followed;                /* dwell run recorded that the machine ran, until then */
 	uint64_t communications;      /* ranges of communication that the thread began */
 	uint64_t silent_ns;           /* from its last record to the end of the recording */
 	struct dw_summary_open *open; /* outermost first */

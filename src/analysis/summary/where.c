@@ -98,6 +98,7 @@ bool dw_summary_add_where(struct dw_summary *summary, struct dw_model *model, co
 		if (!rank)
 			continue;
 		rank->where_known = true;
+		rank->followed = source->machine_count > 0;
 		rank->end_ns = source->realtime_start_ns + where.end_ns;
 		rank->silent_ns = where.end_ns > where.last_ns[i] ? where.end_ns - where.last_ns[i] : 0;
 	}

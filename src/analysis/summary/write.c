@@ -106,6 +106,7 @@ static void write_where(struct dw_proto *proto, const struct dw_summary_rank *ra
 		dw_proto_close(proto, inner);
 	}
 	write_number(proto, WHERE_END, rank->end_ns);
+	write_number(proto, WHERE_FOLLOWED, rank->followed);
 	dw_proto_close(proto, at);
 }
 

@@ -78,6 +78,7 @@ void dw_glance_take(struct dw_glance *glance, const struct dw_summary_rank *rank
 	glance->left_bytes = rank->left_bytes;
 	glance->where_known = rank->where_known;
 	glance->end_ns = rank->end_ns;
+	glance->followed = rank->followed;
 	glance->silent_ns = rank->silent_ns;
 	for (size_t i = 0; i < rank->duration_count; i++)
 		all += rank->durations[i].steps;
@@ -175,6 +176,8 @@ static bool glance_read_where(struct dw_glance *glance, const struct dw_proto_fi
 			glance->silent_ns = field.number;
 		else if (field.field == WHERE_END && field.wire == DW_PROTO_VARINT)
 			glance->end_ns = field.number;
+		else if (field.field == WHERE_FOLLOWED && field.wire == DW_PROTO_VARINT)
+			glance->followed = field.number;
 	return good && !reader.bad;
 }
 

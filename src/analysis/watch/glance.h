@@ -23,7 +23,7 @@ struct dw_glance {
 	uint64_t steps, ns, last_step, resident_bytes, left_bytes;
 	double usual_ns; /* the median step, by buckets; 0: there is none */
 	bool last_open; /* the last step did not end */
-	bool where_known;
+	bool where_known, followed;
 	uint64_t end_ns, silent_ns;
 	uint64_t inside_ns;   /* for how long it is in the outermost open communication; 0: in none, or not known */
 	char where[200];      /* "in all_reduce of group world, number 512"; "" */

@@ -68,7 +68,8 @@ static uint64_t watch_quiet_ns(const struct dw_glance *glance)
 }
 
 /* When the rank stood still, by the clock of its file; never later than the file. A program's clock may differ from that
- * of its file: the least time between the end of a recording and its file stands for the difference. */
+ * of its file: the least time between the end of a recording and its file stands for the difference. dwell run records until
+ * the file is made: if it comes later, the folder stood still, and not the rank. */
 static uint64_t watch_last_record(struct dw_watched *watched, const struct dw_glance *glance, uint64_t written_ns)
 {
 	int64_t apart = (int64_t)(written_ns - glance->end_ns);
@@ -76,6 +77,8 @@ static uint64_t watch_last_record(struct dw_watched *watched, const struct dw_gl
 
 	if (!glance->where_known)
 		return written_ns;
+	if (glance->followed)
+		return written_ns - (watch_quiet_ns(glance) < written_ns ? watch_quiet_ns(glance) : 0);
 	if (!watched->apart_known || apart < watched->apart_ns)
 		watched->apart_ns = apart;
 	watched->apart_known = true;
@@ -90,7 +93,7 @@ static void watch_take_move(struct dw_watched *watched, const struct dw_glance *
 	uint64_t record_ns = watch_last_record(watched, glance, written_ns), apart_ns = written_ns - glance->end_ns;
 
 	if (!watched->written_ns)
-		watched->moved_ns = record_ns - (glance->where_known && apart_ns < DW_WATCH_LEAST_HANG_NS ? apart_ns : 0);
+		watched->moved_ns = record_ns - (glance->where_known && !glance->followed && apart_ns < DW_WATCH_LEAST_HANG_NS ? apart_ns : 0);
 	else if (glance->steps != watched->steps || glance->last_step != watched->last_step)
 		watched->moved_ns = record_ns > watched->written_ns ? record_ns : watched->written_ns;
 	else if (glance->where_known && record_ns > watched->moved_ns)

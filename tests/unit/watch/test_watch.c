@@ -309,6 +309,28 @@ TEST(clocks_that_differ_by_minutes_make_no_hang_and_hide_none)
 	dw_watch_reset(&job.watch);
 }
 
+TEST(a_folder_that_stalls_makes_no_hang_and_hides_none)
+{
+	struct job job;
+
+	make(&job);
+	for (int k = 0; k < 40; k++) {
+		/* The copies of look 10 come 20 seconds after they were made, and those meanwhile do not. */
+		bool stalls = k == 8 || k == 9, late = k == 10, hangs = k >= 30;
+
+		for (int i = 0; i < RANKS; i++) {
+			job.silent[i] = stalls;
+			job.ranks[i].where_known = job.ranks[i].followed = true;
+			job.ranks[i].end_ns = job.now + (late ? 0 : 10) * second - (late ? 10 : 0) * second;
+			job.ranks[i].silent_ns = hangs && i == 2 ? (uint64_t)(k - 29) * 10 * second : second / 10;
+			if (!stalls)
+				step(&job, i, late || (hangs && i == 2) ? 0 : 100, 100, 20);
+		}
+		CHECK_STR(look(&job), k == 30 ? "hang 2" : "");
+	}
+	dw_watch_reset(&job.watch);
+}
+
 TEST(a_file_that_is_not_written_any_more_is_a_lost_rank)
 {
 	struct job job;
@@ -628,7 +650,7 @@ TEST(a_glance_at_a_file_sees_what_the_whole_summary_says)
 	struct dw_summary_rank rank = { .job = "job", .host = "a", .command = "c", .rank = 3, .pid = 7, .steps = 5, .last_step = 15,
 		.durations = buckets, .duration_count = 2, .span_log2 = 1, .spans = spans, .span_count = 3, .names = &name,
 		.name_count = 1, .where_known = true, .end_ns = start, .silent_ns = 12, .open = open, .open_count = 2,
-		.collectives = collectives, .collective_count = 2, .resident_bytes = 100, .left_bytes = 200, .cpu_ns = 300, .failed = 265,
+		.collectives = collectives, .collective_count = 2, .resident_bytes = 100, .left_bytes = 200, .cpu_ns = 300, .failed = 265, .followed = true,
 		.unrecorded = &(struct dw_unrecorded){ .id = "nccl", .file = "libnccl.so", .why = "" }, .unrecorded_count = 1 };
 	struct dw_summary summary = { .ranks = &rank, .count = 1 };
 	struct dw_proto proto = { 0 };
@@ -663,6 +685,7 @@ TEST(a_glance_at_a_file_sees_what_the_whole_summary_says)
 	CHECK_EQ(of_file.pause, DW_PAUSE_EVALUATION);
 	CHECK_EQ(of_file.cpu_ns, 300);
 	CHECK_EQ(of_file.failed, 265);
+	CHECK(of_file.followed);
 	CHECK(of_file.spins);
 	for (size_t length = 0; length < proto.used; length++)
 		if (length != 24)
@@ -695,6 +718,7 @@ static void hanging_write(struct hanging *one, uint64_t now, uint64_t since, uin
 	one->rank.ns = one->span.ns = done * step_ns;
 	one->span.steps = done;
 	one->rank.where_known = true;
+	one->rank.followed = place % 2;
 	one->rank.end_ns = now;
 	one->rank.silent_ns = hangs ? now - since : step_ns / 10;
 	one->collective.last_sequence = done + (hangs && !culprit);
