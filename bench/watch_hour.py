@@ -13,6 +13,7 @@ of Debian reads what dwell watch serves, and Chromium makes pictures of its grap
 import argparse
 import calendar
 import glob
+import importlib.machinery
 import json
 import os
 import random
@@ -31,6 +32,7 @@ import browser
 import mpi_installed
 import prometheus_here
 import slurm_here
+page_pictures = importlib.machinery.SourceFileLoader("page_pictures", os.path.join(ROOT, "tools/page_pictures")).load_module()
 
 RANKS = 8
 SUMMARY_S = 30  # of dwell run --always
@@ -46,11 +48,13 @@ HANG_S = 10  # the limit for steps as short as these
 # Pictures of Prometheus' graphs: name, query, and what is seen.
 PARTS = "sum by (job, rank) (rate(dwell_step_part_seconds_total%s[3m]))"
 GRAPHS = (("watch-steps.png", "sum by (job, rank) (rate(dwell_steps_total[3m]))",
-           "Steps a second, by rank: a rank that is stopped or killed stops its job, and a slow one makes it slower."),
+           "Steps a second, a line for each rank of both jobs: a rank that is stopped or killed stops its job; after a full folder the "
+           "steps of that time come at once."),
           ("watch-memory.png", "sum by (job, rank) (dwell_resident_memory_bytes)",
-           "Memory of each process: one rank at a time leaks. While the folder is full, no figures come."),
+           "Resident memory: one rank of a job at a time leaks, and gloo's ranks free it afterwards. In a gap a job is started again."),
           ("watch-waiting.png", PARTS % '{part="communication"}' + " / " + PARTS % "",
-           "Part of the time in which a rank communicates: less than the others in a slow rank, for which these wait."))
+           "Part of the time in communication: much in ranks that wait for a stopped one, more than usual in those that wait for a slow "
+           "one, and less than usual in the slow one."))
 
 TORCH = f"STEP_S, SLOWER, LEAK_BYTES = {STEP_S}, {SLOWER}, {int(LEAK_BYTES_S * STEP_S)}" + """
 import os, sys, time
@@ -274,8 +278,8 @@ class Hour:
                     {"g0.expr": query, "g0.tab": 0, "g0.range_input": f"{options.minutes:.0f}m"}), 1000, 900)
                 if not window.wait("document.querySelector('.rickshaw_graph svg path')"):
                     sys.exit(f"Prometheus draws no graph: {window.errors()}")
-                window.page.add_style_tag(content=".legend ul { columns: 4 }")
-                window.page.locator(".graph_area").first.screenshot(path=os.path.join(options.pictures, name))
+                with open(os.path.join(options.pictures, name), "wb") as file:
+                    file.write(page_pictures.smaller(window.page.locator(".graph_area").first.screenshot()))
         finally:
             window.close()
 
