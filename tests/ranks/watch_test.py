@@ -5,6 +5,7 @@ usage: watch_test.py BUILD        last line: N passed, N failed, N skipped
 
 With Debian's package prometheus; without it what needs it is skipped.
 """
+import glob
 import json
 import os
 import shutil
@@ -126,6 +127,11 @@ def written():
     return [os.stat(f"rank{number}.dwell.sum").st_mtime if os.path.exists(f"rank{number}.dwell.sum") else 0 for number in range(2)]
 
 
+def stacks_of_hang():
+    """What the watch wrote when the first rank hung."""
+    return "".join(open(name, encoding="utf-8").read() for name in glob.glob("hang-*.txt"))
+
+
 def test_rare_summaries():
     """A hang is reported in time, and once, also where summaries are rare."""
     ranks = [start_rank(0, "--always"), start_rank(1, "--summary-every", "10m")]
@@ -140,6 +146,8 @@ def test_rare_summaries():
         open("hang", "w", encoding="utf-8").close()
         wait_for("both ranks hang", lambda: event("hang", 0) and event("hang", 1), 60)
         check("where they are", all("in all_reduce" in one["text"] for one in events() if one["event"] == "hang"))
+        stacks = wait_for("the stacks of both ranks", lambda: stacks_of_hang() if stacks_of_hang().count("all_reduce") >= 2 else None, 30)
+        check(f"stacks are written once: {stacks}", stacks and len(glob.glob("hang-*.txt")) == 1)
         first = os.stat("rank0.dwell.sum").st_mtime
         print(f"a hang of 10 s was named after {time.time() - began:.0f} s")
         wait_for("another summary", lambda: os.stat("rank0.dwell.sum").st_mtime > first, 60)

@@ -60,6 +60,7 @@ struct watch_state {
 	char *metrics;             /* as text */
 	size_t metrics_length;
 	bool failed;               /* memory ran out */
+	bool hung;                 /* a rank hung at the look before */
 	/* What began at this look, for commands: the first event's text, and the ranks. */
 	char texts[DW_WATCH_KINDS][400], ranks[DW_WATCH_KINDS][1000];
 };
@@ -332,11 +333,71 @@ static void watch_run_command(const struct watch_state *state, enum dw_watch_kin
 	_exit(127);
 }
 
+/* Whether an event of this kind is not over for a rank. */
+static bool watch_has(const struct watch_state *state, enum dw_watch_kind kind)
+{
+	for (size_t w = 0; w < state->watch_count; w++)
+		for (size_t i = 0; i < state->watches[w].count; i++)
+			if (state->watches[w].ranks[i].is[kind])
+				return true;
+	return false;
+}
+
+static bool watch_has_command(const struct watch_request *request, enum dw_watch_kind kind)
+{
+	for (size_t i = 0; i < request->command_count; i++)
+		if (request->commands[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* The first operand that is a folder: ranks look there for requests. NULL: there is none. */
+static const char *watch_folder(const struct watch_request *request)
+{
+	struct stat status;
+
+	for (size_t i = 0; i < request->path_count; i++)
+		if (stat(request->paths[i], &status) == 0 && S_ISDIR(status.st_mode))
+			return request->paths[i];
+	return NULL;
+}
+
+/* Writes the stacks of all ranks when the first one hangs, if the user gave no command for it. Does not wait until the ranks
+ * have answered. */
+static void watch_write_stacks(const struct watch_state *state)
+{
+	const char *folder = watch_folder(state->request);
+	char path[4096];
+	int file;
+
+	if (!folder || !*state->texts[DW_WATCH_HANG] || state->hung || state->request->once || state->request->has_mpi ||
+	    watch_has_command(state->request, DW_WATCH_HANG))
+		return;
+	snprintf(path, sizeof path, "%s/hang-%llu.txt", folder, (unsigned long long)(state->now_ns / 1000000000));
+	file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (file < 0) {
+		dw_say("%s: %s; without it the stacks of the ranks are not written: --on hang='dwell capture --stacks %s > FILE'", path,
+		       strerror(errno), folder);
+		return;
+	}
+	dw_say("%s gets the stacks of all ranks", path);
+	fflush(stdout);
+	if (fork() == 0) {
+		dup2(file, STDOUT_FILENO);
+		dup2(file, STDERR_FILENO);
+		execl("/proc/self/exe", "dwell", "capture", "--stacks", folder, (char *)NULL);
+		_exit(127);
+	}
+	close(file);
+}
+
 static void watch_run_commands(struct watch_state *state)
 {
+	watch_write_stacks(state);
 	for (size_t i = 0; i < state->request->command_count; i++)
 		if (*state->texts[state->request->commands[i].kind])
 			watch_run_command(state, state->request->commands[i].kind, state->request->commands[i].command);
+	state->hung = watch_has(state, DW_WATCH_HANG);
 	memset(state->texts, 0, sizeof state->texts);
 	memset(state->ranks, 0, sizeof state->ranks);
 }
@@ -440,12 +501,10 @@ static bool watch_has_event(const struct watch_state *state)
 {
 	bool has = false;
 
-	for (size_t w = 0; w < state->watch_count; w++) {
+	for (size_t w = 0; w < state->watch_count; w++)
 		has |= state->watches[w].job.is[DW_WATCH_SLOWER];
-		for (size_t i = 0; i < state->watches[w].count; i++)
-			for (unsigned kind = 0; kind < DW_WATCH_KINDS; kind++)
-				has |= state->watches[w].ranks[i].is[kind];
-	}
+	for (unsigned kind = 0; kind < DW_WATCH_KINDS; kind++)
+		has |= watch_has(state, (enum dw_watch_kind)kind);
 	return has;
 }
 
