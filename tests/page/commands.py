@@ -40,6 +40,7 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
     "tests/ranks/unrecorded_test.py": ["dwell run --no-mpi -o job.dwell -- mpirun -n 4 ./mpi_ranks 60 data 2 20"],
     "tests/ranks/ranks_test.py": ["mpirun -n 16 dwell ranks --mpi traces/*.dwell"],
     "tests/ranks/watch_test.py": ["dwell watch /shared"],
+    "tests/ranks/netns_test.py": ["mpirun --map-by ppr:1:node dwell watch --mpi /tmp/job"],
     "tests/probes/lightning_profilers_test.py": ["dwell report --view actions --profile fit", "dwell report --layout lightning",
                                        "python train.py", "dwell report --layout lightning-pytorch --limit 2"],
     "tests/probes/torch_recipe_test.py": ["python3 examples/pytorch/recipe.py", "python3 examples/pytorch/recipe.py --dwell"],
@@ -54,10 +55,10 @@ NOT_RUN = {  # why no test runs them
     "it needs an NVIDIA GPU or a program of NVIDIA": ["make check-gpu", "nsys export --type sqlite -o run.sqlite run.nsys-rep"],
     "it measures for minutes or hours on a quiet machine": [
         "make bench", "tools/figures all", "tools/figures recorder", "tools/verdicts", "tools/verdicts outside. sleep.strong", "tools/verdicts --busy 2",
-        "tools/verdicts --again --page", "tools/verdicts --truth lock", "tools/verdicts --heldout --page",
+        "tools/verdicts --again --page", "tools/verdicts --heldout --page",
         "tools/verdicts --practice --again"],
     "it is a part of a command": ["dwell run --summary-every 10m ..."],
-    "it fuzzes for minutes": ["tools/fuzz 600 source xspace", "tools/fuzz --until 1000000000"],
+    "it fuzzes for minutes": ["tools/fuzz --until 1000000000"],
 }
 # What a page's newest trace is, and what it has to have for the page's commands.
 NEWEST = {"README.md": "layers", "doc/how/cuda.md": "device"}
