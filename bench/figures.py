@@ -435,33 +435,33 @@ def report():
 
 # ---- what was asked -------------------------------------------------------------------------
 
-# Work, its floor, what it took in commit 105dd6b1, today, and what was asked.
+# Work, its floor, what it took in commit 105dd6b1, today, what was asked, and both commits in turns (bench/turns.py).
 ASKED = [
-    ("`dwell run true`, beyond `true`", "1 ms", "13 ms", "{startup.true} ms", "4 ms"),
-    ("`dwell run python -c pass`, beyond Python", "0", "20 to 60 ms", "{startup.pass} ms", "8 ms"),
-    ("`import torch` under `dwell run`, beyond bare", "0", "550 ms", "{startup.added} s", "50 ms"),
-    ("a range, one thread, in multiples of two clock readings", "1", "1.17", "{recorder.range_x}", "1.12"),
-    ("the same, two threads at once", "1", "1.28", "{recorder.range2_x}", "1.15"),
-    ("a step", "{recorder.floor} ns", "67 ns", "{stacks.step} ns", "45 ns"),
-    ("a step of a profile that waits", "{recorder.floor} ns", "115 ns", "{stacks.waiting} ns", "40 ns"),
-    ("an operator with its stack of 20 frames", "{recorder.floor} ns", "90 ns", "{stacks.stack} ns", "60 ns"),
-    ("an operator of PyTorch, of torch.profiler's: `add_`", "10 readings", "15.6%", "{torch.operators_part}%", "8%"),
-    ("the same with shapes", "10 readings", "9.3%", "{torch.shapes_part}%", "6%"),
-    ("the same with memory", "12 readings", "10.0%", "{torch.memory_part}%", "6%"),
-    ("a step of 1,025 tiny operators, CPU time", "{torch_worst.empty} (empty callbacks)", "1.23", "{torch_worst.dwell}", "1.12"),
-    ("bytes a range, as `dwell pack` stores it", "", "12.0", "{memory.packed}", "2.5"),
-    ("`operators`, one core", "memory's bandwidth", "150 M/s", "{reading.operators} M/s", "220 M/s"),
-    ("`tree`, one core", "", "65 M/s", "{reading.tree} M/s", "140 M/s"),
-    ("`dwell report` of 1.02 GB, two cores, cached", "0.1 s", "2.1 s", "{memory.seconds} s", "0.9 s"),
-    ("a flame graph of a million stacks", "", "0.79 s, 252 MB", "{exports.stacks} s, {exports.stacks_mb} MB", "0.5 s, 120 MB"),
-    ("Kineto's JSON, one core", "1 GB/s", "481 MB/s", "{imports.rate} MB/s", "700 MB/s"),
-    ("`make demo` in a fresh clone, two cores", "", "93 s", "{demo.seconds} s", "60 s"),
+    ("`dwell run true`, beyond `true`", "1 ms", "13 ms", "{startup.true} ms", "4 ms", "{turns.true_before}, {turns.true} ms"),
+    ("`dwell run python -c pass`, beyond Python", "0", "20 to 60 ms", "{startup.pass} ms", "8 ms", "{turns.pass_before}, {turns.pass} ms"),
+    ("`import torch` under `dwell run`, beyond bare", "0", "550 ms", "{startup.added} s", "50 ms", "{turns.torch_before}, {turns.torch} ms"),
+    ("a range, one thread, in multiples of two clock readings", "1", "1.17", "{recorder.range_x}", "1.12", "{turns.range_before}, {turns.range}"),
+    ("the same, two threads at once", "1", "1.28", "{recorder.range2_x}", "1.15", "{turns.two_before}, {turns.two}"),
+    ("a step", "{recorder.floor} ns", "67 ns", "{stacks.step} ns", "45 ns", "{turns.step_before}, {turns.step} ns"),
+    ("a step of a profile that waits", "{recorder.floor} ns", "115 ns", "{stacks.waiting} ns", "40 ns", "{turns.waiting_before}, {turns.waiting} ns"),
+    ("an operator with its stack of 20 frames", "{recorder.floor} ns", "90 ns", "{stacks.stack} ns", "60 ns", "{turns.stack_before}, {turns.stack} ns"),
+    ("an operator of PyTorch, of torch.profiler's: `add_`", "10 readings", "15.6%", "{torch.operators_part}%", "8%", ""),
+    ("the same with shapes", "10 readings", "9.3%", "{torch.shapes_part}%", "6%", ""),
+    ("the same with memory", "12 readings", "10.0%", "{torch.memory_part}%", "6%", ""),
+    ("a step of 1,025 tiny operators, CPU time", "{torch_worst.empty} (empty callbacks)", "1.23", "{torch_worst.dwell}", "1.12", ""),
+    ("bytes a range, as `dwell pack` stores it", "", "12.0", "{memory.packed}", "2.5", ""),
+    ("`operators`, one core", "memory's bandwidth", "150 M/s", "{reading.operators} M/s", "220 M/s", "{turns.operators_before}, {turns.operators} M/s"),
+    ("`tree`, one core", "", "65 M/s", "{reading.tree} M/s", "140 M/s", "{turns.tree_before}, {turns.tree} M/s"),
+    ("`dwell report` of 1.02 GB, two cores, cached", "0.1 s", "2.1 s", "{memory.seconds} s", "0.9 s", "{turns.report_before}, {turns.report} s"),
+    ("a flame graph of a million stacks", "", "0.79 s, 252 MB", "{exports.stacks} s, {exports.stacks_mb} MB", "0.5 s, 120 MB", "{turns.flames_before}, {turns.flames} s"),
+    ("Kineto's JSON, one core", "1 GB/s", "481 MB/s", "{imports.rate} MB/s", "700 MB/s", "{turns.kineto_before}, {turns.kineto} MB/s"),
+    ("`make demo` in a fresh clone, two cores", "", "93 s", "{demo.seconds} s", "60 s", ""),
 ]
 
 
 def asked():
     """The table of doc/measured/account.md: what was asked of the most important work."""
-    return table(("work", "floor", "at first", "now", "asked"), ASKED)
+    return table(("work", "floor", "at first", "now", "asked", "at first and now, in turns"), ASKED)
 
 
 README = [
