@@ -494,9 +494,27 @@ static void steady_put_wholes(struct dw_facts_work *work)
 	dw_fact_set(work, DW_FACT_OPTIMIZER_CLOSURE, 2 * closures > work->steady_count, work->steady_count);
 }
 
+#define LEAST_READINGS 5u /* a wait at the begin of a short loop is none of its short steps */
+
+/* Whether the account of the steps is their own: each has its CPU time, or they share several readings. */
+static bool steady_has_readings(const struct dw_facts_work *work)
+{
+	size_t own = 0, readings = 0, last = SIZE_MAX;
+
+	for (size_t i = 0; i < work->steady_count; i++) {
+		const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];
+
+		own += work->steady[i]->cpu_ns > 0;
+		readings += usage->known > 0 && usage->reading != last;
+		last = usage->known > 0 ? usage->reading : last;
+	}
+	return own * 2 >= work->steady_count || readings >= LEAST_READINGS || readings * 2 >= work->steady_count;
+}
+
 void dw_facts_of_steps(struct dw_facts_work *work)
 {
 	size_t counted = dw_facts_choose_steady(work), known = 0, delays = 0;
+	bool readings = steady_has_readings(work);
 
 	for (size_t i = 0; i < work->steady_count; i++) {
 		const struct dw_usage_of *usage = &work->usages[work->steady[i] - work->all];
@@ -504,8 +522,8 @@ void dw_facts_of_steps(struct dw_facts_work *work)
 		known += dw_facts_unused(work, work->steady[i]) >= 0;
 		delays += usage->known > 0.5 && usage->delay_known;
 	}
-	work->cpu_known = work->steady_count && known * 10 >= work->steady_count * 9;
-	work->delay_known = work->steady_count && delays * 10 >= work->steady_count * 9;
+	work->cpu_known = readings && work->steady_count && known * 10 >= work->steady_count * 9;
+	work->delay_known = readings && work->steady_count && delays * 10 >= work->steady_count * 9;
 	steady_put_lengths(work, counted);
 	steady_put_mean(work);
 	steady_put_long_steps(work);

@@ -74,6 +74,22 @@ TEST(the_delay_of_a_shared_reading_is_that_of_its_long_step)
 	made_close(&made);
 }
 
+/* One reading covers all steps of a short loop, in which the thread waited for a tenth. */
+TEST(a_reading_of_a_whole_loop_says_nothing_of_its_steps)
+{
+	const struct dw_facts *facts;
+
+	begin_trace(0);
+	usage(100, 100 + STEPS, STEPS * 9 / 10, 0)->waits = 1;
+	for (uint64_t i = 0; i < STEPS; i++)
+		step(i, 100 + i, 101 + i);
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK(!facts->at[DW_FACT_STEP_IDLE].measured);
+	CHECK(!facts->at[DW_FACT_CPU_WAITING].measured);
+	made_close(&made);
+}
+
 /* Of 50 ms the thread runs for 20, waits for a CPU for 20 and for something else for 10. */
 TEST(idle_time_is_a_part_of_the_time_in_which_it_could_run)
 {
