@@ -435,6 +435,8 @@ def report():
 
 # ---- what was asked -------------------------------------------------------------------------
 
+part("turns", "Two commits in turns", None, RECORDER + READER, [], [], how="`bench/turns.py`")
+
 # Work, its floor, what it took in commit 105dd6b1, today, what was asked, and both commits in turns (bench/turns.py).
 ASKED = [
     ("`dwell run true`, beyond `true`", "1 ms", "13 ms", "{startup.true} ms", "4 ms", "{turns.true_before}, {turns.true} ms"),
