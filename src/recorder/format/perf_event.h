@@ -21,8 +21,9 @@ static inline int dw_perf_event_open(struct dw_perf_event *event, int group)
 	return (int)syscall(SYS_perf_event_open, event, 0, -1, group, 8 /* closed by exec */);
 }
 
-/* An event for each period of CPU time, with the functions of the kernel that the thread is in. */
-static inline int dw_perf_event_open_samples(uint64_t period_ns)
+/* An event for each period of CPU time, with the functions of the kernel that the thread is in. The recorder in two files does
+ * not sample. */
+static inline __attribute__((unused)) int dw_perf_event_open_samples(uint64_t period_ns)
 {
 	struct dw_perf_event event = { .type = 1 /* software */, .config = 0 /* CPU time */, .sample_period = period_ns,
 		                           .sample_type = 1u << 5 /* the stack */, .flags = 1u << 22 /* without user space */,
