@@ -71,10 +71,12 @@ def of_files(build, folder, trace):
 
 
 def write(builds, rounds, medians):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../CHANGELOG.md"), encoding="utf-8") as file:
+        release = re.search(r"^## \[([^\]]+)\]", file.read(), re.M).group(1)
     commits = [run("git", "-C", build, "rev-parse", "--short=8", "HEAD").strip() for build in builds]
     figures = {name + after: f"{value:.{DIGITS.get(name, 1)}f}" for one, after in zip(medians, ("_before", "")) for name, value in one.items()}
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "results/turns.json"), "w", encoding="utf-8") as file:
-        json.dump({"date": time.strftime("%Y-%m-%d"), "commit": commits[1], "release": "0.1.0",
+        json.dump({"date": time.strftime("%Y-%m-%d"), "commit": commits[1], "release": release,
                    "machine": f"{os.cpu_count()} cores, Linux {platform.release().split('-')[0]}",
                    "note": f"In turns with commit {commits[0]}, medians of {rounds} rounds. Load at the end {os.getloadavg()[0]:.1f}.",
                    "figures": figures}, file, indent=1)

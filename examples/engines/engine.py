@@ -158,7 +158,7 @@ class Engine:
         def measure():
             own = [float(text) for text in re.findall(own_ms, self.record(*command, **environment))]
             steps = self.steps_ms()
-            # Another program may run between the two readings of a clock: the median of the steps does not see it.
+            # Another program may run between the two readings of a clock: the median of the steps leaves that out.
             difference = statistics.median(ours / its - 1 for ours, its in zip(steps, own)) if steps and own else 1
             return sum(own), sum(steps), len(steps), len(own), difference
         self.compare(measure)

@@ -499,7 +499,7 @@ void dws_sample_forked(void)
 		lately[i].busy = 0;
 }
 
-/* The kernel's functions are the inner ones. */
+/* A stack begins with the kernel's functions: the program's innermost function has called them. */
 static void sample_add_kernel(struct work *work, const struct dws_kernel *kernel)
 {
 	memmove(work->frames + kernel->count, work->frames, work->count * sizeof *work->frames);

@@ -81,7 +81,8 @@ void dw_facts_of_steps(struct dw_facts_work *work);
 
 /* contended.c: fills work->fast where other programs had the CPU for much of the steps' time. */
 void dw_facts_find_fast(struct dw_facts_work *work);
-/* The part of the time that a fast iteration spends between two steps. Negative: work->fast is not filled. */
+/* The part of the time that a fast iteration spends between two steps. Negative: there is none, because other programs left the
+ * CPU to the steps. */
 double dw_facts_fast_gap(struct dw_facts_work *work);
 
 /* No more than one thread of the process uses a CPU in the steps. Threads that wait for each other may use it meanwhile,

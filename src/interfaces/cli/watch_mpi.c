@@ -1,5 +1,5 @@
-/* The processes of `dwell watch --mpi`; see watch_mpi.h. A file travels as a head and a body; process 0 sends one byte, at the
- * end. */
+/* The processes of `dwell watch --mpi`; see watch_mpi.h. A file is sent as two messages: the lengths of its
+ * name and content, and then both. The only message of process 0 is one byte, which tells the others to end. */
 #include "cli/watch_mpi.h"
 
 #include <dirent.h>
