@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +12,7 @@
 #include "base/bisect.h"
 #include "base/free.h"
 #include "base/order.h"
+#include "base/spin_loop.h"
 
 /* A part of the file, or NULL if it is not within the file. */
 static const void *elf_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
@@ -262,36 +262,61 @@ const char *dw_elf_find(struct dw_elf_symbols *elf, uint64_t offset)
 	return name;
 }
 
+/* The first program header of a kind: with `address`, one whose part of the file has what is loaded at this address. */
+static bool elf_find_header(const struct dw_elf_symbols *elf, uint32_t kind, const uint64_t *address, Elf64_Phdr *part)
+{
+	const void *there = elf_part(elf, 0, sizeof(Elf64_Ehdr));
+	Elf64_Ehdr header;
+
+	if (!there)
+		return false;
+	memcpy(&header, there, sizeof header);
+	for (unsigned i = 0; i < header.e_phnum && header.e_phentsize == sizeof *part; i++) {
+		const void *from = elf_part(elf, header.e_phoff + i * sizeof *part, sizeof *part);
+
+		if (!from)
+			return false;
+		memcpy(part, from, sizeof *part);
+		if (part->p_type == kind && (!address || (*address >= part->p_vaddr && *address - part->p_vaddr < part->p_filesz)))
+			return true;
+	}
+	return false;
+}
+
 /* The table of .eh_frame_hdr: its count and the part of the file where it begins; NULL: there is none that the linker
  * has sorted. *address: what its entries are relative to. */
 static const char *elf_unwind_table(const struct dw_elf_symbols *elf, uint32_t *count, uint64_t *address)
 {
-	const void *there = elf_part(elf, 0, sizeof(Elf64_Ehdr));
-	Elf64_Ehdr header;
+	const unsigned char *at;
+	unsigned char encoding[4];
 	Elf64_Phdr part;
 
-	if (!there)
+	if (!elf_find_header(elf, PT_GNU_EH_FRAME, NULL, &part) || part.p_filesz < 12)
 		return NULL;
-	memcpy(&header, there, sizeof header);
-	for (unsigned i = 0; i < header.e_phnum && header.e_phentsize == sizeof part; i++) {
-		const unsigned char *at;
-		const void *from = elf_part(elf, header.e_phoff + i * sizeof part, sizeof part);
-		unsigned char encoding[4];
+	at = elf_part(elf, part.p_offset, part.p_filesz);
+	if (!at)
+		return NULL;
+	memcpy(encoding, at, sizeof encoding);
+	memcpy(count, at + 8, sizeof *count);
+	*address = part.p_vaddr;
+	/* 4 bytes each: the pointer to .eh_frame, the count, and pairs relative to the table's begin */
+	return encoding[0] == 1 && encoding[2] == 0x03 && encoding[3] == 0x3b && *count <= (part.p_filesz - 12) / 8
+	           ? (const char *)at + 12 : NULL;
+}
 
-		if (!from)
-			return NULL;
-		memcpy(&part, from, sizeof part);
-		at = part.p_type == PT_GNU_EH_FRAME && part.p_filesz >= 12 ? elf_part(elf, part.p_offset, part.p_filesz) : NULL;
-		if (!at)
-			continue;
-		memcpy(encoding, at, sizeof encoding);
-		memcpy(count, at + 8, sizeof *count);
-		*address = part.p_vaddr;
-		/* 4 bytes each: the pointer to .eh_frame, the count, and pairs relative to the table's begin */
-		return encoding[0] == 1 && encoding[2] == 0x03 && encoding[3] == 0x3b && *count <= (part.p_filesz - 12) / 8
-		           ? (const char *)at + 12 : NULL;
-	}
-	return NULL;
+bool dw_elf_spins(const struct dw_elf_symbols *elf, uint64_t offset)
+{
+	uint8_t code[3 * DW_SPIN_BYTES] = { 0 };
+	uint64_t before, behind;
+	Elf64_Phdr part;
+
+	if (!elf_find_header(elf, PT_LOAD, &offset, &part) || part.p_offset > elf->size_bytes ||
+	    part.p_filesz > elf->size_bytes - part.p_offset)
+		return false;
+	before = offset - part.p_vaddr < DW_SPIN_BYTES ? offset - part.p_vaddr : DW_SPIN_BYTES;
+	behind = part.p_vaddr + part.p_filesz - offset < sizeof code - before ? part.p_vaddr + part.p_filesz - offset : sizeof code - before;
+	memcpy(code, elf->map + part.p_offset + (offset - before - part.p_vaddr), before + behind);
+	return dw_spin_loop(code, sizeof code, before);
 }
 
 #define LARGEST_FUNCTION (1u << 20) /* bytes; farther from the begin of one, code is in none */

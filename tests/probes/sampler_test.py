@@ -200,7 +200,7 @@ def team(folder):
                          env={**os.environ, "OMP_WAIT_POLICY": "active"})
     found = rows(trace, "waits", by=lambda row: (row["name"], row["line"], row["thread"].split(" ")[0]))
     spun = [row["self_ns"] / 1e9 for (name, line, thread), row in found.items()
-            if name == "spins for its team" and (row["file"] or "").endswith("sampler_team.c")]
+            if name == "spins for other threads" and (row["file"] or "").endswith("sampler_team.c")]
     expected = float(ran.stdout)
     check("a thread that spins for its team", len(spun) == 1 and abs(spun[0] - expected) < 0.15 * expected, spun, expected,
           list(found))
@@ -217,7 +217,7 @@ def workers(folder):
         head = text.split("\n\n")[0]
         check(f"workers {mode}: the lock", re.search(r"Threads waited for locks for \S+ s in all, \d+% of it in \S*update_table "
                                                     r"\(sampler_workers.cpp:\d+\)", head), text)
-        check(f"workers {mode}: spins", ("it may spin" in head) == bool(mode) and (not mode or "spin_until_done" in head), text)
+        check(f"workers {mode}: spins", ("it spins until" in head) == bool(mode) and (not mode or "spin_until_done" in head), text)
         check(f"workers {mode}: width", max(len(line) for line in text.split("\n\n")[1].split("\n")) < 120, text)
 
 

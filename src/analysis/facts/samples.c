@@ -253,8 +253,11 @@ double dw_facts_waited_for_locks(const struct dw_facts_work *work, double *low)
 		return 0;
 	share = samples_waited(work, loop, mutexes, &samples) / work->loop_ns;
 	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
+	spun = dw_facts_spun(work, DW_SPIN_OWN) / work->loop_ns;
+	share += spun;
+	*low += spun / 2;
 	met = samples_waited(work, loop, barriers, NULL) / work->loop_ns;
-	spun = dw_facts_spun(work) / work->loop_ns + (met >= LEAST_MET ? met : 0);
+	spun = dw_facts_spun(work, DW_SPIN_TEAM) / work->loop_ns + (met >= LEAST_MET ? met : 0);
 	/* Another program may have the CPU of the thread that is waited for. */
 	if (spun >= LEAST_SPUN && !(work->facts->at[DW_FACT_CPU_OTHERS].value >= MOST_OTHERS)) {
 		share += spun;

@@ -1,10 +1,10 @@
 /*
  * Facts of threads that share the work of a program's steps, from samples of call stacks: where only the loop's thread
- * works and the others of its team rest, and for how long it spins in OpenMP's runtime until they are ready.
+ * works and the others of its team rest, and for how long it spins until they are ready.
  *
  * What other threads do is known by time only, so one sample says nothing: the CPU time of all threads while the loop's
  * thread is in a part of the step, divided by its own and its waits, is the number of CPUs that work there. Time in
- * OpenMP's runtime is no work. Programs in Python are left out: most of their steps are the interpreter's, which is one
+ * OpenMP's runtime, or in a loop that only another thread can end, is no work. Programs in Python are left out: most of their steps are the interpreter's, which is one
  * thread.
  */
 #include <stdlib.h>
@@ -25,19 +25,23 @@ struct team_part {
 
 bool dw_facts_team_waits(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
-	return dw_sample_spins(work->source, row) != 0;
+	uint32_t within;
+
+	return dw_sample_spins(work->source, row, &within) != DW_SPIN_NONE;
 }
 
-double dw_facts_spun(const struct dw_facts_work *work)
+double dw_facts_spun(const struct dw_facts_work *work, enum dw_sample_spin kind)
 {
 	const struct dw_samples *samples = work->python ? NULL : dw_model_samples(work->model, NULL);
 	uint64_t count = 0;
+	uint32_t within;
 	double ns = 0;
 
 	for (size_t i = 0; samples && i < samples->count; i++) {
 		const struct dw_sample_row *row = &samples->rows[i];
 
-		if (row->thread == work->loop->thread && row->where != DW_SAMPLE_OUTSIDE && dw_facts_team_waits(work, row)) {
+		if (row->thread == work->loop->thread && row->where != DW_SAMPLE_OUTSIDE &&
+		    dw_sample_spins(work->source, row, &within) == kind) {
 			count += row->count;
 			ns += (double)row->cpu_ns;
 		}

@@ -125,8 +125,8 @@ double dw_facts_pace_of_functions(struct dw_facts_work *work, const char **name)
 
 /* Whether the thread ran OpenMP's runtime, or a function of the C library that the runtime calls to let others run. */
 bool dw_facts_team_waits(const struct dw_facts_work *work, const struct dw_sample_row *row);
-/* For how many ns the loop's thread spins in OpenMP's runtime, in the loop. 0: too few samples. */
-double dw_facts_spun(const struct dw_facts_work *work);
+/* For how many ns the loop's thread spins, in the loop. 0: too few samples. */
+double dw_facts_spun(const struct dw_facts_work *work, enum dw_sample_spin kind);
 /* How many CPUs work in the ranges of a name, by the name's row: the CPU time of all threads for each ns of the loop's
  * thread. 0: not known. `most`: in the part of the step with most. The caller frees the array; NULL: there is none. */
 double *dw_facts_team_cpus(struct dw_facts_work *work, double *most);

@@ -544,7 +544,8 @@ const struct dw_rule dw_rules_host[] = {
 		.threshold = 0.05,
 		.applies = host_waits_for_lock,
 		.reason = "Time in functions that acquire locks, join threads or get from queues, if functions "
-		          "were recorded, or in which a lock blocked the main thread; from 12% of the loop on also waits for a team in "
+		          "were recorded, or in which a lock blocked the main thread; CPU time in loops that only another "
+		          "thread can end; from 12% of the loop on also waits for a team in "
 		          "OpenMP's runtime, from 20% on at barriers, unless other programs use a quarter of the CPUs. Not while more threads "
 		          "than CPUs want to run: then a thread of operators waits for the others.",
 		.statement = "Waiting for a lock or another thread {takes} {share} {of}"

@@ -27,10 +27,10 @@ static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw
 	size_t count = lines ? symbolize_lines.at(lines, frame->offset, inlined) : 0;
 
 	if (!count)
-		dw_symbolize_put(id, 0, frame->functions[0].name, NULL, 0);
+		dw_symbolize_put(id, 0, frame->functions[0].name, NULL, 0, frame->spins);
 	for (size_t i = 0; i < count; i++)
 		dw_symbolize_put(id, (uint32_t)(count - 1 - i), inlined[i].function ? inlined[i].function : frame->functions[0].name,
-		              inlined[i].file, inlined[i].line);
+		                 inlined[i].file, inlined[i].line, frame->spins);
 }
 
 /* Nobody needs lines inside the interpreter and the C library, and reading their debug information took longer than all

@@ -36,7 +36,7 @@ struct hot {
 
 static const struct dw_source_function unread = { "(stack not read)", NULL, 0 },
                                        no_python = { "(no function of Python)", NULL, 0 };
-static const char spins[] = "spins for its team"; /* has a row for each line that waits for the team */
+static const char spins[] = "spins for other threads"; /* has a row for each line that waits so */
 
 #define HOT_NAME_BYTES 400u
 
@@ -150,11 +150,11 @@ static bool hot_wants_frame(const struct hot *hot, const struct dw_source_frame 
 	return frame && (!(hot->ask->by & DW_HOT_PYTHON) || (!frame->module && frame->functions->file));
 }
 
-/* In place of the runtime's frames: the line that calls the runtime. */
-static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, const struct dw_source_frame *caller)
+/* In place of a runtime's frames: the line that calls the runtime. */
+static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, uint32_t within)
 {
-	struct dw_source_function function = { spins, caller ? caller->functions->file : NULL,
-		                                   caller ? caller->functions->line : 0 };
+	const struct dw_source_function *own = dw_sample_own_function(hot->source, from, within);
+	struct dw_source_function function = { spins, own ? own->file : NULL, own ? own->line : 0 };
 
 	hot->to->spun_ns += from->cpu_ns;
 	hot->to->spun_samples += from->count;
@@ -162,22 +162,22 @@ static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, cons
 		hot_add(hot, &function, NULL, from, true);
 }
 
-/* `spin`: how many inner frames are those of a runtime in which the thread spins. */
-static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, uint32_t spin)
+/* `spun`: the thread waits by spinning, `within` frames of a runtime. */
+static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, bool spun, uint32_t within)
 {
 	struct dw_sample_stack stack = dw_sample_stack_of(hot->source, from);
-	uint32_t libc = hot->ask->waits && !spin;
+	uint32_t libc = hot->ask->waits && !spun;
 	bool own = hot->ask->by & DW_HOT_OWN && dw_sample_own_function(hot->source, from, libc);
-	bool self = !spin || hot->ask->by & DW_HOT_PYTHON;
+	bool self = !spun || hot->ask->by & DW_HOT_PYTHON;
 
 	hot->number++;
 	hot->to->samples += from->count;
 	hot->to->weight += from->weight;
 	hot->to->squares += from->squares;
 	hot->to->cpu_ns += from->cpu_ns;
-	if (spin)
-		hot_add_spin(hot, from, spin < stack.count ? dw_sample_stack_at(&stack, spin) : NULL);
-	for (uint32_t i = spin; i < stack.count; i++) {
+	if (spun)
+		hot_add_spin(hot, from, within);
+	for (uint32_t i = within; i < stack.count; i++) {
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
 
 		for (uint32_t n = 0; hot_wants_frame(hot, frame) && n < frame->count; n++) {
@@ -241,12 +241,12 @@ bool dw_hot_make(struct dw_hot *to, struct dw_model *model, const struct dw_hot_
 	*to = (struct dw_hot){ .rows = NULL };
 	for (size_t i = 0; samples && i < samples->count && !hot.failed; i++)
 		if (!ask->wants || ask->wants(ask->context, &samples->rows[i]))
-			hot_add_row(&hot, &samples->rows[i], 0);
+			hot_add_row(&hot, &samples->rows[i], false, 0);
 	for (size_t i = 0; spun && i < spun->count && !hot.failed; i++) {
-		uint32_t spin = dw_sample_spins(hot.source, &spun->rows[i]);
+		uint32_t within;
 
-		if (spin && (!ask->wants || ask->wants(ask->context, &spun->rows[i])))
-			hot_add_row(&hot, &spun->rows[i], spin);
+		if (dw_sample_spins(hot.source, &spun->rows[i], &within) && (!ask->wants || ask->wants(ask->context, &spun->rows[i])))
+			hot_add_row(&hot, &spun->rows[i], true, within);
 	}
 	if (!hot.failed)
 		hot_finish(&hot);

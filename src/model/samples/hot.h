@@ -20,7 +20,7 @@ enum dw_hot_by {
 };
 
 struct dw_hot_ask {
-	bool waits;         /* waits, and use of the CPU only where a thread spins for others of its team */
+	bool waits;         /* waits, and use of the CPU only where a thread spins for other threads */
 	unsigned by;        /* bits of enum dw_hot_by */
 	/* Which samples count. NULL: all. */
 	bool (*wants)(void *context, const struct dw_sample_row *row);
@@ -44,7 +44,7 @@ struct dw_hot {
 	struct dw_hot_row *rows; /* by self, then total, descending */
 	size_t count;
 	uint64_t samples, weight, squares, cpu_ns; /* of the samples that count */
-	uint64_t spun_ns, spun_samples; /* of these: those of threads that spin for their team */
+	uint64_t spun_ns, spun_samples; /* of these: those of threads that spin for other threads */
 };
 
 /* False: out of memory. Call dw_hot_reset() in any case. Texts are those of the source. */

@@ -338,23 +338,30 @@ const struct dw_source_function *dw_sample_own_function(const struct dw_source *
 	return NULL;
 }
 
-uint32_t dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row)
+enum dw_sample_spin dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row, uint32_t *within)
 {
 	static const char *const runtimes[] = { "libgomp.so", "libgomp-", "libomp.so", "libiomp5.so", NULL };
 	const struct dw_sample_stack stack = dw_sample_stack_of(source, row);
 	const struct dw_source_frame *frame;
-	uint32_t in_libc = 0, end;
+	uint32_t outside = 0, end;
 	const char *name;
 
-	while (in_libc < stack.count && sample_is_kernel(dw_sample_stack_at(&stack, in_libc)))
-		in_libc++;
-	frame = in_libc < stack.count ? dw_sample_stack_at(&stack, in_libc) : NULL;
+	while (outside < stack.count && sample_is_kernel(dw_sample_stack_at(&stack, outside)))
+		outside++;
+	frame = outside < stack.count ? dw_sample_stack_at(&stack, outside) : NULL;
 	name = frame && frame->count ? frame->functions[0].name : "";
-	in_libc += strcmp(name, "sched_yield") == 0 || strcmp(name, "syscall") == 0;
-	end = in_libc;
+	*within = outside;
+	if (frame && frame->spins && !dw_sample_frame_is_of(frame, runtimes)) {
+		const struct dw_source_function *own = dw_sample_own_function(source, row, outside);
+
+		return own >= frame->functions && own < frame->functions + frame->count ? DW_SPIN_OWN : DW_SPIN_NONE;
+	}
+	outside += strcmp(name, "sched_yield") == 0 || strcmp(name, "syscall") == 0;
+	end = outside;
 	while (end < stack.count && dw_sample_frame_is_of(dw_sample_stack_at(&stack, end), runtimes))
 		end++;
-	return end > in_libc ? end : 0;
+	*within = end;
+	return end > outside ? DW_SPIN_TEAM : DW_SPIN_NONE;
 }
 
 /* ---- the product ------------------------------------------------------------------------------ */

@@ -55,9 +55,11 @@ bool dw_sample_is_own(const struct dw_source_frame *frame, const struct dw_sourc
 /* The innermost one behind `skipped` frames: 1 of waits, whose first frame is a function of libc. NULL: there is none. */
 const struct dw_source_function *dw_sample_own_function(const struct dw_source *source, const struct dw_sample_row *row,
                                                         uint32_t skipped);
-/* Whether the thread spins in OpenMP's runtime until the others of its team are ready: how many of its innermost frames
- * are the runtime's, and what that calls in libc. 0: it does not. */
-uint32_t dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row);
+/* Whether the thread uses the CPU to wait for another thread: in OpenMP's runtime, until the others of its team are ready;
+ * or in a loop of the program that only another thread can end. *within: how many of its innermost frames are the
+ * runtime's, the kernel's, or what these call in libc. */
+enum dw_sample_spin { DW_SPIN_NONE, DW_SPIN_TEAM, DW_SPIN_OWN };
+enum dw_sample_spin dw_sample_spins(const struct dw_source *source, const struct dw_sample_row *row, uint32_t *within);
 
 /* The CPU time of each path of functions by thread, as pictures draw it. Its counts are samples. */
 const struct dw_paths *dw_model_sample_paths(struct dw_model *model, struct dwell_error *error);

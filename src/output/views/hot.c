@@ -177,7 +177,7 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 		              waits ? "Time of waiting in functions of libc" : "CPU time", dw_text_count((int64_t)hot.samples).at,
 		              method ? ", taken by " : "", method ? method : "");
 		if (hot.spun_samples)
-			dw_table_note(table, "%s of it by %s samples is CPU time of threads that spin in OpenMP's runtime for others of their team.",
+			dw_table_note(table, "%s of it by %s samples is CPU time of threads that spin until other threads are ready.",
 			              dw_text_ns((double)hot.spun_ns, " ").at, dw_text_count((int64_t)hot.spun_samples).at);
 		hot_note_holder(table, model, samples);
 		hot_note_lacks(table, model, samples);

@@ -16,8 +16,7 @@
 #define LARGE_SHARE 0.10   /* of the CPU time: a function worth a sentence */
 #define KIND_SHARE 0.05    /* the same for memory management and copies */
 #define ONE_THREAD 0.9     /* of the CPU time, by one thread of a machine with several CPUs */
-#define SPIN_SHARE 0.95    /* of a thread's CPU time, in one loop of a few instructions */
-#define SPIN_BYTES 10u     /* from the first of them to the last one */
+#define SPIN_SHARE 0.95    /* of a thread's CPU time, in one loop */
 #define LOCK_SHARE 0.05    /* of the run: waits of all threads for locks that are worth a sentence */
 #define LEAST_WAITS 5u
 #define CHAIN_SHARE 0.3    /* of the busiest thread's CPU time: functions that may be a step */
@@ -141,16 +140,14 @@ struct hot_spin {
 	uint64_t at_most, near, all, squares;
 };
 
-/* Whether both are in one loop of a few instructions. Places that were looked at from outside have no offset. */
-static bool hot_is_near(const struct dw_source_frame *a, const struct dw_source_frame *b)
+/* Whether the code at `a` spins; or, of Python, is the same line as `b`, which may spin. */
+static bool hot_may_spin(const struct dw_source_frame *a, const struct dw_source_frame *b)
 {
-	if (!a->module && !b->module && a->count && b->count)
-		return a->functions->line == b->functions->line && strcmp(a->functions->name, b->functions->name) == 0;
-	return a->module && b->module && strcmp(a->module, b->module) == 0 && a->offset && b->offset &&
-	       a->offset + SPIN_BYTES >= b->offset && a->offset <= b->offset + SPIN_BYTES;
+	return a->spins || (!a->module && !b->module && a->count && b->count && a->functions->line == b->functions->line &&
+	                    strcmp(a->functions->name, b->functions->name) == 0);
 }
 
-/* Whether a thread executes a loop of a few instructions and nothing else. A thread that spins does, one that works may. */
+/* Whether a thread does nothing else. */
 static bool hot_spins(const struct dw_samples *samples, struct hot_spin *spin)
 {
 	double share;
@@ -171,7 +168,7 @@ static bool hot_spins(const struct dw_samples *samples, struct hot_spin *spin)
 				continue;
 			spin->all += row->weight;
 			spin->squares += row->squares;
-			if (frame && row->range == DW_NO_INDEX && (frame == spin->most || hot_is_near(frame, spin->most)))
+			if (frame && row->range == DW_NO_INDEX && hot_may_spin(frame, spin->most))
 				spin->near += row->weight;
 		}
 	share = spin->all ? (double)spin->near / (double)spin->all : 0;
@@ -201,8 +198,9 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 		hot_write_function(function, sizeof function,
 		                   &(struct dw_hot_row){ .name = spin.most->functions->name, .file = spin.most->functions->file,
 		                                         .line = spin.most->functions->line });
-		dw_table_head(table, "The CPU time of thread %s is all in a loop of a few instructions, %s: it may spin while it waits.",
-		              dw_view_thread_name(overview->model, thread, false, name), function);
+		dw_table_head(table, "The CPU time of thread %s is all in one loop, %s: it %s.",
+		              dw_view_thread_name(overview->model, thread, false, name), function,
+		              spin.most->spins ? "spins until another thread writes what it reads" : "may spin while it waits");
 	}
 }
 

@@ -1,8 +1,8 @@
 /*
  * waits: in which functions of libc do threads wait, and which functions call them?
  *
- * From samples of waits: each stands for a period of waiting. A thread that spins in OpenMP's runtime until others of its
- * team are ready waits too, by its CPU time. The table is that of the view hot.
+ * From samples of waits: each stands for a period of waiting. A thread that spins until another thread is ready waits
+ * too, by its CPU time. The table is that of the view hot.
  */
 #include "views/common.h"
 

@@ -155,6 +155,7 @@ struct dw_source_frame {
 	uint64_t offset;    /* into the module; in no file the address, or 0 */
 	uint32_t process;   /* PROCESS id of code that was made at run time, or of the kernel's; otherwise 0 */
 	bool found;         /* the name comes from the module on this machine, not from the trace */
+	bool spins;         /* the code there is a loop that only another thread can end; see base/spin_loop.h */
 };
 
 /* Frame ids, innermost first, in the file: another process may change them. So each is loaded once, then checked. */

@@ -466,7 +466,7 @@ struct dw_entry_module {
 struct dw_entry_symbol {
 	struct dw_entry entry;
 	uint32_t function, file, line; /* STRING, STRING or 0, line or 0 */
-	uint32_t reserved;
+	uint32_t spins;                /* 1: the code there is a loop that only another thread can end */
 };
 
 /* id, aux: 0. The three clocks read together. */
