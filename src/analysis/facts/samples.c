@@ -113,8 +113,20 @@ static bool samples_is_ufunc(const struct dw_source_frame *frame)
 	return isupper((unsigned char)name[0]) && isupper((unsigned char)name[1]) && dw_sample_frame_is_of(frame, libraries);
 }
 
-/* Weight of the samples in libraries of linear algebra, in their teams of threads, and in NumPy's loops. */
-static double samples_in_algebra(const struct dw_facts_work *work, struct samples_part part)
+/* A call of the kernel by which free() returns memory, as when Python drops a large tensor. */
+static bool samples_is_return(const struct dw_source_frame *frame)
+{
+	static const char *const calls[] = { "brk", "__brk", "munmap", "__munmap", "madvise", "__madvise", NULL };
+	bool is = false;
+
+	for (const char *const *call = calls; frame && frame->count && *call; call++)
+		is |= strcmp(frame->functions[0].name, *call) == 0;
+	return is;
+}
+
+/* Weight of the samples in libraries of linear algebra, in their teams of threads, in NumPy's loops, and in calls that
+ * return memory. */
+static double samples_in_native(const struct dw_facts_work *work, struct samples_part part)
 {
 	static const char *const libraries[] = { "libopenblas", "libscipy_openblas", "libmkl", "libblas", "libcblas", "liblapack", "libblis", "libgomp", "libiomp", "libomp", NULL };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
@@ -124,14 +136,15 @@ static double samples_in_algebra(const struct dw_facts_work *work, struct sample
 		const struct dw_sample_stack stack = dw_sample_stack_of(work->source, &samples->rows[i]);
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
 
-		if (samples_want(&part, &samples->rows[i]) && (dw_sample_frame_is_of(frame, libraries) || samples_is_ufunc(frame)))
+		if (samples_want(&part, &samples->rows[i]) &&
+		    (dw_sample_frame_is_of(frame, libraries) || samples_is_ufunc(frame) || samples_is_return(frame)))
 			weight += (double)samples->rows[i].weight;
 	}
 	return weight;
 }
 
 /* The function of Python with most time, and with `engine` the part of the time in which no code of Python runs: the engine
- * of autograd, or products of NumPy. */
+ * of autograd, products of NumPy, or memory that is returned. */
 static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool engine)
 {
 	struct dw_hot_ask ask = { .by = DW_HOT_PYTHON, .wants = samples_want, .context = &part };
@@ -150,7 +163,7 @@ static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, s
 			top = row;
 	}
 	if (engine)
-		samples_put(work, DW_FACT_SAMPLES_ENGINE, &hot, NULL, fmax(in_engine, samples_in_algebra(work, part)));
+		samples_put(work, DW_FACT_SAMPLES_ENGINE, &hot, NULL, fmax(in_engine, samples_in_native(work, part)));
 	hot.weight -= (uint64_t)in_engine;
 	samples_put(work, id, &hot, top, top ? (double)top->self : 0);
 	dw_hot_reset(&hot);

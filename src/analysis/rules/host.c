@@ -110,13 +110,14 @@ static struct dw_amount host_share_file(const struct dw_rule_case *at)
 	                      dw_case_files_of_checkpoints(at));
 }
 
-/* The part of a step that counts as Python because autograd's engine or NumPy's products compute in no operator. */
+/* The part of a step that counts as Python because autograd's engine or NumPy's products compute in no operator, or
+ * memory is returned. */
 static double host_in_engine(const struct dw_rule_case *at)
 {
 	return dw_case_part(at, DW_FACT_SAMPLES_ENGINE) * dw_case_part(at, DW_FACT_STEP_PYTHON);
 }
 
-#define HOST_RETURNS 0.16 /* of the time of a page fault: to return the page, where Python frees what had it */
+#define HOST_RETURNS 0.16 /* of the time of a page fault: to return the page, where Python frees what had it; if samples do not say */
 
 static struct dw_amount host_share_python(const struct dw_rule_case *at)
 {
@@ -126,6 +127,8 @@ static struct dw_amount host_share_python(const struct dw_rule_case *at)
 	                                     : dw_case_faults_in_steps(at) * dw_case_part(at, DW_FACT_LOOP_STEPS) + dw_case_faults_between(at));
 	double engine = host_in_engine(at) * (whole == DW_RULE_OF_STEP ? 1 : dw_case_part(at, DW_FACT_LOOP_STEPS));
 
+	if (dw_case_fact(at, DW_FACT_SAMPLES_ENGINE)->measured)
+		returned = 0;
 	if (whole != DW_RULE_OF_STEP)
 		share = host_share(at, DW_FACT_STEP_PYTHON, DW_FACT_LOOP_PYTHON);
 	return dw_amount_less(share, engine + returned + host_of_whole(at, whole, host_in_python(at)));

@@ -5,6 +5,7 @@
 
 #include "facts/work.h"
 #include "format/keys.h"
+#include "model/samples/hot.h"
 
 static struct made made;
 static const uint64_t ms = 1000000;
@@ -109,6 +110,47 @@ TEST(products_of_numpy_are_no_python)
 	REQUIRE(facts != NULL);
 	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_ENGINE)->value, 0.75);
 	made_close(&made);
+}
+
+TEST(memory_that_is_returned_is_no_python)
+{
+	const struct dw_facts *facts = facts_of_calls(DW_PROCESS_PYTHON, "/usr/lib/libc.so.6", "brk", "memcpy");
+
+	REQUIRE(facts != NULL);
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_ENGINE)->value, 0.75);
+	made_close(&made);
+}
+
+/* A loop of the program that only another thread can end. */
+TEST(a_thread_that_spins_waits_for_another)
+{
+	for (uint32_t spins = 0; spins < 2; spins++) {
+		const struct dw_hot_ask ask = { .waits = true };
+		struct dw_entry_symbol *symbol;
+		struct dw_hot hot;
+		uint32_t frames[2];
+
+		made_init(&made);
+		dw_encode_process_entry(&made.process);
+		dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "10000000", true);
+		for (unsigned i = 0; i < 2; i++) {
+			frames[i] = dw_encode_frame_in(&made.process, "/srv/engine", i ? "compute" : "wait_for_helper");
+			symbol = dw_encode_entry(&made.process, DW_ENTRY_SYMBOL, frames[i], 0, sizeof *symbol);
+			symbol->function = dw_encode_string(&made.process, i ? "compute" : "wait_for_helper");
+			symbol->spins = !i && spins;
+		}
+		for (uint64_t i = 0; i < 100; i++) {
+			uint64_t at = 100 + 10 * i;
+
+			dw_encode_sample(&made.stream, (at + 5) * ms, frames[i % 4 != 0], 0, 1);
+			dw_encode_step(&made.process, made.thread, i, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
+		}
+		REQUIRE(facts_of() != NULL);
+		CHECK(dw_hot_make(&hot, made.model, &ask));
+		CHECK_EQ(hot.spun_samples, spins ? 25 : 0);
+		dw_hot_reset(&hot);
+		made_close(&made);
+	}
 }
 
 TEST(calls_for_files_are_a_share_of_the_time_in_no_range)
