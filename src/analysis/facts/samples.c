@@ -104,24 +104,38 @@ static bool samples_is_engine(const struct dw_hot_row *row)
 	        (strcmp(row->name, "backward") == 0 || strcmp(row->name, "grad") == 0));
 }
 
-/* A loop of NumPy over the elements of arrays, as FLOAT_add. */
-static bool samples_is_ufunc(const struct dw_source_frame *frame)
+static bool samples_starts(const char *name, const char *const *starts)
 {
-	static const char *const libraries[] = { "_multiarray_umath", NULL };
+	bool is = false;
+
+	for (; *starts; starts++)
+		is |= strncmp(name, *starts, strlen(*starts)) == 0;
+	return is;
+}
+
+/* A loop of NumPy over the elements of arrays, as FLOAT_add, or a copy that NumPy calls in the C library, whose functions
+ * for it have no symbols. */
+static bool samples_is_array_loop(const struct dw_sample_stack *stack)
+{
+	static const char *const numpy[] = { "_multiarray_umath", NULL }, *const libc[] = { "libc.so", "libc-", NULL };
+	static const char *const copies[] = { "mem", "__mem", "libc.so", "libc-", NULL };
+	static const char *const loops[] = { "_contig_to_", "_strided_to_", "_aligned_", "simd_", "_cast_", "npyv_", "quicksort_",
+		"introsort_", "heapsort_", "mergesort_", "timsort_", "radixsort_", NULL };
+	const struct dw_source_frame *frame = dw_sample_stack_at(stack, 0);
 	const char *name = frame && frame->count ? frame->functions[0].name : "";
 
-	return isupper((unsigned char)name[0]) && isupper((unsigned char)name[1]) && dw_sample_frame_is_of(frame, libraries);
+	if (stack->count > 1 && dw_sample_frame_is_of(frame, libc))
+		return samples_starts(name, copies) && dw_sample_frame_is_of(dw_sample_stack_at(stack, 1), numpy);
+	return dw_sample_frame_is_of(frame, numpy) &&
+	       ((isupper((unsigned char)name[0]) && isupper((unsigned char)name[1])) || samples_starts(name, loops));
 }
 
 /* A call of the kernel by which free() returns memory, as when Python drops a large tensor. */
 static bool samples_is_return(const struct dw_source_frame *frame)
 {
 	static const char *const calls[] = { "brk", "__brk", "munmap", "__munmap", "madvise", "__madvise", NULL };
-	bool is = false;
 
-	for (const char *const *call = calls; frame && frame->count && *call; call++)
-		is |= strcmp(frame->functions[0].name, *call) == 0;
-	return is;
+	return frame && frame->count && samples_starts(frame->functions[0].name, calls);
 }
 
 /* Weight of the samples in libraries of linear algebra, in their teams of threads, in NumPy's loops, and in calls that
@@ -136,8 +150,8 @@ static double samples_in_native(const struct dw_facts_work *work, struct samples
 		const struct dw_sample_stack stack = dw_sample_stack_of(work->source, &samples->rows[i]);
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
 
-		if (samples_want(&part, &samples->rows[i]) &&
-		    (dw_sample_frame_is_of(frame, libraries) || samples_is_ufunc(frame) || samples_is_return(frame)))
+		if (stack.count && samples_want(&part, &samples->rows[i]) &&
+		    (dw_sample_frame_is_of(frame, libraries) || samples_is_array_loop(&stack) || samples_is_return(frame)))
 			weight += (double)samples->rows[i].weight;
 	}
 	return weight;
@@ -180,11 +194,7 @@ static void samples_put_kind(struct dw_facts_work *work, enum dw_fact_id id, str
 	if (!dw_hot_make(&hot, work->model, &ask))
 		work->failed = true;
 	for (size_t i = 0; i < hot.count; i++)
-		for (const char *const *name = names; *name; name++)
-			if (strncmp(hot.rows[i].name, *name, strlen(*name)) == 0) {
-				weight += (double)hot.rows[i].self;
-				break;
-			}
+		weight += samples_starts(hot.rows[i].name, names) ? (double)hot.rows[i].self : 0;
 	samples_put(work, id, &hot, NULL, weight);
 	dw_hot_reset(&hot);
 }
