@@ -208,7 +208,15 @@ static bool samples_in_library(const struct dw_facts_work *work, const struct dw
 	return dw_sample_frame_is_of(dw_sample_stack_at(&stack, 0), libraries);
 }
 
-static void samples_put_library(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part part)
+static bool samples_in_team(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	uint32_t within;
+
+	return !work->python && dw_sample_spins(work->source, row, &within) == DW_SPIN_TEAM;
+}
+
+static void samples_put_rows(struct dw_facts_work *work, enum dw_fact_id id, const struct dw_samples *samples, struct samples_part part,
+                             bool (*is)(const struct dw_facts_work *work, const struct dw_sample_row *row))
 {
 	struct dw_hot all = { 0 };
 	double weight = 0;
@@ -221,9 +229,9 @@ static void samples_put_library(struct dw_facts_work *work, const struct dw_samp
 		all.samples += row->count;
 		all.weight += row->weight;
 		all.squares += row->squares;
-		weight += samples_in_library(work, row) ? (double)row->weight : 0;
+		weight += is(work, row) ? (double)row->weight : 0;
 	}
-	samples_put(work, DW_FACT_SAMPLES_NAMED_LIBRARY, &all, NULL, weight);
+	samples_put(work, id, &all, NULL, weight);
 }
 
 /* ---- waits --------------------------------------------------------------------------------------- */
@@ -337,12 +345,15 @@ double dw_facts_waited_between(const struct dw_facts_work *work)
 	return dw_source_has_samples(work->source) ? samples_waited(work, between, NULL, NULL) : 0;
 }
 
+#define MOST_OF_WAITS 0.75 /* lie in the named part: then it is named with them */
+
 static void samples_put_waits(struct dw_facts_work *work, struct samples_part named)
 {
 	const struct samples_part data = { work, true, true, 1u << DW_SHARE_DATA, DW_NO_INDEX },
 	                          steps = { work, true, false, UINT32_MAX, DW_NO_INDEX };
 	const struct dw_fact *facts = work->facts->at, *waiting = &facts[DW_FACT_CPU_WAITING];
 	double steps_ns = facts[DW_FACT_LOOP_STEPS].value * work->loop_ns, in_it, elsewhere;
+	struct dw_fact *fact;
 
 	if (!(steps_ns > 0)) {
 		dw_fact_miss(work, DW_FACT_STEP_NAMED_WAITING, "only part of the run is in scope");
@@ -352,9 +363,11 @@ static void samples_put_waits(struct dw_facts_work *work, struct samples_part na
 	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, samples_waited(work, data, others, NULL), work->loop_ns, 1);
 	in_it = named.named == DW_NO_INDEX ? 0 : samples_waited(work, named, NULL, NULL) / steps_ns;
 	elsewhere = samples_waited(work, steps, NULL, NULL) / steps_ns - in_it;
-	dw_fact_set(work, DW_FACT_STEP_NAMED_WAITING,
-	            fmin(facts[DW_FACT_STEP_NAMED_PART].value,
-	                 fmax(in_it, waiting->measured ? waiting->value - elsewhere : 0)), 1);
+	fact = dw_fact_set(work, DW_FACT_STEP_NAMED_WAITING,
+	                   fmin(facts[DW_FACT_STEP_NAMED_PART].value,
+	                        fmax(in_it, waiting->measured ? waiting->value - elsewhere : 0)), 1);
+	if (waiting->measured && fact->value > MOST_OF_WAITS * waiting->value)
+		fact->name = facts[DW_FACT_STEP_NAMED_PART].name;
 }
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -504,7 +517,7 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_ENGINE,
 		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_NAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_SAMPLES_ALLOCATION,
-		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_FILES, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
+		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_TEAM, DW_FACT_SAMPLES_FILES, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
 		DW_FACT_STEP_NAMED_WAITING, DW_FACT_LOADER_THREADS };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
 	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part,
@@ -547,7 +560,8 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 		samples_put_python(work, DW_FACT_SAMPLES_NAMED, named, false);
 	else
 		samples_put_top(work, DW_FACT_SAMPLES_NAMED, named);
-	samples_put_library(work, samples, named);
+	samples_put_rows(work, DW_FACT_SAMPLES_NAMED_LIBRARY, samples, named, samples_in_library);
+	samples_put_rows(work, DW_FACT_SAMPLES_TEAM, samples, unnamed, samples_in_team);
 	samples_put_waits(work, named);
 	if (work->python)
 		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "in a Python program it is part of step.python");

@@ -574,7 +574,8 @@ const struct dw_rule dw_rules_host[] = {
 		          "only, the share must exceed it, and 30%. Long waits of single steps are included "
 		          "if all steps wait. Without what a hypervisor took.",
 		.applies = host_is_idle,
-		.statement = "The program is idle for {share} {of}{step.idle:where}: it waits, not for data"
+		.statement = "The program is idle for {share} {of}{step.idle:where}[, in the range {step.named_waiting:name}{step.named_part:where}]"
+		             ": it waits, not for data"
 		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop][; most of it in {wait.other:name}]{wait.other:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that it waits for",

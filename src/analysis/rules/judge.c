@@ -102,6 +102,8 @@ static bool judge_is_hidden(const struct dw_rule_case *at, const struct dw_verdi
 #define JUDGE_LEAST_CPU 0.5 /* with less, too little is known of the program itself */
 #define JUDGE_OTHERS 0.25   /* of the CPUs, used by other programs */
 #define JUDGE_SURELY 0.6    /* of a threshold: the low end of a share that other programs make uneven */
+#define JUDGE_FEW 10        /* steady steps: their shares are chance, */
+#define JUDGE_SHORT 0.67    /* if the thread has a CPU for no more of its time */
 #define JUDGE_LARGE 0.3     /* of the loop, with a CPU: a warm-up of this size is what a short run is about */
 
 /* The part of a step in which the thread did not wait for a CPU that other programs had. They make steps
@@ -147,6 +149,11 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 	    ((rule->host_times || rule->part == DW_RULE_PART_DEVICE) && dw_case_has(at, DW_FACT_TRACE_DEVICE_UNSEEN)) ||
 	    judge_is_hidden(at, verdict, least) || (rule->applies && !rule->applies(at)))
 		return;
+	if (rule->kind <= DW_RULE_WORK && steady < JUDGE_FEW && judge_with_cpu(at) <= JUDGE_SHORT) {
+		verdict->state = DW_RULE_NOT_MEASURED;
+		verdict->missing = "too few steps while other programs had the CPUs";
+		return;
+	}
 	verdict->state = DW_RULE_FIRED;
 	verdict->form = rule->is_form && rule->is_form(at);
 	verdict->before_form = rule->before_form && rule->before_form(at);
@@ -241,8 +248,8 @@ static double judge_kind(const struct dw_verdict *verdict)
 #define JUDGE_AS_LONG 0.8 /* of a wait's time: the named part can hold most of it */
 
 /* A wait that takes about as long as a named part most likely lies in it. The part is the larger fact and comes first,
- * although the wait may be measured a little longer: of the loop, with its slow steps. A part that holds much besides
- * its waits comes after them: they are what to look at. */
+ * although the wait may be measured a little longer: of the loop, with its slow steps. If samples of waits show them in it,
+ * it comes after them: they are the cause. */
 static void judge_named(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
 {
 	double waiting_ns = dw_case_part(at, DW_FACT_STEP_NAMED_WAITING) * dw_case_whole_ns(at, DW_RULE_OF_STEP), longest_ns = 0;
@@ -260,7 +267,7 @@ static void judge_named(const struct dw_rule_case *at, struct dw_verdicts *verdi
 		verdicts->at[i].in_named = verdicts->at[i].rule->group == DW_RULE_IDLE &&
 		                           named->time_ns < verdicts->at[i].time_ns &&
 		                           named->time_ns >= JUDGE_AS_LONG * verdicts->at[i].time_ns;
-	if (named && waiting_ns >= longest_ns / 2 && waiting_ns < JUDGE_AS_LONG * named->time_ns && longest_ns > 0)
+	if (named && waiting_ns >= longest_ns / 2 && longest_ns > 0)
 		named->ranked_ns = JUDGE_AS_LONG * fmin(longest_ns, named->time_ns);
 }
 

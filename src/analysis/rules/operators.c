@@ -103,8 +103,8 @@ static struct dw_amount operators_share_nameless(const struct dw_rule_case *at)
 
 	struct dw_amount unnamed = dw_case_amount(at, DW_FACT_STEP_UNNAMED);
 
-	/* What opens, reads and writes files has a rule of its own. */
-	unnamed = dw_amount_times(unnamed, 1 - dw_case_part(at, DW_FACT_SAMPLES_FILES));
+	/* What opens, reads and writes files has a rule of its own, and so has a wait for the team of threads. */
+	unnamed = dw_amount_times(unnamed, 1 - dw_case_part(at, DW_FACT_SAMPLES_FILES) - dw_case_part(at, DW_FACT_SAMPLES_TEAM));
 	return dw_amount_less(unnamed,
 	                      idle > 0 && waits > 0 ? dw_case_part(at, DW_FACT_CPU_DELAY) * waits / switches * idle / all : 0);
 }
@@ -434,7 +434,7 @@ const struct dw_rule dw_rules_operators[] = {
 		          "Without those the range is the work, unless the thread waits in it for a tenth of a step and a "
 		          "quarter of the range, or spends 30% of its CPU time there in the C library, or a third of a team of threads "
 		          "rests meanwhile, or the range's name says that it prepares data. Waits in it have "
-		          "rules of their own too, which come first if it holds much besides.",
+		          "rules of their own too, which come first if they are known.",
 		.applies = operators_named_is_largest,
 		.number = operators_all_named_percent,
 		.no_gain = true,

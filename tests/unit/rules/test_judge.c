@@ -47,6 +47,25 @@ TEST(few_steps_are_not_firm)
 	done(&at);
 }
 
+TEST(few_steps_next_to_other_programs_have_no_cause)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.35);
+	set(&at, DW_FACT_STEP_STEADY, 9);
+	set(&at, DW_FACT_CPU_OTHERS, 0.5);
+	set(&at, DW_FACT_CPU_DELAY, 0.3);
+	judge(&at);
+	CHECK_STR(first(&at), "python");
+	done(&at);
+	set(&at, DW_FACT_CPU_DELAY, 0.5);
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK_STR(first(&at), "compute");
+	done(&at);
+}
+
 TEST(causes_with_overlapping_intervals_are_both_named)
 {
 	struct judged at;

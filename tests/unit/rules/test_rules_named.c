@@ -157,8 +157,8 @@ TEST(a_range_beside_passes_is_no_work)
 	made_end(&at);
 }
 
-/* A range of 83%, of which the thread waits for a lock for 53% of the step and computes in the rest. */
-TEST(a_wait_comes_before_a_range_that_holds_much_besides)
+/* A range of 83%, then of 60%, in which the thread waits for a lock for 53% of the step; then for 20%, and for the others elsewhere. */
+TEST(a_wait_comes_before_the_range_that_holds_it)
 {
 	struct made at;
 
@@ -170,6 +170,9 @@ TEST(a_wait_comes_before_a_range_that_holds_much_besides)
 	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-lock");
 	CHECK_STR(at.verdicts.at[1].rule->id, "named-part");
 	made_set(&at, DW_FACT_STEP_NAMED_PART, 0.6);
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-lock");
+	made_set(&at, DW_FACT_STEP_NAMED_WAITING, 0.2);
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "named-part");
 	made_end(&at);
