@@ -119,16 +119,6 @@ TEST(time_that_opens_and_writes_files_is_not_nameless)
 	made_end(&at);
 }
 
-TEST(time_that_a_thread_waits_for_its_team_is_not_nameless)
-{
-	struct made at;
-
-	made_begin(&at, MADE({ DW_FACT_STEP_UNNAMED, 0.7 }, { DW_FACT_STEP_NAMED, 0.3 }));
-	CHECK(made_fires(&at, "nameless", DW_FACT_SAMPLES_TEAM, 0.5));
-	CHECK(!made_fires(&at, "nameless", DW_FACT_SAMPLES_TEAM, 0.95));
-	made_end(&at);
-}
-
 TEST(collections_while_batches_arrive_are_part_of_the_hand_over)
 {
 	struct made at;

@@ -178,6 +178,17 @@ TEST(a_wait_comes_before_the_range_that_holds_it)
 	made_end(&at);
 }
 
+TEST(time_that_a_thread_waits_for_its_team_is_not_nameless)
+{
+	struct made at;
+
+	begin_own_names(&at);
+	made_set(&at, DW_FACT_STEP_UNNAMED, 0.7);
+	CHECK(made_fires(&at, "nameless", DW_FACT_SAMPLES_TEAM, 0.5));
+	CHECK(!made_fires(&at, "nameless", DW_FACT_SAMPLES_TEAM, 0.95));
+	made_end(&at);
+}
+
 TEST(data_that_threads_make_too_slowly)
 {
 	struct made at;
