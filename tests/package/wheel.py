@@ -13,8 +13,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 
+FIRST_REPORT_SECONDS, MOST_BYTES = 60, 6000000
 SCRIPT = """
 import time, dwell
 def slow():
@@ -69,6 +71,7 @@ def main():
     wheel, lender = os.path.abspath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
     folder = tempfile.mkdtemp(prefix="dwell-wheel-")
     venv = os.path.join(folder, "venv")
+    began = time.monotonic()
     subprocess.run([sys.executable, "-m", "venv", venv], check=True)
     python = os.path.join(venv, "bin", "python")
     env = {"PATH": os.path.join(venv, "bin"), "HOME": folder, "LC_ALL": "C.UTF-8"}
@@ -83,6 +86,7 @@ def main():
         needs = {name: max(map(int, re.findall(rb"GLIBC_2\.(\d+)\0", content.read(name))), default=0) for name in names
                  if re.search(r"\.so(\.\d+)?$|/bin/dwell$", name)}
     check("its name says that it is for every Python and for glibc 2.28", "-py3-none-manylinux_2_28_" in wheel, wheel)
+    check("it is under 6 MB", os.path.getsize(wheel) < MOST_BYTES, os.path.getsize(wheel))
     check("nothing in it needs a newer glibc", len(needs) > 10 and max(needs.values()) <= 28, needs)
     check("it has the licenses of its libraries", sum("/LICENSE." in name for name in names) == 8, names)
     check("it has the headers", "dwell/include/dwell/dwell.h" in names, names)
@@ -101,6 +105,9 @@ def main():
     check("dwell run", status == 0 and output == "ran\n", output + error)
     status, output, error = run("dwell", "report", "a.dwell", "--view", "tree", "--format", "json")
     check("a report", status == 0 and "outside" in output, output + error)
+    seconds = time.monotonic() - began
+    check(f"from an empty environment to the first report: {seconds:.0f} s, at most {FIRST_REPORT_SECONDS}",
+          seconds <= FIRST_REPORT_SECONDS or os.environ.get("DWELL_EMULATED"))
     status, output, error = run("dwell", "report", "a.dwell", "--view", "functions", "--format", "csv")
     check("Python's functions", status == 0 and "slow" in output, output + error)
     status, output, error = run("dwell", "serve", "--help")

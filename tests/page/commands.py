@@ -25,8 +25,8 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
     "tests/page/tutorials.py": ["doc/start/slow-step.md", "doc/start/c.md", "doc/start/pytorch.md"],  # pages: their blocks of sh
     "tests/package/adding": ["doc/how/adding.md"],
     "tests/package/package": ["make", "sudo make install", "sudo make install && sudo ldconfig", "make install", "make install PREFIX=$HOME/.local"],
-    "tests/package/wheel.py": ["pip install ."],
-    "tools/release_check": ["make check", "make wheel", "make deb", "tools/fuzz", "tools/gallery"],
+    "tests/package/wheel.py": ["pip install .", "make wheel"],
+    "tools/release_check": ["make check", "make deb", "tools/fuzz", "tools/gallery"],
     "tools/check": ["make check-core", "meson test -C build --suite unit --suite golden --suite cli"],
     "tests/probes/torch_native_test.py": [
         "g++ -std=c++17 regression.cpp -I $T/include -I $T/include/torch/csrc/api/include -L $T/lib -ltorch -ltorch_cpu -lc10 -o regression",
