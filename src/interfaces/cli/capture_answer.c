@@ -125,6 +125,8 @@ static void answer_count_steps(struct answering *at, const struct dw_source *sou
 		return;
 	at->answer.first_step = first;
 	at->answer.last_step = last;
+	if (at->ask.steps && last + 1 < first + at->ask.steps)
+		at->answer.state = DW_CAPTURE_PART;
 }
 
 /* Stores what was recorded. */
@@ -150,10 +152,15 @@ static int answer_capture(struct answering *at, struct dwell_error *error)
 		mask |= 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
 	if (dw_serve_control_open(&at->control, at->trace, error))
 		return -1;
-	answer_find_gates(at);
 	at->window.from_ticks = dw_serve_ticks(&at->control);
-	if (!at->begun || !dw_serve_arm(&at->control, mask, at->ask.duration_ms + ANSWER_STEPS_MS)) {
+	if (!dw_serve_arm(&at->control, mask, at->ask.duration_ms + ANSWER_STEPS_MS)) {
 		snprintf(error->message, sizeof error->message, "another capture is under way");
+		return -1;
+	}
+	answer_find_gates(at); /* from here on each step that begins is in the window, and recorded */
+	if (!at->begun) {
+		dw_serve_disarm(&at->control);
+		snprintf(error->message, sizeof error->message, "out of memory");
 		return -1;
 	}
 	answer_record(at);
