@@ -115,8 +115,10 @@ static void entry_leave(struct native_seen *seen)
 	X(ranks_sequential, NATIVE_BATCH, b, false, "_ZN5torch4data8samplers28DistributedSequentialSampler4nextE") \
 	X(wait, NATIVE_WAIT, a, false, "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE")             \
 	X(save_file, NATIVE_SAVE, a, false, "_ZN5torch9serialize13OutputArchive7save_toERKNS")                 \
+	X(save_old, NATIVE_SAVE, a, false, "_ZN5torch9serialize13OutputArchive7save_toERKSs")                 \
 	X(save_stream, NATIVE_SAVE, a, false, "_ZN5torch9serialize13OutputArchive7save_toERSo")                \
 	X(load_file, NATIVE_LOAD, a, false, "_ZN5torch9serialize12InputArchive9load_fromERKNS")                \
+	X(load_old, NATIVE_LOAD, a, false, "_ZN5torch9serialize12InputArchive9load_fromERKSs")                \
 	X(load_stream, NATIVE_LOAD, a, false, "_ZN5torch9serialize12InputArchive9load_fromERSi")               \
 	X(prefix, NATIVE_STORE_MADE, a, false, "_ZN4c10d11PrefixStoreC")                                        \
 	X(gloo, NATIVE_GROUP_MADE, a, false, "_ZN4c10d16ProcessGroupGlooC")                                     \

@@ -11,6 +11,7 @@ struct dwp_abi_layout {
 	uint32_t sequence, forward_thread, inputs; /* of a RecordFunction */
 	uint32_t schema;                           /* of a RecordFunction that has one */
 	uint32_t sizes, dtype;                     /* of a TensorImpl */
+	uint32_t string_bytes;                     /* of a std::string: 32, or 8 of the older kind */
 };
 
 extern struct dwp_abi_layout dwp_abi_layout;
@@ -18,10 +19,15 @@ extern struct dwp_abi_layout dwp_abi_layout;
 #define ABI_WORD(object, offset) (*(const uint64_t *)(const void *)((object) + (offset)))
 #define ABI_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))
 
+/* A std::string begins with where its text is. The older kind (_GLIBCXX_USE_CXX11_ABI=0) has no more than this pointer: its
+ * length lies before the text. Returns where that is. */
+static inline const char *dwp_abi_string_length(const char *string, const char *text)
+{
+	return dwp_abi_layout.string_bytes == 8 ? text - 24 : string + 8;
+}
 /* A RecordFunction contains a variant: either a name of its own, or a pointer to the operator's
- * schema. A schema begins with its name as a pointer and a length. The byte behind the variant
- * tells which of the two it is. */
-#define ABI_HAS_SCHEMA(function, offset) ((function)[(offset) + 32] == 1)
+ * schema. A schema begins with its name. The byte behind the variant tells which of the two it is. */
+#define ABI_HAS_SCHEMA(function, offset) ((function)[(offset) + dwp_abi_layout.string_bytes] == 1)
 /* Offset of the number of the thread that runs the operator, a field of StepCallbacks. This offset
  * is fixed. It is right if forward_thread was found, because the search compares the two. */
 #define ABI_THIS_THREAD 88u
@@ -36,7 +42,7 @@ static inline const char *dwp_abi_static_name(const char *function, size_t *leng
 	if (DWELL_UNLIKELY(!offset || !ABI_HAS_SCHEMA(function, offset)))
 		return NULL;
 	schema = ABI_POINTER(function, offset);
-	*length = ABI_WORD(schema, 8);
+	*length = ABI_WORD(dwp_abi_string_length(schema, ABI_POINTER(schema, 0)), 0);
 	return ABI_POINTER(schema, 0);
 }
 

@@ -48,7 +48,7 @@ static struct {
 #define FIRST_DTYPE 88u     /* from the offset of the sizes on */
 #define FIRST_SEQUENCE 120u
 #define FIRST_THREAD 216u
-#define INPUTS 208u
+#define INPUTS (176u + dwp_abi_layout.string_bytes)
 #define SCHEMAS 44u         /* number of words from the beginning on that are candidates */
 
 static __thread char here;
@@ -128,14 +128,22 @@ static void layout_watch_words(const char *function, unsigned first, uint64_t wa
 			*found &= ~(1ull << i);
 }
 
-/* Keeps the candidates that point to the operator's schema. A schema begins with its name, a
- * std::string. This name is so short that its text lies in the string itself, 16 bytes behind a
- * pointer and a length. A std::string of the older kind has its text elsewhere: then the schema is
- * not found. */
+/* Whether an operator's schema is there. It begins with its name, a std::string. This name is so short that its text lies in the string itself, 16 bytes behind a
+ * pointer and a length; a std::string of the older kind has it elsewhere. */
+static bool layout_is_schema(const char *schema, const char *name)
+{
+	const char *text;
+
+	if (dwp_abi_layout.string_bytes > 8)
+		return schema == name - 16;
+	return dwp_abi_read(&text, schema, sizeof text) == sizeof text && text == name;
+}
+
+/* Keeps the candidates that point to the operator's schema. */
 static void layout_watch_schema(const char *function, const char *name)
 {
 	for (unsigned i = 0; i < SCHEMAS; i++)
-		if (ABI_POINTER(function, i * 8) != name - 16 || !ABI_HAS_SCHEMA(function, i * 8))
+		if (!ABI_HAS_SCHEMA(function, i * 8) || !layout_is_schema(ABI_POINTER(function, i * 8), name))
 			search.schemas &= ~(1ull << i);
 }
 
@@ -241,6 +249,7 @@ void dwp_abi_find_layout(void *library)
 	struct dwp_abi_layout *layout = &dwp_abi_layout;
 	bool seen;
 
+	layout->string_bytes = dlsym(library, "_ZNK5torch2nn6Module4nameEv") ? 8 : 32;
 	layout->undefined_tensor =
 	    dlsym(RTLD_DEFAULT, "_ZN3c1019UndefinedTensorImpl10_singletonE");
 	if (!layout->undefined_tensor)

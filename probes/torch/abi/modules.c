@@ -17,19 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DICTIONARY 112u                 /* an unordered_map, a vector, a string */
+#define STRING dwp_abi_layout.string_bytes
+#define DICTIONARY (80u + STRING)       /* an unordered_map, a vector, a string */
 #define CHILDREN (24u + 2 * DICTIONARY) /* in a module */
 #define LIST 56u                        /* in a dictionary */
 #define DESCRIPTION 80u
-#define ITEM 48u                        /* a string, a shared_ptr */
+#define ITEM (STRING + 16u)             /* a string, a shared_ptr */
 #define MOST_DEPTH 16u
 #define MODULES 4096u
 #define TEXT 256u
-
-struct string {
-	const char *text;
-	uint64_t length;
-};
 
 /* A module that was named. Its site is never freed, because ranges use it. */
 struct module {
@@ -40,7 +36,7 @@ struct module {
 static struct module modules[MODULES];
 static unsigned count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct string *(*class_of)(const void *module);
+static const char *(*class_of)(const void *module); /* returns where a std::string is */
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 
@@ -102,10 +98,12 @@ static void modules_put(const void *module, const char *path)
 
 static bool modules_read_text(const void *from, char text[TEXT])
 {
-	struct string string;
+	const char *at;
+	uint64_t length;
 
-	return dwp_abi_read(&string, from, sizeof string) == sizeof string && string.length < TEXT &&
-	       (text[string.length] = '\0', dwp_abi_read(text, string.text, string.length) == string.length);
+	return dwp_abi_read(&at, from, sizeof at) == sizeof at &&
+	       dwp_abi_read(&length, dwp_abi_string_length(from, at), sizeof length) == sizeof length && length < TEXT &&
+	       (text[length] = '\0', dwp_abi_read(text, at, length) == length);
 }
 
 static bool modules_is_module(const char *module)
@@ -151,7 +149,7 @@ static void modules_walk(const char *module, char path[TEXT], size_t length, uns
 	for (const char *item = list[0]; item < list[1] && count < MODULES / 2; item += ITEM) {
 		const char *child;
 
-		if (dwp_abi_read(&child, item + 32, sizeof child) != sizeof child || !child || !modules_read_text(item, text) ||
+		if (dwp_abi_read(&child, item + STRING, sizeof child) != sizeof child || !child || !modules_read_text(item, text) ||
 		    length + 1 + strlen(text) >= TEXT)
 			return;
 		snprintf(path + length, TEXT - length, ".%s", text);
@@ -163,8 +161,8 @@ static void modules_walk(const char *module, char path[TEXT], size_t length, uns
 /* "torch::nn::LinearImpl" is Linear, "(anonymous namespace)::Net" is Net. */
 static void modules_name_class(const void *module, char path[TEXT])
 {
-	const struct string *name = class_of(module);
-	const char *last = name->text, *end = name->text + name->length;
+	const char *name = class_of(module), *last = ABI_POINTER(name, 0),
+	           *end = last + ABI_WORD(dwp_abi_string_length(name, last), 0);
 
 	for (const char *at = last; at < end && *at != '<'; at++)
 		if (*at == ':')
@@ -215,5 +213,6 @@ void dwp_native_modules_attach(void *library)
 {
 	*(void **)&address_of = dlsym(library, "aoti_torch_get_data_ptr");
 	*(void **)&address_of_floats = dlsym(library, "_ZNK2at10TensorBase8data_ptrIfEEPT_v");
-	*(void **)&class_of = dlsym(library, "_ZNK5torch2nn6Module4nameB5cxx11Ev");
+	*(void **)&class_of =
+		dlsym(library, STRING == 8 ? "_ZNK5torch2nn6Module4nameEv" : "_ZNK5torch2nn6Module4nameB5cxx11Ev");
 }
