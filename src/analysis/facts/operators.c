@@ -334,31 +334,29 @@ static void operators_put_compiled(struct dw_facts_work *work, double steps)
 	}
 }
 
-/* Estimates the cost of recording operators and adds the recorder's own work that was recorded. */
+/* Estimates the cost of recording operators and adds the recorder's own work that was recorded. Steps without operators cost no
+ * callbacks: where there are some, the sum is divided by the time of all steps after the warm-up. */
 static void operators_put_cost(struct dw_facts_work *work)
 {
 	const char *range = dw_facts_meta(work, DW_KEY_COST_RANGE_NS);
 	const char *callback = dw_facts_meta(work, DW_KEY_TORCH_CALLBACK_NS);
-	const struct dw_fact *own = &work->facts->at[DW_FACT_STEP_PROFILER];
 	double each = fmax(range ? strtod(range, NULL) : 0, callback ? strtod(callback, NULL) : 0);
-	struct dw_fact *fact;
+	size_t count = 0;
 
 	if (!(each > 0)) {
 		dw_fact_miss(work, DW_FACT_RUN_PROFILER, "the cost was not measured: record with dwell run");
 		return;
 	}
-	for (size_t i = 0; i < work->steady_count; i++) {
-		const struct dw_step *step = work->steady[i];
+	for (size_t i = 0; i < work->loop->count; i++) {
+		const struct dw_step *step = &work->all[i];
 
-		work->values[i] = each * (step->operator_count + step->data_operator_count) * work->sampled;
-		work->wholes[i] = (double)(step->end_ns - step->start_ns);
+		if (!(work->roles[i] & DW_ROLE_STEADY) && !(step->reduced && step->whole && !step->open))
+			continue;
+		work->values[count] = each * (step->operator_count + step->data_operator_count) +
+		                      (double)step->share_ns[DW_SHARE_PROFILER];
+		work->wholes[count++] = (double)(step->end_ns - step->start_ns);
 	}
-	fact = dw_fact_set_blocks(work, DW_FACT_RUN_PROFILER, work->steady_count);
-	if (own->measured) {
-		fact->value = fmin(1, fact->value + own->value);
-		fact->low = fmin(1, fact->low + own->value);
-		fact->high = fmin(1, fact->high + own->value);
-	}
+	dw_fact_set_blocks(work, DW_FACT_RUN_PROFILER, count);
 }
 
 /* ---- types ----------------------------------------------------------------------------------- */
