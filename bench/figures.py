@@ -167,7 +167,9 @@ part("startup", "The start of a script", ["{python} bench/start_up.py {build} {t
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**"], [
          "true: {} ms alone, {} ms under dwell run, {true} ms more", "python -c pass: {} ms alone, {} ms under dwell run, {pass} ms more",
          "import torch: {without} s alone, {under} s under dwell run, {added} s more (medians of {pairs} pairs)",
-     ], [("`dwell run true`: added", "{true} ms"), ("`dwell run python -c pass`: added", "{pass} ms"), ("`import torch` alone", "{without} s"), ("the same under `dwell run`", "{under} s"), ("added, once a process: the median of the differences of the pairs", "{added} s")],
+         "a spawned worker: {} s alone, {} s under dwell run, {spawned} s more",
+     ], [("`dwell run true`: added", "{true} ms"), ("`dwell run python -c pass`: added", "{pass} ms"), ("`import torch` alone", "{without} s"), ("the same under `dwell run`", "{under} s"), ("added, once a process: the median of the differences of the pairs", "{added} s"),
+         ("added until a spawned worker of a DataLoader has sent its first batch", "{spawned} s")],
      heads=("", "median of {pairs} pairs"), text="A script that trains for minutes does not notice it; a test that starts many short scripts does.")
 
 # ---- PyTorch --------------------------------------------------------------------------
@@ -222,6 +224,15 @@ part("torch_worst", "A step of tiny operators, the worst case", ["{torch} bench/
     text="Half of the added time is spent on names that PyTorch makes for each node of the backward pass as soon as a callback is registered; "
          "[the probe's page](../../probes/torch/README.md) lists the parts. `dwell info` prints what an operator and a layer cost in the "
          "recorded run (`torch.callback_ns`, `torch.hook_ns`), accurate to a factor of two.")
+
+part("torch_small", "Steps of small operators, recorded by default", ["{torch} bench/torch_small.py {build}"], TORCH, [
+    f"{name}: {{{name}_operators}} operators a step of {{{name}_us}} us: {{{name}}}% more, quartiles {{{name}_low}} and {{{name}_high}}; "
+    f"the report states {{{name}_stated}}%" for name in ("few", "many", "most")
+], [(f"{{{name}_operators}} operators in {{{name}_us}} us", f"{{{name}}}% ({{{name}_low}} to {{{name}_high}})", f"{{{name}_stated}}%")
+    for name in ("few", "many", "most")],
+    heads=("a step", "more CPU time of the whole loop under `dwell run` (quartiles of the pairs)", "what the report states"),
+    text="The report states what records cost. The rest are hooks of PyTorch's optimizer, modules and allocator, which stay where no operator "
+         "is recorded.")
 
 part("torch_lines", "Source lines of PyTorch's operators", ["{torch} bench/torch_lines.py {build} 20"], TORCH, [
     "source lines: {cost} ns (quartiles {low} and {high}), {readings} readings",
@@ -442,6 +453,7 @@ ASKED = [
     ("`dwell run true`, beyond `true`", "1 ms", "13 ms", "{startup.true} ms", "4 ms", "{turns.true_before}, {turns.true} ms"),
     ("`dwell run python -c pass`, beyond Python", "0", "20 to 60 ms", "{startup.pass} ms", "8 ms", "{turns.pass_before}, {turns.pass} ms"),
     ("`import torch` under `dwell run`, beyond bare", "0", "550 ms", "{startup.added} s", "50 ms", "{turns.torch_before}, {turns.torch} ms"),
+    ("a spawned worker of a DataLoader until its first batch, beyond bare", "0", "", "{startup.spawned} s", "50 ms", ""),
     ("a range, one thread, in multiples of two clock readings", "1", "1.17", "{recorder.range_x}", "1.12", "{turns.range_before}, {turns.range}"),
     ("the same, two threads at once", "1", "1.28", "{recorder.range2_x}", "1.15", "{turns.two_before}, {turns.two}"),
     ("a step", "{recorder.floor} ns", "67 ns", "{stacks.step} ns", "45 ns", "{turns.step_before}, {turns.step} ns"),
@@ -451,6 +463,7 @@ ASKED = [
     ("the same with shapes", "10 readings", "9.3%", "{torch.shapes_part}%", "6%", ""),
     ("the same with memory", "12 readings", "10.0%", "{torch.memory_part}%", "6%", ""),
     ("a step of 1,025 tiny operators, CPU time", "{torch_worst.empty} (empty callbacks)", "1.23", "{torch_worst.dwell}", "1.12", ""),
+    ("cost by default of a script with 100, 1,000, 25,000 small operators a step", "0", "9.8 to 10.5%", "{torch_small.few}%, {torch_small.many}%, {torch_small.most}%", "1%", ""),
     ("bytes a range, as `dwell pack` stores it", "", "12.0", "{memory.packed}", "2.5", ""),
     ("`operators`, one core", "memory's bandwidth", "150 M/s", "{reading.operators} M/s", "220 M/s", "{turns.operators_before}, {turns.operators} M/s"),
     ("`tree`, one core", "", "65 M/s", "{reading.tree} M/s", "140 M/s", "{turns.tree_before}, {turns.tree} M/s"),
