@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "base/pool.h"
 #include "model/core/call_paths.h"
+#include "model/core/plain_chunks.h"
 #include "model/core/product.h"
 #include "model/core/scope.h"
 #include "model/core/segments_plan.h"
@@ -128,6 +129,53 @@ static bool segments_cut_streams(struct split *split, size_t piece)
 	return true;
 }
 
+/* A plain chunk of which no range is open at the end of the piece: its ends, and begins that later chunks end. */
+static void segment_pass_over(struct boundary *boundary, const struct dw_plain_chunk *chunk)
+{
+	int32_t depth = (int32_t)boundary->pass.depth, most = depth + chunk->most;
+
+	if (chunk->most - chunk->least > most)
+		most = chunk->most - chunk->least;
+	if ((uint32_t)most > boundary->effect->deepest)
+		boundary->effect->deepest = (uint32_t)most;
+	for (int32_t i = 0; i > chunk->least; i--)
+		segments_end(&boundary->pass, 0);
+	for (int32_t i = chunk->least; i < chunk->net; i++)
+		segments_begin(&boundary->pass, 0, 0);
+}
+
+/* Walks only those chunks of a piece in which ranges begin that are open at its end, and the last one for the time.
+ * False: other records than begins and ends are in it, and nothing was walked. */
+static bool segment_walk_plain(struct boundary *boundary, const struct dw_segment *item)
+{
+	const struct dw_walk *walk = &boundary->pass.walk;
+	size_t count = item->to - item->from;
+	struct dw_plain_chunk *chunks = malloc(count * sizeof *chunks);
+	int64_t depth = 0, least;
+
+	if (!chunks || !dw_plain_chunks(walk->file, walk->stream, item->from, item->to, chunks)) {
+		free(chunks);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++)
+		depth += chunks[i].net;
+	least = depth;
+	for (size_t i = count; i--;) { /* `least`: from the end of the chunk on, and `depth` at its begin */
+		depth -= chunks[i].net;
+		if (i == count - 1 || depth + chunks[i].least < least)
+			chunks[i].walked = true;
+		if (depth + chunks[i].least < least)
+			least = depth + chunks[i].least;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (chunks[i].walked)
+			segments_chunk(&boundary->pass, item->from + i);
+		else
+			segment_pass_over(boundary, &chunks[i]);
+	free(chunks);
+	return true;
+}
+
 /* The first pass over a piece. The last piece of a stream does not need it. */
 static void segment_find_effect(void *context, unsigned worker, size_t index)
 {
@@ -143,8 +191,9 @@ static void segment_find_effect(void *context, unsigned worker, size_t index)
 	dw_pass_init(&boundary.pass, split->model, item->stream, &split->frames[worker]);
 	boundary.effect = effect;
 	effect->first_thread = stream->chunks[item->from].thread;
-	for (size_t i = item->from; i < item->to; i++)
-		segments_chunk(&boundary.pass, i);
+	if (!segment_walk_plain(&boundary, item))
+		for (size_t i = item->from; i < item->to; i++)
+			segments_chunk(&boundary.pass, i);
 	effect->last_thread = boundary.pass.walk.thread;
 	effect->ticks = boundary.pass.walk.time.ticks;
 	effect->now = dw_time_now(&boundary.pass.walk.time);

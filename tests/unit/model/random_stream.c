@@ -4,7 +4,7 @@
 struct reference reference;
 struct made made;
 uint32_t random_ids[MOST_OPS], random_threads[THREADS];
-bool random_named, random_overlaps;
+bool random_named, random_overlaps, random_plain;
 
 static const struct random_ask *random_ask;
 static uint64_t random_state;
@@ -323,11 +323,13 @@ static void random_put_run(void)
 
 static void random_put_record(void)
 {
-	uint32_t what = random_below(1000);
+	uint32_t what = random_below(random_plain && random_below(500) ? 860 : 1000);
 
+	if (random_plain && random_below(20) == 0)
+		dw_encode_close(random_stream());
 	if (reference.depth >= MOST_OPEN - 8)
 		random_put_gap();
-	else if (random_ask->others && random_below(1000) < random_ask->others)
+	else if (!random_plain && random_ask->others && random_below(1000) < random_ask->others)
 		random_ask->draw_other();
 	else if (what < 440)
 		random_put_begin();
@@ -391,6 +393,7 @@ static void random_start(const struct random_ask *ask, uint64_t seed)
 	random_below(2);
 	random_named = random_below(2);
 	random_overlaps = random_named || random_below(2);
+	random_plain = random_below(4) == 0;
 	reference.stream_count = 1 + (random_below(3) == 0);
 }
 

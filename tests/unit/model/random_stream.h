@@ -108,6 +108,7 @@ extern struct reference reference;
 extern struct made made;
 extern uint32_t random_ids[MOST_OPS], random_threads[THREADS]; /* ids in the file */
 extern bool random_named;    /* some ends name their range */
+extern bool random_plain;    /* nearly all records are begins and ends */
 extern bool random_overlaps; /* some ranges end from the middle */
 
 /* A number below `below`, which is not 0. */

@@ -10,6 +10,7 @@
 #include "made.h"
 
 #include "model/core/product.h"
+#include "model/core/segments.h"
 #include "model/device/sums.h"
 #include "model/engine/engine.h"
 #include "model/joint/joint.h"
@@ -57,6 +58,26 @@ static void make_trace(void)
 		dw_encode_end(&made.stream, at + 400);
 		dw_encode_end(&made.stream, at + 410);
 		dw_encode_step(&made.process, made.thread, i, at + 50, at + 500, 0, DW_STEP_RECORDED);
+		dw_encode_close(&made.stream);
+	}
+}
+
+/* A range of all but the last chunk, with a range in each chunk, and no other record. */
+static void make_plain_trace(void)
+{
+	uint32_t op;
+
+	made_init(&made);
+	op = made_op(&made, DWELL_CATEGORY_ZONE, "zone");
+	for (uint64_t i = 0; i < CHUNKS; i++) {
+		uint64_t at = 1 + i * CHUNK_TICKS;
+
+		if (i == 0)
+			dw_encode_begin(&made.stream, at, op);
+		dw_encode_begin(&made.stream, at + 100, op);
+		dw_encode_end(&made.stream, at + 200);
+		if (i == CHUNKS - 1)
+			dw_encode_end(&made.stream, at + 300);
 		dw_encode_close(&made.stream);
 	}
 }
@@ -259,6 +280,27 @@ TEST(chunks_out_of_scope_are_not_decoded)
 	count_decoded();
 	REQUIRE(dw_model_flat(made.model, UINT32_MAX, &made.error));
 	CHECK_EQ(count_decoded(), 2);
+	made_close(&made);
+}
+
+TEST(the_first_pass_of_segments_decodes_few_of_the_chunks_of_ranges_alone)
+{
+	const struct dw_segments *segments;
+	const struct dw_segment *last = NULL;
+
+	make_plain_trace();
+	REQUIRE(made_open(&made, NULL) == 0);
+	made.model->segment_chunks = 5;
+	count_decoded();
+	segments = dw_model_segments(made.model);
+	REQUIRE(segments && segments->count == CHUNKS / 5);
+	CHECK_EQ(count_decoded(), 1 + 3); /* where the outer range begins, and the last of each piece but the last one */
+	for (size_t i = 0; i < segments->count; i++)
+		if (segments->items[i].to == CHUNKS)
+			last = &segments->items[i];
+	REQUIRE(last && last->open_count == 1);
+	CHECK_EQ(last->open[0].start, 1);
+	CHECK_EQ(last->ticks, 1 + (CHUNKS - 6) * CHUNK_TICKS + 200);
 	made_close(&made);
 }
 

@@ -270,7 +270,7 @@ static int properties_open(void)
 	if (code)
 		return code;
 	if (random_below(2))
-		made.model->segment_chunks = 1 + random_below(3);
+		made.model->segment_chunks = 1 + random_below(random_plain ? 12 : 3);
 	if (!together)
 		return 0;
 	models[0] = models[1] = made.model;
@@ -287,7 +287,7 @@ static int properties_open(void)
 static void properties_compare(void)
 {
 	if (random_below(2))
-		made.model->whole->segment_chunks = 1 + random_below(3);
+		made.model->whole->segment_chunks = 1 + random_below(random_plain ? 12 : 3);
 	compare_flat();
 	compare_tree();
 	compare_functions();
