@@ -19,7 +19,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -373,34 +372,6 @@ static void module_read_lines(int fd)
 	}
 }
 
-/* False: this thread holds the maps already (the caller runs in a signal handler), or another
- * thread has held them for longer than a second. */
-static bool module_hold_maps(void)
-{
-	const struct timespec pause = { 0, 200000 };
-	uint32_t self = (uint32_t)dw_gettid();
-
-	for (int tries = 0; tries < 6000; tries++) {
-		uint32_t owner = 0;
-
-		/* Pairs with the release in module_read_maps(): this thread sees what earlier holders wrote. */
-		if (__atomic_compare_exchange_n(&dw_process->maps_reader, &owner, self, false,
-		                                __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return true;
-		if (owner == self)
-			return false;
-		if (tries < 1000)
-			sched_yield();
-		else
-			nanosleep(&pause, NULL);
-		if (tries % 256 == 255 && dw_process_thread_dead(owner) &&
-		    __atomic_compare_exchange_n(&dw_process->maps_reader, &owner, self, false,
-		                                __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
-}
-
 /* The earliest time at which the maps are read again without a new reason: after 100 times as long
  * as reading them took. */
 static uint64_t module_is_later(uint64_t began)
@@ -418,7 +389,7 @@ static bool module_read_maps(uintptr_t address, bool again)
 	uint64_t began;
 	int fd;
 
-	if (!module_hold_maps())
+	if (dw_process_hold(&dw_process->maps_reader) != DW_HOLD_TAKEN)
 		return false;
 	began = dw_now();
 	known = find_module(address, &module);
@@ -435,7 +406,7 @@ static bool module_read_maps(uintptr_t address, bool again)
 		if (!find_module(address, &module))
 			DW_STORE(dw_process->maps_absent_until, module_is_later(began));
 	}
-	__atomic_store_n(&dw_process->maps_reader, 0, __ATOMIC_RELEASE);
+	dw_process_release(&dw_process->maps_reader);
 	return true;
 }
 

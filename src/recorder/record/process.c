@@ -13,8 +13,8 @@
  */
 #include "record/record.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -151,13 +151,6 @@ bool dw_process_thread_dead(uint32_t tid)
 	return syscall(SYS_tgkill, (pid_t)DW_LOAD(dw_process->pid), (pid_t)tid, 0) != 0 && errno == ESRCH;
 }
 
-bool dw_process_is_locked_here(void)
-{
-	uint32_t owner = dw_process ? DW_LOAD(dw_process->lock) : 0;
-
-	return owner && owner == (uint32_t)dw_gettid();
-}
-
 bool dw_process_jumped(uintptr_t then, uintptr_t now)
 {
 	stack_t stack;
@@ -194,38 +187,81 @@ static bool process_lock_take_over(uintptr_t frame)
 	                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static bool process_lock_try(uintptr_t frame)
-{
-	const struct timespec pause = { 0, 50000 };
-	uint32_t self = (uint32_t)dw_gettid();
+/* ---- locks whose word is the holder's tid -------------------------------------------------- */
 
-	for (int tries = 0; tries < 12000; tries++) {
+#define WAITED 0x80000000u /* in the word: a thread may sleep until the holder wakes it */
+#define SPINS 100
+#define PAUSE_NS 250000000 /* at most this long after the holder was killed, a waiter finds that */
+#define MOST_PAUSES 4       /* while one thread holds the lock: about a second */
+
+static int process_futex(uint32_t *word, int what, uint32_t value, const struct timespec *most)
+{
+	return (int)syscall(SYS_futex, word, what | FUTEX_PRIVATE_FLAG, value, most, NULL, 0);
+}
+
+static bool process_exchange(uint32_t *word, uint32_t *now, uint32_t next)
+{
+	/* Pairs with the release in dw_process_release(): a holder sees what earlier holders wrote. */
+	return __atomic_compare_exchange_n(word, now, next, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* Threads that wait sleep in the kernel, and one that unlocks wakes one. Ten thousand threads that yield or look at the
+ * clock would not leave the holder a processor. */
+enum dw_hold dw_process_hold(uint32_t *word)
+{
+	const struct timespec most = { 0, PAUSE_NS };
+	uint32_t self = (uint32_t)dw_gettid(), mine = self, last = 0;
+	enum dw_hold result = DW_HOLD_NONE;
+	int saved = errno, pauses = 0;
+
+	for (int tries = 0; pauses < MOST_PAUSES && result == DW_HOLD_NONE; tries++) {
 		uint32_t owner = 0;
 
-		if (__atomic_compare_exchange_n(&dw_process->lock, &owner, self, false, __ATOMIC_ACQUIRE,
-		                                __ATOMIC_RELAXED))
-			return true;
-		if (owner == self)
-			return process_lock_take_over(frame);
-		if (tries > 2000)
-			nanosleep(&pause, NULL);
-		else if (tries > 100)
-			sched_yield();
-		if (tries > 2000 && tries % 64 == 0 && dw_process_thread_dead(owner) &&
-		    __atomic_compare_exchange_n(&dw_process->lock, &owner, self, false, __ATOMIC_ACQUIRE,
-		                                __ATOMIC_RELAXED))
-			return true;
+		if (process_exchange(word, &owner, mine))
+			result = DW_HOLD_TAKEN;
+		else if ((owner & ~WAITED) == self)
+			result = DW_HOLD_HERE;
+		else if (tries >= SPINS) {
+			mine = self | WAITED;
+			if (dw_process_thread_dead(owner & ~WAITED) && process_exchange(word, &owner, mine))
+				result = DW_HOLD_TAKEN;
+			else if (((owner & WAITED) || process_exchange(word, &owner, owner | WAITED)) &&
+			         process_futex(word, FUTEX_WAIT, owner | WAITED, &most) != 0 && errno == ETIMEDOUT) {
+				pauses = (owner & ~WAITED) == last ? pauses + 1 : 1;
+				last = owner & ~WAITED;
+			}
+		}
 	}
-	return false;
+	errno = saved;
+	return result;
+}
+
+void dw_process_release(uint32_t *word)
+{
+	int saved = errno;
+
+	if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & WAITED)
+		process_futex(word, FUTEX_WAKE, 1, NULL);
+	errno = saved;
+}
+
+static bool process_is_held_here(const uint32_t *word)
+{
+	return (__atomic_load_n(word, __ATOMIC_RELAXED) & ~WAITED) == (uint32_t)dw_gettid();
+}
+
+bool dw_process_is_locked_here(void)
+{
+	return dw_process && process_is_held_here(&dw_process->lock);
 }
 
 /*
  * The lock protects claims and registration. They happen at most a few times a second and take
- * microseconds, or as long as the file system takes. Waiting is bounded (about a second), and a
+ * microseconds, or as long as the file system takes. Waiting for one holder is bounded (about a second), and a
  * signal handler that interrupted the holder gives up at once. A lock is taken over if its holder
  * was cancelled, or if it is the caller's own and a signal handler left the code under it by
  * siglongjmp(). This is safe because code under the lock leaves nothing half done that could do
- * harm. The acquire pairs with the release of the unlock: a holder sees what earlier holders wrote.
+ * harm.
  *
  * Not inline, so that its frame is below its caller's, like the frame of any other callee.
  */
@@ -233,8 +269,14 @@ __attribute__((noinline)) bool dw_process_lock(void)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
-	if (!process_lock_try(frame))
-		return false;
+	switch (dw_process_hold(&dw_process->lock)) {
+	case DW_HOLD_NONE: return false;
+	case DW_HOLD_HERE:
+		if (!process_lock_take_over(frame))
+			return false;
+		break;
+	case DW_HOLD_TAKEN: break;
+	}
 	DW_STORE(dw_process->lock_seen_ticks, 0);
 	DW_STORE(dw_process->lock_frame, frame);
 	return true;
@@ -244,13 +286,13 @@ void dw_process_unlock(void)
 {
 	DW_STORE(dw_process->lock_seen_ticks, 0);
 	DW_STORE(dw_process->lock_frame, 0); /* unknown until the next holder stores its own */
-	__atomic_store_n(&dw_process->lock, 0, __ATOMIC_RELEASE);
+	dw_process_release(&dw_process->lock);
 }
 
 enum dw_loss dw_process_refusal(void)
 {
 	/* The caller is a signal handler that interrupted the holder of the lock. */
-	if (__atomic_load_n(&dw_process->lock, __ATOMIC_RELAXED) == (uint32_t)dw_gettid())
+	if (dw_process_is_locked_here())
 		return DW_LOSS_BUSY;
 	return (enum dw_loss)DW_LOAD(dw_process->refusal);
 }

@@ -272,7 +272,7 @@ struct dw_process {
 	uint64_t retry_ticks;     /* atomic; after a failed registration: no attempt before this time */
 	bool replay_due;          /* atomic; names of earlier sessions are not in the file yet */
 	uint32_t refusal;         /* atomic; enum dw_loss of the last refused block */
-	uint32_t lock;            /* atomic; tid of the thread that claims or registers, 0: free */
+	uint32_t lock;            /* dw_process_hold(): the thread that claims or registers */
 	uint64_t lock_seen_ticks; /* atomic; when its own holder was first refused it; 0 means never */
 	uintptr_t lock_frame;     /* atomic; frame of dw_process_lock() when it was taken */
 	uint32_t session_lock;    /* atomic; tid of the thread that starts or stops a session */
@@ -297,7 +297,7 @@ struct dw_process {
 	uint32_t summary_generation; /* atomic; the session of the two fields above */
 	bool has_gate;               /* atomic */
 	bool reduced;                /* atomic; see dwell_steps_reduce() */
-	uint32_t maps_reader;        /* atomic; tid of the thread that reads /proc/self/maps */
+	uint32_t maps_reader;        /* dw_process_hold(): the thread that reads /proc/self/maps */
 	uint64_t maps_absent_until; /* atomic; an address in no mapping is not looked up again before */
 	uint64_t maps_made_until;   /* atomic; code without a file is not looked up again before */
 	bool forked;                /* atomic; a child of fork may use this process's gate */
@@ -323,6 +323,14 @@ int dw_process_prepare(const struct dw_process_calls *calls);
 bool dw_process_ready(enum dw_loss *cause);
 /* False in a child of vfork, which runs on its parent's memory. */
 bool dw_process_own_memory(void);
+enum dw_hold {
+	DW_HOLD_NONE,  /* one other thread has had the lock for about a second */
+	DW_HOLD_HERE,  /* the calling thread has it already: the caller is a signal handler */
+	DW_HOLD_TAKEN,
+};
+/* A lock whose word is the holder's tid, with a bit for threads that wait; 0: it is free. */
+enum dw_hold dw_process_hold(uint32_t *word);
+void dw_process_release(uint32_t *word);
 /* False if the caller holds the lock already (a signal handler), or if waiting took too long. */
 bool dw_process_lock(void);
 void dw_process_unlock(void);
