@@ -1,5 +1,5 @@
 /*
- * Demangles C++ names with the C++ library of this machine, if there is one.
+ * Demangles names: of C++ with the C++ library of this machine, if there is one, and of Rust.
  *
  * The library is loaded at the first such name, so that traces of C programs can be read without
  * it. Called by the reader, from any thread.
@@ -7,8 +7,11 @@
 #include "base/demangle.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "base/demangle_rust.h"
 
 typedef char *demangler(const char *, char *, size_t *, int *);
 
@@ -16,14 +19,20 @@ char *dw_demangle(const char *name)
 {
 	void *library;
 	demangler *demangle;
+	char *found;
 	int status;
 
+	if (strncmp(name, "_R", 2) == 0)
+		return dw_demangle_rust(name);
 	if (strncmp(name, "_Z", 2) != 0)
 		return NULL;
 	/* Loading it twice gives the same library; it is never unloaded. */
 	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	demangle = library ? (demangler *)dlsym(library, "__cxa_demangle") : NULL;
-	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	found = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	if (found)
+		dw_demangle_rust_older(found);
+	return found;
 }
 
 size_t dw_plain_length(const char *name)
@@ -57,7 +66,8 @@ static const char *demangle_skip(const char *at)
 void dw_name_shorten(char *name)
 {
 	static const char anonymous[] = "(anonymous namespace)::", operator[] = "operator";
-	const char *at = name;
+	const char *at = name + (*name == '<'); /* of Rust: <type as trait>::function */
+	bool rust = *name == '<';
 	char *to = name;
 
 	if (!strstr(name, "::") || strstr(name, "<locals>") || strstr(name, "<lambda>"))
@@ -77,6 +87,13 @@ void dw_name_shorten(char *name)
 			at = demangle_skip(at);
 			if (*at != ':' && *at != '#') /* of a function in which the name lies */
 				break;
+		} else if (rust && strncmp(at, " as ", 4) == 0) {
+			for (unsigned depth = 1; depth && *at; at++)
+				depth += (*at == '<') - (*at == '>' && at[-1] != '-');
+			rust = false;
+		} else if (rust && *at == '>') {
+			rust = false;
+			at++;
 		} else if (*at == ' ') {
 			to = name; /* of what it returns */
 			at++;

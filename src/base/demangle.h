@@ -1,9 +1,9 @@
-/* Demangles C++ names. */
+/* Demangles names of C++ and Rust. */
 #pragma once
 
 #include <stddef.h>
 
-/* The caller frees the result. NULL: not a C++ name, or this machine has no C++ library. */
+/* The caller frees the result. NULL: not such a name, or this machine has no C++ library. */
 char *dw_demangle(const char *name);
 /* The length without the compiler's suffix: "train.constprop.0" is a copy of train, "train._omp_fn.0" a loop in it. */
 size_t dw_plain_length(const char *name);

@@ -226,6 +226,67 @@ TEST(long_names_of_cpp_are_shortened)
 	CHECK_STR(shortened("f(int)"), "f(int)");
 	CHECK_STR(shortened("a::b<"), "a::b");
 	CHECK_STR(shortened("a::(("), "a::");
+	CHECK_STR(shortened("<&mut alloc::vec::Vec<u8> as core::iter::Extend<fn(u8) -> u8>>::extend"), "alloc::vec::Vec::extend");
+	CHECK_STR(shortened("<impl core::fmt::Debug for net::Layer<T>>::fmt"), "net::Layer::fmt");
+	CHECK_STR(shortened("<a as ::"), "a");
+}
+
+static const char *demangled(const char *name)
+{
+	static char text[3000];
+	char *found = dw_demangle(name);
+
+	snprintf(text, sizeof text, "%s", found ? found : "none");
+	free(found);
+	return text;
+}
+
+/* The first three were made by rustc. */
+TEST(names_of_rust_are_demangled)
+{
+	CHECK_STR(demangled("_RNvMNtCscmw449OM9Q0_6panics4deepINtB2_6WorkermE9rust_workB4_"), "panics::deep::Worker<u32>::rust_work");
+	CHECK_STR(demangled("_RINvNtNtCsdyIG5SqMl5y_3std10sys_common9backtrace28___rust_begin_short_backtraceNCNCNvCscmw449OM9Q0_6panics4"
+	                    "mains_00TyyEEB1l_"),
+	          "std::sys_common::backtrace::__rust_begin_short_backtrace<panics::main::{closure#1}::{closure#0}, (u64, u64)>");
+	CHECK_STR(demangled("_RNSNvYNCNvC1a1f0INtNtNtC4core3ops8function6FnOnceuE9call_once6vtable"),
+	          "<a::f::{closure#0} as core::ops::function::FnOnce<()>>::call_once::{shim:vtable#0}");
+	CHECK_STR(demangled("_RNvXs_C1aRSNtB4_1bNtB4_1c1d"), "<&[a::b] as a::c>::d");
+	CHECK_STR(demangled("_RINvC1a1bAhj10_Kin5_Kb1_DNtB2_1cp1dOlEL_FUKCQbPeEzE"),
+	          "a::b<[u8; 16], -5, true, dyn a::c<d = *mut i32>, fn(&mut bool, *const str) -> !>");
+	CHECK_STR(demangled("_RNvC1a"), "none");
+	CHECK_STR(demangled("_RNvC99999999999999999999999a1b"), "none");
+	CHECK_STR(demangled("_RB_"), "none");
+	CHECK_STR(demangled("_RNvB0_1a"), "none");
+	CHECK_STR(demangled("_R"), "none");
+	CHECK_STR(demangled("_RINvC1a1bTBc_BcEE"), "none");
+}
+
+/* A name that doubles itself forty times, and one that is very deep. */
+TEST(names_of_rust_are_bounded)
+{
+	char text[2000] = "_RINvC1a1bTTllE";
+	size_t at = strlen(text);
+
+	for (unsigned i = 0; i < 40; i++)
+		at += (size_t)snprintf(text + at, sizeof text - at, "TB%c_B%c_E", i % 2 ? '7' : '6', '6');
+	snprintf(text + at, sizeof text - at, "EE");
+	CHECK(strlen(demangled(text)) < sizeof text);
+	memset(text, 'R', sizeof text - 1);
+	text[0] = '_';
+	CHECK_STR(demangled(text), "none");
+	memset(text + 2, 'N', sizeof text - 3);
+	CHECK_STR(demangled(text), "none");
+}
+
+TEST(older_names_of_rust_are_demangled)
+{
+	if (strcmp(demangled("_ZN1a1bE"), "none") == 0)
+		return; /* this machine has no C++ library */
+	CHECK_STR(demangled("_ZN6panics4deep15Worker$LT$T$GT$9rust_work17he5d35670d211802cE"), "panics::deep::Worker<T>::rust_work");
+	CHECK_STR(demangled("_ZN50_$LT$$RF$mut$u20$W$u20$as$u20$core..fmt..Write$GT$9write_str17h0123456789abcdefE"),
+	          "<&mut W as core::fmt::Write>::write_str");
+	CHECK_STR(demangled("_ZN1a17hello_of_this_oneE"), "a::hello_of_this_one");
+	CHECK_STR(demangled("_ZN4$odd17h0123456789abcdefE"), "$odd");
 }
 
 CHECK_MAIN
