@@ -149,3 +149,16 @@ bool dws_note(bool has_sample)
 		dws_recorder->meta(DW_KEY_SAMPLE_LACKS, dws_process.lacks);
 	return true;
 }
+
+void dws_lack(const char *why)
+{
+	bool noted = __atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED);
+
+	if (dws_process.lacks)
+		return;
+	dws_process.lacks = why;
+	if (!noted)
+		dws_note(false);
+	else
+		dws_recorder->meta(DW_KEY_SAMPLE_LACKS, why);
+}

@@ -78,6 +78,8 @@ void *dws_next(const char *name);
 /* Says once in the trace how samples are taken. False: nothing of this process is in the trace yet, and it is not worth
  * a place there: it has used no CPU, as shells and launchers that wait. The program that `dwell run` started always is. */
 bool dws_note(bool has_sample);
+/* Says in the trace why threads have no samples. */
+void dws_lack(const char *why);
 
 /* ---- cfi.c --------------------------------------------------------------------------- */
 

@@ -58,26 +58,26 @@ THREAD_LOCAL struct {
 	bool busy;
 	uint32_t weight; /* periods since the last sample */
 	long credit_ns;
-	void *stack;     /* of signal handlers; NULL: the thread has another one, or none */
+	char *stack;     /* for the handler; NULL: there is none */
 } mine;
 
 /* ---- a stack for the handler ------------------------------------------------------------------ */
 
 /* Code may use the stack pointer for something else, as kernels do that oneDNN generates, and a coroutine's stack may
- * be small. There the kernel must not put a signal's frame. A stack that the thread has already is used as it is. */
+ * be small. There the kernel must not put a signal's frame. If the thread has a stack for signals already, the kernel
+ * puts the frame there, and the handler goes to this one: the other one may be as small as a frame. */
 static void timers_take_signal_stack(void)
 {
 	stack_t now, ours = { .ss_size = SIGNAL_STACK_BYTES };
 
-	if (mine.stack || sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
+	if (mine.stack)
 		return;
 	ours.ss_sp = mmap(NULL, ours.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (ours.ss_sp == MAP_FAILED)
 		return;
-	if (sigaltstack(&ours, NULL) == 0)
-		mine.stack = ours.ss_sp;
-	else
-		munmap(ours.ss_sp, ours.ss_size);
+	mine.stack = ours.ss_sp;
+	if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
+		sigaltstack(&ours, NULL);
 }
 
 /* Of a stack that was disabled meanwhile it is not known whether it is still mapped: AddressSanitizer unmaps it. */
@@ -90,6 +90,38 @@ static void timers_return_signal_stack(void)
 	if (now.ss_sp != mine.stack || sigaltstack(&none, NULL) == 0)
 		munmap(mine.stack, SIGNAL_STACK_BYTES);
 	mine.stack = NULL;
+}
+
+/* Whether the program has a stack of its own for signals, and the caller runs on it. */
+static bool timers_is_elsewhere(const ucontext_t *context)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	return mine.stack && context->uc_stack.ss_sp != mine.stack &&
+	       here - (uintptr_t)context->uc_stack.ss_sp < context->uc_stack.ss_size;
+}
+
+/* Calls a function on the handler's stack. All signals are blocked. */
+static void timers_call_there(void (*function)(const siginfo_t *, const ucontext_t *), const siginfo_t *info,
+                              const ucontext_t *context)
+{
+	char *top = mine.stack + SIGNAL_STACK_BYTES;
+
+#ifdef __x86_64__
+	__asm__ volatile("movq %%rsp, %%rbx\n\tmovq %[top], %%rsp\n\tcall *%[function]\n\tmovq %%rbx, %%rsp"
+	                 : [function] "+r"(function), "+D"(info), "+S"(context), [top] "+r"(top)
+	                 :
+	                 : "rbx", "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+#else
+	register const siginfo_t *first __asm__("x0") = info;
+	register const ucontext_t *second __asm__("x1") = context;
+
+	__asm__ volatile("mov x19, sp\n\tmov sp, %[top]\n\tblr %[function]\n\tmov sp, x19"
+	                 : "+r"(first), "+r"(second), [function] "+r"(function), [top] "+r"(top)
+	                 :
+	                 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+	                   "x18", "x19", "x30", "memory", "cc");
+#endif
 }
 
 /* ---- a thread's timer ------------------------------------------------------------------------- */
@@ -114,8 +146,11 @@ static void timers_start(void)
 		return;
 	}
 	event.thread = (int)syscall(SYS_gettid);
-	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0)
-		return; /* the limit of timers (RLIMIT_SIGPENDING): this thread has no samples */
+	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) {
+		dws_lack(errno == EAGAIN ? "threads have more timers than the limit of pending signals (ulimit -i) permits"
+		                         : "the system refuses timers (timer_create), as a sandbox may");
+		return;
+	}
 	timers_take_signal_stack();
 	mine.timer = timer + 1;
 	syscall(SYS_timer_settime, timer, 0, &times, NULL);
@@ -173,6 +208,26 @@ static void timers_take(const siginfo_t *info, const ucontext_t *context)
 			timers_tick(periods, context, &kernel);
 }
 
+/* The program's handler runs as if the kernel had called it: a jump out of it leaves these signals blocked. */
+static void timers_pass_on(int number, siginfo_t *info, ucontext_t *context)
+{
+	struct sigaction action = programs;
+	uint64_t blocked, more;
+
+	if (!(action.sa_flags & SA_SIGINFO) && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN))
+		return;
+	if (action.sa_flags & (int)SA_RESETHAND)
+		programs.sa_handler = SIG_DFL, programs.sa_flags = 0;
+	memcpy(&blocked, &context->uc_sigmask, sizeof blocked);
+	memcpy(&more, &action.sa_mask, sizeof more);
+	blocked |= more | (action.sa_flags & SA_NODEFER ? 0 : 1ul << (number - 1));
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, NULL, sizeof blocked);
+	if (action.sa_flags & SA_SIGINFO)
+		action.sa_sigaction(number, info, context);
+	else
+		action.sa_handler(number);
+}
+
 static void timers_handle(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -181,14 +236,15 @@ static void timers_handle(int number, siginfo_t *info, void *context)
 		if (!mine.busy && timers_run() && dws_process.pid == getpid()) {
 			mine.busy = true;
 			dws_waits_pause(true);
-			timers_take(info, context);
+			if (timers_is_elsewhere(context))
+				timers_call_there(timers_take, info, context);
+			else
+				timers_take(info, context);
 			dws_waits_pause(false);
 			mine.busy = false;
 		}
-	} else if (programs.sa_flags & SA_SIGINFO) {
-		programs.sa_sigaction(number, info, context);
-	} else if (programs.sa_handler != SIG_DFL && programs.sa_handler != SIG_IGN) {
-		programs.sa_handler(number);
+	} else {
+		timers_pass_on(number, info, context);
 	}
 	errno = saved;
 }
@@ -243,19 +299,37 @@ PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 	return code;
 }
 
+/* A handler of the program's that runs on a stack for signals is not sampled: its stack may be too small for two. */
 PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
-	struct sigaction old = programs;
+	static uint64_t added; /* atomic; to the masks of these signals */
+	struct sigaction old = programs, masked;
+	uint64_t bit = number > 0 && number <= 64 ? 1ul << (number - 1) : 0;
+	bool adds = false, had = bit & __atomic_load_n(&added, __ATOMIC_RELAXED);
+	int code;
 
 	if (!real_sigaction)
 		*(void **)&real_sigaction = dws_next("sigaction");
-	if (!dws_process.period_ns || number != SIGNAL)
-		return real_sigaction(number, action, before);
-	if (action)
-		programs = *action;
-	if (before)
-		*before = old;
-	return 0;
+	if (dws_process.period_ns && number == SIGNAL) {
+		if (action)
+			programs = *action;
+		if (before)
+			*before = old;
+		return 0;
+	}
+	if (dws_process.period_ns && action && (action->sa_flags & SA_ONSTACK) && !sigismember(&action->sa_mask, SIGNAL)) {
+		masked = *action;
+		sigaddset(&masked.sa_mask, SIGNAL);
+		adds = true;
+	}
+	code = real_sigaction(number, adds ? &masked : action, before);
+	if (!code && before && had)
+		sigdelset(&before->sa_mask, SIGNAL);
+	if (!code && action && adds)
+		__atomic_fetch_or(&added, bit, __ATOMIC_RELAXED);
+	else if (!code && action)
+		__atomic_fetch_and(&added, ~bit, __ATOMIC_RELAXED);
+	return code;
 }
 
 PUBLIC void (*signal(int number, void (*handler)(int)))(int)
