@@ -217,7 +217,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	if (request.always)
 		run_set_always(&request);
 	run_bound_cost(&request);
-	const char *refusal = request.heap_bytes ? dw_preload_heap_refusal(argv[0]) : NULL;
+	const char *refusal = request.heap_bytes ? dw_preload_library_refusal(argv[0]) : NULL;
 	if (refusal)
 		dw_say("--memory=malloc records nothing: %s", refusal);
 	int status = dw_run(&request, trace);

@@ -106,6 +106,34 @@ static bool preload_contains(const char *path, bool linked, const char *const *t
 	return found;
 }
 
+/* What an executable says of how it is loaded. */
+struct loading {
+	unsigned char class; /* of 32 or 64 bits; 0: it is no ELF file, as a script */
+	char loader[256];    /* name of the file; "": none, it is linked statically */
+};
+
+static struct loading preload_read_loading(const char *path)
+{
+	struct loading loading = { 0, "" };
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+	char name[256];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool is = fd >= 0 && pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+
+	loading.class = is ? head.e_ident[EI_CLASS] : 0;
+	for (unsigned i = 0; is && loading.class == ELFCLASS64 && head.e_phentsize == sizeof part && i < head.e_phnum; i++)
+		if (pread(fd, &part, sizeof part, (off_t)(head.e_phoff + i * sizeof part)) == (ssize_t)sizeof part &&
+		    part.p_type == PT_INTERP && part.p_filesz > 1 && part.p_filesz <= sizeof name &&
+		    pread(fd, name, part.p_filesz, (off_t)part.p_offset) == (ssize_t)part.p_filesz) {
+			name[part.p_filesz - 1] = '\0';
+			snprintf(loading.loader, sizeof loading.loader, "%s", strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
+		}
+	if (fd >= 0)
+		close(fd);
+	return loading;
+}
+
 /* The libraries of this build have the same sanitizer as this file. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -118,18 +146,30 @@ static bool preload_contains(const char *path, bool linked, const char *const *t
 #define OWN_SANITIZED 0
 #endif
 
-/* The runtime of a sanitizer refuses to start if another library is loaded before it. The program is asked about for
- * each library: the last answer is kept. */
-static bool preload_is_sanitized(const char *path)
+/* Why no library can be loaded into the program, or NULL; `is_static`: nor before it, because it is linked statically. It
+ * is asked about for each library: the last answer is kept. Another loader, as musl's, ends a program because of dwell's
+ * libraries. */
+static const char *preload_refusal(const char *path, bool *is_static)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
+	static bool answer_static;
+	static const char *answer;
 	static char asked[4096];
-	static bool answer;
 
 	if (strcmp(asked, path) != 0) {
-		answer = preload_contains(path, true, runtimes, sizeof runtimes / sizeof *runtimes);
+		struct loading own = preload_read_loading("/proc/self/exe"), its = preload_read_loading(path);
+
+		answer = NULL;
+		answer_static = its.class && !*its.loader;
+		if (its.class && (its.class != own.class || (*its.loader && *own.loader && strcmp(its.loader, own.loader) != 0)))
+			answer = "the program is for another C library (as musl) or processor than dwell's libraries, which cannot be loaded "
+			         "into it; dwell attach PID records it while it runs";
+		else if (preload_contains(path, true, runtimes, sizeof runtimes / sizeof *runtimes))
+			answer = "the program is built with a sanitizer, whose runtime permits no library before it; build it without";
 		snprintf(asked, sizeof asked, "%s", path);
 	}
+	if (is_static)
+		*is_static = answer_static;
 	return answer;
 }
 
@@ -236,7 +276,7 @@ void dw_preload(const char *program, const struct dw_preload *wanted)
 	char path[4096];
 	bool found = preload_find_program(program, path);
 
-	if (found && preload_is_sanitized(path))
+	if (found && preload_refusal(path, NULL))
 		return;
 	if (wanted->mpi && found && preload_may_use_mpi(path))
 		preload_library(mpi_places);
@@ -255,20 +295,21 @@ const char *dw_preload_refusal(const char *program)
 {
 	char path[4096];
 
-	return preload_find_program(program, path) && preload_is_sanitized(path)
-	           ? "the program is built with a sanitizer, whose runtime permits no library before it; build it without"
-	           : NULL;
+	return preload_find_program(program, path) ? preload_refusal(path, NULL) : NULL;
 }
 
-const char *dw_preload_heap_refusal(const char *program)
+const char *dw_preload_library_refusal(const char *program)
 {
-	static const char *const loaders[] = { "/ld-linux", "/ld-musl", "/ld64" }, *const magic[] = { "\177ELF" };
+	const char *refusal;
+	bool is_static;
 	char path[4096];
 
-	if (!preload_find_program(program, path) || !preload_contains(path, false, magic, 1) ||
-	    preload_contains(path, false, loaders, sizeof loaders / sizeof *loaders))
-		return dw_preload_refusal(program);
-	return "the program is linked statically, and no library can be loaded before it";
+	if (!preload_find_program(program, path))
+		return NULL;
+	refusal = preload_refusal(path, &is_static);
+	return refusal || !is_static ? refusal
+	                             : "the program is linked statically, and no library can be loaded before it; dwell attach PID "
+	                               "records it while it runs";
 }
 
 const char *dw_preload_mpi_refusal(bool mpi)
@@ -289,6 +330,6 @@ bool dw_find_library(const char *const places[2], const char *program, char path
 {
 	char command[4096];
 
-	return !OWN_SANITIZED && !(preload_find_program(program, command) && preload_is_sanitized(command)) &&
+	return !OWN_SANITIZED && !(preload_find_program(program, command) && preload_refusal(command, NULL)) &&
 	       dw_find_installed(places, path);
 }

@@ -15,8 +15,8 @@ struct dw_preload {
 void dw_preload(const char *program, const struct dw_preload *wanted);
 /* Why no library of dwell is loaded into the program, or NULL. */
 const char *dw_preload_refusal(const char *program);
-/* Why calls of malloc are not seen, or NULL. */
-const char *dw_preload_heap_refusal(const char *program);
+/* Why none is loaded before the program, which may contain the recorder, or NULL. */
+const char *dw_preload_library_refusal(const char *program);
 /* Why the probe of MPI is not, or NULL. */
 const char *dw_preload_mpi_refusal(bool mpi);
 /* The n-th library that is a part of the program's file, so that its calls cannot be seen: its name; NULL: there are no

@@ -564,13 +564,16 @@ static int run_finish(const char *wanted, const char *actual, bool nothing_ran, 
 	return 0;
 }
 
-/* Warns if the program runs with more rights than its caller. The kernel then loads none of the
- * caller's libraries into it, and the recorder ignores the environment. */
+/* Warns if no library was loaded into the program: because of how it is linked, or because it runs with more rights than
+ * its caller. The kernel then loads none of the caller's, and the recorder ignores the environment. */
 static void run_warn_apart(const char *program)
 {
+	const char *what = NULL, *refusal = dw_preload_library_refusal(program);
 	char path[4096], value[64];
 	struct stat status;
-	const char *what = NULL;
+
+	if (refusal)
+		dw_say("nothing was recorded: %s", refusal);
 
 	if (!dw_find_program(program, path) || stat(path, &status) != 0)
 		return;
@@ -633,7 +636,10 @@ int dw_run(const struct dw_run_request *request, char *trace)
 			run_note_peaks();
 		if (request->counters)
 			run_allow_counters();
-		if (request->sample_perf)
+		problem = request->no_samples ? NULL : dw_preload_library_refusal(request->command[0]);
+		if (problem)
+			dwell_meta(DW_KEY_SAMPLE_LACKS, problem);
+		if (request->sample_perf && !problem)
 			run_note_perf();
 	}
 	if (request->serve) {

@@ -106,6 +106,7 @@ void dw_symbolize(void)
 	const char *path = dw_session.path;
 	struct dw_source *source;
 
+	dw_source_trust_modules();
 	if (dw_source_open(&source, &path, 1, NULL) != 0)
 		return;
 	if (source->files[0].frames) {

@@ -340,16 +340,24 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	overview->step_candidates = *candidates ? dw_arena_text(&table->arena, candidates, strlen(candidates)) : NULL;
 }
 
+bool dw_overview_head_lacks(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const char *lacks = dw_view_meta(overview->source, DW_KEY_SAMPLE_LACKS);
+
+	if (lacks)
+		dw_table_head(table, "Call stacks were not sampled: %s.", lacks);
+	return lacks;
+}
+
 /* No sample although the program was sampled: it used less than a period, or there is a reason. A program that runs
  * Python may be sampled until it does. */
 void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview)
 {
 	const struct dw_source *source = overview->source;
-	const char *lacks = dw_view_meta(source, DW_KEY_SAMPLE_LACKS);
 
-	if (lacks)
-		dw_table_head(table, "Call stacks were not sampled: %s.", lacks);
-	else if (dw_view_is_python(source))
+	if (dw_overview_head_lacks(table, overview))
+		return;
+	if (dw_view_is_python(source))
 		dw_table_head(table, "Functions were not sampled: dwell run --sample 100 does it in Python too.");
 	else if (dw_source_has_samples(source))
 		dw_table_head(table, "No sample of its call stacks was taken: it used too little CPU time.");

@@ -54,7 +54,9 @@ struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, stru
 /* ---- from samples, without steps (overview_hot.c) ---- */
 
 void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overview);
-/* Why there are no samples, if that is known. */
+/* Why there are no samples, if there is a reason. */
+bool dw_overview_head_lacks(struct dwell_table *table, const struct dw_overview *overview);
+/* The same, or that the program used too little CPU time. */
 void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overview *overview);
 /* How many CPUs the program might use; 0: not known. */
 long dw_overview_cpus(const struct dw_source *source);

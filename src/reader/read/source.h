@@ -329,6 +329,8 @@ int dw_source_open(struct dw_source **source, const char *const *paths, size_t c
 /* From now on this process reads no symbols of program files for the frames of stacks, which takes much longer than reading
  * the trace of a minute. Ranges keep their names. For a process that asks for no stacks. */
 void dw_source_leave_stacks_unnamed(void);
+/* Files without a build-id, as those of Go, are still the ones that ran. Else their frames have no names. */
+void dw_source_trust_modules(void);
 /* The path of a mapped file with this name, of the file `file` of the source; NULL: there is none. */
 const char *dw_source_module_named(const struct dw_source *source, size_t file, const char *name);
 void dw_source_close(struct dw_source *source);

@@ -118,6 +118,13 @@ static int stacks_compare_nameless(const void *left, const void *right)
 	return memcmp(a->module->build_id, b->module->build_id, sizeof a->module->build_id);
 }
 
+static bool stacks_trusted;
+
+void dw_source_trust_modules(void)
+{
+	stacks_trusted = true;
+}
+
 static size_t stacks_collect_nameless(const struct dw_read_file *file, struct dw_source_frame *frames,
                                       struct nameless *list)
 {
@@ -127,7 +134,7 @@ static size_t stacks_collect_nameless(const struct dw_read_file *file, struct dw
 		const struct dw_read_module *module = stacks_find_module(file, file->frames[i].module);
 		const char *path = module ? dw_read_string(file, module->path) : NULL;
 
-		if (path && module->build_id_bytes && !frames[i].functions->name && strnlen(path, PATH_MAX) < PATH_MAX)
+		if (path && (module->build_id_bytes || stacks_trusted) && !frames[i].functions->name && strnlen(path, PATH_MAX) < PATH_MAX)
 			list[count++] = (struct nameless){ path, module, &frames[i] };
 	}
 	return count;

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Programs of other languages, C libraries and runtimes, and with odd stacks: each does what it does without dwell, its
+functions are named, and what dwell cannot do is said.
+
+usage: foreign_test.py BUILD [PART-OF-A-NAME...]
+
+The last line is "N passed, N failed, N skipped", which counts checks.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(sys.argv[1])
+DWELL = os.path.join(BUILD, "dwell")
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign")
+STATIC, OTHER = "the program is linked statically", "the program is for another C library (as musl)"
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(what, value, *more):
+    counts["passed" if value else "failed"] += 1
+    if not value:
+        print("FAILED", what, *(str(one)[:1500] for one in more))
+
+
+def skip(what, why):
+    counts["skipped"] += 1
+    print(f"skip {what}: {why}")
+
+
+def program(name):
+    """A compiler or interpreter; Debian's, if it is there."""
+    return "/usr/bin/" + name if os.path.exists("/usr/bin/" + name) else shutil.which(name)
+
+
+def build(*command, **variables):
+    """Whether the command ended well."""
+    return subprocess.run(command, capture_output=True, text=True, cwd="/", env={**os.environ, **variables}).returncode == 0
+
+
+def builds(folder):
+    """What is compiled, by the names of the cases' programs; and what is missing for others."""
+    def into(name):
+        return os.path.join(folder, name)
+
+    def source(name):
+        return os.path.join(HERE, name)
+    go = {"GOCACHE": into("go-cache"), "GO111MODULE": "off", "GOFLAGS": "", "HOME": folder}
+    return {
+        "odd": ("gcc", lambda cc: build(cc, "-O1", "-g", source("odd.c"), "-o", into("odd"), "-pthread")),
+        "static": ("gcc", lambda cc: build(cc, "-O1", "-static", source("odd.c"), "-o", into("static"), "-pthread")),
+        "musl": ("musl-gcc", lambda cc: build(cc, "-O1", source("hello.c"), "-o", into("musl"))),
+        "musl_static": ("musl-gcc", lambda cc: build(cc, "-O1", "-static", source("hello.c"), "-o", into("musl_static"))),
+        "coroutines": ("g++", lambda cc: build(cc, "-std=c++20", "-O1", "-g", source("coroutines.cpp"), "-o", into("coroutines"))),
+        "go": ("go", lambda cc: build(cc, "build", "-o", into("go"), source("goroutines.go"), CGO_ENABLED="1", **go)),
+        "go_static": ("go", lambda cc: build(cc, "build", "-o", into("go_static"), source("goroutines.go"), CGO_ENABLED="0", **go)),
+        "rust": ("rustc", lambda cc: build(cc, "-O", source("panics.rs"), "-o", into("rust"))),
+        "rust_v0": ("rustc", lambda cc: build(cc, "-O", "-C", "symbol-mangling-version=v0", source("panics.rs"), "-o", into("rust_v0"))),
+        "Compiled.class": ("javac", lambda cc: build(cc, "-d", folder, source("Compiled.java"))),
+    }
+
+
+# What is built, the command, the function that takes at least this share of the CPU, what is said.
+PERF = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit"]
+CASES = {
+    "coroutines of ucontext on stacks of 16 KB": ("odd", ["{odd}", "context"], "context", 0.9, None),
+    "stacks of 8 KB for signal handlers": ("odd", ["{odd}", "altstack"], "altstacks", 0.9, None),
+    "threads that end in a handler": ("odd", ["{odd}", "leave"], "leave", 0.9, None),
+    "vfork in two threads": ("odd", ["{odd}", "vforks"], "vforks", 0.5, None),
+    "a program that executes itself 300 times": ("odd", ["{odd}", "execs"], "execs", 0.2, None),
+    "10,000 threads": ("odd", ["{odd}", "crowd"], "crowds", 0.1, None),
+    "a stack of five megabytes": ("odd", ["{odd}", "deep"], "deep", 0.9, None),
+    "a sandbox without timers": ("odd", ["{odd}", "refuse", "{odd}"], None, 0, "the system refuses timers (timer_create)"),
+    "a static program": ("static", ["{static}"], None, 0, STATIC),
+    "musl": ("musl", ["{musl}"], None, 0, OTHER),
+    "musl, static": ("musl_static", ["{musl_static}"], None, 0, STATIC),
+    "coroutines of C++20": ("coroutines", ["{coroutines}"], "coroutine_work(int)", 0.9, None),
+    "Go": ("go", ["{go}"], "main.goWork", 0.5, None),
+    "Go, static": ("go_static", ["{go_static}"], None, 0, STATIC),
+    "Rust": ("rust", ["{rust}"], "panics::deep::Worker<T>::rust_work", 0.9, None),
+    "Rust, names of the newer scheme": ("rust_v0", ["{rust_v0}"], "panics::deep::Worker<u32>::rust_work", 0.9, None),
+    "Java": ("Compiled.class", ["java", "-cp", "{}", "Compiled"], "[jit]", 0.5, None),
+    "Java with a map of its code": ("Compiled.class", ["java", *PERF, "-cp", "{}", "Compiled"], "long Compiled.javaWork(int)", 0.4, None),
+    "greenlets": ("greenlet", ["/usr/bin/python3", os.path.join(HERE, "greenlets.py")], "green_work", 0.5, None),
+}
+BY_PERF = ("coroutines of ucontext on stacks of 16 KB", "stacks of 8 KB for signal handlers", "threads that end in a handler")
+
+
+def shares(trace):
+    """{function: its share of the CPU time}, also where it is a part of several lines."""
+    text = subprocess.run([DWELL, "report", "--view", "hot", "--limit", "all", "--format", "json", trace], capture_output=True, text=True).stdout
+    if not text:
+        return {}
+    table, found = json.loads(text)["views"][0], {}
+    names = [column["name"] for column in table["columns"]]
+    for row in (dict(zip(names, row)) for row in table["rows"]):
+        found[row["name"]] = max(found.get(row["name"], 0), row["total_share"])
+    return found
+
+
+def run_case(folder, name, how="1000"):
+    made, words, function, share, said = CASES[name]
+    trace, label = os.path.join(folder, "t.dwell"), name if how == "1000" else f"{name}, {how}"
+    command = [re.sub(r"\{(\w*)\}", lambda found: os.path.join(folder, found.group(1)), word) for word in words]
+    alone = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
+    if os.path.exists(trace):
+        os.remove(trace)
+    ran = subprocess.run([DWELL, "run", "-o", trace, "--sample", how, *command], capture_output=True, text=True, timeout=120, cwd=folder)
+    own = "\n".join(line for line in ran.stderr.splitlines() if not line.startswith("dwell: "))
+    check(f"{label}: as without dwell", (ran.returncode, ran.stdout, own.strip()) == (alone.returncode, alone.stdout, alone.stderr.strip()),
+          alone, ran)
+    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True).stdout
+    if said:
+        check(f"{label}: what dwell cannot do", "Call stacks were not sampled: " + said in text, text, ran.stderr)
+        check(f"{label}: at once", said == CASES["a sandbox without timers"][4] or "nothing was recorded: " + said in ran.stderr, ran.stderr)
+    else:
+        found = {who: part for who, part in shares(trace).items() if who == function or who.startswith(function + ".")}
+        check(f"{label}: {function}", max(found.values(), default=0) >= share, found, text)
+        if "crowd" not in words:  # names of 10,000 threads may find no place, which the report says
+            check(f"{label}: nothing is lost", "Lost: nothing." in text, text[-500:])
+    if "PerfMap" in " ".join(words):
+        for path in glob.glob("/tmp/perf-*.map"):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                its = "Compiled.javaWork" in file.read()
+            if its:
+                os.remove(path)
+
+
+def from_outside(folder, name, command, function):
+    """A program into which no library can be loaded is recorded by dwell attach."""
+    trace = os.path.join(folder, "attached.dwell")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        text = subprocess.run([DWELL, "stacks", str(process.pid)], capture_output=True, text=True).stdout
+        attach = subprocess.run([DWELL, "attach", str(process.pid), "-o", trace, "--for", "1s"], capture_output=True, text=True)
+        goes_on = process.poll() is None
+        process.kill()
+    check(f"{name}: dwell stacks", re.search(rf"^    {re.escape(function)} ", text, re.M), text)
+    check(f"{name}: dwell attach", shares(trace).get(function, 0) > 0.8 and goes_on, attach.stderr)
+
+
+def main():
+    wanted = sys.argv[2:]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        missing = {}
+        names = [name for name in CASES if not wanted or any(part in name for part in wanted)]
+        needed = {CASES[name][0] for name in names}
+        for what, (compiler, make) in builds(folder).items():
+            if what in needed and not (program(compiler) and make(program(compiler))):
+                missing[what] = f"{compiler} is missing, or cannot build it"
+        if "greenlet" in needed and not build("/usr/bin/python3", "-c", "import greenlet"):
+            missing["greenlet"] = "Debian's python3-greenlet is missing"
+        for name in names:
+            if CASES[name][0] in missing:
+                skip(name, missing[CASES[name][0]])
+                continue
+            run_case(folder, name)
+            if name in BY_PERF:
+                run_case(folder, name, "perf:1000")
+        for name, made, function in (("Go, static", "go_static", "main.goWork"), ("musl", "musl", "hello_work"),
+                                     ("musl, static", "musl_static", "hello_work")):
+            if name in names and made not in missing:
+                from_outside(folder, name, [os.path.join(folder, made), "forever"], function)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return counts["failed"] != 0
+
+
+sys.exit(main())
