@@ -17,7 +17,7 @@ struct dw_rule_case {
 
 /* Tables of rules, each ending with an entry without an id. judge.c has their order. */
 extern const struct dw_rule dw_rules_memory[], dw_rules_loader[], dw_rules_ranks[], dw_rules_loop[],
-    dw_rules_host[], dw_rules_operators[], dw_rules_machine[], dw_rules_device[];
+    dw_rules_waits[], dw_rules_host[], dw_rules_operators[], dw_rules_machine[], dw_rules_device[];
 
 static inline const struct dw_fact *dw_case_fact(const struct dw_rule_case *at, enum dw_fact_id id)
 {
@@ -79,6 +79,23 @@ double dw_case_whole_ns(const struct dw_rule_case *at, enum dw_rule_whole whole)
  * it has been written. */
 double dw_case_files_of_checkpoints(const struct dw_rule_case *at);
 
+/* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
+static inline enum dw_rule_whole dw_case_whole_of(double outside)
+{
+	return outside >= DW_RULE_DEADBAND ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
+}
+
+/* A part of the loop as a part of the whole. */
+static inline double dw_case_of_whole(const struct dw_rule_case *at, enum dw_rule_whole whole, double share)
+{
+	return whole == DW_RULE_OF_STEP ? share / fmax(0.01, dw_case_part(at, DW_FACT_LOOP_STEPS)) : share;
+}
+
+/* For rules about time of which functions of Python tell more. */
+#define DW_CASE_FUNCTIONS                                                                       \
+	.look = "dwell report --view functions", .unless = DW_FACT_TRACE_FUNCTIONS,              \
+	.record = "dwell run --functions tells which functions"
+
 #define DW_CASE_WAITS 0.02 /* of a step */
 
 /* All steps wait, some longer than others: then the slow steps' waits have the same cause as the waits of
@@ -100,6 +117,13 @@ double dw_case_crowded(const struct dw_rule_case *at);
 double dw_case_faults_between(const struct dw_rule_case *at);
 /* machine.c: the time of page faults in the steps, as a part of a step, if it counts. */
 double dw_case_faults_in_steps(const struct dw_rule_case *at);
+
+/* waits.c: what slow steps that recur take beyond usual ones, as a part of the loop, if most of it lies in `part`: it is in
+ * the steady steps' shares, and slow-steps reports it. */
+double dw_case_in_slow_steps(const struct dw_rule_case *at, const char *part);
+/* waits.c: where the thread waits for a third of the time between two lines, it calls the system there: what it runs is the
+ * kernel's work for that wait. A part of the loop. */
+double dw_case_work_for_waits(const struct dw_rule_case *at);
 
 /* host.c: whether the interpreter takes a part of the time that counts; whether steps with a new shape are long because of it;
  * whether there are so many small operators between the steps that the rule about these reports them. */

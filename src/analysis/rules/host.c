@@ -1,5 +1,5 @@
 /*
- * Rules about the host: the interpreter, waits, the collector, calls of operators.
+ * Rules about the host: the interpreter, the collector, calls of operators.
  */
 #include <string.h>
 
@@ -21,16 +21,10 @@
 #define HOST_OPTIMIZER 0.15  /* of a step: then a rule about the optimizer reports all of it */
 #define HOST_EMPTY_NS 1.2e3  /* an operator that takes no longer computes next to nothing */
 
-/* The whole is the loop if the time outside steps is at least a twentieth of the loop. */
-static enum dw_rule_whole host_whole(double outside)
-{
-	return outside >= DW_RULE_DEADBAND ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
-}
-
-/* A part of the steps plus the same part outside steps, as a share of the whole of host_whole(). */
+/* A part of the steps plus the same part outside steps, as a share of the whole of dw_case_whole_of(). */
 static struct dw_amount host_share(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
 {
-	if (host_whole(dw_case_part(at, outside)) == DW_RULE_OF_STEP)
+	if (dw_case_whole_of(dw_case_part(at, outside)) == DW_RULE_OF_STEP)
 		return dw_case_amount(at, inside);
 	return dw_amount_plus(dw_case_amount(at, outside),
 	                      dw_amount_times(dw_case_amount(at, inside), dw_case_part(at, DW_FACT_LOOP_STEPS)));
@@ -42,38 +36,7 @@ static enum dw_rule_whole host_whole_python(const struct dw_rule_case *at)
 {
 	if (!dw_case_fact(at, DW_FACT_LOOP_WAITING)->measured)
 		return DW_RULE_OF_STEP;
-	return host_whole(dw_case_part(at, DW_FACT_LOOP_PYTHON));
-}
-
-/* A part of the loop as a part of the whole. */
-static double host_of_whole(const struct dw_rule_case *at, enum dw_rule_whole whole, double share)
-{
-	return whole == DW_RULE_OF_STEP ? share / fmax(0.01, dw_case_part(at, DW_FACT_LOOP_STEPS)) : share;
-}
-
-/* What slow steps that recur take beyond usual ones, as a part of the loop, if most of it lies in
- * `part`: it is in the steady steps' shares, and slow-steps reports it. */
-static double host_in_slow_steps(const struct dw_rule_case *at, const char *part)
-{
-	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
-	bool recur = dw_case_part(at, DW_FACT_STEP_STEADY) + dw_case_part(at, DW_FACT_STEP_WARM_UP) +
-	                 dw_case_part(at, DW_FACT_STEP_OUTLIERS) > dw_case_part(at, DW_FACT_STEP_COUNT);
-
-	if (!recur || !excess->measured || excess->value < DW_RULE_DEADBAND || !excess->note ||
-	    strcmp(excess->note, part) != 0)
-		return 0;
-	return excess->value * dw_case_part(at, DW_FACT_STEP_OUTLIERS_PART);
-}
-
-#define HOST_WAITS 0.33 /* of the time between two lines */
-
-/* Where the thread waits for a third of the time between two lines, it calls the system there: what it runs
- * is the kernel's work for that wait. */
-static double host_work_for_waits(const struct dw_rule_case *at)
-{
-	double running = dw_case_value(at, DW_FACT_PLACES_LARGEST_RUNNING);
-
-	return running <= 1 - HOST_WAITS ? dw_case_part(at, DW_FACT_PLACES_LARGEST) * running : 0;
+	return dw_case_whole_of(dw_case_part(at, DW_FACT_LOOP_PYTHON));
 }
 
 /* Waits for files and logging are parts of the loop. Where they use a CPU, the interpreter's time
@@ -86,28 +49,7 @@ static double host_in_python(const struct dw_rule_case *at)
 	double logging = dw_case_has(at, DW_FACT_TRACE_FUNCTIONS)
 	                     ? dw_case_part(at, DW_FACT_LOOP_LOGGING_ALL) - dw_case_part(at, DW_FACT_LOOP_LOGGING) : 0;
 
-	return fmax(fmax(files, logging), host_work_for_waits(at)) + host_in_slow_steps(at, "python");
-}
-
-/* The work for the waits between two lines is that of waiting for files, if these are the lines. */
-static double host_work_for_files(const struct dw_rule_case *at)
-{
-	const struct dw_fact *file = dw_case_fact(at, DW_FACT_WAIT_FILE);
-	const struct dw_fact *place = dw_case_fact(at, DW_FACT_PLACES_LARGEST);
-
-	if (dw_case_has(at, DW_FACT_TRACE_FUNCTIONS) || dw_case_files_of_checkpoints(at) > 0 || !file->where || !place->where ||
-	    strcmp(file->where, place->where) != 0)
-		return 0;
-	return host_work_for_waits(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY));
-}
-
-static struct dw_amount host_share_file(const struct dw_rule_case *at)
-{
-	double work = host_work_for_files(at);
-
-	return dw_amount_less(dw_amount_plus(dw_case_amount(at, DW_FACT_WAIT_FILE),
-	                                     (struct dw_amount){ work, work, work }),
-	                      dw_case_files_of_checkpoints(at));
+	return fmax(fmax(files, logging), dw_case_work_for_waits(at)) + dw_case_in_slow_steps(at, "python");
 }
 
 /* The part of a step that counts as Python because autograd's engine or NumPy's products compute in no operator, or
@@ -131,75 +73,7 @@ static struct dw_amount host_share_python(const struct dw_rule_case *at)
 		returned = 0;
 	if (whole != DW_RULE_OF_STEP)
 		share = host_share(at, DW_FACT_STEP_PYTHON, DW_FACT_LOOP_PYTHON);
-	return dw_amount_less(share, engine + returned + host_of_whole(at, whole, host_in_python(at)));
-}
-
-static enum dw_rule_whole host_whole_idle(const struct dw_rule_case *at)
-{
-	return host_whole(dw_case_part(at, DW_FACT_LOOP_WAITING));
-}
-
-/* Idle time within the steps: in no range, and in ranges that do not say that they wait. */
-static struct dw_amount host_idle_in_steps(const struct dw_rule_case *at)
-{
-	return dw_amount_plus(dw_case_amount(at, DW_FACT_STEP_IDLE), dw_case_amount(at, DW_FACT_STEP_IDLE_NAMED));
-}
-
-#define HOST_OF_CROWD 2 /* threads that have no CPU make others wait for about as long as this times the mean */
-
-/* Threads that share work wait for each other at its end. Where there are more of them than CPUs, this says
- * nothing of the program's locks. */
-static bool host_waits_for_lock(const struct dw_rule_case *at)
-{
-	if (dw_case_has(at, DW_FACT_TRACE_FUNCTIONS))
-		return true;
-	if (dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured)
-		return dw_case_value(at, DW_FACT_WAIT_LOCK) > HOST_OF_CROWD * dw_case_crowded(at);
-	return !(dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
-	         dw_case_value(at, DW_FACT_CPU_DELAY) >= DW_RULE_NAMED);
-}
-
-/* Other programs make the idle time of single steps uneven. How often the thread was seen asleep, or blocked by another
- * program, says for sure how much of the loop it was. */
-static struct dw_amount host_surely_idle(const struct dw_rule_case *at, enum dw_rule_whole whole, struct dw_amount share)
-{
-	double low = 0;
-
-	for (unsigned id = DW_FACT_WAIT_SLEEP; id <= DW_FACT_WAIT_OTHER; id++)
-		if (dw_case_fact(at, (enum dw_fact_id)id)->measured)
-			low += dw_case_fact(at, (enum dw_fact_id)id)->low;
-	share.low = fmax(share.low, fmin(share.value, host_of_whole(at, whole, low)));
-	return share;
-}
-
-static struct dw_amount host_share_idle(const struct dw_rule_case *at)
-{
-	enum dw_rule_whole whole = host_whole_idle(at);
-	struct dw_amount share = host_idle_in_steps(at);
-	double other = dw_case_files_of_checkpoints(at); /* what is reported otherwise */
-
-	if (!host_waits_for_lock(at))
-		other += dw_case_part(at, DW_FACT_WAIT_LOCK);
-	if (whole == DW_RULE_OF_LOOP)
-		share = dw_amount_plus(dw_case_amount(at, DW_FACT_LOOP_WAITING),
-		                       dw_amount_times(share, dw_case_part(at, DW_FACT_LOOP_STEPS)));
-	if (dw_case_waits_in_all_steps(at))
-		share = dw_amount_plus(share, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_IDLE_SLOW),
-		                                              host_of_whole(at, whole, 1)));
-	else
-		other += host_in_slow_steps(at, "idle");
-	return host_surely_idle(at, whole, dw_amount_less(share, host_of_whole(at, whole, other)));
-}
-
-#define HOST_UNSURE 0.30    /* of a step; if a wait for a CPU is not known, less may be one */
-#define HOST_BUSY_CPUS 1.05 /* CPUs: with more, other threads of the process work */
-
-/* If the delay of each step is not known, a wait for a CPU cannot be distinguished from a sleep. */
-static bool host_is_idle(const struct dw_rule_case *at)
-{
-	return dw_case_fact(at, DW_FACT_CPU_DELAY)->measured ||
-	       (host_share_idle(at).value >= fmax(HOST_UNSURE, dw_case_part(at, DW_FACT_RUN_DELAY)) &&
-	        !(dw_case_value(at, DW_FACT_CPU_BUSY) > HOST_BUSY_CPUS));
+	return dw_amount_less(share, engine + returned + dw_case_of_whole(at, whole, host_in_python(at)));
 }
 
 /* ---- calls of operators ---------------------------------------------------------------------- */
@@ -447,7 +321,7 @@ static double host_own_python(const struct dw_rule_case *at)
 
 	if (whole == DW_RULE_OF_LOOP)
 		own = own * dw_case_part(at, DW_FACT_LOOP_STEPS) + host_own_python_between(at);
-	return fmax(0, own - host_of_whole(at, whole, host_in_python(at)));
+	return fmax(0, own - dw_case_of_whole(at, whole, host_in_python(at)));
 }
 
 static double host_gain_python(const struct dw_rule_case *at, double share_ns)
@@ -488,10 +362,6 @@ bool dw_case_shapes_are_new(const struct dw_rule_case *at)
 	return !(dw_case_value(at, DW_FACT_INPUT_VARIATION) >= HOST_SIZES);
 }
 
-#define HOST_FUNCTIONS                                                                       \
-	.look = "dwell report --view functions", .unless = DW_FACT_TRACE_FUNCTIONS,              \
-	.record = "dwell run --functions tells which functions"
-
 const struct dw_rule dw_rules_host[] = {
 	{
 		.id = "collector",
@@ -516,71 +386,6 @@ const struct dw_rule dw_rules_host[] = {
 			                       "gc.collect() after each epoch",
 		},
 		.look = "dwell report --view gc",
-	},
-	{
-		.id = "waiting-file",
-		.question = "Does the loop wait for files?",
-		.kind = DW_RULE_CAUSE,
-		.group = DW_RULE_IDLE,
-		.part = DW_RULE_PART_IDLE,
-		.whole = DW_RULE_OF_LOOP,
-		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_FILE),
-		.share = host_share_file,
-		.threshold = 0.05,
-		.reason = "Time in functions that read, write and flush, if functions were recorded, or in "
-		          "which a file blocked the main thread. What the thread runs between the same two lines is the work for the wait, if it "
-		          "waits there for a third of the time. Without what belongs to checkpoints. A pipe or a socket is the answer of another "
-		          "program: then the program is idle.",
-		.statement = "Reading or writing files {takes} {share} {of}[, most of it in {wait.file:name}]"
-		             "{wait.file:where}.",
-		.remedy = { [DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often" },
-		HOST_FUNCTIONS,
-	},
-	{
-		.id = "waiting-lock",
-		.question = "Does the loop wait for a lock or another thread?",
-		.kind = DW_RULE_CAUSE,
-		.group = DW_RULE_IDLE,
-		.part = DW_RULE_PART_IDLE,
-		.whole = DW_RULE_OF_LOOP,
-		.needs = DW_RULE_NEEDS(DW_FACT_WAIT_LOCK),
-		.threshold = 0.05,
-		.applies = host_waits_for_lock,
-		.reason = "Time in functions that acquire locks, join threads or get from queues, if functions "
-		          "were recorded, or in which a lock blocked the main thread; CPU time in loops that only another "
-		          "thread can end; from 12% of the loop on also waits for a team in "
-		          "OpenMP's runtime, from 20% on at barriers, unless other programs use a quarter of the CPUs. Not while more threads "
-		          "than CPUs want to run: then a thread of operators waits for the others.",
-		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
-		             "[, most of it in {wait.lock:name}]{wait.lock:where}.",
-		.remedy = {
-			[DW_WORDS_ANY] = "hold the lock for less time, or exchange through a queue that has entries ready; give a team of threads "
-			                 "equal parts, as schedule(dynamic) does",
-		},
-		HOST_FUNCTIONS,
-	},
-	{
-		.id = "idle",
-		.question = "Does the program wait without using a CPU?",
-		.kind = DW_RULE_CAUSE,
-		.group = DW_RULE_IDLE,
-		.part = DW_RULE_PART_IDLE,
-		.whole_of = host_whole_idle,
-		.needs = DW_RULE_NEEDS(DW_FACT_STEP_IDLE),
-		.share = host_share_idle,
-		.threshold = 0.07,
-		.reason = "No thread of the process used a CPU, and none waited for one, or a file, a sleep or another "
-		          "program blocked the thread; in no range, or in a range that does not say that it waits. If that wait is known for the whole run "
-		          "only, the share must exceed it, and 30%. Long waits of single steps are included "
-		          "if all steps wait. Without what a hypervisor took.",
-		.applies = host_is_idle,
-		.statement = "The program is idle for {share} {of}{step.idle:where}[, in the range {step.named_waiting:name}{step.named_part:where}]"
-		             ": it waits, not for data"
-		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop][; most of it in {wait.other:name}]{wait.other:where}.",
-		.remedy = {
-			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that it waits for",
-		},
-		HOST_FUNCTIONS,
 	},
 	{
 		.id = "synchronising-call",
@@ -725,7 +530,7 @@ const struct dw_rule dw_rules_host[] = {
 			[DW_WORDS_ANY] = "tensor operations in place of loops, or work once instead of in every step",
 		},
 		.sampled = "dwell report --view hot",
-		HOST_FUNCTIONS,
+		DW_CASE_FUNCTIONS,
 	},
 	{ 0 },
 };

@@ -12,7 +12,7 @@
 #include "rules/case.h"
 
 static const struct dw_rule *const tables[] = {
-	dw_rules_memory, dw_rules_loader, dw_rules_ranks, dw_rules_loop, dw_rules_host,
+	dw_rules_memory, dw_rules_loader, dw_rules_ranks, dw_rules_loop, dw_rules_waits, dw_rules_host,
 	dw_rules_operators, dw_rules_machine, dw_rules_device,
 };
 
