@@ -18,8 +18,7 @@
 static struct {
 	bool known;
 	struct dw_python_layout layout;
-	void *(*thread)(void);      /* the calling thread's state, or NULL */
-	int (*is_initialized)(void);
+	void *(*thread)(void);      /* the calling thread's state; NULL: none, or the interpreter has not begun */
 	int (*is_finalizing)(void); /* NULL: unknown */
 	const void *code_type;      /* the type of code objects */
 	uintptr_t loop, loop_end;   /* the code of the interpreter's loop */
@@ -113,18 +112,17 @@ void dws_python_prepare(const char **lacks)
 		return;
 	*(void **)&python.thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	python.code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
-	*(void **)&python.is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
 	*(void **)&python.is_finalizing = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
 	if (!python.is_finalizing)
 		*(void **)&python.is_finalizing = dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
 	python.known = dw_python_publishes(runtime) ? dw_python_layout_published(runtime, &python.layout)
 	                                            : dw_python_layout_of(python_minor(), &python.layout);
-	python.known &= python.thread && python.is_initialized;
+	python.known &= python.thread != NULL;
 	if (python.known) {
 		python_find_loop();
 		python_watch_code();
 	} else {
-		*lacks = "frames of this version of Python are not known; 3.9 to 3.14 are";
+		*lacks = "frames of this version of Python are not known; " DW_PYTHON_KNOWN;
 	}
 }
 
@@ -152,7 +150,7 @@ unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame fram
 	uintptr_t frame, loop = 0, thread;
 	unsigned count = 0;
 
-	if (!python.known || !python.is_initialized() || (python.is_finalizing && python.is_finalizing()))
+	if (!python.known || (python.is_finalizing && python.is_finalizing()))
 		return 0;
 	thread = (uintptr_t)python.thread();
 	frame = thread ? python_pointer(memory, thread + layout->frame) : 0;
@@ -206,8 +204,8 @@ static void python_text(struct dws_memory *memory, uintptr_t object, bool is_pat
 		return;
 	memcpy(&length, bytes + 16, sizeof length);
 	memcpy(&state, bytes + 32, sizeof state);
-	kind = state >> layout->kind_bit & 7;
-	at = state >> (layout->kind_bit + 4) & 1 ? layout->text : layout->wide_text;
+	kind = state >> DW_PYTHON_KIND_BIT & 7;
+	at = state >> (DW_PYTHON_KIND_BIT + 4) & 1 ? layout->text : layout->wide_text;
 	if ((kind != 1 && kind != 2 && kind != 4) || !length || length > 1u << 20)
 		return;
 	if (length > MOST_TEXT) {

@@ -7,7 +7,7 @@
  *   perf     an event of the kernel in place of a timer, with the kernel's functions
  *   sample   the handler: native frames, frames of Python between them, and their ids
  *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
- *   python   frames of Python 3.9 to 3.14, read from the interpreter's memory
+ *   python   frames of Python 3.9 to 3.15, read from the interpreter's memory
  *   waits    functions of libc in which threads wait: how long, and who called them
  *
  * `dwell run` preloads it. It links libc and the recorder alone. The handler allocates nothing, takes no lock, and

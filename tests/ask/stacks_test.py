@@ -73,7 +73,7 @@ class Stacks(unittest.TestCase):
         self.assertRegex(text, r"    hang_compute +hang.c:\d+\n    hang_spin ")
         self.assertRegex(text, r"waits for a descriptor or a signal\n(    .*\n)*    hang_poll +hang.c:\d+\n")
         self.assertNotIn("start_thread", text)
-        self.assertIn("start_thread", stacks(process.pid, "--all"))
+        self.assertRegex(stacks(process.pid, "--all"), r"    hang_spin .*\n    (start_thread |\S+ +libc\.so)")  # where libc has no symbols
 
     def test_a_blocked_thread_is_not_interrupted(self):
         process = self.start(hang)

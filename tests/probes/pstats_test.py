@@ -168,8 +168,12 @@ def compare(dwell, which):
     subprocess.run([dwell, "export", "--format", "pstats", "-o", "ours", "trace.dwell"], check=True)
     theirs, ours = counts_of("theirs", 2), counts_of("ours", 2)
     failed = len(theirs) < 20
+    # From 3.14 on cProfile has functions of C as callers of those of Python, also where it was asked for none.
+    called_by_c = [function[1:] for function, row in pstats.Stats("theirs").stats.items()
+                   if which == "python" and any(caller[0] == "~" for caller in row[4])]
     for function in sorted(set(theirs) | set(ours)):
-        if theirs.get(function) != ours.get(function):
+        known = 2 if function in called_by_c else 3
+        if theirs.get(function, ())[:known] != ours.get(function, ())[:known]:
             failed += 1
             print(f"FAILED: --functions={which}: {function}: cProfile {theirs.get(function)}, dwell {ours.get(function)}")
     foreign = [row for row in pstats.Stats("ours").stats if row[0] == "~"]

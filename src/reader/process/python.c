@@ -71,12 +71,13 @@ void dw_python_find(struct dw_python *python, struct dw_unwind *unwind)
 		process->python = dw_python_published_minor(numbers);
 		python->known = dw_python_layout_published(numbers, &python->layout);
 	} else {
+		numbers[2] = 0;
 		process->python = python_version_of(python, unwind);
 		python->known = dw_python_layout_of(process->python, &python->layout);
 	}
 	if (!python->known)
-		process->problem = dw_arena_printf(&process->arena, "frames of Python 3.%u are not known; 3.9 to 3.14 are",
-		                                   process->python);
+		process->problem = dw_arena_printf(&process->arena, "frames of %sPython 3.%u are not known; " DW_PYTHON_KNOWN,
+		                                   numbers[2] ? "free-threaded " : "", process->python);
 }
 
 /* glibc has the kernel's number of a thread in the structure that pthread_self() points to. */
@@ -202,8 +203,8 @@ static const char *python_take_text(const struct dw_python *python, struct dw_ar
 	if (!length || !python_read(python, object + 32, &state, sizeof state))
 		return "?";
 	length = length < DW_PYTHON_MOST_TEXT ? length : DW_PYTHON_MOST_TEXT;
-	kind = state >> layout->kind_bit & 7;
-	ascii = state >> (layout->kind_bit + 4) & 1;
+	kind = state >> DW_PYTHON_KIND_BIT & 7;
+	ascii = state >> (DW_PYTHON_KIND_BIT + 4) & 1;
 	if ((kind != 1 && kind != 2 && kind != 4) ||
 	    !python_read(python, object + (ascii ? layout->text : layout->wide_text), bytes, length * kind))
 		return "?";

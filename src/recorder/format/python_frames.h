@@ -1,6 +1,7 @@
 /*
- * Where the interpreter of Python 3.9 to 3.14 has its frames, for everybody that reads its memory: the reader of a
- * process from outside, and the sampler in the process itself.
+ * Where the interpreter of Python 3.9 to 3.15 has its frames, for everybody that reads its memory: the reader of a
+ * process from outside, and the sampler in the process itself. Free-threaded builds have other objects, and code of
+ * which each thread has a copy: they are not known.
  *
  * From 3.13 on the interpreter publishes where its fields lie (_Py_DebugOffsets at the head of _PyRuntime). For older
  * versions the places are in a table: they are the same in all releases of a version, on 64-bit machines.
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define DW_PYTHON_NO_FIELD UINT32_MAX
+#define DW_PYTHON_KNOWN "those of 3.9 to 3.15 with a global interpreter lock are"
 
 /* Offsets of fields in bytes. */
 struct dw_python_layout {
@@ -28,7 +30,6 @@ struct dw_python_layout {
 	uint32_t owner, least_loop;                  /* in a frame: from this value on, it only marks such a begin */
 	uint32_t file, name, first_line, lines, bytes; /* in a code object; bytes: DW_PYTHON_NO_FIELD if a frame has an index */
 	uint32_t text, wide_text;                    /* in a str: its characters if ASCII, and otherwise */
-	uint32_t kind_bit;                           /* in the state of a str: 2; without the global lock from 3.14 on: 8 */
 };
 
 /* The layout of Python 3.`minor` before 3.13. False: not known. */
@@ -36,10 +37,10 @@ static inline bool dw_python_layout_of(uint32_t minor, struct dw_python_layout *
 {
 #define NONE DW_PYTHON_NO_FIELD
 	static const struct dw_python_layout known[] = {
-		{ 9, 32, 0, 8, 8, 24, 176, NONE, NONE, NONE, 24, 32, 104, NONE, NONE, 0, 104, 112, 40, 120, NONE, 48, 72, 2 },
-		{ 10, 32, 0, 8, 8, 24, 176, NONE, NONE, NONE, 24, 32, 96, NONE, NONE, 0, 104, 112, 40, 120, NONE, 48, 72, 2 },
-		{ 11, 40, 0, 16, 8, 56, 152, 160, 8, 16, 48, 32, 56, 68, NONE, 0, 112, 128, 72, 136, 184, 48, 72, 2 },
-		{ 12, 40, 0, 72, 8, 56, 136, 144, 0, NONE, 8, 0, 56, NONE, 70, 3, 112, 128, 68, 136, 192, 40, 56, 2 },
+		{ 9, 32, 0, 8, 8, 24, 176, NONE, NONE, NONE, 24, 32, 104, NONE, NONE, 0, 104, 112, 40, 120, NONE, 48, 72 },
+		{ 10, 32, 0, 8, 8, 24, 176, NONE, NONE, NONE, 24, 32, 96, NONE, NONE, 0, 104, 112, 40, 120, NONE, 48, 72 },
+		{ 11, 40, 0, 16, 8, 56, 152, 160, 8, 16, 48, 32, 56, 68, NONE, 0, 112, 128, 72, 136, 184, 48, 72 },
+		{ 12, 40, 0, 72, 8, 56, 136, 144, 0, NONE, 8, 0, 56, NONE, 70, 3, 112, 128, 68, 136, 192, 40, 56 },
 	};
 #undef NONE
 
@@ -51,7 +52,7 @@ static inline bool dw_python_layout_of(uint32_t minor, struct dw_python_layout *
 	return false;
 }
 
-#define DW_PYTHON_PUBLISHED 81 /* numbers of 8 bytes at the head of _PyRuntime */
+#define DW_PYTHON_PUBLISHED 93 /* numbers of 8 bytes at the head of _PyRuntime; the third is not 0 if free-threaded */
 
 static inline bool dw_python_publishes(const uint64_t *numbers)
 {
@@ -63,7 +64,7 @@ static inline uint32_t dw_python_published_minor(const uint64_t *numbers)
 	return (uint32_t)(numbers[1] >> 16 & 255);
 }
 
-/* The layout that the interpreter published. False: it is of a version that is not known. */
+/* The layout that the interpreter published. False: it is free-threaded, or of a version that is not known. */
 static inline bool dw_python_layout_published(const uint64_t *numbers, struct dw_python_layout *layout)
 {
 	/* Numbers of the fields in _Py_DebugOffsets, in the layout's order. */
@@ -74,11 +75,12 @@ static inline bool dw_python_layout_published(const uint64_t *numbers, struct dw
 	} known[] = {
 		{ 13, 3, 5, 8, 9, 21, 23, 24, 25, 29, 30, 31, 33, 35, 37, 39, 38, 43, 70 },
 		{ 14, 3, 5, 8, 9, 24, 26, 27, 28, 32, 33, 34, 36, 40, 42, 44, 43, 48, 80 },
+		{ 15, 3, 5, 8, 9, 24, 26, 30, 31, 40, 41, 42, 44, 48, 49, 52, 51, 56, 92 },
 	};
 	uint32_t minor = dw_python_published_minor(numbers);
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		if (known[i].minor != minor)
+		if (known[i].minor != minor || numbers[2])
 			continue;
 #define NUMBER(field) (uint32_t)numbers[known[i].field]
 		*layout = (struct dw_python_layout){
@@ -86,7 +88,6 @@ static inline bool dw_python_layout_published(const uint64_t *numbers, struct dw
 			NUMBER(id), NUMBER(native_id), DW_PYTHON_NO_FIELD, DW_PYTHON_NO_FIELD, NUMBER(previous), NUMBER(code),
 			NUMBER(instruction), DW_PYTHON_NO_FIELD, NUMBER(owner), known[i].least_loop, NUMBER(file), NUMBER(name),
 			NUMBER(first_line), NUMBER(lines), NUMBER(bytes), NUMBER(text), NUMBER(text) + 16,
-			minor >= 14 && numbers[2] ? 8 : 2,
 		};
 #undef NUMBER
 		return true;
@@ -96,6 +97,7 @@ static inline bool dw_python_layout_published(const uint64_t *numbers, struct dw
 
 /* ---- texts ------------------------------------------------------------------------------------- */
 
+#define DW_PYTHON_KIND_BIT 2 /* in the state of a str: bytes a character, of three bits; behind them: compact, ASCII */
 #define DW_PYTHON_MOST_TEXT 400u /* characters that are read of a str */
 
 /* Converts characters of 1, 2 or 4 bytes to UTF-8. Returns the length of what fits, without an end. */
