@@ -133,7 +133,7 @@ class Stacks(unittest.TestCase):
             process = self.start(made, "link", "forever", cwd=folder)
             self.addCleanup(os.remove, f"/tmp/perf-{process.pid}.map.other")
             self.remove_map(process)
-            text = self.look_until(process.pid, " 0x")
+            text = self.look_until(process.pid, r"\) runs\n    0x")
             self.assertRegex(text, r"\) runs\n    0x[0-9a-f]+ +\?\n")
             self.assertIn(f"names of code made at run time: /tmp/perf-{process.pid}.map is a symbolic link", text)
 

@@ -55,7 +55,7 @@ FREED = """
 first, called = None, 0
 for i in range(3000):
     space = {}
-    exec(compile(f"def f{i}():\\n    return sum(range(800000))\\n", f"made{i}", "exec"), space)
+    exec(compile(f"def f{i}():\\n    return sum(range(1600000))\\n", f"made{i}", "exec"), space)
     place = id(space[f"f{i}"].__code__)
     first = first or place
     if place == first and called < 12:
