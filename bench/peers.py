@@ -3,8 +3,8 @@
 
 usage: bench/peers.py [--build DIR] [--rounds N] [--tools NAME,...] [--again] [--list] [--page] [PART...]
 
-PART: ranges, functions, calls, operators, training, start, kill, faults; without one, all. Takes half an hour on a quiet machine. Each
-result is kept in BUILD/peers/results.json as soon as it is known: a second call measures only what is missing, --again everything.
+PART: ranges, functions, calls, operators, training, wall, start, kill, faults, samplers; without one, all. Takes an hour on a quiet machine. Each
+result is kept in bench/peers.json as soon as it is known: a second call measures only what is missing, --again everything.
 --rounds N: medians of N runs (3). --tools: only these. --list: prints tools and rows. --page: writes the page from what is kept.
 
 perf, uftrace, LTTng-UST and babeltrace2 come from Debian (`tools/setup bench`), Python's tools from pip (`tools/venv peers`). Tracy, Caliper
@@ -30,8 +30,10 @@ from dataclasses import dataclass, replace
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, ".."))
 PAGE = os.path.join(ROOT, "doc/measured/peers.md")
-TRAIN = os.path.join(HERE, "peer_train.py")
+STORE = os.path.join(HERE, "peers.json")
+TRAIN, SHARES = (os.path.join(HERE, name) for name in ("peer_train.py", "peer_shares.py"))
 RANGES, CALLS, OPERATORS, STEPS = 1000000, 3000000, 500000, {"cnn": 40, "transformer": 120}
+SLICES = 2500  # of the program for samplers
 LINES, COLUMNS = 40, 200  # a first screen
 TIMEOUT = 400
 BUSY = 5  # load of the machine
@@ -73,6 +75,8 @@ TOOLS = [
     Tool("viztracer", "pip", "{python} -m viztracer --version", "{python} -m viztracer --quiet -o {out}.json", "", "python",
          "its time line counts as the 40 names with the most time"),
     Tool("torch.profiler", "PyTorch", "{python} -c \"import torch; print(torch.__version__)\"", "{python} " + os.path.abspath(__file__) + " under_torch {out}", "", "python"),
+    Tool("Python 3.15's sampler", "Python", "", "{python} -m profiling.sampling run --collapsed -o {out}", "", "samplers", "in a table of its own, because no PyTorch for Python 3.15 was to be had"),
+    Tool("dwell --sample 250", "this project", "{dwell} --version", "{dwell} run --sample 250 -o {out} --", "{dwell} report {out}", "samplers"),
     Tool("TraceML", "pip", "{bin}/python -c \"import importlib.metadata as m; print(m.version('traceml-ai'))\"",
          "{python} {bin}/traceml run", "", "python", "with `traceml run`, in a script that does not import it"),
 ]
@@ -154,12 +158,14 @@ def recorded(tool, script, *arguments, folder, prefix=None, environment=None):
     if tool is NAMED["TraceML"]:
         program += ["--args"] if arguments else []
     before = words(tool.record, out) if tool else []
+    began = time.monotonic()
     status, text, cpu, rss = run(before + program + [str(each) for each in arguments], folder, environment)
     facts = {"status": status, "text": text, "cpu": cpu, "rss": rss, "bytes": size_of(out), "report": text, "report_rss": rss}
     if tool and tool.report:
         _, facts["report"], _, facts["report_rss"] = run(words(tool.report, out), folder)
     reported = re.search(r"^reported ([\d.]+)$", text, re.M)
     ended = re.search(r"^end ([\d.]+)$", text, re.M)
+    facts["wall"] = float(ended.group(1)) - began if ended else None
     facts["wait"] = (float(reported.group(1)) if reported else time.monotonic()) - float(ended.group(1)) if ended else None
     if tool is NAMED["py-spy"]:
         facts["report"] = widest(out)
@@ -316,11 +322,22 @@ def part_operators(tool, folder):
     yield "operator_bytes", facts[0]["bytes"] / OPERATORS
 
 
-def part_training(tool, folder):
+def trained(tool, folder):
+    """Runs of each training without the tool and with it."""
     for kind, steps in STEPS.items():
         pairs = [(recorded(None, TRAIN, kind, steps, folder=folder), recorded(tool, TRAIN, kind, steps, folder=folder)) for _ in range(options.rounds)]
         for _, under in pairs:
             number(r"^cost ([\d.]+)$", under["text"], tool.name)  # it ran to its end
+        yield kind, pairs
+
+
+def part_wall(tool, folder):
+    for kind, pairs in trained(tool, folder):
+        yield kind + "_wall", 100 * (statistics.median(under["wall"] / plain["wall"] for plain, under in pairs) - 1)
+
+
+def part_training(tool, folder):
+    for kind, pairs in trained(tool, folder):
         yield kind, 100 * (statistics.median(under["cpu"] / plain["cpu"] for plain, under in pairs) - 1)
         if kind == "cnn":
             if pairs[0][1]["bytes"]:
@@ -339,6 +356,63 @@ def part_kill(tool, folder):
     """Whether there is a report of a training that was killed, which names something of it."""
     report = screen(recorded(tool, TRAIN, "cnn", 10, "kill", folder=folder)["report"])
     yield "train_killed", 0 if re.search(r"conv|backward|\btrain\b|peer_train|libtorch", report) else 100
+
+
+def stacks_of(name, out, folder):
+    """(names of functions, weight) of the stacks that a sampler recorded."""
+    if name.startswith("dwell"):
+        out = os.path.join(folder, "stacks")
+        must([where["dwell"], "export", "--format", "folded", "--metric", "samples", "-o", out, os.path.join(folder, "recorded")], folder)
+    with open(out, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            stack, _, weight = line.rpartition(" ")
+            yield stack, float(weight)
+
+
+def sampler(name, times):
+    """Prints what a sampler does with a script of Python: {row: value}. Runs in a Debian with this version of Python."""
+    build = os.path.join(ROOT, "build")
+    where.update(build=build, dwell=os.path.join(build, "dwell"), python=sys.executable, bin="/usr/local/bin")
+    tool, rows = NAMED[name], {}
+    if name == "py-spy":
+        tool = replace(tool, record="{bin}/py-spy record -f raw -o {out} -- {python}")
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for _ in range(times):
+            plain, under = recorded(None, SHARES, SLICES, folder=folder), recorded(tool, SHARES, SLICES, folder=folder)
+            true = {each: float(percent) for each, percent in re.findall(r"^share (\w+) ([\d.]+)$", under["text"], re.M)}
+            if under["status"] or not under["bytes"]:
+                raise Missing(" ".join(under["text"].split())[-150:])
+            weights, samples = dict.fromkeys(true, 0), 0
+            for stack, weight in stacks_of(name, os.path.join(folder, "recorded"), folder):
+                samples += weight
+                for each in true:
+                    weights[each] += weight if re.search(rf"\b{each}\b", stack) else 0
+            error = max(abs(100 * weights[each] / (sum(weights.values()) or 1) - true[each]) for each in true)
+            found.append((error, 100 * (under["cpu"] / plain["cpu"] - 1), 100 * (under["wall"] / plain["wall"] - 1), under["bytes"], under["wait"]))
+        for (row, *_), values in zip(SAMPLER_ROWS, zip(*found)):
+            rows[row] = statistics.median(values)
+        start = [recorded(tool, SHARES, 0, folder=folder)["cpu"] - recorded(None, SHARES, 0, folder=folder)["cpu"] for _ in range(times)]
+        rows["sampler_start"] = statistics.median(start)
+        recorded(tool, SHARES, SLICES // 5, "kill", folder=folder)
+        try:
+            rows["sampler_killed"] = 0 if any("heavy_part" in stack for stack, _ in stacks_of(name, os.path.join(folder, "recorded"), folder)) else 100
+        except (Missing, OSError):
+            rows["sampler_killed"] = 100
+    print(json.dumps([rows, "Python " + platform.python_version()]))
+
+
+def part_samplers(tool, folder):
+    """In a Debian that has Python 3.15, with dwell built there."""
+    debian = os.path.join(where["peers"], "sid")
+    if not os.path.exists(os.path.join(debian, "src/build/dwell")):
+        raise Missing(f"no Python 3.15: PYTHON=python3.15 tools/check_debian sid {os.path.relpath(debian, ROOT)}")
+    shutil.copy(os.path.join(where["bin"], "py-spy"), os.path.join(debian, "usr/local/bin"))
+    text = must([os.path.join(ROOT, "tools/check_debian"), "sid", debian, "bench/peers.py", "sampler", tool.name, str(options.rounds)], ROOT, {"PYTHON": "python3.15"})
+    rows, version = json.loads(text.strip().splitlines()[-1])
+    if tool.name == "Python 3.15's sampler":
+        results["versions"][tool.name] = version
+    yield from rows.items()
 
 
 # program (in examples/gallery or tests/verdicts/practice), what the first screen must contain: a function or line of the fault, or its name
@@ -398,8 +472,9 @@ def part_faults(tool, folder):
 PARTS = {  # the tools of each
     "ranges": (part_ranges, lambda tool: "marks" in tool.kinds), "functions": (part_functions, lambda tool: tool.name in ("dwell", "uftrace")),
     "calls": (part_calls, lambda tool: tool.name in ("dwell", "cProfile", "viztracer")), "operators": (part_operators, lambda tool: tool.name in ("dwell", "torch.profiler")),
-    "training": (part_training, lambda tool: "python" in tool.kinds), "start": (part_start, lambda tool: "python" in tool.kinds),
-    "kill": (part_kill, lambda tool: "python" in tool.kinds), "faults": (part_faults, lambda tool: "marks" != tool.kinds),
+    "training": (part_training, lambda tool: "python" in tool.kinds), "wall": (part_wall, lambda tool: "python" in tool.kinds), "start": (part_start, lambda tool: "python" in tool.kinds),
+    "kill": (part_kill, lambda tool: "python" in tool.kinds), "faults": (part_faults, lambda tool: tool.kinds not in ("marks", "samplers")),
+    "samplers": (part_samplers, lambda tool: "samplers" in tool.kinds or tool.name in ("dwell", "py-spy")),
 }
 ROWS = [  # key, what, format, values nearer than this are even, where more is better
     ("range", "a range in C++, ns", "{:.1f}", 1), ("range_bytes", "bytes a range in the file", "{:.1f}", 0.1),
@@ -414,11 +489,19 @@ ROWS = [  # key, what, format, values nearer than this are even, where more is b
 ]
 
 
+WALL_ROWS = [("cnn_wall", "ResNet-18: time from the start of the tool to the program's end, % more", "{:.1f}", 1), ("transformer_wall", "a small transformer: the same, % more", "{:.1f}", 1)]
+SAMPLER_ROWS = [
+    ("sampler_share", "largest error of a function's share, points", "{:.1f}", 0.5), ("sampler_cpu", "processor time of the run, % more", "{:.1f}", 0.5),
+    ("sampler_wall", "time to the program's end, % more", "{:.1f}", 0.5), ("sampler_bytes", "bytes of the file", "{:,.0f}", 0), ("sampler_report", "from its end to the first report, s", "{:.2f}", 0.05),
+    ("sampler_start", "a run without work, processor s more", "{:.2f}", 0.03), ("sampler_killed", "killed by SIGKILL: no report, %", "{:.0f}", 0),
+]
+
+
 def store():
-    path = os.path.join(where["peers"], "results.json")
-    with open(path + ".new", "w", encoding="utf-8") as file:
+    with open(STORE + ".new", "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1)
-    os.replace(path + ".new", path)
+        file.write("\n")
+    os.replace(STORE + ".new", STORE)
 
 
 def measure(parts):
@@ -436,7 +519,7 @@ def measure(parts):
                         results["rows"].setdefault(row, {})[tool.name] = value
                         print(f"{row} {value:.4g};", end=" ", flush=True)
                         store()
-                if tool.name not in results["versions"]:
+                if tool.version and tool.name not in results["versions"]:
                     results["versions"][tool.name] = must(words(tool.version), ROOT).strip().splitlines()[0]
                 results["done"][key] = [datetime.date.today().isoformat(), round(os.getloadavg()[0], 1), options.rounds]
                 results["gaps"].pop(key, None)
@@ -449,43 +532,66 @@ def measure(parts):
 
 # ---- the page -------------------------------------------------------------------------------------------------------------------------
 
-def named(tool):
-    """What part of the faults that a tool could see its first screen names, in percent; and how many these are."""
-    found = [values[tool] for row, values in results["rows"].items() if row.startswith("fault ") and tool in values]
+def named(tool, seen_by=None):
+    """What part of the faults that a tool (and `seen_by`) could see its first screen names, in percent; and how many these are."""
+    found = [values[tool] for row, values in results["rows"].items() if row.startswith("fault ") and tool in values and (seen_by or tool) in values]
     return (100 * sum(found) / len(found), len(found)) if found else (None, 0)
 
 
 def place(key, values, even):
     """`first`, `even with X`, or who is before dwell."""
-    best = {"faults": lambda value: -value}.get(key, lambda value: value)
-    mine, others = best(values["dwell"]), {name: best(value) for name, value in values.items() if name != "dwell"}
-    before = sorted((name for name, value in others.items() if value < mine - even), key=others.get)
-    level = [name for name, value in others.items() if abs(value - mine) <= even]
+    if key == "faults":  # of the programs that both have seen
+        excess = {name: named("dwell", name)[0] - value for name, value in values.items()}
+    else:
+        excess = {name: value - values["dwell"] for name, value in values.items()}
+    others = [name for name in values if not name.startswith("dwell")]
+    before = sorted((name for name in others if excess[name] < -even), key=excess.get)
+    level = [name for name in others if abs(excess[name]) <= even]
     return ", ".join(before) + " before dwell" if before else "even with " + ", ".join(level) if level else "**first**"
 
 
-def page():
+def table_of(rows, shown):
+    """Lines of a table, and dwell's places."""
     table, places = [], []
-    shown = [tool.name for tool in TOOLS if any(tool.name in values for values in results["rows"].values())]
-    judged = [name for name in shown if named(name)[1]]
-    # A share only of tools that have seen all that they can see.
-    results["rows"]["faults"] = {name: named(name)[0] for name in judged if f"faults {name}" in results["done"]}
-    for key, what, form, even in ROWS:
+    for key, what, form, even in rows:
         values = results["rows"].get(key, {})
         where_dwell = place(key, values, even) if "dwell" in values and len(values) > 1 else "not measured"
         places.append(where_dwell)
         table.append(f"| {what} | " + " | ".join(form.format(values[name] or 0) if name in values else "" for name in shown) + f" | {where_dwell} |")
+    return table, places
+
+
+def columns_of(rows):
+    return [tool.name for tool in TOOLS if any(tool.name in results["rows"].get(key, {}) for key, *_ in rows)]
+
+
+def head_of(what, shown):
+    return [f"| {what} | " + " | ".join(shown) + " | dwell's place |", "|---|" + "---:|" * len(shown) + "---|"]
+
+
+def page():
+    shown, walls, samplers = (columns_of(rows) for rows in (ROWS, WALL_ROWS, SAMPLER_ROWS))
+    judged = [name for name in shown if named(name)[1]]
+    # A share only of tools that have seen all that they can see.
+    results["rows"]["faults"] = {name: named(name)[0] for name in judged if f"faults {name}" in results["done"]}
+    table, places = table_of(ROWS, shown)
     first, level = places.count("**first**"), sum(each.startswith("even") for each in places)
     loads, made = [each[1] for each in results["done"].values()], [(each + [1])[2] for each in results["done"].values()]
+    wall = ["## Wall-clock time", "", "The same programs, in pairs of a run without a tool and one with it. Other programs on the machine lengthen both.", "", *head_of("less is better", walls), *table_of(WALL_ROWS, walls)[0], ""] if walls else []
+    sampler_python = results["versions"].get("Python 3.15's sampler", "Python 3.15")
+    sampled = ["## Samplers with Python 3.15", "", f"A script of four functions in Python, whose shares of the processor's time it measures itself ({os.path.relpath(SHARES, ROOT)}), with {sampler_python} "
+               "in a Debian sid, where dwell was built: `PYTHON=python3.15 tools/check_debian sid build/peers/sid`. dwell takes 100 samples a second of each thread's processor time, Python's sampler 1000 a second and py-spy 100 of the time that passes.", "",
+               *head_of("less is better", samplers), *table_of(SAMPLER_ROWS, samplers)[0], ""] if samplers else []
     lines = ["# dwell and other profilers on the same programs", "", "For users who choose a profiler, and who want to repeat the comparison.", "",
              f"`bench/peers.py` measured this, {' to '.join(sorted({each[0] for each in results['done'].values()}))}, on {results['machine']}; "
              f"load of the machine while it measured {min(loads)} to {max(loads)}; each figure is the median of {' to '.join(map(str, sorted({min(made), max(made)})))} run(s). Above a load of 1.5, differences of a few percent mean nothing.", "",
-             f"dwell is first in {first} of {len(ROWS)} rows, even with another tool in {level}, behind one in {sum('before' in each for each in places)}, and {places.count('not measured')} are not measured.", "",
-             "| less is better, but for the last row | " + " | ".join(shown) + " | dwell's place |", "|---|" + "---:|" * len(shown) + "---|", *table, "",
+             f"dwell has the first place in {first + level} of {len(ROWS)} rows, in {level} of them together with another tool. It is behind one in {sum('before' in each for each in places)}"
+             f"{f', and {unmeasured} are not measured' if (unmeasured := places.count('not measured')) else ''}.", "",
+             *head_of("less is better, but for the last row", shown), *table, "",
              "An empty cell: the tool does not do this, or it was not measured. Processor time holds all processes of the tool. Tools differ in what they keep: cProfile, perf, py-spy, scalene "
-             "and TraceML keep sums or samples, and their files are small for it; viztracer keeps each call of Python.", "", "## Planted faults", "",
+             "and TraceML keep sums or samples, and their files are small for it; viztracer keeps each call of Python.", "", *wall, *sampled, "## Planted faults", "",
              f"The rule: what a tool shows first, cut at {LINES} lines, must contain a function or line of the fault, or its name; `FAULTS` in bench/peers.py has the patterns. The same holds for dwell. "
-             "A function that is found among 40 others counts as named.", "", "| program | " + " | ".join(judged) + " |", "|---|" + ":-:|" * len(judged)]
+             "A function that is found among 40 others counts as named. In the table above, dwell's place is by the programs that both tools have seen.", "", "| program | " + " | ".join(judged) + " |", "|---|" + ":-:|" * len(judged)]
     for name, _ in FAULTS:
         values = results["rows"].get("fault " + name, {})
         lines.append(f"| {name} | " + " | ".join({1: "yes", 0: "no"}.get(values.get(tool), "") for tool in judged) + " |")
@@ -501,7 +607,6 @@ def page():
     busy = [f"{key.split(' ', 1)[1]}, {key.split(' ', 1)[0]}" for key, (_, load, *_) in results["done"].items() if load > BUSY]
     lines += [f"- The last result at a load above {BUSY}, where seconds to the first report are several times too long: {'; '.join(busy)}."] if busy else []
     lines += [f"- Not measured yet, or not to the end: {'; '.join(open_parts)}."] if open_parts else []
-    lines += ["- Python 3.15's sampler: this machine has no Python 3.15."]
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write("\n".join(line.rstrip() for line in lines) + "\n")
 
@@ -530,8 +635,8 @@ def main():
     where["packages"] = subprocess.run([*venv, "--packages", "peers"], capture_output=True, text=True, check=True).stdout.split()[-1]
     where["bin"] = os.path.dirname(subprocess.run([*venv, "peers"], capture_output=True, text=True, check=True).stdout.split()[-1])
     results = {"machine": "", "versions": {}, "rows": {}, "done": {}, "gaps": {}}
-    if os.path.exists(os.path.join(where["peers"], "results.json")):
-        with open(os.path.join(where["peers"], "results.json"), encoding="utf-8") as file:
+    if os.path.exists(STORE):
+        with open(STORE, encoding="utf-8") as file:
             results = json.load(file)
     results["machine"] = f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}, Python {platform.python_version()}"
     if not options.page or options.parts:
@@ -544,5 +649,7 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["under_torch"]:
         under_torch(*sys.argv[2:])
+    elif sys.argv[1:2] == ["sampler"]:
+        sampler(sys.argv[2], int(sys.argv[3]))
     else:
         sys.exit(main())
