@@ -155,13 +155,31 @@ part("samples", "Call stacks of any program", ["{build}/dwell run --sample off -
      text="The work of the signal's handler where nothing else uses the processor's caches; in a program that uses them it is more. "
           "By default samples take at most one part in a thousand of a thread's CPU time, after the first 5 ms.")
 
-part("samples_cost", "Call stacks at 250 samples a second", ["python3 bench/samples_gaps.py {build} 9"], ["probes/sampler/**"], [
-    "250 samples a second, 80 frames deep: {cost}% of CPU time, from {low}% to {high}% in {pairs} pairs",
-    "interruptions without samples: {off} a second; with: {on} a second",
-], [("a thread that only reads the clock, 80 frames deep", "{cost}% of its CPU time (median of {pairs} pairs, {low}% to {high}%)"),
-    ("its interruptions without samples, and with", "{off} and {on} a second")], heads=("", "measured"),
+part("samples_cost", "Call stacks, by the way they are sampled", ["python3 bench/samples_gaps.py {build} 9"], ["probes/sampler/**"], [
+    "by default, 80 frames deep: {default}% of CPU time, from {default_low}% to {default_high}% in {pairs} pairs",
+    "250 samples a second, 80 frames deep: {cost}% of CPU time, from {low}% to {high}% in {} pairs",
+    "perf events by default, 80 frames deep: {perf}% of CPU time, from {perf_low}% to {perf_high}% in {} pairs",
+    "perf events, 250 a second, 80 frames deep: {perf250}% of CPU time, from {perf250_low}% to {perf250_high}% in {} pairs",
+    "interruptions without samples: {off} a second; with 250: {on} a second",
+], [("a thread that only reads the clock, 80 frames deep, by default (asked: 0.1%)", "{default}% of its CPU time ({default_low}% to {default_high}%)"),
+    ("250 samples a second (asked: 0.3%)", "{cost}% ({low}% to {high}%)"), ("`--sample=perf`", "{perf}% ({perf_low}% to {perf_high}%)"),
+    ("`--sample=perf:250`", "{perf250}% ({perf250_low}% to {perf250_high}%)"),
+    ("its interruptions without samples, and with 250", "{off} and {on} a second")], heads=("", "median of {pairs} pairs"),
      text="The time in which the thread is interrupted, with the kernel's part of the signal: the difference of runs with and without "
-          "samples. Asked: 0.3%.")
+          "samples.")
+
+part("samples_asked", "Call stacks: how right they are, and what they disturb", ["python3 bench/samples_asked.py {build}"],
+     ["probes/sampler/**", "src/reader/process/**"], [
+         "shares of three functions: {points} points from the truth at most, at {samples} samples",
+         "a minute of calls that a signal may interrupt: {interrupted} were",
+         "dwell stacks of 64 threads: {stacks} ms",
+         "dwell attach stops a thread of C for {c} us in the mean, {c_most} us at most",
+         "dwell attach stops a thread of Python for {py} us in the mean, {py_most} us at most",
+     ], [("shares of three functions of known cost, at {samples} samples", "{points} points from the truth at most", "2 points"),
+         ("calls that a signal interrupts, of a minute of all kinds of them, 250 samples a second", "{interrupted}", "0"),
+         ("`dwell stacks` of 64 threads of Python, each 12 functions deep", "{stacks} ms", "100 ms"),
+         ("`dwell attach`: a look stops a thread of C for", "{c} us in the mean, {c_most} us at most", "200 us"),
+         ("the same for a thread of Python", "{py} us in the mean, {py_most} us at most", "200 us")], heads=("", "measured", "asked"))
 
 part("startup", "The start of a script", ["{python} bench/start_up.py {build} {torch}"],
      ["probes/python/**", "probes/torch/**", "python/dwell/**", "src/**/cli/**"], [

@@ -169,6 +169,24 @@ def full():
     check("nothing is left", not [name for name in os.listdir(".") if re.search(r"\.dwell\..{6}$", name)], os.listdir("."))
 
 
+def sparse():
+    """A terabyte of which nearly all are holes, with a block at half of it that makes no sense there."""
+    shutil.copy("whole.dwell", "sparse.dwell")
+    expected = dwell("report", "sparse.dwell")[1]
+    os.truncate("sparse.dwell", 1 << 40)
+    with open("sparse.dwell", "r+b") as file:
+        block = file.read(2 << 16)[1 << 16:]
+        begin = time.monotonic()
+        check("holes", dwell("report", "sparse.dwell")[1] == expected)
+        file.seek(1 << 39)
+        file.write(block)
+    code, report, text = dwell("report", "sparse.dwell")
+    check("a block among holes", code == 0 and report == expected and "damaged" in text, text)
+    check("stored", dwell("pack", "sparse.dwell")[0] == 0 and os.path.getsize("sparse.dwell") < os.path.getsize("whole.dwell"))
+    check("stored: its report", dwell("report", "sparse.dwell")[1] == expected)
+    check("it takes no time", time.monotonic() - begin < 20)
+
+
 def memory():
     """A report of a stored trace takes less memory than the trace has bytes."""
     if sys.argv[5:] not in ([], ["none"]):
@@ -191,7 +209,7 @@ with tempfile.TemporaryDirectory() as place:
     os.chdir(place)
     os.mkdir("plain")
     os.mkdir("stored")
-    for part in (kept_traces, made_traces, recorded_traces, in_place, alive, damaged, full, memory):
+    for part in (kept_traces, made_traces, recorded_traces, in_place, alive, damaged, full, sparse, memory):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
