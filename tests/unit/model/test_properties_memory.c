@@ -225,7 +225,8 @@ static void memory_make_account(void)
 	memset(&account, 0, sizeof account);
 	if (reference.from > reference.end) /* the process has ended before the scope begins */
 		return;
-	qsort(events, event_count, sizeof *events, memory_compare_events);
+	if (event_count)
+		qsort(events, event_count, sizeof *events, memory_compare_events);
 	for (size_t i = 0; i < event_count && events[i].ticks < reference.to; i++)
 		memory_take_event(&events[i]);
 	for (uint32_t device = 0; device < DEVICES; device++)
