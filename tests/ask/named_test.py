@@ -20,6 +20,7 @@ STEPS, NAMES, LINES = 170, 10000, 60
 MOST_OF, LEAST_KNOWN, MOST_DELAY, OTHERS = 0.5, 0.03, 0.1, 0.25
 # A disk or a scheduler that becomes slower during the run changes the pace of the part.
 PACE = ("change-point", "drift", "slow-steps")
+WAITS = ("waiting-file", "waiting-lock", "idle")
 KINDS = {"file": "files", "lock": "locks and threads", "sleep": "sleeps", "other": "pipes, sockets and others"}
 
 
@@ -56,11 +57,13 @@ class Named(unittest.TestCase):
         return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
 
     def first_sentence(self, trace, but=()):
+        """Names the part and its line: that it takes most, or that the thread waits in it."""
         first = next(row for row in self.view(trace, "verdict") if row["rule"] not in but)
-        self.assertEqual(first["rule"], "named-part")
-        self.assertGreater(first["share"], 0.4)
-        self.assertRegex(first["statement"], rf"^The range metrics takes \d+% of each step at named.c:{line_of_part()}[.;]")
-        return first["statement"]
+        self.assertIn(first["rule"], ("named-part", *WAITS))
+        self.assertGreater(first["share"], 0.4 if first["rule"] == "named-part" else 0.25)  # the part also computes
+        self.assertRegex(first["statement"], rf"^The range metrics takes \d+% of each step at named.c:{line_of_part()}[.;]"
+                         if first["rule"] == "named-part" else rf"in the range metrics at named.c:{line_of_part()}[.:]")
+        return next(row["statement"] for row in self.view(trace, "verdict") if row["rule"] == "named-part")
 
     def waits(self, case, kind):
         """Most of what is known of the thread's waits is of this kind. A busy machine may leave too little to say."""

@@ -136,7 +136,7 @@ const struct dw_rule dw_rules_waits[] = {
 		          "waits there for a third of the time. Without what belongs to checkpoints. A pipe or a socket is the answer of another "
 		          "program: then the program is idle.",
 		.statement = "Reading or writing files {takes} {share} {of}[, most of it in {wait.file:name}]"
-		             "{wait.file:where}.",
+		             "{wait.file:where}[, in the range {step.named_waiting:name}{step.named_part:where}].",
 		.remedy = { [DW_WORDS_ANY] = "read and write in another thread, in larger pieces, and flush less often" },
 		DW_CASE_FUNCTIONS,
 	},
@@ -156,7 +156,8 @@ const struct dw_rule dw_rules_waits[] = {
 		          "OpenMP's runtime, from 20% on at barriers, unless other programs use a quarter of the CPUs. Not while more threads "
 		          "than CPUs want to run: then a thread of operators waits for the others.",
 		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
-		             "[, most of it in {wait.lock:name}]{wait.lock:where}.",
+		             "[, most of it in {wait.lock:name}]{wait.lock:where}[, in the range {step.named_waiting:name}"
+		             "{step.named_part:where}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "hold the lock for less time, or exchange through a queue that has entries ready; give a team of threads "
 			                 "equal parts, as schedule(dynamic) does",

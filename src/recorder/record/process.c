@@ -13,7 +13,6 @@
  */
 #include "record/record.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -191,12 +190,15 @@ static bool process_lock_take_over(uintptr_t frame)
 
 #define WAITED 0x80000000u /* in the word: a thread may sleep until the holder wakes it */
 #define SPINS 100
+/* <linux/futex.h> has these, and is missing where musl's compiler looks. */
+#define PROCESS_WAIT (0 | 128) /* FUTEX_WAIT, FUTEX_PRIVATE_FLAG */
+#define PROCESS_WAKE (1 | 128)
 #define PAUSE_NS 250000000 /* at most this long after the holder was killed, a waiter finds that */
 #define MOST_PAUSES 4       /* while one thread holds the lock: about a second */
 
 static int process_futex(uint32_t *word, int what, uint32_t value, const struct timespec *most)
 {
-	return (int)syscall(SYS_futex, word, what | FUTEX_PRIVATE_FLAG, value, most, NULL, 0);
+	return (int)syscall(SYS_futex, word, what, value, most, NULL, 0);
 }
 
 static bool process_exchange(uint32_t *word, uint32_t *now, uint32_t next)
@@ -226,7 +228,7 @@ enum dw_hold dw_process_hold(uint32_t *word)
 			if (dw_process_thread_dead(owner & ~WAITED) && process_exchange(word, &owner, mine))
 				result = DW_HOLD_TAKEN;
 			else if (((owner & WAITED) || process_exchange(word, &owner, owner | WAITED)) &&
-			         process_futex(word, FUTEX_WAIT, owner | WAITED, &most) != 0 && errno == ETIMEDOUT) {
+			         process_futex(word, PROCESS_WAIT, owner | WAITED, &most) != 0 && errno == ETIMEDOUT) {
 				pauses = (owner & ~WAITED) == last ? pauses + 1 : 1;
 				last = owner & ~WAITED;
 			}
@@ -241,7 +243,7 @@ void dw_process_release(uint32_t *word)
 	int saved = errno;
 
 	if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & WAITED)
-		process_futex(word, FUTEX_WAKE, 1, NULL);
+		process_futex(word, PROCESS_WAKE, 1, NULL);
 	errno = saved;
 }
 
