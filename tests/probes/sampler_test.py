@@ -43,7 +43,7 @@ def work():
     for i in range(15):
         text(120)
         plain(100000)
-        sum(pairs(50000))
+        sum(pairs(200000))
 thread = threading.Thread(target=work)
 thread.start()
 work()
