@@ -68,5 +68,8 @@ with tempfile.TemporaryDirectory() as scratch:
             subprocess.Popen([sys.executable, "-c", "import time\nend = time.time() + 8\nwhile time.time() < end: sum(range(1000))"]) as python:
         for name, process in (("C", running), ("Python", python)):
             said = ask(DWELL, "attach", "--for", "3s", "-o", os.path.join(scratch, "a.dwell"), process.pid)
-            mean, most = re.search(r"for (\d+) us in the mean, (\d+) us at most", said.stdout + said.stderr).groups()
+            found = re.search(r"for (\d+) us in the mean, (\d+) us at most", said.stdout + said.stderr)
+            if not found:
+                sys.exit(f"dwell attach: {said.stdout}{said.stderr}")
+            mean, most = found.groups()
             print(f"dwell attach stops a thread of {name} for {mean} us in the mean, {most} us at most")
