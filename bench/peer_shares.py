@@ -3,8 +3,8 @@
 
 usage: bench/peer_shares.py ROUNDS [kill]
 
-Prints `share NAME PERCENT` of each function, by the clock of the thread's processor time around each call; then `end SECONDS`, the
-monotonic clock. With kill, the program ends itself by SIGKILL instead.
+Prints a line `share NAME PERCENT` for each function: its part of the processor time, measured around each of its calls. The last
+line is `end SECONDS`, the time of the monotonic clock. With kill, the program ends itself by SIGKILL instead.
 """
 import os
 import random

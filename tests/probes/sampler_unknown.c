@@ -1,6 +1,6 @@
 /*
- * A program that says of itself, as an interpreter does, that it is Python 3.MINOR, and works for some seconds of its
- * CPU time. No field of such an interpreter is where dwell would look for it.
+ * A program that looks like an interpreter of Python 3.MINOR and uses the CPU for some seconds. The fields of this version are not
+ * where dwell knows them, so that no frame of Python may be shown.
  */
 #include <stdint.h>
 #include <stdio.h>

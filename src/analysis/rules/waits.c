@@ -177,7 +177,7 @@ const struct dw_rule dw_rules_waits[] = {
 		.reason = "No thread of the process used a CPU, and none waited for one, or a file, a sleep or another "
 		          "program blocked the thread; in no range, or in a range that does not say that it waits. If that wait is known for the whole run "
 		          "only, the share must exceed it, and 30%. Long waits of single steps are included "
-		          "if all steps wait. Without what a hypervisor took.",
+		          "if all steps wait. Time in which a hypervisor ran another machine is left out.",
 		.applies = waits_is_idle,
 		.statement = "The program is idle for {share} {of}{step.idle:where}[, in the range {step.named_waiting:name}{step.named_part:where}]"
 		             ": it waits, not for data"

@@ -27,7 +27,7 @@ DW_INLINE void plain_read_record(struct reading *reading)
 	reading->most = reading->depth > reading->most ? reading->depth : reading->most;
 }
 
-/* The last word of a chunk can only be an end. */
+/* Reads the records that are left. A begin has two words and an end has one: a single word at the end of a chunk is an end. */
 static bool plain_finish(struct reading reading, struct dw_plain_chunk *item)
 {
 	while (reading.limit - reading.at > 1)

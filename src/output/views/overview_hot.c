@@ -140,7 +140,7 @@ struct hot_spin {
 	uint64_t at_most, near, all, squares;
 };
 
-/* Whether the code at `a` spins; or, of Python, is the same line as `b`, which may spin. */
+/* Whether `a` is native code that spins, or the same line of Python as `b`. Of a line of Python only its time is known. */
 static bool hot_may_spin(const struct dw_source_frame *a, const struct dw_source_frame *b)
 {
 	return a->spins || (!a->module && !b->module && a->count && b->count && a->functions->line == b->functions->line &&

@@ -64,7 +64,8 @@ static inline uint32_t dw_python_published_minor(const uint64_t *numbers)
 	return (uint32_t)(numbers[1] >> 16 & 255);
 }
 
-/* The layout that the interpreter published. False: it is free-threaded, or of a version that is not known. */
+/* Reads the layout of the interpreter's structures from its _Py_DebugOffsets. False: this version, or its free-threaded build, is
+ * not known here. */
 static inline bool dw_python_layout_published(const uint64_t *numbers, struct dw_python_layout *layout)
 {
 	/* Numbers of the fields in _Py_DebugOffsets, in the layout's order. */

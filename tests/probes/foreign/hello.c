@@ -1,4 +1,4 @@
-/* A program that needs no more than a C library: any one. With an argument it works until it is ended. */
+/* A program that needs only a C library, glibc's or musl's. With an argument it uses the CPU until it is killed. */
 #include <stdio.h>
 
 static volatile double sink;
