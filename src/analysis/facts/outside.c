@@ -181,19 +181,24 @@ static double outside_preempted(const struct dw_facts_work *work, const struct d
 	return work->switches_known ? usage->preemptions / fmax(1, usage->waits + usage->preemptions) : 0;
 }
 
+#define OTHERS_RUN 0.25 /* of the CPUs: a thread may lose its CPU anywhere for longer than it runs there */
+
 /* What is left of a time between the steps without its waits for a CPU. Between the steps, these are at any place. A
  * thread that loses its CPU while it works loses it in the steps too, whose times are by the clock: so what is left
- * becomes as much longer as everything else in the loop. */
+ * becomes as much longer as everything else in the loop. The kernel's readings are further apart than short steps: while
+ * other programs run, the time is at most what samples of the thread's CPU time show there. */
 static double outside_with_cpu(const struct dw_facts_work *work, const struct dw_usage_of *usage, double rest_ns,
                                double waiting_ns)
 {
-	double delay = usage->delay_ns / usage->wall_ns, running_ns = -waiting_ns, without;
+	double delay = usage->delay_ns / usage->wall_ns, running_ns = -waiting_ns, without, longer;
+	double sampled = work->facts->at[DW_FACT_CPU_OTHERS].value >= OTHERS_RUN ? dw_facts_ran_between(work) : 1;
 
 	for (unsigned share = 0; share < DW_SHARE_COUNT; share++)
 		running_ns += (double)work->loop->outside_ns[share];
 	without = outside_delay(work, delay * work->loop_ns) / fmax(1, running_ns);
-	return fmax(0, rest_ns - waiting_ns) *
-	       fmin(1, fmax(0, 1 - without) / fmax(0.1, 1 - delay * outside_preempted(work, usage)));
+	longer = 1 / fmax(0.1, 1 - delay * outside_preempted(work, usage));
+	return fmin(fmax(0, rest_ns - waiting_ns) * fmin(1, fmax(0, 1 - without) * longer),
+	            sampled * usage->cpu_ns / usage->wall_ns * work->loop_ns * longer);
 }
 
 /* The page faults between the steps: those of the loop, `faults`, less those of its steps. */

@@ -345,6 +345,27 @@ double dw_facts_waited_between(const struct dw_facts_work *work)
 	return dw_source_has_samples(work->source) ? samples_waited(work, between, NULL, NULL) : 0;
 }
 
+double dw_facts_ran_between(const struct dw_facts_work *work)
+{
+	const struct samples_part between = { work, false, true, UINT32_MAX, DW_NO_INDEX }, loop = { work, true, true, UINT32_MAX, DW_NO_INDEX };
+	const struct dw_samples *samples = dw_source_has_samples(work->source) ? dw_model_samples(work->model, NULL) : NULL;
+	uint64_t count = 0, weight = 0, squares = 0, there = 0;
+	double share;
+
+	for (size_t i = 0; samples && i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+
+		if (!samples_want((void *)&loop, row))
+			continue;
+		count += row->count;
+		weight += row->weight;
+		squares += row->squares;
+		there += samples_want((void *)&between, row) ? row->weight : 0;
+	}
+	share = (double)there / fmax(1, (double)weight);
+	return count >= LEAST ? fmin(1, share + dw_samples_error(share, weight, squares)) : 1;
+}
+
 #define MOST_OF_WAITS 0.75 /* lie in the named part: then it is named with them */
 
 static void samples_put_waits(struct dw_facts_work *work, struct samples_part named)

@@ -135,6 +135,9 @@ double dw_facts_team_rests(double cpus, double most);
 /* samples.c: for how many ns the loop's thread waits in functions of libc between its steps, outside the ranges that say
  * for what they wait. 0: too few samples. */
 double dw_facts_waited_between(const struct dw_facts_work *work);
+/* samples.c: the part of the loop's thread's CPU time that lies between its steps, at most: the high end of its interval. 1: too
+ * few samples. */
+double dw_facts_ran_between(const struct dw_facts_work *work);
 /* Last, because it adds lines to the facts of others. */
 void dw_facts_of_places(struct dw_facts_work *work);
 void dw_facts_without_communication(struct dw_facts_work *work);

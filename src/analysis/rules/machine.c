@@ -58,6 +58,15 @@ static struct dw_amount machine_share_delay(const struct dw_rule_case *at)
 	return dw_case_value(at, DW_FACT_CPU_OTHERS) > MACHINE_OTHERS && crowded.value < share.value ? crowded : share;
 }
 
+/* Ranks that have a CPU each exchange for longer than they wait for one. The threads that carry messages run then, too:
+ * the wait for a CPU is a part of communication. */
+static bool machine_ranks_exchange(const struct dw_rule_case *at)
+{
+	return dw_case_value(at, DW_FACT_RUN_RANKS) > 1 &&
+	       dw_case_value(at, DW_FACT_CPU_THREADS) <= dw_case_value(at, DW_FACT_CPU_CPUS) &&
+	       dw_case_part(at, DW_FACT_LOOP_COMMUNICATION_ALL) >= machine_share_delay(at).value;
+}
+
 /* The program's own threads were counted, and are more than the CPUs. Or they were seldom so, or not counted: then
  * the step's thread waits for a CPU in most steps, so that it is no burst of other programs, and these use few CPUs.
  * Not every thread is known (threads of C programs, threads of loader workers); but if no other program uses
@@ -66,6 +75,8 @@ static bool machine_is_oversubscribed(const struct dw_rule_case *at)
 {
 	double others = dw_case_value(at, DW_FACT_CPU_OTHERS);
 
+	if (machine_ranks_exchange(at))
+		return false;
 	if (dw_case_crowded(at) > 0 || dw_case_value(at, DW_FACT_CPU_CROWDED) < MACHINE_NEVER)
 		return dw_case_crowded(at) > 0;
 	return machine_delay(at).low >= MACHINE_WITHOUT && !(others > MACHINE_OTHERS) &&
@@ -226,7 +237,8 @@ const struct dw_rule dw_rules_machine[] = {
 		          "known. While other programs use a quarter of the CPUs or more, the share is at most that wait. If "
 		          "the threads were not counted, or it is less: other programs use less than a quarter of the CPUs, "
 		          "and the program is known to have more threads than there are CPUs; or they use less than a tenth, "
-		          "so that nothing but the program's own threads can have the CPU.",
+		          "so that nothing but the program's own threads can have the CPU. Not if ranks have no more threads "
+		          "than there are CPUs, and exchange for longer: the threads that carry messages run meanwhile.",
 		.applies = machine_is_oversubscribed,
 		.number = machine_threads,
 		.statement = "The program runs more threads than there are CPUs for them[ ({number} threads, {cpu.cpus} CPUs)]: the "

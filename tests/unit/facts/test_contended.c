@@ -1,6 +1,7 @@
 /* Facts of loops while other programs use the CPUs. */
 #include "check.h"
 #include "facts/facts.h"
+#include "format/keys.h"
 #include "made.h"
 
 static struct made made;
@@ -140,6 +141,37 @@ TEST(operators_have_the_times_of_a_fast_step)
 	CHECK_NEAR(VALUE(facts, OPERATORS_SECOND), 0.5, 1e-3);
 	CHECK_NEAR(VALUE(facts, LOOP_OPERATORS), 1 / 3.0, 1e-3);
 	made_close(&made);
+}
+
+/* Steps of 3 ms, and after each tenth 20 ms without a CPU; one reading covers ten of them. Samples show that the thread runs
+ * in the steps only. */
+TEST(time_between_steps_in_which_the_thread_does_not_run_is_a_wait_for_a_cpu)
+{
+	for (unsigned sampled = 0; sampled < 2; sampled++) {
+		const struct dw_facts *facts;
+		uint64_t at = 100;
+		uint32_t work;
+
+		begin_trace(0);
+		dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+		work = dw_encode_frame(&made.process, "work", "net.c", 7);
+		for (uint64_t i = 0; i < 4 * STEPS; i++) {
+			if (i % 10 == 0)
+				usage(at, at + 50, 30, 20);
+			for (uint64_t t = 0; t < 3 && sampled; t++)
+				dw_encode_sample(&made.stream, (at + t) * ms + ms / 2, work, 0, 1);
+			step(i, at, at + 3);
+			at += i % 10 == 9 ? 23 : 3;
+		}
+		others_run(at);
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		if (sampled)
+			CHECK(VALUE(facts, LOOP_UNNAMED) < 0.02);
+		else
+			CHECK(VALUE(facts, LOOP_UNNAMED) > 0.1);
+		made_close(&made);
+	}
 }
 
 /* A range of 10 ms, and after it time in no range that grows from 2 to 14 ms. */

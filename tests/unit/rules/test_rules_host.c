@@ -309,6 +309,20 @@ TEST(waits_for_threads_without_a_cpu_are_oversubscription)
 	made_end(&at);
 }
 
+/* Two ranks on two CPUs: threads that carry messages take a CPU now and then. */
+TEST(ranks_that_exchange_do_not_lack_cpus)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_CPUS, 2 }, { DW_FACT_CPU_THREADS, 2 }, { DW_FACT_CPU_DELAY, 0.1 }, { DW_FACT_CPU_OTHERS, 0.01 },
+	                     { DW_FACT_CPU_CROWDED, 0.13 }, { DW_FACT_RUN_RANKS, 2 }, { DW_FACT_LOOP_COMMUNICATION_ALL, 0.5 }));
+	CHECK(!made_fires(&at, "oversubscribed", DW_FACT_CPU_DELAY, 0.1));
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_CPU_THREADS, 4));
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_LOOP_COMMUNICATION_ALL, 0.05));
+	CHECK(made_fires(&at, "oversubscribed", DW_FACT_RUN_RANKS, 1));
+	made_end(&at);
+}
+
 TEST(a_barrier_of_too_many_threads_is_no_lock_of_the_program)
 {
 	struct made at;
