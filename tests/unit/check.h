@@ -82,12 +82,13 @@ static inline bool check_is_slow(void)
 		}                                                                        \
 	} while (0)
 
-/* Integers of any type, enums and booleans. */
+/* Numbers of any type, enums and booleans; fractions must be equal, too. */
 #define CHECK_EQ(got, want)                                                      \
 	do {                                                                         \
-		int64_t check_got = (int64_t)(got), check_want = (int64_t)(want);        \
-		if (check_got != check_want)                                             \
-			CHECK_FAIL("%s is %" PRId64 ", not %" PRId64, #got, check_got, check_want); \
+		__typeof__((got) + 0) check_got = (got);                                 \
+		__typeof__((want) + 0) check_want = (want);                              \
+		if ((long double)check_got != (long double)check_want)                   \
+			CHECK_FAIL("%s is %.15Lg, not %.15Lg", #got, (long double)check_got, (long double)check_want); \
 	} while (0)
 
 /* low <= got <= high. */
