@@ -234,6 +234,61 @@ static void samples_put_rows(struct dw_facts_work *work, enum dw_fact_id id, con
 	samples_put(work, id, &all, NULL, weight);
 }
 
+static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free", "cfree",
+	"__libc_malloc", "__libc_calloc", "__libc_free", "operator new", "operator delete", NULL };
+
+/* Whether the program's innermost function has called one that allocates or frees memory. What these call to get pages
+ * from the system and to return them is part of the page faults. */
+static bool samples_allocates(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+	const struct dw_source_frame *frame;
+
+	if (samples_is_return(dw_sample_stack_at(&stack, 0)))
+		return false;
+	for (uint32_t i = 0; i < stack.count && (frame = dw_sample_stack_at(&stack, i)) != NULL && frame->count; i++) {
+		if (samples_starts(frame->functions[0].name, allocators))
+			return true;
+		if (dw_sample_is_own(frame, &frame->functions[0]))
+			return false;
+	}
+	return false;
+}
+
+static bool samples_want_allocation(void *context, const struct dw_sample_row *row)
+{
+	const struct samples_part *part = context;
+
+	return samples_want(context, row) && samples_allocates(part->work, row);
+}
+
+#define MOST_OF 0.5 /* of the allocator's time, which the named function has at least */
+
+/* A program without PyTorch has no operators that allocate: the allocator's part of a step is that of its samples. */
+static void samples_put_allocator(struct dw_facts_work *work, struct samples_part part)
+{
+	const struct dw_fact *samples = &work->facts->at[DW_FACT_SAMPLES_ALLOCATION], *waiting = &work->facts->at[DW_FACT_CPU_WAITING];
+	struct dw_hot_ask ask = { .by = DW_HOT_OWN, .wants = samples_want_allocation, .context = &part };
+	double runs = 1 - (waiting->measured ? waiting->value : 0);
+	struct dw_fact *fact;
+	struct dw_hot hot;
+	char place[300];
+
+	if (work->python || work->facts->at[DW_FACT_TRACE_TORCH].value > 0 || !samples->measured)
+		return;
+	fact = dw_fact_set(work, DW_FACT_MEMORY_ALLOCATOR, samples->value * runs, samples->samples);
+	fact->low = samples->low * runs;
+	fact->high = samples->high * runs;
+	if (!dw_hot_make(&hot, work->model, &ask)) {
+		work->failed = true;
+	} else if (hot.count && (double)hot.rows[0].self >= MOST_OF * (double)hot.weight) {
+		fact->name = dw_facts_text(work, hot.rows[0].name, strlen(hot.rows[0].name));
+		if (*dw_hot_place(&hot.rows[0], place, sizeof place))
+			fact->where = dw_facts_text(work, place, strlen(place));
+	}
+	dw_hot_reset(&hot);
+}
+
 /* ---- waits --------------------------------------------------------------------------------------- */
 
 static bool samples_is_call(const struct dw_facts_work *work, const struct dw_sample_row *row, const char *const *names)
@@ -532,8 +587,6 @@ static void samples_put_team(struct dw_facts_work *work, const double *cpus, dou
 
 void dw_facts_of_samples(struct dw_facts_work *work)
 {
-	static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free", "cfree",
-		"__libc_malloc", "__libc_calloc", "__libc_free", "operator new", "operator delete", NULL };
 	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_ENGINE,
@@ -591,6 +644,7 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	for (unsigned i = 0; i < 3 && !work->python; i++)
 		if (waits[i]->measured && !waits[i]->name)
 			samples_name_wait(work, waits[i], i == 1 ? files : others, i == 2, i == 0);
-	samples_put_kind(work, DW_FACT_SAMPLES_ALLOCATION, part, allocators);
+	samples_put_rows(work, DW_FACT_SAMPLES_ALLOCATION, samples, part, samples_allocates);
+	samples_put_allocator(work, part);
 	samples_put_kind(work, DW_FACT_SAMPLES_COPY, part, copies);
 }

@@ -115,6 +115,14 @@ static double judge_with_cpu(const struct dw_rule_case *at)
 	return fmax(JUDGE_LEAST_CPU, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
 }
 
+/* The least share of a cause that is reported. Steps may be a small part of the loop: then little of it is won in them. */
+static double judge_deadband(const struct dw_rule_case *at, enum dw_rule_whole whole)
+{
+	double steps = whole == DW_RULE_OF_STEP ? dw_case_value(at, DW_FACT_LOOP_STEPS) : 1;
+
+	return DW_RULE_DEADBAND / (steps > 0 ? steps : 1);
+}
+
 static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict)
 {
 	const struct dw_rule *rule = at->rule;
@@ -135,8 +143,8 @@ static void judge_rule(const struct dw_rule_case *at, struct dw_verdict *verdict
 		verdict->share.value = judge_clamp(verdict->share.value);
 		verdict->share.low = judge_clamp(verdict->share.low);
 		verdict->share.high = judge_clamp(verdict->share.high);
-		if (least < DW_RULE_DEADBAND && rule->kind <= DW_RULE_WORK)
-			least = DW_RULE_DEADBAND;
+		if (rule->kind <= DW_RULE_WORK)
+			least = fmax(least, judge_deadband(at, verdict->whole));
 		if (rule->part == DW_RULE_PART_IDLE || rule->waits)
 			least *= judge_with_cpu(at);
 		/* Programs that take CPUs away also make waits uneven: a few long ones are no cause. */

@@ -168,10 +168,12 @@ static struct dw_amount machine_share_faults_in_steps(const struct dw_rule_case 
 	double step_ns = fmax(dw_case_whole_ns(at, DW_RULE_OF_STEP), dw_case_part(at, DW_FACT_STEP_MEAN)) *
 	                 fmax(0.1, 1 - dw_case_part(at, DW_FACT_CPU_DELAY));
 
-	return dw_amount_plus(
+	struct dw_amount share =
 	    dw_amount_plus(dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MINOR), machine_fault_ns(at) / step_ns),
-	                   dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR), MACHINE_INPUT_NS / step_ns)),
-	    dw_amount_times(dw_case_amount(at, DW_FACT_MEMORY_ALLOCATOR), 2));
+	                   dw_amount_times(dw_case_amount(at, DW_FACT_CPU_FAULTS_MAJOR), MACHINE_INPUT_NS / step_ns));
+
+	return dw_case_has(at, DW_FACT_TRACE_TORCH)
+	           ? dw_amount_plus(share, dw_amount_times(dw_case_amount(at, DW_FACT_MEMORY_ALLOCATOR), 2)) : share;
 }
 
 double dw_case_faults_in_steps(const struct dw_rule_case *at)
@@ -286,7 +288,7 @@ const struct dw_rule dw_rules_machine[] = {
 		.threshold = 0.07,
 		.reason = "Each fault without input takes the time that `dwell run` measured on this machine "
 		          "(1 us if it did not), each fault with input 100 us; as a share of the time without "
-		          "waits for a CPU. Faults between the steps count if they take a twentieth of the loop. The allocator's time counts twice, to allocate and to free. Not if "
+		          "waits for a CPU. Faults between the steps count if they take a twentieth of the loop. The time of PyTorch's allocator counts twice, to allocate and to free. Not if "
 		          "workers are forked in each epoch: that makes pages fault too. Not if the loop waits "
 		          "longer for another thread, or for batches: the faults pass in that wait. Not if memory grows by half of these pages. It is ranked as "
 		          "work: memory must come from somewhere.",

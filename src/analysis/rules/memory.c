@@ -154,10 +154,12 @@ const struct dw_rule dw_rules_memory[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_ALLOCATOR),
 		.threshold = 0.05,
-		.reason = "An allocator that keeps freed memory takes less than 1%.",
-		.statement = "The allocator {takes} {share} {of}[: {memory.allocations} calls].",
+		.reason = "An allocator that keeps freed memory takes less than 1%. Without PyTorch, the CPU time of malloc(), free() and "
+		          "operators new and delete, by samples.",
+		.statement = "To allocate and free memory {takes} {share} {of}[: {memory.allocations} calls][, most of it in "
+		             "{memory.allocator:name}]{memory.allocator:where}.",
 		.remedy = {
-			[DW_WORDS_ANY] = "keep buffers from step to step",
+			[DW_WORDS_ANY] = "keep buffers from step to step, and small objects in one array in place of lists and trees of nodes",
 			[DW_WORDS_PYTORCH] = "an allocator that keeps freed memory (jemalloc or tcmalloc by "
 			                     "LD_PRELOAD), and buffers that are used again (out=)",
 		},

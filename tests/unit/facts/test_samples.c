@@ -320,6 +320,37 @@ TEST(memory_management_is_a_share_of_its_own)
 	made_close(&made);
 }
 
+/* The program's function makes nodes for half of its time, in functions of the C library that have no names; returns pages
+ * for a quarter, and computes for a quarter. */
+TEST(what_malloc_calls_is_allocation)
+{
+	const struct dw_facts *facts;
+	uint32_t inner, unmap, grow, outer[2], callers;
+
+	made_init(&made);
+	dw_encode_process_entry(&made.process);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	inner = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "libc.so.6+0x97360");
+	unmap = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "munmap");
+	grow = dw_encode_frame(&made.process, "grow_tree", "/srv/tree.c", 20);
+	outer[0] = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "malloc");
+	outer[1] = grow;
+	callers = dw_encode_stack(&made.process, outer, 2);
+	for (uint64_t i = 0; i < 80; i++) {
+		uint64_t at = 100 + 10 * i;
+
+		dw_encode_sample(&made.stream, (at + 5) * ms, i % 2 ? inner : i % 4 ? unmap : grow, i % 2 || i % 4 ? callers : 0, 1);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
+	}
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_ALLOCATION)->value, 0.5);
+	CHECK_EQ(fact(facts, DW_FACT_MEMORY_ALLOCATOR)->value, 0.5);
+	CHECK_STR(fact(facts, DW_FACT_MEMORY_ALLOCATOR)->name, "grow_tree");
+	CHECK_STR(fact(facts, DW_FACT_MEMORY_ALLOCATOR)->where, "tree.c:20");
+	made_close(&made);
+}
+
 TEST(without_samples_the_facts_say_what_to_record)
 {
 	const struct dw_facts *facts;

@@ -66,6 +66,23 @@ TEST(few_steps_next_to_other_programs_have_no_cause)
 	done(&at);
 }
 
+TEST(a_cause_in_steps_that_are_a_small_part_of_the_loop_is_none)
+{
+	struct judged at;
+
+	healthy(&at);
+	set(&at, DW_FACT_STEP_PYTHON, 0.4);
+	set(&at, DW_FACT_LOOP_STEPS, 0.14);
+	judge(&at);
+	CHECK_EQ(found(&at, "python")->state, DW_RULE_FIRED);
+	done(&at);
+	set(&at, DW_FACT_LOOP_STEPS, 0.12); /* 4.8% of the loop */
+	at.arena = (struct dw_arena){ 0 };
+	judge(&at);
+	CHECK(found(&at, "python")->state != DW_RULE_FIRED);
+	done(&at);
+}
+
 TEST(causes_with_overlapping_intervals_are_both_named)
 {
 	struct judged at;

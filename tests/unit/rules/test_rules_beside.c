@@ -109,6 +109,22 @@ TEST(an_operator_that_few_models_need_is_much_earlier)
 	made_end(&at);
 }
 
+/* In C++ samples show malloc() and free(): a cause, which nameless time may hold, and none of page faults. */
+TEST(allocation_comes_before_time_in_no_range)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_UNNAMED, 0.25 }, { DW_FACT_STEP_NAMED, 0.75 }, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_TRACE_TORCH, 0 },
+	                     { DW_FACT_CPU_FAULTS_MINOR, 0 }, { DW_FACT_CPU_FAULTS_MAJOR, 0 }, { DW_FACT_MEMORY_ALLOCATOR, 0.12 }));
+	at.facts.framework = DW_FACTS_C;
+	at.facts.at[DW_FACT_MEMORY_ALLOCATOR].name = "simulate";
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "allocator");
+	CHECK_STR(at.verdicts.at[0].statement, "To allocate and free memory takes 12% of each step, most of it in simulate.");
+	CHECK(made_find(&at, "page-faults")->state != DW_RULE_FIRED);
+	made_end(&at);
+}
+
 TEST(time_that_opens_and_writes_files_is_not_nameless)
 {
 	struct made at;
