@@ -33,6 +33,7 @@ static struct dw_amount loop_share_graphs(const struct dw_rule_case *at)
 
 #define LOOP_ACTS 5        /* calls a step */
 #define LOOP_ACT_NS 500e3  /* a call: an evaluation is of batches, and takes longer */
+#define LOOP_ACT_OF 0.5    /* of a step's forward: the same of larger models; a batch to train on is what has been acted on */
 
 #define LOOP_TRAINED 0.5 /* of the evaluation */
 #define LOOP_SELDOM 0.75 /* evaluations by steps: with one after each second step, the median time after a step may have it */
@@ -46,6 +47,16 @@ static bool loop_some_steps_evaluate(const struct dw_rule_case *at)
 	       excess->value >= dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2;
 }
 
+/* The program calls a model several times a step, each time for less than a batch of training takes, and does something
+ * else in between for longer: it acts. `call_ns` is a median, so that it does not become longer next to other programs. */
+static bool loop_acts(const struct dw_rule_case *at, double calls, double call_ns)
+{
+	double forward_ns = dw_case_value(at, DW_FACT_STEP_FORWARD_ALL) * dw_case_whole_ns(at, DW_RULE_OF_STEP);
+
+	return calls >= 1 && call_ns < LOOP_ACT_OF * forward_ns &&
+	       dw_case_part(at, DW_FACT_LOOP_PYTHON) * dw_case_whole_ns(at, DW_RULE_OF_LOOP) >= calls * call_ns;
+}
+
 /* In or after each step the model is called without gradients: to act, to make targets. That is part of training.
  * An evaluation is of the model that is trained, in evaluation mode. Where this is not known, it comes after many
  * steps, so that the time after a usual step has none of it. */
@@ -55,8 +66,9 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 	double each_ns = dw_case_part(at, DW_FACT_LOOP_EVALUATION) * loop_ns;
 	double other_ns = (1 - dw_case_part(at, DW_FACT_LOOP_STEPS)) * loop_ns - each_ns;
 	double calls = dw_case_part(at, DW_FACT_LOOP_EVALUATIONS) / dw_case_value(at, DW_FACT_STEP_COUNT);
+	double call_ns = dw_case_fact(at, DW_FACT_EVALUATION_CALL)->measured ? dw_case_value(at, DW_FACT_EVALUATION_CALL) : each_ns / calls;
 
-	if (calls >= LOOP_ACTS && each_ns < LOOP_ACT_NS * calls)
+	if (calls >= LOOP_ACTS && call_ns < LOOP_ACT_NS)
 		return false;
 	if (!loop_some_steps_evaluate(at) &&
 	    dw_case_part(at, DW_FACT_STEP_EVALUATION) * dw_case_part(at, DW_FACT_LOOP_STEPS) >=
@@ -64,6 +76,8 @@ static bool loop_evaluates(const struct dw_rule_case *at)
 		return false;
 	if (dw_case_part(at, DW_FACT_EVALUATION_TRAINED) >= LOOP_TRAINED || (calls > 0 && calls <= LOOP_SELDOM))
 		return true;
+	if (loop_acts(at, calls, call_ns))
+		return false;
 	return !(dw_case_part(at, DW_FACT_LOOP_EVALUATION) >= dw_case_part(at, DW_FACT_LOOP_EVALUATION_ALL) / 2 &&
 	         dw_case_value(at, DW_FACT_LOOP_GAP) - fmax(0, other_ns) >= LOOP_EACH * each_ns);
 }
@@ -381,8 +395,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_LOOP_EVALUATION_ALL),
 		.threshold = 0.07,
 		.reason = "An evaluation after each epoch is usually a twentieth of the loop or less. Not if "
-		          "a model is called without gradients in each step, or often and for less than 0.5 ms: then "
-		          "it acts, or makes targets. Nor if this is after more than three quarters of the steps, and it is not the trained "
+		          "a model is called without gradients in each step, or often and for less than 0.5 ms, or for less than half of a "
+		          "step's forward with longer Python between the calls: then it acts, or makes targets. Nor if this is after more than three quarters of the steps, and it is not the trained "
 		          "model in evaluation mode.",
 		.applies = loop_evaluates,
 		.statement = "Evaluation takes {share} {of}[?loop.evaluations:  ({loop.evaluations} time{loop.evaluations:s})].",

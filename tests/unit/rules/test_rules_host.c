@@ -534,6 +534,24 @@ TEST(evaluation_after_each_step_is_training)
 	made_end(&at);
 }
 
+/* A step and the time after it take 40 ms: a forward of 6 ms, two calls without gradients, and 4 ms of Python between them.
+ * Next to other programs the calls take 12 ms, most of them less. */
+TEST(short_calls_between_longer_python_act)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_LOOP_WALL, 60 * 40e6 }, { DW_FACT_LOOP_STEPS, 0.5 }, { DW_FACT_LOOP_EVALUATION, 0.3 },
+	                     { DW_FACT_LOOP_EVALUATION_ALL, 0.3 }, { DW_FACT_LOOP_EVALUATIONS, 120 }, { DW_FACT_LOOP_GAP, 1e4 },
+	                     { DW_FACT_LOOP_PYTHON, 0.1 }, { DW_FACT_STEP_FORWARD_ALL, 0.3 }, { DW_FACT_EVALUATION_CALL, 1e6 }));
+	CHECK(!made_fires(&at, "evaluation", DW_FACT_EVALUATION_CALL, 1e6));
+	CHECK(made_fires(&at, "evaluation", DW_FACT_EVALUATION_CALL, 4e6));   /* as long as a batch */
+	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_PYTHON, 0.04));      /* one call follows the other */
+	CHECK(made_fires(&at, "evaluation", DW_FACT_LOOP_EVALUATIONS, 50));   /* in some steps only */
+	CHECK(made_fires(&at, "evaluation", DW_FACT_EVALUATION_TRAINED, 0.9));
+	CHECK_EQ(made_without(&at, "evaluation", DW_FACT_EVALUATION_CALL), DW_RULE_FIRED); /* 6 ms on average */
+	made_end(&at);
+}
+
 TEST(calls_between_steps_belong_to_python_if_it_is_reported)
 {
 	struct made at;
