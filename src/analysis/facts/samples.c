@@ -329,7 +329,7 @@ static double samples_waited(const struct dw_facts_work *work, struct samples_pa
 static const char *const barriers[] = { "pthread_barrier_wait", NULL };
 static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
 
-double dw_facts_waited_for_locks(const struct dw_facts_work *work, double *low)
+double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low)
 {
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
 	double share, samples, spun, met;
@@ -345,7 +345,9 @@ double dw_facts_waited_for_locks(const struct dw_facts_work *work, double *low)
 	met = samples_waited(work, loop, barriers, NULL) / work->loop_ns;
 	spun = dw_facts_spun(work, DW_SPIN_TEAM) / work->loop_ns + (met >= LEAST_MET ? met : 0);
 	/* Another program may have the CPU of the thread that is waited for. */
-	if (spun >= LEAST_SPUN && !(work->facts->at[DW_FACT_CPU_OTHERS].value >= MOST_OTHERS)) {
+	if (work->facts->at[DW_FACT_CPU_OTHERS].value >= MOST_OTHERS)
+		spun = fmin(spun, dw_facts_team_late(work));
+	if (spun >= LEAST_SPUN) {
 		share += spun;
 		*low += spun / 2;
 	}

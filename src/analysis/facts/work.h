@@ -116,7 +116,7 @@ void dw_facts_of_device(struct dw_facts_work *work);
 void dw_facts_of_samples(struct dw_facts_work *work);
 /* samples.c: the part of the loop in which its thread waits for mutexes, or spins or waits at a barrier for its team,
  * outside the ranges that say for what they wait, and the low end of its interval. 0 without samples. */
-double dw_facts_waited_for_locks(const struct dw_facts_work *work, double *low);
+double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low);
 /* pace_functions.c: what one function changes beyond the pace of all others from the first half of the loop to the second
  * one, as a part of the whole change, and its name. 0: not known. */
 double dw_facts_pace_of_functions(struct dw_facts_work *work, const char **name);
@@ -130,6 +130,9 @@ double dw_facts_spun(const struct dw_facts_work *work, enum dw_sample_spin kind)
 /* How many CPUs work in the ranges of a name, by the name's row: the CPU time of all threads for each ns of the loop's
  * thread. 0: not known. `most`: in the part of the step with most. The caller frees the array; NULL: there is none. */
 double *dw_facts_team_cpus(struct dw_facts_work *work, double *most);
+/* The part of an undisturbed step in which the loop's thread waits for threads of its team that have more to do, by the work
+ * of each, which other programs do not change: the low end of its interval. */
+double dw_facts_team_late(struct dw_facts_work *work);
 /* The part of a team that rests where so many CPUs work; 0 if it is no team, or does not rest. */
 double dw_facts_team_rests(double cpus, double most);
 /* samples.c: for how many ns the loop's thread waits in functions of libc between its steps, outside the ranges that say

@@ -153,8 +153,8 @@ const struct dw_rule dw_rules_waits[] = {
 		.reason = "Time in functions that acquire locks, join threads or get from queues, if functions "
 		          "were recorded, or in which a lock blocked the main thread; CPU time in loops that only another "
 		          "thread can end; from 12% of the loop on also waits for a team in "
-		          "OpenMP's runtime, from 20% on at barriers, unless other programs use a quarter of the CPUs. Not while more threads "
-		          "than CPUs want to run: then a thread of operators waits for the others.",
+		          "OpenMP's runtime, from 20% on at barriers; while other programs use a quarter of the CPUs, at most what another thread "
+		          "of the team certainly works longer. Not while more threads than CPUs want to run: then a thread of operators waits for the others.",
 		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
 		             "[, most of it in {wait.lock:name}]{wait.lock:where}[, in the range {step.named_waiting:name}"
 		             "{step.named_part:where}].",

@@ -204,12 +204,29 @@ TEST(the_programs_function_is_named_if_a_librarys_has_no_line)
 	made_close(&made);
 }
 
-/* 40 steps of 10 ms: for 6 ms both threads work in "mix", then for 4 ms the first one alone in "collect", while the other
- * rests, or spins in OpenMP's runtime. In each third step the first one waits in the runtime too, at the end of "mix". */
-static void make_team(bool spins)
+/* Other programs use half of two CPUs for `length_ms`. */
+static void others_run(uint64_t length_ms)
+{
+	struct dw_entry_machine *machine = dw_encode_machine(&made.process, 100 * ms, (100 + length_ms) * ms);
+
+	machine->program = 100;
+	machine->looks = 100;
+	machine->busy_ns = 2 * length_ms * ms;
+	machine->own_ns = length_ms * ms;
+	dw_encode_meta(&made.process, "host.cpus", "2", true);
+}
+
+/* What a team does while one of its threads works alone, or if another program has that one's CPU. */
+enum team { TEAM_RESTS, TEAM_SPINS, TEAM_DISTURBED };
+
+/* 40 steps of 20 ms: for 6 ms both threads work in "mix", then for 4 ms the first one alone in "collect", while the other
+ * rests, or spins in OpenMP's runtime. In each third step the first one waits in the runtime too, at the end of "mix"; for 8 ms
+ * of each step if others disturb them. */
+static void make_team(enum team does)
 {
 	struct dw_encode_stream stream;
 	uint32_t mix, collect, work, wait, own, callers, nothing;
+	uint64_t late = does == TEAM_DISTURBED ? 8 : 0;
 
 	made_init(&made);
 	dw_encode_stream_init(&stream, &made.process, 1, dw_encode_thread(&made.process, 101, 1, 0, "team"));
@@ -222,32 +239,38 @@ static void make_team(bool spins)
 	callers = dw_encode_stack(&made.process, &own, 1);
 	nothing = 0;
 	for (uint64_t i = 0; i < 40; i++) {
-		uint64_t at = 100 + 10 * i;
+		uint64_t at = 100 + 20 * i;
 
 		dw_encode_begin(&made.stream, at * ms, mix);
-		for (uint64_t t = 1; t < 6; t++) {
-			dw_encode_sample(&stream, (at + t) * ms, work, nothing, 1);
-			dw_encode_sample(&made.stream, (at + t) * ms, t == 5 || i % 3 ? work : wait, t == 5 || i % 3 ? nothing : callers, 1);
+		for (uint64_t t = 1; t < 6 + late; t++) {
+			bool waits = t > 5 || (t < 5 && i % 3 == 0);
+
+			if (t < 6)
+				dw_encode_sample(&stream, (at + t) * ms, work, nothing, 1);
+			dw_encode_sample(&made.stream, (at + t) * ms, waits ? wait : work, waits ? callers : nothing, 1);
 		}
+		at += late;
 		dw_encode_end(&made.stream, (at + 6) * ms);
 		dw_encode_begin(&made.stream, (at + 6) * ms, collect);
 		for (uint64_t t = 7; t < 10; t++) {
 			dw_encode_sample(&made.stream, (at + t) * ms, work, nothing, 1);
-			if (spins)
+			if (does != TEAM_RESTS)
 				dw_encode_sample(&stream, (at + t) * ms, wait, callers, 1);
 		}
 		dw_encode_end(&made.stream, (at + 10) * ms - 1);
-		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 10) * ms, 10 * ms, DW_STEP_RECORDED);
+		dw_encode_step(&made.process, made.thread, i, (at - late) * ms, (at + 10) * ms, (10 + late) * ms, DW_STEP_RECORDED);
 	}
+	if (does == TEAM_DISTURBED)
+		others_run(40 * 20);
 	dw_encode_close(&stream);
 }
 
 TEST(a_range_in_which_a_team_rests_is_no_work)
 {
-	for (int spins = 0; spins < 2; spins++) {
+	for (enum team does = TEAM_RESTS; does <= TEAM_DISTURBED; does++) {
 		const struct dw_facts *facts;
 
-		make_team(spins);
+		make_team(does);
 		facts = facts_of();
 		REQUIRE(facts != NULL);
 		/* it is the smaller range, but half of the team's time there is lost */
@@ -257,6 +280,54 @@ TEST(a_range_in_which_a_team_rests_is_no_work)
 		CHECK(fabs(fact(facts, DW_FACT_SAMPLES_TEAM_CPUS)->value - (2 - 14 * 4 / 200.0)) < 1e-9);
 		made_close(&made);
 	}
+}
+
+/* 40 steps of 20 ms, in which the first thread works for `own` ms and spins for 8 until the other one has worked for 10. */
+static const struct dw_facts *facts_of_parts(uint64_t own)
+{
+	struct dw_encode_stream stream;
+	uint32_t work, wait, outer, callers;
+
+	made_init(&made);
+	dw_encode_process_entry(&made.process)->pid = 100;
+	dw_encode_stream_init(&stream, &made.process, 1, dw_encode_thread(&made.process, 101, 1, 0, "team"));
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	work = dw_encode_frame(&made.process, "attend", "net.c", 7);
+	wait = dw_encode_frame_in(&made.process, "/usr/lib/libgomp.so.1.0.0", "GOMP_barrier");
+	outer = dw_encode_frame(&made.process, "attend", "net.c", 9);
+	callers = dw_encode_stack(&made.process, &outer, 1);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 100 + 20 * i;
+		struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 20) * ms);
+
+		usage->cpu_ns = (own + 8) * ms;
+		usage->process_cpu_ns = usage->cpu_ns + 10 * ms;
+		usage->delay_ns = 20 * ms - usage->cpu_ns;
+		for (uint64_t t = 0; t < own + 8; t++)
+			dw_encode_sample(&made.stream, (at + t) * ms + 1, t < own ? work : wait, t < own ? 0 : callers, 1);
+		for (uint64_t t = 0; t < 10; t++)
+			dw_encode_sample(&stream, (at + t) * ms + 1, work, 0, 1);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 20) * ms, (own + 18) * ms, DW_STEP_RECORDED);
+	}
+	others_run(40 * 20);
+	dw_encode_close(&stream);
+	return facts_of();
+}
+
+/* Next to other programs a thread spins for its team in any case. It waits for one that has more to do. */
+TEST(a_thread_waits_for_one_that_has_more_to_do)
+{
+	const struct dw_facts *facts = facts_of_parts(5);
+
+	REQUIRE(facts != NULL);
+	CHECK(fact(facts, DW_FACT_CPU_OTHERS)->value > 0.4);
+	CHECK(fact(facts, DW_FACT_WAIT_LOCK)->value > 0.3 && fact(facts, DW_FACT_WAIT_LOCK)->value < 0.4);
+	CHECK_STR(fact(facts, DW_FACT_WAIT_LOCK)->name, "attend");
+	made_close(&made);
+	facts = facts_of_parts(10);
+	REQUIRE(facts != NULL);
+	CHECK_EQ(fact(facts, DW_FACT_WAIT_LOCK)->value, 0);
+	made_close(&made);
 }
 
 TEST(a_team_that_works_everywhere_has_no_range_in_which_it_rests)
