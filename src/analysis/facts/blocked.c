@@ -11,7 +11,8 @@
  * Other threads of the program may run in that time, or spin, as a team of OpenMP does. A thread that a file, a
  * sleep or another program blocks does not wait for them. A thread that a lock blocks may: so waits for locks are at
  * most the time in which no thread of the process ran. If samples of waits show more of it at mutexes, it is that: the
- * thread that runs holds the mutex.
+ * thread that runs holds the mutex. If they show more of it in fsync(), it is that: the kernel's readings miss waits that are
+ * much shorter than the time between them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -153,11 +154,15 @@ static void blocked_put_all(struct dw_facts_work *work, const struct dw_machine_
 	const double looks[BLOCKED_KINDS] = { machine->at_file, machine->at_lock, machine->asleep,
 		machine->blocked - machine->at_file - machine->at_lock - machine->asleep };
 	double idle = blocked_idle(work->facts), explained = blocked_explained(work->facts) * machine->looks;
-	double blocked = machine->blocked - explained, off = fmax(idle, blocked_off(work)), most, mutex, mutex_low;
+	double blocked = machine->blocked - explained, off = fmax(idle, blocked_off(work)), most, mutex, mutex_low, disk, disk_low;
 	struct share kinds[BLOCKED_KINDS];
 
 	for (unsigned kind = 0; kind < BLOCKED_KINDS; kind++)
 		kinds[kind] = blocked_share(fmax(0, looks[kind] - explained), blocked, machine->looks, off);
+	disk = dw_facts_waited_for_disks(work, &disk_low);
+	kinds[BLOCKED_FILE].value = fmax(kinds[BLOCKED_FILE].value, disk);
+	kinds[BLOCKED_FILE].low = fmax(kinds[BLOCKED_FILE].low, disk_low);
+	kinds[BLOCKED_FILE].high = fmax(kinds[BLOCKED_FILE].high, disk);
 	most = off > idle ? fmax(0, idle - kinds[BLOCKED_FILE].value - kinds[BLOCKED_SLEEP].value -
 	                                kinds[BLOCKED_OTHER].value) : idle;
 	mutex = dw_facts_waited_for_locks(work, &mutex_low);

@@ -329,6 +329,20 @@ static double samples_waited(const struct dw_facts_work *work, struct samples_pa
 static const char *const barriers[] = { "pthread_barrier_wait", NULL };
 static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
 
+static const char *const disks[] = { "fsync", "fdatasync", "msync", NULL };
+
+double dw_facts_waited_for_disks(const struct dw_facts_work *work, double *low)
+{
+	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
+	double samples = 0, share;
+
+	if (!dw_source_has_samples(work->source) || !(work->loop_ns > 0))
+		return *low = 0;
+	share = fmin(1, samples_waited(work, loop, disks, &samples) / work->loop_ns);
+	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
+	return share;
+}
+
 double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low)
 {
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };

@@ -117,6 +117,8 @@ void dw_facts_of_samples(struct dw_facts_work *work);
 /* samples.c: the part of the loop in which its thread waits for mutexes, or spins or waits at a barrier for its team,
  * outside the ranges that say for what they wait, and the low end of its interval. 0 without samples. */
 double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low);
+/* The same of calls that write files to a disk. */
+double dw_facts_waited_for_disks(const struct dw_facts_work *work, double *low);
 /* pace_functions.c: what one function changes beyond the pace of all others from the first half of the loop to the second
  * one, as a part of the whole change, and its name. 0: not known. */
 double dw_facts_pace_of_functions(struct dw_facts_work *work, const char **name);

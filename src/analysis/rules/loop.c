@@ -173,13 +173,13 @@ static bool loop_wait_is_reported(const struct dw_rule_case *at)
 	return dw_case_waits_in_all_steps(at);
 }
 
-/* The slow steps' range waits, as long as a rule about waits reports. */
-static bool loop_named_wait_is_reported(const struct dw_rule_case *at)
+/* The slow steps wait, in a range or in none, for as long as a rule about waits reports. */
+static bool loop_long_wait_is_reported(const struct dw_rule_case *at, enum dw_fact_id idle)
 {
 	double waits = fmax(dw_case_part(at, DW_FACT_WAIT_FILE), fmax(dw_case_part(at, DW_FACT_WAIT_LOCK),
 	                                                              dw_case_part(at, DW_FACT_WAIT_SLEEP)));
 
-	return dw_case_has(at, DW_FACT_STEP_IDLE_NAMED) && waits >= DW_RULE_DEADBAND &&
+	return dw_case_has(at, idle) && waits >= DW_RULE_DEADBAND &&
 	       waits >= dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 }
 
@@ -202,7 +202,8 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 	return strcmp(part, "profiler") == 0 ||
 	       (strcmp(part, "communication") == 0 && dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
 	       (strcmp(part, "idle") == 0 && loop_wait_is_reported(at)) ||
-	       (strcmp(part, "named") == 0 && loop_named_wait_is_reported(at)) ||
+	       (strcmp(part, "named") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE_NAMED)) ||
+	       (strcmp(part, "unnamed") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE)) ||
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
 }
 

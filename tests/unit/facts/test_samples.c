@@ -330,6 +330,38 @@ TEST(a_thread_waits_for_one_that_has_more_to_do)
 	made_close(&made);
 }
 
+/* Steps of 20 ms, in which the thread waits for a disk for 5; by the kernel's readings, which are further apart, for 2. */
+TEST(waits_for_a_disk_are_at_least_those_of_samples)
+{
+	const struct dw_facts *facts;
+	uint32_t sync, work, keep, callers;
+
+	made_init(&made);
+	dw_encode_process_entry(&made.process)->pid = 100;
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	work = dw_encode_frame(&made.process, "work", "net.c", 7);
+	sync = dw_encode_frame_in(&made.process, "/usr/lib/libc.so.6", "fsync");
+	keep = dw_encode_frame(&made.process, "keep", "net.c", 9);
+	callers = dw_encode_stack(&made.process, &keep, 1);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 100 + 20 * i;
+		struct dw_entry_usage *usage = dw_encode_usage(&made.process, made.thread, at * ms, (at + 20) * ms);
+
+		usage->cpu_ns = usage->process_cpu_ns = 12 * ms;
+		usage->delay_ns = 6 * ms;
+		for (uint64_t t = 0; t < 12; t++)
+			dw_encode_sample(&made.stream, (at + t) * ms + 1, work, 0, 1);
+		dw_encode_wait(&made.stream, (at + 19) * ms, sync, callers, 5);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 20) * ms, 12 * ms, DW_STEP_RECORDED);
+	}
+	others_run(40 * 20);
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_NEAR(fact(facts, DW_FACT_WAIT_FILE)->value, 0.25, 1e-3);
+	CHECK_STR(fact(facts, DW_FACT_WAIT_FILE)->name, "keep");
+	made_close(&made);
+}
+
 TEST(a_team_that_works_everywhere_has_no_range_in_which_it_rests)
 {
 	const struct dw_facts *facts;

@@ -140,6 +140,21 @@ TEST(slow_steps_wait_for_what_all_steps_wait_for)
 	made_end(&at);
 }
 
+/* In short steps the kernel's account does not say that they wait, but samples of the loop do. */
+TEST(slow_steps_without_a_range_wait_as_long_as_the_loop)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_CPU_DELAY, 0 }, { DW_FACT_WAIT_LOCK, 0.27 }, { DW_FACT_STEP_OUTLIERS, 9 },
+	                     { DW_FACT_STEP_OUTLIERS_EXCESS, 0.26 }, { DW_FACT_STEP_OUTLIERS_PART, 0.5 }, { DW_FACT_STEP_OUTLIERS_OWN, 0.5 }));
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "unnamed";
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_STEP_IDLE, 0));
+	CHECK(!made_fires(&at, "slow-steps", DW_FACT_STEP_IDLE, 0.12));
+	made_set(&at, DW_FACT_STEP_IDLE, 0.12);
+	CHECK(made_fires(&at, "slow-steps", DW_FACT_WAIT_LOCK, 0.1)); /* less than slow steps take */
+	made_end(&at);
+}
+
 TEST(idle_time_of_steps_too_short_to_measure_needs_a_process_that_rests)
 {
 	struct made at;
