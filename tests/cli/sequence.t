@@ -129,6 +129,6 @@ Iterations of 2 processes are shown as one sequence; --thread NAME shows those o
 
 $ dwell report ranks.dwell --layout singa --verbosity 1 | grep .
 Time Profiling:
-Forward Propagation Time : 0.0015 sec
-Backward Propagation Time : 0.0055 sec
+Forward Propagation Time : 0.0045 sec
+Backward Propagation Time : 0.0025 sec
 2> dwell: the means are over the iterations of 2 processes; --thread shows one of them

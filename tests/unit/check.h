@@ -94,11 +94,10 @@ static inline bool check_is_slow(void)
 /* low <= got <= high. */
 #define CHECK_RANGE(got, low, high)                                              \
 	do {                                                                         \
-		int64_t check_got = (int64_t)(got), check_low = (int64_t)(low);          \
-		int64_t check_high = (int64_t)(high);                                    \
+		long double check_got = (got), check_low = (low), check_high = (high);   \
 		if (check_got < check_low || check_got > check_high)                     \
-			CHECK_FAIL("%s is %" PRId64 ", not in %" PRId64 "..%" PRId64, #got,  \
-			           check_got, check_low, check_high);                        \
+			CHECK_FAIL("%s is %.15Lg, not in %.15Lg..%.15Lg", #got, check_got,   \
+			           check_low, check_high);                                   \
 	} while (0)
 
 #define CHECK_NEAR(got, want, tolerance)                                         \

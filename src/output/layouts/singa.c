@@ -136,7 +136,7 @@ static double singa_forward_ns(const struct listing *listing)
 		if (!singa_is_timed(listing, op))
 			continue;
 		sum_ns += singa_mean_ns(op) * ((double)op->stat.count / (double)sequence->iterations);
-		any = true;
+		any |= listing->symbols[op->symbol].category != DWELL_CATEGORY_COMMUNICATION;
 	}
 	/* No operation is before the first backward one: only phases were recorded, perhaps with
 	 * communication. Then the forward phase has the time. */
