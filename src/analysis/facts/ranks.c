@@ -107,26 +107,30 @@ static void ranks_compare_step(const struct dw_facts_work *work, const struct ra
 	last->steps++;
 }
 
-/* The part of the step by which the rank's steps exceed those of the other ranks most. */
+static bool ranks_have_step(const struct dw_facts_work *work, const struct ranks *ranks, size_t i)
+{
+	for (size_t r = 0; r < ranks->count; r++)
+		if (!ranks_step(work, ranks->loops[r], i))
+			return false;
+	return true;
+}
+
+/* The part of the step by which the rank's steps exceed those of the other ranks most. Each rank chooses for itself which
+ * steps are recorded in full: only those that all ranks recorded are compared. */
 static const char *ranks_part(const struct dw_facts_work *work, const struct ranks *ranks, size_t rank)
 {
 	double excess[DW_PART_COUNT] = { 0 };
 	unsigned largest = 0;
 
-	for (size_t r = 0; r < ranks->count; r++) {
-		double weight = r == rank ? 1 : -1.0 / (double)(ranks->count - 1);
-
-		for (size_t i = 0; i < ranks->loops[r]->count; i++) {
-			const struct dw_step *step = ranks_step(work, ranks->loops[r], i);
+	for (size_t i = 0; i < ranks->loops[0]->count; i++)
+		for (size_t r = 0; ranks_have_step(work, ranks, i) && r < ranks->count; r++) {
+			double weight = r == rank ? 1 : -1.0 / (double)(ranks->count - 1);
 			double parts[DW_PART_COUNT];
 
-			if (!step)
-				continue;
-			dw_facts_divide(work, step, parts);
+			dw_facts_divide(work, ranks_step(work, ranks->loops[r], i), parts);
 			for (unsigned p = 0; p < DW_PART_COUNT; p++)
 				excess[p] += weight * parts[p];
 		}
-	}
 	for (unsigned p = 1; p < DW_PART_COUNT; p++)
 		if (p != DW_PART_COMMUNICATION && excess[p] > excess[largest])
 			largest = p;

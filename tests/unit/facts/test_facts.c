@@ -958,8 +958,9 @@ TEST(the_pace_of_all_parts_is_told_from_that_of_one)
 	made_close(&made);
 }
 
-/* Rank 1 takes 30 ms longer in its operators; rank 0 waits for it, in the steps or between them. */
-static const struct dw_facts *facts_of_ranks(bool between)
+/* Rank 1 takes 30 ms longer in its operators; rank 0 waits for it, in the steps or between them. `some`: only each fifth step
+ * of rank 1 is recorded in full. */
+static const struct dw_facts *facts_of_ranks(bool between, bool some)
 {
 	struct dw_encode_process second;
 	struct dw_encode_stream stream;
@@ -988,7 +989,8 @@ static const struct dw_facts *facts_of_ranks(bool between)
 		dw_encode_end(&stream, (at + 45) * ms);
 		dw_encode_begin(&stream, (at + 45) * ms, wait[1]);
 		dw_encode_end(&stream, (at + 50) * ms);
-		dw_encode_step(&second, thread, i, at * ms, (at + (between ? 45 : 50)) * ms, 45 * ms, DW_STEP_RECORDED);
+		dw_encode_step(&second, thread, i, at * ms, (at + (between ? 45 : 50)) * ms, 45 * ms,
+		               some && i % 5 ? DW_STEP_REDUCED : DW_STEP_RECORDED);
 	}
 	dw_encode_close(&stream);
 	return facts_of();
@@ -996,7 +998,7 @@ static const struct dw_facts *facts_of_ranks(bool between)
 
 TEST(the_last_rank_and_what_the_other_one_waits)
 {
-	const struct dw_facts *facts = facts_of_ranks(false);
+	const struct dw_facts *facts = facts_of_ranks(false, false);
 
 	REQUIRE(facts != NULL);
 	CHECK_EQ(facts->loop_count, 2);
@@ -1012,12 +1014,18 @@ TEST(the_last_rank_and_what_the_other_one_waits)
 	CLOSE(VALUE(facts, COMM_WAIT), 0);
 	made_close(&made);
 
-	facts = facts_of_ranks(true);
+	facts = facts_of_ranks(true, false);
 	REQUIRE(facts != NULL);
 	CLOSE(VALUE(facts, STEP_COMMUNICATION), 0);
 	CLOSE(VALUE(facts, COMM_LAST_RANK_SHARE), 1);
 	CHECK_RANGE(VALUE(facts, COMM_WAIT), 0.55, 0.61);
 	CHECK_RANGE(VALUE(facts, COMM_EXPOSED), 0.65, 0.71);
+	made_close(&made);
+
+	facts = facts_of_ranks(false, true);
+	REQUIRE(facts != NULL);
+	CHECK_EQ(VALUE(facts, COMM_LAST_RANK), 1);
+	CHECK_STR(facts->at[DW_FACT_COMM_LAST_RANK].note, "operators");
 	made_close(&made);
 }
 
