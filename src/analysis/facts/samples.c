@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "facts/work.h"
 #include "model/samples/hot.h"
 
@@ -37,12 +38,23 @@ static bool samples_want(void *context, const struct dw_sample_row *row)
 	                                       dw_model_symbol_row(part->work->model, row->named) == part->named));
 }
 
+/* Names a function by its short name, with its line. */
+static void samples_name(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_hot_row *row)
+{
+	char text[300];
+
+	snprintf(text, sizeof text, "%s", row->name);
+	dw_name_shorten(text);
+	fact->name = dw_facts_text(work, text, strlen(text));
+	if (*dw_hot_place(row, text, sizeof text))
+		fact->where = dw_facts_text(work, text, strlen(text));
+}
+
 static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const struct dw_hot *hot,
                         const struct dw_hot_row *top, double weight)
 {
 	double share = hot->weight ? weight / (double)hot->weight : 0;
 	double error = dw_samples_error(share, hot->weight, hot->squares);
-	char place[300];
 	struct dw_fact *fact;
 
 	if (hot->samples < LEAST) {
@@ -52,11 +64,8 @@ static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const st
 	fact = dw_fact_set_share(work, id, share, 1, hot->samples);
 	fact->low = fmax(0, share - error);
 	fact->high = fmin(1, share + error);
-	if (!top || fact->low < NAMED)
-		return;
-	fact->name = dw_facts_text(work, top->name, strlen(top->name));
-	if (*dw_hot_place(top, place, sizeof place))
-		fact->where = dw_facts_text(work, place, strlen(place));
+	if (top && fact->low >= NAMED)
+		samples_name(work, fact, top);
 }
 
 /* ---- the use of CPUs ----------------------------------------------------------------------------- */
@@ -272,20 +281,16 @@ static void samples_put_allocator(struct dw_facts_work *work, struct samples_par
 	double runs = 1 - (waiting->measured ? waiting->value : 0);
 	struct dw_fact *fact;
 	struct dw_hot hot;
-	char place[300];
 
 	if (work->python || work->facts->at[DW_FACT_TRACE_TORCH].value > 0 || !samples->measured)
 		return;
 	fact = dw_fact_set(work, DW_FACT_MEMORY_ALLOCATOR, samples->value * runs, samples->samples);
 	fact->low = samples->low * runs;
 	fact->high = samples->high * runs;
-	if (!dw_hot_make(&hot, work->model, &ask)) {
+	if (!dw_hot_make(&hot, work->model, &ask))
 		work->failed = true;
-	} else if (hot.count && (double)hot.rows[0].self >= MOST_OF * (double)hot.weight) {
-		fact->name = dw_facts_text(work, hot.rows[0].name, strlen(hot.rows[0].name));
-		if (*dw_hot_place(&hot.rows[0], place, sizeof place))
-			fact->where = dw_facts_text(work, place, strlen(place));
-	}
+	else if (hot.count && (double)hot.rows[0].self >= MOST_OF * (double)hot.weight)
+		samples_name(work, fact, &hot.rows[0]);
 	dw_hot_reset(&hot);
 }
 
@@ -382,7 +387,6 @@ static void samples_name_wait(struct dw_facts_work *work, struct dw_fact *fact, 
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
 	const struct dw_source_function *most = NULL;
 	double all = 0, named = 0, longest = 0;
-	char place[300];
 
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (unsigned kind = 0; kind < 2; kind++)
@@ -404,9 +408,7 @@ static void samples_name_wait(struct dw_facts_work *work, struct dw_fact *fact, 
 			}
 	if (!most || named < all / 2)
 		return;
-	fact->name = dw_facts_text(work, most->name, strlen(most->name));
-	if (*dw_hot_place(&(struct dw_hot_row){ .file = most->file, .line = most->line }, place, sizeof place))
-		fact->where = dw_facts_text(work, place, strlen(place));
+	samples_name(work, fact, &(struct dw_hot_row){ .name = most->name, .file = most->file, .line = most->line });
 }
 
 double dw_facts_waited_between(const struct dw_facts_work *work)

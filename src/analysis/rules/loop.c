@@ -379,8 +379,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.threshold = 0.05,
 		.reason = "A graph costs memory for every activation, and part of each operator's call.",
 		.no_gain = true,
-		.statement = "Evaluation builds graphs that no backward uses, in {evaluation.graphs} of its "
-		             "time: {share} {of}.",
+		.statement = "Evaluation builds graphs that no backward uses, for {share} {of}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "evaluate without recording gradients",
 			[DW_WORDS_PYTORCH] = "with torch.inference_mode(): or torch.no_grad() around it",
@@ -428,7 +427,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.applies = loop_is_beyond_input,
 		.follows_ns = loop_between_of_python,
 		.statement = "{share} {of} lies between the steps[?loop.operators: , in operators "
-		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program {loop.named}][ "
+		             "{loop.operators}{loop.operators:where}][?loop.named: , in ranges of the program {loop.named} "
 		             "(most of it {loop.named:name}{loop.named:where})][?loop.unnamed: , in no range "
 		             "{loop.unnamed}][-loop.waiting: , in Python and waits {loop.python}{loop.python:where}][; "
 		             "{samples.between} of the CPU time there is in {samples.between:name}{samples.between:where}].",
@@ -455,7 +454,7 @@ const struct dw_rule dw_rules_loop[] = {
 		          "may work. Not if a rule about the part with the excess reports it.",
 		.applies = loop_has_slow_steps,
 		.statement = "{step.outliers} slow step{step.outliers:s} {step.outliers:takes} {share} {of} beyond the usual "
-		             "time[, most of it in {step.outliers_excess:note}]"
+		             "time[, most of it in {step.outliers_excess:part}]"
 		             "[ ({step.outliers_excess:name})].",
 		.remedy = { [DW_WORDS_ANY] = "the view steps lists them with what took longer" },
 		.look = "dwell report --view steps",
@@ -476,7 +475,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.applies = loop_changes,
 		.no_gain = true,
 		.statement = "From step {drift.change_step} on, steps take {drift.change} longer than before"
-		             "[, most of it in {drift.change:note}].",
+		             "[, most of it in {drift.change:part}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "compare both parts with --steps: the machine's clock, other programs, or "
 			                 "what the program does from then on",
@@ -504,7 +503,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
 		             "[-drift.gaps: Steps get slower: by {share} of the median from the first to the last]"
 		             "[?drift.gaps: ; {samples.between} of the CPU time there is in "
-		             "{samples.between:name}{samples.between:where}][-drift.gaps: , most of it in {drift.slope:note}]"
+		             "{samples.between:name}{samples.between:where}][-drift.gaps: , most of it in {drift.slope:part}]"
 		             "[?input.trend: ; the largest activation grows by {input.trend}]"
 		             "[?memory.growth: ; memory grows by {memory.growth} with each step].",
 		.remedy = {
@@ -548,7 +547,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.no_gain = true,
 		.statement = "Warm-up of {step.warm_up} step{step.warm_up:s}: "
 		             "{step.warm_up_ns}, {share} {of} beyond the usual time"
-		             "[, most of it in {step.warm_up_excess:note}]. Other statements leave them out.",
+		             "[, most of it in {step.warm_up_excess:part}]. Other statements leave them out.",
 	},
 	{ 0 },
 };

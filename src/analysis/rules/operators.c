@@ -440,7 +440,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.no_gain = true,
 		.statement = "The range {step.named_part:name} {takes} {step.named_part} {of}{step.named_part:where}"
 		             "[, all ranges under the program's own names {number}%]"
-		             "[?samples.named_cpus: ; it uses {samples.named_cpus} CPU{samples.named_cpus:s} there, and {samples.team_cpus} in another part]"
+		             "[?samples.named_cpus: ; threads keep {samples.named_cpus} CPU{samples.named_cpus:s} busy there, and {samples.team_cpus} in another part]"
 		             "[; {samples.named} of its CPU time is in {samples.named:name}{samples.named:where}]"
 		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
 		             "[ ({cpu.waiting:note})].",

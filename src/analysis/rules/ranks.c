@@ -64,7 +64,7 @@ const struct dw_rule dw_rules_ranks[] = {
 		.applies = ranks_wait_dominates,
 		.gain_ns = ranks_gain_wait,
 		.statement = "Waiting for the last rank {takes} {share} {of}[: rank {comm.last_rank} is last in "
-		             "{comm.last_rank_share} of the steps][, longest in {comm.last_rank:note}].",
+		             "{comm.last_rank_share} of the steps][, longest in {comm.last_rank:part}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "find what this rank does longer than the others: its data, its CPUs, its device",
 		},

@@ -180,8 +180,8 @@ const struct dw_rule dw_rules_waits[] = {
 		          "if all steps wait. Time in which a hypervisor ran another machine is left out.",
 		.applies = waits_is_idle,
 		.statement = "The program is idle for {share} {of}{step.idle:where}[, in the range {step.named_waiting:name}{step.named_part:where}]"
-		             ": it waits, not for data"
-		             "[?wait.sleep: ; in sleeps {wait.sleep} of the loop][; most of it in {wait.other:name}]{wait.other:where}.",
+		             ": it waits, but not for data"
+		             "[?wait.sleep: ; it sleeps for {wait.sleep} of the loop][; most of it in {wait.other:name}]{wait.other:where}.",
 		.remedy = {
 			[DW_WORDS_ANY] = "find the sleep, the lock, the file or the answer of another program that it waits for",
 		},

@@ -13,7 +13,7 @@
  *
  * Forms of a fact: {F:s} "s" unless the fact is 1; {F:takes} "takes" if it is 1, else "take";
  * {F:name} its symbol's name, unless its note is the same;
- * {F:note}; {F:where} " at train.py:41", or "" if no place is known; {F:ns} of a share of a step,
+ * {F:note}; {F:part} the part of a step that is its note, in words; {F:where} " at train.py:41", or "" if no place is known; {F:ns} of a share of a step,
  * the time.
  */
 #include <stdio.h>
@@ -108,6 +108,18 @@ static const char *words_where(const struct words *words, enum dw_fact_id id)
 	return fact->where;
 }
 
+/* Parts of a step whose names are not words of a sentence. */
+static const char *words_part(const char *part)
+{
+	static const char *const words[][2] = { { "named", "named ranges" }, { "unnamed", "no named range" }, { "python", "Python" },
+		{ "idle", "waits" } };
+
+	for (size_t i = 0; part && i < sizeof words / sizeof *words; i++)
+		if (strcmp(part, words[i][0]) == 0)
+			return words[i][1];
+	return part;
+}
+
 static void words_put_fact(struct words *words, const char *name, const char *form)
 {
 	enum dw_fact_id id = dw_fact_find(name);
@@ -130,6 +142,7 @@ static void words_put_fact(struct words *words, const char *name, const char *fo
 	} else {
 		text = strcmp(form, "name") == 0 ? words_name(fact)
 		     : strcmp(form, "note") == 0 ? fact->note
+		     : strcmp(form, "part") == 0 ? words_part(fact->note)
 		                                 : words_where(words, id);
 		if (text && *text && strcmp(form, "where") == 0)
 			words_put_text(words, strstr(text, " and ") ? " between " : " at ");

@@ -180,6 +180,17 @@ TEST(in_c_the_function_of_time_in_no_range_is_named)
 	made_close(&made);
 }
 
+TEST(a_function_of_cxx_has_a_short_name)
+{
+	const struct dw_facts *facts;
+
+	make(false, 40, (const char *const[]){ "(anonymous namespace)::Net::learn(std::vector<float, std::allocator<float> > const&)", "check" }, "log");
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_STR(fact(facts, DW_FACT_SAMPLES_UNNAMED)->name, "Net::learn");
+	made_close(&made);
+}
+
 /* A function of the C library without a name is named by the program's function that calls it. */
 TEST(the_programs_function_is_named_if_a_librarys_has_no_line)
 {

@@ -109,6 +109,27 @@ TEST(an_operator_that_few_models_need_is_much_earlier)
 	made_end(&at);
 }
 
+TEST(parts_of_a_step_are_words_of_a_sentence)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 9 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.2 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 },
+	                     { DW_FACT_LOOP_STEPS, 0.6 }, { DW_FACT_LOOP_OPERATORS, 0.3 }, { DW_FACT_LOOP_NAMED, 0.001 }));
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "named";
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].name = "draw";
+	at.facts.at[DW_FACT_LOOP_NAMED].name = "create convolution";
+	made_judge(&at);
+	CHECK_STR(made_find(&at, "slow-steps")->statement,
+	          "9 slow steps take 20% of the loop beyond the usual time, most of it in named ranges (draw).");
+	CHECK_STR(made_find(&at, "between-steps")->statement, "30% of the loop lies between the steps, in operators 30%.");
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "unnamed";
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].name = NULL;
+	made_judge(&at);
+	CHECK_STR(made_find(&at, "slow-steps")->statement,
+	          "9 slow steps take 20% of the loop beyond the usual time, most of it in no named range.");
+	made_end(&at);
+}
+
 /* In C++ samples show malloc() and free(): a cause, which nameless time may hold, and none of page faults. */
 TEST(allocation_comes_before_time_in_no_range)
 {
