@@ -144,6 +144,44 @@ def from_outside(folder, name, command, function):
     check(f"{name}: dwell attach", shares(trace).get(function, 0) > 0.8 and goes_on, attach.stderr)
 
 
+# What starts a program into which no library can be loaded, while dwell's are in its environment.
+STARTERS = {
+    "a shell": ["sh", "-c", "{program}; echo $?; env -i {program}; exit 4"],
+    "a script of bash": ["bash", "{}/starts.sh", "{program}"],
+    "Python": ["/usr/bin/python3", "-c", "import subprocess, sys; print(subprocess.run(['{program}'], capture_output=True)); sys.exit(5)"],
+    "make": ["make", "-s", "-f", "{}/starts.mk", "PROGRAM={program}"],
+    "a shell, in a deep folder": ["{}/" + "deep/" * 30 + "sh", "-c", "{program}; echo $?"],
+}
+
+
+def started_by_others(folder, name, made):
+    """Programs of musl and static ones that a program of glibc starts do what they do, and are named."""
+    trace, path = os.path.join(folder, "started.dwell"), os.path.join(folder, made)
+    deep = os.path.join(folder, "deep/" * 30)
+    os.makedirs(deep, exist_ok=True)
+    shutil.copy("/bin/sh", deep)
+    with open(os.path.join(folder, "starts.sh"), "w", encoding="utf-8") as file:
+        file.write('for i in 1 2 3; do "$1" | cat; echo ${PIPESTATUS[0]}; done\nexec "$1"\n')
+    with open(os.path.join(folder, "starts.mk"), "w", encoding="utf-8") as file:
+        file.write("all:\n\t-$(PROGRAM); echo $$?\n\t$(PROGRAM)\n")
+    for starter, words in STARTERS.items():
+        command = [word.replace("{program}", path).replace("{}", folder) for word in words]
+        if not program(command[0]):
+            skip(f"{name}, started by {starter}", f"{command[0]} is missing")
+            continue
+        alone = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        options = ["--functions=all", "--memory=malloc"] if starter == "a shell" else []
+        ran = subprocess.run([DWELL, "run", "-o", trace, *options, *command], capture_output=True, text=True, timeout=60)
+        own = "\n".join(line for line in ran.stderr.splitlines() if not line.startswith("dwell: "))
+        check(f"{name}, started by {starter}: as without dwell",
+              (ran.returncode, ran.stdout, own) == (alone.returncode, alone.stdout, alone.stderr.strip()) and "hello" in ran.stdout, alone, ran)
+    ran = subprocess.run([DWELL, "run", "-o", trace, "sh", "-c", f"timeout 1.5 {path} forever; echo $?"], capture_output=True, text=True)
+    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True).stdout
+    named = re.compile(rf"[Nn]ot recorded: {made} \(1 process, [0-9.]+ m?s of CPU time or more\): {re.escape(STATIC if 'static' in made else OTHER)}")
+    check(f"{name}: named at once", named.search(ran.stderr), ran.stderr)
+    check(f"{name}: named in the report", named.search(text), text)
+
+
 def main():
     wanted = sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder:
@@ -167,6 +205,9 @@ def main():
                                      ("musl, static", "musl_static", "hello_work")):
             if name in names and made not in missing:
                 from_outside(folder, name, [os.path.join(folder, made), "forever"], function)
+        for name, made in (("musl", "musl"), ("musl, static", "musl_static")):
+            if name in names and made not in missing:
+                started_by_others(folder, name, made)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] != 0
 

@@ -15,6 +15,7 @@
 
 #include "base/limits.h"
 #include "cli/processes.h"
+#include "cli/run_apart.h"
 #include "cli/sleep.h"
 #include "format/keys.h"
 #include "record/record.h"
@@ -273,6 +274,7 @@ static void *machine_loop(void *unused)
 		if (!machine_read(&look.processes, &now))
 			break;
 		machine_write(&before, &now, &samples);
+		dw_apart_look(&look.processes);
 		before = now;
 		age_ns += sleep_ns;
 		sleep_ns = machine_next_ns(age_ns);

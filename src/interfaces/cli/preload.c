@@ -146,26 +146,33 @@ static struct loading preload_read_loading(const char *path)
 #define OWN_SANITIZED 0
 #endif
 
-/* Why no library can be loaded into the program, or NULL; `is_static`: nor before it, because it is linked statically. It
- * is asked about for each library: the last answer is kept. Another loader, as musl's, ends a program because of dwell's
- * libraries. */
-static const char *preload_refusal(const char *path, bool *is_static)
+#define STATIC_REFUSAL "the program is linked statically, and no library can be loaded before it; dwell attach PID records it while it runs"
+
+/* Why no library can be loaded into the program, or NULL; `is_static`: nor before it, because it is linked statically. Other
+ * loaders refuse dwell's libraries. */
+static const char *preload_find_refusal(const char *path, bool *is_static)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
+	struct loading own = preload_read_loading("/proc/self/exe"), its = preload_read_loading(path);
+
+	*is_static = its.class && !*its.loader;
+	if (its.class && (its.class != own.class || (*its.loader && *own.loader && strcmp(its.loader, own.loader) != 0)))
+		return "the program is for another C library (as musl) or processor than dwell's libraries, which cannot be loaded "
+		       "into it; dwell attach PID records it while it runs";
+	if (preload_contains(path, true, runtimes, sizeof runtimes / sizeof *runtimes))
+		return "the program is built with a sanitizer, whose runtime permits no library before it; build it without";
+	return NULL;
+}
+
+/* It is asked about for each library: the last answer is kept. */
+static const char *preload_refusal(const char *path, bool *is_static)
+{
 	static bool answer_static;
 	static const char *answer;
 	static char asked[4096];
 
 	if (strcmp(asked, path) != 0) {
-		struct loading own = preload_read_loading("/proc/self/exe"), its = preload_read_loading(path);
-
-		answer = NULL;
-		answer_static = its.class && !*its.loader;
-		if (its.class && (its.class != own.class || (*its.loader && *own.loader && strcmp(its.loader, own.loader) != 0)))
-			answer = "the program is for another C library (as musl) or processor than dwell's libraries, which cannot be loaded "
-			         "into it; dwell attach PID records it while it runs";
-		else if (preload_contains(path, true, runtimes, sizeof runtimes / sizeof *runtimes))
-			answer = "the program is built with a sanitizer, whose runtime permits no library before it; build it without";
+		answer = preload_find_refusal(path, &answer_static);
 		snprintf(asked, sizeof asked, "%s", path);
 	}
 	if (is_static)
@@ -252,12 +259,19 @@ const char *dw_preload_contained(const char *program, unsigned n, const char **r
 	return NULL;
 }
 
+/*
+ * A program of musl that a shell starts inherits the variable, and musl's loader ends it because of a library of glibc.
+ * musl opens the path as it stands, and ignores a path where there is no file. glibc puts the folder of the program's
+ * file in the place of $ORIGIN, and from there the path goes to the root: as in a shell that puts nothing there.
+ */
 static void preload_put_first(const char *library)
 {
+#define UP8 "/../../../../../../../.."
+	static const char root[] = "$ORIGIN" UP8 UP8 UP8 UP8 UP8;
 	const char *before = getenv("LD_PRELOAD");
 	char *value;
 
-	if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") < 0)
+	if (asprintf(&value, "%s%s%s%s", root, library, before && *before ? ":" : "", before ? before : "") < 0)
 		return;
 	setenv("LD_PRELOAD", value, 1);
 	free(value);
@@ -307,9 +321,18 @@ const char *dw_preload_library_refusal(const char *program)
 	if (!preload_find_program(program, path))
 		return NULL;
 	refusal = preload_refusal(path, &is_static);
-	return refusal || !is_static ? refusal
-	                             : "the program is linked statically, and no library can be loaded before it; dwell attach PID "
-	                               "records it while it runs";
+	return refusal || !is_static ? refusal : STATIC_REFUSAL;
+}
+
+const char *dw_preload_process_refusal(const char *path)
+{
+	static const char *const recorder = "DWELL_TRACE";
+	bool is_static;
+	const char *refusal = preload_find_refusal(path, &is_static);
+
+	if (!refusal && is_static)
+		refusal = STATIC_REFUSAL;
+	return refusal && !preload_contains(path, false, &recorder, 1) ? refusal : NULL;
 }
 
 const char *dw_preload_mpi_refusal(bool mpi)

@@ -17,6 +17,8 @@ void dw_preload(const char *program, const struct dw_preload *wanted);
 const char *dw_preload_refusal(const char *program);
 /* Why none is loaded before the program, which may contain the recorder, or NULL. */
 const char *dw_preload_library_refusal(const char *program);
+/* The same of a process that runs, by the path of its file; NULL also if the file contains the recorder. */
+const char *dw_preload_process_refusal(const char *path);
 /* Why the probe of MPI is not, or NULL. */
 const char *dw_preload_mpi_refusal(bool mpi);
 /* The n-th library that is a part of the program's file, so that its calls cannot be seen: its name; NULL: there are no

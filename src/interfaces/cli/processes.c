@@ -91,7 +91,8 @@ uint64_t dw_processes_read(struct dw_processes *processes, pid_t program)
 		const char *thread;
 		unsigned threads = 0;
 
-		cpu_ns += processes_read_one(processes->at[i]);
+		processes->cpu_ns[i] = processes_read_one(processes->at[i]);
+		cpu_ns += processes->cpu_ns[i];
 		while (folder && (thread = processes_next_thread(folder, &threads)))
 			processes_add_children(processes, processes->at[i], thread);
 		if (folder)

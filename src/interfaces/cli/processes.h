@@ -12,6 +12,7 @@
 
 struct dw_processes {
 	pid_t at[DW_PROCESSES_MOST]; /* parents before their children */
+	uint64_t cpu_ns[DW_PROCESSES_MOST]; /* of each, with child processes that have ended */
 	size_t count;
 };
 

@@ -25,6 +25,7 @@
 #include "cli/machine.h"
 #include "cli/peak.h"
 #include "cli/preload.h"
+#include "cli/run_apart.h"
 #include "cli/run_entry.h"
 #include "cli/run_gather.h"
 #include "cli/run_injected.h"
@@ -424,6 +425,7 @@ static int run_child(const struct dw_run_request *request, const char *trace,
 		run_note_status(status, (pid_t)child);
 	dw_run_summary_end();
 	dw_machine_end();
+	dw_apart_note(request->command[0]);
 	child = 0;
 	return status;
 }

@@ -337,10 +337,13 @@ static void overview_note_losses(struct dwell_table *table, const struct dw_over
 		DW_LOSS_CAUSES(X)
 #undef X
 	};
+	const char *apart = dw_view_meta(overview->source, DW_KEY_APART);
 	double coverage = dw_model_coverage(overview->model);
 	char cost[80] = "", cupti[128] = "";
 	bool any = false;
 
+	if (apart)
+		dw_table_note(table, "Not recorded: %s.", apart);
 	for (size_t i = 0; i < DW_LOSS_SLOTS; i++) {
 		if (!overview->source->lost[i])
 			continue;
