@@ -270,28 +270,7 @@ uint32_t dwell_intern_args(const char *json)
 	return dw_session_head() ? dw_intern_text(json) : 0;
 }
 
-uint32_t dwell_intern_frame(const char *function, const char *file, uint32_t line)
-{
-	DW_KEEP_ERRNO;
-
-	return dw_session_head() ? dw_intern_frame(function, file, line) : 0;
-}
-
-uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count)
-{
-	DW_KEEP_ERRNO;
-
-	return count && dw_session_head() ? dw_intern_stack(frames, count) : 0;
-}
-
-bool dwell_intern_code(void *const *addresses, unsigned count, uint32_t *frames)
-{
-	DW_KEEP_ERRNO;
-
-	return count && dw_module_frames(addresses, (int)count, true, frames);
-}
-
-/* Whether the caller interrupted the recorder where a record cannot be added, and would be counted as lost. */
+/* Whether the caller interrupted the recorder where nothing can be added, and would be counted as lost. */
 static bool probe_interrupts_recorder(void)
 {
 	const struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
@@ -299,6 +278,28 @@ static bool probe_interrupts_recorder(void)
 
 	return dw_process_is_locked_here() ||
 	       (stream != &dw_slot_none && DW_LOAD(slot->main.busy) && DW_LOAD(slot->nested.busy));
+}
+
+/* Samplers name frames in signal handlers, and try again at the next sample. */
+uint32_t dwell_intern_frame(const char *function, const char *file, uint32_t line)
+{
+	DW_KEEP_ERRNO;
+
+	return dw_session_head() && !probe_interrupts_recorder() ? dw_intern_frame(function, file, line) : 0;
+}
+
+uint32_t dwell_intern_stack(const uint32_t *frames, unsigned count)
+{
+	DW_KEEP_ERRNO;
+
+	return count && dw_session_head() && !probe_interrupts_recorder() ? dw_intern_stack(frames, count) : 0;
+}
+
+bool dwell_intern_code(void *const *addresses, unsigned count, uint32_t *frames)
+{
+	DW_KEEP_ERRNO;
+
+	return count && !probe_interrupts_recorder() && dw_module_frames(addresses, (int)count, true, frames);
 }
 
 bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)

@@ -132,4 +132,27 @@ TEST(threads_that_intern_at_once)
 	session_end();
 }
 
+/* As a sampler's handler that interrupted the recorder under its lock, where no chunk for names can be claimed. */
+TEST(frames_that_a_handler_cannot_name_now_are_no_loss)
+{
+	static const uint32_t frame = 1;
+	void *address = (void *)(uintptr_t)&session_begin;
+	uint32_t found;
+	char name[64];
+
+	REQUIRE(session_begin(0));
+	CHECK(dwell_intern_frame("known", NULL, 0) != 0);
+	REQUIRE(dw_process_lock());
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof name, "a function with a name of some length %d", i);
+		CHECK_EQ(dwell_intern_frame(name, NULL, 0), 0);
+	}
+	CHECK_EQ(dwell_intern_stack(&frame, 1), 0);
+	CHECK(!dwell_intern_code(&address, 1, &found));
+	dw_process_unlock();
+	CHECK_EQ(dw_session_head()->lost[DW_LOSS_DICTIONARY], 0);
+	CHECK(dwell_intern_frame(name, NULL, 0) != 0);
+	session_end();
+}
+
 CHECK_MAIN
