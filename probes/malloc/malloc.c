@@ -91,7 +91,7 @@ static bool malloc_records(void)
 	const struct dwell_gate_word *gate = __atomic_load_n(dws_recorder->gate, __ATOMIC_RELAXED);
 
 	/* A child of vfork() has this memory, too. */
-	return gate && __atomic_load_n(&gate->mask, __ATOMIC_RELAXED) & 1u << DWELL_CATEGORY_ALLOCATION &&
+	return gate && !dws_process.in_sandbox && __atomic_load_n(&gate->mask, __ATOMIC_RELAXED) & 1u << DWELL_CATEGORY_ALLOCATION &&
 	       dws_process.pid == getpid();
 }
 

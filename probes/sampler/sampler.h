@@ -4,6 +4,7 @@
  *   process  what the other files share
  *   prepare  what walks need of the process
  *   timers   a timer for each thread; the signal, and the program's own use of it
+ *   sandbox  where a program gives up system calls, samples end
  *   perf     an event of the kernel in place of a timer, with the kernel's functions
  *   sample   the handler: native frames, frames of Python between them, and their ids
  *   cfi      how to get from a place in code to its caller: the unwind tables that code carries
@@ -36,6 +37,7 @@ extern struct dws_process {
 	bool has_tables;   /* of unwinding */
 	bool has_perf;     /* events of the kernel are in place of timers */
 	bool is_program;   /* `dwell run` started this process itself */
+	bool in_sandbox;   /* system calls may end it */
 	int noted;         /* atomic; the trace says how samples are taken */
 } dws_process;
 
@@ -129,6 +131,13 @@ uint64_t dws_python_key(const struct dws_python_frame *frame);
 bool dws_python_is_loop(uintptr_t pc);
 /* The FRAME id; 0: nothing is recorded now. */
 uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_frame *frame);
+
+/* ---- timers.c -------------------------------------------------------------------------- */
+
+/* Ends the samples of this process, because it begins a sandbox; the trace says so. Returns the period. */
+long dws_timers_leave(void);
+/* The sandbox was refused: the calling thread, and others that had a timer, are sampled again. */
+void dws_timers_return(long period_ns);
 
 /* ---- perf.c ---------------------------------------------------------------------------- */
 

@@ -159,6 +159,8 @@ static void timers_start(void)
 static void timers_stop(void *unused)
 {
 	(void)unused;
+	if (dws_process.in_sandbox)
+		return;
 	if (mine.timer)
 		syscall(SYS_timer_delete, mine.timer - 1);
 	mine.timer = 0;
@@ -232,7 +234,9 @@ static void timers_handle(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	if (timers_is_ours(info)) {
+	if (dws_process.in_sandbox && timers_is_ours(info)) {
+		/* another thread began the sandbox at this moment */
+	} else if (timers_is_ours(info)) {
 		if (!mine.busy && timers_run() && dws_process.pid == getpid()) {
 			mine.busy = true;
 			dws_waits_pause(true);
@@ -260,6 +264,31 @@ static bool timers_install(void)
 		return false;
 	programs = before;
 	return real_sigaction(SIGNAL, &action, NULL) == 0;
+}
+
+/* The other threads' timers go on: without a handler the kernel ignores the signal. */
+long dws_timers_leave(void)
+{
+	long period_ns = dws_process.period_ns;
+
+	dws_lack("the program began a sandbox (seccomp), where a system call of dwell could end it; samples are of the time before");
+	timers_stop(NULL);
+	dws_process.in_sandbox = true;
+	dws_process.period_ns = 0;
+	real_sigaction(SIGNAL, &programs, NULL);
+	return period_ns;
+}
+
+void dws_timers_return(long period_ns)
+{
+	int saved = errno;
+
+	dws_process.in_sandbox = !timers_install();
+	if (!dws_process.in_sandbox) {
+		dws_process.period_ns = period_ns;
+		timers_start();
+	}
+	errno = saved;
 }
 
 /* ---- functions of libc that this library is in front of -------------------------------------------- */
@@ -382,6 +411,8 @@ PUBLIC int sigwait(const sigset_t *set, int *number)
 
 static void timers_in_child(void)
 {
+	if (dws_process.in_sandbox)
+		return;
 	mine.timer = 0;
 	mine.perf.ring = NULL; /* children do not get the mapping */
 	mine.busy = false;

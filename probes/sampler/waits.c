@@ -43,11 +43,14 @@ THREAD_LOCAL struct {
 /* The points of sampling in a wait. */
 static uint32_t waits_points(uint64_t took_ns)
 {
+	int64_t period_ns = dws_process.period_ns;
 	uint32_t points = 0;
 
+	if (!period_ns) /* the program began a sandbox */
+		return 0;
 	if (DWELL_UNLIKELY(!mine.random)) {
 		mine.random = ((uint32_t)(uintptr_t)&mine ^ (uint32_t)dws_now_ns()) | 1u;
-		mine.left_ns = dws_process.period_ns / 2;
+		mine.left_ns = period_ns / 2;
 	}
 	mine.left_ns -= (int64_t)took_ns;
 	while (mine.left_ns < 0) {
@@ -55,7 +58,7 @@ static uint32_t waits_points(uint64_t took_ns)
 		mine.random ^= mine.random >> 17;
 		mine.random ^= mine.random << 5;
 		/* from a half to one and a half of the period */
-		mine.left_ns += dws_process.period_ns / 2 + (int64_t)((uint64_t)dws_process.period_ns * mine.random >> 32);
+		mine.left_ns += period_ns / 2 + (int64_t)((uint64_t)period_ns * mine.random >> 32);
 		points++;
 	}
 	return points;

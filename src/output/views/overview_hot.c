@@ -342,11 +342,16 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 
 bool dw_overview_head_lacks(struct dwell_table *table, const struct dw_overview *overview)
 {
-	const char *lacks = dw_view_meta(overview->source, DW_KEY_SAMPLE_LACKS);
+	const struct dw_source *source = overview->source;
+	const char *last = "";
 
-	if (lacks)
-		dw_table_head(table, "Call stacks were not sampled: %s.", lacks);
-	return lacks;
+	/* A process that executes another program may have a reason for each. */
+	for (size_t i = 0; i < source->meta_count; i++)
+		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0 && strcmp(source->metas[i].value, last) != 0) {
+			last = source->metas[i].value;
+			dw_table_head(table, "Call stacks were not sampled: %s.", last);
+		}
+	return *last;
 }
 
 /* No sample although the program was sampled: it used less than a period, or there is a reason. A program that runs

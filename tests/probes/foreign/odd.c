@@ -314,6 +314,71 @@ static void refuse(char **command)
 	exit(1);
 }
 
+/* Without a system call but those that strict mode permits. */
+static NOINLINE void in_sandbox(void)
+{
+	for (long i = 0; i < 30000000; i++)
+		sink += (double)i;
+}
+
+static volatile int is_outside, left_sandbox;
+
+static void *outside(void *unused)
+{
+	is_outside = 1;
+	while (!left_sandbox)
+		in_sandbox();
+	puts("the other thread ends the process");
+	exit(5);
+	return unused;
+}
+
+/* What a library of sandboxes asks first; then strict mode, and work. By `call`, as libseccomp does it. */
+static void strict(int by_call)
+{
+	static const char text[] = "worked in strict mode\n";
+	pthread_t thread;
+
+	burn(0.2);
+	if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) || errno != EFAULT || !syscall(SYS_seccomp, 77, 0, NULL) || errno != EINVAL)
+		exit(78);
+	pthread_create(&thread, NULL, outside, NULL);
+	while (!is_outside)
+		usleep(100);
+	if (by_call ? syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL) : prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		exit(77);
+	in_sandbox();
+	if (write(1, text, sizeof text - 1) < 0)
+		syscall(SYS_exit, 1);
+	left_sandbox = 1;
+	syscall(SYS_exit, 0);
+}
+
+/* A sandbox that ends the process at a call that it does not name. */
+static void strict_filter(void)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof rules / sizeof *rules, rules };
+	pthread_t thread;
+
+	burn(0.2);
+	pthread_create(&thread, NULL, outside, NULL);
+	while (!is_outside)
+		usleep(100);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program))
+		exit(77);
+	in_sandbox();
+	if (write(1, "filtered\n", 9) < 0)
+		_exit(1);
+	_exit(6);
+}
+
 static NOINLINE void work(void)
 {
 	burn(0.3);
@@ -338,6 +403,10 @@ int main(int count, char **arguments)
 		crowds();
 	else if (strcmp(mode, "deep") == 0)
 		printf("%d frames\n", descend_small(20000));
+	else if (strcmp(mode, "strict") == 0)
+		strict(count > 2);
+	else if (strcmp(mode, "filter") == 0)
+		strict_filter();
 	else if (strcmp(mode, "refuse") == 0)
 		refuse(arguments + 2);
 	else
