@@ -14,6 +14,7 @@
 
 #define MOST_RANGE ((uint64_t)1 << 30) /* no function has a GiB of code */
 #define MOST_NAMED 3u                  /* names for one address */
+#define MOST_TRIED 4096u               /* ranges for one address: programs may announce the same place again and again */
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
@@ -196,7 +197,7 @@ static const char *names_parse(struct dw_code_names *names, const char *text, si
 	memcpy(&header, text, bytes < sizeof header ? bytes : sizeof header);
 	if (header.magic == JIT_MAGIC_SWAPPED)
 		return "has another order of bytes";
-	if (header.magic == JIT_MAGIC && (bytes < sizeof header || header.version != 1 || header.bytes < sizeof header))
+	if (header.magic == JIT_MAGIC && (bytes < sizeof header || header.version != 1 || header.bytes < sizeof header || header.bytes > bytes))
 		return "is a jitdump file with an unknown head";
 	if (!(header.magic == JIT_MAGIC ? names_add_dump : names_add_map)(names, text, bytes))
 		return "needs more memory than there is";
@@ -224,6 +225,14 @@ const char *dw_code_names_add(struct dw_code_names *names, const char *path, uid
 	close(fd);
 	if (!text)
 		return problem ? problem : "cannot be read";
+	problem = dw_code_names_take(names, text, bytes);
+	return problem ? problem : is_longer ? "is larger than 64 MiB, and the rest was not read" : NULL;
+}
+
+const char *dw_code_names_take(struct dw_code_names *names, char *text, size_t bytes)
+{
+	const char *problem;
+
 	names->texts[names->text_count++] = text;
 	problem = names_parse(names, text, bytes);
 	if (names->count)
@@ -231,7 +240,7 @@ const char *dw_code_names_add(struct dw_code_names *names, const char *path, uid
 	for (size_t i = 0; i < names->count; i++)
 		names->ranges[i].reach = i && names->ranges[i - 1].reach > names->ranges[i].end ? names->ranges[i - 1].reach
 		                                                                               : names->ranges[i].end;
-	return problem ? problem : is_longer ? "is larger than 64 MiB, and the rest was not read" : NULL;
+	return problem;
 }
 
 void dw_code_names_lack(char lacks[DW_CODE_NAMES_LACK_BYTES], const char *path, const char *problem)
@@ -244,13 +253,19 @@ void dw_code_names_lack(char lacks[DW_CODE_NAMES_LACK_BYTES], const char *path, 
 static void names_add_below(struct dw_code_names *names, const struct dw_code_process *process, const char *path,
                             char lacks[DW_CODE_NAMES_LACK_BYTES])
 {
-	char whole[4096 + 64];
+	size_t wrong = names->wrong, count = names->count;
+	char whole[4096 + 64], text[100];
 	const char *problem;
 
 	snprintf(whole, sizeof whole, "%s%s", process->root, path);
 	problem = dw_code_names_add(names, whole, process->owner, process->since);
 	if (problem && *problem)
 		dw_code_names_lack(lacks, path, problem);
+	if (names->wrong == wrong)
+		return;
+	snprintf(text, sizeof text, "is damaged, cut or too long: %zu of its %zu entries could not be used",
+	         names->wrong - wrong, names->wrong - wrong + names->count - count);
+	dw_code_names_lack(lacks, path, text);
 }
 
 void dw_code_names_add_process(struct dw_code_names *names, const struct dw_code_process *process,
@@ -262,11 +277,6 @@ void dw_code_names_add_process(struct dw_code_names *names, const struct dw_code
 	names_add_below(names, process, text, lacks);
 	if (process->dump)
 		names_add_below(names, process, process->dump, lacks);
-	if (!names->wrong)
-		return;
-	snprintf(text, sizeof text, "of process %u: %zu entries were damaged, cut or too many, and %zu were read", process->pid,
-	         names->wrong, names->count);
-	dw_code_names_lack(lacks, "files", text);
 }
 
 static bool names_same(const struct dw_code_range *a, const struct dw_code_range *b)
@@ -288,7 +298,7 @@ static size_t names_append(char *to, size_t at, const char *name, size_t bytes)
 const char *dw_code_names_find(const struct dw_code_names *names, uint64_t address, char name[DW_CODE_NAME_BYTES])
 {
 	const struct dw_code_range *found[MOST_NAMED];
-	size_t low = 0, high = names->count, at = 0, count = 0;
+	size_t low = 0, high = names->count, at = 0, count = 0, last;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -298,7 +308,8 @@ const char *dw_code_names_find(const struct dw_code_names *names, uint64_t addre
 		else
 			high = middle;
 	}
-	for (size_t i = low; i-- > 0 && names->ranges[i].reach > address && count < MOST_NAMED;) {
+	last = low > MOST_TRIED ? low - MOST_TRIED : 0;
+	for (size_t i = low; i-- > last && names->ranges[i].reach > address && count < MOST_NAMED;) {
 		bool is_new = names->ranges[i].end > address;
 
 		for (size_t n = 0; n < count; n++)

@@ -33,6 +33,8 @@ struct dw_code_names {
  * and it must have been written to at or after `since` (seconds of the wall clock), because files of earlier processes
  * with the same id stay in /tmp. At most two files can be added. */
 const char *dw_code_names_add(struct dw_code_names *names, const char *path, uid_t owner, int64_t since);
+/* Adds the names of a file with these bytes, from malloc(), which it keeps; a NUL follows them. Returns as above. */
+const char *dw_code_names_take(struct dw_code_names *names, char *text, size_t bytes);
 #define DW_CODE_NAMES_LACK_BYTES 600u
 /* A process whose names are wanted. */
 struct dw_code_process {

@@ -1,6 +1,6 @@
 /*
  * Makes code at run time, announces its names in a file, and executes it. usage: sampler_made FORM [forever]
- * FORM: map, dump, wrong (a map with damaged lines), link (a symbolic link), twice (two names for one place).
+ * FORM: map, dump, cut (a dump whose last record is longer than the file), wrong (a map with damaged lines), link (a symbolic link), twice (two names for one place).
  * Prints its process id. `made first` takes a third of the time of `made second`, which is executed forever with "forever".
  */
 #define _GNU_SOURCE
@@ -47,23 +47,26 @@ int main(int count, char **words)
 {
 	const char *form = count > 1 ? words[1] : "map";
 	char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), path[64], other[80];
+	int is_dump = strcmp(form, "dump") == 0 || strcmp(form, "cut") == 0;
 	FILE *file;
 
 	memcpy(at, code, sizeof code);
 	memcpy(at + 64, code, sizeof code);
 	__builtin___clear_cache(at, at + 128);
-	snprintf(path, sizeof path, strcmp(form, "dump") == 0 ? "jit-%d.dump" : "/tmp/perf-%d.map", getpid());
+	snprintf(path, sizeof path, is_dump ? "jit-%d.dump" : "/tmp/perf-%d.map", getpid());
 	snprintf(other, sizeof other, "%s.other", path);
 	unlink(path);
 	file = fopen(strcmp(form, "link") == 0 ? other : path, "w+");
 	if (!file || (strcmp(form, "link") == 0 && symlink(other, path)))
 		return 1;
-	if (strcmp(form, "dump") == 0) {
-		uint32_t head[10] = { 0x4A695444, 1, 40, 62, 0, (uint32_t)getpid() };
+	if (is_dump) {
+		uint32_t cut[4] = { 0, UINT32_MAX }, head[10] = { 0x4A695444, 1, 40, 62, 0, (uint32_t)getpid() };
 
 		fwrite(head, sizeof head, 1, file);
 		write_dump(file, at, "made first");
 		write_dump(file, at + 64, "made second");
+		if (strcmp(form, "cut") == 0)
+			fwrite(cut, sizeof cut, 1, file);
 		fflush(file);
 		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0);
 	} else {

@@ -242,7 +242,8 @@ def made_code(folder):
     program, trace = os.path.join(folder, "made"), os.path.join(folder, "made.dwell")
     subprocess.run(["gcc", "-O1", "-g", os.path.join(HERE, "sampler_made.c"), "-o", program], check=True)
     for form, first, said in (("map", "made first", None), ("dump", "made first", None), ("twice", "made later or made first", None),
-                              ("wrong", "made first", "6 entries were damaged, cut or too many, and 2 were read"),
+                              ("wrong", "made first", ".map is damaged, cut or too long: 6 of its 8 entries could not be used"),
+                              ("cut", "made first", ".dump is damaged, cut or too long: 1 of its 3 entries could not be used"),
                               ("link", None, "is a symbolic link")):
         ran = subprocess.run([DWELL, "run", "-o", trace, "--sample", "250", program, form], capture_output=True, text=True, cwd=folder)
         for path in (f"/tmp/perf-{ran.stdout.strip()}.map", f"/tmp/perf-{ran.stdout.strip()}.map.other"):
