@@ -1,10 +1,10 @@
 /*
  * Which line of the program's Python a thread is at: layouts, code objects, lines. See places.h.
  *
- * The layout of frames differs between versions of Python. Each version that is known has an entry
- * in `layouts`. Before it is used, a function of our own is examined: what the entry leads to must be
- * what Python itself answers for two nested calls. Until then memory is read by a system call, which
- * fails where a wrong entry would end the program. If anything differs, no lines are recorded.
+ * The layout of frames differs between versions of Python; format/python_frames.h knows it. Before it is used, a function
+ * of our own is examined: what the layout leads to must be what Python itself answers for two nested calls. Until then
+ * memory is read by a system call, which fails where a wrong layout would end the program. If anything differs, no lines
+ * are recorded. Before 3.11 an instruction has no address, and its lines are not recorded.
  *
  * Code objects are learned in a pending call, which the interpreter makes in its main thread, with
  * its lock, soon after the operator. It learns all codes that are on the stack at that time, and
@@ -20,6 +20,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "format/python_frames.h"
+
 /* Every CPython since 3.9 exports these, but they are not part of its limited API. */
 PyAPI_FUNC(PyThreadState *) PyGILState_GetThisThreadState(void);
 PyAPI_FUNC(PyFrameObject *) PyThreadState_GetFrame(PyThreadState *thread);
@@ -28,15 +30,6 @@ PyAPI_FUNC(PyFrameObject *) PyFrame_GetBack(PyFrameObject *frame);
 #define MOST_CODES (DWP_PLACES_CODES / 2)
 #define MOST_DEPTH 8  /* of functions within functions */
 #define MOST_TRIES 16 /* pending calls that do not find a code on the stack */
-
-static const struct {
-	int minor;
-	struct dwp_places_layout layout;
-} layouts[] = {
-	{ 11, { .state = 56, .indirect = true, .current = 8, .code = 32, .previous = 48, .instruction = 56 } },
-	{ 12, { .state = 56, .indirect = true, .current = 0, .code = 0, .previous = 8, .instruction = 56 } },
-	{ 13, { .state = 72, .code = 0, .previous = 8, .instruction = 56 } },
-};
 
 struct dwp_places_layout dwp_places_layout;
 uintptr_t dwp_places_codes[DWP_PLACES_CODES];
@@ -327,7 +320,7 @@ static uint32_t places_compare_frame(const struct dwp_places_layout *layout, con
 
 	*(void **)&last = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
 	offset = last ? last(object) : -1;
-	if (offset >= 0 && places_read_pointer(frame, layout->code) == address && at > address + offset &&
+	if (offset >= 0 && (const char *)((uintptr_t)places_read_pointer(frame, layout->code) & ~(uintptr_t)7) == address && at > address + offset &&
 	    at - address - offset < 1024)
 		first = (uint32_t)(at - address - offset);
 	Py_XDECREF(code);
@@ -357,16 +350,19 @@ static PyObject *places_compare(PyObject *self, PyObject *unused)
 
 static PyMethodDef comparer = { "compare", places_compare, METH_NOARGS, NULL };
 
-static bool places_find_layout(int minor)
+static bool places_find_layout(uint32_t minor)
 {
 	PyObject *function = PyCFunction_New(&comparer, NULL);
 	PyObject *names = function ? dwp_python_names("compare", function) : NULL;
+	const uint64_t *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+	struct dw_python_layout layout = { .minor = 0 };
 
 	tried.first = 0;
-	for (size_t i = 0; names && i < sizeof layouts / sizeof *layouts && !tried.first; i++) {
-		if (layouts[i].minor != minor)
-			continue;
-		tried = layouts[i].layout;
+	if (names && runtime && minor >= 11 &&
+	    (dw_python_publishes(runtime) ? dw_python_layout_published(runtime, &layout) : dw_python_layout_of(minor, &layout))) {
+		tried = (struct dwp_places_layout){ .state = layout.frame, .indirect = layout.loop_frame != DW_PYTHON_NO_FIELD,
+			                                .current = layout.loop_frame, .code = layout.code, .previous = layout.previous,
+			                                .instruction = layout.instruction };
 		dwp_python_run(names, "def inner():\n compare()\n\ndef outer():\n\n inner()\nouter()\n");
 	}
 	if (names)
@@ -387,10 +383,10 @@ static PyMethodDef ender = { "dwp_places_at_exit", places_at_exit, METH_VARARGS,
 
 void dwp_places_attach(void)
 {
-	int minor = 0;
+	unsigned minor = 0;
 
 	code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
-	if (sscanf(Py_GetVersion(), "3.%d", &minor) != 1 || !code_type || !places_find_layout(minor) ||
+	if (sscanf(Py_GetVersion(), "3.%u", &minor) != 1 || !code_type || !places_find_layout(minor) ||
 	    !dwp_python_at_exit(&ender))
 		return;
 	dwp_places_layout = tried;

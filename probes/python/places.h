@@ -54,6 +54,10 @@ const char *dwp_places_thread(void);
 
 #define DWP_PLACES_POINTER(object, offset) (*(const char *const *)(const void *)((object) + (offset)))
 
+/* The code of a frame. From 3.14 on the lowest bits of a reference have marks. */
+#define DWP_PLACES_CODE(frame) \
+	((const char *)((uintptr_t)DWP_PLACES_POINTER(frame, dwp_places_layout.code) & ~(uintptr_t)7))
+
 /* `thread` is of dwp_places_thread(). `last`: the code of the place found before, or NULL; if the
  * innermost frame has it, it is not looked up again. Call it inside a call of C. */
 static inline struct dwp_place dwp_places_walk(const char *thread, const char *last)
@@ -63,10 +67,10 @@ static inline struct dwp_place dwp_places_walk(const char *thread, const char *l
 
 	if (layout->indirect)
 		frame = DWP_PLACES_POINTER(frame, layout->current);
-	if (frame && last && DWP_PLACES_POINTER(frame, layout->code) == last)
+	if (frame && last && DWP_PLACES_CODE(frame) == last)
 		return (struct dwp_place){ last, DWP_PLACES_POINTER(frame, layout->instruction) };
 	for (unsigned hop = 0; frame && hop < DWP_PLACES_HOPS; hop++) {
-		const char *code = DWP_PLACES_POINTER(frame, layout->code);
+		const char *code = DWP_PLACES_CODE(frame);
 		/* Acquire pairs with the release of places.c: what is known of the code is visible. */
 		uintptr_t known = __atomic_load_n(&dwp_places_codes[dwp_places_slot((uintptr_t)code)],
 		                                  __ATOMIC_ACQUIRE);

@@ -63,7 +63,7 @@ static bool loops_walk(const char *thread, struct chain *chain)
 	if (layout->indirect)
 		frame = DWP_PLACES_POINTER(frame, layout->current);
 	for (; frame; frame = DWP_PLACES_POINTER(frame, layout->previous)) {
-		const char *code = DWP_PLACES_POINTER(frame, layout->code);
+		const char *code = DWP_PLACES_CODE(frame);
 		const char *at = DWP_PLACES_POINTER(frame, layout->instruction);
 
 		if (!code)

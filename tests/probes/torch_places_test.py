@@ -184,8 +184,8 @@ def paused(dwell):
 
 
 def main():
-    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
-        print("skip torch_places_test: lines are known for Python 3.11 to 3.13")
+    if not (3, 11) <= sys.version_info[:2] <= (3, 14):
+        print("skip torch_places_test: lines are known for Python 3.11 to 3.14")
         return 77
     dwell = os.path.abspath(sys.argv[1])
     os.chdir(tempfile.mkdtemp(prefix="dwell-places-"))

@@ -16,7 +16,7 @@
 
 #define MOST_OF 0.5 /* of a fact's time, which the named place has at least */
 
-#define NO_PLACES "lines are known for Python 3.11 to 3.13 with PyTorch; nothing of a millisecond lay between two operators"
+#define NO_PLACES "lines are known for Python 3.11 to 3.14 with PyTorch; nothing of a millisecond lay between two operators"
 
 enum places_part { PLACES_PYTHON, PLACES_WAITING, PLACES_ALL };
 
