@@ -2,12 +2,14 @@
  * A program on LibTorch that counts by itself what dwell must record; built by torch_native_test.py.
  *
  * usage: torch_native_program train FILE | closure | manual | loader | script | zones | threads | throws | fork FILE
+ *                             | profiler FILE | nothing | modules | asks | crowd
  *
  * Its last line is JSON: how often each operator began in its main part, as a callback of its own counts
- * them, the steps of its optimizer, its evaluations, and the bytes of its parameters.
+ * them (profiler: as PyTorch's profiler does), the steps of its optimizer, its evaluations, and the bytes of its parameters.
  */
 #include <ATen/record_function.h>
 #include <sys/wait.h>
+#include <torch/csrc/autograd/profiler.h>
 #include <torch/script.h>
 #include <torch/torch.h>
 #include <unistd.h>
@@ -169,6 +171,116 @@ static void infer_with_script()
 		module.forward({torch::randn({4, 8})});
 }
 
+/* Models without layers and without parameters, and what PyTorch refuses of them. */
+struct Nothing : torch::nn::Module {
+	torch::Tensor forward(torch::Tensor x) { return x * 2; }
+};
+
+static void train_nothing()
+{
+	Nothing nothing;
+	torch::nn::Sequential empty;
+	torch::nn::ModuleList list;
+	torch::nn::Linear zero(3, 0);
+	torch::optim::SGD none(nothing.parameters(), torch::optim::SGDOptions(0.1)), some(zero->parameters(), torch::optim::SGDOptions(0.1));
+
+	for (int i = 0; i < 5; i++, steps++) {
+		none.zero_grad();
+		some.zero_grad();
+		auto x = torch::ones({2, 2}, torch::requires_grad());
+		(nothing.forward(x).sum() + zero->forward(torch::ones({2, 3})).sum()).backward();
+		none.step();
+		some.step();
+	}
+	empty->train();
+	list->eval();
+	try {
+		empty->forward(torch::ones(1));
+	} catch (const c10::Error &) {
+		std::printf("an exception\n");
+	}
+}
+
+/* More modules than have names. Each is called once. */
+struct Many : torch::nn::Module {
+	Many()
+	{
+		for (int i = 0; i < 40000; i++)
+			all.push_back(register_module("m" + std::to_string(i), torch::nn::Identity()));
+	}
+	std::vector<torch::nn::Identity> all;
+};
+
+static void call_many_modules()
+{
+	auto x = torch::ones(1);
+
+	for (int round = 0; round < 3; round++) {
+		Many many;
+		many.train();
+		for (auto &module : many.all)
+			module->forward(x);
+	}
+}
+
+/* Programs that clip gradients ask in each step. waited_us: of the fastest of ten times a hundred calls. */
+static void ask_for_parameters()
+{
+	torch::nn::Sequential model;
+
+	for (int i = 0; i < 200; i++)
+		model->push_back(torch::nn::Linear(2, 2));
+	waited_us = 1000000000;
+	for (int i = 0; i < 10; i++) {
+		auto begun = std::chrono::steady_clock::now();
+		for (int call = 0; call < 100; call++)
+			model->parameters();
+		waited_us = std::min<long>(waited_us, std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun).count());
+	}
+}
+
+static void train_in_crowd()
+{
+	std::vector<std::thread> threads;
+	std::mutex sums;
+
+	for (int i = 0; i < 300; i++)
+		threads.emplace_back([&] {
+			Net own;
+			torch::optim::SGD optimizer(own.parameters(), torch::optim::SGDOptions(0.1));
+			for (int step = 0; step < 2; step++) {
+				optimizer.zero_grad();
+				loss_of(own).backward();
+				optimizer.step();
+				std::lock_guard<std::mutex> guard(sums);
+				steps++;
+			}
+		});
+	for (auto &thread : threads)
+		thread.join();
+}
+
+/* ---- PyTorch's profiler --------------------------------------------------------------------------- */
+
+using torch::profiler::impl::ActivityType;
+
+static void begin_profile()
+{
+	torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
+
+	torch::autograd::profiler::prepareProfiler(config, { ActivityType::CPU });
+	torch::autograd::profiler::enableProfiler(config, { ActivityType::CPU });
+}
+
+static void end_profile()
+{
+	auto result = torch::autograd::profiler::disableProfiler();
+
+	for (auto &event : result->events())
+		if (event.scope() != static_cast<uint8_t>(at::RecordScope::USER_SCOPE))
+			counts[event.name()]++;
+}
+
 static int report(Net &net)
 {
 	long bytes = 0;
@@ -200,7 +312,12 @@ int main(int argc, char **argv)
 			return status != 0;
 		}
 	}
-	auto handle = at::addGlobalCallback(at::RecordFunctionCallback(count));
+	bool profiles = what == "profiler";
+	at::CallbackHandle handle = 0;
+	if (profiles)
+		begin_profile();
+	else
+		handle = at::addGlobalCallback(at::RecordFunctionCallback(count));
 	Net net;
 	if (what == "closure") {
 		train_with_closure(net);
@@ -212,6 +329,14 @@ int main(int argc, char **argv)
 		train_with_loader(net);
 	} else if (what == "manual") {
 		update_by_hand(net);
+	} else if (what == "nothing") {
+		train_nothing();
+	} else if (what == "modules") {
+		call_many_modules();
+	} else if (what == "asks") {
+		ask_for_parameters();
+	} else if (what == "crowd") {
+		train_in_crowd();
 	} else if (what == "threads") {
 		std::thread other([] {
 			Net own;
@@ -232,6 +357,9 @@ int main(int argc, char **argv)
 		torch::save(net.first, std::string(argv[2]));
 		train(net, 10);
 	}
-	at::removeCallback(handle);
+	if (profiles)
+		end_profile();
+	else
+		at::removeCallback(handle);
 	return report(net);
 }

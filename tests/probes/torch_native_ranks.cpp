@@ -1,16 +1,20 @@
 /*
  * One of two ranks of a program on LibTorch, without Python; built and started by torch_native_test.py.
  *
- * usage: torch_native_ranks RANK FOLDER
+ * usage: torch_native_ranks RANK FOLDER [reducer]
  *
- * Trains with gloo: the ranks average each gradient, rank 1 sleeps before. Its last line is JSON: for each collective
- * its calls and their bytes; the steps; and how long its waits took by its own clock.
+ * Trains with gloo: the ranks average each gradient, rank 1 sleeps before. With `reducer`, the reducer of
+ * DistributedDataParallel averages them in the backward. Its last line is JSON: for each collective its calls and their bytes;
+ * the steps; and how long its waits took by its own clock.
  */
 #include <torch/torch.h>
 
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#if TORCH_VERSION_MAJOR >= 2 /* Debian's 1.13 lacks a header of it */
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+#endif
 #include <unistd.h>
 
 #include <chrono>
@@ -63,6 +67,38 @@ static auto through_operators(const c10::intrusive_ptr<c10d::ProcessGroupGloo> &
 }
 #endif
 
+#if TORCH_VERSION_MAJOR >= 2
+static void train_with_reducer(torch::nn::Linear &model, torch::optim::SGD &optimizer,
+                               const c10::intrusive_ptr<c10d::ProcessGroup> &group, int rank)
+{
+	c10d::Reducer reducer(model->parameters(), { { 0, 1 } }, group, { false, false }, 1 << 20, false, false, {}, 1 << 20, false, false,
+	                      {});
+
+	for (int step = 0; step < steps; step++) {
+		optimizer.zero_grad();
+		auto loss = model->forward(torch::randn({ 16, 64 })).square().mean();
+		reducer.prepare_for_backward({});
+		if (rank == 1)
+			usleep(5000);
+		count("all_reduce", (64 * 32 + 32) * sizeof(float));
+		loss.backward();
+		optimizer.step();
+	}
+}
+#endif
+
+static int report()
+{
+	std::printf("{\"steps\": %d, \"waited_us\": %ld, \"collectives\": {", steps, waited_us);
+	const char *comma = "";
+	for (auto &entry : counts) {
+		std::printf("%s\"%s\": [%ld, %ld]", comma, entry.first.c_str(), entry.second.first, entry.second.second);
+		comma = ", ";
+	}
+	std::printf("}}\n");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int rank = std::atoi(argv[1]);
@@ -74,6 +110,12 @@ int main(int argc, char **argv)
 
 	auto through = through_operators(gradients, file, rank);
 
+#if TORCH_VERSION_MAJOR >= 2
+	if (argc > 3) {
+		train_with_reducer(model, optimizer, through, rank);
+		return report();
+	}
+#endif
 	for (int step = 0; step < steps; step++) {
 		optimizer.zero_grad();
 		auto loss = model->forward(torch::randn({ 16, 64 })).square().mean();
@@ -99,12 +141,5 @@ int main(int argc, char **argv)
 	std::vector<torch::Tensor> mine = { torch::ones({ 5 }) };
 	/* Of two ranks: no collective. */
 	wait_for(rank ? others->send(mine, 0, 7) : others->recv(mine, 1, 7));
-	std::printf("{\"steps\": %d, \"waited_us\": %ld, \"collectives\": {", steps, waited_us);
-	const char *comma = "";
-	for (auto &entry : counts) {
-		std::printf("%s\"%s\": [%ld, %ld]", comma, entry.first.c_str(), entry.second.first, entry.second.second);
-		comma = ", ";
-	}
-	std::printf("}}\n");
-	return 0;
+	return report();
 }

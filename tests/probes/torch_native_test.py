@@ -5,13 +5,14 @@ usage: torch_native_test.py path/to/dwell [--recorded | program]
 
 The program (torch_native_program.cpp) is built with the PyTorch of this Python, or with Debian's libtorch-dev.
 --recorded: only what depends on PyTorch's version, and not how a program loads PyTorch or which name begins its steps.
-It counts operators with a callback of its own, and its steps, evaluations and bytes of parameters.
+It counts operators with a callback of its own, or with PyTorch's profiler, and its steps, evaluations and bytes of parameters.
 
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here, or no compiler and headers for it.
 """
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,27 +24,33 @@ TORCH = installed.need("torch")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 HOST = """
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Calls main() of a plugin. FORK: in a child process. SECOND: a library that is loaded then. */
+/* Calls main() of a plugin. FORK: in a child process. SECOND: a library that is loaded then. UNLOAD: loads and unloads the
+ * plugin twice. APART: among libraries of its own. */
 int main(int count, char **words)
 {
 	pid_t child = getenv("FORK") ? fork() : 0;
 	int status = 1, (*plugin_main)(int count, char **words);
-	void *plugin;
 
 	if (child) {
 		waitpid(child, &status, 0);
 		return status != 0;
 	}
-	plugin = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
-	*(void **)&plugin_main = plugin ? dlsym(plugin, "main") : NULL;
-	if (getenv("SECOND"))
-		dlopen(getenv("SECOND"), RTLD_NOW);
-	return plugin_main ? plugin_main(count - 1, words + 1) : 1;
+	for (int i = 0; i < (getenv("UNLOAD") ? 2 : 1); i++) {
+		void *plugin = getenv("APART") ? dlmopen(LM_ID_NEWLM, words[1], RTLD_NOW) : dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
+		*(void **)&plugin_main = plugin ? dlsym(plugin, "main") : NULL;
+		if (getenv("SECOND"))
+			dlopen(getenv("SECOND"), RTLD_NOW);
+		status = plugin_main ? plugin_main(count - 1, words + 1) : 1;
+		if (getenv("UNLOAD") && (dlclose(plugin) || dlopen(words[1], RTLD_NOW | RTLD_NOLOAD)))
+			return 2;
+	}
+	return status;
 }
 """
 
@@ -87,6 +94,11 @@ def flags():
     return None
 
 
+def library():
+    return (glob.glob(os.path.join(os.path.dirname(installed.place("torch")), "lib/libtorch_cpu.so")) or
+            glob.glob("/usr/lib/*/libtorch_cpu.so"))[0]
+
+
 def main():
     dwell, failures, options, said = os.path.abspath(sys.argv[1]), 0, flags(), ""
     if not options or not shutil.which("g++"):
@@ -112,7 +124,10 @@ def main():
                             "-o", program + ".o", *options], check=True)
             subprocess.run(["g++", program + ".o", "-o", program, *options, *libraries], check=True)
             if not recorded:
-                subprocess.run(["g++", "-shared", program + ".o", "-o", program + ".so", *options, *libraries], check=True)
+                with open(program + ".map", "w", encoding="utf-8") as file:  # without it, the plugin is never unloaded
+                    file.write("{ global: main; local: *; };")
+                subprocess.run(["g++", "-shared", program + ".o", "-o", program + ".so", f"-Wl,--version-script={program}.map",
+                                *options, *libraries], check=True)
 
         def run(mode, *more, command=(program,), options=(), **environment):
             trace = os.path.join(folder, f"{mode}.dwell")
@@ -179,42 +194,76 @@ def main():
                 return
             subprocess.run(["g++", "-std=c++17", "-w", "-DUSE_C10D_GLOO", os.path.join(HERE, "torch_native_ranks.cpp"), "-o", program,
                             *options, "-ltorch", "-ltorch_cpu", "-lc10", "-pthread"], check=True)
-            traces = [os.path.join(folder, f"rank{rank}.dwell") for rank in range(2)]
-            running = [subprocess.Popen([dwell, "run", "--cost", "full", "-o", trace, program, str(rank), folder], text=True,
+            check_group(program, "Work.wait", ())
+            if TORCH[0] != "1":
+                check_group(program, "DistributedDataParallel.finalize_backward", ("reducer",))
+
+        def check_group(program, wait, way):
+            traces = [os.path.join(folder, f"rank{rank}{''.join(way)}.dwell") for rank in range(2)]
+            store = tempfile.mkdtemp(dir=folder)
+            running = [subprocess.Popen([dwell, "run", "--cost", "full", "-o", trace, program, str(rank), store, *way], text=True,
                                         stdout=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": "1"})
                        for rank, trace in enumerate(traces)]
             truths = [json.loads(process.communicate(timeout=120)[0].strip().splitlines()[-1]) for process in running]
             for rank, (trace, truth) in enumerate(zip(traces, truths)):
-                equal(f"rank {rank}: steps", steps(trace), truth["steps"])
-                waits = [event["dur"] for event in events(trace) if event["ph"] == "X" and event["name"] == "Work.wait"]
-                check(f"rank {rank}: time in waits", abs(sum(waits) / truth["waited_us"] - 1) < .01,
-                      f"{len(waits)} of {sum(waits):.0f} us, the program measured {truth['waited_us']}")
+                equal(f"{wait}: steps of rank {rank}", steps(trace), truth["steps"])
+                waits = [event["dur"] for event in events(trace) if event["ph"] == "X" and event["name"] == wait]
+                if way:  # it sleeps 5 ms
+                    check(f"{wait}: each backward", len(waits) == truth["steps"] and (rank == 1 or sorted(waits)[3] > 4000), len(waits))
+                else:
+                    check(f"{wait}: time of rank {rank}", abs(sum(waits) / truth["waited_us"] - 1) < .01,
+                          f"{len(waits)} of {sum(waits):.0f} us, the program measured {truth['waited_us']}")
             said = json.loads(subprocess.run([dwell, "ranks", "--format", "json", *traces], capture_output=True, text=True,
                                              check=True).stdout)
             tables = {view["part"]: [dict(zip([column["name"] for column in view["columns"]], row)) for row in view["rows"]]
                       for view in said["views"]}
-            equal("ranks", [row["rank"] for row in tables["ranks"]], [0, 1])
+            equal(f"{wait}: ranks", [row["rank"] for row in tables["ranks"]], [0, 1])
             found = {row["operation"]: (row["group"], row["ranks"], row["count"], (row["bytes"] or 0) * row["count"])
                      for row in tables["collectives"] if row["count"]}
-            equal("collectives: group, ranks, calls, bytes", found,
+            equal(f"{wait}: group, ranks, calls, bytes of collectives", found,
                   {name: ("gradients" if name == "all_reduce" else "others", 2, calls, sum_bytes)
                    for name, (calls, sum_bytes) in truths[0]["collectives"].items()})
-            equal("the last rank of all_reduce", [row["last_rank"] for row in tables["collectives"] if row["operation"] == "all_reduce"], [1])
+            equal(f"{wait}: the last rank of all_reduce",
+                  [row["last_rank"] for row in tables["collectives"] if row["operation"] == "all_reduce"], [1])
+
+        def check_limits():
+            """More modules than get names, a large model that is asked for its parameters, and many threads."""
+            trace, truth = run("modules")
+            found = count(events(trace), "user_annotation")
+            equal("many modules: calls", sum(times for name, times in found.items() if name.startswith(("Many.m", "Identity"))), 120000)
+            check("many modules: names", sum(name.startswith("Many.m") for name in found) == 16383 and found["Identity"] > 0, len(found))
+            check("many modules: the limit", "the program has had more than 16,384 modules" in said, said[:120])
+            trace, truth = run("asks")
+            alone = json.loads(subprocess.run([program, "asks"], capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+            check("asking a model for its parameters", truth["waited_us"] < 5 * alone["waited_us"],
+                  f"{truth['waited_us'] / 100:.0f} us recorded, {alone['waited_us'] / 100:.0f} us alone")
+            trace, truth = run("crowd")
+            equal("300 threads: each operator", count(events(trace), "cpu_op"), truth["operators"])
+            equal("300 threads: steps", steps(trace), truth["steps"])
+            equal("300 threads: a layer", count(events(trace), "user_annotation").get("Net.block.inner"), truth["steps"])
+
+        def check_classes():
+            """Each class of torch::nn whose forward() is in the library is a layer."""
+            with open(os.path.join(HERE, "../../probes/torch/abi/entries.c"), encoding="utf-8") as file:
+                known = set(re.findall(r"X\((\w+)\)", file.read().split("#define ENTRY_LAYERS")[1].split("#define X")[0]))
+            names = subprocess.run(["nm", "-D", "--defined-only", library()], capture_output=True, text=True, check=True).stdout
+            classes = set(re.findall(r" _ZN5torch2nn\d+(\w+)Impl7forwardE", names))
+            check("classes of torch::nn", len(classes) > 100 and not classes - known, f"{len(classes)}, not known {classes - known}")
 
         def check_static():
             """No package has a LibTorch that can be linked statically. This program contains the library's bytes instead."""
-            library = glob.glob(os.path.join(os.path.dirname(installed.place("torch")), "lib/libtorch_cpu.so")) or \
-                glob.glob("/usr/lib/*/libtorch_cpu.so")
             program = os.path.join(folder, "static")
             subprocess.run(["gcc", "-x", "c", "-", "-o", program], input="int main(void) { return 0; }", text=True, check=True)
-            subprocess.run(["objcopy", "--add-section", f".torch={library[0]}", program], check=True)
+            subprocess.run(["objcopy", "--add-section", f".torch={library()}", program], check=True)
             done = subprocess.run([dwell, "run", "-o", os.path.join(folder, "static.dwell"), program], capture_output=True, text=True)
             said = [line for line in done.stderr.splitlines() if "PyTorch" in line]
             check("a LibTorch inside the program", len(said) == 1 and "PyTorch is not recorded: it is a part of" in said[0], said)
             os.remove(program)
 
         check_static()
+        check_classes()
         check_ranks()
+        check_limits()
         # The program as a plugin: PyTorch is loaded with it.
         if os.path.exists(program + ".so"):
             host, plugin = os.path.join(folder, "host"), program + ".so"
@@ -226,6 +275,12 @@ def main():
                 equal(f"{name}: steps", steps(trace), truth["steps"])
                 equal(f"{name}: a layer", count(events(trace), "user_annotation").get("Net.block.inner"),
                       truth["steps"] + 3 * truth["evaluations"])
+            trace, truth = run("train", command=(host, plugin), UNLOAD="1")
+            equal("a plugin that is unloaded and loaded again: each operator", count(events(trace), "cpu_op"),
+                  {name: 2 * times for name, times in truth["operators"].items()})
+            equal("a plugin that is unloaded and loaded again: steps", steps(trace), 2 * truth["steps"])
+            trace, truth = run("closure", command=(host, plugin), APART="1")
+            check("a LibTorch of dlmopen() is not recorded", count(events(trace), "cpu_op") == {} and truth["steps"] == 4, said[:90])
             run("closure", command=(host, os.path.basename(plugin)))
             check("a plugin of the caller's folders", "it was loaded by a dlopen() that looks in the folders of its caller" in said,
                   said[:200])
@@ -275,7 +330,7 @@ def main():
         # The first wait of a loader is not known as one.
         check("waits for a DataLoader's threads", 0.85 < sum(waits) / truth["waited_us"] <= 1 and steps(trace) == truth["steps"],
               f"{len(waits)} of {sum(waits):.0f} us, {truth}; {steps(trace)} steps")
-        for mode in ("closure", "manual", "script", "threads", "throws", "fork"):
+        for mode in ("closure", "manual", "script", "threads", "throws", "fork", "nothing", "profiler"):
             trace, truth = run(mode)
             equal(f"{mode}: operators", count(events(trace), "cpu_op"), truth["operators"])
             equal(f"{mode}: steps", steps(trace), truth["steps"])

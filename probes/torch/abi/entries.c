@@ -125,6 +125,8 @@ static void entry_leave(struct native_seen *seen)
 	X(work_wait, NATIVE_WORK_WAIT, a, false, "_ZN4c10d4Work4waitE")                                         \
 	X(send_wait, NATIVE_WORK_WAIT, a, false, "_ZN4c10d16ProcessGroupGloo8SendWork4waitE")                   \
 	X(recv_wait, NATIVE_WORK_WAIT, a, false, "_ZN4c10d16ProcessGroupGloo8RecvWork4waitE")                   \
+	X(reduce, NATIVE_REDUCE, a, false, "_ZN4c10d7Reducer17all_reduce_bucketE")                              \
+	X(reduced, NATIVE_REDUCED, a, false, "_ZN4c10d7Reducer17finalize_backwardE")                            \
 	X(grad_mode, NATIVE_GRAD_MODE, NULL, ENTRY_LOW_BYTE(a), "_ZN3c108GradMode11set_enabledE")
 
 /* X(method of c10d::ProcessGroupGloo, its kind, counted, depth of its first argument, whether times the ranks). It returns
@@ -144,16 +146,24 @@ static void entry_leave(struct native_seen *seen)
 
 /* Classes of torch::nn whose forward() is a layer. It returns one object. */
 #define ENTRY_LAYERS(X)                                                                                    \
-	X(Linear) X(Bilinear) X(Conv1d) X(Conv2d) X(Conv3d) X(ConvTranspose1d) X(ConvTranspose2d)              \
-	X(ConvTranspose3d) X(Embedding) X(EmbeddingBag) X(LayerNorm) X(GroupNorm) X(RNN) X(LSTM) X(GRU)        \
-	X(RNNCell) X(LSTMCell) X(GRUCell) X(MultiheadAttention) X(Transformer) X(TransformerEncoder)           \
-	X(TransformerDecoder) X(TransformerEncoderLayer) X(TransformerDecoderLayer) X(MaxPool1d) X(MaxPool2d)  \
-	X(MaxPool3d) X(AvgPool1d) X(AvgPool2d) X(AvgPool3d) X(AdaptiveAvgPool1d) X(AdaptiveAvgPool2d)          \
-	X(AdaptiveAvgPool3d) X(AdaptiveMaxPool1d) X(AdaptiveMaxPool2d) X(AdaptiveMaxPool3d) X(ReLU) X(ReLU6)   \
-	X(LeakyReLU) X(PReLU) X(ELU) X(SELU) X(CELU) X(GELU) X(GLU) X(SiLU) X(Mish) X(Sigmoid) X(Tanh)         \
-	X(Softmax) X(LogSoftmax) X(Softplus) X(Dropout) X(Dropout2d) X(Dropout3d) X(Flatten) X(Unflatten)      \
-	X(Upsample) X(PixelShuffle) X(CrossEntropyLoss) X(MSELoss) X(L1Loss) X(SmoothL1Loss) X(HuberLoss)      \
-	X(NLLLoss) X(BCELoss) X(BCEWithLogitsLoss) X(KLDivLoss) X(CTCLoss)
+	X(AdaptiveAvgPool1d) X(AdaptiveAvgPool2d) X(AdaptiveAvgPool3d) X(AdaptiveLogSoftmaxWithLoss)           \
+	X(AdaptiveMaxPool1d) X(AdaptiveMaxPool2d) X(AdaptiveMaxPool3d) X(AlphaDropout) X(AvgPool1d)            \
+	X(AvgPool2d) X(AvgPool3d) X(BCELoss) X(BCEWithLogitsLoss) X(Bilinear) X(CELU) X(CTCLoss) X(Conv1d)     \
+	X(Conv2d) X(Conv3d) X(ConvTranspose1d) X(ConvTranspose2d) X(ConvTranspose3d) X(CosineEmbeddingLoss)    \
+	X(CosineSimilarity) X(CrossEntropyLoss) X(CrossMapLRN2d) X(Dropout) X(Dropout2d) X(Dropout3d) X(ELU)   \
+	X(Embedding) X(EmbeddingBag) X(FeatureAlphaDropout) X(Flatten) X(Fold) X(FractionalMaxPool2d)          \
+	X(FractionalMaxPool3d) X(Functional) X(GELU) X(GLU) X(GRU) X(GRUCell) X(GroupNorm) X(Hardshrink)       \
+	X(Hardtanh) X(HingeEmbeddingLoss) X(HuberLoss) X(Identity) X(KLDivLoss) X(L1Loss) X(LPPool1d)          \
+	X(LPPool2d) X(LPPool3d) X(LSTM) X(LSTMCell) X(LayerNorm) X(LeakyReLU) X(Linear) X(LocalResponseNorm)   \
+	X(LogSigmoid) X(LogSoftmax) X(MSELoss) X(MarginRankingLoss) X(MaxPool1d) X(MaxPool2d) X(MaxPool3d)     \
+	X(MaxUnpool1d) X(MaxUnpool2d) X(MaxUnpool3d) X(Mish) X(MultiLabelMarginLoss)                           \
+	X(MultiLabelSoftMarginLoss) X(MultiMarginLoss) X(MultiheadAttention) X(NLLLoss) X(PReLU)               \
+	X(PairwiseDistance) X(PixelShuffle) X(PixelUnshuffle) X(PoissonNLLLoss) X(RNN) X(RNNCell) X(RReLU)     \
+	X(ReLU) X(ReLU6) X(SELU) X(SiLU) X(Sigmoid) X(SmoothL1Loss) X(SoftMarginLoss) X(Softmax) X(Softmax2d)  \
+	X(Softmin) X(Softplus) X(Softshrink) X(Softsign) X(Tanh) X(Tanhshrink) X(Threshold)                    \
+	X(Transformer) X(TransformerDecoder) X(TransformerDecoderLayer) X(TransformerEncoder)                  \
+	X(TransformerEncoderLayer) X(TripletMarginLoss) X(TripletMarginWithDistanceLoss) X(Unflatten)          \
+	X(Unfold) X(Upsample) X(ZeroPad2d)
 
 #define X(id, kind, object, truth, name) ENTRY(id, kind, object, NULL, truth, b, NULL, NULL)
 ENTRIES(X)

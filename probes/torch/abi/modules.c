@@ -5,8 +5,9 @@
  * module is the root of a model, or a part of one. Its name and those of its children are read from its
  * memory. torch::nn::Module begins with its table of functions and a weak pointer; then come three
  * ordered dictionaries: parameters, buffers and children. A dictionary ends with a description of its
- * keys, "Submodule" for children. A module is only read if that text is where it must be. Memory is read
- * through the kernel, so that another layout cannot crash the program.
+ * keys, "Submodule" for children. The first module is read through the kernel, so that another layout cannot crash the
+ * program. If that text is where it must be, later ones are read as PyTorch itself does in the call: a program may ask for
+ * its parameters in each step, and the kernel takes 10 us a module.
  */
 #include "../native/native.h"
 #include "private.h"
@@ -24,17 +25,21 @@
 #define DESCRIPTION 80u
 #define ITEM (STRING + 16u)             /* a string, a shared_ptr */
 #define MOST_DEPTH 16u
-#define MODULES 4096u
+#define MODULES 32768u   /* places; half of them are used at most */
+#define MODULES_BITS 15
 #define TEXT 256u
 
-/* A module that was named. Its site is never freed, because ranges use it. */
+/* A module that was named. Another one may be made at its address later. */
 struct module {
-	const void *address; /* atomic; NULL: free */
-	struct dwell_site *site;
+	const void *address;     /* atomic; NULL: free */
+	struct dwell_site *site; /* atomic; NULL: it has no name */
 };
 
 static struct module modules[MODULES];
 static unsigned count;
+/* Those of all paths, which modules of equal models share. Never freed, because ranges use them. */
+static struct dwell_site *sites[MODULES];
+static unsigned site_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *(*class_of)(const void *module); /* returns where a std::string is */
 
@@ -42,7 +47,7 @@ static const char *(*class_of)(const void *module); /* returns where a std::stri
 
 static struct module *modules_place(const void *module)
 {
-	size_t at = (uint32_t)((uint64_t)(uintptr_t)module * 0x9e3779b97f4a7c15u >> 52);
+	size_t at = (uint32_t)((uint64_t)(uintptr_t)module * 0x9e3779b97f4a7c15u >> (64 - MODULES_BITS));
 
 	for (;; at = (at + 1) % MODULES) {
 		const void *address = __atomic_load_n(&modules[at].address, __ATOMIC_ACQUIRE);
@@ -76,19 +81,39 @@ static bool modules_is_known(const char *known, const char *path)
 	return known_last && modules_depth(known) >= modules_depth(path) && (!last || strcmp(last, known_last) == 0);
 }
 
+/* NULL: there are too many paths. */
+static struct dwell_site *modules_site_of(const char *path)
+{
+	struct dwell_site *site;
+	uint32_t at = 2166136261u;
+
+	for (const char *byte = path; *byte; byte++)
+		at = (at ^ (unsigned char)*byte) * 16777619u;
+	for (at %= MODULES; sites[at]; at = (at + 1) % MODULES)
+		if (strcmp(sites[at]->name, path) == 0)
+			return sites[at];
+	site = site_count < MODULES / 2 ? calloc(1, sizeof *site) : NULL;
+	if (!site || !(site->name = strdup(path))) {
+		free(site);
+		return NULL;
+	}
+	site->category = DWELL_CATEGORY_LAYER;
+	site_count++;
+	return sites[at] = site;
+}
+
 static void modules_put(const void *module, const char *path)
 {
 	struct module *place = modules_place(module);
 	struct dwell_site *site;
 
-	if (place->address ? modules_is_known(place->site->name, path) : count >= MODULES / 2)
+	if (place->site && modules_is_known(place->site->name, path))
 		return;
-	site = calloc(1, sizeof *site);
-	if (!site || !(site->name = strdup(path))) {
-		free(site);
+	site = place->address || count < MODULES / 2 ? modules_site_of(path) : NULL;
+	if (!site)
+		dwp_abi_lacks(DWP_ABI_MODULES);
+	if (!site && !place->address)
 		return;
-	}
-	site->category = DWELL_CATEGORY_LAYER;
 	count += !place->address;
 	__atomic_store_n(&place->site, site, __ATOMIC_RELEASE);
 	__atomic_store_n(&place->address, module, __ATOMIC_RELEASE);
@@ -140,21 +165,19 @@ const void *dwp_native_module_of(const void *object)
 /* Names the children of a module, whose path is the first `length` bytes of `path`. */
 static void modules_walk(const char *module, char path[TEXT], size_t length, unsigned depth)
 {
-	const char *list[2];
-	char text[TEXT];
+	const char *item = ABI_POINTER(module, CHILDREN + LIST), *end = ABI_POINTER(module, CHILDREN + LIST + sizeof item);
 
-	if (depth >= MOST_DEPTH || !modules_is_module(module) ||
-	    dwp_abi_read(list, module + CHILDREN + LIST, sizeof list) != sizeof list)
-		return;
-	for (const char *item = list[0]; item < list[1] && count < MODULES / 2; item += ITEM) {
-		const char *child;
+	for (; depth < MOST_DEPTH && item < end; item += ITEM) {
+		const char *name = ABI_POINTER(item, 0), *child = ABI_POINTER(item, STRING);
+		uint64_t bytes = ABI_WORD(dwp_abi_string_length(item, name), 0);
 
-		if (dwp_abi_read(&child, item + STRING, sizeof child) != sizeof child || !child || !modules_read_text(item, text) ||
-		    length + 1 + strlen(text) >= TEXT)
-			return;
-		snprintf(path + length, TEXT - length, ".%s", text);
+		if (!child || length + 1 + bytes >= TEXT)
+			continue;
+		path[length] = '.';
+		memcpy(path + length + 1, name, bytes);
+		path[length + 1 + bytes] = '\0';
 		modules_put(child, path);
-		modules_walk(child, path, strlen(path), depth + 1);
+		modules_walk(child, path, length + 1 + bytes, depth + 1);
 	}
 }
 
@@ -174,6 +197,7 @@ static void modules_name_class(const void *module, char path[TEXT])
 
 void dwp_native_name_modules(const void *root)
 {
+	static bool is_laid_out; /* as the head of this file says */
 	char path[TEXT];
 
 	if (!class_of)
@@ -181,7 +205,9 @@ void dwp_native_name_modules(const void *root)
 	modules_name_class(root, path);
 	pthread_mutex_lock(&lock);
 	modules_put(root, path);
-	modules_walk(root, path, strlen(path), 0);
+	is_laid_out = is_laid_out || modules_is_module(root);
+	if (is_laid_out)
+		modules_walk(root, path, strlen(path), 0);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -209,8 +235,14 @@ void dwp_native_parameters_of(const void *group, void (*report)(const void *addr
 	}
 }
 
+static void modules_after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
 void dwp_native_modules_attach(void *library)
 {
+	pthread_atfork(NULL, NULL, modules_after_fork);
 	*(void **)&address_of = dlsym(library, "aoti_torch_get_data_ptr");
 	*(void **)&address_of_floats = dlsym(library, "_ZNK2at10TensorBase8data_ptrIfEEPT_v");
 	*(void **)&class_of =

@@ -38,6 +38,7 @@ enum dwp_abi_question {
 	DWP_ABI_REDUCER,
 	DWP_ABI_CALLS,
 	DWP_ABI_SECOND,
+	DWP_ABI_MODULES,
 	DWP_ABI_QUESTIONS
 };
 

@@ -3,8 +3,9 @@
  *
  * A program calls the methods of ProcessGroupGloo itself or through c10d::ProcessGroup and its operators; both end in the
  * same functions, which abi/entries.c watches. Their range has the group, the number of the collective in it, and its bytes,
- * and so has that of the wait for the Work that they return, as in Python (../collectives.c). Collectives of NCCL and MPI
- * are recorded by their own probes.
+ * and so has that of the wait for the Work that they return, as in Python (../collectives.c). The reducer of
+ * DistributedDataParallel waits in a function of its own for the collectives that it has started. Collectives of NCCL and
+ * MPI are recorded by their own probes.
  *
  * A group has no name in C++. Several groups on one store need a PrefixStore each, whose prefix all ranks share: that is the
  * name. Else the groups of a process are numbered in the order in which they are made.
@@ -28,6 +29,13 @@ static int world; /* the size of the largest group */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static __thread unsigned open_collectives __attribute__((tls_model("initial-exec"))); /* some call others */
+
+/* What the reducer has started in the backward that runs in this thread: collectives that follow each other. */
+static __thread struct {
+	uint64_t first;
+	uint32_t group, count;
+	bool starts; /* one now */
+} reducer __attribute__((tls_model("initial-exec")));
 
 static void collectives_put_store(const void *store, const char *prefix)
 {
@@ -75,6 +83,10 @@ static void collectives_begin(struct native_seen *seen)
 	collective = dwp_group_count(dwp_group_find(seen->self), kind->counted);
 	seen->outer = collective.group;
 	seen->sequence = collective.sequence;
+	if (reducer.starts) {
+		reducer.first = reducer.count++ ? reducer.first : collective.sequence;
+		reducer.group = collective.group;
+	}
 	seen->began = dwell_begin(seen->site);
 	if (!seen->began)
 		return;
@@ -94,12 +106,26 @@ static void collectives_begin_wait(struct native_seen *seen)
 		dwell_collective(collective.group, collective.sequence, 0);
 }
 
+static void collectives_begin_reduced(struct native_seen *seen)
+{
+	static struct dwell_site site = { "DistributedDataParallel.finalize_backward", NULL, NULL, 0, DWELL_CATEGORY_COMMUNICATION, 0 };
+
+	seen->began = dwell_begin(&site);
+	for (uint32_t i = 0; seen->began && reducer.first && i < reducer.count; i++)
+		dwell_collective(reducer.group, reducer.first + i, 0);
+	reducer.count = 0;
+}
+
 void dwp_native_collectives_before(struct native_seen *seen)
 {
 	if (seen->call == NATIVE_COLLECTIVE)
 		collectives_begin(seen);
 	else if (seen->call == NATIVE_WORK_WAIT)
 		collectives_begin_wait(seen);
+	else if (seen->call == NATIVE_REDUCE)
+		reducer.starts = true;
+	else if (seen->call == NATIVE_REDUCED)
+		collectives_begin_reduced(seen);
 	else if (seen->call == NATIVE_STORE_MADE) /* a std::string begins with where its text is */
 		collectives_put_store(seen->self, *(const char *const *)seen->argument);
 }
@@ -108,7 +134,9 @@ void dwp_native_collectives_after(struct native_seen *seen)
 {
 	if (seen->call == NATIVE_GROUP_MADE && !seen->failed)
 		collectives_put_group(seen->self, *(const void *const *)seen->argument, seen->rank, seen->size);
-	if (seen->call != NATIVE_COLLECTIVE && seen->call != NATIVE_WORK_WAIT)
+	if (seen->call == NATIVE_REDUCE)
+		reducer.starts = false;
+	if (seen->call != NATIVE_COLLECTIVE && seen->call != NATIVE_WORK_WAIT && seen->call != NATIVE_REDUCED)
 		return;
 	dwell_end(seen->began);
 	if (seen->call != NATIVE_COLLECTIVE)

@@ -284,7 +284,9 @@ static void loop_before(struct native_seen *seen)
 	case NATIVE_STORE_MADE:
 	case NATIVE_GROUP_MADE:
 	case NATIVE_COLLECTIVE:
-	case NATIVE_WORK_WAIT: dwp_native_collectives_before(seen); break;
+	case NATIVE_WORK_WAIT:
+	case NATIVE_REDUCE:
+	case NATIVE_REDUCED: dwp_native_collectives_before(seen); break;
 	case NATIVE_OPTIMIZER_MADE: break;
 	}
 }
@@ -323,7 +325,9 @@ static void loop_after(struct native_seen *seen)
 	case NATIVE_STORE_MADE:
 	case NATIVE_GROUP_MADE:
 	case NATIVE_COLLECTIVE:
-	case NATIVE_WORK_WAIT: dwp_native_collectives_after(seen); break;
+	case NATIVE_WORK_WAIT:
+	case NATIVE_REDUCE:
+	case NATIVE_REDUCED: dwp_native_collectives_after(seen); break;
 	case NATIVE_MODEL:
 	case NATIVE_BATCH:
 	case NATIVE_GRAD_MODE: break;

@@ -35,6 +35,8 @@ enum native_call {
 	NATIVE_GROUP_MADE,     /* a group of ranks */
 	NATIVE_COLLECTIVE,     /* starts one, or communication of two ranks */
 	NATIVE_WORK_WAIT,      /* waits for one */
+	NATIVE_REDUCE,         /* the reducer of DistributedDataParallel starts the collective of a bucket of gradients */
+	NATIVE_REDUCED,        /* it waits for all of them */
 };
 
 /* One call, for the functions below. */
