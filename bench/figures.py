@@ -313,10 +313,11 @@ part("injected", "ITT and NVTX", ["ninja -C {build} bench/bench_injected", "{pyt
      text="With the trace in `/dev/shm` the first two were 1.47 and 1.52. While the disk still wrote what other programs had left, it was 2.7 times.")
 
 part("onnx", "Calls and nodes of ONNX Runtime", ["{python} bench/onnx_nodes.py {build}"], ["probes/onnx/**", "src/**/record/**"], [
-    "a call of {nodes} nodes: {alone} us alone", "a node costs {node} us, a call {call} us",
+    "a call of {nodes} nodes: {alone} us alone", "a node costs {node} us, of which ONNX Runtime's profile {profile} us, a call {call} us",
 ], [
     ("a call of `Run()` with {nodes} nodes, recorded by default", "{call} us"),
     ("each of its nodes with `--shapes`, which joins them to the call", "{node} us"),
+    ("of it ONNX Runtime's own profile of each run, without dwell", "{profile} us"),
     ("the call alone", "{alone} us"),
 ], heads=("processor time, one thread", "measured"))
 

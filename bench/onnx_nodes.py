@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What recording a call of ONNX Runtime costs, and each of its nodes with --shapes, which joins them to the call.
+"""What recording a call of ONNX Runtime costs, and each of its nodes with --shapes, which joins them to the call: whole, and
+the part that ONNX Runtime's own profile of each run costs without dwell.
 
 usage: onnx_nodes.py BUILD [rounds]
 
-Each round runs the same program (examples/engines/onnxruntime.c) alone, under `dwell run` and under `dwell run --shapes`.
+Each round runs the same program (examples/engines/onnxruntime.c) alone, alone with these profiles, under `dwell run` and
+under `dwell run --shapes`.
 It prints the processor time of each call of Run(), with what dwell does in it and after it. The fastest calls of all
 rounds are compared, because disturbances only make a call slower.
 """
@@ -33,12 +35,14 @@ def main():
         write_model(program[1], LAYERS)
         subprocess.run(["cc", "-O2", os.path.join(ENGINES, "onnxruntime.c"), "-o", program[0], "libonnxruntime.so.1",
                         f"-Wl,-rpath,{folder}"], check=True, cwd=folder)
-        ways = {"alone": [], "recorded": [dwell, "run", "--sample", "off", "-o", trace, "--"],
+        ways = {"alone": [], "profile": [], "recorded": [dwell, "run", "--sample", "off", "-o", trace, "--"],
                 "nodes": [dwell, "run", "--sample", "off", "--shapes", "-o", trace, "--"]}
         times = {way: [] for way in ways}
         for _ in range(rounds):
             for way, before in ways.items():
-                done = subprocess.run([*before, *program, str(CALLS)], check=True, capture_output=True, text=True)
+                with tempfile.TemporaryDirectory(dir="/dev/shm") as profiles:  # as dwell does
+                    done = subprocess.run([*before, *program, str(CALLS), *[f"{profiles}/p"] * (way == "profile")], check=True,
+                                          capture_output=True, text=True)
                 times[way].append([float(ms) * 1e3 for ms in re.findall(r"([\d.]+) ms of the processor", done.stdout)])
         rows = subprocess.run([dwell, "query", "--format", "csv", trace, "select count(*) from ranges where name in ('MatMul', 'Relu')"],
                               check=True, capture_output=True, text=True).stdout.splitlines()
@@ -49,6 +53,7 @@ def main():
     print(f"a call of {nodes:.0f} nodes: {fastest['alone']:.1f} us alone, {fastest['recorded']:.1f} us recorded, "
           f"{fastest['nodes']:.1f} us with nodes")
     print(f"a node costs {(fastest['nodes'] - fastest['alone']) / nodes:.2f} us, "
+          f"of which ONNX Runtime's profile {(fastest['profile'] - fastest['alone']) / nodes:.2f} us, "
           f"a call {max(0, fastest['recorded'] - fastest['alone']):.1f} us")
 
 
