@@ -1,6 +1,6 @@
 /*
  * What an engine does: names made at run time, work that it knows, steps that are callbacks, a team of
- * threads. tests/package/authors compiles this file as C and as C++.
+ * threads; with the argument `names`, a million names. tests/package/authors compiles this file as C and as C++.
  */
 #include <dwell/probe.h>
 
@@ -96,8 +96,22 @@ static void evaluate(const char *what)
 	spin(10000);
 }
 
-int main(void)
+static void name_without_bound(void)
 {
+	char name[32];
+
+	for (int i = 0; i < 1000000; i++) {
+		snprintf(name, sizeof name, "operator %d", i);
+		DWELL_OP_NAMED(name, NULL, 0);
+	}
+}
+
+int main(int count, char **words)
+{
+	if (count > 1 && words[1][0] == 'n') {
+		name_without_bound();
+		return 0;
+	}
 	for (int step = 0; step < STEPS; step++) {
 		before_step();
 		forward();
