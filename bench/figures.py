@@ -217,6 +217,12 @@ part("torch_parts", "The same in the run of `make bench`", BENCH, TORCH, [
 ], [("dwell's own part of what torch.profiler adds: operators, with shapes, with memory", "{operators}%, {shapes}%, {memory}%")],
     heads=("", "measured"))
 
+part("torch_native", "An operator of PyTorch in C++ and in Python", ["{torch} bench/torch_native.py {build}"], TORCH, [
+    "C++ an operator takes {alone_cpp} ns alone, recording adds {cpp} ns", "Python an operator takes {alone_python} ns alone, recording adds {python} ns",
+    "in C++ {ratio} of what it adds in Python",
+], [("in C++", "{alone_cpp} ns", "{cpp} ns"), ("in Python", "{alone_python} ns", "{python} ns"), ("the first of the second", "", "{ratio}")],
+    heads=("`x.neg()` of one element", "alone", "recording adds"))
+
 part("torch_run", "A training run in PyTorch", BENCH, TORCH, [
     "PyTorch 2...ResNet-18 by default: records times cost: {share} %",
     "PyTorch 1...ResNet-18 by default: records times cost: {share_1} %",
