@@ -60,7 +60,7 @@ def main():
         recorded = [dwell, "run", "--cost", "full", "--no-memory", "--sample", "off", "-o", f"{here}/t.dwell", "--"]
         programs = {"C++": [f"{here}/loop"], "Python": [sys.executable, "-c", texts[1]]}
         taken = {}
-        for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 15):
+        for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 5):
             for name, command in programs.items():
                 for way, before in (("alone", []), ("recorded", recorded)):
                     said = subprocess.run([*before, *command], capture_output=True, text=True, check=True).stdout
