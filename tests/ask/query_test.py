@@ -103,6 +103,23 @@ class Query(unittest.TestCase):
         for _, length, covered in rows:
             self.assertLessEqual(covered, length)
 
+    def test_a_join_with_many_steps_takes_no_memory_for_each(self):
+        folder = os.path.join(self.temporary.name, "many")
+        os.mkdir(folder)
+        run(make_ranks, folder, "1", "2000", "operators", "8")
+        trace = os.path.join(folder, "rank-0000.dwell")
+        peaks = []
+        for sql in ("select count(*) from ranges join steps on steps.step = 7",
+                    "select count(*) from steps s join ranges a on a.step = s.step join ranges b on b.step = s.step and b.depth = 0"):
+            with subprocess.Popen([dwell, "query", "-f", "csv", trace, sql], stdout=subprocess.PIPE, text=True) as asked:
+                rows = int(asked.stdout.read().split()[1])
+                _, status, usage = os.wait4(asked.pid, 0)
+                asked.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(0, asked.returncode)
+            peaks.append(usage.ru_maxrss)
+        self.assertGreaterEqual(rows, 2000)
+        self.assertLess(peaks[1] - peaks[0], 10000, peaks)  # KB
+
     def test_views_are_tables(self):
         facts = dict(self.ask("select fact, value from facts where value is not null"))
         self.assertEqual(STEPS, facts["step.count"])

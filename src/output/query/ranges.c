@@ -36,6 +36,7 @@ enum { BY_STEP = 1, BY_STEP_FROM = 2, BY_STEP_TO = 4, BY_TID = 8, BY_NAME = 16, 
 struct ranges_table {
 	sqlite3_vtab base;
 	struct dw_model *model;
+	struct ranges_cursor *cursors; /* that are open */
 };
 
 struct ranges_row {
@@ -51,6 +52,7 @@ struct ranges_frame {
 
 struct ranges_cursor {
 	sqlite3_vtab_cursor base;
+	struct ranges_cursor *next; /* of the table */
 	struct dw_model *model;     /* of the scope; NULL: no row */
 	bool *symbols;              /* by symbol: wanted; NULL: all */
 	struct dw_frames frames;
@@ -141,6 +143,19 @@ static int ranges_fill(struct ranges_state *state)
 	return SQLITE_OK;
 }
 
+/* A join with steps has a scope for each of them, which is freed with its last cursor. */
+static void ranges_leave_scope(struct ranges_cursor *cursor)
+{
+	const struct ranges_cursor *other = ((struct ranges_table *)cursor->base.pVtab)->cursors;
+	struct dw_model *model = cursor->model;
+
+	cursor->model = NULL;
+	while (other && other->model != model)
+		other = other->next;
+	if (!other)
+		dw_model_forget(model);
+}
+
 static void ranges_rewind(struct ranges_cursor *cursor)
 {
 	cursor->stream = cursor->chunk = cursor->at = cursor->count = cursor->step = 0;
@@ -148,7 +163,7 @@ static void ranges_rewind(struct ranges_cursor *cursor)
 	free(cursor->order);
 	cursor->order = NULL;
 	cursor->id = 0;
-	cursor->model = NULL;
+	ranges_leave_scope(cursor);
 	free(cursor->symbols);
 	cursor->symbols = NULL;
 }
@@ -435,6 +450,8 @@ static int ranges_open(sqlite3_vtab *table, sqlite3_vtab_cursor **to)
 
 	if (!state)
 		return SQLITE_NOMEM;
+	state->cursor.next = ((struct ranges_table *)table)->cursors;
+	((struct ranges_table *)table)->cursors = &state->cursor;
 	*to = &state->cursor.base;
 	return SQLITE_OK;
 }
@@ -442,9 +459,14 @@ static int ranges_open(sqlite3_vtab *table, sqlite3_vtab_cursor **to)
 static int ranges_close(sqlite3_vtab_cursor *base)
 {
 	struct ranges_state *state = (struct ranges_state *)base;
+	struct ranges_cursor **at = &((struct ranges_table *)base->pVtab)->cursors;
 
+	ranges_rewind(&state->cursor);
+	while (*at != &state->cursor)
+		at = &(*at)->next;
+	*at = state->cursor.next;
 	dw_frames_reset(&state->cursor.frames);
-	DW_FREE(state->cursor.symbols, state->cursor.order, state->cursor.rows, state);
+	DW_FREE(state->cursor.rows, state);
 	return SQLITE_OK;
 }
 
