@@ -58,7 +58,7 @@ NOT_RUN = {  # why no test runs them
         "tools/verdicts --again --page", "tools/verdicts --heldout --page",
         "tools/verdicts --practice --again"],
     "it is a part of a command": ["dwell run --summary-every 10m ..."],
-    "it fuzzes for minutes": ["tools/fuzz --until 1000000000"],
+    "it fuzzes for minutes": ["tools/fuzz --until 1000000000", "tools/fuzz --engine afl"],
 }
 # What a page's newest trace is, and what it has to have for the page's commands.
 NEWEST = {"README.md": "layers", "doc/how/cuda.md": "device"}
