@@ -31,12 +31,13 @@
 	X(fdopen, FILE *, (int fd, const char *mode), (fd, mode), NULL, ENOMEM) \
 	X(mmap64, void *, (void *at, size_t size, int protection, int flags, int fd, off_t offset), \
 	  (at, size, protection, flags, fd, offset), MAP_FAILED, ENOMEM) \
+	X(madvise, int, (void *at, size_t size, int advice), (at, size, advice), -1, EAGAIN) \
 	X(mprotect, int, (void *at, size_t size, int protection), (at, size, protection), -1, ENOMEM) \
 	X(read, ssize_t, (int fd, void *to, size_t size), (fd, to, size), -1, EIO) \
 	X(pread64, ssize_t, (int fd, void *to, size_t size, off_t offset), (fd, to, size, offset), -1, EIO) \
 	X(write, ssize_t, (int fd, const void *from, size_t size), (fd, from, size), -1, ENOSPC) \
 	X(pwrite64, ssize_t, (int fd, const void *from, size_t size, off_t offset), (fd, from, size, offset), -1, ENOSPC) \
-	X(fwrite, size_t, (const void *from, size_t size, size_t count, FILE *file), (from, size, count, file), 0, ENOSPC) \
+	X(pwritev64, ssize_t, (int fd, const void *parts, int count, off_t offset), (fd, parts, count, offset), -1, ENOSPC) \
 	X(fsync, int, (int fd), (fd), -1, EIO) \
 	X(rename, int, (const char *from, const char *to), (from, to), -1, EACCES) \
 	X(ftruncate64, int, (int fd, off_t size), (fd, size), -1, EFBIG) \
@@ -45,22 +46,30 @@
 	X(lseek64, off_t, (int fd, off_t offset, int from), (fd, offset, from), -1, EINVAL) \
 	X(fstat64, int, (int fd, void *status), (fd, status), -1, EIO) \
 	X(stat64, int, (const char *path, void *status), (path, status), -1, EIO) \
+	X(fstatvfs64, int, (int fd, void *status), (fd, status), -1, EIO) \
+	X(pipe2, int, (int ends[2], int flags), (ends, flags), -1, EMFILE) \
+	X(socketpair, int, (int family, int type, int protocol, int ends[2]), (family, type, protocol, ends), -1, EMFILE) \
 	X(memfd_create, int, (const char *name, unsigned flags), (name, flags), -1, EMFILE) \
 	X(opendir, void *, (const char *path), (path), NULL, EMFILE) \
 	X(fork, pid_t, (void), (), -1, EAGAIN) \
 	X(pthread_create, int, (pthread_t *thread, const pthread_attr_t *options, void *(*run)(void *), void *of), \
 	  (thread, options, run, of), EAGAIN, EAGAIN) \
-	X(pthread_mutex_init, int, (pthread_mutex_t *lock, const pthread_mutexattr_t *options), (lock, options), ENOMEM, ENOMEM)
+	X(pthread_mutex_init, int, (pthread_mutex_t *lock, const pthread_mutexattr_t *options), (lock, options), ENOMEM, ENOMEM) \
+	X(pthread_key_create, int, (pthread_key_t *key, void (*end)(void *)), (key, end), EAGAIN, EAGAIN) \
+	X(pthread_setspecific, int, (pthread_key_t key, const void *value), (key, value), ENOMEM, ENOMEM) \
+	X(pthread_getattr_np, int, (pthread_t thread, pthread_attr_t *options), (thread, options), ENOMEM, ENOMEM)
+/* Those with a variable number of arguments, or more to do, are written below. */
+#define OTHERS(X) X(open64) X(openat64) X(mremap) X(asprintf) X(fwrite)
 
 enum function {
 #define X(name, ...) IS_##name,
-	MEMORY(X) FUNCTIONS(X) IS_open64,
+	MEMORY(X) FUNCTIONS(X) OTHERS(X)
 #undef X
 	COUNT
 };
 static const char *const names[] = {
 #define X(name, ...) #name,
-	MEMORY(X) FUNCTIONS(X) "open64"
+	MEMORY(X) FUNCTIONS(X) OTHERS(X)
 #undef X
 };
 static unsigned long counts[COUNT], fail_at;
@@ -84,10 +93,15 @@ static int is_dwells(struct dl_phdr_info *object, size_t size, void *wanted)
 	return 1;
 }
 
-__attribute__((constructor)) static void begin(void)
+/* At the first call: constructors of other libraries run before one that is here. */
+static void begin(void)
 {
+	static int begun;
 	const char *program = getenv("DWELL_FAULT_PROGRAM"), *fault = getenv("DWELL_FAULT"), *colon = fault ? strchr(fault, ':') : NULL;
 
+	if (begun || !*program_invocation_short_name) /* libc is not ready */
+		return;
+	begun = 1;
 	if (!program || strcmp(program, program_invocation_short_name) != 0)
 		return;
 	for (int i = 0; colon && i < COUNT; i++)
@@ -114,6 +128,7 @@ __attribute__((destructor)) static void end(void)
 
 static int fails(enum function function, const void *caller)
 {
+	begin();
 	if ((uintptr_t)caller < from || (uintptr_t)caller >= to)
 		return 0;
 	return __atomic_add_fetch(&counts[function], 1, __ATOMIC_RELAXED) == fail_at && (int)function == fail_in;
@@ -137,33 +152,6 @@ void *__libc_memalign(size_t align, size_t size);
 MEMORY(X)
 #undef X
 
-/* A stream remembers that it failed. */
-#define IO_ERR_SEEN 0x20
-#define AT_FAILURE_fwrite file->_flags |= IO_ERR_SEEN;
-#define AT_FAILURE_strdup
-#define AT_FAILURE_realpath
-#define AT_FAILURE_open_memstream
-#define AT_FAILURE_fopen64
-#define AT_FAILURE_fdopen
-#define AT_FAILURE_mmap64
-#define AT_FAILURE_mprotect
-#define AT_FAILURE_read
-#define AT_FAILURE_pread64
-#define AT_FAILURE_write
-#define AT_FAILURE_pwrite64
-#define AT_FAILURE_fsync
-#define AT_FAILURE_rename
-#define AT_FAILURE_ftruncate64
-#define AT_FAILURE_fallocate64
-#define AT_FAILURE_posix_fallocate64
-#define AT_FAILURE_lseek64
-#define AT_FAILURE_fstat64
-#define AT_FAILURE_stat64
-#define AT_FAILURE_memfd_create
-#define AT_FAILURE_opendir
-#define AT_FAILURE_fork
-#define AT_FAILURE_pthread_create
-#define AT_FAILURE_pthread_mutex_init
 #define X(name, result, parameters, arguments, failure, error) \
 	result name parameters \
 	{ \
@@ -172,7 +160,6 @@ MEMORY(X)
 			*(void **)&next = dlsym(RTLD_NEXT, #name); \
 		if (fails(IS_##name, __builtin_return_address(0))) { \
 			errno = error; \
-			AT_FAILURE_##name \
 			return failure; \
 		} \
 		return next arguments; \
@@ -180,20 +167,68 @@ MEMORY(X)
 FUNCTIONS(X)
 #undef X
 
+#define NEXT(name) (next ? next : (*(void **)&next = dlsym(RTLD_NEXT, #name), next))
+
+static int mode_of(va_list arguments)
+{
+	int mode = va_arg(arguments, int);
+
+	va_end(arguments);
+	return mode;
+}
+
 int open64(const char *path, int flags, ...)
 {
 	static int (*next)(const char *, int, ...);
 	va_list arguments;
-	int mode;
 
 	va_start(arguments, flags);
-	mode = va_arg(arguments, int);
-	va_end(arguments);
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "open64");
-	if (fails(IS_open64, __builtin_return_address(0))) {
-		errno = EMFILE;
-		return -1;
-	}
-	return next(path, flags, mode);
+	if (!fails(IS_open64, __builtin_return_address(0)))
+		return NEXT(open64)(path, flags, mode_of(arguments));
+	errno = EMFILE;
+	return -1;
+}
+
+int openat64(int folder, const char *path, int flags, ...)
+{
+	static int (*next)(int, const char *, int, ...);
+	va_list arguments;
+
+	va_start(arguments, flags);
+	if (!fails(IS_openat64, __builtin_return_address(0)))
+		return NEXT(openat64)(folder, path, flags, mode_of(arguments));
+	errno = EMFILE;
+	return -1;
+}
+
+void *mremap(void *at, size_t size, size_t wanted, int flags, ...)
+{
+	static void *(*next)(void *, size_t, size_t, int, ...);
+
+	if (!fails(IS_mremap, __builtin_return_address(0)))
+		return NEXT(mremap)(at, size, wanted, flags);
+	errno = ENOMEM;
+	return MAP_FAILED;
+}
+
+int asprintf(char **text, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (!fails(IS_asprintf, __builtin_return_address(0)))
+		return vasprintf(text, format, arguments);
+	errno = ENOMEM;
+	return -1;
+}
+
+size_t fwrite(const void *data, size_t size, size_t count, FILE *file)
+{
+	static size_t (*next)(const void *, size_t, size_t, FILE *);
+
+	if (!fails(IS_fwrite, __builtin_return_address(0)))
+		return NEXT(fwrite)(data, size, count, file);
+	file->_flags |= 0x20; /* a stream remembers that it failed */
+	errno = ENOSPC;
+	return 0;
 }

@@ -63,6 +63,8 @@ class Faults:
         self.other = os.path.join(folder, "other.dwell")
         for trace in (self.trace, self.other):
             subprocess.run([self.dwell, "run", "-o", trace, self.work, "30"], check=True, capture_output=True)
+        self.chrome = os.path.join(folder, "given.json")
+        subprocess.run([self.dwell, "export", "-f", "chrome", "-o", self.chrome, self.trace], check=True, capture_output=True)
         self.ranks = [os.path.join(folder, f"rank{rank}.dwell") for rank in range(2)]
         for rank, trace in enumerate(self.ranks):
             subprocess.run([self.dwell, "run", "--sample", "off", "-o", trace, self.work, "3"], check=True, capture_output=True,
@@ -92,12 +94,14 @@ class Faults:
             "pack": ["pack", "-o", "{new}", self.trace],
             "part": ["pack", "--steps", "3..8", "-o", "{new}", self.trace],
             "ranks": ["ranks", *self.ranks],
+            "import": ["report", self.chrome],
         }
         found = {name: ([self.dwell, *command], "dwell", "", check_printed) for name, command in read.items()}
         found["run"] = ([self.dwell, "run", "--sample", "off", "-o", "{new}", "--", "/bin/echo", "done"], "dwell", "", check_recorded)
-        found["recorded"] = ([self.dwell, "run", "--sample", "off", "-o", "{new}", "--", "/bin/sh", "-c",
-                              f'LD_PRELOAD="{self.library}:$LD_PRELOAD" "$0" 3 > /dev/null; echo $?', self.work],
-                             os.path.basename(self.work)[:15], "libdwell.so", check_recorded)
+        for name, library, sample in (("recorded", "libdwell.so", "off"), ("sampled", "libdwell-sampler.so", "250")):
+            found[name] = ([self.dwell, "run", "--sample", sample, "-o", "{new}", "--", "/bin/sh", "-c",
+                            f'LD_PRELOAD="{self.library}:$LD_PRELOAD" "$0" 3 > /dev/null; echo $?', self.work],
+                           os.path.basename(self.work)[:15], library, check_recorded)
         return found
 
     def run(self, command, program, library, fault=None, counts=None):
