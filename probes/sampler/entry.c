@@ -38,9 +38,9 @@
 #define JUMP_BYTES 5u
 #define SAVED_REGISTERS 0xe7u       /* x87, SSE, AVX, AVX-512: they may hold arguments */
 
-/* Used by the code below. */
-__attribute__((visibility("hidden"))) uint32_t dws_entry_mask, dws_entry_bytes;
-__attribute__((visibility("hidden"))) void dws_entry_called(void);
+/* Used by the code below, which link-time optimization does not see. */
+__attribute__((visibility("hidden"), used)) uint32_t dws_entry_mask, dws_entry_bytes;
+__attribute__((visibility("hidden"), used)) void dws_entry_called(void);
 __attribute__((visibility("hidden"))) void dws_entry_save(void);
 
 /* Keeps all registers in which arguments may be, also those of vectors. */
