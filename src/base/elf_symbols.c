@@ -116,7 +116,7 @@ static void elf_groups_mark(struct elf_groups *groups, const uint64_t *near, siz
 {
 	if (!near)
 		memset(groups->wanted, true, groups->count);
-	for (size_t i = 0; i < near_count; i++) {
+	for (size_t i = 0; near && i < near_count; i++) {
 		size_t group = near[i] >> groups->shift < groups->count ? near[i] >> groups->shift : groups->count - 1;
 		size_t before = 0;
 
