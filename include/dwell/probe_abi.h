@@ -384,6 +384,17 @@ DWELL_API void dwell_probe_lost(uint64_t records);
 DWELL_API uint32_t dwell_device_epoch(void);
 /* Whether events of devices are recorded now, or in one of the next steps: a driver begins to record late. */
 DWELL_API bool dwell_device_wanted(void);
+/* Whether --steps, a schedule, a profile or a capture asks for them, so that no bound on the cost applies. */
+DWELL_API bool dwell_device_asked(void);
+/* For a probe of devices that records in bursts to bound its cost: whether a burst runs. A probe of operators records
+ * them in each burst, so that the devices' events have their operators. */
+DWELL_API void dwell_device_burst(bool runs);
+DWELL_API bool dwell_device_in_burst(void);
+/* For a probe of devices that may switch its recording between two steps only: calls `change` once, in the thread of the
+ * process that begins its next step, before that step. NULL: not any more. dwell_device_between_steps() does it at once,
+ * if something waits: a probe of steps calls it where a step may begin. */
+DWELL_API void dwell_device_at_step(void (*change)(void));
+DWELL_API void dwell_device_between_steps(void);
 
 struct dwell_device {
 	uint32_t number;       /* as the process numbers its devices */
@@ -416,6 +427,7 @@ DWELL_API uint32_t dwell_device_clock(uint32_t clock, uint64_t device_ns, uint64
 enum dwell_device_kind {
 	DWELL_DEVICE_KERNEL = 1, DWELL_DEVICE_COPY, DWELL_DEVICE_SET, DWELL_DEVICE_SYNC, DWELL_DEVICE_GRAPH,
 	DWELL_DEVICE_MEMORY, DWELL_DEVICE_OVERHEAD, DWELL_DEVICE_RANGE, DWELL_DEVICE_RECORD, DWELL_DEVICE_CALL,
+	DWELL_DEVICE_GAP,
 };
 
 struct dwell_device_event {

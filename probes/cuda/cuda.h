@@ -2,6 +2,7 @@
  * The CUDA probe: what devices do, by CUPTI's activity records.
  *
  *   process   how the library gets into a process, and when it records: one thread watches the gate
+ *   bursts    bounds the cost: when devices are recorded, if nobody asks for more
  *   cupti     CUPTI's library: found, loaded, subscribed to; kinds of records on and off
  *   handover  another tool of the program takes CUPTI: dwell leaves first
  *   redirect  replaces functions of a library
@@ -73,7 +74,6 @@ struct dwc_cupti {
 	struct dwc_functions call;
 	uint32_t version;    /* 18 for 11.8, 130500 for 13.5 */
 	void *subscriber;    /* of version 2, or NULL */
-	bool enabled;
 	bool seen;           /* another tool subscribed by handover.c, which will see when it enables a kind */
 	char path[512];      /* of the library */
 	char lacks[256];     /* why nothing is recorded, or "" */
@@ -89,8 +89,10 @@ struct dwc_buffer_functions {
 };
 /* Loads CUPTI and registers these functions. False: `lacks` says why. */
 bool dwc_cupti_open(const struct dwc_buffer_functions *buffers);
-/* Enables or disables all kinds of records. */
-void dwc_cupti_switch(bool on);
+/* QUIET: kinds that are rare, whose every record counts, such as the device's memory. */
+enum dwc_level { DWC_OFF, DWC_QUIET, DWC_ALL };
+/* Enables the kinds of records of this level and disables the others. */
+void dwc_cupti_switch(enum dwc_level level);
 /* Ends the subscription, if there is one, and what dwell has set; no kind may be enabled. */
 void dwc_cupti_close(void);
 /* Whether a call of this name asks for something and does nothing with a device. Such calls are not recorded. */
@@ -104,6 +106,14 @@ const void *dwc_cupti_next(uint8_t *buffer, size_t valid, const void *record);
 /* Records that CUPTI dropped since the last call. */
 uint64_t dwc_cupti_dropped(void);
 bool dwc_cupti_time(uint64_t *ns);
+
+/* ---- bursts.c ------------------------------------------------------------------------------------------- */
+
+/* Whether devices are recorded now, to keep the bound on the cost. Called by one thread, at each of its looks. `now_ns`:
+ * the monotonic clock; `launches`: how much work of devices has been recorded so far, as far as CUPTI has returned it. */
+bool dwc_bursts_choose(uint64_t now_ns, uint64_t launches);
+/* Whether there are bursts: recording everything would cost more than the bound. */
+bool dwc_bursts_begun(void);
 
 /* ---- redirect.c and handover.c ---------------------------------------------------------------------------- */
 
@@ -137,6 +147,10 @@ uint64_t dwc_buffers_returned(void), dwc_buffers_refused(void);
 void dwc_records_take(uint8_t *buffer, size_t valid);
 /* Pairs CUPTI's clock with the trace's. */
 void dwc_records_pair_clocks(void);
+/* Work of devices that the host submitted, as far as CUPTI has returned its records. A graph is one. */
+uint64_t dwc_records_launches(void);
+/* Nothing is recorded from `start_ns` to `end_ns`, of CUPTI's clock. Both equal: from then on. */
+void dwc_records_gap(uint64_t start_ns, uint64_t end_ns);
 
 /* ---- raw.c ---------------------------------------------------------------------------------------------- */
 

@@ -236,9 +236,9 @@ bool dwc_cupti_open(const struct dwc_buffer_functions *buffers)
 
 /* Devices, contexts and streams first: the others name them. Graphs are recorded by their kernels, which
  * KIND_GRAPH would replace. */
-static const int cupti_kinds[] = { KIND_DEVICE, KIND_CONTEXT, KIND_STREAM, KIND_RUNTIME_CALL, KIND_DRIVER_CALL,
-	KIND_COPY, KIND_PEER_COPY, KIND_SET, KIND_MEMORY, KIND_POOL, KIND_SYNC, KIND_EVENT, KIND_OVERHEAD,
-	KIND_KERNEL };
+static const int cupti_kinds[] = { KIND_DEVICE, KIND_CONTEXT, KIND_STREAM, KIND_MEMORY, KIND_POOL, KIND_RUNTIME_CALL,
+	KIND_DRIVER_CALL, KIND_COPY, KIND_PEER_COPY, KIND_SET, KIND_SYNC, KIND_EVENT, KIND_OVERHEAD, KIND_KERNEL };
+#define QUIET_KINDS 5u /* so many of them, the first ones */
 #define KINDS (sizeof cupti_kinds / sizeof *cupti_kinds)
 static bool cupti_is_on[KINDS];
 
@@ -294,17 +294,19 @@ static void cupti_leave_out_questions(void)
 		}
 }
 
-void dwc_cupti_switch(bool on)
+void dwc_cupti_switch(enum dwc_level level)
 {
+	size_t wanted = level == DWC_ALL ? KINDS : level == DWC_QUIET ? QUIET_KINDS : 0;
+
 	for (size_t i = 0; i < KINDS; i++)
-		if (on && !cupti_is_on[i])
+		if (i < wanted && !cupti_is_on[i])
 			cupti_is_on[i] = cupti_set_kind(i, true); /* a kind that this device lacks stays off */
-		else if (!on && cupti_is_on[i])
+		else if (i >= wanted && cupti_is_on[i])
 			cupti_is_on[i] = !cupti_set_kind(i, false);
-	if (on)
-		cupti_leave_out_questions();
-	dwc_cupti.enabled = on;
-	if (on && !cupti_is_on[KINDS - 1]) {
+	if (level != DWC_ALL)
+		return;
+	cupti_leave_out_questions();
+	if (!cupti_is_on[KINDS - 1]) {
 		snprintf(dwc_cupti.lacks, sizeof dwc_cupti.lacks, "CUPTI %u does not record kernels here; the driver may "
 		         "allow this to administrators only (NVreg_RestrictProfilingToAdminUsers)", dwc_cupti.version);
 	}

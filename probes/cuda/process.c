@@ -2,9 +2,9 @@
  * How the probe gets into a process, and when it records.
  *
  * CUDA's driver calls InitializeInjection() when the program first uses it, before that call returns, so the
- * first kernel is recorded. One thread of the probe then looks at the gate, 50 times a second, and switches
- * CUPTI's kinds of records on and off with it: outside the recorded windows none is enabled, and the program
- * pays nothing. The thread also asks CUPTI for its buffers once a second, so that a program that is killed loses
+ * first kernel is recorded. One thread of the probe then looks at the gate and the bound on the cost (bursts.c), 50 times
+ * a second, and switches CUPTI's kinds of records on and off with them: outside the recorded windows none is enabled,
+ * and the program pays nothing. The times between bursts are stored as gaps. The thread also asks CUPTI for its buffers once a second, so that a program that is killed loses
  * at most that, and pairs the clocks then.
  *
  * A child of fork cannot use CUDA that its parent started, and has no thread: nothing is done there.
@@ -30,6 +30,7 @@
 #define LOOKS_PER_FLUSH 50u
 #define FLUSHES_AFTER 3u     /* after a window, for work that had not ended */
 #define FLUSHES_OF_DOUBT 5u  /* without a buffer: another tool may have taken CUPTI unseen */
+#define LONGEST_STEP_NS 10000000000u
 #define HAND_OVER_S 1        /* the longest time that another tool waits for dwell */
 
 DWC_API int InitializeInjection(void);
@@ -42,7 +43,11 @@ DWC_API void dwc_process_follow(int flush);
 static struct {
 	pthread_mutex_t lock;
 	pid_t pid;
-	bool is_on, is_over;
+	bool is_over;
+	enum dwc_level level, asked;
+	uint64_t asked_ns;
+	uint64_t steps, steps_ns; /* steps begun so far, and when the last one was seen */
+	uint64_t gap_ns; /* when the gap began that has not ended; 0: none */
 	unsigned flushes_left, flushes_without;
 	uint64_t returned;
 } cuda = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
@@ -65,13 +70,30 @@ static void cuda_count_lost(void)
 		dwell_device_lost(lost);
 }
 
+/* Between bursts. What is recorded is known from the gaps, of which one that did not end is stored, too. */
+static void cuda_begin_gap(void)
+{
+	if (dwc_cupti_time(&cuda.gap_ns))
+		dwc_records_gap(cuda.gap_ns, cuda.gap_ns);
+}
+
+static void cuda_end_gap(void)
+{
+	uint64_t now_ns;
+
+	if (cuda.gap_ns && dwc_cupti_time(&now_ns))
+		dwc_records_gap(cuda.gap_ns, now_ns);
+	cuda.gap_ns = 0;
+}
+
 /* Afterwards CUPTI has no buffer of dwell's and no kind that dwell has enabled. */
 static void cuda_stop(void)
 {
 	cuda.is_over = true;
-	if (cuda.is_on)
+	if (cuda.level == DWC_ALL)
 		dwc_records_pair_clocks();
-	dwc_cupti_switch(false);
+	cuda_end_gap();
+	dwc_cupti_switch(DWC_OFF);
 	dwc_cupti_flush(true);
 	cuda_count_lost();
 }
@@ -115,32 +137,96 @@ static void cuda_leave(enum dwc_owner owner)
 
 static const struct dwc_handover cuda_handover = { cuda_enter, cuda_leave };
 
-static void cuda_switch(bool on)
+static void cuda_switch(enum dwc_level level)
 {
-	if (dwc_cupti_taken()) {
-		cuda_leave_to_other();
-		return;
-	}
 	dwc_records_pair_clocks(); /* a first pairing is there before a buffer comes back */
-	dwc_cupti_switch(on);
-	cuda.is_on = on;
+	if (level == DWC_QUIET && !cuda.gap_ns)
+		cuda_begin_gap();
+	dwc_cupti_switch(level);
+	if (level != DWC_QUIET)
+		cuda_end_gap();
+	dwell_device_burst(level == DWC_ALL && dwc_bursts_begun());
+	cuda.level = level;
 	cuda.flushes_left = FLUSHES_AFTER;
 	cuda.flushes_without = 0;
-	if (on && *dwc_cupti.lacks)
+	if (level == DWC_ALL && *dwc_cupti.lacks)
 		dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
-	else if (on)
+	else if (level == DWC_ALL)
 		cuda_note_recorded();
-	if (!on)
-		dwc_cupti_flush(false);
+}
+
+static uint64_t cuda_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* What the gate and the bound on the cost ask for now. */
+static enum dwc_level cuda_level_asked(void)
+{
+	if (!dwell_device_wanted())
+		return DWC_OFF;
+	return dwc_bursts_choose(cuda_now_ns(), dwc_records_launches()) || dwell_device_asked() ? DWC_ALL : DWC_QUIET;
+}
+
+static void cuda_switch_to(enum dwc_level level)
+{
+	if (level == cuda.level)
+		return;
+	if (dwc_cupti_taken())
+		cuda_leave_to_other();
+	else
+		cuda_switch(level);
+}
+
+/* Called by the thread that begins a step. If the lock is not to be had, the next look asks again. */
+static void cuda_switch_at_step(void)
+{
+	int saved = errno;
+
+	if (cuda.pid == getpid() && pthread_mutex_trylock(&cuda.lock) == 0) {
+		if (!cuda.is_over && cuda.asked != cuda.level)
+			cuda_switch(cuda.asked);
+		pthread_mutex_unlock(&cuda.lock);
+	}
+	errno = saved;
+}
+
+/* If a kind is disabled while a thread is in a call of CUDA, CUPTI takes all later calls of the thread for parts of that
+ * one: they have its number. A thread that begins a step is in no call. So a program with steps switches there, unless
+ * it takes longer than any usual step. */
+static void cuda_look(void)
+{
+	uint64_t now_ns = cuda_now_ns(), steps = dwell_steps_begun();
+	enum dwc_level level = cuda_level_asked();
+	bool late;
+
+	if (steps != cuda.steps)
+		cuda.steps_ns = now_ns;
+	cuda.steps = steps;
+	if (level != cuda.asked)
+		cuda.asked_ns = now_ns;
+	cuda.asked = level;
+	late = now_ns - cuda.steps_ns > LONGEST_STEP_NS || now_ns - cuda.asked_ns > LONGEST_STEP_NS;
+	if (level == cuda.level || late)
+		dwell_device_at_step(NULL);
+	if (level != cuda.level && late)
+		cuda_switch_to(level);
+	else if (level != cuda.level && dwc_cupti_taken())
+		cuda_leave_to_other();
+	else if (level != cuda.level)
+		dwell_device_at_step(cuda_switch_at_step);
 }
 
 static void cuda_flush(void)
 {
 	uint64_t returned;
 
-	if (!cuda.is_on && !cuda.flushes_left)
+	if (cuda.level != DWC_ALL && !cuda.flushes_left)
 		return;
-	if (!cuda.is_on)
+	if (cuda.level != DWC_ALL)
 		cuda.flushes_left--;
 	if (cuda.flushes_without >= FLUSHES_OF_DOUBT && dwc_cupti_taken()) {
 		cuda_leave_to_other();
@@ -163,8 +249,8 @@ static void *cuda_watch(void *context)
 	for (unsigned looks = 1; !cuda.is_over; looks++) {
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&cuda.lock);
-		if (!cuda.is_over && dwell_device_wanted() != cuda.is_on)
-			cuda_switch(!cuda.is_on);
+		if (!cuda.is_over)
+			cuda_look();
 		if (!cuda.is_over && looks % LOOKS_PER_FLUSH == 0)
 			cuda_flush();
 		pthread_mutex_unlock(&cuda.lock);
@@ -213,8 +299,7 @@ int InitializeInjection(void)
 			dwell_meta(DW_KEY_CUDA_LACKS, dwc_cupti.lacks);
 		} else {
 			dwc_handover_watch(&cuda_handover);
-			if (dwell_device_wanted())
-				cuda_switch(true);
+			cuda_switch_to(cuda_level_asked());
 			atexit(cuda_end);
 			cuda_start_thread();
 		}
@@ -244,8 +329,7 @@ void dwc_process_follow(int flush)
 
 	pthread_mutex_lock(&cuda.lock);
 	if (cuda.pid == getpid() && !cuda.is_over) {
-		if (dwell_device_wanted() != cuda.is_on)
-			cuda_switch(!cuda.is_on);
+		cuda_switch_to(cuda_level_asked());
 		if (flush && !cuda.is_over && !dwc_cupti_taken()) {
 			dwc_cupti_flush(false);
 			dwc_records_pair_clocks();

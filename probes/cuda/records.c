@@ -15,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "format/keys.h"
+
 #define BATCH 512u
 #define QUEUES 256u   /* powers of two */
 #define LAUNCHES 4096u
@@ -24,19 +26,24 @@
 #define DEVICES 64u
 #define FUNCTIONS 2048u /* of each interface */
 #define THREADS 64u
+#define STUCK 16u
+#define REPEATS 8u /* calls with one number, one after the other: a call has a few calls in it, and no more */
 #define SKIPPED UINT32_MAX
 
 static struct {
 	uint32_t lock; /* atomic */
 	uint32_t epoch, clock;
 	uint64_t late_ns; /* greatest error of the clocks that events have shown */
+	uint64_t submitted; /* atomic; calls that gave a device work */
+	uint32_t last_submitted; /* the correlation of the last one */
 	uint32_t devices[DEVICES]; /* ids by the device's number */
 	struct { uint32_t context, device, null_stream; bool known; } contexts[CONTEXTS];
 	struct { uint64_t key; uint32_t id; } queues[QUEUES];
 	struct { uint64_t key; uint32_t id; } launches[LAUNCHES];
 	struct { uint32_t context, event, stream, correlation; } events[EVENTS];
 	struct { uint64_t start; uint32_t correlation; } calls[CALLS];
-	struct { uint32_t tid, id; } threads[THREADS];
+	struct { uint32_t tid, id, number, repeats; uint64_t end; } threads[THREADS]; /* and its last call */
+	uint32_t stuck[STUCK], stuck_count; /* numbers that many calls have */
 	uint32_t functions[2][FUNCTIONS];
 	uint32_t overheads[16];
 	struct dwell_device_event batch[BATCH];
@@ -232,8 +239,34 @@ static uint32_t record_thread(uint32_t tid)
 	if (state.threads[at].tid != tid || !state.threads[at].id) {
 		state.threads[at].tid = tid;
 		state.threads[at].id = dwell_thread_of(tid);
+		state.threads[at].repeats = 0;
 	}
 	return state.threads[at].id;
+}
+
+/* CUPTI may give all calls of a thread one number, if its kinds were switched in the middle of a call (process.c). Nothing
+ * is joined by such a number. */
+static uint32_t record_number(uint32_t correlation)
+{
+	for (unsigned i = 0; i < state.stuck_count; i++)
+		if (state.stuck[i] == correlation)
+			return 0;
+	return correlation;
+}
+
+static void record_look_for_stuck(const struct cupti_call *call)
+{
+	unsigned at = call->thread % THREADS;
+	bool repeats = call->correlation == state.threads[at].number && call->start >= state.threads[at].end;
+
+	state.threads[at].repeats = repeats ? state.threads[at].repeats + 1 : 0;
+	state.threads[at].number = call->correlation;
+	state.threads[at].end = call->end;
+	if (state.threads[at].repeats != REPEATS || state.stuck_count == STUCK)
+		return;
+	state.stuck[state.stuck_count++] = call->correlation;
+	dwell_meta(DW_KEY_CUDA_LACKS, "CUPTI gave all calls of a thread one number, after recording had begun again in the middle "
+	           "of a call; work that this thread submitted has no operator");
 }
 
 /* ---- events ------------------------------------------------------------------------------------------ */
@@ -252,6 +285,11 @@ static struct dwell_device_event *record_add(enum dwell_device_kind kind, uint64
 
 	if (state.count == BATCH)
 		record_send();
+	correlation = state.stuck_count ? record_number(correlation) : correlation;
+	if (kind <= DWELL_DEVICE_SET && correlation != state.last_submitted) { /* all kernels of a graph have one */
+		__atomic_fetch_add(&state.submitted, 1, __ATOMIC_RELAXED);
+		state.last_submitted = correlation;
+	}
 	event = &state.batch[state.count++];
 	*event = (struct dwell_device_event){ .start_ns = start, .length_ns = end > start ? end - start : 0,
 		                                  .kind = kind, .correlation = correlation };
@@ -381,6 +419,7 @@ static void record_take_call(const struct cupti_call *from)
 	state.calls[at].start = from->start;
 	if (name == SKIPPED)
 		return;
+	record_look_for_stuck(from);
 	event = record_add(DWELL_DEVICE_CALL, from->start, from->end, from->correlation);
 	event->queue = record_thread(from->thread);
 	event->value = name;
@@ -515,5 +554,19 @@ void dwc_records_pair_clocks(void)
 	pairing = read;
 	if (record_look_at_session() && epoch == state.epoch)
 		record_write_pairing();
+	record_unlock();
+}
+
+uint64_t dwc_records_launches(void)
+{
+	return __atomic_load_n(&state.submitted, __ATOMIC_RELAXED);
+}
+
+void dwc_records_gap(uint64_t start_ns, uint64_t end_ns)
+{
+	record_lock();
+	if (record_look_at_session())
+		record_add(DWELL_DEVICE_GAP, start_ns, end_ns, 0);
+	record_send();
 	record_unlock();
 }

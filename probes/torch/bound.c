@@ -129,7 +129,7 @@ static bool bound_reduces(void)
 {
 	double cost, allowed;
 
-	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched)
+	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched || dwell_device_in_burst())
 		return false;
 	if (bound.steps <= WHOLE_STEPS && bound.spent_ns <= PAID_STEPS * bound.share * bound.usual_ns)
 		return false;
@@ -155,6 +155,7 @@ void dwp_bound_choose(void)
 
 	if (!(bound.share > 0) || bound.chosen)
 		return;
+	dwell_device_between_steps(); /* a burst of devices begins with a step whose operators are recorded */
 	if (!bound.thread)
 		bound.thread = &here;
 	if (bound.thread != &here) {

@@ -55,6 +55,27 @@ static void program_fork(void)
 	waitpid(child, NULL, 0);
 }
 
+/* Steps of 100 launches each, for so many milliseconds at least, and at least so many steps: a busy machine takes longer. */
+static void program_train(void (*play)(const char *), long ms, long least)
+{
+	struct timespec begin, now;
+	long count = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		DWELL_STEP();
+		{
+			DWELL_OP("aten::mm");
+			for (int i = 0; i < 100; i++)
+				play("kernel 10");
+			program_wait_ms(1);
+		}
+		count++;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms || count < least);
+	printf("steps %ld\n", count);
+}
+
 int main(int argc, char **argv)
 {
 	void (*play)(const char *) = NULL;
@@ -68,6 +89,10 @@ int main(int argc, char **argv)
 			*(void **)&play = dlsym(library, "standin_play");
 	}
 	for (int i = 2; i < argc; i++) {
+		if (strncmp(argv[i], "train ", 6) == 0) {
+			program_train(play, atol(argv[i] + 6), strchr(argv[i] + 6, ' ') ? atol(strchr(argv[i] + 6, ' ')) : 0);
+			continue;
+		}
 		DWELL_STEP();
 		{
 			DWELL_OP("aten::mm");

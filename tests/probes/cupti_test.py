@@ -232,6 +232,40 @@ def test_windows():
     check("--no-cuda", not run.kernels("in_graph") and not run.said("CUPTI"))
 
 
+def report(view="overview"):
+    return subprocess.run([DWELL, "report", "--view", view, "t.dwell"], capture_output=True, text=True, check=True).stdout
+
+
+def test_bursts():
+    """What recording devices costs is bounded: most of the time nothing is recorded, and what is recorded is whole."""
+    found = {}
+    for way, arguments in ("whole", ("--cost", "full", "--sample=off")), ("bursts", ("--cost", "5%", "--sample=off")):
+        run = Run("13.5", "device", "train 1500" if way == "whole" else "train 6000 4000", arguments=arguments)
+        steps, kernels, text = int(re.search(r"^steps (\d+)", run.done.stdout, re.M)[1]), run.kernels("timed"), report("device")
+        division = re.search(r"busy ([\d.]+)% of ([\d,]+) steps", text)
+        found[way] = float(division[1]), int(division[2].replace(",", ""))
+        if way == "whole":
+            check(f"every kernel of {steps} steps: {kernels}", kernels == 100 * steps and found[way][1] == steps + 1)
+            check("and no word of bursts", "bursts" not in text + report())
+        else:
+            check(f"kernels of some of {steps} steps: {kernels}", 0.1 < kernels / 100 / steps < 0.7 and
+                  0.05 < found[way][1] / steps < 0.7)
+            said = re.search(r"The work of devices was recorded in ([\d.]+)% of the time, in bursts", report())
+            check(f"the first screen says so: {report()[:600]}", said and
+                  abs(float(said[1]) / 100 - kernels / 100 / steps) < 0.1)
+            check("as views of devices do", all("in bursts" in report(view) for view in ("device", "kernels", "streams")))
+            check("a kernel has its operator", all(row["operator"] == "aten::mm" for row in run.table("kernels").values()))
+            check("memory is recorded all the time", run.lost() == 0 and run.enabled() == [0])
+    check(f"the device is as busy by its bursts: {found}", abs(found["bursts"][0] / found["whole"][0] - 1) < 0.3)
+
+
+def test_stuck():
+    run = Run("13.5", "device", "mixed", "stuck", "mixed")
+    check("one number for many calls is said", run.said("CUPTI gave all calls of a thread one number") and run.kernels("stuck") == 40)
+    check(f"and their work is joined with none of them: {run.done.stderr[-300:]}",
+          int(re.search(r"(\d+) events: the call that submitted", report("device"))[1]) > 25)
+
+
 def test_ends():
     run = Run("13.5", "device", "mixed", "fork", "mixed")
     check("a child of fork ends", run.done.returncode == 0 and run.kernels("in_graph") == 6 and run.lost() == 0)
@@ -437,6 +471,8 @@ def main():
     test_handover("13.5", "1", "early-bound", "late")
     test_failures()
     test_windows()
+    test_bursts()
+    test_stuck()
     test_ends()
     test_real_libraries()
     test_libraries()

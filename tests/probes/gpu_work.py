@@ -2,7 +2,9 @@
 """Work for a GPU, for tools/gpu_check: a small ResNet's training steps, planted causes, and what goes wrong.
 
 usage: gpu_work.py steps | timed | timed-profiler | launches | launches-profiler | profiler FILE | sums | fault | fork |
-       graph | sums | profiler-later | compiled | nccl | host-late | sync | pageable | loader | compute
+       graph | sums | profiler-later | compiled | nccl | host-late | sync | pageable | loader | compute | mean
+
+GPU_WORK_TIMES=N makes planted causes and `mean` N times as long.
 """
 import os
 import statistics
@@ -13,6 +15,7 @@ import torch
 from torch import nn
 
 STEPS, BATCH = 10, 32
+TIMES = int(os.environ.get("GPU_WORK_TIMES", "1"))
 
 
 class Block(nn.Module):
@@ -77,6 +80,18 @@ def timed(steps=60):
     print(f"median step: {1e3 * statistics.median(times):.4f} ms")
 
 
+def mean(steps=100):
+    """Prints the mean time of a step, after the first quarter: the device and the host run as they like."""
+    work = Work()
+    for number in range(steps * TIMES):
+        if number == steps * TIMES // 4:
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+        work.step()
+    torch.cuda.synchronize()
+    print(f"median step: {1e3 * (time.perf_counter() - start) / (steps * TIMES * 3 // 4):.4f} ms")
+
+
 def launches(steps=60, count=1000):
     """Prints the mean time of a launch in the median step: the device is never the slower one."""
     values, times = torch.zeros(16, device="cuda"), []
@@ -95,7 +110,7 @@ def train(model, batch, loss_of=lambda output: output.square().mean(), steps_=60
     """`batch` gives the input of a step; `loss_of` may do more than it should."""
     model = model.cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-6, **options)
-    for number in range(steps_):
+    for number in range(steps_ * TIMES):
         optimizer.zero_grad()
         loss_of(model(batch(number))).backward()
         optimizer.step()

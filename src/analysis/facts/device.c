@@ -16,7 +16,7 @@
 
 struct device_sums {
 	uint64_t part_ns[DW_DEVICE_PART_COUNT], busy_ns, all_ns;
-	uint64_t last_ns; /* end of the last step on the device, steady or not */
+	uint64_t last_ns, host_ns; /* end of the last step on the device, steady or not, and of that step on the host */
 	size_t steps;
 };
 
@@ -82,8 +82,10 @@ static struct device_sums device_find(const struct dw_facts_work *work, const st
 
 			if (times->steps[i].device != device || work->source->threads[step->thread].process != process)
 				continue;
-			if (times->steps[i].end_ns > sums.last_ns)
+			if (times->steps[i].end_ns > sums.last_ns) {
 				sums.last_ns = times->steps[i].end_ns;
+				sums.host_ns = step->end_ns;
+			}
 			if (device_is_steady(work, step) && !device_seems_to_rest(work, &times->steps[i]))
 				device_add_step(&sums, &times->steps[i]);
 		}
@@ -93,10 +95,10 @@ static struct device_sums device_find(const struct dw_facts_work *work, const st
 	return longest;
 }
 
-/* The device's step, and how far the device is behind the host at the end of the loop. */
+/* The device's step, and how far the device is behind the host at the end of the loop, or of its last recorded step. */
 static void device_put_steps(struct dw_facts_work *work, const struct device_sums *sums)
 {
-	uint64_t end_ns = work->loop->end_ns;
+	uint64_t end_ns = sums->host_ns < work->loop->end_ns ? sums->host_ns : work->loop->end_ns;
 	uint64_t behind_ns = sums->last_ns > end_ns ? sums->last_ns - end_ns : 0;
 
 	dw_fact_set(work, DW_FACT_DEVICE_STEP, (double)sums->all_ns / (double)sums->steps, sums->steps);

@@ -57,7 +57,7 @@ struct dw_device_part {
 struct dw_device_build {
 	struct dw_model *model;
 	struct dw_device_work *work;
-	size_t event_capacity, call_capacity, owner_capacity, name_capacity, key_capacity, late_capacity;
+	size_t event_capacity, call_capacity, owner_capacity, name_capacity, key_capacity, late_capacity, gap_capacity;
 	struct dw_device_key *keys;
 	size_t key_count;
 	struct dw_map key_map, name_map;
@@ -79,6 +79,10 @@ void dw_device_reset(struct dw_device_build *build);
 /* events.c: decodes all events. Afterwards `call` of an event is the index of a key, until
  * dw_device_take_parts() has found the calls. False: out of memory. */
 bool dw_device_read_events(struct dw_device_build *build);
+/* gaps.c: adds a gap of a process; one that ends when it begins did not end. Then, after all events: sorts and joins
+ * them. False: out of memory. */
+bool dw_device_add_gap(struct dw_device_build *build, uint32_t process, uint64_t start_ns, uint64_t end_ns);
+bool dw_device_end_gaps(struct dw_device_build *build);
 /* calls_pass.c: walks the host's streams and fills the parts. False: out of memory. */
 bool dw_device_find_calls(struct dw_device_build *build);
 /* calls_pass.c: appends the parts to the product, and finds the calls of the keys. False: out of

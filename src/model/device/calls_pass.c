@@ -151,6 +151,8 @@ void dw_calls_take_lates(struct dw_calls_pass *calls, uint64_t ticks)
 	struct dw_pass *pass = calls->pass;
 	uint32_t thread = pass->walk.thread;
 
+	if (pass->walk.stream->nested)
+		return; /* they belong to the thread's own stream */
 	if (calls->late_thread != thread) {
 		calls->late_thread = thread;
 		for (calls->late = 0; calls->late < build->late_count && build->lates[calls->late].thread != thread;)

@@ -102,6 +102,12 @@ struct dw_device_queue {
 	size_t first, count;
 };
 
+/* A time in which the host submitted work that was not recorded, to bound the cost. */
+struct dw_device_gap {
+	uint64_t start_ns, end_ns; /* UINT64_MAX: it did not end */
+	uint32_t process;
+};
+
 struct dw_device_work {
 	struct dw_device_event *events;   /* by queue, then by begin */
 	size_t event_count;
@@ -117,10 +123,16 @@ struct dw_device_work {
 	size_t before_call;               /* events that began before their call did */
 	size_t duplicates;                /* calls whose number an earlier call of the process has */
 	uint64_t clock_error_ns;          /* of the least exact device clock */
+	struct dw_device_gap *gaps;       /* by process and time; they do not overlap */
+	size_t gap_count;
+	double recorded;                  /* part of the time in no gap, from the first event on; 1: no gaps */
 };
 
 /* Computed once for a model, which owns the result. NULL with `error` if memory ran out. */
 const struct dw_device_work *dw_model_device_work(struct dw_model *model, struct dwell_error *error);
+
+/* The first gap of the process that ends after `ns`, or NULL. */
+const struct dw_device_gap *dw_device_gap_after(const struct dw_device_work *work, uint32_t process, uint64_t ns);
 
 /* The innermost owner of one of the `categories` (bits: 1 << category) from `owner` outwards. If
  * there is none, continues with the forward operator of a backward operator. DW_NO_INDEX: none. */

@@ -115,15 +115,17 @@ static bool events_take(struct dw_device_build *build, const struct dw_source_ev
 	struct dw_device_event *event;
 	uint64_t start, end;
 
-	if (record->record.start_ticks > DW_TICKS_MAX || !kind || kind > DW_DEVICE_CALL)
+	if (record->record.start_ticks > DW_TICKS_MAX || !kind || kind > DW_DEVICE_GAP)
 		return true; /* damage, or of a later version */
 	if (kind == DW_DEVICE_CALL)
 		return events_keep_late(build, chunk, &record->record);
+	start = dw_source_device_ticks(&chunk->clock, record->record.start_ticks);
+	end = dw_source_device_ticks(&chunk->clock, record->record.start_ticks + dw_device_duration(&record->record));
+	if (kind == DW_DEVICE_GAP)
+		return dw_device_add_gap(build, chunk->process, dw_source_ns(&file->clock, start), dw_source_ns(&file->clock, end));
 	event = DW_GROW(&build->work->events, &build->event_capacity, build->work->event_count);
 	if (!event)
 		return false;
-	start = dw_source_device_ticks(&chunk->clock, record->record.start_ticks);
-	end = dw_source_device_ticks(&chunk->clock, record->record.start_ticks + dw_device_duration(&record->record));
 	event->start_ns = dw_source_ns(&file->clock, start);
 	event->end_ns = dw_source_ns(&file->clock, end);
 	event->kind = (uint16_t)kind;
@@ -340,7 +342,7 @@ bool dw_device_begin(struct dw_device_build *build, struct dw_model *model, stru
 	for (uint32_t i = 0; i < model->symbol_count; i++)
 		build->waits[i] = model->symbols[i].category == DWELL_CATEGORY_RUNTIME &&
 		                  dw_device_call_waits(model->symbols[i].name);
-	return dw_device_read_events(build) && events_sort(build);
+	return dw_device_read_events(build) && events_sort(build) && dw_device_end_gaps(build);
 }
 
 bool dw_device_end(struct dw_device_build *build)
@@ -376,7 +378,7 @@ static void device_free(void *result)
 {
 	struct dw_device_work *work = result;
 
-	DW_FREE(work->events, work->names, work->calls, work->owners);
+	DW_FREE(work->events, work->names, work->calls, work->owners, work->gaps);
 }
 
 DW_PRODUCT(device_work, struct dw_device_work, device_compute, device_free);

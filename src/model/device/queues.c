@@ -90,18 +90,22 @@ static bool queues_depth(const struct dw_device_work *work, const struct dw_devi
 	return good;
 }
 
-static void queues_gap(const struct dw_device_work *work, const struct dw_device_event *event, struct dw_queue_time *to)
+static void queues_gap(const struct dw_device_work *work, const struct dw_device_event *event, uint32_t process,
+                       struct dw_queue_time *to)
 {
+	const struct dw_device_gap *unknown = dw_device_gap_after(work, process, to->last_ns);
 	uint64_t ns = event->start_ns - to->last_ns;
 	enum dw_gap gap = ns < DW_SHORT_GAP_NS ? DW_GAP_SHORT : DW_GAP_OTHER;
 
+	if (unknown && unknown->start_ns < event->start_ns)
+		return;
 	if (event->call != DW_NO_INDEX && work->calls[event->call].start_ns > to->last_ns)
 		gap = DW_GAP_HOST_LATE;
 	to->gap_ns[gap] += ns;
 	to->gap_count[gap]++;
 }
 
-static void queues_times(const struct dw_device_work *work, const struct dw_device_queue *queue,
+static void queues_times(const struct dw_device_work *work, const struct dw_device_queue *queue, uint32_t process,
                          struct dw_queue_time *to)
 {
 	for (size_t i = queue->first; i < queue->first + queue->count; i++) {
@@ -112,7 +116,7 @@ static void queues_times(const struct dw_device_work *work, const struct dw_devi
 		if (!to->event_count) {
 			to->first_ns = to->last_ns = event->start_ns;
 		} else if (event->start_ns > to->last_ns) {
-			queues_gap(work, event, to);
+			queues_gap(work, event, process, to);
 			to->last_ns = event->start_ns;
 		}
 		to->event_count++;
@@ -197,7 +201,7 @@ bool dw_device_queue_times(struct dw_model *model, const struct dw_device_work *
 		struct dw_queue_time *to = &times->queues[times->queue_count];
 
 		*to = (struct dw_queue_time){ .queue = (uint32_t)q };
-		queues_times(work, &work->queues[q], to);
+		queues_times(work, &work->queues[q], source->devices[source->queues[work->queues[q].queue].device].process, to);
 		if (!to->event_count)
 			continue;
 		good = queues_depth(work, &work->queues[q], &to->depth);

@@ -47,6 +47,15 @@ static size_t sweep_edges(const struct dw_device_work *work, const struct dw_mod
 	return count;
 }
 
+static void sweep_mark_gaps(const struct dw_device_work *work, uint32_t process, struct dw_device_segment *segments, size_t count)
+{
+	for (size_t i = 0; i + 1 < count && work->gap_count; i++) {
+		const struct dw_device_gap *gap = dw_device_gap_after(work, process, segments[i].start_ns);
+
+		segments[i].unknown = !segments[i].classes && gap && gap->start_ns < segments[i + 1].start_ns;
+	}
+}
+
 bool dw_device_sweep(const struct dw_device_work *work, const struct dw_model *model,
                      uint32_t device, bool in_scope, struct dw_device_segment **segments, size_t *count)
 {
@@ -76,9 +85,10 @@ bool dw_device_sweep(const struct dw_device_work *work, const struct dw_model *m
 			continue;
 		if (kept && to[kept - 1].classes == classes)
 			continue;
-		to[kept++] = (struct dw_device_segment){ edge->ns, DW_NO_INDEX, classes };
+		to[kept++] = (struct dw_device_segment){ edge->ns, DW_NO_INDEX, classes, false };
 	}
 	free(edges);
 	*count = kept;
+	sweep_mark_gaps(work, model->source->devices[device].process, to, kept);
 	return true;
 }

@@ -21,6 +21,9 @@
  * submitted in the host's step, or with the host's step if that is later. It begins where the
  * device's step before it ended, or with the host's step. If the device keeps up, both steps are equal.
  *
+ * Between bursts nothing is recorded (device.h: gaps). A step that touches a gap is not divided. The first steps after a
+ * gap are not, if the device may still have worked for what was submitted before: until it begins the first recorded event.
+ *
  * The host's division of a step (steps.h) and this one are two views of the same work. Their parts
  * must not be added to each other.
  */
@@ -55,14 +58,16 @@ struct dw_device_segment {
 	uint64_t start_ns;
 	uint32_t next;    /* idle time: index of the event after it, or DW_NO_INDEX */
 	uint32_t classes; /* bits: 1 << enum dw_device_class; 0: idle */
+	bool unknown;     /* idle time in which there is a gap: the device worked, but not for recorded events */
 };
 
 struct dw_device_time {
 	uint32_t device;                  /* index in the source */
 	uint64_t first_ns, last_ns;       /* begin of its first event in scope, end of the last */
-	uint64_t set_ns[DW_CLASS_SETS];   /* time in which exactly these classes ran; they sum to the span */
+	uint64_t set_ns[DW_CLASS_SETS];   /* time in which exactly these classes ran; they sum to the span without
+	                                   * unknown segments */
 	uint64_t class_ns[DW_CLASS_COUNT]; /* time in which an event of the class ran */
-	uint64_t part_ns[DW_DEVICE_PART_COUNT];  /* the division of the span */
+	uint64_t part_ns[DW_DEVICE_PART_COUNT];  /* the division of the span, without what is unknown */
 	size_t event_count;               /* events of a class in scope */
 	struct dw_device_segment *segments; /* of all events, ascending; the last one is idle */
 	size_t segment_count;
@@ -110,7 +115,7 @@ struct dw_queue_time {
 struct dw_device_times {
 	struct dw_device_time *devices;   /* with events of a class, in the order of the queues */
 	size_t device_count;
-	struct dw_device_step *steps;     /* counted steps of the processes of the devices */
+	struct dw_device_step *steps;     /* counted steps of the processes of the devices, of which all is recorded */
 	size_t step_count;
 	struct dw_device_cause *causes;   /* longest first */
 	size_t cause_count;

@@ -266,7 +266,7 @@ static void times_divide(struct times *times, const struct dw_device_segment *se
 
 		if (segment->classes)
 			in->part_ns[times_busy_part(segment->classes)] += to - at;
-		else
+		else if (in->is_step || !segment->unknown)
 			times_divide_idle(times, in, segment->start_ns, segment->next, at, to);
 		at = to;
 	}
@@ -279,7 +279,7 @@ static void times_divide(struct times *times, const struct dw_device_segment *se
 static void times_sum_segments(struct dw_device_time *device, const struct dw_device_segment *segments, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i++) {
-		uint64_t ns = segments[i + 1].start_ns - segments[i].start_ns;
+		uint64_t ns = segments[i].unknown ? 0 : segments[i + 1].start_ns - segments[i].start_ns;
 
 		device->set_ns[segments[i].classes] += ns;
 		for (unsigned class = 0; class < DW_CLASS_COUNT; class++)
@@ -406,6 +406,26 @@ static void times_find_done(const struct times *times, uint32_t device, struct d
 	}
 }
 
+/* Whether all that the device did from `from_ns` on, for the step, is recorded. */
+static bool times_knows_step(const struct times *times, const struct dw_device_time *device,
+                             const struct device_step *step, uint64_t from_ns)
+{
+	uint32_t process = times->model->source->devices[device->device].process;
+	const struct dw_device_gap *gap = dw_device_gap_after(times->work, process, step->start_ns), *before;
+	const struct dw_device_segment *segments = device->segments;
+	size_t at;
+
+	if (gap && gap->start_ns < step->end_ns)
+		return false;
+	before = gap ? gap - 1 : times->work->gaps + times->work->gap_count - 1;
+	if (!times->work->gap_count || before < times->work->gaps || before->process != process)
+		return true;
+	at = DW_BISECT(0, device->segment_count, i, segments[i].start_ns < before->end_ns);
+	while (at < device->segment_count && !segments[at].classes)
+		at++;
+	return at < device->segment_count && segments[at].start_ns <= from_ns;
+}
+
 static bool times_add_steps_of(struct times *times, const struct dw_step_outline *outline, size_t device,
                                struct device_step *steps, size_t count)
 {
@@ -418,7 +438,7 @@ static bool times_add_steps_of(struct times *times, const struct dw_step_outline
 		uint64_t to = steps[i].done_ns > steps[i].end_ns ? steps[i].done_ns : steps[i].end_ns;
 
 		before_ns = to = to > from ? to : from;
-		if (!outline->counted[steps[i].step])
+		if (!outline->counted[steps[i].step] || !times_knows_step(times, &result->devices[device], &steps[i], from))
 			continue;
 		if (!DW_APPEND(&result->steps, &times->step_capacity, &result->step_count,
 		               (struct dw_device_step){ steps[i].step, (uint32_t)device, .start_ns = from, .end_ns = to }))

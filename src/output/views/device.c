@@ -79,7 +79,19 @@ size_t dw_view_device_columns(const struct dw_model *model, const struct dw_colu
 	return count + DW_VIEW_DEVICE_COUNT;
 }
 
-struct dwell_table *dw_view_table_with_device(const struct dw_model *model, const char *view,
+void dw_view_head_bursts(struct dwell_table *table, const struct dw_device_work *work)
+{
+	bool bursts = false;
+
+	for (size_t i = 0; i < work->gap_count; i++)
+		bursts |= work->gaps[i].start_ns > 0; /* one that begins with the run was lost later */
+	if (bursts)
+		dw_table_head(table, "The work of devices was recorded in %s of the time, in bursts chosen at random so that "
+		              "recording costs little (--cost full: all the time); its figures are of these.",
+		              dw_text_percent(work->recorded).at);
+}
+
+struct dwell_table *dw_view_table_with_device(struct dw_model *model, const char *view,
                                               const struct dw_column *columns, size_t count, struct dwell_error *error)
 {
 	struct dw_column *own = calloc(count + DW_VIEW_DEVICE_COUNT, sizeof *own);
@@ -87,6 +99,8 @@ struct dwell_table *dw_view_table_with_device(const struct dw_model *model, cons
 
 	if (own)
 		table = dw_view_table(view, own, dw_view_device_columns(model, columns, count, own), error);
+	if (table && dw_model_has_device(model) && dw_model_device_work(model, NULL))
+		dw_view_head_bursts(table, dw_model_device_work(model, NULL));
 	free(own);
 	return table;
 }
@@ -233,6 +247,7 @@ static struct dwell_table *device_view(struct dw_model *model, const struct dwel
 	table = times ? dw_view_table("device", division_columns, D_COLUMNS, error) : NULL;
 	if (!table)
 		return NULL;
+	dw_view_head_bursts(table, work);
 	for (size_t i = 0; i < times->device_count; i++)
 		wall_ns += device_fill_division(table, model, times, i);
 	table->part = "division";

@@ -24,7 +24,7 @@ const char *dw_view_device_name(const struct dw_model *model, uint32_t device, c
 size_t dw_view_device_columns(const struct dw_model *model, const struct dw_column *columns,
                               size_t count, struct dw_column *to);
 /* Like dw_view_table(), with these columns. */
-struct dwell_table *dw_view_table_with_device(const struct dw_model *model, const char *view,
+struct dwell_table *dw_view_table_with_device(struct dw_model *model, const char *view,
                                               const struct dw_column *columns, size_t count, struct dwell_error *error);
 /* Fills these cells. `sum` NULL, or a sum without events: leaves them empty. */
 void dw_view_device_cells(struct dw_cell *cells, const struct dw_device_sum *sum);
@@ -32,5 +32,7 @@ void dw_view_device_cells(struct dw_cell *cells, const struct dw_device_sum *sum
  * memory. */
 bool dw_view_device_totals(struct dw_model *model, struct dw_cell *cells);
 
+/* Says how much of the time devices were recorded, if that was in bursts. */
+void dw_view_head_bursts(struct dwell_table *table, const struct dw_device_work *work);
 /* Notes on events without a call and on clocks. */
 void dw_view_note_device(struct dwell_table *table, const struct dw_device_work *work);

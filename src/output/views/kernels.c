@@ -281,6 +281,7 @@ static struct dwell_table *kernels_tables(struct kernels *kernels, struct dwell_
 
 	if (!table)
 		return NULL;
+	dw_view_head_bursts(table, kernels->work);
 	dw_view_note_device(table, kernels->work);
 	table = dw_view_chain(table, kernels_by_name(kernels, error));
 	operators = table ? dw_view_table("kernels", operator_columns, O_COLUMNS, error) : NULL;

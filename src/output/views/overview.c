@@ -138,6 +138,7 @@ static void overview_head_steps(struct dwell_table *table, const struct dw_overv
 
 	overview_head_besides(overview->steps, besides, sizeof besides);
 	dw_view_head_steps(table, overview->steps, besides);
+	dw_overview_head_bursts(table, overview);
 }
 
 /* The functions probe was called, and functions were not to be recorded. */

@@ -36,6 +36,14 @@ struct dwell_table *dw_overview_device(const struct dw_overview *overview, struc
 	return table;
 }
 
+void dw_overview_head_bursts(struct dwell_table *table, const struct dw_overview *overview)
+{
+	const struct dw_device_work *work = dw_model_has_device(overview->model) ? dw_model_device_work(overview->model, NULL) : NULL;
+
+	if (work)
+		dw_view_head_bursts(table, work);
+}
+
 /* ---- a run without steps -------------------------------------------------------------------- */
 
 #define MOST_DEVICES 4u
@@ -85,8 +93,9 @@ static void overview_head_device(struct dwell_table *table, const struct dw_over
 	if (!busy_ns)
 		dw_table_head(table, "%s: the driver did not say how long its work took.", name);
 	else
-		dw_table_head(table, "%s: busy for %s, %s of the run%s.", name, dw_text_ns((double)busy_ns, " ").at,
-		              dw_text_percent((double)busy_ns / (double)overview->wall_ns).at, rest);
+		dw_table_head(table, "%s: busy for %s, %s of the run%s%s.", name, dw_text_ns((double)busy_ns, " ").at,
+		              dw_text_percent((double)busy_ns / (double)overview->wall_ns / work->recorded).at,
+		              work->recorded < 1 ? " by what was recorded" : "", rest);
 }
 
 void dw_overview_head_devices(struct dwell_table *table, const struct dw_overview *overview)
@@ -99,6 +108,8 @@ void dw_overview_head_devices(struct dwell_table *table, const struct dw_overvie
 		times = dw_model_device_times(overview->model, NULL);
 		table->failed |= !work || !times;
 	}
+	if (work)
+		dw_view_head_bursts(table, work);
 	for (size_t i = 0; work && times && i < times->device_count && i < MOST_DEVICES; i++)
 		overview_head_device(table, overview, work, &times->devices[i]);
 	if (times && times->device_count > MOST_DEVICES)

@@ -48,6 +48,8 @@ struct dwell_table *dw_overview_names(const struct dw_overview *overview, struct
 /* ---- of devices (overview_device.c): with steps; without steps, a sentence for each device and a table ---- */
 
 struct dwell_table *dw_overview_device(const struct dw_overview *overview, struct dwell_error *error);
+/* Says how much of the time devices were recorded, if that was in bursts. */
+void dw_overview_head_bursts(struct dwell_table *table, const struct dw_overview *overview);
 void dw_overview_head_devices(struct dwell_table *table, const struct dw_overview *overview);
 struct dwell_table *dw_overview_kernels(const struct dw_overview *overview, struct dwell_error *error);
 

@@ -79,6 +79,16 @@ static void steps_put_why(struct dwell_table *table, struct dw_cell *cell, const
 	dw_cell_text(table, cell, text);
 }
 
+/* Whether the work of devices is not recorded in a part of the step. */
+static bool steps_touch_gap(struct dw_model *model, const struct dw_step *step)
+{
+	const struct dw_device_work *work = dw_model_device_work(model, NULL);
+	uint32_t process = dw_model_source(model)->threads[step->thread].process;
+	const struct dw_device_gap *gap = work ? dw_device_gap_after(work, process, step->start_ns) : NULL;
+
+	return gap && gap->start_ns < step->end_ns;
+}
+
 static void steps_fill_row(struct dwell_table *table, struct dw_model *model, const struct dw_steps *steps,
                            const struct dw_step *step)
 {
@@ -94,7 +104,7 @@ static void steps_fill_row(struct dwell_table *table, struct dw_model *model, co
 	for (unsigned i = 0; i < DW_SHARE_COUNT; i++)
 		dw_cell_int(&row[SHARES + i], (int64_t)step->share_ns[i]);
 	dw_cell_int(&row[CPU_NS], (int64_t)step->cpu_ns);
-	if (dw_model_has_device(model)) {
+	if (dw_model_has_device(model) && !steps_touch_gap(model, step)) {
 		struct dw_device_amount amount;
 
 		table->failed |= !dw_model_device_between(model, DW_DEVICE_OF_HOME, step->thread,
@@ -119,6 +129,8 @@ static struct dwell_table *steps_view(struct dw_model *model, const struct dwell
 	if (options->limit != SIZE_MAX && !options->sort)
 		dw_table_sort(table, DURATION);
 	dw_view_head_steps(table, steps, "");
+	if (dw_model_has_device(model) && dw_model_device_work(model, NULL))
+		dw_view_head_bursts(table, dw_model_device_work(model, NULL));
 	return table;
 }
 

@@ -207,6 +207,7 @@ static struct dwell_table *streams_view(struct dw_model *model, const struct dwe
 	if (!table)
 		return NULL;
 	table->part = "streams";
+	dw_view_head_bursts(table, work);
 	for (size_t i = 0; i < times->queue_count; i++)
 		streams_fill_row(table, model, work, &times->queues[i]);
 	table->columns[S_DEVICE].data_only = times->device_count < 2;

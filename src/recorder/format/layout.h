@@ -279,6 +279,8 @@ enum dw_device_kind {
 	DW_DEVICE_RECORD = 9,   /* wait.event: the queue reached it here, and later waits are for this */
 	DW_DEVICE_CALL = 10,    /* name: a runtime call that the driver reported late; `what` has the
 	                           THREAD instead of a QUEUE */
+	DW_DEVICE_GAP = 11,     /* events that were submitted in this time are not recorded; of length 0: from
+	                           then on. A later GAP of the process with the same start replaces it */
 };
 
 struct dw_device_record {

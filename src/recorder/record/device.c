@@ -17,7 +17,7 @@
 #include "dwell/probe_abi.h"
 
 _Static_assert((int)DWELL_DEVICE_KERNEL == DW_DEVICE_KERNEL && (int)DWELL_DEVICE_MEMORY == DW_DEVICE_MEMORY &&
-               (int)DWELL_DEVICE_CALL == DW_DEVICE_CALL, "the public kinds are those of the file");
+               (int)DWELL_DEVICE_GAP == DW_DEVICE_GAP, "the public kinds are those of the file");
 _Static_assert(sizeof(struct dw_entry_launch) == sizeof(struct dw_entry) + 40, "ten numbers");
 
 #define RECORD_BYTES DW_DEVICE_WIDE_BYTES
@@ -51,6 +51,22 @@ bool dwell_device_wanted(void)
 
 	__atomic_store_n(&device_probe, 1, __ATOMIC_RELAXED);
 	return dwell_device_epoch() && (dwell_wants(mask) || dw_step_wanted_soon(mask, STEPS_AHEAD));
+}
+
+bool dwell_device_asked(void)
+{
+	return dwell_device_epoch() && dw_step_asked(1u << DWELL_CATEGORY_DEVICE);
+}
+
+void dwell_device_burst(bool runs)
+{
+	if (dwell_device_epoch())
+		DW_STORE(dw_process->device_burst, runs);
+}
+
+bool dwell_device_in_burst(void)
+{
+	return dwell_device_epoch() && DW_LOAD(dw_process->device_burst);
 }
 
 uint32_t dwell_intern_device(const struct dwell_device *device)

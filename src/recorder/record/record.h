@@ -297,6 +297,7 @@ struct dw_process {
 	uint32_t summary_generation; /* atomic; the session of the two fields above */
 	bool has_gate;               /* atomic */
 	bool reduced;                /* atomic; see dwell_steps_reduce() */
+	bool device_burst;           /* atomic; see dwell_device_burst() */
 	uint32_t maps_reader;        /* dw_process_hold(): the thread that reads /proc/self/maps */
 	uint64_t maps_absent_until; /* atomic; an address in no mapping is not looked up again before */
 	uint64_t maps_made_until;   /* atomic; code without a file is not looked up again before */
@@ -601,6 +602,8 @@ void dw_usage_read(struct dw_slot *slot);
 void dw_places_step(struct dw_slot *slot, uint64_t start_ticks);
 /* Whether one of the next `steps` steps is chosen to be recorded, with something of `mask`. */
 bool dw_step_wanted_soon(uint32_t mask, unsigned steps);
+/* Whether the user chose the steps, or a profile or a capture wants something of `mask`. */
+bool dw_step_asked(uint32_t mask);
 bool dw_step_gated(void); /* whether the gate follows steps */
 /* Adds (`more`) or removes a profile that wants what `mask` contains. */
 void dw_step_want(uint32_t mask, bool more);

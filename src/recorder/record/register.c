@@ -16,6 +16,7 @@ static void register_forget_session(void)
 	DW_STORE(dw_process->tentative_steps, 0);
 	DW_STORE(dw_process->has_gate, false);
 	DW_STORE(dw_process->reduced, false);
+	DW_STORE(dw_process->device_burst, false);
 }
 
 /* Fills in what identifies this process; register_write_entry() adds its names. */

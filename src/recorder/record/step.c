@@ -213,6 +213,32 @@ bool dw_step_wanted_soon(uint32_t mask, unsigned steps)
 	return false;
 }
 
+bool dw_step_asked(uint32_t mask)
+{
+	const struct dw_control *control = DW_LOAD(dw_session.control);
+	const struct dw_gate *gate = (const void *)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
+	uint32_t capture = (uint32_t)(DW_LOAD(control->capture) >> 32);
+
+	return control->gated || (capture & mask) || (gate && DW_LOAD(gate->profiles) & mask);
+}
+
+static void (*step_change)(void); /* atomic */
+
+void dwell_device_at_step(void (*change)(void))
+{
+	__atomic_store_n(&step_change, change, __ATOMIC_RELEASE);
+}
+
+void dwell_device_between_steps(void)
+{
+	/* Acquire pairs with the release above: what the change reads is there. */
+	void (*change)(void) =
+		DW_LOAD(step_change) ? __atomic_exchange_n(&step_change, NULL, __ATOMIC_ACQUIRE) : NULL;
+
+	if (change)
+		change();
+}
+
 /* ---- steps ---------------------------------------------------------------------- */
 
 /* Functions on the path of each step: a call of them would cost more than what they do. */
@@ -438,6 +464,8 @@ STEP_PATH uint64_t step_open(struct dw_slot *slot, uint64_t start_ticks, uint32_
 	uint64_t number = __atomic_fetch_add(&dw_process->steps, 1, __ATOMIC_RELAXED);
 	struct dw_gate *gate = gate_own();
 
+	if (DWELL_UNLIKELY(DW_LOAD(step_change) != NULL))
+		dwell_device_between_steps();
 	if (DWELL_UNLIKELY(DW_LOAD(DW_LOAD(dw_session.control)->capture)))
 		dw_step_look();
 	if (DWELL_UNLIKELY(number == LIBRARIES_STEP))

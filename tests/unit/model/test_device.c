@@ -135,8 +135,13 @@ TEST(late_calls_and_external_ids_find_their_operators)
 {
 	struct gpu gpu;
 	const struct dw_device_work *work;
+	struct dw_encode_stream handlers; /* of the same thread: the call is not in them */
 
 	gpu_init(&gpu);
+	dw_encode_stream_init(&handlers, &gpu.made.process, DW_STREAM_NESTED, gpu.made.thread);
+	dw_encode_begin(&handlers, 250, gpu.layer);
+	dw_encode_end(&handlers, 260);
+	dw_encode_close(&handlers);
 	dw_encode_begin(&gpu.made.stream, 100, gpu.op);
 	dw_encode_external(&gpu.made.stream, 100, (uint64_t)1 << 40);
 	dw_encode_end(&gpu.made.stream, 200);
@@ -151,6 +156,7 @@ TEST(late_calls_and_external_ids_find_their_operators)
 	gpu_kernel(&gpu, gpu.queue, 9, 360, 380);
 	work = gpu_open(&gpu, NULL);
 	REQUIRE(work && work->event_count == 2 && work->call_count == 2);
+	CHECK_EQ(work->duplicates, 0);
 	CHECK_EQ(work->calls[work->events[0].call].start_ns, 100);
 	REQUIRE(work->events[1].call != DW_NO_INDEX);
 	CHECK_EQ(work->calls[work->events[1].call].start_ns, 350);
@@ -228,6 +234,53 @@ TEST(a_step_of_a_device_ends_with_its_work)
 		CHECK_EQ(times->steps[i].part_ns[DW_DEVICE_PART_COMPUTE], 400);
 		CHECK_EQ(times->steps[i].part_ns[DW_DEVICE_PART_COPY], 0);
 	}
+	made_close(&gpu.made);
+}
+
+static void gpu_gap(struct gpu *gpu, uint64_t start, uint64_t end)
+{
+	dw_encode_event(&gpu->events, &(struct dw_device_event_in){ .kind = DW_DEVICE_GAP, .queue = gpu->queue,
+		.start_ticks = start, .duration_ticks = end - start });
+}
+
+/* Eight steps of 100 ns, each with a kernel that runs 60 ns later for 50 ns. Nothing that is submitted from 250 to 450
+ * and from 720 on is recorded. Step 2 and 4 touch a gap, step 3 lies in it. When step 5 begins, the device may still
+ * work for step 4. */
+TEST(between_bursts_a_device_is_not_idle)
+{
+	struct gpu gpu;
+	const struct dw_device_work *work;
+	const struct dw_device_times *times;
+
+	gpu_init(&gpu);
+	for (uint64_t i = 0; i < 8; i++) {
+		gpu_call(&gpu, gpu.launch, (uint32_t)i + 1, 10 + 100 * i, 20 + 100 * i);
+		dw_encode_step(&gpu.made.process, gpu.made.thread, i, 100 * i, 100 + 100 * i, 0, DW_STEP_RECORDED);
+		if (i < 3 || (i > 4 && i < 7))
+			gpu_kernel(&gpu, gpu.queue, (uint32_t)i + 1, 70 + 100 * i, 120 + 100 * i);
+	}
+	gpu_gap(&gpu, 720, 720);
+	gpu_gap(&gpu, 250, 250);
+	gpu_gap(&gpu, 250, 450);
+	work = gpu_open(&gpu, NULL);
+	REQUIRE(work && work->gap_count == 2);
+	CHECK_EQ(work->gaps[0].end_ns, 450);
+	CHECK_EQ(work->gaps[1].end_ns, UINT64_MAX);
+	CHECK_EQ(dw_device_gap_after(work, 0, 449)->start_ns, 250);
+	CHECK_EQ(dw_device_gap_after(work, 0, 450)->start_ns, 720);
+	CHECK(!dw_device_gap_after(work, 1, 0));
+	times = dw_model_device_times(gpu.made.model, &gpu.made.error);
+	REQUIRE(times && times->step_count == 3 && times->device_count == 1);
+	CHECK_EQ(times->steps[0].step, 0);
+	CHECK_EQ(times->steps[1].step, 1);
+	CHECK_EQ(times->steps[2].step, 6);
+	CHECK_EQ(times->steps[2].part_ns[DW_DEVICE_PART_COMPUTE], 50);
+	/* From 70 to 720 the device ran 5 kernels. Idle times in which a gap begins or ends, from 220 and from 320 on, count for
+	 * nothing. */
+	CHECK_EQ(times->devices[0].part_ns[DW_DEVICE_PART_COMPUTE], 250);
+	CHECK_EQ(times->devices[0].set_ns[0], 100);
+	CHECK_EQ(times->devices[0].part_ns[DW_DEVICE_PART_LATENCY], 100);
+	CHECK_EQ(times->queues[0].gap_ns[DW_GAP_SHORT] + times->queues[0].gap_ns[DW_GAP_HOST_LATE], 100);
 	made_close(&gpu.made);
 }
 
