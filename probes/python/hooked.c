@@ -43,6 +43,14 @@ __attribute__((noinline)) static PyObject *call_with_dict(PyObject *callable,
 	return result;
 }
 
+static PyObject *hooked_call_original(const struct hooked *hooked, PyObject *const *arguments, size_t count,
+                                      PyObject *names)
+{
+	return DWELL_LIKELY(PyObject_Vectorcall != NULL)
+	           ? PyObject_Vectorcall(hooked->original, arguments, count, names)
+	           : call_with_dict(hooked->original, arguments, count, names);
+}
+
 static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, size_t count,
                              PyObject *names)
 {
@@ -52,10 +60,10 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 		                       .second = given > 1 ? arguments[1] : NULL };
 	PyObject *result;
 
+	if (hooked->hook->skips && hooked->hook->skips())
+		return hooked_call_original(hooked, arguments, count, names);
 	hooked->hook->before(&call);
-	result = DWELL_LIKELY(PyObject_Vectorcall != NULL)
-	             ? PyObject_Vectorcall(hooked->original, arguments, count, names)
-	             : call_with_dict(hooked->original, arguments, count, names);
+	result = hooked_call_original(hooked, arguments, count, names);
 	hooked->hook->after(&call, result);
 	return result;
 }

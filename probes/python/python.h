@@ -54,6 +54,7 @@ struct dwp_call {
 struct dwp_hook {
 	void (*before)(struct dwp_call *call);
 	void (*after)(struct dwp_call *call, PyObject *result); /* NULL: an exception is set */
+	bool (*skips)(void); /* true: neither is called for this call. NULL: both always are */
 };
 
 /* Replaces owner.name by a callable that runs the hook around the original. Does nothing if it is

@@ -8,6 +8,7 @@
  * Storages that no recorded allocator gave out (lazy, mapped from a file) are at
  * addresses without a recorded block, so that a reader ignores them. Needs the interpreter's lock.
  */
+#include "held.h"
 #include "torch.h"
 
 DWELL_SITE(parameter_site, DWELL_CATEGORY_ALLOCATION, "parameter", NULL);
@@ -36,8 +37,10 @@ static void blocks_report(PyObject *tensor, struct dwell_site *site)
 	void *address = number ? PyLong_AsVoidPtr(number) : NULL;
 
 	PyErr_Clear();
-	if (address)
+	if (address) {
+		dwp_held_show(address);
 		dwell_alloc_is(site, address);
+	}
 	Py_XDECREF(number);
 	Py_XDECREF(storage);
 }

@@ -3,7 +3,8 @@
  *
  * An operator costs a quarter of a microsecond and more, most of it PyTorch's own. Where a step has many small
  * operators, this is a tenth of the step. Then operators and layers are recorded in some steps only, and in the
- * others no callback stands in PyTorch. Steps, phases, waits, zones and memory are recorded in all steps.
+ * others no callback stands in PyTorch, and blocks are held back (held.c). Steps, phases, waits and zones are
+ * recorded in all steps.
  *
  * The first WHOLE_STEPS steps are recorded whole, or fewer if they cost what PAID_STEPS steps may cost: then the bound
  * holds from about that many steps on. Later ones are chosen at random, because a program may do
@@ -14,7 +15,7 @@
  * All steps are recorded where operators decide what a step is (loops.c), and where several threads have steps: a
  * gate opens for a whole process. A worker of a loader has no steps and is recorded whole.
  */
-#include "core.h"
+#include "held.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,8 @@ static void bound_set(bool reduced)
 {
 	if (reduced != bound.reduced || bound.steps == 1)
 		dwell_steps_reduce(reduced);
+	if (reduced != bound.reduced)
+		dwp_held_hold(reduced);
 	bound.reduced = reduced;
 }
 
@@ -188,6 +191,12 @@ void dwp_bound_forked(void)
 	bound.added = 0;
 	bound.run_ns = bound.spent_ns = 0;
 	bound.recorded = bound.recorded_ns = 0;
+	dwp_held_forked();
+}
+
+void dwp_bound_end(void)
+{
+	dwp_held_end();
 }
 
 void dwp_bound_worker(void)

@@ -35,6 +35,8 @@ void dwp_bound_begun(void);
 /* In a child of fork; and in a process that makes batches for another one. */
 void dwp_bound_forked(void);
 void dwp_bound_worker(void);
+/* The program ends. */
+void dwp_bound_end(void);
 
 /* ---- what the program around them answers ---------------------------------------------------- */
 

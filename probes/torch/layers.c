@@ -307,9 +307,15 @@ static void layers_after(struct dwp_call *call, PyObject *result)
 		dwp_loop_module(false);
 }
 
+/* A call within another module matters only to its layer. Its module may be named later. */
+static bool layers_skips(void)
+{
+	return depth && !dwell_wants(1u << DWELL_CATEGORY_LAYER) && !dwp_step_on_given();
+}
+
 void dwp_layers_attach(PyObject *torch)
 {
-	static const struct dwp_hook hook = { layers_before, layers_after };
+	static const struct dwp_hook hook = { layers_before, layers_after, layers_skips };
 
 	dwp_hook_path(torch, "nn.Module", "__call__", &hook);
 }

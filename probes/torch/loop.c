@@ -21,6 +21,7 @@ DWELL_SITE(inference_site, DWELL_CATEGORY_EVALUATION, DW_NAME_INFERENCE, NULL);
 DWELL_SITE(gradients_site, DWELL_CATEGORY_EVALUATION, DW_NAME_EVALUATION_GRADIENTS, NULL);
 
 static PyObject *grad_enabled;    /* torch.is_grad_enabled */
+static PyObject *training_name;   /* "training" */
 static PyObject *transform_level; /* of function transforms; NULL: this PyTorch has none */
 static void (*follow_gate)(void); /* NULL: torch has not been imported */
 
@@ -132,7 +133,9 @@ static bool loop_is_true(PyObject *value)
 
 static bool loop_grad_is_enabled(void)
 {
-	return grad_enabled && loop_is_true(PyObject_CallObject(grad_enabled, NULL));
+	if (DWELL_LIKELY(dwp_abi_functions.grad_enabled != NULL))
+		return dwp_abi_functions.grad_enabled();
+	return loop_is_true(PyObject_CallObject(grad_enabled, NULL));
 }
 
 void dwp_loop_data(void)
@@ -216,7 +219,7 @@ static bool loop_is_transformed(void)
 unsigned dwp_loop_forward(PyObject *module, PyObject *input, bool has_parameters)
 {
 	bool grad = loop_grad_is_enabled();
-	bool training = loop_is_true(PyObject_GetAttrString(module, "training"));
+	bool training = loop_is_true(PyObject_GetAttr(module, training_name));
 	bool follows = has_parameters && dwp_torch_places.thread &&
 	               (!dwp_loop_current || dwp_steps_may_follow_loop(&dwp_loop_current->steps));
 	bool transformed = follows && loop_is_transformed(), enters = false;
@@ -484,6 +487,7 @@ static PyObject *loop_at_exit(PyObject *self, PyObject *arguments)
 	if (dwp_loop_current)
 		loop_note_operator(dwp_loop_current);
 	loop_report(&(struct steps_input){ .event = STEPS_EXIT, .provisional = dwp_loops_may_widen() });
+	dwp_bound_end();
 	Py_RETURN_NONE;
 }
 
@@ -526,7 +530,8 @@ void dwp_loop_attach(PyObject *torch, void (*follow)(void))
 	dwp_loop_forked = dwp_loops_forget;
 	dwp_step_on_attach(&function);
 	grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
-	if (!grad_enabled) {
+	training_name = PyUnicode_InternFromString("training");
+	if (!grad_enabled || !training_name) {
 		PyErr_Clear();
 		return;
 	}

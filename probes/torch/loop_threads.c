@@ -2,7 +2,7 @@
  * The threads whose steps are found, and what the answers of the state machine do to the recorder.
  */
 #include "loop_threads.h"
-#include "core.h"
+#include "held.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -86,6 +86,7 @@ static void loop_end_thread(void *place)
 		*at = thread->next;
 	pthread_mutex_unlock(&threads_lock);
 	dwp_loop_current = NULL;
+	dwp_held_steps = NULL;
 	free(thread);
 }
 
@@ -134,6 +135,7 @@ struct loop_thread *dwp_loop_thread(void)
 	all_threads = thread;
 	pthread_mutex_unlock(&threads_lock);
 	dwp_loop_current = thread;
+	dwp_held_steps = &thread->steps;
 	return thread;
 }
 

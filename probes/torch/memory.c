@@ -7,12 +7,14 @@
  * reporting of memory cannot be used: the program's torch.profiler may need it; it gets every
  * report of devices as well.
  *
+ * In steps without operators most blocks of the CPU are not recorded: see held.c.
+ *
  * Which operator an allocation belongs to follows from its position between the records of
  * operators.
  *
  * alloc_cpu may throw: this file is compiled so that exceptions pass through.
  */
-#include "core.h"
+#include "held.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -33,14 +35,16 @@ static void *memory_record_alloc(size_t bytes)
 {
 	void *address = real.alloc(bytes);
 
-	if (address)
+	dwp_memory_calls++;
+	if (address && !dwp_held_alloc((uintptr_t)address, bytes))
 		DWELL_ALLOC("other", "cpu", address, bytes);
 	return address;
 }
 
 static void memory_record_free(void *address)
 {
-	if (address)
+	dwp_memory_calls++;
+	if (address && !dwp_held_free((uintptr_t)address))
 		DWELL_FREE(address);
 	real.free(address);
 }

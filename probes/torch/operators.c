@@ -611,12 +611,16 @@ static uint64_t handles[KINDS];
 enum { ARMED_ZONES = 1, ARMED_OPERATORS = 2, ARMED_SHAPES = 4, ARMED_STACKS = 8 };
 static unsigned armed;
 
-static bool operator_kind_is_armed(unsigned kind, unsigned what)
+/* Why this kind of RecordFunction has a callback; 0: it has none. */
+static unsigned operator_kind_needs(unsigned kind, unsigned what)
 {
-	return what & (kinds[kind].scope == TORCH_USER ? ARMED_ZONES : ARMED_OPERATORS);
+	if (kinds[kind].scope == TORCH_USER)
+		return what & ARMED_ZONES;
+	return what & ARMED_OPERATORS ? what & ~(unsigned)ARMED_ZONES : 0;
 }
 
-static void operator_arm(unsigned what)
+/* Changes only the callbacks that differ: each change makes every thread copy its list of them. */
+static void operator_rearm(unsigned before, unsigned what)
 {
 	static bool follows_forks;
 
@@ -624,25 +628,18 @@ static void operator_arm(unsigned what)
 		operator_follow_forks();
 	follows_forks = true;
 	dwp_torch_places_restart();
-	for (unsigned i = 0; i < KINDS; i++)
-		if (operator_kind_is_armed(i, what))
+	for (unsigned i = 0; i < KINDS; i++) {
+		unsigned old = operator_kind_needs(i, before), needs = operator_kind_needs(i, what);
+
+		if (old && old != needs)
+			dwp_abi_remove_callback(handles[i]);
+		if (needs && old != needs)
 			handles[i] = dwp_abi_add_callback(kinds[i].start, operator_end, 1u << kinds[i].scope,
 			                                  what & ARMED_SHAPES);
-	if (!(what & ARMED_OPERATORS))
-		return;
-	dwp_abi_skip_states(true);
-	__atomic_fetch_add(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
-}
-
-static void operator_disarm(unsigned what)
-{
-	if (what & ARMED_OPERATORS) {
-		__atomic_fetch_sub(&dwell_operator_probes, 1, __ATOMIC_RELAXED);
-		dwp_abi_skip_states(false);
 	}
-	for (unsigned i = 0; i < KINDS; i++)
-		if (operator_kind_is_armed(i, what))
-			dwp_abi_remove_callback(handles[i]);
+	dwp_abi_skip_states(what);
+	__atomic_fetch_add(&dwell_operator_probes, (what & ARMED_OPERATORS) / ARMED_OPERATORS -
+	                   (before & ARMED_OPERATORS) / ARMED_OPERATORS, __ATOMIC_RELAXED);
 }
 
 static unsigned operators_wanted(void)
@@ -666,11 +663,9 @@ void dwp_operators_follow_gate(void)
 
 	if (!dwp_abi_has_operators() || armed == what)
 		return;
-	operator_disarm(armed);
 	if (what & ARMED_STACKS)
 		dwp_abi_find_script();
-	if (what)
-		operator_arm(what);
+	operator_rearm(armed, what);
 	armed = what;
 }
 

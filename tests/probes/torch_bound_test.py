@@ -4,8 +4,8 @@
 usage: torch_bound_test.py path/to/dwell
 
 A script with steps of small operators, which cost about a tenth of a step, is recorded by default and with
---cost full. Operators and layers are in the steps that the trace says, and phases, zones and allocations in all.
-Operators a step are the same with both.
+--cost full. Operators and layers are in the steps that the trace says, and phases and zones in all.
+Operators a step are the same with both. Small blocks of steps without operators are recorded if they stay.
 
 Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
 """
@@ -36,6 +36,25 @@ for i in range({STEPS}):
     loss.backward()
     optimizer.step()
 """
+# Each step keeps a small and a large block, and makes others that it frees.
+KEEPS = f"""
+import ctypes
+import torch
+torch.set_num_threads(1)
+net = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-2, momentum=0.9)
+kept = []
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))  # so that nothing frees them at the end
+for i in range({STEPS}):
+    optimizer.zero_grad()
+    loss = net(torch.ones(8, 4)).square().mean()
+    kept.append(torch.empty(100))
+    if i % 100 == 0:
+        kept.append(torch.empty(1 << 20))
+    loss.backward()
+    optimizer.step()
+"""
+KEPT_BYTES = 400 * STEPS + (4 << 20) * STEPS // 100
 counts = {True: 0, False: 0}
 
 
@@ -45,10 +64,10 @@ def check(what, good, said=""):
         print(f"FAIL {what}: {said}")
 
 
-def record(dwell, folder, name, options):
+def record(dwell, folder, name, options, text=SCRIPT):
     trace, script = os.path.join(folder, name + ".dwell"), os.path.join(folder, "train.py")
     with open(script, "w", encoding="utf-8") as file:
-        file.write(SCRIPT)
+        file.write(text)
     SERVER.run(dwell, *options, "-o", trace, script=script, check=True)
     return trace
 
@@ -106,6 +125,26 @@ def check_bounded(dwell, trace, full):
     check("nothing is missing of the time", "Recorded:" not in answer(dwell, "report", trace))
 
 
+def memory(dwell, trace):
+    """Of all categories, by column."""
+    rows = csv.DictReader(answer(dwell, "report", trace, "--view", "memory", "--format", "csv").splitlines())
+    sums = {}
+    for row in rows:
+        if row.get("category") is None or not str(row.get("allocations", "")).isdigit():
+            break
+        for column in ("live_bytes", "allocations", "frees"):
+            sums[column] = sums.get(column, 0) + int(row[column])
+    return sums
+
+
+def check_memory(dwell, folder):
+    full = memory(dwell, record(dwell, folder, "keeps_full", ["--cost", "full"], KEEPS))
+    few = memory(dwell, record(dwell, folder, "keeps", ["--cost", "0.01%"], KEEPS))
+    check("blocks that stay are all recorded", full["live_bytes"] == few["live_bytes"] >= KEPT_BYTES, (full, few))
+    check("blocks that steps free are not", few["allocations"] < full["allocations"] / 4, (full, few))
+    check("the same blocks are live", full["allocations"] - full["frees"] == few["allocations"] - few["frees"], (full, few))
+
+
 def main():
     dwell = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
@@ -113,6 +152,7 @@ def main():
         check_bounded(dwell, record(dwell, folder, "bounded", ["--cost", "0.3%"]), full)
         few = set(range(STEPS)) - reduced_steps(dwell, record(dwell, folder, "few", ["--cost", "0.01%"]))
         check("expensive first steps are few", set(range(WHOLE)) <= few and len(few) < WHOLE + 5, sorted(few))
+        check_memory(dwell, folder)
         stacks = record(dwell, folder, "stacks", ["--stacks"])
         check("stacks are recorded whole by default", not reduced_steps(dwell, stacks))
         chosen = record(dwell, folder, "chosen", ["--steps", "100..199"])

@@ -111,6 +111,7 @@ struct dwp_abi_functions {
 	void (*remove)(uint64_t handle);
 	const char *(*name)(const void *function);
 	uint64_t (*next_sequence)(void);
+	bool (*grad_enabled)(void); /* may be NULL */
 };
 extern struct dwp_abi_functions dwp_abi_functions;
 

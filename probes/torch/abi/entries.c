@@ -20,13 +20,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool (*grad_enabled)(void);
 static bool (*is_training)(const void *module);
 static int (*thread_count)(void);
 
 bool dwp_native_grad_enabled(void)
 {
-	return grad_enabled && grad_enabled();
+	return dwp_abi_functions.grad_enabled && dwp_abi_functions.grad_enabled();
 }
 
 bool dwp_native_is_training(const void *module)
@@ -381,7 +380,6 @@ bool dwp_native_enter(void *library, const struct native_watch *watch)
 	void *handle = dlopen(NULL, RTLD_NOW);
 
 	watched = *watch;
-	*(void **)&grad_enabled = dlsym(library, "_ZN3c108GradMode10is_enabledEv");
 	*(void **)&is_training = dlsym(library, "_ZNK5torch2nn6Module11is_trainingEv");
 	*(void **)&thread_count = dlsym(library, "_ZN2at15get_num_threadsEv");
 	if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &program) != 0)
@@ -389,7 +387,7 @@ bool dwp_native_enter(void *library, const struct native_watch *watch)
 	/* The program comes last: its copies are of functions that PyTorch's own tables name. */
 	entry_walk_libraries(&walk, true);
 	entry_walk_library(&walk, program);
-	if (!dwp_abi_breaks(DWP_ABI_CALLS) && real_execute && grad_enabled)
+	if (!dwp_abi_breaks(DWP_ABI_CALLS) && real_execute && dwp_abi_functions.grad_enabled)
 		return true;
 	dwp_abi_lacks(DWP_ABI_CALLS);
 	return false;

@@ -9,7 +9,7 @@
  * A tensor is freed by a function of PyTorch that is made for C, which versions before 2.1 do not have. There
  * the tensors stay: about forty kilobytes in a process.
  */
-#include "work.h"
+#include "abi.h"
 
 #include <dlfcn.h>
 #include <dwell/probe.h>
@@ -41,7 +41,6 @@ static struct {
 	int (*delete)(void *holder); /* of a tensor, made by new(); NULL: there is none */
 	void *(*new)(size_t bytes);
 	void (*release)(void *memory);
-	bool (*grad_enabled)(void);
 	void (*set_grad)(bool enabled);
 } calls;
 
@@ -74,7 +73,6 @@ static bool work_find_all(void *library)
 	                 EMPTY "NS1_8optionalINS1_12MemoryFormatEEE") &&
 	       work_find(library, &calls.require_grad, "_ZN3c1010TensorImpl17set_requires_gradEb", NULL) &&
 	       work_find(library, &calls.grad, GRAD "St8optionalIbEbb", GRAD "N3c108optionalIbEEbb") &&
-	       work_find(library, &calls.grad_enabled, "_ZN3c108GradMode10is_enabledEv", NULL) &&
 	       work_find(library, &calls.set_grad, "_ZN3c108GradMode11set_enabledEb", NULL);
 }
 
@@ -170,9 +168,9 @@ static bool had_grad;
 
 bool dwp_abi_work_begin(void)
 {
-	if (!calls.neg)
+	if (!calls.neg || !dwp_abi_functions.grad_enabled)
 		return false;
-	had_grad = calls.grad_enabled();
+	had_grad = dwp_abi_functions.grad_enabled();
 	calls.set_grad(true);
 	return true;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "../loop_threads.h"
-#include "../core.h"
+#include "../held.h"
 #include "format/keys.h"
 #include "native.h"
 
@@ -193,6 +193,7 @@ static void loop_note_threads(void)
 
 static void loop_report_parameter(const void *address)
 {
+	dwp_held_show(address);
 	dwell_alloc_is(&parameter_site, address);
 }
 
@@ -351,6 +352,7 @@ __attribute__((destructor)) static void loop_at_exit(void)
 		return;
 	loop_close();
 	loop_report_event(STEPS_EXIT);
+	dwp_bound_end();
 }
 
 void dwp_native_loop_attach(void)
