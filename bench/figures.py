@@ -255,8 +255,7 @@ part("torch_small", "Steps of small operators, recorded by default", ["{torch} b
 ], [(f"{{{name}_operators}} operators in {{{name}_us}} us", f"{{{name}}}% ({{{name}_low}} to {{{name}_high}})", f"{{{name}_stated}}%")
     for name in ("few", "many", "most")],
     heads=("a step", "more CPU time of the whole loop under `dwell run` (quartiles of the pairs)", "what the report states"),
-    text="The report states what records cost. The rest are hooks of PyTorch's optimizer, modules and allocator, which stay where no operator "
-         "is recorded.")
+    text="The report states what records and hooks cost, less what PyTorch is spared.")
 
 part("torch_lines", "Source lines of PyTorch's operators", ["{torch} bench/torch_lines.py {build} 20"], TORCH, [
     "source lines: {cost} ns (quartiles {low} and {high}), {readings} readings",

@@ -4,8 +4,9 @@
 usage: torch_small.py BUILD [PAIRS]        7 pairs
 
 A step calls a small net again and again, as an agent does in an episode, then learns. Pairs of processes alternate, one
-alone and one under `dwell run`; a process prints the CPU time of all its threads for its loop, the first steps included.
-Printed for each size: the median of the pairs' differences with its quartiles, and the cost that the report states.
+alone and one under `dwell run`; a process prints the CPU time of all its threads for its first 30 steps, and for all.
+Printed for each size: the median of the pairs' differences with its quartiles, and the cost that the report states; then the
+medians of the first steps, most of which are recorded whole, and of the others.
 
 Exit status 0; 77: no PyTorch here.
 """
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+FIRST = 30
 SIZES = (("few", 2, 3000), ("many", 23, 1000), ("most", 580, 300))  # calls of the net in a step; steps
 
 
@@ -27,19 +29,22 @@ def measure(calls, steps):
     net = torch.nn.Sequential(torch.nn.Linear(32, 32), torch.nn.ReLU())
     optimizer, x = torch.optim.SGD(net.parameters(), 1e-4), torch.randn(8, 32)
     began = time.process_time()
-    for _ in range(steps):
+    for step in range(steps):
+        if step == FIRST:
+            first = time.process_time() - began
         optimizer.zero_grad()
         y = x
         for _ in range(calls):
             y = net(y)
         y.sum().backward()
         optimizer.step()
-    print("RESULT", time.process_time() - began)
+    print("RESULT", time.process_time() - began, first)
 
 
 def run(*command):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return float(re.search(r"RESULT (\S+)", done.stdout).group(1))
+    whole, first = (float(number) for number in re.search(r"RESULT (\S+) (\S+)", done.stdout).groups())
+    return whole, first, whole - first
 
 
 def operators_of_a_step(dwell, trace):
@@ -66,16 +71,18 @@ def main():
     print(f"PyTorch {torch.__version__}, CPU time of whole loops, {pairs} pairs")
     for name, calls, steps in SIZES:
         with tempfile.TemporaryDirectory() as folder:
-            trace, added, alone = os.path.join(folder, "t.dwell"), [], []
+            trace, added, alone = os.path.join(folder, "t.dwell"), [[], [], []], []
             for turn in range(pairs):
-                times = [0, 0]
+                times = [(), ()]
                 for under in (0, 1)[::1 if turn % 2 else -1]:
                     times[under] = run(*[dwell, "run", "-o", trace, "--"][:5 * under], *me, str(calls), str(steps))
-                alone.append(1e6 * times[0] / steps)
-                added.append(100 * (times[1] / times[0] - 1))
-            low, middle, high = statistics.quantiles(added, n=4)
+                alone.append(1e6 * times[0][0] / steps)
+                for each, less, more in zip(added, *times):
+                    each.append(100 * (more / less - 1))
+            low, middle, high = statistics.quantiles(added[0], n=4)
             print(f"{name}: {operators_of_a_step(dwell, trace)} operators a step of {statistics.median(alone):.0f} us: {middle:.1f}% more, "
                   f"quartiles {low:.1f} and {high:.1f}; the report states {stated_percent(dwell, trace):.1f}% ({steps} steps)", flush=True)
+            print(f"    first {FIRST} steps: {statistics.median(added[1]):.1f}% more; others: {statistics.median(added[2]):.1f}%", flush=True)
     return 0
 
 

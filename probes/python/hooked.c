@@ -43,6 +43,8 @@ __attribute__((noinline)) static PyObject *call_with_dict(PyObject *callable,
 	return result;
 }
 
+struct dwp_hook_counts dwp_hook_counts;
+
 static PyObject *hooked_call_original(const struct hooked *hooked, PyObject *const *arguments, size_t count,
                                       PyObject *names)
 {
@@ -60,8 +62,11 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 		                       .second = given > 1 ? arguments[1] : NULL };
 	PyObject *result;
 
-	if (hooked->hook->skips && hooked->hook->skips())
+	dwp_hook_counts.calls++;
+	if (hooked->hook->skips && hooked->hook->skips()) {
+		dwp_hook_counts.skips++;
 		return hooked_call_original(hooked, arguments, count, names);
+	}
 	hooked->hook->before(&call);
 	result = hooked_call_original(hooked, arguments, count, names);
 	hooked->hook->after(&call, result);

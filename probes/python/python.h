@@ -57,6 +57,11 @@ struct dwp_hook {
 	bool (*skips)(void); /* true: neither is called for this call. NULL: both always are */
 };
 
+/* Calls of all hooked callables, and those of them that the hook skipped. */
+extern struct dwp_hook_counts {
+	uint64_t calls, skips;
+} dwp_hook_counts;
+
 /* Replaces owner.name by a callable that runs the hook around the original. Does nothing if it is
  * replaced already. */
 void dwp_hook_attribute(PyObject *owner, const char *name, const struct dwp_hook *hook);

@@ -15,7 +15,6 @@ void dwp_torch_attach(PyObject *torch)
 	dwell_meta(DW_KEY_TORCH_VERSION, version);
 	dwp_torch_places_attach();
 	if (dwp_abi_attach(dwp_abi_open_extension(torch), version)) {
-		dwp_bound_attach(dwp_operators_begun, dwp_operators_follow_gate);
 		dwp_cost_measure(torch);
 		dwp_python_on_gate(dwp_operators_follow_gate);
 		dwp_operators_follow_gate();

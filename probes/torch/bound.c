@@ -17,9 +17,12 @@
  */
 #include "held.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "format/keys.h"
 
 #define WHOLE_STEPS 30u
 #define LEAST_WHOLE 8u /* however much they cost */
@@ -27,32 +30,73 @@
 #define LAST 31u
 #define MEDIAN_EVERY 16u
 #define REMEMBERED 64.0 /* recorded steps, after which older ones count half */
+#define MOST_FACTOR 4.0
 #define SHAPES_COST 1.8 /* an operator with its shapes, of one without; see doc/measured/costs.md */
 
 static struct {
-	double share;       /* the part of the time that recording may take; 0: any */
-	double operator_ns; /* what an operator costs */
+	double share; /* the part of the time that recording may take; 0: any */
 	uint64_t seed;
 	const char *thread; /* `here` of the thread that has steps */
-	bool forked, chosen, reduced;
+	bool forked, chosen, reduces;
 	uint64_t steps;     /* decided so far */
-	double last_ns;     /* the last decision, and the operators until then */
-	uint64_t last_begun;
-	size_t added;                 /* steps that have passed */
-	double times[LAST];           /* of the last steps, in ns, with what came after each */
-	double usual_ns;              /* their median */
+	double last_ns;     /* the last decision */
+	double usual_ns;              /* a usual step, with what comes after it */
 	double run_ns, spent_ns;      /* the time of all steps, at most twice the usual each; cost of recorded ones */
-	double recorded, recorded_ns; /* recorded steps, and what they cost; recent ones count more */
+	struct bound_kind {
+		double steps, cost_ns;      /* recent ones count more */
+		double all_steps, all_ns;
+		size_t added;           /* steps that have passed */
+		double times[LAST];     /* of the last ones, in ns, with what came after each */
+		double usual_ns;        /* their median */
+	} recorded, reduced;
 } bound;
 
+#define MOST_SOURCES 10u
+
+/* What recording does in a step, with the cost of each time. What a step cost is the sum of all. */
+static struct bound_source {
+	uint64_t (*count)(void);
+	double ns;
+	uint64_t last; /* the count at the last decision */
+} sources[MOST_SOURCES];
+static size_t source_count;
+
 static __thread char here;
-static uint64_t (*count_begun)(void); /* operators */
 static void (*follow_gate)(void);
 
-void dwp_bound_attach(uint64_t (*begun)(void), void (*follow)(void))
+void dwp_bound_count(uint64_t (*count)(void), double ns)
 {
-	count_begun = begun;
-	follow_gate = follow;
+	if (source_count < MOST_SOURCES)
+		sources[source_count++] = (struct bound_source){ count, ns, 0 };
+}
+
+static struct bound_source spared;
+
+void dwp_bound_spared(uint64_t (*count)(void), double ns)
+{
+	spared = (struct bound_source){ count, ns, 0 };
+}
+
+static double bound_since(struct bound_source *source)
+{
+	uint64_t before = source->last;
+
+	source->last = source->count();
+	return (double)(source->last - before) * source->ns;
+}
+
+static double bound_cost_ns(void)
+{
+	double ns = 0, less = spared.count ? bound_since(&spared) : 0;
+
+	for (struct bound_source *source = sources; source < sources + source_count; source++)
+		ns += bound_since(source);
+	return bound.reduces && ns > less ? ns - less : bound.reduces ? 0 : ns;
+}
+
+static uint64_t bound_count_steps(void)
+{
+	return bound.steps;
 }
 
 static double bound_now_ns(void)
@@ -64,11 +108,13 @@ static double bound_now_ns(void)
 }
 
 /* dwell run passes "cost=N" in millionths, before other options. */
-void dwp_bound_operators(double operator_ns)
+void dwp_bound_operators(uint64_t (*begun)(void), double operator_ns, double step_ns, void (*follow)(void))
 {
 	const char *options = getenv("DWELL_OPTIONS"), *run = getenv("DWELL_RUN");
 
-	bound.operator_ns = operator_ns * (dwell_wants(DWELL_DETAIL_SHAPES) ? SHAPES_COST : 1);
+	follow_gate = follow;
+	dwp_bound_count(begun, operator_ns * (dwell_wants(DWELL_DETAIL_SHAPES) ? SHAPES_COST : 1));
+	dwp_bound_count(bound_count_steps, step_ns);
 	if (options && strncmp(options, "cost=", 5) == 0)
 		bound.share = (double)strtoul(options + 5, NULL, 10) / 1e6;
 	for (; run && *run; run++)
@@ -94,48 +140,82 @@ static int bound_compare(const void *left, const void *right)
 }
 
 /* A median, because single long steps and pauses after steps do not make the others cheaper. */
-static void bound_add_time(double took)
+static void bound_add_time(struct bound_kind *kind, double took)
 {
 	double sorted[LAST];
-	size_t known = bound.added < LAST ? bound.added + 1 : LAST;
+	size_t known = kind->added < LAST ? kind->added + 1 : LAST;
 
-	bound.times[bound.added++ % LAST] = took;
-	if (bound.added % MEDIAN_EVERY == 0 || bound.added <= WHOLE_STEPS) {
-		memcpy(sorted, bound.times, known * sizeof *sorted);
+	kind->times[kind->added++ % LAST] = took;
+	if (kind->added % MEDIAN_EVERY == 0 || kind->added <= WHOLE_STEPS || kind == &bound.recorded) {
+		memcpy(sorted, kind->times, known * sizeof *sorted);
 		qsort(sorted, known, sizeof *sorted, bound_compare);
-		bound.usual_ns = sorted[known / 2];
+		kind->usual_ns = sorted[known / 2];
+		bound.usual_ns = (bound.reduced.added < MEDIAN_EVERY ? &bound.recorded : &bound.reduced)->usual_ns;
 	}
 	bound.run_ns += took < 2 * bound.usual_ns ? took : 2 * bound.usual_ns;
 }
 
-/* Adds what happened since the last decision: a step, and what came after it. */
-static void bound_add(double now, uint64_t begun)
+/* A single recorded step between others finds code and data of dwell and of PyTorch's callbacks out of the caches. So it
+ * may cost more than its parts do: the times of steps show how much. They differ for other reasons, too. */
+static double bound_factor(void)
 {
-	double cost = (double)(begun - bound.last_begun) * bound.operator_ns;
+	double counted = bound.recorded.steps > 0 ? bound.recorded.cost_ns / bound.recorded.steps : 0, factor;
 
-	bound_add_time(now - bound.last_ns);
-	if (bound.reduced)
+	if (bound.reduced.added < MEDIAN_EVERY || !(counted > 0))
+		return 1;
+	factor = (bound.recorded.usual_ns - bound.reduced.usual_ns) / counted;
+	return factor < 1 ? 1 : factor > MOST_FACTOR ? MOST_FACTOR : factor;
+}
+
+static void bound_note(const char *key, const struct bound_kind *kind, double factor)
+{
+	char text[32];
+
+	if (!(kind->all_steps > 0))
 		return;
-	bound.spent_ns += cost;
-	bound.recorded++;
-	bound.recorded_ns += cost;
-	if (bound.recorded < REMEMBERED)
-		return;
-	bound.recorded /= 2;
-	bound.recorded_ns /= 2;
+	snprintf(text, sizeof text, "%.0f", factor * kind->all_ns / kind->all_steps);
+	dwell_meta_json(key, text);
+}
+
+static void bound_note_costs(void)
+{
+	bound_note(DW_KEY_TORCH_RECORDED_NS, &bound.recorded, bound_factor());
+	bound_note(DW_KEY_TORCH_REDUCED_NS, &bound.reduced, 1);
+}
+
+/* Adds what happened since the last decision: a step, and what came after it. */
+static void bound_add(double now, double cost)
+{
+	struct bound_kind *kind = bound.reduces ? &bound.reduced : &bound.recorded;
+
+	bound_add_time(kind, now - bound.last_ns);
+	bound.spent_ns += bound.reduces ? 0 : cost * bound_factor();
+	kind->all_steps++;
+	kind->all_ns += cost;
+	kind->steps++;
+	kind->cost_ns += cost;
+	if (kind->steps >= REMEMBERED) {
+		kind->steps /= 2;
+		kind->cost_ns /= 2;
+	}
+	/* Now and then, because the program may be killed. */
+	if (bound.reduces && !((uint64_t)kind->all_steps & ((uint64_t)kind->all_steps - 1)))
+		bound_note_costs();
 }
 
 /* Whether the next step is recorded without operators. */
 static bool bound_reduces(void)
 {
-	double cost, allowed;
+	double cost, allowed, fixed = bound.reduced.steps > 0 ? bound.reduced.cost_ns / bound.reduced.steps : 0;
 
 	if (bound.steps <= LEAST_WHOLE || dwp_torch_places.watched || dwell_device_in_burst())
 		return false;
 	if (bound.steps <= WHOLE_STEPS && bound.spent_ns <= PAID_STEPS * bound.share * bound.usual_ns)
 		return false;
-	cost = bound.recorded_ns / bound.recorded;
+	/* What each step costs anyway is a part of the bound, but some steps are recorded always. */
+	cost = bound_factor() * bound.recorded.cost_ns / bound.recorded.steps - fixed;
 	allowed = bound.share * bound.usual_ns;
+	allowed = fixed < allowed / 2 ? allowed - fixed : allowed / 2;
 	if (bound.spent_ns > bound.share * bound.run_ns)
 		allowed /= 2;
 	return cost * bound_draw(dwell_steps_begun()) > allowed;
@@ -144,17 +224,16 @@ static bool bound_reduces(void)
 /* The first decision of a process always reaches the recorder: a child of fork has its parent's. */
 static void bound_set(bool reduced)
 {
-	if (reduced != bound.reduced || bound.steps == 1)
+	if (reduced != bound.reduces || bound.steps == 1)
 		dwell_steps_reduce(reduced);
-	if (reduced != bound.reduced)
+	if (reduced != bound.reduces)
 		dwp_held_hold(reduced);
-	bound.reduced = reduced;
+	bound.reduces = reduced;
 }
 
 void dwp_bound_choose(void)
 {
-	uint64_t begun;
-	double now;
+	double now, cost;
 
 	if (!(bound.share > 0) || bound.chosen)
 		return;
@@ -167,11 +246,10 @@ void dwp_bound_choose(void)
 		return;
 	}
 	now = bound_now_ns();
-	begun = count_begun();
+	cost = bound_cost_ns();
 	if (bound.steps++)
-		bound_add(now, begun);
+		bound_add(now, cost);
 	bound.last_ns = now;
-	bound.last_begun = begun;
 	bound.chosen = true;
 	bound_set(bound_reduces());
 }
@@ -188,14 +266,14 @@ void dwp_bound_forked(void)
 	bound.thread = NULL;
 	bound.steps = 0;
 	bound.chosen = false;
-	bound.added = 0;
 	bound.run_ns = bound.spent_ns = 0;
-	bound.recorded = bound.recorded_ns = 0;
+	bound.recorded = bound.reduced = (struct bound_kind){ .added = 0 };
 	dwp_held_forked();
 }
 
 void dwp_bound_end(void)
 {
+	bound_note_costs();
 	dwp_held_end();
 }
 
@@ -204,7 +282,7 @@ void dwp_bound_worker(void)
 	if (!bound.forked || bound.steps || !(bound.share > 0))
 		return;
 	bound.share = 0;
-	bound.reduced = false;
+	bound.reduces = false;
 	dwell_steps_reduce(false);
 	follow_gate();
 }

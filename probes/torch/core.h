@@ -14,6 +14,8 @@
 void dwp_operators_follow_gate(void);
 /* How many operators began in this process while they were recorded. */
 uint64_t dwp_operators_begun(void);
+/* How often callbacks were added or removed. */
+uint64_t dwp_operators_switches(void);
 
 /* shapes.c: the ids that a thread has seen, zeroed at first. Returns the id of an operator with its
  * inputs' shapes; 0: nothing is being recorded. */
@@ -27,9 +29,13 @@ uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const s
 void dwp_memory_attach(void);
 
 /* bound.c: keeps what recording costs below --cost. dwp_bound_choose() decides, between two steps, whether the
- * next one is recorded with operators; dwp_bound_begun(): it has begun. `operator_ns`: what an operator costs. */
-void dwp_bound_attach(uint64_t (*begun)(void), void (*follow)(void));
-void dwp_bound_operators(double operator_ns);
+ * next one is recorded with operators; dwp_bound_begun(): it has begun. `operator_ns`, `step_ns`: what an operator costs,
+ * and a step of its own; `begun` counts operators. */
+void dwp_bound_operators(uint64_t (*begun)(void), double operator_ns, double step_ns, void (*follow)(void));
+/* A source of cost: `count` grows by one each time, and each costs `ns`. */
+void dwp_bound_count(uint64_t (*count)(void), double ns);
+/* What PyTorch is spared each time; in steps with operators `operator_ns` contains it. */
+void dwp_bound_spared(uint64_t (*count)(void), double ns);
 void dwp_bound_choose(void);
 void dwp_bound_begun(void);
 /* In a child of fork; and in a process that makes batches for another one. */
@@ -37,6 +43,12 @@ void dwp_bound_forked(void);
 void dwp_bound_worker(void);
 /* The program ends. */
 void dwp_bound_end(void);
+
+/* loop_threads.c: how many events were reported to the machines of threads. */
+uint64_t dwp_loop_events(void);
+/* memory.c: how many allocations and frees of this thread were recorded, and how many held back. */
+uint64_t dwp_memory_recorded(void);
+uint64_t dwp_memory_held(void);
 
 /* ---- what the program around them answers ---------------------------------------------------- */
 

@@ -23,6 +23,16 @@ static const char calls[] = "class Callee:\n"
                             "def work():\n"
                             " for i in range(100): callee(i)\n";
 
+static uint64_t cost_count_hooks(void)
+{
+	return dwp_hook_counts.calls - dwp_hook_counts.skips;
+}
+
+static uint64_t cost_count_skips(void)
+{
+	return dwp_hook_counts.skips;
+}
+
 /* For dwp_cost_time_of(). */
 static bool cost_call(void *function)
 {
@@ -37,7 +47,7 @@ static void cost_measure_hook(PyObject *torch, double range)
 {
 	static const struct dwp_hook hook = { cost_before, cost_after };
 	PyObject *names = dwp_python_names("torch", torch), *work = NULL, *callee = NULL; /* borrowed */
-	double without = 1e9, with = 1e9;
+	double without = 1e9, with = 1e9, hook_ns = 0;
 
 	if (names && dwp_python_run(names, calls)) {
 		work = PyDict_GetItemString(names, "work");
@@ -50,8 +60,10 @@ static void cost_measure_hook(PyObject *torch, double range)
 	for (int round = 0; work && round < 2 * DWP_COST_ROUNDS; round++)
 		with = dwp_cost_time_of(cost_call, work, with);
 	if (with < 1e9 && without < 1e9)
-		dwp_cost_report(DW_KEY_TORCH_HOOK_NS, (with > without ? with - without : 0) / CALLS + range,
+		hook_ns = dwp_cost_report(DW_KEY_TORCH_HOOK_NS, (with > without ? with - without : 0) / CALLS + range,
 		            1.5 * range, 4 * range);
+	dwp_bound_count(cost_count_hooks, hook_ns);
+	dwp_bound_count(cost_count_skips, hook_ns / 4);
 	Py_XDECREF(names);
 	PyErr_Clear();
 }

@@ -55,11 +55,19 @@ static void loop_act(struct loop_thread *thread, enum steps_action action)
 	}
 }
 
+static uint64_t events;
+
+uint64_t dwp_loop_events(void)
+{
+	return events;
+}
+
 enum steps_phase dwp_loop_report_of(struct loop_thread *thread, const struct steps_input *input)
 {
 	struct steps_answer answer = dwp_steps_event(&thread->steps, input);
 	bool withdraws = answer.withdrawal != STEPS_WITHDRAW_NONE;
 
+	__atomic_store_n(&events, events + 1, __ATOMIC_RELAXED);
 	if (withdraws)
 		dwell_steps_withdraw(answer.withdrawal == STEPS_WITHDRAW_PHASES ? &dwp_phase_tentative : NULL,
 		                     &dwp_phase_evaluation);

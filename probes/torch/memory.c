@@ -130,6 +130,16 @@ static void memory_record_report(void *address, int64_t bytes, size_t allocated,
 	real_report(address, bytes, allocated, reserved, at);
 }
 
+uint64_t dwp_memory_recorded(void)
+{
+	return dwp_memory_calls - dwp_held.calls;
+}
+
+uint64_t dwp_memory_held(void)
+{
+	return dwp_held.calls;
+}
+
 void dwp_memory_attach(void)
 {
 	static const struct torch_allocator ours = { memory_record_alloc, memory_record_free };

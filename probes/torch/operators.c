@@ -620,10 +620,13 @@ static unsigned operator_kind_needs(unsigned kind, unsigned what)
 }
 
 /* Changes only the callbacks that differ: each change makes every thread copy its list of them. */
+static uint64_t switches;
+
 static void operator_rearm(unsigned before, unsigned what)
 {
 	static bool follows_forks;
 
+	switches++;
 	if (!follows_forks)
 		operator_follow_forks();
 	follows_forks = true;
@@ -667,6 +670,11 @@ void dwp_operators_follow_gate(void)
 		dwp_abi_find_script();
 	operator_rearm(armed, what);
 	armed = what;
+}
+
+uint64_t dwp_operators_switches(void)
+{
+	return switches;
 }
 
 uint64_t dwp_operators_begun(void)

@@ -122,6 +122,9 @@ def check_bounded(dwell, trace, full):
           in answer(dwell, "report", trace), answer(dwell, "report", trace)[:400])
     check("and the view of operators says of how many steps its totals are",
           f"in {len(whole)} of {STEPS} steps" in answer(dwell, "report", trace, "--view", "operators"))
+    info = answer(dwell, "info", trace)
+    costs = [float(info.split(f"torch.{kind}_ns = ")[1].split()[0]) for kind in ("recorded", "reduced")]
+    check("a step without operators costs much less", costs[1] < costs[0] / 4, costs)
     check("nothing is missing of the time", "Recorded:" not in answer(dwell, "report", trace))
 
 

@@ -62,7 +62,6 @@ static bool attach_first(void *library, const char *path, bool has_probes)
 	dwell_meta(DW_KEY_TORCH_VERSION, version);
 	dwp_native_prepare_work(library);
 	has_operators = dwp_abi_attach(library, version);
-	dwp_bound_attach(dwp_operators_begun, dwp_operators_follow_gate);
 	if (has_operators && dwell_gate)
 		dwp_cost_of_operators();
 	dwp_memory_attach();

@@ -4,7 +4,8 @@
  * The overview calls it. The estimate is a sum of
  *   - all records, including lost ones, each at the cost that `dwell run` measured on this machine;
  *   - chunk changes, each at the median time, so that preempted ones do not distort the sum;
- *   - PyTorch's callbacks and hooks, if the probe stored their cost;
+ *   - PyTorch's callbacks and hooks, if the probe stored their cost; where some steps were recorded without operators,
+ *     the probe's own sum of what it did in a step of either kind;
  *   - CUPTI's own work in the thread that launches, if dwell recorded devices by it: launches, each at a constant.
  */
 #include <math.h>
@@ -103,32 +104,28 @@ static double cost_launches_of_run(const struct dw_overview *overview, struct dw
 	return launches;
 }
 
-static double cost_hooks_ns(const struct dw_overview *overview, struct dwell_error *error)
-{
-	double hook_ns = dw_view_meta_number(overview->source, DW_KEY_TORCH_HOOK_NS);
-
-	return isfinite(hook_ns) ? hook_ns * cost_count_calls(overview->inside, DW_VIEW_CATEGORY(LAYER), error) : 0;
-}
-
 /* Estimates the cost of recording the counted steps, in the threads of the steps. Of all steps, if others were
  * recorded without operators. */
 static void cost_of_steps(struct dw_overview *overview, double range_ns, struct dwell_error *error)
 {
 	const struct dw_steps *steps = overview->steps;
 	const struct dw_flat *flat = dw_model_flat(overview->inside, UINT32_MAX, error);
+	double recorded_ns = dw_view_meta_number(overview->source, DW_KEY_TORCH_RECORDED_NS),
+	       reduced_ns = dw_view_meta_number(overview->source, DW_KEY_TORCH_REDUCED_NS);
 	double count = (double)steps->recorded_count, ns, whole_ns;
 
 	if (!flat || !steps->recorded_count || !steps->recorded_ns)
 		return;
-	ns = (double)flat->ranges * range_ns + cost_own_ranges(overview->inside, error) +
-	     cost_torch_ns(overview->source, overview->inside, range_ns, error);
+	if (steps->reduced_count && isfinite(recorded_ns) && isfinite(reduced_ns))
+		ns = recorded_ns * count + reduced_ns * (double)steps->reduced_count;
+	else
+		ns = (double)flat->ranges * range_ns + cost_torch_ns(overview->source, overview->inside, range_ns, error);
+	ns += cost_own_ranges(overview->inside, error);
 	if (cost_has_cupti(overview->source))
 		overview->cupti_ns = DW_CUPTI_LAUNCH_NS * cost_launches_of_steps(overview, error);
 	ns += overview->cupti_ns;
 	whole_ns = (double)steps->recorded_ns;
 	if (steps->reduced_count) {
-		/* Their hooks of layers remain, and record nothing. */
-		ns += cost_hooks_ns(overview, error) * (double)steps->reduced_count / count;
 		whole_ns = (double)steps->steps_ns;
 		count += (double)steps->reduced_count;
 	}

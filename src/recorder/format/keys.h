@@ -73,6 +73,8 @@
 #define DW_KEY_TORCH_INFERENCE "torch.inference"   /* "named": calls without gradients that are no
                                                     * evaluation of a trained model have the second */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */
+#define DW_KEY_TORCH_RECORDED_NS "torch.recorded_ns" /* JSON: cost of a step that is recorded whole, by --cost */
+#define DW_KEY_TORCH_REDUCED_NS "torch.reduced_ns" /* JSON: cost of a step without operators */
 #define DW_KEY_TORCH_STEP_ON "torch.step_on"       /* result of --step-on: "there", "steps" */
 #define DW_KEY_TORCH_STEP_ON_CANDIDATES "torch.step_on.candidates" /* text: possible names */
 
