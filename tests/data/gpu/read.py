@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 # by trace: the rule of the first sentence, and between which limits the busy part of the device's step must be
-PLANTED = {"compute": ("device-compute", 0.97, 1), "sync": ("device-sync", 0.2, 0.75),
+PLANTED = {"compute": ("device-compute", 0.97, 1), "sync": ("device-sync", 0.2, 0.75), "sync-bursts": ("device-sync", 0.2, 0.75),
            "pageable": ("device-pageable", 0.5, 0.95), "loader": ("loader-in-process", 0, 0.05)}
 # None of these programs has them: each frees its gradients in each step, and their operators only launch work.
 FALSE = {"memory-owners", "thread-count", "slow-steps", "allocator", "precision", "one-operator", "compute"}
