@@ -30,6 +30,23 @@ def stacks_of(program):
     return folded.stdout, folded.stderr
 
 
+def check_apart():
+    """A stripped program whose debug information lies next to it, in .debug, or nowhere."""
+    shutil.copy(LINES, "apart")
+    subprocess.run(["objcopy", "--only-keep-debug", "apart", "apart.debug"], check=True)
+    subprocess.run(["objcopy", "--strip-all", "--add-gnu-debuglink=apart.debug", "apart"], check=True)
+    for folder in (".", ".debug"):
+        os.makedirs(folder, exist_ok=True)
+        if folder != ".":
+            os.rename("apart.debug", os.path.join(folder, "apart.debug"))
+        stacks, text = stacks_of("./apart")
+        check(f"lines and names, debug information in {folder}",
+              re.search(r"lines\.c\(2\d\):_main;[^;]*lines\.c\(13\):_outer;[^;]*lines\.c\(6\):_inner", stacks), stacks + text)
+    os.remove(".debug/apart.debug")
+    stacks, text = stacks_of("./apart")
+    check("without it places of the file", "apart+0x" in stacks and "lines.c" not in stacks, stacks + text)
+
+
 def main():
     stacks, text = stacks_of(LINES)
     check("the inlined function", re.search(r"lines\.c\(13\):_outer;[^;]*lines\.c\(6\):_inner", stacks), stacks + text)
@@ -42,6 +59,11 @@ def main():
         check("functions of a stripped program", 1 <= len(names) <= 4, stacks + text)
     else:
         print("skip the stripped program: there is no strip")
+        counts["skipped"] += 1
+    if shutil.which("objcopy"):
+        check_apart()
+    else:
+        print("skip debug information apart: there is no objcopy")
         counts["skipped"] += 1
     print("{passed} passed, {failed} failed, {skipped} skipped".format(**counts))
     return counts["failed"] != 0

@@ -411,16 +411,17 @@ static bool times_knows_step(const struct times *times, const struct dw_device_t
                              const struct device_step *step, uint64_t from_ns)
 {
 	uint32_t process = times->model->source->devices[device->device].process;
-	const struct dw_device_gap *gap = dw_device_gap_after(times->work, process, step->start_ns), *before;
+	const struct dw_device_gap *gaps = times->work->gaps;
 	const struct dw_device_segment *segments = device->segments;
-	size_t at;
+	/* The first gap that ends after the step has begun. */
+	size_t next = DW_FIRST(i, 0, times->work->gap_count, gaps[i].process > process ||
+	                       (gaps[i].process == process && gaps[i].end_ns > step->start_ns)), at;
 
-	if (gap && gap->start_ns < step->end_ns)
+	if (next < times->work->gap_count && gaps[next].process == process && gaps[next].start_ns < step->end_ns)
 		return false;
-	before = gap ? gap - 1 : times->work->gaps + times->work->gap_count - 1;
-	if (!times->work->gap_count || before < times->work->gaps || before->process != process)
+	if (!next || gaps[next - 1].process != process)
 		return true;
-	at = DW_BISECT(0, device->segment_count, i, segments[i].start_ns < before->end_ns);
+	at = DW_BISECT(0, device->segment_count, i, segments[i].start_ns < gaps[next - 1].end_ns);
 	while (at < device->segment_count && !segments[at].classes)
 		at++;
 	return at < device->segment_count && segments[at].start_ns <= from_ns;

@@ -109,6 +109,8 @@ void dw_unwind_close(struct dw_unwind *unwind);
 /* After libraries were loaded or unloaded: reads the list of modules again, and forgets the places. */
 void dw_unwind_renew(struct dw_unwind *unwind);
 #define DW_UNWIND_INLINED 32u /* most functions at one address */
+/* The function at an address by the symbol tables of the file and of its debug file, or NULL. */
+const char *dw_unwind_function(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc);
 /* The functions that the compiler inlined at this address, innermost first, into `inlined`; at last
  * the function itself, of which only the line is set. Returns their number; 0: no debug information. */
 size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc,

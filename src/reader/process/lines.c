@@ -45,6 +45,8 @@ size_t dw_lines_at(struct dw_lines *lines, uint64_t offset, struct dw_line to[DW
 
 	for (size_t i = 0; i < count; i++)
 		to[i] = (struct dw_line){ frames[i].function, frames[i].file, frames[i].line };
+	if (count)
+		to[count - 1].function = dw_unwind_function(&lines->unwind, lines->module, offset + lines->bias);
 	return count;
 }
 

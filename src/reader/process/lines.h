@@ -4,7 +4,7 @@
 #include "dwell/dwell.h"
 
 struct dw_line {
-	const char *function;  /* NULL: the function itself, whose name the symbol table has */
+	const char *function;  /* NULL: no symbol table has a name for it */
 	const char *file;      /* NULL: not known */
 	int line;
 };

@@ -59,25 +59,34 @@ static bool unwind_is_in_file(Dwfl_Module *module, uint64_t pc)
 	return false;
 }
 
+const char *dw_unwind_function(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
+{
+	GElf_Off offset;
+	GElf_Sym entry;
+	const char *symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL), *name;
+	char *clear = symbol ? unwind_plain(symbol) : NULL;
+
+	name = clear ? unwind_keep(unwind, clear) : NULL;
+	free(clear);
+	return name;
+}
+
 /* The function and the module at an address, from the symbol table, or as the process announced it. */
 static struct dw_process_frame unwind_find_name(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
 {
 	struct dw_process_frame name = { .function = NULL };
-	const char *symbol = NULL, *file = NULL;
-	GElf_Off offset;
-	GElf_Sym entry;
-	char *clear, address[32], made[DW_CODE_NAME_BYTES];
+	const char *symbol, *file = NULL;
+	char address[32], made[DW_CODE_NAME_BYTES];
 
 	if (module) {
-		symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL);
+		name.function = dw_unwind_function(unwind, module, pc);
 		dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
 	}
-	clear = symbol ? unwind_plain(symbol) : NULL;
 	symbol = module || unwind->names_later ? NULL : dw_made_name(&unwind->made, pc, made);
 	snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc);
-	name.function = unwind_keep(unwind, clear ? clear : symbol ? symbol : address);
+	if (!name.function)
+		name.function = unwind_keep(unwind, symbol ? symbol : address);
 	name.module = unwind_keep(unwind, file ? unwind_base_name(file) : symbol ? "[jit]" : "?");
-	free(clear);
 	return name;
 }
 

@@ -154,6 +154,7 @@ struct dw_source_frame {
 	const char *module; /* path, or NULL: the code is in no file; DW_KERNEL: it is the kernel's */
 	uint64_t offset;    /* into the module; in no file the address, or 0 */
 	uint32_t process;   /* PROCESS id of code that was made at run time, or of the kernel's; otherwise 0 */
+	bool nameless;      /* the module has no symbol there: the name is a place, as "libx.so+0x12f0" */
 	bool found;         /* the name comes from the module on this machine, not from the trace */
 	bool spins;         /* the code there is a loop that only another thread can end; see base/spin_loop.h */
 };

@@ -150,6 +150,7 @@ static int stacks_name_frame(struct dw_reader *reader, struct dw_elf_symbols *el
 	frame->spins = dw_elf_spins(elf, frame->offset);
 	if (start) { /* no symbol: all code of a function has the name of its begin */
 		function->name = stacks_place_name(reader, frame, start);
+		frame->nameless = true;
 		frame->found = true;
 		return function->name ? 0 : -1;
 	}
