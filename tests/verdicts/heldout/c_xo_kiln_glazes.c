@@ -70,17 +70,17 @@ static float learn(struct firing *firings, const int *numbers)
 	for (int pass = 0; pass < 10; pass++)
 		for (int f = 0; f < FIRINGS; f++) {
 			float hidden[HIDDEN], back[HIDDEN] = { 0 };
-	
+
 			for (int h = 0; h < HIDDEN; h++) {
 				float sum = 0;
-	
+
 				for (int o = 0; o < OXIDES; o++)
 					sum += first[h][o] * firings[f].oxides[o];
 				hidden[h] = tanhf(sum);
 			}
 			for (int c = 0; c < COLOURS; c++) {
 				float error = bias[numbers[f] & 63] - firings[f].colour[c];
-	
+
 				for (int h = 0; h < HIDDEN; h++)
 					error += second[c][h] * hidden[h];
 				loss += error * error;
