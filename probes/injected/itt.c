@@ -594,10 +594,17 @@ void __itt_api_init(struct itt_global *global, int groups)
 	(void)groups;
 	if (!global || !global->functions)
 		return;
-	for (struct itt_function *entry = global->functions; entry->name; entry++)
+	for (struct itt_function *entry = global->functions; entry->name; entry++) {
+		void *function = entry->null;
+
 		for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
-			if (entry->function && strcmp(entry->name, callbacks[i].name) == 0)
-				*entry->function = callbacks[i].function;
+			if (strcmp(entry->name, callbacks[i].name) == 0)
+				function = callbacks[i].function;
+		/* ittnotify leaves its own start in place of what a collector lacks. LLVM's OpenMP takes that for a collector
+		 * that follows stacks, and ends the program because it gets none. */
+		if (entry->function)
+			*entry->function = function;
+	}
 }
 
 /* Everything is in the trace already. */
