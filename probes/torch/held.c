@@ -110,7 +110,7 @@ void dwp_held_show(const void *address)
 		held_record((uintptr_t)address, block);
 }
 
-/* The parent's blocks are not known in a child. */
+/* A child of fork begins without blocks: it does not record those that its parent held. */
 void dwp_held_forked(void)
 {
 	for (size_t i = 0; dwp_held.used && i < DWP_HELD_BLOCKS; i++)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Work for a GPU, for tools/gpu_check: a small ResNet's training steps, planted causes, and what goes wrong.
 
-usage: gpu_work.py steps | timed | timed-profiler | launches | launches-profiler | profiler FILE | sums | fault | fork |
+usage: gpu_work.py steps | launches | launches-profiler | profiler FILE | sums | fault | fork |
        graph | sums | profiler-later | compiled | nccl | host-late | sync | pageable | loader | compute | mean
 
 GPU_WORK_TIMES=N makes planted causes and `mean` N times as long.
@@ -65,19 +65,6 @@ class Work:
         loss.backward()
         self.optimizer.step()
         return loss
-
-
-def timed(steps=60):
-    work, times = Work(), []
-    for _ in range(15):
-        work.step()
-    for _ in range(steps):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        work.step()
-        torch.cuda.synchronize()
-        times.append(time.perf_counter() - start)
-    print(f"median step: {1e3 * statistics.median(times):.4f} ms")
 
 
 def mean(steps=100):

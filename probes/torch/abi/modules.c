@@ -37,7 +37,7 @@ struct module {
 
 static struct module modules[MODULES];
 static unsigned count;
-/* Those of all paths, which modules of equal models share. Never freed, because ranges use them. */
+/* The sites of all module paths. Equal models share them. They are never freed, because ranges use them. */
 static struct dwell_site *sites[MODULES];
 static unsigned site_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

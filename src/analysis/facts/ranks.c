@@ -115,7 +115,7 @@ static bool ranks_have_step(const struct dw_facts_work *work, const struct ranks
 	return true;
 }
 
-/* The part of the step by which the rank's steps exceed those of the other ranks most. Each rank chooses for itself which
+/* The part of the step in which this rank is slower than the other ranks by most. Each rank chooses for itself which
  * steps are recorded in full: only those that all ranks recorded are compared. */
 static const char *ranks_part(const struct dw_facts_work *work, const struct ranks *ranks, size_t rank)
 {

@@ -148,8 +148,8 @@ static struct loading preload_read_loading(const char *path)
 
 #define STATIC_REFUSAL "the program is linked statically, and no library can be loaded before it; dwell attach PID records it while it runs"
 
-/* Why no library can be loaded into the program, or NULL; `is_static`: nor before it, because it is linked statically. Other
- * loaders refuse dwell's libraries. */
+/* Why dwell's libraries cannot be loaded into the program, or NULL if they can. `is_static` is set if the program is linked
+ * statically. Loaders other than glibc's refuse dwell's libraries. */
 static const char *preload_find_refusal(const char *path, bool *is_static)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
