@@ -218,10 +218,13 @@ part("torch_parts", "The same in the run of `make bench`", BENCH, TORCH, [
     heads=("", "measured"))
 
 part("torch_native", "An operator of PyTorch in C++ and in Python", ["{torch} bench/torch_native.py {build}"], TORCH, [
-    "C++ an operator takes {alone_cpp} ns alone, recording adds {cpp} ns", "Python an operator takes {alone_python} ns alone, recording adds {python} ns",
-    "in C++ {ratio} of what it adds in Python",
-], [("in C++", "{alone_cpp} ns", "{cpp} ns"), ("in Python", "{alone_python} ns", "{python} ns"), ("the first of the second", "", "{ratio}")],
-    heads=("`x.neg()` of one element", "alone", "recording adds"))
+    "C++ an operator takes {alone_cpp} ns alone, an empty callback adds {empty_cpp} ns, recording adds {cpp} ns, beyond the empty one {own_cpp} ns",
+    "Python an operator takes {alone_python} ns alone, an empty callback adds {empty_python} ns, recording adds {python} ns, "
+    "beyond the empty one {own_python} ns", "in C++ {ratio} of dwell's own part in Python",
+], [("in C++", "{alone_cpp} ns", "{cpp} ns", "{empty_cpp} ns", "{own_cpp} ns"),
+    ("in Python", "{alone_python} ns", "{python} ns", "{empty_python} ns", "{own_python} ns"),
+    ("the first of the second", "", "", "", "{ratio}")],
+    heads=("`x.neg()` of one element", "alone", "recording adds", "an empty callback of PyTorch adds", "dwell's own part"))
 
 part("torch_run", "A training run in PyTorch", BENCH, TORCH, [
     "PyTorch 2...ResNet-18 by default: records times cost: {share} %",
