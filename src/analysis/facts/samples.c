@@ -373,6 +373,44 @@ double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low)
 	return fmin(1, share);
 }
 
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+#define LEAST_OPENED 0.1 /* of the time in these calls: without it, they may read and write sockets */
+#define LEAST_LOSS 0.3   /* of a named range, in which it waits or calls the C library: a smaller part does not explain it */
+
+static const char *const file_calls[] = { "read", "write", "pread64", "pwrite64", "lseek64", "fstat64", "fstatat64", "unlink",
+	"rename", "fsync", "fdatasync", NULL };
+static const char *const open_calls[] = { "open", "open64", "openat", "openat64", "close", "__close_nocancel", NULL };
+/* These read and write text or bytes by a FILE. What they call counts, too: making text takes longer than writing it. */
+static const char *const stream_calls[] = { "printf", "fprintf", "vprintf", "vfprintf", "__printf_chk", "__fprintf_chk",
+	"__vprintf_chk", "__vfprintf_chk", "fputs", "fputc", "puts", "putchar", "fflush", "fwrite", "fread", "fgets", "getline",
+	"fscanf", "__isoc99_fscanf", "__isoc23_fscanf", "fopen", "fopen64", "fclose", NULL };
+
+static bool samples_is_of_stream(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+
+	for (uint32_t i = 0; i < stack.count; i++) {
+		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
+
+		for (const char *const *name = stream_calls; frame && frame->count && *name; name++)
+			if (strcmp(frame->functions[0].name, *name) == 0)
+				return true;
+	}
+	return false;
+}
+
+static bool samples_opens(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	return samples_is_call(work, row, open_calls) || samples_is_of_stream(work, row);
+}
+
+/* Whether a thread runs in a call of libc for files. */
+static bool samples_is_of_files(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	return samples_in_library(work, row) && (samples_is_call(work, row, file_calls) || samples_opens(work, row));
+}
+
 /* Functions of libc in which a thread waits, by what it waits for. */
 static const char *const others[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_cond_wait",
 	"pthread_cond_timedwait", "pthread_cond_clockwait", "sem_wait", "sem_timedwait", "pthread_join", "pthread_barrier_wait", NULL };
@@ -380,10 +418,11 @@ static const char *const files[] = { "read", "write", "pread", "pread64", "pwrit
 	"open64", "close", NULL };
 
 /* Names the function of the program that calls most of the waits of the loop's thread in functions of these names, or if
- * `others`, in all except these; and of the CPU time in which it spins for its team, if `spun`. */
-static void samples_name_wait(struct dw_facts_work *work, struct dw_fact *fact, const char *const *names, bool except, bool spun)
+ * `except`, in all others; and most of the CPU time that `ran` counts as such waits, if it is not NULL. */
+static void samples_name_wait(struct dw_facts_work *work, struct dw_fact *fact, const char *const *names, bool except,
+                              bool (*ran)(const struct dw_facts_work *work, const struct dw_sample_row *row))
 {
-	const struct dw_samples *of[2] = { dw_model_wait_samples(work->model, NULL), spun ? dw_model_samples(work->model, NULL) : NULL };
+	const struct dw_samples *of[2] = { dw_model_wait_samples(work->model, NULL), ran ? dw_model_samples(work->model, NULL) : NULL };
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
 	const struct dw_source_function *most = NULL;
 	double all = 0, named = 0, longest = 0;
@@ -395,7 +434,7 @@ static void samples_name_wait(struct dw_facts_work *work, struct dw_fact *fact, 
 				const struct dw_source_function *function;
 
 				if (!samples_want((void *)&loop, row) ||
-				    !(kind ? dw_facts_team_waits(work, row) : samples_is_call(work, row, names) != except))
+				    !(kind ? ran(work, row) : samples_is_call(work, row, names) != except))
 					continue;
 				function = dw_sample_own_function(work->source, row, kind == 0);
 				all += pass ? 0 : (double)row->cpu_ns;
@@ -464,15 +503,7 @@ static void samples_put_waits(struct dw_facts_work *work, struct samples_part na
 		fact->name = facts[DW_FACT_STEP_NAMED_PART].name;
 }
 
-/* ---- files ------------------------------------------------------------------------------------------ */
-
-#define LEAST_OPENED 0.1 /* of the time in these calls: without it, they may read and write sockets */
-
-static const char *const file_calls[] = { "read", "write", "pread64", "pwrite64", "lseek64", "fstat64", "fstatat64", "unlink",
-	"rename", "fsync", "fdatasync", NULL };
-static const char *const open_calls[] = { "open", "open64", "openat", "openat64", "close", "__close_nocancel", NULL };
-
-/* For how long the loop's thread runs in calls of libc for files. It opens and closes them, too; else 0. */
+/* For how long the loop's thread runs in calls of libc for files. It opens and closes them, or uses a FILE; else 0. */
 static double samples_in_files(const struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part part, uint64_t *count)
 {
 	double opened = 0, ns = 0;
@@ -480,22 +511,36 @@ static double samples_in_files(const struct dw_facts_work *work, const struct dw
 	*count = 0;
 	for (size_t i = 0; i < samples->count; i++) {
 		const struct dw_sample_row *row = &samples->rows[i];
-		bool opens;
 
-		if (!samples_want(&part, row) || !samples_in_library(work, row))
+		if (!samples_want(&part, row) || !samples_is_of_files(work, row))
 			continue;
-		opens = samples_is_call(work, row, open_calls);
-		if (!opens && !samples_is_call(work, row, file_calls))
-			continue;
-		opened += opens ? (double)row->cpu_ns : 0;
+		opened += samples_opens(work, row) ? (double)row->cpu_ns : 0;
 		ns += (double)row->cpu_ns;
 		*count += row->count;
 	}
 	return opened >= LEAST_OPENED * ns ? ns : 0;
 }
 
+/* Adds the CPU time of calls for files in the named part to its waits, if they are much of it. */
+static void samples_put_named_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part named)
+{
+	const struct dw_fact *facts = work->facts->at, *part = &facts[DW_FACT_STEP_NAMED_PART];
+	struct dw_fact *waiting = &work->facts->at[DW_FACT_STEP_NAMED_WAITING];
+	double steps_ns = facts[DW_FACT_LOOP_STEPS].value * work->loop_ns, ns;
+	uint64_t count;
+
+	ns = samples_in_files(work, samples, named, &count);
+	if (!waiting->measured || count < LEAST || ns < LEAST_LOSS * part->value * steps_ns)
+		return;
+	waiting->value = fmin(part->value, waiting->value + ns / steps_ns);
+	waiting->low = waiting->high = waiting->value;
+	if (ns > MOST_OF_WAITS * facts[DW_FACT_WAIT_FILE].value * work->loop_ns)
+		waiting->name = part->name;
+}
+
 /* Adds the CPU time of calls for files to the waits for them, and sets which part of the time in no range it is. */
-static void samples_put_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part unnamed)
+static void samples_put_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part unnamed,
+                              struct samples_part named)
 {
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
 	struct dw_fact *wait = &work->facts->at[DW_FACT_WAIT_FILE], *rest = &work->facts->at[DW_FACT_STEP_UNNAMED];
@@ -512,12 +557,13 @@ static void samples_put_files(struct dw_facts_work *work, const struct dw_sample
 		dw_fact_set_share(work, DW_FACT_SAMPLES_FILES, fmin(1, share), 1, count);
 	else
 		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "fewer than 20 samples of call stacks lie there");
+	if (named.named != DW_NO_INDEX)
+		samples_put_named_files(work, samples, named);
 }
 
 /* ---- the named range that is least likely work ----------------------------------------------------- */
 
-#define LEAST_PART 0.2  /* of a step: a smaller range is no cause */
-#define LEAST_LOSS 0.3  /* of the range */
+#define LEAST_PART 0.2 /* of a step: a smaller range is no cause */
 
 /* What samples show of the ranges under one name. */
 struct samples_loss {
@@ -658,10 +704,11 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	if (work->python)
 		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "in a Python program it is part of step.python");
 	else
-		samples_put_files(work, samples, unnamed);
+		samples_put_files(work, samples, unnamed, named);
 	for (unsigned i = 0; i < 3 && !work->python; i++)
 		if (waits[i]->measured && !waits[i]->name)
-			samples_name_wait(work, waits[i], i == 1 ? files : others, i == 2, i == 0);
+			samples_name_wait(work, waits[i], i == 1 ? files : others, i == 2,
+			                  i == 0 ? dw_facts_team_waits : i == 1 ? samples_is_of_files : NULL);
 	samples_put_rows(work, DW_FACT_SAMPLES_ALLOCATION, samples, part, samples_allocates);
 	samples_put_allocator(work, part);
 	samples_put_kind(work, DW_FACT_SAMPLES_COPY, part, copies);

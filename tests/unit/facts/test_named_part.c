@@ -19,6 +19,7 @@ struct plan {
 	uint64_t elsewhere_ms;   /* the thread waits between the ranges */
 	uint64_t waiting_ms;     /* by the kernel's account */
 	const char *name;        /* of the second range; NULL: "exchange" */
+	const char *call;        /* the function in the second range; NULL: "print" */
 };
 
 /* Steps of 50 ms in a program without Python: 25 in "solve", 25 in "exchange", with a sample each 5 ms of a CPU. */
@@ -31,7 +32,7 @@ static const struct dw_facts *facts_of(struct plan plan)
 	solve = made_op(&made, DWELL_CATEGORY_ZONE, "solve");
 	exchange = made_op(&made, plan.category ? plan.category : DWELL_CATEGORY_ZONE, plan.name ? plan.name : "exchange");
 	compute = dw_encode_frame(&made.process, "gemm", NULL, 0);
-	other = dw_encode_frame_in(&made.process, plan.library ? plan.library : "/srv/train", "print");
+	other = dw_encode_frame_in(&made.process, plan.library ? plan.library : "/srv/train", plan.call ? plan.call : "print");
 	wait = dw_encode_frame(&made.process, plan.wait ? plan.wait : "", NULL, 0);
 	nap = dw_encode_frame(&made.process, "usleep", NULL, 0);
 	callers = dw_encode_stack(&made.process, &compute, 1);
@@ -95,6 +96,21 @@ TEST(a_range_in_the_library_of_c_counts_first)
 	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "exchange");
 	CLOSE(VALUE(facts, SAMPLES_NAMED_LIBRARY), 1);
 	made_close(&made);
+}
+
+TEST(a_range_that_prints_to_files_waits_for_them)
+{
+	static const struct { const char *call; double waits; } calls[] = { { "fprintf", 0.5 }, { "memcpy", 0 } };
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		const struct dw_facts *facts = facts_of((struct plan){ .library = "/lib/libc.so.6", .call = calls[i].call });
+
+		REQUIRE(facts != NULL);
+		CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "exchange");
+		CLOSE(VALUE(facts, STEP_NAMED_WAITING), calls[i].waits);
+		CHECK_EQ(facts->at[DW_FACT_STEP_NAMED_WAITING].name != NULL, calls[i].waits > 0);
+		made_close(&made);
+	}
 }
 
 TEST(a_range_that_waits_counts_first)
