@@ -23,8 +23,11 @@ PROGRESS = re.compile(r"\[\d+/\d+\] (?:Compiling|Linking|Generating)")
 TAIL = 40
 # A command with this many cores runs alone, after the others.
 ALONE = -1
-# So many programs of tests may fail while other suites run and pass alone: they measure, and the others disturb them.
+# So many programs of tests may fail while other suites run and pass alone: the others disturb them.
 MOST_AGAIN = 3
+# These compare times of programs with what was planted in them. Other suites disturb them more, and any of them may run again.
+MEASURES = ("CUPTI", "PyTorch: bound", "PyTorch: loader", "PyTorch: loop", "PyTorch: places", "PyTorch: verdict", "Slurm", "call stacks",
+            "foreign programs")
 # The cores of a command that waits for half of its time: two of them share a core.
 WAITS = .5
 # A core that does nothing for so large a part of the time is lent to another command, until the cores do nothing for less

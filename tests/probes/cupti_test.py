@@ -256,7 +256,7 @@ def test_bursts():
             check("as views of devices do", all("in bursts" in report(view) for view in ("device", "kernels", "streams")))
             check("a kernel has its operator", all(row["operator"] == "aten::mm" for row in run.table("kernels").values()))
             check("memory is recorded all the time", run.lost() == 0 and run.enabled() == [0])
-    check(f"the device is as busy by its bursts: {found}", abs(found["bursts"][0] / found["whole"][0] - 1) < 0.3)
+    check(f"the device is as busy by its bursts: {found}", 0.7 < found["bursts"][0] / found["whole"][0] < 1.6)
 
 
 def test_stuck():

@@ -3,7 +3,9 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	_ "os/user" // with cgo it needs libc, and the program is linked to it
 	"runtime/pprof"
@@ -64,6 +66,8 @@ func main() {
 	for _, one := range sums {
 		sum += one
 	}
-	fmt.Println(sum, recovered(), profile.Len() > 500)
+	unpacked, _ := gzip.NewReader(&profile)
+	text, _ := io.ReadAll(unpacked)
+	fmt.Println(sum, recovered(), bytes.Contains(text, []byte("goWork")))
 	os.Exit(4)
 }
