@@ -3,52 +3,18 @@
  * a part of the step, with its line.
  *
  * A share is of the CPU time that was sampled in that part. Its interval is that of the samples. With
- * fewer than LEAST samples it is not measured. The function is named only if it certainly has NAMED.
+ * fewer than DW_FACTS_LEAST_SAMPLES samples it is not measured. The function is named only if it certainly has NAMED.
  */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
-#include "facts/work.h"
-#include "model/samples/hot.h"
+#include "facts/samples_part.h"
 
-#define LEAST 20u    /* samples of a part */
-#define LEAST_WAITS 5u /* of a part: waits are longer than a period */
 #define NAMED 0.15   /* of the part's CPU time */
 #define WITH_CALLED 0.3 /* the same, with what a function calls: if none has NAMED of its own */
 #define OF_ALL 0.7   /* more is the function that contains the part */
-
-struct samples_part {
-	const struct dw_facts_work *work;
-	bool in_step, between;     /* which of both count */
-	uint32_t shares;           /* bits of enum dw_share */
-	uint32_t named;            /* row of the name that the program gave; DW_NO_INDEX: any */
-};
-
-static bool samples_want(void *context, const struct dw_sample_row *row)
-{
-	const struct samples_part *part = context;
-
-	return row->thread == part->work->loop->thread && part->shares >> row->share & 1 &&
-	       ((part->in_step && row->where == DW_SAMPLE_IN_STEP) || (part->between && row->where == DW_SAMPLE_BETWEEN)) &&
-	       (part->named == DW_NO_INDEX || (row->named != DW_NO_INDEX &&
-	                                       dw_model_symbol_row(part->work->model, row->named) == part->named));
-}
-
-/* Names a function by its short name, with its line. */
-static void samples_name(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_hot_row *row)
-{
-	char text[300];
-
-	snprintf(text, sizeof text, "%s", row->name);
-	dw_name_shorten(text);
-	fact->name = dw_facts_text(work, text, strlen(text));
-	if (*dw_hot_place(row, text, sizeof text))
-		fact->where = dw_facts_text(work, text, strlen(text));
-}
 
 static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const struct dw_hot *hot,
                         const struct dw_hot_row *top, double weight)
@@ -57,7 +23,7 @@ static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const st
 	double error = dw_samples_error(share, hot->weight, hot->squares);
 	struct dw_fact *fact;
 
-	if (hot->samples < LEAST) {
+	if (hot->samples < DW_FACTS_LEAST_SAMPLES) {
 		dw_fact_miss(work, id, "fewer than 20 samples of call stacks lie there");
 		return;
 	}
@@ -65,7 +31,7 @@ static void samples_put(struct dw_facts_work *work, enum dw_fact_id id, const st
 	fact->low = fmax(0, share - error);
 	fact->high = fmin(1, share + error);
 	if (top && fact->low >= NAMED)
-		samples_name(work, fact, top);
+		dw_facts_name_sampled(work, fact, top);
 }
 
 /* ---- the use of CPUs ----------------------------------------------------------------------------- */
@@ -88,7 +54,7 @@ static const struct dw_hot_row *samples_calls_most(const struct dw_hot *hot)
 /* The function with most self time in a part; or the one that calls most of it. */
 static void samples_put_top(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part)
 {
-	struct dw_hot_ask ask = { .by = DW_HOT_OWN, .wants = samples_want, .context = &part };
+	struct dw_hot_ask ask = { .by = DW_HOT_OWN, .wants = dw_facts_sample_wanted, .context = &part };
 	const struct dw_hot_row *calls;
 	struct dw_hot hot;
 
@@ -159,7 +125,7 @@ static double samples_in_native(const struct dw_facts_work *work, struct samples
 		const struct dw_sample_stack stack = dw_sample_stack_of(work->source, &samples->rows[i]);
 		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
 
-		if (stack.count && samples_want(&part, &samples->rows[i]) &&
+		if (stack.count && dw_facts_sample_wanted(&part, &samples->rows[i]) &&
 		    (dw_sample_frame_is_of(frame, libraries) || samples_is_array_loop(&stack) || samples_is_return(frame)))
 			weight += (double)samples->rows[i].weight;
 	}
@@ -170,7 +136,7 @@ static double samples_in_native(const struct dw_facts_work *work, struct samples
  * of autograd, products of NumPy, or memory that is returned. */
 static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part, bool engine)
 {
-	struct dw_hot_ask ask = { .by = DW_HOT_PYTHON, .wants = samples_want, .context = &part };
+	struct dw_hot_ask ask = { .by = DW_HOT_PYTHON, .wants = dw_facts_sample_wanted, .context = &part };
 	const struct dw_hot_row *top = NULL;
 	double in_engine = 0; /* a sum of whole numbers */
 	struct dw_hot hot;
@@ -196,7 +162,7 @@ static void samples_put_python(struct dw_facts_work *work, enum dw_fact_id id, s
 static void samples_put_kind(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part,
                              const char *const *names)
 {
-	struct dw_hot_ask ask = { .wants = samples_want, .context = &part };
+	struct dw_hot_ask ask = { .wants = dw_facts_sample_wanted, .context = &part };
 	double weight = 0;
 	struct dw_hot hot;
 
@@ -206,15 +172,6 @@ static void samples_put_kind(struct dw_facts_work *work, enum dw_fact_id id, str
 		weight += samples_starts(hot.rows[i].name, names) ? (double)hot.rows[i].self : 0;
 	samples_put(work, id, &hot, NULL, weight);
 	dw_hot_reset(&hot);
-}
-
-/* The libraries of C and C++, with what unwinds exceptions. Functions of mathematics have a library of their own. */
-static bool samples_in_library(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libgcc_s", "libpthread", "ld-linux", NULL };
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-
-	return dw_sample_frame_is_of(dw_sample_stack_at(&stack, 0), libraries);
 }
 
 static bool samples_in_team(const struct dw_facts_work *work, const struct dw_sample_row *row)
@@ -233,7 +190,7 @@ static void samples_put_rows(struct dw_facts_work *work, enum dw_fact_id id, con
 	for (size_t i = 0; i < samples->count; i++) {
 		const struct dw_sample_row *row = &samples->rows[i];
 
-		if (!samples_want(&part, row))
+		if (!dw_facts_sample_wanted(&part, row))
 			continue;
 		all.samples += row->count;
 		all.weight += row->weight;
@@ -268,7 +225,7 @@ static bool samples_want_allocation(void *context, const struct dw_sample_row *r
 {
 	const struct samples_part *part = context;
 
-	return samples_want(context, row) && samples_allocates(part->work, row);
+	return dw_facts_sample_wanted(context, row) && samples_allocates(part->work, row);
 }
 
 #define MOST_OF 0.5 /* of the allocator's time, which the named function has at least */
@@ -290,275 +247,8 @@ static void samples_put_allocator(struct dw_facts_work *work, struct samples_par
 	if (!dw_hot_make(&hot, work->model, &ask))
 		work->failed = true;
 	else if (hot.count && (double)hot.rows[0].self >= MOST_OF * (double)hot.weight)
-		samples_name(work, fact, &hot.rows[0]);
+		dw_facts_name_sampled(work, fact, &hot.rows[0]);
 	dw_hot_reset(&hot);
-}
-
-/* ---- waits --------------------------------------------------------------------------------------- */
-
-static bool samples_is_call(const struct dw_facts_work *work, const struct dw_sample_row *row, const char *const *names)
-{
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
-
-	for (; frame && frame->count && *names; names++)
-		if (strcmp(frame->functions[0].name, *names) == 0)
-			return true;
-	return false;
-}
-
-/* For how long the loop's thread waits in a part, in functions of these names; NULL: in any. *samples: their number. */
-static double samples_waited(const struct dw_facts_work *work, struct samples_part part, const char *const *names,
-                             double *samples)
-{
-	const struct dw_samples *waits = dw_model_wait_samples(work->model, NULL);
-	double ns = 0;
-	uint64_t count = 0;
-
-	for (size_t i = 0; waits && i < waits->count; i++)
-		if (samples_want(&part, &waits->rows[i]) && (!names || samples_is_call(work, &waits->rows[i], names))) {
-			ns += (double)waits->rows[i].cpu_ns;
-			count += waits->rows[i].count;
-		}
-	if (samples)
-		*samples = (double)count;
-	return count >= LEAST_WAITS ? ns : 0;
-}
-
-#define LEAST_SPUN 0.12 /* of the loop: threads that share work never end at once */
-#define MOST_OTHERS 0.25 /* of the machine's CPUs, used by other programs */
-#define LEAST_MET 0.2   /* the same at barriers, at which a thread sleeps and is woken */
-#define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
-                   1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
-
-static const char *const barriers[] = { "pthread_barrier_wait", NULL };
-static const char *const mutexes[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", NULL };
-
-static const char *const disks[] = { "fsync", "fdatasync", "msync", NULL };
-
-double dw_facts_waited_for_disks(const struct dw_facts_work *work, double *low)
-{
-	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
-	double samples = 0, share;
-
-	if (!dw_source_has_samples(work->source) || !(work->loop_ns > 0))
-		return *low = 0;
-	share = fmin(1, samples_waited(work, loop, disks, &samples) / work->loop_ns);
-	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
-	return share;
-}
-
-double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low)
-{
-	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
-	double share, samples, spun, met;
-
-	*low = 0;
-	if (!dw_source_has_samples(work->source) || !(work->loop_ns > 0))
-		return 0;
-	share = samples_waited(work, loop, mutexes, &samples) / work->loop_ns;
-	*low = share * fmax(0, 1 - 1.96 / sqrt(fmax(1, samples)));
-	spun = dw_facts_spun(work, DW_SPIN_OWN) / work->loop_ns;
-	share += spun;
-	*low += spun / 2;
-	met = samples_waited(work, loop, barriers, NULL) / work->loop_ns;
-	spun = dw_facts_spun(work, DW_SPIN_TEAM) / work->loop_ns + (met >= LEAST_MET ? met : 0);
-	/* Another program may have the CPU of the thread that is waited for. */
-	if (work->facts->at[DW_FACT_CPU_OTHERS].value >= MOST_OTHERS)
-		spun = fmin(spun, dw_facts_team_late(work));
-	if (spun >= LEAST_SPUN) {
-		share += spun;
-		*low += spun / 2;
-	}
-	return fmin(1, share);
-}
-
-/* ---- files ------------------------------------------------------------------------------------------ */
-
-#define LEAST_OPENED 0.1 /* of the time in these calls: without it, they may read and write sockets */
-#define LEAST_LOSS 0.3   /* of a named range, in which it waits or calls the C library: a smaller part does not explain it */
-
-static const char *const file_calls[] = { "read", "write", "pread64", "pwrite64", "lseek64", "fstat64", "fstatat64", "unlink",
-	"rename", "fsync", "fdatasync", NULL };
-static const char *const open_calls[] = { "open", "open64", "openat", "openat64", "close", "__close_nocancel", NULL };
-/* These read and write text or bytes by a FILE. What they call counts, too: making text takes longer than writing it. */
-static const char *const stream_calls[] = { "printf", "fprintf", "vprintf", "vfprintf", "__printf_chk", "__fprintf_chk",
-	"__vprintf_chk", "__vfprintf_chk", "fputs", "fputc", "puts", "putchar", "fflush", "fwrite", "fread", "fgets", "getline",
-	"fscanf", "__isoc99_fscanf", "__isoc23_fscanf", "fopen", "fopen64", "fclose", NULL };
-
-static bool samples_is_of_stream(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
-
-	for (uint32_t i = 0; i < stack.count; i++) {
-		const struct dw_source_frame *frame = dw_sample_stack_at(&stack, i);
-
-		for (const char *const *name = stream_calls; frame && frame->count && *name; name++)
-			if (strcmp(frame->functions[0].name, *name) == 0)
-				return true;
-	}
-	return false;
-}
-
-static bool samples_opens(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	return samples_is_call(work, row, open_calls) || samples_is_of_stream(work, row);
-}
-
-/* Whether a thread runs in a call of libc for files. */
-static bool samples_is_of_files(const struct dw_facts_work *work, const struct dw_sample_row *row)
-{
-	return samples_in_library(work, row) && (samples_is_call(work, row, file_calls) || samples_opens(work, row));
-}
-
-/* Functions of libc in which a thread waits, by what it waits for. */
-static const char *const others[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_cond_wait",
-	"pthread_cond_timedwait", "pthread_cond_clockwait", "sem_wait", "sem_timedwait", "pthread_join", "pthread_barrier_wait", NULL };
-static const char *const files[] = { "read", "write", "pread", "pread64", "pwrite", "pwrite64", "fsync", "fdatasync", "msync", "open",
-	"open64", "close", NULL };
-
-/* Names the function of the program that calls most of the waits of the loop's thread in functions of these names, or if
- * `except`, in all others; and most of the CPU time that `ran` counts as such waits, if it is not NULL. */
-static void samples_name_wait(struct dw_facts_work *work, struct dw_fact *fact, const char *const *names, bool except,
-                              bool (*ran)(const struct dw_facts_work *work, const struct dw_sample_row *row))
-{
-	const struct dw_samples *of[2] = { dw_model_wait_samples(work->model, NULL), ran ? dw_model_samples(work->model, NULL) : NULL };
-	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
-	const struct dw_source_function *most = NULL;
-	double all = 0, named = 0, longest = 0;
-
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (unsigned kind = 0; kind < 2; kind++)
-			for (size_t i = 0; of[kind] && i < of[kind]->count; i++) {
-				const struct dw_sample_row *row = &of[kind]->rows[i];
-				const struct dw_source_function *function;
-
-				if (!samples_want((void *)&loop, row) ||
-				    !(kind ? ran(work, row) : samples_is_call(work, row, names) != except))
-					continue;
-				function = dw_sample_own_function(work->source, row, kind == 0);
-				all += pass ? 0 : (double)row->cpu_ns;
-				if (!pass && function && (double)row->cpu_ns > longest) {
-					longest = (double)row->cpu_ns;
-					most = function;
-				}
-				if (pass && function && most && strcmp(function->name, most->name) == 0)
-					named += (double)row->cpu_ns;
-			}
-	if (!most || named < all / 2)
-		return;
-	samples_name(work, fact, &(struct dw_hot_row){ .name = most->name, .file = most->file, .line = most->line });
-}
-
-double dw_facts_waited_between(const struct dw_facts_work *work)
-{
-	const struct samples_part between = { work, false, true, ~EXPLAINED, DW_NO_INDEX };
-
-	return dw_source_has_samples(work->source) ? samples_waited(work, between, NULL, NULL) : 0;
-}
-
-double dw_facts_ran_between(const struct dw_facts_work *work)
-{
-	const struct samples_part between = { work, false, true, UINT32_MAX, DW_NO_INDEX }, loop = { work, true, true, UINT32_MAX, DW_NO_INDEX };
-	const struct dw_samples *samples = dw_source_has_samples(work->source) ? dw_model_samples(work->model, NULL) : NULL;
-	uint64_t count = 0, weight = 0, squares = 0, there = 0;
-	double share;
-
-	for (size_t i = 0; samples && i < samples->count; i++) {
-		const struct dw_sample_row *row = &samples->rows[i];
-
-		if (!samples_want((void *)&loop, row))
-			continue;
-		count += row->count;
-		weight += row->weight;
-		squares += row->squares;
-		there += samples_want((void *)&between, row) ? row->weight : 0;
-	}
-	share = (double)there / fmax(1, (double)weight);
-	return count >= LEAST ? fmin(1, share + dw_samples_error(share, weight, squares)) : 1;
-}
-
-#define MOST_OF_WAITS 0.75 /* lie in the named part: then it is named with them */
-
-static void samples_put_waits(struct dw_facts_work *work, struct samples_part named)
-{
-	const struct samples_part data = { work, true, true, 1u << DW_SHARE_DATA, DW_NO_INDEX },
-	                          steps = { work, true, false, UINT32_MAX, DW_NO_INDEX };
-	const struct dw_fact *facts = work->facts->at, *waiting = &facts[DW_FACT_CPU_WAITING];
-	double steps_ns = facts[DW_FACT_LOOP_STEPS].value * work->loop_ns, in_it, elsewhere;
-	struct dw_fact *fact;
-
-	if (!(steps_ns > 0)) {
-		dw_fact_miss(work, DW_FACT_STEP_NAMED_WAITING, "only part of the run is in scope");
-		dw_fact_miss(work, DW_FACT_LOADER_THREADS, "only part of the run is in scope");
-		return;
-	}
-	dw_fact_set_share(work, DW_FACT_LOADER_THREADS, samples_waited(work, data, others, NULL), work->loop_ns, 1);
-	in_it = named.named == DW_NO_INDEX ? 0 : samples_waited(work, named, NULL, NULL) / steps_ns;
-	elsewhere = samples_waited(work, steps, NULL, NULL) / steps_ns - in_it;
-	fact = dw_fact_set(work, DW_FACT_STEP_NAMED_WAITING,
-	                   fmin(facts[DW_FACT_STEP_NAMED_PART].value,
-	                        fmax(in_it, waiting->measured ? waiting->value - elsewhere : 0)), 1);
-	if (waiting->measured && fact->value > MOST_OF_WAITS * waiting->value)
-		fact->name = facts[DW_FACT_STEP_NAMED_PART].name;
-}
-
-/* For how long the loop's thread runs in calls of libc for files. It opens and closes them, or uses a FILE; else 0. */
-static double samples_in_files(const struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part part, uint64_t *count)
-{
-	double opened = 0, ns = 0;
-
-	*count = 0;
-	for (size_t i = 0; i < samples->count; i++) {
-		const struct dw_sample_row *row = &samples->rows[i];
-
-		if (!samples_want(&part, row) || !samples_is_of_files(work, row))
-			continue;
-		opened += samples_opens(work, row) ? (double)row->cpu_ns : 0;
-		ns += (double)row->cpu_ns;
-		*count += row->count;
-	}
-	return opened >= LEAST_OPENED * ns ? ns : 0;
-}
-
-/* Adds the CPU time of calls for files in the named part to its waits, if they are much of it. */
-static void samples_put_named_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part named)
-{
-	const struct dw_fact *facts = work->facts->at, *part = &facts[DW_FACT_STEP_NAMED_PART];
-	struct dw_fact *waiting = &work->facts->at[DW_FACT_STEP_NAMED_WAITING];
-	double steps_ns = facts[DW_FACT_LOOP_STEPS].value * work->loop_ns, ns;
-	uint64_t count;
-
-	ns = samples_in_files(work, samples, named, &count);
-	if (!waiting->measured || count < LEAST || ns < LEAST_LOSS * part->value * steps_ns)
-		return;
-	waiting->value = fmin(part->value, waiting->value + ns / steps_ns);
-	waiting->low = waiting->high = waiting->value;
-	if (ns > MOST_OF_WAITS * facts[DW_FACT_WAIT_FILE].value * work->loop_ns)
-		waiting->name = part->name;
-}
-
-/* Adds the CPU time of calls for files to the waits for them, and sets which part of the time in no range it is. */
-static void samples_put_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part unnamed,
-                              struct samples_part named)
-{
-	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
-	struct dw_fact *wait = &work->facts->at[DW_FACT_WAIT_FILE], *rest = &work->facts->at[DW_FACT_STEP_UNNAMED];
-	uint64_t count;
-	double share = samples_in_files(work, samples, loop, &count) / fmax(1, work->loop_ns), error = 1.96 * share / sqrt(fmax(1, (double)count));
-
-	if (wait->measured && count >= LEAST) {
-		wait->value = fmin(1, wait->value + share);
-		wait->low = fmin(1, wait->low + fmax(0, share - error));
-		wait->high = fmin(1, wait->high + share + error);
-	}
-	share = samples_in_files(work, samples, unnamed, &count) / fmax(1, rest->value * work->facts->at[DW_FACT_LOOP_STEPS].value * work->loop_ns);
-	if (rest->measured && count >= LEAST)
-		dw_fact_set_share(work, DW_FACT_SAMPLES_FILES, fmin(1, share), 1, count);
-	else
-		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "fewer than 20 samples of call stacks lie there");
-	if (named.named != DW_NO_INDEX)
-		samples_put_named_files(work, samples, named);
 }
 
 /* ---- the named range that is least likely work ----------------------------------------------------- */
@@ -581,7 +271,7 @@ static void samples_add_losses(const struct dw_facts_work *work, const struct dw
 		const struct dw_sample_row *row = &samples->rows[i];
 		struct samples_loss *loss;
 
-		if (row->named == DW_NO_INDEX || !samples_want((void *)&part, row))
+		if (row->named == DW_NO_INDEX || !dw_facts_sample_wanted((void *)&part, row))
 			continue;
 		loss = &losses[dw_model_symbol_row(work->model, row->named)];
 		loss->symbol = row->named;
@@ -592,7 +282,7 @@ static void samples_add_losses(const struct dw_facts_work *work, const struct dw
 		}
 		loss->samples += row->count;
 		loss->weight += row->weight;
-		loss->in_library += samples_in_library(work, row) ? row->weight : 0;
+		loss->in_library += dw_facts_sample_in_library(work, row) ? row->weight : 0;
 	}
 }
 
@@ -614,15 +304,15 @@ static void samples_choose_named(struct dw_facts_work *work, const struct dw_sam
 	samples_add_losses(work, dw_model_wait_samples(work->model, NULL), true, losses);
 	for (size_t i = 0; i < count; i++) {
 		const struct samples_loss *loss = &losses[i];
-		double waited = loss->waits >= LEAST_WAITS ? loss->waited_ns / steps_ns : 0, lost, part;
+		double waited = loss->waits >= DW_FACTS_LEAST_WAITS ? loss->waited_ns / steps_ns : 0, lost, part;
 		double rests = cpus ? dw_facts_team_rests(cpus[i], most_cpus) : 0;
 
 		if (!loss->samples && !waited)
 			continue;
 		part = dw_facts_put_named(work, DW_FACT_STEP_NAMED_PART, loss->symbol)->value;
-		lost = waited + fmax(rests, loss->samples >= LEAST ? (double)loss->in_library / (double)loss->weight : 0) *
+		lost = waited + fmax(rests, loss->samples >= DW_FACTS_LEAST_SAMPLES ? (double)loss->in_library / (double)loss->weight : 0) *
 		                    fmax(0, part - waited);
-		if (part >= LEAST_PART && lost >= LEAST_LOSS * part && lost > most) {
+		if (part >= LEAST_PART && lost >= DW_FACTS_LEAST_LOSS * part && lost > most) {
 			chosen = work->facts->at[DW_FACT_STEP_NAMED_PART];
 			most = lost;
 		}
@@ -662,8 +352,6 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	                    named = part, between = part;
 	const struct dw_fact *chosen = &work->facts->at[DW_FACT_STEP_NAMED_PART];
 	double *cpus, most_cpus;
-	struct dw_fact *waits[] = { &work->facts->at[DW_FACT_WAIT_LOCK], &work->facts->at[DW_FACT_WAIT_FILE],
-		                        &work->facts->at[DW_FACT_WAIT_OTHER] };
 	uint64_t count = 0;
 
 	work->failed |= !samples;
@@ -673,7 +361,7 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 		return;
 	}
 	for (size_t i = 0; i < samples->count; i++)
-		count += samples_want(&part, &samples->rows[i]) ? samples->rows[i].count : 0;
+		count += dw_facts_sample_wanted(&part, &samples->rows[i]) ? samples->rows[i].count : 0;
 	dw_fact_set(work, DW_FACT_SAMPLES_STEP, (double)count / (double)(work->loop->count ? work->loop->count : 1), count);
 	samples_put_top(work, DW_FACT_SAMPLES_FUNCTION, part);
 	python.between = true;
@@ -698,17 +386,9 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 		samples_put_python(work, DW_FACT_SAMPLES_NAMED, named, false);
 	else
 		samples_put_top(work, DW_FACT_SAMPLES_NAMED, named);
-	samples_put_rows(work, DW_FACT_SAMPLES_NAMED_LIBRARY, samples, named, samples_in_library);
+	samples_put_rows(work, DW_FACT_SAMPLES_NAMED_LIBRARY, samples, named, dw_facts_sample_in_library);
 	samples_put_rows(work, DW_FACT_SAMPLES_TEAM, samples, unnamed, samples_in_team);
-	samples_put_waits(work, named);
-	if (work->python)
-		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "in a Python program it is part of step.python");
-	else
-		samples_put_files(work, samples, unnamed, named);
-	for (unsigned i = 0; i < 3 && !work->python; i++)
-		if (waits[i]->measured && !waits[i]->name)
-			samples_name_wait(work, waits[i], i == 1 ? files : others, i == 2,
-			                  i == 0 ? dw_facts_team_waits : i == 1 ? samples_is_of_files : NULL);
+	dw_facts_of_sampled_waits(work, samples, unnamed, named);
 	samples_put_rows(work, DW_FACT_SAMPLES_ALLOCATION, samples, part, samples_allocates);
 	samples_put_allocator(work, part);
 	samples_put_kind(work, DW_FACT_SAMPLES_COPY, part, copies);

@@ -114,7 +114,7 @@ void dw_facts_of_waits(struct dw_facts_work *work);
 void dw_facts_of_blocked(struct dw_facts_work *work);
 void dw_facts_of_device(struct dw_facts_work *work);
 void dw_facts_of_samples(struct dw_facts_work *work);
-/* samples.c: the part of the loop in which its thread waits for mutexes, or spins or waits at a barrier for its team,
+/* samples_waits.c: the part of the loop in which its thread waits for mutexes, or spins or waits at a barrier for its team,
  * outside the ranges that say for what they wait, and the low end of its interval. 0 without samples. */
 double dw_facts_waited_for_locks(struct dw_facts_work *work, double *low);
 /* The same of calls that write files to a disk. */
@@ -137,10 +137,10 @@ double *dw_facts_team_cpus(struct dw_facts_work *work, double *most);
 double dw_facts_team_late(struct dw_facts_work *work);
 /* The part of a team that rests where so many CPUs work; 0 if it is no team, or does not rest. */
 double dw_facts_team_rests(double cpus, double most);
-/* samples.c: for how many ns the loop's thread waits in functions of libc between its steps, outside the ranges that say
+/* samples_waits.c: for how many ns the loop's thread waits in functions of libc between its steps, outside the ranges that say
  * for what they wait. 0: too few samples. */
 double dw_facts_waited_between(const struct dw_facts_work *work);
-/* samples.c: the part of the loop's thread's CPU time that lies between its steps, at most: the high end of its interval. 1: too
+/* samples_waits.c: the part of the loop's thread's CPU time that lies between its steps, at most: the high end of its interval. 1: too
  * few samples. */
 double dw_facts_ran_between(const struct dw_facts_work *work);
 /* Last, because it adds lines to the facts of others. */
