@@ -59,7 +59,8 @@ static PyObject *call_hooked(PyObject *callable, PyObject *const *arguments, siz
 	const struct hooked *hooked = (const struct hooked *)callable;
 	size_t given = ARGUMENTS(count);
 	struct dwp_call call = { .self = given > 0 ? arguments[0] : NULL,
-		                       .second = given > 1 ? arguments[1] : NULL };
+		                       .second = given > 1 ? arguments[1] : NULL,
+		                       .named = names && PyTuple_Size(names) > 0 ? arguments[given] : NULL };
 	PyObject *result;
 
 	dwp_hook_counts.calls++;

@@ -273,9 +273,16 @@ static void loop_before_grad(struct dwp_call *call)
 
 static void loop_after_backward(struct dwp_call *call, PyObject *result)
 {
+	struct loop_thread *thread;
+
 	dwell_end(call->began);
 	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 	loop_report_event(STEPS_BACKWARD_ENDS);
+	thread = dwp_loop_current;
+	if (thread && thread->update) {
+		*thread->update = dwell_begin(&dwp_phase_optimizer);
+		thread->update = NULL;
+	}
 }
 
 static void loop_before_share(struct dwp_call *call)
@@ -390,6 +397,15 @@ static void loop_note_framework(void)
 
 #define THREADS_STEP 8 /* from this one on, threads are looked up again at each step whose number is a power of two */
 
+/* As Lightning's. The first thing that step() does is to call it. What it runs is no update: that begins when the first
+ * backward of the closure has ended. */
+static bool loop_has_closure(const struct dwp_call *call)
+{
+	PyObject *closure = call->second ? call->second : call->named;
+
+	return closure && PyCallable_Check(closure);
+}
+
 static void loop_before_step(struct dwp_call *call)
 {
 	static unsigned steps;
@@ -401,7 +417,11 @@ static void loop_before_step(struct dwp_call *call)
 	if (call->self && !(dwp_loop_current && dwp_loop_current->steps.optimizers))
 		dwp_blocks_of_first_step(call->self);
 	loop_report_event(STEPS_OPTIMIZER_BEGINS);
-	call->began = dwell_begin(&dwp_phase_optimizer);
+	call->began = DWELL_NOT_BEGUN;
+	if (dwp_loop_current && loop_has_closure(call))
+		dwp_loop_current->update = &call->began;
+	else
+		call->began = dwell_begin(&dwp_phase_optimizer);
 	dwp_torch_places_enter(TORCH_PLACES_OPEN);
 }
 
@@ -409,6 +429,8 @@ static void loop_after_step(struct dwp_call *call, PyObject *result)
 {
 	bool named = call->self && result && loop_is_named(call->self);
 
+	if (dwp_loop_current && dwp_loop_current->update == &call->began)
+		dwp_loop_current->update = NULL;
 	dwell_end(call->began);
 	dwp_torch_places_leave(TORCH_PLACES_OPEN);
 	if (named)

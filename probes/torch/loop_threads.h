@@ -17,6 +17,7 @@ struct loop_thread {
 	struct steps_state steps;
 	uint64_t kept, noted; /* moments for STEPS_DO_BEGIN and STEPS_DO_END_NOTED; 0: none */
 	uint64_t loop_began;  /* when the followed loop began its first iteration */
+	unsigned *update;     /* where an optimizer's step that has a closure keeps its range; NULL: none waits for its closure */
 	bool gate_changed;    /* by a report; the caller follows the gate and clears it */
 	struct loop_thread *next;
 };

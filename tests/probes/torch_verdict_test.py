@@ -93,6 +93,16 @@ for i in range(10):
         for left, out in (big, first), (first, second), (second, first): torch.mm(left, big, out=out)
     optimizer.step()
 """),
+    ("one-operator", "aten::sort", """
+values = torch.randn(100000)
+for i in range(40): # what a closure runs before backward is no update, as in Lightning
+    def closure():
+        loss = net(torch.ones(4, 64)).square().mean()
+        values.sort()
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+"""),
     ("idle", "idle for", """
 for i in range(20): # long beside the start: what waits for a CPU there counts in the whole run
     optimizer.zero_grad()

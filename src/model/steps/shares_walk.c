@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "base/pool.h"
 #include "dwell/probe.h"
+#include "frameworks/frameworks.h"
 #include "model/steps/division.h"
 
 /* ---- the memory ----------------------------------------------------------------------------------- */
@@ -35,6 +36,8 @@ static enum dw_share_class shares_class_of(const struct dw_symbol *symbol)
 	switch (symbol->category) {
 	case DWELL_CATEGORY_PHASE: return DW_CLASS_PHASE;
 	case DWELL_CATEGORY_ZONE:
+		/* The phase says when the update begins. */
+		return dw_framework_wraps_optimizer(symbol->name) ? DW_CLASS_NONE : DW_CLASS_OWN;
 	case DWELL_CATEGORY_ACTION:
 	case DWELL_CATEGORY_EVENT:
 	case DWELL_CATEGORY_HANDLER: return DW_CLASS_OWN;

@@ -20,5 +20,7 @@ struct dw_framework {
 
 /* Whether a range of this name exchanges data with other processes. */
 bool dw_framework_is_collective(const char *name);
+/* Whether a framework itself makes the range, around an optimizer's step and all that its closure runs. */
+bool dw_framework_wraps_optimizer(const char *name);
 /* Whether an operator of this name only waits and has no time of its own. */
 bool dw_framework_is_wait(const char *name);

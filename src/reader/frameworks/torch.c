@@ -25,6 +25,11 @@ bool dw_torch_is_hidden(const char *name)
 	return false;
 }
 
+bool dw_framework_wraps_optimizer(const char *name)
+{
+	return strncmp(name, "Optimizer.step#", 15) == 0 || strncmp(name, "Optimizer.zero_grad#", 20) == 0;
+}
+
 void dw_torch_annotation(uint32_t category, const char *name, const char *detail, char *text, size_t size)
 {
 	static const char zero[] = ".zero_grad";
