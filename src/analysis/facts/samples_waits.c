@@ -233,26 +233,41 @@ static double waits_files_ns(const struct dw_facts_work *work, const struct dw_s
 	return opened >= LEAST_OPENED * ns ? ns : 0;
 }
 
-/* Adds the CPU time of calls for files in the named part to its waits, if they are much of it. */
-static void waits_put_named_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part named)
+/* For how long the thread spins in a part until another thread does something. */
+static double waits_spun_ns(const struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part part, uint64_t *count)
+{
+	double ns = 0;
+	uint32_t within;
+
+	*count = 0;
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct dw_sample_row *row = &samples->rows[i];
+
+		if (!dw_facts_sample_wanted(&part, row) || dw_sample_spins(work->source, row, &within) == DW_SPIN_NONE)
+			continue;
+		ns += (double)row->cpu_ns;
+		*count += row->count;
+	}
+	return ns;
+}
+
+/* Adds CPU time of the named part that is a wait to its waits, if it is much of the part. `all`: of such waits in the loop. */
+static void waits_add_named(struct dw_facts_work *work, double ns, uint64_t count, enum dw_fact_id all)
 {
 	const struct dw_fact *facts = work->facts->at, *part = &facts[DW_FACT_STEP_NAMED_PART];
 	struct dw_fact *waiting = &work->facts->at[DW_FACT_STEP_NAMED_WAITING];
-	double steps_ns = facts[DW_FACT_LOOP_STEPS].value * work->loop_ns, ns;
-	uint64_t count;
+	double steps_ns = facts[DW_FACT_LOOP_STEPS].value * work->loop_ns, all_ns = facts[all].value * work->loop_ns;
 
-	ns = waits_files_ns(work, samples, named, &count);
 	if (!waiting->measured || count < DW_FACTS_LEAST_SAMPLES || ns < DW_FACTS_LEAST_LOSS * part->value * steps_ns)
 		return;
 	waiting->value = fmin(part->value, waiting->value + ns / steps_ns);
 	waiting->low = waiting->high = waiting->value;
-	if (ns > MOST_OF_WAITS * facts[DW_FACT_WAIT_FILE].value * work->loop_ns)
+	if (ns > MOST_OF_WAITS * all_ns)
 		waiting->name = part->name;
 }
 
 /* Adds the CPU time of calls for files to the waits for them, and sets which part of the time in no range it is. */
-static void waits_put_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part unnamed,
-                              struct samples_part named)
+static void waits_put_files(struct dw_facts_work *work, const struct dw_samples *samples, struct samples_part unnamed)
 {
 	const struct samples_part loop = { work, true, true, ~EXPLAINED, DW_NO_INDEX };
 	struct dw_fact *wait = &work->facts->at[DW_FACT_WAIT_FILE], *rest = &work->facts->at[DW_FACT_STEP_UNNAMED];
@@ -269,8 +284,6 @@ static void waits_put_files(struct dw_facts_work *work, const struct dw_samples 
 		dw_fact_set_share(work, DW_FACT_SAMPLES_FILES, fmin(1, share), 1, count);
 	else
 		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "fewer than 20 samples of call stacks lie there");
-	if (named.named != DW_NO_INDEX)
-		waits_put_named_files(work, samples, named);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------- */
@@ -279,13 +292,22 @@ void dw_facts_of_sampled_waits(struct dw_facts_work *work, const struct dw_sampl
                                struct samples_part named)
 {
 	struct dw_fact *facts = work->facts->at;
+	uint64_t count;
+	double ns;
 
 	waits_put_named(work, named);
 	if (work->python) {
 		dw_fact_miss(work, DW_FACT_SAMPLES_FILES, "in a Python program it is part of step.python");
 		return;
 	}
-	waits_put_files(work, samples, unnamed, named);
+	waits_put_files(work, samples, unnamed);
+	if (named.named != DW_NO_INDEX) {
+		ns = waits_files_ns(work, samples, named, &count);
+		waits_add_named(work, ns, count, DW_FACT_WAIT_FILE);
+		/* Other programs make teams uneven, which wait.lock leaves out. */
+		ns = fmin(waits_spun_ns(work, samples, named, &count), facts[DW_FACT_WAIT_LOCK].value * work->loop_ns);
+		waits_add_named(work, ns, count, DW_FACT_WAIT_LOCK);
+	}
 	waits_name(work, &facts[DW_FACT_WAIT_LOCK], others, false, dw_facts_team_waits);
 	waits_name(work, &facts[DW_FACT_WAIT_FILE], files, false, waits_is_of_files);
 	waits_name(work, &facts[DW_FACT_WAIT_OTHER], others, true, NULL);

@@ -173,6 +173,8 @@ static bool loop_wait_is_reported(const struct dw_rule_case *at)
 	return dw_case_waits_in_all_steps(at);
 }
 
+#define LOOP_NEARLY 0.9 /* both are measured */
+
 /* The slow steps wait, in a range or in none, for as long as a rule about waits reports. */
 static bool loop_long_wait_is_reported(const struct dw_rule_case *at, enum dw_fact_id idle)
 {
@@ -180,7 +182,7 @@ static bool loop_long_wait_is_reported(const struct dw_rule_case *at, enum dw_fa
 	                                                              dw_case_part(at, DW_FACT_WAIT_SLEEP)));
 
 	return dw_case_has(at, idle) && waits >= DW_RULE_DEADBAND &&
-	       waits >= dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+	       waits >= LOOP_NEARLY * dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 }
 
 /* Whether a rule about the part reports most of what slow steps take beyond others. */

@@ -282,6 +282,7 @@ const struct dw_rule dw_rules_machine[] = {
 		.question = "Does memory that is touched for the first time take time in every step?",
 		.kind = DW_RULE_WORK,
 		.part = DW_RULE_PART_COMPUTE,
+		.of_faults = true,
 		.whole_of = machine_whole_faults,
 		.needs = DW_RULE_NEEDS(DW_FACT_CPU_FAULTS_MINOR, DW_FACT_CPU_FAULTS_MAJOR),
 		.share = machine_share_faults,
