@@ -150,8 +150,9 @@ void dwi_argument(const struct dwi_domain *domain, uint64_t id, const char *key,
 	struct dwi_open *open = dwi_innermost(domain, id, &thread);
 	size_t at, keys = strnlen(key, 200);
 
-	if (open && !open->began)
-		return; /* the range is not recorded */
+	/* The range is not recorded, or the domain never has one, as that of LLVM's OpenMP for arguments. */
+	if (open ? !open->began : !domain || !__atomic_load_n(&domain->noted, __ATOMIC_RELAXED))
+		return;
 	at = open && open->args ? open->args : 1;
 	if (!open || (open->args && thread->args_depth != thread->depth) ||
 	    at + 6 * keys + length + 16 > DWI_ARGS_BYTES || __atomic_load_n(&args_full, __ATOMIC_RELAXED)) {
