@@ -78,7 +78,7 @@ uint32_t dw_stacks_holder(uint32_t pid, const struct dw_thread_read *read)
 /* ---- both kinds of frames ---------------------------------------------------------------------- */
 
 /* Whether native frame `i` is the call of the interpreter's loop that executes the frame `next` of Python. From
- * 3.12 on the loop has a record in its native frame; before, it is known by its name. */
+ * 3.12 on the loop has a record in its native frame; before, or if the stack pointers are not known, by its name. */
 static bool stacks_is_loop(const struct dw_thread_read *read, const struct dw_place *place, size_t i, size_t next)
 {
 	const struct dw_native *native = read->native;
@@ -88,7 +88,7 @@ static bool stacks_is_loop(const struct dw_thread_read *read, const struct dw_pl
 		next++;
 	if (next == read->python_count)
 		return false;
-	if (!read->python[next].loop)
+	if (!read->python[next].loop || !native[i].sp)
 		return place->loop;
 	for (size_t outer = i + 1; outer < read->native_count && end == UINT64_MAX; outer++)
 		end = native[outer].sp > native[i].sp ? native[outer].sp : end;

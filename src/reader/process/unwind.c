@@ -7,6 +7,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/version.h>
 #include <stdio.h>
 
 #include "base/demangle.h"
@@ -199,18 +200,28 @@ const struct dw_place *dw_unwind_place(struct dw_unwind *unwind, uint64_t pc)
 
 /* ---- frames ------------------------------------------------------------------------------------ */
 
+/* 0: not known, as always with elfutils before 0.188 (Ubuntu 22.04, Debian 11). */
+static uint64_t unwind_stack_pointer(Dwfl_Frame *state)
+{
+	Dwarf_Word sp = 0;
+
+#if _ELFUTILS_PREREQ(0, 188)
+	if (dwfl_frame_reg(state, DW_PROCESS_SP, &sp) != 0)
+		sp = 0;
+#endif
+	return sp;
+}
+
 static int unwind_take_frame(Dwfl_Frame *state, void *context)
 {
 	struct dw_unwind *unwind = context;
 	Dwarf_Addr pc;
-	Dwarf_Word sp;
 	bool activation;
 
 	if (!dwfl_frame_pc(state, &pc, &activation) || !pc || unwind->count >= DW_UNWIND_MOST_FRAMES)
 		return DWARF_CB_ABORT;
 	/* A return address may be that of the next function. */
-	unwind->frames[unwind->count++] =
-	    (struct dw_native){ pc - !activation, dwfl_frame_reg(state, DW_PROCESS_SP, &sp) == 0 ? sp : 0 };
+	unwind->frames[unwind->count++] = (struct dw_native){ pc - !activation, unwind_stack_pointer(state) };
 	return DWARF_CB_OK;
 }
 
