@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dwell report --summary: its bound, its keys, its figures, and the workflow of doc/reference/machine-summary.md.
+"""dwell report --summary: its bound, its keys, its figures, and the workflow of examples/ci.
 
 usage: summary_test.py DWELL MKTRACE WORK [PART-OF-A-NAME...]
 
@@ -198,10 +198,10 @@ class Summary(Folder):
         self.assertEqual((1, 5), (summary["dwell_summary"], summary["steps"]["count"]))
         self.assertEqual(set(self.summary(self.made("train"))), set(summary))
 
-    def test_the_workflow_of_the_document(self):
+    def test_the_workflow(self):
         """Runs the workflow's shell lines as GitHub does; a step of the head has four times the work."""
-        with open(os.path.join(ROOT, "doc/reference", "machine-summary.md"), encoding="utf-8") as file:
-            workflow = file.read().split("```yaml\n")[1].split("```")[0]
+        with open(os.path.join(ROOT, "examples/ci/speed.yml"), encoding="utf-8") as file:
+            workflow = file.read()
         blocks = [re.sub(r"(?m)^ {10}", "", block) for block in re.findall(r"run: \|\n((?: {10}.*\n)+)", workflow)]
         self.assertEqual(3, len(blocks))
         folder = os.path.join(self.folder, "checkout")

@@ -18,11 +18,11 @@ import tempfile
 import tutorials
 
 ROOT = tutorials.ROOT
-PROGRAMS = re.compile(r"(\$ |\w+=(\$\([^)]*\)|\S*) )*(sudo )?(dwell|make|cc|g\+\+|pip|python3?|meson|ninja|mpirun|nsys|xz|sed|recipe|(build|tools)/\S+|"
+PROGRAMS = re.compile(r"(\$ |\w+=(\$\([^)]*\)|\S*) )*(sudo )?(dwell|make|cc|g\+\+|pip|python3?|meson|ninja|mpirun|sbatch|nsys|xz|sed|recipe|(build|tools)/\S+|"
                       r"export \w+=\S+)(\s|$)")
 HERE = "here"
 ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other names of files
-    "tests/page/tutorials.py": ["doc/start/slow-step.md", "doc/start/c.md", "doc/start/pytorch.md"],  # pages: their blocks of sh
+    "tests/page/tutorials.py": ["doc/start/slow-step.md", "doc/start/c.md", "doc/start/pytorch.md", "doc/start/tools.md"],  # pages: their blocks of sh
     "tests/package/adding": ["doc/how/adding.md"],
     "tests/package/package": ["make", "sudo make install", "sudo make install && sudo ldconfig", "make install", "make install PREFIX=$HOME/.local"],
     "tests/package/wheel.py": ["pip install .", "make wheel"],
@@ -32,15 +32,18 @@ ELSEWHERE = {  # the test, and the commands that it runs, perhaps with other nam
         "g++ -std=c++17 regression.cpp -I $T/include -I $T/include/torch/csrc/api/include -L $T/lib -ltorch -ltorch_cpu -lc10 -o regression",
         "dwell ./regression"],
     "tests/serve/serve_test.py": ["dwell run --serve 9001 ./train", "dwell capture localhost:9001 --duration 2s -o logs"],
-    "tests/ask/capture_test.py": ["dwell capture /shared/job --steps 5"],
+    "tests/ask/capture_test.py": ["dwell capture /shared/job --steps 5", "dwell capture --stacks /shared/job"],
     "tests/ranks/gloo_test.py": ["dwell run -o job.dwell -- torchrun --nproc-per-node 4 train.py",
                                  "dwell run -o job.dwell -- torchrun --nproc-per-node 4 ddp_ranks.py 40 data 2 20",
                                  "dwell run --summary-every 30s -o /shared/job.dwell -- torchrun train.py"],
     "tests/ranks/collectives_test.py": ["dwell run -o job.dwell -- mpirun -n 4 ./mpi_ranks 60 data 2 4"],
     "tests/ranks/unrecorded_test.py": ["dwell run --no-mpi -o job.dwell -- mpirun -n 4 ./mpi_ranks 60 data 2 20"],
     "tests/ranks/ranks_test.py": ["mpirun -n 16 dwell ranks --mpi traces/*.dwell"],
-    "tests/ranks/watch_test.py": ["dwell watch /shared"],
-    "tests/ranks/netns_test.py": ["mpirun --map-by ppr:1:node dwell watch --mpi /tmp/job"],
+    "tests/ranks/watch_test.py": ["dwell watch /shared", "dwell watch /shared/job"],
+    "tests/ranks/slurm_test.py": ["sbatch examples/slurm/many-nodes.sbatch train.py",
+                                  "dwell run --summary-every 30s -o /tmp/job.dwell --gather /shared/job -- torchrun train.py"],
+    "tests/ranks/netns_test.py": ["mpirun --map-by ppr:1:node dwell watch --mpi /tmp/job",
+                                  "mpirun sh -c 'exec dwell run --summary-every 30s -o /tmp/job.$OMPI_COMM_WORLD_RANK.dwell --gather /shared/job -- ./program'"],
     "tests/probes/lightning_profilers_test.py": ["dwell report --view actions --profile fit", "dwell report --layout lightning",
                                        "python train.py", "dwell report --layout lightning-pytorch --limit 2"],
     "tests/probes/torch_recipe_test.py": ["python3 examples/pytorch/recipe.py", "python3 examples/pytorch/recipe.py --dwell"],
@@ -121,6 +124,7 @@ def prepare(build, folder, page):
     if page in NEWEST:
         os.utime(os.path.join(folder, NEWEST[page] + ".dwell"), (1 << 32, 1 << 32))
     os.makedirs(os.path.join(folder, "shared", "job"))
+    shutil.copy(os.path.join(folder, "node1.sum"), os.path.join(folder, "shared", "job"))
     return {**env, "HOME": folder, "RANK": "0", "LC_ALL": "C.UTF-8"}
 
 

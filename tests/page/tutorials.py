@@ -4,7 +4,7 @@
 usage: tutorials.py BUILD
 
 A block of code whose first line is "```LANGUAGE NAME" is saved as the file NAME, one of "```sh" is run in bash. A
-"```text" after it is output. That of slow-step.md, whose trace is kept, must be printed exactly. Of the others the sentence
+"```text" after it is output. That of slow-step.md and tools.md, whose trace is kept, must be printed exactly. Of the others the sentence
 that names the cause must be printed, whatever its figures are, and "for i in 1 2 3" runs once. The tutorial for PyTorch needs `tools/venv torch`.
 The last line is "N passed, N failed, N skipped".
 """
@@ -34,8 +34,9 @@ def environment(build, folder, python):
         with open(os.path.join(programs, "python"), "w", encoding="utf-8") as file:
             file.write(f'#!/bin/sh\nexec "{python}" "$@"\n')
         os.chmod(os.path.join(programs, "python"), 0o755)
-    with open(os.path.join(programs, "dwell.pc"), "w", encoding="utf-8") as file:
-        file.write(f"Name: dwell\nDescription: dwell as built\nVersion: 0\nCflags: -I{ROOT}/include\nLibs: -L{build} -ldwell -Wl,-rpath,{build}\n")
+    for library in "dwell", "dwell-read":
+        with open(os.path.join(programs, library + ".pc"), "w", encoding="utf-8") as file:
+            file.write(f"Name: {library}\nDescription: dwell as built\nVersion: 0\nCflags: -I{ROOT}/include\nLibs: -L{build} -l{library} -Wl,-rpath,{build}\n")
     return {**os.environ, "PATH": programs + ":" + os.environ["PATH"], "PKG_CONFIG_PATH": programs}
 
 
@@ -67,6 +68,7 @@ def check(what, holds, seen=""):
 def main():
     build = os.path.abspath(sys.argv[1])
     follow("slow-step.md", build)
+    follow("tools.md", build)
     follow("c.md", build)
     made = subprocess.run([os.path.join(ROOT, "tools/venv"), "torch"], stdout=subprocess.PIPE, text=True, check=False)
     if made.returncode:
