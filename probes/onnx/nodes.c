@@ -30,7 +30,29 @@ static struct {
 	pthread_once_t once;
 	char path[256]; /* "": none */
 	pid_t process;  /* that made it */
+	uint64_t opening; /* ticks that it takes to open a new file there */
 } folder = { .once = PTHREAD_ONCE_INIT };
+
+/* The least of several tries: other programs may disturb one. */
+static uint64_t nodes_time_opening(void)
+{
+	char path[sizeof folder.path + 8];
+	uint64_t least = UINT64_MAX;
+
+	snprintf(path, sizeof path, "%s/tried", folder.path);
+	for (int i = 0; i < 8; i++) {
+		uint64_t begun = dwell_device_ticks(), took;
+		FILE *file = fopen(path, "w");
+
+		if (!file)
+			return 0;
+		took = dwell_device_ticks() - begun;
+		least = took < least ? took : least;
+		fclose(file);
+		unlink(path);
+	}
+	return least;
+}
 
 static void nodes_make_folder(void)
 {
@@ -40,6 +62,7 @@ static void nodes_make_folder(void)
 	for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
 		snprintf(folder.path, sizeof folder.path, "%s/dwell-onnx-XXXXXX", parents[i]);
 		if (mkdtemp(folder.path)) {
+			folder.opening = nodes_time_opening();
 			dwell_meta(DW_KEY_ONNX_NODES, "by the profile of each run, which costs 5 us a node inside the run and as "
 			                              "much after it (profiler)");
 			return;
@@ -257,13 +280,15 @@ struct node {
 	uint32_t id;
 };
 
-/* False: the line is no node of the calling thread. */
+/* Reads the times of an event. False: it is no node of the calling thread. */
 static bool nodes_read_line(struct line line, uint64_t tid, struct node *node, uint64_t *lost)
 {
 	struct dwell_tensor tensors[MOST_TENSORS];
 	int64_t sizes[MOST_TENSORS][MOST_DIMENSIONS];
 	char name[256], operator[64];
 
+	node->start_us = nodes_number(line, "\"ts\" :");
+	node->end_us = node->start_us + nodes_number(line, "\"dur\" :");
 	if (!nodes_text(line, "\"name\" :\"", "_kernel_time", name, sizeof name) ||
 	    !nodes_text(line, "\"op_name\" : \"", "", operator, sizeof operator))
 		return false;
@@ -271,8 +296,6 @@ static bool nodes_read_line(struct line line, uint64_t tid, struct node *node, u
 		*lost += 2;
 		return false;
 	}
-	node->start_us = nodes_number(line, "\"ts\" :");
-	node->end_us = node->start_us + nodes_number(line, "\"dur\" :");
 	node->id = dwell_intern_op(operator, name, tensors, nodes_shapes(line, tensors, sizes));
 	return node->id != 0;
 }
@@ -290,18 +313,24 @@ static void nodes_sort_last(struct node *nodes, size_t count)
 	nodes[at] = last;
 }
 
-static size_t nodes_read(const char *text, size_t bytes, struct node *nodes, size_t capacity)
+/* *end_us: of the last event, which is the whole run. */
+static size_t nodes_read(const char *text, size_t bytes, struct node *nodes, size_t capacity, uint64_t *end_us)
 {
 	uint64_t tid = (uint64_t)syscall(SYS_gettid), lost = 0;
 	const char *end = text + bytes;
 	size_t count = 0;
 
-	while (text < end) {
+	while (text < end && count < capacity) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		struct line line = { text, stop ? stop : end };
+		struct node node;
+		bool recorded = nodes_read_line(line, tid, &node, &lost);
 
-		if (count < capacity && nodes_read_line(line, tid, &nodes[count], &lost))
+		*end_us = node.end_us > *end_us ? node.end_us : *end_us;
+		if (recorded) {
+			nodes[count] = node;
 			nodes_sort_last(nodes, ++count);
+		}
 		text = line.end + 1;
 	}
 	if (lost)
@@ -309,47 +338,55 @@ static size_t nodes_read(const char *text, size_t bytes, struct node *nodes, siz
 	return count;
 }
 
-/* Records the nodes, and returns the end of the last one. */
-static uint64_t nodes_put(const struct node *nodes, size_t count, uint64_t start, double ticks_of_us, uint64_t now)
+/* Records the nodes. The file has whole microseconds, rounded down: half of one is added to each node, as far as the next one
+ * permits. */
+static void nodes_put(const struct node *nodes, size_t count, uint64_t start, double ticks_of_us, uint64_t now)
 {
-	uint64_t ends[MOST_DEPTH] = { 0 }, last = start;
+	struct {
+		uint64_t end_us, end;
+	} open[MOST_DEPTH] = { { 0, 0 } };
 	unsigned depth = 0;
 
 	for (size_t i = 0; i <= count; i++) {
-		uint64_t from = i < count ? start + (uint64_t)((double)nodes[i].start_us * ticks_of_us) : UINT64_MAX;
+		uint64_t from_us = i < count ? nodes[i].start_us : UINT64_MAX;
+		uint64_t from = i < count ? start + (uint64_t)((double)from_us * ticks_of_us) : UINT64_MAX;
 
-		while (depth && ends[depth - 1] <= from)
-			dwell_late_put(0, last = ends[--depth]);
+		while (depth && open[depth - 1].end_us <= from_us) {
+			depth--;
+			dwell_late_put(0, open[depth].end < from ? open[depth].end : from);
+		}
 		if (i == count || depth == MOST_DEPTH || from > now)
 			continue;
-		ends[depth] = start + (uint64_t)((double)nodes[i].end_us * ticks_of_us);
-		if (ends[depth] > (depth ? ends[depth - 1] : now))
-			ends[depth] = depth ? ends[depth - 1] : now;
+		open[depth].end_us = nodes[i].end_us;
+		open[depth].end = start + (uint64_t)(((double)nodes[i].end_us + 0.5) * ticks_of_us);
+		if (open[depth].end > (depth ? open[depth - 1].end : now))
+			open[depth].end = depth ? open[depth - 1].end : now;
 		depth++;
 		dwell_late_put(nodes[i].id, from);
 	}
-	return last;
 }
 
-static uint64_t nodes_record(int fd, uint64_t start)
+/* Returns the end of the run, when the library began to write the file. */
+static uint64_t nodes_record(int fd, uint64_t start, uint64_t now)
 {
 	double ticks_of_us = (double)dwell_ticks_of_ms() / 1e3;
-	uint64_t end = start;
+	uint64_t end_us = 0, end;
 	struct stat file;
 
 	if (fstat(fd, &file) != 0 || file.st_size <= 0)
-		return end;
+		return start;
 	size_t bytes = (size_t)file.st_size, capacity = bytes / 100 + 1; /* a node has more */
 	char *text = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	struct node *nodes = mmap(NULL, capacity * sizeof *nodes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (text != MAP_FAILED && nodes != MAP_FAILED)
-		end = nodes_put(nodes, nodes_read(text, bytes, nodes, capacity), start, ticks_of_us, dwell_device_ticks());
+		nodes_put(nodes, nodes_read(text, bytes, nodes, capacity, &end_us), start, ticks_of_us, now);
 	if (text != MAP_FAILED)
 		munmap(text, bytes);
 	if (nodes != MAP_FAILED)
 		munmap(nodes, capacity * sizeof *nodes);
-	return end;
+	end = start + (uint64_t)((double)end_us * ticks_of_us);
+	return end < now ? end : now;
 }
 
 /* ---- around a run ----------------------------------------------------------------------------------- */
@@ -377,12 +414,13 @@ const void *dwo_nodes_begin(struct dwo_nodes *nodes, const dwo_function *table, 
 	nodes->table = table;
 	nodes->enabled = nodes->made ? nodes_enable(table, nodes->options) : nodes_enable_program(table, nodes->options);
 	nodes->enabled = nodes->enabled && dwell_late_begin();
-	nodes->start = dwell_device_ticks();
+	nodes->start = dwell_device_ticks() + folder.opening; /* the file's times are from then on */
 	return nodes->options;
 }
 
 void dwo_nodes_end(struct dwo_nodes *nodes)
 {
+	uint64_t now = dwell_device_ticks(), start = nodes->start < now ? nodes->start : now; /* a run may open no file */
 	uint32_t profiler;
 	int fd;
 
@@ -396,7 +434,7 @@ void dwo_nodes_end(struct dwo_nodes *nodes)
 		return;
 	profiler = dwell_intern(DWELL_CATEGORY_PROFILER, "dwell: nodes of ONNX Runtime", NULL);
 	fd = nodes_take_file();
-	dwell_late_put(profiler, fd >= 0 ? nodes_record(fd, nodes->start) : nodes->start);
+	dwell_late_put(profiler, fd >= 0 ? nodes_record(fd, start, now) : start);
 	dwell_late_end();
 	dwell_late_put(0, dwell_device_ticks());
 	if (fd >= 0)

@@ -2,12 +2,12 @@
  * The nodes of ONNX Runtime's graphs as operators inside the run that computed them.
  *
  * From version 1.25 on, the options of a run can make the library write a profile of this run alone. After the run its
- * nodes are taken from that file, which is then removed. The file says when a node began since the run began; how long
- * it took to open the file is not known, so nodes are early by that time, some tens of microseconds. From the end of the
- * last node until the file was read is a range of the category PROFILER.
+ * nodes are taken from that file, which is then removed. The file says when a node began since the library opened it. How
+ * long that takes is measured once, so nodes may be off by some microseconds. From the end of the run, which the file has
+ * too, until the file was read is a range of the category PROFILER.
  *
- * Nodes of the calling thread are recorded. Those that other threads compute at the same time (the execution mode
- * ORT_PARALLEL) are counted as lost.
+ * Nodes of the calling thread are recorded. Those that other threads compute (the execution mode ORT_PARALLEL) are counted
+ * as lost: a stream has one writer, its thread, and the library calls nothing in those threads that could write.
  */
 #pragma once
 

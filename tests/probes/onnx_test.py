@@ -69,6 +69,11 @@ def test_nodes(program):
     check(f"nodes with their times: {rows}",
           [(row[0], row[1], round(float(row[2]) / 10)) for row in rows] == [("Loop", "6", 30), ("MatMul", "12", 10), ("Relu", "6", 5)])
     check(f"nodes of another thread are lost: {run.lost()}", run.lost() == 12)
+    rows = ask("select duration_ns / 100 from ranges where name = 'Abs'")
+    check(f"a node of no whole microsecond takes half of one: {rows}", len(rows) == 6 and all(4 <= int(row[0]) <= 5 for row in rows))
+    rows = ask("select cast(round((p.start_ns - r.start_ns) / 1e6) as integer) from ranges p join ranges r on p.step = r.step "
+               "where p.name = 'dwell: nodes of ONNX Runtime' and r.name like 'Run%' order by 1")
+    check(f"what the profile costs begins after the run, in any thread: {rows}", rows == [["0"]] * 3 + [["40"]] * 6)
     samples = ask("select sum(samples) from hot")
     check(f"samples are taken in such runs: {samples}", float(samples[0][0]) > 3)
     info = subprocess.run([os.path.join(BUILD, "dwell"), "info", "t.dwell"], capture_output=True, text=True, check=True)
