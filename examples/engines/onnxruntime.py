@@ -6,7 +6,7 @@ import os
 from engine import HERE, Engine, run, venv
 from onnx_model import write_model
 
-LAYERS, RUNS = 8, 500
+LAYERS, RUNS = 8, 10000
 
 engine = Engine("onnxruntime")
 (library,) = glob.glob(os.path.join(venv("--packages", "onnxruntime"), "onnxruntime/capi/libonnxruntime.so.*"))
