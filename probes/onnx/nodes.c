@@ -276,12 +276,12 @@ static unsigned nodes_shapes(struct line line, struct dwell_tensor *tensors, int
 }
 
 struct node {
-	uint64_t start_us, end_us;
+	uint64_t start_us, end_us, tid;
 	uint32_t id;
 };
 
-/* Reads the times of an event. False: it is no node of the calling thread. */
-static bool nodes_read_line(struct line line, uint64_t tid, struct node *node, uint64_t *lost)
+/* Reads the times of an event. False: it is no node. */
+static bool nodes_read_line(struct line line, struct node *node)
 {
 	struct dwell_tensor tensors[MOST_TENSORS];
 	int64_t sizes[MOST_TENSORS][MOST_DIMENSIONS];
@@ -292,10 +292,7 @@ static bool nodes_read_line(struct line line, uint64_t tid, struct node *node, u
 	if (!nodes_text(line, "\"name\" :\"", "_kernel_time", name, sizeof name) ||
 	    !nodes_text(line, "\"op_name\" : \"", "", operator, sizeof operator))
 		return false;
-	if (nodes_number(line, "\"tid\" :") != tid) {
-		*lost += 2;
-		return false;
-	}
+	node->tid = nodes_number(line, "\"tid\" :");
 	node->id = dwell_intern_op(operator, name, tensors, nodes_shapes(line, tensors, sizes));
 	return node->id != 0;
 }
@@ -316,7 +313,6 @@ static void nodes_sort_last(struct node *nodes, size_t count)
 /* *end_us: of the last event, which is the whole run. */
 static size_t nodes_read(const char *text, size_t bytes, struct node *nodes, size_t capacity, uint64_t *end_us)
 {
-	uint64_t tid = (uint64_t)syscall(SYS_gettid), lost = 0;
 	const char *end = text + bytes;
 	size_t count = 0;
 
@@ -324,7 +320,7 @@ static size_t nodes_read(const char *text, size_t bytes, struct node *nodes, siz
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		struct line line = { text, stop ? stop : end };
 		struct node node;
-		bool recorded = nodes_read_line(line, tid, &node, &lost);
+		bool recorded = nodes_read_line(line, &node);
 
 		*end_us = node.end_us > *end_us ? node.end_us : *end_us;
 		if (recorded) {
@@ -333,18 +329,17 @@ static size_t nodes_read(const char *text, size_t bytes, struct node *nodes, siz
 		}
 		text = line.end + 1;
 	}
-	if (lost)
-		dwell_probe_lost(lost);
 	return count;
 }
 
-/* Records the nodes. The file has whole microseconds, rounded down: half of one is added to each node, as far as the next one
+/* Records the nodes, and counts as lost those that another thread computes at the same time as one of them. The file has whole microseconds, rounded down: half of one is added to each node, as far as the next one
  * permits. */
 static void nodes_put(const struct node *nodes, size_t count, uint64_t start, double ticks_of_us, uint64_t now)
 {
 	struct {
-		uint64_t end_us, end;
-	} open[MOST_DEPTH] = { { 0, 0 } };
+		uint64_t end_us, tid, end;
+	} open[MOST_DEPTH] = { { 0, 0, 0 } };
+	uint64_t lost = 0;
 	unsigned depth = 0;
 
 	for (size_t i = 0; i <= count; i++) {
@@ -357,13 +352,20 @@ static void nodes_put(const struct node *nodes, size_t count, uint64_t start, do
 		}
 		if (i == count || depth == MOST_DEPTH || from > now)
 			continue;
+		if (depth && open[depth - 1].tid != nodes[i].tid) {
+			lost += 2;
+			continue;
+		}
 		open[depth].end_us = nodes[i].end_us;
+		open[depth].tid = nodes[i].tid;
 		open[depth].end = start + (uint64_t)(((double)nodes[i].end_us + 0.5) * ticks_of_us);
 		if (open[depth].end > (depth ? open[depth - 1].end : now))
 			open[depth].end = depth ? open[depth - 1].end : now;
 		depth++;
 		dwell_late_put(nodes[i].id, from);
 	}
+	if (lost)
+		dwell_probe_lost(lost);
 }
 
 /* Returns the end of the run, when the library began to write the file. */

@@ -6,8 +6,9 @@
  * long that takes is measured once, so nodes may be off by some microseconds. From the end of the run, which the file has
  * too, until the file was read is a range of the category PROFILER.
  *
- * Nodes of the calling thread are recorded. Those that other threads compute (the execution mode ORT_PARALLEL) are counted
- * as lost: a stream has one writer, its thread, and the library calls nothing in those threads that could write.
+ * All are recorded in the stream of the thread that called the run, also those that threads of the library compute (the
+ * execution mode ORT_PARALLEL): it waits for them. Of nodes that two threads compute at the same time only the one that
+ * began first is; the others are counted as lost.
  */
 #pragma once
 

@@ -74,6 +74,7 @@ static void standin_profile(const char *prefix)
 	NODE(gettid(), 0, 30000, "/loop", "Loop", "{\"bool\":[]}");
 	NODE(gettid(), 30000, 5000, "/broken", "Relu", "{\"float\":[");
 	NODE(gettid(), 36000, 0, "/short", "Abs", "");
+	NODE(gettid() + 1, 37000, 2000, "/apart", "Conv", "");
 	fprintf(file, "{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :%d,\"dur\" :40000,\"ts\" :0,\"ph\" : \"X\",\"name\" "
 	              ":\"model_run\",\"args\" : {}}\n]\n", gettid());
 	fclose(file);
