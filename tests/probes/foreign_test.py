@@ -131,7 +131,8 @@ def run_case(folder, name, how="1000"):
         found = {who: part for who, part in shares(trace).items() if who == function or who.startswith(function + ".")}
         check(f"{label}: {function}", max(found.values(), default=0) >= share, found, text)
         # A sample of a thread that is about to get its stream is lost. On a busy machine 10,000 threads wait for that.
-        check(f"{label}: nothing is lost", "Lost: nothing." in text or name == "10,000 threads", text[-500:])
+        known = name == "10,000 threads" and re.search(r"Lost: [\d,]+ records?: a signal handler interrupted the recorder twice\.", text)
+        check(f"{label}: nothing is lost", "Lost: nothing." in text or known, text[-500:])
     if "PerfMap" in " ".join(words):
         for path in glob.glob("/tmp/perf-*.map"):
             with open(path, encoding="utf-8", errors="replace") as file:

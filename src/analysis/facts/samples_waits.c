@@ -36,9 +36,9 @@ static double waits_sampled_ns(const struct dw_facts_work *work, struct samples_
 	return count >= DW_FACTS_LEAST_WAITS ? ns : 0;
 }
 
-#define LEAST_SPUN 0.12 /* of the loop: threads that share work never end at once */
+#define LEAST_SPUN 0.12 /* of the loop; with less, threads that share equal work only end at slightly different moments */
 #define MOST_OTHERS 0.25 /* of the machine's CPUs, used by other programs */
-#define LEAST_MET 0.2   /* the same at barriers, at which a thread sleeps and is woken */
+#define LEAST_MET 0.2 /* of the loop, at barriers; more than LEAST_SPUN, because a thread sleeps there and is woken late */
 #define EXPLAINED (1u << DW_SHARE_DATA | 1u << DW_SHARE_COMMUNICATION | 1u << DW_SHARE_DEVICE | \
                    1u << DW_SHARE_CHECKPOINT | 1u << DW_SHARE_EVALUATION)
 

@@ -132,8 +132,8 @@ const struct dw_rule dw_rules_waits[] = {
 		.share = waits_share_file,
 		.threshold = 0.05,
 		.reason = "Time in functions that read, write and flush, if functions were recorded, or in "
-		          "which a file blocked the main thread; in C and C++ also CPU time of the C library's calls for files, as fprintf and fgets. What the thread runs between the same two lines is the work for the wait, if it "
-		          "waits there for a third of the time. Without what belongs to checkpoints. A pipe or a socket is the answer of another "
+		          "which a file blocked the main thread; in C and C++ also CPU time of the C library's calls for files, such as fprintf and fgets. If the thread waits for a third of the time between two lines of "
+		          "the program, all of the time between these lines counts: it prepares the wait. Checkpoints do not count. A pipe or a socket is the answer of another "
 		          "program: then the program is idle.",
 		.statement = "Reading or writing files {takes} {share} {of}[, most of it in {wait.file:name}]"
 		             "{wait.file:where}[, in the range {step.named_waiting:name}{step.named_part:where}].",

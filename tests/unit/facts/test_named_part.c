@@ -20,6 +20,7 @@ struct plan {
 	uint64_t waiting_ms;     /* by the kernel's account */
 	const char *name;        /* of the second range; NULL: "exchange" */
 	const char *call;        /* the function in the second range; NULL: "print" */
+	bool spins;              /* this function only waits for another thread */
 };
 
 /* Steps of 50 ms in a program without Python: 25 in "solve", 25 in "exchange", with a sample each 5 ms of a CPU. */
@@ -33,6 +34,18 @@ static const struct dw_facts *facts_of(struct plan plan)
 	exchange = made_op(&made, plan.category ? plan.category : DWELL_CATEGORY_ZONE, plan.name ? plan.name : "exchange");
 	compute = dw_encode_frame(&made.process, "gemm", NULL, 0);
 	other = dw_encode_frame_in(&made.process, plan.library ? plan.library : "/srv/train", plan.call ? plan.call : "print");
+	if (plan.spins) {
+		struct dw_entry_symbol *symbol = dw_encode_entry(&made.process, DW_ENTRY_SYMBOL, other, 0, sizeof *symbol);
+
+		struct dw_entry_machine *machine;
+
+		symbol->function = dw_encode_string(&made.process, "print");
+		symbol->spins = 1;
+		dw_encode_process_entry(&made.process)->pid = 100; /* the tid of made.thread */
+		machine = dw_encode_machine(&made.process, 100 * ms, (100 + STEPS * 50) * ms);
+		machine->program = 100;
+		machine->looks = 100;
+	}
 	wait = dw_encode_frame(&made.process, plan.wait ? plan.wait : "", NULL, 0);
 	nap = dw_encode_frame(&made.process, "usleep", NULL, 0);
 	callers = dw_encode_stack(&made.process, &compute, 1);
@@ -111,6 +124,17 @@ TEST(a_range_that_prints_to_files_waits_for_them)
 		CHECK_EQ(facts->at[DW_FACT_STEP_NAMED_WAITING].name != NULL, calls[i].waits > 0);
 		made_close(&made);
 	}
+}
+
+TEST(a_range_that_spins_waits)
+{
+	const struct dw_facts *facts = facts_of((struct plan){ .name = "parse", .spins = true });
+
+	REQUIRE(facts != NULL);
+	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "parse");
+	CLOSE(VALUE(facts, WAIT_LOCK), 0.5);
+	CLOSE(VALUE(facts, STEP_NAMED_WAITING), 0.5);
+	made_close(&made);
 }
 
 TEST(a_range_that_waits_counts_first)

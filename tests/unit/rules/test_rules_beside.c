@@ -122,6 +122,15 @@ TEST(parts_of_a_step_are_words_of_a_sentence)
 	CHECK_STR(made_find(&at, "slow-steps")->statement,
 	          "9 slow steps take 20% of the loop beyond the usual time, most of it in named ranges (draw).");
 	CHECK_STR(made_find(&at, "between-steps")->statement, "30% of the loop lies between the steps, in operators 30%.");
+	/* A rule about waits reports nearly as much. */
+	made_set(&at, DW_FACT_STEP_IDLE_NAMED, 0.19);
+	made_set(&at, DW_FACT_WAIT_LOCK, 0.17);
+	made_judge(&at);
+	CHECK(made_find(&at, "slow-steps")->state == DW_RULE_FIRED);
+	made_set(&at, DW_FACT_WAIT_LOCK, 0.19);
+	made_judge(&at);
+	CHECK(made_find(&at, "slow-steps")->state != DW_RULE_FIRED);
+	made_set(&at, DW_FACT_WAIT_LOCK, 0);
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "unnamed";
 	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].name = NULL;
 	made_judge(&at);
