@@ -26,6 +26,10 @@ struct torch_shapes {
 #define TORCH_SHAPES 1024u
 uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
 
+/* types.c: notes in the trace which operators compute in 64-bit floating point. Called between steps; in a child of fork. */
+void dwp_types_step(void);
+void dwp_types_forked(void);
+
 void dwp_memory_attach(void);
 
 /* bound.c: keeps what recording costs below --cost. dwp_bound_choose() decides, between two steps, whether the

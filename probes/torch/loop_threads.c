@@ -39,6 +39,7 @@ static void loop_act(struct loop_thread *thread, enum steps_action action)
 	case STEPS_DO_TRY:
 	case STEPS_DO_INFER:
 		dwp_bound_choose();
+		dwp_types_step();
 		(action == STEPS_DO_BEGIN ? dwell_step_begin_at : dwell_step_begin_tentative)(thread->kept);
 		dwp_bound_begun();
 		thread->kept = 0;
@@ -113,6 +114,7 @@ static void loop_forked(void)
 	dwp_loop_rules.shared = false; /* this process may be the one that trains */
 	dwp_loop_rules.withdrawn = dwp_loop_rules.optimizers || dwp_loop_rules.trained;
 	dwp_bound_forked();
+	dwp_types_forked();
 	if (!dwp_loop_current)
 		return;
 	dwp_loop_current->next = NULL;

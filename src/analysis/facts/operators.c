@@ -418,6 +418,42 @@ static void operators_put_float32(struct dw_facts_work *work, double whole_ns)
 	dw_fact_set_share(work, DW_FACT_OPERATORS_FLOAT32, ns, whole_ns, work->loop->usual_count);
 }
 
+/* Whether a list with a space between two names contains a name. */
+static bool operators_lists(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
+		if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+			return true;
+	return false;
+}
+
+static void operators_put_float64(struct dw_facts_work *work, double whole_ns)
+{
+	const char *list = dw_facts_meta(work, DW_KEY_TORCH_FLOAT64);
+	const struct dw_loop_row *largest = NULL;
+	struct dw_fact *fact;
+	double ns = 0;
+
+	if (!list) {
+		dw_fact_miss(work, DW_FACT_OPERATORS_FLOAT64, "the types of operators are not in the trace");
+		return;
+	}
+	for (size_t i = 0; i < work->loop->operator_count; i++) {
+		const struct dw_loop_row *row = &work->loop->operators[i];
+
+		if (!operators_lists(list, work->symbols[row->symbol].name))
+			continue;
+		ns += (double)row->ns;
+		if (!largest || row->ns > largest->ns)
+			largest = row;
+	}
+	fact = dw_fact_set_share(work, DW_FACT_OPERATORS_FLOAT64, ns, whole_ns, work->loop->usual_count);
+	if (largest)
+		dw_fact_name(work, fact, largest->symbol);
+}
+
 /* ---- the allocator ---------------------------------------------------------------------------- */
 
 /* Operators that only allocate. What a call takes beyond the cost of calling any operator is the
@@ -493,6 +529,7 @@ static void operators_put_usual(struct dw_facts_work *work)
 	/* A few steps of another optimizer before the loop do not count. */
 	dw_fact_set(work, DW_FACT_OPTIMIZER_FUSED, 2 * sums.fused_count >= steps, loop->usual_count);
 	dw_fact_set(work, DW_FACT_OPTIMIZER_FOREACH, 2 * sums.foreach_count >= steps, loop->usual_count);
+	operators_put_float64(work, whole_ns);
 	operators_put_float32(work, whole_ns);
 	operators_put_allocator(work, whole_ns);
 }

@@ -2,36 +2,21 @@
  * Facts of change over the run: a trend of the steps' durations, or a point at which they change.
  * The time for which a step waited for a CPU is subtracted from its duration, if it is known.
  *
- * The trend is that of the sequence view (Mann-Kendall over medians of blocks, Theil-Sen). A change
- * point divides the medians of the blocks into two parts by Pettitt's test at 0.01. Only one of the
- * two is reported: the trend if the medians deviate less from a line, the change point if they
- * deviate less from two levels. If one part of the step makes most of the change, the lengths are
+ * If one part of the step makes most of the change, the lengths are
  * those with that part's changes only, so that the clock's changes do not hide them.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/median.h"
+#include "facts/pace_fit.h"
 #include "facts/parts.h"
 #include "facts/work.h"
-#include "model/sequence/drift.h"
 
-#define BLOCKS 64u
 #define LEAST_STEPS 30u
-#define LEAST_SIDE 5u      /* blocks before and after a change point */
-#define LEAST_CHANGE 0.05
-#define CHANCE 0.01
 #define MOST_OWN 0.5         /* of a change: the rest is the pace of all parts */
 #define LEAST_OTHERS 0.1     /* of a step: less than this has no pace of its own */
 #define MOST_PACE 1.75       /* times as slow: no processor's clock changes more */
-#define LEAST_GAPS 0.75      /* of the median time between steps: no processor's clock changes so much */
-#define LEAST_GROWTH 0.1     /* of the loop: what the time between steps takes beyond its length at the begin */
-
-struct blocks {
-	double medians[BLOCKS];
-	size_t first[BLOCKS + 1]; /* first steady step of a block */
-	size_t count;
-};
 
 /* The lengths whose change is looked for. */
 struct pace {
@@ -135,105 +120,6 @@ static struct pace pace_choose(struct dw_facts_work *work)
 	return pace;
 }
 
-static void pace_make_blocks(const struct pace *pace, struct blocks *blocks)
-{
-	const struct dw_facts_work *work = pace->work;
-	size_t count = work->steady_count;
-
-	blocks->count = count / 3 < BLOCKS ? count / 3 : BLOCKS;
-	for (size_t b = 0; b <= blocks->count; b++)
-		blocks->first[b] = b * count / blocks->count;
-	for (size_t b = 0; b < blocks->count; b++) {
-		size_t n = 0;
-
-		for (size_t i = blocks->first[b]; i < blocks->first[b + 1]; i++)
-			work->values[n++] = pace_length(pace, work->steady[i]);
-		blocks->medians[b] = dw_median(work->values, n);
-	}
-}
-
-static double pace_median(const double *values, size_t count)
-{
-	double copy[BLOCKS];
-
-	memcpy(copy, values, count * sizeof *copy);
-	return dw_median(copy, count);
-}
-
-static double pace_deviation_of_levels(const struct blocks *blocks, size_t at, double before, double after)
-{
-	double sum = 0;
-
-	for (size_t b = 0; b < blocks->count; b++)
-		sum += fabs(blocks->medians[b] - (b < at ? before : after));
-	return sum;
-}
-
-/* The block at whose begin the medians change; 0 if chance explains the change by Pettitt's test. The test compares ranks
- * and may find a small change beside a large one: of the places that it accepts the one where two levels fit best. */
-static size_t pace_find_change(const struct blocks *blocks)
-{
-	double n = (double)blocks->count, sum = 0, least = INFINITY;
-	size_t at = 0;
-
-	for (size_t t = 1; t + LEAST_SIDE <= blocks->count; t++) {
-		double before, after, deviation;
-
-		for (size_t j = 0; j < blocks->count; j++)
-			sum += (blocks->medians[t - 1] > blocks->medians[j]) - (blocks->medians[t - 1] < blocks->medians[j]);
-		if (t < LEAST_SIDE || 2 * exp(-6 * sum * sum / (n * n * n + n * n)) >= CHANCE)
-			continue;
-		before = pace_median(blocks->medians, t);
-		after = pace_median(blocks->medians + t, blocks->count - t);
-		deviation = pace_deviation_of_levels(blocks, t, before, after);
-		if (deviation < least) {
-			least = deviation;
-			at = t;
-		}
-	}
-	return at;
-}
-
-static double pace_deviation_of_line(const struct blocks *blocks, double change)
-{
-	double middle = pace_median(blocks->medians, blocks->count), sum = 0;
-	double n = (double)(blocks->count - 1);
-
-	for (size_t b = 0; b < blocks->count; b++)
-		sum += fabs(blocks->medians[b] - middle - change * middle * ((double)b / n - 0.5));
-	return sum;
-}
-
-/* Whether the medians grow on both sides of the change more than they jump at it: then they follow a trend, and only the
- * machine's pace changed there. */
-static bool pace_grows_on_both_sides(const struct blocks *blocks, size_t at, double before, double after)
-{
-	double slopes[BLOCKS * BLOCKS / 2], distance = (double)blocks->count / 2, slope; /* between the sides' middles */
-	size_t count = 0;
-
-	for (size_t i = 0; i < blocks->count; i++)
-		for (size_t j = i + 1; j < blocks->count && (j < at) == (i < at); j++)
-			slopes[count++] = (blocks->medians[j] - blocks->medians[i]) / (double)(j - i);
-	slope = dw_median(slopes, count);
-	return slope * (after - before) > 0 && fabs(slope) * (double)blocks->count > fabs(after - before - slope * distance);
-}
-
-/* The trend over the run, divided by the median; 0 if chance explains it. */
-static double pace_trend(const struct pace *pace)
-{
-	const struct dw_facts_work *work = pace->work;
-	uint64_t chosen[DW_DRIFT_SAMPLES];
-	float samples[DW_DRIFT_SAMPLES];
-	uint32_t count = dw_drift_choose(work->steady_count, chosen);
-	bool drifts;
-	double change;
-
-	for (uint32_t i = 0; i < count; i++)
-		samples[i] = (float)pace_length(pace, work->steady[chosen[i]]);
-	change = dw_drift_of(samples, count, 1, &drifts);
-	return isfinite(change) ? change : 0;
-}
-
 /* The part that changes most between the steady steps before and after `at`. */
 static const char *pace_part(const struct pace *pace, size_t at)
 {
@@ -328,43 +214,20 @@ static const char *pace_note(const struct pace *pace, size_t at, const struct pa
 	       : range->symbol == DW_NO_INDEX ? pace_part(pace, at) : dw_model_symbols(pace->work->model, NULL)[range->symbol].name;
 }
 
-/* How the lengths change: by a trend, or at a block; one of both, or neither. */
-struct fit {
-	double trend, change;
-	size_t at; /* first steady step of the later part, or of the second half */
-};
-
-static struct fit pace_fit(const struct pace *pace)
+static struct dw_pace_fit pace_fit(const struct pace *pace)
 {
-	struct fit fit = { pace_trend(pace), 0, pace->work->steady_count / 2 };
-	double before = 0, after = 0;
-	struct blocks blocks;
-	size_t at;
+	struct dw_facts_work *work = pace->work;
 
-	pace_make_blocks(pace, &blocks);
-	at = pace_find_change(&blocks);
-	if (at) {
-		before = pace_median(blocks.medians, at);
-		after = pace_median(blocks.medians + at, blocks.count - at);
-		fit.change = before > 0 ? after / before - 1 : 0;
-		if (fabs(fit.change) < LEAST_CHANGE)
-			fit.change = 0;
-	}
-	if (fit.change != 0 && pace_deviation_of_levels(&blocks, at, before, after) < pace_deviation_of_line(&blocks, fit.trend) &&
-	    !(fit.trend != 0 && pace_grows_on_both_sides(&blocks, at, before, after)))
-		fit.trend = 0;
-	else
-		fit.change = 0;
-	if (fit.change != 0)
-		fit.at = blocks.first[at];
-	return fit;
+	for (size_t i = 0; i < work->steady_count; i++)
+		work->values[i] = pace_length(pace, work->steady[i]);
+	return dw_pace_fit(work->values, work->steady_count);
 }
 
 /* The same if only one range changes: the clock of the processor changes the others. */
-static struct fit pace_fit_range(struct pace pace, uint32_t symbol, struct fit all)
+static struct dw_pace_fit pace_fit_range(struct pace pace, uint32_t symbol, struct dw_pace_fit all)
 {
 	size_t count = pace.work->steady_count;
-	struct fit fit;
+	struct dw_pace_fit fit;
 
 	pace.symbol = symbol;
 	pace.others_ns = 0;
@@ -395,7 +258,7 @@ static bool pace_team_is_disturbed(const struct dw_facts_work *work)
 static void pace_put(const struct pace *pace)
 {
 	struct dw_facts_work *work = pace->work;
-	struct fit fit = pace_fit(pace);
+	struct dw_pace_fit fit = pace_fit(pace);
 	struct pace_range range = { DW_NO_INDEX, 0, NULL };
 	struct dw_fact *fact;
 
@@ -427,45 +290,16 @@ static void pace_put(const struct pace *pace)
 	}
 }
 
-/* The trend of the time between a step and the next one, after the warm-up: something that grows may lie there, as in a callback
- * of a framework. How long a loop waits for data or for other ranks there is their pace. */
-static void pace_put_gaps(struct dw_facts_work *work)
-{
-	double waits_ns = (double)(work->loop->outside_ns[DW_SHARE_DATA] + work->loop->outside_ns[DW_SHARE_COMMUNICATION]);
-	double steps_ns = fmax(0, work->facts->at[DW_FACT_DRIFT_SLOPE].value), change, gap_ns, growth_ns;
-	uint64_t chosen[DW_DRIFT_SAMPLES];
-	float samples[DW_DRIFT_SAMPLES];
-	size_t gaps = 0;
-	uint32_t count;
-	bool drifts;
-
-	for (size_t i = 0; i + 1 < work->loop->count; i++)
-		if (work->roles[i] != DW_ROLE_WARM_UP)
-			work->values[gaps++] = (double)(work->all[i + 1].start_ns - work->all[i].end_ns);
-	count = dw_drift_choose(gaps, chosen);
-	for (uint32_t i = 0; i < count; i++)
-		samples[i] = (float)work->values[chosen[i]];
-	change = dw_drift_of(samples, count, 1, &drifts);
-	gap_ns = gaps ? dw_median(work->values, gaps) : 0;
-	steps_ns *= work->facts->at[DW_FACT_STEP_WALL].value;
-	growth_ns = change / 2 * gap_ns * (double)gaps;
-	if (!(growth_ns >= LEAST_GROWTH * work->loop_ns) || change < LEAST_GAPS || change * gap_ns <= steps_ns ||
-	    waits_ns > growth_ns / 2)
-		dw_fact_miss(work, DW_FACT_DRIFT_GAPS, "the time between steps does not grow more than the steps");
-	else
-		dw_fact_set_share(work, DW_FACT_DRIFT_GAPS, growth_ns, work->loop_ns, gaps);
-}
-
 void dw_facts_of_pace(struct dw_facts_work *work)
 {
 	struct pace pace;
 
 	if (work->steady_count < LEAST_STEPS) {
-		for (unsigned id = DW_FACT_DRIFT_SLOPE; id <= DW_FACT_DRIFT_GAPS; id++)
+		for (unsigned id = DW_FACT_DRIFT_SLOPE; id <= DW_FACT_DRIFT_GAPS_STEP; id++)
 			dw_fact_miss(work, (enum dw_fact_id)id, "there are fewer than 30 steady steps");
 		return;
 	}
 	pace = pace_choose(work);
 	pace_put(&pace);
-	pace_put_gaps(work);
+	dw_facts_of_gaps(work);
 }

@@ -108,6 +108,7 @@ void dw_facts_of_loader(struct dw_facts_work *work);
 void dw_facts_of_memory(struct dw_facts_work *work);
 void dw_facts_of_ranks(struct dw_facts_work *work);
 void dw_facts_of_pace(struct dw_facts_work *work);
+void dw_facts_of_gaps(struct dw_facts_work *work);
 void dw_facts_of_shapes(struct dw_facts_work *work);
 void dw_facts_of_flops(struct dw_facts_work *work);
 void dw_facts_of_waits(struct dw_facts_work *work);

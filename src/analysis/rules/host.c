@@ -331,10 +331,19 @@ static double host_gain_python(const struct dw_rule_case *at, double share_ns)
 
 #define HOST_PYTHON 0.09 /* the interpreter's own time: a small model's loop has some percent of it */
 
+#define HOST_SPREAD 0.18   /* of the loop: Python that is spread over all functions of a clean loop of small tensors */
+#define HOST_FUNCTION 0.05 /* of the CPU time, in one function: it does something that is no call */
+
+/* Whether samples show no function that has much of a small part of Python. */
+static bool host_is_spread(const struct dw_rule_case *at)
+{
+	return host_share_python(at).value < HOST_SPREAD && dw_case_value(at, DW_FACT_SAMPLES_PYTHON_ONE) < HOST_FUNCTION;
+}
+
 /* A loop that only calls operators takes some microseconds of Python for each operator. */
 bool dw_case_is_python(const struct dw_rule_case *at)
 {
-	return dw_case_has(at, DW_FACT_TRACE_PYTHON) &&
+	return dw_case_has(at, DW_FACT_TRACE_PYTHON) && !host_is_spread(at) &&
 	       host_own_python(at) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY) * host_woken(at)) >= HOST_PYTHON;
 }
 
@@ -518,7 +527,8 @@ const struct dw_rule dw_rules_host[] = {
 		          "between two operators are no calls; of the rest, 10 us for each operator are its "
 		          "call, or if that is less, 12 us for each that the program itself calls, and half a millisecond. "
 		          "What samples find in autograd's engine is none. Without calls, and without waits for a CPU, at least 9% must remain: "
-		          "the loop of a small model has some percent of its own. Between the steps of Lightning and "
+		          "the loop of a small model has some percent of its own. Below 18% one function must have 5% of the CPU time, "
+		          "if samples tell. Between the steps of Lightning and "
 		          "Ignite, which call their hooks there, only times of 1 ms and more count, and 1.2 ms of each step are "
 		          "theirs if no function is known to take more.",
 		.applies = dw_case_is_python,

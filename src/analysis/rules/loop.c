@@ -231,7 +231,7 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 && dw_case_shapes_are_new(at));
 }
 
-#define LOOP_CHANGE 0.15     /* of a step: memory and caches that others use change steps by a tenth */
+#define LOOP_CHANGE 0.22     /* of a step: memory and caches that others use change steps by a tenth */
 #define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
 #define LOOP_PACE_LARGE 0.75 /* no processor's clock changes so much */
 #define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
@@ -268,10 +268,25 @@ static bool loop_pace_is_reported(const struct dw_rule_case *at, enum dw_fact_id
 	                (strcmp(note, "communication") == 0 && dw_case_value(at, DW_FACT_RUN_RANKS) > 1));
 }
 
-static bool loop_changes(const struct dw_rule_case *at)
+static bool loop_steps_change(const struct dw_rule_case *at)
 {
 	return !loop_pace_is_reported(at, DW_FACT_DRIFT_CHANGE) && !loop_input_grows(at) &&
 	       loop_pace_is_own(at, dw_case_value(at, DW_FACT_DRIFT_CHANGE));
+}
+
+static bool loop_changes(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_DRIFT_GAPS_CHANGE) || loop_steps_change(at);
+}
+
+static enum dw_rule_whole loop_whole_change(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_DRIFT_GAPS_CHANGE) ? DW_RULE_OF_LOOP : DW_RULE_OF_STEP;
+}
+
+static struct dw_amount loop_share_change(const struct dw_rule_case *at)
+{
+	return dw_case_amount(at, dw_case_has(at, DW_FACT_DRIFT_GAPS_CHANGE) ? DW_FACT_DRIFT_GAPS_CHANGE : DW_FACT_DRIFT_CHANGE);
 }
 
 /* The trend; if the input grows from step to step, also a change that looks like one of levels. */
@@ -318,7 +333,7 @@ static bool loop_varies(const struct dw_rule_case *at)
 {
 	return dw_case_value(at, DW_FACT_INPUT_VARIATION) >= LOOP_VARIES &&
 	       dw_case_value(at, DW_FACT_STEP_SPREAD) >= LOOP_SPREAD &&
-	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) >= LOOP_CHANGE && loop_changes(at)) && !dw_case_drifts(at);
+	       !(dw_case_value(at, DW_FACT_DRIFT_CHANGE) >= LOOP_CHANGE && loop_steps_change(at)) && !dw_case_drifts(at);
 }
 
 bool dw_case_sizes_vary(const struct dw_rule_case *at)
@@ -466,18 +481,23 @@ const struct dw_rule dw_rules_loop[] = {
 		.question = "Do steps take longer from some step on?",
 		.kind = DW_RULE_CAUSE,
 		.group = DW_RULE_PACE,
-		.whole = DW_RULE_OF_STEP,
+		.whole_of = loop_whole_change,
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_CHANGE),
-		.threshold = 0.15,
+		.share = loop_share_change,
+		.threshold = 0.22,
 		.reason = "At least 40 steady steps and half a second, and a difference of at least half the share "
 		          "of the time in which the steps' thread waits for a CPU: that time is subtracted, but "
 		          "other programs change the pace too. One part of the step must change more than the others: the processor's "
-		          "clock changes all of them alike, and never by 75%.",
+		          "clock changes all of them alike, and never by 75%. Or the time between the steps is longer by 75% or more "
+		          "from some step on.",
 		.applies = loop_changes,
 		.no_gain = true,
-		.statement = "From step {drift.change_step} on, steps take {drift.change} longer than before"
-		             "[, most of it in {drift.change:part}].",
+		.statement = "[?drift.gaps_change: From step {drift.gaps_step} on, the time between the steps is longer: this takes "
+		             "{drift.gaps_change} of the loop; {samples.between} of the CPU time there is in "
+		             "{samples.between:name}{samples.between:where}]"
+		             "[-drift.gaps_change: From step {drift.change_step} on, steps take {drift.change} longer than before]"
+		             "[-drift.gaps_change: , most of it in {drift.change:part}].",
 		.remedy = {
 			[DW_WORDS_ANY] = "compare both parts with --steps: the machine's clock, other programs, or "
 			                 "what the program does from then on",
@@ -493,7 +513,7 @@ const struct dw_rule dw_rules_loop[] = {
 		.of_lengths = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_DRIFT_SLOPE),
 		.share = loop_share_drift,
-		.threshold = 0.15,
+		.threshold = 0.22,
 		.reason = "A trend over at least 40 steady steps and half a second that chance does not "
 		          "explain, of at least half the share of the time in which the steps' thread waits for a "
 		          "CPU: that time is subtracted, but other programs change the pace too. One part of the step must change more "

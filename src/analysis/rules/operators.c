@@ -328,6 +328,28 @@ const struct dw_rule dw_rules_operators[] = {
 		.record = "dwell run --shapes tells which tensors",
 	},
 	{
+		.id = "precision",
+		.question = "Do operators compute in 64-bit floating point?",
+		.kind = DW_RULE_WORK,
+		.group = DW_RULE_OPERATORS,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_FLOAT64),
+		.threshold = 0.20,
+		.reason = "One array of NumPy in 64-bit floating point, the usual type there, makes all that is computed with it have this "
+		          "type, which takes twice as long. The types are those of the last step in which they were read.",
+		.gain_ns = operators_half,
+		.statement = "Operators in 64-bit floating point {take} {share} {of}[, most of it in {operators.float64:name}]: 32 bits "
+		             "take half the time.",
+		.remedy = {
+			[DW_WORDS_ANY] = "32-bit floating point, unless the result needs 64",
+			[DW_WORDS_PYTORCH] = "data and parameters as torch.float32, unless the result needs 64 bits: "
+			                     "torch.from_numpy() keeps the type of NumPy's array",
+		},
+		.look = "dwell report --view operators",
+	},
+	{
 		.id = "roofline",
 		.question = "Do products compute far below the machine's peak?",
 		.kind = DW_RULE_WORK,
@@ -400,7 +422,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.look = "dwell report --view operators",
 	},
 	{
-		.id = "precision",
+		.id = "half-precision",
 		.question = "Are products computed in a longer type than needed?",
 		.kind = DW_RULE_CHANCE,
 		.whole = DW_RULE_OF_STEP,
@@ -459,7 +481,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.whole = DW_RULE_OF_STEP,
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_UNNAMED),
 		.share = operators_share_nameless,
-		.threshold = 0.08,
+		.threshold = 0.10,
 		.is_form = operators_name_little,
 		.reason = "A program without Python need not name all of its work; from a twelfth of a step "
 		          "on, what lies there can be the cause of something. It is ranked after all causes, which may lie in it.",

@@ -80,7 +80,8 @@ static const struct trial {
 	{ "one-operator", 0.38, S(TRACE_DEVICE_UNSEEN, 1), { S(OPERATORS_LARGEST, 0.7) } },
 	{ "memory-bound-chain", 0.25, S(OPERATORS_COMPILED, 3), { S(OPERATORS_ELEMENTWISE, 0.7) } },
 	{ "roofline", 0.30, S(FLOPS_SLOW_SHARE, 0.9), { S(FLOPS_SLOW, 0.7), S(FLOPS_SLOW_SHARE, 0.1) } },
-	{ "precision", 0.30, NO_OTHER, { S(OPERATORS_FLOAT32, 0.7) } },
+	{ "precision", 0.15, S(TRACE_DEVICE_UNSEEN, 1), { S(OPERATORS_FLOAT64, 0.7) } },
+	{ "half-precision", 0.30, NO_OTHER, { S(OPERATORS_FLOAT32, 0.7) } },
 	{ "named-part", 0.15, S(STEP_FORWARD, 0.6), { S(STEP_NAMED_PART, 0.55) } },
 	{ "nameless", 0.06, S(TRACE_PYTHON, 1), { S(STEP_UNNAMED, 0.5), S(TRACE_PYTHON, 0) } },
 	{ "compute", 0, S(STEP_IDLE, 0.35), { S(STEP_FORWARD, 0.5), S(STEP_OPTIMIZER, 0) } },
@@ -269,8 +270,8 @@ TEST(no_rule_takes_operators_that_launch_work_of_a_device_for_work_of_the_host)
 		trial_prepare(trial, &at);
 		if (i % 3 < 2)
 			set(&at, DW_FACT_DEVICE_BUSY, busy ? 0.99 : 0.05);
-		else if (!is_in(trial->id, (const char *[]){ "thread-count", "precision", "allocator", "compute",
-		                                             "one-operator", "roofline", "named-part" }, 7))
+		else if (!is_in(trial->id, (const char *[]){ "thread-count", "precision", "half-precision", "allocator", "compute",
+		                                             "one-operator", "roofline", "named-part" }, 8))
 			continue;
 		else
 			set(&at, DW_FACT_TRACE_DEVICE_UNSEEN, 1);

@@ -166,6 +166,30 @@ TEST(idle_time_of_steps_too_short_to_measure_needs_a_process_that_rests)
 	made_end(&at);
 }
 
+TEST(a_small_part_of_python_needs_a_function_that_has_much_of_it)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_PYTHON, 0.15 }, { DW_FACT_CPU_DELAY, 0 }, { DW_FACT_OPERATORS_COUNT, 10 }));
+	CHECK(made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.15)); /* no samples */
+	CHECK(made_fires(&at, "python", DW_FACT_SAMPLES_PYTHON_ONE, 0.06));
+	CHECK(!made_fires(&at, "python", DW_FACT_SAMPLES_PYTHON_ONE, 0.04));
+	made_set(&at, DW_FACT_SAMPLES_PYTHON_ONE, 0.01);
+	CHECK(made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.19));
+	CHECK(!made_fires(&at, "python", DW_FACT_STEP_PYTHON, 0.17));
+	made_end(&at);
+}
+
+TEST(the_time_between_steps_may_be_what_changes)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_DRIFT_GAPS_STEP, 50 }, { DW_FACT_SAMPLES_BETWEEN, 0.5 }));
+	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.37));
+	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.2));
+	made_end(&at);
+}
+
 TEST(operators_of_a_deep_network_are_not_small)
 {
 	struct made at;
@@ -406,8 +430,8 @@ TEST(the_pace_is_the_programs_if_one_part_changes)
 
 	made_begin(&at, MADE({ DW_FACT_DRIFT_CHANGE, 0.3 }, { DW_FACT_DRIFT_CHANGE_STEP, 30 },
 	                     { DW_FACT_DRIFT_SLOPE, 0 }, { DW_FACT_DRIFT_OWN, 0.9 }, { DW_FACT_CPU_DELAY, 0 }));
-	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.14));
-	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.15));
+	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.21));
+	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, 0.22));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_CHANGE, -0.3));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_OWN, 0.6)); /* the clock's */
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_OWN, 0.7));
@@ -417,9 +441,9 @@ TEST(the_pace_is_the_programs_if_one_part_changes)
 	made_set(&at, DW_FACT_DRIFT_OWN, 0.9);
 	CHECK(!made_fires(&at, "change-point", DW_FACT_STEP_WALL, 1e6)); /* 60 ms in all */
 	made_set(&at, DW_FACT_DRIFT_CHANGE, 0);
-	CHECK(made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.2));
+	CHECK(made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.3));
 	made_set(&at, DW_FACT_DRIFT_OWN, 0.1);
-	CHECK(!made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.2));
+	CHECK(!made_fires(&at, "drift", DW_FACT_DRIFT_SLOPE, 0.3));
 	made_set(&at, DW_FACT_DRIFT_OWN, 0.9);
 	made_set(&at, DW_FACT_DRIFT_CHANGE, 0.3);
 	/* A queue that runs empty. */

@@ -1,0 +1,139 @@
+/*
+ * Types: the operators that compute in 64-bit floating point.
+ *
+ * One array of NumPy can make a whole network compute in 64 bits, which takes twice as long. It takes too long to read the
+ * types of inputs in all steps (see --shapes), so a callback reads them in few steps: the third one, the sixth, the twelfth,
+ * and so on. Operators of which most calls in the last of these had an input in 64-bit floating point are noted in the trace.
+ *
+ * dwp_types_step() is called between steps, in a thread that has steps. The callback is called in all threads that run operators.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core.h"
+#include "format/keys.h"
+
+#define FIRST_STEP 3u /* the first ones are unlike the others */
+#define MOST_OPERATORS 64u
+#define MOST_NAME 64u
+#define MOST_TEXT 1024u
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct types {
+	uint64_t steps, next, callback;
+	size_t count;
+	struct types_operator {
+		char name[MOST_NAME];
+		uint32_t calls, in_64;
+	} operators[MOST_OPERATORS];
+} types = { .next = FIRST_STEP };
+
+/* A tensor without dimensions is a number of Python, which has 64 bits and does not make the result have them. */
+static void types_of_inputs(const char *function, bool *floats, bool *in_64)
+{
+	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
+	unsigned count = dwp_abi_inputs(function, tensors);
+
+	*floats = *in_64 = false;
+	for (unsigned i = 0; i < count; i++) {
+		uint16_t type = tensors[i].dimensions ? tensors[i].dtype : DWELL_DTYPE_NONE;
+
+		*in_64 |= type == DWELL_FLOAT64;
+		*floats |= type == DWELL_FLOAT64 || type == DWELL_FLOAT32 || type == DWELL_FLOAT16 || type == DWELL_BFLOAT16;
+	}
+}
+
+static struct types_operator *types_find(const char *name)
+{
+	struct types_operator *at = types.operators, *end = at + types.count;
+	size_t length = strlen(name);
+
+	while (at < end && strcmp(at->name, name) != 0)
+		at++;
+	if (at < end)
+		return at;
+	if (types.count == MOST_OPERATORS || length >= MOST_NAME || strchr(name, ' '))
+		return NULL;
+	types.count++;
+	*at = (struct types_operator){ .calls = 0 };
+	memcpy(at->name, name, length + 1);
+	return at;
+}
+
+TORCH_START(on_types, types_read)
+
+/* Does not wait for the lock: after a fork it may never become free. */
+static void types_read(const char *function)
+{
+	struct types_operator *operator;
+	bool floats, in_64;
+
+	types_of_inputs(function, &floats, &in_64);
+	if (!floats || pthread_mutex_trylock(&lock) != 0)
+		return;
+	operator = types_find(dwp_abi_name(function));
+	if (operator) {
+		operator->calls++;
+		operator->in_64 += in_64;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void types_on_end(const char *function, void *context)
+{
+}
+
+static void types_note(void)
+{
+	char text[MOST_TEXT] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < types.count; i++) {
+		const struct types_operator *operator = &types.operators[i];
+
+		if (2 * operator->in_64 > operator->calls && length + strlen(operator->name) + 2 < sizeof text)
+			length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? " " : "", operator->name);
+	}
+	dwell_meta(DW_KEY_TORCH_FLOAT64, length ? text : "none");
+}
+
+static void types_end(void)
+{
+	dwp_abi_remove_callback(types.callback);
+	types.callback = 0;
+	types_note();
+}
+
+/* In steps without operators the gate is closed, so that the first of these steps decides. */
+static void types_begin(void)
+{
+	if (types.next == FIRST_STEP && !(dwp_abi_has_inputs() && dwell_wants(1u << DWELL_CATEGORY_OPERATOR))) {
+		types.next = UINT64_MAX;
+		return;
+	}
+	types.next *= 2;
+	types.count = 0;
+	types.callback = dwp_abi_add_callback((torch_start *)on_types, types_on_end, 1u << TORCH_FUNCTION, true);
+}
+
+void dwp_types_step(void)
+{
+	if (pthread_mutex_trylock(&lock) != 0)
+		return;
+	if (types.callback)
+		types_end();
+	if (++types.steps == types.next)
+		types_begin();
+	pthread_mutex_unlock(&lock);
+}
+
+/* In a child of fork: its only thread is the one that called fork(), which has not locked. */
+void dwp_types_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	if (types.callback)
+		dwp_abi_remove_callback(types.callback);
+	types = (struct types){ .next = FIRST_STEP };
+}

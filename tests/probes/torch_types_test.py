@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+"""Which operators compute in 64-bit floating point, without --shapes.
+
+usage: torch_types_test.py path/to/dwell
+
+Exit status 0: all checks pass; 1: one failed; 77: no PyTorch here.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import installed
+
+TORCH = installed.need("torch")
+
+TRAIN = installed.LIGHT + """
+import os
+import torch
+
+def train(type, steps, fork=False):
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8)).to(type)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for i in range(steps):
+        optimizer.zero_grad()
+        loss = model(torch.ones(32, 64, dtype=type)).sum() * 2.0
+        if fork and os.fork() == 0:
+            torch.ones(8, dtype=type).sum()
+            os._exit(0)
+        loss.backward()
+        optimizer.step()
+
+torch.set_num_threads(1)
+"""
+# What is trained; an operator; whether it computes in 64 bits, or None: that is not known.
+CASES = [
+    ("64 bits", "train(torch.float64, 20)", True),
+    ("32 bits", "train(torch.float32, 20)", False),
+    ("64 bits after 32", "train(torch.float32, 20); train(torch.float64, 80)", True),
+    ("32 bits after 64", "train(torch.float64, 20); train(torch.float32, 80)", False),
+    ("64 bits, with a child of each step", "train(torch.float64, 8, fork=True)", True),
+    ("two steps", "train(torch.float64, 2)", None),
+]
+
+
+def main():
+    dwell, failures = os.path.abspath(sys.argv[1]), 0
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "t.dwell")
+        for name, calls, wanted in CASES:
+            done = subprocess.run([dwell, "run", "-o", trace, sys.executable, "-c", TRAIN + calls], capture_output=True,
+                                  text=True, timeout=120)
+            info = subprocess.run([dwell, "info", trace], capture_output=True, text=True, check=True).stdout
+            noted = [line.split("=", 1)[1].split() for line in info.splitlines() if "torch.float64" in line]
+            found = "aten::addmm" in noted[0] if noted else None
+            passed = done.returncode == 0 and found == wanted and (found or noted in ([], [["none"]]))
+            failures += not passed
+            print(f"{'ok  ' if passed else 'FAIL'} {name}: {noted[0][:6] if noted else 'not noted'}{done.stderr[-400:] if not passed else ''}")
+    print(f"PyTorch {TORCH}: {'failed' if failures else 'all passed'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main())
