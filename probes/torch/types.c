@@ -99,33 +99,38 @@ static void types_note(void)
 	dwell_meta(DW_KEY_TORCH_FLOAT64, length ? text : "none");
 }
 
-static void types_end(void)
+static void types_end(uint64_t step)
 {
 	dwp_abi_remove_callback(types.callback);
 	types.callback = 0;
 	types_note();
+	__atomic_store_n(&types.next, 2 * (step - 1), __ATOMIC_RELAXED);
 }
 
 /* In steps without operators the gate is closed, so that the first of these steps decides. */
-static void types_begin(void)
+static void types_begin(uint64_t step)
 {
 	if (types.next == FIRST_STEP && !(dwp_abi_has_inputs() && dwell_wants(1u << DWELL_CATEGORY_OPERATOR))) {
-		types.next = UINT64_MAX;
+		__atomic_store_n(&types.next, UINT64_MAX, __ATOMIC_RELAXED);
 		return;
 	}
-	types.next *= 2;
 	types.count = 0;
 	types.callback = dwp_abi_add_callback((torch_start *)on_types, types_on_end, 1u << TORCH_FUNCTION, true);
+	__atomic_store_n(&types.next, step + 1, __ATOMIC_RELAXED);
 }
 
+/* Threads that have steps at the same time may count one of two: that is no matter. */
 void dwp_types_step(void)
 {
-	if (pthread_mutex_trylock(&lock) != 0)
+	uint64_t step = __atomic_load_n(&types.steps, __ATOMIC_RELAXED) + 1;
+
+	__atomic_store_n(&types.steps, step, __ATOMIC_RELAXED);
+	if (DWELL_LIKELY(step < __atomic_load_n(&types.next, __ATOMIC_RELAXED)) || pthread_mutex_trylock(&lock) != 0)
 		return;
 	if (types.callback)
-		types_end();
-	if (++types.steps == types.next)
-		types_begin();
+		types_end(step);
+	else if (step >= types.next)
+		types_begin(step);
 	pthread_mutex_unlock(&lock);
 }
 
