@@ -3,7 +3,8 @@
  *
  * One array of NumPy can make a whole network compute in 64 bits, which takes twice as long. It takes too long to read the
  * types of inputs in all steps (see --shapes), so a callback reads them in few steps: the third one, the sixth, the twelfth,
- * and so on. Operators of which most calls in the last of these had an input in 64-bit floating point are noted in the trace.
+ * and so on. The trace has, for the last of these steps, which part of each operator's work was in 64-bit floating point: its work is
+ * taken as the elements of its inputs, times the last dimension of the last one, as a product's is.
  *
  * dwp_types_step() is called between steps, in a thread that has steps. The callback is called in all threads that run operators.
  */
@@ -26,23 +27,40 @@ static struct types {
 	size_t count;
 	struct types_operator {
 		char name[MOST_NAME];
-		uint32_t calls, in_64;
+		double work, in_64;
 	} operators[MOST_OPERATORS];
 } types = { .next = FIRST_STEP };
 
-/* A tensor without dimensions is a number of Python, which has 64 bits and does not make the result have them. */
-static void types_of_inputs(const char *function, bool *floats, bool *in_64)
+static double types_elements(const struct dwell_tensor *tensor)
+{
+	double elements = 1;
+
+	for (unsigned i = 0; i < tensor->dimensions; i++)
+		elements *= (double)tensor->sizes[i];
+	return elements;
+}
+
+/* Adds a call to an operator's work. A tensor without dimensions is a number of Python, which has 64 bits and does not make the
+ * result have them. */
+static void types_add(const char *function, struct types_operator *to)
 {
 	struct dwell_tensor tensors[TORCH_MOST_TENSORS];
 	unsigned count = dwp_abi_inputs(function, tensors);
+	double all = 0, in_64 = 0, width = 1;
 
-	*floats = *in_64 = false;
 	for (unsigned i = 0; i < count; i++) {
 		uint16_t type = tensors[i].dimensions ? tensors[i].dtype : DWELL_DTYPE_NONE;
+		double elements;
 
-		*in_64 |= type == DWELL_FLOAT64;
-		*floats |= type == DWELL_FLOAT64 || type == DWELL_FLOAT32 || type == DWELL_FLOAT16 || type == DWELL_BFLOAT16;
+		if (type != DWELL_FLOAT64 && type != DWELL_FLOAT32 && type != DWELL_FLOAT16 && type != DWELL_BFLOAT16)
+			continue;
+		elements = types_elements(&tensors[i]);
+		width = (double)tensors[i].sizes[tensors[i].dimensions - 1];
+		all += elements;
+		in_64 += type == DWELL_FLOAT64 ? elements : 0;
 	}
+	to->work += all * width;
+	to->in_64 += in_64 * width;
 }
 
 static struct types_operator *types_find(const char *name)
@@ -54,10 +72,10 @@ static struct types_operator *types_find(const char *name)
 		at++;
 	if (at < end)
 		return at;
-	if (types.count == MOST_OPERATORS || length >= MOST_NAME || strchr(name, ' '))
+	if (types.count == MOST_OPERATORS || length >= MOST_NAME || strpbrk(name, " ="))
 		return NULL;
 	types.count++;
-	*at = (struct types_operator){ .calls = 0 };
+	*at = (struct types_operator){ .work = 0 };
 	memcpy(at->name, name, length + 1);
 	return at;
 }
@@ -68,16 +86,12 @@ TORCH_START(on_types, types_read)
 static void types_read(const char *function)
 {
 	struct types_operator *operator;
-	bool floats, in_64;
 
-	types_of_inputs(function, &floats, &in_64);
-	if (!floats || pthread_mutex_trylock(&lock) != 0)
+	if (pthread_mutex_trylock(&lock) != 0)
 		return;
 	operator = types_find(dwp_abi_name(function));
-	if (operator) {
-		operator->calls++;
-		operator->in_64 += in_64;
-	}
+	if (operator)
+		types_add(function, operator);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -92,9 +106,10 @@ static void types_note(void)
 
 	for (size_t i = 0; i < types.count; i++) {
 		const struct types_operator *operator = &types.operators[i];
+		int percent = operator->in_64 > 0 ? (int)(100 * operator->in_64 / operator->work) : 0;
 
-		if (2 * operator->in_64 > operator->calls && length + strlen(operator->name) + 2 < sizeof text)
-			length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? " " : "", operator->name);
+		if (percent && length + strlen(operator->name) + 6 < sizeof text)
+			length += (size_t)snprintf(text + length, sizeof text - length, "%s%s=%d", length ? " " : "", operator->name, percent);
 	}
 	dwell_meta(DW_KEY_TORCH_FLOAT64, length ? text : "none");
 }

@@ -12,7 +12,7 @@ from scenarios import ALWAYS, CERTAIN, RULES, SILENT
 FOUND, MISSED, FALSE, RIGHT = "found", "missed", "false", "right"
 FACTOR = 1.5  # how far an estimated gain may be from the measured one
 # Rules whose gain is what a better form of the same work saves, and not what its removal would.
-GAIN_IS_A_PART = {"one-operator", "optimizer-dominates", "memory-bound-chain", "roofline", "precision", "thread-count"}
+GAIN_IS_A_PART = {"one-operator", "optimizer-dominates", "memory-bound-chain", "roofline", "precision", "half-precision", "thread-count"}
 # Rules whose gain is what the clean scenario's form of the same work saves: compared with that scenario only.
 GAIN_OF_FORM = {"optimizer-unfused"}
 

@@ -8,7 +8,8 @@ one            one large product of matrices takes most of the step (45%, 70%)  
 layout         images are reordered to channels last and back, again and again      layout-copies
 chain          element-wise operators on a tensor that no cache holds               memory-bound-chain
 slow-product   each product is of one row: memory limits it                         roofline, one-operator
-bf16           large products in float32, where bfloat16 is twice as fast           precision, one-operator
+bf16           large products in float32, where bfloat16 is twice as fast           half-precision, one-operator
+float64        large products in float64                                            precision, one-operator
 many-tensors   Adam over a thousand small parameters, one after another             optimizer-unfused
 large-adam     Adam, fused, over an embedding that is larger than the network       optimizer-dominates
 fresh-memory   each step fills tens of megabytes that come from the kernel          page-faults, allocator
@@ -43,6 +44,7 @@ if sys.argv[1] in ("fresh-memory", "allocator"):
 run = Run(steps=40 if sys.argv[1] == "threads" else 50)  # with too many threads a step takes long
 cause, ms = run.cause, run.ms()
 cpus = len(os.sched_getaffinity(0))
+PRODUCTS = ("one", "bf16", "float64", "one-thread")  # one product a step
 
 
 def repeat(operator):
@@ -77,9 +79,11 @@ class Planted:
         self.weight, self.row = torch.randn(2048, 2048), torch.randn(1, 2048)
         self.buffer = torch.empty(1 << 23)
         self.side = 0
-        if cause in ("one", "bf16", "one-thread") and ms:
-            self.side = self.side_for(ms)
+        if cause in PRODUCTS and ms:
+            self.side = self.side_for(ms / 2 if cause == "float64" else ms)
             self.left, self.right = torch.randn(self.side, self.side), torch.randn(self.side, self.side)
+        if cause == "float64" and ms:
+            self.left, self.right = self.left.double(), self.right.double()
         if cause == "bf16" and ms:
             self.compare_precision()
         if cause == "one-thread" and ms:
@@ -92,7 +96,7 @@ class Planted:
         return max(64, int(640 * (milliseconds / best_ms(lambda: torch.mm(a, a))) ** (1 / 3)) // 16 * 16)
 
     def compare_precision(self):
-        """The time of the product in bfloat16: the truth of `precision`, if bfloat16 is faster."""
+        """The time of the product in bfloat16: the truth of `half-precision`, if bfloat16 is faster."""
         fast = best_ms(lambda: torch.mm(self.left.bfloat16(), self.right.bfloat16()))
         run.say(bfloat16_ratio=round(fast / best_ms(lambda: torch.mm(self.left, self.right)), 3))
 
@@ -125,7 +129,7 @@ class Planted:
     def one(self):
         torch.mm(self.left, self.right)
 
-    bf16 = one_thread = one
+    bf16 = float64 = one_thread = one
 
     def fresh_memory(self):
         torch.zeros(1 << 22).add_(1.0)
@@ -144,7 +148,7 @@ class Planted:
         operator = getattr(self, cause.replace("-", "_"), None)
         if not operator or not ms:
             return
-        if cause in ("one", "bf16", "one-thread"):
+        if cause in PRODUCTS:
             operator()
         else:
             repeat(operator)

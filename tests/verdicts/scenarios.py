@@ -143,12 +143,13 @@ waiting.decoy("collect-first", "collector")
 operators = Script("operators.py", SCENARIOS)
 operators.clean()
 operators.fault("small-forward", "small-operators", also="one-operator python profiler-cost")
-operators.fault("one", "one-operator", weak=0.48, strong=0.70, also="roofline precision")
+operators.fault("one", "one-operator", weak=0.48, strong=0.70, also="roofline half-precision")
 operators.fault("layout", "layout-copies", also="one-operator memory-bound-chain allocator page-faults memory-temporaries")
-operators.fault("chain", "memory-bound-chain", also="roofline precision", options="--shapes")
+operators.fault("chain", "memory-bound-chain", also="roofline half-precision", options="--shapes")
 # roofline and precision are about most of a step: products of a tenth of it are no fault.
-operators.fault("slow-product", "roofline", weak=0.55, strong=0.65, first="one-operator", also="precision", options="--flops")
-operators.fault("bf16", "precision", weak=0.48, strong=0.60, first="one-operator", also="roofline", options="--flops",
+operators.fault("slow-product", "roofline", weak=0.55, strong=0.65, first="one-operator", also="half-precision", options="--flops")
+operators.fault("float64", "precision", weak=0.48, strong=0.60, first="one-operator")
+operators.fault("bf16", "half-precision", weak=0.48, strong=0.60, first="one-operator", also="roofline", options="--flops",
                 only_if=("bfloat16_ratio", 0.7))
 operators.fault("many-tensors", "optimizer-unfused", first="optimizer-dominates", also="small-operators python profiler-cost",
                 clean="operators.fused-adam")
@@ -161,7 +162,7 @@ operators.fault("threads", "oversubscribed", measured=False, also="one-operator"
 operators.fault("worker-threads", "oversubscribed", measured=False, also="loader-slow-workers loader-part loader-handover",
                 clean="operators.worker-threads.clean")
 operators.clean("worker-threads", also="loader-part")
-operators.fault("one-thread", "thread-count", weak=0.48, strong=0.60, first="one-operator", also="roofline precision",
+operators.fault("one-thread", "thread-count", weak=0.48, strong=0.60, first="one-operator", also="roofline half-precision",
                 only_if=("threads_ratio", 0.75))
 operators.fault("functions", "profiler-cost", weak=0.45, strong=0.60, measured=False, first="python",
                 options="--functions", clean="operators.none")
@@ -182,9 +183,9 @@ over_time.fault("drift", "drift", first="python")
 over_time.fault("change", "change-point", first="python")
 over_time.fault("sizes", "input-size-variance", first="slow-steps")
 # The sizes differ in all three: a report may say so first.
-over_time.fault("shapes", "first-shapes", also="slow-steps input-size-variance precision", clean="over_time.shapes.clean",
+over_time.fault("shapes", "first-shapes", also="slow-steps input-size-variance half-precision", clean="over_time.shapes.clean",
                 options="--shapes")
-over_time.clean("shapes", first="input-size-variance precision", options="--shapes")
+over_time.clean("shapes", first="input-size-variance half-precision", options="--shapes")
 # To compile makes many objects: the collector runs.
 over_time.fault("compilation", "compilation", also="slow-steps first-shapes collector", clean="over_time.compile-once")
 # A step takes a millisecond: to make its batch takes a part of it.
@@ -269,7 +270,7 @@ loader-shallow-queue communication rank-waits collector idle waiting-file waitin
 one-operator memory-growth checkpoint logging evaluation evaluation-graphs oversubscribed synchronising-call
 first-shapes compilation graph-breaks layout-copies optimizer-unfused optimizer-dominates allocator slow-steps drift
 change-point memory-limit memory-room memory-owners memory-temporaries roofline memory-bound-chain precision
-thread-count page-faults input-size-variance profiler-cost between-steps named-part nameless warm-up compute""".split())
+half-precision thread-count page-faults input-size-variance profiler-cost between-steps named-part nameless warm-up compute""".split())
 # What tools/check runs: strong causes of many kinds, which a busy machine does not hide. tests/probes/torch_verdict_test.py
 # has others in PyTorch: a loader in the process, sleeps, Python, evaluation, small operators.
 SUBSET = frozenset("""

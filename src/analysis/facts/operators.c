@@ -418,23 +418,23 @@ static void operators_put_float32(struct dw_facts_work *work, double whole_ns)
 	dw_fact_set_share(work, DW_FACT_OPERATORS_FLOAT32, ns, whole_ns, work->loop->usual_count);
 }
 
-/* Whether a list with a space between two names contains a name. */
-static bool operators_lists(const char *list, const char *name)
+/* What DW_KEY_TORCH_FLOAT64 says of a name, as a ratio. */
+static double operators_float64_part(const char *list, const char *name)
 {
 	size_t length = strlen(name);
 
 	for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
-		if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-			return true;
-	return false;
+		if ((at == list || at[-1] == ' ') && at[length] == '=')
+			return fmin(1, fmax(0, strtod(at + length + 1, NULL) / 100));
+	return 0;
 }
 
 static void operators_put_float64(struct dw_facts_work *work, double whole_ns)
 {
 	const char *list = dw_facts_meta(work, DW_KEY_TORCH_FLOAT64);
 	const struct dw_loop_row *largest = NULL;
+	double ns = 0, largest_ns = 0;
 	struct dw_fact *fact;
-	double ns = 0;
 
 	if (!list) {
 		dw_fact_miss(work, DW_FACT_OPERATORS_FLOAT64, "the types of operators are not in the trace");
@@ -442,12 +442,13 @@ static void operators_put_float64(struct dw_facts_work *work, double whole_ns)
 	}
 	for (size_t i = 0; i < work->loop->operator_count; i++) {
 		const struct dw_loop_row *row = &work->loop->operators[i];
+		double own_ns = operators_float64_part(list, work->symbols[row->symbol].name) * (double)row->ns;
 
-		if (!operators_lists(list, work->symbols[row->symbol].name))
-			continue;
-		ns += (double)row->ns;
-		if (!largest || row->ns > largest->ns)
+		ns += own_ns;
+		if (own_ns > largest_ns) {
+			largest_ns = own_ns;
 			largest = row;
+		}
 	}
 	fact = dw_fact_set_share(work, DW_FACT_OPERATORS_FLOAT64, ns, whole_ns, work->loop->usual_count);
 	if (largest)

@@ -72,8 +72,8 @@
                                                     * the first name below */
 #define DW_KEY_TORCH_INFERENCE "torch.inference"   /* "named": calls without gradients that are no
                                                     * evaluation of a trained model have the second */
-#define DW_KEY_TORCH_FLOAT64 "torch.float64"       /* text: names of operators that compute in 64-bit floating point, with a
-                                                    * space between two, or "none" */
+#define DW_KEY_TORCH_FLOAT64 "torch.float64"       /* text: "aten::mm=90 aten::add=100": how much of the operators' work is
+                                                    * in 64-bit floating point, in percent; or "none" */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */
 #define DW_KEY_TORCH_RECORDED_NS "torch.recorded_ns" /* JSON: cost of a step that is recorded whole, by --cost */
 #define DW_KEY_TORCH_REDUCED_NS "torch.reduced_ns" /* JSON: cost of a step without operators */

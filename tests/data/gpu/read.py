@@ -14,7 +14,7 @@ import tempfile
 PLANTED = {"compute": ("device-compute", 0.97, 1), "sync": ("device-sync", 0.2, 0.75), "sync-bursts": ("device-sync", 0.2, 0.75),
            "pageable": ("device-pageable", 0.5, 0.95), "loader": ("loader-in-process", 0, 0.05)}
 # None of these programs has them: each frees its gradients in each step, and their operators only launch work.
-FALSE = {"memory-owners", "thread-count", "slow-steps", "allocator", "precision", "one-operator", "compute"}
+FALSE = {"memory-owners", "thread-count", "slow-steps", "allocator", "precision", "half-precision", "one-operator", "compute"}
 
 
 def report(dwell, view, path):
