@@ -494,7 +494,8 @@ const struct dw_rule dw_rules_loop[] = {
 		.applies = loop_changes,
 		.no_gain = true,
 		.statement = "[?drift.gaps_change: From step {drift.gaps_step} on, the time between the steps is longer: this takes "
-		             "{drift.gaps_change} of the loop; {samples.between} of the CPU time there is in "
+		             "{drift.gaps_change} of the loop]"
+		             "[?drift.gaps_change: ; {samples.between} of the CPU time there is in "
 		             "{samples.between:name}{samples.between:where}]"
 		             "[-drift.gaps_change: From step {drift.change_step} on, steps take {drift.change} longer than before]"
 		             "[-drift.gaps_change: , most of it in {drift.change:part}].",

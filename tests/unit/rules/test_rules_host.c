@@ -187,6 +187,9 @@ TEST(the_time_between_steps_may_be_what_changes)
 	made_begin(&at, MADE({ DW_FACT_DRIFT_CHANGE, 0 }, { DW_FACT_DRIFT_GAPS_STEP, 50 }, { DW_FACT_SAMPLES_BETWEEN, 0.5 }));
 	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.37));
 	CHECK(!made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.2));
+	CHECK(made_fires(&at, "change-point", DW_FACT_DRIFT_GAPS_CHANGE, 0.37));
+	CHECK_STR(made_find(&at, "change-point")->statement,
+	          "From step 50 on, the time between the steps is longer: this takes 37% of the loop.");
 	made_end(&at);
 }
 
