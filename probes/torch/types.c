@@ -2,8 +2,8 @@
  * Types: the operators that compute in 64-bit floating point.
  *
  * One array of NumPy can make a whole network compute in 64 bits, which takes twice as long. It takes too long to read the
- * types of inputs in all steps (see --shapes), so a callback reads them in few steps: the third one, the sixth, the twelfth,
- * and so on. The trace has, for the last of these steps, which part of each operator's work was in 64-bit floating point: its work is
+ * types of inputs in all steps (see --shapes), so a callback reads them in few steps: the third one, the twelfth, the
+ * 48th, and so on. The trace has, for the last of these steps, which part of each operator's work was in 64-bit floating point: its work is
  * taken as the elements of its inputs, times the last dimension of the last one, as a product's is.
  *
  * dwp_types_step() is called between steps, in a thread that has steps. The callback is called in all threads that run operators.
@@ -16,19 +16,20 @@
 #include "format/keys.h"
 
 #define FIRST_STEP 3u /* the first ones are unlike the others */
-#define MOST_OPERATORS 64u
+#define MORE 4u       /* from one such step to the next, times */
+#define SLOTS 128u     /* half of them are used at most, so that a search ends */
 #define MOST_NAME 64u
 #define MOST_TEXT 1024u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct types {
-	uint64_t steps, next, callback;
+	uint64_t steps, next, callback, read;
 	size_t count;
 	struct types_operator {
 		char name[MOST_NAME];
 		double work, in_64;
-	} operators[MOST_OPERATORS];
+	} operators[SLOTS];
 } types = { .next = FIRST_STEP };
 
 static double types_elements(const struct dwell_tensor *tensor)
@@ -65,30 +66,32 @@ static void types_add(const char *function, struct types_operator *to)
 
 static struct types_operator *types_find(const char *name)
 {
-	struct types_operator *at = types.operators, *end = at + types.count;
-	size_t length = strlen(name);
+	struct types_operator *at;
+	uint32_t hash = 0;
+	size_t length = 0;
 
-	while (at < end && strcmp(at->name, name) != 0)
-		at++;
-	if (at < end)
-		return at;
-	if (types.count == MOST_OPERATORS || length >= MOST_NAME || strpbrk(name, " ="))
+	for (; name[length]; length++)
+		hash = hash * 31 + (unsigned char)name[length];
+	for (at = &types.operators[hash % SLOTS]; at->name[0]; at = at == &types.operators[SLOTS - 1] ? types.operators : at + 1)
+		if (strcmp(at->name, name) == 0)
+			return at;
+	if (types.count == SLOTS / 2 || !length || length >= MOST_NAME || strpbrk(name, " ="))
 		return NULL;
 	types.count++;
-	*at = (struct types_operator){ .work = 0 };
 	memcpy(at->name, name, length + 1);
 	return at;
 }
 
-TORCH_START(on_types, types_read)
+TORCH_START(on_types, types_on_start)
 
 /* Does not wait for the lock: after a fork it may never become free. */
-static void types_read(const char *function)
+static void types_on_start(const char *function)
 {
 	struct types_operator *operator;
 
 	if (pthread_mutex_trylock(&lock) != 0)
 		return;
+	types.read++;
 	operator = types_find(dwp_abi_name(function));
 	if (operator)
 		types_add(function, operator);
@@ -104,7 +107,7 @@ static void types_note(void)
 	char text[MOST_TEXT] = "";
 	size_t length = 0;
 
-	for (size_t i = 0; i < types.count; i++) {
+	for (size_t i = 0; i < SLOTS; i++) {
 		const struct types_operator *operator = &types.operators[i];
 		int percent = operator->in_64 > 0 ? (int)(100 * operator->in_64 / operator->work) : 0;
 
@@ -119,7 +122,7 @@ static void types_end(uint64_t step)
 	dwp_abi_remove_callback(types.callback);
 	types.callback = 0;
 	types_note();
-	__atomic_store_n(&types.next, 2 * (step - 1), __ATOMIC_RELAXED);
+	__atomic_store_n(&types.next, MORE * (step - 1), __ATOMIC_RELAXED);
 }
 
 /* In steps without operators the gate is closed, so that the first of these steps decides. */
@@ -130,8 +133,14 @@ static void types_begin(uint64_t step)
 		return;
 	}
 	types.count = 0;
+	memset(types.operators, 0, sizeof types.operators);
 	types.callback = dwp_abi_add_callback((torch_start *)on_types, types_on_end, 1u << TORCH_FUNCTION, true);
 	__atomic_store_n(&types.next, step + 1, __ATOMIC_RELAXED);
+}
+
+uint64_t dwp_types_read(void)
+{
+	return __atomic_load_n(&types.read, __ATOMIC_RELAXED);
 }
 
 /* Threads that have steps at the same time may count one of two: that is no matter. */
