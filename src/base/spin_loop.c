@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* An instruction that such loops have. Registers are bits. */
+/* An instruction that such loops have. Registers are bits, and so are variables on the stack, as a pause that counts has one. */
 struct spin {
 	size_t bytes;   /* 0: it is none of them */
 	bool pauses, jumps;
 	int64_t target; /* of a jump, from the begin of the instruction */
-	uint32_t reads, writes;
+	uint64_t reads, writes;
 };
 
 #if defined(__x86_64__)
@@ -44,40 +44,13 @@ static const struct {
 	{ 0x86, 0x87, MODRM | TO_REG }, /* xchg: all threads that wait write the same */
 	{ 0x88, 0x89, MODRM | TO_RM | FRESH }, { 0x8a, 0x8b, MODRM | TO_REG | FRESH }, { 0x8d, 0x8d, MODRM | TO_REG | FRESH }, /* mov, lea */
 	{ 0x90, 0x90, 0 }, { 0xa8, 0xa8, BYTE }, { 0xa9, 0xa9, WORD }, { 0xb0, 0xb7, TO_CODE | BYTE }, { 0xb8, 0xbf, TO_CODE | WORD },
+	{ 0xc7, 0xc7, MODRM | TO_RM | FRESH | TESTS | WORD }, /* mov of a constant */
 	{ 0xe9, 0xe9, JUMPS | WORD }, { 0xeb, 0xeb, JUMPS | BYTE },
 	{ 0xf6, 0xf6, MODRM | TESTS | BYTE }, { 0xf7, 0xf7, MODRM | TESTS | WORD }, { 0xff, 0xff, MODRM | COUNTS },
 	{ 0x11f, 0x11f, MODRM }, { 0x180, 0x18f, JUMPS | WORD }, { 0x190, 0x19f, MODRM | TO_RM | FRESH },
 	{ 0x1b0, 0x1b1, MODRM | TO_AX }, /* cmpxchg, as xchg */
 	{ 0x1b6, 0x1b7, MODRM | TO_REG | FRESH }, { 0x1be, 0x1bf, MODRM | TO_REG | FRESH },
 };
-
-/* ModRM and what belongs to it. Returns its bytes; 0: the instruction is none of these. */
-static size_t spin_take_operands(struct spin *spin, unsigned form, const uint8_t *at, unsigned rex)
-{
-	unsigned mod = at[0] >> 6, place = at[0] >> 3 & 7, rm = (at[0] & 7) | (rex << 3 & 8);
-	bool memory = mod != 3, scaled = memory && (at[0] & 7) == 4, fresh;
-	uint32_t reg = 1u << (place | (rex << 1 & 8)), to;
-
-	if (scaled) {
-		unsigned index = (at[1] >> 3 & 7) | (rex << 2 & 8);
-
-		spin->reads |= index != 4 ? 1u << index : 0;
-		rm = (at[1] & 7) | (rex << 3 & 8);
-	}
-	if (memory && ((rm & 7) != 5 || mod))
-		spin->reads |= 1u << rm;
-	if (form & ARITHMETIC && place != 7)
-		form |= TO_RM;
-	if (form & COUNTS)
-		form |= TO_RM;
-	if ((form & TO_RM && memory) || (form & TESTS && place) || (form & COUNTS && place > 1))
-		return 0;
-	fresh = form & FRESH || (form & CLEARS && reg == 1u << rm);
-	to = form & TO_REG ? reg : form & TO_RM ? 1u << rm : form & TO_AX ? 1 : 0;
-	spin->writes |= to;
-	spin->reads |= ((form & GROUP ? 0 : reg) | (memory ? 0 : 1u << rm) | to) & ~(fresh ? to : 0);
-	return 1u + scaled + (mod == 1 ? 1 : mod == 2 || (!mod && (rm & 7) == 5) ? 4 : 0);
-}
 
 static int64_t spin_distance(const uint8_t *from, size_t bytes)
 {
@@ -89,6 +62,48 @@ static int64_t spin_distance(const uint8_t *from, size_t bytes)
 		return near;
 	memcpy(&far, from, sizeof far);
 	return far;
+}
+
+#define FIRST_SLOT 16u /* the bit of the first variable, below the registers' */
+#define SLOTS 48u      /* variables of four bytes; a third of them lies below the stack's pointer */
+
+/* The bit of a variable on the stack, from ModRM on; 0: it is another place in memory, or too far from the pointer. */
+static uint64_t spin_slot(const uint8_t *at, unsigned rex)
+{
+	int64_t place = at[0] >> 6 == 1 ? spin_distance(at + 2, 1) : 0;
+
+	if (at[0] >> 6 > 1 || (at[0] & 7) != 4 || at[1] != 0x24 || rex & 3 || place % 4 || place < -64 || place >= 128)
+		return 0;
+	return 1ull << (FIRST_SLOT + (unsigned)(place / 4 + SLOTS / 3));
+}
+
+/* ModRM and what belongs to it. Returns its bytes; 0: the instruction is none of these. */
+static size_t spin_take_operands(struct spin *spin, unsigned form, const uint8_t *at, unsigned rex)
+{
+	unsigned mod = at[0] >> 6, place = at[0] >> 3 & 7, rm = (at[0] & 7) | (rex << 3 & 8);
+	bool memory = mod != 3, scaled = memory && (at[0] & 7) == 4, fresh;
+	uint64_t reg = 1ull << (place | (rex << 1 & 8)), slot = memory ? spin_slot(at, rex) : 0, to, from;
+
+	if (scaled) {
+		unsigned index = (at[1] >> 3 & 7) | (rex << 2 & 8);
+
+		spin->reads |= index != 4 ? 1ull << index : 0;
+		rm = (at[1] & 7) | (rex << 3 & 8);
+	}
+	if (memory && ((rm & 7) != 5 || mod))
+		spin->reads |= 1ull << rm;
+	from = memory ? slot : 1ull << rm;
+	if (form & ARITHMETIC && place != 7)
+		form |= TO_RM;
+	if (form & COUNTS)
+		form |= TO_RM;
+	if ((form & TO_RM && !from) || (form & TESTS && place) || (form & COUNTS && place > 1))
+		return 0;
+	fresh = form & FRESH || (form & CLEARS && reg == from);
+	to = form & TO_REG ? reg : form & TO_RM ? from : form & TO_AX ? 1 : 0;
+	spin->writes |= to;
+	spin->reads |= ((form & GROUP ? 0 : reg) | from | to) & ~(fresh ? to : 0);
+	return 1u + scaled + (mod == 1 ? 1 : mod == 2 || (!mod && (rm & 7) == 5) ? 4 : 0);
 }
 
 /* `code` has more bytes than an instruction can have. */
@@ -117,7 +132,7 @@ static struct spin spin_at(const uint8_t *code)
 		operands = form & MODRM ? spin_take_operands(&spin, form, code + at, rex) : 0;
 		if ((form & MODRM && !operands) || (form & TO_CODE && form & WORD && rex & 8) || (form & JUMPS && word))
 			return spin;
-		spin.writes |= form & TO_CODE ? 1u << ((number & 7) | (rex << 3 & 8)) : 0;
+		spin.writes |= form & TO_CODE ? 1ull << ((number & 7) | (rex << 3 & 8)) : 0;
 		spin.reads |= number >= 0x3c && number <= 0xa9 && !(form & (MODRM | JUMPS)) && constant ? 1 : 0; /* ax */
 		spin.bytes = at + operands + constant;
 		spin.jumps = form & JUMPS;
@@ -182,7 +197,7 @@ static struct spin spin_at(const uint8_t *code)
 /* Whether all of a loop is known, `at` is one of its instructions, and it spins. */
 static bool spin_is_loop(const uint8_t *code, size_t begin, size_t end, size_t at)
 {
-	uint32_t all = 0, fresh = 0;
+	uint64_t all = 0, fresh = 0;
 	bool pauses = false, carries = false, on_it = false;
 	struct spin spin;
 
@@ -196,12 +211,13 @@ static bool spin_is_loop(const uint8_t *code, size_t begin, size_t end, size_t a
 	}
 	for (size_t place = begin; place < end; place += spin.bytes) {
 		spin = spin_at(code + place);
-		carries |= spin.reads & all & ~fresh;
+		carries |= (spin.reads & all & ~fresh) != 0;
 		fresh |= spin.writes;
 	}
 	return on_it && (pauses || !carries);
 }
 
+/* A loop that does not spin may lie in one that does: it counts a pause. */
 bool dw_spin_loop(const uint8_t *code, size_t bytes, size_t at)
 {
 	struct spin spin;
@@ -213,9 +229,9 @@ bool dw_spin_loop(const uint8_t *code, size_t bytes, size_t at)
 		begin = (int64_t)place + spin.target;
 		if (!spin.bytes)
 			return false;
-		if (spin.jumps && begin <= (int64_t)at)
-			return begin >= 0 && place + spin.bytes - (size_t)begin <= DW_SPIN_BYTES &&
-			       spin_is_loop(code, (size_t)begin, place + spin.bytes, at);
+		if (spin.jumps && begin >= 0 && begin <= (int64_t)at && place + spin.bytes - (size_t)begin <= DW_SPIN_BYTES &&
+		    spin_is_loop(code, (size_t)begin, place + spin.bytes, at))
+			return true;
 	}
 	return false;
 }

@@ -8,7 +8,7 @@
 #define CODE(...) { { __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }) }
 
 struct code {
-	uint8_t bytes[32];
+	uint8_t bytes[40];
 	size_t count;
 };
 
@@ -41,6 +41,20 @@ TEST(a_loop_that_reads_and_compares_spins)
 	CHECK(!spins(&codes[0], 7)); /* within an instruction */
 }
 
+/* for (; round == now;) for (volatile int pause = 0; pause < 30; pause++); */
+TEST(a_loop_with_a_pause_that_counts_spins)
+{
+	static const struct code codes[] = {
+		CODE(0xc7, 0x44, 0x24, 0xfc, 0, 0, 0, 0, 0x8b, 0x44, 0x24, 0xfc, 0x83, 0xc0, 1, 0x89, 0x44, 0x24, 0xfc, /* 8: the pause */
+		     0x83, 0xf8, 0x1d, 0x7e, 0xf0, 0x8b, 0x05, 1, 0, 0, 0, 0x39, 0xf8, 0x74, 0xde),
+		CODE(0xc7, 0x04, 0x24, 0, 0, 0, 0, 0x83, 0x04, 0x24, 1, 0x83, 0x3c, 0x24, 0x1d, 0x7e, 0xf6, /* 7: the pause */
+		     0x8b, 0x05, 1, 0, 0, 0, 0x39, 0xf8, 0x74, 0xe5),
+	};
+
+	CHECK(spins(&codes[0], 0) && spins(&codes[0], 8) && spins(&codes[0], 15) && spins(&codes[0], 24));
+	CHECK(spins(&codes[1], 0) && spins(&codes[1], 7) && spins(&codes[1], 11) && spins(&codes[1], 17));
+}
+
 TEST(a_loop_whose_passes_differ_does_not_spin)
 {
 	static const struct code codes[] = {
@@ -52,6 +66,8 @@ TEST(a_loop_whose_passes_differ_does_not_spin)
 		CODE(0xff, 0xd3, 0x83, 0x3e, 0, 0x74, 0xf9),                   /* it calls */
 		CODE(0xf3, 0x0f, 0x10, 0x07, 0x74, 0xfa),                      /* not known */
 		CODE(0x8b, 0x07, 0x85, 0xc0, 0x74, 2),                         /* no loop */
+		CODE(0x83, 0x44, 0x24, 4, 1, 0x83, 0x7c, 0x24, 4, 9, 0x7e, 0xf4), /* a count on the stack */
+		CODE(0xc7, 0x45, 0xfc, 0, 0, 0, 0, 0x83, 0x3e, 0, 0x74, 0xf4), /* it stores, perhaps on the stack */
 	};
 
 	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
