@@ -11,6 +11,8 @@ struct spin {
 	uint64_t reads, writes;
 };
 
+#define FIRST_SLOT 32u /* the bit of the first variable on the stack; those below are registers */
+
 #if defined(__x86_64__)
 
 enum spin_form {
@@ -64,17 +66,16 @@ static int64_t spin_distance(const uint8_t *from, size_t bytes)
 	return far;
 }
 
-#define FIRST_SLOT 16u /* the bit of the first variable, below the registers' */
-#define SLOTS 48u      /* variables of four bytes; a third of them lies below the stack's pointer */
+#define SLOTS 32 /* variables of four bytes; half of them lies below the stack's pointer */
 
 /* The bit of a variable on the stack, from ModRM on; 0: it is another place in memory, or too far from the pointer. */
 static uint64_t spin_slot(const uint8_t *at, unsigned rex)
 {
 	int64_t place = at[0] >> 6 == 1 ? spin_distance(at + 2, 1) : 0;
 
-	if (at[0] >> 6 > 1 || (at[0] & 7) != 4 || at[1] != 0x24 || rex & 3 || place % 4 || place < -64 || place >= 128)
+	if (at[0] >> 6 > 1 || (at[0] & 7) != 4 || at[1] != 0x24 || rex & 3 || place % 4 || place < -2 * SLOTS || place >= 2 * SLOTS)
 		return 0;
-	return 1ull << (FIRST_SLOT + (unsigned)(place / 4 + SLOTS / 3));
+	return 1ull << (FIRST_SLOT + (unsigned)(place / 4 + SLOTS / 2));
 }
 
 /* ModRM and what belongs to it. Returns its bytes; 0: the instruction is none of these. */
@@ -194,8 +195,9 @@ static struct spin spin_at(const uint8_t *code)
 
 #define MOST_BYTES 20u /* of an instruction, as spin_at() may look at them */
 
-/* Whether all of a loop is known, `at` is one of its instructions, and it spins. */
-static bool spin_is_loop(const uint8_t *code, size_t begin, size_t end, size_t at)
+/* Whether all of a loop is known, `at` is one of its instructions, and it spins. `around`: it lies around another loop. That one
+ * counts a pause if it does so in a variable on the stack; a compiler removes one that counts in a register. */
+static bool spin_is_loop(const uint8_t *code, size_t begin, size_t end, size_t at, bool around)
 {
 	uint64_t all = 0, fresh = 0;
 	bool pauses = false, carries = false, on_it = false;
@@ -214,12 +216,12 @@ static bool spin_is_loop(const uint8_t *code, size_t begin, size_t end, size_t a
 		carries |= (spin.reads & all & ~fresh) != 0;
 		fresh |= spin.writes;
 	}
-	return on_it && (pauses || !carries);
+	return on_it && (!around || all >> FIRST_SLOT) && (pauses || !carries);
 }
 
-/* A loop that does not spin may lie in one that does: it counts a pause. */
 bool dw_spin_loop(const uint8_t *code, size_t bytes, size_t at)
 {
+	bool around = false;
 	struct spin spin;
 
 	for (size_t place = at; place < at + DW_SPIN_BYTES && place + MOST_BYTES <= bytes; place += spin.bytes) {
@@ -229,9 +231,13 @@ bool dw_spin_loop(const uint8_t *code, size_t bytes, size_t at)
 		begin = (int64_t)place + spin.target;
 		if (!spin.bytes)
 			return false;
-		if (spin.jumps && begin >= 0 && begin <= (int64_t)at && place + spin.bytes - (size_t)begin <= DW_SPIN_BYTES &&
-		    spin_is_loop(code, (size_t)begin, place + spin.bytes, at))
+		if (!spin.jumps || begin > (int64_t)at)
+			continue;
+		if (begin < 0 || place + spin.bytes - (size_t)begin > DW_SPIN_BYTES)
+			return false;
+		if (spin_is_loop(code, (size_t)begin, place + spin.bytes, at, around))
 			return true;
+		around = true;
 	}
 	return false;
 }
