@@ -375,6 +375,8 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	python.between = true;
 	python.shares = 1u << DW_SHARE_PYTHON;
 	in_python = samples_put_python(work, DW_FACT_SAMPLES_PYTHON, python, true);
+	if (work->facts->at[DW_FACT_SAMPLES_ENGINE].measured) /* the function's part of it is not known */
+		in_python *= 1 - work->facts->at[DW_FACT_SAMPLES_ENGINE].value;
 	if (count >= LEAST_FOR_ONE)
 		dw_fact_set_share(work, DW_FACT_SAMPLES_PYTHON_ONE, in_python, (double)weight, count);
 	else
