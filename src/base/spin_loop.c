@@ -160,6 +160,7 @@ static struct spin spin_at(const uint8_t *at)
 		{ 0x3fff7c00, 0x085f7c00, 1, 1, 0 }, { 0x7fe0ffe0, 0x2a0003e0, 2, 1, 0 },  /* ldxr, mov */
 		{ 0x7f80001f, 0x7100001f, 1, 0, 0 }, { 0x7f80001f, 0x7200001f, 1, 0, 0 },  /* cmp, tst with a constant */
 		{ 0x7f00001f, 0x6b00001f, 3, 0, 0 }, { 0x7f20001f, 0x6a00001f, 3, 0, 0 },  /* with a register */
+		{ 0x7f800000, 0x11000000, 1, 1, 0 },                                       /* add of a constant */
 		{ 0xff000010, 0x54000000, 0, 0, 19 }, { 0x7e000000, 0x34000000, 4, 0, 19 }, /* b.cond, cbz */
 		{ 0x7e000000, 0x36000000, 4, 0, 14 }, { 0xfc000000, 0x14000000, 0, 0, 26 }, /* tbz, b */
 		{ 0xffffffff, 0xd503201f, 0, 0, 0 }, { 0xfffff0ff, 0xd50330bf, 0, 0, 0 },  /* nop, dmb */
@@ -170,6 +171,12 @@ static struct spin spin_at(const uint8_t *at)
 	memcpy(&code, at, sizeof code);
 	if (code == 0xd503203f || code == 0xd503205f || code == 0xd5033fdf) /* yield, wfe, isb */
 		return (struct spin){ .bytes = 4, .pauses = true };
+	if ((code & 0xff8003e0) == 0xb90003e0 && (code >> 10 & 0xfff) < 64 - FIRST_SLOT) { /* ldr and str of a variable on the stack */
+		uint64_t slot = 1ull << (FIRST_SLOT + (code >> 10 & 0xfff)), reg = 1ull << (code & 31) & ~(1ull << 31);
+		bool loads = code & 1u << 22;
+
+		return (struct spin){ .bytes = 4, .reads = loads ? slot : reg, .writes = loads ? reg : slot };
+	}
 	for (size_t i = 0; i < sizeof forms / sizeof *forms && !spin.bytes; i++)
 		if ((code & forms[i].mask) == forms[i].code) {
 			spin.bytes = 4;

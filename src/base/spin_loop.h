@@ -5,8 +5,7 @@
  *
  * For x86-64 and aarch64, as compilers write such loops with optimization. A loop that counts, stores, calls or follows
  * pointers does not spin, except if it has the instruction PAUSE (YIELD or WFE of aarch64), by which its author says that
- * it does. A loop that counts may be the pause within one that spins; on x86-64 also if it counts in a variable on the stack, as
- * a volatile one is. A loop with an instruction that is not known here does not spin.
+ * it does. A loop that counts in a variable on the stack, as a volatile one is, may be the pause within one that spins. A loop with an instruction that is not known here does not spin.
  */
 #pragma once
 

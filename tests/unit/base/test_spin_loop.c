@@ -82,6 +82,26 @@ TEST(code_that_ends_is_no_loop)
 		CHECK(!dw_spin_loop(code.bytes, bytes, 0));
 }
 
+#elif defined(__aarch64__)
+
+static bool spins(const uint32_t *code, size_t count, size_t start)
+{
+	uint32_t words[3 * DW_SPIN_BYTES / 4] = { 0 };
+
+	memcpy(words + DW_SPIN_BYTES / 4, code, count * sizeof *code);
+	return dw_spin_loop((const uint8_t *)words, sizeof words, DW_SPIN_BYTES + 4 * start);
+}
+
+TEST(a_loop_with_a_pause_that_counts_spins)
+{
+	static const uint32_t code[] = { 0xb9000fff, 0xb9400fe1, 0x71018c3f, 0x540000ec, 0xb9400fe1, 0x11000421, /* 4: the pause */
+		0xb9000fe1, 0xb9400fe1, 0x71018c3f, 0x54ffff6d, 0xb9400041, 0x6b00003f, 0x54fffe8b };
+
+	for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+		CHECK(spins(code, sizeof code / sizeof *code, i));
+	CHECK(!spins(code, 10, 4)); /* the pause alone */
+}
+
 #endif
 
 CHECK_MAIN
