@@ -126,10 +126,10 @@ class Job(unittest.TestCase):
             rank.wait(60)
         shutil.rmtree("job")
 
-    def start(self, rank, *options):
+    def start(self, rank, *options, steps=None):
         return subprocess.Popen(
-            [dwell, "run", "--sample", "off", "--summary-every", "1s", *options, "-o", f"job/r{rank}.dwell", live, "-", "3",
-             str(5 + 10 * rank)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [dwell, "run", "--sample", "off", "--summary-every", "1s", *options, "-o", f"job/r{rank}.dwell", live, "-",
+             *(steps or ("3", str(5 + 10 * rank)))], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(RANKS)})
 
     def captured(self, *arguments, status=0):
@@ -150,6 +150,16 @@ class Job(unittest.TestCase):
         self.assertEqual(glob.glob("job/*.answer"), [])
         again, _ = self.captured("job", "--steps", "1")
         self.assertTrue(all(again[rank][0] > found[rank][1] for rank in range(RANKS)))
+
+    def test_steps_that_begin_before_they_are_known(self):
+        self.ranks.append(self.start(RANKS, steps=("60", "5", "late")))
+        until = time.monotonic() + 60
+        while not os.path.exists(f"job/r{RANKS}.dwell.sum") and time.monotonic() < until:
+            time.sleep(0.1)
+        for _ in range(4):
+            first, last, path = self.captured("job", "--ranks", str(RANKS), "--steps", "3")[0][RANKS]
+            self.assertGreaterEqual(last - first, 2)
+            self.assertEqual(numbers(path), list(range(first, last + 1)))
 
     def test_some_ranks(self):
         self.assertEqual(sorted(self.captured("job", "--ranks", "1", "--steps", "1")[0]), [1])

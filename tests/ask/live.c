@@ -2,13 +2,17 @@
  * A training loop that runs until it is killed, for tests of dwell top.
  *
  *     live TRACE FORWARD-MS BACKWARD-MS [STOP-AFTER]
+ *     live TRACE FORWARD-MS BACKWARD-MS late
  *
  * Each step sleeps for so long in forward and in backward. After STOP-AFTER steps it hangs inside the
- * range all_reduce of its backward pass.
+ * range all_reduce of its backward pass. With "late" the recorder is told of a step after its forward, as
+ * probes tell that find steps by what happens in them.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,12 +62,23 @@ static void live_step(long forward_ms, long backward_ms, int hangs)
 	}
 }
 
+static void live_late_step(long forward_ms, long backward_ms)
+{
+	uint64_t moment = dwell_step_now();
+
+	live_sleep(forward_ms);
+	dwell_step_begin_at(moment);
+	live_sleep(backward_ms);
+	dwell_step_end();
+}
+
 int main(int count, char **arguments)
 {
 	struct dwell_options options = { .size = sizeof options, .steps_to = UINT64_MAX };
 	struct dwell_error error;
 	pthread_t helper;
-	long stop_after = count > 4 ? atol(arguments[4]) : -1;
+	bool late = count > 4 && strcmp(arguments[4], "late") == 0;
+	long stop_after = count > 4 && !late ? atol(arguments[4]) : -1;
 
 	if (count < 4)
 		return 2;
@@ -73,6 +88,8 @@ int main(int count, char **arguments)
 		return 1;
 	}
 	pthread_create(&helper, NULL, live_help, NULL);
+	for (long step = 0; late; step++)
+		live_late_step(atol(arguments[2]), atol(arguments[3]));
 	for (long step = 0;; step++)
 		live_step(atol(arguments[2]), atol(arguments[3]), step == stop_after);
 }

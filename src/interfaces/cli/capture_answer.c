@@ -46,7 +46,7 @@ struct answering {
 	struct dw_serve_control control;
 	struct dw_pack_window window;
 	uint64_t *begun; /* by gate: the steps that its process had begun; UINT64_MAX: none */
-	uint32_t gates;
+	uint32_t gates, more; /* `more`: steps to wait for beyond those that are asked for */
 	struct dw_capture_answer answer;
 };
 
@@ -65,7 +65,7 @@ static bool answer_look(struct answering *at)
 			continue;
 		first = at->begun[i] > first ? at->begun[i] : first; /* the step that was under way is not whole */
 		least = steps < least ? steps : least;
-		if (steps < at->begun[i] + at->ask.steps + 1) {
+		if (steps < at->begun[i] + at->ask.steps + 1 + at->more) {
 			open |= lives;
 			all = false;
 		}
@@ -87,15 +87,13 @@ static void answer_find_gates(struct answering *at)
 		at->begun[i] = dw_serve_gate_steps(&at->control, i, &steps) && steps ? steps : UINT64_MAX;
 }
 
-static void answer_record(struct answering *at)
+static void answer_wait(struct answering *at, uint64_t end_ms)
 {
-	uint64_t end_ms = dw_clock_monotonic_ms() + at->ask.duration_ms;
 	struct timespec pause = { 0, ANSWER_LOOK_MS * 1000000 };
 
 	while (answer_look(at) && dw_clock_monotonic_ms() < end_ms && dw_serve_is_alive(&at->control))
 		nanosleep(&pause, NULL);
 	at->window.to_ticks = dw_serve_ticks(&at->control);
-	dw_serve_disarm(&at->control);
 }
 
 /* Sets the steps that the stored part has of all processes: a step may end after the last look, and before the window
@@ -129,24 +127,30 @@ static void answer_count_steps(struct answering *at, const struct dw_source *sou
 		at->answer.state = DW_CAPTURE_PART;
 }
 
-/* Stores what was recorded. */
-static int answer_store(struct answering *at, struct dwell_error *error)
+/* Records until all steps that are asked for are in the trace. The first one may have begun before the window: where a step
+ * begins is known only later in some programs. Then one more is recorded. Returns the trace; NULL: it cannot be read. */
+static struct dw_source *answer_record(struct answering *at, struct dwell_error *error)
 {
-	char path[DW_CAPTURE_PATH];
+	uint64_t end_ms = dw_clock_monotonic_ms() + at->ask.duration_ms;
 	struct dw_source *source;
 
-	dw_capture_part_path(at->place, &at->ask, path);
-	if (dw_source_open(&source, &at->trace, 1, error))
-		return -1;
-	answer_count_steps(at, source);
-	at->answer.bytes = dw_pack_store_part(source, &at->window, path, error);
-	dw_source_close(source);
-	return at->answer.bytes ? 0 : -1;
+	for (;; at->more++) {
+		answer_wait(at, end_ms);
+		if (dw_source_open(&source, &at->trace, 1, error))
+			return NULL;
+		answer_count_steps(at, source);
+		if (at->answer.state == DW_CAPTURE_DONE || at->more || dw_clock_monotonic_ms() >= end_ms ||
+		    !dw_serve_is_alive(&at->control))
+			return source;
+		dw_source_close(source);
+	}
 }
 
 static int answer_capture(struct answering *at, struct dwell_error *error)
 {
 	uint32_t mask = DWELL_MASK_DEFAULT;
+	char path[DW_CAPTURE_PATH];
+	struct dw_source *source;
 
 	if (at->ask.what & DW_CAPTURE_FUNCTIONS)
 		mask |= 1u << DWELL_CATEGORY_FUNCTION | DWELL_DETAIL_C_FUNCTIONS;
@@ -163,8 +167,14 @@ static int answer_capture(struct answering *at, struct dwell_error *error)
 		snprintf(error->message, sizeof error->message, "out of memory");
 		return -1;
 	}
-	answer_record(at);
-	return answer_store(at, error);
+	source = answer_record(at, error);
+	dw_serve_disarm(&at->control);
+	if (!source)
+		return -1;
+	dw_capture_part_path(at->place, &at->ask, path);
+	at->answer.bytes = dw_pack_store_part(source, &at->window, path, error);
+	dw_source_close(source);
+	return at->answer.bytes ? 0 : -1;
 }
 
 /* ---- stacks ------------------------------------------------------------------------------------------------ */
