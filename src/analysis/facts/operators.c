@@ -211,6 +211,42 @@ static void operators_put_groups(struct dw_facts_work *work, const struct sums *
 	            work->loop->usual_count);
 }
 
+#define LEAST_UNCOMMON 0.25 /* of a step */
+
+/* Decompositions, orders of elements and distances of all pairs cost far more than what they are needed for. */
+static bool operators_is_uncommon(const char *name)
+{
+	static const char *const parts[] = { "svd", "eig", "qr", "cholesky", "lu_", "linalg_inv", "inverse", "lstsq", "det", "matrix_exp",
+		                                 "sort", "topk", "unique", "kthvalue", "cdist", "histc", NULL };
+
+	for (const char *const *part = parts; strncmp(name, "aten::", 6) == 0 && *part; part++)
+		if (strstr(name, *part))
+			return true;
+	return false;
+}
+
+static void operators_put_uncommon(struct dw_facts_work *work, double whole_ns, double steps)
+{
+	const struct dw_loop_row *largest = NULL;
+	struct dw_fact *fact;
+
+	for (size_t i = 0; i < work->loop->operator_count; i++) {
+		const struct dw_loop_row *row = &work->loop->operators[i];
+
+		if ((double)row->ns >= LEAST_UNCOMMON * whole_ns && (!largest || row->ns > largest->ns) &&
+		    operators_is_uncommon(work->symbols[row->symbol].name))
+			largest = row;
+	}
+	if (!largest) {
+		dw_fact_miss(work, DW_FACT_OPERATORS_UNCOMMON, "no such operator takes a quarter of a step");
+		dw_fact_miss(work, DW_FACT_OPERATORS_UNCOMMON_COUNT, "no such operator takes a quarter of a step");
+		return;
+	}
+	fact = dw_fact_set_share(work, DW_FACT_OPERATORS_UNCOMMON, (double)largest->ns, whole_ns, work->loop->usual_count);
+	dw_fact_name(work, fact, largest->symbol);
+	dw_fact_set(work, DW_FACT_OPERATORS_UNCOMMON_COUNT, (double)largest->count / steps, work->loop->usual_count);
+}
+
 /* Finds the two operators with the most self time. */
 static void operators_put_largest(struct dw_facts_work *work, double whole_ns, double steps)
 {
@@ -228,6 +264,7 @@ static void operators_put_largest(struct dw_facts_work *work, double whole_ns, d
 	}
 	fact = dw_fact_set(work, DW_FACT_OPERATORS_LARGEST_COUNT, (double)rows[0].count / steps, work->loop->usual_count);
 	dw_fact_name(work, fact, rows[0].symbol);
+	operators_put_uncommon(work, whole_ns, steps);
 }
 
 /* Sets the facts that are medians over the steady steps. */

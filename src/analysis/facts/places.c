@@ -150,7 +150,7 @@ static void places_put(struct dw_facts_work *work, enum dw_fact_id id, double wh
 static void places_put_operators(struct dw_facts_work *work, double steps_ns)
 {
 	static const enum dw_fact_id ids[] = {
-		DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_SECOND, DW_FACT_OPERATORS_SYNCHRONISING,
+		DW_FACT_OPERATORS_LARGEST, DW_FACT_OPERATORS_SECOND, DW_FACT_OPERATORS_UNCOMMON, DW_FACT_OPERATORS_SYNCHRONISING,
 		DW_FACT_OPERATORS_LAYOUT,  DW_FACT_OPERATORS_COPIES, DW_FACT_OPERATORS_ELEMENTWISE,
 	};
 

@@ -22,6 +22,19 @@ static bool run_has_name(const struct dw_facts_work *work, const char *const *pr
 	return false;
 }
 
+/* Whether samples lie in a library of JAX. */
+static bool run_samples_jax(const struct dw_facts_work *work)
+{
+	for (size_t f = 0; work->python && f < work->source->file_count; f++) {
+		const struct dw_source_file *file = &work->source->files[f];
+
+		for (uint32_t id = 0; file->frames && id < file->symbol_count; id++)
+			if (file->frames[id] && file->frames[id]->module && strstr(file->frames[id]->module, "/jaxlib/"))
+				return true;
+	}
+	return false;
+}
+
 static bool run_has_shapes(const struct dw_facts_work *work)
 {
 	size_t count;
@@ -53,7 +66,7 @@ static enum dw_facts_framework run_find_framework(const struct dw_facts_work *wo
 		return DW_FACTS_IGNITE;
 	if (torch || run_has_name(work, pytorch)) /* traces of Kineto have no version */
 		return DW_FACTS_PYTORCH;
-	if (run_has_name(work, jax))
+	if (run_has_name(work, jax) || run_samples_jax(work))
 		return DW_FACTS_JAX;
 	return work->python ? DW_FACTS_PYTHON : DW_FACTS_C;
 }

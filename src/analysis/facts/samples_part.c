@@ -19,8 +19,9 @@ bool dw_facts_sample_in_library(const struct dw_facts_work *work, const struct d
 {
 	static const char *const libraries[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "libgcc_s", "libpthread", "ld-linux", NULL };
 	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
 
-	return dw_sample_frame_is_of(dw_sample_stack_at(&stack, 0), libraries);
+	return dw_sample_frame_is_of(frame, libraries) || (frame && frame->count && strcmp(frame->functions[0].name, "[vdso]") == 0);
 }
 
 void dw_facts_name_sampled(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_hot_row *row)

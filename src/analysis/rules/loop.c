@@ -218,6 +218,19 @@ static double loop_slow_own(const struct dw_rule_case *at)
 	           ? LOOP_SLOW_SHARED : LOOP_SLOW_OWN;
 }
 
+#define LOOP_SLOW_LARGE 2 /* times the usual step: on a machine of its own a step is not so much longer by chance */
+
+/* The main thread of JAX waits while XLA computes: all of a step is this wait, in which no part has a pace of its own. */
+static bool loop_slow_in_xla(const struct dw_rule_case *at)
+{
+	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
+
+	return at->facts->framework == DW_FACTS_JAX && excess->note && strcmp(excess->note, "idle") == 0 &&
+	       !(dw_case_part(at, DW_FACT_CPU_OTHERS) >= LOOP_SHARED) &&
+	       excess->value * dw_case_value(at, DW_FACT_LOOP_WALL) >=
+	           LOOP_SLOW_LARGE * dw_case_value(at, DW_FACT_STEP_OUTLIERS) * dw_case_value(at, DW_FACT_STEP_WALL);
+}
+
 /* Single slow first steps are not slow steps. Steps that waited for a CPU, or in which all parts were
  * slower alike, say something about the machine. Parts with rules of their own are reported by those. */
 static bool loop_has_slow_steps(const struct dw_rule_case *at)
@@ -225,8 +238,8 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	const struct dw_fact *excess = dw_case_fact(at, DW_FACT_STEP_OUTLIERS_EXCESS);
 
 	return dw_case_value(at, DW_FACT_STEP_OUTLIERS) >= 1 && !(excess->note && strcmp(excess->note, "no CPU") == 0) &&
-	       !(excess->note && loop_part_is_reported(at, excess->note)) &&
-	       !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at)) && !dw_case_sizes_vary(at) &&
+	       (loop_slow_in_xla(at) || (!(excess->note && loop_part_is_reported(at, excess->note)) &&
+	                                 !(dw_case_value(at, DW_FACT_STEP_OUTLIERS_OWN) < loop_slow_own(at)))) && !dw_case_sizes_vary(at) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_COMPILATION) >= excess->value / 2) &&
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 && dw_case_shapes_are_new(at));
 }
@@ -326,6 +339,14 @@ bool dw_case_drifts(const struct dw_rule_case *at)
 static double loop_gain_drift(const struct dw_rule_case *at, double share_ns)
 {
 	return dw_case_has(at, DW_FACT_DRIFT_GAPS) ? share_ns : share_ns / 2;
+}
+
+/* Steps that get longer because their inputs do have a reason that the program may want: another cause as long as half of the trend
+ * comes first. */
+static double loop_less_for_inputs(const struct dw_rule_case *at)
+{
+	return dw_case_has(at, DW_FACT_DRIFT_GAPS) || !loop_input_grows(at)
+	           ? 0 : -loop_share_drift(at).value / 2 * dw_case_whole_ns(at, DW_RULE_OF_STEP);
 }
 
 /* Where steps change at one point, or with time, that makes the spread: to group inputs does not help. */
@@ -522,6 +543,7 @@ const struct dw_rule dw_rules_loop[] = {
 		          "the largest activation of a step grows from step to step. Or the time between the steps grows, by "
 		          "75% of its median or more.",
 		.applies = loop_drifts,
+		.follows_ns = loop_less_for_inputs,
 		.gain_ns = loop_gain_drift,
 		.statement = "[?drift.gaps: The time between the steps grows: this growth takes {drift.gaps} of the loop]"
 		             "[-drift.gaps: Steps get slower: by {share} of the median from the first to the last]"

@@ -132,6 +132,23 @@ static bool operators_training_is_named(const struct dw_rule_case *at)
 	               dw_case_part(at, DW_FACT_STEP_OPERATORS) + dw_case_part(at, DW_FACT_STEP_LAYERS) >= OPERATORS_KNOWN;
 }
 
+/* Names of what trains, beside those of the passes: a program may name only its forward pass as such. */
+static bool operators_name_trains(const char *name)
+{
+	static const char *const words[] = { "learn", "train", "fit", "descen", "gradient", "backprop", "weights", NULL };
+
+	for (const char *const *word = words; name && *word; word++)
+		if (strstr(name, *word))
+			return true;
+	return false;
+}
+
+static bool operators_passes_are_named(const struct dw_rule_case *at)
+{
+	return operators_training_is_named(at) && (dw_case_part(at, DW_FACT_STEP_BACKWARD) >= OPERATORS_KNOWN ||
+	                                           !operators_name_trains(dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->name));
+}
+
 /* In the largest range of a program in C the thread computes: it seldom waits there, and seldom calls the C library,
  * for text, memory or files, and a team of threads does not rest. If nothing else is known to train, such a range is the work, unless its name says that it
  * prepares data. */
@@ -142,7 +159,7 @@ static bool operators_named_computes(const struct dw_rule_case *at)
 
 	if (!dw_case_fact(at, DW_FACT_STEP_NAMED_WAITING)->measured)
 		waiting = dw_case_part(at, DW_FACT_CPU_WAITING);
-	return at->facts->framework == DW_FACTS_C && !operators_training_is_named(at) &&
+	return at->facts->framework == DW_FACTS_C && !operators_passes_are_named(at) &&
 	       !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && !dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->note && !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
 	       !(library->measured && library->value >= OPERATORS_LIBRARY && library->low >= OPERATORS_LIBRARY / 2);
 }
@@ -198,6 +215,8 @@ static double operators_named_percent(const struct dw_rule_case *at)
 	return largest >= OPERATORS_KNOWN && largest > known ? round(largest * 100) : NAN;
 }
 
+#define OPERATORS_XLA 0.8 /* CPUs busy in a step */
+
 /* The time of a step in ranges that may be work. What waits in them is none. */
 static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 {
@@ -209,6 +228,9 @@ static struct dw_amount operators_share_work(const struct dw_rule_case *at)
 	sum.value = sum.low = sum.high = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		sum = dw_amount_plus(sum, dw_case_amount(at, parts[i]));
+	/* The main thread of JAX waits while XLA computes. */
+	if (at->facts->framework == DW_FACTS_JAX && dw_case_value(at, DW_FACT_CPU_BUSY) >= OPERATORS_XLA)
+		sum = dw_amount_plus(sum, dw_case_amount(at, DW_FACT_STEP_IDLE));
 	/* A library that Python calls computes, too. */
 	sum = dw_amount_plus(sum, dw_amount_times(dw_case_amount(at, DW_FACT_STEP_PYTHON), dw_case_part(at, DW_FACT_SAMPLES_ENGINE)));
 	return dw_amount_less(sum, dw_case_part(at, DW_FACT_STEP_IDLE_NAMED));
@@ -228,6 +250,8 @@ static bool operators_are_usual(const struct dw_rule_case *at)
 		                                 "lstm", "gru", "rnn" };
 	const char *name = dw_case_fact(at, DW_FACT_OPERATORS_LARGEST)->name;
 
+	if (dw_case_has(at, DW_FACT_OPERATORS_UNCOMMON))
+		return false;
 	if (at->facts->framework == DW_FACTS_C || !name)
 		return true;
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
@@ -238,17 +262,14 @@ static bool operators_are_usual(const struct dw_rule_case *at)
 
 #define OPERATORS_MOST 0.40     /* of a step */
 
-/* Decompositions, orders of elements and distances of all pairs cost far more than what they are needed for. */
+static struct dw_amount operators_share_one(const struct dw_rule_case *at)
+{
+	return dw_case_amount(at, dw_case_has(at, DW_FACT_OPERATORS_UNCOMMON) ? DW_FACT_OPERATORS_UNCOMMON : DW_FACT_OPERATORS_LARGEST);
+}
+
 static bool operators_one_is_much(const struct dw_rule_case *at)
 {
-	static const char *const uncommon[] = { "svd", "eig", "qr", "cholesky", "lu_", "linalg_inv", "inverse", "lstsq", "det", "matrix_exp",
-		                                    "sort", "topk", "unique", "kthvalue", "cdist", "histc" };
-	const char *name = dw_case_fact(at, DW_FACT_OPERATORS_LARGEST)->name;
-
-	for (size_t i = 0; name && strncmp(name, "aten::", 6) == 0 && i < sizeof uncommon / sizeof *uncommon; i++)
-		if (strstr(name, uncommon[i]))
-			return true;
-	return dw_case_part(at, DW_FACT_OPERATORS_LARGEST) >= OPERATORS_MOST;
+	return dw_case_has(at, DW_FACT_OPERATORS_UNCOMMON) || dw_case_part(at, DW_FACT_OPERATORS_LARGEST) >= OPERATORS_MOST;
 }
 
 const struct dw_rule dw_rules_operators[] = {
@@ -382,14 +403,17 @@ const struct dw_rule dw_rules_operators[] = {
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LARGEST),
+		.share = operators_share_one,
 		.threshold = 0.25,
 		.applies = operators_one_is_much,
 		.reason = "One name with 40% decides how long a step takes; of operators that few models need in each step, as decompositions and sorting, 25% is much. The gain is that of making it twice as fast. "
 		          "Products, convolutions and recurrent layers are what training computes, and come after all causes; "
 		          "so do a C program's operators, whose names do not say what they are.",
 		.gain_ns = operators_half,
-		.statement = "One operator, {operators.largest:name}, {takes} {share} {of}{operators.largest:where}[: "
-		             "{operators.largest_count} call{operators.largest_count:s}].",
+		.statement = "[?operators.uncommon: One operator, {operators.uncommon:name}, {takes} {share} {of}{operators.uncommon:where}: "
+		             "{operators.uncommon_count} call{operators.uncommon_count:s}]"
+		             "[-operators.uncommon: One operator, {operators.largest:name}, {takes} {share} {of}{operators.largest:where}]"
+		             "[-operators.uncommon: : {operators.largest_count} call{operators.largest_count:s}].",
 		.remedy = { [DW_WORDS_ANY] = "twice as fast, it would save half of that" },
 		.look = "dwell report --view operators --group-by shape",
 		.unless = DW_FACT_TRACE_SHAPES,

@@ -59,6 +59,8 @@ static bool waits_for_lock(const struct dw_rule_case *at)
 {
 	if (dw_case_has(at, DW_FACT_TRACE_FUNCTIONS))
 		return true;
+	if (at->facts->framework == DW_FACTS_JAX && !dw_case_fact(at, DW_FACT_WAIT_LOCK)->name)
+		return false; /* for the threads in which XLA computes */
 	if (dw_case_fact(at, DW_FACT_CPU_CROWDED)->measured)
 		return dw_case_value(at, DW_FACT_WAIT_LOCK) > WAITS_OF_CROWD * dw_case_crowded(at);
 	return !(dw_case_value(at, DW_FACT_CPU_THREADS) > dw_case_value(at, DW_FACT_CPU_CPUS) &&
@@ -154,7 +156,7 @@ const struct dw_rule dw_rules_waits[] = {
 		          "were recorded, or in which a lock blocked the main thread; CPU time in loops that only another "
 		          "thread can end; from 12% of the loop on also waits for a team in "
 		          "OpenMP's runtime, from 20% on at barriers; while other programs use a quarter of the CPUs, at most what another thread "
-		          "of the team certainly works longer. Not while more threads than CPUs want to run: then a thread of operators waits for the others.",
+		          "of the team certainly works longer. Not while more threads than CPUs want to run: then a thread of operators waits for the others. Not in JAX, whose main thread waits for those of XLA, if no function is known.",
 		.statement = "Waiting for a lock or another thread {takes} {share} {of}"
 		             "[, most of it in {wait.lock:name}]{wait.lock:where}[, in the range {step.named_waiting:name}"
 		             "{step.named_part:where}].",
