@@ -19,11 +19,13 @@ static bool named_by_framework(const struct dw_facts_work *work, uint32_t symbol
 	       category != DWELL_CATEGORY_ZONE && category != DWELL_CATEGORY_PHASE;
 }
 
-/* A word of the name says that the range prepares data. "Decode" is not one: language models decode. */
+/* A word of the name says that the range prepares data, or only changes their layout. "Decode" is not one: language models
+ * decode. */
 static bool named_for_data(const char *name)
 {
 	static const char *const words[] = { "tokeni", "parse", "parsing", "augment", "preprocess", "prepar", "collate", "read",
-		"fetch", "load", "resize", "crop", "shuffle", "csv", "json", "jpeg", "decompress", NULL };
+		"fetch", "load", "resize", "crop", "shuffle", "csv", "json", "jpeg", "decompress", "arrange", "transpos", "repack", "reorder",
+		"permut", "convert", NULL };
 
 	for (const char *const *word = words; *word; word++)
 		for (const char *at = name; (at = strcasestr(at, *word)); at++)
@@ -93,7 +95,7 @@ void dw_facts_of_named(struct dw_facts_work *work)
 	if (!work->python && named.data != DW_NO_INDEX) {
 		struct dw_fact largest = *part, *data = dw_facts_put_named(work, DW_FACT_STEP_NAMED_PART, named.data);
 
-		data->note = "its name says that it prepares data";
+		data->note = "its name says that it prepares data or moves them";
 		if (data->value < LEAST_DATA)
 			*data = largest;
 	}

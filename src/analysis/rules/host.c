@@ -20,6 +20,7 @@
 #define HOST_MOST 0.5        /* of the operators: with more of an optimizer, none are reported */
 #define HOST_OPTIMIZER 0.15  /* of a step: then a rule about the optimizer reports all of it */
 #define HOST_EMPTY_NS 1.2e3  /* an operator that takes no longer computes next to nothing */
+#define HOST_EMPTY_IN_C_NS 300 /* the same in C, where a call costs some nanoseconds */
 
 /* A part of the steps plus the same part outside steps, as a share of the whole of dw_case_whole_of(). */
 static struct dw_amount host_share(const struct dw_rule_case *at, enum dw_fact_id inside, enum dw_fact_id outside)
@@ -210,6 +211,8 @@ static bool host_calls_small(const struct dw_rule_case *at)
 	double count = dw_case_value(at, DW_FACT_OPERATORS_SMALL_COUNT);
 	double mean_ns = dw_case_value(at, DW_FACT_OPERATORS_SMALL_MEAN) * host_with_cpu(at), own;
 
+	if (at->facts->framework == DW_FACTS_C && mean_ns >= HOST_EMPTY_IN_C_NS)
+		return false;
 	if (dw_case_calls_between_are_small(at))
 		return true;
 	/* An optimizer that calls many has rules of its own. */
@@ -499,7 +502,8 @@ const struct dw_rule dw_rules_host[] = {
 		          "time between operators at most 10 us count for each, and no times of a millisecond. Not of a "
 		          "compiled model in several pieces, nor of a recurrent layer, which calls them without Python. Those "
 		          "between the steps count if they take less than 10 us each, and with their calls 10% of the loop. "
-		          "Those of an optimizer that takes 15% of a step do not count, and none do if it calls half of them.",
+		          "Those of an optimizer that takes 15% of a step do not count, and none do if it calls half of them. In C "
+		          "they must take less than 300 ns each.",
 		.applies = host_calls_small,
 		.number = host_number_of_calls,
 		.statement = "{number} small operators a step, {operators.small_mean} each, "

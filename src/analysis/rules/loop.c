@@ -173,7 +173,7 @@ static bool loop_wait_is_reported(const struct dw_rule_case *at)
 	return dw_case_waits_in_all_steps(at);
 }
 
-#define LOOP_NEARLY 0.9 /* both are measured */
+#define LOOP_NEARLY 0.75 /* both are measured */
 
 /* The slow steps wait, in a range or in none, for as long as a rule about waits reports. */
 static bool loop_long_wait_is_reported(const struct dw_rule_case *at, enum dw_fact_id idle)
@@ -203,7 +203,7 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 			return dw_case_part(at, reported[i].all) >= excess / 2;
 	return strcmp(part, "profiler") == 0 ||
 	       (strcmp(part, "communication") == 0 && dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
-	       (strcmp(part, "idle") == 0 && loop_wait_is_reported(at)) ||
+	       (strcmp(part, "idle") == 0 && (loop_wait_is_reported(at) || loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE))) ||
 	       (strcmp(part, "named") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE_NAMED)) ||
 	       (strcmp(part, "unnamed") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE)) ||
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));

@@ -324,6 +324,52 @@ TEST(compilation_in_many_steps)
 }
 
 /* Names of a C program that say that a layout changes, and others. Each is the only operator of its program. */
+/* Of each step of 10 ms: 4 ms of products, 3 or 2 ms of a decomposition. */
+TEST(an_operator_that_few_models_need_counts_from_a_quarter_of_a_step_on)
+{
+	for (uint64_t length = 2; length <= 3; length++) {
+		const struct dw_facts *facts;
+
+		begin_trace(DW_PROCESS_PYTHON);
+		uint32_t product = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm");
+		uint32_t decomposition = made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::_linalg_eigh");
+		for (uint64_t s = 0; s < 20; s++) {
+			range(100 + s * 10, 104 + s * 10, product);
+			range(104 + s * 10, 104 + length + s * 10, decomposition);
+			step(s, 100 + s * 10, 110 + s * 10, 10);
+		}
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		CHECK_STR(facts->at[DW_FACT_OPERATORS_LARGEST].name, "aten::mm");
+		CHECK_EQ(facts->at[DW_FACT_OPERATORS_UNCOMMON].measured, length == 3);
+		CHECK(length != 3 || (VALUE(facts, OPERATORS_UNCOMMON) > 0.29 && VALUE(facts, OPERATORS_UNCOMMON_COUNT) == 1));
+		made_close(&made);
+	}
+}
+
+/* The types are those of the last step in which the probe read them. */
+TEST(operators_in_64_bits)
+{
+	static const struct { const char *types; double part; } cases[] = {
+		{ "none", 0 }, { "aten::mm=100", 0.5 }, { "aten::addmm=100", 0 }, { "aten::add=3 aten::mm=50", 0.25 }, { "aten::mm=x", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dw_facts *facts;
+
+		begin_trace(DW_PROCESS_PYTHON);
+		dw_encode_meta(&made.process, DW_KEY_TORCH_FLOAT64, cases[i].types, false);
+		for (uint64_t s = 0; s < 20; s++) {
+			range(100 + s * 10, 105 + s * 10, made_op(&made, DWELL_CATEGORY_OPERATOR, "aten::mm"));
+			step(s, 100 + s * 10, 110 + s * 10, 10);
+		}
+		facts = facts_of();
+		REQUIRE(facts != NULL);
+		CLOSE(VALUE(facts, OPERATORS_FLOAT64), cases[i].part);
+		made_close(&made);
+	}
+}
+
 TEST(operators_that_change_a_layout_by_their_names)
 {
 	static const struct { const char *name; bool moves; } names[] = {

@@ -109,6 +109,11 @@ TEST(a_range_in_the_library_of_c_counts_first)
 	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "exchange");
 	CLOSE(VALUE(facts, SAMPLES_NAMED_LIBRARY), 1);
 	made_close(&made);
+	facts = facts_of((struct plan){ .call = "[vdso]" }); /* a loop that reads the clock */
+	REQUIRE(facts != NULL);
+	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "exchange");
+	CLOSE(VALUE(facts, SAMPLES_NAMED_LIBRARY), 1);
+	made_close(&made);
 }
 
 TEST(a_range_that_prints_to_files_waits_for_them)

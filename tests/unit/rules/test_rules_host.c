@@ -290,11 +290,13 @@ TEST(a_program_in_c_calls_small_operators_without_python)
 {
 	struct made at;
 
-	made_begin(&at, MADE(SMALL, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_OPERATORS_SMALL, 0.06 }));
+	made_begin(&at, MADE(SMALL, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_OPERATORS_SMALL, 0.06 }, { DW_FACT_OPERATORS_SMALL_MEAN, 50 }));
 	at.facts.framework = DW_FACTS_C;
 	at.facts.at[DW_FACT_STEP_PYTHON] = (struct dw_fact){ .missing = "the program is not a Python program" };
 	CHECK(made_fires(&at, "small-operators", DW_FACT_STEP_UNNAMED, 0.06));
 	CHECK(!made_fires(&at, "small-operators", DW_FACT_STEP_UNNAMED, 0.02));
+	made_set(&at, DW_FACT_STEP_UNNAMED, 0.06);
+	CHECK(!made_fires(&at, "small-operators", DW_FACT_OPERATORS_SMALL_MEAN, 400)); /* they compute */
 	made_end(&at);
 }
 

@@ -39,6 +39,25 @@ TEST(a_named_part_that_prepares_data_is_no_work)
 	made_end(&at);
 }
 
+/* A program that names its forward pass, and calls the rest of the training by another name. */
+TEST(a_range_whose_name_says_that_it_trains_is_work)
+{
+	struct made at;
+
+	made_begin(&at, MADE(NAMED, { DW_FACT_CPU_WAITING, 0 }, { DW_FACT_TRACE_PYTHON, 0 }, { DW_FACT_STEP_BACKWARD, 0 },
+	                     { DW_FACT_OPERATORS_SHARE, 0 }));
+	at.facts.framework = DW_FACTS_C;
+	sentence_of(&at);
+	CHECK(made_find(&at, "named-part")->state == DW_RULE_FIRED);
+	at.facts.at[DW_FACT_STEP_NAMED_PART].name = "learn";
+	made_judge(&at);
+	CHECK(made_find(&at, "named-part")->state != DW_RULE_FIRED);
+	made_set(&at, DW_FACT_SAMPLES_NAMED_LIBRARY, 0.5);
+	made_judge(&at);
+	CHECK(made_find(&at, "named-part")->state == DW_RULE_FIRED);
+	made_end(&at);
+}
+
 TEST(a_named_part_that_waits_is_the_first_sentence)
 {
 	struct made at;
