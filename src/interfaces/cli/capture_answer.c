@@ -96,6 +96,22 @@ static void answer_wait(struct answering *at, uint64_t end_ms)
 	at->window.to_ticks = dw_serve_ticks(&at->control);
 }
 
+/* Ends the window with the last of the steps that were asked for. */
+static void answer_end_window(struct answering *at, const struct dw_source *source)
+{
+	uint64_t end_ticks = 0;
+
+	at->answer.last_step = at->answer.first_step + at->ask.steps - 1;
+	for (size_t i = 0; i < source->step_count; i++) {
+		const struct dw_source_step *step = &source->steps[i];
+
+		if (!step->open && step->number <= at->answer.last_step && step->end_ticks > end_ticks)
+			end_ticks = step->end_ticks;
+	}
+	if (end_ticks < at->window.to_ticks)
+		at->window.to_ticks = end_ticks;
+}
+
 /* Sets the steps that the stored part has of all processes: a step may end after the last look, and before the window
  * ends. Without entries of single steps, what was seen by looks stays. */
 static void answer_count_steps(struct answering *at, const struct dw_source *source)
@@ -125,6 +141,8 @@ static void answer_count_steps(struct answering *at, const struct dw_source *sou
 	at->answer.last_step = last;
 	if (at->ask.steps && last + 1 < first + at->ask.steps)
 		at->answer.state = DW_CAPTURE_PART;
+	else if (at->ask.steps)
+		answer_end_window(at, source);
 }
 
 /* Records until all steps that are asked for are in the trace. The first one may have begun before the window: where a step
