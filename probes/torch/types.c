@@ -128,7 +128,7 @@ static void types_end(uint64_t step)
 /* In steps without operators the gate is closed, so that the first of these steps decides. */
 static void types_begin(uint64_t step)
 {
-	if (types.next == FIRST_STEP && !(dwp_abi_has_inputs() && dwell_wants(1u << DWELL_CATEGORY_OPERATOR))) {
+	if (types.next == FIRST_STEP && !(dwp_abi_has_operators() && dwp_abi_has_inputs() && dwell_wants(1u << DWELL_CATEGORY_OPERATOR))) {
 		__atomic_store_n(&types.next, UINT64_MAX, __ATOMIC_RELAXED);
 		return;
 	}

@@ -88,8 +88,10 @@ int main(int count, char **arguments)
 		return 1;
 	}
 	pthread_create(&helper, NULL, live_help, NULL);
-	for (long step = 0; late; step++)
-		live_late_step(atol(arguments[2]), atol(arguments[3]));
-	for (long step = 0;; step++)
-		live_step(atol(arguments[2]), atol(arguments[3]), step == stop_after);
+	for (long step = 0;; step++) {
+		if (late)
+			live_late_step(atol(arguments[2]), atol(arguments[3]));
+		else
+			live_step(atol(arguments[2]), atol(arguments[3]), step == stop_after);
+	}
 }
