@@ -26,11 +26,9 @@ struct torch_shapes {
 #define TORCH_SHAPES 1024u
 uint32_t dwp_shapes_id(struct torch_shapes *known, const char *function, const struct dwell_site *site);
 
-/* types.c: notes in the trace which operators compute in 64-bit floating point. Called between steps; in a child of fork.
- * dwp_types_read(): of how many calls types were read. */
+/* types.c: notes in the trace which operators compute in 64-bit floating point. Called when a step has begun; in a child of fork. */
 void dwp_types_step(void);
 void dwp_types_forked(void);
-uint64_t dwp_types_read(void);
 
 void dwp_memory_attach(void);
 

@@ -20,7 +20,6 @@
 
 #define ROUNDS DWP_COST_ROUNDS
 #define CALLS 100
-#define READ_TYPES 1.5 /* of what an operator costs: to read the types of its inputs */
 #define COLD 2.2
 
 static struct {
@@ -114,7 +113,7 @@ static void cost_count_others(double range, double switch_ns)
 static void cost_measure_operators(double range)
 {
 	static const uint8_t scopes[] = { TORCH_FUNCTION, TORCH_BACKWARD, TORCH_SCRIPT, TORCH_USER };
-	double without = 1e9, skipping = 1e9, with = 1e9, switching = 1e9, start, took, spared_ns, operator_ns;
+	double without = 1e9, skipping = 1e9, with = 1e9, switching = 1e9, start, took, spared_ns;
 	uint64_t skips = dwp_abi_skipped_states();
 	uint64_t handles[sizeof scopes];
 
@@ -144,10 +143,10 @@ static void cost_measure_operators(double range)
 		return;
 	skips = (dwp_abi_skipped_states() - skips) / ((uint64_t)2 * ROUNDS); /* in `skipping` and in `with` */
 	spared_ns = skips && without > skipping ? (without - skipping) / (double)skips : 0;
-	operator_ns = dwp_cost_report(DW_KEY_TORCH_CALLBACK_NS,
-	                              (with > without ? with - without : 0) / count.operators + range, 5.5 * range, 11 * range);
-	dwp_bound_operators(dwp_operators_begun, operator_ns, 5 * COLD * range, dwp_operators_follow_gate);
-	dwp_bound_count(dwp_types_read, READ_TYPES * operator_ns);
+	dwp_bound_operators(dwp_operators_begun,
+	                    dwp_cost_report(DW_KEY_TORCH_CALLBACK_NS,
+	                                    (with > without ? with - without : 0) / count.operators + range, 5.5 * range,
+	                                    11 * range), 5 * COLD * range, dwp_operators_follow_gate);
 	cost_count_others(range, switching);
 	dwp_bound_spared(dwp_abi_skipped_states, spared_ns);
 }

@@ -39,9 +39,9 @@ static void loop_act(struct loop_thread *thread, enum steps_action action)
 	case STEPS_DO_TRY:
 	case STEPS_DO_INFER:
 		dwp_bound_choose();
-		dwp_types_step();
 		(action == STEPS_DO_BEGIN ? dwell_step_begin_at : dwell_step_begin_tentative)(thread->kept);
 		dwp_bound_begun();
+		dwp_types_step();
 		thread->kept = 0;
 		break;
 	case STEPS_DO_END:

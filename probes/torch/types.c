@@ -6,7 +6,7 @@
  * 48th, and so on. The trace has, for the last of these steps, which part of each operator's work was in 64-bit floating point: its work is
  * taken as the elements of its inputs, times the last dimension of the last one, as a product's is.
  *
- * dwp_types_step() is called between steps, in a thread that has steps. The callback is called in all threads that run operators.
+ * dwp_types_step() is called when a step has begun, in a thread that has steps. The callback is called in all threads that run operators.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct types {
-	uint64_t steps, next, callback, read;
+	uint64_t steps, next, callback;
 	size_t count;
 	struct types_operator {
 		char name[MOST_NAME];
@@ -91,7 +91,6 @@ static void types_on_start(const char *function)
 
 	if (pthread_mutex_trylock(&lock) != 0)
 		return;
-	types.read++;
 	operator = types_find(dwp_abi_name(function));
 	if (operator)
 		types_add(function, operator);
@@ -125,22 +124,20 @@ static void types_end(uint64_t step)
 	__atomic_store_n(&types.next, MORE * (step - 1), __ATOMIC_RELAXED);
 }
 
-/* In steps without operators the gate is closed, so that the first of these steps decides. */
+/* Not in a step without operators, which is to cost next to nothing: then a later one is read. So few steps are read that their
+ * cost is not counted (bound.c). */
 static void types_begin(uint64_t step)
 {
-	if (types.next == FIRST_STEP && !(dwp_abi_has_operators() && dwp_abi_has_inputs() && dwell_wants(1u << DWELL_CATEGORY_OPERATOR))) {
+	bool wanted = dwell_wants(1u << DWELL_CATEGORY_OPERATOR);
+
+	if (types.next == FIRST_STEP && !(dwp_abi_has_operators() && dwp_abi_has_inputs() && wanted))
 		__atomic_store_n(&types.next, UINT64_MAX, __ATOMIC_RELAXED);
+	if (!wanted || types.next == UINT64_MAX)
 		return;
-	}
 	types.count = 0;
 	memset(types.operators, 0, sizeof types.operators);
 	types.callback = dwp_abi_add_callback((torch_start *)on_types, types_on_end, 1u << TORCH_FUNCTION, true);
 	__atomic_store_n(&types.next, step + 1, __ATOMIC_RELAXED);
-}
-
-uint64_t dwp_types_read(void)
-{
-	return __atomic_load_n(&types.read, __ATOMIC_RELAXED);
 }
 
 /* Threads that have steps at the same time may count one of two: that is no matter. */

@@ -51,7 +51,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "t.dwell")
         for name, calls, wanted in CASES:
-            done = subprocess.run([dwell, "run", "-o", trace, sys.executable, "-c", TRAIN + calls], capture_output=True,
+            done = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, sys.executable, "-c", TRAIN + calls], capture_output=True,
                                   text=True, timeout=120)
             info = subprocess.run([dwell, "info", trace], capture_output=True, text=True, check=True).stdout
             noted = [line.split("=", 1)[1].split() for line in info.splitlines() if "torch.float64" in line]
