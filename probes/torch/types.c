@@ -140,7 +140,7 @@ static void types_begin(uint64_t step)
 	__atomic_store_n(&types.next, step + 1, __ATOMIC_RELAXED);
 }
 
-/* Threads that have steps at the same time may count one of two: that is no matter. */
+/* If two threads begin a step at the same time, one of the two may not be counted. Then types are read a step later. */
 void dwp_types_step(void)
 {
 	uint64_t step = __atomic_load_n(&types.steps, __ATOMIC_RELAXED) + 1;

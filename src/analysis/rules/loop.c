@@ -244,7 +244,7 @@ static bool loop_has_slow_steps(const struct dw_rule_case *at)
 	       !(dw_case_part(at, DW_FACT_OPERATORS_FIRST_SHAPES) >= excess->value / 2 && dw_case_shapes_are_new(at));
 }
 
-#define LOOP_CHANGE 0.22     /* of a step: memory and caches that others use change steps by a tenth */
+#define LOOP_CHANGE 0.22     /* of a step: other programs that use memory and caches change the length of steps by up to a fifth */
 #define LOOP_PACE_NS 500e6   /* steps of a shorter loop change with whatever else the machine does */
 #define LOOP_PACE_LARGE 0.75 /* no processor's clock changes so much */
 #define LOOP_PACE_OWN 0.7    /* part of the change that is the program's */
