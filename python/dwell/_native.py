@@ -191,13 +191,20 @@ _READ = {
 }
 
 
+def home():
+    """The folder of libdwell, or None: it is not loaded."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        return next((os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line), None)
+
+
 def _load(name, functions, mode):
-    # In the package, in LIBDIR of LIBDIR/dwell/python/dwell, or where the loader looks. The folder
-    # above a checkout of the sources is not LIBDIR.
+    # In the folder of the libdwell that `dwell run` has loaded, in the package, in LIBDIR of
+    # LIBDIR/dwell/python/dwell, or where the loader looks. The folder above a checkout of the
+    # sources is not LIBDIR.
     found = f"lib{name}.so.0"
     here = os.path.dirname(__file__)
     checkout = os.path.exists(os.path.join(here, "../../meson.build"))
-    for folder in ("lib",) if checkout else ("lib", "../../.."):
+    for folder in filter(None, (home(), "lib", None if checkout else "../../..")):
         path = os.path.normpath(os.path.join(here, folder, f"lib{name}.so.0"))
         if os.path.exists(path):
             found = path
@@ -208,7 +215,10 @@ def _load(name, functions, mode):
         raise ImportError(f"dwell's library {found} cannot be loaded ({error}): install dwell, or "
                           f"set LD_LIBRARY_PATH to the folder of lib{name}.so.0") from None
     for function, (result, *arguments) in functions.items():
-        entry = getattr(library, function)
+        entry = getattr(library, function, None)
+        if entry is None:
+            raise ImportError(f"dwell's library {found} is of another version than the package {here}: "
+                              "install both of one version")
         entry.restype, entry.argtypes = result, arguments
     return library
 
@@ -228,12 +238,6 @@ def _attach():
             probe.dwp_python_layer_paths.argtypes = [ctypes.py_object, ctypes.c_int]
             return probe.dwp_python_follow_gate, probe.dwp_python_layer_paths, probe
     return lambda: None, lambda module, name: [], None
-
-
-def home():
-    """The folder of libdwell."""
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        return next(os.path.dirname(line.split()[-1]) for line in maps if "/libdwell.so." in line)
 
 
 def probe_path(name):

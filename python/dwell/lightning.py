@@ -570,6 +570,11 @@ class _Beside(Recorded):
 def record_profilers(base):
     """Called by the probe with Lightning's base class of profilers once it is imported: actions
     and stages of every trainer are recorded, whatever its profiler does."""
+    try:
+        actions()
+    except ImportError as error:
+        print(f"dwell: Lightning's actions are not recorded: {error}", file=sys.stderr)
+        return
     beside, setup, teardown, inside = _Beside(), base.setup, base.teardown, threading.local()
 
     def once(outer, inner):

@@ -685,6 +685,17 @@ def test_ranks():
             check("aten::add" in file.read(), f"the file of rank {rank}")
 
 
+def test_library_is_missing():
+    """A package whose libraries are elsewhere: the script is trained, and what is not recorded is said."""
+    with open("missing.py", "w", encoding="utf-8") as file:
+        file.write(installed.LIGHT + PLAIN)
+    known = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    done = subprocess.run([DWELL, "run", "-o", "missing.dwell", sys.executable, "missing.py", "lightning.pytorch"], capture_output=True,
+                          text=True, check=False, env={**known, "PYTHONPATH": PACKAGE})
+    check(done.returncode == 0 and "Lightning's actions are not recorded" in done.stderr and "libdwell-lightning" in done.stderr,
+          f"without libdwell-lightning: {done.stderr[-600:]}")
+
+
 def test_modules():
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
     from dwell import profile  # pylint: disable=import-outside-toplevel
@@ -718,6 +729,7 @@ def main():
         test_files()
         test_trace_is_gone()
         test_ranks()
+        test_library_is_missing()
         test_modules()
         os.chdir("/")
     print(f"{counts[True]} passed, {counts[False]} failed")
