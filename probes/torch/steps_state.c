@@ -618,18 +618,22 @@ static enum steps_withdrawal steps_read_withdrawal(struct steps_state *steps, en
 		return STEPS_WITHDRAW_NONE;
 	rules->withdrawn = steps_trains(rules);
 	rules->loop_withdrawn = true;
+	if (rules->tried >= STEPS_TRIED)
+		return STEPS_WITHDRAW_NONE;
 	return steps->evaluation_trains ? STEPS_WITHDRAW_STEPS : STEPS_WITHDRAW_PHASES;
 }
 
-/* A process that computes gradients in a loop does not infer: its steps are certain, or wait for the loop
- * around theirs. The first step of a loop that widened is certain, because it began before the steps that
+/* A process that computes gradients in a loop does not infer: its steps are certain, except the first ones, or wait for the
+ * loop around theirs. The first step of a loop that widened is certain, because it began before the steps that
  * were withdrawn. */
 static void steps_replace_inference(struct steps_state *steps, struct steps_answer *answer, bool provisional)
 {
 	for (unsigned i = 0; i < STEPS_ACTIONS; i++) {
 		if (answer->actions[i] != STEPS_DO_INFER)
 			continue;
-		if (steps->widened || (steps->rules->functional && !provisional))
+		steps->rules->inferred |= !steps->rules->functional;
+		steps->rules->tried += steps->rules->functional && !provisional && steps->rules->tried < STEPS_TRIED;
+		if (steps->widened || (steps->rules->functional && !provisional && steps->rules->tried == STEPS_TRIED))
 			answer->actions[i] = STEPS_DO_BEGIN;
 		else if (steps->rules->functional)
 			answer->actions[i] = STEPS_DO_TRY;
@@ -670,6 +674,8 @@ struct steps_answer dwp_steps_event(struct steps_state *steps, const struct step
 	else if (meaning != NO_MEANING && steps_is_allowed(steps, meaning))
 		steps_follow(steps, meaning, &answer);
 	answer.withdrawal = steps_read_withdrawal(steps, meaning);
+	if (answer.withdrawal != STEPS_WITHDRAW_NONE && steps->rules->inferred && !steps->rules->withdrawn && steps->state == STEPS_IN_CALLED)
+		answer.actions[0] = STEPS_DO_KEEP; /* the first step may be withdrawn too, so it begins after what is withdrawn now */
 	if (steps->rules->withdrawn)
 		steps_leave_out_inference(&answer);
 	else
