@@ -12,7 +12,6 @@
 #include "base/bisect.h"
 #include "base/free.h"
 #include "base/order.h"
-#include "base/spin_loop.h"
 
 /* A part of the file, or NULL if it is not within the file. */
 static const void *elf_part(const struct dw_elf_symbols *elf, uint64_t offset, uint64_t bytes)
@@ -304,19 +303,19 @@ static const char *elf_unwind_table(const struct dw_elf_symbols *elf, uint32_t *
 	           ? (const char *)at + 12 : NULL;
 }
 
-bool dw_elf_spins(const struct dw_elf_symbols *elf, uint64_t offset)
+enum dw_code_loop dw_elf_loop(const struct dw_elf_symbols *elf, uint64_t offset)
 {
-	uint8_t code[3 * DW_SPIN_BYTES] = { 0 };
+	uint8_t code[3 * DW_CODE_LOOP] = { 0 };
 	uint64_t before, behind;
 	Elf64_Phdr part;
 
 	if (!elf_find_header(elf, PT_LOAD, &offset, &part) || part.p_offset > elf->size_bytes ||
 	    part.p_filesz > elf->size_bytes - part.p_offset)
-		return false;
-	before = offset - part.p_vaddr < DW_SPIN_BYTES ? offset - part.p_vaddr : DW_SPIN_BYTES;
+		return DW_CODE_OTHER;
+	before = offset - part.p_vaddr < DW_CODE_LOOP ? offset - part.p_vaddr : DW_CODE_LOOP;
 	behind = part.p_vaddr + part.p_filesz - offset < sizeof code - before ? part.p_vaddr + part.p_filesz - offset : sizeof code - before;
 	memcpy(code, elf->map + part.p_offset + (offset - before - part.p_vaddr), before + behind);
-	return dw_spin_loop(code, sizeof code, before);
+	return dw_code_loop(code, sizeof code, before);
 }
 
 #define LARGEST_FUNCTION (1u << 20) /* bytes; farther from the begin of one, code is in none */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/code_loop.h"
 
 struct dw_elf_symbols {
 	const char *map;
@@ -34,8 +35,8 @@ int dw_elf_open(struct dw_elf_symbols *symbols, const char *path, const uint8_t 
                 const uint64_t *near, size_t near_count);
 /* Where the function at an address begins by the unwind table, for code without symbols; 0: not known. */
 uint64_t dw_elf_function_start(const struct dw_elf_symbols *symbols, uint64_t offset);
-/* Whether the code at an address is a loop that spins; see spin_loop.h. */
-bool dw_elf_spins(const struct dw_elf_symbols *symbols, uint64_t offset);
+/* What the loop does in which an address lies. */
+enum dw_code_loop dw_elf_loop(const struct dw_elf_symbols *symbols, uint64_t offset);
 /* The name of the function at an address, valid until the symbols are closed; NULL: there is none. */
 const char *dw_elf_find(struct dw_elf_symbols *symbols, uint64_t offset);
 /* The same of one of the functions. "" if its name is damaged or memory ran out. */

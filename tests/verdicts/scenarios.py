@@ -143,13 +143,14 @@ waiting.decoy("collect-first", "collector")
 operators = Script("operators.py", SCENARIOS)
 operators.clean()
 operators.fault("small-forward", "small-operators", also="one-operator python profiler-cost")
-operators.fault("one", "one-operator", weak=0.48, strong=0.70, also="roofline half-precision")
+# All scripts compute in one thread: that is true of them, and a report may say it before the operator that has no other.
+operators.fault("one", "one-operator", weak=0.48, strong=0.70, first="thread-count", also="roofline half-precision")
 operators.fault("layout", "layout-copies", also="one-operator memory-bound-chain allocator page-faults memory-temporaries")
 operators.fault("chain", "memory-bound-chain", also="roofline half-precision", options="--shapes")
 # roofline and precision are about most of a step: products of a tenth of it are no fault.
 operators.fault("slow-product", "roofline", weak=0.55, strong=0.65, first="one-operator", also="half-precision", options="--flops")
-operators.fault("float64", "precision", weak=0.48, strong=0.60, first="one-operator")
-operators.fault("bf16", "half-precision", weak=0.48, strong=0.60, first="one-operator", also="roofline", options="--flops",
+operators.fault("float64", "precision", weak=0.48, strong=0.60, first="one-operator thread-count")
+operators.fault("bf16", "half-precision", weak=0.48, strong=0.60, first="one-operator roofline thread-count", options="--flops",
                 only_if=("bfloat16_ratio", 0.7))
 operators.fault("many-tensors", "optimizer-unfused", first="optimizer-dominates", also="small-operators python profiler-cost",
                 clean="operators.fused-adam")
@@ -161,7 +162,7 @@ operators.fault("allocator", "allocator|page-faults", also="memory-temporaries s
 operators.fault("threads", "oversubscribed", measured=False, also="one-operator")
 operators.fault("worker-threads", "oversubscribed", measured=False, also="loader-slow-workers loader-part loader-handover",
                 clean="operators.worker-threads.clean")
-operators.clean("worker-threads", also="loader-part")
+operators.clean("worker-threads", first="loader-part")
 operators.fault("one-thread", "thread-count", weak=0.48, strong=0.60, first="one-operator", also="roofline half-precision",
                 only_if=("threads_ratio", 0.75))
 operators.fault("functions", "profiler-cost", weak=0.45, strong=0.60, measured=False, first="python",
@@ -184,8 +185,8 @@ over_time.fault("change", "change-point", first="python")
 over_time.fault("sizes", "input-size-variance", first="slow-steps")
 # The sizes differ in all three: a report may say so first.
 over_time.fault("shapes", "first-shapes", also="slow-steps input-size-variance half-precision", clean="over_time.shapes.clean",
-                options="--shapes")
-over_time.clean("shapes", first="input-size-variance half-precision", options="--shapes")
+                options="--shapes --cost full")
+over_time.clean("shapes", first="input-size-variance half-precision", options="--shapes --cost full")
 # To compile makes many objects: the collector runs.
 over_time.fault("compilation", "compilation", also="slow-steps first-shapes collector", clean="over_time.compile-once")
 # A step takes a millisecond: to make its batch takes a part of it.

@@ -260,7 +260,7 @@ static void samples_put_allocator(struct dw_facts_work *work, struct samples_par
 /* What samples show of the ranges under one name. */
 struct samples_loss {
 	double waited_ns;
-	uint64_t waits, samples, weight, in_library;
+	uint64_t waits, samples, weight, in_library, moves;
 	uint32_t symbol;
 };
 
@@ -285,10 +285,11 @@ static void samples_add_losses(const struct dw_facts_work *work, const struct dw
 		loss->samples += row->count;
 		loss->weight += row->weight;
 		loss->in_library += dw_facts_sample_in_library(work, row) ? row->weight : 0;
+		loss->moves += dw_facts_sample_moves(work, row) ? row->weight : 0;
 	}
 }
 
-/* Replaces the largest named range by one that waits, calls the C library or leaves CPUs unused for more time. */
+/* Replaces the largest named range by one that waits, calls the C library, moves data or leaves CPUs unused for more time. */
 static void samples_choose_named(struct dw_facts_work *work, const struct dw_samples *samples, const double *cpus, double most_cpus)
 {
 	double steps_ns = work->facts->at[DW_FACT_LOOP_STEPS].value * work->loop_ns, most = 0;
@@ -312,8 +313,11 @@ static void samples_choose_named(struct dw_facts_work *work, const struct dw_sam
 		if (!loss->samples && !waited)
 			continue;
 		part = dw_facts_put_named(work, DW_FACT_STEP_NAMED_PART, loss->symbol)->value;
-		lost = waited + fmax(rests, loss->samples >= DW_FACTS_LEAST_SAMPLES ? (double)loss->in_library / (double)loss->weight : 0) *
-		                    fmax(0, part - waited);
+		if (loss->samples >= DW_FACTS_LEAST_SAMPLES) {
+			rests = fmax(rests, (double)loss->in_library / (double)loss->weight);
+			rests = fmax(rests, loss->moves >= DW_FACTS_LEAST_MOVES * (double)loss->weight ? (double)loss->moves / (double)loss->weight : 0);
+		}
+		lost = waited + rests * fmax(0, part - waited);
 		if (part >= LEAST_PART && lost >= DW_FACTS_LEAST_LOSS * part && lost > most) {
 			chosen = work->facts->at[DW_FACT_STEP_NAMED_PART];
 			most = lost;
@@ -349,7 +353,8 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_PYTHON_ONE, DW_FACT_SAMPLES_ENGINE,
 		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_NAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_SAMPLES_ALLOCATION,
-		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_TEAM, DW_FACT_SAMPLES_FILES, DW_FACT_SAMPLES_NAMED_LIBRARY, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
+		DW_FACT_SAMPLES_COPY, DW_FACT_SAMPLES_TEAM, DW_FACT_SAMPLES_FILES, DW_FACT_SAMPLES_NAMED_LIBRARY,
+		DW_FACT_SAMPLES_NAMED_MOVES, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS,
 		DW_FACT_STEP_NAMED_WAITING, DW_FACT_LOADER_THREADS };
 	const struct dw_samples *samples = dw_model_samples(work->model, NULL);
 	struct samples_part part = { work, true, false, UINT32_MAX, DW_NO_INDEX }, python = part, unnamed = part,
@@ -401,6 +406,7 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	else
 		samples_put_top(work, DW_FACT_SAMPLES_NAMED, named);
 	samples_put_rows(work, DW_FACT_SAMPLES_NAMED_LIBRARY, samples, named, dw_facts_sample_in_library);
+	samples_put_rows(work, DW_FACT_SAMPLES_NAMED_MOVES, samples, named, dw_facts_sample_moves);
 	samples_put_rows(work, DW_FACT_SAMPLES_TEAM, samples, unnamed, samples_in_team);
 	dw_facts_of_sampled_waits(work, samples, unnamed, named);
 	samples_put_rows(work, DW_FACT_SAMPLES_ALLOCATION, samples, part, samples_allocates);

@@ -24,6 +24,14 @@ bool dw_facts_sample_in_library(const struct dw_facts_work *work, const struct d
 	return dw_sample_frame_is_of(frame, libraries) || (frame && frame->count && strcmp(frame->functions[0].name, "[vdso]") == 0);
 }
 
+bool dw_facts_sample_moves(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
+
+	return frame && frame->loop == DW_CODE_MOVES;
+}
+
 void dw_facts_name_sampled(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_hot_row *row)
 {
 	char text[300];

@@ -7,6 +7,7 @@
 #define DW_FACTS_LEAST_SAMPLES 20u /* of a part */
 #define DW_FACTS_LEAST_WAITS 5u    /* samples of a part's waits, which are longer than a period */
 #define DW_FACTS_LEAST_LOSS 0.3    /* of a named range, in waits or in the C library: a smaller part does not explain it */
+#define DW_FACTS_LEAST_MOVES 0.6   /* the same, of a range whose loops only move data */
 
 /* Of the loop's thread. */
 struct samples_part {
@@ -21,6 +22,8 @@ bool dw_facts_sample_wanted(void *context, const struct dw_sample_row *row);
 /* Whether the innermost function is one of the libraries of C and C++, with what unwinds exceptions. Functions of mathematics have
  * a library of their own. */
 bool dw_facts_sample_in_library(const struct dw_facts_work *work, const struct dw_sample_row *row);
+/* Whether the innermost function is in a loop that only moves data. */
+bool dw_facts_sample_moves(const struct dw_facts_work *work, const struct dw_sample_row *row);
 /* Names a function by its short name, with its line. */
 void dw_facts_name_sampled(struct dw_facts_work *work, struct dw_fact *fact, const struct dw_hot_row *row);
 

@@ -4,7 +4,8 @@
  *
  * A shape that comes once says nothing of later ones. So only operators count that are called again
  * with the same shape. A step with a new shape may also be long because its input is large: so only
- * the time counts that it takes beyond nine tenths of the other steps. The warm-up is left out.
+ * the time counts that it takes beyond nine tenths of the other steps. The warm-up is left out. Where operators were
+ * recorded in some of the steps, the first step with a shape is not known.
  */
 
 #include "base/median.h"
@@ -60,6 +61,12 @@ static double shapes_excess(struct dw_facts_work *work, const bool *new_in, bool
 	return sum;
 }
 
+static void shapes_miss(struct dw_facts_work *work, const char *why)
+{
+	dw_fact_miss(work, DW_FACT_OPERATORS_FIRST_SHAPES, why);
+	dw_fact_miss(work, DW_FACT_OPERATORS_NEW_SHAPES, why);
+}
+
 void dw_facts_of_shapes(struct dw_facts_work *work)
 {
 	const struct dw_calls_ask ask = { .group.shapes = true, .top_level = true };
@@ -69,10 +76,11 @@ void dw_facts_of_shapes(struct dw_facts_work *work)
 	double ns;
 
 	if (!(work->facts->at[DW_FACT_TRACE_SHAPES].value > 0) || !(work->loop_ns > 0)) {
-		const char *missing = work->loop_ns > 0 ? "record with dwell run --shapes" : "only part of the run is in scope";
-
-		dw_fact_miss(work, DW_FACT_OPERATORS_FIRST_SHAPES, missing);
-		dw_fact_miss(work, DW_FACT_OPERATORS_NEW_SHAPES, missing);
+		shapes_miss(work, work->loop_ns > 0 ? "record with dwell run --shapes" : "only part of the run is in scope");
+		return;
+	}
+	if (work->sampled < 1) {
+		shapes_miss(work, "operators were recorded in some of the steps: record with dwell run --shapes --cost full");
 		return;
 	}
 	new_in = calloc(work->loop->count + 1, sizeof *new_in);

@@ -19,7 +19,7 @@
 #define LEAST 20u       /* samples of the loop's thread in a part */
 #define LEAST_PART 0.1  /* of the steps' CPU time: a smaller part shows no team */
 #define LEAST_TEAM 1.5  /* CPUs that work in some part */
-#define MOST_ALONE 0.67 /* of them, in a part where one thread works alone */
+#define MOST_ALONE 0.70 /* of them, in a part where one thread works alone */
 
 /* A part of the step: the ranges of one name, or all others of one share. */
 struct team_part {

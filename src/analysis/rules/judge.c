@@ -197,6 +197,7 @@ static bool judge_is_cause(const struct dw_verdict *verdict)
 	       (verdict->rule->kind == DW_RULE_CAUSE || verdict->rule->kind == DW_RULE_WORK);
 }
 
+/* What only describes the program's form covers no cause. */
 static void judge_groups(struct dw_verdicts *verdicts)
 {
 	double largest_ns[DW_RULE_GROUPS] = { 0 };
@@ -206,7 +207,7 @@ static void judge_groups(struct dw_verdicts *verdicts)
 		const struct dw_verdict *verdict = &verdicts->at[i];
 		enum dw_rule_group group = verdict->rule->group;
 
-		if (verdict->state == DW_RULE_FIRED && judge_weight_ns(verdict) > largest_ns[group])
+		if (verdict->state == DW_RULE_FIRED && !verdict->form && judge_weight_ns(verdict) > largest_ns[group])
 			largest_ns[group] = judge_weight_ns(verdict);
 	}
 	for (size_t i = 0; i < verdicts->count; i++) {

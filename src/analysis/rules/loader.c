@@ -139,16 +139,17 @@ static bool loader_workers_are_busy(const struct dw_rule_case *at)
 }
 
 #define LOADER_EXCHANGE_NS 2e6 /* any batch of another process takes up to so long to arrive */
+#define LOADER_EXCHANGE_OF 0.25 /* of a step: then it is too long for such steps */
 
 static bool loader_hands_over(const struct dw_rule_case *at)
 {
 	double hand_over = loader_hand_over(at), collector = dw_case_part(at, DW_FACT_LOADER_COLLECTOR);
-
+	bool usual = dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) < LOADER_EXCHANGE_NS &&
+	             !(hand_over >= LOADER_EXCHANGE_OF);
 	bool ready = dw_case_fact(at, DW_FACT_LOADER_READY)->measured || dw_case_fact(at, DW_FACT_LOADER_EMPTY)->measured;
 
 	return ready && loader_has_workers(at) && hand_over + collector >= loader_share(at).value / 2 &&
-	       !(dw_case_value(at, DW_FACT_LOADER_HAND_OVER_NS) * (1 - dw_case_part(at, DW_FACT_CPU_DELAY)) <
-	         LOADER_EXCHANGE_NS) && !(dw_case_value(at, DW_FACT_LOADER_START_SHARE) > hand_over) &&
+	       !usual && !(dw_case_value(at, DW_FACT_LOADER_START_SHARE) > hand_over) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_READY) < 0.8) && !loader_workers_are_busy(at) &&
 	       !(loader_production(at) > hand_over) && !(dw_case_value(at, DW_FACT_LOADER_EMPTY) > 0.5);
 }
@@ -257,7 +258,7 @@ const struct dw_rule dw_rules_loader[] = {
 		.threshold = 0.07,
 		.reason = "At least half of the wait passes while a batch is ready, and workers pause for a "
 		          "tenth of their time: more of them cannot shorten it. A usual request takes 2 ms or "
-		          "more without waits for a CPU, with the collections in it: to exchange any batch with another process takes up to so long. Starts of "
+		          "more without waits for a CPU, with the collections in it, or a quarter of a step: to exchange any batch with another process takes up to 2 ms. Starts of "
 		          "workers in later epochs take less time than it.",
 		.applies = loader_hands_over,
 		.statement = "Getting data {takes} {share} {of} although batches are ready"

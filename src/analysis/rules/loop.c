@@ -175,11 +175,12 @@ static bool loop_wait_is_reported(const struct dw_rule_case *at)
 
 #define LOOP_NEARLY 0.75 /* both are measured */
 
-/* The slow steps wait, in a range or in none, for as long as a rule about waits reports. */
-static bool loop_long_wait_is_reported(const struct dw_rule_case *at, enum dw_fact_id idle)
+/* The slow steps wait, in a range or in none, for as long as a rule about waits reports. Sleeps that only slow steps have, in no
+ * range, have no rule of their own. */
+static bool loop_long_wait_is_reported(const struct dw_rule_case *at, enum dw_fact_id idle, bool sleeps)
 {
 	double waits = fmax(dw_case_part(at, DW_FACT_WAIT_FILE), fmax(dw_case_part(at, DW_FACT_WAIT_LOCK),
-	                                                              dw_case_part(at, DW_FACT_WAIT_SLEEP)));
+	                                                              sleeps ? dw_case_part(at, DW_FACT_WAIT_SLEEP) : 0));
 
 	return dw_case_has(at, idle) && waits >= DW_RULE_DEADBAND &&
 	       waits >= LOOP_NEARLY * dw_case_value(at, DW_FACT_STEP_OUTLIERS_EXCESS);
@@ -203,9 +204,9 @@ static bool loop_part_is_reported(const struct dw_rule_case *at, const char *par
 			return dw_case_part(at, reported[i].all) >= excess / 2;
 	return strcmp(part, "profiler") == 0 ||
 	       (strcmp(part, "communication") == 0 && dw_case_part(at, DW_FACT_STEP_COMMUNICATION) >= DW_RULE_NAMED) ||
-	       (strcmp(part, "idle") == 0 && (loop_wait_is_reported(at) || loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE))) ||
-	       (strcmp(part, "named") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE_NAMED)) ||
-	       (strcmp(part, "unnamed") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE)) ||
+	       (strcmp(part, "idle") == 0 && (loop_wait_is_reported(at) || loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE, false))) ||
+	       (strcmp(part, "named") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE_NAMED, true)) ||
+	       (strcmp(part, "unnamed") == 0 && loop_long_wait_is_reported(at, DW_FACT_STEP_IDLE, true)) ||
 	       (strcmp(part, "data") == 0 && loop_waits_for_data(at));
 }
 

@@ -33,11 +33,15 @@ static struct dw_amount operators_share_optimizer(const struct dw_rule_case *at)
 	return isnan(all.value) || dw_case_has(at, DW_FACT_OPTIMIZER_CLOSURE) ? dw_case_amount(at, DW_FACT_STEP_OPTIMIZER) : all;
 }
 
+#define OPERATORS_MOSTLY 0.5 /* of a step */
+
 /* An optimizer that writes new memory for each parameter takes its page faults in it, which have a rule of their
- * own. */
+ * own. If it takes half of a step, they are a part of what it costs. */
 static struct dw_amount operators_share_update(const struct dw_rule_case *at)
 {
-	return dw_amount_less(operators_share_optimizer(at), dw_case_faults_in_steps(at));
+	struct dw_amount all = operators_share_optimizer(at);
+
+	return all.value >= OPERATORS_MOSTLY ? all : dw_amount_less(all, dw_case_faults_in_steps(at));
 }
 
 #define OPERATORS_DOMINATE 0.20
@@ -122,6 +126,7 @@ static bool operators_name_little(const struct dw_rule_case *at)
 #define OPERATORS_WAITS 0.10   /* of a step in a range in which the thread waits */
 #define OPERATORS_WAITS_OF 0.25 /* the same of the range */
 #define OPERATORS_LIBRARY 0.30 /* of a range's CPU time: numbers are not computed in the C library */
+#define OPERATORS_MOVES 0.60   /* the same, in loops that only move data */
 
 /* A program in C that names what trains: then a range under another name is something else. An optimizer alone is
  * not enough: the passes may have other names. */
@@ -149,19 +154,21 @@ static bool operators_passes_are_named(const struct dw_rule_case *at)
 	                                           !operators_name_trains(dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->name));
 }
 
-/* In the largest range of a program in C the thread computes: it seldom waits there, and seldom calls the C library,
- * for text, memory or files, and a team of threads does not rest. If nothing else is known to train, such a range is the work, unless its name says that it
+/* In the largest range of a program in C the thread computes: it seldom waits there, seldom calls the C library for text, memory
+ * or files, does not only move data, and a team of threads does not rest. If nothing else is known to train, such a range is the work, unless its name says that it
  * prepares data. */
 static bool operators_named_computes(const struct dw_rule_case *at)
 {
 	double largest = dw_case_value(at, DW_FACT_STEP_NAMED_PART), waiting = dw_case_part(at, DW_FACT_STEP_NAMED_WAITING);
 	const struct dw_fact *library = dw_case_fact(at, DW_FACT_SAMPLES_NAMED_LIBRARY);
+	const struct dw_fact *moves = dw_case_fact(at, DW_FACT_SAMPLES_NAMED_MOVES);
 
 	if (!dw_case_fact(at, DW_FACT_STEP_NAMED_WAITING)->measured)
 		waiting = dw_case_part(at, DW_FACT_CPU_WAITING);
 	return at->facts->framework == DW_FACTS_C && !operators_passes_are_named(at) &&
 	       !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && !dw_case_fact(at, DW_FACT_STEP_NAMED_PART)->note && !(waiting >= OPERATORS_WAITS && waiting >= OPERATORS_WAITS_OF * largest) &&
-	       !(library->measured && library->value >= OPERATORS_LIBRARY && library->low >= OPERATORS_LIBRARY / 2);
+	       !(library->measured && library->value >= OPERATORS_LIBRARY && library->low >= OPERATORS_LIBRARY / 2) &&
+	       !(moves->measured && moves->value >= OPERATORS_MOVES && moves->low >= OPERATORS_MOVES / 2);
 }
 
 /* Where what trains is named, all ranges under other names count, if one of them is too small. */
@@ -187,9 +194,13 @@ static bool operators_named_is_largest(const struct dw_rule_case *at)
 
 	if (name && logging && strcmp(name, logging) == 0)
 		return false; /* the rule about logging reports it */
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (dw_case_part(at, others[i]) > share)
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		/* What Python only calls is no part of its own: NumPy computes there, for instance. */
+		double called = others[i] == DW_FACT_STEP_PYTHON ? dw_case_part(at, DW_FACT_SAMPLES_ENGINE) : 0;
+
+		if (dw_case_part(at, others[i]) * (1 - called) > share)
 			return false;
+	}
 	for (size_t i = 0; i < sizeof training / sizeof *training && !operators_training_is_named(at); i++)
 		if (dw_case_part(at, training[i]) > share)
 			return false;
@@ -309,7 +320,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.threshold = 0.20,
 		.reason = "An update costs as much for a small batch as for a large one. Where it takes 20% "
 		          "of a step and of the loop, the batch is small for the number of parameters. Without the time of "
-		          "page faults, if it is a twentieth of a step, and without what a closure runs in it.",
+		          "page faults, if it is a twentieth of a step and the optimizer takes less than half of one, and without what a closure runs in it.",
 		.applies = operators_optimizer_dominates,
 		.gain_ns = operators_half,
 		.statement = "The optimizer {takes} {share} {of}: the batch is small for the number of parameters.",
@@ -333,7 +344,7 @@ const struct dw_rule dw_rules_operators[] = {
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_OPERATORS_LAYOUT, DW_FACT_OPERATORS_COPIES),
 		.share = operators_share_layout,
-		.threshold = 0.16,
+		.threshold = 0.13,
 		.reason = "Copies compute nothing. Copies of less than 20 us are small operators. To prepare the "
 		          "input most programs copy up to a tenth, and operators of the library copy by themselves: to "
 		          "pad, to enlarge pictures.",
@@ -478,8 +489,8 @@ const struct dw_rule dw_rules_operators[] = {
 		          "a step is larger; not if it is the whole step and operators are half of it. In C, if forward, backward or operators take a twentieth of "
 		          "a step, ranges under other names are something else: they count together, also if passes are larger. "
 		          "Without those the range is the work, unless the thread waits in it for a tenth of a step and a "
-		          "quarter of the range, or spends 30% of its CPU time there in the C library, or a third of a team of threads "
-		          "rests meanwhile, or the range's name says that it prepares data. Waits in it have "
+		          "quarter of the range, or spends 30% of its CPU time there in the C library, or three tenths of a team of threads "
+		          "rest meanwhile, or the range's name says that it prepares data, or 60% of its CPU time is in loops that only move data. Waits in it have "
 		          "rules of their own too, which come first if they are known.",
 		.applies = operators_named_is_largest,
 		.number = operators_all_named_percent,
@@ -488,6 +499,7 @@ const struct dw_rule dw_rules_operators[] = {
 		             "[, all ranges under the program's own names {number}%]"
 		             "[?samples.named_cpus: ; threads keep {samples.named_cpus} CPU{samples.named_cpus:s} busy there, and {samples.team_cpus} in another part]"
 		             "[; {samples.named} of its CPU time is in {samples.named:name}{samples.named:where}]"
+		             "[?samples.named_moves: ; {samples.named_moves} of it in loops that only move data]"
 		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
 		             "[ ({cpu.waiting:note})].",
 		.remedy = {

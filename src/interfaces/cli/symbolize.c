@@ -27,13 +27,13 @@ static void symbolize_frame(struct dw_lines *lines, uint32_t id, const struct dw
 	size_t count = lines ? symbolize_lines.at(lines, frame->offset, inlined) : 0;
 
 	if (!count)
-		dw_symbolize_put(id, 0, frame->functions[0].name, NULL, 0, frame->spins);
+		dw_symbolize_put(id, 0, frame->functions[0].name, NULL, 0, frame->loop);
 	/* The file's own symbols name the function itself. If it has none, those of its debug file do. */
 	if (count && (!frame->nameless || !inlined[count - 1].function))
 		inlined[count - 1].function = frame->functions[0].name;
 	for (size_t i = 0; i < count; i++)
 		dw_symbolize_put(id, (uint32_t)(count - 1 - i), inlined[i].function ? inlined[i].function : frame->functions[0].name,
-		                 inlined[i].file, inlined[i].line, frame->spins);
+		                 inlined[i].file, inlined[i].line, frame->loop);
 }
 
 /* Nobody needs lines inside the interpreter and the C library, and reading their debug information took longer than all

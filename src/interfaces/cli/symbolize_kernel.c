@@ -77,7 +77,7 @@ void dw_symbolize_kernel(const struct dw_source_file *file)
 	for (size_t i = 0; i < count; i++) {
 		last = places[i].start ? &places[i] : last;
 		if (last)
-			dw_symbolize_put(places[i].id, 0, last->name, DW_KERNEL, 0, false);
+			dw_symbolize_put(places[i].id, 0, last->name, DW_KERNEL, 0, DW_CODE_OTHER);
 	}
 	free(places);
 }

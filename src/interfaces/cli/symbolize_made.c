@@ -16,7 +16,7 @@
 #define MOST_NAMES 50000u
 #define MOST_NAME_BYTES ((size_t)1 << 20) /* of all names in a trace */
 
-void dw_symbolize_put(uint32_t frame, uint32_t nesting, const char *name, const char *file, int line, bool spins)
+void dw_symbolize_put(uint32_t frame, uint32_t nesting, const char *name, const char *file, int line, enum dw_code_loop loop)
 {
 	uint32_t function = dw_intern_text(name), path = dw_intern_text(file);
 	struct dw_entry_symbol *entry = function ? dw_journal_reserve(sizeof *entry) : NULL;
@@ -28,7 +28,7 @@ void dw_symbolize_put(uint32_t frame, uint32_t nesting, const char *name, const 
 	entry->function = function;
 	entry->file = path;
 	entry->line = path && line > 0 ? (uint32_t)line : 0;
-	entry->spins = spins;
+	entry->loop = loop;
 	dw_journal_commit(entry, DW_ENTRY_SYMBOL);
 }
 
@@ -66,7 +66,7 @@ static void made_name(struct made *made, const struct dw_code_names *names, cons
 	}
 	made->named++;
 	made->named_bytes += bytes;
-	dw_symbolize_put(frame->id, 0, name, NULL, 0, false);
+	dw_symbolize_put(frame->id, 0, name, NULL, 0, DW_CODE_OTHER);
 }
 
 /* The frames of one process. */

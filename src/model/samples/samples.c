@@ -351,7 +351,7 @@ enum dw_sample_spin dw_sample_spins(const struct dw_source *source, const struct
 	frame = outside < stack.count ? dw_sample_stack_at(&stack, outside) : NULL;
 	name = frame && frame->count ? frame->functions[0].name : "";
 	*within = outside;
-	if (frame && frame->spins && !dw_sample_frame_is_of(frame, runtimes)) {
+	if (frame && frame->loop == DW_CODE_SPINS && !dw_sample_frame_is_of(frame, runtimes)) {
 		const struct dw_source_function *own = dw_sample_own_function(source, row, outside);
 
 		return own >= frame->functions && own < frame->functions + frame->count ? DW_SPIN_OWN : DW_SPIN_NONE;

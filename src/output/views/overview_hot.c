@@ -143,7 +143,7 @@ struct hot_spin {
 /* Whether `a` is native code that spins, or the same line of Python as `b`. Of a line of Python only its time is known. */
 static bool hot_may_spin(const struct dw_source_frame *a, const struct dw_source_frame *b)
 {
-	return a->spins || (!a->module && !b->module && a->count && b->count && a->functions->line == b->functions->line &&
+	return a->loop == DW_CODE_SPINS || (!a->module && !b->module && a->count && b->count && a->functions->line == b->functions->line &&
 	                    strcmp(a->functions->name, b->functions->name) == 0);
 }
 
@@ -200,7 +200,7 @@ static void hot_head_threads(struct dwell_table *table, const struct dw_overview
 		                                         .line = spin.most->functions->line });
 		dw_table_head(table, "The CPU time of thread %s is all in one loop, %s: it %s.",
 		              dw_view_thread_name(overview->model, thread, false, name), function,
-		              spin.most->spins ? "spins until another thread writes what it reads" : "may spin while it waits");
+		              spin.most->loop == DW_CODE_SPINS ? "spins until another thread writes what it reads" : "may spin while it waits");
 	}
 }
 

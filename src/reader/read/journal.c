@@ -418,7 +418,7 @@ static int journal_take_symbol(struct dw_read_file *file, const struct dw_entry 
 	const struct dw_entry_symbol *from = (const struct dw_entry_symbol *)(const void *)entry;
 
 	return JOURNAL_APPEND(file, symbols, symbol,
-	                      (struct dw_read_symbol){ entry->id, entry->aux, from->function, from->file, from->line, from->spins });
+	                      (struct dw_read_symbol){ entry->id, entry->aux, from->function, from->file, from->line, from->loop });
 }
 
 static int journal_take_frame(struct dw_read_file *file, const struct dw_entry *entry)

@@ -115,7 +115,7 @@ struct dw_read_clock {
 };
 
 struct dw_read_symbol {
-	uint32_t frame, nesting, function, file, line, spins;
+	uint32_t frame, nesting, function, file, line, loop;
 };
 
 struct dw_read_frame {

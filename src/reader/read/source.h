@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "base/code_loop.h"
 #include "dwell/dwell.h"
 #include "format/layout.h"
 
@@ -156,7 +157,7 @@ struct dw_source_frame {
 	uint32_t process;   /* PROCESS id of code that was made at run time, or of the kernel's; otherwise 0 */
 	bool nameless;      /* the module has no symbol there: the name is a place, as "libx.so+0x12f0" */
 	bool found;         /* the name comes from the module on this machine, not from the trace */
-	bool spins;         /* the code there is a loop that only another thread can end; see base/spin_loop.h */
+	enum dw_code_loop loop; /* what the code there does, if it is a loop */
 };
 
 /* Frame ids, innermost first, in the file: another process may change them. So each is loaded once, then checked. */

@@ -89,7 +89,7 @@ static int stacks_fill_frame(struct dw_reader *reader, const struct dw_read_file
 		return -1;
 	frame->functions = functions;
 	functions[0] = (struct dw_source_function){ name, dw_read_string(file, entry->file), entry->line };
-	frame->spins = symbols && symbols->spins;
+	frame->loop = symbols ? (enum dw_code_loop)symbols->loop : DW_CODE_OTHER;
 	for (uint32_t i = 0; symbols && i < count; i++)
 		functions[i] = (struct dw_source_function){ dw_read_string(file, symbols[i].function),
 			dw_read_string(file, symbols[i].file), symbols[i].line };
@@ -147,7 +147,7 @@ static int stacks_name_frame(struct dw_reader *reader, struct dw_elf_symbols *el
 	char *plain = name ? dw_demangle(name) : NULL;
 	uint64_t start = name ? 0 : dw_elf_function_start(elf, frame->offset);
 
-	frame->spins = dw_elf_spins(elf, frame->offset);
+	frame->loop = dw_elf_loop(elf, frame->offset);
 	if (start) { /* no symbol: all code of a function has the name of its begin */
 		function->name = stacks_place_name(reader, frame, start);
 		frame->nameless = true;

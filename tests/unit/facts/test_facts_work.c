@@ -104,6 +104,44 @@ TEST(a_wait_for_a_cpu_makes_no_product_slow)
 	made_close(&made);
 }
 
+/* ---- first steps with a shape ----------------------------------------------------------------- */
+
+/* Each tenth step is the first of a shape and takes 30 ms, the others take 10 and repeat it. */
+static const struct dw_facts *facts_of_shapes(bool reduced)
+{
+	uint64_t at = 100;
+	uint32_t op = 0;
+
+	begin_trace();
+	for (uint64_t i = 0; i < STEPS; i++) {
+		uint64_t length = i % 10 == 5 ? 30 : 10;
+		const int64_t rows[2] = { (int64_t)(i + 5) / 10 + 1, 4 };
+		bool drops = reduced && length == 30;
+
+		op = shaped("aten::mm", rows, rows);
+		if (!drops)
+			range(at, at + length - 1, op);
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + length) * ms, length * ms, drops ? DW_STEP_REDUCED : DW_STEP_RECORDED);
+		at += length;
+	}
+	return facts_of();
+}
+
+TEST(first_steps_with_a_shape_are_known_if_all_steps_were_recorded)
+{
+	const struct dw_facts *facts = facts_of_shapes(false);
+
+	REQUIRE(facts != NULL);
+	CHECK_NEAR(VALUE(facts, OPERATORS_NEW_SHAPES), 5, 1e-6);
+	CHECK_NEAR(VALUE(facts, OPERATORS_FIRST_SHAPES), 80.0 / 480, 0.01);
+	made_close(&made);
+	facts = facts_of_shapes(true);
+	REQUIRE(facts != NULL);
+	CHECK(!facts->at[DW_FACT_OPERATORS_FIRST_SHAPES].measured);
+	CHECK(!facts->at[DW_FACT_OPERATORS_NEW_SHAPES].measured);
+	made_close(&made);
+}
+
 /* ---- lengths of steps ------------------------------------------------------------------------ */
 
 /* Every fourth step takes 30 ms, the others 10: a quarter of the steps have 20 ms more than the median. */

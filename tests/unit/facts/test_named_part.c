@@ -20,7 +20,7 @@ struct plan {
 	uint64_t waiting_ms;     /* by the kernel's account */
 	const char *name;        /* of the second range; NULL: "exchange" */
 	const char *call;        /* the function in the second range; NULL: "print" */
-	bool spins;              /* this function only waits for another thread */
+	enum dw_code_loop loop;  /* what this function does */
 };
 
 /* Steps of 50 ms in a program without Python: 25 in "solve", 25 in "exchange", with a sample each 5 ms of a CPU. */
@@ -34,13 +34,13 @@ static const struct dw_facts *facts_of(struct plan plan)
 	exchange = made_op(&made, plan.category ? plan.category : DWELL_CATEGORY_ZONE, plan.name ? plan.name : "exchange");
 	compute = dw_encode_frame(&made.process, "gemm", NULL, 0);
 	other = dw_encode_frame_in(&made.process, plan.library ? plan.library : "/srv/train", plan.call ? plan.call : "print");
-	if (plan.spins) {
+	if (plan.loop) {
 		struct dw_entry_symbol *symbol = dw_encode_entry(&made.process, DW_ENTRY_SYMBOL, other, 0, sizeof *symbol);
 
 		struct dw_entry_machine *machine;
 
 		symbol->function = dw_encode_string(&made.process, "print");
-		symbol->spins = 1;
+		symbol->loop = plan.loop;
 		dw_encode_process_entry(&made.process)->pid = 100; /* the tid of made.thread */
 		machine = dw_encode_machine(&made.process, 100 * ms, (100 + STEPS * 50) * ms);
 		machine->program = 100;
@@ -116,6 +116,16 @@ TEST(a_range_in_the_library_of_c_counts_first)
 	made_close(&made);
 }
 
+TEST(a_range_that_only_moves_data_counts_first)
+{
+	const struct dw_facts *facts = facts_of((struct plan){ .loop = DW_CODE_MOVES });
+
+	REQUIRE(facts != NULL);
+	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "exchange");
+	CLOSE(VALUE(facts, SAMPLES_NAMED_MOVES), 1);
+	made_close(&made);
+}
+
 TEST(a_range_that_prints_to_files_waits_for_them)
 {
 	static const struct { const char *call; double waits; } calls[] = { { "fprintf", 0.5 }, { "memcpy", 0 } };
@@ -133,7 +143,7 @@ TEST(a_range_that_prints_to_files_waits_for_them)
 
 TEST(a_range_that_spins_waits)
 {
-	const struct dw_facts *facts = facts_of((struct plan){ .name = "parse", .spins = true });
+	const struct dw_facts *facts = facts_of((struct plan){ .name = "parse", .loop = DW_CODE_SPINS });
 
 	REQUIRE(facts != NULL);
 	CHECK_STR(facts->at[DW_FACT_STEP_NAMED_PART].name, "parse");

@@ -137,7 +137,7 @@ TEST(a_thread_that_spins_waits_for_another)
 			frames[i] = dw_encode_frame_in(&made.process, "/srv/engine", i ? "compute" : "wait_for_helper");
 			symbol = dw_encode_entry(&made.process, DW_ENTRY_SYMBOL, frames[i], 0, sizeof *symbol);
 			symbol->function = dw_encode_string(&made.process, i ? "compute" : "wait_for_helper");
-			symbol->spins = !i && spins;
+			symbol->loop = !i && spins ? DW_CODE_SPINS : DW_CODE_OTHER;
 		}
 		for (uint64_t i = 0; i < 100; i++) {
 			uint64_t at = 100 + 10 * i;

@@ -137,6 +137,23 @@ TEST(parts_of_a_step_are_words_of_a_sentence)
 	made_end(&at);
 }
 
+/* Their rule leaves out what only slow steps wait. */
+TEST(sleeps_of_slow_steps_are_slow_steps)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_OUTLIERS, 5 }, { DW_FACT_STEP_OUTLIERS_EXCESS, 0.4 }, { DW_FACT_STEP_OUTLIERS_OWN, 1 },
+	                     { DW_FACT_STEP_IDLE, 0.4 }, { DW_FACT_WAIT_SLEEP, 0.4 }, { DW_FACT_WAIT_LOCK, 0 }, { DW_FACT_WAIT_FILE, 0 }));
+	at.facts.at[DW_FACT_STEP_OUTLIERS_EXCESS].note = "idle";
+	made_judge(&at);
+	CHECK(made_find(&at, "slow-steps")->state == DW_RULE_FIRED);
+	made_set(&at, DW_FACT_WAIT_SLEEP, 0);
+	made_set(&at, DW_FACT_WAIT_LOCK, 0.4);
+	made_judge(&at);
+	CHECK(made_find(&at, "slow-steps")->state != DW_RULE_FIRED);
+	made_end(&at);
+}
+
 /* In C++ samples show malloc() and free(): a cause, which nameless time may hold, and none of page faults. */
 TEST(allocation_comes_before_time_in_no_range)
 {

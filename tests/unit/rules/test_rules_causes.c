@@ -46,6 +46,9 @@ TEST(page_faults_of_an_update_are_page_faults)
 	                     { DW_FACT_CPU_FAULT_NS, 1500 }, { DW_FACT_CPU_FAULTS_MINOR, 0 }));
 	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_CPU_FAULTS_MINOR, 100));
 	CHECK(!made_fires(&at, "optimizer-dominates", DW_FACT_CPU_FAULTS_MINOR, 1700)); /* 13% */
+	made_set(&at, DW_FACT_CPU_FAULTS_MINOR, 4000);
+	CHECK(made_fires(&at, "optimizer-dominates", DW_FACT_STEP_OPTIMIZER_ALL, 0.54));
+	made_set(&at, DW_FACT_STEP_OPTIMIZER_ALL, 0.27);
 	made_end(&at);
 }
 

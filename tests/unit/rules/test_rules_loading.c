@@ -46,6 +46,11 @@ TEST(workers_without_a_pause_do_not_wait_for_the_hand_over)
 	/* So does one without a CPU: of 2.4 ms, 1.9 ms are left. */
 	CHECK(!made_fires(&at, "loader-handover", DW_FACT_CPU_DELAY, 0.2));
 	CHECK(made_fires(&at, "loader-handover", DW_FACT_CPU_DELAY, 0.1));
+	/* Of a short step it is much. */
+	made_set(&at, DW_FACT_STEP_WALL, 2.3e6);
+	made_set(&at, DW_FACT_STEP_DATA, 0.31);
+	made_set(&at, DW_FACT_LOADER_HAND_OVER, 0.3);
+	CHECK(made_fires(&at, "loader-handover", DW_FACT_LOADER_HAND_OVER_NS, 0.7e6));
 	made_end(&at);
 }
 

@@ -136,13 +136,28 @@ TEST(a_range_that_computes_is_the_work)
 	made_end(&at);
 }
 
-TEST(a_range_that_waits_or_calls_libraries_is_no_work)
+/* NumPy, whose functions Python calls, computes most of the step. */
+TEST(what_python_only_calls_is_no_larger_part)
+{
+	struct made at;
+
+	made_begin(&at, MADE({ DW_FACT_STEP_FORWARD, 0 }, { DW_FACT_STEP_BACKWARD, 0 }, { DW_FACT_STEP_OPTIMIZER, 0 },
+	                     { DW_FACT_STEP_PYTHON, 0.6 }, { DW_FACT_STEP_NAMED, 0.37 }, { DW_FACT_STEP_NAMED_PART, 0.37 }));
+	at.facts.at[DW_FACT_STEP_NAMED_PART].name = "planes";
+	CHECK(!made_fires(&at, "named-part", DW_FACT_SAMPLES_ENGINE, 0.1));
+	CHECK(made_fires(&at, "named-part", DW_FACT_SAMPLES_ENGINE, 0.94));
+	made_end(&at);
+}
+
+TEST(a_range_that_waits_calls_libraries_or_moves_data_is_no_work)
 {
 	struct made at;
 
 	begin_own_names(&at);
 	CHECK(made_fires(&at, "named-part", DW_FACT_STEP_NAMED_WAITING, 0.3));
 	CHECK(made_fires(&at, "named-part", DW_FACT_SAMPLES_NAMED_LIBRARY, 0.4));
+	CHECK(made_fires(&at, "named-part", DW_FACT_SAMPLES_NAMED_MOVES, 0.7));
+	CHECK(!made_fires(&at, "named-part", DW_FACT_SAMPLES_NAMED_MOVES, 0.5));
 	/* Few samples do not say so surely. */
 	made_set(&at, DW_FACT_SAMPLES_NAMED_LIBRARY, 0.4);
 	at.facts.at[DW_FACT_SAMPLES_NAMED_LIBRARY].low = 0.1;
