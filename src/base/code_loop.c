@@ -324,13 +324,16 @@ static struct instruction code_at(const uint8_t *code)
 
 #define MOST_BYTES 20u /* of an instruction, as code_at() may look at them */
 
-/* The instruction at a place of a loop; no bytes: it is not known, or jumps out of the loop in any case, so that it is none. */
+/* The instruction at a place of a loop. No bytes: the instruction is not known, or it jumps out of the loop without a condition, so
+ * that this is no loop. */
 static struct instruction loop_at(const uint8_t *code, size_t begin, size_t end, size_t place)
 {
 	struct instruction here = code_at(code + place);
 	int64_t target = (int64_t)place + here.target;
 
-	return here.always && (target < (int64_t)begin || target >= (int64_t)end) ? (struct instruction){ 0 } : here;
+	if (here.always && (target < (int64_t)begin || target >= (int64_t)end))
+		here.bytes = 0;
+	return here;
 }
 
 /* Whether all of a loop is known, `at` is one of its instructions, and it spins. `around`: it lies around another loop. That one
@@ -364,7 +367,7 @@ struct loop_values {
 	bool moved; /* something loaded was stored */
 };
 
-/* Returns whether the instruction may be in a loop that only moves data. */
+/* Follows one instruction. Returns false if the loop does more than to move data. */
 static bool loop_follow(struct loop_values *values, const struct instruction *here)
 {
 	uint64_t loaded = values->loaded & here->reads, computed = values->computed & here->reads;

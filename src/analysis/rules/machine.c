@@ -213,10 +213,16 @@ static bool machine_faults_are_growth(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_MEMORY_GROWTH) / MACHINE_PAGE_BYTES >= MACHINE_GROWN * machine_faults(at);
 }
 
+/* What records writes to new memory, too: if that takes longer than all faults, they may be its own. */
+static bool machine_faults_are_the_recorders(const struct dw_rule_case *at)
+{
+	return dw_case_part(at, DW_FACT_RUN_PROFILER) >= machine_share_faults(at).value;
+}
+
 /* After a fork the first write to each page faults: loader-restart reports new workers. */
 static bool machine_faults_are_own(const struct dw_rule_case *at)
 {
-	return !machine_faults_are_hidden(at) && !machine_faults_are_growth(at) &&
+	return !machine_faults_are_hidden(at) && !machine_faults_are_growth(at) && !machine_faults_are_the_recorders(at) &&
 	       !(dw_case_value(at, DW_FACT_LOADER_EPOCHS) > 1 &&
 	         dw_case_value(at, DW_FACT_LOADER_WORKERS_STARTED) > dw_case_value(at, DW_FACT_LOADER_WORKERS) &&
 	         dw_case_value(at, DW_FACT_LOADER_START_SHARE) >= DW_RULE_DEADBAND);
@@ -291,7 +297,7 @@ const struct dw_rule dw_rules_machine[] = {
 		          "(1 us if it did not), each fault with input 100 us; as a share of the time without "
 		          "waits for a CPU. Faults between the steps count if they take a twentieth of the loop. The time of PyTorch's allocator counts twice, to allocate and to free. Not if "
 		          "workers are forked in each epoch: that makes pages fault too. Not if the loop waits "
-		          "longer for another thread, or for batches: the faults pass in that wait. Not if memory grows by half of these pages. It is ranked as "
+		          "longer for another thread, or for batches: the faults pass in that wait. Not if memory grows by half of these pages, or if recording takes longer than the faults. It is ranked as "
 		          "work: memory must come from somewhere.",
 		.applies = machine_faults_are_own,
 		.number = machine_faults,

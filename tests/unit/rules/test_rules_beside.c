@@ -250,6 +250,10 @@ TEST(page_faults_pass_while_the_loop_waits)
 	CHECK(!made_fires(&at, "page-faults", DW_FACT_WAIT_LOCK, 0.11));
 	CHECK(made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.09));
 	CHECK(!made_fires(&at, "page-faults", DW_FACT_LOADER_STARVED, 0.11));
+	/* Recording touches new memory, too. */
+	made_set(&at, DW_FACT_LOADER_STARVED, 0);
+	CHECK(made_fires(&at, "page-faults", DW_FACT_RUN_PROFILER, 0.02));
+	CHECK(!made_fires(&at, "page-faults", DW_FACT_RUN_PROFILER, 0.2));
 	made_end(&at);
 }
 
