@@ -118,7 +118,8 @@ struct steps_answer {
 	enum steps_phase phase;
 };
 
-/* So few steps without backward() are withdrawn when an optimizer makes steps: they were a look at the gradients before the training. */
+/* Fewer steps without backward() than these are withdrawn when an optimizer makes its first step: they only looked at gradients
+ * before the training. */
 #define STEPS_TRIED 16u
 
 /* What all threads of a process have in common. Zero-initialise it. */
@@ -127,7 +128,7 @@ struct steps_rules {
 	bool shared;         /* other processes train a model of this one; set by the machine */
 	bool trained;        /* a thread had a backward without an optimizer; set by the machine */
 	bool functional;     /* gradients are computed in a loop without backward(); set by the machine */
-	unsigned tried;      /* steps in such loops, counted up to STEPS_TRIED; set by the machine */
+	unsigned tried;      /* steps without backward(), counted up to STEPS_TRIED; set by the machine */
 	bool inferred;       /* steps of inference have begun; set by the machine */
 	bool loop_withdrawn; /* steps of inference before that have been withdrawn; set by the machine */
 	bool withdrawn;      /* all steps of inference have been withdrawn; set by the machine */

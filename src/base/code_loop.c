@@ -37,11 +37,11 @@ enum code_form {
 	TO_AX = 1 << 7,
 	FRESH = 1 << 8,    /* the former value of what it writes is not used */
 	CLEARS = 1 << 9,   /* FRESH, and a constant, if both registers are the same */
-	ARITHMETIC = 1 << 10, /* the number in the register's place says what it does: 7 compares */
-	TESTS = 1 << 11,   /* the same: 0 compares or moves, the others are not known here */
-	COUNTS = 1 << 12,  /* the same: 0 and 1 count */
-	SHIFTS = 1 << 13,  /* the same: what it does is not needed */
-	MOVES = 1 << 14,
+	ARITHMETIC = 1 << 10, /* ModRM has a number in place of the register, which says what it does: 7 compares */
+	TESTS = 1 << 11,   /* such a number: 0 compares or moves, the others are not known here */
+	COUNTS = 1 << 12,  /* such a number: 0 adds one, 1 subtracts one, the others are not known here */
+	SHIFTS = 1 << 13,  /* such a number: each shifts or rotates, in its own way */
+	MOVES = 1 << 14,   /* writes what it reads, unchanged */
 	VECTOR = 1 << 15,  /* both registers are vectors */
 	GENERAL = 1 << 16, /* of VECTOR: rm is a general register */
 	PLACE = 1 << 17,   /* rm is a place in memory that is not read */
@@ -61,7 +61,7 @@ static const struct {
 	{ 0x31, 0x31, MODRM | TO_RM | CLEARS }, { 0x33, 0x33, MODRM | TO_REG | CLEARS }, /* xor */
 	{ 0x05, 0x05, TO_AX | WORD }, { 0x25, 0x25, TO_AX | WORD }, { 0x2d, 0x2d, TO_AX | WORD }, /* add, and, sub of a constant */
 	{ 0x38, 0x3b, MODRM }, { 0x3c, 0x3c, BYTE }, { 0x3d, 0x3d, WORD }, /* cmp */
-	{ 0x63, 0x63, MODRM | TO_REG | FRESH | MOVES }, { 0x69, 0x69, MODRM | TO_REG | FRESH | WORD }, { 0x6b, 0x6b, MODRM | TO_REG | FRESH | BYTE }, /* imul */
+	{ 0x63, 0x63, MODRM | TO_REG | FRESH | MOVES }, { 0x69, 0x69, MODRM | TO_REG | FRESH | WORD }, { 0x6b, 0x6b, MODRM | TO_REG | FRESH | BYTE }, /* movslq, imul */
 	{ 0x70, 0x7f, JUMPS | BYTE },
 	{ 0x80, 0x80, MODRM | ARITHMETIC | BYTE }, { 0x81, 0x81, MODRM | ARITHMETIC | WORD }, { 0x83, 0x83, MODRM | ARITHMETIC | BYTE },
 	{ 0x84, 0x85, MODRM },          /* test */

@@ -213,7 +213,7 @@ static bool machine_faults_are_growth(const struct dw_rule_case *at)
 	       dw_case_value(at, DW_FACT_MEMORY_GROWTH) / MACHINE_PAGE_BYTES >= MACHINE_GROWN * machine_faults(at);
 }
 
-/* What records writes to new memory, too: if that takes longer than all faults, they may be its own. */
+/* The recorder writes to new memory, too. If recording takes longer than all page faults, they may be those of the recorder. */
 static bool machine_faults_are_the_recorders(const struct dw_rule_case *at)
 {
 	return dw_case_part(at, DW_FACT_RUN_PROFILER) >= machine_share_faults(at).value;

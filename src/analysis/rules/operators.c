@@ -195,7 +195,7 @@ static bool operators_named_is_largest(const struct dw_rule_case *at)
 	if (name && logging && strcmp(name, logging) == 0)
 		return false; /* the rule about logging reports it */
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		/* What Python only calls is no part of its own: NumPy computes there, for instance. */
+		/* Time in libraries that Python only calls, as NumPy, is not the interpreter's. */
 		double called = others[i] == DW_FACT_STEP_PYTHON ? dw_case_part(at, DW_FACT_SAMPLES_ENGINE) : 0;
 
 		if (dw_case_part(at, others[i]) * (1 - called) > share)
