@@ -88,6 +88,23 @@ static bool samples_starts(const char *name, const char *const *starts)
 	return is;
 }
 
+/* Whether a frame's innermost function is one of `names` or a variant of one, as __memcpy_avx or _int_free_merge_chunk. A
+ * function of the program, which malloc is in a static program, needs the whole name: free_from_median() frees nothing. */
+static bool samples_is_one(const struct dw_source_frame *frame, const char *const *names)
+{
+	const char *name = frame && frame->count ? frame->functions[0].name : "";
+	bool is = false;
+
+	if (name[0] == '_' || !*name || !dw_sample_is_own(frame, &frame->functions[0])) /* "_": a name that C reserves */
+		return samples_starts(name, names);
+	for (; *names; names++) {
+		size_t length = strlen(*names);
+
+		is |= strncmp(name, *names, length) == 0 && !isalnum((unsigned char)name[length]) && name[length] != '_';
+	}
+	return is;
+}
+
 /* A loop of NumPy over the elements of arrays, as FLOAT_add, or a copy that NumPy calls in the C library, whose functions
  * for it have no symbols. */
 static bool samples_is_array_loop(const struct dw_sample_stack *stack)
@@ -110,7 +127,7 @@ static bool samples_is_return(const struct dw_source_frame *frame)
 {
 	static const char *const calls[] = { "brk", "__brk", "munmap", "__munmap", "madvise", "__madvise", NULL };
 
-	return frame && frame->count && samples_starts(frame->functions[0].name, calls);
+	return samples_is_one(frame, calls);
 }
 
 /* Weight of the samples in libraries of linear algebra, in their teams of threads, in NumPy's loops, and in calls that
@@ -160,22 +177,6 @@ static double samples_put_python(struct dw_facts_work *work, enum dw_fact_id id,
 	return in_top;
 }
 
-/* The functions whose names begin with one of a list. */
-static void samples_put_kind(struct dw_facts_work *work, enum dw_fact_id id, struct samples_part part,
-                             const char *const *names)
-{
-	struct dw_hot_ask ask = { .wants = dw_facts_sample_wanted, .context = &part };
-	double weight = 0;
-	struct dw_hot hot;
-
-	if (!dw_hot_make(&hot, work->model, &ask))
-		work->failed = true;
-	for (size_t i = 0; i < hot.count; i++)
-		weight += samples_starts(hot.rows[i].name, names) ? (double)hot.rows[i].self : 0;
-	samples_put(work, id, &hot, NULL, weight);
-	dw_hot_reset(&hot);
-}
-
 static bool samples_in_team(const struct dw_facts_work *work, const struct dw_sample_row *row)
 {
 	uint32_t within;
@@ -202,6 +203,14 @@ static void samples_put_rows(struct dw_facts_work *work, enum dw_fact_id id, con
 	samples_put(work, id, &all, NULL, weight);
 }
 
+static bool samples_copies(const struct dw_facts_work *work, const struct dw_sample_row *row)
+{
+	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
+	const struct dw_sample_stack stack = dw_sample_stack_of(work->source, row);
+
+	return samples_is_one(dw_sample_stack_at(&stack, 0), copies);
+}
+
 static const char *const allocators[] = { "malloc", "free", "calloc", "realloc", "_int_malloc", "_int_free", "cfree",
 	"__libc_malloc", "__libc_calloc", "__libc_free", "operator new", "operator delete", NULL };
 
@@ -215,7 +224,7 @@ static bool samples_allocates(const struct dw_facts_work *work, const struct dw_
 	if (samples_is_return(dw_sample_stack_at(&stack, 0)))
 		return false;
 	for (uint32_t i = 0; i < stack.count && (frame = dw_sample_stack_at(&stack, i)) != NULL && frame->count; i++) {
-		if (samples_starts(frame->functions[0].name, allocators))
+		if (samples_is_one(frame, allocators))
 			return true;
 		if (dw_sample_is_own(frame, &frame->functions[0]))
 			return false;
@@ -349,7 +358,6 @@ static void samples_put_team(struct dw_facts_work *work, const double *cpus, dou
 
 void dw_facts_of_samples(struct dw_facts_work *work)
 {
-	static const char *const copies[] = { "memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL };
 	static const enum dw_fact_id ids[] = { DW_FACT_SAMPLES_STEP, DW_FACT_SAMPLES_FUNCTION, DW_FACT_SAMPLES_PYTHON,
 		DW_FACT_SAMPLES_PYTHON_ONE, DW_FACT_SAMPLES_ENGINE,
 		DW_FACT_SAMPLES_UNNAMED, DW_FACT_SAMPLES_NAMED, DW_FACT_SAMPLES_BETWEEN, DW_FACT_SAMPLES_ALLOCATION,
@@ -411,5 +419,5 @@ void dw_facts_of_samples(struct dw_facts_work *work)
 	dw_facts_of_sampled_waits(work, samples, unnamed, named);
 	samples_put_rows(work, DW_FACT_SAMPLES_ALLOCATION, samples, part, samples_allocates);
 	samples_put_allocator(work, part);
-	samples_put_kind(work, DW_FACT_SAMPLES_COPY, part, copies);
+	samples_put_rows(work, DW_FACT_SAMPLES_COPY, samples, part, samples_copies);
 }

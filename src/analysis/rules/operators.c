@@ -503,7 +503,8 @@ const struct dw_rule dw_rules_operators[] = {
 		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
 		             "[ ({cpu.waiting:note})].",
 		.remedy = {
-			[DW_WORDS_ANY] = "ranges within it show which of its parts takes the time; do what is no training "
+			[DW_WORDS_ANY] = "[?samples.named_cpus:give each thread the same work there, also what one thread does alone (OpenMP: schedule(dynamic)); ]"
+			                 "ranges within it show which of its parts takes the time; do what is no training "
 			                 "every n-th step or in another thread",
 		},
 		.look = "dwell report --view tree",

@@ -434,6 +434,18 @@ TEST(memory_management_is_a_share_of_its_own)
 	made_close(&made);
 }
 
+TEST(names_of_the_program_that_begin_like_the_allocators_are_its_work)
+{
+	const struct dw_facts *facts;
+
+	make(false, 40, (const char *const[]){ "free_from_median", "memcpy_rows" }, "brk_fit");
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_ALLOCATION)->value, 0);
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_COPY)->value, 0);
+	made_close(&made);
+}
+
 /* The program's function makes nodes for half of its time, in functions of the C library that have no names; returns pages
  * for a quarter, and computes for a quarter. */
 TEST(what_malloc_calls_is_allocation)
