@@ -182,4 +182,5 @@ void dwp_python_attach(void)
 	dwp_python_on_gate(dwp_functions_follow_gate);
 	dwp_functions_follow_gate();
 	python_take_imported();
+	dwp_step_on_watch();
 }

@@ -11,6 +11,7 @@
  *   stacks     the Python functions that called an operator (--stacks)
  *   places     the line of the program that called an operator
  *   code_loops the loops of a function
+ *   step_on    finds what the user says makes a step (--step-on)
  *
  * One build works with every CPython from 3.9 on: it uses the limited API and a few functions that
  * all these versions export. The probe does not link to Python; its symbols are resolved in the
@@ -74,6 +75,24 @@ void dwp_hook_path(PyObject *module, const char *path, const char *name,
 /* Registers a function that the interpreter calls in its main thread when it ends. False: not
  * registered. */
 bool dwp_python_at_exit(PyMethodDef *function);
+
+/* ---- step_on ---------------------------------------------------------------------------- */
+
+/* Whether --step-on NAME was given. Then nothing else makes steps. */
+bool dwp_step_on_given(void);
+/* Whether NAME is this name of a class or this path of a module. */
+bool dwp_step_on_is(const char *text);
+/* Reports a name that NAME could be. The first dozen are stored, to suggest them if NAME matches
+ * nothing. */
+void dwp_step_on_could(const char *text);
+/* Notes in the trace that NAME exists; `called`: that it began or ended a step. */
+void dwp_step_on_seen(bool called);
+/* PyTorch: `hook` makes the steps from now on, around each call of the function NAME. */
+void dwp_step_on_attach(const struct dwp_hook *hook);
+/* Hooks the function NAME if it exists by now. */
+void dwp_step_on_look(void);
+/* Begins to look for the function, until it is found or the interpreter ends. Does nothing without --step-on. */
+void dwp_step_on_watch(void);
 
 /* ---- the other parts ---------------------------------------------------------------- */
 

@@ -67,22 +67,6 @@ void dwp_loop_batch(void);
 void dwp_loop_data(void);
 void dwp_loop_checkpoint(void);
 
-/* ---- step_on ---------------------------------------------------------------------------- */
-
-/* Whether --step-on NAME was given. Then nothing else makes steps. */
-bool dwp_step_on_given(void);
-/* Whether NAME is this name of a class or this path of a module. */
-bool dwp_step_on_is(const char *text);
-/* Reports a name that NAME could be. The first dozen are stored, to suggest them if NAME matches
- * nothing. */
-void dwp_step_on_could(const char *text);
-/* Notes in the trace that NAME exists; `called`: that it began or ended a step. */
-void dwp_step_on_seen(bool called);
-/* `hook`: what is done around a call of the function NAME. */
-void dwp_step_on_attach(const struct dwp_hook *hook);
-/* Hooks the function NAME if it exists by now. */
-void dwp_step_on_look(void);
-
 /* A call of the module NAME begins or has returned. */
 void dwp_loop_module(bool begins);
 

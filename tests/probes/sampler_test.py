@@ -237,6 +237,52 @@ def candidates(folder):
         check(f"{name} makes steps", re.search(r"^[\d,]+ steps in", text, re.M), text)
 
 
+STEPS_OF_PYTHON = """
+import hashlib, sys, threading
+from other import Learner
+
+class Trainer:
+    def step(self, data):
+        if len(data) > 1 << 22:
+            return self.step(data[:1 << 22])
+        return hashlib.sha256(data).digest()
+
+def learn(data):
+    return trainer.step(data)
+
+trainer, learner = Trainer(), Learner()
+def main():
+    for _ in range(50):
+        learn(bytes(1 << 23))
+        learner.update()
+
+if sys.argv[1:] == ["thread"]:
+    thread = threading.Thread(target=main)
+    thread.start()
+    thread.join()
+else:
+    main()
+"""
+
+
+def steps_of_python(folder, interpreter):
+    """--step-on names a function of a Python program without PyTorch, as the report calls it. Calls within the first
+    milliseconds after the definition may be missed."""
+    script, trace = os.path.join(folder, "learn.py"), os.path.join(folder, "learn.dwell")
+    for name, text in (("learn.py", STEPS_OF_PYTHON), ("other.py", "class Learner:\n    def update(self):\n        return sum(range(1 << 14))\n")):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    for name, *arguments in (("learn",), ("Trainer.step",), ("other.Learner.update",), ("Learner.update",), ("learn", "thread")):
+        subprocess.run([DWELL, "run", "-o", trace, "--step-on", name, interpreter, script, *arguments], capture_output=True, check=True)
+        text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+        found = re.search(r"^(\d+) steps in", text, re.M)
+        check(f"--step-on {name} {arguments}", found and 25 <= int(found.group(1)) <= 50, text)
+    ran = subprocess.run([DWELL, "run", "-o", trace, "--step-on", "laern", interpreter, script], capture_output=True, text=True, check=True)
+    check("a name that is not there", "--step-on laern: nothing of this name was seen; these would do: learn, main" in ran.stderr, ran.stderr)
+    text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+    check("the report offers a function of Python", re.search(r"functions? may be one: (.*learn|Trainer.step)", text), text)
+
+
 def made_code(folder):
     """Names of code that was made at run time, also where the program's file is wrong."""
     program, trace = os.path.join(folder, "made"), os.path.join(folder, "made.dwell")
@@ -409,6 +455,7 @@ def main():
             before_script(folder, interpreter)
             trampolines(folder, interpreter)
             storm(folder, interpreter)
+            steps_of_python(folder, interpreter)
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

@@ -36,8 +36,8 @@ static const struct dw_option run_options[] = {
 	          "when the trace reaches its size (default both)", .choices = "both oldest newest" },
 	STEPS("record only"),
 	{ DW_OPTION_STEP_ON, "step-on", .argument = "NAME",
-	  .help = "PyTorch: a step is a call of the function NAME, begins at a call of the module with this "
-	      "class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
+	  .help = "Python: a step begins at each call of the function NAME, as a report calls it; PyTorch: a step is such a call, begins at a "
+	      "call of the module with this class or path, or ends with a step of this optimizer; ITT, NVTX: a step is a range of this "
 	      "name or pattern, or a frame of this domain; native programs (x86-64): a step begins at each call of the function NAME" },
 	{ DW_OPTION_SCHEDULE, "schedule", .argument = "PLAN",
 	  .help = "record steps in cycles: skip=N,wait=N,warmup=N,active=N,repeat=N" },

@@ -275,7 +275,8 @@ static bool hot_is_called(struct dw_model *model, const char *name)
 	return false;
 }
 
-/* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. */
+/* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. The hottest
+ * one itself is none in C; in Python it may be, because the libraries that it calls are its own part there. */
 static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
 	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
@@ -291,7 +292,7 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 		struct dw_hot_row *most = NULL;
 
 		for (size_t i = 0; i < hot.count; i++)
-			if ((double)hot.rows[i].total >= CHAIN_SHARE * (double)hot.weight && hot.rows[i].self * 2 <= hot.rows[i].total &&
+			if ((double)hot.rows[i].total >= CHAIN_SHARE * (double)hot.weight && (ask.by || hot.rows[i].self * 2 <= hot.rows[i].total) &&
 			    (!most || hot.rows[i].total > most->total) && !hot_is_machinery(&hot.rows[i]))
 				most = &hot.rows[i];
 		if (!most)

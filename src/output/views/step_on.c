@@ -1,7 +1,7 @@
 /*
  * The warning about a `dwell run --step-on NAME` that made no step.
  *
- * The runner stores NAME in the trace, and the PyTorch probe stores whether it found it. The
+ * The runner stores NAME in the trace, and the probes store whether they found it. The
  * overview shows the warning, and the command does when a run has ended.
  */
 #include <string.h>
@@ -45,8 +45,8 @@ bool dw_view_step_on(const struct dw_source *source, char *text, size_t size)
 		snprintf(text, size, "--step-on %s: it is there, and was never called", name);
 	else if (native)
 		snprintf(text, size, "--step-on %s: %s", name, native);
-	else if (!step_on_find_fact(source, DW_KEY_TORCH_VERSION))
-		snprintf(text, size, "--step-on %s: no PyTorch was imported, and no ITT or NVTX range has this name", name);
+	else if (!dw_view_is_python(source) && !step_on_find_fact(source, DW_KEY_TORCH_VERSION))
+		snprintf(text, size, "--step-on %s: no range of ITT or NVTX has this name", name);
 	else
 		snprintf(text, size, "--step-on %s: nothing of this name was seen%s%s", name,
 		         candidates ? "; these would do: " : "", candidates ? candidates : "");

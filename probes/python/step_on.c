@@ -1,0 +1,321 @@
+/*
+ * dwell run --step-on NAME: finds the function, or PyTorch's module or optimizer, that makes a step.
+ *
+ * NAME is a function ("train_step", "package.module.train_step", "Trainer.step"), and with PyTorch its
+ * calls are the steps; without, a step lasts from each call to the next one. Or it is the class of a module or its path in the model, and its calls begin steps. Or
+ * it is the class of an optimizer, and its step() ends them. Which of these applies is known when
+ * something of that name exists. A function exists only after the script has run its definition. So
+ * it is looked up again at each call that PyTorch's loop.c or data.c hooks, and, because a program may
+ * use no PyTorch, every few milliseconds until it is found. Needs the interpreter's lock.
+ */
+#include "format/keys.h"
+#include "python.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static char step_name[256]; /* NAME; "": not given */
+static bool read_options;
+static bool function_found;
+static bool seen;        /* the trace says already that it exists */
+static bool stepped;     /* and that it made a step */
+
+bool dwp_step_on_given(void)
+{
+	const char *options, *value;
+
+	if (!read_options) {
+		options = getenv("DWELL_OPTIONS");
+		value = options ? strstr(options, "step-on=") : NULL;
+		read_options = true;
+		if (value)
+			snprintf(step_name, sizeof step_name, "%s", value + strlen("step-on="));
+	}
+	return *step_name;
+}
+
+bool dwp_step_on_is(const char *text)
+{
+	bool is = dwp_step_on_given() && strcmp(text, step_name) == 0;
+
+	if (is)
+		dwp_step_on_seen(false);
+	return is;
+}
+
+/* ---- names to suggest to a user who mistyped --------------------------------------------- */
+
+#define MOST_CANDIDATES 12u
+
+static char candidates[768];
+static uint32_t candidate_count;
+
+static bool step_on_is_candidate(const char *text)
+{
+	size_t length = strlen(text);
+
+	for (const char *at = candidates; (at = strstr(at, text)) != NULL; at += length)
+		if ((at == candidates || at[-1] == ' ') && (at[length] == ',' || !at[length]))
+			return true;
+	return false;
+}
+
+static void step_on_add_candidate(const char *text)
+{
+	size_t used = strlen(candidates);
+
+	if (!*text || *text == '_' || candidate_count >= MOST_CANDIDATES || step_on_is_candidate(text) ||
+	    used + strlen(text) + 3 > sizeof candidates)
+		return;
+	snprintf(candidates + used, sizeof candidates - used, "%s%s", used ? ", " : "", text);
+	candidate_count++;
+}
+
+/* Adds the functions of the script. Most of them exist when a model or an optimizer exists. */
+static void step_on_add_script_functions(void)
+{
+	PyObject *script = PyImport_AddModule("__main__"), *key, *value; /* borrowed */
+	PyObject *names = script ? PyModule_GetDict(script) : NULL;
+	Py_ssize_t at = 0;
+	char text[256];
+
+	while (names && PyDict_Next(names, &at, &key, &value)) {
+		dwp_python_text(value, "__module__", text, sizeof text);
+		if (!PyObject_HasAttrString(value, "__code__") || strcmp(text, "__main__") != 0)
+			continue;
+		dwp_python_text(value, "__name__", text, sizeof text);
+		step_on_add_candidate(text);
+	}
+	PyErr_Clear();
+}
+
+void dwp_step_on_could(const char *text)
+{
+	uint32_t before = candidate_count;
+
+	if (!dwp_step_on_given() || seen || candidate_count >= MOST_CANDIDATES)
+		return;
+	step_on_add_candidate(text);
+	step_on_add_script_functions();
+	if (candidate_count > before)
+		dwell_meta(DW_KEY_TORCH_STEP_ON_CANDIDATES, candidates);
+}
+
+void dwp_step_on_seen(bool called)
+{
+	if (!seen || (called && !stepped))
+		dwell_meta(DW_KEY_TORCH_STEP_ON, called ? "steps" : "there");
+	seen = true;
+	stepped |= called;
+}
+
+/* ---- the function --------------------------------------------------------------------- */
+
+/* PyTorch's part in a call, which knows what belongs to a step. */
+static const struct dwp_hook *framework;
+static __thread struct {
+	unsigned depth;    /* open calls: NAME may call itself */
+	uint64_t returned; /* dwell_ticks() when the last call had returned; 0: none has */
+} calls __attribute__((tls_model("initial-exec")));
+
+void dwp_step_on_attach(const struct dwp_hook *hook)
+{
+	framework = hook;
+}
+
+static void step_on_before_call(struct dwp_call *call)
+{
+	call->flags = framework != NULL; /* PyTorch may be imported in the call */
+	if (framework) {
+		framework->before(call);
+	} else if (calls.depth++ == 0) {
+		dwp_step_on_seen(true);
+		dwell_step();
+	}
+}
+
+static void step_on_after_call(struct dwp_call *call, PyObject *result)
+{
+	if (call->flags)
+		framework->after(call, result);
+	else if (--calls.depth == 0)
+		calls.returned = dwell_ticks();
+}
+
+static const struct dwp_hook function_hook = { step_on_before_call, step_on_after_call, NULL };
+
+/* A member of a module or class, or NULL. A module's own __getattr__() is not called, because it may import something. */
+static PyObject *step_on_member(PyObject *owner, const char *name)
+{
+	PyObject *member;
+
+	if (!PyModule_Check(owner))
+		return PyObject_GetAttrString(owner, name);
+	member = PyDict_GetItemString(PyModule_GetDict(owner), name);
+	Py_XINCREF(member);
+	return member;
+}
+
+/* Hooks the function at `path` ("Trainer.step") in a module, with `home` only one that this module defines under NAME.
+ * Returns whether there is one. */
+static bool step_on_hook_function(PyObject *module, const char *path, const char *home)
+{
+	PyObject *owner = module, *next;
+	char part[256], where[256];
+	bool is_function;
+
+	Py_INCREF(owner);
+	for (const char *dot; owner && (dot = strchr(path, '.')) != NULL; path = dot + 1) {
+		snprintf(part, sizeof part, "%.*s", (int)(dot - path), path);
+		next = step_on_member(owner, part);
+		Py_DECREF(owner);
+		owner = next;
+	}
+	next = owner ? step_on_member(owner, path) : NULL;
+	/* A call of a class creates an object and is not a step. Calls of modules are seen by layers.c. */
+	is_function = next && PyCallable_Check(next) && !PyType_Check(next) && !PyObject_HasAttrString(next, "named_modules");
+	if (is_function && home) {
+		dwp_python_text(next, "__module__", where, sizeof where);
+		dwp_python_text(next, "__qualname__", part, sizeof part);
+		is_function = strcmp(where, home) == 0 && strcmp(part, step_name) == 0;
+	}
+	if (is_function)
+		dwp_hook_attribute(owner, path, &function_hook);
+	Py_XDECREF(next);
+	Py_XDECREF(owner);
+	PyErr_Clear();
+	return is_function;
+}
+
+/* Looks in the module whose name begins NAME, and in the script. */
+static bool step_on_look_up(PyObject *modules)
+{
+	PyObject *module;
+	char name[256];
+
+	for (const char *dot = step_name + strlen(step_name); dot > step_name; dot--) {
+		snprintf(name, sizeof name, "%.*s", (int)(dot - step_name), step_name);
+		if (*dot == '.' && (module = PyDict_GetItemString(modules, name)) && step_on_hook_function(module, dot + 1, NULL))
+			return true;
+	}
+	return (module = PyDict_GetItemString(modules, "__main__")) && step_on_hook_function(module, step_name, NULL);
+}
+
+/* Whether a module is installed, and no part of the program. */
+static bool step_on_is_installed(PyObject *module)
+{
+	static const char *const folders[] = { "/site-packages/", "/dist-packages/", "/lib/python3", NULL };
+	char file[1024];
+	bool is;
+
+	dwp_python_text(module, "__file__", file, sizeof file);
+	is = !*file; /* built in */
+	for (const char *const *folder = folders; *folder; folder++)
+		is |= strstr(file, *folder) != NULL;
+	return is;
+}
+
+/* Looks in all modules, because reports name a function without its module: a function in those of the program, a method
+ * also in those that are installed, where many functions have the same name. */
+static bool step_on_look_everywhere(PyObject *modules)
+{
+	PyObject *all = PyDict_Copy(modules), *key, *module;
+	Py_ssize_t at = 0;
+	bool found = false;
+	char name[256];
+
+	while (all && PyDict_Next(all, &at, &key, &module)) {
+		PyObject *text = PyUnicode_Check(key) ? PyUnicode_AsUTF8String(key) : NULL;
+
+		snprintf(name, sizeof name, "%s", text ? PyBytes_AsString(text) : "");
+		Py_XDECREF(text);
+		if (*name && PyModule_Check(module) && (strchr(step_name, '.') || !step_on_is_installed(module)))
+			found |= step_on_hook_function(module, step_name, name);
+	}
+	Py_XDECREF(all);
+	PyErr_Clear();
+	return found;
+}
+
+static void step_on_look(bool everywhere)
+{
+	PyObject *modules;
+
+	if (function_found || !dwp_step_on_given() || !(modules = PyImport_GetModuleDict()))
+		return;
+	if (step_on_look_up(modules) || (everywhere && !seen && step_on_look_everywhere(modules))) {
+		function_found = true;
+		dwp_step_on_seen(false);
+	}
+}
+
+void dwp_step_on_look(void)
+{
+	step_on_look(false);
+}
+
+/* ---- looks without PyTorch ----------------------------------------------------------------- */
+
+#define LOOK_NS 5000000L
+#define EVERYWHERE 20u /* each so many looks: in all modules, which takes longer */
+
+static struct {
+	pthread_t thread;
+	pid_t pid;  /* the process that has the thread; 0: none has */
+	bool ended; /* the interpreter ends */
+} looks;
+
+/* A thread of its own: the program's main thread may wait for the one that calls the function. */
+static void *step_on_keep_looking(void *context)
+{
+	const struct timespec pause = { 0, LOOK_NS };
+	PyGILState_STATE state = PyGILState_Ensure();
+
+	prctl(PR_SET_NAME, "dwell-step-on");
+	for (unsigned number = 0; !looks.ended && !function_found && !seen; number++) {
+		PyThreadState *mine;
+
+		step_on_look(number % EVERYWHERE == 0);
+		mine = PyEval_SaveThread();
+		nanosleep(&pause, NULL);
+		PyEval_RestoreThread(mine);
+	}
+	PyGILState_Release(state);
+	return context;
+}
+
+static PyObject *step_on_end(PyObject *self, PyObject *arguments)
+{
+	PyThreadState *mine;
+
+	looks.ended = true;
+	dwp_step_on_could("");
+	if (calls.returned && !framework)
+		dwell_step_end_at(calls.returned); /* what follows the last call is no step */
+	if (looks.pid == getpid()) { /* a child of fork() has no such thread */
+		mine = PyEval_SaveThread();
+		pthread_join(looks.thread, NULL);
+		PyEval_RestoreThread(mine);
+	}
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef end = { "dwp_step_on_end", step_on_end, METH_NOARGS, NULL };
+
+void dwp_step_on_watch(void)
+{
+	sigset_t all, before;
+
+	if (!dwp_step_on_given() || !dwp_python_at_exit(&end))
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	if (pthread_create(&looks.thread, NULL, step_on_keep_looking, NULL) == 0)
+		looks.pid = getpid();
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
