@@ -208,6 +208,18 @@ static bool operators_named_is_largest(const struct dw_rule_case *at)
 	       !(share >= OPERATORS_WHOLE && dw_case_part(at, DW_FACT_OPERATORS_SHARE) >= OPERATORS_IN_IT);
 }
 
+static bool operators_no_team_rests(const struct dw_rule_case *at)
+{
+	return operators_named_is_largest(at) && !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured;
+}
+
+/* What the range would take less if the team worked in it as in another part. */
+static struct dw_amount operators_share_rests(const struct dw_rule_case *at)
+{
+	return dw_amount_times(dw_case_amount(at, DW_FACT_STEP_NAMED_PART),
+	                       1 - dw_case_value(at, DW_FACT_SAMPLES_NAMED_CPUS) / dw_case_value(at, DW_FACT_SAMPLES_TEAM_CPUS));
+}
+
 /* Percent of a step in all named ranges, if the largest one alone is no cause. */
 static double operators_all_named_percent(const struct dw_rule_case *at)
 {
@@ -474,6 +486,32 @@ const struct dw_rule dw_rules_operators[] = {
 		},
 	},
 	{
+		.id = "team-rests",
+		.question = "Does a team of threads have too little work in a named range?",
+		.kind = DW_RULE_CAUSE,
+		.group = DW_RULE_IDLE,
+		.part = DW_RULE_PART_COMPUTE,
+		.whole = DW_RULE_OF_STEP,
+		.host_times = true,
+		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_PART, DW_FACT_SAMPLES_NAMED_CPUS, DW_FACT_SAMPLES_TEAM_CPUS),
+		.share = operators_share_rests,
+		.threshold = 0.05,
+		.reason = "In a range that would be a named part, samples find at most seven tenths of the CPUs busy that the same "
+		          "threads keep busy in another part of the step: one thread works alone there, or has more work than "
+		          "the others. With equal work the range would take that much less.",
+		.applies = operators_named_is_largest,
+		.statement = "Threads have too little work in the range {step.named_part:name}{step.named_part:where}, which {takes} "
+		             "{step.named_part} {of}: they keep {samples.named_cpus} CPU{samples.named_cpus:s} busy there, and "
+		             "{samples.team_cpus} in another part[; {samples.named} of its CPU time is in "
+		             "{samples.named:name}{samples.named:where}].",
+		.remedy = {
+			[DW_WORDS_ANY] = "give each thread the same work there, also what one thread does alone",
+			[DW_WORDS_C] = "give each thread the same work there, as OpenMP's schedule(dynamic) does, also what one thread "
+			               "does alone",
+		},
+		.look = "dwell report --view threads",
+	},
+	{
 		.id = "named-part",
 		.question = "Is a part that the program named the largest of a step?",
 		.kind = DW_RULE_CAUSE,
@@ -484,27 +522,24 @@ const struct dw_rule dw_rules_operators[] = {
 		.needs = DW_RULE_NEEDS(DW_FACT_STEP_NAMED_PART),
 		.share = operators_share_named,
 		.threshold = 0.20,
-		.reason = "A range under a name of the program's own, which is not forward, backward, optimizer or another "
+		.reason = "A range under a name of the program's own in which no team of threads rests, and which is not forward, backward, optimizer or another "
 		          "part that dwell knows: whether training needs it, dwell cannot tell. Reported if no other part of "
 		          "a step is larger; not if it is the whole step and operators are half of it. In C, if forward, backward or operators take a twentieth of "
 		          "a step, ranges under other names are something else: they count together, also if passes are larger. "
 		          "Without those the range is the work, unless the thread waits in it for a tenth of a step and a "
-		          "quarter of the range, or spends 30% of its CPU time there in the C library, or three tenths of a team of threads "
-		          "rest meanwhile, or the range's name says that it prepares data, or 60% of its CPU time is in loops that only move data. Waits in it have "
+		          "quarter of the range, or spends 30% of its CPU time there in the C library, or the range's name says that it prepares data, or 60% of its CPU time is in loops that only move data. Waits in it have "
 		          "rules of their own too, which come first if they are known.",
-		.applies = operators_named_is_largest,
+		.applies = operators_no_team_rests,
 		.number = operators_all_named_percent,
 		.no_gain = true,
 		.statement = "The range {step.named_part:name} {takes} {step.named_part} {of}{step.named_part:where}"
 		             "[, all ranges under the program's own names {number}%]"
-		             "[?samples.named_cpus: ; threads keep {samples.named_cpus} CPU{samples.named_cpus:s} busy there, and {samples.team_cpus} in another part]"
 		             "[; {samples.named} of its CPU time is in {samples.named:name}{samples.named:where}]"
 		             "[?samples.named_moves: ; {samples.named_moves} of it in loops that only move data]"
 		             "[?cpu.waiting: ; the steps' thread waits for {cpu.waiting} of each step]"
 		             "[ ({cpu.waiting:note})].",
 		.remedy = {
-			[DW_WORDS_ANY] = "[?samples.named_cpus:give each thread the same work there, also what one thread does alone (OpenMP: schedule(dynamic)); ]"
-			                 "ranges within it show which of its parts takes the time; do what is no training "
+			[DW_WORDS_ANY] = "ranges within it show which of its parts takes the time; do what is no training "
 			                 "every n-th step or in another thread",
 		},
 		.look = "dwell report --view tree",

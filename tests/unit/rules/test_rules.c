@@ -83,6 +83,7 @@ static const struct trial {
 	{ "precision", 0.15, S(TRACE_DEVICE_UNSEEN, 1), { S(OPERATORS_FLOAT64, 0.7) } },
 	{ "half-precision", 0.30, NO_OTHER, { S(OPERATORS_FLOAT32, 0.7) } },
 	{ "named-part", 0.15, S(STEP_FORWARD, 0.6), { S(STEP_NAMED_PART, 0.55) } },
+	{ "team-rests", 0.08, S(STEP_FORWARD, 0.6), { S(STEP_NAMED_PART, 0.55), S(SAMPLES_NAMED_CPUS, 1), S(SAMPLES_TEAM_CPUS, 2) } },
 	{ "nameless", 0.06, S(TRACE_PYTHON, 1), { S(STEP_UNNAMED, 0.5), S(TRACE_PYTHON, 0) } },
 	{ "compute", 0, S(STEP_IDLE, 0.35), { S(STEP_FORWARD, 0.5), S(STEP_OPTIMIZER, 0) } },
 	{ "memory-growth", 0.05, S(MEMORY_GROWTH, 1000),

@@ -23,6 +23,26 @@ TEST(a_named_part_that_computes_is_the_first_sentence)
 	made_end(&at);
 }
 
+/* One thread works there while its team rests. Where the thread waits for the others, the wait is named, and that once. */
+TEST(a_team_that_rests_in_a_named_part_is_a_cause_of_its_own)
+{
+	struct made at;
+
+	made_begin(&at, MADE(NAMED, { DW_FACT_CPU_WAITING, 0 }, { DW_FACT_SAMPLES_NAMED_CPUS, 1 }, { DW_FACT_SAMPLES_TEAM_CPUS, 2 },
+	                     { DW_FACT_TRACE_PYTHON, 0 }));
+	at.facts.framework = DW_FACTS_C;
+	CHECK_STR(sentence_of(&at), "Threads have too little work in the range metrics at loop.c:17, which takes 58% of each step: "
+	                            "they keep 1 CPU busy there, and 2 in another part.");
+	CHECK_NEAR(made_find(&at, "team-rests")->share.value, 0.29, 1e-9);
+	CHECK(made_find(&at, "named-part")->state != DW_RULE_FIRED);
+	made_set(&at, DW_FACT_WAIT_LOCK, 0.3);
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-lock");
+	CHECK_EQ(at.verdicts.fired, 1u + (made_find(&at, "compute")->state == DW_RULE_FIRED));
+	CHECK_NEAR(at.verdicts.combined_ns, 0.3 * at.verdicts.loop_ns, 1); /* it spins, so it is not idle */
+	made_end(&at);
+}
+
 /* Nothing else says what trains, and the thread computes there. */
 TEST(a_named_part_that_prepares_data_is_no_work)
 {
