@@ -161,13 +161,40 @@ static PyObject *step_on_member(PyObject *owner, const char *name)
 	return member;
 }
 
-/* Hooks the function at `path` ("Trainer.step") in a module, with `home` only one that this module defines under NAME.
- * Returns whether there is one. */
-static bool step_on_hook_function(PyObject *module, const char *path, const char *home)
+/* Whether a module is installed, and no part of the program. */
+static bool step_on_is_installed(PyObject *module)
+{
+	static const char *const folders[] = { "/site-packages/", "/dist-packages/", "/lib/python3", NULL };
+	char file[1024];
+	bool is;
+
+	dwp_python_text(module, "__file__", file, sizeof file);
+	is = !*file; /* built in */
+	for (const char *const *folder = folders; *folder; folder++)
+		is |= strstr(file, *folder) != NULL;
+	return is;
+}
+
+/* Whether the module defines the function under NAME. Many functions of installed modules have the same name; there it must
+ * be a method. */
+static bool step_on_is_home(PyObject *module, PyObject *function)
+{
+	char name[256], home[256], known[256];
+
+	dwp_python_text(module, "__name__", name, sizeof name);
+	dwp_python_text(function, "__module__", home, sizeof home);
+	dwp_python_text(function, "__qualname__", known, sizeof known);
+	return strcmp(home, name) == 0 && strcmp(known, step_name) == 0 &&
+	       (strchr(step_name, '.') || !step_on_is_installed(module));
+}
+
+/* Hooks the function at `path` ("Trainer.step") in a module, with `at_home` only if the module defines it. Returns whether
+ * there is one. */
+static bool step_on_hook_function(PyObject *module, const char *path, bool at_home)
 {
 	PyObject *owner = module, *next;
-	char part[256], where[256];
 	bool is_function;
+	char part[256];
 
 	Py_INCREF(owner);
 	for (const char *dot; owner && (dot = strchr(path, '.')) != NULL; path = dot + 1) {
@@ -178,12 +205,8 @@ static bool step_on_hook_function(PyObject *module, const char *path, const char
 	}
 	next = owner ? step_on_member(owner, path) : NULL;
 	/* A call of a class creates an object and is not a step. Calls of modules are seen by layers.c. */
-	is_function = next && PyCallable_Check(next) && !PyType_Check(next) && !PyObject_HasAttrString(next, "named_modules");
-	if (is_function && home) {
-		dwp_python_text(next, "__module__", where, sizeof where);
-		dwp_python_text(next, "__qualname__", part, sizeof part);
-		is_function = strcmp(where, home) == 0 && strcmp(part, step_name) == 0;
-	}
+	is_function = next && PyCallable_Check(next) && !PyType_Check(next) && !PyObject_HasAttrString(next, "named_modules") &&
+	              (!at_home || step_on_is_home(module, next));
 	if (is_function)
 		dwp_hook_attribute(owner, path, &function_hook);
 	Py_XDECREF(next);
@@ -200,43 +223,21 @@ static bool step_on_look_up(PyObject *modules)
 
 	for (const char *dot = step_name + strlen(step_name); dot > step_name; dot--) {
 		snprintf(name, sizeof name, "%.*s", (int)(dot - step_name), step_name);
-		if (*dot == '.' && (module = PyDict_GetItemString(modules, name)) && step_on_hook_function(module, dot + 1, NULL))
+		if (*dot == '.' && (module = PyDict_GetItemString(modules, name)) && step_on_hook_function(module, dot + 1, false))
 			return true;
 	}
-	return (module = PyDict_GetItemString(modules, "__main__")) && step_on_hook_function(module, step_name, NULL);
+	return (module = PyDict_GetItemString(modules, "__main__")) && step_on_hook_function(module, step_name, false);
 }
 
-/* Whether a module is installed, and no part of the program. */
-static bool step_on_is_installed(PyObject *module)
-{
-	static const char *const folders[] = { "/site-packages/", "/dist-packages/", "/lib/python3", NULL };
-	char file[1024];
-	bool is;
-
-	dwp_python_text(module, "__file__", file, sizeof file);
-	is = !*file; /* built in */
-	for (const char *const *folder = folders; *folder; folder++)
-		is |= strstr(file, *folder) != NULL;
-	return is;
-}
-
-/* Looks in all modules, because reports name a function without its module: a function in those of the program, a method
- * also in those that are installed, where many functions have the same name. */
+/* Looks in all modules, because reports name a function without its module. */
 static bool step_on_look_everywhere(PyObject *modules)
 {
 	PyObject *all = PyDict_Copy(modules), *key, *module;
 	Py_ssize_t at = 0;
 	bool found = false;
-	char name[256];
 
-	while (all && PyDict_Next(all, &at, &key, &module)) {
-		PyObject *text = PyUnicode_Check(key) ? PyUnicode_AsUTF8String(key) : NULL;
-
-		snprintf(name, sizeof name, "%s", text ? PyBytes_AsString(text) : "");
-		Py_XDECREF(text);
-		if (*name && PyModule_Check(module) && (strchr(step_name, '.') || !step_on_is_installed(module)))
-			found |= step_on_hook_function(module, step_name, name);
-	}
+	while (all && PyDict_Next(all, &at, &key, &module))
+		found |= PyModule_Check(module) && step_on_hook_function(module, step_name, true);
 	Py_XDECREF(all);
 	PyErr_Clear();
 	return found;
@@ -262,7 +263,7 @@ void dwp_step_on_look(void)
 /* ---- looks without PyTorch ----------------------------------------------------------------- */
 
 #define LOOK_NS 5000000L
-#define EVERYWHERE 20u /* each so many looks: in all modules, which takes longer */
+#define EVERYWHERE 20u /* each so many looks: in all modules, which takes longer; after 10 s more seldom */
 
 static struct {
 	pthread_t thread;
@@ -280,7 +281,7 @@ static void *step_on_keep_looking(void *context)
 	for (unsigned number = 0; !looks.ended && !function_found && !seen; number++) {
 		PyThreadState *mine;
 
-		step_on_look(number % EVERYWHERE == 0);
+		step_on_look(number % (number < 100 * EVERYWHERE ? EVERYWHERE : 10 * EVERYWHERE) == 0);
 		mine = PyEval_SaveThread();
 		nanosleep(&pause, NULL);
 		PyEval_RestoreThread(mine);
