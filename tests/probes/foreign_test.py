@@ -192,6 +192,17 @@ def started_by_others(folder, name, made):
     check(f"{name}: named in the report", named.search(text), text)
 
 
+def without_proc(folder):
+    """As in a chroot that has only the program."""
+    trace = os.path.join(folder, "proc.dwell")
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh", DWELL, "run", "-o", trace, "/bin/true"],
+                          capture_output=True, text=True)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        skip("no /proc", done.stderr.strip())
+    else:
+        check("no /proc", done.returncode == 0 and "nothing was recorded: /proc is not there" in done.stderr, done.stderr)
+
+
 def main():
     wanted = sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder:
@@ -218,6 +229,7 @@ def main():
         for name, made in (("musl", "musl"), ("musl, static", "musl_static")):
             if name in names and made not in missing:
                 started_by_others(folder, name, made)
+        without_proc(folder)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] != 0
 
