@@ -109,11 +109,11 @@ $ dwell report train.dwell -x
 [2]
 
 $ dwell report nosteps.dwell --view steps
-2> dwell: nosteps.dwell has no steps: mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()
+2> dwell: nosteps.dwell has no steps: mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME
 [1]
 
 $ dwell report nosteps.dwell --steps 1..2
-2> dwell: nosteps.dwell has no steps: mark them with DWELL_STEP() or dwell_step(), in Python dwell.step()
+2> dwell: nosteps.dwell has no steps: mark them with DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME
 [1]
 
 $ dwell report nosteps.dwell --view operators

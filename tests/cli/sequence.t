@@ -99,7 +99,7 @@ Time Profiling:
 OP_ID0. Conv : 0.001 sec
 # No operators, no steps, nothing distributed, several ranks.
 $ trace nosteps && dwell report nosteps.dwell --layout singa
-2> dwell: no iterations were recorded here: mark each with DWELL_STEP() or dwell_step(), in Python dwell.step()
+2> dwell: no iterations were recorded here: mark each with DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME
 [1]
 
 $ dwell report nosteps.dwell --view sequence
@@ -111,7 +111,7 @@ Time Profiling:
 2> dwell: no operation is distributed: none has "Dist" in its name
 
 $ dwell report train.dwell --view sequence --thread loader
-2> dwell: no iterations were recorded here: mark each with DWELL_STEP() or dwell_step(), in Python dwell.step()
+2> dwell: no iterations were recorded here: mark each with DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME
 [1]
 
 $ dwell report train.dwell --view sequence --sort nothing

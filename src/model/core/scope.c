@@ -231,7 +231,8 @@ static int scope_no_such_steps(const struct dw_model *model, struct dwell_error 
 	}
 	if (!source->step_count)
 		return dw_error_set(error, DWELL_E_NO_DATA,
-		                    "%s has no steps: mark them with DWELL_STEP() or dwell_step(), in Python dwell.step()",
+		                    "%s has no steps: mark them with DWELL_STEP() or dwell_step(), in Python dwell.step(), "
+		                    "or record with dwell run --step-on NAME",
 		                    source->files[0].path);
 	return dw_error_set(error, DWELL_E_NO_DATA, "%s has steps %llu..%llu, none of %llu..%llu",
 	                    source->files[0].path, (unsigned long long)first,

@@ -23,7 +23,7 @@ struct dwell_table *dw_view_chain(struct dwell_table *first, struct dwell_table 
 /* What a view says that needs steps. */
 #define DW_VIEW_NEEDS_STEPS                                                              \
 	.needs_steps = true, .needs = "steps",                                               \
-	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step()"
+	.remedy = "mark each iteration with DWELL_STEP() or dwell_step(), in Python dwell.step(), or record with dwell run --step-on NAME"
 
 /* The trace in messages: its path, or "PATH and 3 more" of several. */
 const char *dw_view_trace_name(const struct dw_model *model, char buffer[256]);
