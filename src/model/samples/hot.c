@@ -162,6 +162,19 @@ static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, uint
 		hot_add(hot, &function, NULL, from, true);
 }
 
+/* Where a stack without a function of Python is: the outermost library that is none of the system's, as that of the program's
+ * threads, or the innermost one. */
+static const char *hot_library(const struct dw_sample_stack *stack)
+{
+	const struct dw_source_frame *frame;
+
+	for (uint32_t i = stack->count; i-- > 0;)
+		if ((frame = dw_sample_stack_at(stack, i)) != NULL && frame->module && frame->count && dw_sample_is_own(frame, frame->functions))
+			return frame->module;
+	frame = dw_sample_stack_at(stack, 0);
+	return frame ? frame->module : NULL;
+}
+
 /* `spun`: the thread waits by spinning, `within` frames of a runtime. */
 static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, bool spun, uint32_t within)
 {
@@ -187,8 +200,10 @@ static void hot_add_row(struct hot *hot, const struct dw_sample_row *from, bool 
 			self = false;
 		}
 	}
-	if (self)
-		hot_add(hot, stack.count ? &no_python : &unread, NULL, from, true);
+	if (self && stack.count)
+		hot_add(hot, &no_python, hot_library(&stack), from, true);
+	else if (self)
+		hot_add(hot, &unread, NULL, from, true);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -267,7 +282,9 @@ const char *dw_hot_name(const struct dw_hot_row *row, char *text, size_t size)
 	const char *slash = row->module ? strrchr(row->module, '/') : NULL;
 	size_t length = strlen(hot_shorten(row->name, text, size));
 
-	if (row->in_several && row->module)
+	if (row->name == no_python.name && row->module)
+		snprintf(text, size, "(no Python: %s)", slash ? slash + 1 : row->module);
+	else if (row->in_several && row->module)
 		snprintf(text + length, size - length, " (%s)", slash ? slash + 1 : row->module);
 	return text;
 }

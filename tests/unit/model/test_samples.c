@@ -250,6 +250,29 @@ TEST(functions_have_self_and_total)
 	made_close(&made);
 }
 
+/* Threads that libraries start, as an OpenMP team that works for one of them, and then waits in its own library. */
+TEST(what_is_in_no_function_of_python_is_in_a_library)
+{
+	const struct dw_hot_ask ask = { .by = DW_HOT_PYTHON };
+	char name[2][400];
+	uint32_t frames[2];
+	struct dw_hot hot;
+
+	made_init(&made);
+	period("1000");
+	frames[0] = dw_encode_frame_in(&made.process, "/usr/lib/libboost_trees.so", "grow");
+	frames[1] = dw_encode_frame_in(&made.process, "/usr/lib/libgomp.so.1", "gomp_thread_start");
+	dw_encode_sample(&made.stream, 100, frames[0], dw_encode_stack(&made.process, &frames[1], 1), 3);
+	sample(110, frames[1], 2);
+	REQUIRE(made_open(&made, NULL) == 0);
+	REQUIRE(dw_hot_make(&hot, made.model, &ask));
+	REQUIRE(hot.count == 2);
+	CHECK_STR(dw_hot_name(&hot.rows[0], name[0], sizeof name[0]), "(no Python: libboost_trees.so)");
+	CHECK_STR(dw_hot_name(&hot.rows[1], name[1], sizeof name[1]), "(no Python: libgomp.so.1)");
+	dw_hot_reset(&hot);
+	made_close(&made);
+}
+
 TEST(without_a_period_there_is_no_time)
 {
 	made_init(&made);
