@@ -280,6 +280,15 @@ def steps_of_python(folder, interpreter):
     ran = subprocess.run([DWELL, "run", "-o", trace, "--step-on", "laern", interpreter, script], capture_output=True, text=True, check=True)
     check("a name that is not there", "--step-on laern: nothing of this name was seen; these would do: learn, main" in ran.stderr, ran.stderr)
     text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+    os.makedirs(os.path.join(folder, "site-packages"), exist_ok=True)
+    shutil.copy(os.path.join(folder, "other.py"), os.path.join(folder, "site-packages", "installed.py"))
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'site-packages'))\n"
+                   "import installed\nlearner = installed.Learner()\nfor _ in range(3000): learner.update()\n")
+    subprocess.run([DWELL, "run", "-o", trace, interpreter, script], capture_output=True, check=True)
+    method = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+    named = subprocess.run([interpreter, "-c", "def f(): pass\nf.__code__.co_qualname"], capture_output=True).returncode == 0
+    check("the report offers a method of an installed package", not named or "this function may be one: Learner.update" in method, method)
     check("the report offers a function of Python", re.search(r"functions? may be one: (.*learn|Trainer.step)", text), text)
 
 

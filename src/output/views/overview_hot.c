@@ -275,12 +275,29 @@ static bool hot_is_called(struct dw_model *model, const char *name)
 	return false;
 }
 
+/* Of a script that only calls an installed package, as scikit-learn: the package's innermost method that takes much of the
+ * thread's time. --step-on finds methods there by this name. */
+static const struct dw_hot_row *hot_find_method(const struct dw_hot *hot)
+{
+	const struct dw_hot_row *least = NULL;
+
+	for (size_t i = 0; i < hot->count; i++) {
+		const struct dw_hot_row *row = &hot->rows[i];
+
+		if (row->file && (strstr(row->file, "/site-packages/") || strstr(row->file, "/dist-packages/")) && strchr(row->name, '.') &&
+		    !strchr(row->name, '<') && (double)row->total >= CHAIN_SHARE * (double)hot->weight && (!least || row->total < least->total))
+			least = row;
+	}
+	return least;
+}
+
 /* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. The hottest
  * one itself is none in C; in Python it may be, because the libraries that it calls are its own part there. */
 static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
 	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };
 	struct dw_hot hot = { .rows = NULL };
+	const struct dw_hot_row *method;
 	unsigned found = 0;
 	size_t used = 0;
 	char name[400];
@@ -301,6 +318,8 @@ static void hot_write_candidates(char *to, size_t size, struct dw_model *model, 
 			used += (size_t)snprintf(to + used, size - used, "%s%.80s", found++ ? ", " : "", hot_short_name(most->name, name));
 		most->total = 0;
 	}
+	if (!found && ask.by && (method = hot_find_method(&hot)) != NULL)
+		snprintf(to, size, "%.80s", hot_short_name(method->name, name));
 	dw_hot_reset(&hot);
 }
 
