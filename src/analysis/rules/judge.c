@@ -267,19 +267,18 @@ static double judge_rank_ns(const struct dw_verdict *verdict)
 
 /* A wait that takes about as long as a named part most likely lies in it. The part is the larger fact and comes first,
  * although the wait may be measured a little longer: of the loop, with its slow steps. If samples of waits show them in it,
- * it comes after them: they are the cause. Page faults that take about as long as the part are its cause, too. */
+ * it comes after them: they are the cause. Page faults that take about as long as the part, or an allocator that takes a third
+ * of it, are its cause, too. */
 static void judge_named(const struct dw_rule_case *at, struct dw_verdicts *verdicts)
 {
 	double waiting_ns = dw_case_part(at, DW_FACT_STEP_NAMED_WAITING) * dw_case_whole_ns(at, DW_RULE_OF_STEP), longest_ns = 0;
-	struct dw_verdict *named = NULL, *faults = NULL;
+	struct dw_verdict *named = NULL;
 
 	for (size_t i = 0; i < verdicts->count; i++) {
 		struct dw_verdict *verdict = &verdicts->at[i];
 
 		if (verdict->state == DW_RULE_FIRED && verdict->rule->holds_waits)
 			named = verdict;
-		if (verdict->state == DW_RULE_FIRED && verdict->rule->of_faults)
-			faults = verdict;
 		if (verdict->state == DW_RULE_FIRED && verdict->rule->group == DW_RULE_IDLE)
 			longest_ns = fmax(longest_ns, verdict->time_ns);
 	}
@@ -289,8 +288,13 @@ static void judge_named(const struct dw_rule_case *at, struct dw_verdicts *verdi
 		                           named->time_ns >= JUDGE_AS_LONG * verdicts->at[i].time_ns;
 	if (named && waiting_ns >= longest_ns / 2 && longest_ns > 0)
 		named->ranked_ns = JUDGE_AS_LONG * fmin(longest_ns, named->time_ns);
-	if (named && faults && faults->time_ns >= JUDGE_AS_LONG * named->time_ns)
-		faults->ranked_ns = fmax(judge_weight_ns(faults), JUDGE_BEFORE * judge_rank_ns(named));
+	for (size_t i = 0; named && i < verdicts->count; i++) {
+		struct dw_verdict *within = &verdicts->at[i];
+
+		if (within->state == DW_RULE_FIRED && within->rule->of_named > 0 &&
+		    within->time_ns >= within->rule->of_named * named->time_ns)
+			within->ranked_ns = fmax(judge_weight_ns(within), JUDGE_BEFORE * judge_rank_ns(named));
+	}
 }
 
 static int judge_compare(const void *left, const void *right)

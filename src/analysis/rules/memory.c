@@ -153,9 +153,10 @@ const struct dw_rule dw_rules_memory[] = {
 		.whole = DW_RULE_OF_STEP,
 		.host_times = true,
 		.needs = DW_RULE_NEEDS(DW_FACT_MEMORY_ALLOCATOR),
+		.of_named = 1.0 / 3,
 		.threshold = 0.05,
 		.reason = "An allocator that keeps freed memory takes less than 1%. Without PyTorch, the CPU time of malloc(), free() and "
-		          "operators new and delete, by samples.",
+		          "operators new and delete, by samples. If it takes a third of a named part's time, it comes before that part.",
 		.statement = "To allocate and free memory {takes} {share} {of}[: {memory.allocations} calls][, most of it in "
 		             "{memory.allocator:name}]{memory.allocator:where}.",
 		.remedy = {

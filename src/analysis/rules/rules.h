@@ -103,7 +103,8 @@ struct dw_rule {
 	bool of_lengths;       /* the rule compares how long the host's steps are: not measured if the device is far
 	                        * behind the host, whose steps then wait for its queue */
 	bool holds_waits;      /* a range in which waits can lie that have rules of their own */
-	bool of_faults;        /* the time of page faults, which may pass in such a range */
+	double of_named;       /* time that may pass in such a range: from this part of it on it is the cause, and comes
+	                        * first; 0: it never does */
 	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
 	                        * threshold is lower */
 	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */

@@ -208,6 +208,24 @@ TEST(page_faults_that_explain_a_range_come_before_it)
 	made_end(&at);
 }
 
+/* That of a range in which the thread makes and frees objects. */
+TEST(an_allocator_with_a_third_of_a_ranges_time_comes_before_it)
+{
+	struct made at;
+
+	begin_own_names(&at);
+	made_set(&at, DW_FACT_STEP_NAMED_PART, 0.85);
+	made_set(&at, DW_FACT_SAMPLES_NAMED_LIBRARY, 0.4);
+	for (unsigned third = 0; third < 2; third++) {
+		made_set(&at, DW_FACT_MEMORY_ALLOCATOR, third ? 0.31 : 0.2);
+		made_judge(&at);
+		CHECK_EQ(at.verdicts.fired, 2);
+		CHECK_STR(at.verdicts.at[0].rule->id, third ? "allocator" : "named-part");
+		CHECK_STR(at.verdicts.at[1].rule->id, third ? "named-part" : "allocator");
+	}
+	made_end(&at);
+}
+
 TEST(a_range_beside_passes_is_no_work)
 {
 	struct made at;
