@@ -21,9 +21,10 @@
 
 static char step_name[256]; /* NAME; "": not given */
 static bool read_options;
-static bool function_found;
-static bool seen;        /* the trace says already that it exists */
-static bool stepped;     /* and that it made a step */
+static bool function_found; /* in the script, or in the module that NAME says: no other function is meant */
+static bool method_found;   /* in a module that NAME does not say: the script may still define one */
+static bool seen;           /* the trace says already that it exists */
+static bool stepped;        /* and that it made a step */
 
 bool dwp_step_on_given(void)
 {
@@ -249,10 +250,11 @@ static void step_on_look(bool everywhere)
 
 	if (function_found || !dwp_step_on_given() || !(modules = PyImport_GetModuleDict()))
 		return;
-	if (step_on_look_up(modules) || (everywhere && !seen && step_on_look_everywhere(modules))) {
-		function_found = true;
+	function_found = step_on_look_up(modules);
+	if (function_found)
 		dwp_step_on_seen(false);
-	}
+	else if (everywhere && !seen)
+		method_found |= step_on_look_everywhere(modules);
 }
 
 void dwp_step_on_look(void)
@@ -295,6 +297,8 @@ static PyObject *step_on_end(PyObject *self, PyObject *arguments)
 	PyThreadState *mine;
 
 	looks.ended = true;
+	if (method_found)
+		dwp_step_on_seen(false);
 	dwp_step_on_could("");
 	if (calls.returned && !framework)
 		dwell_step_end_at(calls.returned); /* what follows the last call is no step */

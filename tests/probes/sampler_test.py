@@ -282,6 +282,14 @@ def steps_of_python(folder, interpreter):
     text = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
     os.makedirs(os.path.join(folder, "site-packages"), exist_ok=True)
     shutil.copy(os.path.join(folder, "other.py"), os.path.join(folder, "site-packages", "installed.py"))
+    with open(os.path.join(folder, "own.py"), "w", encoding="utf-8") as file:
+        file.write("import os, sys, time\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'site-packages'))\n"
+                   "import installed\ntime.sleep(.3)\nclass Learner(installed.Learner):\n    def update(self):\n        time.sleep(.01)\n"
+                   "learner = Learner()\nfor _ in range(40): learner.update()\n")
+    subprocess.run([DWELL, "run", "-o", trace, "--step-on", "Learner.update", interpreter, os.path.join(folder, "own.py")], capture_output=True, check=True)
+    own = subprocess.run([DWELL, "report", trace], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"^(\d+) steps in", own, re.M)
+    check("the script's method of the same name", found and 30 <= int(found.group(1)) <= 40, own)
     with open(script, "w", encoding="utf-8") as file:
         file.write("import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'site-packages'))\n"
                    "import installed\nlearner = installed.Learner()\nfor _ in range(3000): learner.update()\n")
