@@ -271,7 +271,7 @@ loader-shallow-queue communication rank-waits collector idle waiting-file waitin
 one-operator memory-growth checkpoint logging evaluation evaluation-graphs oversubscribed synchronising-call
 first-shapes compilation graph-breaks layout-copies optimizer-unfused optimizer-dominates allocator slow-steps drift
 change-point memory-limit memory-room memory-owners memory-temporaries roofline memory-bound-chain precision
-half-precision thread-count page-faults input-size-variance profiler-cost between-steps named-part nameless warm-up compute""".split())
+half-precision thread-count page-faults input-size-variance profiler-cost between-steps named-part team-rests nameless warm-up compute""".split())
 # What tools/check runs: strong causes of many kinds, which a busy machine does not hide. tests/probes/torch_verdict_test.py
 # has others in PyTorch: a loader in the process, sleeps, Python, evaluation, small operators.
 SUBSET = frozenset("""
