@@ -30,15 +30,17 @@
  *     change        from the middle on each step takes longer                  change-point
  *     first         the first step takes half a second                         warm-up
  *     threads       sixteen threads compute a part of the step                 oversubscribed
+ *     team          a range in which one thread works, and its team of two rests team-rests
  *     full          tensors fill most of a container's memory                  memory-limit
  *
  * Decoys: sleep-first and work-first (before the loop), sleep-last, sleeper (another thread
  * sleeps and holds a lock that nobody wants), small-first (thousands of
  * operators before the loop), evaluate-first, save-last, zones (all ranges are zones with names of
  * their own), sawtooth (kept tensors are freed every ten steps), jitter (random lengths),
- * spike-last, reused (a large block that is allocated once).
+ * spike-last, reused (a large block that is allocated once), team-works (the team shares that range).
  */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +63,8 @@ static double loops_per_ms;
 static volatile double sink;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, own = PTHREAD_MUTEX_INITIALIZER;
 static volatile int wanted, held, stop;
+static sem_t team_begins, team_ends;
+static double team_ms;
 
 static double now_ms(void)
 {
@@ -158,6 +162,24 @@ static void compute_in_threads(double ms)
 	work(part);
 	while (made > 0)
 		pthread_join(threads[--made], NULL);
+}
+
+static void *work_in_team(void *unused)
+{
+	while (sem_wait(&team_begins) == 0 && !stop) {
+		work(team_ms);
+		sem_post(&team_ends);
+	}
+	return unused;
+}
+
+/* Each of two threads works for this time. */
+static void compute_in_team(double ms)
+{
+	team_ms = ms;
+	sem_post(&team_begins);
+	work(ms);
+	sem_wait(&team_ends);
 }
 
 static void store(double ms)
@@ -292,6 +314,12 @@ static void plant_in_step(int step)
 	} else if (is("communication") && share > 0) {
 		DWELL_SCOPE(DWELL_CATEGORY_COMMUNICATION, "allreduce");
 		doze(wait_ms);
+	} else if (is("team") && share > 0) {
+		DWELL_ZONE("sort");
+		work(2 * planted_ms); /* two threads would need half of it */
+	} else if (is("team-works")) {
+		DWELL_ZONE("sort");
+		compute_in_team(2);
 	} else if (is("threads") && share > 0) {
 		DWELL_OP("parallel");
 		compute_in_threads(planted_ms);
@@ -375,10 +403,13 @@ static void train_step(int step, double *planted)
 	}
 	begin = now_ms();
 	plant_in_step(step);
-	*planted += now_ms() - begin;
+	*planted += (now_ms() - begin) * (is("team") ? 0.5 : 1);
 	if (!zones) {
 		DWELL_ZONE("backward");
-		operators(backward, 3.2, 0);
+		if (is("team") || is("team-works"))
+			compute_in_team(3.2);
+		else
+			operators(backward, 3.2, 0);
 	}
 	{
 		DWELL_ZONE("optimizer");
@@ -457,7 +488,10 @@ int main(int argc, char **argv)
 	share = atof(argv[2]);
 	planted_ms = wait_ms = STEP_MS * share / (1 - share);
 	calibrate();
-	beside = is("lock") ? hold_lock : is("sleeper") ? sleep_beside : NULL;
+	beside = is("lock") ? hold_lock : is("sleeper") ? sleep_beside :
+	         is("team") || is("team-works") ? work_in_team : NULL;
+	sem_init(&team_begins, 0, 0);
+	sem_init(&team_ends, 0, 0);
 	if (beside && pthread_create(&thread, NULL, beside, NULL))
 		return 1;
 	before_loop();
@@ -475,6 +509,7 @@ int main(int argc, char **argv)
 	begins[STEPS] = now_ms();
 	after_loop();
 	stop = 1;
+	sem_post(&team_begins);
 	if (beside)
 		pthread_join(thread, NULL);
 	say(begins, planted);

@@ -255,12 +255,13 @@ in_c.fault("one", "one-operator", weak=0.48, strong=0.70)
 # A range under a name of its own; with less than half of the step, backward is as large.
 in_c.fault("metrics", "named-part", weak=0.48, strong=0.70)
 in_c.fault("journal", "named-part waiting-file|idle", weak=0.48, strong=0.70, also="waiting-file idle page-faults")
+in_c.fault("team", "team-rests", weak=0.2)
 in_c.fault("full", "memory-limit", weak=0.92, strong=0.95, memory=1 << 30)
 in_c.decoy("first", "slow-steps", rules="warm-up", first="compute")
 for _cause, _looks_like in (("sleep-first", "idle"), ("work-first", "nameless"), ("sleep-last", "idle"), ("sleeper", "waiting-lock"),
                             ("small-first", "small-operators"), ("evaluate-first", "evaluation"), ("save-last", "checkpoint"),
                             ("zones", "nameless"), ("sawtooth", "memory-growth"), ("jitter", "slow-steps"),
-                            ("spike-last", "slow-steps"), ("reused", "page-faults")):
+                            ("spike-last", "slow-steps"), ("reused", "page-faults"), ("team-works", "team-rests")):
     in_c.decoy(_cause, _looks_like)
 in_c.decoy("full", "memory-limit", share=0.95)  # the same bytes, where there are many more
 
