@@ -258,10 +258,11 @@ in_c.fault("journal", "named-part waiting-file|idle", weak=0.48, strong=0.70, al
 in_c.fault("team", "team-rests", weak=0.2)
 in_c.fault("full", "memory-limit", weak=0.92, strong=0.95, memory=1 << 30)
 in_c.decoy("first", "slow-steps", rules="warm-up", first="compute")
+in_c.decoy("team-works", "team-rests", share=0.29, rules="named-part")  # a range under a name of its own, and both threads work
 for _cause, _looks_like in (("sleep-first", "idle"), ("work-first", "nameless"), ("sleep-last", "idle"), ("sleeper", "waiting-lock"),
                             ("small-first", "small-operators"), ("evaluate-first", "evaluation"), ("save-last", "checkpoint"),
                             ("zones", "nameless"), ("sawtooth", "memory-growth"), ("jitter", "slow-steps"),
-                            ("spike-last", "slow-steps"), ("reused", "page-faults"), ("team-works", "team-rests")):
+                            ("spike-last", "slow-steps"), ("reused", "page-faults")):
     in_c.decoy(_cause, _looks_like)
 in_c.decoy("full", "memory-limit", share=0.95)  # the same bytes, where there are many more
 

@@ -7,6 +7,10 @@
  * OpenMP's runtime, or in a loop that only another thread can end, is no work. Other programs make waits longer, but not the
  * work: next to them, that of each thread is compared with that of the thread with most. Programs in Python are left out: most
  * of their steps are the interpreter's, which is one thread.
+ *
+ * The kernel looks at a timer of CPU time some milliseconds apart. So a thread that works for less than that and sleeps
+ * between may be sampled later, in the next part. Then more CPUs seem to work in that part than it has threads: what is too
+ * much there may belong to any other part.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +30,7 @@ struct team_part {
 	uint64_t samples, weight; /* of the loop's thread, with its waits in functions of libc */
 	double work;              /* weight of all threads, without what is in OpenMP's runtime */
 	double own, most;         /* of it, that of the loop's thread, and of the thread with most */
+	uint32_t threads;         /* that work */
 };
 
 /* The work of one thread in a part. */
@@ -96,7 +101,7 @@ static void team_add(const struct dw_facts_work *work, const struct dw_samples *
 
 DW_ORDER(team_compare, struct team_work, DW_UP(part) DW_UP(thread))
 
-/* Finds the thread with most work in each part. */
+/* Counts the threads of each part, and finds the one with most work. */
 static void team_find_most(struct team *team)
 {
 	double sum = 0;
@@ -106,7 +111,10 @@ static void team_find_most(struct team *team)
 		const struct team_work *work = &team->works[i];
 		struct team_part *part = &team->parts[work->part];
 
-		sum = i && team_compare(work, work - 1) == 0 ? sum + (double)work->weight : (double)work->weight;
+		bool again = i && team_compare(work, work - 1) == 0;
+
+		sum = again ? sum + (double)work->weight : (double)work->weight;
+		part->threads += !again;
 		part->most = fmax(part->most, sum);
 	}
 }
@@ -144,33 +152,42 @@ static void team_reset(struct team *team)
 
 /* How many CPUs work in a part. Other programs take CPUs away, so that threads wait for each other longer: then as many as
  * the thread with most work there has others beside it, by their work. */
-static double team_cpus(const struct dw_facts_work *work, const struct team_part *part)
+static double team_cpus(const struct dw_facts_work *work, const struct team_part *part, double late)
 {
 	if (part->samples < LEAST)
 		return 0;
 	return work->facts->at[DW_FACT_CPU_OTHERS].value >= OTHERS_RUN ? part->work / fmax(1, part->most)
-	                                                               : part->work / (double)part->weight;
+	                                                               : (part->work + late) / (double)part->weight;
+}
+
+/* The work that was sampled in parts in which it cannot have been. */
+static double team_late(const struct team *team)
+{
+	double late = 0;
+
+	for (size_t i = 0; i < team->count; i++)
+		late += fmax(0, team->parts[i].work - (double)team->parts[i].threads * (double)team->parts[i].weight);
+	return late;
 }
 
 double *dw_facts_team_cpus(struct dw_facts_work *work, double *most)
 {
+	double all = 0, late = 0, *cpus = NULL;
 	struct team team;
-	double all = 0, *cpus = NULL;
 
 	*most = 0;
 	if (team_make(work, &team)) {
 		cpus = calloc(team.names + 1, sizeof *cpus);
 		work->failed |= !cpus;
+		late = team_late(&team);
 	}
 	for (size_t i = 0; cpus && i < team.count; i++)
 		all += (double)team.parts[i].weight;
 	for (size_t i = 0; cpus && i < team.count; i++) {
-		double here = team_cpus(work, &team.parts[i]);
-
-		if ((double)team.parts[i].weight >= LEAST_PART * all && here > *most)
-			*most = here;
+		if ((double)team.parts[i].weight >= LEAST_PART * all)
+			*most = fmax(*most, fmin(team_cpus(work, &team.parts[i], 0), team.parts[i].threads));
 		if (i < team.names)
-			cpus[i] = here;
+			cpus[i] = team_cpus(work, &team.parts[i], late);
 	}
 	team_reset(&team);
 	return cpus;

@@ -276,6 +276,40 @@ static void make_team(enum team does)
 	dw_encode_close(&stream);
 }
 
+/* 40 steps: both threads work for 5 ms in "mix" and for 3 in "sort", and the second one sleeps between. The kernel looks at its
+ * timer so late that all of its samples are in "mix". */
+TEST(samples_that_come_late_let_no_team_rest)
+{
+	const struct dw_facts *facts;
+	struct dw_encode_stream stream;
+	uint32_t mix, sort, work;
+
+	made_init(&made);
+	dw_encode_stream_init(&stream, &made.process, 1, dw_encode_thread(&made.process, 101, 1, 0, "team"));
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	mix = made_op(&made, DWELL_CATEGORY_ZONE, "mix");
+	sort = made_op(&made, DWELL_CATEGORY_ZONE, "sort");
+	work = dw_encode_frame(&made.process, "work", "mix.c", 7);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 100 + 10 * i;
+
+		for (uint64_t t = 0; t < 8; t++) {
+			if (t == 0 || t == 5)
+				dw_encode_begin(&made.stream, (at + t) * ms, t ? sort : mix);
+			dw_encode_sample(&made.stream, (at + t) * ms + 1, work, 0, 1);
+			if (t == 4 || t == 7)
+				dw_encode_end(&made.stream, (at + t + 1) * ms - 1);
+			dw_encode_sample(&stream, at * ms + (t + 1) * ms / 2, work, 0, 1);
+		}
+		dw_encode_step(&made.process, made.thread, i, at * ms, (at + 8) * ms, 8 * ms, DW_STEP_RECORDED);
+	}
+	dw_encode_close(&stream);
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK(!fact(facts, DW_FACT_SAMPLES_NAMED_CPUS)->measured);
+	made_close(&made);
+}
+
 TEST(a_range_in_which_a_team_rests_is_no_work)
 {
 	for (enum team does = TEAM_RESTS; does <= TEAM_DISTURBED; does++) {
