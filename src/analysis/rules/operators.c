@@ -208,9 +208,16 @@ static bool operators_named_is_largest(const struct dw_rule_case *at)
 	       !(share >= OPERATORS_WHOLE && dw_case_part(at, DW_FACT_OPERATORS_SHARE) >= OPERATORS_IN_IT);
 }
 
+/* Where the loop's thread waits for something else, as for a file, its team has nothing to do. */
+static bool operators_team_rests(const struct dw_rule_case *at)
+{
+	return dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured && operators_named_is_largest(at) &&
+	       !(dw_case_part(at, DW_FACT_STEP_NAMED_WAITING) >= OPERATORS_WAITS_OF * dw_case_part(at, DW_FACT_STEP_NAMED_PART));
+}
+
 static bool operators_no_team_rests(const struct dw_rule_case *at)
 {
-	return operators_named_is_largest(at) && !dw_case_fact(at, DW_FACT_SAMPLES_NAMED_CPUS)->measured;
+	return operators_named_is_largest(at) && !operators_team_rests(at);
 }
 
 /* What the range would take less if the team worked in it as in another part. */
@@ -498,8 +505,8 @@ const struct dw_rule dw_rules_operators[] = {
 		.threshold = 0.05,
 		.reason = "In a range that would be a named part, samples find at most seven tenths of the CPUs busy that the same "
 		          "threads keep busy in another part of the step: one thread works alone there, or has more work than "
-		          "the others. With equal work the range would take that much less.",
-		.applies = operators_named_is_largest,
+		          "the others. With equal work the range would take that much less. Not if the thread waits for a quarter of the range.",
+		.applies = operators_team_rests,
 		.statement = "Threads have too little work in the range {step.named_part:name}{step.named_part:where}, which {takes} "
 		             "{step.named_part} {of}: they keep {samples.named_cpus} CPU{samples.named_cpus:s} busy there, and "
 		             "{samples.team_cpus} in another part[; {samples.named} of its CPU time is in "

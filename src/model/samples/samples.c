@@ -348,7 +348,7 @@ enum dw_sample_spin dw_sample_spins(const struct dw_source *source, const struct
 
 	while (outside < stack.count && sample_is_kernel(dw_sample_stack_at(&stack, outside)))
 		outside++;
-	frame = outside < stack.count ? dw_sample_stack_at(&stack, outside) : NULL;
+	frame = dw_sample_stack_at(&stack, outside);
 	name = frame && frame->count ? frame->functions[0].name : "";
 	*within = outside;
 	if (frame && frame->loop == DW_CODE_SPINS && !dw_sample_frame_is_of(frame, runtimes)) {

@@ -40,10 +40,10 @@ static inline uint32_t dw_sample_stack_id(const struct dw_sample_stack *stack, u
 {
 	return i < stack->first ? stack->frame : __atomic_load_n(&stack->callers[i - stack->first], __ATOMIC_RELAXED);
 }
-/* The i-th frame; NULL: the file lacks it. */
+/* The i-th frame; NULL: the stack has fewer, or was not read, or the file lacks the frame. */
 static inline const struct dw_source_frame *dw_sample_stack_at(const struct dw_sample_stack *stack, uint32_t i)
 {
-	uint32_t id = dw_sample_stack_id(stack, i);
+	uint32_t id = i < stack->count ? dw_sample_stack_id(stack, i) : UINT32_MAX;
 
 	return id < stack->file->symbol_count ? stack->file->frames[id] : NULL;
 }

@@ -156,7 +156,7 @@ static bool hot_spins(const struct dw_samples *samples, struct hot_spin *spin)
 		for (size_t i = 0; i < samples->count; i++) {
 			const struct dw_sample_row *row = &samples->rows[i];
 			const struct dw_sample_stack stack = dw_sample_stack_of(spin->source, row);
-			const struct dw_source_frame *frame = stack.count ? dw_sample_stack_at(&stack, 0) : NULL;
+			const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
 
 			if (row->thread != spin->thread)
 				continue;
@@ -208,7 +208,7 @@ static bool hot_is_lock(void *context, const struct dw_sample_row *row)
 {
 	static const char *const locks[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock" };
 	const struct dw_sample_stack stack = dw_sample_stack_of(context, row);
-	const struct dw_source_frame *frame = stack.count ? dw_sample_stack_at(&stack, 0) : NULL;
+	const struct dw_source_frame *frame = dw_sample_stack_at(&stack, 0);
 
 	for (size_t i = 0; frame && frame->count && i < sizeof locks / sizeof *locks; i++)
 		if (strcmp(frame->functions->name, locks[i]) == 0)

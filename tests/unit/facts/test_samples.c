@@ -511,6 +511,23 @@ TEST(what_malloc_calls_is_allocation)
 	made_close(&made);
 }
 
+TEST(samples_whose_stacks_were_not_read_are_in_no_function)
+{
+	const struct dw_facts *facts;
+
+	made_init(&made);
+	dw_encode_meta(&made.process, DW_KEY_SAMPLE_PERIOD_NS, "1000000", true);
+	for (uint64_t i = 0; i < 40; i++) {
+		dw_encode_sample(&made.stream, (100 + 10 * i) * ms + 1, 0, 0, 1);
+		dw_encode_step(&made.process, made.thread, i, (100 + 10 * i) * ms, (110 + 10 * i) * ms, 10 * ms, DW_STEP_RECORDED);
+	}
+	facts = facts_of();
+	REQUIRE(facts != NULL);
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_STEP)->value, 1);
+	CHECK_EQ(fact(facts, DW_FACT_SAMPLES_COPY)->value, 0);
+	made_close(&made);
+}
+
 TEST(without_samples_the_facts_say_what_to_record)
 {
 	const struct dw_facts *facts;

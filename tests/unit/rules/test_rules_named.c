@@ -35,6 +35,11 @@ TEST(a_team_that_rests_in_a_named_part_is_a_cause_of_its_own)
 	                            "they keep 1 CPU busy there, and 2 in another part.");
 	CHECK_NEAR(made_find(&at, "team-rests")->share.value, 0.29, 1e-9);
 	CHECK(made_find(&at, "named-part")->state != DW_RULE_FIRED);
+	CHECK_STR(at.verdicts.at[0].rule->id, "team-rests");
+	made_set(&at, DW_FACT_STEP_NAMED_WAITING, 0.2); /* as for a file */
+	made_judge(&at);
+	CHECK_STR(at.verdicts.at[0].rule->id, "named-part");
+	made_set(&at, DW_FACT_STEP_NAMED_WAITING, 0);
 	made_set(&at, DW_FACT_WAIT_LOCK, 0.3);
 	made_judge(&at);
 	CHECK_STR(at.verdicts.at[0].rule->id, "waiting-lock");
