@@ -144,10 +144,9 @@ def ratio(hits, count):
 
 
 class Page:
-    """All outcomes, as text and as doc/measured/verdict-heldout.md or doc/measured/verdict-practice.md. `runs`: (case, run)."""
+    """All outcomes, as text and as doc/measured/verdict-heldout.md. `runs`: (case, run)."""
 
-    def __init__(self, runs, machine, name="heldout"):
-        self.set = name
+    def __init__(self, runs, machine):
         self.all = [(case, one, judge(case, one)) for case, one in runs]
         self.counted = [each for each in self.all if not each[2].why_not]
         self.machine = machine
@@ -196,23 +195,16 @@ class Page:
             share = f"{one['truth']['share']:.0%}" if "truth" in one else ""
             said = ", ".join(row["rule"] for row in one.get("rows", []))
             what = f"not counted: {outcome.why_not.split(':')[0]}" if outcome.why_not else "right" if outcome.right() else outcome.faults()
-            lines.append(f"| [{case.source}](../../tests/verdicts/{self.set}/{case.source}) | {case.kind} | {case.plants} | {share} | {said} "
+            lines.append(f"| [{case.source}](../../tests/verdicts/heldout/{case.source}) | {case.kind} | {case.plants} | {share} | {said} "
                          f"| {' '.join(what.split()).replace('|', ' or ')} |")
         return lines
 
-    def head(self):
-        if self.set == "practice":
-            return ["# Verdicts on scripts that rules were corrected with", "", "For readers who ask how the practice scripts fare.", "",
-                    "[The scripts](../../tests/verdicts/practice/README.md) were written by authors who did not know dwell's rules, facts and",
-                    "thresholds. Then rules were corrected by them, so this page does not show how often verdicts are right on other work;",
-                    "`tests/verdicts/heldout` is for that. `tools/verdicts --practice --page` ran them under dwell and wrote this page.", ""]
-        return ["# Verdicts on scripts that the rules were not made with", "", "For readers who ask how far to trust a verdict on a script that nobody here has seen.", "",
-                "[The scripts](../../tests/verdicts/heldout/README.md) were written by an author who did not know dwell's rules, facts",
-                "and thresholds, and who did not run its reports on them. `tools/verdicts --heldout --page` ran them under dwell and wrote this page.", ""]
-
     def markdown(self):
         machine = self.machine
-        lines = [*self.head(),
+        lines = ["# Verdicts on scripts that the rules were not made with", "",
+                 "For readers who ask how far to trust a verdict on a script that nobody here has seen.", "",
+                 "[The scripts](../../tests/verdicts/heldout/README.md) were written by an author who did not know dwell's rules, facts",
+                 "and thresholds, and who did not run its reports on them. `tools/verdicts --heldout --page` ran them under dwell and wrote this page.", "",
                  f"{machine.get('versions', 'unknown versions')}; {machine.get('processor', 'unknown processor')}, "
                  f"{machine.get('cores', '?')} cores; {machine.get('date', '')}; load {machine.get('load', '?')}; "
                  f"{machine.get('repeat', 1)} run(s) of each, {machine.get('jobs', 1)} at a time."
