@@ -1,12 +1,15 @@
 /*
  * dwell run --step-on NAME: finds the function, or PyTorch's module or optimizer, that makes a step.
  *
- * NAME is a function ("train_step", "package.module.train_step", "Trainer.step"), and with PyTorch its
- * calls are the steps; without, a step lasts from each call to the next one. Or it is the class of a module or its path in the model, and its calls begin steps. Or
- * it is the class of an optimizer, and its step() ends them. Which of these applies is known when
- * something of that name exists. A function exists only after the script has run its definition. So
- * it is looked up again at each call that PyTorch's loop.c or data.c hooks, and, because a program may
- * use no PyTorch, every few milliseconds until it is found. Needs the interpreter's lock.
+ * NAME is one of these:
+ *   - a function ("train_step", "package.module.train_step", "Trainer.step"). With PyTorch its calls are
+ *     the steps; without PyTorch a step lasts from each call to the next one.
+ *   - the class of a module, or its path in the model. Its calls begin steps.
+ *   - the class of an optimizer. Its step() ends steps.
+ * It is known which of these applies when something of that name exists. A function exists only after
+ * the script has run its definition. So the function is looked up again at each call that PyTorch's
+ * loop.c or data.c hooks. A program may use no PyTorch: therefore a thread looks it up every few
+ * milliseconds, too. All functions need the interpreter's lock.
  */
 #include "format/keys.h"
 #include "python.h"
@@ -21,10 +24,10 @@
 
 static char step_name[256]; /* NAME; "": not given */
 static bool read_options;
-static bool function_found; /* in the script, or in the module that NAME says: no other function is meant */
-static bool method_found;   /* in a module that NAME does not say: the script may still define one */
-static bool seen;           /* the trace says already that it exists */
-static bool stepped;        /* and that it made a step */
+static bool function_found; /* in the script, or in a module that is a part of NAME: the search ends */
+static bool method_found;   /* in another module: the search goes on, because the script may still define one */
+static bool seen;           /* the trace says already that NAME exists */
+static bool stepped;        /* the trace says already that NAME made a step */
 
 bool dwp_step_on_given(void)
 {
@@ -176,8 +179,8 @@ static bool step_on_is_installed(PyObject *module)
 	return is;
 }
 
-/* Whether the module defines the function under NAME. Many functions of installed modules have the same name; there it must
- * be a method. */
+/* Whether the module defines the function under NAME. In an installed module only a method counts, because many plain functions
+ * there have the same name. */
 static bool step_on_is_home(PyObject *module, PyObject *function)
 {
 	char name[256], home[256], known[256];
@@ -265,7 +268,7 @@ void dwp_step_on_look(void)
 /* ---- looks without PyTorch ----------------------------------------------------------------- */
 
 #define LOOK_NS 5000000L
-#define EVERYWHERE 20u /* each so many looks: in all modules, which takes longer; after 10 s more seldom */
+#define EVERYWHERE 20u /* one of so many looks is in all modules, which takes longer; after 10 s one of ten times as many */
 
 static struct {
 	pthread_t thread;

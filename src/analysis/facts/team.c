@@ -8,9 +8,9 @@
  * work: next to them, that of each thread is compared with that of the thread with most. Programs in Python are left out: most
  * of their steps are the interpreter's, which is one thread.
  *
- * The kernel looks at a timer of CPU time some milliseconds apart. So a thread that works for less than that and sleeps
- * between may be sampled later, in the next part. Then more CPUs seem to work in that part than it has threads: what is too
- * much there may belong to any other part.
+ * The kernel checks timers of CPU time only every few milliseconds. A thread that works for a shorter time and then sleeps may
+ * therefore be sampled later, while the loop's thread is in the next part. Samples then show more CPUs in that part than it has
+ * threads. The surplus may belong to any other part.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct team_part {
 	uint64_t samples, weight; /* of the loop's thread, with its waits in functions of libc */
 	double work;              /* weight of all threads, without what is in OpenMP's runtime */
 	double own, most;         /* of it, that of the loop's thread, and of the thread with most */
-	uint32_t threads;         /* that work */
+	uint32_t threads;         /* how many threads work there */
 };
 
 /* The work of one thread in a part. */
@@ -160,7 +160,7 @@ static double team_cpus(const struct dw_facts_work *work, const struct team_part
 	                                                               : (part->work + late) / (double)part->weight;
 }
 
-/* The work that was sampled in parts in which it cannot have been. */
+/* The surplus: work that samples show in parts beyond what the threads of these parts can do. */
 static double team_late(const struct team *team)
 {
 	double late = 0;

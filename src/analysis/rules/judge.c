@@ -377,7 +377,7 @@ static double judge_part_ns(const struct dw_rule_case *at, enum dw_rule_part par
 	case DW_RULE_PART_DEVICE:
 		return fmax(step_ns, dw_case_part(at, DW_FACT_DEVICE_STEP)) * (1 - dw_case_part(at, DW_FACT_DEVICE_COMPUTE));
 	case DW_RULE_PART_IDLE:
-		/* A thread that spins, or is in the C library's calls for files, waits and is not idle. */
+		/* Waits that use the CPU: a thread spins, or calls the C library for files. They are no idle time. */
 		return fmax((dw_case_part(at, DW_FACT_STEP_IDLE) + dw_case_part(at, DW_FACT_STEP_IDLE_NAMED)) * step_ns +
 		            (dw_case_part(at, DW_FACT_LOOP_WAITING) + dw_case_part(at, DW_FACT_STEP_IDLE_SLOW)) * loop_ns,
 		            (dw_case_part(at, DW_FACT_WAIT_FILE) + dw_case_part(at, DW_FACT_WAIT_LOCK)) * loop_ns);

@@ -220,7 +220,7 @@ static bool operators_no_team_rests(const struct dw_rule_case *at)
 	return operators_named_is_largest(at) && !operators_team_rests(at);
 }
 
-/* What the range would take less if the team worked in it as in another part. */
+/* The time that the range would save if as many CPUs worked in it as in another part. */
 static struct dw_amount operators_share_rests(const struct dw_rule_case *at)
 {
 	return dw_amount_times(dw_case_amount(at, DW_FACT_STEP_NAMED_PART),

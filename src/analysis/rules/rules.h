@@ -103,8 +103,8 @@ struct dw_rule {
 	bool of_lengths;       /* the rule compares how long the host's steps are: not measured if the device is far
 	                        * behind the host, whose steps then wait for its queue */
 	bool holds_waits;      /* a range in which waits can lie that have rules of their own */
-	double of_named;       /* time that may pass in such a range: from this part of it on it is the cause, and comes
-	                        * first; 0: it never does */
+	double of_named;       /* the rule's time may pass in such a range. If it is at least this part of the
+	                        * range's time, it is the cause and comes before the range. 0: it never does */
 	bool waits;            /* the thread sleeps in that time: while other programs make it wait for CPUs, the
 	                        * threshold is lower */
 	const enum dw_fact_id *needs; /* DW_RULE_NEEDS(...): all must be measured */

@@ -157,7 +157,7 @@ static const char *preload_find_refusal(const char *path, bool *is_static)
 
 	*is_static = its.class && !*its.loader;
 	if (!own.class)
-		return "/proc is not there, by which dwell finds its libraries: mount -t proc proc /proc";
+		return "dwell needs /proc to find its libraries, and it is not mounted: mount -t proc proc /proc";
 	if (its.class && (its.class != own.class || (*its.loader && *own.loader && strcmp(its.loader, own.loader) != 0)))
 		return "the program is for another C library (as musl) or processor than dwell's libraries, which cannot be loaded "
 		       "into it; dwell attach PID records it while it runs";

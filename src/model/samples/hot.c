@@ -162,8 +162,8 @@ static void hot_add_spin(struct hot *hot, const struct dw_sample_row *from, uint
 		hot_add(hot, &function, NULL, from, true);
 }
 
-/* Where a stack without a function of Python is: the outermost library that is none of the system's, as that of the program's
- * threads, or the innermost one. */
+/* The library that a stack without a function of Python is shown under: the outermost one that does not belong to the system,
+ * as the library that started the thread; if there is none, the innermost one. */
 static const char *hot_library(const struct dw_sample_stack *stack)
 {
 	const struct dw_source_frame *frame;

@@ -275,8 +275,8 @@ static bool hot_is_called(struct dw_model *model, const char *name)
 	return false;
 }
 
-/* Of a script that only calls an installed package, as scikit-learn: the package's innermost method that takes much of the
- * thread's time. --step-on finds methods there by this name. */
+/* A candidate for a script that only calls an installed package, as scikit-learn: the package's innermost method that takes
+ * much of the thread's time. --step-on finds it by this name. */
 static const struct dw_hot_row *hot_find_method(const struct dw_hot *hot)
 {
 	const struct dw_hot_row *least = NULL;
@@ -292,7 +292,7 @@ static const struct dw_hot_row *hot_find_method(const struct dw_hot *hot)
 }
 
 /* Functions on the way to the hottest one of the busiest thread, without main: one of them may be an iteration. The hottest
- * one itself is none in C; in Python it may be, because the libraries that it calls are its own part there. */
+ * one itself is none in C; in Python it may be, because the time of the libraries that it calls counts as its own. */
 static void hot_write_candidates(char *to, size_t size, struct dw_model *model, uint32_t thread)
 {
 	struct dw_hot_ask ask = { .by = hot_python(dw_model_source(model)), .wants = hot_is_thread, .context = &thread };

@@ -3,7 +3,7 @@
  * foretells the next ones. Truncated backpropagation through 24 detectors.
  *
  * Planted: the journal has the process's resident memory in each line, and a shell with cut, started for each line, reads it.
- * Truth: time from popen() to pclose(), of the loop.
+ * Truth: time from popen() to pclose(), as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * chosen. Stochastic gradients over a book of chorales.
  *
  * Decoy: a lock that nobody else wants, a fresh block, naps of 60 us, flushed lines, a rehearsal and a small saved file, all of a moment or rare.
- * Truth: time of all these together, of the loop.
+ * Truth: time of all these together, as a share of the loop.
  */
 #include "clock.h"
 

@@ -1,9 +1,9 @@
 /*
- * Runs that a batting side will still make, by a factorisation machine over pairs of players and a dense head. A scorer's thread plays
- * innings for it ball by ball.
+ * Predicts the runs that a batting side will still make, with a factorisation machine over pairs of players and a dense head.
+ * A thread, the scorer, plays innings ball by ball to make its batches.
  *
- * Planted: the scorer begins a batch only when it is asked for one, and the learner asks when it has nothing left to do, so one of both always waits.
- * Truth: time that the learner waits for the scorer, of the loop.
+ * Planted: the scorer begins a batch only when it is asked for one, and the learner asks when it has nothing left to do, so one of the two always waits.
+ * Truth: time that the learner waits for the scorer, as a share of the loop.
  */
 #include "clock.h"
 

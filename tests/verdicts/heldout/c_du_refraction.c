@@ -3,7 +3,7 @@
  * six speeds. Plain gradient descent on shots that a layered earth makes.
  *
  * Planted: the bend of each unit is a generalised softplus by pow and log in double, one by one, and its slope a difference of two more.
- * Truth: time of the bends and of their slopes, of the loop.
+ * Truth: time of the bends and of their slopes, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * on sums of constituents that are made before.
  *
  * Clean: one thread, the same work in each step, all buffers made once, nothing is planted.
- * Truth: time of laying out a batch, of the loop.
+ * Truth: time of laying out a batch, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * are compared in each step. OpenMP's team shares the rows of pairs.
  *
  * Planted: only pairs below the diagonal are compared, but the rows are dealt out in two equal halves, so the half of short rows waits for the other.
- * Truth: time that the first thread waits at the ends of the parallel loops over pairs, of the loop.
+ * Truth: time that the first thread waits at the ends of the parallel loops over pairs, as a share of the loop.
  */
 #include "clock.h"
 

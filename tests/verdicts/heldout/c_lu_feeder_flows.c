@@ -3,7 +3,7 @@
  * which it is most wrong are solved anew by a solver's thread, which answers through a mailbox with one slot.
  *
  * Planted: the solver signals the wrong condition after an answer, so the learner wakes up only when its timed wait of 12 ms is over.
- * Truth: time from the moment when an answer lies in the mailbox to the moment when the learner goes on, of the loop.
+ * Truth: time from the moment when an answer lies in the mailbox to the moment when the learner goes on, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * most similar curves on file as one more input.
  *
  * Planted: each visit files its curves again, without a look whether they are there already, and the search goes through all of them.
- * Truth: time of the search among curves that are on file more than once, of the loop.
+ * Truth: time of the search among curves that are on file more than once, as a share of the loop.
  */
 #include "clock.h"
 

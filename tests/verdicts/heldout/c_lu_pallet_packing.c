@@ -3,7 +3,7 @@
  * each, pack pallets of their own and add their slopes up.
  *
  * Decoy: a mutex around the sum, a third thread that mostly sleeps, a line into a file each 40th step, a block per pallet: all of a moment.
- * Truth: time of the main thread for the mutex, the barrier's sum, the lines and the blocks, of the loop.
+ * Truth: time of the main thread for the mutex, the barrier's sum, the lines and the blocks, as a share of the loop.
  */
 #include "clock.h"
 

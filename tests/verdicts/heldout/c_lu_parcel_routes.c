@@ -3,7 +3,7 @@
  * shares the routes of a day.
  *
  * Planted: routes come sorted by their number of stops and are dealt in two blocks, so one thread is done long before the other.
- * Truth: time that the earlier thread rests until the other is done, of the loop.
+ * Truth: time that the earlier thread rests until the other is done, as a share of the loop.
  */
 #include "clock.h"
 

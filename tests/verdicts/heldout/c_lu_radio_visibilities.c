@@ -3,7 +3,7 @@
  * difference to a model of the sky.
  *
  * Planted: all planes of a step are freed at its end and malloc_trim() gives them back, so each step's first writes fault on each page.
- * Truth: time that the kernel works for the thread (nearly all of it faults), of the loop.
+ * Truth: time that the kernel works for the thread (nearly all of it faults), as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * forward, and the slopes by a perturbed run per group of generators.
  *
  * Clean: two threads of OpenMP have the same number of disturbances each, all of the same length.
- * Truth: time of the update and of the norms, of the loop.
+ * Truth: time of the update and of the norms, as a share of the loop.
  */
 #include "clock.h"
 

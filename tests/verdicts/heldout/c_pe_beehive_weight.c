@@ -2,7 +2,7 @@
  * What hives weigh tomorrow: a gated recurrent unit over two days of scales and thermometers, backpropagation through time by hand.
  *
  * Clean: the unit forward, its gradients back through all hours, momentum; one thread, batches drawn once before the loop.
- * Truth: time of the update with momentum, of the loop, the nearest to a cause.
+ * Truth: time of the update with momentum, as a share of the loop; nothing else is nearer to a cause.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * small transition after them.
  *
  * Clean: four blocks over a map of 56 by 56 pairs, one protein after another from memory, one thread.
- * Truth: time of putting in the next protein, of the loop, the nearest to a cause.
+ * Truth: time of putting in the next protein, as a share of the loop; nothing else is nearer to a cause.
  */
 #include "clock.h"
 

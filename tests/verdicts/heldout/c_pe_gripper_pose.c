@@ -3,7 +3,7 @@
  * the gripper off. Each batch is another set of wished poses.
  *
  * Planted: the workshop's flight recorder keeps each step's poses safe: it writes them and calls fdatasync() before the next step.
- * Truth: time of the recorder, of the loop.
+ * Truth: time of the recorder, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Who will not meet a margin call: a factorisation machine over accounts, its pairs of fields by the sums' squares, AdaGrad.
  *
  * Decoy: a clerk's thread that naps with a lock, a book from calloc() in each step, a flushed line, a balance on the disk now and then: all of a moment.
- * Truth: time of the lock, the book, the lines and the balance, of the loop.
+ * Truth: time of the lock, the book, the lines and the balance, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * puts four batches at a time into a small ring, the learner takes them out.
  *
  * Planted: neither side tells the other; the feeder looks for room each 7 ms, and the learner naps 5 ms at a time until a batch is there.
- * Truth: time that the learner naps at the ring, of the loop.
+ * Truth: time that the learner naps at the ring, as a share of the loop.
  */
 #include "clock.h"
 

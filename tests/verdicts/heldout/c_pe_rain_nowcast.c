@@ -3,7 +3,7 @@
  * network corrects it. Two threads have a half of the picture each: the calling thread the south, a helper the north.
  *
  * Planted: the front lies in the north, where each cell needs far more rounds of the fit, so the calling thread waits for the helper.
- * Truth: time that the calling thread waits at the barrier for the other half, of the loop.
+ * Truth: time that the calling thread waits at the barrier for the other half, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
 // sum ranks poses. Trained so that the true pose lies below the others.
 //
 // Planted: each pair's features are kept for the way back as a shared object of its own with a vector of its own, hung into a tree by atom, and freed one by one.
-// Truth: time of making, hanging up and freeing these objects, of the loop.
+// Truth: time of making, hanging up and freeing these objects, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

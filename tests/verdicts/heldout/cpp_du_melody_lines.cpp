@@ -2,7 +2,7 @@
 // Inference, a bar of sixteen notes a step.
 //
 // Planted: the memory should have the last 256 states, but nothing leaves it, so each note looks through all of the concert.
-// Truth: time of looking through states older than the last 256, of the loop.
+// Truth: time of looking through states older than the last 256, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

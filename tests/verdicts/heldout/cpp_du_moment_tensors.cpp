@@ -2,7 +2,7 @@
 // events that a thread makes ahead.
 //
 // Decoy: a thread with a queue that is always full, a map and text for each step, exceptions and a file that is opened anew, all of a moment or rare.
-// Truth: time of waiting for events and of all these, of the loop.
+// Truth: time of waiting for events and of all these, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -2,7 +2,7 @@
 // season of cricket.
 //
 // Planted: each fourteenth step the form table is made anew: all deliveries of the season are sorted by the bowler's name and the over as text.
-// Truth: time of making the table, of the loop.
+// Truth: time of making the table, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -2,7 +2,7 @@
 // take the next train in turn and meet once a day.
 //
 // Clean: whoever is free takes the next train, all buffers are made once, nothing is planted.
-// Truth: time that the first thread waits for the other at the end of a day, of the loop.
+// Truth: time that the first thread waits for the other at the end of a day, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -3,7 +3,7 @@
  * trained by the forward and backward sums of a conditional random field.
  *
  * Clean: one thread, words of one length, fixed buffers.
- * Truth: time of the update of the weights, of the loop.
+ * Truth: time of the update of the weights, as a share of the loop.
  */
 #include "clock.h"
 

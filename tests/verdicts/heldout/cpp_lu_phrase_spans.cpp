@@ -3,7 +3,7 @@
  * says whether the span is a phrase. A second thread makes the features of a batch.
  *
  * Planted: the describing thread begins only when it is asked, and the learner spins on an atomic meanwhile: the two take turns.
- * Truth: time that the learner spins, of the loop.
+ * Truth: time that the learner spins, as a share of the loop.
  */
 #include "clock.h"
 

@@ -4,7 +4,7 @@
  *
  * Decoy: a queue with conditions that is always full, a thread that keeps copies of the weights in a file now and then, a list of losses
  * that grows, a string per step: all of a moment.
- * Truth: time that the learner needs to take a plate, to hand on weights, to keep the loss and to write the string, of the loop.
+ * Truth: time that the learner needs to take a plate, to hand on weights, to keep the loss and to write the string, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * and the neighbours is taught.
  *
  * Planted: every 22nd batch of alerts adds a few objects to the catalogue, which is then sorted anew as a whole.
- * Truth: time of sorting, of the loop.
+ * Truth: time of sorting, as a share of the loop.
  */
 #include "clock.h"
 

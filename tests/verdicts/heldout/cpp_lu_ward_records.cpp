@@ -3,7 +3,7 @@
  * gated network.
  *
  * Planted: records are handed on by value, so the visits, codes and values of each patient are copied, and freed after use.
- * Truth: time of copying and freeing the records, of the loop.
+ * Truth: time of copying and freeing the records, as a share of the loop.
  */
 #include "clock.h"
 

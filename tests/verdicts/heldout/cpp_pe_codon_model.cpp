@@ -1,7 +1,7 @@
 // A language of codons: reads are taken from a generated genome, and a table of contexts with a small hidden state learns which codon comes next.
 //
 // Planted: a read that was seen before is left out, and whether it was is found by std::find in the list of all reads so far, which grows.
-// Truth: time of the search and the list, of the loop.
+// Truth: time of the search and the list, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

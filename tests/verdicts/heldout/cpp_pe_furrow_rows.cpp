@@ -2,7 +2,7 @@
 // A camera thread draws the pictures and puts them into a tray.
 //
 // Planted: the camera draws its bursts of eight pictures while it holds the tray's mutex, so the learner waits for the lock with the tray half full.
-// Truth: time that the learner takes to get a picture, nearly all of it for the tray's lock, of the loop.
+// Truth: time that the learner takes to get a picture, nearly all of it for the tray's lock, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

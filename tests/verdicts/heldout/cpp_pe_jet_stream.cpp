@@ -1,7 +1,7 @@
 // The jet stream five days on: a graph network over the nodes of a round grid, inference step after step, its own forecast the next input.
 //
 // Clean: messages along six edges of each node, then the nodes' own layer; two threads of OpenMP, equal halves of equal work.
-// Truth: time of the new sunlight at the nodes, of the loop, the nearest to a cause.
+// Truth: time of the new sunlight at the nodes, as a share of the loop; nothing else is nearer to a cause.
 #include "clock.h"
 
 #include <dwell/probe.h>

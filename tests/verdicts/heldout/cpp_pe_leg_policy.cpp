@@ -1,7 +1,7 @@
 // A policy for a leg that hops: evolution strategies, each step tries pairs of disturbed policies on a leg of springs and moves to the better ones.
 //
 // Decoy: sensors behind virtual calls, a map of names, text, a datagram to a screen, a thread that averages rewards: all of a moment.
-// Truth: time of the map, the text, the datagram and the handing over to the thread, of the loop.
+// Truth: time of the map, the text, the datagram and the handing over to the thread, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -2,7 +2,7 @@
 // tells it the price that it should have said.
 //
 // Planted: each contract's tree is made of nodes from new, node by node with shared children, walked once, and given back node by node.
-// Truth: time of making the nodes and of giving them back, of the loop; the walk with its prices is not in it.
+// Truth: time of making the nodes and of giving them back, as a share of the loop; the walk with its prices is not in it.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -1,7 +1,7 @@
 """Fouled layers of ballast from ground radar with Lightning: an encoder and a decoder of convolutions along the track give each metre a class.
 
 Clean: batches made before the fit, one thread, fused AdamW, no validation, no logger, nothing is planted.
-Truth: time from the end of a batch to the start of the next one, of the fit from its first batch.
+Truth: time from the end of a batch to the start of the next one, as a share of the fit from its first batch.
 """
 import logging
 import time

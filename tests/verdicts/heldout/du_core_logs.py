@@ -1,7 +1,7 @@
 """Rock types along boreholes from logs of gamma rays, density and sound: a bidirectional stack of convolutions names each half metre. Inference.
 
 Decoy: a reader's thread that naps but is far ahead, .item() once a batch, a cast to double of one row, a flushed line and a growing list, all of a moment.
-Truth: time of getting the batch from the queue and of all these, of the loop.
+Truth: time of getting the batch from the queue and of all these, as a share of the loop.
 """
 import queue
 import tempfile

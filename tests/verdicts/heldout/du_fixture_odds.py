@@ -1,7 +1,7 @@
 """Odds of fixtures with Lightning: embeddings of clubs, referees and grounds go through dense layers with skips.
 
 Decoy: self.log in each step, a validation of one batch after 120, a callback that collects a frozen heap's garbage, appends to a file, naps and saves now and then, all small or rare.
-Truth: time of the validations and of the callback, of the fit from its first batch.
+Truth: time of the validations and of the callback, as a share of the fit from its first batch.
 """
 import gc
 import logging

@@ -1,7 +1,7 @@
 """Cleans maps of gravity of what lies deep: fields are continued upwards by a dense operator, and a small convolutional net takes the rest apart. Inference.
 
 Planted: the operator's table and its weights come from NumPy in double precision, so the continuation is computed in double precision and cast back.
-Truth: time of the continuation, less what the same takes in single precision (measured before the loop), of the loop.
+Truth: time of the continuation, less what the same takes in single precision (measured before the loop), as a share of the loop.
 """
 import math
 import time

@@ -1,7 +1,7 @@
 """Ranks the bonds by which a molecule could be taken apart: attention between atoms, compiled by torch.compile. Inference, molecules by their size.
 
 Planted: dynamic=False, so each number of atoms that was not seen yet has the model traced and guarded once more.
-Truth: time of the calls that see a number of atoms first, less the usual time of a call, of the loop.
+Truth: time of the calls that see a number of atoms first, less the usual time of a call, as a share of the loop.
 """
 import statistics
 import time

@@ -1,7 +1,7 @@
 """Fills a drummer's grid: what is hit in the next bars is foretold by a net of gated convolutions that look back only, trained on random grooves.
 
 Clean: all grooves are in one tensor, batches are slices of it, fused AdamW, one thread, nothing is planted.
-Truth: time of choosing the batch, of the loop.
+Truth: time of choosing the batch, as a share of the loop.
 """
 import torch
 from torch import nn

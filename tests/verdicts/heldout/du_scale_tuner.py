@@ -1,7 +1,7 @@
 """Learns with Lightning which scale a piece is in, from chromagrams: convolutions over time, then attention of one query.
 
 Planted: val_check_interval=3 has all pieces kept apart judged after each third batch.
-Truth: time from the start of each validation to its end, of the fit from its first batch.
+Truth: time from the start of each validation to its end, as a share of the fit from its first batch.
 """
 import logging
 import warnings
@@ -43,7 +43,7 @@ class Tuner(pl.LightningModule):
 
 
 class Timer(pl.Callback):
-    """Ends the fit after its seconds, and has the clock of it."""
+    """Stops the fit after some seconds, and measures its time."""
 
     def __init__(self, seconds):
         self.limit, self.loop, self.validation = seconds, watch.loop(), None

@@ -1,7 +1,7 @@
 """Cracks in railway sleepers: a convolutional net on strips from a camera below a measuring car. One short round of the line after the other.
 
 Planted: a round has five batches, and its DataLoader starts its worker anew for each round (persistent_workers is not set).
-Truth: time from asking the loader for an iterator to the first batch of each round, of the loop.
+Truth: time from asking the loader for an iterator to the first batch of each round, as a share of the loop.
 """
 import torch
 from torch import nn

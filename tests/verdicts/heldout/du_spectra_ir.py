@@ -1,7 +1,7 @@
 """Functional groups from infrared spectra: a long one-dimensional net of residual blocks, with its norms folded away. Inference over a library of spectra.
 
 Clean: slices of one tensor, all batches alike, one thread, inference mode, nothing is planted.
-Truth: time of taking the slice and of counting the groups, of the loop.
+Truth: time of taking the slice and of counting the groups, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Says who should come on in the second half: an encoder looks at both teams, then substitutes are chosen one after another with a pointer. Inference.
 
 Planted: whether a player may be chosen is looked up player by player, each an element of a tensor that is read and written in a loop in Python.
-Truth: time of these loops, of the loop.
+Truth: time of these loops, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Ratings of teams from results: each team has vectors of its own for attack, defence and form, and a small net makes goals of two teams.
 
 Planted: Adam goes parameter by parameter (foreach=False) over two vectors for each of 110 teams.
-Truth: time of optimizer.step(), of the loop.
+Truth: time of optimizer.step(), as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """How late a ship will berth, from the positions that it sent in the last hours: a transformer's encoder, trained with Ignite.
 
 Planted: an evaluator runs over the whole harbour log of the last week after each eighth iteration.
-Truth: time of the evaluator's runs, of the loop.
+Truth: time of the evaluator's runs, as a share of the loop.
 """
 import torch
 from ignite.engine import Engine, Events, create_supervised_evaluator

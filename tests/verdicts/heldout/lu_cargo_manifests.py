@@ -2,7 +2,7 @@
 no shipper can be told from the weights; the update is by hand.
 
 Decoy: a loader's worker that naps and works in Python but is ahead, a thread that looks around with a lock, noise, a list of norms.
-Truth: time of waiting for the loader and for the lock, of the loop.
+Truth: time of waiting for the loader and for the lock, as a share of the loop.
 """
 import threading
 import time

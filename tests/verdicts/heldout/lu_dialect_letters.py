@@ -2,7 +2,7 @@
 begins with short ones and lets longer ones in from time to time.
 
 Planted: torch.compile(dynamic=False), so each length that comes for the first time compiles the model anew.
-Truth: time of the model's call with a length that it has not seen, of the loop.
+Truth: time of the model's call with a length that it has not seen, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Which ward wrote a discharge note: bags of words through a network, trained with Ignite over many short epochs, one for each clinic's day.
 
 Planted: the loader's worker is started anew for each epoch, and makes its vocabulary anew, too (no persistent_workers).
-Truth: time from the begin of an epoch's iteration to its first batch, of the loop.
+Truth: time from the begin of an epoch's iteration to its first batch, as a share of the loop.
 """
 import random
 

@@ -1,7 +1,7 @@
 """Does a star's light dip because of a planet? A network of one-dimensional convolutions on light curves, trained with Ignite.
 
 Clean: batches lie in memory, Adam is fused, and the only handler looks at the time.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from ignite.engine import Engine, Events

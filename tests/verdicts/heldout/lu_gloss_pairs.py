@@ -1,7 +1,7 @@
 """Which word of a sentence is which word of its gloss: two recurrent readers and a table of products between them, trained in pairs.
 
 Clean: sentences of one length in memory, fused AdamW, one thread.
-Truth: time of the clipping of gradients, of the loop.
+Truth: time of the clipping of gradients, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
-"""Is a patch of skin a lesion? A convolutional network with a wide head, trained with Ignite.
+"""Decides whether a patch of skin is a lesion: a convolutional network with a wide head, trained with Ignite.
 
 Planted: Ignite's Checkpoint keeps weights, Adam's moments and the trainer after each sixth iteration.
-Truth: time of the checkpoint's handler, of the loop.
+Truth: time of the checkpoint's handler, as a share of the loop.
 """
 import tempfile
 

@@ -1,7 +1,7 @@
 """Where does the grid fail when customers call? Counts of calls on a map go through a network, trained with Ignite.
 
 Decoy: a running average, a schedule of the rate, a mean of the weights, a trial of one batch, a checkpoint and printed lines: rare or tiny.
-Truth: time of the mean, the trials, the checkpoints and the lines, of the loop.
+Truth: time of the mean, the trials, the checkpoints and the lines, as a share of the loop.
 """
 import io
 import tempfile

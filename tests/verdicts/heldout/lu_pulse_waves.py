@@ -1,7 +1,7 @@
 """Blood pressure from the wave of a pulse: an ensemble of six networks as stacked weights, vmap over grad_and_value, momentum by hand.
 
 Clean: each step is the same work on batches from memory; eight stacked tensors are brought up to date in place.
-Truth: time of the update, of the loop.
+Truth: time of the update, as a share of the loop.
 """
 import torch
 from torch.func import grad_and_value, vmap

@@ -1,7 +1,7 @@
 """Tomorrow's load of substations from today's: a deep residual network as a pure function of its weights, with torch.func.grad_and_value.
 
 Planted: Adam is written by hand as a loop over the dictionary of some two hundred weights, with some fifteen small operations for each.
-Truth: time of the update, of the loop.
+Truth: time of the update, as a share of the loop.
 """
 import torch
 from torch.func import functional_call, grad_and_value

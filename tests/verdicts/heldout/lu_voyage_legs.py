@@ -1,7 +1,7 @@
 """The fuel that a voyage needs, leg by leg: a recurrent network, two ranks with a fleet each; gradients are averaged with one all_reduce.
 
 Planted: rank 1 has the fleet of the long voyages, so rank 0 waits for it in each all_reduce.
-Truth: time of rank 0 in all_reduce, of the loop.
+Truth: time of rank 0 in all_reduce, as a share of the loop.
 """
 import torch
 import torch.distributed as dist

@@ -1,7 +1,7 @@
-"""Curves of interest: an autoencoder of the rates of thirty maturities with attention over them, PyTorch, and NumPy for the desk's own figures.
+"""Interest-rate curves: an autoencoder in PyTorch with attention over the rates of thirty maturities; NumPy computes further figures.
 
 Decoy: a thread with a queue that naps and writes checkpoints, a history that np.append() makes longer, gc.collect(), json lines, .item() each step.
-Truth: time of the history, the line, .item(), the collections and the handing over, of the loop.
+Truth: time of the history, the line, .item(), the collections and the handing over, as a share of the loop.
 """
 import gc
 import json
@@ -34,7 +34,7 @@ class Curve(nn.Module):
 
 
 class Vault(threading.Thread):
-    """Writes weights away, so that the training need not."""
+    """Writes the weights to a file, so that the training does not wait for it."""
 
     def __init__(self):
         super().__init__(daemon=True)

@@ -1,7 +1,7 @@
 """Into what a stem cell will turn: a deep residual network over the counts of genes, trained with layer-wise learning rates.
 
 Planted: the optimizer was written from the paper: eighteen small operators, one after the other, for each of 200 parameters, two of them with .item().
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
-"""Money that comes to and leaves funds: NumPy keeps the quotes and makes the indicators, a network of PyTorch with gates learns next week's flow.
+"""Predicts how much money flows in and out of funds next week: NumPy computes indicators from quotes, and a gated network in PyTorch learns from them.
 
 Planted: the indicators of each batch (drawdown, streak, half-life average) are found day by day in loops in Python over NumPy's arrays.
-Truth: time of the indicators, of the loop.
+Truth: time of the indicators, as a share of the loop.
 """
 import numpy as np
 import torch

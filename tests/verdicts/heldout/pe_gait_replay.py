@@ -1,7 +1,7 @@
 """A walking robot learns from old walks alone: two critics and a policy by advantages, batches by random places of a replay of tensors.
 
 Planted: the trainer's log, of Python's logging, has level DEBUG, so after each step the weights' rows are formatted as text into debug.log.
-Truth: time of the log, of the loop.
+Truth: time of the log, as a share of the loop.
 """
 import copy
 import logging

@@ -1,7 +1,7 @@
 """Where hail fell: pictures of four radars to maps of damage, a network of convolutions whose first layer makes the radars comparable.
 
 Planted: that first layer takes the 1st and 99th percentile of each radar's pixels by torch.quantile, which sorts all of them in each step.
-Truth: time of the percentiles, of the loop.
+Truth: time of the percentiles, as a share of the loop.
 """
 import torch
 from torch import nn

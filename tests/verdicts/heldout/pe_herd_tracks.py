@@ -1,7 +1,7 @@
 """What a cow does (grazes, chews, lies, walks): a network over the collar's accelerations, two farms that are ranks of gloo and keep their data.
 
 Clean: each farm trains by itself and the weights are averaged each 0.8 seconds, in one piece; batches of one size, one thread each.
-Truth: time of the averages, with the waits for the other farm, of the loop, on rank 0.
+Truth: time of the averages, with the waits for the other farm, as a share of the loop, on rank 0.
 """
 import multiprocessing
 import os

@@ -1,7 +1,7 @@
 """Spectra of peptides: a transformer over their residues says how strong each fragment's peak is. Peptides come in groups of one length.
 
 Planted: the network goes through torch.compile with dynamic=False, and each fourteenth batch has a length that was not there before, so it is compiled anew.
-Truth: time of the forward calls with a new length, less that of a usual forward call, of the loop.
+Truth: time of the forward calls with a new length, less that of a usual forward call, as a share of the loop.
 """
 import statistics
 import time

@@ -1,7 +1,7 @@
 """Grains of pollen under the microscope by their kind: separable convolutions over small pictures, a loader with one worker that brings slides of four batches.
 
 Decoy: the worker turns grains pixel by pixel for a few of them and naps, but is three slides ahead; a running mean, a scheduler, rare trials, .item().
-Truth: time that the loop waits for the loader, and of the mean, the scheduler, the trials and .item(), of the loop.
+Truth: time that the loop waits for the loader, and of the mean, the scheduler, the trials and .item(), as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
-"""Where a storm will be in six hours: a recurrent network over its past fixes, two ranks of gloo that the script starts, gradients averaged in one piece.
+"""Predicts where a storm will be in six hours: a recurrent network over its past positions; the script starts two ranks of gloo, which average gradients in one tensor.
 
 Planted: the archive is sorted by age and cut in halves, so rank 1 has the long-lived storms and rank 0 waits for it at each average.
-Truth: time that rank 0 waits in the all-reduce, of the loop.
+Truth: time that rank 0 waits in the all-reduce, as a share of the loop.
 """
 import os
 import socket

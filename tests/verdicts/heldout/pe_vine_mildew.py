@@ -1,7 +1,7 @@
 """Finds mildew on vine leaves: a small convolutional network over photographs of one vineyard, few of them, so epochs are short.
 
 Planted: the loader's worker is started anew in each epoch of nine batches, and reads the vineyard's index before its first one.
-Truth: time from asking the loader for an epoch to its first batch, and of its end, of the loop.
+Truth: time from asking the loader for an epoch to its first batch, and of its end, as a share of the loop.
 """
 import numpy
 import torch

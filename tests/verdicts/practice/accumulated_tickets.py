@@ -1,7 +1,7 @@
 """Sorts support tickets by their urgency; gradients of two halves of a batch are added and clipped.
 
 Planted: nothing.
-Truth: time of drawing tickets, of the loop.
+Truth: time of drawing tickets, as a share of the loop.
 """
 import torch
 from torch import nn

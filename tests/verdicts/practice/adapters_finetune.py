@@ -1,7 +1,7 @@
 """Fine-tunes 600 small adapters beside frozen layers.
 
 Planted: AdamW updates one small tensor after another (foreach=False), a dozen operators for each.
-Truth: time of optimizer.step(), of the loop.
+Truth: time of optimizer.step(), as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Recognises faces of sheep by comparing them with all faces seen before.
 
 Planted: the memory of faces is made anew with torch.cat in each step, and it only grows.
-Truth: time of torch.cat and of comparing, less that of the first twenty steps, of the loop.
+Truth: time of torch.cat and of comparing, less that of the first twenty steps, as a share of the loop.
 """
 import torch
 from torch import nn

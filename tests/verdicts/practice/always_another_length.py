@@ -1,7 +1,7 @@
 """Translates bird calls with a compiled model.
 
 Planted: each batch has another length, and the model is compiled for each length anew.
-Truth: time of forwards with a length that was not there before, less the usual forward, of the loop.
+Truth: time of forwards with a length that was not there before, less the usual forward, as a share of the loop.
 """
 import statistics
 import time

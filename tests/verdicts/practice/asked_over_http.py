@@ -1,7 +1,7 @@
 """Learns which visitors return; what is known of them comes from a web service.
 
 Planted: between two steps the loop asks a server in another process, which needs its time.
-Truth: time between the question and the end of the answer, of the loop.
+Truth: time between the question and the end of the answer, as a share of the loop.
 """
 import http.client
 import http.server

@@ -1,7 +1,7 @@
 """Two ranks learn to place old maps, and both keep the list of the hardest ones.
 
 Planted: after each step, all ranks exchange a dictionary for each of their samples with all_gather_object().
-Truth: the first rank's time in this exchange, of the loop.
+Truth: the first rank's time in this exchange, as a share of the loop.
 """
 import heapq
 

@@ -1,7 +1,7 @@
 """Learns to bid; an auction house in another process says what a bid was worth.
 
 Planted: after the forward pass of each step, the loop asks the auction house and waits 10 ms for its answer.
-Truth: time from the question to the answer, of the loop.
+Truth: time from the question to the answer, as a share of the loop.
 """
 import multiprocessing
 import time

@@ -1,7 +1,7 @@
 """Prices used bicycles; an auditor wants each loss on the disk.
 
 Planted: a row of a table is written, flushed and synced after each step.
-Truth: time of writing, of the loop. How often the model is trained between two rows depends on the disk, measured before.
+Truth: time of writing, as a share of the loop. How often the model is trained between two rows depends on the disk, measured before.
 """
 import csv
 import os

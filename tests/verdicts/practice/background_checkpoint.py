@@ -1,7 +1,7 @@
 """Trains a keyword spotter, and keeps three checkpoints, which a thread writes.
 
 Decoy of checkpoints that hold up the loop: the loop only copies the weights.
-Truth: time of copying, of the loop.
+Truth: time of copying, as a share of the loop.
 """
 import os
 import tempfile

@@ -1,7 +1,7 @@
 """Writes captions with a beam of eight candidates.
 
 Planted: scores are turned into lists, and candidates are sorted and extended in Python loops.
-Truth: time from the scores to the next candidates, of the loop.
+Truth: time from the scores to the next candidates, as a share of the loop.
 """
 import math
 

@@ -1,7 +1,7 @@
 """Forecasts the load of a power grid in bfloat16.
 
 Planted: nothing; autocast casts the weights in each step, as it always does.
-Truth: time of drawing windows of the load, of the loop.
+Truth: time of drawing windows of the load, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Recognises birds by their songs, with a new selection of clips in each short epoch.
 
 Planted: each epoch makes a DataLoader, whose worker starts and builds its filter bank anew.
-Truth: time of the first batch of each epoch, less that of a usual batch, of the loop.
+Truth: time of the first batch of each epoch, less that of a usual batch, as a share of the loop.
 """
 import statistics
 import time

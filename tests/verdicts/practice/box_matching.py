@@ -1,7 +1,7 @@
 """Finds cars in aerial views as a set of boxes, and matches boxes with cars in each step.
 
 Planted: the matching is the Hungarian method in plain Python.
-Truth: time of the matching, of the loop.
+Truth: time of the matching, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Learns a map of cities from their distances.
 
 Planted: all differences are written to a tensor of 15 MB for each sum, whose pages come new from the system.
-Truth: time of the kernel for the loop's thread, of the loop.
+Truth: time of the kernel for the loop's thread, as a share of the loop.
 """
 import torch
 from torch import nn

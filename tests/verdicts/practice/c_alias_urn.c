@@ -2,7 +2,7 @@
  * Vectors of plants from lists of who grows beside whom, with drawn plants as counterexamples.
  *
  * Planted: every 30th step builds the urn anew from which counterexamples are drawn.
- * Truth: time of building, of the loop.
+ * Truth: time of building, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Inference in C: two layers and a softmax answer batches of questions, one batch a step.
  *
  * Planted: nothing.
- * Truth: time of the softmax, the smallest operator, of the loop.
+ * Truth: time of the softmax, the smallest operator, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Decoy: 400 MB are allocated and touched, but before the loop; the steps take their buffers from
  * the arena.
- * Truth: time of taking buffers, of the loop.
+ * Truth: time of taking buffers, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Planted: between two steps the loop asks the server for the next features and waits for its
  * answer.
- * Truth: time between the question and the end of the answer, of the loop.
+ * Truth: time between the question and the end of the answer, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Logistic regression in C that must be auditable.
  *
  * Planted: each step appends its weights to a file and waits until the disk has them.
- * Truth: time of writing, of the loop.
+ * Truth: time of writing, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A forecast of air pressure in C, with one step for each reading of a sensor.
  *
  * Planted: each step waits 2 ms for the sensor.
- * Truth: time of that wait, of the loop.
+ * Truth: time of that wait, as a share of the loop.
  */
 #include "clock.h"
 

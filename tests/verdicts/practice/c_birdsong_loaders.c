@@ -2,7 +2,7 @@
  * A classifier of bird song. Two threads make spectrograms, and the loop takes their batches in turn.
  *
  * Planted: the recordings of the second thread are in an archive that answers late.
- * Truth: time that the loop waits for a batch, of the loop.
+ * Truth: time that the loop waits for a batch, as a share of the loop.
  */
 #include "clock.h"
 

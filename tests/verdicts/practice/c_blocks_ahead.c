@@ -2,7 +2,7 @@
  * Trains on blocks of a file that another thread reads and waits for.
  *
  * Decoy: the reader sleeps for its slow disk with each block, but two blocks are always ready.
- * Truth: time that the loop waits for a block, of the loop.
+ * Truth: time that the loop waits for a block, as a share of the loop.
  */
 #include "clock.h"
 

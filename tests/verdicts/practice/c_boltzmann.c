@@ -2,7 +2,7 @@
  * A restricted Boltzmann machine in C, trained by contrastive divergence.
  *
  * Planted: nothing.
- * Truth: time of choosing the pictures of a step, of the loop.
+ * Truth: time of choosing the pictures of a step, as a share of the loop.
  */
 #include "clock.h"
 

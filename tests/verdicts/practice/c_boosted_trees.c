@@ -2,7 +2,7 @@
  * Gradient boosting of stumps; the author named all parts in the author's own words.
  *
  * Planted: nothing. Histograms are most of the work, and they are as fast as they can be made simply.
- * Truth: time of choosing the split, of the loop.
+ * Truth: time of choosing the split, as a share of the loop.
  */
 #include "clock.h"
 

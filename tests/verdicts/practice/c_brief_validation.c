@@ -2,7 +2,7 @@
  * Fits tidal harmonics in C and validates after each fifth step.
  *
  * Decoy: an evaluation and a growing history of losses, but both take a moment only.
- * Truth: time of evaluating and of keeping the loss, of the loop.
+ * Truth: time of evaluating and of keeping the loss, as a share of the loop.
  */
 #include "clock.h"
 

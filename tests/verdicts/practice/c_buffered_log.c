@@ -2,7 +2,7 @@
  * A model of heartbeats that logs sixty numbers in each step.
  *
  * Decoy: much is logged, but the log is buffered and seldom written.
- * Truth: time of logging, of the loop.
+ * Truth: time of logging, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Learns how deep snow lies, and reports each step in several lines.
  *
  * Decoy: the lines stay in a buffer of a megabyte, which is seldom written.
- * Truth: time of printing, of the loop.
+ * Truth: time of printing, as a share of the loop.
  */
 #include "clock.h"
 

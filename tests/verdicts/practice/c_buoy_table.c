@@ -2,7 +2,7 @@
  * Learns wave heights from buoys; their readings are text in a file.
  *
  * Planted: each step reads its rows as text and turns them into numbers.
- * Truth: time of reading rows, of the loop.
+ * Truth: time of reading rows, as a share of the loop.
  */
 #include "clock.h"
 

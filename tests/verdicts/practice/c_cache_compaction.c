@@ -2,7 +2,7 @@
  * Writes tokens with a cache of keys; rarely used keys are thrown out now and then.
  *
  * Planted: each twentieth token sorts all keys by their use and moves the cache together.
- * Truth: time of that, of the loop.
+ * Truth: time of that, as a share of the loop.
  */
 #include "clock.h"
 

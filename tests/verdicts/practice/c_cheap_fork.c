@@ -2,7 +2,7 @@
  * Learns routes; after each thirtieth step a child of fork() writes them to the disk and syncs.
  *
  * Decoy: the child takes long, but the loop pays only for a small fork().
- * Truth: time of fork() and of looking for ended children, of the loop.
+ * Truth: time of fork() and of looking for ended children, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * An encoder of bird songs whose weights are saved with a checksum.
  *
  * Planted: after each sixteenth step the loop saves the weights itself; it computes the checksum bit by bit.
- * Truth: time of saving, of the loop.
+ * Truth: time of saving, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Learns from a stream of events; each batch's offset in the stream is committed to a file.
  *
  * Planted: the commit is a write that returns when the disk has it, eight times a step.
- * Truth: time of the commits, of the loop.
+ * Truth: time of the commits, as a share of the loop.
  */
 #include "clock.h"
 

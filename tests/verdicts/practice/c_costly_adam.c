@@ -2,7 +2,7 @@
  * A text model in C with an Adam of its own.
  *
  * Planted: the update calls pow() and sqrt() in double precision for each weight.
- * Truth: time of the update, of the loop.
+ * Truth: time of the update, as a share of the loop.
  */
 #include "clock.h"
 

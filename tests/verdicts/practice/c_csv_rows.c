@@ -2,7 +2,7 @@
  * Predicts rainfall from a table of measurements that is kept as comma-separated text.
  *
  * Planted: the loop reads each batch's numbers with fscanf, in a range of the category of data.
- * Truth: time of reading, of the loop.
+ * Truth: time of reading, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Attention over poems, with a curriculum: lines first, then whole stanzas.
  *
  * Planted: after 2.5 seconds the poems are twice as long, and each step takes longer from then on.
- * Truth: time of the later steps beyond the median of the earlier ones, of the loop.
+ * Truth: time of the later steps beyond the median of the earlier ones, as a share of the loop.
  */
 #include "clock.h"
 

@@ -4,7 +4,7 @@
  *
  * Planted: the child unpacks more slowly than the loop learns, and the pipe holds less than one
  * batch.
- * Truth: time of waiting for frames, of the loop.
+ * Truth: time of waiting for frames, as a share of the loop.
  */
 #include "clock.h"
 

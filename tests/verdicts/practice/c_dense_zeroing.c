@@ -2,7 +2,7 @@
  * Trains embeddings of words; a batch uses a few hundred rows of a large table.
  *
  * Planted: the whole gradient table is set to zero in each step, though few rows of it were written.
- * Truth: time of zeroing, of the loop.
+ * Truth: time of zeroing, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Runs a quantised language model token by token.
  *
  * Planted: the weights of each layer are turned from four bits into floats again for each token.
- * Truth: time of that, of the loop.
+ * Truth: time of that, as a share of the loop.
  */
 #include "clock.h"
 

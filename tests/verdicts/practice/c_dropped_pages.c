@@ -3,7 +3,7 @@
  *
  * Planted: each step gives back the pages of its batch, and faults them in again when it reads the
  * next one.
- * Truth: time of giving back and of copying the batch from the file, of the loop.
+ * Truth: time of giving back and of copying the batch from the file, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Factorises a matrix of ratings and notes its loss after each step so that no power failure loses it.
  *
  * Planted: a line of the metrics file is flushed and synced to the disk in each step.
- * Truth: time of printing, flushing and syncing, of the loop. The number of rating passes in a step is chosen
+ * Truth: time of printing, flushing and syncing, as a share of the loop. The number of rating passes in a step is chosen
  * before the loop, so that a fast disk plants as much as a slow one.
  */
 #include "clock.h"

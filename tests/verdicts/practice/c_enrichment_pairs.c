@@ -2,7 +2,7 @@
  * Ranks compounds by how likely they bind; a network of one hidden layer reads their fingerprints.
  *
  * Planted: after each step the enrichment is found by comparing each active compound with each other one.
- * Truth: time of these comparisons, of the loop.
+ * Truth: time of these comparisons, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Foretells which residues of a protein touch each other: convolutions over the map of all pairs, with OpenMP.
  *
  * Planted: nothing.
- * Truth: time of making the protein and its map, of the loop.
+ * Truth: time of making the protein and its map, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A large linear model that is saved by a child of fork(), so that the loop need not wait for the disk.
  *
  * Planted: after each fork() the update copies each page of the weights, because the child still has them.
- * Truth: time of fork(), and of updates after a fork less the usual update, of the loop.
+ * Truth: time of fork(), and of updates after a fork less the usual update, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Decoy: every 60th step forks, and the child writes and synchronises the snapshot while the loop
  * goes on.
- * Truth: time of fork() and of collecting the last child, of the loop.
+ * Truth: time of fork() and of collecting the last child, as a share of the loop.
  */
 #include "clock.h"
 

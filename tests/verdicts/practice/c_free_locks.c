@@ -2,7 +2,7 @@
  * A model of card games whose tables have a lock each; the threads that could take them sleep.
  *
  * Decoy: thousands of locks a step, all of them free, and two threads that always wait.
- * Truth: time of one step's locks, measured before the loop, times the steps, of the loop.
+ * Truth: time of one step's locks, measured before the loop, times the steps, as a share of the loop.
  */
 #include "clock.h"
 

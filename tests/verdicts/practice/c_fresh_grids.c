@@ -2,7 +2,7 @@
  * Fits the diffusion of heat on a grid in C.
  *
  * Planted: each step maps a fresh grid of 8 MB, fills it, and unmaps it, so that the kernel clears its pages each time.
- * Truth: time of mapping, filling and unmapping, of the loop.
+ * Truth: time of mapping, filling and unmapping, as a share of the loop.
  */
 #define _GNU_SOURCE
 #include "clock.h"

@@ -2,7 +2,7 @@
  * Learns a filter for old gramophone records, with a spectrum for each window of sound.
  *
  * Planted: each step asks for 36 MB of zeroed scratch memory, touches it all, and returns it.
- * Truth: time of asking, touching and returning, of the loop.
+ * Truth: time of asking, touching and returning, as a share of the loop.
  */
 #include "clock.h"
 

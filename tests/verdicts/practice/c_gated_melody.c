@@ -2,7 +2,7 @@
  * A gated recurrent network in C that predicts melodies.
  *
  * Planted: nothing. Long recurrences are its work.
- * Truth: time of the update of the weights, which is the smallest named part, of the loop.
+ * Truth: time of the update of the weights, which is the smallest named part, as a share of the loop.
  */
 #include "clock.h"
 

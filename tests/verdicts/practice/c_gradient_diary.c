@@ -2,7 +2,7 @@
  * Tells mushrooms apart; its author wants to see every gradient.
  *
  * Planted: each step writes a line for each unit to a diary, and flushes the file after each line.
- * Truth: time of writing, of the loop.
+ * Truth: time of writing, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A logistic model of rainfall in C in a program that has many services.
  *
  * Decoy: forty threads exist and wake twice a second; the loop's thread computes all the time.
- * Truth: processor time of the other threads, of the loop.
+ * Truth: processor time of the other threads, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A filter for radio signals; two helper threads keep statistics that they share.
  *
  * Decoy: the helpers wait for each other's lock nearly all of the time, but the loop never takes it.
- * Truth: time of handing numbers to the helpers, which is one atomic store, of the loop.
+ * Truth: time of handing numbers to the helpers, which is one atomic store, as a share of the loop.
  */
 #include "clock.h"
 

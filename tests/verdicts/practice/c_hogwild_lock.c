@@ -2,7 +2,7 @@
  * Two threads train one linear model of clicks; each adds its gradient to the shared weights.
  *
  * Planted: one lock protects all weights, and the other thread holds it for most of its time.
- * Truth: time until the loop gets the lock, of the loop.
+ * Truth: time until the loop gets the lock, as a share of the loop.
  */
 #include "clock.h"
 

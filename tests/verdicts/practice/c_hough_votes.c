@@ -2,7 +2,7 @@
  * A Hough forest looks for pedestrians: each patch goes down eight trees, and its leaves vote for centres.
  *
  * Planted: the map of votes is one for all threads of OpenMP, and a patch votes within a critical section.
- * Truth: time until the first thread is let into that section, and until the other is done, of the loop.
+ * Truth: time until the first thread is let into that section, and until the other is done, as a share of the loop.
  */
 #include "clock.h"
 

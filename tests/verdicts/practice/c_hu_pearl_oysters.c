@@ -3,7 +3,7 @@
  * output, and the product wants a row for each input.
  *
  * Planted: each call of a layer turns its weights, which never change, into a scratch matrix before it multiplies.
- * Truth: time of the turning, of the loop.
+ * Truth: time of the turning, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Sorts scanned stamps by country: a page of eight stamps at a time goes through a bank of filters, is pooled, and votes.
  *
  * Planted: each page gets an arena of 14 MB anew from the kernel, clears it, and gives it back when the page is sorted.
- * Truth: time of making, clearing and dropping the arena, of the loop; one arena for all pages would need none of it.
+ * Truth: time of making, clearing and dropping the arena, as a share of the loop; one arena for all pages would need none of it.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A kernel machine in C.
  *
  * Planted: nothing; two operators take nearly all of each step.
- * Truth: time between the operators, of the loop.
+ * Truth: time between the operators, as a share of the loop.
  */
 #include "clock.h"
 

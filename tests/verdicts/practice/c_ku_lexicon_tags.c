@@ -3,7 +3,7 @@
  * tag.
  *
  * Planted: the counts are in a list that is searched from its head for each word, and it has a new word again and again.
- * Truth: time of these searches, of the loop.
+ * Truth: time of these searches, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A network of four wide layers in C, whose layers get their buffers from calloc in each step.
  *
  * Planted: buffers of several MB are zeroed, faulted in and given back in each step.
- * Truth: time of getting, touching and freeing the buffers, of the loop.
+ * Truth: time of getting, touching and freeing the buffers, as a share of the loop.
  */
 #include "clock.h"
 

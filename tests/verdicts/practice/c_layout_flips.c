@@ -2,7 +2,7 @@
  * Filters satellite pictures: the convolution wants channels last, the normalisation wants channels first.
  *
  * Planted: a copy into the other layout before each operator and after it.
- * Truth: time of these copies, of the loop.
+ * Truth: time of these copies, as a share of the loop.
  */
 #include "clock.h"
 

@@ -4,7 +4,7 @@
  *
  * Planted: between two steps, the process asks a lease server over a socket, which answers after
  * 5 ms.
- * Truth: time from the question to the answer, of the loop.
+ * Truth: time from the question to the answer, as a share of the loop.
  */
 #include "clock.h"
 

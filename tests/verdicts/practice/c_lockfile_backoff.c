@@ -2,7 +2,7 @@
  * A bandit that appends its choices to a ledger which other programs use too.
  *
  * Planted: the ledger's lock file is often there, and the loop then sleeps for twice as long each time.
- * Truth: time until the loop has made the lock file itself, of the loop.
+ * Truth: time until the loop has made the lock file itself, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A speech filter in C that hands its log lines to a thread.
  *
  * Planted: the thread holds the queue's lock while it writes the lines to the disk.
- * Truth: time that the loop waits for the lock, of the loop.
+ * Truth: time that the loop waits for the lock, as a share of the loop.
  */
 #include "clock.h"
 

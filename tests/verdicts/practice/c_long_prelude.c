@@ -3,7 +3,7 @@
  * learns.
  *
  * Decoy: the preparation sleeps, writes, synchronises and computes before the loop.
- * Truth: time of the first step beyond that of a mean step, of the loop.
+ * Truth: time of the first step beyond that of a mean step, as a share of the loop.
  */
 #include "clock.h"
 

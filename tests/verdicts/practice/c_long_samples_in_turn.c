@@ -2,7 +2,7 @@
  * Two processes train a model of sentences; each step ends when both have added their gradients.
  *
  * Planted: in each step one of the two has a long sentence, now this one, now that one, and the other waits.
- * Truth: time that the first process waits at the barrier, of the loop.
+ * Truth: time that the first process waits at the barrier, as a share of the loop.
  */
 #include "clock.h"
 

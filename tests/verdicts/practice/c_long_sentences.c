@@ -2,7 +2,7 @@
  * A tagger of words: attention over whole sentences, one sentence a step.
  *
  * Planted: one sentence in ten has four times as many words as the others.
- * Truth: time of long sentences beyond that of as many short ones, of the loop.
+ * Truth: time of long sentences beyond that of as many short ones, as a share of the loop.
  */
 #include "clock.h"
 

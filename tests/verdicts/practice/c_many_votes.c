@@ -2,7 +2,7 @@
  * Learns which way districts vote.
  *
  * Planted: every fourth step classifies all districts that were held back.
- * Truth: time of classifying, of the loop.
+ * Truth: time of classifying, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Smooths maps in C, into memory that each step maps anew.
  *
  * Planted: each step maps 24 MB, touches all of its pages, and unmaps them.
- * Truth: time of mapping, touching for the first time and unmapping, of the loop.
+ * Truth: time of mapping, touching for the first time and unmapping, as a share of the loop.
  */
 #define _DEFAULT_SOURCE
 #include "clock.h"

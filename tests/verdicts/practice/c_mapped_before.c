@@ -2,7 +2,7 @@
  * Learns from star spectra in a mapped file, all of which is read once before the loop.
  *
  * Decoy: 96 MB are mapped and faulted in before the first step, and none during the loop.
- * Truth: time that the kernel works for the loop, of the loop.
+ * Truth: time that the kernel works for the loop, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Two hundred players of a card game learn from each other; who meets whom is decided by their ratings.
  *
  * Planted: for the ratings the file of all matches is read from its beginning in each round, and it grows.
- * Truth: time of reading the file, of the loop.
+ * Truth: time of reading the file, as a share of the loop.
  */
 #include "clock.h"
 

@@ -4,7 +4,7 @@
  * all ramps. Training goes on while the system runs, with the last layer only.
  *
  * Planted: a question is sent as a header and a body in two small writes, so the second waits until the gateway's delayed acknowledgement comes.
- * Truth: time from a question to the whole answer, of the loop.
+ * Truth: time from a question to the whole answer, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Lays vowels of dialects out on a self-organizing map of 24 by 24 units.
  *
  * Clean: each step finds the nearest units of a batch, gathers what they should become, and moves the map.
- * Truth: time in which the batch is drawn, of the loop.
+ * Truth: time in which the batch is drawn, as a share of the loop.
  */
 #include "clock.h"
 

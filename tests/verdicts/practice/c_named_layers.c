@@ -2,7 +2,7 @@
  * Inference of a transformer's encoder; the engine names layers at run time, and operators in them.
  *
  * Planted: nothing.
- * Truth: time of the normalisation, which is the smallest operator, of the loop.
+ * Truth: time of the normalisation, which is the smallest operator, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A letter classifier in C; its author named forward, backward and update, and forgot the rest.
  *
  * Planted: each letter is turned and scaled in a part of the step that has no name.
- * Truth: time of that part, of the loop.
+ * Truth: time of that part, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A thread simulates a pendulum, and the loop learns from each of its runs.
  *
  * Planted: the loop looks for a finished run, and sleeps longer after each vain look.
- * Truth: time of looking and sleeping, of the loop.
+ * Truth: time of looking and sleeping, as a share of the loop.
  */
 #include "clock.h"
 

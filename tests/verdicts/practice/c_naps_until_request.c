@@ -3,7 +3,7 @@
  * time.
  *
  * Planted: if no request is there, the loop sleeps 9 ms, although the next one arrives after 3 ms.
- * Truth: time of sleeping, of the loop.
+ * Truth: time of sleeping, as a share of the loop.
  */
 #include "clock.h"
 

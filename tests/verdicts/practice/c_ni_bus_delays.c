@@ -3,7 +3,7 @@
  *
  * Planted: each single forecast is put into a CSV file for the control room by a helper that opens the file, adds a line
  * and closes it again.
- * Truth: time of this helper, of the loop.
+ * Truth: time of this helper, as a share of the loop.
  */
 #include "clock.h"
 

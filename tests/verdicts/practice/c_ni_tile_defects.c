@@ -2,7 +2,7 @@
  * Defects of roof tiles: random features of small grey pictures, a softmax over nine kinds, momentum.
  *
  * Planted: after every fifth update the early stopping asks for the loss of the whole set of 480 tiles that were kept back.
- * Truth: time of these rounds, of the loop.
+ * Truth: time of these rounds, as a share of the loop.
  */
 #include "clock.h"
 

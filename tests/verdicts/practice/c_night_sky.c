@@ -2,7 +2,7 @@
  * Finds planets in light curves with a two-layer network in C.
  *
  * Planted: nothing. The data are in memory, all of the step is products of matrices.
- * Truth: time of making the batch, of the loop.
+ * Truth: time of making the batch, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Energies of all pairs of atoms, with OpenMP.
  *
  * Planted: the schedule is static, but row i has i pairs, so the loop's thread has done its rows long before the other.
- * Truth: time between the end of the first thread's rows and the end of the region, of the loop.
+ * Truth: time between the end of the first thread's rows and the end of the region, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Two threads factorise a table of ratings in C; both change the factors of the same films.
  *
  * Planted: one lock for all films, which the helper holds for a whole block of ratings.
- * Truth: time that the loop's thread waits for the lock, of the loop.
+ * Truth: time that the loop's thread waits for the lock, as a share of the loop.
  */
 #include "clock.h"
 

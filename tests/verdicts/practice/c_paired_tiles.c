@@ -3,7 +3,7 @@
  * on demand.
  *
  * Planted: nothing.
- * Truth: time of the update, which one thread does, of the loop.
+ * Truth: time of the update, which one thread does, as a share of the loop.
  */
 #include "clock.h"
 

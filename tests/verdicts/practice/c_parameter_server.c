@@ -3,7 +3,7 @@
  *
  * Planted: the averaging thread holds the weights' lock while it waits for its peers (12 ms of 16),
  * and the trainer waits for the lock in each step.
- * Truth: the time of pthread_mutex_lock() in the trainer, of the loop.
+ * Truth: the time of pthread_mutex_lock() in the trainer, as a share of the loop.
  */
 #include "clock.h"
 

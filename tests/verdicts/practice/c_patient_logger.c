@@ -3,7 +3,7 @@
  *
  * Decoy: a thread writes and syncs each line, but the loop only puts lines into a ring without a
  * lock.
- * Truth: time that the loop takes to log, of the loop.
+ * Truth: time that the loop takes to log, as a share of the loop.
  */
 #include "clock.h"
 

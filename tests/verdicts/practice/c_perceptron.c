@@ -2,7 +2,7 @@
  * A perceptron with two layers in C; every part of a step has its zone and its operators.
  *
  * Planted: nothing.
- * Truth: the time of a step outside the zones, of the loop.
+ * Truth: the time of a step outside the zones, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Simulates and fits a reservoir of neurons; a second thread has one half of them.
  *
  * Planted: the program binds itself to one processor, for steady timings, before it makes the thread, which inherits that.
- * Truth: time of the shared part, less that of one half alone, of the loop.
+ * Truth: time of the shared part, less that of one half alone, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A network of gated cells that learns how wind turns.
  *
  * Planted: nothing. Operators take all of a step.
- * Truth: time of the update, the smallest of the operators, of the loop.
+ * Truth: time of the update, the smallest of the operators, as a share of the loop.
  */
 #include "clock.h"
 

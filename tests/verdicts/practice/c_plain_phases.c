@@ -2,7 +2,7 @@
  * A perceptron with three layers for star spectra, with the usual phases.
  *
  * Planted: nothing.
- * Truth: time of making the batch, which is a copy, of the loop.
+ * Truth: time of making the batch, which is a copy, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Evolves walkers; at the end of some steps it gives others a chance to run.
  *
  * Decoy: a call of usleep() after each twelfth step, but only for 60 microseconds of many milliseconds.
- * Truth: time of sleeping, of the loop.
+ * Truth: time of sleeping, as a share of the loop.
  */
 #include "clock.h"
 

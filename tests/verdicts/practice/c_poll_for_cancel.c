@@ -2,7 +2,7 @@
  * Writes tokens for a client, who may cancel.
  *
  * Planted: after each token the loop waits up to four milliseconds for a cancellation, which never comes.
- * Truth: time of waiting, of the loop.
+ * Truth: time of waiting, as a share of the loop.
  */
 #include "clock.h"
 

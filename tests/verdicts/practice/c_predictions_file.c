@@ -2,7 +2,7 @@
  * A ridge regression in C that keeps each prediction in a text file.
  *
  * Planted: the prediction of each third row is formatted and flushed to the file at once.
- * Truth: time of writing, of the loop.
+ * Truth: time of writing, as a share of the loop.
  */
 #include "clock.h"
 

@@ -4,7 +4,7 @@
  *
  * Planted: the worker sends a question as two small writes, so the kernel holds the second back until the store's
  * delayed acknowledgement of the first arrives, 40 ms later.
- * Truth: time of the worker from the first write to the store's answer, of the loop.
+ * Truth: time of the worker from the first write to the store's answer, as a share of the loop.
  */
 #include "clock.h"
 

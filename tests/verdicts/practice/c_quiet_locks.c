@@ -2,7 +2,7 @@
  * Counts n-grams in C with a lock for each part of the table.
  *
  * Decoy: hundreds of locks are taken in each step, but the other thread seldom wants one of them.
- * Truth: time of taking the locks, of the loop.
+ * Truth: time of taking the locks, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A thread reads postcards from a slow album, always some batches before the loop needs them.
  *
  * Decoy: the reader sleeps most of the time, and the queue is never empty.
- * Truth: time in which the loop waits for a batch, of the loop.
+ * Truth: time in which the loop waits for a batch, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Planted: each twentieth step builds the list anew by all pairs of atoms and takes many times
  * longer.
- * Truth: time of building, of the loop.
+ * Truth: time of building, as a share of the loop.
  */
 #include "clock.h"
 

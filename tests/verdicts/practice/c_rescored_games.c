@@ -2,7 +2,7 @@
  * Ratings of chess players, learned from games as they are played.
  *
  * Planted: each step goes again through all games so far, which become more and more.
- * Truth: time of the games before this step's, of the loop.
+ * Truth: time of the games before this step's, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A small transformer block in C whose products want the second matrix transposed.
  *
  * Planted: the matrix, which never changes its place, is transposed again before each product.
- * Truth: time of transposing, of the loop.
+ * Truth: time of transposing, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * An inference engine whose operators share one scratch arena.
  *
  * Planted: the arena gives its pages back to the kernel after each operator, so the next one faults them in again.
- * Truth: time of giving back, and the time of writing the scratch less that of writing pages that are there, of the loop.
+ * Truth: time of giving back, and the time of writing the scratch less that of writing pages that are there, as a share of the loop.
  */
 #include "clock.h"
 

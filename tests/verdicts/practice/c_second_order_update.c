@@ -2,7 +2,7 @@
  * A regression of crop yields whose update solves a system of equations.
  *
  * Planted: the update factorises a dense matrix for each group of weights in each step.
- * Truth: time of the update, of the loop.
+ * Truth: time of the update, as a share of the loop.
  */
 #include "clock.h"
 

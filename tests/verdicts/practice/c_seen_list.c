@@ -3,7 +3,7 @@
  *
  * Planted: the numbers of all documents seen are in a list that is searched from its start, so
  * steps become longer.
- * Truth: time of the search, of the loop.
+ * Truth: time of the search, as a share of the loop.
  */
 #include "clock.h"
 

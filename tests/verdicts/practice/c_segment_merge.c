@@ -2,7 +2,7 @@
  * A search engine learns to rank from clicks. Queries read the index under a shared lock; a thread merges new segments.
  *
  * Planted: the merger, three times a second, sorts the whole list of documents while it holds the lock for writing. Queries wait meanwhile.
- * Truth: time until a query has the lock, of the loop.
+ * Truth: time until a query has the lock, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Clusters star spectra in C; the spectra are in a file of shards.
  *
  * Planted: each step maps a shard, copies it and unmaps it, so each page is faulted again.
- * Truth: time of mapping, copying and unmapping, of the loop.
+ * Truth: time of mapping, copying and unmapping, as a share of the loop.
  */
 #include "clock.h"
 

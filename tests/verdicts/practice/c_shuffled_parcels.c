@@ -3,7 +3,7 @@
  *
  * Planted: after each epoch all parcels are copied into another order, outside of the steps and of
  * any range.
- * Truth: time of copying, of the loop.
+ * Truth: time of copying, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Planted: each slab of rays has an image of its own, so that threads need no lock, and one thread adds all of
  * them up, pixel by pixel.
- * Truth: time of adding them up, of the loop.
+ * Truth: time of adding them up, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Learns to rank from a file of records in C; a record has 16 bytes.
  *
  * Planted: the loop reads each record with a system call of its own.
- * Truth: time of reading, of the loop.
+ * Truth: time of reading, as a share of the loop.
  */
 #include "clock.h"
 

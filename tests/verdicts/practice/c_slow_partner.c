@@ -2,7 +2,7 @@
  * Two processes train a model of wind in C and average their gradients over a socket.
  *
  * Planted: the partner has half as many rows again, so this process waits for its gradients.
- * Truth: time of the exchange, of the loop.
+ * Truth: time of the exchange, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A Kalman filter of many drones in C that saves itself.
  *
  * Decoy: a checkpoint after each fourth step, but it has only 16 KB and takes a moment.
- * Truth: time of the checkpoints, of the loop.
+ * Truth: time of the checkpoints, as a share of the loop.
  */
 #include "clock.h"
 

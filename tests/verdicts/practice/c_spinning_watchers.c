@@ -2,7 +2,7 @@
  * Trains a filter for radio noise while threads watch for new antennas.
  *
  * Planted: three threads look for them without a pause and use the processors that the loop needs.
- * Truth: time in which the loop's thread had no processor, of the loop.
+ * Truth: time in which the loop's thread had no processor, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Fits brightness of stars in C; between the steps it sorts them for the next one.
  *
  * Planted: after each step the stars are sorted again by their error, outside of the step.
- * Truth: time of sorting, of the loop.
+ * Truth: time of sorting, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Clusters of sounds by k-means; the author marked the steps and named nothing.
  *
  * Planted: nothing. All of the step is distances.
- * Truth: time of moving the centres, of the loop.
+ * Truth: time of moving the centres, as a share of the loop.
  */
 #include "clock.h"
 

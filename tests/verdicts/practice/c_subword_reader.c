@@ -2,7 +2,7 @@
  * A bag-of-subwords classifier in C; the text is cut into subwords when a batch is needed.
  *
  * Planted: the loop cuts the text itself, with a search of the longest subword at each letter.
- * Truth: time of cutting, of the loop.
+ * Truth: time of cutting, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * power failure.
  *
  * Planted: each step appends its weights to the ledger and waits until the disk has them.
- * Truth: time of writing and waiting, of the loop.
+ * Truth: time of writing and waiting, as a share of the loop.
  */
 #include "clock.h"
 

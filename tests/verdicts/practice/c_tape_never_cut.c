@@ -2,7 +2,7 @@
  * A small automatic differentiation with a tape of nodes.
  *
  * Planted: the tape is never cut, so the backward of each step walks through the nodes of all earlier ones.
- * Truth: time of walking through old nodes, of the loop.
+ * Truth: time of walking through old nodes, as a share of the loop.
  */
 #include "clock.h"
 

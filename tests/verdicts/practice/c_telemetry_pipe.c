@@ -2,7 +2,7 @@
  * A vibration model in C that sends its activations to a program that draws them.
  *
  * Planted: the reader of the pipe is slow, so the loop's write waits until it has space.
- * Truth: time of writing to the pipe, of the loop.
+ * Truth: time of writing to the pipe, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * An autoencoder of sensor vectors in C that saves itself often.
  *
  * Planted: a checkpoint after each fourth step, written as text by the loop's thread.
- * Truth: time of the checkpoints, of the loop.
+ * Truth: time of the checkpoints, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Decoy: every 60th step saves the few weights, and every 20th evaluates a few trams that were held
  * back.
- * Truth: time of both, of the loop.
+ * Truth: time of both, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A worker that trains a model of tides; a server in another process owns the parameters.
  *
  * Planted: in each step the worker sends its gradient and waits until the server has applied it.
- * Truth: time from sending the gradient until the new parameters are there, of the loop.
+ * Truth: time from sending the gradient until the new parameters are there, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Planted: after two seconds, half of its numbers are subnormal, with which the processor is many
  * times slower.
- * Truth: what steps took longer than the median of the first thirty, of the loop.
+ * Truth: what steps took longer than the median of the first thirty, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Learns to switch the lights of a town. Another process simulates its traffic; both share a page of memory.
  *
  * Planted: simulator and learner take turns. Each waits for the other's eventfd, so that one processor is always idle.
- * Truth: time that the learner waits for the simulator, of the loop.
+ * Truth: time that the learner waits for the simulator, as a share of the loop.
  */
 #include "clock.h"
 

@@ -4,7 +4,7 @@
  *
  * Planted: the activations are copied to the other layout before each convolution and back after
  * it.
- * Truth: time of the copies, of the loop.
+ * Truth: time of the copies, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Planted: the bank of filters is kept for the last rate only. So a telephone's recording computes its bank, and the
  * one after it computes the other bank again.
- * Truth: time of computing banks, of the loop.
+ * Truth: time of computing banks, as a share of the loop.
  */
 #include "clock.h"
 

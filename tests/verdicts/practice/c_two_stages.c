@@ -2,7 +2,7 @@
  * A network in C whose data another thread prepares, one batch at a time.
  *
  * Planted: the trainer waits on a condition for the batch of a producer that needs longer.
- * Truth: time of waiting, of the loop.
+ * Truth: time of waiting, as a share of the loop.
  */
 #include "clock.h"
 

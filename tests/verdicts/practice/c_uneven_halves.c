@@ -2,7 +2,7 @@
  * Two threads share the rows of a triangular kernel matrix in C.
  *
  * Planted: each gets half of the rows, but the helper's rows are three times as long.
- * Truth: time that the loop's thread waits for the helper, of the loop.
+ * Truth: time that the loop's thread waits for the helper, as a share of the loop.
  */
 #include "clock.h"
 

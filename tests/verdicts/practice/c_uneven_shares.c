@@ -2,7 +2,7 @@
  * Two processes add up the gradients of a step in shared memory.
  *
  * Planted: the helper has five eighths of the rows, and the loop waits for it in a semaphore.
- * Truth: time of waiting, of the loop.
+ * Truth: time of waiting, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A convolution in C whose author gave a zone to the forward pass only.
  *
  * Planted: about two thirds of each step have no name.
- * Truth: the time of backward() and update(), of the loop.
+ * Truth: the time of backward() and update(), as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A one-dimensional convolution in C for earthquake traces, validated while it trains.
  *
  * Planted: all validation traces after each second step.
- * Truth: time of the validations, of the loop.
+ * Truth: time of the validations, as a share of the loop.
  */
 #include "clock.h"
 

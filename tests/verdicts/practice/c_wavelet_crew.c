@@ -2,7 +2,7 @@
  * Cleans old recordings: a bank of wavelets splits the sound, and a gain for each band and moment is learnt.
  *
  * Planted: nothing. The loop and a helper have half of the bands each and meet at a barrier twice in each step.
- * Truth: time of the sum of both halves, of the loop.
+ * Truth: time of the sum of both halves, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  * Inference only, 96 applications at a time.
  *
  * Planted: the journal prints all contributions of each application with "%.9g" and is flushed after each line, though only the sum is asked for later.
- * Truth: time of the journal's lines, of the loop.
+ * Truth: time of the journal's lines, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Predicts the wind in C from a station that another process reads.
  *
  * Planted: each step polls a pipe until the station's process has written the next measurement.
- * Truth: time of polling, of the loop.
+ * Truth: time of polling, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Answers questions with a small network whose weights another thread refreshes from afar.
  *
  * Planted: the refresher keeps the write lock while it waits for the rest of the weights.
- * Truth: time until the loop gets its read lock, of the loop.
+ * Truth: time until the loop gets its read lock, as a share of the loop.
  */
 #include "clock.h"
 

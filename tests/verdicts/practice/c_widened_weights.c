@@ -2,7 +2,7 @@
  * A wide linear model in C; a library that it calls wants double precision.
  *
  * Planted: all features and weights are converted to double and back in each step.
- * Truth: time of the conversions, of the loop.
+ * Truth: time of the conversions, as a share of the loop.
  */
 #include "clock.h"
 

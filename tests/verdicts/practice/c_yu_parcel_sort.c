@@ -2,7 +2,7 @@
  * Says to which of the chutes a parcel belongs. A step is a batch of parcels, and the program tells the sorting hall about each.
  *
  * Planted: the vote of each view goes into the hall's journal, which is opened for each line and closed after it.
- * Truth: time of the opening, the line and the closing, of the loop.
+ * Truth: time of the opening, the line and the closing, as a share of the loop.
  */
 #include "clock.h"
 

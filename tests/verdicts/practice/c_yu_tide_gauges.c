@@ -3,7 +3,7 @@
  * The hours come from the station's log, a file of text lines.
  *
  * Planted: each reading is found by opening the station's log anew and skipping to its line, so a batch opens the file often.
- * Truth: time of fopen, the skipped lines and fclose, of the loop.
+ * Truth: time of fopen, the skipped lines and fclose, as a share of the loop.
  */
 #include "clock.h"
 

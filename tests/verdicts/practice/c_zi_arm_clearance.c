@@ -3,7 +3,7 @@
  * that come too near to each other. OpenMP, two threads.
  *
  * Planted: of all pairs of spheres only those with j > i are tested, in equal blocks of i, so the first thread has three quarters of them.
- * Truth: time between the ends of the two threads' shares of the pairs, of the loop.
+ * Truth: time between the ends of the two threads' shares of the pairs, as a share of the loop.
  */
 #include "clock.h"
 

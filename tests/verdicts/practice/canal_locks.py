@@ -1,7 +1,7 @@
 """Predicts water levels of canals with an optimizer that its author wrote.
 
 Planted: the update is a Python loop over 260 small tensors with a dozen operators for each.
-Truth: time of the update, of the loop.
+Truth: time of the update, as a share of the loop.
 """
 import math
 

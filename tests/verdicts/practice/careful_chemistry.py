@@ -1,7 +1,7 @@
 """A network whose author does not trust single precision: activations are kept as doubles.
 
 Planted: each layer converts its input to single precision and its output back to double.
-Truth: time of conversions in the forward pass, of the loop.
+Truth: time of conversions in the forward pass, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Recognises patterns of carpets with a mixer of channels and places.
 
 Planted: each block turns channels and places with permute and contiguous, forward and back.
-Truth: time of the copies in the forward part, of the loop; the same comes again backward.
+Truth: time of the copies in the forward part, as a share of the loop; the same comes again backward.
 """
 import torch
 from torch import nn

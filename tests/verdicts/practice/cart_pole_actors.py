@@ -1,7 +1,7 @@
 """Two processes play a game and send their rollouts; the loop learns from each.
 
 Planted: the actors play more slowly than the loop learns.
-Truth: time of waiting for a rollout, of the loop.
+Truth: time of waiting for a rollout, as a share of the loop.
 """
 import queue
 import time

@@ -1,7 +1,7 @@
 """A variational autoencoder for spectra of a cello, with the usual loop.
 
 Clean: it plants nothing.
-Truth: time of taking the batch, of the loop.
+Truth: time of taking the batch, as a share of the loop.
 """
 import torch
 from torch import nn

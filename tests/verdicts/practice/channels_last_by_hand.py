@@ -1,7 +1,7 @@
 """Denoises spectrograms with blocks ported from a framework that keeps channels last.
 
 Planted: each block permutes its input to channels last, makes it contiguous, normalises, and permutes back.
-Truth: time of the permutations' copies in the forward pass, of the loop; the backward pass copies again, and
+Truth: time of the permutations' copies in the forward pass, as a share of the loop; the backward pass copies again, and
 is not counted.
 """
 import torch

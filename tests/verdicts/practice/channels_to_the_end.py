@@ -1,7 +1,7 @@
 """Segments maps; each block normalises its channels with nn.LayerNorm, which wants them last.
 
 Planted: each block copies its activations into the other layout and back again.
-Truth: time of these copies in forward, and as long again for those of backward, of the loop.
+Truth: time of these copies in forward, and as long again for those of backward, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Learns moves of chess, with a mask of the moves that are possible.
 
 Planted: the masks are made in plain Python in each step.
-Truth: time of making them, of the loop.
+Truth: time of making them, as a share of the loop.
 """
 import random
 

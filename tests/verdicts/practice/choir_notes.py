@@ -1,7 +1,7 @@
 """Learns which choir sings, with an Ignite engine.
 
 Planted: every third iteration saves the model and the optimizer, on the loop's thread, and waits for the disk.
-Truth: time of saving, of the loop.
+Truth: time of saving, as a share of the loop.
 """
 import os
 

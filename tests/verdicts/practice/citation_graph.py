@@ -1,7 +1,7 @@
 """Classifies papers by their citations with a graph network.
 
 Planted: nothing.
-Truth: time of choosing the papers that are asked for, of the loop.
+Truth: time of choosing the papers that are asked for, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Inference: a network of convolutions marks clouds in pictures.
 
 Planted: nothing.
-Truth: time of reading the share of clouds, of the loop.
+Truth: time of reading the share of clouds, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Completes source text with a small decoder.
 
 Planted: nothing. Text lies in memory; attention is PyTorch's own.
-Truth: time of cutting the batch out of the text, of the loop.
+Truth: time of cutting the batch out of the text, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Learns codes of documents and keeps them in a file that is mapped into memory.
 
 Planted: each step flushes the map to the disk.
-Truth: time of flushing, of the loop.
+Truth: time of flushing, as a share of the loop.
 """
 import os
 import tempfile

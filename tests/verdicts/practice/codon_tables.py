@@ -1,7 +1,7 @@
 """Predicts proteins from codons, which are written as vectors of zeros and a one.
 
 Planted: each step makes new tensors of 38 MB of zeros and ones for 50000 codons.
-Truth: time of making them, of the loop.
+Truth: time of making them, as a share of the loop.
 """
 import torch
 from torch import nn

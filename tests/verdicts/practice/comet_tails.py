@@ -1,7 +1,7 @@
 """Measures tails of comets in pictures from a distant telescope.
 
 Decoy: each picture takes 1 ms to arrive, but two workers are far ahead and the loop never waits for long.
-Truth: time that the loop waits for its batches after the first one, of the loop.
+Truth: time that the loop waits for its batches after the first one, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """A compiled network for telegrams; the lengths of telegrams are new in the first steps.
 
 Planted: the first steps trace the network, once for each of four lengths.
-Truth: time of the first four steps beyond that of as many later ones, of the loop.
+Truth: time of the first four steps beyond that of as many later ones, as a share of the loop.
 """
 import statistics
 

@@ -1,7 +1,7 @@
 """Names corals in survey tiles that are stored compressed.
 
 Planted: a DataLoader without workers unpacks each tile with zlib.
-Truth: time that the loop waits for its batches, of the loop.
+Truth: time that the loop waits for its batches, as a share of the loop.
 """
 import zlib
 

@@ -1,7 +1,7 @@
 """Summarises transcripts of a court; most are short.
 
 Planted: one batch in nine holds a long transcript, and its step takes many times as long.
-Truth: what these steps take longer than the median, of the loop.
+Truth: what these steps take longer than the median, as a share of the loop.
 """
 import statistics
 

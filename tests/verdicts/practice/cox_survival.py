@@ -1,7 +1,7 @@
 """Estimates how long machines last, with Cox's partial likelihood over all machines.
 
 Planted: the running logarithm of sums over 120000 machines, which one operator computes, takes most of a step.
-Truth: time of that operator in the forward pass, of the loop; the backward pass calls it again.
+Truth: time of that operator in the forward pass, as a share of the loop; the backward pass calls it again.
 """
 import torch
 from torch import nn

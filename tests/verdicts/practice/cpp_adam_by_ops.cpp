@@ -2,7 +2,7 @@
  * A network of many small experts; its Adam is written with the engine's own operators.
  *
  * Planted: the update calls nine operators for each of 350 tensors with 48 numbers, each with a new result.
- * Truth: time of the update, of the loop.
+ * Truth: time of the update, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A random forest that recognises crops on satellite images by their pixels' spectra. A step grows one tree.
  *
  * Planted: for each feature of each node the samples are sorted anew, though the order of the parent is known.
- * Truth: time of sorting, of the loop.
+ * Truth: time of sorting, as a share of the loop.
  */
 #include "clock.h"
 

@@ -1,7 +1,7 @@
 // Names the dye of a thread from its spectrum: a trained network of four dense layers answers small groups of threads.
 //
 // Planted: each layer arranges its constant weights into panels at each call, walking down the columns, before it multiplies.
-// Truth: time of arranging the weights, of the loop; once after loading would do.
+// Truth: time of arranging the weights, as a share of the loop; once after loading would do.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -2,7 +2,7 @@
  * Boosted regression in C++ whose features pass between its parts as text.
  *
  * Planted: the features of each step are printed into a string and parsed again.
- * Truth: time of printing and parsing, of the loop.
+ * Truth: time of printing and parsing, as a share of the loop.
  */
 #include "clock.h"
 

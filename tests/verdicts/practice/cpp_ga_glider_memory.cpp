@@ -2,7 +2,7 @@
 //
 // Planted: the memory is a sorted std::vector, each new experience is inserted at its place, which moves half of what
 // is there, and nothing is ever dropped.
-// Truth: time of the insertions, of the loop.
+// Truth: time of the insertions, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -2,7 +2,7 @@
  * Collects edges of a road graph for each step and passes messages along them.
  *
  * Planted: the vectors of edges grow from nothing in each step, so their memory is new each time.
- * Truth: time of collecting less the time of writing into vectors that are large enough, of the loop.
+ * Truth: time of collecting less the time of writing into vectors that are large enough, as a share of the loop.
  */
 #include "clock.h"
 

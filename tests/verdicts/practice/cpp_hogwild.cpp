@@ -2,7 +2,7 @@
  * Factorises ratings in C++, with a second thread that folds new ratings into the same factors.
  *
  * Planted: one mutex guards all factors, and the other thread keeps it while it sorts its ratings.
- * Truth: time of taking the mutex in the trainer, of the loop.
+ * Truth: time of taking the mutex in the trainer, as a share of the loop.
  */
 #include <dwell/probe.h>
 

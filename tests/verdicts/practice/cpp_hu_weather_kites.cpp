@@ -3,7 +3,7 @@
 //
 // Decoy: a lock that is shared with a thread that naps, a new string and a map by name for each kite, a fresh vector of answers and a
 // line with std::endl in each fiftieth step, all of a moment.
-// Truth: time of all these, of the loop.
+// Truth: time of all these, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

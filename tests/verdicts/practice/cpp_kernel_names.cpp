@@ -2,7 +2,7 @@
  * Depth from two pictures, with OpenMP and a name for each kernel.
  *
  * Planted: nothing. Two threads share each kernel evenly.
- * Truth: time of the one kernel that a single thread computes, of the loop.
+ * Truth: time of the one kernel that a single thread computes, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
 // thread computes the spectrum of the strings; a small regression learns from both.
 //
 // Planted: the helper has the longer part, and the main thread spins at an atomic counter until it has done it.
-// Truth: time of this spinning, of the loop.
+// Truth: time of this spinning, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

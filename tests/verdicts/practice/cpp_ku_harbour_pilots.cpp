@@ -2,7 +2,7 @@
 // learner draws batches for a value network.
 //
 // Planted: the learner tries the memory's lock and, when the actor has it, sleeps for longer and longer before it tries again.
-// Truth: time of these sleeps, of the loop.
+// Truth: time of these sleeps, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -2,7 +2,7 @@
  * Two towers, one for pictures and one for their titles, each in a thread of its own.
  *
  * Planted: the tower of pictures needs nearly twice as long, and the loop joins its thread.
- * Truth: time of joining, of the loop.
+ * Truth: time of joining, as a share of the loop.
  */
 #include "clock.h"
 

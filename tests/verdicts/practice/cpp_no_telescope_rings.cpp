@@ -2,7 +2,7 @@
 // a picture is the mean of 300 rows, a linear layer says the place. Momentum by Adam's second moment; a batch of pictures is a step.
 //
 // Planted: the table is saved, and brought to the disk, whenever the smoothed error is the lowest so far or five steps have gone by.
-// Truth: time of saving, of the loop; one file at the end of the night would do.
+// Truth: time of saving, as a share of the loop; one file at the end of the night would do.
 #include "clock.h"
 
 #include <dwell/probe.h>

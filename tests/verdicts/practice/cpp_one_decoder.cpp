@@ -2,7 +2,7 @@
  * Classifies pictures that another thread decodes.
  *
  * Planted: the decoder needs longer for a batch than the loop needs for a step.
- * Truth: time that the loop waits for a batch, of the loop.
+ * Truth: time that the loop waits for a batch, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Classifies sea shells with two convolutions of oneDNN in C++, inference only.
  *
  * Planted: nothing. The memory of all primitives is made once.
- * Truth: time of filling the input, of the loop.
+ * Truth: time of filling the input, as a share of the loop.
  */
 #include "clock.h"
 

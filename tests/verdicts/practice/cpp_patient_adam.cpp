@@ -2,7 +2,7 @@
  * A perceptron with an optimizer for research: every weight has an object of its own.
  *
  * Planted: Adam calls three virtual functions and two powers for each weight.
- * Truth: time of the optimizer, of the loop.
+ * Truth: time of the optimizer, as a share of the loop.
  */
 #include "clock.h"
 

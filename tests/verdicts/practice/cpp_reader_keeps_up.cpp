@@ -3,7 +3,7 @@
  *
  * Decoy: the reader sleeps for most of its time and the queue has a lock, but a line is always
  * ready.
- * Truth: time that the loop waits for a line, of the loop.
+ * Truth: time that the loop waits for a line, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Learns which words of a recipe stand next to each other.
  *
  * Planted: each step cuts its text into words with std::regex.
- * Truth: time of cutting, of the loop.
+ * Truth: time of cutting, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A neuron by neuron gated network in C++ with a tensor class.
  *
  * Planted: each gate is six operators on 24 numbers, and each of them allocates its result.
- * Truth: time of the gates, of the loop.
+ * Truth: time of the gates, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A count model of system logs in C++; the lines of a batch go through a shell command first.
  *
  * Planted: each step starts a shell and waits for the filter's output.
- * Truth: time from popen() to pclose(), of the loop.
+ * Truth: time from popen() to pclose(), as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A segmenter of slides in C++ with a reader thread and a queue.
  *
  * Planted: the scanner gives a slide each 22 ms, and a step needs less; the queue is empty.
- * Truth: time that the loop waits for a slide, of the loop.
+ * Truth: time that the loop waits for a slide, as a share of the loop.
  */
 #include "clock.h"
 

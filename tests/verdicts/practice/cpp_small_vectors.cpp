@@ -3,7 +3,7 @@
  *
  * Decoy: hundreds of vectors are allocated and freed in each step, out of memory that the process
  * has.
- * Truth: time of making one step's vectors, measured before the loop, times the steps, of the loop.
+ * Truth: time of making one step's vectors, measured before the loop, times the steps, as a share of the loop.
  */
 #include "clock.h"
 

@@ -3,7 +3,7 @@
  *
  * Planted: the statistics hold the lock of the weights while they are computed, and the update
  * waits for it.
- * Truth: time of waiting for the lock, of the loop.
+ * Truth: time of waiting for the lock, as a share of the loop.
  */
 #include "clock.h"
 

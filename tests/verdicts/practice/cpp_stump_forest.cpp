@@ -2,7 +2,7 @@
  * Boosted stumps that price used bicycles, one stump a step.
  *
  * Planted: nothing. The search for the best split takes nearly all of a step.
- * Truth: time of adding the stump to the predictions, of the loop.
+ * Truth: time of adding the stump to the predictions, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * A network with two layers that tells bird eggs apart, in C++.
  *
  * Planted: every tenth step writes all weights as text, on the loop's thread.
- * Truth: time of writing, of the loop.
+ * Truth: time of writing, as a share of the loop.
  */
 #include "clock.h"
 

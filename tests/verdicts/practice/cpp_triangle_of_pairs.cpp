@@ -3,7 +3,7 @@
  *
  * Planted: rows of a triangle are dealt out in equal numbers, so that the first thread is done
  * early.
- * Truth: time between the end of the loop's thread and the end of the slowest, of the loop.
+ * Truth: time between the end of the loop's thread and the end of the slowest, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Self-organising map of soil samples in C++ with OpenMP.
  *
  * Planted: nothing. Two threads share each loop evenly.
- * Truth: time of the part that one thread computes alone, of the loop.
+ * Truth: time of the part that one thread computes alone, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Models the growth of yeast: weights in double precision, layers in single precision.
  *
  * Planted: each layer converts its weights and its activations to the other type, before and after.
- * Truth: time of converting, of the loop.
+ * Truth: time of converting, as a share of the loop.
  */
 #include "clock.h"
 

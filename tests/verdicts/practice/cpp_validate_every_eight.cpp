@@ -2,7 +2,7 @@
  * A perceptron for digits that is validated on many digits.
  *
  * Planted: all validation digits are classified after each eighth step.
- * Truth: time of validation, of the loop.
+ * Truth: time of validation, as a share of the loop.
  */
 #include "clock.h"
 

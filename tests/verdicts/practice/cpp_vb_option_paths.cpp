@@ -2,7 +2,7 @@
 // from the loss of the hedge at maturity.
 //
 // Planted: a path is a list of ticks, each a node of the heap with a label of its own, all made and freed in each step.
-// Truth: time of making the lists and of freeing them, of the loop.
+// Truth: time of making the lists and of freeing them, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -2,7 +2,7 @@
 // after the other, and the last layer adapts to the speaker.
 //
 // Planted: the tables of the window, of the transform and of the mel bands are computed anew for each recording.
-// Truth: time of making these tables, of the loop.
+// Truth: time of making these tables, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -3,7 +3,7 @@
  *
  * Planted: each step splits its letters into strings and counts them in a map, before it learns
  * from them.
- * Truth: time of splitting and counting, of the loop.
+ * Truth: time of splitting and counting, as a share of the loop.
  */
 #include "clock.h"
 

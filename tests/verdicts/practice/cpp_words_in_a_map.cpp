@@ -2,7 +2,7 @@
  * Word vectors in C++ that are found by their word.
  *
  * Planted: an ordered map of strings is searched for each word of each sentence, in each step.
- * Truth: time of the look-ups, of the loop.
+ * Truth: time of the look-ups, as a share of the loop.
  */
 #include "clock.h"
 

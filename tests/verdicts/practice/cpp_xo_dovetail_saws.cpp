@@ -2,7 +2,7 @@
 // of one recording after the other.
 //
 // Planted: the bias by distance, which is the same for all recordings, is computed anew in each layer of each recording.
-// Truth: time in the operator that computes the bias, of the loop.
+// Truth: time in the operator that computes the bias, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

@@ -2,7 +2,7 @@
 // sheet, then a few turns of a ridge regression, all over the threads of OpenMP; a sheet is a step.
 //
 // Planted: the rows of the triangle are dealt out in two equal runs, so the second thread has three times the pairs of the first.
-// Truth: time that the first thread waits for the second at the end of the triangle, of the loop.
+// Truth: time that the first thread waits for the second at the end of the triangle, as a share of the loop.
 #include "clock.h"
 
 #include <dwell/probe.h>

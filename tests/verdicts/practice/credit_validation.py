@@ -1,7 +1,7 @@
 """Scores credits, and validates in eval mode but with gradients enabled.
 
 Planted: the validation after every tenth step builds graphs that nothing uses.
-Truth: time of the validation, of the loop.
+Truth: time of the validation, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -2,7 +2,7 @@
  * A learned gripper policy drives simulated arms, which first reach and then hold an object.
  *
  * Planted: from the moment of the grasp on, 2.6 seconds into the loop, forces of contact are solved for in each step.
- * Truth: time of the solver, of the loop.
+ * Truth: time of the solver, as a share of the loop.
  */
 #include "clock.h"
 

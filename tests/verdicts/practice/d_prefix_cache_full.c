@@ -3,7 +3,7 @@
  *
  * Planted: after some seconds the cache is full. From then on each new block takes the place of the one that was not
  * used for longest, which a scan of the whole cache finds.
- * Truth: time of these scans, of the loop.
+ * Truth: time of these scans, as a share of the loop.
  */
 #include "clock.h"
 

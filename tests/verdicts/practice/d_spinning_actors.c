@@ -3,7 +3,7 @@
  *
  * Planted: there is an actor for each processor of the machine, and none of them ever sleeps, so the learner waits
  * for a processor.
- * Truth: the loop's time less the processor time of its thread, of the loop; the loop waits for nothing else.
+ * Truth: the loop's time less the processor time of its thread, as a share of the loop; the loop waits for nothing else.
  */
 #include "clock.h"
 

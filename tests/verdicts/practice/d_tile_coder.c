@@ -2,7 +2,7 @@
  * Compresses maps: a learned transform of tiles, whose coefficients go through an adaptive range coder.
  *
  * Planted: after each symbol the coder adds one to all cumulative frequencies above it, half a thousand or more.
- * Truth: time of the coder, of the loop.
+ * Truth: time of the coder, as a share of the loop.
  */
 #include "clock.h"
 

@@ -2,7 +2,7 @@
  * Forecasts the consumption of a town's districts with a recurrent network, which learns from the last days as they come.
  *
  * Planted: mean and spread, by which the values are scaled, are computed anew from the whole history in each step.
- * Truth: time of that, of the loop.
+ * Truth: time of that, as a share of the loop.
  */
 #include "clock.h"
 

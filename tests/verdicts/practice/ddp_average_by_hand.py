@@ -1,7 +1,7 @@
 """Trains a wide MLP on two ranks, which average their gradients by hand after the backward pass.
 
 Planted: 50 MB of gradients travel in each step of a small batch. The ranks have equal work.
-Truth: time of the all-reduces on rank 0, of the loop.
+Truth: time of the all-reduces on rank 0, as a share of the loop.
 Run: torchrun with two processes.
 """
 import torch

@@ -1,7 +1,7 @@
 """Two ranks learn the names of rivers.
 
 Planted: after each fourth step the first rank tests the model alone, and the other waits for it in the next step.
-Truth: time of the first rank's tests, of the loop; rank 1 waits as long.
+Truth: time of the first rank's tests, as a share of the loop; rank 1 waits as long.
 """
 import os
 

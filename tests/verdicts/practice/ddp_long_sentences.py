@@ -1,7 +1,7 @@
 """Trains a tagger of sentences with DistributedDataParallel on two ranks, each with a corpus of its own.
 
 Planted: the sentences of rank 1 are three times longer, and rank 0 waits for it in the backward pass.
-Truth: by how much rank 1's forward pass is longer, of the loop; its backward pass is longer as well.
+Truth: by how much rank 1's forward pass is longer, as a share of the loop; its backward pass is longer as well.
 Run: torchrun with two processes.
 """
 import torch

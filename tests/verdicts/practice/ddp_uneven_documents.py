@@ -2,7 +2,7 @@
 
 Planted: rank 1 has the long documents. It normalises and counts their words in Python before its forward
 pass, and rank 0 waits for it in the backward pass.
-Truth: how much longer rank 1 takes for its documents than rank 0, of the loop.
+Truth: how much longer rank 1 takes for its documents than rank 0, as a share of the loop.
 Run: torchrun with two processes.
 """
 import random

@@ -1,7 +1,7 @@
 """Two ranks average gradients of a network; their shards differ.
 
 Planted: the items of rank 1 are three times as many per batch, so rank 0 waits for it in each step.
-Truth: what rank 1's part takes longer than rank 0's, of the loop.
+Truth: what rank 1's part takes longer than rank 0's, as a share of the loop.
 """
 import os
 

@@ -1,7 +1,7 @@
 """Recommends films with DistributedDataParallel on two ranks.
 
 Planted: the gradient of a table of 40000 films is dense, and 10 MB are averaged in each step.
-Truth: time of averaging as many bytes, as measured after the loop, of the loop.
+Truth: time of averaging as many bytes, as measured after the loop, as a share of the loop.
 Run: torchrun with two processes.
 """
 import time

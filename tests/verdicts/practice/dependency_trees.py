@@ -1,7 +1,7 @@
 """Learns dependency trees while a corpus of Python objects lies in memory; memory was short once.
 
 Planted: a helper collects garbage after every twentieth batch, over all objects of the corpus.
-Truth: time between the collector's start and end, of the loop.
+Truth: time between the collector's start and end, as a share of the loop.
 """
 import gc
 import time

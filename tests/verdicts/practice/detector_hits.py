@@ -1,7 +1,7 @@
 """Reconstructs particle collisions from the hits that a detector recorded.
 
 Planted: a batch is a list of thousands of Python objects, which the worker pickles and the loop unpickles.
-Truth: time that the loop spends in the loader, of the loop.
+Truth: time that the loop spends in the loader, as a share of the loop.
 """
 import dataclasses
 import random

@@ -1,7 +1,7 @@
 """A small network learns whales' calls from a large one.
 
 Decoy of evaluation: the teacher runs in each step, in eval mode and without gradients, and belongs to the step.
-Truth: time of drawing calls, of the loop.
+Truth: time of drawing calls, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -2,7 +2,7 @@
  * Chooses grasps: candidates of a pose are checked by inverse kinematics, and a network rates those that remain.
  *
  * Planted: a pose out of reach is an exception, and most poses are out of reach.
- * Truth: time from throwing to catching, of the loop.
+ * Truth: time from throwing to catching, as a share of the loop.
  */
 #include "clock.h"
 

@@ -1,7 +1,7 @@
 """Learns to steer with deep Q-learning from a replay buffer.
 
 Decoy of memory that grows: the buffer grows by 0.8 MB a step, but only until it is full, in the first third of the run.
-Truth: time of the environment and the buffer, of the loop. `growth_after_mb`: growth in the last half of it.
+Truth: time of the environment and the buffer, as a share of the loop. `growth_after_mb`: growth in the last half of it.
 """
 import collections
 import resource

@@ -2,7 +2,7 @@
 
 Planted: nothing. There is a simulator in Python, a replay memory that is filled row by row, an exception for each full lift and a copy of
 the network in each 60th step; all of that takes a moment.
-Truth: time of these, of the loop.
+Truth: time of these, as a share of the loop.
 """
 import copy
 import random

@@ -2,7 +2,7 @@
  * Goes on with a text, letter by letter, by a small transformer that remembers the last 1024 of them.
  *
  * Planted: the cache of keys and values is full, and to make room for a letter all of it is moved by one row, in each layer.
- * Truth: time of these moves, of the loop.
+ * Truth: time of these moves, as a share of the loop.
  */
 #include "clock.h"
 

@@ -1,7 +1,7 @@
 """Learns from games of a board game, which are kept as trees of Python objects.
 
 Planted: someone set low thresholds of the garbage collector to save memory, and each game makes thousands of nodes.
-Truth: time of collections, by the collector's own callbacks, of the loop.
+Truth: time of collections, by the collector's own callbacks, as a share of the loop.
 """
 import gc
 import time

@@ -1,7 +1,7 @@
 """Trains an ensemble for a leaderboard: four members at once, each in a process of its own.
 
 Planted: four processes that compute without pause share two cores.
-Truth: time that this member's thread did not run although it never waits for anything, of the loop.
+Truth: time that this member's thread did not run although it never waits for anything, as a share of the loop.
 """
 import os
 import signal

@@ -1,7 +1,7 @@
 """Learns to navigate with an episodic memory: each state is compared with all states so far.
 
 Planted: the memory grows in each step, and so does the time to search it.
-Truth: time of the steps above the median of the first tenth of them, of the loop.
+Truth: time of the steps above the median of the first tenth of them, as a share of the loop.
 """
 import statistics
 

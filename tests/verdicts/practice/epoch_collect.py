@@ -1,7 +1,7 @@
 """Trains a matrix factorisation, and collects garbage after each epoch.
 
 Decoy of a collector that takes much: it is called by hand, but the old objects are frozen and it takes little.
-Truth: time of gc.collect(), of the loop.
+Truth: time of gc.collect(), as a share of the loop.
 """
 import gc
 

@@ -1,7 +1,7 @@
 """Forecasts the load of a grid, and keeps each step's figures in an SQLite database.
 
 Planted: each step commits its row, and SQLite waits until the disk has it.
-Truth: time of inserting and committing, of the loop.
+Truth: time of inserting and committing, as a share of the loop.
 """
 import os
 import sqlite3

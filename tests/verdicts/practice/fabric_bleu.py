@@ -1,7 +1,7 @@
 """Trains a translator with Lightning's Fabric, and weighs its loss by the BLEU of the greedy translation.
 
 Planted: n-grams are counted in Python for each sentence of each step.
-Truth: time of BLEU, of the loop.
+Truth: time of BLEU, as a share of the loop.
 """
 import collections
 import math

@@ -1,7 +1,7 @@
 """Rates wines from their analysis with Lightning's Fabric.
 
 Planted: nothing. Batches are slices of a table in memory.
-Truth: time of taking the slices, of the loop.
+Truth: time of taking the slices, as a share of the loop.
 """
 import warnings
 

@@ -1,7 +1,7 @@
 """Learns kinship from trees of persons that point at their parents and children.
 
 Planted: a tree is replaced in each step, and gc.collect() in every fourth one goes through the whole forest.
-Truth: time between the collector's callbacks, of the loop.
+Truth: time between the collector's callbacks, as a share of the loop.
 """
 import gc
 import random

@@ -2,7 +2,7 @@
 transformer ranks the shelves.
 
 Planted: a thread of statistics goes through all loans in pure Python for 35 ms, rests for 30 and begins again; it holds the interpreter's lock.
-Truth: time in which the serving thread neither computed nor waited for a CPU, of the loop.
+Truth: time in which the serving thread neither computed nor waited for a CPU, as a share of the loop.
 """
 import collections
 import queue

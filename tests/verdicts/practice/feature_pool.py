@@ -1,7 +1,7 @@
 """Trains a recommender while a pool of four processes computes tomorrow's features.
 
 Planted: the pool and the loop want more processors than the machine of two cores has.
-Truth: time that the loop's thread did not run although it never waits for anything, of the loop.
+Truth: time that the loop's thread did not run although it never waits for anything, as a share of the loop.
 """
 import math
 import multiprocessing

@@ -1,7 +1,7 @@
 """Averages a model over clients: each round trains on the few batches of one client.
 
 Planted: each round makes a DataLoader whose worker starts, and reads the client's archive, for eight batches.
-Truth: time of the first batch of each round, less that of a usual batch, of the loop.
+Truth: time of the first batch of each round, less that of a usual batch, as a share of the loop.
 """
 import statistics
 import time

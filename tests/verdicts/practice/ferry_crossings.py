@@ -1,7 +1,7 @@
 """Predicts delays of ferries with features that Python computes from the timetable.
 
 Planted: nested Python loops make the features of each batch between the steps' operators.
-Truth: time of making the features, of the loop.
+Truth: time of making the features, as a share of the loop.
 """
 import math
 import random

@@ -1,7 +1,7 @@
 """Finds ships in the pictures of a fjord; no training.
 
 Decoy: a thread writes each result to a file and syncs it, but the loop only puts results into a queue.
-Truth: time of putting results into the queue, of the loop.
+Truth: time of putting results into the queue, as a share of the loop.
 """
 import os
 import queue

@@ -1,7 +1,7 @@
 """Estimates visibility in fog with a physical model of scattering.
 
 Planted: the scattering is a chain of ten elementwise operators on 600000 elements, forward and backward.
-Truth: time of the chain's forward part, of the loop; its backward part comes besides.
+Truth: time of the chain's forward part, as a share of the loop; its backward part comes besides.
 """
 import torch
 from torch import nn

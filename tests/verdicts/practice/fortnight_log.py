@@ -1,7 +1,7 @@
 """Forecasts sales, with a verbose logger.
 
 Decoy of logging: debug lines are not formatted because their level is off, and a line of every 50th step is.
-Truth: time of the logger, of the loop.
+Truth: time of the logger, as a share of the loop.
 """
 import logging
 import sys

@@ -1,7 +1,7 @@
 """Learns ages of trees beside a large table of Python objects.
 
 Decoy: the program keeps many objects, but gc.freeze hides them from the collector, which then has little to do.
-Truth: time of one collection of the young objects a step, of the loop.
+Truth: time of one collection of the young objects a step, as a share of the loop.
 """
 import gc
 

@@ -1,7 +1,7 @@
 """Fits ocean currents without an optimizer object: gradients from torch.func, parameters in a dictionary.
 
 Planted: nothing. The update of the dictionary is in Python, but there are six tensors.
-Truth: time of the update, of the loop.
+Truth: time of the update, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -2,7 +2,7 @@
 
 Decoy: a logger that writes CSV, a checkpoint of the weights, a validation of one batch, a nap, a collection of the youngest
 garbage and a Python loop over a few pixels, all in few steps or small.
-Truth: time in the callback, the checkpoint and the validation, of the loop.
+Truth: time in the callback, the checkpoint and the validation, as a share of the loop.
 """
 import gc
 import logging

@@ -1,7 +1,7 @@
 """Learns embeddings of products, and looks now and then how well a gallery is found.
 
 Planted: the gallery is embedded with gradients enabled, every 12 steps; its graphs are thrown away.
-Truth: time of looking, of the loop.
+Truth: time of looking, as a share of the loop.
 """
 import torch
 from torch import nn

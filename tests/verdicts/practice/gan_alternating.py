@@ -1,7 +1,7 @@
 """Imitates handwriting with a GAN whose generator learns in every second iteration.
 
 Decoy of slow steps and of changes over time: iterations take turns at being short and long.
-Truth: time of drawing strokes and noise, of the loop. `short_ms`, `long_ms`: medians of the two kinds.
+Truth: time of drawing strokes and noise, as a share of the loop. `short_ms`, `long_ms`: medians of the two kinds.
 """
 import statistics
 

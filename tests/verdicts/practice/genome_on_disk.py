@@ -1,7 +1,7 @@
 """Finds promoters in a genome that is larger than the memory it may use; windows are read from a file.
 
 Planted: each step reads its windows from the disk, past the page cache, before it computes.
-Truth: time of reading, of the loop.
+Truth: time of reading, as a share of the loop.
 """
 import os
 import random

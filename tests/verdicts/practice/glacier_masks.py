@@ -1,7 +1,7 @@
 """Outlines glaciers.
 
 Planted: every six steps the model and the optimizer are saved to disk.
-Truth: time of saving, of the loop.
+Truth: time of saving, as a share of the loop.
 """
 import os
 import tempfile

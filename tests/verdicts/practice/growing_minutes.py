@@ -1,7 +1,7 @@
 """Reads the minutes of a council; what was read stays in view.
 
 Planted: each step attends to all that was read before, so that steps become longer and longer.
-Truth: what the steps take more than the first tenth of them does, of the loop.
+Truth: what the steps take more than the first tenth of them does, as a share of the loop.
 """
 import statistics
 

@@ -1,7 +1,7 @@
 """A small transformer that learns haiku.
 
 Planted: nothing. The text is in memory as numbers; the step is products of matrices.
-Truth: time of choosing the batch, of the loop.
+Truth: time of choosing the batch, as a share of the loop.
 """
 import torch
 from torch import nn

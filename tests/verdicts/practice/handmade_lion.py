@@ -1,7 +1,7 @@
 """A mixture of small experts that is trained by an optimizer of its author's own.
 
 Planted: the optimizer goes through hundreds of small parameters with a dozen operators for each.
-Truth: time of the optimizer, of the loop.
+Truth: time of the optimizer, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Separates ships by their noise in a harbour.
 
 Decoy: every twenty steps a checkpoint is saved and the model is evaluated, but the model and the held back part are small.
-Truth: time of both, of the loop.
+Truth: time of both, as a share of the loop.
 """
 import io
 

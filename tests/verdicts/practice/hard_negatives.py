@@ -1,7 +1,7 @@
 """Learns sentence embeddings; every 8 steps it looks for the hardest negatives of all sentences.
 
 Planted: that search takes several times as long as a step.
-Truth: time of the searches, of the loop.
+Truth: time of the searches, as a share of the loop.
 """
 import torch
 from torch import nn

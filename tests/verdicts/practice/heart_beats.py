@@ -1,7 +1,7 @@
 """Finds arrhythmias in electrocardiograms with a one-dimensional CNN.
 
 Planted: the data set filters each recording with numpy's FFT, and the DataLoader has no workers.
-Truth: time that the loop spends in the loader, of the loop.
+Truth: time that the loop spends in the loader, as a share of the loop.
 """
 import numpy as np
 import torch

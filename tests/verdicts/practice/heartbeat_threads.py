@@ -2,7 +2,7 @@
 
 Decoy of waiting and of locks: eight threads sleep or wait all the time, and share a lock with the loop, but the
 loop never waits for them.
-Truth: time of taking the lock, of the loop.
+Truth: time of taking the lock, as a share of the loop.
 """
 import queue
 import threading

@@ -1,7 +1,7 @@
 """Solves the heat equation with a network whose loss differentiates the network itself.
 
 Planted: nothing. All points lie in memory, and the operators are large.
-Truth: time of choosing the points, of the loop.
+Truth: time of choosing the points, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Classifies plants by the cards of a herbarium, plain PyTorch.
 
 Planted: the data set parses the JSON text of a card each time the card is asked for, in the loop's process.
-Truth: time that the loop waits for batches, of the loop.
+Truth: time that the loop waits for batches, as a share of the loop.
 """
 import json
 

@@ -1,7 +1,7 @@
 """Tells fabrics apart, and wants a histogram of every gradient.
 
 Planted: each step writes a histogram of each gradient as a line of JSON, and flushes the file.
-Truth: time of computing and writing histograms, of the loop.
+Truth: time of computing and writing histograms, as a share of the loop.
 """
 import json
 

@@ -1,7 +1,7 @@
 """Trains a classifier of leaves, and prints how its hidden units are used.
 
 Planted: after each step, a histogram of each of 200 hidden units is printed as a line of text, and flushed.
-Truth: time of printing, of the loop.
+Truth: time of printing, as a share of the loop.
 """
 import tempfile
 

@@ -1,7 +1,7 @@
 """Learns to read street signs with Ignite, and keeps a table of what was taken for what.
 
 Planted: a handler counts confusions and doubts in Python after each iteration.
-Truth: time of the handler, of the loop.
+Truth: time of the handler, as a share of the loop.
 """
 import collections
 import math

@@ -1,7 +1,7 @@
 """Sorts galaxies with Ignite, from pictures that are turned and dimmed at random.
 
 Planted: the pictures are prepared with numpy by a DataLoader without workers.
-Truth: time between the events of asking for a batch and getting it, of the loop.
+Truth: time between the events of asking for a batch and getting it, as a share of the loop.
 """
 import time
 

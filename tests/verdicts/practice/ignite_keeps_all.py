@@ -1,7 +1,7 @@
 """Names mushrooms with Ignite.
 
 Planted: a handler saves the model and its optimizer after each fourth iteration.
-Truth: time of the handler, of the loop.
+Truth: time of the handler, as a share of the loop.
 """
 import tempfile
 

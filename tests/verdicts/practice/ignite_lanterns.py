@@ -1,7 +1,7 @@
 """Predicts how long a lantern burns, with Ignite and many handlers.
 
 Decoy: eight handlers run after each iteration, but each of them only notes a number.
-Truth: time of the handlers, of the loop.
+Truth: time of the handlers, as a share of the loop.
 """
 import torch
 from ignite.engine import Engine, Events

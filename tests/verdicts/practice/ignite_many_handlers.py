@@ -1,7 +1,7 @@
 """Trains a model of traffic in Ignite with a dozen handlers.
 
 Decoy of Python and of logging: handlers run after each iteration, and each of them does very little.
-Truth: time of the handlers, of the loop.
+Truth: time of the handlers, as a share of the loop.
 """
 import torch
 from ignite.engine import Engine, Events

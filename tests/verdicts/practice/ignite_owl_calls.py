@@ -1,7 +1,7 @@
 """Recognises owls by their calls with Ignite.
 
 Planted: a handler runs an evaluator over all held calls after each sixth iteration.
-Truth: time of the evaluations, of the loop.
+Truth: time of the evaluations, as a share of the loop.
 """
 import torch
 from ignite.engine import Events, create_supervised_evaluator, create_supervised_trainer

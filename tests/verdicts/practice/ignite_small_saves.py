@@ -1,7 +1,7 @@
 """Classifies pollen with Ignite, and saves the model at times.
 
 Decoy of checkpoints: they are small and rare.
-Truth: time of saving, of the loop.
+Truth: time of saving, as a share of the loop.
 """
 import os
 import tempfile

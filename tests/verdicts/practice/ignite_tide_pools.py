@@ -1,7 +1,7 @@
 """Counts limpets in pictures of tide pools, with Ignite.
 
 Decoy: a running average, a metric and a terminal line each fiftieth iteration, which cost little.
-Truth: time of the handler that prints, of the loop.
+Truth: time of the handler that prints, as a share of the loop.
 """
 import torch
 from ignite.engine import Engine, Events

@@ -1,7 +1,7 @@
 """Classifies thumbnails from a TensorDataset.
 
 Decoy of a loader without workers: there is none, but the images are tensors already, and a batch takes little.
-Truth: time in the loader's next(), of the loop.
+Truth: time in the loader's next(), as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Learns embeddings of 150,000 items from pairs that were bought together.
 
 Planted: a dense Adam updates the whole table for a batch of 512 pairs.
-Truth: time of optimizer.step(), of the loop.
+Truth: time of optimizer.step(), as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Denoises photographs, and saves the model often.
 
 Planted: the check for "best so far" is made every fifth step, and each time model and optimizer are saved.
-Truth: time of saving, of the loop.
+Truth: time of saving, as a share of the loop.
 """
 import os
 import tempfile

@@ -1,7 +1,7 @@
 """Learns from family relations; the relations of a batch are objects that know each other.
 
 Planted: each step makes thousands of objects in cycles, and half a million others live all the time, so that the collector runs.
-Truth: time of the collector, by its own callbacks, of the loop.
+Truth: time of the collector, by its own callbacks, as a share of the loop.
 """
 import gc
 import time

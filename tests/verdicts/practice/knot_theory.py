@@ -1,7 +1,7 @@
 """Predicts invariants of knots, whose diagrams stay in memory as Python objects.
 
 Planted: each third step calls gc.collect, which walks all diagrams.
-Truth: time of the collections, of the loop.
+Truth: time of the collections, as a share of the loop.
 """
 import gc
 

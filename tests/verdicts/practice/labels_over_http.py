@@ -1,7 +1,7 @@
 """Learns from weak labels that another program gives for each batch, over HTTP.
 
 Planted: the service of labels takes 9 ms for each request, and the loop waits.
-Truth: time of the requests, of the loop.
+Truth: time of the requests, as a share of the loop.
 """
 import http.client
 import http.server

@@ -1,7 +1,7 @@
 """Classifies flowers, first on small pictures and later on larger ones.
 
 Planted: after two fifths of the time pictures have 48 points a side and no longer 32.
-Truth: time of the later steps above the earlier ones' median, of the loop.
+Truth: time of the later steps above the earlier ones' median, as a share of the loop.
 """
 import statistics
 

@@ -1,7 +1,7 @@
 """Detects faults of engines, and keeps the last features to compare with.
 
 Decoy of growing memory: a queue of features is full after ten steps, and then drops the oldest.
-Truth: time of keeping the features, of the loop.
+Truth: time of keeping the features, as a share of the loop.
 """
 import collections
 

@@ -1,7 +1,7 @@
 """Compresses portraits; a critic joins when the codes have settled.
 
 Planted: from 40% of the time on, each step also trains the critic, and takes much longer.
-Truth: how much longer the later steps are, of the loop.
+Truth: how much longer the later steps are, as a share of the loop.
 """
 import statistics
 

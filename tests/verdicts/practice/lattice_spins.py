@@ -1,7 +1,7 @@
 """A variational wave function for a lattice of spins.
 
 Planted: the energy is summed row by row and column by column, with some hundred operators on vectors of 24 elements.
-Truth: time of the energy's forward part, of the loop; its backward part comes besides.
+Truth: time of the energy's forward part, as a share of the loop; its backward part comes besides.
 """
 import torch
 from torch import nn

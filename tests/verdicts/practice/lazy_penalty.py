@@ -1,7 +1,7 @@
 """Generates rain fields; the critic's slope is penalised in every eighth step only.
 
 Planted: the penalty differentiates twice, so that these steps are several times longer.
-Truth: time of the penalty, of the loop.
+Truth: time of the penalty, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Learns from rows that a generator yields.
 
 Decoy of a loader in the process: the DataLoader has no workers, but its data set yields whole batches from memory.
-Truth: time that the loop spends in the loader, of the loop.
+Truth: time that the loop spends in the loader, as a share of the loop.
 """
 import torch
 from torch import nn

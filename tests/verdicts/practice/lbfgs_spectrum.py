@@ -2,7 +2,7 @@
 
 Decoy of an optimizer that dominates: L-BFGS calls the closure, so nearly the whole step is inside optimizer.step(),
 but it is the forward and backward passes.
-Truth: time of the step outside the closure, of the loop.
+Truth: time of the step outside the closure, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Predicts the weather at a lighthouse; a dashboard reads the history of losses.
 
 Planted: after each step the whole history is written to a JSON file again, so each step writes more.
-Truth: time of writing the history, of the loop.
+Truth: time of writing the history, as a share of the loop.
 """
 import json
 import os

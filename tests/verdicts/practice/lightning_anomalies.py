@@ -1,7 +1,7 @@
 """Learns an autoencoder for anomalies in Lightning, with an average of its weights.
 
 Planted: nothing; the average is taken in every tenth step and the loss is logged rarely.
-Truth: time of averaging, of the loop.
+Truth: time of averaging, as a share of the loop.
 """
 import copy
 import logging

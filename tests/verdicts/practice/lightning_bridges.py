@@ -1,7 +1,7 @@
 """Classifies photos of bridges in Lightning.
 
 Planted: nothing. A plain module, its data in memory.
-Truth: time of making batches, of the loop.
+Truth: time of making batches, as a share of the loop.
 """
 import logging
 import time

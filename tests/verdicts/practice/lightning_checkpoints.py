@@ -1,7 +1,7 @@
 """Pretrains an autoencoder in Lightning.
 
 Planted: a checkpoint of 75 MB after every third step.
-Truth: time of writing checkpoints, of the loop.
+Truth: time of writing checkpoints, as a share of the loop.
 """
 import logging
 import tempfile

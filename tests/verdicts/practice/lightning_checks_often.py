@@ -1,7 +1,7 @@
 """Forecasts the wind with Lightning.
 
 Planted: the trainer validates on many days after each tenth batch.
-Truth: time between the begin and the end of validations, of the loop.
+Truth: time between the begin and the end of validations, as a share of the loop.
 """
 import logging
 import time

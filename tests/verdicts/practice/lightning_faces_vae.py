@@ -1,7 +1,7 @@
 """Trains a variational autoencoder of faces in Lightning.
 
 Planted: nothing. Batches are ready in memory, and nothing is logged or saved.
-Truth: time between a batch's end and the next one's start, of the loop.
+Truth: time between a batch's end and the next one's start, as a share of the loop.
 """
 import logging
 import warnings

@@ -1,7 +1,7 @@
 """Sorts complaints in Lightning; chores are rare.
 
 Decoy of checkpoints, evaluations and logging: each of them happens once or twice, and takes a moment.
-Truth: time of validating and of saving, of the loop.
+Truth: time of validating and of saving, as a share of the loop.
 """
 import logging
 import os

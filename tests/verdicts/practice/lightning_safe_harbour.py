@@ -1,7 +1,7 @@
 """Trains a wide network in Lightning on a machine that is often switched off.
 
 Planted: a checkpoint with the optimizer's state after each third batch, by the trainer's callback.
-Truth: time of saving, of the loop.
+Truth: time of saving, as a share of the loop.
 """
 import logging
 import time

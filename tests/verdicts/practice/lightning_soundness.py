@@ -1,7 +1,7 @@
 """Separates voices in Lightning, and validates very often.
 
 Planted: the whole validation set is run after every tenth batch.
-Truth: time from the validation's start to its end, of the loop.
+Truth: time from the validation's start to its end, as a share of the loop.
 """
 import logging
 import time

@@ -1,7 +1,7 @@
 """Predicts prices from a table in Lightning.
 
 Planted: nothing. Batches are slices of a tensor; the loss is logged every 50 steps; there is no checkpoint.
-Truth: time between a batch's end and the next one's start, of the loop.
+Truth: time between a batch's end and the next one's start, as a share of the loop.
 """
 import logging
 import warnings

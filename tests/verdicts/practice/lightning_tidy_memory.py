@@ -1,7 +1,7 @@
 """Links names in Lightning to the entries of a knowledge base, which lies in memory as objects.
 
 Planted: a callback collects garbage after every sixth batch, "to keep memory low".
-Truth: time of these collections, of the loop.
+Truth: time of these collections, as a share of the loop.
 """
 import gc
 import logging

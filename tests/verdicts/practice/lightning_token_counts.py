@@ -1,7 +1,7 @@
 """Trains a tagger in Lightning; a callback keeps statistics of its errors.
 
 Planted: after each batch, the callback computes how far tags are from the right ones, in plain Python.
-Truth: time of these computations, of the loop.
+Truth: time of these computations, as a share of the loop.
 """
 import collections
 import logging

@@ -1,7 +1,7 @@
 """Trains a coder and its critic in Lightning, with optimizers called by hand.
 
 Planted: nothing.
-Truth: time of making the critic's labels, of the loop.
+Truth: time of making the critic's labels, as a share of the loop.
 """
 import logging
 import warnings

@@ -1,7 +1,7 @@
 """Learns to open the vents of a greenhouse: days are simulated in another process, by the newest policy.
 
 Planted: while a day is simulated, in 5 ms or so, the learner looks whether it is there, and naps 25 ms between looks.
-Truth: time of looking and napping until the day is there, of the loop.
+Truth: time of looking and napping until the day is there, as a share of the loop.
 """
 import math
 import multiprocessing

@@ -2,7 +2,7 @@
 
 Planted: each step computes how far each outline is from the nearest real one, for a number in the log, by a difference
 of all with all, 35 MB, that is made anew each time.
-Truth: time of this number, of the loop.
+Truth: time of this number, as a share of the loop.
 """
 import collections
 

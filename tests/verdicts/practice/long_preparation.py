@@ -1,7 +1,7 @@
 """Trains a language model after it has made its vocabulary and waited for a licence server.
 
 Decoy of slow Python and of waiting: three seconds of both, but before the loop.
-Truth: time of drawing batches, of the loop. `before_s`: the preparation.
+Truth: time of drawing batches, as a share of the loop. `before_s`: the preparation.
 """
 import collections
 import random

@@ -1,7 +1,7 @@
 """Classifies reviews; a batch is as long as its longest review.
 
 Planted: one batch in twelve has a review of 480 tokens among short ones of 40, and its step takes many times longer.
-Truth: time of these steps above the others' median, of the loop.
+Truth: time of these steps above the others' median, as a share of the loop.
 """
 import statistics
 

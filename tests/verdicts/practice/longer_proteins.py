@@ -1,7 +1,7 @@
 """Predicts residues of proteins, at first of short pieces only.
 
 Planted: after two fifths of the time, the pieces are twice as long.
-Truth: time that later steps take more than the early ones' median, of the loop.
+Truth: time that later steps take more than the early ones' median, as a share of the loop.
 """
 import statistics
 

@@ -1,7 +1,7 @@
 """Fits demand for lottery tickets on a shared machine that gives each user a quota.
 
 Planted: each step ends with a wait until its share of the quota is free again.
-Truth: time of that wait, of the loop.
+Truth: time of that wait, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Predicts the next bar of a drum track with an LSTM that is written with single operators; an autoencoder learns its sounds.
 
 Planted: for each of 60 beats some thirty operators on tensors of a few hundred numbers, and as many backward.
-Truth: time of its forward and backward less that of nn.LSTM of the same size, measured before, of the loop.
+Truth: time of its forward and backward less that of nn.LSTM of the same size, measured before, as a share of the loop.
 """
 import time
 

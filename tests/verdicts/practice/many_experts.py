@@ -1,7 +1,7 @@
 """Mixes experts for the prices of houses; each expert has its own small layers.
 
 Planted: NAdam updates some five hundred small tensors one after another.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

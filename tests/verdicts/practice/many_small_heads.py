@@ -1,7 +1,7 @@
 """Predicts 80 sensors of a plant, each with a small head of its own on a shared body.
 
 Planted: Adam updates the heads' 320 small tensors one after another.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

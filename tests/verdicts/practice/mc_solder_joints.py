@@ -2,7 +2,7 @@
 convolutional network learns.
 
 Planted: the pictures of the second line are packed with lzma, those of the first as plain bytes, so one worker of two is slow.
-Truth: time that the loop waits for a batch, of the loop.
+Truth: time that the loop waits for a batch, as a share of the loop.
 """
 import lzma
 

@@ -1,7 +1,7 @@
 """Reads the digits of electricity meters with a CTC loss; rare digits are drawn more often.
 
 Planted: the data set draws each picture in numpy, and the DataLoader has no workers.
-Truth: time in the loader's next(), of the loop.
+Truth: time in the loader's next(), as a share of the loop.
 """
 import numpy as np
 import torch

@@ -1,7 +1,7 @@
 """Trains a churn model, and keeps an audit ledger of each prediction.
 
 Planted: after each step the ledger is appended to and synchronised with the disk.
-Truth: time of the write and the fsync, of the loop.
+Truth: time of the write and the fsync, as a share of the loop.
 """
 import os
 import tempfile

@@ -1,7 +1,7 @@
 """Trains a language model on text that each worker streams from its own mirror.
 
 Planted: the third worker's mirror answers slowly, and batches come in turns.
-Truth: time that the loop waits for the loader, of the loop.
+Truth: time that the loop waits for the loader, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Predicts where a robot's arm may be, as a mixture of normal distributions.
 
 Planted: nothing.
-Truth: time of choosing a batch, of the loop.
+Truth: time of choosing a batch, as a share of the loop.
 """
 import torch
 from torch import nn

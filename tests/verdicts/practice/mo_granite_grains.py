@@ -1,7 +1,7 @@
 """Tells minerals apart in thin sections of granite: a small U-net, with Ignite.
 
 Clean: a trainer, a running average and a warm-up of the learning rate; sections lie in memory.
-Truth: time of all handlers after an iteration, of the loop.
+Truth: time of all handlers after an iteration, as a share of the loop.
 """
 import torch
 from ignite.engine import Events, create_supervised_trainer

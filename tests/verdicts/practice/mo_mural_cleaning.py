@@ -1,7 +1,7 @@
 """Removes soot from photographs of murals, with Ignite.
 
 Planted: SSIM is attached to the trainer itself and computed on each batch after its iteration, in windows of 11 by 11.
-Truth: time of the metric, of the loop.
+Truth: time of the metric, as a share of the loop.
 """
 import torch
 from ignite.engine import Engine, Events

@@ -1,7 +1,7 @@
 """Predicts the energy of molecules by messages between atoms; a few molecules are proteins.
 
 Planted: one batch in ten has ten times as many atoms and bonds.
-Truth: time of the steps with large batches above the others' median, of the loop.
+Truth: time of the steps with large batches above the others' median, as a share of the loop.
 """
 import random
 import statistics

@@ -1,7 +1,7 @@
 """Trains a student on the targets of a teacher whose weights follow the student's.
 
 Decoy of an optimizer that dominates, and of checkpoints: each step moves all weights of the teacher, in a few large operators.
-Truth: time of moving the teacher, of the loop.
+Truth: time of moving the teacher, as a share of the loop.
 """
 import copy
 

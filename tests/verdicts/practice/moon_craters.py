@@ -1,7 +1,7 @@
 """Finds craters in strips of the moon that a distant archive serves.
 
 Planted: each strip takes 6 ms to arrive, so two workers deliver less than the loop could take.
-Truth: time that the loop waits for its batches, of the loop.
+Truth: time that the loop waits for its batches, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Rates crossword grids with a network that was trained elsewhere: attention between the cells, biased by how cells cross. Inference.
 
 Planted: for each size of grid that was not seen before, the table of crossings is made in Python, cell by cell.
-Truth: time of making tables, of the loop.
+Truth: time of making tables, as a share of the loop.
 """
 import functools
 

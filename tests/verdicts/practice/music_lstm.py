@@ -1,7 +1,7 @@
 """Continues melodies with PyTorch's LSTM.
 
 Planted: nothing.
-Truth: time of cutting the melodies, of the loop.
+Truth: time of cutting the melodies, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Learns features from pairs of views, and asks often how good they are.
 
 Planted: every twelfth step embeds a probe set without gradients and classifies it by nearest neighbours.
-Truth: time of the probe, of the loop.
+Truth: time of the probe, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Imitates drivers; the next drive is fetched by an executor while the loop trains on the current one.
 
 Planted: fetching a drive takes longer than training on it, so that the loop waits for the future's result.
-Truth: time of waiting for the result, of the loop.
+Truth: time of waiting for the result, as a share of the loop.
 """
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -2,7 +2,7 @@
 
 Planted: the penalty for sensitivity takes the largest singular value of each weight exactly, by a decomposition of the
 whole matrix in each step.
-Truth: time of the norms, forward, of the loop; their gradients come on top.
+Truth: time of the norms, forward, as a share of the loop; their gradients come on top.
 """
 import torch
 from torch import nn

@@ -2,7 +2,7 @@
 
 Decoy: a loop in Python over the thermometers, a save of the readout now and then, a diary that is flushed, a small
 gc.collect(), a nap for a sensor that is read seldom and a list that grows; all of a moment.
-Truth: time of all of these, of the loop.
+Truth: time of all of these, as a share of the loop.
 """
 import gc
 import importlib

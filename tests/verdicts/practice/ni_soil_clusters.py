@@ -2,7 +2,7 @@
 codes that pull at it.
 
 Planted: distances of codes and centres are made by broadcasting, so an array of 50 MB comes and goes in each step.
-Truth: time of these distances, of the loop.
+Truth: time of these distances, as a share of the loop.
 """
 import importlib
 import os

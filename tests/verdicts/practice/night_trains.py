@@ -1,7 +1,7 @@
 """Predicts how full night trains are, while helpers wait for orders.
 
 Decoy: a thread waits for a queue that stays empty, and another one for a lock of its own; the loop needs neither.
-Truth: time of looking at the queue, of the loop.
+Truth: time of looking at the queue, as a share of the loop.
 """
 import queue
 import threading

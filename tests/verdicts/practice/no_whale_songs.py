@@ -1,7 +1,7 @@
 """Learns with JAX whose song a whale sings: each song is frames of 40 bands, as many as the whale sang, and dense layers read them.
 
 Planted: the step is compiled for each length, and songs of a pod are cut to the pod's longest, a new length in each eighteenth batch.
-Truth: time that JAX says it took for tracing and compiling, of the loop.
+Truth: time that JAX says it took for tracing and compiling, as a share of the loop.
 """
 import glob
 import os

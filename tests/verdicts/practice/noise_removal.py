@@ -1,7 +1,7 @@
 """Trains a diffusion model for small pictures, as an MLP that sees the noise's level.
 
 Planted: nothing.
-Truth: time of making the noisy pictures, of the loop.
+Truth: time of making the noisy pictures, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Classifies textures with blocks that normalise channels last, as ConvNeXt's do.
 
 Planted: each block copies its activations to channels last for the normalisation, and back.
-Truth: time of the copies, and as much for those of the backward pass, of the loop.
+Truth: time of the copies, and as much for those of the backward pass, as a share of the loop.
 """
 import torch
 from torch import nn

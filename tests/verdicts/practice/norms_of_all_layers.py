@@ -1,7 +1,7 @@
 """Corrects the drift of buoys, a deep network of narrow layers, with Lightning.
 
 Planted: before each update the module logs the norms of each weight and of each gradient, 192 numbers.
-Truth: time of this hook, of the loop.
+Truth: time of this hook, as a share of the loop.
 """
 import lightning
 import torch

@@ -1,7 +1,7 @@
 """Rates melodies with large matrix products.
 
 Planted: set_num_threads(1) is left over from a search for an error, and the machine's other processors do nothing.
-Truth: time of steps less that with a thread for each processor, measured before the loop, of the loop.
+Truth: time of steps less that with a thread for each processor, measured before the loop, as a share of the loop.
 """
 import os
 import statistics

@@ -1,7 +1,7 @@
 """Detects cracks in photographs of bridges.
 
 Planted: one worker of the DataLoader blurs and cuts all photographs, and cannot keep up.
-Truth: time that the loop waits for batches, of the loop.
+Truth: time that the loop waits for batches, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -3,7 +3,7 @@
  * gradients.
  *
  * Planted: nothing. Primitives and memory are made once; weights keep their layout.
- * Truth: time of a step outside the primitives, of the loop.
+ * Truth: time of a step outside the primitives, as a share of the loop.
  */
 #include <dwell/probe.h>
 

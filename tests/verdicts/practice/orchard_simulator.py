@@ -1,7 +1,7 @@
 """Trains a policy for watering an orchard, against a simulator in a process of its own.
 
 Planted: each step sends its action through a pipe and waits for the answer, which takes 6 ms.
-Truth: time of waiting for the answer, of the loop.
+Truth: time of waiting for the answer, as a share of the loop.
 """
 import multiprocessing
 import time

@@ -1,7 +1,7 @@
 """Names orchids, with a DataLoader that has two workers.
 
 Decoy: a worker sleeps for the storage with each batch, but the step is longer and a batch is always ready.
-Truth: time that the loop waits for batches after the first, of the loop.
+Truth: time that the loop waits for batches after the first, as a share of the loop.
 """
 import time
 

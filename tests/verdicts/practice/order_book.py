@@ -1,7 +1,7 @@
 """Predicts the next price from an order book that is replayed message by message.
 
 Planted: the book is kept in dictionaries, and its features are computed in Python in each step.
-Truth: time of the replay, of the loop.
+Truth: time of the replay, as a share of the loop.
 """
 import random
 

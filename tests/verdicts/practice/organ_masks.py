@@ -1,7 +1,7 @@
 """Segments organs with a small U-Net, and computes Dice's score on held back slices.
 
 Planted: after every tenth step, the score's passes in eval mode build graphs that nothing uses.
-Truth: time of the score, of the loop.
+Truth: time of the score, as a share of the loop.
 """
 import torch
 from torch import nn

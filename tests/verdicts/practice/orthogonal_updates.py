@@ -1,7 +1,7 @@
 """Trains a network on chemical spectra with updates that an own optimizer makes orthogonal.
 
 Planted: the optimizer multiplies matrices six times for each weight, in each step.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

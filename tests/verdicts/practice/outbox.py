@@ -1,7 +1,7 @@
 """Learns the prices of houses, and sends its errors away in parcels.
 
 Decoy of growing memory: a list keeps the errors of each step, but it is emptied after every twentieth.
-Truth: time of keeping and sending, of the loop.
+Truth: time of keeping and sending, as a share of the loop.
 """
 import torch
 from torch import nn

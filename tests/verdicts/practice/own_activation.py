@@ -1,7 +1,7 @@
 """Counts cells under a microscope, with an activation that has a backward pass of its own.
 
 Planted: nothing.
-Truth: time of drawing pictures, of the loop.
+Truth: time of drawing pictures, as a share of the loop.
 """
 import torch
 from torch import nn

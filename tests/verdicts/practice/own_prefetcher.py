@@ -1,7 +1,7 @@
 """Learns to upscale frames that a thread fetches ahead, without torch.utils.data.
 
 Planted: the thread's source answers slower than the network learns, and the loop waits for the queue.
-Truth: time in the queue's get(), of the loop.
+Truth: time in the queue's get(), as a share of the loop.
 """
 import queue
 import threading

@@ -1,7 +1,7 @@
 """Trains a forecaster of floods, while other programs pack the results of earlier runs.
 
 Planted: three packers share the processor's cores with the loop.
-Truth: time in which the loop's thread did not run, of the loop.
+Truth: time in which the loop's thread did not run, as a share of the loop.
 """
 import subprocess
 import time

@@ -1,7 +1,7 @@
 """Smooths the tremor out of a surgical robot's path, with Lightning.
 
 Planted: a callback packs the weights with zlib and signs them after each tenth batch, and the loop waits for that.
-Truth: time of the callback, of the loop.
+Truth: time of the callback, as a share of the loop.
 """
 import hashlib
 import io

@@ -2,7 +2,7 @@
 
 Planted: evaluate() does not disable gradients, so each evaluation builds graphs that nobody uses; it runs
 every 15 steps.
-Truth: time of evaluate(), of the loop.
+Truth: time of evaluate(), as a share of the loop.
 """
 import dataclasses
 

@@ -1,7 +1,7 @@
 """Predicts which parcels are late, from manifests.
 
 Planted: the worker returns each batch with its manifests as nested dictionaries, which the training process unpickles.
-Truth: time that the loop waits for its batches, of the loop; the worker has made them before.
+Truth: time that the loop waits for its batches, as a share of the loop; the worker has made them before.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Recognises speakers in parliament; most contributions are short, and some are speeches.
 
 Planted: one batch in nine is ten times longer than the others.
-Truth: time that these batches take more than the median, of the loop.
+Truth: time that these batches take more than the median, as a share of the loop.
 """
 import statistics
 

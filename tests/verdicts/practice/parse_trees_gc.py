@@ -1,7 +1,7 @@
 """Trains a parser's scorer; the treebank lies in memory as Python objects.
 
 Planted: "to keep memory low", every third step ends with gc.collect(), which walks the whole treebank.
-Truth: time of gc.collect(), of the loop.
+Truth: time of gc.collect(), as a share of the loop.
 """
 import gc
 import random

@@ -1,7 +1,7 @@
 """Per-sample gradients of pebble shapes with torch.func, all at once.
 
 Planted: nothing. vmap makes the gradients of a batch with few operators.
-Truth: time of clipping the gradients, of the loop.
+Truth: time of clipping the gradients, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Recognises moods in phone calls; most calls are short, and some are very long.
 
 Planted: one batch in eleven holds calls that are ten times longer.
-Truth: what these batches take more than the median step, of the loop.
+Truth: what these batches take more than the median step, as a share of the loop.
 """
 import statistics
 

@@ -1,7 +1,7 @@
 """Tags photographs with a small CNN; the data set augments each photograph in numpy.
 
 Planted: the DataLoader has no workers, so the loop itself augments.
-Truth: time in the loader's next(), of the loop.
+Truth: time in the loader's next(), as a share of the loop.
 """
 import numpy as np
 import torch

@@ -1,7 +1,7 @@
 """Trains a small convolutional network to write poems, and looks at its perplexity often.
 
 Planted: the perplexity of the held back poems is computed after every tenth step.
-Truth: time of computing it, of the loop.
+Truth: time of computing it, as a share of the loop.
 """
 import math
 

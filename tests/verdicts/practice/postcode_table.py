@@ -1,7 +1,7 @@
 """Prices of houses from their postcode.
 
 Planted: Adam updates all rows of a large table, of which a batch uses a few.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """A variational autoencoder for potters' marks.
 
 Planted: nothing. All data is in memory and the network is most of each step.
-Truth: time of cutting a batch out of the data, of the loop.
+Truth: time of cutting a batch out of the data, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Dates pots by their photos, with a DataLoader that has two workers.
 
 Planted: each photo comes from a storage that answers after 8 ms, so two workers are too few.
-Truth: time that the loop waits for batches, of the loop.
+Truth: time that the loop waits for batches, as a share of the loop.
 """
 import time
 

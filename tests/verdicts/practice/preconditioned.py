@@ -1,7 +1,7 @@
 """Fits a network with an optimizer of its own, which turns each gradient by a preconditioner.
 
 Planted: the optimizer decomposes its matrices in every step.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Predicts rents, and prints the loss of each step.
 
 Decoy: each step calls item() and prints, which takes little on a processor.
-Truth: time of both, of the loop.
+Truth: time of both, as a share of the loop.
 """
 import sys
 

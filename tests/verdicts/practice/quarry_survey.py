@@ -1,7 +1,7 @@
 """Estimates stone in a quarry from echoes in three dimensions.
 
 Planted: nothing; convolutions take nearly all of each step.
-Truth: time of the optimizer, of the loop.
+Truth: time of the optimizer, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Regresses ages from faces, with a log that a thread of its own writes.
 
 Decoy of logging: each step logs a line, which only enters a queue; another thread formats it and waits for the disk.
-Truth: time of the loop's calls to the logger, of the loop.
+Truth: time of the loop's calls to the logger, as a share of the loop.
 """
 import logging
 import logging.handlers

@@ -1,7 +1,7 @@
 """Classifies tram noises; inference only.
 
 Planted: nothing.
-Truth: time of taking the best class to Python, of the loop.
+Truth: time of taking the best class to Python, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Segments radar sweeps; now and then a sweep must be put together from its parts.
 
 Planted: every sixteenth batch takes long, and only one batch is prefetched, though the worker is quick on average.
-Truth: time that the loop waits for the loader, of the loop.
+Truth: time that the loop waits for the loader, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Predicts yields of a chemical reaction, and validates on a few rows at times.
 
 Decoy of evaluation: it takes a thousandth of the time.
-Truth: time of validating, of the loop.
+Truth: time of validating, as a share of the loop.
 """
 import torch
 from torch import nn

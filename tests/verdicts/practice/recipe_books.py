@@ -1,7 +1,7 @@
 """Guesses the country of a recipe.
 
 Planted: the collate function looks up and pads ingredients one by one, in the training process.
-Truth: time that the loop waits for its batches, of the loop.
+Truth: time that the loop waits for its batches, as a share of the loop.
 """
 import random
 

@@ -1,7 +1,7 @@
 """Learns to balance a pole by REINFORCE, with a return of 64 moves for each update.
 
 Planted: the policy is asked for one move at a time, so most of a step is the call of small operators and the physics in Python.
-Truth: time of playing, of the loop.
+Truth: time of playing, as a share of the loop.
 """
 import math
 

@@ -1,7 +1,7 @@
 """Classifies proteins with an attention whose bias depends on the distance; sequences have many lengths.
 
 Planted: the bias of each length is computed at its first occurrence, in Python, and kept then.
-Truth: time of computing biases, of the loop.
+Truth: time of computing biases, as a share of the loop.
 """
 import functools
 import math

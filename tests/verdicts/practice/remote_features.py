@@ -1,7 +1,7 @@
 """Recommends recipes; the features of users come from a remote store, asked with asyncio.
 
 Planted: each step waits for the store's answers before it can begin to compute.
-Truth: time of waiting for the answers, of the loop.
+Truth: time of waiting for the answers, as a share of the loop.
 """
 import asyncio
 

@@ -1,7 +1,7 @@
 """Learns from a replay buffer that an actor fills from another thread.
 
 Planted: the actor keeps the buffer's lock while it waits for its simulator, and the learner waits for the lock.
-Truth: time of taking the lock, of the loop.
+Truth: time of taking the lock, as a share of the loop.
 """
 import threading
 import time

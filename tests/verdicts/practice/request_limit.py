@@ -1,7 +1,7 @@
 """Scores job letters; the script once called a paid service, and its limit is still there.
 
 Planted: a limiter sleeps before each batch so that there are no more than so many in a second.
-Truth: time of sleeping, of the loop.
+Truth: time of sleeping, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Finds forgeries; the catalogue of an archive stays in memory as Python objects.
 
 Decoy: half a million objects live, but they are frozen before the loop and the collector seldom runs.
-Truth: time of the collector, of the loop.
+Truth: time of the collector, as a share of the loop.
 """
 import gc
 import time

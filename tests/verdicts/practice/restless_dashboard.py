@@ -1,7 +1,7 @@
 """Trains while a thread of the same interpreter draws a dashboard in text.
 
 Planted: the thread computes in plain Python most of the time, and the loop waits for the interpreter's lock.
-Truth: time in which the loop's thread did not run, of the loop.
+Truth: time in which the loop's thread did not run, as a share of the loop.
 """
 import threading
 import time

@@ -1,7 +1,7 @@
 """Learns to rank documents with a listwise loss.
 
 Planted: the loss sorts all scores of a batch in full, where a partial order would do: one operator.
-Truth: time of torch.sort() (its forward pass), of the loop.
+Truth: time of torch.sort() (its forward pass), as a share of the loop.
 """
 import torch
 from torch import nn

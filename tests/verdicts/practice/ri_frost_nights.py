@@ -2,7 +2,7 @@
 Evenings come in the order of the year, so they become longer: from noon to dusk, a window of eight readings more every few steps.
 
 Planted: the network is compiled for fixed shapes, so that each new length of the evening compiles it anew.
-Truth: time of the first forward and backward pass of each length but the first, of the loop.
+Truth: time of the first forward and backward pass of each length but the first, as a share of the loop.
 """
 import contextlib
 

@@ -1,7 +1,7 @@
 """Forecasts the level of a river from gauges upstream, whose readings lie in a CSV file.
 
 Planted: the data set parses the lines of its window with csv and datetime, in the training process.
-Truth: time that the loop waits for its batches, of the loop.
+Truth: time that the loop waits for its batches, as a share of the loop.
 """
 import csv
 import datetime

@@ -1,7 +1,7 @@
 """Two ranks learn names of rivers with a large table.
 
 Planted: all gradients are put into one vector and added up after the backward pass, with nothing beside it.
-Truth: time of adding up, of the loop.
+Truth: time of adding up, as a share of the loop.
 """
 import os
 

@@ -1,7 +1,7 @@
 """Improves a policy with the rewards of a model that another process serves.
 
 Planted: in each step the loop waits 50 ms for the reward server's answer; nothing else runs meanwhile.
-Truth: time from the request to the answer, of the loop.
+Truth: time from the request to the answer, as a share of the loop.
 """
 import multiprocessing
 import socket

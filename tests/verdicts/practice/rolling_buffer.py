@@ -1,7 +1,7 @@
 """Learns to steer a kite from a rolling buffer of what happened before.
 
 Decoy: each step writes new experience into a buffer, which was allocated before and never grows.
-Truth: time of writing into it, of the loop.
+Truth: time of writing into it, as a share of the loop.
 """
 import torch
 from torch import nn

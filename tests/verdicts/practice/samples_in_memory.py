@@ -1,7 +1,7 @@
 """Finds ships on radar pictures; the DataLoader has no workers.
 
 Decoy: the loop makes its batches itself, but its samples are tensors in memory and few.
-Truth: time that the loop waits for batches, of the loop.
+Truth: time that the loop waits for batches, as a share of the loop.
 """
 import torch
 from torch import nn

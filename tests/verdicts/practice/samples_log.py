@@ -1,7 +1,7 @@
 """Learns to grade essays, and logs each sample's prediction for an audit.
 
 Planted: the log is formatted and written line by line in each step.
-Truth: time of the log's lines, of the loop.
+Truth: time of the log's lines, as a share of the loop.
 """
 import logging
 import os

@@ -1,7 +1,7 @@
 """Learns scents; a thread writes checkpoints of copies, and waits for the disk there.
 
 Decoy: checkpoints are often under way, but the loop only copies its few weights.
-Truth: time of copying and of handing over, of the loop.
+Truth: time of copying and of handing over, as a share of the loop.
 """
 import io
 import os

@@ -1,7 +1,7 @@
 """Learns Braille; a thread writes the checkpoints.
 
 Decoy: a checkpoint after each fortieth step, but the loop only copies the weights for the thread.
-Truth: time of copying and handing over, of the loop.
+Truth: time of copying and handing over, as a share of the loop.
 """
 import contextlib
 import os

@@ -1,7 +1,7 @@
 """Forecasts sea ice with a U-shaped network.
 
 Planted: nothing; convolutions take nearly all of each step.
-Truth: time of choosing the batch, of the loop.
+Truth: time of choosing the batch, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Predicts yields of fields, and after a while their moisture too.
 
 Planted: after the first 1.7 s each step trains a second head.
-Truth: time of the second head, of the loop.
+Truth: time of the second head, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """An Ignite engine sorts seeds, with a running average of the loss and a short line now and then.
 
 Planted: nothing.
-Truth: time of the handlers, of the loop.
+Truth: time of the handlers, as a share of the loop.
 """
 import torch
 from ignite.engine import Engine, Events

@@ -1,7 +1,7 @@
 """Sorts postcards with a preconditioned optimizer.
 
 Planted: the optimizer computes the eigenvectors of its statistics in each step, though they hardly change.
-Truth: time of optimizer.step(), of the loop.
+Truth: time of optimizer.step(), as a share of the loop.
 """
 import torch
 from torch import nn

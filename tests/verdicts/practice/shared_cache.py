@@ -1,7 +1,7 @@
 """Trains a ranking model with features from a cache file that another process of the machine changes.
 
 Planted: a lock of the file is wanted in each step, which the other process holds for most of the time.
-Truth: time of waiting for the lock, of the loop.
+Truth: time of waiting for the lock, as a share of the loop.
 """
 import fcntl
 import multiprocessing

@@ -1,7 +1,7 @@
 """Trains an autoencoder on a laptop that others use, too.
 
 Planted: each step ends with a rest, so that the fan stays quiet.
-Truth: time of the rests, of the loop.
+Truth: time of the rests, as a share of the loop.
 """
 import time
 

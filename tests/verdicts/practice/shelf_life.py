@@ -1,7 +1,7 @@
 """Predicts how long groceries keep.
 
 Planted: nothing; products of matrices take nearly all of each step.
-Truth: time of the optimizer, of the loop.
+Truth: time of the optimizer, as a share of the loop.
 """
 import torch
 from torch import nn

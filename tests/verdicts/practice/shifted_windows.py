@@ -1,7 +1,7 @@
 """Trains a mixer over windows of pictures, which are shifted in every second block.
 
 Planted: each block copies its input into windows and back, with permutations and contiguous().
-Truth: time of these copies in the forward pass, of the loop.
+Truth: time of these copies in the forward pass, as a share of the loop.
 """
 import torch
 from torch import nn

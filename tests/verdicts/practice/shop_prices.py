@@ -1,7 +1,7 @@
 """Estimates how sales follow prices, with parameters of its own for each of 260 shops.
 
 Planted: RMSprop updates the shops' small parameters one by one.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

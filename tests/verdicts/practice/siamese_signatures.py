@@ -1,7 +1,7 @@
 """Tells forged signatures from real ones with a network that sees both.
 
 Planted: nothing.
-Truth: time of choosing the pairs, of the loop.
+Truth: time of choosing the pairs, as a share of the loop.
 """
 import torch
 from torch import nn

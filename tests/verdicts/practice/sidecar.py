@@ -1,7 +1,7 @@
 """Learns the gait of horses; a second process keeps the metrics.
 
 Decoy: the process syncs each number to the disk, but the loop only puts it into a queue.
-Truth: time of putting, of the loop.
+Truth: time of putting, as a share of the loop.
 """
 import multiprocessing
 import os

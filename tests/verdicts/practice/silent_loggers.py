@@ -1,7 +1,7 @@
 """Classifies sounds of engines; it is full of calls of loggers.
 
 Decoy: nearly all lines are below the logger's level, and the others stay in memory until the end.
-Truth: time of these calls, of the loop.
+Truth: time of these calls, as a share of the loop.
 """
 import logging
 import logging.handlers

@@ -1,7 +1,7 @@
 """Trains a trader while threads of the same process simulate markets.
 
 Planted: two threads compute all the time on two cores, and the trainer waits for a core.
-Truth: time that the trainer was runnable and had no core, by the kernel, of the loop.
+Truth: time that the trainer was runnable and had no core, by the kernel, as a share of the loop.
 """
 import threading
 

@@ -1,7 +1,7 @@
 """Learns to balance cranes. Two processes simulate them, and one learns.
 
 Planted: the learner sends the actions, and waits through a pipe until both have simulated all of their cranes.
-Truth: time from the sending of the actions to the last answer, of the loop.
+Truth: time from the sending of the actions to the last answer, as a share of the loop.
 """
 import math
 import multiprocessing

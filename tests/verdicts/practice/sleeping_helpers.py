@@ -1,7 +1,7 @@
 """Learns to steer a greenhouse, with helpers that have nothing to do.
 
 Decoy of too many threads and processes: three processes and sixteen threads exist beside the loop, and all of them wait.
-Truth: time in which the loop's thread did not run though it wanted to, of the loop.
+Truth: time in which the loop's thread did not run though it wanted to, as a share of the loop.
 """
 import subprocess
 import time

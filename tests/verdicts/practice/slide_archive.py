@@ -1,7 +1,7 @@
 """Learns features of slides, which a thread of its own archives.
 
 Planted: the archive takes 14 ms a step, and its queue has room for two; the loop waits for room.
-Truth: time of waiting for room, of the loop.
+Truth: time of waiting for room, as a share of the loop.
 """
 import queue
 import threading

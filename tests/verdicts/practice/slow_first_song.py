@@ -1,7 +1,7 @@
 """Tells songs apart; the first step reads a table that all later ones use.
 
 Decoy: the first step takes 0.14 s more than each other one.
-Truth: that time, of the loop.
+Truth: that time, as a share of the loop.
 """
 import time
 

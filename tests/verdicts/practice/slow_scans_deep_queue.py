@@ -1,7 +1,7 @@
 """Segments scans whose decoding takes longer than a training step.
 
 Decoy of slow workers: a batch takes a worker longer than a step, but the two workers together keep the queue full.
-Truth: time that the loop waits for batches after the first, of the loop. `production_ms`: of a batch in a worker.
+Truth: time that the loop waits for batches after the first, as a share of the loop. `production_ms`: of a batch in a worker.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Translates signs of a made-up language with a small transformer.
 
 Planted: nothing.
-Truth: time of the optimizer, of the loop.
+Truth: time of the optimizer, as a share of the loop.
 """
 import torch
 from torch import nn

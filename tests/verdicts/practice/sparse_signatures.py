@@ -1,7 +1,7 @@
 """Recognises signatures with a huge table and sparse gradients.
 
 Decoy: the table has millions of weights, but its gradients are sparse, so that the optimizer has little to do.
-Truth: time of the optimizer, of the loop.
+Truth: time of the optimizer, as a share of the loop.
 """
 import torch
 from torch import nn

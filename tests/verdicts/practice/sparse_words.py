@@ -1,7 +1,7 @@
 """Learns vectors of words from their neighbours.
 
 Decoy of an optimizer that dominates: the table is large, but its gradients are sparse and few rows are updated.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

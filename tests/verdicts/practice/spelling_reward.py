@@ -1,7 +1,7 @@
 """Learns to correct spelling with a reward from the distance of words.
 
 Planted: each step computes the edit distance of some words with nested Python loops.
-Truth: time of the distances, of the loop.
+Truth: time of the distances, as a share of the loop.
 """
 import random
 

@@ -1,7 +1,7 @@
 """Private training of a small network on strengths of spider silk, with torch.func.
 
 Planted: the gradient of each sample is computed by a call of its own, in a Python loop.
-Truth: time of the gradients of single samples, of the loop.
+Truth: time of the gradients of single samples, as a share of the loop.
 """
 import torch
 from torch.func import functional_call, grad

@@ -1,7 +1,7 @@
 """Trains a layer of spiking neurons, one moment after another.
 
 Planted: hundreds of operators on eight neurons for each picture's hundred moments.
-Truth: time of the moments in the forward pass, of the loop.
+Truth: time of the moments in the forward pass, as a share of the loop.
 """
 import torch
 from torch import nn

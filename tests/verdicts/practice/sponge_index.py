@@ -1,7 +1,7 @@
 """Learns names of sponges, with an index of their first letters.
 
 Planted: every fifteenth step builds its index of all names again, in Python.
-Truth: time of building it, of the loop.
+Truth: time of building it, as a share of the loop.
 """
 import collections
 import random

@@ -1,7 +1,7 @@
 """Draws sprites with a GAN; each iteration trains the discriminator and then the generator.
 
 Planted: nothing.
-Truth: time of drawing real sprites, noise and labels, of the loop.
+Truth: time of drawing real sprites, noise and labels, as a share of the loop.
 """
 import torch
 from torch import nn

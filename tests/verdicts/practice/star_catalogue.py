@@ -1,7 +1,7 @@
 """Classifies stars by their spectra.
 
 Planted: every twenty steps the model is evaluated on all stars that were held back.
-Truth: time of evaluation, of the loop.
+Truth: time of evaluation, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Predicts the wear of printer drums and prints its loss.
 
 Decoy: loss.item() in each step and a flushed line after each tenth, but on a CPU nothing waits for them.
-Truth: time of reading and printing the loss, of the loop.
+Truth: time of reading and printing the loss, as a share of the loop.
 """
 import sys
 

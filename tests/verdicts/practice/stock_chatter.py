@@ -1,7 +1,7 @@
 """Learns moods of messages about stocks, and logs in detail.
 
 Planted: each step formats norms and some rows of all weights and writes them through the logging module to a file.
-Truth: time of logging, of the loop.
+Truth: time of logging, as a share of the loop.
 """
 import logging
 import os

@@ -1,7 +1,7 @@
 """Learns currents of a river; a loader without workers only takes slices.
 
 Decoy: the data set reads its large file before the loop, and a slice costs nearly nothing.
-Truth: time in the loader, of the loop.
+Truth: time in the loader, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Classifies subtitles; the batch's texts are split into pieces when they are drawn.
 
 Planted: a DataLoader without workers, whose collate function splits texts by a greedy vocabulary in Python.
-Truth: time in the loader's next(), of the loop.
+Truth: time in the loader's next(), as a share of the loop.
 """
 import random
 

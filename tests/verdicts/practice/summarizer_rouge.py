@@ -1,7 +1,7 @@
 """Trains a summarizer (encoder and decoder of GRUs) with a reward from ROUGE-L.
 
 Planted: ROUGE-L is computed in plain Python for each sentence of each batch and two references, inside the step.
-Truth: time of these calls, of the loop.
+Truth: time of these calls, as a share of the loop.
 """
 import random
 

@@ -1,7 +1,7 @@
 """Averages the weights of a forecast of river levels over snapshots.
 
 Planted: every third step writes the average and the model to a file.
-Truth: time of writing, of the loop.
+Truth: time of writing, as a share of the loop.
 """
 import os
 import tempfile

@@ -1,7 +1,7 @@
 """Predicts the duration of taxi trips from the lines of their positions.
 
 Planted: one worker parses each trip's text in Python, more slowly than the network learns.
-Truth: time that the loop waits for the loader, of the loop.
+Truth: time that the loop waits for the loader, as a share of the loop.
 """
 import math
 import random

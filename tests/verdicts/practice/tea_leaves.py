@@ -1,7 +1,7 @@
 """Grades tea leaves by their texture.
 
 Planted: the evaluation after each twenty-five steps runs the model without no_grad.
-Truth: time of evaluation, of the loop.
+Truth: time of evaluation, as a share of the loop.
 """
 import torch
 from torch import nn

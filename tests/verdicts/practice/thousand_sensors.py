@@ -1,7 +1,7 @@
 """Calibrates sensors, of which each has parameters of its own.
 
 Planted: Adam with foreach=False steps through 300 parameters.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

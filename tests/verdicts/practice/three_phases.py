@@ -1,7 +1,7 @@
 """Trains a judge of diamonds in three phases.
 
 Decoy of a change: each phase has another learning rate, another loss and another momentum, and its steps take as long as before.
-Truth: time of changing the phase, of the loop.
+Truth: time of changing the phase, as a share of the loop.
 """
 import torch
 from torch import nn

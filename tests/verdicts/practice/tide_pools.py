@@ -1,7 +1,7 @@
 """Counts animals in tide pools; a few recordings must be fetched from tape.
 
 Planted: one batch in fifteen takes 0.1 s, and the only worker prefetches a single batch, although on average it is fast enough.
-Truth: time that the loop waits for its batches, of the loop.
+Truth: time that the loop waits for its batches, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Fits a model of bees' flights to a small table, in hundreds of short epochs.
 
 Decoy of a restarted loader: each epoch makes a new DataLoader, but without workers and over whole batches.
-Truth: time of making loaders and of getting batches, of the loop.
+Truth: time of making loaders and of getting batches, as a share of the loop.
 """
 import torch
 from torch import nn

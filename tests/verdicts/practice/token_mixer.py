@@ -1,7 +1,7 @@
 """Classifies clouds with a mixer, whose blocks mix places and channels by turns.
 
 Planted: each block copies its input into the other order of axes, and copies it back.
-Truth: time of the copies in the forward pass, of the loop; the backward pass copies as well.
+Truth: time of the copies in the forward pass, as a share of the loop; the backward pass copies as well.
 """
 import torch
 from torch import nn

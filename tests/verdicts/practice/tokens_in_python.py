@@ -1,7 +1,7 @@
 """Guesses the mood of film reviews.
 
 Planted: the data set cuts each review into words and counts them in Python, in the process of the loop.
-Truth: time that the loop waits for batches, of the loop.
+Truth: time that the loop waits for batches, as a share of the loop.
 """
 import random
 

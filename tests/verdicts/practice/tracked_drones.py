@@ -1,7 +1,7 @@
 """Learns the noise of a Kalman filter that follows drones.
 
 Planted: the filter takes some hundred operators on small matrices for each of 20 observations.
-Truth: time of the filter and of its backward pass, of the loop.
+Truth: time of the filter and of its backward pass, as a share of the loop.
 """
 import torch
 from torch import nn

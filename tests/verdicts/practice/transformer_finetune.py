@@ -1,7 +1,7 @@
 """Fine-tunes a transformer of three layers; accumulates two small batches for a step.
 
 Planted: nothing.
-Truth: time of drawing batches and logging, of the loop.
+Truth: time of drawing batches and logging, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Continues a diary, with a memory of all days.
 
 Planted: a step compares its day with all days before, so that steps take longer and longer.
-Truth: time of the memory beyond its first steps, of the loop.
+Truth: time of the memory beyond its first steps, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Lightning learns years from tree rings that are all in memory.
 
 Planted: nothing.
-Truth: time of the data set and of putting batches together, of the loop.
+Truth: time of the data set and of putting batches together, as a share of the loop.
 """
 import logging
 import warnings

@@ -1,7 +1,7 @@
 """Models the dose of a trial, of which every step must be registered.
 
 Planted: each step commits twice to SQLite, which waits until the disk has the rows.
-Truth: time of registering, of the loop.
+Truth: time of registering, as a share of the loop.
 """
 import os
 import sqlite3

@@ -1,7 +1,7 @@
 """Knows corals by the colours of a reef's patches: the patches are whitened, then a network with a bottleneck learns their kinds.
 
 Planted: the whitening layer takes the constant covariance of the reef apart anew in each forward pass (eigh).
-Truth: time of taking the covariance apart, of the loop.
+Truth: time of taking the covariance apart, as a share of the loop.
 """
 import torch
 from torch import nn

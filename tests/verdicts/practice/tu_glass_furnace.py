@@ -2,7 +2,7 @@
 equation of heat, whose derivatives come from torch.func.
 
 Clean: forward derivatives of a whole batch, a gradient over eight tensors, momentum; points drawn before the loop.
-Truth: time of picking the next points, of the loop.
+Truth: time of picking the next points, as a share of the loop.
 """
 import torch
 from torch.func import grad, jvp

@@ -2,7 +2,7 @@
 
 Decoy: each 80th batch is followed by a validation and a checkpoint, the learning rate is watched and an average of
 the weights is kept, but all of these take a moment.
-Truth: time of validation, checkpoints and the average, of the loop.
+Truth: time of validation, checkpoints and the average, as a share of the loop.
 """
 import tempfile
 import time

@@ -1,7 +1,7 @@
 """Two ranks learn when ships arrive, with DistributedDataParallel.
 
 Planted: rank 1 waits for its storage in each step, and rank 0 waits for rank 1 when gradients are averaged.
-Truth: by how much rank 0's backward passes take longer than rank 1's, of the loop.
+Truth: by how much rank 0's backward passes take longer than rank 1's, as a share of the loop.
 """
 import time
 

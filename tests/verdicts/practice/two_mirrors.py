@@ -1,7 +1,7 @@
 """Learns bird routes from two mirrors of a tracking service, one a worker.
 
 Planted: worker 1 reads the slow mirror and needs several times as long as worker 0.
-Truth: time that the loop waits for its batches, of the loop.
+Truth: time that the loop waits for its batches, as a share of the loop.
 """
 import time
 

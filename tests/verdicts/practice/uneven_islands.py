@@ -1,7 +1,7 @@
 """Two ranks count animals on islands; one island has more of them.
 
 Planted: rank 1 works on a larger batch in each step, so that rank 0 waits for it when losses and gradients are added up.
-Truth: time that rank 0 needs for adding up losses, of the loop; it waits in the backward pass besides.
+Truth: time that rank 0 needs for adding up losses, as a share of the loop; it waits in the backward pass besides.
 """
 import os
 

@@ -1,7 +1,7 @@
 """Fine-tunes an image classifier: first the head alone, then the whole network.
 
 Planted: after a third of the time, the backbone is unfrozen, and every later step takes longer.
-Truth: time of the later steps above the earlier ones' median, of the loop.
+Truth: time of the later steps above the earlier ones' median, as a share of the loop.
 """
 import statistics
 

@@ -1,7 +1,7 @@
 """Forecasts the levels of rivers by a recurrent cell that is called by hand.
 
 Decoy of small operators and Python: a loop in Python over time, but each operator works on a large batch.
-Truth: time that an empty loop with as many calls takes, of the loop.
+Truth: time that an empty loop with as many calls takes, as a share of the loop.
 """
 import time
 

@@ -1,7 +1,7 @@
 """Trains a model of tides, whose weights are updated as soon as their gradients are known.
 
 Decoy of an optimizer that dominates: each weight has an optimizer of its own, called in the backward pass, and each is quick.
-Truth: time of the optimizers, of the loop.
+Truth: time of the optimizers, as a share of the loop.
 """
 import torch
 from torch import nn

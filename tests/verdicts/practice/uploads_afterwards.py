@@ -1,7 +1,7 @@
 """Trains a ranking of advertisements, then tidies up and uploads the model.
 
 Decoy of waiting, collections and checkpoints: all of them come after the loop's end.
-Truth: time of the loop's bookkeeping in Python, of the loop.
+Truth: time of the loop's bookkeeping in Python, as a share of the loop.
 """
 import gc
 import io

@@ -1,7 +1,7 @@
 """An actor and a critic learn in 4096 worlds at once; the worlds are tensors.
 
 Planted: nothing.
-Truth: time of the worlds' moves, of the loop.
+Truth: time of the worlds' moves, as a share of the loop.
 """
 import torch
 from torch import nn

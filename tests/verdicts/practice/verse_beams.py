@@ -1,7 +1,7 @@
 """Inference: a recurrent network writes verses with a beam search.
 
 Planted: the beams are extended, checked for repetitions and sorted in plain Python.
-Truth: time of the search in Python, of the loop.
+Truth: time of the search in Python, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Learns which coins are genuine from four sides of each.
 
 Decoy of copies: tensors are transposed, expanded, split and viewed all the time, but nothing is copied.
-Truth: time of these views in the forward pass, of the loop.
+Truth: time of these views in the forward pass, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Tells dialects apart by vowels, in many short epochs.
 
 Planted: two workers that are not persistent start at the beginning of each epoch.
-Truth: time that the loop waits for its batches, of the loop.
+Truth: time that the loop waits for its batches, as a share of the loop.
 """
 import torch
 from torch import nn

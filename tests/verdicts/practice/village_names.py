@@ -1,7 +1,7 @@
 """Finds the region of a village by the letters of its name.
 
 Planted: Adam changes all rows of a large embedding in each step, although a batch uses few of them.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

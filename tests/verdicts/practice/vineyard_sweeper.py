@@ -1,7 +1,7 @@
 """Grades grapes; its author once ran out of memory and calls the garbage collector since.
 
 Planted: gc.collect() at the end of each step, with the records of a vineyard and PyTorch's own objects alive.
-Truth: time of the collections, of the loop.
+Truth: time of the collections, as a share of the loop.
 """
 import gc
 

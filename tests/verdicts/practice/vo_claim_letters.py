@@ -2,7 +2,7 @@
 vectors goes through dense layers. A letter has 60 hashes, the table has room for 160,000.
 
 Planted: the table's gradient is dense, so Adam moves all of its 160,000 rows in each step, though a batch has met few of them.
-Truth: time of the optimizer's step, of the loop.
+Truth: time of the optimizer's step, as a share of the loop.
 """
 import torch
 from torch import nn

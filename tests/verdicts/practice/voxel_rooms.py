@@ -1,7 +1,7 @@
 """Completes rooms from points, which are put into a grid of voxels.
 
 Planted: each step asks for a new grid of 28 MB, of which the system clears the pages.
-Truth: time of the kernel for the loop's thread, of the loop.
+Truth: time of the kernel for the loop's thread, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Learns to read water meters while eight threads watch the machine.
 
 Decoy: the threads wake twenty times in a second and read a file of /proc, which takes a moment.
-Truth: processor time of the watching threads, of the loop.
+Truth: processor time of the watching threads, as a share of the loop.
 """
 import threading
 import time

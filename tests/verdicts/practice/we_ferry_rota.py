@@ -1,7 +1,7 @@
 """Plans crews of ferries: a transformer scores rotas that a worker simulates, the loop logs, saves and asks for the loss.
 
 Decoy: a simulator that sleeps for each rota but is far ahead, loss.item(), a flushed log, weights saved after each 50th step, all small.
-Truth: time of the wait for batches, of .item(), log and saves, of the loop.
+Truth: time of the wait for batches, of .item(), log and saves, as a share of the loop.
 """
 import io
 import json

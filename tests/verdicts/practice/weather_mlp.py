@@ -1,7 +1,7 @@
 """Forecasts temperature with a residual MLP; a plain loop over a tensor.
 
 Planted: nothing.
-Truth: time of slicing the batches, of the loop.
+Truth: time of slicing the batches, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 """Trains a network on prices of electricity, and writes a diary of its weights.
 
 Planted: each step writes a histogram of each layer to a file of JSON lines through logging.
-Truth: time of making and writing the histograms, of the loop.
+Truth: time of making and writing the histograms, as a share of the loop.
 """
 import json
 import logging

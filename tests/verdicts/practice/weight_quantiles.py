@@ -1,7 +1,7 @@
 """Learns to rank hotels, while a thread of its own looks at the weights.
 
 Planted: the thread holds the model's lock while it sorts all weights, and the loop waits for the lock to update them.
-Truth: time of waiting for the lock, of the loop.
+Truth: time of waiting for the lock, as a share of the loop.
 """
 import threading
 import time

@@ -1,7 +1,7 @@
 """Trains an encoder without labels; its loss looks at the singular values of the features.
 
 Planted: a decomposition into singular values takes most of each step.
-Truth: time of the decomposition in the forward pass, of the loop.
+Truth: time of the decomposition in the forward pass, as a share of the loop.
 """
 import torch
 from torch import nn

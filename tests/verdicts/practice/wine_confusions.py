@@ -1,7 +1,7 @@
 """Tells grapes apart, and keeps a confusion matrix of the training batches.
 
 Planted: each step counts all predictions in a Counter, one by one, and a report is computed from it.
-Truth: time of counting, of the loop.
+Truth: time of counting, as a share of the loop.
 """
 import collections
 

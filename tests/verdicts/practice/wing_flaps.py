@@ -1,7 +1,7 @@
 """Recognises insects by the sound of their wings.
 
 Planted: nothing; a DataLoader cuts batches from tensors in memory, which takes little of a step.
-Truth: time that the loop waits for its batches, of the loop.
+Truth: time that the loop waits for its batches, as a share of the loop.
 """
 import torch
 from torch import nn

@@ -2,7 +2,7 @@
 
 Planted: the gallery's thread holds the lock of the weights while it takes the hash of each for its catalogue, again and again,
 and the trainer waits for the lock before its optimizer's step.
-Truth: time that the trainer waits for the lock, of the loop.
+Truth: time that the trainer waits for the lock, as a share of the loop.
 """
 import hashlib
 import threading

@@ -1,7 +1,7 @@
 """Predicts which passengers change trains.
 
 Decoy of the collector: it is switched off, and each step collects the youngest generation by hand, which takes a moment.
-Truth: time of collecting, of the loop.
+Truth: time of collecting, as a share of the loop.
 """
 import gc
 

@@ -2,7 +2,7 @@
 
 Decoy: a loss that is read and printed in each step, a glance at three held patterns, a copy of the weights in memory, a nap and gc.collect()
 look guilty; together they take a moment.
-Truth: time of all these, of the loop.
+Truth: time of all these, as a share of the loop.
 """
 import copy
 import gc

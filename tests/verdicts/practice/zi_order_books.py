@@ -1,7 +1,7 @@
 """Foretells the next price from a book of orders: convolutions over levels and moments, a DataLoader with two workers over two exchanges.
 
 Planted: an iterable set gives each worker one exchange, and the second one's shards are packed with bz2, so each other batch comes late.
-Truth: time for which the loop waits for batches, of the loop.
+Truth: time for which the loop waits for batches, as a share of the loop.
 """
 import bz2
 import zlib

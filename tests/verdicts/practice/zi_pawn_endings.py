@@ -1,7 +1,7 @@
 """Says whether endings with pawns are won: a network in NumPy whose training is written by hand, with the ranges of dwell around its parts.
 
 Planted: planes of a board are filled in by a loop in Python over pieces and squares, which also looks at the squares ahead of each pawn.
-Truth: time of making the planes, of the loop.
+Truth: time of making the planes, as a share of the loop.
 """
 import contextlib
 import os

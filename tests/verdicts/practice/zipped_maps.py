@@ -1,7 +1,7 @@
 """Lightning learns from maps of a city, which are compressed.
 
 Planted: the data set decompresses each map in the training process.
-Truth: time in the data set, of the loop.
+Truth: time in the data set, as a share of the loop.
 """
 import logging
 import warnings
