@@ -14,7 +14,7 @@
 /* Functions of <dwell/probe.h> and <dwell/probe_abi.h>, documented there, and where the two variables are. */
 struct dw_sampler_calls {
 	const struct dwell_gate_word *const *gate;
-	const uint32_t *code_generation;
+	uint32_t *code_generation; /* the sampler adds 1 after a dlopen() or dlclose() of the program has returned */
 	bool (*intern_code)(void *const *addresses, unsigned count, uint32_t *frames);
 	uint32_t (*intern_frame)(const char *function, const char *file, uint32_t line);
 	uint32_t (*intern_stack)(const uint32_t *frames, unsigned count);
