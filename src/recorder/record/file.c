@@ -11,10 +11,11 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/system.h"
 
 #ifndef RENAME_NOREPLACE /* some C libraries lack it */
 #define RENAME_NOREPLACE 1u
@@ -151,35 +152,35 @@ static bool file_is_replaceable(const char *path)
 		return false;
 	if (named.st_size == 0)
 		return true;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = dw_descriptor_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
 	is_trace = fstat(fd, &opened) == 0 && opened.st_ino == named.st_ino &&
 	           opened.st_dev == named.st_dev &&
 	           pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
 	           (memcmp(magic, DW_MAGIC, sizeof magic) == 0 || memcmp(magic, DW_PACK_MAGIC, sizeof magic) == 0);
-	close(fd);
+	dw_descriptor_close(fd);
 	return is_trace;
 }
 
 static int file_create_at(const char *path, const struct dwell_options *options, const uint8_t *run_id)
 {
 	/* 0600: a trace contains names and arguments of its user */
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+	int fd = dw_descriptor_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	int result;
 
-	if (fd < 0 && errno == EEXIST && options->overwrite) {
+	if (fd == -EEXIST && options->overwrite) {
 		if (!file_is_replaceable(path))
 			return -ENOTUNIQ;
 		/* Removed and not truncated, so that a process that has the old trace mapped keeps it. */
 		unlink(path);
-		fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+		fd = dw_descriptor_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	}
 	if (fd < 0)
-		return -errno;
+		return fd;
 	result = file_write_head(fd, options, run_id);
 	if (result) {
-		close(fd);
+		dw_descriptor_close(fd);
 		unlink(path);
 		return result;
 	}
@@ -253,24 +254,24 @@ int dw_file_create(const char *path, const struct dwell_options *options, const 
 int dw_file_open(const char *path, struct dw_head **head, struct dwell_error *error)
 {
 	struct stat status;
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = dw_descriptor_open(path, O_RDWR, 0);
 	struct dw_head *map;
 
 	if (fd < 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s", path, strerror(errno));
+		return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s", path, strerror(-fd));
 	if (fstat(fd, &status) != 0 || status.st_size < (off_t)DW_BLOCK_BYTES) {
-		close(fd);
+		dw_descriptor_close(fd);
 		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace", path);
 	}
 	map = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
-		close(fd);
+		dw_descriptor_close(fd);
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
 	}
 	if (memcmp(map->magic, DW_MAGIC, sizeof map->magic) != 0 ||
 	    map->version_major != DW_VERSION_MAJOR || map->block_bytes != DW_BLOCK_BYTES) {
 		munmap(map, DW_BLOCK_BYTES);
-		close(fd);
+		dw_descriptor_close(fd);
 		return dw_error_set(error, DWELL_E_VERSION,
 		                    "%s cannot be written by dwell %s: another version made it", path,
 		                    DWELL_VERSION);
@@ -428,9 +429,7 @@ static int name_file(const char *temporary, const char *path)
 	if (errno == EEXIST)
 		return -EEXIST;
 	/* For file systems without hard links. */
-	if (syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-		return 0;
-	return -errno;
+	return (int)dw_call(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
 }
 
 /*
@@ -445,8 +444,8 @@ static int file_move_to(int fd, const char *path, const char *final_path, struct
 
 	if (snprintf(temporary, sizeof temporary, "%s.%d.part", final_path, (int)getpid()) <
 	    (int)sizeof temporary) {
-		to = open(temporary, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-		result = to < 0 ? -errno : file_copy_all(fd, to);
+		to = dw_descriptor_open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+		result = to < 0 ? to : file_copy_all(fd, to);
 	}
 	if (to >= 0 && close(to) != 0 && result == 0)
 		result = -errno;

@@ -21,11 +21,10 @@
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/descriptor.h"
+#include "base/system.h"
 #include "format/keys.h"
 
 #define BLOCK_MODULES 512u
@@ -57,20 +56,19 @@ static uint32_t made_frames;              /* atomic; lookups, so also of frames 
 
 static size_t module_read_by_file(void *to, uintptr_t from, size_t bytes)
 {
-	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
+	int fd = dw_descriptor_open("/proc/self/mem", O_RDONLY, 0);
+	long got = fd < 0 ? -1 : dw_call(SYS_pread64, fd, to, bytes, from);
 
-	if (fd >= 0)
-		close(fd);
+	dw_descriptor_close(fd);
 	return got > 0 ? (size_t)got : 0;
 }
 
 size_t dw_read_memory(void *to, uintptr_t from, size_t bytes)
 {
 	struct iovec ours = { to, bytes }, theirs = { (void *)from, bytes };
-	long got = syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul);
+	long got = dw_call(SYS_process_vm_readv, dw_call(SYS_getpid), &ours, 1, &theirs, 1, 0);
 
-	if (got < 0 && errno != EFAULT)
+	if (got < 0 && got != -EFAULT)
 		return module_read_by_file(to, from, bytes); /* a sandbox refuses the system call */
 	return got > 0 ? (size_t)got : 0;
 }
@@ -352,11 +350,11 @@ static void module_read_line(const char *line)
 static void module_read_lines(int fd)
 {
 	size_t held = 0;
-	ssize_t got;
+	long got;
 
 	maps.base = 0;
 	maps.inode = 0;
-	while ((got = read(fd, maps.text + held, sizeof maps.text - 1 - held)) > 0) {
+	while ((got = dw_call(SYS_read, fd, maps.text + held, sizeof maps.text - 1 - held)) > 0) {
 		char *line = maps.text, *end;
 
 		held += (size_t)got;
@@ -397,11 +395,10 @@ static bool module_read_maps(uintptr_t address, bool again)
 		forget_module(known, true); /* there may be no new mapping that replaces it */
 	again |= !find_module(address, &module) && began >= DW_LOAD(dw_process->maps_absent_until);
 	if (again) {
-		fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-		if (fd >= 0) {
+		fd = dw_descriptor_open("/proc/self/maps", O_RDONLY, 0);
+		if (fd >= 0)
 			module_read_lines(fd);
-			close(fd);
-		}
+		dw_descriptor_close(fd);
 		DW_STORE(dw_process->maps_made_until, module_is_later(began));
 		if (!find_module(address, &module))
 			DW_STORE(dw_process->maps_absent_until, module_is_later(began));

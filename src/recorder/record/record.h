@@ -74,7 +74,7 @@ struct dw_session {
 	uint32_t generation;        /* atomic; counts the sessions of this process and its ancestors */
 	uint32_t clock_kind;        /* atomic */
 	uint64_t tick_offset;       /* atomic; added to the counter after it was reset; see journal.c */
-	int fd;                     /* the program may have closed it: see dw_window_file() */
+	int fd;                     /* atomic; -1: none is kept. The program may have closed it: see dw_window_file() */
 	dev_t device;
 	ino_t inode;
 	uint8_t run_id[16];
@@ -361,8 +361,10 @@ enum dw_claim { DW_CLAIM_STREAM, DW_CLAIM_RESERVED };
 uint32_t dw_window_take(enum dw_claim claim, char **address, enum dw_loss *cause);
 /* Where a block is mapped; NULL if it is not one of this process. */
 char *dw_window_address(uint32_t block);
-/* The trace's file descriptor, checked to be the trace's and opened again if it is not; or -1. */
+/* A descriptor of the trace, for the caller alone, who closes it; -1: the trace cannot be opened. */
 int dw_window_file(void);
+/* Closes the session's descriptor, if it is still the trace's. */
+void dw_window_forget_file(void);
 /* Fetches the pages of a chunk before it is used, so that no probe has to. False if the chunk
  * cannot be written. */
 bool dw_window_fetch(uint32_t block, char *chunk);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "format/sampler_calls.h"
@@ -41,7 +42,7 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 	DW_STORE(dw_session.control, (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET));
 	DW_STORE(dw_session.clock_kind, head->clock_kind);
 	DW_STORE(dw_session.tick_offset, 0);
-	dw_session.fd = fd;
+	DW_STORE(dw_session.fd, fd);
 	dw_session.started_here = started_here;
 	dw_session.side = false;
 	dw_session.starter = getpid();
@@ -75,6 +76,13 @@ int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_e
 	if (head == MAP_FAILED)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
 	return session_adopt(head, fd, path, started_here, error);
+}
+
+/* In a program that may have few descriptors the recorder keeps none: the trace is opened again when it is needed. */
+static void session_drop_descriptor(void)
+{
+	if (!dw_descriptor_is_apart(DW_LOAD(dw_session.fd)))
+		dw_window_forget_file();
 }
 
 /* ---- joining a run ------------------------------------------------------------ */
@@ -211,7 +219,10 @@ static void session_join_file(const char *path)
 	int fd = dw_file_open(path, &head, NULL);
 
 	if (fd >= 0 && session_belongs_here(head)) {
-		session_adopt(head, fd, path, false, NULL);
+		if (session_adopt(head, fd, path, false, NULL) == 0)
+			session_drop_descriptor();
+		else
+			dw_descriptor_close(fd);
 		return;
 	}
 	session_fall_back(fd >= 0 ? head : NULL);
@@ -324,6 +335,7 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 		unlink(actual);
 		return result;
 	}
+	session_drop_descriptor();
 	snprintf(dw_session.final_path, sizeof dw_session.final_path, "%s",
 	         strcmp(path, actual) ? path : "");
 	if (next_id > 1)
@@ -409,9 +421,9 @@ static int session_stop_locked(struct dwell_error *error)
 	} else {
 		result = dw_file_finish(fd, dw_session.path, dw_session.final_path,
 		                        DW_LOAD(dw_process->id), &finish, error);
-		close(fd);
+		dw_descriptor_close(fd);
 	}
-	dw_session.fd = -1;
+	dw_window_forget_file();
 	dw_process_unlock();
 	return result;
 }

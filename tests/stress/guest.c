@@ -1,0 +1,129 @@
+/*
+ * A program that is recorded and has expectations of its own: what it opens, closes and may do. It ends with 0 if everything
+ * is as it would be without the recorder.
+ *
+ *     stress_guest WHAT [NUMBER]
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dwell/dwell.h"
+#include "dwell/probe.h"
+
+#define MANY 400000 /* ranges: more than one window of the file */
+
+static void record(int count)
+{
+	for (int i = 0; i < count; i++) {
+		DWELL_ZONE("guest");
+	}
+}
+
+/* ---- descriptors --------------------------------------------------------------------- */
+
+/* The next file has the expected number, before and after ranges were recorded. */
+static int opens_next(int expected)
+{
+	for (int times = 0; times < 2; times++) {
+		int fd = open("/dev/null", O_RDONLY);
+
+		if (fd != expected)
+			return 1;
+		close(fd);
+		record(MANY);
+	}
+	return 0;
+}
+
+static int finished;
+
+/* Writes to a standard error that is closed. */
+static void *complains(void *failures)
+{
+	static const char message[] = "an error message\n";
+
+	while (!__atomic_load_n(&finished, __ATOMIC_RELAXED))
+		if (write(2, message, sizeof message - 1) >= 0 || errno != EBADF)
+			__atomic_fetch_add((int *)failures, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static int has_no_standard_error(void)
+{
+	int failures = 0;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, complains, &failures) != 0)
+		return 2;
+	record(MANY);
+	__atomic_store_n(&finished, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	return failures != 0;
+}
+
+/* Uses each descriptor that its limit permits. */
+static int uses_all_descriptors(int limit)
+{
+	record(10);
+	for (int i = 3; i < limit; i++)
+		if (open("/dev/null", O_RDONLY) != i)
+			return 1;
+	close(limit - 1);
+	record(MANY);
+	return open("/dev/null", O_RDONLY) != limit - 1;
+}
+
+/* Closes all descriptors again and again, and has files of its own with every number that may have been dwell's. */
+static void *takes_all_numbers(void *failures)
+{
+	while (!__atomic_load_n(&finished, __ATOMIC_RELAXED)) {
+		struct stat status;
+
+		for (int fd = 3; fd < 200; fd++)
+			close(fd);
+		for (int fd = 3; fd < 200; fd++)
+			if (open("own.txt", O_RDWR | O_CREAT | O_APPEND, 0600) < 0)
+				break;
+		if (stat("own.txt", &status) != 0 || status.st_size != 0)
+			__atomic_fetch_add((int *)failures, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static int closes_everything(void)
+{
+	int failures = 0;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, takes_all_numbers, &failures) != 0)
+		return 2;
+	for (int i = 0; i < 8; i++)
+		record(MANY);
+	__atomic_store_n(&finished, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	return failures != 0;
+}
+
+int main(int count, char **arguments)
+{
+	const char *what = count > 1 ? arguments[1] : "";
+	int number = count > 2 ? atoi(arguments[2]) : 0;
+
+	if (!dwell_active())
+		return 99;
+	if (strcmp(what, "opens-next") == 0)
+		return opens_next(number);
+	if (strcmp(what, "no-standard-error") == 0)
+		return has_no_standard_error();
+	if (strcmp(what, "all-descriptors") == 0)
+		return uses_all_descriptors(number);
+	if (strcmp(what, "closes-everything") == 0)
+		return closes_everything();
+	return 98;
+}
