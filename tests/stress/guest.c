@@ -110,13 +110,56 @@ static int closes_everything(void)
 	return failures != 0;
 }
 
+/* ---- address space -------------------------------------------------------------------- */
+
+/* Writes how much address space the process has when it has recorded little, in kB. */
+static int writes_size(void)
+{
+	FILE *status = fopen("/proc/self/status", "r"), *size = fopen("size", "w");
+	char line[256];
+	long kb = 0;
+
+	record(1000);
+	while (status && fgets(line, sizeof line, status))
+		sscanf(line, "VmSize: %ld", &kb);
+	return !size || fprintf(size, "%ld\n", kb) < 0 || fclose(size) != 0;
+}
+
+static void *does_nothing(void *unused)
+{
+	(void)unused;
+	record(10);
+	return NULL;
+}
+
+/* Uses most of the address space that it may have. */
+static int uses_its_space(int megabytes)
+{
+	char *memory = malloc((size_t)megabytes << 20);
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 1 << 18);
+	record(1000);
+	if (!memory || pthread_create(&thread, &small, does_nothing, NULL) != 0)
+		return 1;
+	pthread_join(thread, NULL);
+	memset(memory, 1, (size_t)megabytes << 20);
+	return 0;
+}
+
 int main(int count, char **arguments)
 {
 	const char *what = count > 1 ? arguments[1] : "";
 	int number = count > 2 ? atoi(arguments[2]) : 0;
 
+	if (strcmp(what, "size") == 0)
+		return writes_size();
 	if (!dwell_active())
 		return 99;
+	if (strcmp(what, "uses-space") == 0)
+		return uses_its_space(number);
 	if (strcmp(what, "opens-next") == 0)
 		return opens_next(number);
 	if (strcmp(what, "no-standard-error") == 0)

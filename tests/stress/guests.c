@@ -100,10 +100,82 @@ static void guests_reuse_numbers(void)
 	trace_close(&trace);
 }
 
+/* ---- address space --------------------------------------------------------------------- */
+
+#define MOST_OWN_KB (16 << 10) /* of a program that records little */
+
+static long guests_size_kb(bool recorded)
+{
+	char program[4096], size[] = "size", none[] = "0";
+	char *command[] = { program, size, none, NULL };
+	FILE *file;
+	long kb = 0;
+	pid_t pid;
+
+	snprintf(program, sizeof program, "%s/stress_guest", stress_programs);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0 && recorded)
+		stress_launch("size.dwell", command);
+	if (pid == 0) {
+		execv(program, command);
+		_exit(127);
+	}
+	CHECK_EXITED(stress_wait(pid), 0);
+	file = fopen("size", "r");
+	if (!file || fscanf(file, "%ld", &kb) != 1)
+		FAIL("no size");
+	if (file)
+		fclose(file);
+	return kb;
+}
+
+static void limit_space(void)
+{
+	struct rlimit limit = { 60u << 20, 60u << 20 };
+
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+static void guests_need_space(void)
+{
+	long own;
+
+	if (STRESS_SANITIZED)
+		stress_skip("sanitizers need more memory");
+	own = guests_size_kb(true) - guests_size_kb(false);
+	printf("    %ld kB of address space\n", own);
+	CHECK(own <= MOST_OWN_KB);
+	guests_prepare = limit_space;
+	guests_record("uses-space", 40, 1010);
+}
+
+/* Where memory cannot be had, records are lost and nothing else. */
+static void limit_space_more(void)
+{
+	struct rlimit limit = { 7u << 20, 7u << 20 };
+
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+static void guests_have_no_space(void)
+{
+	struct trace trace;
+
+	if (STRESS_SANITIZED)
+		stress_skip("sanitizers need more memory");
+	guests_prepare = limit_space_more;
+	if (guests_run("uses-space", 1, &trace))
+		CHECK_U64(2 * trace_count(&trace, TRACE_END, "guest") + trace_lost_all(&trace), 2020); /* begins and ends */
+	trace_close(&trace);
+}
+
 const struct stress_test guest_tests[] = {
 	{ "guests.open-files", guests_open_files },
 	{ "guests.without-standard-error", guests_without_standard_error },
 	{ "guests.with-few-descriptors", guests_with_few_descriptors },
 	{ "guests.reuse-numbers", guests_reuse_numbers },
+	{ "guests.need-space", guests_need_space },
+	{ "guests.have-no-space", guests_have_no_space },
 	{ NULL, NULL },
 };

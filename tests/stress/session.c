@@ -83,7 +83,8 @@ static void session_restarts(void)
 		trace_walk(&trace, count_unnamed, &unnamed);
 		if (unnamed)
 			FAIL("%s: %llu ranges without a name", path, (unsigned long long)unnamed);
-		CHECK_U64(trace_count(&trace, DW_MARK, "starter"), 1);
+		/* Threads wait for each other for a limited time: what is not recorded is counted. */
+		CHECK(trace_count(&trace, DW_MARK, "starter") == 1 || trace_lost_all(&trace));
 		CHECK_U64(trace_entries(&trace, DW_ENTRY_PROCESS), 1);
 		ranges += trace_count(&trace, TRACE_END, "site");
 		trace_close(&trace);

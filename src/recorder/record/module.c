@@ -321,7 +321,7 @@ static void module_forget_others(const struct mapping *mapping, bool is_file)
 			forget_module(module_at(i), module.id || is_file);
 }
 
-static void module_read_line(const char *line)
+static void module_read_line(const char *line, void *unused)
 {
 	struct mapping mapping;
 	struct module known;
@@ -347,7 +347,8 @@ static void module_read_line(const char *line)
 		add_module(&(struct module){ .low = mapping.low, .high = mapping.high });
 }
 
-static void module_read_lines(int fd)
+/* Calls `visit` for each line. */
+static void module_read_lines(int fd, void (*visit)(const char *line, void *context), void *context)
 {
 	size_t held = 0;
 	long got;
@@ -361,7 +362,7 @@ static void module_read_lines(int fd)
 		maps.text[held] = '\0';
 		for (; (end = strchr(line, '\n')); line = end + 1) {
 			*end = '\0';
-			module_read_line(line);
+			visit(line, context);
 		}
 		held -= (size_t)(line - maps.text);
 		memmove(maps.text, line, held);
@@ -397,7 +398,7 @@ static bool module_read_maps(uintptr_t address, bool again)
 	if (again) {
 		fd = dw_descriptor_open("/proc/self/maps", O_RDONLY, 0);
 		if (fd >= 0)
-			module_read_lines(fd);
+			module_read_lines(fd, module_read_line, NULL);
 		dw_descriptor_close(fd);
 		DW_STORE(dw_process->maps_made_until, module_is_later(began));
 		if (!find_module(address, &module))
@@ -405,6 +406,37 @@ static bool module_read_maps(uintptr_t address, bool again)
 	}
 	dw_process_release(&dw_process->maps_reader);
 	return true;
+}
+
+/* Whom dw_module_each_file() calls. */
+struct module_visitor {
+	void (*see)(const char *path, void *context);
+	void *context;
+};
+
+static void module_show_file(const char *line, void *context)
+{
+	const struct module_visitor *visitor = context;
+	struct mapping mapping;
+
+	module_parse_line(line, &mapping);
+	if (mapping.executable && *mapping.path == '/')
+		visitor->see(mapping.path, visitor->context);
+}
+
+bool dw_module_each_file(void (*see)(const char *path, void *context), void *context)
+{
+	struct module_visitor visitor = { see, context };
+	int fd;
+
+	if (dw_process_hold(&dw_process->maps_reader) != DW_HOLD_TAKEN)
+		return false;
+	fd = dw_descriptor_open("/proc/self/maps", O_RDONLY, 0);
+	if (fd >= 0)
+		module_read_lines(fd, module_show_file, &visitor);
+	dw_descriptor_close(fd);
+	dw_process_release(&dw_process->maps_reader);
+	return fd >= 0;
 }
 
 /* Half of the address space is the kernel's. */

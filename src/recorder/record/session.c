@@ -20,6 +20,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "base/system.h"
 #include "format/sampler_calls.h"
 #include "record/file.h"
 
@@ -32,7 +33,7 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 {
 	struct stat status;
 
-	if (fstat(fd, &status) == 0) {
+	if (dw_call(SYS_fstat, fd, &status) == 0) {
 		dw_session.device = status.st_dev;
 		dw_session.inode = status.st_ino;
 	}
@@ -45,7 +46,7 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 	DW_STORE(dw_session.fd, fd);
 	dw_session.started_here = started_here;
 	dw_session.side = false;
-	dw_session.starter = getpid();
+	dw_session.starter = dw_getpid();
 	dw_session.parent_process = 0;
 	/* What an earlier session's file refused says nothing about this one. Refusals are stored under
 	 * the lock, so none comes later. */
@@ -60,8 +61,11 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 static int session_adopt(struct dw_head *head, int fd, const char *path, bool started_here,
                          struct dwell_error *error)
 {
-	if (dw_process_prepare(&dw_register_calls) != 0 || !dw_process_lock())
+	if (dw_process_prepare(&dw_register_calls) != 0 || !dw_process_lock_to_start())
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for the recorder");
+	/* Now, so that the first record, which may be in a signal handler, does not have to. */
+	if (!dw_process->identity.pid)
+		dw_identify(&dw_process->identity);
 	session_open(head, fd, path, started_here);
 	dw_process_unlock();
 	dw_step_join();
@@ -240,6 +244,7 @@ __attribute__((constructor)) static void join_run(void)
 	DW_KEEP_ERRNO;
 
 	dw_metadata_read_environment();
+	dw_libraries_read_environment();
 	if (path && dwp_sampler_adopt)
 		dwp_sampler_adopt(&sampler_calls);
 	if (path && *path == '/')
@@ -365,7 +370,7 @@ static void unlock_session(void)
 static int session_start_locked(const struct dwell_options *options, struct dwell_error *error)
 {
 	if (dw_session_head()) {
-		if (dw_session.started_here && dw_session.starter == getpid())
+		if (dw_session.started_here && dw_session.starter == dw_getpid())
 			return dw_error_set(error, DWELL_E_STATE, "recording to %s: stop that first",
 			                    dw_session.path);
 		return 0; /* the run's session, or the parent process's */
@@ -399,17 +404,17 @@ static int session_stop_locked(struct dwell_error *error)
 	enum dw_loss cause;
 	int result, fd;
 
-	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != getpid())
+	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != dw_getpid())
 		return 0;
 	if (dw_session.before_stop)
 		dw_session.before_stop();
 	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
 	if (dw_process_ready(&cause)) {
 		dw_step_close(dw_slot_here(&cause));
-		dw_libraries_note();
+		dw_libraries_note_at_end();
 		dw_journal_clock();
 	}
-	if (!dw_process_lock())
+	if (!dw_process_lock_to_start())
 		return dw_error_set(error, DWELL_E_STATE, "the recorder is busy in this very thread");
 	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
 	dw_stream_halt();
@@ -448,9 +453,9 @@ __attribute__((destructor)) static void stop_at_exit(void)
 	if (!dw_session_head())
 		return;
 	if (DW_LOAD(dw_process->id)) /* this process has recorded */
-		dw_libraries_note();
+		dw_libraries_note_at_end();
 	dw_step_leave();
-	if (dw_session.side && dw_session.starter == getpid()) {
+	if (dw_session.side && dw_session.starter == dw_getpid()) {
 		dw_session.started_here = true; /* no other process finishes a side file */
 		dwell_stop(NULL);
 	}
