@@ -7,9 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,6 +114,135 @@ static int closes_everything(void)
 	return failures != 0;
 }
 
+/* ---- the trace is cut ------------------------------------------------------------------- */
+
+static void *records_on(void *unused)
+{
+	(void)unused;
+	while (!__atomic_load_n(&finished, __ATOMIC_RELAXED)) {
+		record(1000);
+		usleep(100);
+	}
+	return NULL;
+}
+
+/* Records in so many threads until the trace is cut, and for a while after it. */
+static int is_cut(int threads)
+{
+	pthread_t others[16];
+	FILE *ready;
+
+	for (int i = 0; i < threads; i++)
+		if (pthread_create(&others[i], NULL, records_on, NULL) != 0)
+			return 2;
+	usleep(50000);
+	ready = fopen("ready", "w");
+	if (!ready || fclose(ready) != 0)
+		return 3;
+	while (access("ready", F_OK) == 0) {
+		record(1000);
+		dwell_step();
+	}
+	for (int i = 0; i < 200; i++) {
+		record(1000);
+		usleep(1000);
+	}
+	__atomic_store_n(&finished, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < threads; i++)
+		pthread_join(others[i], NULL);
+	return dwell_active();
+}
+
+/* ---- its own faults ----------------------------------------------------------------------- */
+
+static sigjmp_buf fault_target;
+static siginfo_t fault_info;
+static int fault_count;
+static sigset_t fault_mask;
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)context;
+	fault_info = *info;
+	fault_count++;
+	pthread_sigmask(SIG_SETMASK, NULL, &fault_mask);
+	if (info->si_code > 0)
+		siglongjmp(fault_target, 1);
+}
+
+/* Memory of a file that has no bytes. */
+static char *map_nothing(void)
+{
+	FILE *file = fopen("nothing", "w+");
+	char *memory = file ? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0) : MAP_FAILED;
+
+	if (file)
+		fclose(file);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int handles_its_faults(void)
+{
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	char *volatile memory = map_nothing();
+
+	sigaddset(&action.sa_mask, SIGUSR2);
+	if (!memory || sigaction(SIGBUS, &action, NULL) != 0)
+		return 2;
+	for (volatile int times = 1; times <= 3; times++) {
+		record(MANY); /* another window */
+		if (sigsetjmp(fault_target, 1) == 0)
+			*memory = 1;
+		if (fault_count != times || fault_info.si_code != BUS_ADRERR || fault_info.si_addr != memory)
+			return 3;
+		if (!sigismember(&fault_mask, SIGUSR2) || !sigismember(&fault_mask, SIGBUS) || sigismember(&fault_mask, SIGUSR1))
+			return 4;
+	}
+	record(MANY);
+	if (sigqueue(getpid(), SIGBUS, (union sigval){ .sival_int = 4711 }) != 0 || fault_count != 4 ||
+	    fault_info.si_code != SI_QUEUE || fault_info.si_value.sival_int != 4711)
+		return 5;
+	record(MANY);
+	if (raise(SIGBUS) != 0 || fault_count != 5 || fault_info.si_code != SI_TKILL || fault_info.si_pid != getpid())
+		return 6;
+	return 0;
+}
+
+/* Ends by its own fault, or by a signal that it sends itself. */
+static int dies(bool sends)
+{
+	char *memory = map_nothing();
+
+	record(10);
+	if (!memory)
+		return 2;
+	if (sends)
+		raise(SIGBUS);
+	else
+		*(volatile char *)memory = 1;
+	return 3;
+}
+
+/* Ignores SIGBUS, as what it executes does then. */
+static int ignores(char *program)
+{
+	char *command[] = { program, (char *)(uintptr_t)"was-ignored", NULL };
+
+	signal(SIGBUS, SIG_IGN);
+	record(MANY);
+	if (raise(SIGBUS) != 0)
+		return 2;
+	execv(program, command);
+	return 3;
+}
+
+static int was_ignored(void)
+{
+	struct sigaction action;
+
+	return sigaction(SIGBUS, NULL, &action) != 0 || action.sa_handler != SIG_IGN;
+}
+
 /* ---- address space -------------------------------------------------------------------- */
 
 /* Writes how much address space the process has when it has recorded little, in kB. */
@@ -156,8 +289,18 @@ int main(int count, char **arguments)
 
 	if (strcmp(what, "size") == 0)
 		return writes_size();
+	if (strcmp(what, "was-ignored") == 0)
+		return was_ignored();
+	if (strcmp(what, "handles-faults") == 0)
+		return handles_its_faults();
 	if (!dwell_active())
 		return 99;
+	if (strcmp(what, "is-cut") == 0)
+		return is_cut(number);
+	if (strcmp(what, "dies") == 0)
+		return dies(number != 0);
+	if (strcmp(what, "ignores") == 0)
+		return ignores(arguments[0]);
 	if (strcmp(what, "uses-space") == 0)
 		return uses_its_space(number);
 	if (strcmp(what, "opens-next") == 0)

@@ -2,31 +2,40 @@
 #include "stress.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 /* What happens in the process before it becomes the program. */
 static void (*guests_prepare)(void);
 
-/* Runs a guest, and reads its trace. */
-static bool guests_run(const char *what, int number, struct trace *trace)
+static char guests_trace[64];
+
+/* Starts a guest. */
+static pid_t guests_start(const char *what, int number)
 {
-	char program[4096], argument[16], path[64];
+	char program[4096], argument[16];
 	char *command[] = { program, (char *)(uintptr_t)what, argument, NULL };
 	pid_t pid;
 
 	snprintf(program, sizeof program, "%s/stress_guest", stress_programs);
 	snprintf(argument, sizeof argument, "%d", number);
-	snprintf(path, sizeof path, "%s-%d.dwell", what, number);
+	snprintf(guests_trace, sizeof guests_trace, "%s-%d.dwell", what, number);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
 		if (guests_prepare)
 			guests_prepare();
-		stress_launch(path, command);
+		stress_launch(guests_trace, command);
 	}
-	CHECK_EXITED(stress_wait(pid), 0);
-	return stress_read(trace, path);
+	return pid;
+}
+
+/* Runs a guest, and reads its trace. */
+static bool guests_run(const char *what, int number, struct trace *trace)
+{
+	CHECK_EXITED(stress_wait(guests_start(what, number)), 0);
+	return stress_read(trace, guests_trace);
 }
 
 /* All that the guest recorded is in the trace. */
@@ -170,6 +179,74 @@ static void guests_have_no_space(void)
 	trace_close(&trace);
 }
 
+/* ---- the trace is cut -------------------------------------------------------------------- */
+
+static void cut(const char *how)
+{
+	char command[256];
+
+	if (strcmp(how, "truncate") == 0) {
+		CHECK(truncate(guests_trace, 0) == 0);
+	} else if (strcmp(how, "shorten") == 0) {
+		CHECK(truncate(guests_trace, 2 * DW_BLOCK_BYTES + 100) == 0);
+	} else {
+		snprintf(command, sizeof command, "cp copy %s", guests_trace);
+		CHECK(system(command) == 0);
+	}
+}
+
+static void cut_in_the_middle(const char *how, int threads)
+{
+	pid_t pid = guests_start("is-cut", threads);
+	bool ended = false;
+	int status;
+
+	while (access("ready", F_OK) != 0 && !ended) {
+		ended = waitpid(pid, &status, WNOHANG) == pid;
+		stress_sleep_us(1000);
+	}
+	if (ended) {
+		FAIL("the program ended with status %#x", status);
+		return;
+	}
+	cut(how);
+	unlink("ready");
+	CHECK_EXITED(stress_wait(pid), 0);
+	if (strcmp(how, "copy") == 0) /* what was copied stays as it is */
+		CHECK(system("cmp copy is-cut-*.dwell") == 0);
+	unlink(guests_trace);
+}
+
+static void guests_go_on_when_cut(void)
+{
+	if (STRESS_SANITIZED)
+		stress_skip("sanitizers handle faults themselves");
+	CHECK(system("head -c 300000 /dev/urandom >copy") == 0);
+	for (int threads = 0; threads <= 7; threads += 7) {
+		cut_in_the_middle("truncate", threads);
+		cut_in_the_middle("shorten", threads);
+		cut_in_the_middle("copy", threads);
+	}
+}
+
+static void guests_have_faults(void)
+{
+	struct trace trace;
+
+	if (STRESS_SANITIZED)
+		stress_skip("sanitizers handle faults themselves");
+	if (guests_run("handles-faults", 0, &trace))
+		CHECK(trace_count(&trace, TRACE_END, "guest") > 400000);
+	trace_close(&trace);
+	for (int sends = 0; sends < 2; sends++) {
+		int status = stress_wait(guests_start("dies", sends));
+
+		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGBUS)
+			FAIL("the program ended with status %#x", status);
+	}
+	CHECK_EXITED(stress_wait(guests_start("ignores", 0)), 0);
+}
+
 const struct stress_test guest_tests[] = {
 	{ "guests.open-files", guests_open_files },
 	{ "guests.without-standard-error", guests_without_standard_error },
@@ -177,5 +254,7 @@ const struct stress_test guest_tests[] = {
 	{ "guests.reuse-numbers", guests_reuse_numbers },
 	{ "guests.need-space", guests_need_space },
 	{ "guests.have-no-space", guests_have_no_space },
+	{ "guests.go-on-when-cut", guests_go_on_when_cut },
+	{ "guests.have-faults", guests_have_faults },
 	{ NULL, NULL },
 };

@@ -461,19 +461,48 @@ static int file_move_to(int fd, const char *path, const char *final_path, struct
 	return 0;
 }
 
+static bool file_is_of_session(const struct stat *opened)
+{
+	return opened->st_dev == dw_session.device && opened->st_ino == dw_session.inode;
+}
+
+/* Whether the file still begins with the head that was written. The session's own head has a run's id, too. */
+static bool file_has_head(int fd, const struct stat *opened)
+{
+	struct dw_head head;
+
+	return opened->st_size >= (off_t)DW_BLOCK_BYTES && pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+	       memcmp(head.magic, DW_MAGIC, sizeof head.magic) == 0 &&
+	       (!file_is_of_session(opened) || memcmp(head.run_id, dw_session.run_id, sizeof head.run_id) == 0);
+}
+
+/* The head of a file that is finished. That of this process's session is mapped already, and dw_fault_watch() knows it. */
+static struct dw_head *file_map_head(int fd, const struct stat *opened)
+{
+	struct dw_head *head = dw_session_map();
+
+	if (head && file_is_of_session(opened))
+		return head;
+	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return head == MAP_FAILED ? NULL : head;
+}
+
 int dw_file_finish(int fd, const char *path, const char *final_path, uint32_t process,
                    struct dw_finish *finish, struct dwell_error *error)
 {
 	struct extent extent = { 1, 0, 0 };
 	struct stat status;
-	struct dw_head *head =
-	    mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct dw_head *head;
 
 	*finish = (struct dw_finish){ .path = path };
-	if (head == MAP_FAILED)
+	if (fstat(fd, &status) != 0 || !file_has_head(fd, &status))
+		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s was cut or written over while it was recorded", path);
+	head = file_map_head(fd, &status);
+	if (!head)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
 	file_remove_unused(fd, head, process, &extent);
-	munmap(head, DW_BLOCK_BYTES);
+	if (head != dw_session_map())
+		munmap(head, DW_BLOCK_BYTES);
 	finish->alive = extent.alive;
 	finish->unknown = extent.unknown;
 	finish->size_bytes = fstat(fd, &status) == 0 ? (uint64_t)status.st_size : 0;
@@ -509,17 +538,6 @@ static void file_find_name(int fd, const struct stat *opened, char name[4096])
 	name[length > 0 ? length : 0] = '\0';
 	if (stat(name, &named) != 0 || named.st_dev != opened->st_dev || named.st_ino != opened->st_ino)
 		*name = '\0';
-}
-
-/* Whether the file still begins with the head that was written. The session's own head has a run's id, too. */
-static bool file_has_head(int fd, const struct stat *opened)
-{
-	bool is_own = opened->st_dev == dw_session.device && opened->st_ino == dw_session.inode;
-	struct dw_head head;
-
-	return pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-	       memcmp(head.magic, DW_MAGIC, sizeof head.magic) == 0 &&
-	       (!is_own || memcmp(head.run_id, dw_session.run_id, sizeof head.run_id) == 0);
 }
 
 enum dw_file_fate dw_file_fate(int fd, const char *path, uint64_t expected_bytes, char now_at[4096])

@@ -7,6 +7,7 @@
  *   hold      how locks are taken, and how long a thread waits for one
  *   register  a process's first entry
  *   memory    memory that is never released
+ *   fault     memory of the trace that was taken away
  *   window    blocks of the file: claimed, reserved, mapped, handed out, recycled
  *   journal   entries: appended by any thread without a lock
  *   intern    names to ids, for the life of the process
@@ -105,6 +106,12 @@ static inline struct dw_head *dw_session_head(void)
 
 /* Adopts an open trace file: maps its head and opens the gate. */
 int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_error *error);
+/* Ends recording at once, in this process: the file is no longer what was written. For signal handlers. */
+void dw_session_abandon(void);
+/* Whether the file still has this session's head. If not, recording ends. */
+bool dw_session_is_whole(void);
+/* Handles faults in the trace's memory from now on, unless it does already (fault.c). */
+void dw_fault_watch(void);
 /* The time now, in ticks of the run's clock. */
 static inline uint64_t dw_now(void)
 {

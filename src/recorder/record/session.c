@@ -68,6 +68,7 @@ static int session_adopt(struct dw_head *head, int fd, const char *path, bool st
 		dw_identify(&dw_process->identity);
 	session_open(head, fd, path, started_here);
 	dw_process_unlock();
+	dw_fault_watch();
 	dw_step_join();
 	return 0;
 }
@@ -87,6 +88,21 @@ static void session_drop_descriptor(void)
 {
 	if (!dw_descriptor_is_apart(DW_LOAD(dw_session.fd)))
 		dw_window_forget_file();
+}
+
+void dw_session_abandon(void)
+{
+	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
+	dw_stream_halt();
+}
+
+bool dw_session_is_whole(void)
+{
+	if (memcmp(dw_session_map()->run_id, dw_session.run_id, sizeof dw_session.run_id) == 0)
+		return true;
+	dw_session_abandon();
+	return false;
 }
 
 /* ---- joining a run ------------------------------------------------------------ */

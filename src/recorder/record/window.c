@@ -242,6 +242,10 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 	*cause = DW_LOSS_FULL;
 	if (index == DW_MAX_WINDOWS)
 		return false;
+	*cause = DW_LOSS_STOPPED;
+	if (!dw_session_is_whole())
+		return false;
+	dw_fault_watch();
 	fd = dw_window_file();
 	if (fd < 0) {
 		*cause = DW_LOSS_DISK;
