@@ -228,6 +228,7 @@ __attribute__((constructor)) static void join_run(void)
 	DW_KEEP_ERRNO;
 
 	dw_metadata_read_environment();
+	dw_account_begin();
 	if (path && dwp_sampler_adopt)
 		dwp_sampler_adopt(&sampler_calls);
 	if (path && *path == '/')
@@ -434,8 +435,10 @@ __attribute__((destructor)) static void stop_at_exit(void)
 	dwell_stop(NULL);
 	if (!dw_session_head())
 		return;
-	if (DW_LOAD(dw_process->id)) /* this process has recorded */
+	if (DW_LOAD(dw_process->id)) { /* this process has recorded */
 		dw_libraries_note();
+		dw_account_end();
+	}
 	dw_step_leave();
 	if (dw_session.side && dw_session.starter == getpid()) {
 		dw_session.started_here = true; /* no other process finishes a side file */
