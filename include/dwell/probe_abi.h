@@ -277,6 +277,13 @@ DWELL_API bool dwell_intern_code(void *const *addresses, unsigned count, uint32_
  * for `weight` periods of the sampler. For signal handlers of a timer. False: the thread was writing a record in a signal
  * handler; the weight belongs to the next sample. */
 DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
+/* The sampler's account. The calling thread ends; `blocked`: it blocks the sampler's signal. */
+DWELL_API void dwell_thread_leave(bool blocked);
+/* From now on the recorder reads no clock of the kernel: the program begins a sandbox; false: it was refused. */
+DWELL_API void dwell_account_close(bool close);
+/* As dwell_meta() and dwell_meta_json(). False: it is not in the trace, because nothing is recorded, or a signal handler
+ * interrupted the recorder where nothing can be added. */
+DWELL_API bool dwell_meta_try(const char *key, const char *value, bool json);
 /* Records that the calling thread waited in the function `frame`, called from `stack`, until now, and that this stands
  * for `weight` periods of waiting. `holder` is the kernel's id of the thread that had the lock, or 0. */
 DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);

@@ -410,7 +410,15 @@ struct dw_entry_thread {
 	uint64_t start_ticks;
 	uint64_t lost[DW_LOSS_SLOTS]; /* updated in place by the thread while it runs */
 	char name[16];           /* the kernel's, NUL-terminated */
+	/* Entries of older versions end here. By the kernel's account, updated in place, each atomic: */
+	uint64_t cpu_ns;         /* the thread has used the CPU, as far as it is known; 0: not known */
+	uint64_t sampled_cpu_ns; /* the same at its last sample; 0: it has none */
+	uint64_t sample_weight;  /* sum of the weights of its samples */
+	uint32_t end;            /* DW_THREAD_*; 0: the thread runs, or its end was not seen */
+	uint32_t reserved;
 };
+#define DW_THREAD_ENDED 1u   /* cpu_ns is all that it used */
+#define DW_THREAD_BLOCKED 2u /* it blocked the sampler's signal when it ended */
 
 /* id: its own; aux: length in bytes, | DW_TEXT_CUT when cut; the text follows, no NUL */
 struct dw_entry_string {

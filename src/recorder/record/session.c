@@ -268,6 +268,7 @@ __attribute__((constructor)) static void join_run(void)
 
 	dw_metadata_read_environment();
 	dw_libraries_read_environment();
+	dw_account_begin();
 	if (path && dwp_sampler_adopt)
 		dwp_sampler_adopt(&sampler_calls);
 	if (path && *path == '/')
