@@ -259,6 +259,7 @@ static bool timers_install(void)
 	struct sigaction before, action = { .sa_sigaction = timers_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
 
 	sigfillset(&action.sa_mask);
+	sigdelset(&action.sa_mask, SIGBUS); /* the recorder handles faults in its file */
 	if (real_sigaction(SIGNAL, NULL, &before) != 0 || (before.sa_flags & SA_SIGINFO) ||
 	    (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN))
 		return false;
