@@ -285,6 +285,10 @@ DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uin
  * most in all, and elsewhere for 100 ms. What then cannot be stored is counted as lost, or is not named this time. */
 DWELL_API void dwell_hurry(bool begins);
 
+/* The program gives up system calls (seccomp), or could not. From then on the recorder makes none: it writes to the space
+ * that it has, and what does not fit is counted as lost. For whoever is in front of prctl() and syscall(). */
+DWELL_API void dwell_sandbox(bool begins);
+
 /* Gets and sets the program's own action for SIGBUS, which the recorder's handler for its file is in front of, as sigaction()
  * does. False: the recorder has no handler, and the action is the kernel's. For whoever is in front of sigaction(). */
 struct sigaction;

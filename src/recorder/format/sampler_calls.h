@@ -27,12 +27,13 @@ struct dw_sampler_calls {
 	void (*heap)(struct dwell_site *site, const void *address, uint64_t size_bytes, uint32_t stack);
 	void (*hurry)(bool begins);
 	bool (*bus_action)(const struct sigaction *set, struct sigaction *get);
+	void (*sandbox)(bool begins);
 };
 
 /* The table of the copy that this file is linked to. */
 #define DW_SAMPLER_CALLS \
 	{ &dwell_gate, &dwell_code_generation, dwell_intern_code, dwell_intern_frame, dwell_intern_stack, dwell_meta, \
-	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action }
+	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action, dwell_sandbox }
 
 /* The sampler defines this function; in a process without the sampler it is NULL. The sampler uses the table from then on
  * if the recorder is in the program's own file and no sample was recorded yet. */
