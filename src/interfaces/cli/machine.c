@@ -296,6 +296,7 @@ void dw_machine_watch(pid_t program)
 	dw_sleep_begin(&machine.sleep);
 	/* Only the thread that waits for the program handles signals. */
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* the recorder handles faults in its file */
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	machine.started = pthread_create(&machine.thread, NULL, machine_loop, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -148,6 +148,7 @@ void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, u
 	dw_sleep_begin(&summary.sleep);
 	/* The thread that waits for the program handles signals. */
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* the recorder handles faults in its file */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	summary.started = pthread_create(&summary.thread, NULL, summary_loop, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

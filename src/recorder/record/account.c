@@ -74,7 +74,7 @@ void dw_account_register(void)
 
 static bool account_is_kept(void)
 {
-	return account.period_ns && !DW_LOAD(account.closed) && dw_session_head() && dw_process;
+	return account.period_ns && !DW_LOAD(dw_sandboxed) && dw_session_head() && dw_process;
 }
 
 /* The calling thread's entry in this session, if it has one. */
@@ -156,11 +156,4 @@ void dw_account_end(void)
 	snprintf(text, sizeof text, "[%llu,%llu]", (unsigned long long)threads,
 	         (unsigned long long)DW_LOAD(dw_process->unseen_cpu_ns));
 	dw_meta(DW_KEY_SAMPLE_UNSEEN, text, DW_META_JSON);
-}
-
-void dwell_account_close(bool close)
-{
-	if (close)
-		dw_account_end();
-	DW_STORE(account.closed, close);
 }
