@@ -60,13 +60,27 @@ static bool unwind_is_in_file(Dwfl_Module *module, uint64_t pc)
 	return false;
 }
 
+/* Whether a symbol contains an address that is `offset` behind its value: by the rule of base/elf_symbols.h. Of symbols
+ * without a size elfutils has already found the last one, and knows its section, but not where that ends. */
+static bool unwind_contains(Dwfl_Module *module, const GElf_Sym *symbol, uint64_t pc, uint64_t offset)
+{
+	Dwarf_Addr within = pc, bias;
+	Elf_Scn *section = symbol->st_size ? NULL : dwfl_module_address_section(module, &within, &bias);
+	GElf_Shdr header;
+
+	return symbol->st_size ? offset < symbol->st_size : gelf_getshdr(section, &header) && within < header.sh_size;
+}
+
 const char *dw_unwind_function(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
 {
-	GElf_Off offset;
-	GElf_Sym entry;
+	GElf_Off offset = 0;
+	GElf_Sym entry = { .st_size = 0 };
 	const char *symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL), *name;
-	char *clear = symbol ? unwind_plain(symbol) : NULL;
+	bool named = symbol && *symbol != '$' && unwind_contains(module, &entry, pc, offset);
+	char *clear = named ? unwind_plain(symbol) : NULL;
 
+	if (clear && entry.st_info == GELF_ST_INFO(STB_LOCAL, STT_NOTYPE))
+		clear[1 + strcspn(clear + 1, ".")] = 0; /* a mark of NASM within the function, "function.loop" */
 	name = clear ? unwind_keep(unwind, clear) : NULL;
 	free(clear);
 	return name;
