@@ -347,16 +347,32 @@ static bool follow_may_interrupt(long call)
 	}
 }
 
-/* Why the kernel does not let a thread be stopped. */
-static const char *follow_explain(struct dw_follow *follow, int code)
+/* Whether the kernel refuses to stop threads of this process. It says the same of a thread that ends at this moment,
+ * and of one that this process stops already. Sets *tracer to the process that traces the thread, or 0. */
+static bool follow_is_denied(const struct dw_follow *follow, uint32_t tid, int code, unsigned long *tracer)
 {
-	char text[4096], *tracer;
-	unsigned long by;
+	char text[4096], *found;
 
-	if (follow_read_file(follow->process.pid, 0, "status", text, sizeof text) > 0 &&
-	    (tracer = strstr(text, "\nTracerPid:")) != NULL && (by = strtoul(tracer + 11, NULL, 10)) != 0)
-		return dw_arena_printf(&follow->process.arena, "process %lu traces it, as a debugger does: detach that one for native "
-		                                               "frames of threads that run", by);
+	*tracer = 0;
+	if ((code != EPERM && code != EACCES) ||
+	    follow_read_file(follow->process.pid, tid, "status", text, sizeof text) <= 0)
+		return false;
+	found = strstr(text, "\nState:");
+	if (found && strchr("ZX", found[7 + strspn(found + 7, " \t")]))
+		return false;
+	found = strstr(text, "\nTracerPid:");
+	*tracer = found ? strtoul(found + 11, NULL, 10) : 0;
+	return *tracer != (unsigned long)getpid();
+}
+
+/* Why the kernel does not let a thread be stopped. */
+static const char *follow_explain(struct dw_follow *follow, int code, unsigned long tracer)
+{
+	if (tracer)
+		return dw_arena_printf(&follow->process.arena,
+		                       "process %lu traces it, as a debugger does: detach that one for native "
+		                       "frames of threads that run",
+		                       tracer);
 	return dw_arena_printf(&follow->process.arena, "threads that run cannot be stopped for their native frames: %s",
 	                       dw_process_explain(code));
 }
@@ -380,13 +396,14 @@ static void follow_copy(void *context)
 static int follow_stop(struct dw_follow *follow, struct follow_thread *thread, struct dw_follow_look *look)
 {
 	struct dw_thread_read *read = &follow->read;
+	unsigned long tracer;
 	int code = EPERM;
 
 	if (!follow->denied_ns || look->now_ns - follow->denied_ns > FOLLOW_MODULES_NS) {
 		code = dw_snapshot_stop(&read->snapshot, FOLLOW_COPY, FOLLOW_PATIENCE_NS, follow_copy, follow);
-		follow->denied_ns = code == EPERM || code == EACCES ? look->now_ns : 0;
+		follow->denied_ns = follow_is_denied(follow, thread->tid, code, &tracer) ? look->now_ns : 0;
 		if (follow->denied_ns && !follow->problem)
-			follow->problem = follow_explain(follow, code);
+			follow->problem = follow_explain(follow, code, tracer);
 		/* Else it waited for a CPU at first, and stood still anyway. */
 		if (!code && !follow->new_slice)
 			look->stopped_ns = read->snapshot.stopped_ns;
@@ -518,7 +535,7 @@ static bool follow_look_at(struct dw_follow *follow, struct follow_thread *threa
 		return false;
 	thread->return_count = 0;
 	code = follow_stop(follow, thread, look);
-	if (code ? code != EPERM && code != EACCES : !follow->on_cpu)
+	if (code ? !follow->denied_ns : !follow->on_cpu)
 		return false;
 	follow->no_memory |= !follow_keep(follow, thread);
 	return true;
