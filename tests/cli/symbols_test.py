@@ -2,21 +2,24 @@
 """Names of functions by address, in files that the compiler, the assembler and the linker make here: the rule of
 base/elf_symbols.h against a simple reading of the same tables, for each byte of code.
 
-usage: symbols_test.py DWELL SYMBOL_NAMES SANITIZE
+usage: symbols_test.py DWELL SYMBOL_NAMES SANITIZE ELFUTILS
 
 The last line is "N passed, N failed, N skipped".
 """
 import os
 import platform
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 dwell, symbol_names = (os.path.abspath(path) for path in sys.argv[1:3])
 sanitize = sys.argv[3] if len(sys.argv) > 3 else "none"
+has_elfutils = sys.argv[4:] != ["no"]
 
 # Each kind of symbol: with and without type and size, one after the other, within one another, and in two sections.
 ASSEMBLY = """
@@ -124,7 +127,25 @@ static int find(struct dl_phdr_info *info, size_t size, void *context)
     }
     return 1; /* the program itself is the first one */
 }
-int main(void) { dl_iterate_phdr(find, NULL); ((void (*)(void))copy)(); }
+int main(int count, char **words) { dl_iterate_phdr(find, NULL); do ((void (*)(void))copy)(); while (count > 1); }
+"""
+# Libraries that are loaded in turns, each at the place of the one before.
+PLUGIN = """
+#include <time.h>
+static double cpu(void) { struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+__attribute__((noipa)) void NAME(void) { for (volatile unsigned i = 0; i < 20000; i++); }
+void run(void) { double end = cpu() + .1; while (cpu() < end) NAME(); }
+"""
+HOST = """
+#include <dlfcn.h>
+int main(int count, char **words)
+{
+    for (int i = 0; ; i++) {
+        void *library = dlopen(words[1 + i % 2], RTLD_NOW);
+        ((void (*)(void))dlsym(library, "run"))();
+        dlclose(library);
+    }
+}
 """
 FILES = {  # name: what the compiler is told, and what is done with the file
     "program": (["-no-pie"], []),
@@ -137,6 +158,11 @@ FILES = {  # name: what the compiler is told, and what is done with the file
     "debug": (["-no-pie", "-g"], ["--only-keep-debug"]),
     "bytes": (["-no-pie", "-Wl,--build-id=none,-z,max-page-size=65536"], ["--strip-debug"]),
 }
+
+
+def cpu_s(pid):
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[0]) / 1e9
 
 
 class Elf:
@@ -245,9 +271,13 @@ class Symbols(unittest.TestCase):
         """The rows of functions of a run, the hottest first."""
         trace = os.path.join(self.folder, "t.dwell")
         subprocess.run([dwell, "run", "-o", trace, path], check=True, timeout=100, capture_output=True)
+        return list(self.rows(trace))
+
+    def rows(self, trace):
+        """The share of each function, the hottest first."""
         table = subprocess.run([dwell, "report", trace, "--view", "hot", "--format", "csv"], check=True, timeout=100, text=True,
                                capture_output=True).stdout
-        return [line.split(",")[0] for line in table.splitlines()[1:]]
+        return {line.split(",")[0]: float(line.split(",")[4]) for line in table.splitlines()[1:]}
 
     @unittest.skipIf(sanitize != "none", "a sanitizer's runtime must be the first library")
     def test_assembly_without_types_is_named_in_a_run(self):
@@ -262,6 +292,44 @@ class Symbols(unittest.TestCase):
             path = os.path.join(self.folder, "again")
             subprocess.run(["gcc", "-O1", *options, "-o", path, self.write("again.c", AGAIN)], check=True, timeout=60)
             self.assertEqual(self.sampled(path)[0], "again_work", options)
+
+    def start(self, *command):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def attached(self, process):
+        """The rows of functions of a process that runs, of 2 seconds of its CPU time."""
+        trace = os.path.join(self.folder, "a.dwell")
+        with subprocess.Popen([dwell, "attach", str(process.pid), "--sample", "500", "-o", trace], stderr=subprocess.PIPE) as attach:
+            attach.stderr.readline()
+            begin, end = cpu_s(process.pid), time.monotonic() + 60
+            while cpu_s(process.pid) < begin + 2 and time.monotonic() < end:
+                time.sleep(0.05)
+            attach.send_signal(signal.SIGINT)
+            attach.stderr.read()
+        return self.rows(trace)
+
+    @unittest.skipUnless(has_elfutils, "built without elfutils")
+    def test_code_that_a_program_maps_again_is_named_from_outside(self):
+        path = os.path.join(self.folder, "again")
+        subprocess.run(["gcc", "-O1", "-no-pie", SHIFTED, "-o", path, self.write("again.c", AGAIN)], check=True, timeout=60)
+        process = self.start(path, "forever")
+        rows = self.attached(process)
+        self.assertGreater(rows.get("again_work", 0), 0.7, rows)
+
+    @unittest.skipUnless(has_elfutils, "built without elfutils")
+    def test_libraries_at_the_place_of_others_are_named_from_outside(self):
+        host = os.path.join(self.folder, "host")
+        subprocess.run(["gcc", "-O1", "-o", host, self.write("host.c", HOST)], check=True, timeout=60)
+        libraries = [os.path.join(self.folder, name + ".so") for name in ("alpha", "beta")]
+        for library, name in zip(libraries, ("alpha_work", "beta_work")):
+            subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-DNAME=" + name, "-Wl,--build-id", "-o", library,
+                            self.write("plugin.c", PLUGIN)], check=True, timeout=60)
+        rows = self.attached(self.start(host, *libraries))
+        self.assertAlmostEqual(rows.get("alpha_work", 0), rows.get("beta_work", 0), delta=0.15, msg=rows)
+        self.assertGreater(rows.get("alpha_work", 0), 0.25, rows)
 
 
 if __name__ == "__main__":

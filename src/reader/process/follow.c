@@ -168,19 +168,22 @@ int dw_follow_open(struct dw_follow **result, uint32_t pid, struct dwell_error *
 
 static void follow_renew(struct dw_follow *follow, uint64_t now_ns)
 {
-	uint64_t hash;
+	uint64_t hash = follow_hash_maps(follow);
 
-	if (now_ns - follow->modules_ns < (follow->unwind.unknown ? FOLLOW_LIST_NS : FOLLOW_MODULES_NS))
-		return;
 	follow->modules_ns = now_ns;
 	follow->unwind.unknown = false;
-	hash = follow_hash_maps(follow);
 	if (hash == follow->maps_hash)
 		return;
 	follow->maps_hash = hash;
 	dw_unwind_renew(&follow->unwind);
 	if (!follow->python.runtime)
 		dw_python_find(&follow->python, &follow->unwind);
+}
+
+static void follow_renew_at_times(struct dw_follow *follow, uint64_t now_ns)
+{
+	if (now_ns - follow->modules_ns >= (follow->unwind.unknown ? FOLLOW_LIST_NS : FOLLOW_MODULES_NS))
+		follow_renew(follow, now_ns);
 }
 
 const struct dw_process *dw_follow_process(const struct dw_follow *follow)
@@ -302,6 +305,19 @@ static bool follow_read_times(const struct dw_follow *follow, uint32_t tid, uint
 
 /* ---- the stack of a thread --------------------------------------------------------------------- */
 
+/* A library that the stack is in may have come to the place of another one since the modules were read. */
+static bool follow_walk_native(struct dw_follow *follow)
+{
+	struct dw_thread_read *read = &follow->read;
+	bool whole = dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
+
+	if (!dw_unwind_is_current(&follow->unwind, read->native, read->native_count)) {
+		follow_renew(follow, follow_now_ns());
+		whole = dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
+	}
+	return whole;
+}
+
 static void follow_walk_python(struct dw_follow *follow)
 {
 	follow->read.python_count = dw_python_walk(&follow->python, follow->read.snapshot.tid, follow->read.python);
@@ -410,7 +426,7 @@ static int follow_stop(struct dw_follow *follow, struct follow_thread *thread, s
 	}
 	read->native_count = 0;
 	if (!code)
-		dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
+		follow_walk_native(follow);
 	else
 		follow_walk_python_twice(follow);
 	return code;
@@ -467,7 +483,7 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 
 	if (!known) {
 		follow_walk_python(follow);
-		whole = dw_unwind_walk(&follow->unwind, snapshot, read->native, &read->native_count);
+		whole = follow_walk_native(follow);
 		if (!dw_snapshot_holds(snapshot))
 			return false;
 		if (!whole && follow_may_interrupt(call)) {
@@ -585,7 +601,7 @@ int dw_follow_look(struct dw_follow *follow, void (*take)(void *context, const s
 
 	if (state != DW_FOLLOW_LIVES)
 		return state;
-	follow_renew(follow, now_ns);
+	follow_renew_at_times(follow, now_ns);
 	follow->no_memory |= !follow_list(follow, now_ns);
 	follow->python_listed = false;
 	follow->round_ns = now_ns;
