@@ -133,7 +133,7 @@ int main(int count, char **words) { dl_iterate_phdr(find, NULL); do ((void (*)(v
 PLUGIN = """
 #include <time.h>
 static double cpu(void) { struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
-__attribute__((noipa)) void NAME(void) { for (volatile unsigned i = 0; i < 20000; i++); }
+__attribute__((noipa)) void NAME(void) { for (volatile unsigned i = 0; i < 1000000; i++); }
 void run(void) { double end = cpu() + .1; while (cpu() < end) NAME(); }
 """
 HOST = """
