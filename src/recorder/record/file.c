@@ -495,3 +495,49 @@ uint32_t dw_file_writers(int fd, uint32_t process)
 	file_survey(fd, process, &extent);
 	return extent.alive;
 }
+
+/* ---- what became of it ----------------------------------------------------------- */
+
+/* The name that the kernel knows for an open file, "" if it is no longer the name of this file. */
+static void file_find_name(int fd, const struct stat *opened, char name[4096])
+{
+	char link[32];
+	struct stat named;
+	ssize_t length;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	length = readlink(link, name, 4095);
+	name[length > 0 ? length : 0] = '\0';
+	if (stat(name, &named) != 0 || named.st_dev != opened->st_dev || named.st_ino != opened->st_ino)
+		*name = '\0';
+}
+
+/* Whether the file still begins with the head that was written. The session's own head has a run's id, too. */
+static bool file_has_head(int fd, const struct stat *opened)
+{
+	bool is_own = opened->st_dev == dw_session.device && opened->st_ino == dw_session.inode;
+	struct dw_head head;
+
+	return pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+	       memcmp(head.magic, DW_MAGIC, sizeof head.magic) == 0 &&
+	       (!is_own || memcmp(head.run_id, dw_session.run_id, sizeof head.run_id) == 0);
+}
+
+enum dw_file_fate dw_file_fate(int fd, const char *path, uint64_t expected_bytes, char now_at[4096])
+{
+	struct stat opened, named;
+	bool exists = stat(path, &named) == 0, cut;
+
+	*now_at = '\0';
+	if (fstat(fd, &opened) != 0)
+		return exists ? DW_FILE_REPLACED : DW_FILE_REMOVED;
+	cut = (uint64_t)opened.st_size < expected_bytes || !file_has_head(fd, &opened);
+	if (exists && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) {
+		snprintf(now_at, 4096, "%s", path);
+		return cut ? DW_FILE_CUT : DW_FILE_THERE;
+	}
+	file_find_name(fd, &opened, now_at);
+	if (opened.st_nlink)
+		return cut ? DW_FILE_CUT : DW_FILE_MOVED;
+	return exists ? DW_FILE_REPLACED : DW_FILE_REMOVED;
+}

@@ -77,6 +77,7 @@ struct dw_session {
 	int fd;                     /* the program may have closed it: see dw_window_file() */
 	dev_t device;
 	ino_t inode;
+	uint8_t run_id[16];
 	bool runner;             /* this is `dwell run` itself */
 	bool started_here;       /* by dwell_start(), not by `dwell run` */
 	bool side;               /* a file that this process made because it cannot join the run's */

@@ -35,6 +35,7 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 		dw_session.device = status.st_dev;
 		dw_session.inode = status.st_ino;
 	}
+	memcpy(dw_session.run_id, head->run_id, sizeof dw_session.run_id);
 	if (path != dw_session.path)
 		snprintf(dw_session.path, sizeof dw_session.path, "%s", path);
 	DW_STORE(dw_session.control, (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET));
