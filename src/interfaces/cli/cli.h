@@ -13,7 +13,8 @@
 struct dw_renderer;
 
 enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_SLOWER = 3,
-       DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_EVENT = 5, DW_EXIT_PIPE = 141 };
+       DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_EVENT = 5, DW_EXIT_PIPE = 141,
+       DW_EXIT_RUN_FAILED = 125, DW_EXIT_CANNOT_RUN = 126, DW_EXIT_NOT_FOUND = 127 }; /* these: of dwell run */
 
 /* Options by their meaning. An option has the same meaning in all verbs. */
 enum dw_option_id {

@@ -9,6 +9,7 @@
 #include "cli/run_gather.h"
 #include "cli/run_injected.h"
 #include "cli/run_lacks.h"
+#include "cli/run_program.h"
 #include "cli/run_summary.h"
 #include "dwell/probe.h"
 #include "read/source.h"
@@ -230,7 +231,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	dw_gather_end(trace);
 	if (trace[0])
 		dw_say("recorded to %s (dwell report %s)", trace, trace);
-	return status;
+	return dw_program_end(status);
 }
 
 int dw_run_command(char **command)
@@ -248,5 +249,5 @@ int dw_run_command(char **command)
 		run_say(trace, NULL);
 		dw_report_after_run(trace);
 	}
-	return status;
+	return dw_program_end(status);
 }

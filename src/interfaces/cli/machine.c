@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "cli/processes.h"
 #include "cli/run_apart.h"
+#include "cli/run_program.h"
 #include "cli/sleep.h"
 #include "format/keys.h"
 #include "record/record.h"
@@ -290,13 +291,11 @@ static void *machine_loop(void *unused)
 
 void dw_machine_watch(pid_t program)
 {
-	sigset_t all, mask;
+	sigset_t mask;
 
 	machine.program = program;
 	dw_sleep_begin(&machine.sleep);
-	/* Only the thread that waits for the program handles signals. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	dw_program_block_signals(&mask);
 	machine.started = pthread_create(&machine.thread, NULL, machine_loop, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

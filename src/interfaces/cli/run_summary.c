@@ -13,6 +13,7 @@
 #include "cli/capture_ask.h"
 #include "cli/cli.h"
 #include "cli/run_gather.h"
+#include "cli/run_program.h"
 #include "cli/run_still.h"
 #include "cli/run_summary.h"
 #include "cli/sleep.h"
@@ -132,7 +133,7 @@ static void *summary_loop(void *unused)
 
 void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, uint64_t slow_bytes)
 {
-	sigset_t all, before;
+	sigset_t before;
 
 	if (!every_ms)
 		return;
@@ -146,9 +147,7 @@ void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, u
 		unlink(summary.path); /* of an earlier run */
 	summary.seen = (struct dw_capture_seen){ 0 };
 	dw_sleep_begin(&summary.sleep);
-	/* The thread that waits for the program handles signals. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	dw_program_block_signals(&before);
 	summary.started = pthread_create(&summary.thread, NULL, summary_loop, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
