@@ -160,6 +160,16 @@ class Alone(unittest.TestCase):
             self.assertEqual(run.stdout.readline(), "18 0\n")
             self.assertEqual(self.end(run), [])
 
+    def test_little(self):
+        """With limits that the program itself is content with."""
+        for name, limit, value in (("stack", resource.RLIMIT_STACK, 80 << 10), ("files", resource.RLIMIT_NOFILE, 5), ("files", resource.RLIMIT_NOFILE, 4)):
+            with self.subTest((name, value)):
+                done = subprocess.run(under("sh", "-c", "echo here; exit 3"), capture_output=True, text=True, timeout=LIMIT, check=False,
+                                      preexec_fn=lambda at=limit, bytes=value: resource.setrlimit(at, (bytes, bytes)))
+                self.assertEqual((done.returncode, done.stdout), (3, "here\n"), done.stderr)
+                self.assertRegex(done.stderr, "^dwell: recorded to .*\n$")
+                self.assertEqual(subprocess.run([DWELL, "info", "t.dwell"], stdout=subprocess.DEVNULL, timeout=LIMIT, check=False).returncode, 0)
+
     def test_an_alarm_that_was_set_before(self):
         done = subprocess.run(under("sleep", "30"), stderr=subprocess.PIPE, timeout=LIMIT, check=False,
                               preexec_fn=lambda: signal.setitimer(signal.ITIMER_REAL, 0.3))

@@ -177,6 +177,7 @@ static void run_execute(const void *context)
 		.heap = request->heap_bytes > 0,
 	};
 
+	close(dw_session.fd); /* where few files may be open */
 	run_set_environment(start);
 	dw_injected_set(request->command[0], !request->no_itt, !request->no_nvtx);
 	dw_injected_set_cuda(request->command[0], !request->no_cuda);
@@ -394,6 +395,7 @@ int dw_run(const struct dw_run_request *request, char *trace)
 
 	trace[0] = '\0';
 	dw_program_begin();
+	dw_preload_library_refusal(request->command[0]); /* while a file can be opened; the answer is kept */
 	if (request->serve && (listener = dw_run_listen(request->serve, &port)) < 0)
 		return W_EXITCODE(DW_EXIT_USAGE, 0);
 	if (run_open_trace(request, wanted, actual) != 0)
