@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A program under `dwell run` is as if it had been started alone: what it inherits, its signals, stops and end.
 
-usage: alone_test.py DWELL ALONE [PART-OF-A-NAME...]      last line: N passed, N failed, N skipped
+usage: alone_test.py DWELL ALONE SANITIZER [PART-OF-A-NAME...]      last line: N passed, N failed, N skipped
 """
 import ctypes
 import os
@@ -9,6 +9,7 @@ import pty
 import re
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import time
 import unittest
 
 DWELL, ALONE = (os.path.abspath(path) for path in sys.argv[1:3])
+SANITIZED = sys.argv[3] != "none"  # then no library of dwell is loaded into programs
 LIMIT = 60  # seconds, of what takes milliseconds
 ADDED = re.compile(r"variable_(?:DWELL_|LD_PRELOAD=|NCCL_PROFILER_PLUGIN=|INTEL_LIBITTNOTIFY64=|ONEDNN_ITT_TASK_LEVEL=|"
                    r"NVTX_INJECTION64_PATH=|CUDA_INJECTION64_PATH=|_=)")
@@ -170,6 +172,68 @@ class Alone(unittest.TestCase):
                 self.assertRegex(done.stderr, "^dwell: recorded to .*\n$")
                 self.assertEqual(subprocess.run([DWELL, "info", "t.dwell"], stdout=subprocess.DEVNULL, timeout=LIMIT, check=False).returncode, 0)
 
+    def said_of(self, command, trace="t.dwell"):
+        """The last line of a run whose program does this with its trace."""
+        done = subprocess.run([DWELL, "run", "-o", trace, "--", "env", "-u", "LD_PRELOAD", "-u", "DWELL_TRACE", "sh", "-c", command + "; exit 5"],
+                              stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        return done.stderr.splitlines()[-1]
+
+    def test_what_becomes_of_the_trace(self):
+        here = os.getcwd()
+        self.assertEqual(self.said_of("true"), f"dwell: recorded to {here}/t.dwell (dwell report {here}/t.dwell)")
+        self.assertEqual(self.said_of("mv t.dwell 'a b.dwell'"), f"dwell: recorded to {here}/a b.dwell, to which it was moved from "
+                         f"{here}/t.dwell (dwell report '{here}/a b.dwell')")
+        self.assertEqual(subprocess.run([DWELL, "info", "a b.dwell"], stdout=subprocess.DEVNULL, timeout=LIMIT, check=False).returncode, 0)
+        self.assertEqual(self.said_of("rm t.dwell"), f"dwell: there is no trace: {here}/t.dwell was removed while the program ran")
+        self.assertFalse(os.path.exists("t.dwell"))
+        self.assertEqual(self.said_of("echo mine > mine; mv -f mine t.dwell"),
+                         f"dwell: there is no trace: another file was put in the place of {here}/t.dwell while the program ran")
+        with open("t.dwell", encoding="ascii") as file:
+            self.assertEqual(file.read(), "mine\n")
+        os.unlink("t.dwell")
+        for command in (": > t.dwell", "cp 'a b.dwell' t.dwell", "truncate -s 100 t.dwell"):
+            self.assertEqual(self.said_of(command), f"dwell: the trace is damaged: {here}/t.dwell was cut or written over while the program "
+                             f"ran; what is left: dwell report {here}/t.dwell")
+
+    def test_odd_names(self):
+        """The command that is shown reads the trace, whatever its name is."""
+        for name in ("a b", "q'\"q", "new\nline", "\u00fcml\u00e4ut", "c:d", "$x\\", b"\xff", " lead"):
+            name = os.fsencode(name)
+            folder = os.path.join(os.fsencode(self.folder.name), name)
+            os.mkdir(folder)
+            done = subprocess.run([DWELL, "run", "-o", name + b".dwell", "true"], cwd=folder, stderr=subprocess.PIPE, timeout=LIMIT, check=False)
+            command = re.search(rb"\((dwell report .*)\)\n$", done.stderr)[1]
+            self.assertEqual(os.listdir(folder), [name + b".dwell"])
+            self.assertEqual(subprocess.run(["bash", "-c", command], env={**os.environ, "PATH": os.path.dirname(DWELL) + ":/usr/bin:/bin"},
+                                            stdout=subprocess.DEVNULL, timeout=LIMIT, check=False).returncode, 0, done.stderr)
+
+    def test_odd_folders_of_the_command(self):
+        """LD_PRELOAD is split at spaces and colons."""
+        for name in ("John Doe", "a:b", "$LIB"):
+            os.mkdir(name)
+            shutil.copy(DWELL, name)
+            os.symlink(os.path.join(os.path.dirname(DWELL), "probes"), os.path.join(name, "probes"))
+            done = subprocess.run([os.path.join(name, "dwell"), "run", "-o", "t.dwell", "cat", "/proc/self/maps"], capture_output=True,
+                                  text=True, timeout=LIMIT, check=False)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, "^dwell: recorded to .*\n$")
+            for library in ("attach", "sampler"):
+                self.assertEqual(SANITIZED or f"/libdwell-{library}.so\n" in done.stdout, True, done.stdout)
+
+    def test_a_removed_folder(self):
+        os.mkdir("gone")
+        for words, status, said in (([], 0, "this folder was removed; recording to "), (["-o", "x.dwell"], 125, "the working folder was removed")):
+            done = subprocess.run(["sh", "-c", 'cd gone && rmdir ../gone && exec "$@"', "sh", DWELL, "run", *words, "true"],
+                                  env={**os.environ, "TMPDIR": self.folder.name}, stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(said, done.stderr)
+            os.mkdir("gone")
+
+    def test_a_short_run_that_is_always_recorded(self):
+        done = subprocess.run([DWELL, "run", "--always", "-o", "t.dwell", "true"], stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
+        self.assertRegex(done.stderr, "^dwell: recorded to .*\n$")
+
     def test_an_alarm_that_was_set_before(self):
         done = subprocess.run(under("sleep", "30"), stderr=subprocess.PIPE, timeout=LIMIT, check=False,
                               preexec_fn=lambda: signal.setitimer(signal.ITIMER_REAL, 0.3))
@@ -197,7 +261,7 @@ class Alone(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(argv=[sys.argv[0], *(word for name in sys.argv[3:] for word in ("-k", name))], exit=False, verbosity=0).result
+    result = unittest.main(argv=[sys.argv[0], *(word for name in sys.argv[4:] for word in ("-k", name))], exit=False, verbosity=0).result
     failed = len(result.failures) + len(result.errors)
     print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
     sys.exit(failed > 0)

@@ -102,6 +102,9 @@ bool dw_parse_keep(const char *text, enum dwell_keep *keep);
 
 /* Prints a message of dwell, "dwell: ...", to stderr. */
 void dw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define DW_QUOTED_BYTES (4 * 4096 + 8)
+/* Writes a word, of less than 4096 bytes, as a shell reads it, and returns `quoted`. */
+const char *dw_quote(const char *word, char quoted[DW_QUOTED_BYTES]);
 bool dw_has_said(void); /* dw_say() printed something */
 /* Prints the error's message and returns the exit status for `code`. */
 int dw_say_error(const struct dwell_error *error, int code);

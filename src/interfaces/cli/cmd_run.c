@@ -6,6 +6,7 @@
 #include "cli/pack.h"
 #include "cli/preload.h"
 #include "cli/run.h"
+#include "cli/run_end.h"
 #include "cli/run_gather.h"
 #include "cli/run_injected.h"
 #include "cli/run_lacks.h"
@@ -230,7 +231,7 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	}
 	dw_gather_end(trace);
 	if (trace[0])
-		dw_say("recorded to %s (dwell report %s)", trace, trace);
+		dw_run_say_where(trace);
 	return dw_program_end(status);
 }
 

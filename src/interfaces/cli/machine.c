@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "cli/processes.h"
 #include "cli/run_apart.h"
+#include "cli/run_end.h"
 #include "cli/run_program.h"
 #include "cli/sleep.h"
 #include "format/keys.h"
@@ -276,6 +277,7 @@ static void *machine_loop(void *unused)
 			break;
 		machine_write(&before, &now, &samples);
 		dw_apart_look(&look.processes);
+		dw_run_see_size();
 		before = now;
 		age_ns += sleep_ns;
 		sleep_ns = machine_next_ns(age_ns);

@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/machine.h"
 #include "cli/preload.h"
 #include "cli/run_apart.h"
+#include "cli/run_end.h"
 #include "cli/run_entry.h"
 #include "cli/run_gather.h"
 #include "cli/run_injected.h"
@@ -23,7 +25,6 @@
 #include "cli/run_program.h"
 #include "cli/run_serve.h"
 #include "cli/run_summary.h"
-#include "cli/symbolize.h"
 #include "format/keys.h"
 #include "record/file.h"
 #include "record/record.h"
@@ -60,15 +61,21 @@ void dw_run_name(char **command, char *name, size_t size)
 		name[length - 3] = '\0';
 }
 
-static int run_absolute_path(const char *path, char *result, size_t size)
+/* Returns 0, or a negative DWELL_E_* after setting `error`. */
+static int run_absolute_path(const char *path, char result[4096], struct dwell_error *error)
 {
-	char folder[2048];
+	char folder[2048] = "";
+	int length = -1;
 
 	if (path[0] == '/')
-		return snprintf(result, size, "%s", path) < (int)size ? 0 : -1;
-	if (!getcwd(folder, sizeof folder))
-		return -1;
-	return snprintf(result, size, "%s/%s", folder, path) < (int)size ? 0 : -1;
+		length = snprintf(result, 4096, "%s", path);
+	else if (getcwd(folder, sizeof folder))
+		length = snprintf(result, 4096, "%s/%s", strcmp(folder, "/") ? folder : "", path);
+	else if (errno == ENOENT)
+		return dw_error_set(error, DWELL_E_IO, "the working folder was removed: name the trace by its whole path with -o");
+	if (length >= 0 && length < 4096)
+		return 0;
+	return dw_error_set(error, DWELL_E_ARGUMENT, "the path of the trace is too long: %.64s...", path);
 }
 
 /* Creates the first of NAME.dwell, NAME-2.dwell, ... that does not exist in a folder. */
@@ -85,28 +92,30 @@ static int run_create_in(const char *folder, const struct dw_run_request *reques
 
 		if (i > 1)
 			snprintf(number, sizeof number, "-%d", i);
-		if (snprintf(path, sizeof path, "%s%s%s%s.dwell", folder, *folder ? "/" : "", name,
-		             number) >= (int)sizeof path || run_absolute_path(path, wanted, 4096) != 0)
-			return DWELL_E_IO;
-		fd = dw_file_create(wanted, &request->options, NULL, spill, actual, error);
+		snprintf(path, sizeof path, "%s%s%s%s.dwell", folder, *folder ? "/" : "", name, number);
+		fd = run_absolute_path(path, wanted, error);
+		if (fd == 0)
+			fd = dw_file_create(wanted, &request->options, NULL, spill, actual, error);
 	}
 	return fd;
 }
 
-/* Creates the trace in this folder, or in the folder of temporary files if this one is read-only. */
+/* Creates the trace in this folder, or in the folder of temporary files if this one was removed or is read-only. */
 static int run_create_new(const struct dw_run_request *request, const char *spill, char *wanted,
                           char *actual, struct dwell_error *error)
 {
 	const char *temporary = getenv("TMPDIR");
+	char folder[2048];
+	bool is_there = getcwd(folder, sizeof folder) || errno != ENOENT;
 	int fd;
 
-	if (access(".", W_OK) == 0)
+	if (is_there && access(".", W_OK) == 0)
 		return run_create_in("", request, spill, wanted, actual, error);
 	if (!temporary || temporary[0] != '/')
 		temporary = "/tmp";
 	fd = run_create_in(temporary, request, spill, wanted, actual, error);
 	if (fd >= 0)
-		dw_say("this folder cannot be written to; recording to %s", wanted);
+		dw_say("this folder %s; recording to %s", is_there ? "cannot be written to" : "was removed", wanted);
 	return fd;
 }
 
@@ -115,16 +124,13 @@ static int run_create_trace(const struct dw_run_request *request, char *wanted, 
 {
 	struct dwell_options options = request->options;
 	const char *spill = getenv("DWELL_SPILL");
+	int code;
 
 	if (!options.path)
 		return run_create_new(request, spill, wanted, actual, error);
-	if (run_absolute_path(options.path, wanted, 4096) != 0) {
-		snprintf(error->message, sizeof error->message, "the path %.64s... is too long",
-		         options.path);
-		return DWELL_E_ARGUMENT;
-	}
 	options.overwrite = true; /* the user named the file, so it may be replaced */
-	return dw_file_create(wanted, &options, NULL, spill, actual, error);
+	code = run_absolute_path(options.path, wanted, error);
+	return code ? code : dw_file_create(wanted, &options, NULL, spill, actual, error);
 }
 
 #define SAMPLE_HZ 100u /* if the user does not say it */
@@ -221,59 +227,6 @@ static int run_program(const struct dw_run_request *request, const char *trace)
 	dw_machine_end();
 	dw_apart_note(request->command[0]);
 	return status;
-}
-
-/* ---- the end ------------------------------------------------------------------------ */
-
-/* Helpers of a program, such as Python's resource tracker, often outlive it by milliseconds. Waits
- * up to a second: processes that still run then were left running by the program. */
-static void run_wait_for_writers(void)
-{
-	struct timespec pause = { 0, 2000000 };
-
-	for (long waited_ns = 0; waited_ns < 1000000000 &&
-	                         dw_file_writers(dw_session.fd, dw_process->id);) {
-		nanosleep(&pause, NULL);
-		waited_ns += pause.tv_nsec;
-		if (pause.tv_nsec < 100000000)
-			pause.tv_nsec *= 2;
-	}
-}
-
-static void run_warn_writers(const struct dw_finish *result)
-{
-	if (result->alive)
-		fprintf(stderr, "dwell: %u process%s of this run still record%s to %s\n", result->alive,
-		        result->alive == 1 ? "" : "es", result->alive == 1 ? "s" : "", result->path);
-	else if (result->unknown)
-		fprintf(stderr, "dwell: %u process%s of this run may still record to %s from another "
-		        "container\n", result->unknown, result->unknown == 1 ? "" : "es", result->path);
-}
-
-/* Finishes the trace and copies its path to `trace`, or "" if there is none. */
-static int run_finish(const char *wanted, const char *actual, bool nothing_ran, char *trace)
-{
-	struct dwell_error error = { 0, "" };
-	struct dw_finish result = { .path = actual };
-	bool spilled = strcmp(wanted, actual) != 0;
-
-	if (nothing_ran) {
-		unlink(actual);
-		return 0;
-	}
-	dw_symbolize();
-	dw_journal_clock();
-	run_wait_for_writers();
-	if (dw_file_finish(dw_session.fd, actual, spilled ? wanted : "", dw_process->id, &result,
-	                   &error) != 0) {
-		fprintf(stderr, "dwell: %s\n", error.message);
-		return -1;
-	}
-	run_warn_writers(&result);
-	if (result.alive || result.unknown)
-		dw_gather_hold();
-	memcpy(trace, result.path, strlen(result.path) + 1);
-	return 0;
 }
 
 /* Whether a process of the program records. */
@@ -413,7 +366,10 @@ int dw_run(const struct dw_run_request *request, char *trace)
 		dwell_meta(DW_KEY_STEP_ON, request->step_on);
 	if (!run_has_joined() && !run_is_nothing(status))
 		run_warn_apart(request->command[0]);
-	run_finish(wanted, actual, run_is_nothing(status), trace);
+	if (run_is_nothing(status))
+		unlink(actual);
+	else
+		dw_run_finish(wanted, actual, trace);
 	dw_program_release();
 	return status;
 }

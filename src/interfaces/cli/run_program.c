@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -34,21 +36,33 @@ static void program_hold_standard(void)
 			(void)!open("/dev/null", O_RDWR | O_CLOEXEC); /* the lowest free descriptor is this one */
 }
 
-static volatile sig_atomic_t running; /* the program's pid, or 0 */
+static volatile sig_atomic_t running, was_cut; /* the program's pid, or 0; whether a file was cut that is mapped here */
 
-/* A fault of this process itself ends it, and so does a signal before the program runs. */
+/*
+ * SIGBUS that was sent is passed on. A fault is the use of a mapped trace that somebody cuts: the page is replaced by an
+ * empty one, and what reads it finds the trace damaged. Else the program would be killed with this process.
+ */
 static void program_take_bus_error(int signal, siginfo_t *info, void *context)
 {
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
+	const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+	char *page = (char *)info->si_addr - (uintptr_t)info->si_addr % page_bytes;
 
 	(void)context;
 	if (info->si_code <= 0 && running > 0) {
 		kill((pid_t)running, signal);
-		return;
-	}
-	sigaction(signal, &usual, NULL);
-	if (info->si_code <= 0)
+	} else if (info->si_code == BUS_ADRERR &&
+	           mmap(page, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page) {
+		was_cut = true;
+	} else {
+		sigaction(signal, &usual, NULL);
 		raise(signal);
+	}
+}
+
+bool dw_program_saw_cut(void)
+{
+	return was_cut;
 }
 
 void dw_program_begin(void)

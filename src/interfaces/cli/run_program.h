@@ -10,6 +10,7 @@
 #define DW_CLI_RUN_PROGRAM_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -29,6 +30,9 @@ pid_t dw_program_start(const char *name, void (*execute)(const void *context), c
  * the process is reaped. Returns its status as waitpid() does, and what it and the child processes that it waited for used;
  * -1 if it is not known how it ended. */
 int dw_program_wait(pid_t program, void (*ended)(pid_t program), struct rusage *usage);
+
+/* Whether a file was cut that this process had mapped, as the trace: what it read of it since was zeros. */
+bool dw_program_saw_cut(void);
 
 /* Drops the signals that came since the program's end, and lets further ones end this process. */
 void dw_program_release(void);

@@ -164,16 +164,17 @@ void dw_run_summary_end(void)
 void dw_run_summary_write(const char *trace, bool will_move)
 {
 	struct dw_summary ranks = { .ranks = NULL };
-	/* With `dwell run --always` it has been continued to the end. */
-	char path[4104], *paths[1] = { summary.slow_bytes ? path : (char *)(uintptr_t)trace };
-	mode_t mask;
+	char path[4104], quoted[DW_QUOTED_BYTES], *paths[1] = { (char *)(uintptr_t)trace };
+	mode_t mask = umask(0077);
 
-	mask = umask(0077);
 	snprintf(path, sizeof path, "%s.sum", trace);
+	/* With `dwell run --always` it has been continued to the end. A run without steps has none. */
+	if (summary.slow_bytes && access(path, F_OK) == 0)
+		paths[0] = path;
 	if (dw_summaries_read(&ranks, paths, 1) == 0 && ranks.count &&
 	    dw_summaries_write(&ranks, path) == 0 && !will_move)
-		dw_say("summary of %zu rank%s in %s (dwell ranks %s)", ranks.count,
-		       ranks.count == 1 ? "" : "s", path, path);
+		dw_say("summary of %zu rank%s in %s (dwell ranks %s)", ranks.count, ranks.count == 1 ? "" : "s", path,
+		       dw_quote(path, quoted));
 	dw_summary_reset(&ranks);
 	umask(mask);
 }
