@@ -2,16 +2,20 @@
 #include "cli/run.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/machine.h"
 #include "cli/preload.h"
@@ -78,11 +82,37 @@ static int run_absolute_path(const char *path, char result[4096], struct dwell_e
 	return dw_error_set(error, DWELL_E_ARGUMENT, "the path of the trace is too long: %.64s...", path);
 }
 
+#define RUN_MEMORY_SHARE 10 /* of the limit of memory: what a trace in memory may take */
+
+/* A file of tmpfs counts as memory of the control group: a trace there must not take what the program needs. Lowers the
+ * size limit that the user did not choose. */
+static void run_bound_in_memory(const char *path, struct dwell_options *options)
+{
+	double limit = dw_limits_of_groups(DW_LIMIT_MEMORY, "/proc/self/cgroup", "/sys/fs/cgroup");
+	uint64_t most = (uint64_t)(limit / RUN_MEMORY_SHARE);
+	bool chosen = options->max_size_bytes != 0;
+	char folder[4096];
+	struct statfs system;
+
+	snprintf(folder, sizeof folder, "%s", path);
+	*(strrchr(folder, '/') + 1) = '\0';
+	if (!(limit > 0) || statfs(folder, &system) != 0 || (system.f_type != TMPFS_MAGIC && system.f_type != RAMFS_MAGIC) ||
+	    most >= (chosen ? options->max_size_bytes : (uint64_t)2 << 30))
+		return;
+	if (most < DW_FILE_LEAST_BYTES)
+		most = DW_FILE_LEAST_BYTES;
+	if (!chosen)
+		options->max_size_bytes = most;
+	dw_say("%s is in memory, and this control group may use %s: the trace may grow to %s (--max-size, or a file on a disk with -o)",
+	       folder, dw_text_bytes(limit, " ").at, dw_text_bytes((double)options->max_size_bytes, " ").at);
+}
+
 /* Creates the first of NAME.dwell, NAME-2.dwell, ... that does not exist in a folder. */
 static int run_create_in(const char *folder, const struct dw_run_request *request,
                          const char *spill,
                          char *wanted, char *actual, struct dwell_error *error)
 {
+	struct dwell_options options = request->options;
 	char name[256], path[4096];
 	int fd = DWELL_E_EXISTS;
 
@@ -94,8 +124,10 @@ static int run_create_in(const char *folder, const struct dw_run_request *reques
 			snprintf(number, sizeof number, "-%d", i);
 		snprintf(path, sizeof path, "%s%s%s%s.dwell", folder, *folder ? "/" : "", name, number);
 		fd = run_absolute_path(path, wanted, error);
+		if (fd == 0 && i == 1)
+			run_bound_in_memory(wanted, &options);
 		if (fd == 0)
-			fd = dw_file_create(wanted, &request->options, NULL, spill, actual, error);
+			fd = dw_file_create(wanted, &options, NULL, spill, actual, error);
 	}
 	return fd;
 }
@@ -130,6 +162,8 @@ static int run_create_trace(const struct dw_run_request *request, char *wanted, 
 		return run_create_new(request, spill, wanted, actual, error);
 	options.overwrite = true; /* the user named the file, so it may be replaced */
 	code = run_absolute_path(options.path, wanted, error);
+	if (!code)
+		run_bound_in_memory(wanted, &options);
 	return code ? code : dw_file_create(wanted, &options, NULL, spill, actual, error);
 }
 
