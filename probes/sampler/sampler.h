@@ -183,6 +183,8 @@ void dws_call_on(char *top, void *function, long a, long b, long c);
 /* The calling thread's stack for the kernel's frames of signals. */
 void dws_signals_begin(void);
 void dws_signals_end(void);
+/* Before another program begins, the kernel gets the program's stack for signals; if that fails, this library's again. */
+void dws_signals_show(bool show);
 /* At a tick: what handlers used that the program has left by a jump is free again. */
 void dws_signals_mend(ucontext_t *context);
 

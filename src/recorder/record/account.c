@@ -26,7 +26,6 @@ static struct {
 	uint64_t loaded_ns, loaded_thread_ns; /* CPU time of the process and its first thread when this library was loaded */
 	uint32_t pid;       /* of the process that loaded it */
 	uint64_t period_ns; /* of the samples that the process was to have; 0: no account */
-	bool closed;        /* atomic; the program is in a sandbox, where a system call may end it */
 } account;
 
 /* 0: the thread has ended. */
