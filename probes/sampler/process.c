@@ -133,7 +133,7 @@ static int process_contains(struct dl_phdr_info *file, size_t bytes, void *data)
 	return 1;
 }
 
-__attribute__((visibility("default"))) void dwp_sampler_adopt(const struct dw_sampler_calls *calls)
+__attribute__((visibility("default"))) void dwp_sampler_adopt_2(const struct dw_sampler_calls *calls)
 {
 	struct place place = { (uintptr_t)calls, false };
 
@@ -153,15 +153,16 @@ bool dws_note(bool has_sample)
 
 	if (!has_sample && !dws_process.is_program && !__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED))
 		return false;
-	if (__atomic_exchange_n(&dws_process.noted, 1, __ATOMIC_RELAXED))
+	if (DWELL_LIKELY(__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED)))
 		return true;
 	text[at] = '\0';
 	for (unsigned long ns = (unsigned long)dws_process.period_ns; at && ns; ns /= 10)
 		text[--at] = (char)('0' + ns % 10);
-	dws_recorder->meta_json(DW_KEY_SAMPLE_PERIOD_NS, text + at);
-	dws_recorder->meta(DW_KEY_SAMPLE_METHOD, methods[dws_process.has_perf][dws_process.has_tables]);
-	if (dws_process.lacks)
-		dws_recorder->meta(DW_KEY_SAMPLE_LACKS, dws_process.lacks);
+	/* Two threads may come here at once: the last entry of a key counts. If one is not stored, the next sample tries again. */
+	if (dws_recorder->meta_try(DW_KEY_SAMPLE_PERIOD_NS, text + at, true) &&
+	    dws_recorder->meta_try(DW_KEY_SAMPLE_METHOD, methods[dws_process.has_perf][dws_process.has_tables], false) &&
+	    (!dws_process.lacks || dws_recorder->meta_try(DW_KEY_SAMPLE_LACKS, dws_process.lacks, false)))
+		__atomic_store_n(&dws_process.noted, 1, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -8,6 +8,7 @@
  *   signals  the program's stacks for signals, and handlers that run there
  *   threads  begin and end of the program's threads
  *   exec     no tick may be left for the next program
+ *   unload   what is known of addresses ends with their library
  *   sandbox  where a program gives up system calls, samples end
  *   perf     an event of the kernel in place of a timer, with the kernel's functions
  *   sample   the handler: native frames, frames of Python between them, and their ids

@@ -159,6 +159,14 @@ void dws_timers_resume(void)
 	dws_timers_start(mine.function);
 }
 
+/* What the thread used, for the account of processor time. */
+static void timers_leave(void *unused)
+{
+	(void)unused;
+	if (dws_recorder->thread_leave)
+		dws_recorder->thread_leave(false);
+}
+
 void dws_timers_stop(void *unused)
 {
 	(void)unused;
@@ -167,6 +175,7 @@ void dws_timers_stop(void *unused)
 		return;
 	dws_timers_pause();
 	__atomic_fetch_add(timers_place(mine.function), timers_left_ns(), __ATOMIC_RELAXED);
+	dws_apart(timers_leave, NULL);
 	dws_signals_end();
 }
 
@@ -213,11 +222,15 @@ static void timers_take(void *given)
 	uint32_t periods;
 
 	kernel.count = 0;
+	if (dws_recorder->hurry)
+		dws_recorder->hurry(true);
 	if (!mine.perf.ring)
 		timers_tick(1u + (tick->info->si_overrun > 0 ? (uint32_t)tick->info->si_overrun : 0), tick->context, &kernel);
 	else
 		while ((periods = dws_perf_next(&mine.perf, &kernel)) != 0)
 			timers_tick(periods, tick->context, &kernel);
+	if (dws_recorder->hurry)
+		dws_recorder->hurry(false);
 }
 
 /* All signals are blocked, and errno is the program's: nothing here changes it. */

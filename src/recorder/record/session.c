@@ -276,8 +276,8 @@ __attribute__((constructor)) static void join_run(void)
 	dw_metadata_read_environment();
 	dw_libraries_read_environment();
 	dw_account_begin();
-	if (path && dwp_sampler_adopt)
-		dwp_sampler_adopt(&sampler_calls);
+	if (path && dwp_sampler_adopt_2)
+		dwp_sampler_adopt_2(&sampler_calls);
 	if (path && *path == '/')
 		session_join_file(path);
 	if (dw_session_head())
