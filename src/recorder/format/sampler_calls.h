@@ -42,9 +42,9 @@ struct dw_sampler_calls {
 	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action, dw_session_counter_rate, \
 	  dwell_sandbox, dwell_meta_try, dwell_thread_leave }
 
-/* The number in its name is that of the table's layout.
- * The sampler defines this function; in a process without the sampler it is NULL. The sampler uses the table from then on
- * if the recorder is in the program's own file and no sample was recorded yet. */
+/* The sampler defines this function, whose name has the number of the table's layout. In a process without the sampler it
+ * is NULL. The sampler uses the table from then on if the recorder is in the program's own file and no sample was recorded
+ * yet. */
 __attribute__((weak, visibility("default"))) void dwp_sampler_adopt_2(const struct dw_sampler_calls *calls);
 
 #endif
