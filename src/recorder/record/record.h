@@ -516,8 +516,8 @@ void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
 
 /* Sets a stream's cursor and time from the records in its open chunk. */
 void dw_chunk_resume(struct dwell_stream *stream, const struct dw_chunk *chunk);
-/* Empties a chunk that is recycled, while readers may copy it. */
-void dw_chunk_empty(struct dw_chunk *chunk);
+/* Counts the records of a chunk as lost and empties it, while readers may copy it. `slot`: as for dw_slot_lost(). */
+void dw_chunk_recycle(struct dw_chunk *chunk, struct dw_slot *slot, uint64_t records);
 /* Gives the stream a new chunk; false with the cause. */
 bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
                    enum dw_loss *cause);
