@@ -181,7 +181,9 @@ struct dw_chunk {
 	/* of device chunks; otherwise 0 */
 	uint32_t clock;       /* DEVICE_CLOCK of its times; 0 means the file's clock */
 	uint32_t record_bytes; /* size of each record, a multiple of 8, at least 32 */
-	uint32_t reserved;
+	/* How many of its records are being counted as lost, because it is recycled; otherwise 0. If `number` is not 0, the process
+	 * was killed in between: the records are there, and may be counted as lost too. */
+	uint32_t recycling;
 };
 
 /* ---- records of a stream ------------------------------------------------- */
