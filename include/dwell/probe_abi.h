@@ -310,6 +310,8 @@ DWELL_API unsigned dwell_op_begin_from(struct dwell_site *site, const struct dwe
 
 /* Ends the n-th open range of this thread, counted from the innermost = 0. */
 DWELL_API void dwell_end_of(uint32_t n);
+/* Ends the n-th of the open ranges of this thread that began with this id, counted from the innermost = 0. */
+DWELL_API void dwell_end_named_of(uint32_t id, uint32_t n);
 
 /* For operators of autograd: gives the innermost open range of this thread the sequence number
  * that forward and backward share, and the thread that ran the forward (a number of

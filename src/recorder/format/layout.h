@@ -217,7 +217,7 @@ enum dw_kind {
 	DW_STACK = 11,      /* id: STACK; of the record before                      */
 	DW_ARGS = 12,       /* id: STRING; of the innermost open range              */
 	DW_END_OF = 13,     /* id: 0; u32 n: ends the n-th open range, innermost = 0;
-	                       id: OP; u32 0: ends the innermost open range of that OP  */
+	                       id: OP; u32 n: ends the n-th open range of that OP       */
 	DW_LOSS = 14,       /* id: enum dw_loss; u64 records lost here              */
 	DW_EXT = 15,        /* id: type << 12 | words; u64 ticks, then words - 2 more */
 };

@@ -278,13 +278,14 @@ static void random_put_end_of(void)
 static void random_put_end_named(void)
 {
 	uint64_t ticks = random_next_time();
-	uint32_t op = random_below(reference.name_count), zero = 0, at = reference.depth;
+	uint32_t op = random_below(reference.name_count), n = random_below(4) ? 0 : random_below(3);
+	uint32_t at = reference.depth, inner = n;
 
-	while (at && reference.open[at - 1].op != op)
+	while (at && (reference.open[at - 1].op != op || inner-- != 0))
 		at--;
 	if (at)
 		reference_end_at(at - 1, ENDED);
-	dw_encode_record(random_stream(), ticks, DW_END_OF, random_ids[op], &zero, 1);
+	dw_encode_record(random_stream(), ticks, DW_END_OF, random_ids[op], &n, 1);
 }
 
 static void random_put_loss(void)
