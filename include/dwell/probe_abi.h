@@ -279,6 +279,9 @@ DWELL_API bool dwell_intern_code(void *const *addresses, unsigned count, uint32_
 DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
 /* The sampler's account. The calling thread ends; `blocked`: it blocks the sampler's signal. */
 DWELL_API void dwell_thread_leave(bool blocked);
+/* The process ends, or begins a sandbox: its account is written, and no clock of the kernel is read from now on. false: the
+ * sandbox was refused. */
+DWELL_API void dwell_account_close(bool close);
 /* As dwell_meta() and dwell_meta_json(). False: it is not in the trace, because nothing is recorded, or a signal handler
  * interrupted the recorder where nothing can be added. */
 DWELL_API bool dwell_meta_try(const char *key, const char *value, bool json);

@@ -671,11 +671,10 @@ void dw_step_want(uint32_t mask, bool more);
 /* False: it is not in the trace. */
 bool dw_meta(const char *key, const char *value, uint32_t flags);
 
-/* account.c. When the library is loaded; after the process is registered; after a sample; at the end of a process. */
+/* account.c. When the library is loaded; after the process is registered; after a sample. */
 void dw_account_begin(void);
 void dw_account_register(void);
 void dw_account_sample(uint32_t weight);
-void dw_account_end(void);
 
 /* System calls without libc's caches. */
 pid_t dw_gettid(void);

@@ -225,8 +225,6 @@ static void session_join_file(const char *path)
 
 void dwell_sandbox(bool begins)
 {
-	if (begins)
-		dw_account_end(); /* the last moment for it */
 	DW_STORE(dw_sandboxed, begins);
 }
 
