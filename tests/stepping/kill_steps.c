@@ -172,6 +172,9 @@ static void kill_at_instruction(struct round *round)
 	struct user_regs_struct registers;
 	int status;
 
+	/* One round in eight: at any moment of starting up. */
+	for (int i = 0; round->random % 8 && !__atomic_load_n(&tally->thread[0].ended, __ATOMIC_RELAXED) && i < 4000; i++)
+		kill_run(round->process, 0, 0.0005);
 	kill_run(round->process, 0, round->free_ms / 1000);
 	round->thread = kill_run_to(round->process, at, round->calls, WAIT_SECONDS);
 	if (round->thread && round->to_return && tracer_registers(round->thread, &registers) &&
