@@ -3,6 +3,7 @@
  *
  *   stepped REGION          prints a checksum of what its calls returned
  *   stepped REGION traced   marks where the region begins and ends, for the tracer, by traps
+ *   stepped REGION warm     and has waited before, so that dwell knows this process already
  *
  * A second thread computes, so that locks are real ones, and so that there is somebody whom the sampler interrupts.
  */
@@ -55,9 +56,9 @@ static void region_malloc(void)
 
 static void region_calloc(void)
 {
-	char *block = calloc(3, 40), *larger = calloc(100, 500);
+	char *block = calloc(3, 40), *larger = calloc(100, 20);
 
-	stepped_add((uint64_t)block[100] + (uint64_t)larger[40000]);
+	stepped_add((uint64_t)block[100] + (uint64_t)larger[1000]);
 	free(block);
 	free(larger);
 }
@@ -183,11 +184,13 @@ int main(int argc, char **argv)
 		region++;
 	if (argc < 2 || !region->name)
 		return 2;
-	traced = argc > 2 && !strcmp(argv[2], "traced");
+	traced = argc > 2;
 	snprintf(path, sizeof path, "%.*s/stepped_plugin.so", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
 	plugin = path;
 	pthread_create(&thread, NULL, stepped_compute, NULL);
 	stepped_burn();
+	if (argc > 2 && !strcmp(argv[2], "warm"))
+		usleep(5000);
 	stepped_mark();
 	for (int i = 0; i < ROUNDS; i++) {
 		errno = 42;

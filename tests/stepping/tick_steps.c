@@ -2,17 +2,18 @@
  * The sampler's signal at each instruction: a program is stepped through calls that hold locks of libc, and gets the signal
  * as from the kernel's timer, with the same information.
  *
- *   tick_steps PROGRAM [--ticks N] [--positions N] [--processes N] [--seed S] [--only REGION]
+ *   tick_steps PROGRAM [--ticks N] [--places N] [--processes N] [--seed S] [--only REGION]
  *
  * It is started without dwell; STEP_PRELOAD has the libraries that `dwell run` loads into the program. In each region:
  *
- *   - steps alone, and then with signals: at each address of an instruction when it is reached first, at each instruction
- *     behind one that may take a lock, and at N others at random. The handler must return within a time, with the same
- *     registers; the program must print what it prints without tracing.
- *   - another thread gets the signal while this one stands at an instruction: at N random ones of a process, and as the first
- *     signal of a process, in N processes. The handler must return within 20 ms.
+ *   - the thread that makes the calls is stepped alone, and then with signals: at each address of an instruction when it is
+ *     reached first, at each instruction behind one that may take a lock, and at N others at random.
+ *   - it gets the first signal of a process at a random instruction, in N processes.
+ *   - it stands still at a random instruction, and another thread gets the first signal of a process, in N processes; and
+ *     later signals, at N places of one process.
  *
- * The last line: N passed, N failed.
+ * The handler must return with the same registers, and within 20 ms while another thread stands still. The program must print
+ * what it prints without tracing. The last line: N passed, N failed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,11 +32,12 @@
 #define HANG_SECONDS 8.0   /* of one instruction, or of one handler */
 #define MOST_SECONDS 0.02  /* of a handler while another thread stands still */
 #define SEEN (1u << 18)
+#define BREAK ((uint8_t)0xcc)
 #define BEHIND_LOCK 40u    /* instructions */
 #define TRIES 3            /* of a handler that was slow: another program may have had the processor */
 
 static const char *program;
-static unsigned ticks = 300, positions = 60, processes = 12;
+static unsigned ticks = 300, places = 40, processes = 12;
 static uint64_t state = 1;
 static unsigned passed, failed;
 static char problem[16384]; /* why this process failed; "": it did not */
@@ -56,7 +59,7 @@ struct traced {
 
 /* ---- the traced process -------------------------------------------------------------------------- */
 
-static void steps_be_program(const char *region, int output)
+static void steps_be_program(const char *region, const char *how, int output)
 {
 	char number[16];
 
@@ -66,11 +69,12 @@ static void steps_be_program(const char *region, int output)
 	if (getenv("STEP_PRELOAD"))
 		setenv("LD_PRELOAD", getenv("STEP_PRELOAD"), 1);
 	dup2(output, 1);
-	execl(program, program, region, "traced", (char *)NULL);
+	personality(ADDR_NO_RANDOMIZE); /* an address is the same in each process */
+	execl(program, program, region, how, (char *)NULL);
 	_exit(126);
 }
 
-static bool steps_start(struct traced *traced, const char *region)
+static bool steps_start(struct traced *traced, const char *region, const char *how)
 {
 	int ends[2], status;
 
@@ -80,7 +84,7 @@ static bool steps_start(struct traced *traced, const char *region)
 		return false;
 	traced->process = fork();
 	if (!traced->process)
-		steps_be_program(region, ends[1]);
+		steps_be_program(region, how, ends[1]);
 	close(ends[1]);
 	traced->output = ends[0];
 	if (tracer_wait(traced->process, &status, HANG_SECONDS) <= 0 || !WIFSTOPPED(status)) {
@@ -327,21 +331,26 @@ static void steps_let_created_run(struct traced *traced)
 	traced->created = 0;
 }
 
+/* Addresses of instructions, in the order in which a region reaches them. */
+static uintptr_t reached[SEEN];
+static uint64_t reached_count;
+
 static bool steps_is_new(uintptr_t at)
 {
 	static uintptr_t seen[SEEN];
-	static uintptr_t *slot;
+	uintptr_t *slot;
 
 	if (!at) {
 		memset(seen, 0, sizeof seen);
+		reached_count = 0;
 		return false;
 	}
 	for (uint64_t i = at * 0x9e3779b97f4a7c15u >> 46;; i = (i + 1) % SEEN) {
 		slot = &seen[i % SEEN];
 		if (*slot == at)
 			return false;
-		if (!*slot) {
-			*slot = at;
+		if (!*slot && reached_count < SEEN / 2) {
+			*slot = reached[reached_count++] = at;
 			return true;
 		}
 	}
@@ -369,6 +378,7 @@ static bool steps_region(struct traced *traced, pid_t thread, uint64_t all, stru
 	for (;;) {
 		struct user_regs_struct registers;
 		double took;
+		bool is_new;
 
 		stepped = steps_step(traced, thread);
 		if (stepped != STEPPED)
@@ -376,10 +386,13 @@ static bool steps_region(struct traced *traced, pid_t thread, uint64_t all, stru
 		count->instructions++;
 		if (traced->created && thread != traced->created)
 			steps_let_created_run(traced);
-		if (!all || !tracer_registers(thread, &registers))
+		if (!tracer_registers(thread, &registers))
+			continue;
+		is_new = steps_is_new((uintptr_t)registers.rip);
+		if (!all)
 			continue;
 		behind = steps_may_lock(thread, (uintptr_t)registers.rip) ? BEHIND_LOCK : behind ? behind - 1 : 0;
-		if (!steps_is_new((uintptr_t)registers.rip) && !behind && tracer_random(&state) % all >= ticks)
+		if (!is_new && !behind && tracer_random(&state) % all >= ticks)
 			continue;
 		if (steps_is_blocked(thread))
 			continue;
@@ -415,32 +428,80 @@ static bool steps_to_created(struct traced *traced)
 }
 
 /* Signals in the thread that makes the calls. */
-static void steps_own_signals(const char *region, const char *wanted)
+static void steps_own_signals(const char *region, const char *wanted, bool signals, uint64_t all)
 {
 	bool of_created = !strcmp(region, "thread");
 	struct traced traced;
 	struct count count = { 0 };
-	uint64_t all = 0;
 	char text[256];
+	bool good = steps_start(&traced, region, signals ? "warm" : "traced") && steps_run_to_mark(&traced) &&
+	            (!of_created || steps_to_created(&traced)) &&
+	            steps_region(&traced, of_created ? traced.created : traced.process, signals ? all : 0, &count);
 
-	for (int with = 0; with < 2; with++) {
-		bool good = steps_start(&traced, region) && steps_run_to_mark(&traced) && (!of_created || steps_to_created(&traced)) &&
-		            steps_region(&traced, of_created ? traced.created : traced.process, with ? all : 0, &count);
-
-		if (of_created)
-			traced.created = 0;
-		good = good && steps_finish(&traced, wanted);
-		steps_end(&traced);
-		all = count.instructions;
-		snprintf(text, sizeof text, "%" PRIu64 " instructions, %" PRIu64 " signals, the slowest %.2f ms", count.instructions,
-		         count.signals, count.slowest * 1e3);
-		steps_say(region, with ? "with signals" : "alone", good && all, text);
-		if (!good || !all)
-			break;
-	}
+	if (of_created)
+		traced.created = 0;
+	good = good && steps_finish(&traced, wanted);
+	steps_end(&traced);
+	snprintf(text, sizeof text, "%" PRIu64 " instructions at %" PRIu64 " addresses, %" PRIu64 " signals, the slowest %.2f ms",
+	         count.instructions, reached_count, count.signals, count.slowest * 1e3);
+	steps_say(region, signals ? "is stepped with signals" : "is stepped", good && count.instructions, text);
 }
 
-/* ---- a thread stands still, and another one gets the signal ---------------------------------------------- */
+/* ---- signals at a place that is reached at full speed ------------------------------------------------------ */
+
+/* A thread that is not meant passes the breakpoint. */
+static void steps_pass(pid_t thread, pid_t process, uintptr_t at, uint8_t own)
+{
+	struct user_regs_struct registers;
+	uint8_t stop = BREAK;
+	int status;
+
+	tracer_registers(thread, &registers);
+	registers.rip = at;
+	ptrace(PTRACE_SETREGS, thread, NULL, &registers);
+	tracer_write(process, at, &own, 1);
+	tracer_resume(PTRACE_SINGLESTEP, thread, 0);
+	tracer_wait(thread, &status, HANG_SECONDS);
+	tracer_write(process, at, &stop, 1);
+	tracer_resume(PTRACE_CONT, thread, 0);
+}
+
+/* Runs the first thread to an address. The other one that computes stands still. False: it was not reached before the mark. */
+static bool steps_run_to(struct traced *traced, uintptr_t at)
+{
+	struct user_regs_struct registers = { 0 };
+	uint8_t own, stop = BREAK;
+	bool there = false;
+	int status;
+
+	if (!tracer_read(traced->process, at, &own, 1) || !tracer_write(traced->process, at, &stop, 1))
+		return false;
+	tracer_resume(PTRACE_CONT, traced->process, 0);
+	for (;;) {
+		pid_t thread = tracer_wait(-1, &status, HANG_SECONDS);
+
+		if (thread <= 0 || (thread == traced->process && !WIFSTOPPED(status))) {
+			PROBLEM("%s in the region", thread == 0 ? "nothing more happens" : "the program ends");
+			return false;
+		}
+		if (!WIFSTOPPED(status))
+			continue;
+		tracer_registers(thread, &registers);
+		there = !steps_is_event(status) && WSTOPSIG(status) == SIGTRAP && registers.rip == at + 1;
+		if (thread == traced->process && (there || steps_is_mark(thread, status)))
+			break;
+		if (there)
+			steps_pass(thread, traced->process, at, own);
+		else
+			tracer_resume(PTRACE_CONT, thread, steps_keep_tick(traced, thread, status));
+	}
+	tracer_write(traced->process, at, &own, 1);
+	if (there) {
+		registers.rip = at;
+		ptrace(PTRACE_SETREGS, traced->process, NULL, &registers);
+	}
+	return there;
+}
 
 /* Lets the other thread compute until its next signal. */
 static bool steps_next_tick(struct traced *traced)
@@ -457,94 +518,108 @@ static bool steps_next_tick(struct traced *traced)
 	return false;
 }
 
-/* Stops at random instructions of the region, and sends signals to the other thread there. Returns the slowest; below 0:
- * wrong. */
-static double steps_hold(struct traced *traced, uint64_t all, unsigned most, unsigned *done)
+/* What is asked of one process. */
+struct visit {
+	const char *region, *wanted;
+	bool to_other;       /* the other thread gets the signals */
+	const uint64_t *at;  /* numbers of addresses that were reached, ascending */
+	unsigned count, done;
+	double slowest;
+};
+
+static bool steps_signal_at(struct traced *traced, struct visit *visit, uintptr_t at)
 {
-	uint64_t first = tracer_random(&state) % all;
-	double slowest = 0;
+	char place[4200];
 
-	for (uint64_t i = 0; *done < most; i++) {
-		struct user_regs_struct registers = { 0 };
-		double took;
+	for (unsigned k = 0; k < (visit->count == 1 ? 1u : 2u); k++) {
+		double took = steps_is_blocked(visit->to_other ? traced->other : traced->process)
+		                  ? 0 : steps_tick(traced, visit->to_other ? traced->other : traced->process);
 
-		if (steps_step(traced, traced->process) != STEPPED)
-			return *problem ? -1 : slowest;
-		if (traced->created)
-			steps_let_created_run(traced);
-		/* of more signals: in the mean so many that the last one is at the end */
-		if (most == 1 ? i < first : tracer_random(&state) % all >= most)
-			continue;
-		tracer_registers(traced->process, &registers);
-		for (unsigned k = 0; k < (most == 1 ? 1u : 2u); k++) {
-			took = steps_tick(traced, traced->other);
-			if (took < 0 || took > MOST_SECONDS) {
-				char place[4200];
-
-				PROBLEM("the handler took %.0f ms while a thread stood at %s", took * 1e3,
-				        tracer_place(traced->process, (uintptr_t)registers.rip, place));
-				return took < 0 ? -1 : took;
-			}
-			slowest = took > slowest ? took : slowest;
-			if (!steps_next_tick(traced))
-				return -1;
+		visit->slowest = took > visit->slowest ? took : visit->slowest;
+		if (took < 0 || (visit->to_other && took > MOST_SECONDS)) {
+			PROBLEM("the handler took %.0f ms while a thread stood at %s", took * 1e3, tracer_place(traced->process, at, place));
+			return false;
 		}
-		(*done)++;
+		if (visit->to_other && !steps_next_tick(traced))
+			return false;
 	}
-	return slowest;
+	visit->done++;
+	return true;
 }
 
-/* Returns whether a process went well. */
-static bool steps_hold_in_process(const char *region, const char *wanted, uint64_t all, unsigned most, unsigned *done, double *slowest)
+/* One process, which gets signals at these places. */
+static bool steps_visit(struct visit *visit)
 {
 	struct traced traced;
-	double took = -1;
+	bool good = steps_start(&traced, visit->region, "traced") && steps_run_to_mark(&traced);
 
-	if (steps_start(&traced, region) && steps_run_to_mark(&traced)) {
-		took = steps_hold(&traced, all, most, done);
-		if (took >= 0 && !*problem)
-			steps_finish(&traced, wanted);
+	visit->done = 0;
+	for (unsigned i = 0; good && i < visit->count; i++) {
+		uintptr_t at = reached[visit->at[i]];
+
+		if (steps_run_to(&traced, at))
+			good = steps_signal_at(&traced, visit, at);
+		else if (*problem)
+			good = false;
+		else if (tracer_read(traced.process, at, &(uint8_t){ 0 }, 1))
+			break; /* it came to the mark */
 	}
+	good = good && steps_finish(&traced, visit->wanted);
 	steps_end(&traced);
-	*slowest = took > *slowest ? took : *slowest;
-	return !*problem;
+	return good;
 }
 
-static void steps_other_signals(const char *region, const char *wanted)
+/* A place that is slow or wrong is tried again: another program may have had the processor. */
+static bool steps_visit_again(struct visit *visit)
 {
-	struct traced traced;
-	struct count count = { 0 };
-	double slowest = 0;
+	for (int k = 0; k < TRIES; k++)
+		if (steps_visit(visit))
+			return true;
+	return false;
+}
+
+static void steps_first_signals(const char *region, const char *wanted, bool to_other)
+{
+	struct visit visit = { .region = region, .wanted = wanted, .to_other = to_other, .count = 1 };
 	unsigned done = 0;
+	bool good = true;
 	char text[256];
-	bool good = steps_start(&traced, region) && steps_run_to_mark(&traced) &&
-	            steps_region(&traced, traced.process, 0, &count);
 
-	steps_end(&traced);
-	good = good && count.instructions;
-	for (unsigned i = 0; good && i < processes; i++) {
-		uint64_t before = state;
+	/* some places are reached only by a thread that is stepped, and waits long */
+	for (unsigned i = 0; good && done < processes && i < 4 * processes; i++) {
+		uint64_t at = tracer_random(&state) % reached_count;
 
-		for (int k = 0; k < TRIES; k++) {
-			state = before;
-			good = steps_hold_in_process(region, wanted, count.instructions, 1, &done, &slowest);
-			if (good)
-				break;
-			done = 0;
-		}
-		done = 0;
+		visit.at = &at;
+		good = steps_visit_again(&visit);
+		done += visit.done;
 	}
-	snprintf(text, sizeof text, "%u processes, the slowest %.2f ms", processes, slowest * 1e3);
-	steps_say(region, "stands still, another thread's first signal", good, text);
-	slowest = 0;
-	for (int k = 0; count.instructions && k < TRIES; k++) {
-		done = 0;
-		good = steps_hold_in_process(region, wanted, count.instructions, positions, &done, &slowest);
-		if (good)
-			break;
+	snprintf(text, sizeof text, "at %u places, the slowest %.2f ms", done, visit.slowest * 1e3);
+	steps_say(region, to_other ? "stands still, another thread's first signal" : "gets the first signal", good && (done || !processes), text);
+}
+
+static int steps_compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void steps_later_signals(const char *region, const char *wanted)
+{
+	uint64_t *at = calloc(places + 1, sizeof *at);
+	struct visit visit = { .region = region, .wanted = wanted, .to_other = true, .at = at };
+	char text[256];
+	bool good;
+
+	for (unsigned i = 0; i < places; i++) {
+		at[visit.count] = tracer_random(&state) % reached_count;
+		visit.count++;
 	}
-	snprintf(text, sizeof text, "%u places, the slowest %.2f ms", done, slowest * 1e3);
-	steps_say(region, "stands still, another thread's signals", good, text);
+	qsort(at, visit.count, sizeof *at, steps_compare);
+	good = steps_visit_again(&visit);
+	free(at);
+	snprintf(text, sizeof text, "at %u places, the slowest %.2f ms", visit.done, visit.slowest * 1e3);
+	steps_say(region, "stands still, another thread's signals", good && (visit.done || !places), text);
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------- */
@@ -572,8 +647,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--ticks") && i + 1 < argc)
 			ticks = (unsigned)atoi(argv[++i]);
-		else if (!strcmp(argv[i], "--positions") && i + 1 < argc)
-			positions = (unsigned)atoi(argv[++i]);
+		else if (!strcmp(argv[i], "--places") && i + 1 < argc)
+			places = (unsigned)atoi(argv[++i]);
 		else if (!strcmp(argv[i], "--processes") && i + 1 < argc)
 			processes = (unsigned)atoi(argv[++i]);
 		else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
@@ -584,7 +659,7 @@ int main(int argc, char **argv)
 			program = argv[i];
 	}
 	if (!program)
-		return fprintf(stderr, "usage: tick_steps PROGRAM [--ticks N] [--positions N] [--processes N] [--seed S] [--only REGION]\n"), 2;
+		return fprintf(stderr, "usage: tick_steps PROGRAM [--ticks N] [--places N] [--processes N] [--seed S] [--only REGION]\n"), 2;
 	if (!tracer_is_permitted()) {
 		puts("skip tick_steps: this system does not permit ptrace()");
 		return 77;
@@ -597,9 +672,14 @@ int main(int argc, char **argv)
 			steps_say(regions[i], "alone", false, "");
 			continue;
 		}
-		steps_own_signals(regions[i], wanted);
-		if (strcmp(regions[i], "thread") != 0)
-			steps_other_signals(regions[i], wanted);
+		steps_own_signals(regions[i], wanted, false, 0);
+		if (strcmp(regions[i], "thread") != 0 && reached_count) {
+			steps_first_signals(regions[i], wanted, false);
+			steps_first_signals(regions[i], wanted, true);
+			steps_later_signals(regions[i], wanted);
+		}
+		if (reached_count)
+			steps_own_signals(regions[i], wanted, true, reached_count);
 	}
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed != 0;
