@@ -260,8 +260,8 @@ DWELL_INLINE unsigned dwell_block_close(struct dwell_block *block)
 /* The id of a function (DWELL_CATEGORY_FUNCTION) from its address; the reader finds its name. */
 DWELL_API uint32_t dwell_intern_function(const void *address);
 
-/* Changes when code was unloaded: ids of addresses must then be asked for again. Add 1 after an
- * unloading that the recorder may not see. Atomic. */
+/* Changes when code was unloaded: ids of addresses must then be asked for again. Add 1 after a
+ * loading or an unloading that the recorder may not see: nothing more is needed, also in a signal handler. Atomic. */
 extern DWELL_API uint32_t dwell_code_generation;
 
 /* The id of a place in code that is not machine code (Python, a graph). The texts are copied.

@@ -220,6 +220,13 @@ static void session_join_file(const char *path)
 	}
 }
 
+uint64_t dw_session_counter_rate(void)
+{
+	const struct dw_head *head = dw_session_map();
+
+	return head && dw_session_inline() ? head->ticks_per_second : 0;
+}
+
 static const struct dw_sampler_calls sampler_calls = DW_SAMPLER_CALLS;
 
 __attribute__((constructor)) static void join_run(void)
