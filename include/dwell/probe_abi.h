@@ -281,6 +281,15 @@ DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
  * for `weight` periods of waiting. `holder` is the kernel's id of the thread that had the lock, or 0. */
 DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);
 
+/* Begins and ends what the calling thread records in a signal handler. In between, it waits for other threads for 5 ms at
+ * most in all, and elsewhere for 100 ms. What then cannot be stored is counted as lost, or is not named this time. */
+DWELL_API void dwell_hurry(bool begins);
+
+/* Gets and sets the program's own action for SIGBUS, which the recorder's handler for its file is in front of, as sigaction()
+ * does. False: the recorder has no handler, and the action is the kernel's. For whoever is in front of sigaction(). */
+struct sigaction;
+DWELL_API bool dwell_bus_action(const struct sigaction *set, struct sigaction *get);
+
 /* Records that a block of `size_bytes` was allocated, and chosen by a sampling that chooses a block of size s with the
  * probability 1 - exp(-s / m); m is the metadata heap.period_bytes of the process. `size_bytes` 0: such a block was freed. */
 DWELL_API void dwell_heap(struct dwell_site *site, const void *address, uint64_t size_bytes, uint32_t stack);

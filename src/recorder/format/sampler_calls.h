@@ -27,11 +27,10 @@ struct dw_sampler_calls {
 	bool (*sample)(uint32_t frame, uint32_t stack, uint32_t weight);
 	void (*waited)(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);
 	void (*heap)(struct dwell_site *site, const void *address, uint64_t size_bytes, uint32_t stack);
+	void (*hurry)(bool begins);
+	bool (*bus_action)(const struct sigaction *set, struct sigaction *get);
 	/* Ticks per second of the processor's counter, if that is the run's clock; else 0. */
 	uint64_t (*counter_rate)(void);
-	/* The program's own action at SIGBUS, behind the recorder's handler: sets and gets it; each may be NULL. False: the
-	 * recorder has no handler. NULL: never. */
-	bool (*bus_action)(const struct sigaction *set, struct sigaction *get);
 	/* The process begins a sandbox, where a system call may end it, or did not begin it after all. */
 	void (*sandbox)(bool begins);
 };
@@ -39,7 +38,7 @@ struct dw_sampler_calls {
 /* The table of the copy that this file is linked to. */
 #define DW_SAMPLER_CALLS \
 	{ &dwell_gate, &dwell_code_generation, dwell_intern_code, dwell_intern_frame, dwell_intern_stack, dwell_meta, \
-	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dw_session_counter_rate, NULL, NULL }
+	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action, dw_session_counter_rate, NULL }
 
 /* The sampler defines this function; in a process without the sampler it is NULL. The sampler uses the table from then on
  * if the recorder is in the program's own file and no sample was recorded yet. */

@@ -27,9 +27,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/system.h"
 #include "format/keys.h"
 
@@ -68,20 +67,19 @@ static uint32_t forgotten;                /* how often forget_module() changed i
 
 static size_t module_read_by_file(void *to, uintptr_t from, size_t bytes)
 {
-	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
+	int fd = dw_descriptor_open("/proc/self/mem", O_RDONLY, 0);
+	long got = fd < 0 ? -1 : dw_call(SYS_pread64, fd, to, bytes, from);
 
-	if (fd >= 0)
-		close(fd);
+	dw_descriptor_close(fd);
 	return got > 0 ? (size_t)got : 0;
 }
 
 size_t dw_read_memory(void *to, uintptr_t from, size_t bytes)
 {
 	struct iovec ours = { to, bytes }, theirs = { (void *)from, bytes };
-	long got = syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul);
+	long got = dw_call(SYS_process_vm_readv, dw_call(SYS_getpid), &ours, 1, &theirs, 1, 0);
 
-	if (got < 0 && errno != EFAULT)
+	if (got < 0 && got != -EFAULT)
 		return module_read_by_file(to, from, bytes); /* a sandbox refuses the system call */
 	return got > 0 ? (size_t)got : 0;
 }
@@ -356,13 +354,13 @@ static uint32_t module_intern_path(const char *path)
 static int module_open_file(const struct mapping *mapping)
 {
 	struct stat file;
-	long fd = dw_system(SYS_openat, AT_FDCWD, (long)mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
+	int fd = dw_descriptor_open(mapping->path, O_RDONLY | O_NONBLOCK, 0);
 
-	if (dw_system_failed(fd))
+	if (fd < 0)
 		return -1;
-	if (dw_system(SYS_fstat, fd, (long)&file, 0, 0, 0, 0) == 0 && file.st_ino == mapping->inode)
-		return (int)fd;
-	dw_system(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (dw_call(SYS_fstat, fd, &file) == 0 && file.st_ino == mapping->inode)
+		return fd;
+	dw_descriptor_close(fd);
 	return -1;
 }
 
@@ -374,8 +372,7 @@ static void module_read_file(struct module *module, struct dw_entry_module *entr
 	module_read_head();
 	module->bias = module_find_bias(mapping);
 	module->identified = module_read_build_id(entry, module->bias);
-	if (head.fd >= 0)
-		dw_system(SYS_close, head.fd, 0, 0, 0, 0, 0);
+	dw_descriptor_close(head.fd);
 }
 
 static void module_add_file(const struct mapping *mapping, uintptr_t base)
@@ -423,7 +420,7 @@ static void module_forget_others(const struct mapping *mapping, bool is_file)
 			forget_module(module_at(i), module.id || is_file);
 }
 
-static void module_read_line(const char *line)
+static void module_read_line(const char *line, void *unused)
 {
 	struct mapping mapping;
 	struct module known;
@@ -450,21 +447,22 @@ static void module_read_line(const char *line)
 		add_module(&(struct module){ .low = mapping.low, .high = mapping.high });
 }
 
-static void module_read_lines(int fd)
+/* Calls `visit` for each line. */
+static void module_read_lines(int fd, void (*visit)(const char *line, void *context), void *context)
 {
 	size_t held = 0;
-	ssize_t got;
+	long got;
 
 	maps.base = 0;
 	maps.inode = 0;
-	while ((got = read(fd, maps.text + held, sizeof maps.text - 1 - held)) > 0) {
+	while ((got = dw_call(SYS_read, fd, maps.text + held, sizeof maps.text - 1 - held)) > 0) {
 		char *line = maps.text, *end;
 
 		held += (size_t)got;
 		maps.text[held] = '\0';
 		for (; (end = strchr(line, '\n')); line = end + 1) {
 			*end = '\0';
-			module_read_line(line);
+			visit(line, context);
 		}
 		held -= (size_t)(line - maps.text);
 		memmove(maps.text, line, held);
@@ -487,12 +485,11 @@ static void module_read_all(void)
 {
 	/* Pairs with the release of whoever adds 1: the maps that are read now do not have the unloaded library. */
 	uint32_t before = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE), already = forgotten;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int fd = dw_descriptor_open("/proc/self/maps", O_RDONLY, 0);
 
-	if (fd >= 0) {
-		module_read_lines(fd);
-		close(fd);
-	}
+	if (fd >= 0)
+		module_read_lines(fd, module_read_line, NULL);
+	dw_descriptor_close(fd);
 	DW_STORE(maps_generation, before + forgotten - already);
 }
 
@@ -527,6 +524,37 @@ static bool module_read_maps(uintptr_t address, bool again)
 	}
 	dw_process_release(&dw_process->maps_reader);
 	return true;
+}
+
+/* Whom dw_module_each_file() calls. */
+struct module_visitor {
+	void (*see)(const char *path, void *context);
+	void *context;
+};
+
+static void module_show_file(const char *line, void *context)
+{
+	const struct module_visitor *visitor = context;
+	struct mapping mapping;
+
+	module_parse_line(line, &mapping);
+	if (mapping.executable && *mapping.path == '/')
+		visitor->see(mapping.path, visitor->context);
+}
+
+bool dw_module_each_file(void (*see)(const char *path, void *context), void *context)
+{
+	struct module_visitor visitor = { see, context };
+	int fd;
+
+	if (dw_process_hold(&dw_process->maps_reader) != DW_HOLD_TAKEN)
+		return false;
+	fd = dw_descriptor_open("/proc/self/maps", O_RDONLY, 0);
+	if (fd >= 0)
+		module_read_lines(fd, module_show_file, &visitor);
+	dw_descriptor_close(fd);
+	dw_process_release(&dw_process->maps_reader);
+	return fd >= 0;
 }
 
 /* Half of the address space is the kernel's. */
