@@ -34,12 +34,13 @@ class Library:
     def __init__(self, path, name):
         self.path, self.name = path, name
         self.functions, self.exports, self.plt, self.slots = {}, {}, {}, {}
+        self.public = set()  # exported: who loads the address of one compares it
         self.binds_now = bool(re.search(r"\bBIND_NOW\b|Flags:.*\bNOW\b", run("readelf", "-Wd", path)))
         self.read_relocations()
         self.read_code()
+        self.read_exports()
         for function in self.functions.values():
             follow(function)
-        self.read_exports()
 
     def read_relocations(self):
         """Names of functions by the address of the word that the dynamic linker fills in."""
@@ -72,6 +73,7 @@ class Library:
             address, kind, name = line.split()
             if kind in "TWi" and int(address, 16) in self.functions:
                 self.exports[name.split("@")[0]] = self.functions[int(address, 16)]
+        self.public = set(self.exports.values())
 
     def named(self, name):
         """Functions of this name, with parts of it that the compiler made of it."""
@@ -137,14 +139,21 @@ def step(function, state, mnemonic, operands):
 
 
 def read_from(function, at, register):
-    """Where the nearest instruction before reads this register from: (text, offset)."""
-    for _, mnemonic, operands, comment in reversed(function.instructions[max(0, at - 60):at]):
+    """What a register was set to, by the nearest instructions before: (text, offset); see source()."""
+    result = register, None
+    for _, mnemonic, operands, comment in reversed(function.instructions[max(0, at - 200):at]):
+        if mnemonic == "call" and register == "%rax":
+            return "result of " + re.sub(r"@plt", "", operands.split("<")[-1].rstrip(">")), None
         if not operands.endswith("," + register) or mnemonic in ("cmp", "test"):
             continue
-        if mnemonic == "mov":
+        if mnemonic == "mov" and re.match(r"%\w+,", operands):
+            register = operands.split(",")[0]
+            result = register, None
+        elif mnemonic == "mov":
             return source(operands, comment)
-        return ("table of jumps", None) if mnemonic in ("add", "movslq") else (operands, None)
-    return register, None
+        else:
+            return ("table of jumps", None) if mnemonic in ("add", "movslq") else (operands, None)
+    return result
 
 
 def source(operands, comment):
@@ -230,5 +239,6 @@ def note_address(function, state, operands, comment):
     if not found:
         return
     to = function.library.functions.get(int(found[1], 16))
-    if to and to is not function and "(%rip)" in operands and not operands.endswith("(%rip)"):
+    if to and to is not function and to not in function.library.public and "(%rip)" in operands and \
+            not operands.endswith("(%rip)"):
         function.calls.append((state.depth, to, "address"))

@@ -109,14 +109,25 @@ static bool steps_is_mark(pid_t thread, int status)
 	       ptrace(PTRACE_GETSIGINFO, thread, NULL, &info) == 0 && info.si_code == SI_KERNEL;
 }
 
+/* Whether a thread stands before a signal of a timer: the program has none, so it is the sampler's. The first one is kept. */
+static bool steps_is_tick(struct traced *traced, pid_t thread, int status)
+{
+	siginfo_t info;
+
+	if (steps_is_event(status) || !WIFSTOPPED(status) || WSTOPSIG(status) == SIGTRAP ||
+	    ptrace(PTRACE_GETSIGINFO, thread, NULL, &info) != 0 || info.si_code != SI_TIMER)
+		return false;
+	if (!traced->has_tick)
+		traced->tick = info;
+	return traced->has_tick = true;
+}
+
 /* A signal of the sampler is kept for later, and does not reach the thread. Returns the signal that it gets. */
 static int steps_keep_tick(struct traced *traced, pid_t thread, int status)
 {
 	int signal = steps_is_event(status) || !WIFSTOPPED(status) ? 0 : WSTOPSIG(status);
 
-	if (signal == SIGURG && !traced->has_tick && ptrace(PTRACE_GETSIGINFO, thread, NULL, &traced->tick) == 0)
-		traced->has_tick = true;
-	return signal == SIGURG || signal == SIGTRAP || signal == SIGSTOP ? 0 : signal;
+	return steps_is_tick(traced, thread, status) || signal == SIGTRAP || signal == SIGSTOP ? 0 : signal;
 }
 
 /* Lets the process run until its first thread is at a mark. The other thread stands before its first handler then. */
@@ -139,8 +150,7 @@ static bool steps_run_to_mark(struct traced *traced)
 		marked |= thread == traced->process && steps_is_mark(thread, status);
 		if (marked && thread == traced->process)
 			continue;
-		if (thread == traced->other && !steps_is_event(status) && WSTOPSIG(status) == SIGURG) {
-			steps_keep_tick(traced, thread, status);
+		if (thread == traced->other && steps_is_tick(traced, thread, status)) {
 			traced->other_waits = true;
 			continue;
 		}
@@ -211,12 +221,12 @@ static void steps_describe(const struct traced *traced, pid_t thread, const char
 	        tracer_place(traced->process, (uintptr_t)registers.rip, now));
 }
 
-static bool steps_is_blocked(pid_t thread)
+static bool steps_is_blocked(const struct traced *traced, pid_t thread)
 {
 	uint64_t blocked = 0;
 
 	return ptrace((enum __ptrace_request)PTRACE_GETSIGMASK, thread, (void *)sizeof blocked, &blocked) != 0 ||
-	       blocked >> (SIGURG - 1) & 1;
+	       blocked >> (traced->tick.si_signo - 1) & 1;
 }
 
 /* Seconds that a thread of this process or of the traced one was ready to run, and waited for a processor. */
@@ -254,7 +264,7 @@ static double steps_tick(struct traced *traced, pid_t thread)
 		PROBLEM("the thread is gone, or takes no signal");
 		return -1;
 	}
-	for (int signal = SIGURG;; signal = 0) {
+	for (int signal = traced->tick.si_signo;; signal = 0) {
 		tracer_resume(PTRACE_SYSCALL, thread, signal);
 		if (tracer_wait(thread, &status, HANG_SECONDS) <= 0) {
 			steps_describe(traced, thread, "the handler does not return", (uintptr_t)before.rip);
@@ -394,7 +404,7 @@ static bool steps_region(struct traced *traced, pid_t thread, uint64_t all, stru
 		behind = steps_may_lock(thread, (uintptr_t)registers.rip) ? BEHIND_LOCK : behind ? behind - 1 : 0;
 		if (!is_new && !behind && tracer_random(&state) % all >= ticks)
 			continue;
-		if (steps_is_blocked(thread))
+		if (steps_is_blocked(traced, thread))
 			continue;
 		took = steps_tick(traced, thread);
 		if (took < 0)
@@ -510,7 +520,7 @@ static bool steps_next_tick(struct traced *traced)
 
 	tracer_resume(PTRACE_CONT, traced->other, 0);
 	while (tracer_wait(traced->other, &status, HANG_SECONDS) > 0 && WIFSTOPPED(status)) {
-		if (!steps_is_event(status) && WSTOPSIG(status) == SIGURG)
+		if (steps_is_tick(traced, traced->other, status))
 			return true;
 		tracer_resume(PTRACE_CONT, traced->other, 0);
 	}
@@ -532,7 +542,7 @@ static bool steps_signal_at(struct traced *traced, struct visit *visit, uintptr_
 	char place[4200];
 
 	for (unsigned k = 0; k < (visit->count == 1 ? 1u : 2u); k++) {
-		double took = steps_is_blocked(visit->to_other ? traced->other : traced->process)
+		double took = steps_is_blocked(traced, visit->to_other ? traced->other : traced->process)
 		                  ? 0 : steps_tick(traced, visit->to_other ? traced->other : traced->process);
 
 		visit->slowest = took > visit->slowest ? took : visit->slowest;
