@@ -141,18 +141,25 @@ static void depth_run(bool in_thread)
 	printf("%s %ld %ld %ld\n", asked.call->name, asked.bytes[0], asked.bytes[1], asked.bytes[2]);
 }
 
+/* Prints the names, or takes the one that is asked for. */
+static void depth_look(const struct depth_call *call, int argc, char **argv)
+{
+	for (; call->name; call++) {
+		if (argc == 2 && !strcmp(argv[1], "list"))
+			printf("%s %s\n", call->name, call->kind);
+		if (argc == 3 && !strcmp(argv[1], call->name))
+			asked.call = call;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	long constructors = (long)(first_high - depth_find(first_low, first_high));
 
 	if (argc == 2 && !strcmp(argv[1], "constructors"))
 		return printf("constructors %ld\n", constructors) < 0;
-	for (const struct depth_call *call = depth_calls; call->name; call++) {
-		if (argc == 2 && !strcmp(argv[1], "list"))
-			printf("%s %s\n", call->name, call->kind);
-		if (argc == 3 && !strcmp(argv[1], call->name))
-			asked.call = call;
-	}
+	depth_look(depth_calls, argc, argv);
+	depth_look(depth_more, argc, argv);
 	if (argc == 3 && !asked.call)
 		return 2;
 	if (argc == 3)

@@ -13,7 +13,7 @@ struct depth_call {
 	long (*measure)(bool waits); /* in place of `call`: it measures by itself */
 };
 
-extern const struct depth_call depth_calls[]; /* the last one has no name */
+extern const struct depth_call depth_calls[], depth_more[]; /* the last ones have no names */
 
 /* A stack with paint, a thread on it, and how much of it was used. */
 char *depth_stack(void);

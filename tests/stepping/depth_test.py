@@ -39,7 +39,7 @@ def functions_in_front(build):
     for library in LIBRARIES:
         text = subprocess.run(["nm", "-D", "--defined-only", os.path.join(build, library)], capture_output=True, text=True, check=True)
         names |= {line.split()[2].split("@")[0] for line in text.stdout.splitlines() if line.split()[1] in "TWi"}
-    return {name for name in names if not name.startswith("dw")}
+    return {name for name in names if not name.startswith(("dw", "__start_", "__stop_"))}
 
 
 class Program:
