@@ -87,12 +87,13 @@ static void prepare_reading(bool waits)
 static int (*volatile get_character)(void) = getchar;
 static int (*volatile get_of)(FILE *) = getc;
 static int (*volatile get_of_file)(FILE *) = fgetc;
+static ssize_t (*volatile get_line)(char **, size_t *, FILE *) = getline;
 
 static void call_fgetc(bool waits) { (void)waits; get_of_file(stream); }
 static void call_getc(bool waits) { (void)waits; get_of(stream); }
 static void call_getchar(bool waits) { (void)waits; get_character(); }
 static void call_fgets(bool waits) { (void)waits; if (!fgets(text, sizeof text, stream)) abort(); }
-static void call_getline(bool waits) { (void)waits; if (getline(&line, &line_bytes, stream) < 0) abort(); }
+static void call_getline(bool waits) { (void)waits; if (get_line(&line, &line_bytes, stream) < 0) abort(); }
 static void call_getdelim(bool waits) { (void)waits; if (getdelim(&line, &line_bytes, 'e', stream) < 0) abort(); }
 static void call_fread(bool waits) { (void)waits; if (fread(text, 1, 7, stream) != 7) abort(); }
 

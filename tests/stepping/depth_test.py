@@ -46,23 +46,24 @@ class Program:
     def __init__(self, build, folder):
         self.dwell, self.program, self.folder = os.path.join(build, "dwell"), os.path.join(build, "tests/stepping/depth"), folder
 
-    def measure(self, name, place, mode):
+    def measure(self, name, place, mode, waits):
         """[first, later, short] in bytes, and the waits that the trace has; None where the program failed."""
         command, trace = [self.program, name] + ([place] if place else []), None
         if mode:
             trace = os.path.join(self.folder, f"{name}.{place}.{mode}.dwell")
             command = [self.dwell, "run", "-o", trace, *MODES[mode], "--", *command]
-        for _ in range(2):  # a wait that another program made short or long is measured again
+        for again in range(3):  # where another program had the processor, a lock may be free before it is asked for
             done = subprocess.run(command, capture_output=True, text=True, timeout=60)
             words = done.stdout.split()
             if done.returncode == 0 and words and words[0] == name:
-                return [int(word) for word in words[1:]], self.has_wait(trace, name) if mode == "often" else None
+                waited = self.has_wait(trace, name) if mode == "often" and waits else None
+                if waited is not False or again == 2:
+                    return [int(word) for word in words[1:]], waited
         return None, f"{' '.join(command)}: {done.returncode} {done.stdout} {done.stderr}"
 
     def has_wait(self, trace, name):
         text = subprocess.run([self.dwell, "report", "--view", "waits", "--format", "json", "--limit", "all", trace],
                               capture_output=True, text=True, timeout=60).stdout
-        os.unlink(trace)
         try:
             return any(name in row for row in json.loads(text)["views"][0]["rows"])
         except (ValueError, LookupError):
@@ -74,7 +75,7 @@ def listed(program):
     return dict(line.split() for line in text.splitlines())
 
 
-def judge(name, kind, place, found, front, table):
+def judge(name, kind, place, found, table):
     """Compares what a call takes under dwell with what it takes alone."""
     alone, problem = found[name, place, None]
     if not alone:
@@ -90,7 +91,7 @@ def judge(name, kind, place, found, front, table):
             print(f"{name:24} {place:10} {mode:8} {max(alone):7} {under[0]:7} {max(under[1:]):7} {more:7}")
         if kind != "own":
             check(f"{name} on a {place}'s stack ({mode}) takes {more} bytes more", more <= MOST_MORE)
-        if kind == "waits" and waited is not None and name in front:
+        if waited is not None:
             check(f"{name}: the wait was recorded, and so its stack was measured", waited)
 
 
@@ -114,10 +115,10 @@ def main():
         asked = [(name, place, mode) for name in chosen for place in PLACES for mode in [None, *MODES]]
         asked += [("constructors", None, mode) for mode in [None, *MODES]]
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            found = dict(zip(asked, pool.map(lambda each: program.measure(*each), asked)))
+            found = dict(zip(asked, pool.map(lambda each: program.measure(*each, calls.get(each[0]) == "waits" and each[0] in front), asked)))
     for name in chosen:
         for place in PLACES:
-            judge(name, calls[name], place, found, front, options.table or calls[name] == "own")
+            judge(name, calls[name], place, found, options.table or calls[name] == "own")
     for mode in MODES:
         print(f"{'constructors':24} {'first':10} {mode:8} {found['constructors', None, None][0][0]:7} "
               f"{found['constructors', None, mode][0][0]:7}")

@@ -582,9 +582,11 @@ static bool steps_visit(struct visit *visit)
 /* A place that is slow or wrong is tried again: another program may have had the processor. */
 static bool steps_visit_again(struct visit *visit)
 {
-	for (int k = 0; k < TRIES; k++)
+	for (int k = 0; k < TRIES; k++) {
 		if (steps_visit(visit))
 			return true;
+		printf("%s, try %d: %s\n", visit->region, k + 1, problem);
+	}
 	return false;
 }
 
