@@ -3,9 +3,9 @@
  * program without and with dwell and compares.
  *
  *   depth list               names of the calls
- *   depth NAME coroutine     three calls on a stack of the program's own: the first one, a later one that waits (or is large),
- *   depth NAME thread        and one that does not; prints "NAME FIRST LATER SHORT" in bytes. The same on a thread's stack
- *   depth constructors       what libraries used of the first thread's stack before main()
+ *   depth NAME coroutine     three calls on a stack of the program's own: the first one, a later one that waits (or is
+ * large), depth NAME thread        and one that does not; prints "NAME FIRST LATER SHORT" in bytes. The same on a
+ * thread's stack depth constructors       what libraries used of the first thread's stack before main()
  *
  * It is bound when it is loaded (-z now), so that no call takes the stack of the dynamic linker.
  */
@@ -85,7 +85,8 @@ static void depth_three(void)
 
 		if (asked.call->prepare)
 			asked.call->prepare(waits);
-		asked.bytes[i] = asked.call->measure ? asked.call->measure(waits) : depth_measure(asked.call->call, waits, asked.low);
+		asked.bytes[i] =
+			asked.call->measure ? asked.call->measure(waits) : depth_measure(asked.call->call, waits, asked.low);
 	}
 }
 
@@ -106,7 +107,8 @@ static void *depth_thread(void *unused)
 
 char *depth_stack(void)
 {
-	char *stack = (char *)kernel(SYS_mmap, 0, (long)STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *stack =
+		(char *)kernel(SYS_mmap, 0, (long)STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	depth_paint((uintptr_t)stack, (uintptr_t)stack + STACK_BYTES);
 	return stack;

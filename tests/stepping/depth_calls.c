@@ -1,6 +1,6 @@
 /*
- * A call of each function that dwell has in front of another library's. Each has a call that waits for 20 ms, where it can
- * wait, or that is large, where it returns memory; and one that is short.
+ * A call of each function that dwell has in front of another library's. Each has a call that waits for 20 ms, where it
+ * can wait, or that is large, where it returns memory; and one that is short.
  *
  * Other threads use the functions of libc itself, so that the first call in this process is the one that is measured.
  */
@@ -21,28 +21,25 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
 
 #include "kernel.h"
 
-#define WAIT_MS 20
 #define LARGE ((size_t)32 << 20)
 #define SMALL ((size_t)100)
 
 static const struct timespec wait_time = { 0, WAIT_MS * 1000000 }, no_time = { 0, 1000 };
 
-static const struct timespec *calls_time(bool waits)
+const struct timespec *depth_time(bool waits)
 {
 	return waits ? &wait_time : &no_time;
 }
 
-static struct timespec calls_until(clockid_t clock, bool waits)
+struct timespec depth_until(clockid_t clock, bool waits)
 {
 	struct timespec now;
 
@@ -54,7 +51,7 @@ static struct timespec calls_until(clockid_t clock, bool waits)
 }
 
 /* The function of libc itself. */
-static void *calls_libc(const char *name)
+void *depth_libc(const char *name)
 {
 	static void *libc;
 
@@ -63,7 +60,7 @@ static void *calls_libc(const char *name)
 	return dlsym(libc, name);
 }
 
-static void *calls_later(void *release)
+static void *depth_later(void *release)
 {
 	void (*function)(void) = (void (*)(void))(uintptr_t)release;
 
@@ -73,7 +70,7 @@ static void *calls_later(void *release)
 }
 
 /* Calls a function in another thread after the time of a wait, or at once. */
-static void calls_release(bool waits, void (*function)(void))
+void depth_release(bool waits, void (*function)(void))
 {
 	pthread_t thread;
 
@@ -81,20 +78,20 @@ static void calls_release(bool waits, void (*function)(void))
 		function();
 		return;
 	}
-	pthread_create(&thread, NULL, calls_later, (void *)(uintptr_t)function);
+	pthread_create(&thread, NULL, depth_later, (void *)(uintptr_t)function);
 	pthread_detach(thread);
 }
 
 /* ---- time ----------------------------------------------------------------------------------------- */
 
-static void call_nanosleep(bool waits) { nanosleep(calls_time(waits), NULL); }
-static void call_clock_nanosleep(bool waits) { clock_nanosleep(CLOCK_MONOTONIC, 0, calls_time(waits), NULL); }
-static void call_usleep(bool waits) { usleep(waits ? WAIT_MS * 1000 : 1); }
-static void call_sleep(bool waits) { sleep(waits); }
-static void call_thrd_sleep(bool waits) { thrd_sleep(calls_time(waits), NULL); }
-static void call_poll(bool waits) { poll(NULL, 0, waits ? WAIT_MS : 0); }
-static void call_ppoll(bool waits) { ppoll(NULL, 0, calls_time(waits), NULL); }
-static void call_pselect(bool waits) { pselect(0, NULL, NULL, NULL, calls_time(waits), NULL); }
+DO(nanosleep, nanosleep(depth_time(waits), NULL))
+DO(clock_nanosleep, clock_nanosleep(CLOCK_MONOTONIC, 0, depth_time(waits), NULL))
+DO(usleep, usleep(waits ? WAIT_MS * 1000 : 1))
+DO(sleep, sleep(waits))
+DO(thrd_sleep, thrd_sleep(depth_time(waits), NULL))
+DO(poll, poll(NULL, 0, waits ? WAIT_MS : 0))
+DO(ppoll, ppoll(NULL, 0, depth_time(waits), NULL))
+DO(pselect, pselect(0, NULL, NULL, NULL, depth_time(waits), NULL))
 
 static void call_select(bool waits)
 {
@@ -130,7 +127,7 @@ static void call_epoll_pwait2(bool waits)
 {
 	struct epoll_event event;
 
-	epoll_pwait2(epoll, &event, 1, calls_time(waits), NULL);
+	epoll_pwait2(epoll, &event, 1, depth_time(waits), NULL);
 }
 
 /* ---- files ---------------------------------------------------------------------------------------- */
@@ -140,7 +137,7 @@ static char byte, page[4096];
 
 static void prepare_timer(bool waits)
 {
-	struct itimerspec time = { .it_value = *calls_time(waits) };
+	struct itimerspec time = { .it_value = *depth_time(waits) };
 
 	file = timerfd_create(CLOCK_MONOTONIC, 0);
 	timerfd_settime(file, 0, &time, NULL);
@@ -169,7 +166,7 @@ static void prepare_write(bool waits)
 	for (int i = fcntl(ends[1], F_SETPIPE_SZ, 4096); waits && i > 0; i -= (int)sizeof page)
 		kernel(SYS_write, ends[1], (long)page, sizeof page, 0, 0, 0);
 	if (waits)
-		calls_release(waits, release_pipe);
+		depth_release(waits, release_pipe);
 }
 
 static void call_write(bool waits)
@@ -187,14 +184,14 @@ static void prepare_file(bool waits)
 		abort();
 }
 
-static void call_pread(bool waits) { (void)waits; if (pread(file, &byte, 1, 0) != 1) abort(); }
-static void call_pread64(bool waits) { (void)waits; if (pread64(file, &byte, 1, 0) != 1) abort(); }
-static void call_pwrite(bool waits) { (void)waits; if (pwrite(file, &byte, 1, 0) != 1) abort(); }
-static void call_pwrite64(bool waits) { (void)waits; if (pwrite64(file, &byte, 1, 0) != 1) abort(); }
-static void call_close(bool waits) { (void)waits; close(file); }
-static void call_fsync(bool waits) { (void)waits; fsync(file); }
-static void call_fdatasync(bool waits) { (void)waits; fdatasync(file); }
-static void call_msync(bool waits) { (void)waits; msync((void *)((uintptr_t)&page & ~(uintptr_t)4095), 4096, MS_ASYNC); }
+DO(pread, depth_must(pread(file, &byte, 1, 0) == 1))
+DO(pread64, depth_must(pread64(file, &byte, 1, 0) == 1))
+DO(pwrite, depth_must(pwrite(file, &byte, 1, 0) == 1))
+DO(pwrite64, depth_must(pwrite64(file, &byte, 1, 0) == 1))
+DO(close, close(file))
+DO(fsync, fsync(file))
+DO(fdatasync, fdatasync(file))
+DO(msync, msync((void *)((uintptr_t)&page & ~(uintptr_t)4095), 4096, MS_ASYNC))
 
 static char fifo[64];
 
@@ -214,75 +211,11 @@ static void prepare_open(bool waits)
 	rmdir(fifo);
 	if (mkfifo(fifo, 0600) != 0)
 		abort();
-	calls_release(waits, release_fifo);
+	depth_release(waits, release_fifo);
 }
 
-static void call_open(bool waits) { file = open(fifo, O_RDONLY); if (waits) unlink(fifo); }
-static void call_open64(bool waits) { file = open64(fifo, O_RDONLY); if (waits) unlink(fifo); }
-
-/* ---- sockets -------------------------------------------------------------------------------------- */
-
-static const struct timeval socket_time = { 0, WAIT_MS * 1000 };
-static struct sockaddr_un where = { .sun_family = AF_UNIX };
-
-static void prepare_recv(bool waits)
-{
-	if (socketpair(AF_UNIX, SOCK_STREAM | (waits ? 0 : SOCK_NONBLOCK), 0, ends) != 0)
-		abort();
-	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &socket_time, sizeof socket_time);
-}
-
-static void call_recv(bool waits) { (void)waits; recv(ends[0], &byte, 1, 0); }
-static void call_recvfrom(bool waits) { (void)waits; recvfrom(ends[0], &byte, 1, 0, NULL, NULL); }
-
-static void call_recvmsg(bool waits)
-{
-	struct iovec part = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	(void)waits;
-	recvmsg(ends[0], &message, 0);
-}
-
-/* Of Linux: a name without a file. */
-static socklen_t calls_listen(bool waits)
-{
-	static int count;
-	socklen_t bytes = sizeof(sa_family_t) + 6;
-
-	memcpy(where.sun_path, "\0depth", 6);
-	where.sun_path[1] = (char)('A' + count++);
-	memcpy(where.sun_path + 2, (pid_t[]){ getpid() }, 4);
-	file = socket(AF_UNIX, SOCK_STREAM | (waits ? 0 : SOCK_NONBLOCK), 0);
-	if (bind(file, (struct sockaddr *)&where, bytes) != 0 || listen(file, 0) != 0)
-		abort();
-	setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &socket_time, sizeof socket_time);
-	return bytes;
-}
-
-static void prepare_accept(bool waits) { calls_listen(waits); }
-static void call_accept(bool waits) { (void)waits; accept(file, NULL, NULL); }
-static void call_accept4(bool waits) { (void)waits; accept4(file, NULL, NULL, SOCK_CLOEXEC); }
-
-static void prepare_connect(bool waits)
-{
-	socklen_t bytes = calls_listen(waits);
-
-	/* of a queue that is full */
-	for (int i = 0; i < 2; i++) {
-		ends[0] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-		kernel(SYS_connect, ends[0], (long)&where, bytes, 0, 0, 0);
-	}
-	ends[0] = socket(AF_UNIX, SOCK_STREAM | (waits ? 0 : SOCK_NONBLOCK), 0);
-	setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &socket_time, sizeof socket_time);
-}
-
-static void call_connect(bool waits)
-{
-	(void)waits;
-	if (connect(ends[0], (struct sockaddr *)&where, sizeof(sa_family_t) + 6) == 0)
-		abort();
-}
+DO(open, file = open(fifo, O_RDONLY); if (waits) unlink(fifo))
+DO(open64, file = open64(fifo, O_RDONLY); if (waits) unlink(fifo))
 
 /* ---- processes and threads -------------------------------------------------------------------------- */
 
@@ -300,9 +233,9 @@ static void prepare_child(bool waits)
 		kernel_sleep_ms(5);
 }
 
-static void call_waitpid(bool waits) { (void)waits; if (waitpid(child, NULL, 0) != child) abort(); }
-static void call_wait4(bool waits) { (void)waits; if (wait4(child, NULL, 0, NULL) != child) abort(); }
-static void call_wait(bool waits) { (void)waits; if (wait(NULL) != child) abort(); }
+DO(waitpid, depth_must(waitpid(child, NULL, 0) == child))
+DO(wait4, depth_must(wait4(child, NULL, 0, NULL) == child))
+DO(wait, depth_must(wait(NULL) == child))
 
 static void call_waitid(bool waits)
 {
@@ -326,8 +259,8 @@ static void prepare_join(bool waits)
 		kernel_sleep_ms(5);
 }
 
-static void call_pthread_join(bool waits) { (void)waits; pthread_join(thread, NULL); }
-static void call_pthread_create(bool waits) { pthread_create(&thread, NULL, calls_thread, waits ? &thread : NULL); }
+DO(pthread_join, pthread_join(thread, NULL))
+DO(pthread_create, pthread_create(&thread, NULL, calls_thread, waits ? &thread : NULL))
 
 static int calls_c11(void *unused)
 {
@@ -366,7 +299,7 @@ static volatile int held;
 
 static void *calls_hold_mutex(void *unused)
 {
-	((int (*)(pthread_mutex_t *))(uintptr_t)calls_libc("pthread_mutex_lock"))(&mutex);
+	((int (*)(pthread_mutex_t *))(uintptr_t)depth_libc("pthread_mutex_lock"))(&mutex);
 	held = 1;
 	kernel_sleep_ms(WAIT_MS);
 	pthread_mutex_unlock(&mutex);
@@ -375,7 +308,7 @@ static void *calls_hold_mutex(void *unused)
 
 static void *calls_hold_lock(void *unused)
 {
-	((int (*)(pthread_rwlock_t *))(uintptr_t)calls_libc("pthread_rwlock_wrlock"))(&lock);
+	((int (*)(pthread_rwlock_t *))(uintptr_t)depth_libc("pthread_rwlock_wrlock"))(&lock);
 	held = 1;
 	kernel_sleep_ms(WAIT_MS);
 	pthread_rwlock_unlock(&lock);
@@ -393,12 +326,12 @@ static void calls_hold(bool waits, void *(*function)(void *))
 		kernel(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
-static void prepare_mutex(bool waits) { calls_hold(waits, calls_hold_mutex); }
-static void call_pthread_mutex_lock(bool waits) { (void)waits; pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); }
+PREPARE(mutex, calls_hold(waits, calls_hold_mutex))
+DO(pthread_mutex_lock, pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex))
 
 static void call_pthread_mutex_timedlock(bool waits)
 {
-	struct timespec until = calls_until(CLOCK_REALTIME, true);
+	struct timespec until = depth_until(CLOCK_REALTIME, true);
 
 	(void)waits;
 	until.tv_sec++;
@@ -412,12 +345,12 @@ static void prepare_lock(bool waits)
 	calls_hold(waits, calls_hold_lock);
 }
 
-static void call_pthread_rwlock_rdlock(bool waits) { (void)waits; pthread_rwlock_rdlock(&lock); pthread_rwlock_unlock(&lock); }
-static void call_pthread_rwlock_wrlock(bool waits) { (void)waits; pthread_rwlock_wrlock(&lock); pthread_rwlock_unlock(&lock); }
+DO(pthread_rwlock_rdlock, pthread_rwlock_rdlock(&lock); pthread_rwlock_unlock(&lock))
+DO(pthread_rwlock_wrlock, pthread_rwlock_wrlock(&lock); pthread_rwlock_unlock(&lock))
 
 static void release_condition(void)
 {
-	((int (*)(pthread_mutex_t *))(uintptr_t)calls_libc("pthread_mutex_lock"))(&mutex);
+	((int (*)(pthread_mutex_t *))(uintptr_t)depth_libc("pthread_mutex_lock"))(&mutex);
 	pthread_cond_signal(&condition);
 	pthread_mutex_unlock(&mutex);
 }
@@ -425,8 +358,8 @@ static void release_condition(void)
 static void prepare_condition(bool waits)
 {
 	pthread_cond_init(&condition, NULL);
-	((int (*)(pthread_mutex_t *))(uintptr_t)calls_libc("pthread_mutex_lock"))(&mutex);
-	calls_release(true, release_condition);
+	((int (*)(pthread_mutex_t *))(uintptr_t)depth_libc("pthread_mutex_lock"))(&mutex);
+	depth_release(true, release_condition);
 	(void)waits;
 }
 
@@ -441,12 +374,12 @@ static void prepare_timed(bool waits)
 {
 	(void)waits;
 	pthread_cond_init(&condition, NULL);
-	((int (*)(pthread_mutex_t *))(uintptr_t)calls_libc("pthread_mutex_lock"))(&mutex);
+	((int (*)(pthread_mutex_t *))(uintptr_t)depth_libc("pthread_mutex_lock"))(&mutex);
 }
 
 static void call_pthread_cond_timedwait(bool waits)
 {
-	struct timespec until = calls_until(CLOCK_REALTIME, waits);
+	struct timespec until = depth_until(CLOCK_REALTIME, waits);
 
 	pthread_cond_timedwait(&condition, &mutex, &until);
 	pthread_mutex_unlock(&mutex);
@@ -454,7 +387,7 @@ static void call_pthread_cond_timedwait(bool waits)
 
 static void call_pthread_cond_clockwait(bool waits)
 {
-	struct timespec until = calls_until(CLOCK_MONOTONIC, waits);
+	struct timespec until = depth_until(CLOCK_MONOTONIC, waits);
 
 	pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &until);
 	pthread_mutex_unlock(&mutex);
@@ -462,17 +395,17 @@ static void call_pthread_cond_clockwait(bool waits)
 
 static void release_barrier(void)
 {
-	((int (*)(pthread_barrier_t *))(uintptr_t)calls_libc("pthread_barrier_wait"))(&barrier);
+	((int (*)(pthread_barrier_t *))(uintptr_t)depth_libc("pthread_barrier_wait"))(&barrier);
 }
 
 static void prepare_barrier(bool waits)
 {
 	pthread_barrier_init(&barrier, NULL, waits ? 2 : 1);
 	if (waits)
-		calls_release(waits, release_barrier);
+		depth_release(waits, release_barrier);
 }
 
-static void call_pthread_barrier_wait(bool waits) { (void)waits; pthread_barrier_wait(&barrier); }
+DO(pthread_barrier_wait, pthread_barrier_wait(&barrier))
 
 static void release_semaphore(void)
 {
@@ -482,14 +415,14 @@ static void release_semaphore(void)
 static void prepare_semaphore(bool waits)
 {
 	sem_init(&semaphore, 0, 0);
-	calls_release(waits, release_semaphore);
+	depth_release(waits, release_semaphore);
 }
 
-static void call_sem_wait(bool waits) { (void)waits; sem_wait(&semaphore); }
+DO(sem_wait, sem_wait(&semaphore))
 
 static void call_sem_timedwait(bool waits)
 {
-	struct timespec until = calls_until(CLOCK_REALTIME, waits);
+	struct timespec until = depth_until(CLOCK_REALTIME, waits);
 
 	until.tv_sec++;
 	sem_timedwait(&semaphore, &until);
@@ -497,7 +430,7 @@ static void call_sem_timedwait(bool waits)
 
 static void call_sem_clockwait(bool waits)
 {
-	struct timespec until = calls_until(CLOCK_MONOTONIC, waits);
+	struct timespec until = depth_until(CLOCK_MONOTONIC, waits);
 
 	until.tv_sec++;
 	sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until);
@@ -526,11 +459,11 @@ static void prepare_signal(bool waits)
 	sigaddset(&usual, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &usual, &before);
 	waiting_thread = kernel(SYS_gettid, 0, 0, 0, 0, 0, 0);
-	calls_release(waits, release_signal);
+	depth_release(waits, release_signal);
 }
 
-static void call_sigtimedwait(bool waits) { sigtimedwait(&usual, NULL, calls_time(waits)); kernel_sleep_ms(WAIT_MS * waits); }
-static void call_sigwaitinfo(bool waits) { (void)waits; sigwaitinfo(&usual, NULL); }
+DO(sigtimedwait, sigtimedwait(&usual, NULL, depth_time(waits)); kernel_sleep_ms(WAIT_MS * waits))
+DO(sigwaitinfo, sigwaitinfo(&usual, NULL))
 
 static void call_sigwait(bool waits)
 {
@@ -560,12 +493,12 @@ static void call_sigsuspend(bool waits)
 static void call_pause(bool waits)
 {
 	(void)waits;
-	calls_release(true, release_signal);
+	depth_release(true, release_signal);
 	pthread_sigmask(SIG_UNBLOCK, &usual, NULL);
 	pause();
 }
 
-static void call_sigpending(bool waits) { (void)waits; sigpending(&usual); }
+DO(sigpending, sigpending(&usual))
 
 static void call_sigaction(bool waits)
 {
@@ -574,7 +507,7 @@ static void call_sigaction(bool waits)
 	sigaction(SIGUSR2, &action, NULL);
 }
 
-static void call_signal(bool waits) { (void)waits; signal(SIGUSR2, calls_ignore); }
+DO(signal, signal(SIGUSR2, calls_ignore))
 
 static void call_sigaltstack(bool waits)
 {
@@ -586,22 +519,22 @@ static void call_sigaltstack(bool waits)
 
 /* ---- the kernel, memory ---------------------------------------------------------------------------------- */
 
-static void call_syscall(bool waits) { (void)waits; syscall(SYS_getppid); }
-static void call_prctl(bool waits) { (void)waits; prctl(PR_GET_NAME, (unsigned long)page, 0ul, 0ul, 0ul); }
+DO(syscall, syscall(SYS_getppid))
+DO(prctl, prctl(PR_GET_NAME, (unsigned long)page, 0ul, 0ul, 0ul))
 
 static void *volatile block;
 
-static void prepare_block(bool waits) { block = malloc(waits ? LARGE : SMALL); }
-static void prepare_map(bool waits) { (void)waits; block = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
-static void call_malloc(bool waits) { block = malloc(waits ? LARGE : SMALL); }
-static void call_free(bool waits) { (void)waits; free(block); }
-static void call_calloc(bool waits) { block = calloc(1, waits ? LARGE : SMALL); }
-static void call_realloc(bool waits) { block = realloc(block, waits ? LARGE * 2 : SMALL * 20); }
-static void call_reallocarray(bool waits) { block = reallocarray(block, 2, waits ? LARGE : SMALL); }
-static void call_aligned_alloc(bool waits) { block = aligned_alloc(64, waits ? LARGE : 128); }
-static void call_memalign(bool waits) { block = memalign(64, waits ? LARGE : SMALL); }
-static void call_valloc(bool waits) { block = valloc(waits ? LARGE : SMALL); }
-static void call_pvalloc(bool waits) { block = pvalloc(waits ? LARGE : SMALL); }
+PREPARE(block, block = malloc(waits ? LARGE : SMALL))
+PREPARE(map, block = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+DO(malloc, block = malloc(waits ? LARGE : SMALL))
+DO(free, free(block))
+DO(calloc, block = calloc(1, waits ? LARGE : SMALL))
+DO(realloc, block = realloc(block, waits ? LARGE * 2 : SMALL * 20))
+DO(reallocarray, block = reallocarray(block, 2, waits ? LARGE : SMALL))
+DO(aligned_alloc, block = aligned_alloc(64, waits ? LARGE : 128))
+DO(memalign, block = memalign(64, waits ? LARGE : SMALL))
+DO(valloc, block = valloc(waits ? LARGE : SMALL))
+DO(pvalloc, block = pvalloc(waits ? LARGE : SMALL))
 
 static void call_posix_memalign(bool waits)
 {
@@ -611,10 +544,10 @@ static void call_posix_memalign(bool waits)
 		block = made;
 }
 
-static void call_mmap(bool waits) { (void)waits; block = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
-static void call_mmap64(bool waits) { (void)waits; block = mmap64(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
-static void call_munmap(bool waits) { (void)waits; munmap(block, LARGE); }
-static void call_mremap(bool waits) { (void)waits; block = mremap(block, LARGE, 2 * LARGE, MREMAP_MAYMOVE); }
+DO(mmap, block = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+DO(mmap64, block = mmap64(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+DO(munmap, munmap(block, LARGE))
+DO(mremap, block = mremap(block, LARGE, 2 * LARGE, MREMAP_MAYMOVE))
 
 /* ---- computing: ticks of the sampler interrupt it ----------------------------------------------------------- */
 
@@ -676,35 +609,83 @@ static void call_dwell_frame(bool waits)
 		intern(waits ? "function" : "other", "file.c", 1);
 }
 
-#define CALL(name, kind, prepare) { #name, kind, call_##name, prepare, NULL }
+#define CALL(name, kind, prepare) \
+	{ \
+#name, kind, call_##name, prepare, NULL \
+	}
 
 const struct depth_call depth_calls[] = {
-	CALL(nanosleep, "waits", NULL), CALL(clock_nanosleep, "waits", NULL), CALL(usleep, "waits", NULL),
-	CALL(sleep, "waits", NULL), CALL(thrd_sleep, "waits", NULL), CALL(poll, "waits", NULL), CALL(ppoll, "waits", NULL),
-	CALL(select, "waits", NULL), CALL(pselect, "waits", NULL), CALL(epoll_wait, "waits", prepare_epoll),
-	CALL(epoll_pwait, "waits", prepare_epoll), CALL(epoll_pwait2, "waits", prepare_epoll),
-	CALL(read, "waits", prepare_timer), CALL(write, "waits", prepare_write), CALL(pread, "call", prepare_file),
-	CALL(pread64, "call", prepare_file), CALL(pwrite, "call", prepare_file), CALL(pwrite64, "call", prepare_file),
-	CALL(close, "call", prepare_file), CALL(fsync, "call", prepare_file), CALL(fdatasync, "call", prepare_file),
-	CALL(msync, "call", NULL), CALL(open, "waits", prepare_open), CALL(open64, "waits", prepare_open),
-	CALL(recv, "waits", prepare_recv), CALL(recvfrom, "waits", prepare_recv), CALL(recvmsg, "waits", prepare_recv),
-	CALL(accept, "waits", prepare_accept), CALL(accept4, "waits", prepare_accept), CALL(connect, "waits", prepare_connect),
-	CALL(waitpid, "waits", prepare_child), CALL(wait4, "waits", prepare_child), CALL(wait, "waits", prepare_child),
-	CALL(waitid, "waits", prepare_child), CALL(pthread_join, "waits", prepare_join), CALL(pthread_create, "call", NULL),
-	CALL(thrd_create, "call", NULL), { "pthread_create.thread", "call", NULL, NULL, measure_thread },
-	CALL(pthread_mutex_lock, "waits", prepare_mutex), CALL(pthread_mutex_timedlock, "waits", prepare_mutex),
-	CALL(pthread_rwlock_rdlock, "waits", prepare_lock), CALL(pthread_rwlock_wrlock, "waits", prepare_lock),
-	CALL(pthread_cond_wait, "waits", prepare_condition), CALL(pthread_cond_timedwait, "waits", prepare_timed),
-	CALL(pthread_cond_clockwait, "waits", prepare_timed), CALL(pthread_barrier_wait, "waits", prepare_barrier),
-	CALL(sem_wait, "waits", prepare_semaphore), CALL(sem_timedwait, "waits", prepare_semaphore),
-	CALL(sem_clockwait, "waits", prepare_semaphore), CALL(sigtimedwait, "call", prepare_signal),
-	CALL(sigwaitinfo, "call", prepare_signal), CALL(sigwait, "call", prepare_signal), CALL(sigsuspend, "call", prepare_suspend),
-	CALL(pause, "call", prepare_suspend), CALL(sigpending, "call", NULL), CALL(sigaction, "call", NULL),
-	CALL(signal, "call", NULL), CALL(sigaltstack, "call", NULL), CALL(syscall, "call", NULL), CALL(prctl, "call", NULL),
-	CALL(malloc, "heap", NULL), CALL(free, "heap", prepare_block), CALL(calloc, "heap", NULL),
-	CALL(realloc, "heap", prepare_block), CALL(reallocarray, "heap", prepare_block), CALL(aligned_alloc, "heap", NULL),
-	CALL(memalign, "heap", NULL), CALL(valloc, "heap", NULL), CALL(pvalloc, "heap", NULL), CALL(posix_memalign, "heap", NULL),
-	CALL(mmap, "heap", NULL), CALL(mmap64, "heap", NULL), CALL(munmap, "heap", prepare_map), CALL(mremap, "heap", prepare_map),
-	CALL(tick, "tick", NULL), CALL(dwell_step, "own", NULL), CALL(dwell_meta, "own", NULL), CALL(dwell_frame, "own", NULL),
+	CALL(nanosleep, "waits", NULL),
+	CALL(clock_nanosleep, "waits", NULL),
+	CALL(usleep, "waits", NULL),
+	CALL(sleep, "waits", NULL),
+	CALL(thrd_sleep, "waits", NULL),
+	CALL(poll, "waits", NULL),
+	CALL(ppoll, "waits", NULL),
+	CALL(select, "waits", NULL),
+	CALL(pselect, "waits", NULL),
+	CALL(epoll_wait, "waits", prepare_epoll),
+	CALL(epoll_pwait, "waits", prepare_epoll),
+	CALL(epoll_pwait2, "waits", prepare_epoll),
+	CALL(read, "waits", prepare_timer),
+	CALL(write, "waits", prepare_write),
+	CALL(pread, "call", prepare_file),
+	CALL(pread64, "call", prepare_file),
+	CALL(pwrite, "call", prepare_file),
+	CALL(pwrite64, "call", prepare_file),
+	CALL(close, "call", prepare_file),
+	CALL(fsync, "call", prepare_file),
+	CALL(fdatasync, "call", prepare_file),
+	CALL(msync, "call", NULL),
+	CALL(open, "waits", prepare_open),
+	CALL(open64, "waits", prepare_open),
+	CALL(waitpid, "waits", prepare_child),
+	CALL(wait4, "waits", prepare_child),
+	CALL(wait, "waits", prepare_child),
+	CALL(waitid, "waits", prepare_child),
+	CALL(pthread_join, "waits", prepare_join),
+	CALL(pthread_create, "call", NULL),
+	CALL(thrd_create, "call", NULL),
+	{ "pthread_create.thread", "call", NULL, NULL, measure_thread },
+	CALL(pthread_mutex_lock, "waits", prepare_mutex),
+	CALL(pthread_mutex_timedlock, "waits", prepare_mutex),
+	CALL(pthread_rwlock_rdlock, "waits", prepare_lock),
+	CALL(pthread_rwlock_wrlock, "waits", prepare_lock),
+	CALL(pthread_cond_wait, "waits", prepare_condition),
+	CALL(pthread_cond_timedwait, "waits", prepare_timed),
+	CALL(pthread_cond_clockwait, "waits", prepare_timed),
+	CALL(pthread_barrier_wait, "waits", prepare_barrier),
+	CALL(sem_wait, "waits", prepare_semaphore),
+	CALL(sem_timedwait, "waits", prepare_semaphore),
+	CALL(sem_clockwait, "waits", prepare_semaphore),
+	CALL(sigtimedwait, "call", prepare_signal),
+	CALL(sigwaitinfo, "call", prepare_signal),
+	CALL(sigwait, "call", prepare_signal),
+	CALL(sigsuspend, "call", prepare_suspend),
+	CALL(pause, "call", prepare_suspend),
+	CALL(sigpending, "call", NULL),
+	CALL(sigaction, "call", NULL),
+	CALL(signal, "call", NULL),
+	CALL(sigaltstack, "call", NULL),
+	CALL(syscall, "call", NULL),
+	CALL(prctl, "call", NULL),
+	CALL(malloc, "heap", NULL),
+	CALL(free, "heap", prepare_block),
+	CALL(calloc, "heap", NULL),
+	CALL(realloc, "heap", prepare_block),
+	CALL(reallocarray, "heap", prepare_block),
+	CALL(aligned_alloc, "heap", NULL),
+	CALL(memalign, "heap", NULL),
+	CALL(valloc, "heap", NULL),
+	CALL(pvalloc, "heap", NULL),
+	CALL(posix_memalign, "heap", NULL),
+	CALL(mmap, "heap", NULL),
+	CALL(mmap64, "heap", NULL),
+	CALL(munmap, "heap", prepare_map),
+	CALL(mremap, "heap", prepare_map),
+	CALL(tick, "tick", NULL),
+	CALL(dwell_step, "own", NULL),
+	CALL(dwell_meta, "own", NULL),
+	CALL(dwell_frame, "own", NULL),
 	{ NULL, NULL, NULL, NULL, NULL },
 };

@@ -21,43 +21,12 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
 
 #include "kernel.h"
-
-#define WAIT_MS 20
-
-static struct timespec more_until(clockid_t clock, bool waits)
-{
-	struct timespec now;
-
-	kernel(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0);
-	now.tv_nsec += waits ? WAIT_MS * 1000000 : 0;
-	now.tv_sec += now.tv_nsec / 1000000000;
-	now.tv_nsec %= 1000000000;
-	return now;
-}
-
-static void *more_later(void *release)
-{
-	void (*function)(void) = (void (*)(void))(uintptr_t)release;
-
-	kernel_sleep_ms(WAIT_MS);
-	function();
-	return NULL;
-}
-
-static void more_release(bool waits, void (*function)(void))
-{
-	pthread_t thread;
-
-	if (!waits)
-		function();
-	else if (pthread_create(&thread, NULL, more_later, (void *)(uintptr_t)function) == 0)
-		pthread_detach(thread);
-}
 
 /* ---- streams --------------------------------------------------------------------------------------- */
 
@@ -80,7 +49,7 @@ static void prepare_reading(bool waits)
 	free(line);
 	line_bytes = 100;
 	line = malloc(line_bytes);
-	more_release(waits, release_line);
+	depth_release(waits, release_line);
 }
 
 /* By pointers: headers may put other functions in their place. */
@@ -89,13 +58,13 @@ static int (*volatile get_of)(FILE *) = getc;
 static int (*volatile get_of_file)(FILE *) = fgetc;
 static ssize_t (*volatile get_line)(char **, size_t *, FILE *) = getline;
 
-static void call_fgetc(bool waits) { (void)waits; get_of_file(stream); }
-static void call_getc(bool waits) { (void)waits; get_of(stream); }
-static void call_getchar(bool waits) { (void)waits; get_character(); }
-static void call_fgets(bool waits) { (void)waits; if (!fgets(text, sizeof text, stream)) abort(); }
-static void call_getline(bool waits) { (void)waits; if (get_line(&line, &line_bytes, stream) < 0) abort(); }
-static void call_getdelim(bool waits) { (void)waits; if (getdelim(&line, &line_bytes, 'e', stream) < 0) abort(); }
-static void call_fread(bool waits) { (void)waits; if (fread(text, 1, 7, stream) != 7) abort(); }
+DO(fgetc, get_of_file(stream))
+DO(getc, get_of(stream))
+DO(getchar, get_character())
+DO(fgets, depth_must(fgets(text, sizeof text, stream) != NULL))
+DO(getline, depth_must(get_line(&line, &line_bytes, stream) >= 0))
+DO(getdelim, depth_must(getdelim(&line, &line_bytes, 'e', stream) >= 0))
+DO(fread, depth_must(fread(text, 1, 7, stream) == 7))
 
 static void release_drain(void)
 {
@@ -115,11 +84,11 @@ static void prepare_writing(bool waits)
 	stream = fdopen(ends[1], "w");
 	fputs("text", stream);
 	if (waits)
-		more_release(waits, release_drain);
+		depth_release(waits, release_drain);
 }
 
-static void call_fflush(bool waits) { (void)waits; fflush(stream); }
-static void call_fclose(bool waits) { (void)waits; fclose(stream); }
+DO(fflush, fflush(stream))
+DO(fclose, fclose(stream))
 
 /* ---- files and sockets ------------------------------------------------------------------------------ */
 
@@ -136,18 +105,18 @@ static void prepare_file(bool waits)
 
 static void prepare_lock(bool waits);
 
-static void call_readv(bool waits) { (void)waits; if (readv(file, &part, 1) != 1) abort(); }
-static void call_writev(bool waits) { (void)waits; if (writev(file, &part, 1) != 1) abort(); }
-static void call_preadv(bool waits) { (void)waits; if (preadv(file, &part, 1, 0) != 1) abort(); }
-static void call_preadv64(bool waits) { (void)waits; if (preadv64(file, &part, 1, 0) != 1) abort(); }
-static void call_pwritev(bool waits) { (void)waits; if (pwritev(file, &part, 1, 0) != 1) abort(); }
-static void call_pwritev64(bool waits) { (void)waits; if (pwritev64(file, &part, 1, 0) != 1) abort(); }
-static void call_sendfile(bool waits) { (void)waits; if (sendfile(ends[0], file, NULL, 1) != 1) abort(); }
-static void call_sendfile64(bool waits) { (void)waits; if (sendfile64(ends[0], file, NULL, 1) != 1) abort(); }
-static void call_lockf(bool waits) { (void)waits; if (lockf(file, F_LOCK, 1) != 0) abort(); }
-static void call_lockf64(bool waits) { (void)waits; if (lockf64(file, F_LOCK, 1) != 0) abort(); }
-static void call_send(bool waits) { (void)waits; if (send(ends[0], text, 1, 0) != 1) abort(); }
-static void call_sendto(bool waits) { (void)waits; if (sendto(ends[0], text, 1, 0, NULL, 0) != 1) abort(); }
+DO(readv, depth_must(readv(file, &part, 1) == 1))
+DO(writev, depth_must(writev(file, &part, 1) == 1))
+DO(preadv, depth_must(preadv(file, &part, 1, 0) == 1))
+DO(preadv64, depth_must(preadv64(file, &part, 1, 0) == 1))
+DO(pwritev, depth_must(pwritev(file, &part, 1, 0) == 1))
+DO(pwritev64, depth_must(pwritev64(file, &part, 1, 0) == 1))
+DO(sendfile, depth_must(sendfile(ends[0], file, NULL, 1) == 1))
+DO(sendfile64, depth_must(sendfile64(ends[0], file, NULL, 1) == 1))
+DO(lockf, depth_must(lockf(file, F_LOCK, 1) == 0))
+DO(lockf64, depth_must(lockf64(file, F_LOCK, 1) == 0))
+DO(send, depth_must(send(ends[0], text, 1, 0) == 1))
+DO(sendto, depth_must(sendto(ends[0], text, 1, 0, NULL, 0) == 1))
 
 static void call_sendmsg(bool waits)
 {
@@ -175,6 +144,69 @@ static void call_recvmmsg(bool waits)
 	recvmmsg(ends[0], &message, 1, MSG_DONTWAIT, NULL);
 }
 
+/* ---- sockets -------------------------------------------------------------------------------------- */
+
+static const struct timeval socket_time = { 0, WAIT_MS * 1000 };
+static struct sockaddr_un where = { .sun_family = AF_UNIX };
+
+static void prepare_recv(bool waits)
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM | (waits ? 0 : SOCK_NONBLOCK), 0, ends) != 0)
+		abort();
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &socket_time, sizeof socket_time);
+}
+
+DO(recv, recv(ends[0], text, 1, 0))
+DO(recvfrom, recvfrom(ends[0], text, 1, 0, NULL, NULL))
+
+static void call_recvmsg(bool waits)
+{
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	(void)waits;
+	recvmsg(ends[0], &message, 0);
+}
+
+/* Of Linux: a name without a file. */
+static socklen_t calls_listen(bool waits)
+{
+	static int count;
+	socklen_t bytes = sizeof(sa_family_t) + 6;
+
+	memcpy(where.sun_path, "\0depth", 6);
+	where.sun_path[1] = (char)('A' + count++);
+	memcpy(where.sun_path + 2, (pid_t[]){ getpid() }, 4);
+	file = socket(AF_UNIX, SOCK_STREAM | (waits ? 0 : SOCK_NONBLOCK), 0);
+	if (bind(file, (struct sockaddr *)&where, bytes) != 0 || listen(file, 0) != 0)
+		abort();
+	setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &socket_time, sizeof socket_time);
+	return bytes;
+}
+
+PREPARE(accept, calls_listen(waits))
+DO(accept, accept(file, NULL, NULL))
+DO(accept4, accept4(file, NULL, NULL, SOCK_CLOEXEC))
+
+static void prepare_connect(bool waits)
+{
+	socklen_t bytes = calls_listen(waits);
+
+	/* of a queue that is full */
+	for (int i = 0; i < 2; i++) {
+		ends[0] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		kernel(SYS_connect, ends[0], (long)&where, bytes, 0, 0, 0);
+	}
+	ends[0] = socket(AF_UNIX, SOCK_STREAM | (waits ? 0 : SOCK_NONBLOCK), 0);
+	setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &socket_time, sizeof socket_time);
+}
+
+static void call_connect(bool waits)
+{
+	(void)waits;
+	if (connect(ends[0], (struct sockaddr *)&where, sizeof(sa_family_t) + 6) == 0)
+		abort();
+}
+
 static int other_file;
 
 static void release_lock(void)
@@ -190,10 +222,10 @@ static void prepare_lock(bool waits)
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 	other_file = open(path, O_RDWR);
 	kernel(SYS_flock, other_file, LOCK_EX, 0, 0, 0, 0);
-	more_release(waits, release_lock);
+	depth_release(waits, release_lock);
 }
 
-static void call_flock(bool waits) { (void)waits; if (flock(file, LOCK_EX) != 0) abort(); }
+DO(flock, depth_must(flock(file, LOCK_EX) == 0))
 
 static void call_aio_suspend(bool waits)
 {
@@ -229,8 +261,8 @@ static void more_remove(void)
 	semctl(set, 0, IPC_RMID);
 }
 
-static void call_msgsnd(bool waits) { (void)waits; msgsnd(queue, &message, 4, IPC_NOWAIT); more_remove(); }
-static void call_msgrcv(bool waits) { (void)waits; msgrcv(queue, &message, 4, 0, IPC_NOWAIT); more_remove(); }
+DO(msgsnd, msgsnd(queue, &message, 4, IPC_NOWAIT); more_remove())
+DO(msgrcv, msgrcv(queue, &message, 4, 0, IPC_NOWAIT); more_remove())
 
 static void call_semop(bool waits)
 {
@@ -269,19 +301,19 @@ static void prepare_named_waiting(bool waits)
 	mq_setattr(named, &attributes, NULL);
 }
 
-static void call_mq_send(bool waits) { (void)waits; mq_send(named, "text", 4, 0); }
-static void call_mq_receive(bool waits) { (void)waits; mq_receive(named, text, sizeof text, NULL); }
+DO(mq_send, mq_send(named, "text", 4, 0))
+DO(mq_receive, mq_receive(named, text, sizeof text, NULL))
 
 static void call_mq_timedsend(bool waits)
 {
-	struct timespec until = more_until(CLOCK_REALTIME, waits);
+	struct timespec until = depth_until(CLOCK_REALTIME, waits);
 
 	mq_timedsend(named, "text", 4, 0, &until);
 }
 
 static void call_mq_timedreceive(bool waits)
 {
-	struct timespec until = more_until(CLOCK_REALTIME, waits);
+	struct timespec until = depth_until(CLOCK_REALTIME, waits);
 
 	mq_timedreceive(named, text, sizeof text, NULL, &until);
 }
@@ -295,18 +327,9 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once;
 static pthread_t thread;
 
-static void *more_libc(const char *name)
-{
-	static void *libc;
-
-	if (!libc)
-		libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-	return dlsym(libc, name);
-}
-
 static void more_lock(void)
 {
-	((int (*)(mtx_t *))(uintptr_t)more_libc("mtx_lock"))(&mutex);
+	((int (*)(mtx_t *))(uintptr_t)depth_libc("mtx_lock"))(&mutex);
 }
 
 static void release_condition(void)
@@ -321,7 +344,7 @@ static void prepare_condition(bool waits)
 	mtx_init(&mutex, mtx_plain);
 	cnd_init(&condition);
 	more_lock();
-	more_release(true, release_condition);
+	depth_release(true, release_condition);
 	(void)waits;
 }
 
@@ -341,26 +364,26 @@ static void prepare_held(bool waits)
 	if (!waits)
 		return;
 	more_lock();
-	((int (*)(pthread_mutex_t *))(uintptr_t)more_libc("pthread_mutex_lock"))(&free_mutex);
+	((int (*)(pthread_mutex_t *))(uintptr_t)depth_libc("pthread_mutex_lock"))(&free_mutex);
 }
 
 static void more_wait(struct timespec *until)
 {
-	*until = more_until(CLOCK_REALTIME, true);
+	*until = depth_until(CLOCK_REALTIME, true);
 }
 
-static void call_cnd_wait(bool waits) { (void)waits; cnd_wait(&condition, &mutex); mtx_unlock(&mutex); }
+DO(cnd_wait, cnd_wait(&condition, &mutex); mtx_unlock(&mutex))
 
 static void call_cnd_timedwait(bool waits)
 {
-	struct timespec until = more_until(CLOCK_REALTIME, waits);
+	struct timespec until = depth_until(CLOCK_REALTIME, waits);
 
 	until.tv_sec++;
 	cnd_timedwait(&condition, &mutex, &until);
 	mtx_unlock(&mutex);
 }
 
-static void call_mtx_lock(bool waits) { (void)waits; mtx_lock(&mutex); mtx_unlock(&mutex); }
+DO(mtx_lock, mtx_lock(&mutex); mtx_unlock(&mutex))
 
 static void call_mtx_timedlock(bool waits)
 {
@@ -373,7 +396,7 @@ static void call_mtx_timedlock(bool waits)
 
 static void call_pthread_mutex_clocklock(bool waits)
 {
-	struct timespec until = more_until(CLOCK_MONOTONIC, true);
+	struct timespec until = depth_until(CLOCK_MONOTONIC, true);
 
 	(void)waits;
 	pthread_mutex_clocklock(&free_mutex, CLOCK_MONOTONIC, &until);
@@ -401,7 +424,7 @@ static void more_nothing(void)
 {
 }
 
-static void call_pthread_once(bool waits) { (void)waits; pthread_once(&once, more_nothing); }
+DO(pthread_once, pthread_once(&once, more_nothing))
 
 static void *more_sleep(void *waits)
 {
@@ -429,11 +452,11 @@ static void prepare_join_c11(bool waits)
 		kernel_sleep_ms(5);
 }
 
-static void call_thrd_join(bool waits) { (void)waits; thrd_join(thread, NULL); }
+DO(thrd_join, thrd_join(thread, NULL))
 
 static void call_pthread_timedjoin_np(bool waits)
 {
-	struct timespec until = more_until(CLOCK_REALTIME, waits);
+	struct timespec until = depth_until(CLOCK_REALTIME, waits);
 
 	until.tv_sec++;
 	pthread_timedjoin_np(thread, NULL, &until);
@@ -454,19 +477,19 @@ static void prepare_child(bool waits)
 		kernel_sleep_ms(5);
 }
 
-static void call_wait3(bool waits) { (void)waits; if (wait3(NULL, 0, NULL) < 0) abort(); }
-static void call_system(bool waits) { if (system(waits ? "sleep 0.02" : "true") != 0) abort(); }
-static void prepare_pclose(bool waits) { stream = popen(waits ? "sleep 0.02" : "true", "r"); }
-static void call_pclose(bool waits) { (void)waits; pclose(stream); }
-static void call_execve(bool waits) { (void)waits; execve(nowhere, list, environ); }
-static void call_execv(bool waits) { (void)waits; execv(nowhere, list); }
-static void call_execvp(bool waits) { (void)waits; execvp(nowhere, list); }
-static void call_execvpe(bool waits) { (void)waits; execvpe(nowhere, list, environ); }
-static void call_fexecve(bool waits) { (void)waits; fexecve(file, list, environ); }
-static void call_execveat(bool waits) { (void)waits; execveat(AT_FDCWD, nowhere, list, environ, 0); }
-static void call_execl(bool waits) { (void)waits; execl(nowhere, "a", "b", (char *)NULL); }
-static void call_execlp(bool waits) { (void)waits; execlp(nowhere, "a", "b", (char *)NULL); }
-static void call_execle(bool waits) { (void)waits; execle(nowhere, "a", "b", (char *)NULL, environ); }
+DO(wait3, depth_must(wait3(NULL, 0, NULL) >= 0))
+DO(system, depth_must(system(waits ? "sleep 0.02" : "true") == 0))
+PREPARE(pclose, stream = popen(waits ? "sleep 0.02" : "true", "r"))
+DO(pclose, pclose(stream))
+DO(execve, execve(nowhere, list, environ))
+DO(execv, execv(nowhere, list))
+DO(execvp, execvp(nowhere, list))
+DO(execvpe, execvpe(nowhere, list, environ))
+DO(fexecve, fexecve(file, list, environ))
+DO(execveat, execveat(AT_FDCWD, nowhere, list, environ, 0))
+DO(execl, execl(nowhere, "a", "b", (char *)NULL))
+DO(execlp, execlp(nowhere, "a", "b", (char *)NULL))
+DO(execle, execle(nowhere, "a", "b", (char *)NULL, environ))
 
 static void more_ignore(int number)
 {
@@ -486,32 +509,82 @@ static void call_bsd_signal(bool waits)
 		set_handler(SIGUSR2, more_ignore);
 }
 
-static void call_ssignal(bool waits) { (void)waits; ssignal(SIGUSR2, more_ignore); }
-static void call_sysv_signal(bool waits) { (void)waits; sysv_signal(SIGUSR2, more_ignore); }
-static void call___sysv_signal(bool waits) { (void)waits; __sysv_signal(SIGUSR2, more_ignore); }
+DO(ssignal, ssignal(SIGUSR2, more_ignore))
+DO(sysv_signal, sysv_signal(SIGUSR2, more_ignore))
+DO(__sysv_signal, __sysv_signal(SIGUSR2, more_ignore))
 
-#define CALL(name, kind, prepare) { #name, kind, call_##name, prepare, NULL }
+#define CALL(name, kind, prepare) \
+	{ \
+#name, kind, call_##name, prepare, NULL \
+	}
 
 const struct depth_call depth_more[] = {
-	CALL(fgetc, "waits", prepare_reading), CALL(getc, "waits", prepare_reading), CALL(getchar, "waits", prepare_reading),
-	CALL(fgets, "waits", prepare_reading), CALL(getline, "waits", prepare_reading), CALL(getdelim, "waits", prepare_reading),
-	CALL(fread, "waits", prepare_reading), CALL(fflush, "waits", prepare_writing), CALL(fclose, "waits", prepare_writing),
-	CALL(readv, "call", prepare_file), CALL(writev, "call", prepare_file), CALL(preadv, "call", prepare_file),
-	CALL(preadv64, "call", prepare_file), CALL(pwritev, "call", prepare_file), CALL(pwritev64, "call", prepare_file),
-	CALL(sendfile, "call", prepare_file), CALL(sendfile64, "call", prepare_file), CALL(lockf, "call", prepare_file),
-	CALL(lockf64, "call", prepare_file), CALL(send, "call", prepare_file), CALL(sendto, "call", prepare_file),
-	CALL(sendmsg, "call", prepare_file), CALL(sendmmsg, "call", prepare_file), CALL(recvmmsg, "call", prepare_file),
-	CALL(flock, "waits", prepare_lock), CALL(aio_suspend, "call", NULL), CALL(msgsnd, "call", prepare_queue),
-	CALL(msgrcv, "call", prepare_queue), CALL(semop, "call", prepare_queue), CALL(semtimedop, "waits", prepare_queue),
-	CALL(mq_send, "call", prepare_named), CALL(mq_receive, "call", prepare_named), CALL(mq_timedsend, "call", prepare_named),
-	CALL(mq_timedreceive, "waits", prepare_named_waiting), CALL(cnd_wait, "waits", prepare_condition),
-	CALL(cnd_timedwait, "waits", prepare_condition), CALL(mtx_lock, "call", prepare_mutex),
-	CALL(mtx_timedlock, "waits", prepare_held), CALL(pthread_mutex_clocklock, "waits", prepare_held),
-	CALL(pthread_rwlock_timedrdlock, "call", prepare_mutex), CALL(pthread_rwlock_timedwrlock, "call", prepare_mutex),
-	CALL(pthread_once, "call", prepare_mutex), CALL(thrd_join, "waits", prepare_join_c11),
-	CALL(pthread_timedjoin_np, "waits", prepare_join), CALL(wait3, "waits", prepare_child), CALL(system, "waits", NULL),
-	CALL(pclose, "waits", prepare_pclose), CALL(execve, "call", NULL), CALL(execv, "call", NULL), CALL(execvp, "call", NULL),
-	CALL(execvpe, "call", NULL), CALL(fexecve, "call", prepare_file), CALL(execveat, "call", NULL), CALL(execl, "call", NULL),
-	CALL(execlp, "call", NULL), CALL(execle, "call", NULL), CALL(bsd_signal, "call", NULL), CALL(ssignal, "call", NULL),
-	CALL(sysv_signal, "call", NULL), CALL(__sysv_signal, "call", NULL), { NULL, NULL, NULL, NULL, NULL },
+	CALL(fgetc, "waits", prepare_reading),
+	CALL(getc, "waits", prepare_reading),
+	CALL(getchar, "waits", prepare_reading),
+	CALL(fgets, "waits", prepare_reading),
+	CALL(getline, "waits", prepare_reading),
+	CALL(getdelim, "waits", prepare_reading),
+	CALL(fread, "waits", prepare_reading),
+	CALL(fflush, "waits", prepare_writing),
+	CALL(fclose, "waits", prepare_writing),
+	CALL(readv, "call", prepare_file),
+	CALL(writev, "call", prepare_file),
+	CALL(preadv, "call", prepare_file),
+	CALL(preadv64, "call", prepare_file),
+	CALL(pwritev, "call", prepare_file),
+	CALL(pwritev64, "call", prepare_file),
+	CALL(sendfile, "call", prepare_file),
+	CALL(sendfile64, "call", prepare_file),
+	CALL(lockf, "call", prepare_file),
+	CALL(lockf64, "call", prepare_file),
+	CALL(send, "call", prepare_file),
+	CALL(sendto, "call", prepare_file),
+	CALL(sendmsg, "call", prepare_file),
+	CALL(sendmmsg, "call", prepare_file),
+	CALL(recvmmsg, "call", prepare_file),
+	CALL(recv, "waits", prepare_recv),
+	CALL(recv, "waits", prepare_recv),
+	CALL(recvfrom, "waits", prepare_recv),
+	CALL(recvmsg, "waits", prepare_recv),
+	CALL(accept, "waits", prepare_accept),
+	CALL(accept4, "waits", prepare_accept),
+	CALL(connect, "waits", prepare_connect),
+	CALL(flock, "waits", prepare_lock),
+	CALL(aio_suspend, "call", NULL),
+	CALL(msgsnd, "call", prepare_queue),
+	CALL(msgrcv, "call", prepare_queue),
+	CALL(semop, "call", prepare_queue),
+	CALL(semtimedop, "waits", prepare_queue),
+	CALL(mq_send, "call", prepare_named),
+	CALL(mq_receive, "call", prepare_named),
+	CALL(mq_timedsend, "call", prepare_named),
+	CALL(mq_timedreceive, "waits", prepare_named_waiting),
+	CALL(cnd_wait, "waits", prepare_condition),
+	CALL(cnd_timedwait, "waits", prepare_condition),
+	CALL(mtx_lock, "call", prepare_mutex),
+	CALL(mtx_timedlock, "waits", prepare_held),
+	CALL(pthread_mutex_clocklock, "waits", prepare_held),
+	CALL(pthread_rwlock_timedrdlock, "call", prepare_mutex),
+	CALL(pthread_rwlock_timedwrlock, "call", prepare_mutex),
+	CALL(pthread_once, "call", prepare_mutex),
+	CALL(thrd_join, "waits", prepare_join_c11),
+	CALL(pthread_timedjoin_np, "waits", prepare_join),
+	CALL(wait3, "waits", prepare_child),
+	CALL(system, "waits", NULL),
+	CALL(pclose, "waits", prepare_pclose),
+	CALL(execve, "call", NULL),
+	CALL(execv, "call", NULL),
+	CALL(execvp, "call", NULL),
+	CALL(execvpe, "call", NULL),
+	CALL(fexecve, "call", prepare_file),
+	CALL(execveat, "call", NULL),
+	CALL(execl, "call", NULL),
+	CALL(execlp, "call", NULL),
+	CALL(execle, "call", NULL),
+	CALL(bsd_signal, "call", NULL),
+	CALL(ssignal, "call", NULL),
+	CALL(sysv_signal, "call", NULL),
+	CALL(__sysv_signal, "call", NULL),
+	{ NULL, NULL, NULL, NULL, NULL },
 };

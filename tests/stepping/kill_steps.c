@@ -3,10 +3,11 @@
  *
  *   kill_steps --count N [--seed S] [--keep]     in the current folder; the last line: N passed, N failed
  *
- * In each round a program records ranges into a small trace, so that chunks are recycled. It runs at full speed for a random
- * time, then to a random call of a function of the recorder that takes, recycles or gives back memory of the trace, or to
- * the return from it; there one thread is stepped by a random number of instructions, and the process is killed. The program
- * counts what it did in memory that it shares with this one. The trace is read by the decoder of the stress tests.
+ * In each round a program records ranges into a small trace, so that chunks are recycled. It runs at full speed for a
+ * random time, then to a random call of a function of the recorder that takes, recycles or gives back memory of the
+ * trace, or to the return from it; there one thread is stepped by a random number of instructions, and the process is
+ * killed. The program counts what it did in memory that it shares with this one. The trace is read by the decoder of
+ * the stress tests.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@
 #define FUNCTIONS 256u
 #define TRACE "killed.dwell"
 #define BYTES ((uint64_t)1 << 20)
-#define SHORT_LIFE 4000u /* ranges of a thread, where threads end */
+#define SHORT_LIFE 4000u   /* ranges of a thread, where threads end */
 #define WAIT_SECONDS 0.004 /* for a call of the function */
 #define BREAK ((uint8_t)0xcc)
 
@@ -43,7 +44,7 @@ static struct tally {
 		uint64_t unused[6];
 	} thread[THREADS];
 	uint32_t go;
-} *tally;
+} * tally;
 
 static struct tracer_function functions[FUNCTIONS];
 static size_t function_count;
@@ -54,11 +55,11 @@ struct round {
 	uint64_t random;
 	unsigned threads;
 	bool threads_end;
-	double free_ms;            /* at full speed */
-	unsigned function, calls;  /* then to this call of this function */
+	double free_ms;           /* at full speed */
+	unsigned function, calls; /* then to this call of this function */
 	bool to_return;
 	unsigned steps;
-	pid_t process, thread;     /* `thread`: the one that is stepped; 0: the function was not called in time */
+	pid_t process, thread; /* `thread`: the one that is stepped; 0: the function was not called in time */
 };
 
 /* ---- the program that is killed --------------------------------------------------------------------- */
@@ -225,10 +226,12 @@ static bool kill_check(const struct round *round, uint64_t seed)
 		good = found + lost >= 2 * ended && found + lost <= 2 * begun && !trace.bad;
 	}
 	if (!good)
-		printf("FAILED --seed %" PRIu64 " --count 1: %u instructions %s call %u of %s, %u threads: %" PRIu64 " records of ranges that ended, %"
-		       PRIu64 " in the trace and %" PRIu64 " lost: %" PRId64 " missing%s%s\n",
-		       seed, round->steps, round->to_return ? "after" : "into", round->calls, functions[round->function].name, round->threads,
-		       2 * ended, found, lost, (int64_t)(2 * ended - found - lost), trace.bad ? "; " : "", trace.bad ? trace.why : "");
+		printf("FAILED --seed %" PRIu64 " --count 1: %u instructions %s call %u of %s, %u threads: %" PRIu64
+		       " records of ranges that ended, %" PRIu64 " in the trace and %" PRIu64 " lost: %" PRId64
+		       " missing%s%s\n",
+		       seed, round->steps, round->to_return ? "after" : "into", round->calls, functions[round->function].name,
+		       round->threads, 2 * ended, found, lost, (int64_t)(2 * ended - found - lost), trace.bad ? "; " : "",
+		       trace.bad ? trace.why : "");
 	trace_close(&trace);
 	return good;
 }
@@ -257,8 +260,10 @@ static bool kill_round(uint64_t seed, bool *reached)
 
 static bool kill_find_functions(void)
 {
-	static const char *const prefixes[] = { "dw_chunk_", "chunk_", "dw_slot_", "slot_", "dw_stream_", "stream_", "dw_window_take",
-		"dw_window_drop", "dw_window_fetch", "open_window", NULL };
+	static const char *const prefixes[] = {
+		"dw_chunk_",      "chunk_",         "dw_slot_",        "slot_",       "dw_stream_", "stream_",
+		"dw_window_take", "dw_window_drop", "dw_window_fetch", "open_window", NULL
+	};
 	Dl_info info;
 
 	if (!dladdr((void *)(uintptr_t)dwell_start, &info))
@@ -301,7 +306,8 @@ int main(int argc, char **argv)
 			rename(TRACE, "failed.dwell");
 	}
 	unlink(TRACE);
-	printf("%" PRIu64 " of %" PRIu64 " were killed in the function that was chosen for them, of %zu functions\n", reached, count, function_count);
+	printf("%" PRIu64 " of %" PRIu64 " were killed in the function that was chosen for them, of %zu functions\n",
+	       reached, count, function_count);
 	printf("%" PRIu64 " passed, %" PRIu64 " failed\n", passed, count - passed);
 	return passed == count ? 0 : 1;
 }

@@ -145,8 +145,10 @@ static const struct region {
 	const char *name;
 	void (*run)(void);
 } regions[] = {
-	{ "malloc", region_malloc },   { "calloc", region_calloc }, { "realloc", region_realloc }, { "dlopen", region_dlopen },
-	{ "fopen", region_fopen },     { "create", region_create }, { "thread", region_create },   { "iterate", region_iterate },
+	{ "malloc", region_malloc },   { "calloc", region_calloc },
+	{ "realloc", region_realloc }, { "dlopen", region_dlopen },
+	{ "fopen", region_fopen },     { "create", region_create },
+	{ "thread", region_create },   { "iterate", region_iterate },
 	{ "stdio", region_stdio },     { NULL, NULL },
 };
 

@@ -1,19 +1,19 @@
 /*
- * The sampler's signal at each instruction: a program is stepped through calls that hold locks of libc, and gets the signal
- * as from the kernel's timer, with the same information.
+ * The sampler's signal at each instruction: a program is stepped through calls that hold locks of libc, and gets the
+ * signal as from the kernel's timer, with the same information.
  *
  *   tick_steps PROGRAM [--ticks N] [--places N] [--processes N] [--seed S] [--only REGION]
  *
  * It is started without dwell; STEP_PRELOAD has the libraries that `dwell run` loads into the program. In each region:
  *
- *   - the thread that makes the calls is stepped alone, and then with signals: at each address of an instruction when it is
- *     reached first, at each instruction behind one that may take a lock, and at N others at random.
+ *   - the thread that makes the calls is stepped alone, and then with signals: at each address of an instruction when
+ * it is reached first, at each instruction behind one that may take a lock, and at N others at random.
  *   - it gets the first signal of a process at a random instruction, in N processes.
- *   - it stands still at a random instruction, and another thread gets the first signal of a process, in N processes; and
- *     later signals, at N places of one process.
+ *   - it stands still at a random instruction, and another thread gets the first signal of a process, in N processes;
+ * and later signals, at N places of one process.
  *
- * The handler must return with the same registers, and within 20 ms while another thread stands still. The program must print
- * what it prints without tracing. The last line: N passed, N failed.
+ * The handler must return with the same registers, and within 20 ms while another thread stands still. The program must
+ * print what it prints without tracing. The last line: N passed, N failed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,12 +29,12 @@
 #include "kernel.h"
 #include "tracer.h"
 
-#define HANG_SECONDS 8.0   /* of one instruction, or of one handler */
-#define MOST_SECONDS 0.02  /* of a handler while another thread stands still */
+#define HANG_SECONDS 8.0  /* of one instruction, or of one handler */
+#define MOST_SECONDS 0.02 /* of a handler while another thread stands still */
 #define SEEN (1u << 18)
 #define BREAK ((uint8_t)0xcc)
-#define BEHIND_LOCK 40u    /* instructions */
-#define TRIES 3            /* of a handler that was slow: another program may have had the processor */
+#define BEHIND_LOCK 40u /* instructions */
+#define TRIES 3         /* of a handler that was slow: another program may have had the processor */
 
 static const char *program;
 static unsigned ticks = 300, places = 40, processes = 12;
@@ -44,17 +44,17 @@ static char problem[16384]; /* why this process failed; "": it did not */
 
 struct traced {
 	pid_t process;
-	int output;              /* what it prints */
-	siginfo_t tick;          /* as the kernel sent it */
+	int output;     /* what it prints */
+	siginfo_t tick; /* as the kernel sent it */
 	bool has_tick;
-	pid_t other, created;    /* the thread that computes; one that began in the region */
-	bool other_waits;        /* the other one stands before its handler */
+	pid_t other, created; /* the thread that computes; one that began in the region */
+	bool other_waits;     /* the other one stands before its handler */
 };
 
-#define PROBLEM(...)                                           \
-	do {                                                       \
-		if (!*problem)                                         \
-			snprintf(problem, sizeof problem, __VA_ARGS__);    \
+#define PROBLEM(...) \
+	do { \
+		if (!*problem) \
+			snprintf(problem, sizeof problem, __VA_ARGS__); \
 	} while (0)
 
 /* ---- the traced process -------------------------------------------------------------------------- */
@@ -91,7 +91,8 @@ static bool steps_start(struct traced *traced, const char *region, const char *h
 		PROBLEM("the program does not start");
 		return false;
 	}
-	ptrace(PTRACE_SETOPTIONS, traced->process, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE));
+	ptrace(PTRACE_SETOPTIONS, traced->process, NULL,
+	       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE));
 	return tracer_resume(PTRACE_CONT, traced->process, 0);
 }
 
@@ -109,7 +110,8 @@ static bool steps_is_mark(pid_t thread, int status)
 	       ptrace(PTRACE_GETSIGINFO, thread, NULL, &info) == 0 && info.si_code == SI_KERNEL;
 }
 
-/* Whether a thread stands before a signal of a timer: the program has none, so it is the sampler's. The first one is kept. */
+/* Whether a thread stands before a signal of a timer: the program has none, so it is the sampler's. The first one is
+ * kept. */
 static bool steps_is_tick(struct traced *traced, pid_t thread, int status)
 {
 	siginfo_t info;
@@ -181,8 +183,10 @@ static bool steps_finish(struct traced *traced, const char *wanted)
 		if (thread == traced->process && !WIFSTOPPED(status))
 			break;
 		if (WIFSTOPPED(status))
-			tracer_resume(PTRACE_CONT, thread, steps_is_event(status) || WSTOPSIG(status) == SIGTRAP || WSTOPSIG(status) == SIGSTOP
-			                                       ? 0 : WSTOPSIG(status));
+			tracer_resume(PTRACE_CONT, thread,
+			              steps_is_event(status) || WSTOPSIG(status) == SIGTRAP || WSTOPSIG(status) == SIGSTOP
+			                  ? 0
+			                  : WSTOPSIG(status));
 	}
 	traced->process = 0;
 	bytes = read(traced->output, text, sizeof text - 1);
@@ -251,8 +255,8 @@ static double steps_now(const struct traced *traced, pid_t thread)
 	return kernel_now() - steps_delay(getpid(), getpid()) - steps_delay(traced->process, thread);
 }
 
-/* Runs a stopped thread through its handler, to the return from it. The registers must be as before. Returns seconds; below
- * 0: it failed. */
+/* Runs a stopped thread through its handler, to the return from it. The registers must be as before. Returns seconds;
+ * below 0: it failed. */
 static double steps_tick(struct traced *traced, pid_t thread)
 {
 	struct user_regs_struct before, after;
@@ -271,7 +275,8 @@ static double steps_tick(struct traced *traced, pid_t thread)
 			return -1;
 		}
 		if (!WIFSTOPPED(status) || WSTOPSIG(status) != (SIGTRAP | 0x80)) {
-			steps_describe(traced, thread, WIFSTOPPED(status) ? strsignal(WSTOPSIG(status)) : "the program ends", (uintptr_t)before.rip);
+			steps_describe(traced, thread, WIFSTOPPED(status) ? strsignal(WSTOPSIG(status)) : "the program ends",
+			               (uintptr_t)before.rip);
 			return -1;
 		}
 		if (returns)
@@ -376,8 +381,8 @@ struct count {
 	double slowest;
 };
 
-/* Steps a thread from one mark to the next, or to its end, and sends the signal at instructions. `all`: 0: none; else how many
- * instructions there are, of which `ticks` are chosen at random. */
+/* Steps a thread from one mark to the next, or to its end, and sends the signal at instructions. `all`: 0: none; else
+ * how many instructions there are, of which `ticks` are chosen at random. */
 static bool steps_region(struct traced *traced, pid_t thread, uint64_t all, struct count *count)
 {
 	unsigned behind = 0;
@@ -452,7 +457,8 @@ static void steps_own_signals(const char *region, const char *wanted, bool signa
 		traced.created = 0;
 	good = good && steps_finish(&traced, wanted);
 	steps_end(&traced);
-	snprintf(text, sizeof text, "%" PRIu64 " instructions at %" PRIu64 " addresses, %" PRIu64 " signals, the slowest %.2f ms",
+	snprintf(text, sizeof text,
+	         "%" PRIu64 " instructions at %" PRIu64 " addresses, %" PRIu64 " signals, the slowest %.2f ms",
 	         count.instructions, reached_count, count.signals, count.slowest * 1e3);
 	steps_say(region, signals ? "is stepped with signals" : "is stepped", good && count.instructions, text);
 }
@@ -476,7 +482,8 @@ static void steps_pass(pid_t thread, pid_t process, uintptr_t at, uint8_t own)
 	tracer_resume(PTRACE_CONT, thread, 0);
 }
 
-/* Runs the first thread to an address. The other one that computes stands still. False: it was not reached before the mark. */
+/* Runs the first thread to an address. The other one that computes stands still. False: it was not reached before the
+ * mark. */
 static bool steps_run_to(struct traced *traced, uintptr_t at)
 {
 	struct user_regs_struct registers = { 0 };
@@ -531,8 +538,8 @@ static bool steps_next_tick(struct traced *traced)
 /* What is asked of one process. */
 struct visit {
 	const char *region, *wanted;
-	bool to_other;       /* the other thread gets the signals */
-	const uint64_t *at;  /* numbers of addresses that were reached, ascending */
+	bool to_other;      /* the other thread gets the signals */
+	const uint64_t *at; /* numbers of addresses that were reached, ascending */
 	unsigned count, done;
 	double slowest;
 };
@@ -543,11 +550,13 @@ static bool steps_signal_at(struct traced *traced, struct visit *visit, uintptr_
 
 	for (unsigned k = 0; k < (visit->count == 1 ? 1u : 2u); k++) {
 		double took = steps_is_blocked(traced, visit->to_other ? traced->other : traced->process)
-		                  ? 0 : steps_tick(traced, visit->to_other ? traced->other : traced->process);
+		                  ? 0
+		                  : steps_tick(traced, visit->to_other ? traced->other : traced->process);
 
 		visit->slowest = took > visit->slowest ? took : visit->slowest;
 		if (took < 0 || (visit->to_other && took > MOST_SECONDS)) {
-			PROBLEM("the handler took %.0f ms while a thread stood at %s", took * 1e3, tracer_place(traced->process, at, place));
+			PROBLEM("the handler took %.0f ms while a thread stood at %s", took * 1e3,
+			        tracer_place(traced->process, at, place));
 			return false;
 		}
 		if (visit->to_other && !steps_next_tick(traced))
@@ -606,7 +615,8 @@ static void steps_first_signals(const char *region, const char *wanted, bool to_
 		done += visit.done;
 	}
 	snprintf(text, sizeof text, "at %u places, the slowest %.2f ms", done, visit.slowest * 1e3);
-	steps_say(region, to_other ? "stands still, another thread's first signal" : "gets the first signal", good && (done || !processes), text);
+	steps_say(region, to_other ? "stands still, another thread's first signal" : "gets the first signal",
+	          good && (done || !processes), text);
 }
 
 static int steps_compare(const void *left, const void *right)
@@ -652,7 +662,8 @@ static bool steps_wanted(const char *region, char wanted[256])
 
 int main(int argc, char **argv)
 {
-	static const char *const regions[] = { "malloc", "calloc", "realloc", "dlopen", "fopen", "create", "thread", "iterate", "stdio" };
+	static const char *const regions[] = { "malloc", "calloc", "realloc", "dlopen", "fopen",
+		                                   "create", "thread", "iterate", "stdio" };
 	const char *only = "";
 	char wanted[256];
 
@@ -671,7 +682,10 @@ int main(int argc, char **argv)
 			program = argv[i];
 	}
 	if (!program)
-		return fprintf(stderr, "usage: tick_steps PROGRAM [--ticks N] [--places N] [--processes N] [--seed S] [--only REGION]\n"), 2;
+		return fprintf(
+				   stderr,
+				   "usage: tick_steps PROGRAM [--ticks N] [--places N] [--processes N] [--seed S] [--only REGION]\n"),
+		       2;
 	if (!tracer_is_permitted()) {
 		puts("skip tick_steps: this system does not permit ptrace()");
 		return 77;

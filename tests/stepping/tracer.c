@@ -37,7 +37,8 @@ pid_t tracer_wait(pid_t thread, int *status, double seconds)
 {
 	static const struct sigaction alarm_action = { .sa_handler = tracer_note_alarm };
 	/* again and again: a signal may come before waitpid() begins */
-	struct itimerval time = { { 0, 20000 }, { (time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) + 1 } };
+	struct itimerval time = { { 0, 20000 },
+		                      { (time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) + 1 } };
 	static const struct itimerval none;
 	double until = tracer_now() + seconds;
 	pid_t got = waitpid(thread, status, __WALL | WNOHANG);
@@ -148,7 +149,8 @@ size_t tracer_functions(const char *path, const char *const *prefixes, struct tr
 		for (uint64_t k = 0; all[i].sh_type == SHT_SYMTAB && k < all[i].sh_size / sizeof *symbols && count < most; k++)
 			if (ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC && symbols[k].st_shndx && symbols[k].st_size &&
 			    tracer_begins_with(names + symbols[k].st_name, prefixes))
-				functions[count++] = (struct tracer_function){ names + symbols[k].st_name, symbols[k].st_value, symbols[k].st_size };
+				functions[count++] =
+					(struct tracer_function){ names + symbols[k].st_name, symbols[k].st_value, symbols[k].st_size };
 	}
 	return count;
 }
@@ -165,7 +167,8 @@ const char *tracer_place(pid_t process, uintptr_t address, char text[4200])
 		uintptr_t low, high, offset;
 
 		*name = '\0';
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %" SCNxPTR " %*s %*s %4095s", &low, &high, &offset, name) >= 3 &&
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %" SCNxPTR " %*s %*s %4095s", &low, &high, &offset, name) >=
+		        3 &&
 		    address >= low && address < high)
 			snprintf(text, 4200, "%s+%#" PRIxPTR, name, address - low + offset);
 	}

@@ -1,4 +1,5 @@
-/* What the programs that trace others have in common: waiting with a limit, registers, steps, and addresses of functions. */
+/* What the programs that trace others have in common: waiting with a limit, registers, steps, and addresses of
+ * functions. */
 #ifndef STEPPING_TRACER_H
 #define STEPPING_TRACER_H
 
