@@ -350,6 +350,25 @@ static void steps_let_created_run(struct traced *traced)
 static uintptr_t reached[SEEN];
 static uint64_t reached_count;
 
+/* The number of the address of stepped_here(), where the program holds a lock; or a random one. */
+static uint64_t here;
+
+static void steps_find_here(const struct traced *traced)
+{
+	static const char *const names[] = { "stepped_here", NULL };
+	struct tracer_function function;
+	char place[4200], wanted[32];
+
+	here = tracer_random(&state) % (reached_count + 1);
+	if (!tracer_functions(program, names, &function, 1))
+		return;
+	snprintf(wanted, sizeof wanted, "+%#" PRIxPTR, function.offset);
+	for (uint64_t i = 0; i < reached_count; i++)
+		if ((reached[i] ^ function.offset) % 4096 == 0 &&
+		    strstr(tracer_place(traced->process, reached[i], place), wanted))
+			here = i;
+}
+
 static bool steps_is_new(uintptr_t at)
 {
 	static uintptr_t seen[SEEN];
@@ -455,6 +474,8 @@ static void steps_own_signals(const char *region, const char *wanted, bool signa
 
 	if (of_created)
 		traced.created = 0;
+	else if (good && !signals)
+		steps_find_here(&traced);
 	good = good && steps_finish(&traced, wanted);
 	steps_end(&traced);
 	snprintf(text, sizeof text,
@@ -608,7 +629,7 @@ static void steps_first_signals(const char *region, const char *wanted, bool to_
 
 	/* some places are reached only by a thread that is stepped, and waits long */
 	for (unsigned i = 0; good && done < processes && i < 4 * processes; i++) {
-		uint64_t at = tracer_random(&state) % reached_count;
+		uint64_t at = i ? tracer_random(&state) % reached_count : here;
 
 		visit.at = &at;
 		good = steps_visit_again(&visit);
@@ -633,10 +654,8 @@ static void steps_later_signals(const char *region, const char *wanted)
 	char text[256];
 	bool good;
 
-	for (unsigned i = 0; i < places; i++) {
-		at[visit.count] = tracer_random(&state) % reached_count;
-		visit.count++;
-	}
+	for (unsigned i = 0; i < places; i++)
+		at[visit.count++] = i ? tracer_random(&state) % reached_count : here;
 	qsort(at, visit.count, sizeof *at, steps_compare);
 	good = steps_visit_again(&visit);
 	free(at);
