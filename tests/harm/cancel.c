@@ -267,10 +267,11 @@ static void cancel_main(long value)
 		usleep(500);
 	if (!early)
 		usleep(100000);
-	harm_say("pthread_cancel: %d\n", pthread_cancel(thread));
+	int cancelled = pthread_cancel(thread);
 	if (early)
 		begun = 1;
-	harm_say("pthread_join: %d\n", pthread_join(thread, &result));
+	int joined = pthread_join(thread, &result);
+	harm_say("pthread_cancel: %d, pthread_join: %d\n", cancelled, joined);
 	harm_say("cancelled %d, result %ld\n", result == PTHREAD_CANCELED, result == PTHREAD_CANCELED ? 0 : (long)result);
 	harm_say("mutex is free %d\n", pthread_mutex_trylock(&lock) == 0);
 }

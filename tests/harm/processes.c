@@ -152,8 +152,9 @@ static void spawn_main(long value)
 		posix_spawn_file_actions_adddup2(&actions, 5, 9);
 	}
 	char *arguments[] = { (char *)harm_path, "state", value == 3 ? ".files" : ".signals", NULL };
-	harm_say("posix_spawn: %d\n", posix_spawn(&pid, harm_path, &actions, &attributes, arguments, environ));
+	int error = posix_spawn(&pid, harm_path, &actions, &attributes, arguments, environ);
 	waitpid(pid, &status, 0);
+	harm_say("posix_spawn: %d\n", error);
 	harm_say_status("child", status);
 	harm_say("posix_spawn of nothing: %s\n", strerrorname_np(posix_spawn(&pid, "/nonexistent", NULL, NULL, arguments, environ)));
 	harm_say_mask("parent");

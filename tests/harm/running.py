@@ -52,6 +52,12 @@ def without_dwell(text):
     return "".join(line for line in text.splitlines(True) if not line.startswith("dwell: "))
 
 
+def comparable(text, folder):
+    """Without what is not the same each time: the folder, addresses, and numbers of processes in the messages of shells."""
+    text = re.sub("0x[0-9a-f]{6,}", "ADDRESS", text.replace(folder, "FOLDER"))
+    return re.sub(r"(line \d+:) +\d+ ", r"\1 PROCESS ", text)
+
+
 def difference(what, plain, other):
     """A sentence with the first lines that differ, or None. Lines of numbers may differ by what they permit."""
     left, right = plain.splitlines(), other.splitlines()
@@ -89,7 +95,7 @@ class Runner:
         """The command in a mode; mode None is without dwell."""
         run = [] if mode in (None, ATTACH) else [self.dwell, "run", *MODES[mode], "-o", trace, "--"]
         if program.around:
-            return ["bash", "-c", re.sub(r"\bRUN ", " ".join(run) + " ", program.command)]
+            return ["bash", "-c", re.sub("RUN ", " ".join(run) + " ", program.command)]
         return [*run, *([self.harm, "--gate"] if mode == ATTACH and program.command[0] != self.harm else []), *program.command]
 
     def shown(self, program, mode):
@@ -140,7 +146,7 @@ class Runner:
                         attached.communicate()
             ended = re.search(r"^status (-?\d+) late (\d+) left (\d+)", read(about), re.M)
             status = None if not ended or ended.group(2) != "0" else int(ended.group(1))
-            texts = [read(os.path.join(folder, name)).replace(here, "FOLDER") for name in ("out", "err")]
+            texts = [comparable(read(os.path.join(folder, name)), here) for name in ("out", "err")]
             if mode not in (None, ATTACH):
                 texts[1] = without_dwell(texts[1])
             files = sorted(os.listdir(here))

@@ -102,7 +102,7 @@ AROUND = {
     "folder that was removed": "mkdir gone; cd gone; rmdir ../gone; RUN sh -c 'echo here; exit 2' 2>/dev/null; echo $?",
     "timeout": "timeout 1 RUN sleep 5; echo $?",
     "timeout -s INT": "timeout -s INT 1 RUN sleep 5; echo $?",
-    **{f"kill -{name}": f"RUN HARM around '.counts' & p=$!; sleep .6; kill -{name} $p; wait $p; echo $?; sleep .3; a=$(cat count.tmp); sleep .3; b=$(cat count.tmp);"
+    **{f"kill -{name}": f"exec 2>/dev/null; RUN HARM around '.counts' & p=$!; sleep .6; kill -{name} $p; wait $p; echo $?; sleep .3; a=$(cat count.tmp); sleep .3; b=$(cat count.tmp);"
                         " test \"$a\" = \"$b\" && echo ended || echo runs; touch stop.tmp" for name in ("TERM", "HUP", "USR1", "USR2", "ALRM", "KILL", "RTMIN+2")},
     "kill -STOP and -CONT": "RUN HARM around '.counts' & p=$!; sleep .4; kill -STOP $p; kill -CONT $p; sleep .1; touch stop.tmp; wait $p; echo $?",
     "nice": "nice -n 5 RUN nice",

@@ -39,7 +39,7 @@ def main():
     status = os.waitpid(pid, 0)[1]
     text = shown.decode(errors="replace").replace("\r", "")
     text = re.sub(r"\^[C\\Z]", "", text)
-    text = "\n".join(line for line in text.split("\n") if not line.startswith("dwell: ") and line)
+    text = "\n".join(line for line in text.split("\n") if not line.startswith(("dwell: ", "bash: line")) and line)
     print(text)
     print("status", os.waitstatus_to_exitcode(status))
 

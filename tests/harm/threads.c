@@ -103,6 +103,8 @@ static void *attributes_begin(void *value)
 	pthread_attr_getstack(&attributes, &low, &size);
 	pthread_attr_getguardsize(&attributes, &guard);
 	pthread_getname_np(pthread_self(), name, sizeof name);
+	if (!strcmp(value, "main")) /* the kernel places its begin at random */
+		size = (size + 0xfffff) >> 20 << 20;
 	harm_say("%s: stack %zu, guard %zu, we are on it %d, name %s\n", (char *)value, size, guard,
 	         &local > (char *)low && &local < (char *)low + size, name);
 	cpu_set_t cores;
