@@ -127,7 +127,9 @@ static void limits_say(long value UNUSED)
 
 static void environment_say(long value)
 {
-	const char *hidden[] = { "LD_PRELOAD=", "DWELL_", "HARM_" };
+	/* The last five are how other libraries are told of a tool. */
+	const char *hidden[] = { "LD_PRELOAD=", "DWELL_", "HARM_", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "INTEL_LIBITTNOTIFY64=",
+	                         "NCCL_PROFILER_PLUGIN=", "ONEDNN_ITT_TASK_LEVEL=" };
 	if (value)
 		harm_compute(TICKS);
 	for (char **one = environ; *one; one++) {

@@ -1,4 +1,5 @@
 """Runs programs without and with dwell and compares what they print and how they end."""
+import itertools
 import os
 import re
 import shlex
@@ -95,7 +96,8 @@ class Runner:
         """The command in a mode; mode None is without dwell."""
         run = [] if mode in (None, ATTACH) else [self.dwell, "run", *MODES[mode], "-o", trace, "--"]
         if program.around:
-            return ["bash", "-c", re.sub("RUN ", " ".join(run) + " ", program.command)]
+            count = itertools.count(1)
+            return ["bash", "-c", re.sub("RUN ", lambda _: " ".join(run).replace(trace, f"{trace}.{next(count)}") + " ", program.command)]
         return [*run, *([self.harm, "--gate"] if mode == ATTACH and program.command[0] != self.harm else []), *program.command]
 
     def shown(self, program, mode):

@@ -10,6 +10,7 @@ import io
 import multiprocessing
 import os
 import pstats
+import re
 import resource
 import select
 import signal
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import threading
 import time
+
+from shells import VARIABLES
 
 if threading.current_thread() is not threading.main_thread():
     raise ImportError("a program of its own")
@@ -252,7 +255,7 @@ def profiles():
 
 def visible():
     print(len(gc.callbacks), threading.active_count(), sys.getprofile(), sys.gettrace(), sys.getrecursionlimit(), sys.getswitchinterval())
-    print(sorted(name for name in os.environ if "DWELL" not in name and name != "LD_PRELOAD"))
+    print(sorted(name for name in os.environ if not re.match(VARIABLES, name)))
     print(sys.flags, sys.argv, sys.excepthook is sys.__excepthook__, sys.warnoptions)
     compute(.1)
     print(len(gc.callbacks), len(os.listdir("/proc/self/task")), gc.get_threshold(), gc.isenabled())

@@ -3,6 +3,9 @@
 In AROUND the word RUN is `dwell run OPTIONS` or nothing; HARM and HERE are the path of harm and the folder of this file.
 """
 
+# Variables that `dwell run` sets: its own, and those by which other libraries are told of a tool.
+VARIABLES = "^(DWELL_|LD_PRELOAD|CUDA_INJECTION64_PATH|NVTX_INJECTION64_PATH|INTEL_LIBITTNOTIFY64|NCCL_PROFILER_PLUGIN|ONEDNN_ITT_TASK_LEVEL)"
+
 BASH = {
     "traps": "trap 'echo int' INT; trap 'echo usr1' USR1; trap 'echo urg' URG; trap 'echo exit' EXIT; for i in {1..3000}; do :; done;"
              " kill -USR1 $$; kill -URG $$; kill -INT $$; exit 3",
@@ -20,7 +23,7 @@ BASH = {
     "set -euo pipefail": "set -euo pipefail; echo one; false | cat; echo two",
     "background jobs": "for i in 1 2 3 4 5; do (for k in {1..500}; do :; done; exit $i) & pids[$i]=$!; done;"
                        " for i in 1 2 3 4 5; do wait ${pids[$i]}; echo $?; done; wait; echo $?",
-    "wait -n": "for i in 3 4; do (sleep .0$i; exit $i) & done; wait -n; echo $?; wait -n; echo $?; wait -n; echo $?",
+    "wait -n": "for i in 1 6; do (sleep .$i; exit $i) & done; wait -n; echo $?; wait -n; echo $?; wait -n; echo $?",
     "signals end jobs": "for s in TERM KILL HUP USR1 ALRM; do sleep 20 & p=$!; kill -$s $p; wait $p 2>/dev/null; echo $s $?; done 2>/dev/null",
     "substitutions": "for i in {1..20}; do x=$(echo $i | tr 1-5 a-e); printf %s \"$x \"; done; diff <(seq 3) <(seq 4); echo $?",
     "coprocess": "coproc cat; echo hello >&${COPROC[1]}; read -u ${COPROC[0]} line; echo $line; eval \"exec ${COPROC[1]}>&-\"; wait; echo $?",
@@ -28,7 +31,7 @@ BASH = {
     "read with a timeout": "read -t .1 x < <(sleep 1); echo $? > status.tmp; test $(cat status.tmp) -gt 128 && echo late",
     "ulimit": "ulimit -n 20; exec 5</dev/null; echo $?; (ulimit -f 1; yes | head -c 5000 > big.tmp; echo ${PIPESTATUS[@]}) 2>/dev/null; ulimit -a | grep -v '(-[iuqlv])'",
     "here documents": "cat <<X | while read a; do echo \"[$a]\"; done\none\ntwo\nX\ncat <<< three",
-    "variables": "echo $# $0 $- $SHLVL ${#BASH_VERSION}; export X=1; env | grep -c -v -e DWELL -e LD_PRELOAD; env -i /bin/echo $X",
+    "variables": f"echo $# $0 $- $SHLVL; export X=1; env | grep -v -E '{VARIABLES}' | sort; env -i /bin/echo $X",
     "arithmetic": "s=0; for ((i = 0; i < 30000; i++)); do s=$(((s * 31 + i) % 65537)); done; echo $s",
     "time and files": "TIMEFORMAT=; time ls -d /; ls | wc -l; umask; mkdir sub; cd sub; pwd | sed 's,.*/,,'; cd - >/dev/null; ls",
     "not found": "nonexistent_command; echo $?; ./nonexistent; echo $?; touch plain.tmp; ./plain.tmp; echo $?",
@@ -90,7 +93,7 @@ AROUND = {
     "limits as they are": "RUN bash -c 'ulimit -a'",
     "ignored signals": "trap '' INT QUIT HUP USR1 PIPE; RUN HARM state .signals",
     "nohup": "nohup RUN HARM state .signals 2>/dev/null",
-    "environment": "env -i PATH=\"$PATH\" A=1 RUN env | grep -v -e ^DWELL -e ^LD_PRELOAD -e ^_= | sort",
+    "environment": f"env -i PATH=\"$PATH\" A=1 RUN env | grep -v -E '{VARIABLES}|^_=' | sort",
     "standard input": "seq 1000 | RUN sh -c 'sort -rn | head -2'",
     "standard input is a file": "seq 100 > in.tmp; RUN sh -c 'read a; read b; echo $a $b' < in.tmp",
     "reader ends": "RUN sh -c 'seq 1000000' | head -1; echo ${PIPESTATUS[@]}",
@@ -107,8 +110,8 @@ AROUND = {
     "kill -STOP and -CONT": "RUN HARM around '.counts' & p=$!; sleep .4; kill -STOP $p; kill -CONT $p; sleep .1; touch stop.tmp; wait $p; echo $?",
     "nice": "nice -n 5 RUN nice",
     "umask": "umask 077; RUN sh -c 'umask; touch x.tmp; stat -c %a x.tmp'",
-    "xargs -P 3": "seq 6 | xargs -P 3 -I{} RUN sh -c 'echo {}' | sort",
-    "make -j 2": "printf 'all: a b\\na b:\\n\\tRUN sh -c \"echo $@\"\\nfail:\\n\\tRUN sh -c \"exit 3\"\\n' > Makefile; make -s -j 2 all | sort; make -s fail >/dev/null 2>&1; echo $?",
+    "xargs": "seq 6 | xargs -I{} RUN sh -c 'echo {}' | sort",
+    "make -j 2": "printf 'all: a b\\na:\\n\\tRUN sh -c \"echo a\"\\nb:\\n\\tRUN sh -c \"echo b\"\\nfail:\\n\\tRUN sh -c \"exit 3\"\\n' > Makefile; make -s -j 2 all | sort; make -s fail >/dev/null 2>&1; echo $?",
     "two at once": "RUN sh -c 'sleep .1; exit 3' & a=$!; RUN sh -c 'exit 4' & b=$!; wait $a; echo $?; wait $b; echo $?",
     "in a pipeline": "set -o pipefail; RUN sh -c 'echo one; exit 3' | RUN sh -c 'cat; exit 4' | cat; echo ${PIPESTATUS[@]}",
     "another user": "RUN setpriv --reuid 65534 --clear-groups --regid 65534 sh -c 'id -u; true; exit 4'; echo $?",

@@ -122,15 +122,16 @@ static void crash_handler(int number UNUSED)
 	_exit(WEXITSTATUS(status));
 }
 
-/* A handler that waits for a child on the program's own stack of `value` bytes. */
+/* A handler that waits for a child on the program's own stack of `value` bytes; a negative one: at once. */
 static void crash_main(long value)
 {
-	char *low = harm_painted((size_t)value);
-	stack_t own = { .ss_sp = low, .ss_size = (size_t)value };
+	size_t size = (size_t)labs(value);
+	stack_t own = { .ss_sp = harm_painted(size), .ss_size = size };
 	harm_result("sigaltstack", sigaltstack(&own, NULL));
 	struct sigaction action = { .sa_handler = crash_handler, .sa_flags = SA_ONSTACK };
 	sigaction(SIGSEGV, &action, NULL);
-	harm_compute(TICKS);
+	if (value > 0)
+		harm_compute(TICKS);
 	*(volatile int *)NULL = 1;
 }
 
@@ -331,6 +332,9 @@ const struct harm_program harm_stacks[] = {
 	{ "handler on a stack", "waits for a child, 8192 bytes", crash_main, 8192 },
 	{ "handler on a stack", "waits for a child, 12288 bytes", crash_main, 12288 },
 	{ "handler on a stack", "waits for a child, 65536 bytes", crash_main, 65536 },
+	{ "handler on a stack", "waits for a child at once, 8192 bytes", crash_main, -8192 },
+	{ "handler on a stack", "waits for a child at once, 12288 bytes", crash_main, -12288 },
+	{ "handler on a stack", "waits for a child at once, 65536 bytes", crash_main, -65536 },
 	{ "handler on a stack", "bytes used of 8192", used_main, 8192 },
 	{ "handler on a stack", "bytes used of 16384", used_main, 16384 },
 	{ "handler on a stack", "bytes used of 65536", used_main, 65536 },
