@@ -10,9 +10,48 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 
-enum { P_READ, P_WRITE, P_READV, P_WRITEV, P_POLL, P_PPOLL, P_SELECT, P_PSELECT, P_EPOLL, P_EPOLL_P, P_USLEEP, P_NANOSLEEP, P_CLOCK, P_SLEEP,
-       P_SEM, P_SEM_TIMED, P_COND, P_COND_TIMED, P_JOIN, P_PAUSE, P_SIGWAIT, P_SIGTIMED, P_SIGSUSPEND, P_ACCEPT, P_RECV, P_RECVMSG, P_SEND,
-       P_CONNECT, P_MSGRCV, P_WAITPID, P_OPEN, P_LOCK, P_MQ, P_SYSTEM, P_TEST, P_ASYNC, P_DISABLED, P_OPEN_FILE, P_CLOSE, P_FSYNC };
+enum {
+	P_READ,
+	P_WRITE,
+	P_READV,
+	P_WRITEV,
+	P_POLL,
+	P_PPOLL,
+	P_SELECT,
+	P_PSELECT,
+	P_EPOLL,
+	P_EPOLL_P,
+	P_USLEEP,
+	P_NANOSLEEP,
+	P_CLOCK,
+	P_SLEEP,
+	P_SEM,
+	P_SEM_TIMED,
+	P_COND,
+	P_COND_TIMED,
+	P_JOIN,
+	P_PAUSE,
+	P_SIGWAIT,
+	P_SIGTIMED,
+	P_SIGSUSPEND,
+	P_ACCEPT,
+	P_RECV,
+	P_RECVMSG,
+	P_SEND,
+	P_CONNECT,
+	P_MSGRCV,
+	P_WAITPID,
+	P_OPEN,
+	P_LOCK,
+	P_MQ,
+	P_SYSTEM,
+	P_TEST,
+	P_ASYNC,
+	P_DISABLED,
+	P_OPEN_FILE,
+	P_CLOSE,
+	P_FSYNC
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -125,13 +164,33 @@ static void point_wait(long call)
 	}
 }
 
-static void point_other(long call)
+static void point_socket(long call)
 {
-	struct timespec until = harm_after(CLOCK_REALTIME, 20);
 	struct iovec vector = { bytes, 1 };
 	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };
 	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket.tmp" };
 	int fd;
+	switch (call) {
+	case P_ACCEPT:
+		bind(fd = socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address);
+		listen(fd, 1);
+		accept(fd, NULL, NULL);
+		break;
+	case P_RECV:
+		recv(pair[0], bytes, 1, 0);
+		break;
+	case P_RECVMSG:
+		recvmsg(pair[0], &message, 0);
+		break;
+	default:
+		while (send(pair[0], bytes, sizeof bytes, 0) > 0)
+			;
+	}
+}
+
+static void point_other(long call)
+{
+	struct timespec until = harm_after(CLOCK_REALTIME, 20);
 	switch (call) {
 	case P_SEM:
 		sem_wait(&semaphore);
@@ -149,21 +208,6 @@ static void point_other(long call)
 		break;
 	case P_JOIN:
 		pthread_join(main_thread, NULL);
-		break;
-	case P_ACCEPT:
-		bind(fd = socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address);
-		listen(fd, 1);
-		accept(fd, NULL, NULL);
-		break;
-	case P_RECV:
-		recv(pair[0], bytes, 1, 0);
-		break;
-	case P_RECVMSG:
-		recvmsg(pair[0], &message, 0);
-		break;
-	case P_SEND:
-		while (send(pair[0], bytes, sizeof bytes, 0) > 0)
-			;
 		break;
 	case P_MSGRCV:
 		msgrcv(msgget(IPC_PRIVATE, 0600), bytes, 10, 0, 0);
@@ -211,6 +255,8 @@ static void *point_begin(void *value)
 		point_file(call);
 	else if (call <= P_SLEEP || (call >= P_PAUSE && call <= P_SIGSUSPEND))
 		point_wait(call);
+	else if (call >= P_ACCEPT && call <= P_SEND)
+		point_socket(call);
 	else
 		point_other(call);
 	pthread_cleanup_pop(0);
@@ -276,8 +322,14 @@ static void cancel_main(long value)
 	harm_say("mutex is free %d\n", pthread_mutex_trylock(&lock) == 0);
 }
 
-#define IN(name, call) { "pthread_cancel", name, cancel_main, call }
-#define EARLY(name, call) { "pthread_cancel", "before " name, cancel_main, 100 + (call) }
+#define IN(name, call) \
+	{ \
+		"pthread_cancel", name, cancel_main, call \
+	}
+#define EARLY(name, call) \
+	{ \
+		"pthread_cancel", "before " name, cancel_main, 100 + (call) \
+	}
 
 const struct harm_program harm_cancel[] = {
 	IN("read", P_READ),

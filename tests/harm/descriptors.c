@@ -177,7 +177,8 @@ static void closed_child(long value UNUSED)
 	usleep(2000);
 	int next = open("/dev/null", O_RDONLY);
 	struct stat about;
-	int size = snprintf(line, sizeof line, "first %d, next %d, read %zd, write %zd %zd, open", fd, next, in, out, error);
+	int size =
+		snprintf(line, sizeof line, "first %d, next %d, read %zd, write %zd %zd, open", fd, next, in, out, error);
 	for (int i = 0; i < 100; i++)
 		if (!fstat(i, &about))
 			size += snprintf(line + size, sizeof line - (size_t)size, " %d:%o", i, about.st_mode >> 12);
@@ -269,7 +270,11 @@ static void few_main(long value)
 		execl(harm_path, harm_path, "few descriptors", ".child", (char *)NULL);
 }
 
-#define CLOSED(name, which) { "closed 0, 1, 2", name, closed_main, which }, { "closed 0, 1, 2", name " by itself", closed_self, which }
+#define CLOSED(name, which) \
+	{ "closed 0, 1, 2", name, closed_main, which }, \
+	{ \
+		"closed 0, 1, 2", name " by itself", closed_self, which \
+	}
 
 const struct harm_program harm_descriptors[] = {
 	{ "descriptors", "which are open", list_main, 0 },

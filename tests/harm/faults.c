@@ -11,7 +11,19 @@
 
 /* ---- faults ---- */
 
-enum { F_READ, F_WRITE, F_CODE, F_BUS, F_DIVIDE, F_ILLEGAL, F_TRAP, F_OVERFLOW, F_OVERFLOW_THREAD, HANDLED = 100, EXITS = 200 };
+enum {
+	F_READ,
+	F_WRITE,
+	F_CODE,
+	F_BUS,
+	F_DIVIDE,
+	F_ILLEGAL,
+	F_TRAP,
+	F_OVERFLOW,
+	F_OVERFLOW_THREAD,
+	HANDLED = 100,
+	EXITS = 200
+};
 static sigjmp_buf back;
 static int exits;
 
@@ -110,9 +122,11 @@ enum { WITH_GETTID = 10, IN_THREAD = 20, IN_CHILD = 40, ALLOCATES = 80 };
 
 static int sandbox_filter(unsigned action, bool ids)
 {
-	static const int allowed[] = { SYS_read, SYS_write, SYS_exit, SYS_exit_group, SYS_futex, SYS_brk, SYS_mmap, SYS_munmap, SYS_newfstatat,
-	                               SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_clock_gettime, SYS_madvise, SYS_rseq, SYS_mprotect,
-	                               SYS_gettid, SYS_getpid };
+	static const int allowed[] = { SYS_read,       SYS_write,        SYS_exit,           SYS_exit_group,
+		                           SYS_futex,      SYS_brk,          SYS_mmap,           SYS_munmap,
+		                           SYS_newfstatat, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_clock_gettime,
+		                           SYS_madvise,    SYS_rseq,         SYS_mprotect,       SYS_gettid,
+		                           SYS_getpid };
 	struct sock_filter code[64];
 	unsigned short at = 0, count = (unsigned short)(COUNT_OF(allowed) - (ids ? 0 : 2));
 	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
@@ -167,7 +181,10 @@ static long raw_call(long number, long first, long second, long third)
 {
 	long result;
 	register long fourth __asm__("r10") = 0;
-	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(first), "S"(second), "d"(third), "r"(fourth) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "a"(number), "D"(first), "S"(second), "d"(third), "r"(fourth)
+	                 : "rcx", "r11", "memory");
 	return result;
 }
 
@@ -186,7 +203,18 @@ static void strict_main(long value)
 
 /* ---- fewer rights ---- */
 
-enum { R_CHROOT, R_NOBODY, R_DUMPABLE, R_NO_PROC, R_UNSHARE_PID, R_UNSHARE_USER, R_CAPABILITIES, R_EXEC_NOBODY, R_CHROOT_EXEC, R_FOLDER };
+enum {
+	R_CHROOT,
+	R_NOBODY,
+	R_DUMPABLE,
+	R_NO_PROC,
+	R_UNSHARE_PID,
+	R_UNSHARE_USER,
+	R_CAPABILITIES,
+	R_EXEC_NOBODY,
+	R_CHROOT_EXEC,
+	R_FOLDER
+};
 
 static bool rights_drop(void)
 {
@@ -207,7 +235,8 @@ static bool rights_change(long how)
 	case R_DUMPABLE:
 		return !prctl(PR_SET_DUMPABLE, 0);
 	case R_NO_PROC:
-		return !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) && !umount2("/proc", MNT_DETACH);
+		return !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+		       !umount2("/proc", MNT_DETACH);
 	case R_UNSHARE_PID:
 		return !unshare(CLONE_NEWPID);
 	case R_UNSHARE_USER:
@@ -267,9 +296,17 @@ static void memory_file(long value)
 
 #define FAULT(name, fault) \
 	{ "faults", name, fault_main, fault }, { "faults", name ", handled", fault_main, HANDLED + (fault) }, \
-	{ "faults", name ", handler exits", fault_main, EXITS + (fault) }
-#define LIST(name, flags) { "sandbox", name, sandbox_main, flags }
-#define RIGHTS(name, how) { "fewer rights", name, rights_main, how }
+	{ \
+		"faults", name ", handler exits", fault_main, EXITS + (fault) \
+	}
+#define LIST(name, flags) \
+	{ \
+		"sandbox", name, sandbox_main, flags \
+	}
+#define RIGHTS(name, how) \
+	{ \
+		"fewer rights", name, rights_main, how \
+	}
 
 const struct harm_program harm_faults[] = {
 	FAULT("read of 0", F_READ),

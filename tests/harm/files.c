@@ -161,7 +161,21 @@ static void errors_main(long value)
 
 /* ---- data ---- */
 
-enum { T_PIPE, T_SOCKET, T_FILE, T_VECTORS, T_SENDFILE, T_SPLICE, T_NONBLOCK, T_EVENT, T_EDGE, T_BROKEN, T_SIGIO, T_INOTIFY, T_DATAGRAM };
+enum {
+	T_PIPE,
+	T_SOCKET,
+	T_FILE,
+	T_VECTORS,
+	T_SENDFILE,
+	T_SPLICE,
+	T_NONBLOCK,
+	T_EVENT,
+	T_EDGE,
+	T_BROKEN,
+	T_SIGIO,
+	T_INOTIFY,
+	T_DATAGRAM
+};
 
 static unsigned data_sum(const char *bytes, size_t size)
 {

@@ -215,8 +215,10 @@ static void answers_say(int number)
 		harm_say("%d: %s\n", number, strerrorname_np(errno));
 		return;
 	}
-	const char *handler = now.sa_handler == SIG_DFL ? "default" : now.sa_handler == SIG_IGN ? "ignored" :
-	                      now.sa_handler == answers_other ? "own" : "another";
+	const char *handler = now.sa_handler == SIG_DFL         ? "default"
+	                      : now.sa_handler == SIG_IGN       ? "ignored"
+	                      : now.sa_handler == answers_other ? "own"
+	                                                        : "another";
 	if (now.sa_handler != SIG_DFL || now.sa_flags & ~0x04000000) {
 		harm_say("%d: %s, flags %x\n", number, handler, (unsigned)now.sa_flags & ~0x04000000u);
 		harm_say_set("  its mask", &now.sa_mask);
@@ -227,7 +229,8 @@ static void answers_main(long value)
 {
 	harm_compute(value == 3 ? TICKS : 0);
 	for (int i = 1; i <= 64; i++) {
-		struct sigaction action = { .sa_handler = answers_other, .sa_flags = i % 2 ? SA_RESTART : SA_ONSTACK | SA_NODEFER };
+		struct sigaction action = { .sa_handler = answers_other,
+			                        .sa_flags = i % 2 ? SA_RESTART : SA_ONSTACK | SA_NODEFER };
 		sigemptyset(&action.sa_mask);
 		sigaddset(&action.sa_mask, i % 31 + 1);
 		if (value == 1 && sigaction(i, &action, NULL))
@@ -248,6 +251,7 @@ static void inside_handler(int number)
 	snprintf(where, sizeof where, "handler of %d", number);
 	harm_compute(.02);
 	harm_say_mask(where);
+	harm_execute("state", ".mask");
 	if (number == SIGUSR1)
 		raise(SIGUSR2);
 }
@@ -310,8 +314,15 @@ static void interrupting_main(long value UNUSED)
 	answers_say(SIGUSR2);
 }
 
-#define LEAVE(name, by) { "leave a handler", name, leave_main, by }, { "leave a handler", name ", SA_ONSTACK", leave_main, (by) + ON_STACK }
-#define JUMP(name, call) { "leave a call", name, jump_main, call }
+#define LEAVE(name, by) \
+	{ "leave a handler", name, leave_main, by }, \
+	{ \
+		"leave a handler", name ", SA_ONSTACK", leave_main, (by) + ON_STACK \
+	}
+#define JUMP(name, call) \
+	{ \
+		"leave a call", name, jump_main, call \
+	}
 
 const struct harm_program harm_handlers[] = {
 	LEAVE("siglongjmp", SIGLONGJMP),

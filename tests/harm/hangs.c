@@ -1,49 +1,32 @@
-/* Programs that hang under a profiler whose signal handler takes a lock of libc. tools/harmless --hangs runs them often. */
+/* Programs that hang under a profiler whose signal handler takes a lock of libc. tools/harmless --hangs runs them
+ * often. */
 #define _GNU_SOURCE
 #include "harm.h"
 #include <dlfcn.h>
 #include <link.h>
-#include <stdatomic.h>
 
 extern pthread_mutex_t harm_registry;
 
-static volatile int inside, stop;
-static _Atomic(void *) box[64];
+static volatile int inside;
+static void *blocks[64];
 
-static const char *plugin(const char *name)
-{
-	static char path[4096];
-	snprintf(path, sizeof path, "%.*s/%s.so", (int)(strrchr(harm_path, '/') - harm_path), harm_path, name);
-	return path;
-}
-
-static void *exchange_begin(void *value)
-{
-	unsigned random = (unsigned)(long)value;
-	while (!stop)
-		for (int i = 0; i < 200; i++) {
-			random = random * 1103515245 + 12345;
-			free(atomic_exchange(&box[random % 64], malloc(1100 + (random >> 16) % 3000)));
-		}
-	return NULL;
-}
-
-/* Threads allocate and free each other's blocks, and the main thread loads libraries: locks of arenas and of the loader. */
+/* Threads allocate and free each other's blocks, and the main thread loads libraries: locks of arenas and of the
+ * loader. */
 static void arena_main(long value UNUSED)
 {
-	static const char *const names[] = { "libz.so.1", "libstdc++.so.6", "libm.so.6", "libcrypto.so.3", "libssl.so.3", "libsqlite3.so.0",
-	                                     "libexpat.so.1", "libffi.so.8" };
+	static const char *const names[] = { "libz.so.1",   "libstdc++.so.6",  "libm.so.6",     "libcrypto.so.3",
+		                                 "libssl.so.3", "libsqlite3.so.0", "libexpat.so.1", "libffi.so.8" };
 	pthread_t threads[6];
 	double end = harm_now() + .15;
 	for (long i = 0; i < 6; i++)
-		pthread_create(&threads[i], NULL, exchange_begin, (void *)(i + 1));
+		pthread_create(&threads[i], NULL, harm_exchange, (void *)(i + 1));
 	while (harm_now() < end)
 		for (size_t i = 0; i < COUNT_OF(names); i++) {
 			void *library = dlopen(names[i], RTLD_NOW);
 			if (library)
 				dlclose(library);
 		}
-	stop = 1;
+	harm_stop = 1;
 	for (int i = 0; i < 6; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -96,7 +79,7 @@ static void constructor_main(long value UNUSED)
 	pthread_create(&thread, NULL, registry_begin, NULL);
 	while (!inside)
 		usleep(1000);
-	dlopen(plugin("plugin_locks"), RTLD_NOW);
+	dlopen(harm_plugin("plugin_locks"), RTLD_NOW);
 	pthread_join(thread, NULL);
 }
 
@@ -107,24 +90,26 @@ static void *stdio_begin(void *value)
 	for (double end = harm_now() + .2; harm_now() < end;)
 		for (int i = 0; i < 100; i++) {
 			fputs("", stdout);
-			free(atomic_exchange(&box[i % 64], malloc(1000 + (size_t)i * 50)));
+			free(blocks[i % 64]);
+			blocks[i % 64] = malloc(1000 + (size_t)i * 50);
 		}
 	funlockfile(stdout);
 	return value;
 }
 
-/* A thread computes and allocates with the lock of stdout, which a library's constructor takes, while others allocate. */
+/* A thread computes and allocates with the lock of stdout, which a library's constructor takes, while others allocate.
+ */
 static void stdio_main(long value UNUSED)
 {
 	pthread_t threads[4];
 	for (long i = 0; i < 3; i++)
-		pthread_create(&threads[i], NULL, exchange_begin, (void *)(i + 1));
+		pthread_create(&threads[i], NULL, harm_exchange, (void *)(i + 1));
 	pthread_create(&threads[3], NULL, stdio_begin, NULL);
 	while (!inside)
 		usleep(1000);
-	void *library = dlopen(plugin("plugin_prints"), RTLD_NOW);
+	void *library = dlopen(harm_plugin("plugin_prints"), RTLD_NOW);
 	pthread_join(threads[3], NULL);
-	stop = 1;
+	harm_stop = 1;
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
 	if (library)

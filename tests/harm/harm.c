@@ -2,15 +2,18 @@
 #define _GNU_SOURCE
 #include "harm.h"
 #include <stdarg.h>
+#include <stdatomic.h>
 
 int harm_run(char **arguments);
 
 const char *harm_path;
+volatile int harm_stop;
 volatile sig_atomic_t harm_seen[65], harm_code[65], harm_value[65];
 
 static const struct harm_program *const files[] = {
-	harm_signals, harm_handlers,  harm_stacks,      harm_interrupted, harm_timers, harm_threads, harm_locks, harm_cancel,
-	harm_processes, harm_descriptors, harm_limits, harm_loader, harm_faults, harm_files, harm_memory, harm_hangs,
+	harm_signals, harm_handlers, harm_stacks,    harm_interrupted, harm_timers, harm_threads,
+	harm_locks,   harm_cancel,   harm_processes, harm_descriptors, harm_limits, harm_loader,
+	harm_faults,  harm_files,    harm_memory,    harm_hangs,
 };
 
 void harm_say(const char *format, ...)
@@ -100,7 +103,8 @@ void harm_block_all(void)
 
 void harm_alarm(double seconds)
 {
-	struct itimerval timer = { .it_value = { (time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) } };
+	struct itimerval timer = { .it_value = { (time_t)seconds,
+		                                     (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) } };
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -185,6 +189,25 @@ size_t harm_used(const char *low, size_t size)
 	while (unused < size && low[unused] == (char)0xa5)
 		unused++;
 	return size - unused;
+}
+
+const char *harm_plugin(const char *name)
+{
+	static _Thread_local char path[4096];
+	snprintf(path, sizeof path, "%.*s/%s.so", (int)(strrchr(harm_path, '/') - harm_path), harm_path, name);
+	return path;
+}
+
+void *harm_exchange(void *value)
+{
+	static _Atomic(void *) box[64];
+	unsigned random = (unsigned)(long)value;
+	while (!harm_stop)
+		for (int i = 0; i < 200; i++) {
+			random = random * 1103515245 + 12345;
+			free(atomic_exchange(&box[random % 64], malloc(1100 + (random >> 16) % 3000)));
+		}
+	return NULL;
 }
 
 /* A profiler that samples a running program begins while it waits for the file. */

@@ -1,13 +1,14 @@
 /*
- * Programs that print all that they observe: return values, errno, signals, masks, descriptors, limits. tools/harmless runs
- * each of them without and with dwell and compares what is printed and how the program ends.
+ * Programs that print all that they observe: return values, errno, signals, masks, descriptors, limits. tools/harmless
+ * runs each of them without and with dwell and compares what is printed and how the program ends.
  *
  * usage: harm KIND NAME               runs a program
  *        harm --list                  prints "KIND<tab>NAME" for each
  *        harm --run SECONDS FILE COMMAND...   see run.c
  *        harm --gate COMMAND...       waits for the file HARM_GATE, then executes the command
  *
- * A program prints the same at every run. A line "~ WHAT NUMBER MORE" has a number that may be greater by MORE with dwell.
+ * A program prints the same at every run. A line "~ WHAT NUMBER MORE" has a number that may be greater by MORE with
+ * dwell.
  */
 #ifndef HARM_H
 #define HARM_H
@@ -82,5 +83,11 @@ void harm_thread(void *(*begin)(void *), void *value, const pthread_attr_t *attr
 /* `size` bytes, painted, with a page below them that cannot be accessed; and how many of them were used. */
 char *harm_painted(size_t size);
 size_t harm_used(const char *low, size_t size);
+
+/* The path of a library of plugin.c. */
+const char *harm_plugin(const char *name);
+/* A thread that allocates blocks and frees those of other threads until harm_stop. `value` differs for each thread. */
+void *harm_exchange(void *value);
+extern volatile int harm_stop;
 
 #endif

@@ -12,8 +12,33 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { C_READ, C_WRITE, C_POLL, C_SELECT, C_EPOLL, C_NANOSLEEP, C_CLOCK_NANOSLEEP, C_USLEEP, C_SLEEP, C_SEM_TIMED, C_MSGRCV, C_SEMOP,
-       C_RECV_TIMED, C_RECV, C_ACCEPT, C_WAITPID, C_PAUSE, C_SIGTIMEDWAIT, C_FLOCK, C_LOCK, C_FIFO, C_FUTEX, C_MQ, C_SEND, C_COND };
+enum {
+	C_READ,
+	C_WRITE,
+	C_POLL,
+	C_SELECT,
+	C_EPOLL,
+	C_NANOSLEEP,
+	C_CLOCK_NANOSLEEP,
+	C_USLEEP,
+	C_SLEEP,
+	C_SEM_TIMED,
+	C_MSGRCV,
+	C_SEMOP,
+	C_RECV_TIMED,
+	C_RECV,
+	C_ACCEPT,
+	C_WAITPID,
+	C_PAUSE,
+	C_SIGTIMEDWAIT,
+	C_FLOCK,
+	C_LOCK,
+	C_FIFO,
+	C_FUTEX,
+	C_MQ,
+	C_SEND,
+	C_COND
+};
 
 static pid_t helper;
 
@@ -97,7 +122,10 @@ static long call_socket(int call)
 static long call_queue(int call)
 {
 	struct sembuf down = { 0, -1, 0 };
-	struct { long type; char text[8]; } message;
+	struct {
+		long type;
+		char text[8];
+	} message;
 	struct mq_attr attributes = { .mq_maxmsg = 1, .mq_msgsize = 8 };
 	struct timespec time = harm_time(.4);
 	long result;
@@ -263,19 +291,29 @@ static void quiet_main(long call)
 		struct timeval short_time = { 0, 50 };
 		struct epoll_event event;
 		errno = 0;
-		long result = call == C_POLL ? poll(many, (nfds_t)count, 1) :
-		              call == C_NANOSLEEP ? nanosleep(&time, NULL) :
-		              call == C_SELECT ? select(0, NULL, NULL, NULL, &short_time) :
-		              call == C_EPOLL ? epoll_wait(epoll, &event, 1, 1) :
-		              call == C_USLEEP ? usleep(50) : syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, NULL);
+		long result = call == C_POLL        ? poll(many, (nfds_t)count, 1)
+		              : call == C_NANOSLEEP ? nanosleep(&time, NULL)
+		              : call == C_SELECT    ? select(0, NULL, NULL, NULL, &short_time)
+		              : call == C_EPOLL     ? epoll_wait(epoll, &event, 1, 1)
+		              : call == C_USLEEP    ? usleep(50)
+		                                    : syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, NULL);
 		interrupted += result < 0;
 	}
 	harm_say("interrupted %d, many calls %d\n", interrupted, calls > 20);
 }
 
-#define CALL(name, call) { "interrupted", name, interrupted_main, call }
-#define AGAIN(name, call) { "SA_RESTART", name, interrupted_main, 100 + (call) }
-#define ALONE(name, call) { "no signal", name, interrupted_main, 200 + (call) }
+#define CALL(name, call) \
+	{ \
+		"interrupted", name, interrupted_main, call \
+	}
+#define AGAIN(name, call) \
+	{ \
+		"SA_RESTART", name, interrupted_main, 100 + (call) \
+	}
+#define ALONE(name, call) \
+	{ \
+		"no signal", name, interrupted_main, 200 + (call) \
+	}
 
 const struct harm_program harm_interrupted[] = {
 	CALL("read", C_READ),

@@ -128,8 +128,14 @@ static void limits_say(long value UNUSED)
 static void environment_say(long value)
 {
 	/* The last five are how other libraries are told of a tool. */
-	const char *hidden[] = { "LD_PRELOAD=", "DWELL_", "HARM_", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "INTEL_LIBITTNOTIFY64=",
-	                         "NCCL_PROFILER_PLUGIN=", "ONEDNN_ITT_TASK_LEVEL=" };
+	const char *hidden[] = { "LD_PRELOAD=",
+		                     "DWELL_",
+		                     "HARM_",
+		                     "CUDA_INJECTION64_PATH=",
+		                     "NVTX_INJECTION64_PATH=",
+		                     "INTEL_LIBITTNOTIFY64=",
+		                     "NCCL_PROFILER_PLUGIN=",
+		                     "ONEDNN_ITT_TASK_LEVEL=" };
 	if (value)
 		harm_compute(TICKS);
 	for (char **one = environ; *one; one++) {
@@ -163,15 +169,17 @@ static void process_say(long value)
 	uname(&name);
 	mode_t mask = umask(0);
 	umask(mask);
-	harm_say("name %s, dumpable %d, death signal %d, no new privileges %d, subreaper %d\n", title, prctl(PR_GET_DUMPABLE),
-	         prctl(PR_GET_PDEATHSIG, &(int){ 0 }), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), prctl(PR_GET_CHILD_SUBREAPER, &(int){ 0 }));
+	harm_say("name %s, dumpable %d, death signal %d, no new privileges %d, subreaper %d\n", title,
+	         prctl(PR_GET_DUMPABLE), prctl(PR_GET_PDEATHSIG, &(int){ 0 }), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
+	         prctl(PR_GET_CHILD_SUBREAPER, &(int){ 0 }));
 	harm_say("user %d %d, group %d %d, umask %o, nice %d, slack %d\n", getuid(), geteuid(), getgid(), getegid(), mask,
 	         getpriority(PRIO_PROCESS, 0), prctl(PR_GET_TIMERSLACK));
 	harm_say("policy %d, timing %d, machine %s\n", sched_getscheduler(0), prctl(PR_GET_TIMING), name.machine);
 	FILE *file = fopen("/proc/self/status", "r");
 	while (file && fgets(line, sizeof line, file))
-		if (!strncmp(line, "Sig", 3) || !strncmp(line, "Threads", 7) || !strncmp(line, "Shd", 3) || !strncmp(line, "Cap", 3) ||
-		    !strncmp(line, "Seccomp", 7) || !strncmp(line, "Umask", 5) || !strncmp(line, "TracerPid:\t0", 12))
+		if (!strncmp(line, "Sig", 3) || !strncmp(line, "Threads", 7) || !strncmp(line, "Shd", 3) ||
+		    !strncmp(line, "Cap", 3) || !strncmp(line, "Seccomp", 7) || !strncmp(line, "Umask", 5) ||
+		    !strncmp(line, "TracerPid:\t0", 12))
 			if (strncmp(line, "SigQ", 4) && strncmp(line, "SigCgt", 6))
 				harm_say("%s", line);
 	fclose(file);
@@ -196,18 +204,20 @@ static void maps_say(long value UNUSED)
 		}
 	}
 	fclose(file);
-	harm_say("stacks %d, heaps %d, writable code %d, of this program %d, of this variable %d\n", stacks, heaps, writable, ours, local);
+	harm_say("stacks %d, heaps %d, writable code %d, of this program %d, of this variable %d\n", stacks, heaps,
+	         writable, ours, local);
 }
 
 static void auxiliary_say(long value UNUSED)
 {
 	harm_compute(TICKS);
-	harm_say("page %lu, ticks %lu, secure %lu, hardware %lx %lx, phnum %lu, name %d\n", getauxval(AT_PAGESZ), getauxval(AT_CLKTCK),
-	         getauxval(AT_SECURE), getauxval(AT_HWCAP), getauxval(AT_HWCAP2), getauxval(AT_PHNUM),
+	harm_say("page %lu, ticks %lu, secure %lu, hardware %lx %lx, phnum %lu, name %d\n", getauxval(AT_PAGESZ),
+	         getauxval(AT_CLKTCK), getauxval(AT_SECURE), getauxval(AT_HWCAP), getauxval(AT_HWCAP2), getauxval(AT_PHNUM),
 	         !strcmp(strrchr((char *)getauxval(AT_EXECFN), '/'), strrchr(harm_path, '/')));
 	errno = 0;
 	harm_say("unknown %lu %s\n", getauxval(9999), strerrorname_np(errno));
-	harm_say("files %ld, least signal stack %ld, processors %d\n", sysconf(_SC_OPEN_MAX), sysconf(_SC_MINSIGSTKSZ), sysconf(_SC_NPROCESSORS_ONLN) > 0);
+	harm_say("files %ld, least signal stack %ld, processors %d\n", sysconf(_SC_OPEN_MAX), sysconf(_SC_MINSIGSTKSZ),
+	         sysconf(_SC_NPROCESSORS_ONLN) > 0);
 	harm_say("program %s\n", program_invocation_short_name);
 }
 
@@ -294,7 +304,10 @@ static void count_say(long value UNUSED)
 	}
 }
 
-#define LIMITED(name, resource, limit) { "limits", name, exec_main, (resource) + 100L * (limit) }
+#define LIMITED(name, resource, limit) \
+	{ \
+		"limits", name, exec_main, (resource) + 100L * (limit) \
+	}
 
 const struct harm_program harm_limits[] = {
 	{ "limits", "which they are", limits_say, 0 },

@@ -6,24 +6,47 @@
 #include <link.h>
 #include <semaphore.h>
 #include <spawn.h>
-#include <stdatomic.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 
 pthread_mutex_t harm_registry = PTHREAD_MUTEX_INITIALIZER;
 
-static const char *plugin(const char *name)
-{
-	static _Thread_local char path[4096];
-	snprintf(path, sizeof path, "%.*s/%s.so", (int)(strrchr(harm_path, '/') - harm_path), harm_path, name);
-	return path;
-}
-
 /* ---- dlerror() after a failure and one call ---- */
 
-enum { D_OPEN, D_READ, D_WRITE, D_CLOSE, D_MUTEX, D_RWLOCK, D_COND, D_NANOSLEEP, D_USLEEP, D_POLL, D_SELECT, D_MALLOC, D_CALLOC, D_REALLOC,
-       D_FREE, D_THREAD, D_FORK, D_SEM, D_SIGNAL, D_SIGACTION, D_TIMER, D_ITERATE, D_FOPEN, D_PRINTF, D_SEND, D_SIGTIMEDWAIT, D_EXEC,
-       D_MMAP, D_SPAWN, D_COMPUTE, D_FSYNC, D_NOTHING };
+enum {
+	D_OPEN,
+	D_READ,
+	D_WRITE,
+	D_CLOSE,
+	D_MUTEX,
+	D_RWLOCK,
+	D_COND,
+	D_NANOSLEEP,
+	D_USLEEP,
+	D_POLL,
+	D_SELECT,
+	D_MALLOC,
+	D_CALLOC,
+	D_REALLOC,
+	D_FREE,
+	D_THREAD,
+	D_FORK,
+	D_SEM,
+	D_SIGNAL,
+	D_SIGACTION,
+	D_TIMER,
+	D_ITERATE,
+	D_FOPEN,
+	D_PRINTF,
+	D_SEND,
+	D_SIGTIMEDWAIT,
+	D_EXEC,
+	D_MMAP,
+	D_SPAWN,
+	D_COMPUTE,
+	D_FSYNC,
+	D_NOTHING
+};
 
 static void *error_thread(void *value)
 {
@@ -184,11 +207,13 @@ static void error_call(long call)
 {
 	if (call == D_NOTHING)
 		return;
-	if (call <= D_CLOSE || call == D_FOPEN || call == D_PRINTF || call == D_ITERATE || call == D_SEND || call == D_FSYNC)
+	if (call <= D_CLOSE || call == D_FOPEN || call == D_PRINTF || call == D_ITERATE || call == D_SEND ||
+	    call == D_FSYNC)
 		error_files(call);
 	else if ((call >= D_MALLOC && call <= D_FREE) || call == D_MMAP)
 		error_memory(call);
-	else if (call == D_THREAD || call == D_FORK || call == D_SPAWN || call == D_EXEC || (call >= D_SIGNAL && call <= D_TIMER) || call == D_COMPUTE)
+	else if (call == D_THREAD || call == D_FORK || call == D_SPAWN || call == D_EXEC ||
+	         (call >= D_SIGNAL && call <= D_TIMER) || call == D_COMPUTE)
 		error_processes(call);
 	else
 		error_wait(call);
@@ -221,33 +246,20 @@ static void error_main(long call)
 
 /* ---- libraries that come and go ---- */
 
-static const char *const others[] = { "libz.so.1", "libm.so.6", "libexpat.so.1", "libffi.so.8", "liblzma.so.5", "libbz2.so.1.0" };
-static volatile int stop;
-static _Atomic(void *) box[64];
-
-static void *storm_begin(void *value)
-{
-	unsigned random = (unsigned)(long)value;
-	while (!stop)
-		for (int i = 0; i < 200; i++) {
-			random = random * 1103515245 + 12345;
-			free(atomic_exchange(&box[random % 64], malloc(1100 + (random >> 16) % 3000)));
-		}
-	return NULL;
-}
-
+static const char *const others[] = { "libz.so.1",   "libm.so.6",    "libexpat.so.1",
+	                                  "libffi.so.8", "liblzma.so.5", "libbz2.so.1.0" };
 static void storm_main(long value)
 {
 	pthread_t threads[4];
 	for (long i = 0; i < value; i++)
-		pthread_create(&threads[i], NULL, storm_begin, (void *)(i + 1));
+		pthread_create(&threads[i], NULL, harm_exchange, (void *)(i + 1));
 	for (double end = harm_now() + .15; harm_now() < end;)
 		for (size_t i = 0; i < COUNT_OF(others); i++) {
 			void *library = dlopen(others[i], RTLD_NOW);
 			if (library)
 				dlclose(library);
 		}
-	stop = 1;
+	harm_stop = 1;
 	for (int i = 0; i < value; i++)
 		pthread_join(threads[i], NULL);
 	harm_say("done\n");
@@ -301,7 +313,7 @@ static void holder_main(long value UNUSED)
 	pthread_create(&thread, NULL, holder_begin, NULL);
 	while (!inside)
 		usleep(500);
-	harm_say("loaded %d\n", dlopen(plugin("plugin_locks"), RTLD_NOW) != NULL);
+	harm_say("loaded %d\n", dlopen(harm_plugin("plugin_locks"), RTLD_NOW) != NULL);
 	pthread_join(thread, NULL);
 }
 
@@ -309,18 +321,18 @@ static void constructor_main(long value)
 {
 	const char *name = value ? "plugin_allocates" : "plugin_prints";
 	for (int i = 0; i < 3; i++) {
-		void *library = dlopen(plugin(name), value == 2 ? RTLD_LAZY : RTLD_NOW);
+		void *library = dlopen(harm_plugin(name), value == 2 ? RTLD_LAZY : RTLD_NOW);
 		harm_say("loaded %d\n", library != NULL);
 		fflush(stdout);
 		harm_compute(.02);
 		harm_say("dlclose %d\n", dlclose(library));
-		harm_say("is there %d\n", dlopen(plugin(name), RTLD_NOW | RTLD_NOLOAD) != NULL);
+		harm_say("is there %d\n", dlopen(harm_plugin(name), RTLD_NOW | RTLD_NOLOAD) != NULL);
 	}
 }
 
 static void space_main(long value)
 {
-	void *library = dlmopen(LM_ID_NEWLM, value ? plugin("plugin_prints") : "libz.so.1", RTLD_NOW);
+	void *library = dlmopen(LM_ID_NEWLM, value ? harm_plugin("plugin_prints") : "libz.so.1", RTLD_NOW);
 	harm_say("dlmopen %d\n", library != NULL);
 	harm_compute(TICKS);
 	Lmid_t id = 0;
@@ -353,8 +365,9 @@ static NOINLINE void unload_fill(void)
 }
 
 /* A loop with a frame of 1 KiB that it does not write: old return addresses are in it. */
-static const unsigned char made_code[] = { 0x55, 0x48, 0x81, 0xec, 0, 4, 0, 0, 0x31, 0xed, 0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb,
-                                           0x48, 0x81, 0xc4, 0, 4, 0, 0, 0x5d, 0xc3 };
+static const unsigned char made_code[] = { 0x55, 0x48, 0x81, 0xec, 0,    4,    0,    0,    0x31,
+	                                       0xed, 0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb,
+	                                       0x48, 0x81, 0xc4, 0,    4,    0,    0,    0x5d, 0xc3 };
 
 static void (*code_make(void))(long)
 {
@@ -373,7 +386,7 @@ static NOINLINE void code_run(void (*made)(long))
 
 static void unload_main(long value)
 {
-	void *library = dlopen(plugin("plugin"), RTLD_NOW);
+	void *library = dlopen(harm_plugin("plugin"), RTLD_NOW);
 	long (*call)(long (*)(void)) = (long (*)(long (*)(void)))dlsym(library, "plugin_call");
 	harm_say("call %ld\n", call(unload_callback));
 	harm_say("dlclose %d\n", dlclose(library));
@@ -386,7 +399,7 @@ static void unload_main(long value)
 static void *unload_thread(void *value)
 {
 	for (int i = 0; i < 60; i++) {
-		void *library = dlopen(plugin(value ? "plugin" : "plugin_allocates"), RTLD_NOW);
+		void *library = dlopen(harm_plugin(value ? "plugin" : "plugin_allocates"), RTLD_NOW);
 		long (*call)(long (*)(void)) = (long (*)(long (*)(void)))dlsym(library, "plugin_call");
 		*(void **)&call = call ? (void *)call : NULL;
 		harm_compute(.001);
@@ -447,14 +460,20 @@ static void answers_main(long value UNUSED)
 	harm_say("dladdr %d\n", dladdr((void *)answers_main, &info) != 0);
 	harm_say("main program's handle %d\n", dlopen(NULL, RTLD_NOW) != NULL);
 	harm_say("registry is found %d\n", dlsym(RTLD_DEFAULT, "harm_registry") == (void *)&harm_registry);
-	const char *names_of[] = { "read", "malloc", "pthread_mutex_lock", "usleep", "fork", "signal", "sigaction", "getpid" };
+	const char *names_of[] = {
+		"read", "malloc", "pthread_mutex_lock", "usleep", "fork", "signal", "sigaction", "getpid"
+	};
 	for (size_t i = 0; i < COUNT_OF(names_of); i++)
-		harm_say("%s is found %d %d\n", names_of[i], dlsym(RTLD_DEFAULT, names_of[i]) != NULL, dlsym(RTLD_NEXT, names_of[i]) != NULL);
+		harm_say("%s is found %d %d\n", names_of[i], dlsym(RTLD_DEFAULT, names_of[i]) != NULL,
+		         dlsym(RTLD_NEXT, names_of[i]) != NULL);
 	void *found = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.2.5");
 	harm_say("an old version is found %d\n", found != NULL);
 }
 
-#define MESSAGE(name, call) { "dlerror", name, error_main, call }
+#define MESSAGE(name, call) \
+	{ \
+		"dlerror", name, error_main, call \
+	}
 
 const struct harm_program harm_loader[] = {
 	MESSAGE("at once", D_NOTHING),

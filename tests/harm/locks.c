@@ -139,7 +139,8 @@ static void rwlock_main(long value)
 
 static void condition_main(long value)
 {
-	struct timespec until = harm_after(CLOCK_REALTIME, .02), past = harm_after(CLOCK_REALTIME, -1), wrong = { 0, 2000000000 };
+	struct timespec until = harm_after(CLOCK_REALTIME, .02), past = harm_after(CLOCK_REALTIME, -1),
+					wrong = { 0, 2000000000 };
 	pthread_mutex_init(&mutex, NULL);
 	pthread_mutex_lock(&mutex);
 	harm_compute(TICKS);

@@ -5,7 +5,9 @@
 
 static void sizes_main(long value)
 {
-	static const size_t sizes[] = { 0, 1, 8, 24, 25, 100, 1000, 1032, 1033, 4096, 65536, 131071, 200000, 600000, 5000000 };
+	static const size_t sizes[] = {
+		0, 1, 8, 24, 25, 100, 1000, 1032, 1033, 4096, 65536, 131071, 200000, 600000, 5000000
+	};
 	harm_compute(value ? TICKS : 0);
 	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
 		char *block = malloc(sizes[i]);

@@ -228,19 +228,19 @@ void cancelled()
 {
 	pthread_t thread;
 	pthread_create(
-	    &thread, nullptr,
-	    [](void *) -> void * {
-		    Told told{ "the cancelled thread" };
-		    try {
-			    for (;;)
-				    usleep(10000);
-		    } catch (...) {
-			    std::printf("unwinds\n");
-			    throw;
-		    }
-		    return nullptr;
-	    },
-	    nullptr);
+		&thread, nullptr,
+		[](void *) -> void * {
+			Told told{ "the cancelled thread" };
+			try {
+				for (;;)
+					usleep(10000);
+			} catch (...) {
+				std::printf("unwinds\n");
+				throw;
+			}
+			return nullptr;
+		},
+		nullptr);
 	std::this_thread::sleep_for(50ms);
 	pthread_cancel(thread);
 	void *result = nullptr;
@@ -336,11 +336,21 @@ struct Program {
 };
 
 const Program programs[] = {
-	{ "exceptions through frames", exceptions }, { "exceptions through C", through_c },       { "exceptions in 4 threads", many_exceptions },
-	{ "thread ends by exception", thread_throws }, { "exception out of noexcept", terminates }, { "thread that is not joined", aborts },
-	{ "string of dlerror", loader_message },     { "handler throws", handler_throws },       { "conditions", conditions },
-	{ "futures", futures },                      { "order of destructors", destructors },    { "cancelled thread unwinds", cancelled },
-	{ "no memory", no_memory },                  { "backtraces", backtraces },               { "streams", streams },
+	{ "exceptions through frames", exceptions },
+	{ "exceptions through C", through_c },
+	{ "exceptions in 4 threads", many_exceptions },
+	{ "thread ends by exception", thread_throws },
+	{ "exception out of noexcept", terminates },
+	{ "thread that is not joined", aborts },
+	{ "string of dlerror", loader_message },
+	{ "handler throws", handler_throws },
+	{ "conditions", conditions },
+	{ "futures", futures },
+	{ "order of destructors", destructors },
+	{ "cancelled thread unwinds", cancelled },
+	{ "no memory", no_memory },
+	{ "backtraces", backtraces },
+	{ "streams", streams },
 	{ "shared locks", shared_lock },
 };
 

@@ -9,7 +9,18 @@ extern char **environ;
 
 /* ---- ways to make a process ---- */
 
-enum { BY_FORK, BY__FORK, BY_VFORK, BY_VFORK_EXEC, BY_CLONE_VM, BY_CLONE_VFORK, BY_RAW_CLONE, BY_CLONE, BY_CLONE_STACK };
+enum {
+	BY_FORK,
+	BY__FORK,
+	BY_VFORK,
+	BY_VFORK_EXEC,
+	BY_CLONE_VM,
+	BY_CLONE_VFORK,
+	BY_RAW_CLONE,
+	BY_CLONE,
+	BY_CLONE_STACK,
+	BY_CLONE_TRACED
+};
 
 static int child_work(void *value)
 {
@@ -52,6 +63,8 @@ static pid_t child_make(long how, char *stack)
 		return clone(child_work, stack + (1 << 20), CLONE_VM | SIGCHLD, (void *)7L);
 	case BY_CLONE_VFORK:
 		return clone(child_work, stack + (1 << 20), CLONE_VM | CLONE_VFORK | SIGCHLD, (void *)7L);
+	case BY_CLONE_TRACED:
+		return clone(child_work, stack + (1 << 20), SIGCHLD | CLONE_PTRACE, (void *)7L);
 	case BY_CLONE_STACK:
 		return clone(child_work, stack + (1 << 20), SIGCHLD, (void *)7L);
 	default:
@@ -156,7 +169,8 @@ static void spawn_main(long value)
 	waitpid(pid, &status, 0);
 	harm_say("posix_spawn: %d\n", error);
 	harm_say_status("child", status);
-	harm_say("posix_spawn of nothing: %s\n", strerrorname_np(posix_spawn(&pid, "/nonexistent", NULL, NULL, arguments, environ)));
+	harm_say("posix_spawn of nothing: %s\n",
+	         strerrorname_np(posix_spawn(&pid, "/nonexistent", NULL, NULL, arguments, environ)));
 	harm_say_mask("parent");
 }
 
@@ -248,7 +262,8 @@ static void status_raise(long number)
 static void status_children(long first)
 {
 	for (int number = (int)first; number < first + 16; number++)
-		if (number != SIGSTOP && number != SIGTSTP && number != SIGTTIN && number != SIGTTOU && number != 32 && number != 33) {
+		if (number != SIGSTOP && number != SIGTSTP && number != SIGTTIN && number != SIGTTOU && number != 32 &&
+		    number != 33) {
 			char what[32];
 			snprintf(what, sizeof what, "signal %d", number);
 			harm_child(what, status_raise, number);
@@ -365,8 +380,23 @@ static void exec_main(long value)
 
 /* ---- ends ---- */
 
-enum { END_ATEXIT, END_QUICK, END_THREAD, END_RUNNING, END_MAIN_THREAD, END_ABORT_HANDLED, END_BUFFERED, END_FORK_BUFFERED, END_HANDLER, END_FLOCKFILE,
-       END_RAW, END_ABORT_THREAD, END_ON_EXIT, END_EXEC_BUFFERED, END_EXIT_TWICE };
+enum {
+	END_ATEXIT,
+	END_QUICK,
+	END_THREAD,
+	END_RUNNING,
+	END_MAIN_THREAD,
+	END_ABORT_HANDLED,
+	END_BUFFERED,
+	END_FORK_BUFFERED,
+	END_HANDLER,
+	END_FLOCKFILE,
+	END_RAW,
+	END_ABORT_THREAD,
+	END_ON_EXIT,
+	END_EXEC_BUFFERED,
+	END_EXIT_TWICE
+};
 
 static void end_first(void)
 {
@@ -469,9 +499,18 @@ static void end_main(long how)
 	}
 }
 
-#define MAKE(name, how) { "processes", name, make_main, how }
-#define ENDS(name, number) { "ends by a signal", name, status_raise, number }
-#define END(name, how) { "ends", name, end_main, how }
+#define MAKE(name, how) \
+	{ \
+		"processes", name, make_main, how \
+	}
+#define ENDS(name, number) \
+	{ \
+		"ends by a signal", name, status_raise, number \
+	}
+#define END(name, how) \
+	{ \
+		"ends", name, end_main, how \
+	}
 
 const struct harm_program harm_processes[] = {
 	MAKE("fork", BY_FORK),
@@ -481,6 +520,7 @@ const struct harm_program harm_processes[] = {
 	MAKE("clone, CLONE_VM", BY_CLONE_VM),
 	MAKE("clone, CLONE_VM, CLONE_VFORK", BY_CLONE_VFORK),
 	MAKE("clone with a stack", BY_CLONE_STACK),
+	MAKE("clone, CLONE_PTRACE", BY_CLONE_TRACED),
 	MAKE("clone by a system call", BY_RAW_CLONE),
 	{ "processes", "fork in 1 of 3 threads", threads_main, 1 },
 	{ "processes", "fork in 4 of 6 threads", threads_main, 4 },

@@ -1,7 +1,7 @@
 /*
  * harm --run SECONDS FILE COMMAND...: executes the command as a session of its own and waits for it and for all of its
- * descendants. FILE gets "pid N" at once, and "status N late N left N" at the end: the wait status of the command, whether it
- * took more than SECONDS, and how many descendants lived 5 s longer than it; these are killed.
+ * descendants. FILE gets "pid N" at once, and "status N late N left N" at the end: the wait status of the command,
+ * whether it took more than SECONDS, and how many descendants lived 5 s longer than it; these are killed.
  */
 #define _GNU_SOURCE
 #include "harm.h"

@@ -97,7 +97,8 @@ class Runner:
         run = [] if mode in (None, ATTACH) else [self.dwell, "run", *MODES[mode], "-o", trace, "--"]
         if program.around:
             count = itertools.count(1)
-            return ["bash", "-c", re.sub("RUN ", lambda _: " ".join(run).replace(trace, f"{trace}.{next(count)}") + " ", program.command)]
+            text = re.sub("RUN ", lambda _: " ".join(run).replace(trace, f"{trace}.{next(count)}") + " ", program.command)
+            return ["bash", "-c", text.replace("TRACE", f"{trace}.1")]
         return [*run, *([self.harm, "--gate"] if mode == ATTACH and program.command[0] != self.harm else []), *program.command]
 
     def shown(self, program, mode):

@@ -1,6 +1,7 @@
 """Programs in shells and other scripts, and shells around `dwell run`.
 
-In AROUND the word RUN is `dwell run OPTIONS` or nothing; HARM and HERE are the path of harm and the folder of this file.
+In AROUND the word RUN is `dwell run OPTIONS` or nothing, and TRACE the trace of the first one; HARM and HERE are the path of harm and
+the folder of this file.
 """
 
 # Variables that `dwell run` sets: its own, and those by which other libraries are told of a tool.
@@ -108,6 +109,9 @@ AROUND = {
     **{f"kill -{name}": f"exec 2>/dev/null; RUN HARM around '.counts' & p=$!; sleep .6; kill -{name} $p; wait $p; echo $?; sleep .3; a=$(cat count.tmp); sleep .3; b=$(cat count.tmp);"
                         " test \"$a\" = \"$b\" && echo ended || echo runs; touch stop.tmp" for name in ("TERM", "HUP", "USR1", "USR2", "ALRM", "KILL", "RTMIN+2")},
     "kill -STOP and -CONT": "RUN HARM around '.counts' & p=$!; sleep .4; kill -STOP $p; kill -CONT $p; sleep .1; touch stop.tmp; wait $p; echo $?",
+    **{f"the trace {what}": f"RUN HARM around .counts & p=$!; sleep .5; {text}; sleep .4; touch stop.tmp; wait $p; echo $?; cat count.tmp | wc -l" for what, text in (
+        ("is truncated", ": > TRACE"), ("is overwritten", "head -c 100000 /dev/zero > TRACE"), ("is removed", "rm -f TRACE"),
+        ("is moved", "mv TRACE TRACE.old"), ("is copied", "cp TRACE TRACE.old"))},
     "nice": "nice -n 5 RUN nice",
     "umask": "umask 077; RUN sh -c 'umask; touch x.tmp; stat -c %a x.tmp'",
     "xargs": "seq 6 | xargs -I{} RUN sh -c 'echo {}' | sort",

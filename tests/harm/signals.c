@@ -40,7 +40,8 @@ static long masked_call(int call, const sigset_t *wait, double seconds)
 	}
 }
 
-/* All signals are blocked while the program computes. Then it waits with a mask that permits SIGALRM only, or all signals. */
+/* All signals are blocked while the program computes. Then it waits with a mask that permits SIGALRM only, or all
+ * signals. */
 static void masked_wait(long value)
 {
 	bool for_alarm = value >= FOR_ALARM;
@@ -176,7 +177,10 @@ static void urgent_count(int number UNUSED)
 
 static const char *urgent_name(void (*handler)(int))
 {
-	return handler == SIG_DFL ? "default" : handler == SIG_IGN ? "ignored" : handler == urgent_count ? "own" : "another";
+	return handler == SIG_DFL        ? "default"
+	       : handler == SIG_IGN      ? "ignored"
+	       : handler == urgent_count ? "own"
+	                                 : "another";
 }
 
 static void urgent_install(long value)
@@ -309,8 +313,16 @@ static void urgent_wait(long value)
 	}
 }
 
-#define BOTH(name, call) { "masked", name " alone", masked_wait, call }, { "masked", name " for SIGALRM", masked_wait, FOR_ALARM + (call) }
-#define LOOP(name, call) { "masked loop", name, masked_loop, call }, { "masked loop", name " in a thread", masked_in_thread, call }
+#define BOTH(name, call) \
+	{ "masked", name " alone", masked_wait, call }, \
+	{ \
+		"masked", name " for SIGALRM", masked_wait, FOR_ALARM + (call) \
+	}
+#define LOOP(name, call) \
+	{ "masked loop", name, masked_loop, call }, \
+	{ \
+		"masked loop", name " in a thread", masked_in_thread, call \
+	}
 
 const struct harm_program harm_signals[] = {
 	BOTH("ppoll", PPOLL),

@@ -268,6 +268,32 @@ static void switch_main(long value)
 		switch_rounds((void *)value);
 }
 
+/* ---- deep stacks ---- */
+
+static NOINLINE long deep_fall(long depth)
+{
+	volatile char frame[32];
+	frame[0] = (char)depth;
+	if (!depth) {
+		harm_compute(TICKS);
+		usleep(1000);
+		return 0;
+	}
+	return deep_fall(depth - 1) + frame[0] % 2;
+}
+
+static void *deep_begin(void *value)
+{
+	harm_say("deep %ld\n", deep_fall((long)value));
+	return NULL;
+}
+
+static void deep_main(long depth)
+{
+	deep_begin((void *)depth);
+	harm_thread(deep_begin, (void *)depth, NULL);
+}
+
 /* ---- threads ---- */
 
 static void *thread_begin(void *value)
@@ -311,10 +337,16 @@ static void thread_least(long value)
 }
 
 #define SIX(kind, text, run, kib) \
-	{ kind, text " compute", run, (kib) * 16 + COMPUTE }, { kind, text " malloc", run, (kib) * 16 + ALLOCATE }, \
-	{ kind, text " usleep", run, (kib) * 16 + SLEEP }, { kind, text " read", run, (kib) * 16 + READ }, \
-	{ kind, text " lock", run, (kib) * 16 + LOCK }, { kind, text " open", run, (kib) * 16 + OPEN }
-#define SIZED(name, size) { "signal stack", name, alternate_sized, size }
+	{ kind, text " compute", run, (kib)*16 + COMPUTE }, { kind, text " malloc", run, (kib)*16 + ALLOCATE }, \
+		{ kind, text " usleep", run, (kib)*16 + SLEEP }, { kind, text " read", run, (kib)*16 + READ }, \
+		{ kind, text " lock", run, (kib)*16 + LOCK }, \
+	{ \
+		kind, text " open", run, (kib)*16 + OPEN \
+	}
+#define SIZED(name, size) \
+	{ \
+		"signal stack", name, alternate_sized, size \
+	}
 
 const struct harm_program harm_stacks[] = {
 	{ "signal stack", "none set", alternate_first, 0 },
@@ -350,6 +382,8 @@ const struct harm_program harm_stacks[] = {
 	SIX("thread's stack", "16 KiB", thread_main, 16),
 	SIX("thread's stack", "20 KiB", thread_main, 20),
 	SIX("thread's stack", "64 KiB", thread_main, 64),
+	{ "deep stack", "1,000 frames", deep_main, 1000 },
+	{ "deep stack", "60,000 frames", deep_main, 60000 },
 	{ "thread's stack", "20 KiB with 6 KB of locals, all", thread_main, 20 * 16 + NOTHING_SET + ALL },
 	{ "thread's stack", "20 KiB with 6 KB of locals, usleep", thread_main, 20 * 16 + NOTHING_SET + SLEEP },
 	{ "thread's stack", "PTHREAD_STACK_MIN compute", thread_least, COMPUTE },

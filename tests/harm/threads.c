@@ -43,7 +43,8 @@ static void short_main(long value)
 	for (int i = 0; i < value; i++) {
 		pthread_t thread;
 		void *result = NULL;
-		failed += pthread_create(&thread, NULL, short_begin, (void *)(long)(i % 2)) || pthread_join(thread, &result) || result != (void *)(long)(i % 2);
+		failed += pthread_create(&thread, NULL, short_begin, (void *)(long)(i % 2)) || pthread_join(thread, &result) ||
+		          result != (void *)(long)(i % 2);
 	}
 	harm_say("threads %d, failed %d\n", count, failed);
 }

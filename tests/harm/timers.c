@@ -46,13 +46,16 @@ static void timer_thread(union sigval value)
 
 static clockid_t timer_clock(long value)
 {
-	static const clockid_t clocks[] = { CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID };
+	static const clockid_t clocks[] = { CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_PROCESS_CPUTIME_ID,
+		                                CLOCK_THREAD_CPUTIME_ID };
 	return clocks[value % 10];
 }
 
 static void timer_main(long value)
 {
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + 3, .sigev_value = { .sival_int = 17 } };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
+		                      .sigev_signo = SIGRTMIN + 3,
+		                      .sigev_value = { .sival_int = 17 } };
 	struct itimerspec every = { { 0, 10000000 }, { 0, 10000000 } }, left;
 	long how = value / 10;
 	timer_t timer;
@@ -62,7 +65,9 @@ static void timer_main(long value)
 		event.sigev_notify_thread_id = (int)syscall(SYS_gettid);
 	}
 	if (how == BY_THREAD)
-		event = (struct sigevent){ .sigev_notify = SIGEV_THREAD, .sigev_notify_function = timer_thread, .sigev_value = { .sival_int = 17 } };
+		event = (struct sigevent){ .sigev_notify = SIGEV_THREAD,
+			                       .sigev_notify_function = timer_thread,
+			                       .sigev_value = { .sival_int = 17 } };
 	if (how == BY_NOTHING)
 		event.sigev_notify = SIGEV_NONE;
 	harm_result("timer_create", timer_create(timer_clock(value), &event, &timer));
@@ -74,7 +79,8 @@ static void timer_main(long value)
 	harm_say("interval %ld ns\n", left.it_interval.tv_nsec);
 	harm_result("timer_delete", timer_delete(timer));
 	int number = SIGRTMIN + 3, seen = harm_seen[number] + thread_calls;
-	harm_say("some %d, code %d, value %d\n", seen >= (how == BY_NOTHING ? 0 : 3), harm_code[number], harm_value[number]);
+	harm_say("some %d, code %d, value %d\n", seen >= (how == BY_NOTHING ? 0 : 3), harm_code[number],
+	         harm_value[number]);
 	harm_compute(.03);
 	harm_say("none after the end: %d\n", harm_seen[number] + thread_calls - seen <= 1);
 }
@@ -140,9 +146,13 @@ static void clocks_main(long value UNUSED)
 }
 
 #define CLOCKS(text, how) \
-	{ "timer_create", "CLOCK_REALTIME, " text, timer_main, (how) * 10 }, { "timer_create", "CLOCK_MONOTONIC, " text, timer_main, (how) * 10 + 1 }, \
-	{ "timer_create", "CLOCK_BOOTTIME, " text, timer_main, (how) * 10 + 2 }, { "timer_create", "CPU time of the process, " text, timer_main, (how) * 10 + 3 }, \
-	{ "timer_create", "CPU time of the thread, " text, timer_main, (how) * 10 + 4 }
+	{ "timer_create", "CLOCK_REALTIME, " text, timer_main, (how)*10 }, \
+		{ "timer_create", "CLOCK_MONOTONIC, " text, timer_main, (how)*10 + 1 }, \
+		{ "timer_create", "CLOCK_BOOTTIME, " text, timer_main, (how)*10 + 2 }, \
+		{ "timer_create", "CPU time of the process, " text, timer_main, (how)*10 + 3 }, \
+	{ \
+		"timer_create", "CPU time of the thread, " text, timer_main, (how)*10 + 4 \
+	}
 
 const struct harm_program harm_timers[] = {
 	{ "timers", "ITIMER_REAL", interval_main, ITIMER_REAL },
