@@ -260,8 +260,8 @@ DWELL_INLINE unsigned dwell_block_close(struct dwell_block *block)
 /* The id of a function (DWELL_CATEGORY_FUNCTION) from its address; the reader finds its name. */
 DWELL_API uint32_t dwell_intern_function(const void *address);
 
-/* Changes when code was unloaded: ids of addresses must then be asked for again. Add 1 after an
- * unloading that the recorder may not see. Atomic. */
+/* Changes when code was unloaded: ids of addresses must then be asked for again. Add 1 after a
+ * loading or an unloading that the recorder may not see: nothing more is needed, also in a signal handler. Atomic. */
 extern DWELL_API uint32_t dwell_code_generation;
 
 /* The id of a place in code that is not machine code (Python, a graph). The texts are copied.
@@ -280,6 +280,15 @@ DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
 /* Records that the calling thread waited in the function `frame`, called from `stack`, until now, and that this stands
  * for `weight` periods of waiting. `holder` is the kernel's id of the thread that had the lock, or 0. */
 DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);
+
+/* Begins and ends what the calling thread records in a signal handler. In between, it waits for other threads for 5 ms at
+ * most in all, and elsewhere for 100 ms. What then cannot be stored is counted as lost, or is not named this time. */
+DWELL_API void dwell_hurry(bool begins);
+
+/* Gets and sets the program's own action for SIGBUS, which the recorder's handler for its file is in front of, as sigaction()
+ * does. False: the recorder has no handler, and the action is the kernel's. For whoever is in front of sigaction(). */
+struct sigaction;
+DWELL_API bool dwell_bus_action(const struct sigaction *set, struct sigaction *get);
 
 /* Records that a block of `size_bytes` was allocated, and chosen by a sampling that chooses a block of size s with the
  * probability 1 - exp(-s / m); m is the metadata heap.period_bytes of the process. `size_bytes` 0: such a block was freed. */

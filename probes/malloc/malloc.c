@@ -25,9 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "format/keys.h"
 #include "sampler.h"
 
@@ -42,9 +42,9 @@
 THREAD_LOCAL struct {
 	uint64_t left;   /* bytes to the next point */
 	uint64_t random; /* 0: not seeded yet */
-	bool busy;       /* a block is being recorded: what the recorder and the sampler map is theirs */
 } mine;
 
+static uint32_t missed; /* atomic; blocks that could not be recorded */
 static uint64_t period; /* mean bytes between points; 0: nothing is recorded */
 static int noted;       /* atomic; the trace has the period */
 static struct dws_stack next_module; /* the library of the malloc behind this one, if it is not libc */
@@ -92,7 +92,7 @@ static bool malloc_records(void)
 
 	/* A child of vfork() has this memory, too. */
 	return gate && !dws_process.in_sandbox && __atomic_load_n(&gate->mask, __ATOMIC_RELAXED) & 1u << DWELL_CATEGORY_ALLOCATION &&
-	       dws_process.pid == getpid();
+	       dws_process.pid == (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
 static void malloc_note(void)
@@ -108,13 +108,25 @@ static void malloc_note(void)
 	dws_recorder->meta_json(DW_KEY_HEAP_PERIOD, text + at);
 }
 
-static void malloc_record(const void *address, uint64_t bytes, const void *caller)
+struct block {
+	const void *address, *caller;
+	uint64_t bytes;
+	struct dws_here here;
+	bool done;
+};
+
+/* On a stack of the sampler. */
+static void malloc_record(void *given)
 {
 	static int full; /* atomic */
+	struct block *block = given;
 
+	block->done = true;
+	if (!malloc_records())
+		return;
 	malloc_note();
-	if (dwm_blocks_add(address))
-		dws_recorder->heap(&site, address, bytes, dws_stack_here(dws_own_stack(), caller));
+	if (dwm_blocks_add(block->address))
+		dws_recorder->heap(&site, block->address, block->bytes, dws_stack_from(&block->here, dws_own_stack(), block->caller));
 	else if (!__atomic_exchange_n(&full, 1, __ATOMIC_RELAXED))
 		dws_recorder->meta(DW_KEY_HEAP_LACKS, "more than 100,000 recorded blocks were live at the same time: later ones are missing; "
 		                                      "give --memory=malloc:SIZE a larger SIZE");
@@ -141,12 +153,13 @@ __attribute__((noinline)) static void malloc_reached(const void *address, uint64
 		}
 	}
 	mine.left = malloc_distance();
-	if (address && !mine.busy && malloc_records()) {
-		mine.busy = true;
-		dws_waits_pause(true);
-		malloc_record(address, bytes, caller);
-		dws_waits_pause(false);
-		mine.busy = false;
+	if (address && period) {
+		struct block block = { .address = address, .caller = caller, .bytes = bytes };
+
+		DWS_HERE(&block.here);
+		dws_apart(malloc_record, &block);
+		if (!block.done)
+			__atomic_fetch_add(&missed, 1, __ATOMIC_RELAXED);
 	}
 	errno = saved;
 }
@@ -159,15 +172,19 @@ static inline void malloc_count(const void *address, uint64_t bytes, const void 
 		mine.left -= bytes;
 }
 
+static void malloc_record_free(void *given)
+{
+	if (malloc_records())
+		dws_recorder->heap(&site, given, 0, 0);
+}
+
 /* Before the memory is returned: as soon as it is, it may be another thread's block. */
 __attribute__((noinline)) static bool malloc_removed(const void *address)
 {
-	int saved = errno;
 	bool was = dwm_blocks_remove(address);
 
-	if (was && malloc_records())
-		dws_recorder->heap(&site, address, 0, 0);
-	errno = saved;
+	if (was)
+		dws_apart(malloc_record_free, (void *)(uintptr_t)address);
 	return was;
 }
 
@@ -346,7 +363,7 @@ PUBLIC void *memalign(size_t alignment, size_t bytes)
 /* Not those that reserve addresses, and not those of an allocator whose blocks are recorded. */
 static void *malloc_map(void *at, size_t bytes, int protection, int flags, int file, off_t offset, const void *caller)
 {
-	void *address = (void *)syscall(SYS_mmap, at, bytes, protection, flags, file, offset);
+	void *address = (void *)dw_system_errno(dw_system(SYS_mmap, (long)(uintptr_t)at, (long)bytes, protection, flags, file, offset));
 
 	if (address != MAP_FAILED && (flags & (MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_STACK)) == MAP_ANONYMOUS &&
 	    protection & PROT_WRITE && ((uintptr_t)caller < next_module.low || (uintptr_t)caller >= next_module.high) &&
@@ -370,7 +387,7 @@ PUBLIC int munmap(void *address, size_t bytes)
 {
 	if (DWELL_UNLIKELY(dwm_blocks_may_have(address)))
 		malloc_removed(address);
-	return (int)syscall(SYS_munmap, address, bytes);
+	return (int)dw_system_errno(dw_system(SYS_munmap, (long)(uintptr_t)address, (long)bytes, 0, 0, 0, 0));
 }
 
 /* ---- the start ---------------------------------------------------------------------------------- */

@@ -7,12 +7,18 @@
  * frame's end, the frame pointer and the return address. Callers keep the result.
  *
  * _dl_find_object() of glibc 2.35 and newer finds a module's index without a lock and in signal handlers. With
- * another C library, dws_cfi_prepare() is false.
+ * another C library, dws_cfi_prepare() is false. A module that was loaded later may be unloaded by another thread while its
+ * tables are read: they are copied by the kernel, which refuses where nothing is mapped any more.
  */
 #include "sampler.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
 #include <string.h>
+#include <sys/uio.h>
+
+#include "base/system.h"
 
 #ifdef __x86_64__
 #define REG_FP 6u
@@ -23,6 +29,9 @@
 #endif
 
 #define MOST_REMEMBERED 8
+#define LASTING 256u
+#define ENTRY_BYTES 2048u /* of an entry, at most; a longer one is not understood */
+#define COMMON_BYTES 256u
 #define ENCODED_TABLE 0x3b /* signed, 4 bytes, relative to the index */
 
 /* Declared in <dlfcn.h> of glibc 2.35. */
@@ -33,9 +42,42 @@ struct found_object {
 };
 static int (*find_object)(void *address, struct found_object *found);
 
+/* Memory of the modules that the program began with, which are never unloaded: one range each. */
+static struct dws_stack lasting[LASTING];
+static unsigned lasting_count;
+
+static int cfi_add_lasting(struct dl_phdr_info *file, size_t bytes, void *unused)
+{
+	struct dws_stack range = { UINTPTR_MAX, 0 };
+
+	(void)bytes;
+	(void)unused;
+	for (unsigned i = 0; i < file->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &file->dlpi_phdr[i];
+		uintptr_t low = file->dlpi_addr + part->p_vaddr;
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		range.low = low < range.low ? low : range.low;
+		range.high = low + part->p_memsz > range.high ? low + part->p_memsz : range.high;
+	}
+	if (range.high && lasting_count < LASTING)
+		lasting[lasting_count++] = range;
+	return 0;
+}
+
+static bool cfi_lasts(uintptr_t at)
+{
+	for (unsigned i = 0; i < lasting_count; i++)
+		if (at >= lasting[i].low && at < lasting[i].high)
+			return true;
+	return false;
+}
+
 bool dws_cfi_prepare(void)
 {
 	*(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	dl_iterate_phdr(cfi_add_lasting, NULL);
 	return find_object != NULL;
 }
 
@@ -104,33 +146,53 @@ static unsigned cfi_encoded_bytes(unsigned encoding)
 
 /* ---- the index --------------------------------------------------------------------------- */
 
-/* The function's entry in .eh_frame, or NULL; *start gets the address of the function. */
-static const uint8_t *cfi_find_entry(uintptr_t pc, uintptr_t *start)
+/* Copies up to `bytes`, as many as are mapped. Returns how many. */
+static size_t cfi_load(void *to, uintptr_t from, size_t bytes, bool lasts)
+{
+	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
+	struct dws_memory memory = { 0, 0, { 0 }, 0 };
+	long got;
+
+	if (lasts) {
+		memcpy(to, (const void *)from, bytes);
+		return bytes;
+	}
+	got = dw_system(SYS_process_vm_readv, dws_process.pid, (long)(uintptr_t)&here, 1, (long)(uintptr_t)&there, 1, 0);
+	if (!dw_system_failed(got))
+		return (size_t)got;
+	return got == -EFAULT ? 0 : dws_copy(&memory, to, from, bytes); /* a sandbox may refuse the call */
+}
+
+/* The address of the function's entry in .eh_frame, or 0; *start gets the address of the function. */
+static uintptr_t cfi_find_entry(uintptr_t pc, uintptr_t *start, bool lasts)
 {
 	struct found_object found;
-	const uint8_t *index;
-	const int32_t *rows;
+	uintptr_t index;
+	uint8_t head[12];
+	int32_t row[2] = { 0, 0 };
 	uint32_t count, low = 0, high;
 
 	if (!find_object || find_object((void *)pc, &found) != 0 || !found.index)
-		return NULL;
-	index = found.index;
-	if (index[0] != 1 || index[3] != ENCODED_TABLE || cfi_encoded_bytes(index[1]) != 4 || cfi_encoded_bytes(index[2]) != 4)
-		return NULL;
-	memcpy(&count, index + 8, sizeof count);
-	rows = (const int32_t *)(const void *)(index + 12);
+		return 0;
+	index = (uintptr_t)found.index;
+	if (cfi_load(head, index, sizeof head, lasts) < sizeof head || head[0] != 1 || head[3] != ENCODED_TABLE ||
+	    cfi_encoded_bytes(head[1]) != 4 || cfi_encoded_bytes(head[2]) != 4)
+		return 0;
+	memcpy(&count, head + 8, sizeof count);
 	for (high = count; low < high;) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if ((uintptr_t)index + (uintptr_t)(intptr_t)rows[2 * (size_t)middle] <= pc)
+		if (cfi_load(row, index + 12 + 8 * (uintptr_t)middle, sizeof row, lasts) < sizeof row)
+			return 0;
+		if (index + (uintptr_t)(intptr_t)row[0] <= pc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!low)
-		return NULL;
-	*start = (uintptr_t)index + (uintptr_t)(intptr_t)rows[2 * (size_t)(low - 1)];
-	return index + rows[2 * (size_t)(low - 1) + 1];
+	if (!low || cfi_load(row, index + 12 + 8 * (uintptr_t)(low - 1), sizeof row, lasts) < sizeof row)
+		return 0;
+	*start = index + (uintptr_t)(intptr_t)row[0];
+	return index + (uintptr_t)(intptr_t)row[1];
 }
 
 /* ---- the table of a function ----------------------------------------------------------------- */
@@ -150,6 +212,7 @@ struct row {
 
 struct table {
 	uintptr_t pc, location;
+	bool lasts; /* the module is never unloaded */
 	uint64_t code_align;
 	int64_t data_align;
 	uint32_t return_register;
@@ -328,21 +391,23 @@ static void cfi_execute(struct table *table, struct reader *reader, bool stops)
 	}
 }
 
-/* An entry's bytes after its length; .end is NULL if it is none. */
-static struct reader cfi_open(const uint8_t *entry)
+/* An entry's bytes after its length, in `copy`; bad if it is none. A long entry ends early. */
+static struct reader cfi_open(uintptr_t entry, uint8_t *copy, size_t most, bool lasts)
 {
 	uint32_t length;
+	size_t got;
 
-	memcpy(&length, entry, sizeof length);
-	if (!length || length == UINT32_MAX) /* the longer form occurs in no section that is below 4 GB */
-		return (struct reader){ .bad = true };
-	return (struct reader){ entry + 4, entry + 4 + length, false };
+	if (cfi_load(&length, entry, sizeof length, lasts) < sizeof length || !length || length == UINT32_MAX)
+		return (struct reader){ .bad = true }; /* the longer form occurs in no section that is below 4 GB */
+	got = cfi_load(copy, entry + 4, length < most ? length : most, lasts);
+	return (struct reader){ copy, copy + got, false };
 }
 
 /* The common part of the entries of one compilation. */
-static bool cfi_take_common(struct table *table, const uint8_t *entry)
+static bool cfi_take_common(struct table *table, uintptr_t entry)
 {
-	struct reader reader = cfi_open(entry), extra;
+	uint8_t copy[COMMON_BYTES];
+	struct reader reader = cfi_open(entry, copy, sizeof copy, table->lasts), extra;
 	const char *augmentation;
 	uint64_t version, bytes;
 
@@ -377,17 +442,17 @@ static bool cfi_take_common(struct table *table, const uint8_t *entry)
 	return !reader.bad;
 }
 
-static bool cfi_take_function(struct table *table, const uint8_t *entry, uintptr_t start)
+static bool cfi_take_function(struct table *table, uintptr_t entry, uintptr_t start)
 {
-	struct reader reader = cfi_open(entry);
-	const uint8_t *base = reader.at;
+	uint8_t copy[ENTRY_BYTES];
+	struct reader reader = cfi_open(entry, copy, sizeof copy, table->lasts);
 	uint32_t common;
 	unsigned bytes;
 
 	if (reader.bad)
 		return false;
 	common = (uint32_t)cfi_take(&reader, 4);
-	if (!common || !cfi_take_common(table, base - common) || table->is_signal)
+	if (!common || !cfi_take_common(table, entry + 4 - common) || table->is_signal)
 		return false;
 	bytes = cfi_encoded_bytes(table->encoding);
 	if (!bytes)
@@ -403,10 +468,10 @@ static bool cfi_take_function(struct table *table, const uint8_t *entry, uintptr
 
 struct dws_rule dws_cfi_find(uintptr_t pc)
 {
-	struct table table = { .pc = pc };
+	struct table table = { .pc = pc, .lasts = cfi_lasts(pc) };
 	struct dws_rule rule = { DWS_END_UNKNOWN, false, false, false, 0, 0, 0 };
 	uintptr_t start = 0;
-	const uint8_t *entry = cfi_find_entry(pc, &start);
+	uintptr_t entry = cfi_find_entry(pc, &start, table.lasts);
 	const struct row *row = &table.row;
 
 	if (!entry || !cfi_take_function(&table, entry, start))

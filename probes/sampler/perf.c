@@ -10,9 +10,11 @@
 #include "sampler.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "base/system.h"
 #include "format/perf_event.h"
 
 #define RECORD_LOST 2u
@@ -28,22 +30,28 @@ struct dws_ring {
 	uint64_t head, tail;
 };
 
-bool dws_perf_start(struct dws_perf *perf, long period_ns, int number)
+static long perf_control(int fd, int what, long argument)
+{
+	return dw_system(SYS_fcntl, fd, what, argument, 0, 0, 0);
+}
+
+bool dws_perf_start(struct dws_perf *perf, long period_ns)
 {
 	const size_t page = getauxval(AT_PAGESZ);
-	const int owner[2] = { OWNER_THREAD, (int)syscall(SYS_gettid) };
+	const int owner[2] = { OWNER_THREAD, (int)dw_system(SYS_gettid, 0, 0, 0, 0, 0, 0) };
 	int fd = dw_perf_event_open_samples((uint64_t)period_ns);
-	void *ring = fd < 0 ? MAP_FAILED : mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	long ring = fd < 0 ? -1 : dw_system(SYS_mmap, 0, (long)(2 * page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	perf->ring = NULL;
 	perf->number = fd + 1;
-	if (ring != MAP_FAILED) {
-		perf->ring = ring;
-		if (fcntl(fd, SET_SIGNAL, number) != 0 || fcntl(fd, SET_OWNER, owner) != 0 || fcntl(fd, F_SETFL, O_ASYNC) != 0)
+	if (!dw_system_failed(ring)) {
+		perf->ring = (struct dws_ring *)ring;
+		if (perf_control(fd, SET_SIGNAL, DWS_SIGNAL) || perf_control(fd, SET_OWNER, (long)(uintptr_t)owner) ||
+		    perf_control(fd, F_SETFL, O_ASYNC))
 			dws_perf_stop(perf);
 	}
 	if (fd >= 0)
-		syscall(SYS_close, fd);
+		dw_system(SYS_close, fd, 0, 0, 0, 0, 0);
 	return perf->ring != NULL;
 }
 
@@ -53,7 +61,32 @@ void dws_perf_stop(struct dws_perf *perf)
 
 	perf->ring = NULL;
 	if (ring)
-		munmap(ring, 2 * getauxval(AT_PAGESZ));
+		dw_system(SYS_munmap, (long)(uintptr_t)ring, (long)(2 * getauxval(AT_PAGESZ)), 0, 0, 0, 0);
+}
+
+static void perf_mask(int how)
+{
+	uint64_t signal = (uint64_t)1 << (DWS_SIGNAL - 1);
+
+	dw_system(SYS_rt_sigprocmask, how, (long)(uintptr_t)&signal, 0, 8, 0, 0);
+}
+
+void dws_perf_hold(bool hold)
+{
+	if (!dws_is_apart()) /* all signals are blocked there */
+		perf_mask(hold ? SIG_BLOCK : SIG_UNBLOCK);
+}
+
+/* The kernel's set has a bit for each signal; libc does not add this one. */
+const sigset_t *dws_perf_mask(const sigset_t *mask, sigset_t *held)
+{
+	uint64_t word;
+
+	memcpy(&word, mask, sizeof word);
+	word |= (uint64_t)1 << (DWS_SIGNAL - 1);
+	memset(held, 0, sizeof *held);
+	memcpy(held, &word, sizeof word);
+	return held;
 }
 
 uint32_t dws_perf_next(const struct dws_perf *perf, struct dws_kernel *kernel)

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -14,13 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "format/keys.h"
 
 #define FIRST_STACK_MOST ((uintptr_t)64 << 20)
 
 struct dws_process dws_process;
-static const struct dw_sampler_calls library = DW_SAMPLER_CALLS;
-const struct dw_sampler_calls *dws_recorder = &library;
+static const struct dwell_gate_word *const no_gate;
+static uint32_t no_generation;
+static const struct dw_sampler_calls nobody = { .gate = &no_gate, .code_generation = &no_generation };
+const struct dw_sampler_calls *dws_recorder = &nobody; /* each recorder of a run passes its table before main() */
 static __thread struct dws_stack own_stack __attribute__((__tls_model__("initial-exec")));
 
 const struct dws_stack *dws_own_stack(void)
@@ -40,19 +42,9 @@ void dws_take_first_stack(void)
 	own_stack.low = own_stack.high > most ? own_stack.high - most : 0;
 }
 
-void dws_take_stack(void)
+void dws_take_stack(uintptr_t low, uintptr_t high)
 {
-	pthread_attr_t attributes;
-	size_t bytes = 0;
-	void *low = NULL;
-
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-		return;
-	if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
-		own_stack.low = (uintptr_t)low;
-		own_stack.high = (uintptr_t)low + bytes;
-	}
-	pthread_attr_destroy(&attributes);
+	own_stack = (struct dws_stack){ low, high };
 }
 
 uint64_t dws_now_ns(void)
@@ -76,7 +68,7 @@ bool dws_can_read(struct dws_memory *memory, uintptr_t at)
 	for (unsigned i = 0; i < DWS_PAGES; i++)
 		if (memory->pages[i] == page)
 			return page != 0;
-	if (!page || syscall(SYS_rt_sigprocmask, -1L, page, NULL, 8UL) != -1 || errno != EINVAL)
+	if (!page || dw_system(SYS_rt_sigprocmask, -1, (long)page, 0, 8, 0, 0) != -EINVAL)
 		return false;
 	memory->pages[memory->next++ % DWS_PAGES] = page;
 	return true;
@@ -101,6 +93,29 @@ void *dws_next(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
+/* glibc of x86-64 has two versions of conditions; programs use the newer one. */
+void *dws_target_find(struct dws_wrapped *wrapped)
+{
+	void *target = wrapped->version ? dlvsym(RTLD_NEXT, wrapped->name, wrapped->version) : NULL;
+
+	if (!target)
+		target = dws_next(wrapped->name);
+	__atomic_store_n(&wrapped->target, target, __ATOMIC_RELAXED);
+	return target;
+}
+
+/* The linker's: begin and end of the section. */
+extern struct dws_wrapped __start_dws_wrapped[] __attribute__((weak, visibility("hidden")));
+extern struct dws_wrapped __stop_dws_wrapped[] __attribute__((weak, visibility("hidden")));
+
+/* A function that this libc lacks is called by no program. The message that the search leaves is removed. */
+void dws_targets_resolve(void)
+{
+	for (struct dws_wrapped *at = __start_dws_wrapped; at < __stop_dws_wrapped; at++)
+		dws_target_find(at);
+	dlerror();
+}
+
 struct place {
 	uintptr_t address;
 	bool found;
@@ -123,7 +138,7 @@ __attribute__((visibility("default"))) void dwp_sampler_adopt(const struct dw_sa
 	struct place place = { (uintptr_t)calls, false };
 
 	dl_iterate_phdr(process_contains, &place);
-	if (place.found && !__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED))
+	if (dws_recorder == &nobody || (place.found && !__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED)))
 		dws_recorder = calls;
 }
 

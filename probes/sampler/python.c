@@ -126,6 +126,12 @@ void dws_python_prepare(const char **lacks)
 	}
 }
 
+void dws_python_module(struct dws_stack *range)
+{
+	if (python.known)
+		dws_cfi_module((uintptr_t)python.thread, range);
+}
+
 bool dws_python_is_loop(uintptr_t pc)
 {
 	return pc >= python.loop && pc < python.loop_end;
@@ -144,7 +150,7 @@ static bool python_is_entry(struct dws_memory *memory, uintptr_t frame)
 	                                    python_byte(memory, frame + python.layout.entry) != 0);
 }
 
-unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame frames[DWS_FRAMES])
+unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame frames[DWS_WALKED])
 {
 	const struct dw_python_layout *layout = &python.layout;
 	uintptr_t frame, loop = 0, thread;
@@ -158,7 +164,7 @@ unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame fram
 		loop = frame;
 		frame = python_pointer(memory, frame + layout->loop_frame);
 	}
-	while (frame && frame % sizeof frame == 0 && count < DWS_FRAMES) {
+	while (frame && frame % sizeof frame == 0 && count < DWS_WALKED) {
 		if (python_is_mark(memory, frame)) {
 			if (count && !frames[count - 1].last) {
 				frames[count - 1].last = true;

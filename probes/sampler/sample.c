@@ -8,14 +8,16 @@
  * instruction in code with tables.
  *
  * On the thread's own stack all memory is mapped from the stack pointer up. On any other stack (of a coroutine, of
- * signal handlers) each page is tried first.
+ * signal handlers) each page is tried first, and so is code before it is read.
  *
- * Callers that were seen before are found by the hash of their places. The handler's own arrays are not on the
- * stack, which may be small.
+ * Callers that were seen before are found by the hash of their places. All of this runs on a stack of this library
+ * (apart.c), which has space for the arrays.
  */
 #include "sampler.h"
 
 #include <string.h>
+
+#include "format/keys.h"
 
 #define RULES 16384u
 #define FRAME_IDS 16384u
@@ -23,8 +25,8 @@
 #define MOST_STACKS 65536u     /* of a process that are told apart by all of their frames; later ones by the inner frames */
 #define LATER_FRAMES 12u
 #define SEARCHED_WORDS 256u
-#define SPACE_BYTES 24576u     /* of stack that naming new frames may need */
-#define WORKS 32u              /* handlers at the same time */
+#define GAP 1u                 /* in place of an address: frames that were left out */
+#define INNER_OF_DEEP 64u      /* frames of a deep stack before the gap */
 
 struct native_frame {
 	uintptr_t pc;  /* the place; of a caller: its return address - 1 */
@@ -38,17 +40,15 @@ struct frame {
 };
 
 struct work {
-	struct native_frame native[DWS_FRAMES];
-	struct dws_python_frame python[DWS_FRAMES];
-	struct frame frames[2 * DWS_FRAMES + DWS_KERNEL_FRAMES];
+	struct native_frame native[DWS_WALKED];
+	struct dws_python_frame python[DWS_WALKED];
+	struct frame frames[2 * DWS_WALKED + DWS_KERNEL_FRAMES];
 	uint32_t ids[DWS_FRAMES];
 	void *unknown[DWS_FRAMES]; /* return addresses of native frames without an id, */
 	uint8_t unknown_at[DWS_FRAMES]; /* and their places in `ids` */
 	unsigned native_count, python_count, count;
 };
 
-static struct work works[WORKS];
-static uint32_t works_used; /* atomic; a bit each */
 static struct dws_pair rules[RULES], frame_ids[FRAME_IDS], stack_ids[STACK_IDS];
 static uint32_t stacks_seen; /* atomic */
 static uint32_t generation;  /* atomic; the recorder's code_generation when the tables above were emptied */
@@ -99,7 +99,7 @@ struct walked {
 	struct {
 		uintptr_t sp, pc;
 		uint64_t rule;
-	} at[DWS_FRAMES];
+	} at[DWS_WALKED];
 };
 
 /* By the thread's stack. Two threads may have the same one, and then look into the table above more often. */
@@ -216,8 +216,11 @@ static bool sample_step_pointer(struct walk *walk, uintptr_t *end)
 	return true;
 }
 
-static bool sample_follows_call(uintptr_t address)
+/* The code may be of a library that was unloaded since its rule was found. */
+static bool sample_follows_call(struct walk *walk, uintptr_t address)
 {
+	if (!dws_can_read(&walk->memory, (address - 7) & ~(uintptr_t)7) || !dws_can_read(&walk->memory, (address - 1) & ~(uintptr_t)7))
+		return false;
 #ifdef __x86_64__
 	const volatile uint8_t *at = (const volatile uint8_t *)address;
 
@@ -240,7 +243,7 @@ static bool sample_step_search(struct walk *walk, uintptr_t *end)
 		if (!sample_word(walk, at, &address))
 			return false;
 		address = sample_strip(address);
-		if (address > 4096 && sample_unpack(sample_rule(address - 1)).end != DWS_END_UNKNOWN && sample_follows_call(address)) {
+		if (address > 4096 && sample_unpack(sample_rule(address - 1)).end != DWS_END_UNKNOWN && sample_follows_call(walk, address)) {
 			*end = at + sizeof at;
 			walk->sp = *end;
 			walk->pc = address;
@@ -257,7 +260,7 @@ static void sample_walk_by(struct work *work, struct walk *walk, const struct wa
 	uintptr_t pc = walk->pc;
 	unsigned count = 0, next = 0;
 
-	while (count < DWS_FRAMES) {
+	while (count < DWS_WALKED) {
 		struct native_frame *frame = &work->native[count];
 		struct dws_rule rule;
 		uint64_t packed;
@@ -335,11 +338,19 @@ static void sample_add_python(struct work *work, const struct dws_python_frame *
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* Whether a frame is one of this library's functions in front of libc's: between the program's function and libc's. */
-static bool sample_is_own(const struct work *work, unsigned native)
+/* The linker's: begin and end of the functions in front of libc's. */
+extern const char __start_dws_fronts[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_dws_fronts[] __attribute__((weak, visibility("hidden")));
+
+enum { NOT_OWN, FRONT, OWN_WORK };
+
+/* Whether a frame is of this library: a function in front of libc's, between the program's function and libc's, or
+ * the library's own work, as all is that it calls. */
+static int sample_is_own(uintptr_t pc)
 {
-	return work->native[native].pc - (uintptr_t)__ehdr_start < (uintptr_t)(_end - __ehdr_start) &&
-	       (work->count || native + 1 < work->native_count);
+	if (DWELL_LIKELY(pc - (uintptr_t)__ehdr_start >= (uintptr_t)(_end - __ehdr_start)))
+		return NOT_OWN;
+	return pc - (uintptr_t)__start_dws_fronts < (uintptr_t)(__stop_dws_fronts - __start_dws_fronts) ? FRONT : OWN_WORK;
 }
 
 /* All frames: those of Python in place of the calls of the loop that execute them. */
@@ -350,7 +361,11 @@ static void sample_join(struct work *work)
 
 	work->count = 0;
 	for (unsigned i = 0; i < work->native_count; i++) {
-		if (sample_is_own(work, i))
+		int own = i + 1 < work->native_count || work->count ? sample_is_own(work->native[i].pc) : NOT_OWN;
+
+		if (own == OWN_WORK && i + 1 < work->native_count)
+			work->count = 0;
+		if (own)
 			continue;
 		/* With `python -X perf` code that was made at run time calls the loop, under the name of the function that the
 		 * loop executes. */
@@ -381,6 +396,12 @@ static bool sample_ids(struct work *work, struct dws_memory *memory, const struc
 
 	for (unsigned i = 0; i < count; i++) {
 		work->ids[i] = (uint32_t)dws_pair_get(&frame_ids[frames[i].key % FRAME_IDS], frames[i].key);
+		if (!work->ids[i] && frames[i].key == GAP) {
+			if (!(work->ids[i] = dws_recorder->intern_frame(DW_FRAMES_LEFT_OUT, NULL, 0)))
+				return false;
+			dws_pair_set(&frame_ids[GAP], GAP, work->ids[i]);
+			continue;
+		}
 		if (!work->ids[i] && frames[i].python) {
 			if (!(work->ids[i] = dws_python_intern(memory, frames[i].python)))
 				return false;
@@ -417,66 +438,75 @@ static void sample_forget_if_unloaded(void)
 		dws_pair_set(&stack_ids[i], 0, 0);
 }
 
-/* Whether naming new frames has enough of this stack, which may be a small one. */
-static bool sample_has_space(const struct dws_stack *stack)
-{
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-
-	return here < stack->low || here >= stack->high || here - stack->low >= SPACE_BYTES;
-}
-
 /* The id of the innermost frame. It is apart from its callers, because its place differs from sample to sample. */
-static uint32_t sample_innermost(struct work *work, struct dws_memory *memory, const struct dws_stack *stack)
+static uint32_t sample_innermost(struct work *work, struct dws_memory *memory)
 {
 	uint64_t key = work->frames[0].key;
 	uint32_t id = (uint32_t)dws_pair_get(&frame_ids[key % FRAME_IDS], key);
 
-	if (id || !sample_has_space(stack))
+	if (id)
 		return id;
 	return sample_ids(work, memory, work->frames, 1) ? work->ids[0] : 0;
 }
 
-/* The id of the callers' stack. */
-static uint32_t sample_callers(struct work *work, struct dws_memory *memory, const struct dws_stack *stack)
+/* Of a deep stack the callers without the interpreter's functions between two frames of Python. Returns how many are left. */
+static unsigned sample_drop_interpreter(struct frame *frames, unsigned count)
 {
-	unsigned count = work->count - 1 < DWS_FRAMES ? work->count - 1 : DWS_FRAMES;
+	struct dws_stack interpreter = { 0, 0 };
+	unsigned last = count, left = 0;
+	bool inner = false;
+
+	dws_python_module(&interpreter);
+	while (last && !frames[last - 1].python)
+		last--;
+	for (unsigned i = 0; i < count; i++) {
+		uintptr_t pc = (uintptr_t)frames[i].key;
+
+		inner |= frames[i].python != NULL;
+		if (!inner || i >= last || frames[i].python || pc < interpreter.low || pc >= interpreter.high)
+			frames[left++] = frames[i];
+	}
+	return left;
+}
+
+/* Both ends of the callers of a deep stack, with a mark between them. Returns how many there are: at most `most`. */
+static unsigned sample_shorten(struct frame *frames, unsigned count, unsigned most)
+{
+	unsigned inner = most > 2 * INNER_OF_DEEP - 1 ? INNER_OF_DEEP : most / 2, outer = most - inner - 1;
+
+	if (count <= most)
+		return count;
+	frames[inner] = (struct frame){ GAP, NULL };
+	memmove(frames + inner + 1, frames + count - outer, outer * sizeof *frames);
+	return most;
+}
+
+/* The id of the callers' stack. */
+static uint32_t sample_callers(struct work *work, struct dws_memory *memory)
+{
+	unsigned count = work->count - 1;
+	struct frame *frames = work->frames + 1;
 	struct dws_pair *pair;
 	uint64_t hash = 5;
 	uint32_t id;
 
-	for (unsigned i = 1; i < work->count; i++)
-		hash = dws_sampler_hash(hash, work->frames[i].key);
+	if (count > DWS_FRAMES)
+		count = sample_shorten(frames, sample_drop_interpreter(frames, count), DWS_FRAMES);
+	for (unsigned i = 0; i < count; i++)
+		hash = dws_sampler_hash(hash, frames[i].key);
 	pair = &stack_ids[hash % STACK_IDS];
 	id = (uint32_t)dws_pair_get(pair, hash);
-	if (DWELL_LIKELY(id) || !count || !sample_has_space(stack))
+	if (DWELL_LIKELY(id) || !count)
 		return id;
-	if (__atomic_fetch_add(&stacks_seen, 1, __ATOMIC_RELAXED) >= MOST_STACKS && count > LATER_FRAMES)
-		count = LATER_FRAMES;
-	id = sample_ids(work, memory, work->frames + 1, count) ? dws_recorder->intern_stack(work->ids, count) : 0;
+	if (__atomic_fetch_add(&stacks_seen, 1, __ATOMIC_RELAXED) >= MOST_STACKS)
+		count = sample_shorten(frames, count, LATER_FRAMES);
+	id = sample_ids(work, memory, frames, count) ? dws_recorder->intern_stack(work->ids, count) : 0;
 	if (id)
 		dws_pair_set(pair, hash, id);
 	return id;
 }
 
 /* ---- the sample ----------------------------------------------------------------------------- */
-
-/* A free element of `works`, or NULL. */
-static struct work *sample_take_work(uint32_t *bit)
-{
-	uint32_t used = __atomic_load_n(&works_used, __ATOMIC_RELAXED);
-
-	do {
-		if (used == UINT32_MAX)
-			return NULL;
-		*bit = ~used & (used + 1);
-	} while (!__atomic_compare_exchange_n(&works_used, &used, used | *bit, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-	return &works[__builtin_ctz(*bit)];
-}
-
-static void sample_give_work(uint32_t bit)
-{
-	__atomic_fetch_and(&works_used, ~bit, __ATOMIC_RELEASE);
-}
 
 /* Walks from there, and joins the frames of both kinds. */
 static void sample_gather(struct work *work, struct walk *walk, const struct dws_stack *stack)
@@ -494,7 +524,6 @@ static void sample_gather(struct work *work, struct walk *walk, const struct dws
 
 void dws_sample_forked(void)
 {
-	works_used = 0;
 	for (size_t i = 0; i < sizeof lately / sizeof *lately; i++)
 		lately[i].busy = 0;
 }
@@ -511,50 +540,31 @@ static void sample_add_kernel(struct work *work, const struct dws_kernel *kernel
 bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, const struct dws_kernel *kernel, uint32_t weight)
 {
 	struct walk walk = { .own = false };
-	uint32_t bit, frame;
-	struct work *work;
-	bool done;
+	struct work work;
+	uint32_t frame;
 
 	if (!dws_sampler_records())
 		return true;
-	work = sample_take_work(&bit);
-	if (!work)
-		return false;
 	sample_registers(&walk, context);
-	sample_gather(work, &walk, stack);
-	sample_add_kernel(work, kernel);
-	frame = sample_innermost(work, &walk.memory, stack);
-	done = dws_recorder->sample(frame, sample_callers(work, &walk.memory, stack), weight);
-	sample_give_work(bit);
-	return done;
+	sample_gather(&work, &walk, stack);
+	sample_add_kernel(&work, kernel);
+	frame = sample_innermost(&work, &walk.memory);
+	return dws_recorder->sample(frame, sample_callers(&work, &walk.memory), weight);
 }
 
-/* The place that this function was called from is the walk's first one. */
-__attribute__((noinline)) uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller)
+uint32_t dws_stack_from(const struct dws_here *here, const struct dws_stack *stack, const void *caller)
 {
-	struct walk walk = { .own = false };
-	uintptr_t here;
-	uint32_t bit, id = 0;
-	struct work *work = sample_take_work(&bit);
+	struct walk walk = { .pc = here->pc, .sp = here->sp, .fp = here->fp };
+	struct work work;
 	unsigned own = 0;
 
-	if (!work)
-		return 0;
-#ifdef __x86_64__
-	__asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2" : "=r"(here), "=r"(walk.sp), "=r"(walk.fp));
-#else
-	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=r"(here), "=r"(walk.sp), "=r"(walk.fp));
-#endif
-	walk.pc = here;
-	sample_gather(work, &walk, stack);
+	sample_gather(&work, &walk, stack);
 	/* Frames without unwind tables may be left of this library. They end where the wrapped function returns to. */
-	while (own < work->count && work->frames[own].key != (uintptr_t)caller - 1)
+	while (own < work.count && work.frames[own].key != (uintptr_t)caller - 1)
 		own++;
-	if (own < work->count) {
-		work->count -= own;
-		memmove(work->frames + 1, work->frames + own, work->count++ * sizeof *work->frames);
-		id = sample_callers(work, &walk.memory, stack);
-	}
-	sample_give_work(bit);
-	return id;
+	if (own == work.count)
+		return 0;
+	work.count -= own;
+	memmove(work.frames + 1, work.frames + own, work.count++ * sizeof *work.frames);
+	return sample_callers(&work, &walk.memory);
 }

@@ -3,7 +3,11 @@
  *
  *   process  what the other files share
  *   prepare  what walks need of the process
- *   timers   a timer for each thread; the signal, and the program's own use of it
+ *   apart    stacks of this library, for work that the program's stacks have no space for
+ *   timers   a timer for each thread, and the signal
+ *   signals  the program's stacks for signals, and handlers that run there
+ *   threads  begin and end of the program's threads
+ *   exec     no tick may be left for the next program
  *   sandbox  where a program gives up system calls, samples end
  *   perf     an event of the kernel in place of a timer, with the kernel's functions
  *   sample   the handler: native frames, frames of Python between them, and their ids
@@ -11,13 +15,15 @@
  *   python   frames of Python 3.9 to 3.15, read from the interpreter's memory
  *   waits    functions of libc in which threads wait: how long, and who called them
  *
- * `dwell run` preloads it. It links libc and the recorder alone. The handler allocates nothing, takes no lock, and
- * keeps errno. What it needs to know (where the tables lie, the interpreter's layout) it reads from memory that the
- * process has mapped anyway; nothing is prepared at the program's start but the timer of the first thread.
+ * `dwell run` preloads it. It links libc and the recorder alone. The handler allocates nothing, takes no lock, keeps
+ * errno, and enters the kernel by base/system.h, not by libc. What it needs to know (where the tables lie, the
+ * interpreter's layout) it reads from memory that the process has mapped anyway. The functions of libc that this library is
+ * in front of are found before main(): looking for one later would wait for the loader's lock, and clear dlerror().
  */
 #ifndef DWS_SAMPLER_H
 #define DWS_SAMPLER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +32,8 @@
 #include "dwell/probe.h"
 #include "format/sampler_calls.h"
 
-#define DWS_FRAMES 128u /* most frames of a sample; of a deeper stack the inner ones are kept */
+#define DWS_FRAMES 128u /* most frames of a stored stack; of a deeper one both ends are kept */
+#define DWS_WALKED 512u /* most frames of each kind that are looked at */
 
 /* ---- process.c ------------------------------------------------------------------------- */
 
@@ -38,10 +45,12 @@ extern struct dws_process {
 	bool has_perf;     /* events of the kernel are in place of timers */
 	bool is_program;   /* `dwell run` started this process itself */
 	bool in_sandbox;   /* system calls may end it */
+	bool has_counter;  /* the processor's counter is the run's clock */
 	int noted;         /* atomic; the trace says how samples are taken */
 } dws_process;
 
-/* The recorder of the program: its own copy if it has one. Set before main(). */
+/* The recorder of the program: its own copy if it has one. Set before main(); where nothing is recorded, its gate is closed
+ * and it has no functions. */
 extern const struct dw_sampler_calls *dws_recorder;
 
 /* As dwell_wants(UINT32_MAX), of that recorder. */
@@ -60,7 +69,7 @@ struct dws_stack {
 /* The calling thread's own stack, after one of the two functions below. */
 const struct dws_stack *dws_own_stack(void);
 void dws_take_first_stack(void); /* in the first thread, whose stack grows: its end and its limit are known */
-void dws_take_stack(void);
+void dws_take_stack(uintptr_t low, uintptr_t high);
 
 /* Memory that a walk reads: the part of the thread's own stack that is in use, and pages that were found readable. */
 #define DWS_PAGE ((uintptr_t)4096)
@@ -75,8 +84,26 @@ bool dws_can_read(struct dws_memory *memory, uintptr_t at);
 /* Copies memory up to the first page that cannot be read. Returns how many bytes it copied. */
 size_t dws_copy(struct dws_memory *memory, void *to, uintptr_t from, size_t bytes);
 uint64_t dws_now_ns(void);
-/* The function that a function of this library with this name is in front of. */
+/* The function that a function of this library with this name is in front of. Takes the loader's lock. */
 void *dws_next(const char *name);
+
+/* A function of this library that is in front of another one, and what is known of that. */
+struct dws_wrapped {
+	const char *name, *version; /* version NULL: the default one */
+	void *target;               /* atomic; NULL: not looked for yet */
+	uint32_t frame;             /* atomic; its FRAME; 0: not needed yet */
+} __attribute__((aligned(32)));
+/* All of them stand in one section of the library, so that none can be forgotten. */
+#define DWS_WRAPPED __attribute__((section("dws_wrapped"), used))
+/* Finds all targets. Before main(); a function that is called earlier finds its own. */
+void dws_targets_resolve(void);
+void *dws_target_find(struct dws_wrapped *wrapped);
+static inline void *dws_target(struct dws_wrapped *wrapped)
+{
+	void *target = __atomic_load_n(&wrapped->target, __ATOMIC_RELAXED);
+
+	return DWELL_LIKELY(target != NULL) ? target : dws_target_find(wrapped);
+}
 /* Says once in the trace how samples are taken. False: nothing of this process is in the trace yet, and it is not worth
  * a place there: it has used no CPU, as shells and launchers that wait. The program that `dwell run` started always is. */
 bool dws_note(bool has_sample);
@@ -124,7 +151,9 @@ struct dws_python_frame {
 /* Finds the interpreter, if the process has one. Sets *lacks to a reason if frames of this one cannot be read. */
 void dws_python_prepare(const char **lacks);
 /* The frames of the calling thread, innermost first. Returns how many there are. */
-unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame frames[DWS_FRAMES]);
+unsigned dws_python_walk(struct dws_memory *memory, struct dws_python_frame frames[DWS_WALKED]);
+/* The memory of the file with the interpreter; nothing if there is none. */
+void dws_python_module(struct dws_stack *range);
 /* Identifies the frame's place in code, also after the code was freed and its memory is other code's. */
 uint64_t dws_python_key(const struct dws_python_frame *frame);
 /* Whether the function at a native frame's `pc` is the interpreter's loop, where frames have no `loop`. */
@@ -132,12 +161,54 @@ bool dws_python_is_loop(uintptr_t pc);
 /* The FRAME id; 0: nothing is recorded now. */
 uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_frame *frame);
 
+/* ---- apart.c --------------------------------------------------------------------------- */
+
+#define DWS_APART_BYTES ((size_t)128 << 10)
+
+/* Calls a function on a stack of this library, with all signals blocked. False: no stack is free, or signals cannot be
+ * blocked; the function was not called. Needs some 200 bytes of the caller's stack. */
+bool dws_apart(void (*function)(void *), void *argument);
+/* The same where all signals are blocked already. */
+bool dws_apart_masked(void (*function)(void *), void *argument);
+/* Whether the caller runs on such a stack. */
+bool dws_is_apart(void);
+void dws_apart_forked(void);
+/* Calls function(a, b, c) with the stack pointer at `top`, a multiple of 16. */
+void dws_call_on(char *top, void *function, long a, long b, long c);
+
+/* ---- signals.c ------------------------------------------------------------------------- */
+
+/* The calling thread's stack for the kernel's frames of signals. */
+void dws_signals_begin(void);
+void dws_signals_end(void);
+/* At a tick: what handlers used that the program has left by a jump is free again. */
+void dws_signals_mend(ucontext_t *context);
+
+/* ---- threads.c ------------------------------------------------------------------------- */
+
+bool dws_threads_prepare(void);
+
 /* ---- timers.c -------------------------------------------------------------------------- */
 
+/* Starts the calling thread's timer; `function` is the one that the thread executes. */
+void dws_timers_start(uintptr_t function);
+bool dws_timers_run(void);
+void dws_timers_stop(void *unused);
+/* No tick comes between the two. */
+void dws_timers_pause(void);
+void dws_timers_resume(void);
+/* glibc may have replaced the signal's handler when it created a thread: takes it back. */
+void dws_timers_keep(void);
 /* Ends the samples of this process, because it begins a sandbox; the trace says so. Returns the period. */
 long dws_timers_leave(void);
 /* The sandbox was refused: the calling thread, and others that had a timer, are sampled again. */
 void dws_timers_return(long period_ns);
+
+/* ---- exec.c ---------------------------------------------------------------------------- */
+
+/* syscall(): whether it begins another program, and that call. The result is the kernel's. */
+bool dws_exec_is(long number);
+long dws_exec_call(long number, long a, long b, long c, long d, long e);
 
 /* ---- perf.c ---------------------------------------------------------------------------- */
 
@@ -156,19 +227,36 @@ struct dws_perf {
 };
 
 /* False: they are not permitted, or there are too many. */
-bool dws_perf_start(struct dws_perf *perf, long period_ns, int number);
+#define DWS_SIGNAL 33 /* SIGSETXID */
+bool dws_perf_start(struct dws_perf *perf, long period_ns);
 void dws_perf_stop(struct dws_perf *perf);
 /* Takes the oldest event. Returns for how many periods it stands; 0: there is none. */
 uint32_t dws_perf_next(const struct dws_perf *perf, struct dws_kernel *kernel);
+
+/* An event's signal may come while its thread is in the kernel, and would end a poll() or a sleep. It is held back
+ * meanwhile; the event itself is in the ring. */
+void dws_perf_hold(bool hold);
+const sigset_t *dws_perf_mask(const sigset_t *mask, sigset_t *held);
 
 /* ---- sample.c -------------------------------------------------------------------------- */
 
 /* False: no sample could be recorded now; the weight belongs to the next one. */
 bool dws_sample(const ucontext_t *context, const struct dws_stack *stack, const struct dws_kernel *kernel, uint32_t weight);
+/* Needs 100 KiB of stack, as the next one. */
 /* In a child of fork: what other threads were using is free. */
 void dws_sample_forked(void);
-/* The stack of the calling function's caller, whose return address is `caller`; 0: it could not be stored. */
-uint32_t dws_stack_here(const struct dws_stack *stack, const void *caller);
+/* Where a thread is, to be walked from another stack. */
+struct dws_here {
+	uintptr_t pc, sp, fp;
+};
+#ifdef __x86_64__
+#define DWS_HERE(here) \
+	__asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2" : "=r"((here)->pc), "=r"((here)->sp), "=r"((here)->fp))
+#else
+#define DWS_HERE(here) __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=r"((here)->pc), "=r"((here)->sp), "=r"((here)->fp))
+#endif
+/* The stack from the function that returns to `caller`, which is `here` or one of its callers; 0: it could not be stored. */
+uint32_t dws_stack_from(const struct dws_here *here, const struct dws_stack *stack, const void *caller);
 
 /* ---- prepare.c -------------------------------------------------------------------------- */
 
@@ -180,8 +268,12 @@ void dws_prepare(void);
 void dws_waits_prepare(void); /* after dws_cfi_prepare() */
 /* Whether the recorder called, if it is a library of its own. */
 bool dws_is_recorder(const void *caller);
-/* While paused, functions in which the calling thread waits are not recorded: the recorder itself may call them. */
-void dws_waits_pause(bool pause);
+void dws_waits_set_period(long period_ns);
+/* How many calls were measured in threads that have ended and in this one, which ends now if `thread_ends`. */
+uint64_t dws_waits_calls(bool thread_ends);
+/* syscall(): whether it is a wait, and that wait. The result is the kernel's. */
+bool dws_waits_is_futex(long number, long operation);
+long dws_waits_futex(long a, long b, long c, long d, long e, long f, const void *caller);
 
 /* Two words by which threads share an entry without a lock: `check` is key ^ value. An entry that two threads
  * wrote at once fits no key. */

@@ -10,33 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "base/system.h"
+
 #define PUBLIC __attribute__((__visibility__("default")))
-
-static inline long sandbox_enter(long number, long a, long b, long c, long d, long e, long f)
-{
-#ifdef __x86_64__
-	register long fourth __asm__("r10") = d, fifth __asm__("r8") = e, sixth __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-	                 : "=a"(result)
-	                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
-	                 : "rcx", "r11", "memory");
-#else
-	register long which __asm__("x8") = number, result __asm__("x0") = a, second __asm__("x1") = b, third __asm__("x2") = c,
-	                                          fourth __asm__("x3") = d, fifth __asm__("x4") = e, sixth __asm__("x5") = f;
-
-	__asm__ volatile("svc 0"
-	                 : "+r"(result)
-	                 : "r"(which), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
-	                 : "memory");
-#endif
-	if (DWELL_UNLIKELY(result < 0 && result > -4096)) {
-		errno = (int)-result;
-		return -1;
-	}
-	return result;
-}
 
 /* Rules without a filter begin nothing: programs ask in this way whether the kernel knows them. */
 static bool sandbox_begins(long number, long a, long b, long c)
@@ -46,22 +22,43 @@ static bool sandbox_begins(long number, long a, long b, long c)
 	return number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || (a == SECCOMP_SET_MODE_FILTER && c));
 }
 
+static void sandbox_note(void *unused)
+{
+	(void)unused;
+	dws_note(true);
+	dws_lack("the program began a sandbox (seccomp), where a system call of dwell could end it; samples are of the time before");
+}
+
+static long sandbox_begin(long number, long a, long b, long c, long d, long e, long f)
+{
+	long period_ns, result;
+
+	dws_apart(sandbox_note, NULL);
+	period_ns = dws_timers_leave();
+	if (dws_recorder->sandbox)
+		dws_recorder->sandbox(true);
+	result = dw_system(number, a, b, c, d, e, f);
+	if (dw_system_failed(result)) {
+		if (dws_recorder->sandbox)
+			dws_recorder->sandbox(false);
+		dws_timers_return(period_ns);
+	}
+	return dw_system_errno(result);
+}
+
 /* Their own declarations have no number of arguments. All are in registers, as many as there may be. */
 PUBLIC long dws_sandbox_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 PUBLIC int dws_sandbox_prctl(int what, long b, long c, long d, long e) __asm__("prctl");
 
 PUBLIC long dws_sandbox_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	long period_ns, result;
-
-	if (DWELL_LIKELY(!dws_process.period_ns || !sandbox_begins(number, a, b, c)))
-		return sandbox_enter(number, a, b, c, d, e, f);
-	dws_note(true);
-	period_ns = dws_timers_leave();
-	result = sandbox_enter(number, a, b, c, d, e, f);
-	if (result < 0)
-		dws_timers_return(period_ns);
-	return result;
+	if (DWELL_UNLIKELY(dws_waits_is_futex(number, b)))
+		return dw_system_errno(dws_waits_futex(a, b, c, d, e, f, __builtin_return_address(0)));
+	if (DWELL_UNLIKELY(dws_exec_is(number)))
+		return dw_system_errno(dws_exec_call(number, a, b, c, d, e));
+	if (DWELL_UNLIKELY(dws_process.period_ns && sandbox_begins(number, a, b, c)))
+		return sandbox_begin(number, a, b, c, d, e, f);
+	return dw_system_errno(dw_system(number, a, b, c, d, e, f));
 }
 
 PUBLIC int dws_sandbox_prctl(int what, long b, long c, long d, long e)

@@ -3,62 +3,109 @@
  *
  * The library is in front of them and measures each call. A thread's time of waiting is sampled as its CPU time is: at
  * points that are a period apart in the mean, and at random, because programs wait in a fixed order. A wait that
- * contains points is recorded with its stack, and stands for a period for each of them. So long waits are recorded each, and short ones as
- * often as their share of the time says. A mutex is tried first: one that is free is no wait. Its owner is read from
- * it where glibc keeps it.
+ * contains points is recorded with its stack, and stands for a period for each of them. So long waits are recorded each,
+ * and short ones as often as their share of the time says. What a call waits in another call of this file, as that of a
+ * signal's handler, belongs to the inner one.
  *
- * Not seen: calls that libc makes by itself (a stream that is flushed), system calls without libc, and those of the
- * recorder for its own file.
+ * Calls that libc answers without the kernel are tried first, and cost no reading of a clock: a lock that is free, a
+ * semaphore that is up, a buffer that is full. Other calls cost two readings of the processor's counter. Nothing is kept
+ * of a call that the program leaves by a jump.
+ *
+ * Not seen: waits within libc's own functions that are not listed below, and system calls without libc.
  */
 #undef _FILE_OFFSET_BITS /* with it, open() and open64() have one name */
 #include "sampler.h"
 
+#include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/system.h"
 
-#define PUBLIC __attribute__((__visibility__("default")))
+/* Calls by these functions are the program's; all other calls of this library are its own (sample.c). */
+#define PUBLIC __attribute__((__visibility__("default"), section("dws_fronts")))
 #define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
 
 THREAD_LOCAL struct {
-	int64_t left_ns;  /* of waiting until the next point */
+	int64_t left;     /* ticks of waiting until the next point */
+	int64_t waited;   /* ticks, in all calls */
+	uint64_t calls;   /* that were measured */
 	uint32_t random;  /* 0: not seeded yet */
-	unsigned depth;   /* of functions of this file: one may call another, and so may the recorder */
+	uint32_t points;  /* of earlier waits that could not be recorded */
 } mine;
 
-/* The points of sampling in a wait. */
-static uint32_t waits_points(uint64_t took_ns)
+static int64_t period; /* in ticks; 0: nothing is recorded */
+static uint64_t ended_calls; /* atomic; measured calls of threads that have ended */
+
+/* ---- the clock --------------------------------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) int64_t waits_now(void)
 {
-	int64_t period_ns = dws_process.period_ns;
+	if (DWELL_LIKELY(dws_process.has_counter))
+#ifdef __x86_64__
+		return (int64_t)__builtin_ia32_rdtsc();
+#else
+	{
+		int64_t ticks;
+
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+		return ticks;
+	}
+#endif
+	return (int64_t)dws_now_ns();
+}
+
+void dws_waits_set_period(long period_ns)
+{
+	uint64_t rate = dws_recorder->counter_rate ? dws_recorder->counter_rate() : 0;
+
+	dws_process.has_counter = rate != 0;
+	period = rate ? (int64_t)((double)period_ns * 1e-9 * (double)rate) : period_ns;
+}
+
+/* ---- points ------------------------------------------------------------------------------------ */
+
+/* The points of sampling in a wait; there is at least one. */
+static uint32_t waits_points(void)
+{
 	uint32_t points = 0;
 
-	if (!period_ns) /* the program began a sandbox */
-		return 0;
 	if (DWELL_UNLIKELY(!mine.random)) {
 		mine.random = ((uint32_t)(uintptr_t)&mine ^ (uint32_t)dws_now_ns()) | 1u;
-		mine.left_ns = period_ns / 2;
+		mine.left += period / 2;
 	}
-	mine.left_ns -= (int64_t)took_ns;
-	while (mine.left_ns < 0) {
+	while (mine.left < 0) {
 		mine.random ^= mine.random << 13;
 		mine.random ^= mine.random >> 17;
 		mine.random ^= mine.random << 5;
 		/* from a half to one and a half of the period */
-		mine.left_ns += period_ns / 2 + (int64_t)((uint64_t)period_ns * mine.random >> 32);
+		mine.left += period / 2 + (int64_t)((uint64_t)period * mine.random >> 32);
 		points++;
 	}
 	return points;
@@ -72,7 +119,7 @@ void dws_waits_prepare(void)
 	struct dws_stack found = { 0, 0 };
 	uintptr_t program = (uintptr_t)getauxval(AT_ENTRY);
 
-	if (dws_cfi_module((uintptr_t)&dwell_intern_frame, &found) && (program < found.low || program >= found.high))
+	if (dws_recorder->intern_frame && dws_cfi_module((uintptr_t)dws_recorder->intern_frame, &found) && (program < found.low || program >= found.high))
 		recorder = found;
 }
 
@@ -81,198 +128,396 @@ bool dws_is_recorder(const void *caller)
 	return (uintptr_t)caller >= recorder.low && (uintptr_t)caller < recorder.high;
 }
 
-/* What is known of one of the functions. */
-struct wrapped {
-	const char *name;
-	uint32_t frame; /* atomic; its FRAME; 0: not needed yet */
+struct record {
+	struct dws_wrapped *wrapped;
+	const void *caller;
+	struct dws_here here;
+	uint32_t points, holder;
+	bool done;
 };
 
-__attribute__((noinline)) static void waits_record(struct wrapped *wrapped, uint32_t points,
-                                                   const void *caller, uint32_t holder)
+static void waits_record_apart(void *given)
 {
-	uint32_t frame = __atomic_load_n(&wrapped->frame, __ATOMIC_RELAXED), stack;
+	struct record *record = given;
+	uint32_t frame = __atomic_load_n(&record->wrapped->frame, __ATOMIC_RELAXED);
 
 	/* A child of vfork() has this memory, too. */
-	if (dws_process.pid != getpid() || dws_is_recorder(caller))
-		return;
-	if (!dws_sampler_records() || !dws_note(false))
+	record->done = dws_process.pid != (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0) || dws_is_recorder(record->caller) ||
+	               !dws_sampler_records() || !dws_note(false);
+	if (record->done)
 		return;
 	if (!frame) {
-		frame = dws_recorder->intern_frame(wrapped->name, NULL, 0);
-		__atomic_store_n(&wrapped->frame, frame, __ATOMIC_RELAXED);
+		frame = dws_recorder->intern_frame(record->wrapped->name, NULL, 0);
+		__atomic_store_n(&record->wrapped->frame, frame, __ATOMIC_RELAXED);
 	}
-	stack = dws_stack_here(dws_own_stack(), caller);
-	dws_recorder->waited(frame, stack, points, holder);
+	dws_recorder->waited(frame, dws_stack_from(&record->here, dws_own_stack(), record->caller), record->points, record->holder);
+	record->done = true;
 }
 
-void dws_waits_pause(bool pause)
+__attribute__((noinline)) static void waits_reached(struct dws_wrapped *wrapped, const void *caller, uint32_t holder)
 {
-	mine.depth += pause ? 1 : -1u;
+	struct record record = { .wrapped = wrapped, .caller = caller, .holder = holder };
+
+	if (!dws_process.period_ns) { /* the program began a sandbox */
+		mine.left = period;
+		return;
+	}
+	record.points = waits_points() + mine.points;
+	if (!record.points)
+		return;
+	DWS_HERE(&record.here);
+	dws_apart(waits_record_apart, &record);
+	mine.points = record.done ? 0 : record.points;
 }
 
-static uint64_t waits_begin(void)
+struct wait {
+	int64_t began, waited;
+};
+
+static inline __attribute__((always_inline)) struct wait waits_begin(void)
 {
-	return dws_process.period_ns && !mine.depth++ ? dws_now_ns() : 0;
+	if (DWELL_UNLIKELY(dws_process.has_perf))
+		dws_perf_hold(true);
+	return (struct wait){ waits_now(), mine.waited };
 }
 
-static void waits_end(struct wrapped *wrapped, uint64_t began, const void *caller, uint32_t holder)
+static inline __attribute__((always_inline)) void waits_end(struct dws_wrapped *wrapped, struct wait before, const void *caller,
+                                                           uint32_t holder)
 {
-	int saved = errno;
-	uint32_t points = began ? waits_points(dws_now_ns() - began) : 0;
+	int64_t took = waits_now() - before.began;
 
-	if (points)
-		waits_record(wrapped, points, caller, holder);
-	if (dws_process.period_ns)
-		mine.depth--;
-	errno = saved;
+	if (DWELL_UNLIKELY(dws_process.has_perf))
+		dws_perf_hold(false);
+	mine.left -= took - (mine.waited - before.waited);
+	mine.waited = before.waited + took;
+	mine.calls++;
+	if (DWELL_UNLIKELY(mine.left < 0))
+		waits_reached(wrapped, caller, holder);
 }
+
+uint64_t dws_waits_calls(bool thread_ends)
+{
+	if (thread_ends) {
+		__atomic_fetch_add(&ended_calls, mine.calls, __ATOMIC_RELAXED);
+		mine.calls = 0;
+	}
+	return __atomic_load_n(&ended_calls, __ATOMIC_RELAXED) + mine.calls;
+}
+
+/* The mask of a function that sets one while it waits. */
+static inline const sigset_t *mask_of(const sigset_t *mask, sigset_t *held)
+{
+	return DWELL_UNLIKELY(dws_process.has_perf) && mask ? dws_perf_mask(mask, held) : mask;
+}
+
+/* ---- functions that enter the kernel ---------------------------------------------------------------- */
+
+/* The parts of a function in front of another one: what it is in front of, and the call. */
+#define FRONT(name, version)                                                       \
+	static struct dws_wrapped wrapped DWS_WRAPPED = { name, version, NULL, 0 };    \
+	struct wait measured
+#define CALL(result, call)                                                         \
+	do {                                                                           \
+		if (DWELL_UNLIKELY(!period))                                               \
+			return call;                                                           \
+		measured = waits_begin();                                                      \
+		result = call;                                                             \
+		waits_end(&wrapped, measured, __builtin_return_address(0), 0);                 \
+	} while (0)
 
 /* A function with its result, parameters and arguments. */
-#define WAITS(result_type, name, parameters, arguments)                          \
+#define WAITS_VERSION(result_type, name, version, parameters, arguments)           \
 	PUBLIC result_type name parameters                                             \
 	{                                                                              \
-		static result_type(*next) parameters;                                      \
-		static struct wrapped wrapped = { #name, 0 };                              \
+		FRONT(#name, version);                                                     \
+		result_type(*next) parameters;                                             \
 		result_type result;                                                        \
-		uint64_t began;                                                            \
                                                                                    \
-		if (DWELL_UNLIKELY(!next))                                                 \
-			*(void **)&next = dws_next(#name);                                     \
-		began = waits_begin();                                                     \
-		result = next arguments;                                                   \
-		waits_end(&wrapped, began, __builtin_return_address(0), 0);                \
+		*(void **)&next = dws_target(&wrapped);                                    \
+		CALL(result, next arguments);                                              \
 		return result;                                                             \
 	}
+#define MASKED(result_type, name, parameters, arguments)                           \
+	PUBLIC result_type name parameters                                             \
+	{                                                                              \
+		FRONT(#name, NULL);                                                        \
+		result_type(*next) parameters;                                             \
+		result_type result;                                                        \
+		sigset_t held;                                                             \
+                                                                                   \
+		*(void **)&next = dws_target(&wrapped);                                    \
+		CALL(result, next arguments);                                              \
+		return result;                                                             \
+	}
+#define WAITS(result_type, name, parameters, arguments) WAITS_VERSION(result_type, name, NULL, parameters, arguments)
 
 WAITS(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left))
 WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *left),
       (clock, flags, time, left))
 WAITS(int, usleep, (useconds_t time), (time))
 WAITS(unsigned, sleep, (unsigned seconds), (seconds))
+WAITS(int, thrd_sleep, (const struct timespec *time, struct timespec *left), (time, left))
 WAITS(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
-WAITS(int, ppoll, (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
-      (fds, count, timeout, mask))
+MASKED(int, ppoll, (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
+      (fds, count, timeout, mask_of(mask, &held)))
 WAITS(int, select, (int count, fd_set *in, fd_set *out, fd_set *errors, struct timeval *timeout),
       (count, in, out, errors, timeout))
-WAITS(int, pselect,
+MASKED(int, pselect,
       (int count, fd_set *in, fd_set *out, fd_set *errors, const struct timespec *timeout, const sigset_t *mask),
-      (count, in, out, errors, timeout, mask))
+      (count, in, out, errors, timeout, mask_of(mask, &held)))
 WAITS(int, epoll_wait, (int epoll, struct epoll_event *events, int most, int timeout), (epoll, events, most, timeout))
-WAITS(int, epoll_pwait, (int epoll, struct epoll_event *events, int most, int timeout, const sigset_t *mask),
-      (epoll, events, most, timeout, mask))
+MASKED(int, epoll_pwait, (int epoll, struct epoll_event *events, int most, int timeout, const sigset_t *mask),
+      (epoll, events, most, timeout, mask_of(mask, &held)))
 WAITS(ssize_t, read, (int file, void *to, size_t bytes), (file, to, bytes))
 WAITS(ssize_t, write, (int file, const void *from, size_t bytes), (file, from, bytes))
 WAITS(ssize_t, pread, (int file, void *to, size_t bytes, off_t at), (file, to, bytes, at))
 WAITS(ssize_t, pread64, (int file, void *to, size_t bytes, off64_t at), (file, to, bytes, at))
 WAITS(ssize_t, pwrite, (int file, const void *from, size_t bytes, off_t at), (file, from, bytes, at))
 WAITS(ssize_t, pwrite64, (int file, const void *from, size_t bytes, off64_t at), (file, from, bytes, at))
+WAITS(ssize_t, readv, (int file, const struct iovec *parts, int count), (file, parts, count))
+WAITS(ssize_t, writev, (int file, const struct iovec *parts, int count), (file, parts, count))
+WAITS(ssize_t, preadv, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
+WAITS(ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t at), (file, parts, count, at))
+WAITS(ssize_t, preadv64, (int file, const struct iovec *parts, int count, off64_t at), (file, parts, count, at))
+WAITS(ssize_t, pwritev64, (int file, const struct iovec *parts, int count, off64_t at), (file, parts, count, at))
+WAITS(ssize_t, sendfile, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
+WAITS(ssize_t, sendfile64, (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
 WAITS(int, close, (int file), (file))
 WAITS(int, fsync, (int file), (file))
 WAITS(int, fdatasync, (int file), (file))
 WAITS(int, msync, (void *address, size_t bytes, int flags), (address, bytes, flags))
+WAITS(int, flock, (int file, int what), (file, what))
+WAITS(int, lockf, (int file, int what, off_t bytes), (file, what, bytes))
+WAITS(int, lockf64, (int file, int what, off64_t bytes), (file, what, bytes))
+WAITS(ssize_t, send, (int socket, const void *from, size_t bytes, int flags), (socket, from, bytes, flags))
+WAITS(ssize_t, sendto,
+      (int socket, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
+      (socket, from, bytes, flags, to, to_bytes))
+WAITS(ssize_t, sendmsg, (int socket, const struct msghdr *message, int flags), (socket, message, flags))
+WAITS(int, sendmmsg, (int socket, struct mmsghdr *messages, unsigned count, int flags), (socket, messages, count, flags))
 WAITS(ssize_t, recv, (int socket, void *to, size_t bytes, int flags), (socket, to, bytes, flags))
 WAITS(ssize_t, recvfrom,
       (int socket, void *to, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
       (socket, to, bytes, flags, from, from_bytes))
 WAITS(ssize_t, recvmsg, (int socket, struct msghdr *message, int flags), (socket, message, flags))
+WAITS(int, recvmmsg, (int socket, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
+      (socket, messages, count, flags, timeout))
 WAITS(int, accept, (int socket, struct sockaddr *from, socklen_t *bytes), (socket, from, bytes))
 WAITS(int, accept4, (int socket, struct sockaddr *from, socklen_t *bytes, int flags), (socket, from, bytes, flags))
 WAITS(int, connect, (int socket, const struct sockaddr *to, socklen_t bytes), (socket, to, bytes))
 WAITS(pid_t, waitpid, (pid_t process, int *status, int flags), (process, status, flags))
 WAITS(pid_t, wait4, (pid_t process, int *status, int flags, struct rusage *usage), (process, status, flags, usage))
+WAITS(pid_t, wait3, (int *status, int flags, struct rusage *usage), (status, flags, usage))
 WAITS(pid_t, wait, (int *status), (status))
 WAITS(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int flags), (kind, id, info, flags))
+WAITS(int, system, (const char *command), (command))
+WAITS(int, pclose, (FILE * stream), (stream))
+WAITS(int, pause, (void), ())
+MASKED(int, sigsuspend, (const sigset_t *mask), (mask_of(mask, &held)))
+WAITS(int, sigwait, (const sigset_t *set, int *number), (set, number))
+WAITS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
+WAITS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout))
+WAITS(int, semop, (int set, struct sembuf *operations, size_t count), (set, operations, count))
+WAITS(int, semtimedop, (int set, struct sembuf *operations, size_t count, const struct timespec *timeout),
+      (set, operations, count, timeout))
+WAITS(int, msgsnd, (int queue, const void *message, size_t bytes, int flags), (queue, message, bytes, flags))
+WAITS(ssize_t, msgrcv, (int queue, void *message, size_t bytes, long kind, int flags), (queue, message, bytes, kind, flags))
+WAITS(int, mq_send, (mqd_t queue, const char *message, size_t bytes, unsigned priority), (queue, message, bytes, priority))
+WAITS(ssize_t, mq_receive, (mqd_t queue, char *message, size_t bytes, unsigned *priority), (queue, message, bytes, priority))
+WAITS(int, mq_timedsend,
+      (mqd_t queue, const char *message, size_t bytes, unsigned priority, const struct timespec *until),
+      (queue, message, bytes, priority, until))
+WAITS(ssize_t, mq_timedreceive,
+      (mqd_t queue, char *message, size_t bytes, unsigned *priority, const struct timespec *until),
+      (queue, message, bytes, priority, until))
+WAITS(int, aio_suspend, (const struct aiocb *const list[], int count, const struct timespec *timeout), (list, count, timeout))
 WAITS(int, pthread_join, (pthread_t thread, void **value), (thread, value))
+WAITS(int, pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until), (thread, value, until))
+WAITS(int, thrd_join, (thrd_t thread, int *value), (thread, value))
 WAITS(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
-WAITS(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
-WAITS(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
-WAITS(int, sem_wait, (sem_t * semaphore), (semaphore))
-WAITS(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until), (semaphore, until))
 
 /* ---- files that are opened ---------------------------------------------------------------------- */
 
 #define OPENS(name)                                                                           \
 	PUBLIC int name(const char *path, int flags, ...)                                           \
 	{                                                                                           \
-		static int (*next)(const char *, int, ...);                                             \
-		static struct wrapped wrapped = { #name, 0 };                                           \
-		uint64_t began;                                                                         \
+		FRONT(#name, NULL);                                                                     \
+		int (*next)(const char *, int, ...), result;                                            \
 		mode_t mode;                                                                            \
 		va_list list;                                                                           \
-		int result;                                                                             \
                                                                                                 \
 		va_start(list, flags);                                                                  \
 		mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;  \
 		va_end(list);                                                                           \
-		if (DWELL_UNLIKELY(!next))                                                              \
-			*(void **)&next = dws_next(#name);                                                  \
-		began = waits_begin();                                                                  \
-		result = next(path, flags, mode);                                                       \
-		waits_end(&wrapped, began, __builtin_return_address(0), 0);                             \
+		*(void **)&next = dws_target(&wrapped);                                                 \
+		CALL(result, next(path, flags, mode));                                                  \
 		return result;                                                                          \
 	}
 
 OPENS(open)
 OPENS(open64)
 
-/* ---- mutexes and conditions ------------------------------------------------------------------- */
+/* ---- conditions ---------------------------------------------------------------------------------- */
 
 /* glibc of x86-64 has two versions of conditions; programs use the newer one. */
-static void *waits_next_condition(const char *name)
-{
-	void *next = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+#define CONDITION_VERSION "GLIBC_2.3.2"
+WAITS_VERSION(int, pthread_cond_wait, CONDITION_VERSION, (pthread_cond_t * condition, pthread_mutex_t *mutex),
+              (condition, mutex))
+WAITS_VERSION(int, pthread_cond_timedwait, CONDITION_VERSION,
+              (pthread_cond_t * condition, pthread_mutex_t *mutex, const struct timespec *until),
+              (condition, mutex, until))
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 30)
+WAITS(int, pthread_cond_clockwait,
+      (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
+      (condition, mutex, clock, until))
+#endif
+WAITS(int, cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex))
+WAITS(int, cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, const struct timespec *restrict until),
+      (condition, mutex, until))
 
-	return next ? next : dws_next(name);
+/* ---- what libc answers without the kernel ----------------------------------------------------------- */
+
+/* A function that is tried by another one first, which answers `busy` where the function would wait. */
+#define TRIES(name, try_name, busy, lock_type, holder_of, parameters, arguments)        \
+	PUBLIC int name parameters                                                          \
+	{                                                                                   \
+		static struct dws_wrapped tried DWS_WRAPPED = { #try_name, NULL, NULL, 0 };     \
+		FRONT(#name, NULL);                                                             \
+		int (*next) parameters, (*try)(lock_type *), result;                            \
+		uint32_t holder;                                                                \
+                                                                                        \
+		*(void **)&next = dws_target(&wrapped);                                         \
+		*(void **)&try = dws_target(&tried);                                            \
+		if (DWELL_UNLIKELY(!period || !try))                                            \
+			return next arguments;                                                      \
+		result = try(lock);                                                             \
+		if (DWELL_LIKELY(!(busy)))                                                      \
+			return result;                                                              \
+		holder = holder_of;                                                             \
+		measured = waits_begin();                                                           \
+		result = next arguments;                                                        \
+		waits_end(&wrapped, measured, __builtin_return_address(0), holder);                 \
+		return result;                                                                  \
+	}
+
+#ifdef __GLIBC__
+#define OWNER(lock) ((uint32_t)__atomic_load_n(&((pthread_mutex_t *)(void *)(lock))->__data.__owner, __ATOMIC_RELAXED))
+#else
+#define OWNER(lock) 0
+#endif
+#define MUTEX_BUSY (result == EBUSY)
+
+TRIES(pthread_mutex_lock, pthread_mutex_trylock, MUTEX_BUSY, pthread_mutex_t, OWNER(lock), (pthread_mutex_t * lock), (lock))
+TRIES(pthread_mutex_timedlock, pthread_mutex_trylock, MUTEX_BUSY, pthread_mutex_t, OWNER(lock),
+      (pthread_mutex_t *restrict lock, const struct timespec *restrict until), (lock, until))
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 30)
+TRIES(pthread_mutex_clocklock, pthread_mutex_trylock, MUTEX_BUSY, pthread_mutex_t, OWNER(lock),
+      (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until), (lock, clock, until))
+#endif
+TRIES(mtx_lock, mtx_trylock, result == thrd_busy, mtx_t, OWNER(lock), (mtx_t * lock), (lock))
+TRIES(mtx_timedlock, mtx_trylock, result == thrd_busy, mtx_t, OWNER(lock),
+      (mtx_t *restrict lock, const struct timespec *restrict until), (lock, until))
+TRIES(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, MUTEX_BUSY, pthread_rwlock_t, 0, (pthread_rwlock_t * lock), (lock))
+TRIES(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, MUTEX_BUSY, pthread_rwlock_t, 0, (pthread_rwlock_t * lock), (lock))
+TRIES(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, MUTEX_BUSY, pthread_rwlock_t, 0,
+      (pthread_rwlock_t *restrict lock, const struct timespec *restrict until), (lock, until))
+TRIES(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, MUTEX_BUSY, pthread_rwlock_t, 0,
+      (pthread_rwlock_t *restrict lock, const struct timespec *restrict until), (lock, until))
+
+/* A semaphore is a point of cancellation even if it is up. Its try sets errno where the wait would not. */
+#define SEMAPHORES(name, parameters, arguments)                                          \
+	PUBLIC int name parameters                                                           \
+	{                                                                                    \
+		FRONT(#name, NULL);                                                              \
+		int (*next) parameters, saved = errno, result;                                   \
+                                                                                         \
+		*(void **)&next = dws_target(&wrapped);                                          \
+		if (DWELL_UNLIKELY(!period))                                                     \
+			return next arguments;                                                       \
+		pthread_testcancel();                                                            \
+		if (DWELL_LIKELY(sem_trywait(semaphore) == 0))                                   \
+			return 0;                                                                    \
+		errno = saved;                                                                   \
+		measured = waits_begin();                                                            \
+		result = next arguments;                                                         \
+		waits_end(&wrapped, measured, __builtin_return_address(0), 0);                       \
+		return result;                                                                   \
+	}
+
+SEMAPHORES(sem_wait, (sem_t * semaphore), (semaphore))
+SEMAPHORES(sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict until), (semaphore, until))
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 30)
+SEMAPHORES(sem_clockwait, (sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until),
+           (semaphore, clock, until))
+#endif
+
+/* glibc sets the second bit when the function has returned. */
+PUBLIC int pthread_once(pthread_once_t *once, void (*function)(void))
+{
+	FRONT("pthread_once", NULL);
+	int (*next)(pthread_once_t *, void (*)(void)), result;
+
+	*(void **)&next = dws_target(&wrapped);
+	if (DWELL_LIKELY(__atomic_load_n((int *)once, __ATOMIC_ACQUIRE) & 2))
+		return next(once, function);
+	CALL(result, next(once, function));
+	return result;
 }
 
-#define CONDITIONS(name, parameters, arguments)                           \
-	PUBLIC int name parameters                                              \
-	{                                                                       \
-		static int(*next) parameters;                                       \
-		static struct wrapped wrapped = { #name, 0 };                       \
-		uint64_t began;                                                     \
-		int result;                                                         \
-                                                                            \
-		if (DWELL_UNLIKELY(!next))                                          \
-			*(void **)&next = waits_next_condition(#name);                  \
-		began = waits_begin();                                              \
-		result = next arguments;                                            \
-		waits_end(&wrapped, began, __builtin_return_address(0), 0);         \
-		return result;                                                      \
-	}
+/* ---- streams ------------------------------------------------------------------------------------ */
 
-CONDITIONS(pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex))
-CONDITIONS(pthread_cond_timedwait,
-           (pthread_cond_t * condition, pthread_mutex_t *mutex, const struct timespec *until),
-           (condition, mutex, until))
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 30)
-CONDITIONS(pthread_cond_clockwait,
-           (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
-           (condition, mutex, clock, until))
-#endif
-
-PUBLIC int pthread_mutex_lock(pthread_mutex_t *mutex)
+/* Bytes of the stream that libc has read already. */
+static inline size_t waits_buffered(const FILE *stream)
 {
-	static int (*next)(pthread_mutex_t *), (*try)(pthread_mutex_t *);
-	static struct wrapped wrapped = { "pthread_mutex_lock", 0 };
-	uint32_t holder = 0;
-	uint64_t began;
-	int result;
-
-	if (DWELL_UNLIKELY(!next)) {
-		*(void **)&try = dws_next("pthread_mutex_trylock");
-		*(void **)&next = dws_next("pthread_mutex_lock");
-	}
-	if (!dws_process.period_ns)
-		return next(mutex);
-	result = try(mutex);
-	if (DWELL_LIKELY(result != EBUSY))
-		return result;
 #ifdef __GLIBC__
-	holder = (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+	return (size_t)(stream->_IO_read_end - stream->_IO_read_ptr);
+#else
+	return 0;
 #endif
-	began = waits_begin();
-	result = next(mutex);
-	waits_end(&wrapped, began, __builtin_return_address(0), holder);
+}
+
+#define STREAMS(result_type, name, is_buffered, parameters, arguments)     \
+	PUBLIC result_type name parameters                                     \
+	{                                                                      \
+		FRONT(#name, NULL);                                                \
+		result_type(*next) parameters;                                     \
+		result_type result;                                                \
+                                                                           \
+		*(void **)&next = dws_target(&wrapped);                            \
+		if (DWELL_LIKELY(is_buffered))                                     \
+			return next arguments;                                         \
+		CALL(result, next arguments);                                      \
+		return result;                                                     \
+	}
+
+STREAMS(char *, fgets, waits_buffered(stream) > 255, (char *text, int bytes, FILE *stream), (text, bytes, stream))
+STREAMS(size_t, fread, waits_buffered(stream) >= bytes * count, (void *to, size_t bytes, size_t count, FILE *stream),
+        (to, bytes, count, stream))
+STREAMS(ssize_t, getline, waits_buffered(stream) > 255, (char **line, size_t *bytes, FILE *stream), (line, bytes, stream))
+STREAMS(ssize_t, getdelim, waits_buffered(stream) > 255, (char **line, size_t *bytes, int end, FILE *stream),
+        (line, bytes, end, stream))
+STREAMS(int, fgetc, waits_buffered(stream) > 0, (FILE * stream), (stream))
+STREAMS(int, getc, waits_buffered(stream) > 0, (FILE * stream), (stream))
+STREAMS(int, getchar, waits_buffered(stdin) > 0, (void), ())
+STREAMS(int, fflush, false, (FILE * stream), (stream))
+STREAMS(int, fclose, false, (FILE * stream), (stream))
+
+/* ---- libc's syscall() ------------------------------------------------------------------------------ */
+
+/* C++'s futures, latches and atomics wait by it. */
+bool dws_waits_is_futex(long number, long operation)
+{
+	int command = (int)operation & FUTEX_CMD_MASK;
+
+	return number == SYS_futex && period && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
+}
+
+long dws_waits_futex(long a, long b, long c, long d, long e, long f, const void *caller)
+{
+	static struct dws_wrapped wrapped DWS_WRAPPED = { "syscall", NULL, NULL, 0 };
+	struct wait measured = waits_begin();
+	long result = dw_system(SYS_futex, a, b, c, d, e, f);
+
+	waits_end(&wrapped, measured, caller, 0);
 	return result;
 }

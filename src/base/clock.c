@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "base/descriptor.h"
+#include "base/system.h"
 
 uint64_t dw_clock_ns(clockid_t clock)
 {
@@ -28,11 +30,11 @@ static int clock_tsc_is_good(void)
 
 	if (!__get_cpuid(0x80000007u, &a, &b, &c, &d) || !(d & 1u << 8))
 		return 0;
-	file = open(path, O_RDONLY | O_CLOEXEC);
+	file = dw_descriptor_open(path, O_RDONLY, 0);
 	if (file >= 0) {
-		ssize_t length = read(file, text, sizeof text - 1);
+		long length = dw_call(SYS_read, file, text, sizeof text - 1);
 
-		close(file);
+		dw_descriptor_close(file);
 		if (length > 0)
 			text[length] = '\0';
 	}

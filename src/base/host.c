@@ -3,19 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/system.h"
 
 /* The first pid namespace of a boot always has this inode (PROC_PID_INIT_INO). */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
 /* The kernel rounds a birth to clock ticks, in two steps where namespaces are involved. */
 #define BIRTH_TOLERANCE 2u
-#define STATUS_BYTES 8192
+#define PATH_BYTES 64
 #define MOST_DESCRIPTORS 65536
 
 #ifndef SYS_close_range
@@ -31,18 +30,50 @@ struct directory_entry {
 	char name[];
 };
 
+/* Joins texts; what does not fit is cut off. snprintf() may take locks of libc. */
+static void host_join(char path[PATH_BYTES], const char *const parts[], unsigned count)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		for (const char *c = parts[i]; *c && at < PATH_BYTES - 1; c++)
+			path[at++] = *c;
+	path[at] = '\0';
+}
+#define HOST_JOIN(path, ...)                                                                            \
+	host_join(path, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static void host_write_number(char text[16], uint32_t number)
+{
+	char digits[16];
+	unsigned count = 0, at = 0;
+
+	do
+		digits[count++] = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	while (count)
+		text[at++] = digits[--count];
+	text[at] = '\0';
+}
+
+/* What stat() says, or a negative errno. */
+static long host_stat(const char *path, struct stat *status)
+{
+	return dw_call(SYS_newfstatat, AT_FDCWD, path, status, 0);
+}
+
 /* The start of a file as text; false: it cannot be read. */
 static bool host_read_text(const char *path, char *text, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = dw_descriptor_open(path, O_RDONLY, 0);
 	size_t length = 0;
-	ssize_t got = -1;
+	long got = -1;
 
 	if (fd < 0)
 		return false;
-	while (length < size - 1 && (got = read(fd, text + length, size - 1 - length)) > 0)
+	while (length < size - 1 && (got = dw_call(SYS_read, fd, text + length, size - 1 - length)) > 0)
 		length += (size_t)got;
-	close(fd);
+	dw_descriptor_close(fd);
 	text[length] = '\0';
 	return got >= 0 && length > 0;
 }
@@ -81,10 +112,10 @@ bool dw_host_boot_id(uint8_t id[16])
 uint64_t dw_host_namespace(const char *name)
 {
 	struct stat status;
-	char path[48];
+	char path[PATH_BYTES];
 
-	snprintf(path, sizeof path, "/proc/self/ns/%s", name);
-	return stat(path, &status) == 0 ? status.st_ino : 0;
+	HOST_JOIN(path, "/proc/self/ns/", name);
+	return host_stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
 /* ---- a process's entry in /proc ---------------------------------------------------- */
@@ -101,11 +132,11 @@ struct facts {
  */
 static bool host_read_stat(const char *folder, const char *id, struct facts *facts)
 {
-	char path[64], text[1024], *at;
+	char path[PATH_BYTES], text[1024], *at;
 	uint64_t threads = 0;
 	char state;
 
-	snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/stat", folder, id);
+	HOST_JOIN(path, "/proc/", folder, "/task/", id, "/stat");
 	if (!host_read_text(path, text, sizeof text))
 		return false;
 	at = strrchr(text, ')'); /* the program's name may contain any character; field 3 follows it */
@@ -145,18 +176,44 @@ static bool host_births_are_shifted(void)
 	return *at != '\n' && *at != '\0';
 }
 
+/* The line of a file that begins with `begin`, without that; false: there is none. The file may be long, and the stack of a
+ * signal handler is small: it is read in pieces. */
+static bool host_find_line(const char *path, const char *begin, char *line, size_t size)
+{
+	int fd = dw_descriptor_open(path, O_RDONLY, 0);
+	size_t matched = 0, length = 0, wanted = strlen(begin);
+	bool done = false;
+	char piece[512];
+	long got;
+
+	while (fd >= 0 && !done && (got = dw_call(SYS_read, fd, piece, sizeof piece)) > 0)
+		for (long i = 0; i < got && !done; i++) {
+			char c = piece[i];
+
+			done = matched == wanted && (c == '\n' || length == size - 1);
+			if (matched == wanted && !done)
+				line[length++] = c;
+			else if (matched < wanted) /* SIZE_MAX: another line */
+				matched = c == begin[matched] ? matched + 1 : SIZE_MAX;
+			if (c == '\n' && !done)
+				matched = 0;
+		}
+	dw_descriptor_close(fd);
+	line[length] = '\0';
+	return done;
+}
+
 /* Counts the ids in /proc/NAME, from the namespace of /proc to the process's own; 0 if the file
  * cannot be read. `*last` is the id in the process's own namespace. */
 static unsigned host_read_ids(const char *name, uint32_t *last)
 {
-	char path[48], text[STATUS_BYTES];
+	char path[PATH_BYTES], line[384]; /* 32 namespaces at most */
 	unsigned count = 0;
-	const char *at;
 
-	snprintf(path, sizeof path, "/proc/%.24s/status", name);
-	if (!host_read_text(path, text, sizeof text) || !(at = strstr(text, "\nNSpid:")))
+	HOST_JOIN(path, "/proc/", name, "/status");
+	if (!host_find_line(path, "NSpid:", line, sizeof line))
 		return 0;
-	for (at += strlen("\nNSpid:"); *at == '\t' || *at == ' '; count++) {
+	for (const char *at = line; *at == '\t' || *at == ' '; count++) {
 		at++;
 		*last = (uint32_t)host_number_at(at);
 		at += strspn(at, "0123456789");
@@ -169,17 +226,17 @@ static unsigned host_read_ids(const char *name, uint32_t *last)
 static bool host_proc_is_own(void)
 {
 	char link[24];
-	ssize_t length;
+	long length;
 	uint32_t pid = 0;
 	unsigned ids = host_read_ids("self", &pid);
 
 	if (ids)
-		return ids == 1 && pid == (uint32_t)getpid();
-	length = readlink("/proc/self", link, sizeof link - 1); /* Linux before 4.1 */
+		return ids == 1 && pid == (uint32_t)dw_call(SYS_getpid);
+	length = dw_call(SYS_readlinkat, AT_FDCWD, "/proc/self", link, sizeof link - 1); /* Linux before 4.1 */
 	if (length <= 0)
 		return false;
 	link[length] = '\0';
-	return host_number_at(link) == (uint64_t)getpid();
+	return host_number_at(link) == (uint64_t)dw_call(SYS_getpid);
 }
 
 static bool host_born_then(uint64_t birth, uint64_t wanted)
@@ -194,9 +251,9 @@ void dw_identify(struct dw_identity *self)
 	struct facts facts;
 	char id[16];
 
-	self->pid = (uint32_t)getpid();
+	self->pid = (uint32_t)dw_call(SYS_getpid);
 	self->pid_namespace = dw_host_namespace("pid");
-	snprintf(id, sizeof id, "%u", self->pid);
+	host_write_number(id, self->pid);
 	self->birth = host_proc_is_own() && host_read_stat("self", id, &facts) && !host_births_are_shifted()
 	                  ? facts.birth : 0;
 }
@@ -208,9 +265,11 @@ static enum dw_alive host_has_process(const struct dw_identity *process)
 	struct facts facts;
 	char name[16];
 
-	if (kill((pid_t)process->pid, 0) != 0 && errno != EPERM)
-		return errno == ESRCH ? DW_DEAD : DW_ALIVE_UNKNOWN;
-	snprintf(name, sizeof name, "%u", process->pid);
+	long result = dw_call(SYS_kill, process->pid, 0);
+
+	if (result != 0 && result != -EPERM)
+		return result == -ESRCH ? DW_DEAD : DW_ALIVE_UNKNOWN;
+	host_write_number(name, process->pid);
 	if (!host_proc_is_own() || !host_read_stat(name, name, &facts))
 		return DW_ALIVE;
 	if (facts.dead)
@@ -225,13 +284,14 @@ static enum dw_alive host_compare_entry(const char *name, const struct dw_identi
 {
 	struct facts facts;
 	struct stat status;
-	char path[48];
+	char path[PATH_BYTES];
 	uint32_t last = 0;
+	long result;
 
 	if (!host_read_ids(name, &last)) {
-		snprintf(path, sizeof path, "/proc/%.24s", name);
+		HOST_JOIN(path, "/proc/", name);
 		/* It ended meanwhile, or it is hidden from this process. */
-		return stat(path, &status) != 0 && errno == ENOENT ? DW_DEAD : DW_ALIVE_UNKNOWN;
+		return host_stat(path, &status) == -ENOENT ? DW_DEAD : DW_ALIVE_UNKNOWN;
 	}
 	if (last != process->pid)
 		return DW_DEAD;
@@ -239,10 +299,11 @@ static enum dw_alive host_compare_entry(const char *name, const struct dw_identi
 		return DW_DEAD; /* it ended meanwhile */
 	if (process->birth && !host_births_are_shifted() && !host_born_then(facts.birth, process->birth))
 		return DW_DEAD;
-	snprintf(path, sizeof path, "/proc/%.24s/ns/pid", name);
-	if (stat(path, &status) == 0)
+	HOST_JOIN(path, "/proc/", name, "/ns/pid");
+	result = host_stat(path, &status);
+	if (result == 0)
 		return status.st_ino == process->pid_namespace ? DW_ALIVE : DW_DEAD;
-	return errno == ENOENT || errno == ESRCH ? DW_DEAD : DW_ALIVE_UNKNOWN;
+	return result == -ENOENT || result == -ESRCH ? DW_DEAD : DW_ALIVE_UNKNOWN;
 }
 
 /* Searches /proc: ALIVE if the process is found, DEAD if every entry is another process. */
@@ -250,12 +311,12 @@ static enum dw_alive host_scan(const struct dw_identity *process)
 {
 	char buffer[4096] __attribute__((__aligned__(8)));
 	enum dw_alive answer = DW_DEAD;
-	int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int folder = dw_descriptor_open("/proc", O_RDONLY | O_DIRECTORY, 0);
 	long got;
 
 	if (folder < 0)
 		return DW_ALIVE_UNKNOWN;
-	while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0 && answer != DW_ALIVE) {
+	while ((got = dw_call(SYS_getdents64, folder, buffer, sizeof buffer)) > 0 && answer != DW_ALIVE) {
 		for (long at = 0; at < got && answer != DW_ALIVE;) {
 			const struct directory_entry *entry = (const struct directory_entry *)(const void *)(buffer + at);
 			enum dw_alive one;
@@ -268,7 +329,7 @@ static enum dw_alive host_scan(const struct dw_identity *process)
 				answer = one;
 		}
 	}
-	close(folder);
+	dw_descriptor_close(folder);
 	return got < 0 && answer == DW_DEAD ? DW_ALIVE_UNKNOWN : answer;
 }
 
@@ -278,7 +339,7 @@ static bool host_sees_all(uint64_t own_namespace)
 {
 	struct stat status;
 
-	return own_namespace == FIRST_PID_NAMESPACE && host_proc_is_own() && stat("/proc/1", &status) == 0;
+	return own_namespace == FIRST_PID_NAMESPACE && host_proc_is_own() && host_stat("/proc/1", &status) == 0;
 }
 
 enum dw_alive dw_process_lives(const struct dw_identity *process, unsigned *scans)
@@ -304,12 +365,12 @@ enum dw_alive dw_process_lives(const struct dw_identity *process, unsigned *scan
 
 static void host_close_up_to_limit(int first)
 {
-	struct rlimit limit;
+	uint64_t limit[2]; /* the one that holds and the hard one */
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MOST_DESCRIPTORS)
-		limit.rlim_cur = MOST_DESCRIPTORS;
-	for (int fd = first; fd < (int)limit.rlim_cur; fd++)
-		close(fd);
+	if (dw_call(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, limit) != 0 || limit[0] > MOST_DESCRIPTORS)
+		limit[0] = MOST_DESCRIPTORS;
+	for (int fd = first; fd < (int)limit[0]; fd++)
+		dw_descriptor_close(fd);
 }
 
 /* Closes the descriptors that one pass over /proc/self/fd lists; false if there were none. */
@@ -319,15 +380,15 @@ static bool host_close_listed(int folder, int first)
 	bool closed = false;
 	long got;
 
-	lseek(folder, 0, SEEK_SET);
-	while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0)
+	dw_call(SYS_lseek, folder, 0, 0);
+	while ((got = dw_call(SYS_getdents64, folder, buffer, sizeof buffer)) > 0)
 		for (long at = 0; at < got;) {
 			const struct directory_entry *entry = (const struct directory_entry *)(const void *)(buffer + at);
 			int fd = *entry->name == '.' ? -1 : (int)host_number_at(entry->name);
 
 			at += entry->bytes;
 			if (fd >= first && fd != folder)
-				closed |= close(fd) == 0;
+				closed |= dw_call(SYS_close, fd) == 0;
 		}
 	return closed;
 }
@@ -336,14 +397,14 @@ void dw_host_close_from(int first)
 {
 	int folder;
 
-	if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0)
+	if (dw_call(SYS_close_range, first, ~0u, 0) == 0)
 		return;
-	folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder = (int)dw_call(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0) {
 		host_close_up_to_limit(first);
 		return;
 	}
 	while (host_close_listed(folder, first)) /* again, because closing may make a pass skip entries */
 		;
-	close(folder);
+	dw_descriptor_close(folder);
 }

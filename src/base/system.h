@@ -43,6 +43,11 @@ static inline __attribute__((always_inline)) int dw_system_failed(long result)
 	return result < 0 && result >= -4095;
 }
 
+/* A call with up to six numbers or pointers: dw_call(SYS_read, fd, buffer, size). */
+#define dw_call(...) DW_CALL_WITH(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+#define DW_CALL_WITH(number, a, b, c, d, e, f, ...) \
+	dw_system(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
 /* As libc: -1 and errno for an error. */
 static inline __attribute__((always_inline)) long dw_system_errno(long result)
 {

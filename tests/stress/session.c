@@ -83,7 +83,8 @@ static void session_restarts(void)
 		trace_walk(&trace, count_unnamed, &unnamed);
 		if (unnamed)
 			FAIL("%s: %llu ranges without a name", path, (unsigned long long)unnamed);
-		CHECK_U64(trace_count(&trace, DW_MARK, "starter"), 1);
+		/* Threads wait for each other for a limited time: what is not recorded is counted. */
+		CHECK(trace_count(&trace, DW_MARK, "starter") == 1 || trace_lost_all(&trace));
 		CHECK_U64(trace_entries(&trace, DW_ENTRY_PROCESS), 1);
 		ranges += trace_count(&trace, TRACE_END, "site");
 		trace_close(&trace);
@@ -180,10 +181,12 @@ static void become_daemon(void *unused)
 	stress_start("daemon.dwell", NULL); /* a relative path */
 	id = dwell_intern(DWELL_CATEGORY_ZONE, "daemonic", NULL);
 	stress_ranges(id, 10);
-	for (int i = 3; i < 64; i++)
+	for (int i = 3; i < 200; i++)
 		close(i);
-	/* Ours gets the trace's old number. */
+	/* Ours have the trace's old number. */
 	file = open("mine.txt", O_RDWR | O_CREAT, 0600);
+	for (int i = 4; i < 200; i++)
+		(void)!dup(file);
 	for (int i = 0; i < 20000; i++)
 		if (write(file, "0123456789", 10) != 10)
 			FAIL("cannot write a file of our own");

@@ -249,7 +249,7 @@ static bool wanted(const char *name, int count, char **parts)
 static const struct stress_test *const tables[] = { kill_tests, thread_tests, fork_tests,
 	                                                signal_tests, disk_tests, bound_tests, step_tests, kernel_tests,
 	                                                session_tests, gate_tests, probe_tests,
-	                                                stack_tests, function_tests };
+	                                                stack_tests, function_tests, guest_tests };
 
 int main(int count, char **arguments)
 {

@@ -53,7 +53,7 @@ struct stress_test {
 /* One a file, ended by a NULL name. */
 extern const struct stress_test kill_tests[], thread_tests[], fork_tests[], signal_tests[],
     disk_tests[], bound_tests[], step_tests[], kernel_tests[], session_tests[], gate_tests[], probe_tests[],
-    stack_tests[], function_tests[];
+    stack_tests[], function_tests[], guest_tests[];
 
 extern bool stress_long;             /* `make stress` */
 extern const char *stress_programs;  /* folder of this program and its helpers */

@@ -55,53 +55,87 @@ enum dw_library_use {
 #define DW_LIBRARIES_BYTES 1024 /* of the list */
 
 struct dw_libraries_search {
-	const char *beginnings, *probe;
+	const char *id, *beginnings, *probe;
 	char file[64];                  /* what was found, or "" */
 	bool has_probe;
 };
 
-static inline int dw_libraries_look(struct dl_phdr_info *info, size_t size, void *context)
-{
-	struct dw_libraries_search *search = context;
-	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+enum {
+#define X(id, label, beginnings, probe, variable, key, use, missing, remedy) DW_LIBRARIES_AT_##id,
+	DW_LIBRARIES(X)
+#undef X
+	DW_LIBRARIES_COUNT
+};
 
-	(void)size;
-	if (!slash)
-		return 0;
+/* Begins a search. Reads the environment, so it is not for signal handlers. */
+static inline void dw_libraries_begin(struct dw_libraries_search searches[DW_LIBRARIES_COUNT])
+{
+#define X(id, label, beginnings, probe, variable, key, use, missing, remedy)                                           \
+	{                                                                                                                  \
+		const char *loads = (variable);                                                                                \
+		searches[DW_LIBRARIES_AT_##id] =                                                                               \
+		    (struct dw_libraries_search){ #id, (beginnings), (probe), "", loads && strstr(loads, (probe)) };           \
+	}
+	DW_LIBRARIES(X)
+#undef X
+}
+
+static inline void dw_libraries_match(struct dw_libraries_search *search, const char *name)
+{
 	for (const char *at = search->probe; *at; at += strspn(at, " ")) {
 		size_t length = strcspn(at, " ");
 
-		search->has_probe |= strlen(slash + 1) == length && strncmp(slash + 1, at, length) == 0;
+		search->has_probe |= strlen(name) == length && strncmp(name, at, length) == 0;
 		at += length;
 	}
 	for (const char *at = search->beginnings; !*search->file && *at; at += strspn(at, " ")) {
 		size_t length = strcspn(at, " ");
 
-		if (strncmp(slash + 1, at, length) == 0)
-			snprintf(search->file, sizeof search->file, "%s", slash + 1);
+		if (strncmp(name, at, length) == 0)
+			snprintf(search->file, sizeof search->file, "%s", name);
 		at += length;
 	}
-	return 0;
 }
 
-/* Writes the list of this process. Returns whether there is one. Asks the loader, so it is not for hot paths. */
-static inline bool dw_libraries_list(char list[DW_LIBRARIES_BYTES])
+/* A file that the process has loaded. */
+static inline void dw_libraries_see(struct dw_libraries_search searches[DW_LIBRARIES_COUNT], const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	for (int i = 0; slash && i < DW_LIBRARIES_COUNT; i++)
+		dw_libraries_match(&searches[i], slash + 1);
+}
+
+/* Writes the list of what was found. Returns whether there is anything. */
+static inline bool dw_libraries_write(const struct dw_libraries_search searches[DW_LIBRARIES_COUNT],
+                                      char list[DW_LIBRARIES_BYTES])
 {
 	size_t used = 0;
 
 	list[0] = '\0';
-#define X(id, label, beginnings, probe, variable, key, use, missing, remedy)                                           \
-	{                                                                                                                  \
-		const char *loads = (variable);                                                                                \
-		struct dw_libraries_search search = { (beginnings), (probe), "", loads && strstr(loads, (probe)) };            \
-		dl_iterate_phdr(dw_libraries_look, &search);                                                                   \
-		if (*search.file && used < DW_LIBRARIES_BYTES - 128)                                                           \
-			used += (size_t)snprintf(list + used, DW_LIBRARIES_BYTES - used, #id " %s%s;", search.file,                \
-			                         search.has_probe ? " probe" : "");                                                \
-	}
-	DW_LIBRARIES(X)
-#undef X
+	for (int i = 0; i < DW_LIBRARIES_COUNT; i++)
+		if (*searches[i].file && used < DW_LIBRARIES_BYTES - 128)
+			used += (size_t)snprintf(list + used, DW_LIBRARIES_BYTES - used, "%s %s%s;", searches[i].id, searches[i].file,
+			                         searches[i].has_probe ? " probe" : "");
 	return used > 0;
+}
+
+static inline int dw_libraries_look(struct dl_phdr_info *info, size_t size, void *searches)
+{
+	(void)size;
+	if (info->dlpi_name)
+		dw_libraries_see(searches, info->dlpi_name);
+	return 0;
+}
+
+/* Writes the list of this process. Returns whether there is one. Takes the loader's lock: only at the process's end. */
+static inline bool dw_libraries_list(char list[DW_LIBRARIES_BYTES])
+{
+	struct dw_libraries_search searches[DW_LIBRARIES_COUNT];
+
+	dw_libraries_begin(searches);
+	dl_iterate_phdr(dw_libraries_look, searches);
+	return dw_libraries_write(searches, list);
 }
 
 #endif

@@ -3,8 +3,9 @@
 #define DW_FORMAT_PERF_EVENT_H
 
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/system.h"
 
 struct dw_perf_event {
 	uint32_t type, bytes;
@@ -18,7 +19,7 @@ _Static_assert(sizeof(struct dw_perf_event) == 64, "the first version has 64 byt
 static inline int dw_perf_event_open(struct dw_perf_event *event, int group)
 {
 	event->bytes = sizeof *event;
-	return (int)syscall(SYS_perf_event_open, event, 0, -1, group, 8 /* closed by exec */);
+	return (int)dw_system_errno(dw_call(SYS_perf_event_open, event, 0, -1, group, 8 /* closed by exec */));
 }
 
 /* An event for each period of CPU time, with the functions of the kernel that the thread is in. The recorder in two files does

@@ -8,13 +8,17 @@
 #ifndef DW_FORMAT_SAMPLER_CALLS_H
 #define DW_FORMAT_SAMPLER_CALLS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Of the recorder: see `counter_rate` below. */
+uint64_t dw_session_counter_rate(void);
 
 /* Functions of <dwell/probe.h> and <dwell/probe_abi.h>, documented there, and where the two variables are. */
 struct dw_sampler_calls {
 	const struct dwell_gate_word *const *gate;
-	const uint32_t *code_generation;
+	uint32_t *code_generation; /* the sampler adds 1 after a dlopen() or dlclose() of the program has returned */
 	bool (*intern_code)(void *const *addresses, unsigned count, uint32_t *frames);
 	uint32_t (*intern_frame)(const char *function, const char *file, uint32_t line);
 	uint32_t (*intern_stack)(const uint32_t *frames, unsigned count);
@@ -23,12 +27,18 @@ struct dw_sampler_calls {
 	bool (*sample)(uint32_t frame, uint32_t stack, uint32_t weight);
 	void (*waited)(uint32_t frame, uint32_t stack, uint32_t weight, uint32_t holder);
 	void (*heap)(struct dwell_site *site, const void *address, uint64_t size_bytes, uint32_t stack);
+	void (*hurry)(bool begins);
+	bool (*bus_action)(const struct sigaction *set, struct sigaction *get);
+	/* Ticks per second of the processor's counter, if that is the run's clock; else 0. */
+	uint64_t (*counter_rate)(void);
+	/* The process begins a sandbox, where a system call may end it, or did not begin it after all. */
+	void (*sandbox)(bool begins);
 };
 
 /* The table of the copy that this file is linked to. */
 #define DW_SAMPLER_CALLS \
 	{ &dwell_gate, &dwell_code_generation, dwell_intern_code, dwell_intern_frame, dwell_intern_stack, dwell_meta, \
-	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap }
+	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action, dw_session_counter_rate, NULL }
 
 /* The sampler defines this function; in a process without the sampler it is NULL. The sampler uses the table from then on
  * if the recorder is in the program's own file and no sample was recorded yet. */

@@ -153,6 +153,9 @@ bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_
 	char *address = NULL;
 	uint32_t block, closed = 0;
 
+	*cause = DW_LOSS_STOPPED;
+	if (!dw_session_is_whole())
+		return false;
 	dw_step_look();
 	if (writer->chunk && !writer->chunk->end_bytes) {
 		/* The cursor is outside the chunk: a thread that seemed to have abandoned its record went on

@@ -11,9 +11,9 @@
  */
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "base/descriptor.h"
+#include "base/system.h"
 #include "format/perf_event.h"
 #include "record/record.h"
 
@@ -34,7 +34,7 @@ static bool counters_is_own(const struct dw_counters *counters, unsigned which)
 	uint64_t id = 0;
 
 	return counters->fd[which] &&
-	       ioctl(counters->fd[which] - 1, COUNTERS_GET_ID, &id) == 0 && id == counters->id[which];
+	       dw_call(SYS_ioctl, counters->fd[which] - 1, COUNTERS_GET_ID, &id) == 0 && id == counters->id[which];
 }
 
 static int counters_open_one(struct dw_counters *counters, unsigned which)
@@ -43,14 +43,15 @@ static int counters_open_one(struct dw_counters *counters, unsigned which)
 		                           .read_format = COUNTERS_TIMES | COUNTERS_GROUP,
 		                           .flags = COUNTERS_USER_ONLY };
 	int fd = dw_perf_event_open(&event, which ? counters->fd[0] - 1 : -1);
+	long result;
 
 	if (fd < 0)
 		return errno;
-	if (ioctl(fd, COUNTERS_GET_ID, &counters->id[which]) != 0) {
-		int error = errno;
-
-		syscall(SYS_close, fd);
-		return error;
+	fd = dw_descriptor_move(fd);
+	result = dw_descriptor_is_apart(fd) ? dw_call(SYS_ioctl, fd, COUNTERS_GET_ID, &counters->id[which]) : -EMFILE;
+	if (result != 0) {
+		dw_descriptor_close(fd);
+		return (int)-result;
 	}
 	counters->fd[which] = fd + 1;
 	return 0;
@@ -75,9 +76,8 @@ void dw_counters_read(struct dw_counters *counters, struct dw_usage *usage)
 {
 	struct counters_values now;
 
-	/* libc's read() would be a cancellation point. */
 	if (!counters_is_own(counters, 0) ||
-	    syscall(SYS_read, counters->fd[0] - 1, &now, sizeof now) != (long)sizeof now ||
+	    dw_call(SYS_read, counters->fd[0] - 1, &now, sizeof now) != (long)sizeof now ||
 	    now.count != DW_COUNTERS)
 		return;
 	usage->counters_known = true;
@@ -94,6 +94,6 @@ void dw_counters_close(struct dw_counters *counters)
 
 	for (unsigned i = 0; i < DW_COUNTERS; i++)
 		if (counters_is_own(counters, i))
-			syscall(SYS_close, counters->fd[i] - 1);
+			dw_descriptor_close(counters->fd[i] - 1);
 	memset(counters, 0, sizeof *counters);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/system.h"
 #include "dwell/probe_abi.h"
 
 _Static_assert((int)DWELL_DEVICE_KERNEL == DW_DEVICE_KERNEL && (int)DWELL_DEVICE_MEMORY == DW_DEVICE_MEMORY &&
@@ -113,7 +114,7 @@ uint32_t dwell_thread_of(uint32_t tid)
 	uint32_t count = dw_process ? __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE) : 0;
 
 	for (uint32_t i = 0; tid && i < count && i < DW_MAX_SLOTS; i++) {
-		const struct dw_slot *slot = &dw_process->slots[i];
+		const struct dw_slot *slot = dw_process_slot(i);
 
 		if (DW_LOAD(slot->tid) == tid && slot->generation == DW_LOAD(dw_session.generation))
 			return slot->thread;
@@ -266,7 +267,7 @@ static bool device_lock(struct dw_device_writer *writer)
 		if (__atomic_compare_exchange_n(&writer->lock, &none, 1, false, __ATOMIC_ACQUIRE,
 		                                __ATOMIC_RELAXED))
 			return true;
-		nanosleep(&pause, NULL);
+		dw_call(SYS_nanosleep, &pause, NULL);
 	}
 	return false;
 }

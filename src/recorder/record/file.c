@@ -11,10 +11,11 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/system.h"
 
 #ifndef RENAME_NOREPLACE /* some C libraries lack it */
 #define RENAME_NOREPLACE 1u
@@ -151,35 +152,35 @@ static bool file_is_replaceable(const char *path)
 		return false;
 	if (named.st_size == 0)
 		return true;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = dw_descriptor_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
 	is_trace = fstat(fd, &opened) == 0 && opened.st_ino == named.st_ino &&
 	           opened.st_dev == named.st_dev &&
 	           pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
 	           (memcmp(magic, DW_MAGIC, sizeof magic) == 0 || memcmp(magic, DW_PACK_MAGIC, sizeof magic) == 0);
-	close(fd);
+	dw_descriptor_close(fd);
 	return is_trace;
 }
 
 static int file_create_at(const char *path, const struct dwell_options *options, const uint8_t *run_id)
 {
 	/* 0600: a trace contains names and arguments of its user */
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+	int fd = dw_descriptor_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	int result;
 
-	if (fd < 0 && errno == EEXIST && options->overwrite) {
+	if (fd == -EEXIST && options->overwrite) {
 		if (!file_is_replaceable(path))
 			return -ENOTUNIQ;
 		/* Removed and not truncated, so that a process that has the old trace mapped keeps it. */
 		unlink(path);
-		fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+		fd = dw_descriptor_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	}
 	if (fd < 0)
-		return -errno;
+		return fd;
 	result = file_write_head(fd, options, run_id);
 	if (result) {
-		close(fd);
+		dw_descriptor_close(fd);
 		unlink(path);
 		return result;
 	}
@@ -253,24 +254,24 @@ int dw_file_create(const char *path, const struct dwell_options *options, const 
 int dw_file_open(const char *path, struct dw_head **head, struct dwell_error *error)
 {
 	struct stat status;
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = dw_descriptor_open(path, O_RDWR, 0);
 	struct dw_head *map;
 
 	if (fd < 0)
-		return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s", path, strerror(errno));
+		return dw_error_set(error, DWELL_E_IO, "cannot open %s: %s", path, strerror(-fd));
 	if (fstat(fd, &status) != 0 || status.st_size < (off_t)DW_BLOCK_BYTES) {
-		close(fd);
+		dw_descriptor_close(fd);
 		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s is not a dwell trace", path);
 	}
 	map = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
-		close(fd);
+		dw_descriptor_close(fd);
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
 	}
 	if (memcmp(map->magic, DW_MAGIC, sizeof map->magic) != 0 ||
 	    map->version_major != DW_VERSION_MAJOR || map->block_bytes != DW_BLOCK_BYTES) {
 		munmap(map, DW_BLOCK_BYTES);
-		close(fd);
+		dw_descriptor_close(fd);
 		return dw_error_set(error, DWELL_E_VERSION,
 		                    "%s cannot be written by dwell %s: another version made it", path,
 		                    DWELL_VERSION);
@@ -428,9 +429,7 @@ static int name_file(const char *temporary, const char *path)
 	if (errno == EEXIST)
 		return -EEXIST;
 	/* For file systems without hard links. */
-	if (syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-		return 0;
-	return -errno;
+	return (int)dw_call(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
 }
 
 /*
@@ -445,8 +444,8 @@ static int file_move_to(int fd, const char *path, const char *final_path, struct
 
 	if (snprintf(temporary, sizeof temporary, "%s.%d.part", final_path, (int)getpid()) <
 	    (int)sizeof temporary) {
-		to = open(temporary, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-		result = to < 0 ? -errno : file_copy_all(fd, to);
+		to = dw_descriptor_open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+		result = to < 0 ? to : file_copy_all(fd, to);
 	}
 	if (to >= 0 && close(to) != 0 && result == 0)
 		result = -errno;
@@ -462,19 +461,48 @@ static int file_move_to(int fd, const char *path, const char *final_path, struct
 	return 0;
 }
 
+static bool file_is_of_session(const struct stat *opened)
+{
+	return opened->st_dev == dw_session.device && opened->st_ino == dw_session.inode;
+}
+
+/* Whether the file still begins with the head that was written. The session's own head has a run's id, too. */
+static bool file_has_head(int fd, const struct stat *opened)
+{
+	struct dw_head head;
+
+	return opened->st_size >= (off_t)DW_BLOCK_BYTES && pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+	       memcmp(head.magic, DW_MAGIC, sizeof head.magic) == 0 &&
+	       (!file_is_of_session(opened) || memcmp(head.run_id, dw_session.run_id, sizeof head.run_id) == 0);
+}
+
+/* The head of a file that is finished. That of this process's session is mapped already, and dw_fault_watch() knows it. */
+static struct dw_head *file_map_head(int fd, const struct stat *opened)
+{
+	struct dw_head *head = dw_session_map();
+
+	if (head && file_is_of_session(opened))
+		return head;
+	head = mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return head == MAP_FAILED ? NULL : head;
+}
+
 int dw_file_finish(int fd, const char *path, const char *final_path, uint32_t process,
                    struct dw_finish *finish, struct dwell_error *error)
 {
 	struct extent extent = { 1, 0, 0 };
 	struct stat status;
-	struct dw_head *head =
-	    mmap(NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct dw_head *head;
 
 	*finish = (struct dw_finish){ .path = path };
-	if (head == MAP_FAILED)
+	if (fstat(fd, &status) != 0 || !file_has_head(fd, &status))
+		return dw_error_set(error, DWELL_E_NOT_TRACE, "%s was cut or written over while it was recorded", path);
+	head = file_map_head(fd, &status);
+	if (!head)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
 	file_remove_unused(fd, head, process, &extent);
-	munmap(head, DW_BLOCK_BYTES);
+	if (head != dw_session_map())
+		munmap(head, DW_BLOCK_BYTES);
 	finish->alive = extent.alive;
 	finish->unknown = extent.unknown;
 	finish->size_bytes = fstat(fd, &status) == 0 ? (uint64_t)status.st_size : 0;
@@ -494,4 +522,39 @@ uint32_t dw_file_writers(int fd, uint32_t process)
 
 	file_survey(fd, process, &extent);
 	return extent.alive;
+}
+
+/* ---- what became of it ----------------------------------------------------------- */
+
+/* The name that the kernel knows for an open file, "" if it is no longer the name of this file. */
+static void file_find_name(int fd, const struct stat *opened, char name[4096])
+{
+	char link[32];
+	struct stat named;
+	ssize_t length;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	length = readlink(link, name, 4095);
+	name[length > 0 ? length : 0] = '\0';
+	if (stat(name, &named) != 0 || named.st_dev != opened->st_dev || named.st_ino != opened->st_ino)
+		*name = '\0';
+}
+
+enum dw_file_fate dw_file_fate(int fd, const char *path, uint64_t expected_bytes, char now_at[4096])
+{
+	struct stat opened, named;
+	bool exists = stat(path, &named) == 0, cut;
+
+	*now_at = '\0';
+	if (fstat(fd, &opened) != 0)
+		return exists ? DW_FILE_REPLACED : DW_FILE_REMOVED;
+	cut = (uint64_t)opened.st_size < expected_bytes || !file_has_head(fd, &opened);
+	if (exists && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) {
+		snprintf(now_at, 4096, "%s", path);
+		return cut ? DW_FILE_CUT : DW_FILE_THERE;
+	}
+	file_find_name(fd, &opened, now_at);
+	if (opened.st_nlink)
+		return cut ? DW_FILE_CUT : DW_FILE_MOVED;
+	return exists ? DW_FILE_REPLACED : DW_FILE_REMOVED;
 }

@@ -50,3 +50,18 @@ int dw_file_finish(int fd, const char *path, const char *final_path, uint32_t pr
 
 /* How many processes other than `process` are known to be writing to the file. */
 uint32_t dw_file_writers(int fd, uint32_t process);
+
+/* What became of a trace's file while it was recorded. */
+enum dw_file_fate {
+	DW_FILE_THERE,    /* the path names it, and it is as it was written */
+	DW_FILE_MOVED,    /* the path does not name it; it has another name */
+	DW_FILE_REMOVED,  /* it has no name any more, nor is there another file at the path */
+	DW_FILE_REPLACED, /* it has no name any more, and another file is at the path */
+	DW_FILE_CUT,      /* it was truncated, or another program wrote over it */
+};
+
+/*
+ * Compares the open trace with what is at `path`. `expected_bytes`: the size that it has at least, 0 if not known. `now_at`
+ * receives where the file is, "" if that is not known. A file that was cut and moved is CUT, with `now_at`.
+ */
+enum dw_file_fate dw_file_fate(int fd, const char *path, uint64_t expected_bytes, char now_at[4096]);

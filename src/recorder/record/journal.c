@@ -10,10 +10,9 @@
  */
 #include "record/journal.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/system.h"
 
 #define BYTE_BITS 17 /* the next byte may be one past the block */
 #define BYTE_MASK ((1u << BYTE_BITS) - 1)
@@ -84,9 +83,9 @@ static bool journal_announce(int fd, uint32_t block, struct dw_chunk *header,
 	size_t rest_bytes = sizeof *header - sizeof header->magic;
 
 	header->magic = DW_CHUNK_MAGIC;
-	return pwrite(fd, self, sizeof *self, at + (off_t)sizeof *header) == (ssize_t)sizeof *self &&
-	       pwrite(fd, rest, rest_bytes, at + (off_t)sizeof header->magic) == (ssize_t)rest_bytes &&
-	       pwrite(fd, header, sizeof header->magic, at) == (ssize_t)sizeof header->magic;
+	return dw_call(SYS_pwrite64, fd, self, sizeof *self, at + (off_t)sizeof *header) == (long)sizeof *self &&
+	       dw_call(SYS_pwrite64, fd, rest, rest_bytes, at + (off_t)sizeof header->magic) == (long)rest_bytes &&
+	       dw_call(SYS_pwrite64, fd, header, sizeof header->magic, at) == (long)sizeof header->magic;
 }
 
 static uint32_t journal_finish_state(void)
@@ -100,19 +99,18 @@ static uint32_t journal_finish_state(void)
  * this is safe is at file_remove_unused() in file.c. False with the cause if that fails or if the owner
  * is removing unused blocks now, which takes milliseconds.
  */
-static bool journal_join_file(uint32_t block, struct dw_chunk *header, const struct dw_entry_process *self,
+static bool journal_join_file(int fd, uint32_t block, struct dw_chunk *header, const struct dw_entry_process *self,
                               enum dw_loss *cause)
 {
 	const struct dw_window *window = &dw_process->windows[(dw_process->window >> 32) - 1];
 	uint32_t before, after;
-	int fd = dw_window_file();
 
 	*cause = DW_LOSS_DISK;
 	do {
 		before = journal_finish_state();
 		/* The owner may have removed these blocks after they were claimed. */
-		if (before && fallocate(fd, 0, (off_t)window->first * DW_BLOCK_BYTES,
-		                        (off_t)window->count * DW_BLOCK_BYTES) != 0)
+		if (before && dw_call(SYS_fallocate, fd, 0, (off_t)window->first * DW_BLOCK_BYTES,
+		                      (off_t)window->count * DW_BLOCK_BYTES) != 0)
 			return false;
 		if (!journal_announce(fd, block, header, self))
 			return false;
@@ -135,6 +133,8 @@ bool dw_journal_open(const struct dw_entry_process *self)
 	enum dw_loss cause = DW_LOSS_FULL;
 	uint32_t block;
 	char *address;
+	bool joined;
+	int fd;
 
 	if (__atomic_load_n(&dw_process->journal, __ATOMIC_RELAXED))
 		return true;
@@ -142,7 +142,10 @@ bool dw_journal_open(const struct dw_entry_process *self)
 	if (block) {
 		dw_process->journal_number = 0;
 		journal_fill_header(&header);
-		if (journal_join_file(block, &header, self, &cause)) {
+		fd = dw_window_file();
+		joined = journal_join_file(fd, block, &header, self, &cause);
+		dw_descriptor_close(fd);
+		if (joined) {
 			journal_publish_chunk();
 			return true;
 		}

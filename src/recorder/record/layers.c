@@ -12,12 +12,12 @@
  */
 #include "record/record.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/system.h"
 #include "format/control.h"
 
 #define LAYER_WAITS 1000
@@ -103,7 +103,7 @@ static void layers_write_list(struct dw_control *control, const char *list)
 		                                false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			break;
 		generation &= ~1u;
-		sched_yield();
+		dw_call(SYS_sched_yield);
 	}
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	for (size_t i = 0; i < bytes; i++)

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/system.h"
+
 #define BLOCK_BYTES ((size_t)1 << 20)
 
 /* Blocks from mmap; advancing one word allocates from them. */
@@ -45,13 +47,14 @@ void *dw_intern_memory(size_t bytes)
 			if (at + bytes <= BLOCK_BYTES - sizeof *block)
 				return block->data + at;
 		}
-		struct block *fresh = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE,
-		                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (fresh == MAP_FAILED)
+		long memory = dw_call(SYS_mmap, NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		struct block *fresh = (struct block *)memory;
+
+		if (dw_system_failed(memory))
 			return NULL;
 		/* A thread that loses the race unmaps its new block, which no other thread has seen. */
 		if (!__atomic_compare_exchange_n(&newest_block, &block, fresh, false, __ATOMIC_RELEASE,
 		                                 __ATOMIC_RELAXED))
-			munmap(fresh, BLOCK_BYTES);
+			dw_call(SYS_munmap, fresh, BLOCK_BYTES);
 	}
 }

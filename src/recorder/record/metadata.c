@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/system.h"
 
 #define REDACTED "[redacted]"
 
@@ -265,14 +267,14 @@ void dw_metadata_redact(const char *arguments, size_t length, char *line, size_t
 	}
 }
 
+/* Under the process's lock, as dw_metadata_process(): static, because a signal handler's stack may be small. */
 static uint32_t metadata_command_line(void)
 {
-	char arguments[2048], line[2048];
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, arguments, sizeof arguments - 1);
+	static char arguments[2048], line[2048];
+	int fd = dw_descriptor_open("/proc/self/cmdline", O_RDONLY, 0);
+	long length = fd < 0 ? -1 : dw_call(SYS_read, fd, arguments, sizeof arguments - 1);
 
-	if (fd >= 0)
-		close(fd);
+	dw_descriptor_close(fd);
 	if (length <= 0)
 		return 0;
 	arguments[length] = '\0';
@@ -282,8 +284,8 @@ static uint32_t metadata_command_line(void)
 
 bool dw_metadata_process(struct dw_entry_process *entry)
 {
-	char path[1024];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+	static char path[1024];
+	long length = dw_call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
 	const char *base;
 
 	path[length > 0 ? length : 0] = '\0';

@@ -9,8 +9,11 @@
  * A library may be unloaded and another one mapped to its addresses. So before a module names a
  * frame, the first bytes of its file are compared with what is in memory; they hold the file's
  * header and usually its build-id. The kernel copies all memory that is read here, because
- * another thread may unmap it at any time. Callers cache frames by address; they clear their
- * caches when dwell_code_generation changes.
+ * another thread may unmap it at any time.
+ *
+ * Callers cache frames by address; they clear their caches when dwell_code_generation changes. Whoever sees that the
+ * program loaded or unloaded a library adds 1 to it. What was compared in an earlier generation is compared again, and
+ * modules that their first bytes do not identify are looked up in the maps.
  *
  * One thread at a time reads the maps. Other threads wait for it, for a bounded time.
  */
@@ -21,29 +24,34 @@
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/descriptor.h"
+#include "base/system.h"
 #include "format/keys.h"
 
 #define BLOCK_MODULES 512u
 #define MAX_BLOCKS 128u
 #define FIRST_BYTES 1024u /* of a file, which are compared */
-#define MOST_MADE 65536u  /* frames of code in no file that are told apart by their addresses, of a process */
-#define RECENT 4u         /* modules that are cached while the frames of one stack are resolved */
+#define MOST_SEGMENTS 64u
+#define MOST_MADE 65536u /* frames of code in no file that are told apart by their addresses, of a process */
+#define RECENT 4u        /* modules that are cached while the frames of one stack are resolved */
 
 /* Written by the thread that holds the maps, read by any thread. Each field is accessed atomically.
  * A copy is valid if `version` is even and the same before and after copying. */
 struct module {
 	uint32_t version;
-	uint32_t id;           /* 0 means code that is in no file */
-	uintptr_t low, high;   /* of the executable mapping; both 0: it was unloaded */
-	uintptr_t base;        /* address of the file's first bytes; 0 means not mapped */
-	uintptr_t bias;        /* address minus the address that the file itself uses */
-	uint64_t first_bytes;  /* hash of the bytes at `base` */
-	uint64_t checked;      /* when they were compared for samples; not copied */
+	uint32_t id;          /* 0 means code that is in no file */
+	uintptr_t low, high;  /* of the executable mapping; both 0: it was unloaded */
+	uintptr_t base;       /* address of the file's first bytes; 0 means not mapped */
+	uintptr_t bias;       /* address minus the address that the file itself uses */
+	uint64_t first_bytes; /* hash of the bytes at `base` */
+	uint32_t path;        /* STRING */
+	uint64_t checked;     /* when they were compared for samples; not copied */
+	uint32_t generation;  /* dwell_code_generation then; not copied */
+	bool identified;      /* the build-id is among the first bytes */
 	bool is_libc;
 };
 
@@ -52,25 +60,26 @@ uint32_t dwell_code_generation = 1; /* 0 means that nothing was looked up yet */
 static struct module *blocks[MAX_BLOCKS]; /* atomic */
 static uint32_t module_count;             /* atomic; entries in use, unloaded modules included */
 static uint32_t made_frames;              /* atomic; lookups, so also of frames that were known */
+static uint32_t maps_generation;          /* atomic; dwell_code_generation when the maps were last read */
+static uint32_t forgotten;                /* how often forget_module() changed it; of the thread that holds the maps */
 
 /* ---- memory that may be unmapped --------------------------------------------------- */
 
 static size_t module_read_by_file(void *to, uintptr_t from, size_t bytes)
 {
-	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
+	int fd = dw_descriptor_open("/proc/self/mem", O_RDONLY, 0);
+	long got = fd < 0 ? -1 : dw_call(SYS_pread64, fd, to, bytes, from);
 
-	if (fd >= 0)
-		close(fd);
+	dw_descriptor_close(fd);
 	return got > 0 ? (size_t)got : 0;
 }
 
 size_t dw_read_memory(void *to, uintptr_t from, size_t bytes)
 {
 	struct iovec ours = { to, bytes }, theirs = { (void *)from, bytes };
-	long got = syscall(SYS_process_vm_readv, getpid(), &ours, 1ul, &theirs, 1ul, 0ul);
+	long got = dw_call(SYS_process_vm_readv, dw_call(SYS_getpid), &ours, 1, &theirs, 1, 0);
 
-	if (got < 0 && errno != EFAULT)
+	if (got < 0 && got != -EFAULT)
 		return module_read_by_file(to, from, bytes); /* a sandbox refuses the system call */
 	return got > 0 ? (size_t)got : 0;
 }
@@ -86,6 +95,74 @@ static uint64_t module_hash_first_bytes(uintptr_t base)
 
 /* ---- reading one module ---------------------------------------------------------- */
 
+/* One line of the maps: low-high rwxp offset device inode path. */
+struct mapping {
+	uintptr_t low, high;
+	uint64_t offset, device, inode;
+	bool executable;
+	const char *path;
+};
+
+/* The head of a file: in memory, or read from the file where the program did not map it. Used only by the thread that
+ * holds the maps. */
+static struct {
+	uintptr_t base; /* 0: read from `fd` */
+	int fd;
+	ElfW(Ehdr) elf;
+	ElfW(Phdr) segments[MOST_SEGMENTS];
+	unsigned count;
+} head;
+
+static size_t module_read_head_bytes(void *to, uint64_t offset, size_t bytes)
+{
+	long got;
+
+	if (head.base)
+		return dw_read_memory(to, head.base + (uintptr_t)offset, bytes);
+	got = dw_system(SYS_pread64, head.fd, (long)to, (long)bytes, (long)offset, 0, 0);
+	return dw_system_failed(got) ? 0 : (size_t)got;
+}
+
+static void module_read_head(void)
+{
+	size_t bytes;
+
+	head.count = 0;
+	if (module_read_head_bytes(&head.elf, 0, sizeof head.elf) != sizeof head.elf ||
+	    memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0 || head.elf.e_phoff > 4096 || head.elf.e_phnum > MOST_SEGMENTS)
+		return;
+	bytes = head.elf.e_phnum * sizeof *head.segments;
+	if (module_read_head_bytes(head.segments, head.elf.e_phoff, bytes) == bytes)
+		head.count = head.elf.e_phnum;
+}
+
+/* How far the file's own addresses of a mapping are below the addresses in memory. A file may be mapped in part, or
+ * its code a second time: then the segment that the mapping begins in tells. */
+static uintptr_t module_find_bias(const struct mapping *mapping)
+{
+	const uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ) - 1;
+	uintptr_t first = head.base ? head.base : mapping->low - (uintptr_t)mapping->offset, bias = first;
+	bool found = false;
+
+	for (unsigned i = 0; i < head.count; i++)
+		if (head.base && head.segments[i].p_type == PT_LOAD && head.segments[i].p_offset == 0)
+			bias = first = head.base - head.segments[i].p_vaddr;
+	for (unsigned i = 0; i < head.count; i++) {
+		const ElfW(Phdr) *segment = &head.segments[i];
+		uintptr_t here = mapping->low - (uintptr_t)mapping->offset - (segment->p_vaddr - segment->p_offset);
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || mapping->offset < (segment->p_offset & ~page) ||
+		    mapping->offset >= segment->p_offset + segment->p_filesz)
+			continue;
+		if (here == first) /* it is where the loader has placed it */
+			return first;
+		if (!found)
+			bias = here;
+		found = true;
+	}
+	return bias;
+}
+
 static bool module_copy_build_id(struct dw_entry_module *entry, const char *note, size_t bytes)
 {
 	ElfW(Nhdr) header;
@@ -97,8 +174,7 @@ static bool module_copy_build_id(struct dw_entry_module *entry, const char *note
 
 		if (sizeof header + name + value > bytes)
 			return false;
-		if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
-		    header.n_descsz <= sizeof entry->build_id) {
+		if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && header.n_descsz <= sizeof entry->build_id) {
 			entry->build_id_bytes = header.n_descsz;
 			memcpy(entry->build_id, note + sizeof header + name, header.n_descsz);
 			return true;
@@ -109,36 +185,23 @@ static bool module_copy_build_id(struct dw_entry_module *entry, const char *note
 	return false;
 }
 
-static void module_read_notes(struct dw_entry_module *entry, uintptr_t address, size_t bytes)
+/* Fills in the build-id. Returns whether it is among the file's first bytes. */
+static bool module_read_build_id(struct dw_entry_module *entry, uintptr_t bias)
 {
 	char notes[512];
 
-	if (bytes > sizeof notes)
-		bytes = sizeof notes;
-	module_copy_build_id(entry, notes, dw_read_memory(notes, address, bytes));
-}
+	for (unsigned i = 0; i < head.count; i++) {
+		const ElfW(Phdr) *segment = &head.segments[i];
+		size_t bytes = segment->p_filesz < sizeof notes ? segment->p_filesz : sizeof notes;
 
-/* Fills in the build-id and returns the module's bias. */
-static uintptr_t module_read_header(struct dw_entry_module *entry, uintptr_t base)
-{
-	ElfW(Ehdr) elf;
-	ElfW(Phdr) segment;
-	uintptr_t bias = base;
-
-	if (dw_read_memory(&elf, base, sizeof elf) != sizeof elf ||
-	    memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_phoff > 4096 || elf.e_phnum > 64)
-		return base;
-	for (int pass = 0; pass < 2; pass++) /* the first pass finds the bias */
-		for (unsigned i = 0; i < elf.e_phnum; i++) {
-			if (dw_read_memory(&segment, base + elf.e_phoff + i * sizeof segment, sizeof segment) !=
-			    sizeof segment)
-				return bias;
-			if (pass == 0 && segment.p_type == PT_LOAD && segment.p_offset == 0)
-				bias = base - segment.p_vaddr;
-			if (pass == 1 && segment.p_type == PT_NOTE && !entry->build_id_bytes)
-				module_read_notes(entry, bias + segment.p_vaddr, segment.p_filesz);
-		}
-	return bias;
+		if (segment->p_type != PT_NOTE)
+			continue;
+		bytes = head.base ? dw_read_memory(notes, bias + segment->p_vaddr, bytes)
+		                  : module_read_head_bytes(notes, segment->p_offset, bytes);
+		if (module_copy_build_id(entry, notes, bytes))
+			return head.base && segment->p_offset + bytes <= FIRST_BYTES;
+	}
+	return false;
 }
 
 /* ---- the table --------------------------------------------------------------------- */
@@ -160,6 +223,8 @@ static bool copy_module(struct module *copy, const struct module *module)
 	copy->base = DW_LOAD(module->base);
 	copy->bias = DW_LOAD(module->bias);
 	copy->first_bytes = DW_LOAD(module->first_bytes);
+	copy->path = DW_LOAD(module->path);
+	copy->identified = DW_LOAD(module->identified);
 	copy->is_libc = DW_LOAD(module->is_libc);
 	/* The copy is made before the version is read again. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -180,6 +245,8 @@ static void write_module(struct module *module, const struct module *from)
 	DW_STORE(module->base, from->base);
 	DW_STORE(module->bias, from->bias);
 	DW_STORE(module->first_bytes, from->first_bytes);
+	DW_STORE(module->path, from->path);
+	DW_STORE(module->identified, from->identified);
 	DW_STORE(module->is_libc, from->is_libc);
 	/* Pairs with the acquire of copy_module(). */
 	__atomic_store_n(&module->version, version + 2, __ATOMIC_RELEASE);
@@ -230,14 +297,6 @@ static bool module_is_same(const struct module *module)
 
 /* ---- the maps ---------------------------------------------------------------------- */
 
-/* One line: low-high rwxp offset device inode path. */
-struct mapping {
-	uintptr_t low, high;
-	uint64_t offset, device, inode;
-	bool executable;
-	const char *path;
-};
-
 /* Used only by the thread that holds the maps. Static, because a thread's stack may be small. */
 static struct {
 	char text[4096 + 512]; /* a path has at most 4,096 bytes */
@@ -280,20 +339,57 @@ static void module_parse_line(const char *line, struct mapping *mapping)
 	mapping->path = line + strspn(line, " ");
 }
 
+/* The path without what the kernel adds when the file is removed: the mapping stays the same. */
+static uint32_t module_intern_path(const char *path)
+{
+	static const char removed[] = " (deleted)";
+	size_t length = strlen(path), added = sizeof removed - 1;
+
+	if (length > added && memcmp(path + length - added, removed, added) == 0)
+		length -= added;
+	return dw_intern_string(path, length);
+}
+
+/* Opens the file of a mapping, if it is still the one that was mapped. */
+static int module_open_file(const struct mapping *mapping)
+{
+	struct stat file;
+	int fd = dw_descriptor_open(mapping->path, O_RDONLY | O_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	if (dw_call(SYS_fstat, fd, &file) == 0 && file.st_ino == mapping->inode)
+		return fd;
+	dw_descriptor_close(fd);
+	return -1;
+}
+
+/* Reads the head of the mapping's file, and fills in what it says. */
+static void module_read_file(struct module *module, struct dw_entry_module *entry, const struct mapping *mapping)
+{
+	head.base = module->base;
+	head.fd = head.base ? -1 : module_open_file(mapping);
+	module_read_head();
+	module->bias = module_find_bias(mapping);
+	module->identified = module_read_build_id(entry, module->bias);
+	dw_descriptor_close(head.fd);
+}
+
 static void module_add_file(const struct mapping *mapping, uintptr_t base)
 {
 	struct dw_entry_module entry = { 0 };
 	const char *name = strrchr(mapping->path, '/');
 	struct module module = { .low = mapping->low, .high = mapping->high, .base = base };
 
+	module.path = module_intern_path(mapping->path);
 	module.first_bytes = module_hash_first_bytes(base);
-	module.bias = base ? module_read_header(&entry, base) : mapping->low - (uintptr_t)mapping->offset;
 	module.is_libc = name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-", 6) == 0);
+	module_read_file(&module, &entry, mapping);
 	entry.entry.tag = DW_ENTRY_TAG(DW_ENTRY_MODULE);
 	entry.entry.bytes = sizeof entry;
 	entry.entry.aux = 1;
 	entry.base = module.bias;
-	entry.bytes = mapping->high - (base ? base : mapping->low);
+	entry.bytes = mapping->high - (base && base < mapping->low ? base : mapping->low);
 	entry.path = dw_intern_text(mapping->path);
 	module.id = dw_intern(&entry.entry);
 	if (module.id) /* without an id, the file had no space for the entry: it is tried again later */
@@ -307,8 +403,10 @@ static void forget_module(struct module *module, bool has_names)
 
 	write_module(module, &none);
 	/* Release: a thread that sees the new generation does not find the old module. */
-	if (has_names)
+	if (has_names) {
 		__atomic_fetch_add(&dwell_code_generation, 1, __ATOMIC_RELEASE);
+		forgotten++;
+	}
 }
 
 /* Forgets the modules that are no longer mapped from low to high. Code that a program generated
@@ -318,12 +416,11 @@ static void module_forget_others(const struct mapping *mapping, bool is_file)
 	struct module module;
 
 	for (uint32_t i = 0; i < module_count; i++)
-		if (copy_module(&module, module_at(i)) && module.low < mapping->high &&
-		    module.high > mapping->low)
+		if (copy_module(&module, module_at(i)) && module.low < mapping->high && module.high > mapping->low)
 			forget_module(module_at(i), module.id || is_file);
 }
 
-static void module_read_line(const char *line)
+static void module_read_line(const char *line, void *unused)
 {
 	struct mapping mapping;
 	struct module known;
@@ -340,7 +437,8 @@ static void module_read_line(const char *line)
 	if (!mapping.executable || mapping.high <= mapping.low)
 		return;
 	if (find_module(mapping.low, &known) && known.low == mapping.low && known.high == mapping.high &&
-	    (known.id != 0) == is_file && module_is_same(&known))
+	    (known.id != 0) == is_file && (!is_file || known.path == module_intern_path(mapping.path)) &&
+	    module_is_same(&known))
 		return;
 	module_forget_others(&mapping, is_file);
 	if (is_file)
@@ -349,21 +447,22 @@ static void module_read_line(const char *line)
 		add_module(&(struct module){ .low = mapping.low, .high = mapping.high });
 }
 
-static void module_read_lines(int fd)
+/* Calls `visit` for each line. */
+static void module_read_lines(int fd, void (*visit)(const char *line, void *context), void *context)
 {
 	size_t held = 0;
-	ssize_t got;
+	long got;
 
 	maps.base = 0;
 	maps.inode = 0;
-	while ((got = read(fd, maps.text + held, sizeof maps.text - 1 - held)) > 0) {
+	while ((got = dw_call(SYS_read, fd, maps.text + held, sizeof maps.text - 1 - held)) > 0) {
 		char *line = maps.text, *end;
 
 		held += (size_t)got;
 		maps.text[held] = '\0';
 		for (; (end = strchr(line, '\n')); line = end + 1) {
 			*end = '\0';
-			module_read_line(line);
+			visit(line, context);
 		}
 		held -= (size_t)(line - maps.text);
 		memmove(maps.text, line, held);
@@ -381,13 +480,31 @@ static uint64_t module_is_later(uint64_t began)
 	return now + 100 * (now - began);
 }
 
+/* The caller holds the maps. */
+static void module_read_all(void)
+{
+	/* Pairs with the release of whoever adds 1: the maps that are read now do not have the unloaded library. */
+	uint32_t before = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE), already = forgotten;
+	int fd = dw_descriptor_open("/proc/self/maps", O_RDONLY, 0);
+
+	if (fd >= 0)
+		module_read_lines(fd, module_read_line, NULL);
+	dw_descriptor_close(fd);
+	DW_STORE(maps_generation, before + forgotten - already);
+}
+
+/* Whether the program loaded or unloaded a library since the maps were read. */
+static bool module_is_stale(void)
+{
+	return DW_LOAD(maps_generation) != DW_LOAD(dwell_code_generation);
+}
+
 /* Reads the maps, unless another thread did so meanwhile or they recently had nothing at this
  * address. False: another thread does not finish reading them, or the caller interrupted it. */
 static bool module_read_maps(uintptr_t address, bool again)
 {
 	struct module module, *known;
 	uint64_t began;
-	int fd;
 
 	if (dw_process_hold(&dw_process->maps_reader) != DW_HOLD_TAKEN)
 		return false;
@@ -395,19 +512,49 @@ static bool module_read_maps(uintptr_t address, bool again)
 	known = find_module(address, &module);
 	if (known && !module_is_same(&module))
 		forget_module(known, true); /* there may be no new mapping that replaces it */
-	again |= !find_module(address, &module) && began >= DW_LOAD(dw_process->maps_absent_until);
+	if (find_module(address, &module))
+		again |= !module.identified && module_is_stale();
+	else
+		again |= module_is_stale() || began >= DW_LOAD(dw_process->maps_absent_until);
 	if (again) {
-		fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-		if (fd >= 0) {
-			module_read_lines(fd);
-			close(fd);
-		}
+		module_read_all();
 		DW_STORE(dw_process->maps_made_until, module_is_later(began));
 		if (!find_module(address, &module))
 			DW_STORE(dw_process->maps_absent_until, module_is_later(began));
 	}
 	dw_process_release(&dw_process->maps_reader);
 	return true;
+}
+
+/* Whom dw_module_each_file() calls. */
+struct module_visitor {
+	void (*see)(const char *path, void *context);
+	void *context;
+};
+
+static void module_show_file(const char *line, void *context)
+{
+	const struct module_visitor *visitor = context;
+	struct mapping mapping;
+
+	module_parse_line(line, &mapping);
+	if (mapping.executable && *mapping.path == '/')
+		visitor->see(mapping.path, visitor->context);
+}
+
+bool dw_module_each_file(void (*see)(const char *path, void *context), void *context)
+{
+	struct module_visitor visitor = { see, context };
+	int fd;
+
+	if (dw_process_hold(&dw_process->maps_reader) != DW_HOLD_TAKEN)
+		return false;
+	fd = dw_descriptor_open("/proc/self/maps", O_RDONLY, 0);
+	if (fd >= 0)
+		module_read_lines(fd, module_show_file, &visitor);
+	dw_descriptor_close(fd);
+	dw_process_release(&dw_process->maps_reader);
+	return fd >= 0;
 }
 
 /* Half of the address space is the kernel's. */
@@ -431,7 +578,7 @@ static bool module_find(uintptr_t address, struct module *module)
 	/* At an address of generated code there may be a file's code now. */
 	if (known && !module->id && dw_now() >= DW_LOAD(dw_process->maps_made_until))
 		changed = true;
-	if (known && !changed)
+	if (known && !changed && (module->identified || !module_is_stale()))
 		return true;
 	if (!module_read_maps(address, changed))
 		return false;
@@ -488,15 +635,20 @@ uint32_t dw_module_frame(uintptr_t address)
 static bool module_find_lately(uintptr_t address, struct module *module)
 {
 	struct module *known = find_module(address, module), copy;
+	/* Pairs with the release of whoever adds 1: what is compared below is compared after the unloading. */
+	uint32_t generation = __atomic_load_n(&dwell_code_generation, __ATOMIC_ACQUIRE);
 	uint64_t now = dw_now();
 
-	if (known && module->id && now - DW_LOAD(known->checked) < dw_session_map()->ticks_per_second / 16)
+	if (known && module->id && DW_LOAD(known->generation) == generation &&
+	    now - DW_LOAD(known->checked) < dw_session_map()->ticks_per_second / 16)
 		return true;
 	if (!module_find(address, module))
 		return false;
 	known = find_module(address, &copy);
-	if (known)
+	if (known) {
 		DW_STORE(known->checked, now);
+		DW_STORE(known->generation, generation);
+	}
 	return true;
 }
 

@@ -6,10 +6,9 @@
  * has no such mapping (Linux before 4.14), or accepts the request and ignores it (qemu), a fork
  * handler clears the memory. In every field, zero means that nothing is known yet.
  *
- * The slots are most of the mapping: 150 MB, for more threads than most programs ever have. They
- * are mapped without access, and made accessible in parts as threads are added. Otherwise a kernel
- * that does not overcommit memory (vm.overcommit_memory=2) and a limit on private memory
- * (RLIMIT_DATA) would count all of them.
+ * Slots are 9 KB each, and there may be more threads than most programs ever have. So they are in segments of their own, which
+ * are mapped as threads are added and stay where they are: a limit on a program's address space (RLIMIT_AS) or private memory
+ * (RLIMIT_DATA), and a kernel that does not overcommit memory, count all that is mapped.
  */
 #include "record/record.h"
 
@@ -17,13 +16,13 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/system.h"
 #include "format/control.h"
 
 struct dw_process *dw_process;
+struct dw_slot *dw_process_segments[DW_SLOT_SEGMENTS];
 struct dw_session dw_session = { .fd = -1 };
 
 /* Threads without a slot share this stream, which is always busy and never written. */
@@ -37,50 +36,59 @@ static const struct dw_process_calls *process_calls;
 
 pid_t dw_gettid(void)
 {
-	return (pid_t)syscall(SYS_gettid);
+	return (pid_t)dw_call(SYS_gettid);
 }
 
-#define LARGEST_PAGE ((uintptr_t)65536) /* the largest page of any supported kernel */
-#define SLOTS_AT_ONCE 64u
-
-/* How many bytes must be mapped for the process with its first `slots` slots, in whole pages. */
-static size_t process_bytes_with(uint32_t slots)
+pid_t dw_getpid(void)
 {
-	size_t bytes = offsetof(struct dw_process, slots) + slots * sizeof *dw_process->slots;
-
-	bytes = (bytes + LARGEST_PAGE - 1) & ~(LARGEST_PAGE - 1);
-	return bytes < sizeof *dw_process ? bytes : sizeof *dw_process;
+	return (pid_t)dw_call(SYS_getpid);
 }
 
-static bool process_map_slots(struct dw_process *process, uint32_t count)
+/* ---- memory that children do not share ------------------------------------------ */
+
+static void *process_map(size_t bytes)
 {
-	if (mprotect(process, process_bytes_with(count), PROT_READ | PROT_WRITE) != 0)
-		return false;
-	DW_STORE(process->open_slots, count);
-	return true;
+	long memory = dw_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (dw_system_failed(memory))
+		return NULL;
+	dw_call(SYS_madvise, memory, bytes, MADV_WIPEONFORK);
+	return (void *)memory;
 }
 
 bool dw_process_open_slot(uint32_t index)
 {
-	uint32_t open = DW_LOAD(dw_process->open_slots);
-	uint32_t count = (index / SLOTS_AT_ONCE + 1) * SLOTS_AT_ONCE;
+	struct dw_slot **segment = &dw_process_segments[index / DW_SEGMENT_SLOTS], *none = NULL, *fresh;
 
-	/* Two threads may open the same part, and the smaller count may be stored last. Then the
-	 * next thread opens a part that is open already. */
-	return index < open || process_map_slots(dw_process, count);
+	if (__atomic_load_n(segment, __ATOMIC_ACQUIRE))
+		return true;
+	fresh = process_map(DW_SEGMENT_SLOTS * sizeof *fresh);
+	if (!fresh)
+		return false;
+	/* Another thread may have mapped the same segment; no thread has seen this one. */
+	if (!__atomic_compare_exchange_n(segment, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		dw_call(SYS_munmap, fresh, DW_SEGMENT_SLOTS * sizeof *fresh);
+	return true;
+}
+
+/* New zero pages are cheaper than writing megabytes of zeros. */
+static void process_clear(void *memory, size_t bytes)
+{
+	if (dw_call(SYS_mmap, memory, bytes, PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != (long)memory)
+		memset(memory, 0, bytes);
 }
 
 static void process_clear_in_child(void)
 {
-	uint32_t pid = DW_LOAD(dw_process->pid), open = DW_LOAD(dw_process->open_slots);
+	uint32_t pid = DW_LOAD(dw_process->pid);
 
-	if (!pid || pid == (uint32_t)getpid())
+	if (!pid || pid == (uint32_t)dw_getpid())
 		return; /* the kernel cleared it, and an earlier fork handler may have recorded since */
-	/* New zero pages are cheaper than writing megabytes of zeros. */
-	if (mmap(dw_process, process_bytes_with(open), PROT_READ | PROT_WRITE,
-	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-		memset(dw_process, 0, process_bytes_with(open));
-	DW_STORE(dw_process->open_slots, open);
+	process_clear(dw_process, sizeof *dw_process);
+	for (uint32_t i = 0; i < DW_SLOT_SEGMENTS; i++)
+		if (dw_process_segments[i])
+			process_clear(dw_process_segments[i], DW_SEGMENT_SLOTS * sizeof **dw_process_segments);
 }
 
 static void process_note_fork(void)
@@ -103,7 +111,7 @@ static void process_wait_to_prepare(uint32_t *lock)
 		                                __ATOMIC_ACQUIRE) ||
 		    holder == self || __atomic_load_n(&dw_process, __ATOMIC_ACQUIRE))
 			return;
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		dw_call(SYS_nanosleep, &(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
 }
 
@@ -119,24 +127,18 @@ int dw_process_prepare(const struct dw_process_calls *calls)
 		__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 		return 0;
 	}
-	memory = mmap(NULL, sizeof *dw_process, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-	              -1, 0);
-	if (memory != MAP_FAILED && !process_map_slots(memory, SLOTS_AT_ONCE)) {
-		munmap(memory, sizeof *memory);
-		memory = MAP_FAILED;
-	}
-	if (memory == MAP_FAILED) {
+	memory = process_map(sizeof *memory);
+	if (!memory) {
 		__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 		return DWELL_E_NOMEM;
 	}
-	memory->pid = (uint32_t)getpid();
+	memory->pid = (uint32_t)dw_getpid();
 	process_calls = calls;
 	/* Pairs with the acquire above. Fails only if this thread stopped waiting without the lock. */
 	if (!__atomic_compare_exchange_n(&dw_process, &none, memory, false, __ATOMIC_ACQ_REL,
 	                                 __ATOMIC_ACQUIRE)) {
-		munmap(memory, sizeof *memory);
+		dw_call(SYS_munmap, memory, sizeof *memory);
 	} else {
-		madvise(memory, sizeof *memory, MADV_WIPEONFORK);
 		pthread_atfork(process_note_fork, NULL, process_clear_in_child);
 	}
 	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
@@ -147,14 +149,14 @@ bool dw_process_thread_dead(uint32_t tid)
 {
 	/* With the pid of registration: in a child of vfork the own pid differs, and the parent's
 	 * threads would seem to have ended. */
-	return syscall(SYS_tgkill, (pid_t)DW_LOAD(dw_process->pid), (pid_t)tid, 0) != 0 && errno == ESRCH;
+	return dw_call(SYS_tgkill, DW_LOAD(dw_process->pid), tid, 0) == -ESRCH;
 }
 
 bool dw_process_jumped(uintptr_t then, uintptr_t now)
 {
 	stack_t stack;
 
-	return then && now >= then && sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
+	return then && now >= then && dw_call(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
 }
 
 uint64_t dw_process_blocked_signals(void)
@@ -162,7 +164,7 @@ uint64_t dw_process_blocked_signals(void)
 	uint64_t blocked = 0;
 
 	/* libc's function hides the signals that libc itself uses; either answer would do. */
-	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
+	dw_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
 	return blocked;
 }
 
@@ -186,102 +188,37 @@ static bool process_lock_take_over(uintptr_t frame)
 	                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* ---- locks whose word is the holder's tid -------------------------------------------------- */
-
-#define WAITED 0x80000000u /* in the word: a thread may sleep until the holder wakes it */
-#define SPINS 100
-/* <linux/futex.h> has these, and is missing where musl's compiler looks. */
-#define PROCESS_WAIT (0 | 128) /* FUTEX_WAIT, FUTEX_PRIVATE_FLAG */
-#define PROCESS_WAKE (1 | 128)
-#define PAUSE_NS 250000000 /* at most this long after the holder was killed, a waiter finds that */
-#define MOST_PAUSES 4       /* while one thread holds the lock: about a second */
-
-static int process_futex(uint32_t *word, int what, uint32_t value, const struct timespec *most)
-{
-	return (int)syscall(SYS_futex, word, what, value, most, NULL, 0);
-}
-
-static bool process_exchange(uint32_t *word, uint32_t *now, uint32_t next)
-{
-	/* Pairs with the release in dw_process_release(): a holder sees what earlier holders wrote. */
-	return __atomic_compare_exchange_n(word, now, next, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-/* Threads that wait sleep in the kernel, and one that unlocks wakes one. Ten thousand threads that yield or look at the
- * clock would not leave the holder a processor. */
-enum dw_hold dw_process_hold(uint32_t *word)
-{
-	const struct timespec most = { 0, PAUSE_NS };
-	uint32_t self = (uint32_t)dw_gettid(), mine = self, last = 0;
-	enum dw_hold result = DW_HOLD_NONE;
-	int saved = errno, pauses = 0;
-
-	for (int tries = 0; pauses < MOST_PAUSES && result == DW_HOLD_NONE; tries++) {
-		uint32_t owner = 0;
-
-		if (process_exchange(word, &owner, mine))
-			result = DW_HOLD_TAKEN;
-		else if ((owner & ~WAITED) == self)
-			result = DW_HOLD_HERE;
-		else if (tries >= SPINS) {
-			mine = self | WAITED;
-			if (dw_process_thread_dead(owner & ~WAITED) && process_exchange(word, &owner, mine))
-				result = DW_HOLD_TAKEN;
-			else if (((owner & WAITED) || process_exchange(word, &owner, owner | WAITED)) &&
-			         process_futex(word, PROCESS_WAIT, owner | WAITED, &most) != 0 && errno == ETIMEDOUT) {
-				pauses = (owner & ~WAITED) == last ? pauses + 1 : 1;
-				last = owner & ~WAITED;
-			}
-		}
-	}
-	errno = saved;
-	return result;
-}
-
-void dw_process_release(uint32_t *word)
-{
-	int saved = errno;
-
-	if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & WAITED)
-		process_futex(word, PROCESS_WAKE, 1, NULL);
-	errno = saved;
-}
-
-static bool process_is_held_here(const uint32_t *word)
-{
-	return (__atomic_load_n(word, __ATOMIC_RELAXED) & ~WAITED) == (uint32_t)dw_gettid();
-}
-
 bool dw_process_is_locked_here(void)
 {
-	return dw_process && process_is_held_here(&dw_process->lock);
+	return dw_process && dw_process_holds(&dw_process->lock);
 }
 
 /*
  * The lock protects claims and registration. They happen at most a few times a second and take
- * microseconds, or as long as the file system takes. Waiting for one holder is bounded (about a second), and a
+ * microseconds, or as long as the file system takes. Waiting for a holder is bounded (hold.c), and a
  * signal handler that interrupted the holder gives up at once. A lock is taken over if its holder
  * was cancelled, or if it is the caller's own and a signal handler left the code under it by
  * siglongjmp(). This is safe because code under the lock leaves nothing half done that could do
  * harm.
- *
- * Not inline, so that its frame is below its caller's, like the frame of any other callee.
  */
-__attribute__((noinline)) bool dw_process_lock(void)
+static inline __attribute__((always_inline)) bool process_enter_lock(enum dw_hold hold, uintptr_t frame)
 {
-	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-
-	switch (dw_process_hold(&dw_process->lock)) {
-	case DW_HOLD_NONE: return false;
-	case DW_HOLD_HERE:
-		if (!process_lock_take_over(frame))
-			return false;
-		break;
-	case DW_HOLD_TAKEN: break;
-	}
+	if (hold == DW_HOLD_NONE || (hold == DW_HOLD_HERE && !process_lock_take_over(frame)))
+		return false;
 	DW_STORE(dw_process->lock_seen_ticks, 0);
 	DW_STORE(dw_process->lock_frame, frame);
 	return true;
+}
+
+/* Not inline, so that its frame is below its caller's, like the frame of any other callee. */
+__attribute__((noinline)) bool dw_process_lock(void)
+{
+	return process_enter_lock(dw_process_hold(&dw_process->lock), (uintptr_t)__builtin_frame_address(0));
+}
+
+__attribute__((noinline)) bool dw_process_lock_to_start(void)
+{
+	return process_enter_lock(dw_process_hold_to_start(&dw_process->lock), (uintptr_t)__builtin_frame_address(0));
 }
 
 void dw_process_unlock(void)
@@ -301,7 +238,7 @@ enum dw_loss dw_process_refusal(void)
 
 bool dw_process_own_memory(void)
 {
-	uint32_t pid = (uint32_t)getpid(), known = 0;
+	uint32_t pid = (uint32_t)dw_getpid(), known = 0;
 
 	/* A new child of fork stores its pid. A child of vfork finds its parent's pid, because it uses
 	 * the parent's memory and thread pointer. It must not register, nor may its threads: the

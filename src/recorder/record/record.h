@@ -4,8 +4,10 @@
  *   file      creates a trace file, joins one, trims it at the end of the run
  *   session   which file this process writes to; start, stop, joining
  *   process   what all files share: the state that is wiped on fork, the lock, lost records
+ *   hold      how locks are taken, and how long a thread waits for one
  *   register  a process's first entry
  *   memory    memory that is never released
+ *   fault     memory of the trace that was taken away
  *   window    blocks of the file: claimed, reserved, mapped, handed out, recycled
  *   journal   entries: appended by any thread without a lock
  *   intern    names to ids, for the life of the process
@@ -74,9 +76,10 @@ struct dw_session {
 	uint32_t generation;        /* atomic; counts the sessions of this process and its ancestors */
 	uint32_t clock_kind;        /* atomic */
 	uint64_t tick_offset;       /* atomic; added to the counter after it was reset; see journal.c */
-	int fd;                     /* the program may have closed it: see dw_window_file() */
+	int fd;                     /* atomic; -1: none is kept. The program may have closed it: see dw_window_file() */
 	dev_t device;
 	ino_t inode;
+	uint8_t run_id[16];
 	bool runner;             /* this is `dwell run` itself */
 	bool started_here;       /* by dwell_start(), not by `dwell run` */
 	bool side;               /* a file that this process made because it cannot join the run's */
@@ -103,6 +106,12 @@ static inline struct dw_head *dw_session_head(void)
 
 /* Adopts an open trace file: maps its head and opens the gate. */
 int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_error *error);
+/* Ends recording at once, in this process: the file is no longer what was written. For signal handlers. */
+void dw_session_abandon(void);
+/* Whether the file still has this session's head. If not, recording ends. */
+bool dw_session_is_whole(void);
+/* Handles faults in the trace's memory from now on, unless it does already (fault.c). */
+void dw_fault_watch(void);
 /* The time now, in ticks of the run's clock. */
 static inline uint64_t dw_now(void)
 {
@@ -287,7 +296,6 @@ struct dw_process {
 	uint64_t clock_ticks;     /* atomic; no CLOCK entry before this time unless clock_due */
 	uint32_t window_count;    /* atomic; never decreases: windows of earlier sessions stay mapped */
 	uint32_t slot_count;      /* atomic */
-	uint32_t open_slots;      /* atomic; how many are accessible, see process.c */
 	uint32_t slot_look;       /* atomic; where the next search for a dead thread's slot begins */
 	uint32_t stream_count;    /* atomic */
 	uint64_t steps;           /* atomic; steps begun */
@@ -305,12 +313,21 @@ struct dw_process {
 	struct dw_device_writer device;
 	uint32_t wants[32];         /* atomic; by bit of the mask: how many open profiles want it */
 	struct dw_window windows[DW_MAX_WINDOWS];
-	struct dw_slot slots[DW_MAX_SLOTS];
 };
 extern struct dw_process *dw_process; /* NULL until the first session */
 
-/* Makes the slot of this index accessible; false if there is no memory for it. */
+/* Slots are in segments, which children find filled with zeros too. */
+#define DW_SEGMENT_SLOTS 64u
+#define DW_SLOT_SEGMENTS (DW_MAX_SLOTS / DW_SEGMENT_SLOTS)
+extern struct dw_slot *dw_process_segments[DW_SLOT_SEGMENTS]; /* atomic; NULL: not mapped yet */
+/* Maps the segment of this slot; false if there is no memory for it. */
 bool dw_process_open_slot(uint32_t index);
+/* A slot below slot_count, or one that dw_process_open_slot() has opened. */
+static inline struct dw_slot *dw_process_slot(uint32_t index)
+{
+	/* The segment is mapped: whoever advanced slot_count, with release, has opened it. */
+	return &DW_LOAD(dw_process_segments[index / DW_SEGMENT_SLOTS])[index % DW_SEGMENT_SLOTS];
+}
 /* What process.c calls, so that it knows neither journals nor names: register.c has both. */
 struct dw_process_calls {
 	bool (*enroll)(void); /* registers the process, under the lock; false: there is no space */
@@ -325,15 +342,20 @@ bool dw_process_ready(enum dw_loss *cause);
 /* False in a child of vfork, which runs on its parent's memory. */
 bool dw_process_own_memory(void);
 enum dw_hold {
-	DW_HOLD_NONE,  /* one other thread has had the lock for about a second */
+	DW_HOLD_NONE,  /* another thread has the lock, and the caller has waited as long as it may */
 	DW_HOLD_HERE,  /* the calling thread has it already: the caller is a signal handler */
 	DW_HOLD_TAKEN,
 };
 /* A lock whose word is the holder's tid, with a bit for threads that wait; 0: it is free. */
 enum dw_hold dw_process_hold(uint32_t *word);
+/* The same for what starts or ends a session: it may wait for a second. */
+enum dw_hold dw_process_hold_to_start(uint32_t *word);
 void dw_process_release(uint32_t *word);
+/* Whether the calling thread has the lock. */
+bool dw_process_holds(const uint32_t *word);
 /* False if the caller holds the lock already (a signal handler), or if waiting took too long. */
 bool dw_process_lock(void);
+bool dw_process_lock_to_start(void);
 void dw_process_unlock(void);
 /* Whether the calling thread has it: the caller is a signal handler that interrupted the recorder. */
 bool dw_process_is_locked_here(void);
@@ -360,8 +382,10 @@ enum dw_claim { DW_CLAIM_STREAM, DW_CLAIM_RESERVED };
 uint32_t dw_window_take(enum dw_claim claim, char **address, enum dw_loss *cause);
 /* Where a block is mapped; NULL if it is not one of this process. */
 char *dw_window_address(uint32_t block);
-/* The trace's file descriptor, checked to be the trace's and opened again if it is not; or -1. */
+/* A descriptor of the trace, for the caller alone, who closes it; -1: the trace cannot be opened. */
 int dw_window_file(void);
+/* Closes the session's descriptor, if it is still the trace's. */
+void dw_window_forget_file(void);
 /* Fetches the pages of a chunk before it is used, so that no probe has to. False if the chunk
  * cannot be written. */
 bool dw_window_fetch(uint32_t block, char *chunk);
@@ -545,6 +569,8 @@ uint32_t dw_module_frame(uintptr_t address);
  * already be in the next function. False if some cannot be found out. `lately`: a module that was in place less than
  * 1/16 s ago counts as still there. */
 bool dw_module_frames(void *const *addresses, int count, bool lately, uint32_t *frames);
+/* Calls `see` for the file of each executable mapping. False: another thread does not finish reading them. */
+bool dw_module_each_file(void (*see)(const char *path, void *context), void *context);
 /* Whether the address is in the code of a file. */
 bool dw_module_is_code(uintptr_t address);
 bool dw_module_is_libc(uintptr_t address);
@@ -553,7 +579,9 @@ bool dw_module_is_libc(uintptr_t address);
 
 void dw_metadata_read_environment(void); /* when the library is loaded */
 bool dw_metadata_process(struct dw_entry_process *entry);
-void dw_libraries_note(void); /* not in signal handlers: asks the loader */
+void dw_libraries_read_environment(void); /* when the library is loaded */
+void dw_libraries_note(void);
+void dw_libraries_note_at_end(void); /* when the process or the session ends: asks the loader */
 void dw_step_join(void);                  /* takes a gate in a new session */
 void dw_step_leave(void);                 /* releases it at process exit */
 void dw_step_close(struct dw_slot *slot); /* ends the open step; slot may be NULL */
@@ -611,5 +639,6 @@ void dw_meta(const char *key, const char *value, uint32_t flags);
 
 /* System calls without libc's caches. */
 pid_t dw_gettid(void);
+pid_t dw_getpid(void);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "record/record.h"
 
-#include <unistd.h>
+#include "base/system.h"
 
 static void register_forget_session(void)
 {
@@ -29,7 +29,7 @@ static void register_fill_identity(struct dw_entry_process *filled)
 	*filled = (struct dw_entry_process){
 		.entry = { .bytes = sizeof *filled, .id = dw_process->new_id,
 		           .aux = dw_session.parent_process },
-		.pid = self->pid, .ppid = (uint32_t)getppid(), .start_ticks = dw_now(),
+		.pid = self->pid, .ppid = (uint32_t)dw_call(SYS_getppid), .start_ticks = dw_now(),
 		.pid_namespace = self->pid_namespace, .birth = self->birth,
 	};
 }

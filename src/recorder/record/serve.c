@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/host.h"
 
@@ -209,7 +210,8 @@ static int serve_listen_at(unsigned *port, struct dwell_error *error)
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)*port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t length = sizeof address;
-	int on = 1, saved, listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, saved;
+	int listener = dw_descriptor_move(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 
 	if (listener >= 0) {
 		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -240,6 +242,8 @@ static int serve_launch_server(struct launch *launch, struct dwell_error *error)
 	serve_set_environment(launch);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return dw_error_set(error, DWELL_E_IO, "no channel to the server: %s", strerror(errno));
+	ends[0] = dw_descriptor_move(ends[0]);
+	ends[1] = dw_descriptor_move(ends[1]);
 	launch->channel = ends[1];
 	result = serve_spawn(launch, error);
 	close(ends[1]);

@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "base/system.h"
 #include "format/sampler_calls.h"
 #include "record/file.h"
 
@@ -31,19 +33,20 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 {
 	struct stat status;
 
-	if (fstat(fd, &status) == 0) {
+	if (dw_call(SYS_fstat, fd, &status) == 0) {
 		dw_session.device = status.st_dev;
 		dw_session.inode = status.st_ino;
 	}
+	memcpy(dw_session.run_id, head->run_id, sizeof dw_session.run_id);
 	if (path != dw_session.path)
 		snprintf(dw_session.path, sizeof dw_session.path, "%s", path);
 	DW_STORE(dw_session.control, (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET));
 	DW_STORE(dw_session.clock_kind, head->clock_kind);
 	DW_STORE(dw_session.tick_offset, 0);
-	dw_session.fd = fd;
+	DW_STORE(dw_session.fd, fd);
 	dw_session.started_here = started_here;
 	dw_session.side = false;
-	dw_session.starter = getpid();
+	dw_session.starter = dw_getpid();
 	dw_session.parent_process = 0;
 	/* What an earlier session's file refused says nothing about this one. Refusals are stored under
 	 * the lock, so none comes later. */
@@ -58,10 +61,14 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 static int session_adopt(struct dw_head *head, int fd, const char *path, bool started_here,
                          struct dwell_error *error)
 {
-	if (dw_process_prepare(&dw_register_calls) != 0 || !dw_process_lock())
+	if (dw_process_prepare(&dw_register_calls) != 0 || !dw_process_lock_to_start())
 		return dw_error_set(error, DWELL_E_NOMEM, "no memory for the recorder");
+	/* Now, so that the first record, which may be in a signal handler, does not have to. */
+	if (!dw_process->identity.pid)
+		dw_identify(&dw_process->identity);
 	session_open(head, fd, path, started_here);
 	dw_process_unlock();
+	dw_fault_watch();
 	dw_step_join();
 	return 0;
 }
@@ -74,6 +81,28 @@ int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_e
 	if (head == MAP_FAILED)
 		return dw_error_set(error, DWELL_E_IO, "cannot map %s: %s", path, strerror(errno));
 	return session_adopt(head, fd, path, started_here, error);
+}
+
+/* In a program that may have few descriptors the recorder keeps none: the trace is opened again when it is needed. */
+static void session_drop_descriptor(void)
+{
+	if (!dw_descriptor_is_apart(DW_LOAD(dw_session.fd)))
+		dw_window_forget_file();
+}
+
+void dw_session_abandon(void)
+{
+	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
+	dw_stream_halt();
+}
+
+bool dw_session_is_whole(void)
+{
+	if (memcmp(dw_session_map()->run_id, dw_session.run_id, sizeof dw_session.run_id) == 0)
+		return true;
+	dw_session_abandon();
+	return false;
 }
 
 /* ---- joining a run ------------------------------------------------------------ */
@@ -210,7 +239,10 @@ static void session_join_file(const char *path)
 	int fd = dw_file_open(path, &head, NULL);
 
 	if (fd >= 0 && session_belongs_here(head)) {
-		session_adopt(head, fd, path, false, NULL);
+		if (session_adopt(head, fd, path, false, NULL) == 0)
+			session_drop_descriptor();
+		else
+			dw_descriptor_close(fd);
 		return;
 	}
 	session_fall_back(fd >= 0 ? head : NULL);
@@ -218,6 +250,13 @@ static void session_join_file(const char *path)
 		munmap(head, DW_BLOCK_BYTES);
 		close(fd);
 	}
+}
+
+uint64_t dw_session_counter_rate(void)
+{
+	const struct dw_head *head = dw_session_map();
+
+	return head && dw_session_inline() ? head->ticks_per_second : 0;
 }
 
 static const struct dw_sampler_calls sampler_calls = DW_SAMPLER_CALLS;
@@ -228,6 +267,7 @@ __attribute__((constructor)) static void join_run(void)
 	DW_KEEP_ERRNO;
 
 	dw_metadata_read_environment();
+	dw_libraries_read_environment();
 	if (path && dwp_sampler_adopt)
 		dwp_sampler_adopt(&sampler_calls);
 	if (path && *path == '/')
@@ -323,6 +363,7 @@ static int session_start(const struct dwell_options *options, struct dwell_error
 		unlink(actual);
 		return result;
 	}
+	session_drop_descriptor();
 	snprintf(dw_session.final_path, sizeof dw_session.final_path, "%s",
 	         strcmp(path, actual) ? path : "");
 	if (next_id > 1)
@@ -352,7 +393,7 @@ static void unlock_session(void)
 static int session_start_locked(const struct dwell_options *options, struct dwell_error *error)
 {
 	if (dw_session_head()) {
-		if (dw_session.started_here && dw_session.starter == getpid())
+		if (dw_session.started_here && dw_session.starter == dw_getpid())
 			return dw_error_set(error, DWELL_E_STATE, "recording to %s: stop that first",
 			                    dw_session.path);
 		return 0; /* the run's session, or the parent process's */
@@ -386,17 +427,17 @@ static int session_stop_locked(struct dwell_error *error)
 	enum dw_loss cause;
 	int result, fd;
 
-	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != getpid())
+	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != dw_getpid())
 		return 0;
 	if (dw_session.before_stop)
 		dw_session.before_stop();
 	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
 	if (dw_process_ready(&cause)) {
 		dw_step_close(dw_slot_here(&cause));
-		dw_libraries_note();
+		dw_libraries_note_at_end();
 		dw_journal_clock();
 	}
-	if (!dw_process_lock())
+	if (!dw_process_lock_to_start())
 		return dw_error_set(error, DWELL_E_STATE, "the recorder is busy in this very thread");
 	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
 	dw_stream_halt();
@@ -408,9 +449,9 @@ static int session_stop_locked(struct dwell_error *error)
 	} else {
 		result = dw_file_finish(fd, dw_session.path, dw_session.final_path,
 		                        DW_LOAD(dw_process->id), &finish, error);
-		close(fd);
+		dw_descriptor_close(fd);
 	}
-	dw_session.fd = -1;
+	dw_window_forget_file();
 	dw_process_unlock();
 	return result;
 }
@@ -435,9 +476,9 @@ __attribute__((destructor)) static void stop_at_exit(void)
 	if (!dw_session_head())
 		return;
 	if (DW_LOAD(dw_process->id)) /* this process has recorded */
-		dw_libraries_note();
+		dw_libraries_note_at_end();
 	dw_step_leave();
-	if (dw_session.side && dw_session.starter == getpid()) {
+	if (dw_session.side && dw_session.starter == dw_getpid()) {
 		dw_session.started_here = true; /* no other process finishes a side file */
 		dwell_stop(NULL);
 	}

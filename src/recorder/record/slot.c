@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/system.h"
+
 /* The kernel orders a thread's end before the ESRCH that reports it. ThreadSanitizer cannot know
  * this, so in its tests a thread releases its slot at its end. */
 #ifdef __SANITIZE_THREAD__
@@ -41,16 +43,17 @@ static bool slot_try(struct dw_slot *slot, uint32_t self)
  * enough to keep up with threads that start and end. */
 static struct dw_slot *slot_claim(uint32_t self)
 {
-	uint32_t count = __atomic_load_n(&dw_process->slot_count, __ATOMIC_RELAXED), index;
+	/* Acquire: the segments of these slots are mapped. */
+	uint32_t count = __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE), index;
 
 	if (count > DW_MAX_SLOTS)
 		count = DW_MAX_SLOTS;
 	for (uint32_t i = 0; i < 16 && i < count; i++) {
 		uint32_t look = __atomic_fetch_add(&dw_process->slot_look, 1, __ATOMIC_RELAXED) % count;
 
-		if (slot_try(&dw_process->slots[look], self)) {
-			ORDERED_BY_EXIT(&dw_process->slots[look]);
-			return &dw_process->slots[look];
+		if (slot_try(dw_process_slot(look), self)) {
+			ORDERED_BY_EXIT(dw_process_slot(look));
+			return dw_process_slot(look);
 		}
 	}
 	/* Other threads read every slot below the count, so the slot is opened first. */
@@ -59,9 +62,9 @@ static struct dw_slot *slot_claim(uint32_t self)
 		if (index >= DW_MAX_SLOTS || !dw_process_open_slot(index))
 			return NULL;
 	} while (!__atomic_compare_exchange_n(&dw_process->slot_count, &index, index + 1, true,
-	                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-	__atomic_store_n(&dw_process->slots[index].tid, self, __ATOMIC_RELEASE);
-	return &dw_process->slots[index];
+	                                      __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	__atomic_store_n(&dw_process_slot(index)->tid, self, __ATOMIC_RELEASE);
+	return dw_process_slot(index);
 }
 
 /* A failure is not counted here: the caller counts the record that it loses. */
@@ -83,7 +86,7 @@ static bool slot_write_thread_entry(struct dw_slot *slot, enum dw_loss *cause)
 	entry->tid = DW_LOAD(slot->tid);
 	entry->stream = slot->writers[0].stream;
 	entry->start_ticks = dw_now();
-	prctl(PR_GET_NAME, entry->name);
+	dw_call(SYS_prctl, PR_GET_NAME, entry->name);
 	dw_journal_commit(entry, DW_ENTRY_THREAD);
 	slot->thread = id;
 	slot->entry = entry;

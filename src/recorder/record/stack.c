@@ -28,8 +28,8 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "base/system.h"
 
 /* Declared in <execinfo.h>, which other C libraries do not have. */
 #ifdef __GLIBC__
@@ -69,9 +69,7 @@ struct frame {
  * copies the word before it rejects `how`, so EFAULT means that the word cannot be read. */
 static bool stack_kernel_reads(uintptr_t at)
 {
-	long got = syscall(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, NULL, 8ul);
-
-	return got == 0 || errno != EFAULT;
+	return dw_call(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, NULL, 8) != -EFAULT;
 }
 
 static bool stack_can_read(uintptr_t at)
@@ -88,7 +86,7 @@ static bool stack_can_read(uintptr_t at)
  * of the first thread's stack the kernel stores random bytes. */
 static uintptr_t stack_end(void)
 {
-	bool first = dw_gettid() == getpid();
+	bool first = dw_gettid() == dw_getpid();
 
 	return first ? (uintptr_t)getauxval(AT_RANDOM) & ~(uintptr_t)15 : (uintptr_t)pthread_self();
 }

@@ -12,8 +12,6 @@
 #include "record/journal.h"
 #include "record/slot.h"
 
-#include <unistd.h>
-
 #include "format/control.h"
 
 /* ---- the gate ------------------------------------------------------------------- */
@@ -44,7 +42,7 @@ static bool gate_claim(struct dw_gate *gate)
 	uint32_t nobody = 0;
 
 	return !DW_LOAD(gate->pid) &&
-	       __atomic_compare_exchange_n(&gate->pid, &nobody, (uint32_t)getpid(), false,
+	       __atomic_compare_exchange_n(&gate->pid, &nobody, (uint32_t)dw_getpid(), false,
 	                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
@@ -70,9 +68,10 @@ static struct dw_gate *gate_find(void)
 static void gate_note_birth(const struct dw_gate *gate)
 {
 	struct dw_control *control = DW_LOAD(dw_session.control);
-	struct dw_identity self;
+	struct dw_identity self = dw_process->identity;
 
-	dw_identify(&self);
+	if (!self.pid) /* a child of fork, which has not registered */
+		dw_identify(&self);
 	if (self.pid_namespace == dw_session_map()->creator_pid_namespace && self.birth <= UINT32_MAX)
 		DW_STORE(control->gate_births[gate - control->gates], (uint32_t)self.birth);
 }
@@ -113,7 +112,7 @@ void dw_step_leave(void)
 	struct dw_control *control = DW_LOAD(dw_session.control);
 
 	if (!gate || !control || gate == control->gates || DW_LOAD(dw_process->forked) ||
-	    DW_LOAD(gate->pid) != (uint32_t)getpid())
+	    DW_LOAD(gate->pid) != (uint32_t)dw_getpid())
 		return;
 	DW_STORE(dw_process->has_gate, false);
 	gate_use(control->gates);
@@ -125,7 +124,7 @@ void dw_step_leave(void)
 
 static __attribute__((noinline)) struct dw_gate *gate_make_own(struct dw_gate *gate)
 {
-	if (DW_LOAD(gate->pid) != (uint32_t)getpid()) {
+	if (DW_LOAD(gate->pid) != (uint32_t)dw_getpid()) {
 		gate = gate_take(DW_LOAD(gate->open));
 		gate_use(gate);
 	}

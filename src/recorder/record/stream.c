@@ -238,7 +238,7 @@ void dw_stream_halt(void)
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see stream_find_space() */
 	for (uint32_t i = 0; i < count && i < DW_MAX_SLOTS; i++) {
-		__atomic_store_n(&dw_process->slots[i].main.limit, NULL, __ATOMIC_RELAXED);
-		__atomic_store_n(&dw_process->slots[i].nested.limit, NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(&dw_process_slot(i)->main.limit, NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(&dw_process_slot(i)->nested.limit, NULL, __ATOMIC_RELAXED);
 	}
 }

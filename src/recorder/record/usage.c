@@ -11,35 +11,45 @@
  */
 #include <fcntl.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "base/descriptor.h"
+#include "base/system.h"
 #include "record/record.h"
 
 #define USAGE_PER_SECOND 100u /* readings in a second of a young run */
 #define USAGE_AGE_SHARE 4096u /* in an older run: the run's age between two readings, divided by this */
 #define USAGE_COST_SHARE 1000u /* time between two readings, divided by the time of one, at least */
 
+static uint64_t usage_number(const char **text)
+{
+	uint64_t number = 0;
+
+	for (; **text == ' '; ++*text)
+		;
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		number = number * 10 + (uint64_t)(**text - '0');
+	return number;
+}
+
 /* Reads the first two numbers of the thread's schedstat: time on a CPU and time ready without one.
- * The file is opened each time, because the program may close descriptors that it does not know.
- * libc's open() and read() would be cancellation points. */
+ * The file is opened each time, because the program may close descriptors that it does not know. */
 static bool usage_read_delay(struct dw_usage *usage)
 {
-	char text[96], *end;
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	char text[96];
+	const char *at = text;
+	int fd = dw_descriptor_open("/proc/thread-self/schedstat", O_RDONLY, 0);
 	long length;
 
 	if (fd < 0)
 		return false;
-	length = syscall(SYS_read, fd, text, sizeof text - 1);
-	syscall(SYS_close, fd);
+	length = dw_call(SYS_read, fd, text, sizeof text - 1);
+	dw_descriptor_close(fd);
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	usage->cpu_ns = strtoull(text, &end, 10);
-	usage->delay_ns = strtoull(end, NULL, 10);
+	usage->cpu_ns = usage_number(&at);
+	usage->delay_ns = usage_number(&at);
 	return usage->cpu_ns != 0; /* 0 means the kernel was built without this account */
 }
 
@@ -47,7 +57,7 @@ static bool usage_read(struct dw_usage *usage, struct dw_counters *counters)
 {
 	struct rusage self;
 
-	if (getrusage(RUSAGE_THREAD, &self) != 0)
+	if (dw_call(SYS_getrusage, RUSAGE_THREAD, &self) != 0)
 		return false;
 	usage->waits = (uint32_t)self.ru_nvcsw;
 	usage->preemptions = (uint32_t)self.ru_nivcsw;

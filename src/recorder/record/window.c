@@ -22,32 +22,49 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/uio.h>
-#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/system.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Programs that become daemons close all descriptors, and other files may then get the number. So
- * the descriptor is checked before each use, and if necessary the trace is opened again by name. */
-int dw_window_file(void)
+static bool window_is_trace(int fd)
 {
 	struct stat status;
-	int fd = dw_session.fd;
 
-	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == dw_session.device &&
-	    status.st_ino == dw_session.inode)
+	return fd >= 0 && dw_call(SYS_fstat, fd, &status) == 0 && status.st_dev == dw_session.device &&
+	       status.st_ino == dw_session.inode;
+}
+
+/* Programs that become daemons close all descriptors, and other files may then get their numbers. So a copy of the session's
+ * descriptor is made, whose number no other code knows, and the copy is checked: it stays what it is while it is used. If it is
+ * not the trace, or if the limit on descriptors permits no descriptor that stays open, the trace is opened again by name. */
+int dw_window_file(void)
+{
+	int kept = DW_LOAD(dw_session.fd), fd = kept < 0 ? -1 : dw_descriptor_copy(kept);
+
+	if (window_is_trace(fd))
 		return fd;
-	fd = open(dw_session.path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &status) != 0 || status.st_dev != dw_session.device ||
-	    status.st_ino != dw_session.inode) {
-		close(fd);
+	dw_descriptor_close(fd);
+	fd = dw_descriptor_open(dw_session.path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
+	if (!window_is_trace(fd)) {
+		dw_descriptor_close(fd);
 		return -1;
 	}
-	dw_session.fd = fd;
+	if (dw_descriptor_is_apart(fd) && (kept = dw_descriptor_copy(fd)) >= 0)
+		DW_STORE(dw_session.fd, kept);
 	return fd;
+}
+
+void dw_window_forget_file(void)
+{
+	int fd = DW_LOAD(dw_session.fd);
+
+	DW_STORE(dw_session.fd, -1);
+	if (window_is_trace(fd))
+		dw_descriptor_close(fd);
 }
 
 #define MANY_WINDOWS 16u /* of a file: more processes share it than the usual few */
@@ -93,11 +110,11 @@ static void window_give_back(struct dw_head *head, uint32_t first, uint32_t coun
 
 static bool window_over_file_limit(uint32_t end_block)
 {
-	struct rlimit limit;
+	uint64_t limit[2]; /* the one that holds, which may be UINT64_MAX, and the hard one */
 
 	/* A file that grows past this limit raises SIGXFSZ, which kills the process. */
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	       (uint64_t)end_block * DW_BLOCK_BYTES > limit.rlim_cur;
+	return dw_call(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, limit) == 0 &&
+	       (uint64_t)end_block * DW_BLOCK_BYTES > limit[0];
 }
 
 static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss *cause)
@@ -114,13 +131,15 @@ static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss
 			*cause = DW_LOSS_LIMIT;
 			continue;
 		}
-		if (fallocate(fd, 0, (off_t)first * DW_BLOCK_BYTES, (off_t)*count * DW_BLOCK_BYTES) == 0)
+		long result = dw_call(SYS_fallocate, fd, 0, (off_t)first * DW_BLOCK_BYTES, (off_t)*count * DW_BLOCK_BYTES);
+
+		if (result == 0)
 			break;
-		if (errno == EINTR) {
+		if (result == -EINTR) {
 			*count *= 2;
 			continue;
 		}
-		*cause = errno == EFBIG ? DW_LOSS_LIMIT : DW_LOSS_DISK;
+		*cause = result == -EFBIG ? DW_LOSS_LIMIT : DW_LOSS_DISK;
 	}
 	if (*count < claimed)
 		window_give_back(head, first, claimed, *count);
@@ -136,7 +155,7 @@ static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss
  */
 static void window_drop_pages(struct dw_window *window)
 {
-	madvise(window->base, (size_t)window->count * DW_BLOCK_BYTES, MADV_DONTNEED);
+	dw_call(SYS_madvise, window->base, (size_t)window->count * DW_BLOCK_BYTES, MADV_DONTNEED);
 }
 
 static void window_keep_resident(struct dw_window *window)
@@ -162,7 +181,7 @@ extern char __libc_single_threaded __attribute__((weak));
  * Writes zeros to a window's blocks in the first 2 MiB of the file. Without it the window gets single pages, because the
  * file's head is among them: a block took the kernel 31 us, and the first one 1.3 ms. ext4 gives each block that is written
  * a large folio: 12 us to write it and 5 to map it, and the next 2 MiB become one folio. tmpfs has no such folios. Where
- * other threads run, one of them could close the descriptor and open a file of its own with that number.
+ * other threads run, one of them could close all descriptors and open a file of its own with the number of this one.
  */
 static void window_write_first_blocks(int fd, uint32_t first, uint32_t count)
 {
@@ -171,46 +190,71 @@ static void window_write_first_blocks(int fd, uint32_t first, uint32_t count)
 	struct statfs fs;
 
 	if (first >= FIRST_BLOCKS || count == 1 || !&__libc_single_threaded || !__libc_single_threaded ||
-	    fstatfs(fd, &fs) != 0 || fs.f_type != EXT4_MAGIC)
+	    dw_call(SYS_fstatfs, fd, &fs) != 0 || fs.f_type != EXT4_MAGIC)
 		return;
 	for (size_t i = 0; i < sizeof block / sizeof *block; i++)
 		block[i] = (struct iovec){ zeros, sizeof zeros };
 	for (uint32_t i = first; i < first + count && i < FIRST_BLOCKS; i++)
-		if (pwritev(fd, block, sizeof block / sizeof *block, (off_t)i * DW_BLOCK_BYTES) != (ssize_t)DW_BLOCK_BYTES)
+		if (dw_call(SYS_pwritev, fd, block, sizeof block / sizeof *block, (off_t)i * DW_BLOCK_BYTES) !=
+		    (long)DW_BLOCK_BYTES)
 			return;
+}
+
+/* Maps blocks of the file; NULL: the kernel has no memory for that. */
+static char *window_map(int fd, uint32_t first, uint32_t count)
+{
+	size_t bytes = (size_t)count * DW_BLOCK_BYTES;
+	long base = dw_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)first * DW_BLOCK_BYTES);
+
+	if (dw_system_failed(base))
+		return NULL;
+	dw_call(SYS_madvise, base, bytes, MADV_HUGEPAGE); /* may be refused */
+	return (char *)(uintptr_t)base;
+}
+
+/* Claims, reserves and maps blocks for a window that is not in use yet. */
+static bool window_fill(struct dw_window *window, int fd, enum dw_claim kind, enum dw_loss *cause)
+{
+	uint32_t count = 0, first = window_claim(dw_session_map(), kind, &count);
+
+	if (!first || !window_reserve(fd, first, &count, cause))
+		return false;
+	window_write_first_blocks(fd, first, count);
+	window->base = window_map(fd, first, count);
+	if (!window->base) {
+		window_give_back(dw_session_map(), first, count, 0);
+		*cause = DW_LOSS_MEMORY;
+		return false;
+	}
+	window->first = first;
+	window->count = count;
+	window->closed = 0;
+	window->resident = 0;
+	return true;
 }
 
 static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 {
-	uint32_t index = dw_process->window_count, count = 0;
-	struct dw_window *window = &dw_process->windows[index];
-	uint32_t first;
+	uint32_t index = dw_process->window_count;
+	bool done;
 	int fd;
 
 	*cause = DW_LOSS_FULL;
 	if (index == DW_MAX_WINDOWS)
 		return false;
+	*cause = DW_LOSS_STOPPED;
+	if (!dw_session_is_whole())
+		return false;
+	dw_fault_watch();
 	fd = dw_window_file();
 	if (fd < 0) {
 		*cause = DW_LOSS_DISK;
 		return false;
 	}
-	first = window_claim(dw_session_map(), kind, &count);
-	if (!first || !window_reserve(fd, first, &count, cause))
+	done = window_fill(&dw_process->windows[index], fd, kind, cause);
+	dw_descriptor_close(fd);
+	if (!done)
 		return false;
-	window_write_first_blocks(fd, first, count);
-	window->base = mmap(NULL, (size_t)count * DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-	                    fd, (off_t)first * DW_BLOCK_BYTES);
-	if (window->base == MAP_FAILED) {
-		window_give_back(dw_session_map(), first, count, 0);
-		*cause = DW_LOSS_MEMORY;
-		return false;
-	}
-	madvise(window->base, (size_t)count * DW_BLOCK_BYTES, MADV_HUGEPAGE); /* may be refused */
-	window->first = first;
-	window->count = count;
-	window->closed = 0;
-	window->resident = 0;
 	/* Pairs with the acquire in window_of(): the window is complete. */
 	__atomic_store_n(&dw_process->window_count, index + 1, __ATOMIC_RELEASE);
 	dw_process->window = (uint64_t)(index + 1) << 32;
@@ -270,15 +314,17 @@ static void window_touch_pages(char *memory, size_t bytes)
 bool dw_window_fetch(uint32_t block, char *chunk)
 {
 	struct dw_window *window = window_of(block);
+	long result;
 
 	if (window)
 		window_keep_resident(window);
 	/* Since Linux 5.14; older kernels and some sandboxes refuse it. */
-	if (madvise(chunk, DW_BLOCK_BYTES, MADV_POPULATE_WRITE) == 0)
+	result = dw_call(SYS_madvise, chunk, DW_BLOCK_BYTES, MADV_POPULATE_WRITE);
+	if (result == 0)
 		return true;
 	/* A write would raise SIGBUS: a copy-on-write file system has no space for the new copy, or
 	 * the disk fails. */
-	if (errno == EFAULT || errno == EHWPOISON)
+	if (result == -EFAULT || result == -EHWPOISON)
 		return false;
 	window_touch_pages(chunk, DW_BLOCK_BYTES);
 	return true;
@@ -292,7 +338,7 @@ void dw_window_drop(uint32_t block)
 		return;
 	if (!DW_LOAD(window->resident)) {
 		/* The chunk was still open when the pages of its window were dropped. */
-		madvise(window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES, DW_BLOCK_BYTES,
+		dw_call(SYS_madvise, window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES, DW_BLOCK_BYTES,
 		        MADV_DONTNEED);
 	} else if (__atomic_add_fetch(&window->closed, 1, __ATOMIC_RELAXED) == window->count) {
 		/* A fresh window that is now full: most programs never access it again. */

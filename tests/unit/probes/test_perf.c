@@ -3,6 +3,11 @@
 
 #include "perf.c"
 
+bool dws_is_apart(void)
+{
+	return false;
+}
+
 static union {
 	struct dws_ring ring;
 	uint64_t words[16384]; /* two pages of at most 64 KB */

@@ -9,46 +9,38 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "dwell/dwell.h"
 #include "session.h"
 
 static int refusal; /* the errno of the kernel's refusal, or 0 */
 
-static long stand_in(long number, ...)
+static long stand_in(long number, long a, long b, long c, long d, long e, long f)
 {
 	static const uint64_t software[] = { [0] = 1, [1] = 2, [3] = 5 };
-	long values[5];
-	va_list list;
 
-	va_start(list, number);
-	for (int i = 0; i < 5; i++)
-		values[i] = va_arg(list, long);
-	va_end(list);
 	if (number == SYS_perf_event_open) {
-		uint32_t *type = (uint32_t *)values[0];
-		uint64_t *config = (uint64_t *)values[0] + 1;
+		uint32_t *type = (uint32_t *)a;
+		uint64_t *config = (uint64_t *)a + 1;
 
-		if (refusal) {
-			errno = refusal;
-			return -1;
-		}
+		if (refusal)
+			return -refusal;
 		*type = 1;
 		*config = software[*config];
 	}
-	return syscall(number, values[0], values[1], values[2], values[3], values[4]);
+	return dw_system(number, a, b, c, d, e, f);
 }
 
-#define PASS(number, a, b, c, d, e, ...) stand_in(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
-#define syscall(...) PASS(__VA_ARGS__, 0, 0, 0, 0, 0)
+#define dw_system stand_in
 #include "record/counters.c"
 #include "record/usage.c"
+#undef dw_system
 
 static uint64_t cpu_ns(void)
 {

@@ -72,7 +72,7 @@ static int joins_before(void)
 	uint32_t block = claim_first(&address);
 	int alive;
 
-	if (!block || !journal_join_file(block, &header, &self, &cause))
+	if (!block || !journal_join_file(dw_session.fd, block, &header, &self, &cause))
 		return 1;
 	alive = in_child(finished_alive);
 	memset(address + DW_CHUNK_HEADER_BYTES + sizeof self, 1, 60000); /* no SIGBUS */
@@ -91,7 +91,7 @@ static int joins_after(void)
 		return 1;
 	if (!dw_session_map()->end_blocks)
 		return 2;
-	if (!journal_join_file(block, &header, &self, &cause))
+	if (!journal_join_file(dw_session.fd, block, &header, &self, &cause))
 		return 3;
 	if (file_blocks() < blocks || dw_session_map()->end_blocks)
 		return 4;
@@ -158,7 +158,7 @@ static int announces_and_waits(void)
 	char *address;
 	uint32_t block = claim_first(&address);
 
-	if (!block || !journal_join_file(block, &header, &self, &cause))
+	if (!block || !journal_join_file(dw_session.fd, block, &header, &self, &cause))
 		return 1;
 	pause();
 	return 0;

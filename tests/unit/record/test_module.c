@@ -7,38 +7,58 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/system.h"
+
 static unsigned reads;
 
-static ssize_t counted_read(int file, void *to, size_t bytes)
+static long counted_system(long number, long a, long b, long c, long d, long e, long f)
 {
-	ssize_t got = read(file, to, bytes);
+	long result = dw_system(number, a, b, c, d, e, f);
 
-	reads += got == 0; /* the end of one pass */
-	return got;
+	reads += number == SYS_read && result == 0; /* the end of one pass */
+	return result;
 }
 
-#define read counted_read
+#define dw_system counted_system
 #include "record/module.c"
-#undef read
+#undef dw_system
 
 #include "session.h"
 
 #define SIZE 8192u
 
-/* A file like a library without anything in it; `mark` makes it another one. */
-static void *map_library(void *at, const char *name, unsigned mark)
+/* A file like a library: its code begins at VADDR, which is at OFFSET of the file. `mark` makes it another one. */
+#define OFFSET 4096u
+#define VADDR 0x401000u
+
+static int open_library(const char *name, unsigned mark)
 {
 	char path[160], bytes[SIZE] = { 0 };
 	ElfW(Ehdr) *elf = (void *)bytes;
-	void *mapped;
 	int file;
 
 	snprintf(path, sizeof path, "%s/%s", session_folder, name);
 	memcpy(elf->e_ident, ELFMAG, SELFMAG);
 	elf->e_version = mark;
+	elf->e_phoff = sizeof *elf;
+	elf->e_phnum = 2;
+	((ElfW(Phdr) *)(elf + 1))[0] = (ElfW(Phdr)){ .p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = OFFSET };
+	((ElfW(Phdr) *)(elf + 1))[1] = (ElfW(Phdr)){
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = OFFSET, .p_vaddr = VADDR, .p_filesz = SIZE - OFFSET
+	};
 	file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (write(file, bytes, sizeof bytes) != (ssize_t)sizeof bytes)
 		abort();
+	return file;
+}
+
+static void *map_library(void *at, const char *name, unsigned mark)
+{
+	char path[160];
+	void *mapped;
+	int file = open_library(name, mark);
+
+	snprintf(path, sizeof path, "%s/%s", session_folder, name);
 	mapped = mmap(at, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | (at ? MAP_FIXED : 0), file, 0);
 	close(file);
 	unlink(path);
@@ -86,6 +106,97 @@ TEST(another_library_at_the_same_address)
 	CHECK(dwell_code_generation != generation); /* an id that was kept for `a` is not valid any more */
 	munmap(at, SIZE);
 	CHECK(dw_module_frame((uintptr_t)at + 100) != b); /* and of no library now */
+	session_end();
+}
+
+static uint32_t frame_of_sample(uintptr_t address)
+{
+	void *place = (void *)(address + 1);
+	uint32_t frame = 0;
+
+	return dw_module_frames(&place, 1, true, &frame) ? frame : 0;
+}
+
+/* A sample takes a module that was there a moment ago for granted. It does not after the program has unloaded one. */
+TEST(another_library_within_a_moment)
+{
+	REQUIRE(session_begin(0));
+	void *at = map_library(NULL, "liba.so", 1);
+	uint32_t a, b;
+
+	a = frame_of_sample((uintptr_t)at + 100);
+	munmap(at, SIZE);
+	CHECK(map_library(at, "libb.so", 2) == at);
+	__atomic_fetch_add(&dwell_code_generation, 1, __ATOMIC_RELEASE);
+	b = frame_of_sample((uintptr_t)at + 100);
+	CHECK(b != 0 && b != a);
+	munmap(at, SIZE);
+	session_end();
+}
+
+/* Two files without build-ids whose first bytes are equal. */
+TEST(another_library_with_the_same_head)
+{
+	REQUIRE(session_begin(0));
+	void *at = map_library(NULL, "liba.so", 1);
+	uint32_t a, b;
+
+	a = dw_module_frame((uintptr_t)at + 100);
+	CHECK_EQ(frame_of_sample((uintptr_t)at + 100), a);
+	munmap(at, SIZE);
+	CHECK(map_library(at, "libb.so", 1) == at);
+	__atomic_fetch_add(&dwell_code_generation, 1, __ATOMIC_RELEASE);
+	b = frame_of_sample((uintptr_t)at + 100);
+	CHECK(b != 0 && b != a);
+	reads = 0;
+	for (unsigned i = 0; i < 100; i++)
+		CHECK_EQ(dw_module_frame((uintptr_t)at + 100), b);
+	CHECK_EQ(reads, 0); /* the maps are read once after each change */
+	munmap(at, SIZE);
+	session_end();
+}
+
+/* Code that comes where none was found a moment ago. */
+TEST(a_library_where_nothing_was)
+{
+	REQUIRE(session_begin(0));
+	void *at = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct module module;
+
+	DW_STORE(dw_process->maps_absent_until, 0);
+	(void)dw_module_frame((uintptr_t)at + 100);
+	DW_STORE(dw_process->maps_absent_until, UINT64_MAX);
+	CHECK(map_library(at, "liba.so", 1) == at);
+	__atomic_fetch_add(&dwell_code_generation, 1, __ATOMIC_RELEASE);
+	CHECK(module_find((uintptr_t)at + 100, &module) && module.id);
+	DW_STORE(dw_process->maps_absent_until, 0);
+	munmap(at, SIZE);
+	session_end();
+}
+
+/* A program maps its code a second time, without the head of the file. The offset is still the file's address. */
+TEST(code_that_is_mapped_again)
+{
+	REQUIRE(session_begin(0));
+	int file = open_library("remap.so", 1);
+	char *room = mmap(NULL, 4 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *alone = mmap(NULL, SIZE - OFFSET, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, OFFSET);
+	/* as the loader does it, the file's first bytes below; and the code once more right behind it */
+	char *first = mmap(room, OFFSET, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
+	char *code = mmap(room + OFFSET, SIZE - OFFSET, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, OFFSET);
+	char *again = mmap(room + SIZE, SIZE - OFFSET, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, OFFSET);
+	char *const places[] = { alone, code, again };
+
+	CHECK(first == room);
+	close(file);
+	for (unsigned i = 0; i < 3; i++) {
+		struct module module;
+
+		CHECK(module_find((uintptr_t)places[i] + 8, &module) && module.id);
+		CHECK_EQ((uintptr_t)places[i] + 8 - module.bias, VADDR + 8);
+	}
+	munmap(room, 4 * SIZE);
+	munmap(alone, SIZE - OFFSET);
 	session_end();
 }
 
@@ -176,8 +287,7 @@ TEST(lines_of_the_maps)
 {
 	struct mapping mapping;
 
-	module_parse_line("7f0c1a028000-7f0c1a1bd000 r-xp 00028000 fe:01 393230       /usr/lib/a b.so",
-	                  &mapping);
+	module_parse_line("7f0c1a028000-7f0c1a1bd000 r-xp 00028000 fe:01 393230       /usr/lib/a b.so", &mapping);
 	CHECK_EQ(mapping.low, 0x7f0c1a028000);
 	CHECK_EQ(mapping.high, 0x7f0c1a1bd000);
 	CHECK(mapping.executable);

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 
+#include "dwell/probe_abi.h"
 #include "session.h"
 
 /* Well below the caller's frame, as a handler's. */
@@ -137,6 +138,55 @@ TEST(the_lock_of_a_thread_that_ended_in_it_is_taken_over)
 	REQUIRE(pthread_create(&thread, NULL, take_lock, &taken) == 0);
 	pthread_join(thread, NULL);
 	CHECK(taken);
+	CHECK(dw_process_lock());
+	dw_process_unlock();
+	session_end();
+}
+
+/* ---- how long a thread waits ------------------------------------------------------- */
+
+static int lock_state; /* atomic; 1: the other thread has the lock, 2: it is to end */
+
+static void *keep_lock(void *unused)
+{
+	if (dw_process_lock()) {
+		__atomic_store_n(&lock_state, 1, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&lock_state, __ATOMIC_ACQUIRE) == 1)
+			usleep(1000);
+		dw_process_unlock();
+	}
+	return NULL;
+}
+
+/* How long `entries` attempts take while another thread keeps the lock. */
+static double refused_ms(int entries)
+{
+	uint64_t began = dw_clock_monotonic_ns();
+
+	for (int i = 0; i < entries; i++)
+		CHECK(!dw_process_lock());
+	return (double)(dw_clock_monotonic_ns() - began) / 1e6;
+}
+
+TEST(waits_of_one_entry_are_bounded_together)
+{
+	enum dw_loss cause;
+	pthread_t thread;
+	double ms;
+
+	REQUIRE(session_begin(0) && dw_process_ready(&cause));
+	REQUIRE(pthread_create(&thread, NULL, keep_lock, NULL) == 0);
+	while (__atomic_load_n(&lock_state, __ATOMIC_ACQUIRE) != 1)
+		usleep(100);
+	dwell_hurry(true); /* as in a signal handler, which may need the lock for each library */
+	ms = refused_ms(100);
+	dwell_hurry(false);
+	CHECK_RANGE(ms, 4.9, check_is_slow() ? 500 : 60);
+	ms = refused_ms(100);
+	CHECK_RANGE(ms, 99, check_is_slow() ? 1000 : 300);
+	CHECK_RANGE(refused_ms(100), 0, check_is_slow() ? 1000 : 150); /* the allowance is used up */
+	__atomic_store_n(&lock_state, 2, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
 	CHECK(dw_process_lock());
 	dw_process_unlock();
 	session_end();

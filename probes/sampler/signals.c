@@ -1,0 +1,417 @@
+/*
+ * Stacks for signals, as the program sees them and as the kernel does.
+ *
+ * The kernel puts the frame of a tick on the thread's stack for signals. The program's own may be smaller than such a
+ * frame, and a coroutine's stack, too. So each thread that is sampled has a stack of this library for the kernel.
+ * The program does not see it: sigaltstack() stores and answers what the program set, and a handler with SA_ONSTACK,
+ * which the kernel starts on this library's stack, goes to where it would have run: to the program's stack for signals,
+ * or to the interrupted stack if the thread has none.
+ *
+ * While the program's handler runs, the kernel's frame and the caller's variables lie on this library's stack. The
+ * part below them is the kernel's stack for signals meanwhile, so that signals in between cannot reach them.
+ * SS_AUTODISARM (Linux 4.7) makes that possible: the kernel lets a thread change its stack while it uses it. Where it
+ * is missing, as under some emulators, the kernel knows the program's stacks alone, and a thread that has none gets one.
+ *
+ * Programs that use the system calls themselves see what the kernel knows.
+ */
+#include "sampler.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "base/system.h"
+
+#define PUBLIC __attribute__((__visibility__("default")))
+#define THREAD_LOCAL static __thread __attribute__((__tls_model__("initial-exec")))
+#define STACK_BYTES ((size_t)64 << 10)
+#define SIGNALS 64
+#define RED_ZONE 128u          /* below the stack pointer, where a function may keep variables */
+#define HANDLER_BYTES 4096u    /* of this library's stack that a handler needs below the kernel's frame */
+#define AUTODISARM (1u << 31)  /* SS_AUTODISARM; older headers lack it */
+#define FRAME_BYTES 3072u      /* of the kernel, where it does not say */
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+/* A handler of the program that runs elsewhere than where the kernel began it. */
+struct delivery {
+	uintptr_t top, bottom;  /* the stack on which it runs, from where it began down */
+	struct delivery *outer; /* of the same thread */
+};
+
+THREAD_LOCAL struct {
+	char *stack;     /* of this library; NULL: the thread has none */
+	bool hidden;     /* the kernel knows it, and the program does not see it */
+	stack_t program; /* what the program set, if it is hidden */
+	struct delivery *innermost;
+} mine;
+
+/* What the program asked for, of signals whose handler runs with SA_ONSTACK. */
+static struct {
+	uint32_t version; /* atomic; odd while the action is being changed */
+	struct sigaction action;
+} handlers[SIGNALS + 1];
+
+static bool has_stacks; /* atomic; the program has set a stack for signals in some thread */
+
+static struct dws_wrapped next_sigaction DWS_WRAPPED = { "sigaction", NULL, NULL, 0 };
+
+/* What the kernel does at a signal. For SIGBUS the recorder has a handler, which passes on to the action behind it. */
+static int signals_next(int number, const struct sigaction *action, struct sigaction *before)
+{
+	int (*next)(int, const struct sigaction *, struct sigaction *);
+
+	if (number == SIGBUS && dws_recorder->bus_action && dws_recorder->bus_action(action, before))
+		return 0;
+	*(void **)&next = dws_target(&next_sigaction);
+	return next(number, action, before);
+}
+
+static long signals_set_stack(const stack_t *stack, stack_t *before)
+{
+	return dw_system(SYS_sigaltstack, (long)(uintptr_t)stack, (long)(uintptr_t)before, 0, 0, 0, 0);
+}
+
+static uint64_t signals_block(uint64_t blocked)
+{
+	uint64_t before = 0;
+
+	dw_system(SYS_rt_sigprocmask, SIG_SETMASK, (long)(uintptr_t)&blocked, (long)(uintptr_t)&before, 8, 0, 0);
+	return before;
+}
+
+/* ---- a thread's stack ------------------------------------------------------------------------- */
+
+void dws_signals_begin(void)
+{
+	stack_t ours = { .ss_size = STACK_BYTES, .ss_flags = (int)AUTODISARM }, now;
+	long memory;
+
+	if (mine.stack || dw_system_failed(signals_set_stack(NULL, &now)))
+		return;
+	memory = dw_system(SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (dw_system_failed(memory))
+		return;
+	ours.ss_sp = (void *)memory;
+	mine.hidden = !dw_system_failed(signals_set_stack(&ours, NULL));
+	if (!mine.hidden && now.ss_flags & SS_DISABLE) {
+		ours.ss_flags = 0;
+		signals_set_stack(&ours, NULL);
+	}
+	mine.program = now;
+	mine.program.ss_flags &= ~SS_ONSTACK;
+	if (mine.hidden && !(now.ss_flags & SS_DISABLE))
+		__atomic_store_n(&has_stacks, true, __ATOMIC_RELAXED);
+	mine.stack = ours.ss_sp;
+}
+
+/* Of a stack that is no longer the kernel's it is not known whether the program unmapped it. */
+void dws_signals_end(void)
+{
+	stack_t now;
+
+	if (!mine.stack || dw_system_failed(signals_set_stack(NULL, &now)))
+		return;
+	if (now.ss_sp >= (void *)mine.stack && now.ss_sp < (void *)(mine.stack + STACK_BYTES)) {
+		if (!mine.hidden)
+			mine.program = (stack_t){ .ss_flags = SS_DISABLE };
+		if (dw_system_failed(signals_set_stack(&mine.program, NULL)))
+			return;
+	}
+	dw_system(SYS_munmap, (long)(uintptr_t)mine.stack, STACK_BYTES, 0, 0, 0, 0);
+	mine.stack = NULL;
+	mine.innermost = NULL;
+}
+
+static bool signals_is_in(const stack_t *stack, uintptr_t at)
+{
+	return !(stack->ss_flags & SS_DISABLE) && at - (uintptr_t)stack->ss_sp < stack->ss_size;
+}
+
+static bool signals_is_ours(uintptr_t at)
+{
+	return mine.stack && at - (uintptr_t)mine.stack < STACK_BYTES;
+}
+
+/* ---- handlers of the program ---------------------------------------------------------------------- */
+
+/* Handlers that were left by a jump are no longer there: the stack pointer is elsewhere. */
+static void signals_drop_left(uintptr_t sp)
+{
+	while (mine.innermost && (sp > mine.innermost->top || sp < mine.innermost->bottom))
+		mine.innermost = mine.innermost->outer;
+}
+
+/* The kernel's stack from now on: what is free of this library's below this frame, or above the kernel's frame, which
+ * began at the end of `before`. Above it there is something free if other handlers were left by a jump. */
+static void signals_divide(uintptr_t frame, const stack_t *before)
+{
+	uintptr_t low = (uintptr_t)mine.stack, upper = (uintptr_t)before->ss_sp + before->ss_size;
+	size_t least = getauxval(AT_MINSIGSTKSZ), above = mine.innermost->outer ? 0 : low + STACK_BYTES - upper;
+	stack_t part = { .ss_sp = mine.stack, .ss_flags = (int)AUTODISARM };
+
+	part.ss_size = frame > low + 1024 ? (frame - low - 1024) & ~(uintptr_t)63 : 0;
+	if (signals_is_ours(upper) && above > part.ss_size) {
+		part.ss_sp = (void *)upper;
+		part.ss_size = above;
+	}
+	least = HANDLER_BYTES + (least > FRAME_BYTES ? least : FRAME_BYTES);
+	if (!dws_process.in_sandbox && part.ss_size >= least)
+		signals_set_stack(&part, NULL);
+}
+
+static uintptr_t signals_sp(const ucontext_t *context)
+{
+#ifdef __x86_64__
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#else
+	return context->uc_mcontext.sp;
+#endif
+}
+
+/* Runs the handler where the kernel would have run it, had the program's stack been the thread's. */
+static void signals_deliver_there(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
+{
+	const stack_t before = context->uc_stack;
+	stack_t program = mine.program, kernels = before;
+	uintptr_t sp = signals_sp(context), top = (sp - RED_ZONE) & ~(uintptr_t)63;
+	struct delivery delivery = { top, top > (8u << 20) ? top - (8u << 20) : 0, NULL };
+
+	if (!(program.ss_flags & SS_DISABLE) && action->sa_flags & SA_ONSTACK) {
+		if (!signals_is_in(&program, sp) || program.ss_flags & (int)AUTODISARM)
+			top = ((uintptr_t)program.ss_sp + program.ss_size) & ~(uintptr_t)63;
+		delivery.top = (uintptr_t)program.ss_sp + program.ss_size;
+		delivery.bottom = (uintptr_t)program.ss_sp;
+		if (program.ss_flags & (int)AUTODISARM)
+			mine.program = (stack_t){ .ss_flags = SS_DISABLE };
+	}
+	signals_drop_left(sp);
+	if (!mine.innermost) { /* what a handler had that was left is free again when this one returns */
+		kernels.ss_sp = mine.stack;
+		kernels.ss_size = STACK_BYTES;
+	}
+	delivery.outer = mine.innermost;
+	mine.innermost = &delivery;
+	context->uc_stack = program;
+	signals_divide((uintptr_t)__builtin_frame_address(0), &before);
+	dws_call_on((char *)top, (void *)(uintptr_t)action->sa_sigaction, number, (long)(uintptr_t)info, (long)(uintptr_t)context);
+	mine.innermost = delivery.outer;
+	mine.program = context->uc_stack; /* the program may have changed it, as the kernel permits */
+	context->uc_stack = kernels;
+}
+
+void dws_signals_mend(ucontext_t *context)
+{
+	if (!mine.stack || !mine.hidden || (context->uc_stack.ss_sp == mine.stack && context->uc_stack.ss_size == STACK_BYTES))
+		return;
+	signals_drop_left(signals_sp(context));
+	if (!mine.innermost && (signals_is_ours((uintptr_t)context->uc_stack.ss_sp) || context->uc_stack.ss_flags & SS_DISABLE))
+		context->uc_stack = (stack_t){ .ss_sp = mine.stack, .ss_size = STACK_BYTES, .ss_flags = (int)AUTODISARM };
+}
+
+static void signals_read(int number, struct sigaction *action)
+{
+	uint32_t version;
+
+	do { /* acquire: pairs with the releases in signals_write() */
+		version = __atomic_load_n(&handlers[number].version, __ATOMIC_ACQUIRE);
+		memcpy(action, &handlers[number].action, sizeof *action);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (version & 1 || version != __atomic_load_n(&handlers[number].version, __ATOMIC_RELAXED));
+}
+
+/* All handlers with SA_ONSTACK begin here, and those of SIGBUS. The kernel passes all three arguments to each. */
+static void signals_deliver(int number, siginfo_t *info, void *context)
+{
+	struct sigaction action;
+
+	signals_read(number, &action);
+	if (mine.hidden && signals_is_ours((uintptr_t)__builtin_frame_address(0)))
+		signals_deliver_there(&action, number, info, context);
+	else
+		action.sa_sigaction(number, info, context);
+}
+
+/* ---- sigaction() and sigaltstack() --------------------------------------------------------------- */
+
+static bool signals_wraps(int number, const struct sigaction *action)
+{
+	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN &&
+	       (action->sa_flags & SA_ONSTACK || number == SIGBUS);
+}
+
+/* What the kernel has, in the program's terms. */
+static void signals_answer(int number, struct sigaction *before)
+{
+	struct sigaction action;
+	int flags = before->sa_flags;
+
+	if (before->sa_sigaction != signals_deliver)
+		return;
+	signals_read(number, &action);
+	before->sa_sigaction = action.sa_sigaction;
+	before->sa_flags = (flags & ~(SA_SIGINFO | SA_ONSTACK)) | (action.sa_flags & (SA_SIGINFO | SA_ONSTACK));
+}
+
+/* Locks a handler's entry, with all signals blocked. The owner of the lock has them blocked, too, and does little. */
+static void signals_lock(int number)
+{
+	uint32_t version = __atomic_load_n(&handlers[number].version, __ATOMIC_RELAXED);
+
+	while (version & 1 || !__atomic_compare_exchange_n(&handlers[number].version, &version, version + 1, false, __ATOMIC_ACQUIRE,
+	                                                   __ATOMIC_RELAXED)) {
+		dw_system(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+		version = __atomic_load_n(&handlers[number].version, __ATOMIC_RELAXED);
+	}
+}
+
+static void signals_unlock(int number)
+{
+	__atomic_fetch_add(&handlers[number].version, 1, __ATOMIC_RELEASE);
+}
+
+/* The kernel begins such a handler on its stack for signals only if the program has one somewhere: else it would run on
+ * the interrupted stack in any case. */
+static int signals_change(int number, const struct sigaction *action)
+{
+	struct sigaction ours = *action, old = handlers[number].action;
+	int code;
+
+	ours.sa_sigaction = signals_deliver;
+	ours.sa_flags |= SA_SIGINFO;
+	if (!__atomic_load_n(&has_stacks, __ATOMIC_RELAXED))
+		ours.sa_flags &= ~SA_ONSTACK;
+	signals_lock(number);
+	handlers[number].action = *action;
+	code = signals_next(number, &ours, NULL);
+	if (code)
+		handlers[number].action = old;
+	signals_unlock(number);
+	return code;
+}
+
+static int signals_action(int number, const struct sigaction *action, struct sigaction *before)
+{
+	struct sigaction old, wanted;
+	uint64_t blocked;
+	int code;
+
+	if (action)
+		wanted = *action;
+	blocked = signals_block(UINT64_MAX);
+	code = signals_next(number, NULL, &old);
+	if (!code)
+		signals_answer(number, &old);
+	if (!code && action)
+		code = signals_wraps(number, &wanted) ? signals_change(number, &wanted) : signals_next(number, &wanted, NULL);
+	signals_block(blocked);
+	if (!code && before)
+		*before = old;
+	return code;
+}
+
+PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	int code;
+
+	if (!dws_process.pid || number < 1 || number > SIGNALS)
+		return signals_next(number, action, before);
+	if (!dws_process.in_sandbox)
+		return signals_action(number, action, before);
+	code = signals_next(number, action, before); /* the program's own call alone */
+	if (!code && before)
+		signals_answer(number, before);
+	return code;
+}
+
+typedef void (*signals_handler)(int);
+
+/* Some headers do not declare it any more. */
+signals_handler bsd_signal(int number, signals_handler handler);
+
+/* signal() and its relatives: libc sets the handler, and answers with the kernel's. */
+#define SIGNAL_FUNCTION(name, flags)                                                            \
+	PUBLIC signals_handler name(int number, signals_handler handler)                            \
+	{                                                                                           \
+		static struct dws_wrapped wrapped DWS_WRAPPED = { #name, NULL, NULL, 0 };                \
+		struct sigaction action = { .sa_handler = handler, .sa_flags = (flags) }, before;        \
+		signals_handler (*next)(int, signals_handler), result;                                   \
+                                                                                                \
+		*(void **)&next = dws_target(&wrapped);                                                  \
+		if (!dws_process.pid || number < 1 || number > SIGNALS || handler == SIG_ERR)            \
+			return next(number, handler);                                                        \
+		if (number == SIGBUS)                                                                    \
+			return sigaction(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;       \
+		signals_read(number, &before);                                                           \
+		result = next(number, handler);                                                          \
+		return result == (signals_handler)(void (*)(void))signals_deliver ? before.sa_handler : result; \
+	}
+
+SIGNAL_FUNCTION(signal, SA_RESTART)
+SIGNAL_FUNCTION(bsd_signal, SA_RESTART)
+SIGNAL_FUNCTION(ssignal, SA_RESTART)
+SIGNAL_FUNCTION(sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
+SIGNAL_FUNCTION(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
+
+/* A thread has a stack for signals for the first time: handlers that were set before may run there. */
+static void signals_need_stacks(void)
+{
+	struct sigaction now;
+
+	if (__atomic_exchange_n(&has_stacks, true, __ATOMIC_RELAXED))
+		return;
+	for (int number = 1; number <= SIGNALS; number++)
+		if (handlers[number].version && signals_next(number, NULL, &now) == 0 && now.sa_sigaction == signals_deliver &&
+		    !(now.sa_flags & SA_ONSTACK)) {
+			now.sa_flags |= SA_ONSTACK;
+			signals_next(number, &now, NULL);
+		}
+}
+
+/* The kernel checks what the program asks for. Signals are blocked until its own stack is the kernel's again. */
+static long signals_try_stack(const stack_t *stack)
+{
+	uint64_t blocked = signals_block(UINT64_MAX);
+	stack_t now;
+	long result = signals_set_stack(NULL, &now);
+
+	if (!dw_system_failed(result))
+		result = signals_set_stack(stack, NULL);
+	if (!dw_system_failed(result)) {
+		now.ss_flags &= ~SS_ONSTACK;
+		signals_set_stack(&now, NULL);
+		mine.program = *stack;
+		if (stack->ss_flags & SS_DISABLE)
+			mine.program = (stack_t){ .ss_flags = SS_DISABLE };
+		mine.program.ss_flags &= ~SS_ONSTACK;
+	}
+	signals_block(blocked);
+	return result;
+}
+
+PUBLIC int sigaltstack(const stack_t *stack, stack_t *before)
+{
+	stack_t old = mine.program;
+	bool on = signals_is_in(&old, (uintptr_t)__builtin_frame_address(0)) && !(old.ss_flags & (int)AUTODISARM);
+	int saved = errno;
+
+	if (!mine.stack || !mine.hidden)
+		return (int)dw_system_errno(signals_set_stack(stack, before));
+	if (stack && on) {
+		errno = EPERM;
+		return -1;
+	}
+	if (stack && dw_system_errno(signals_try_stack(stack)) != 0)
+		return -1;
+	if (stack && !(mine.program.ss_flags & SS_DISABLE))
+		signals_need_stacks();
+	if (before) {
+		*before = old;
+		before->ss_flags |= on ? SS_ONSTACK : 0;
+	}
+	errno = saved;
+	return 0;
+}
