@@ -262,7 +262,7 @@ void dws_return_from_signal(void);
 /* No other handler may begin during this one: it could leave it by a jump. */
 static bool timers_install(void)
 {
-	struct kernel_action before, action = { .handler = timers_handle, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = UINT64_MAX };
+	struct kernel_action before, action = { .handler = timers_handle, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = DWS_ALL_SIGNALS };
 
 #ifdef __x86_64__
 	action.flags |= RESTORER;

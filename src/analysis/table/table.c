@@ -32,7 +32,7 @@ void dw_table_destroy(struct dwell_table *table)
 	while (table) {
 		struct dwell_table *next = table->next;
 
-		DW_FREE(table->cells, table->depths, table->notes, table->heads);
+		DW_FREE(table->cells, table->depths, table->notes, table->heads, table->gaps);
 		dw_arena_reset(&table->arena);
 		free(table);
 		table = next;
@@ -181,6 +181,15 @@ void dw_table_head(struct dwell_table *table, const char *format, ...)
 
 	va_start(args, format);
 	table_add_line(table, &table->heads, &table->head_count, &table->head_capacity, format, args);
+	va_end(args);
+}
+
+void dw_table_gap(struct dwell_table *table, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	table_add_line(table, &table->gaps, &table->gap_count, &table->gap_capacity, format, args);
 	va_end(args);
 }
 

@@ -97,6 +97,8 @@ struct dwell_table {
 	size_t head_count, head_capacity;
 	struct dw_loss_line *losses;
 	size_t loss_count;
+	const char **gaps;         /* what else is not recorded: "1.2 s of 1.5 s of CPU time: ..." */
+	size_t gap_count, gap_capacity;
 	double coverage;           /* recorded share of the time in scope, 0 to 1 */
 	size_t rows_cut;           /* rows omitted by --limit */
 	const char *steps;         /* scope: "10..20", or NULL */
@@ -148,6 +150,7 @@ void dw_cell_text(struct dwell_table *table, struct dw_cell *cell, const char *t
 
 void dw_table_note(struct dwell_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dw_table_head(struct dwell_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void dw_table_gap(struct dwell_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The index of the column with this name, or -1. */
 int dw_table_column(const struct dwell_table *table, const char *name);

@@ -4,6 +4,7 @@
  *     {"dwell":1,"views":[{"view":..,"traces":[..],"scope":{..},"columns":[..],
  *      "rows":[..],"totals":{..},"coverage":1,"losses":[..],"notes":[..]}]}
  *
+ * What is not recorded apart from losses is in "gaps", texts, if there is something.
  * A table that is a part of an answer also has "part", one with sentences above it has "heads", and
  * one with omitted rows has "rows_cut". Each row is on a line of its own, so that diffs are
  * readable.
@@ -111,6 +112,10 @@ static void json_put_losses(FILE *file, const struct dwell_table *table)
 		fprintf(file, ",\"records\":%llu}", (unsigned long long)table->losses[i].records);
 	}
 	fputs("]", file);
+	if (table->gap_count) {
+		fputs(",\n ", file);
+		json_put_texts(file, "gaps", table->gaps, table->gap_count);
+	}
 }
 
 static void json_put_table(FILE *file, const struct dwell_table *table)

@@ -485,6 +485,10 @@ static void json_put_losses(struct json *out, const struct dwell_table *table)
 		json_close(out, '}');
 	}
 	json_close(out, ']');
+	json_open(out, "gaps", '[');
+	for (size_t i = 0; i < table->gap_count && i < DW_REPORT_SUMMARY_ROWS; i++)
+		json_text(out, NULL, table->gaps[i]);
+	json_close(out, ']');
 }
 
 /* ---- the document ------------------------------------------------------------------------------ */

@@ -249,7 +249,11 @@ bool dw_report_summary_markdown(const struct dw_report_summary *summary, FILE *f
 	}
 	for (size_t i = 0; i < summary->repair_count && i < MARKDOWN_ROWS; i++)
 		markdown_put_line(file, summary->repairs[i]);
-	if (!overview->loss_count)
+	for (size_t i = 0; i < overview->gap_count; i++) {
+		fputs("Not recorded: ", file);
+		markdown_put_line(file, overview->gaps[i]);
+	}
+	if (!overview->loss_count && !overview->gap_count)
 		fputs("Lost: nothing.\n\n", file);
 	for (size_t i = 0; i < overview->loss_count; i++) {
 		fprintf(file, "Lost: %s records: ", dw_text_count((int64_t)overview->losses[i].records).at);

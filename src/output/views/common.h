@@ -88,6 +88,10 @@ uint64_t dw_view_whole(struct dwell_table *table, size_t column, const struct dw
 bool dw_view_lacks(const struct dw_view *view, const struct dw_source *source);
 /* The first value of a key of the metadata; NULL: it has none. */
 const char *dw_view_meta(const struct dw_source *source, const char *key);
+/* Adds to the table's gaps what the trace does not have, apart from losses (gaps.c). */
+void dw_view_state_gaps(struct dwell_table *table, struct dw_model *model);
+/* Processor time for which no sample stands, a row for each process, kind of thread and cause. NULL: there is none. */
+struct dwell_table *dw_view_cpu_account(struct dw_model *model, struct dwell_error *error);
 /* The last value, as a number; NAN: it has none. */
 double dw_view_meta_number(const struct dw_source *source, const char *key);
 /* Whether a process of the run is a Python program. */

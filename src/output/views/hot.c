@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "format/keys.h"
+#include "model/samples/cpu_account.h"
 #include "model/samples/hot.h"
 #include "views/common.h"
 
@@ -127,7 +128,7 @@ static void hot_note_holder(struct dwell_table *table, struct dw_model *model, c
 	free(held);
 }
 
-static void hot_note_lacks(struct dwell_table *table, const struct dw_model *model, const struct dw_samples *samples)
+static void hot_note_lacks(struct dwell_table *table, const struct dw_model *model, const struct dw_samples *samples, bool waits)
 {
 	const struct dw_source *source = dw_model_source(model);
 
@@ -137,11 +138,31 @@ static void hot_note_lacks(struct dwell_table *table, const struct dw_model *mod
 	for (size_t i = 0; i < source->meta_count; i++)
 		if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_KERNEL_LACKS) == 0)
 			dw_table_note(table, "Functions of the kernel: %s.", source->metas[i].value);
-		else if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0)
+		else if (waits && strcmp(source->metas[i].key, DW_KEY_SAMPLE_LACKS) == 0)
 			dw_table_note(table, "Process %u: %s.", source->processes[source->metas[i].process].pid,
 			              source->metas[i].value);
 		else if (strcmp(source->metas[i].key, DW_KEY_SAMPLE_NAMES_LACK) == 0)
 			dw_table_note(table, "Names of code made at run time: %s.", source->metas[i].value);
+}
+
+/* What the rows do not contain. */
+static void hot_add_account(struct dwell_table *table, struct dw_model *model, struct dwell_error *error)
+{
+	dw_view_state_gaps(table, model);
+	for (size_t i = 0; i < table->gap_count; i++)
+		dw_table_note(table, "Not recorded: %s.", table->gaps[i]);
+	if (!dw_model_is_partial(model) && !dw_model_scope(model)->thread)
+		table->next = dw_view_cpu_account(model, error);
+}
+
+/* Whether the account of CPU time has something to say, also if there are no samples. */
+static bool hot_has_account(struct dw_model *model)
+{
+	const struct dw_cpu_account *account = NULL;
+
+	if (!dw_model_is_partial(model) && !dw_model_scope(model)->thread)
+		account = dw_model_cpu_account(model, NULL);
+	return account && account->missing_ns;
 }
 
 struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_view_options *options, bool waits,
@@ -157,7 +178,7 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 		return NULL;
 	if (!dw_hot_make(&hot, model, &ask)) {
 		dw_error_set(error, DWELL_E_NOMEM, "out of memory");
-	} else if (!hot.count) {
+	} else if (!hot.count && (waits || !hot_has_account(model))) {
 		char name[256];
 
 		dw_error_set(error, DWELL_E_NO_DATA, "%s has no samples%s in these steps, this thread or this time",
@@ -171,6 +192,8 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 	for (size_t i = 0; table && i < hot.count; i++)
 		hot_fill_row(table, model, &hot, &hot.rows[i], ask.by);
 	if (table) {
+		if (!waits)
+			hot_add_account(table, model, error);
 		DW_TABLE_TOTALS(table, DW_STRING("all"), DW_STRING("all"), DW_EMPTY, hot.cpu_ns ? DW_INT(hot.cpu_ns) : DW_EMPTY, DW_EMPTY, DW_EMPTY,
 		                DW_EMPTY, DW_EMPTY, DW_INT(hot.samples));
 		dw_table_note(table, "%s by %s samples%s%s; +- is half of the 95%% interval of self share.",
@@ -180,7 +203,7 @@ struct dwell_table *dw_view_sampled(struct dw_model *model, const struct dwell_v
 			dw_table_note(table, "%s of it by %s samples is CPU time of threads that spin until other threads are ready.",
 			              dw_text_ns((double)hot.spun_ns, " ").at, dw_text_count((int64_t)hot.spun_samples).at);
 		hot_note_holder(table, model, samples);
-		hot_note_lacks(table, model, samples);
+		hot_note_lacks(table, model, samples, waits);
 	}
 	dw_hot_reset(&hot);
 	return table;

@@ -331,20 +331,21 @@ static void overview_note_slowest(struct dwell_table *table, const struct dw_ove
 		              (unsigned long long)step->number, dw_text_ns(ns, " ").at, ratio);
 }
 
-static void overview_note_losses(struct dwell_table *table, const struct dw_overview *overview)
+/* Below the last table; `first` has the gaps. */
+static void overview_note_losses(struct dwell_table *table, const struct dwell_table *first, const struct dw_overview *overview)
 {
 	static const char *const whys[] = {
 #define X(name, label, text) text,
 		DW_LOSS_CAUSES(X)
 #undef X
 	};
-	const char *apart = dw_view_meta(overview->source, DW_KEY_APART);
 	double coverage = dw_model_coverage(overview->model);
 	char cost[80] = "", cupti[128] = "";
 	bool any = false;
 
-	if (apart)
-		dw_table_note(table, "Not recorded: %s.", apart);
+	for (size_t i = 0; i < first->gap_count; i++)
+		dw_table_note(table, "Not recorded: %s.", first->gaps[i]);
+	any = first->gap_count != 0;
 	for (size_t i = 0; i < DW_LOSS_SLOTS; i++) {
 		if (!overview->source->lost[i])
 			continue;
@@ -584,6 +585,7 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		table = overview_run_table(&overview, error);
 	if (table) {
 		last = table;
+		dw_view_state_gaps(table, model);
 		overview_head_delay(table, &overview);
 		overview_head_stolen(table, &overview);
 		dw_view_head_step_on(table, overview.source);
@@ -609,7 +611,7 @@ static struct dwell_table *overview_view(struct dw_model *model, const struct dw
 		if (overview.steps)
 			overview_note_slowest(last, &overview);
 		overview_note_end(last, &overview);
-		overview_note_losses(last, &overview);
+		overview_note_losses(last, table, &overview);
 		overview_note_more(last, &overview);
 	}
 	dw_arena_reset(&overview.texts);

@@ -10,6 +10,7 @@
 #include "base/demangle.h"
 #include "base/text.h"
 #include "format/keys.h"
+#include "model/samples/cpu_account.h"
 #include "model/samples/hot.h"
 #include "views/overview_parts.h"
 
@@ -81,6 +82,14 @@ static double hot_share_of(const struct dw_hot *hot, const char *const *names)
 static unsigned hot_python(const struct dw_source *source)
 {
 	return dw_view_is_python(source) ? DW_HOT_PYTHON : 0;
+}
+
+/* CPU time that stands in no sample. */
+static uint64_t hot_missing_ns(const struct dw_overview *overview)
+{
+	const struct dw_cpu_account *account = dw_model_is_partial(overview->model) ? NULL : dw_model_cpu_account(overview->model, NULL);
+
+	return account ? account->missing_ns : 0;
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -330,6 +339,7 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 	struct dw_hot hot = { .rows = NULL }, own = { .rows = NULL };
 	char cpus[64] = "", candidates[300];
 	long allowed = dw_overview_cpus(overview->source);
+	uint64_t missing_ns = hot_missing_ns(overview);
 	double *shares;
 	uint32_t busiest;
 
@@ -344,6 +354,9 @@ void dw_overview_head_hot(struct dwell_table *table, struct dw_overview *overvie
 		dw_table_head(table, "%s sample%s of call stacks stand%s for %s of CPU time%s.",
 		              dw_text_count((int64_t)samples->samples).at, dw_text_plural(samples->samples),
 		              samples->samples == 1 ? "s" : "", dw_text_ns((double)samples->cpu_ns, " ").at, cpus);
+	if (missing_ns)
+		dw_table_head(table, "%s of CPU time more stand in no sample, and in no function below: see \"Not recorded\".",
+		              dw_text_ns((double)missing_ns, " ").at);
 	if (dw_hot_make(&hot, overview->model, &ask) && dw_hot_make(&own, overview->model, &own_ask))
 		hot_head_functions(table, &own, &hot);
 	dw_hot_reset(&hot);
@@ -385,7 +398,7 @@ void dw_overview_head_unsampled(struct dwell_table *table, const struct dw_overv
 	if (dw_view_is_python(source))
 		dw_table_head(table, "Functions were not sampled: dwell run --sample 100 does it in Python too.");
 	else if (dw_source_has_samples(source))
-		dw_table_head(table, "No sample of its call stacks was taken: it used too little CPU time.");
+		dw_table_head(table, "No sample of its call stacks was taken%s", hot_missing_ns(overview) ? "." : ": it used too little CPU time.");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

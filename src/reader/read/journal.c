@@ -25,7 +25,7 @@ static size_t journal_least_bytes(uint32_t type)
 {
 	switch (type) {
 	case DW_ENTRY_PROCESS: return offsetof(struct dw_entry_process, pid_namespace); /* older */
-	case DW_ENTRY_THREAD: return sizeof(struct dw_entry_thread);
+	case DW_ENTRY_THREAD: return offsetof(struct dw_entry_thread, cpu_ns); /* older */
 	case DW_ENTRY_OP: return sizeof(struct dw_entry_op);
 	case DW_ENTRY_FRAME: return sizeof(struct dw_entry_frame);
 	case DW_ENTRY_MODULE: return sizeof(struct dw_entry_module);
@@ -283,6 +283,12 @@ static int journal_take_thread(struct dw_read_file *file, struct dw_arena *arena
 		.start_ticks = from->start_ticks, .index = DW_NO_INDEX };
 	for (unsigned i = 0; i < DW_LOSS_SLOTS; i++)
 		thread->lost[i] = from->lost[i];
+	if (entry->bytes >= sizeof *from) {
+		thread->cpu_ns = from->cpu_ns;
+		thread->sampled_cpu_ns = from->sampled_cpu_ns;
+		thread->sample_weight = from->sample_weight;
+		thread->end = from->end;
+	}
 	thread->name = dw_arena_text(arena, from->name, strnlen(from->name, sizeof from->name));
 	file->thread_by_id[entry->id] = (uint32_t)file->thread_count++;
 	return thread->name ? 0 : -1;

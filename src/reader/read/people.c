@@ -244,6 +244,10 @@ static int people_fill_threads(struct dw_reader *reader)
 			thread->name = from->name;
 			thread->start_ns = dw_source_ns(&source->files[f].clock, from->start_ticks);
 			memcpy(thread->lost, from->lost, sizeof thread->lost);
+			thread->cpu_ns = from->cpu_ns;
+			thread->sampled_cpu_ns = from->sampled_cpu_ns;
+			thread->sample_weight = from->sample_weight;
+			thread->end = from->end;
 			for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
 				source->lost[cause] += from->lost[cause];
 		}

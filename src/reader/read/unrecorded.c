@@ -144,6 +144,30 @@ bool dw_unrecorded_of(const char *id, struct dw_unrecorded *what)
 	return false;
 }
 
+static bool unrecorded_is_gap(const struct dw_source_meta *meta)
+{
+	return strncmp(meta->key, DW_KEY_GAP, strlen(DW_KEY_GAP)) == 0 || strcmp(meta->key, DW_KEY_APART) == 0;
+}
+
+const char *dw_source_next_gap(const struct dw_source *source, size_t *at)
+{
+	while (*at < source->meta_count) {
+		const struct dw_source_meta *meta = &source->metas[(*at)++];
+		bool again = !unrecorded_is_gap(meta);
+
+		/* Of a process the last value of a key counts, and many processes may say the same. */
+		for (size_t i = 0; i < source->meta_count && !again; i++) {
+			const struct dw_source_meta *other = &source->metas[i];
+
+			again = other > meta ? other->process == meta->process && strcmp(other->key, meta->key) == 0
+			                     : other < meta && unrecorded_is_gap(other) && strcmp(other->value, meta->value) == 0;
+		}
+		if (!again)
+			return meta->value;
+	}
+	return NULL;
+}
+
 bool dw_unrecorded_is_of_ranks(const struct dw_unrecorded *what)
 {
 	return strcmp(what->id, "mpi") == 0 || strcmp(what->id, "nccl") == 0;

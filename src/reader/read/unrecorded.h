@@ -27,5 +27,8 @@ size_t dw_source_unrecorded(const struct dw_source *source, uint32_t process,
 bool dw_unrecorded_of(const char *id, struct dw_unrecorded *what);
 /* Whether ranks communicate by it, so that without it their waits for each other are not known. */
 bool dw_unrecorded_is_of_ranks(const struct dw_unrecorded *what);
+/* Other things that a process did not record, or not all of it, as it or `dwell run` says: metadata whose key begins with
+ * DW_KEY_GAP, and DW_KEY_APART. Returns the next text, a clause for behind "Not recorded: ", or NULL; *at begins with 0. */
+const char *dw_source_next_gap(const struct dw_source *source, size_t *at);
 /* "MPI is not recorded (libmpi.so.40, 4 processes): ... Missing: ...", "PyTorch is recorded in part: ..." */
 void dw_unrecorded_text(const struct dw_unrecorded *what, char *to, size_t size);

@@ -299,7 +299,7 @@ uint32_t dw_encode_thread(struct dw_encode_process *process, uint32_t tid, uint3
 {
 	uint32_t id = process->encode->failed ? 0 : dw_encode_new_id(process->encode);
 	struct dw_entry_thread *entry =
-	    dw_encode_entry(process, DW_ENTRY_THREAD, id, process->id, sizeof *entry);
+	    dw_encode_entry(process, DW_ENTRY_THREAD, id, process->id, offsetof(struct dw_entry_thread, cpu_ns));
 
 	if (!entry)
 		return 0;

@@ -15,6 +15,10 @@
 #define DW_KEY_WALL_NS "dwell.wall_ns"             /* JSON: how long the program ran */
 #define DW_KEY_DELAY_NS "dwell.delay_ns"           /* JSON: how long the main thread was ready to
                                                     * run and got no CPU */
+#define DW_KEY_PROCESS_CPU_NS "dwell.process_cpu_ns" /* JSON: CPU time of the process from when the recorder was loaded to
+                                                    * its end, by the kernel's account */
+#define DW_KEY_GAP "gap."                          /* begins a key; text: what the trace lacks of this process, as a report
+                                                    * says it behind "Not recorded: " */
 #define DW_KEY_PEAK_FLOPS "peak_flops_per_second" /* JSON: what the machine can do; only measured
                                                     * with --flops */
 #define DW_KEY_STEP_ON "dwell.step_on"             /* text: the NAME of `dwell run --step-on` */
@@ -40,6 +44,8 @@
 /* ---- metadata of samples ---------------------------------------------------------------------- */
 
 #define DW_KEY_SAMPLE_PERIOD_NS "sample.period_ns" /* JSON: CPU time of a thread for which a sample of weight 1 stands */
+#define DW_KEY_SAMPLE_ASKED_NS "sample.asked_ns"   /* JSON: the period with which the process was to be sampled */
+#define DW_KEY_SAMPLE_UNSEEN "sample.unseen"       /* JSON: [threads that ended without a THREAD entry, their CPU time in ns] */
 #define DW_KEY_SAMPLE_METHOD "sample.method"       /* text: how samples are taken */
 #define DW_KEY_SAMPLE_KERNEL_LACKS "sample.kernel_lacks" /* text: why functions of the kernel, asked for, are missing */
 #define DW_KERNEL "[kernel]"                       /* the name of frames in the kernel, until their functions are named */

@@ -56,7 +56,8 @@ enum dw_keep { DW_KEEP_BOTH = 0, DW_KEEP_OLDEST = 1, DW_KEEP_NEWEST = 2 };
 	X(FOREIGN, "foreign", "a process that shares another's memory (vfork) made the record")   \
 	X(PROBE, "probe", "ranges were nested deeper than a probe follows, or their end was not seen") \
 	X(DEVICE, "device", "a device's driver dropped records because its buffers were full") \
-	X(NAMES, "names", "too many names were made at run time: these ranges are called (other names)")
+	X(NAMES, "names", "too many names were made at run time: these ranges are called (other names)")                       \
+	X(SANDBOX, "sandbox", "the program had given up system calls (seccomp), without which there is no more space")
 
 enum dw_loss {
 #define X(name, label, text) DW_LOSS_##name,
@@ -410,7 +411,15 @@ struct dw_entry_thread {
 	uint64_t start_ticks;
 	uint64_t lost[DW_LOSS_SLOTS]; /* updated in place by the thread while it runs */
 	char name[16];           /* the kernel's, NUL-terminated */
+	/* Entries of older versions end here. By the kernel's account, updated in place, each atomic: */
+	uint64_t cpu_ns;         /* the thread has used the CPU, as far as it is known; 0: not known */
+	uint64_t sampled_cpu_ns; /* the same at its last sample; 0: it has none */
+	uint64_t sample_weight;  /* sum of the weights of its samples */
+	uint32_t end;            /* DW_THREAD_*; 0: the thread runs, or its end was not seen */
+	uint32_t reserved;
 };
+#define DW_THREAD_ENDED 1u   /* cpu_ns is all that it used */
+#define DW_THREAD_BLOCKED 2u /* it blocked the sampler's signal when it ended */
 
 /* id: its own; aux: length in bytes, | DW_TEXT_CUT when cut; the text follows, no NUL */
 struct dw_entry_string {

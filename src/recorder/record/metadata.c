@@ -326,11 +326,11 @@ static uint32_t metadata_write_value(const char *text)
 	return id;
 }
 
-void dw_meta(const char *key, const char *value, uint32_t flags)
+bool dw_meta(const char *key, const char *value, uint32_t flags)
 {
 	DW_KEEP_ERRNO;
 	enum dw_loss cause;
-	struct dw_entry_meta *entry;
+	struct dw_entry_meta *entry = NULL;
 	bool secret = metadata_names_a_secret(key, strlen(key));
 
 	if (dw_session_head() && dw_process_ready(&cause)) {
@@ -345,6 +345,12 @@ void dw_meta(const char *key, const char *value, uint32_t flags)
 			dw_journal_commit(entry, DW_ENTRY_META);
 		}
 	}
+	return entry != NULL;
+}
+
+bool dwell_meta_try(const char *key, const char *value, bool json)
+{
+	return dw_meta(key, value, json ? DW_META_JSON : 0);
 }
 
 void dwell_meta(const char *key, const char *value)

@@ -306,8 +306,10 @@ bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight)
 {
 	if (probe_interrupts_recorder())
 		return false;
-	if (dwell_wants(UINT32_MAX))
+	if (dwell_wants(UINT32_MAX)) {
 		probe_put_timed(DW_EXT_SAMPLE, (uint32_t[]){ frame, stack, weight }, DW_SAMPLE_WORDS - 2);
+		dw_account_sample(weight);
+	}
 	return true;
 }
 

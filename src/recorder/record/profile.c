@@ -167,6 +167,7 @@ static bool profile_work_in_background(struct dwell_profile *profile)
 	sigset_t all, before;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* the recorder handles faults in its file */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	profile->working = pthread_create(&profile->worker, NULL, profile_work, profile) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -29,6 +29,7 @@
  *   schedule  the action for a step, by its number
  *   profile   profile objects: ranges for which a program asks for results
  *   serve     starts the capture service of this program
+ *   account   processor time of the process and its threads, by the kernel's count
  *   metadata  what is known about a process: its name, rank, command, and what it reports
  *
  * Rules for all of these files. Probes run in signal handlers and in children of fork. So no code
@@ -121,6 +122,20 @@ static inline uint64_t dw_now(void)
 static inline bool dw_session_inline(void)
 {
 	return DW_LOAD(dw_session.clock_kind) != DW_CLOCK_MONOTONIC && !DW_LOAD(dw_session.tick_offset);
+}
+
+/* ---- the kernel ---------------------------------------------------------------- */
+
+/*
+ * Whether the recorder may call the kernel. A program that gives up system calls (seccomp) is ended by one that it did not
+ * expect. From then on records are written to the space that is there, and the others are lost. At the end of a process that
+ * did not start its session nothing needs the kernel, and it may be in such a sandbox without dwell's knowledge.
+ */
+extern bool dw_sandboxed; /* atomic; see dwell_sandbox() */
+extern __thread bool dw_quiet __attribute__((tls_model("initial-exec"))); /* the calling thread makes no calls now */
+static inline bool dw_may_call(void)
+{
+	return !DW_LOAD(dw_sandboxed) && !DW_LOAD(dw_quiet);
 }
 
 /* ---- process: zero in a child of fork ---------------------------------------- */
@@ -310,6 +325,7 @@ struct dw_process {
 	uint64_t maps_absent_until; /* atomic; an address in no mapping is not looked up again before */
 	uint64_t maps_made_until;   /* atomic; code without a file is not looked up again before */
 	bool forked;                /* atomic; a child of fork may use this process's gate */
+	uint64_t unseen_threads, unseen_cpu_ns; /* atomic; threads that ended without an entry, and their CPU time */
 	struct dw_device_writer device;
 	uint32_t wants[32];         /* atomic; by bit of the mask: how many open profiles want it */
 	struct dw_window windows[DW_MAX_WINDOWS];
@@ -353,6 +369,11 @@ enum dw_hold dw_process_hold_to_start(uint32_t *word);
 void dw_process_release(uint32_t *word);
 /* Whether the calling thread has the lock. */
 bool dw_process_holds(const uint32_t *word);
+/* Why a lock was refused. */
+static inline enum dw_loss dw_process_lock_loss(void)
+{
+	return DW_LOAD(dw_sandboxed) ? DW_LOSS_SANDBOX : DW_LOSS_BUSY;
+}
 /* False if the caller holds the lock already (a signal handler), or if waiting took too long. */
 bool dw_process_lock(void);
 bool dw_process_lock_to_start(void);
@@ -635,7 +656,14 @@ bool dw_step_asked(uint32_t mask);
 bool dw_step_gated(void); /* whether the gate follows steps */
 /* Adds (`more`) or removes a profile that wants what `mask` contains. */
 void dw_step_want(uint32_t mask, bool more);
-void dw_meta(const char *key, const char *value, uint32_t flags);
+/* False: it is not in the trace. */
+bool dw_meta(const char *key, const char *value, uint32_t flags);
+
+/* account.c. When the library is loaded; after the process is registered; after a sample; at the end of a process. */
+void dw_account_begin(void);
+void dw_account_register(void);
+void dw_account_sample(uint32_t weight);
+void dw_account_end(void);
 
 /* System calls without libc's caches. */
 pid_t dw_gettid(void);

@@ -75,6 +75,7 @@ static bool register_process(void)
 		return false;
 	dw_session.parent_process = dw_process->new_id;
 	__atomic_store_n(&dw_process->id, dw_process->new_id, __ATOMIC_RELEASE);
+	dw_account_register();
 	return true;
 }
 

@@ -1,0 +1,158 @@
+/*
+ * The account of processor time: what the kernel counted for the process and its threads, so that a reader can say how
+ * much of it no sample stands for.
+ *
+ * Each sample notes in its thread's entry what the thread has used so far. That survives a kill. A thread's end is seen
+ * by the sampler, which has a function there; short threads that end without an entry are only counted. When the process ends,
+ * the threads that still run are read once more, and the whole of the process is written. Nothing is written for a
+ * process that recorded nothing.
+ *
+ * A process that executed another program before counts from there on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/system.h"
+#include "format/keys.h"
+#include "record/slot.h"
+
+/* The kernel's number of the clock of another thread of this process: of the CPU time that its scheduler counted. */
+#define ACCOUNT_CLOCK_OF(tid) ((long)(int)(~(uint32_t)(tid) << 3 | 6u))
+#define LONG_PERIODS 5u /* of CPU time: a thread that ends with more and has no sample gets an entry, too */
+#define MOST_THREADS 4096u /* that are read at the process's end, which takes 0.3 us each */
+
+static struct {
+	uint64_t loaded_ns, loaded_thread_ns; /* CPU time of the process and its first thread when this library was loaded */
+	uint32_t pid;       /* of the process that loaded it */
+	uint64_t period_ns; /* of the samples that the process was to have; 0: no account */
+} account;
+
+/* 0: the thread has ended. */
+static uint64_t account_clock(long clock)
+{
+	struct timespec now = { 0, 0 };
+
+	if (dw_system(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0) != 0)
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* What is part of the program that was executed last, of a thread, or, with 0, of the process. */
+static uint64_t account_since(uint64_t ns, uint32_t thread)
+{
+	uint32_t pid = DW_LOAD(dw_process->pid);
+	uint64_t before = thread ? account.loaded_thread_ns : account.loaded_ns;
+
+	if (pid != account.pid || (thread && thread != pid))
+		return ns;
+	return ns > before ? ns - before : 0;
+}
+
+void dw_account_begin(void)
+{
+	const char *asked = getenv("DWELL_SAMPLE");
+	long period_ns = asked ? strtol(asked, NULL, 10) : 0;
+
+	account.loaded_ns = account_clock(CLOCK_PROCESS_CPUTIME_ID);
+	account.pid = (uint32_t)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	if ((uint32_t)dw_gettid() == account.pid)
+		account.loaded_thread_ns = account_clock(CLOCK_THREAD_CPUTIME_ID);
+	account.period_ns = period_ns > 0 ? (uint64_t)period_ns : 0;
+}
+
+void dw_account_register(void)
+{
+	char text[24];
+
+	if (!account.period_ns || dw_session.runner)
+		return;
+	snprintf(text, sizeof text, "%llu", (unsigned long long)account.period_ns);
+	dw_meta(DW_KEY_SAMPLE_ASKED_NS, text, DW_META_JSON);
+}
+
+static bool account_is_kept(void)
+{
+	return account.period_ns && !DW_LOAD(dw_sandboxed) && dw_session_head() && dw_process;
+}
+
+/* The calling thread's entry in this session, if it has one. */
+static struct dw_entry_thread *account_entry(void)
+{
+	struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
+	struct dw_slot *slot = (struct dw_slot *)(void *)stream;
+
+	if (stream == &dw_slot_none || !DW_LOAD(slot->tid) || slot->generation != DW_LOAD(dw_session.generation))
+		return NULL;
+	return slot->entry;
+}
+
+void dw_account_sample(uint32_t weight)
+{
+	struct dw_entry_thread *entry = account_is_kept() ? account_entry() : NULL;
+	uint64_t ns;
+
+	if (!entry)
+		return;
+	ns = account_since(account_clock(CLOCK_THREAD_CPUTIME_ID), entry->tid);
+	DW_STORE(entry->cpu_ns, ns);
+	DW_STORE(entry->sampled_cpu_ns, ns);
+	DW_STORE(entry->sample_weight, DW_LOAD(entry->sample_weight) + weight);
+}
+
+void dwell_thread_leave(bool blocked)
+{
+	struct dw_entry_thread *entry;
+	uint64_t ns;
+
+	if (!account_is_kept() || !dw_process_own_memory())
+		return;
+	entry = account_entry();
+	ns = account_clock(CLOCK_THREAD_CPUTIME_ID);
+	if (!entry && ns >= LONG_PERIODS * account.period_ns && dw_slot_here(NULL))
+		entry = account_entry();
+	if (entry) {
+		DW_STORE(entry->cpu_ns, account_since(ns, entry->tid));
+		DW_STORE(entry->end, DW_THREAD_ENDED | (blocked ? DW_THREAD_BLOCKED : 0));
+	} else {
+		__atomic_fetch_add(&dw_process->unseen_threads, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&dw_process->unseen_cpu_ns, ns, __ATOMIC_RELAXED);
+	}
+}
+
+/* Threads that run at the end of the process. */
+static void account_read_threads(void)
+{
+	uint32_t count = __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < count && i < MOST_THREADS; i++) {
+		struct dw_slot *slot = &dw_process->slots[i];
+		uint32_t tid = DW_LOAD(slot->tid);
+		struct dw_entry_thread *entry = slot->entry;
+		uint64_t ns;
+
+		if (!tid || !entry || slot->generation != DW_LOAD(dw_session.generation) || entry->tid != tid || DW_LOAD(entry->end))
+			continue;
+		ns = account_clock(ACCOUNT_CLOCK_OF(tid));
+		if (ns)
+			DW_STORE(entry->cpu_ns, account_since(ns, tid));
+	}
+}
+
+void dw_account_end(void)
+{
+	uint64_t threads;
+	char text[64];
+
+	if (!account_is_kept() || !DW_LOAD(dw_process->id))
+		return;
+	threads = DW_LOAD(dw_process->unseen_threads);
+	account_read_threads();
+	snprintf(text, sizeof text, "%llu", (unsigned long long)account_since(account_clock(CLOCK_PROCESS_CPUTIME_ID), 0));
+	dw_meta(DW_KEY_PROCESS_CPU_NS, text, DW_META_JSON);
+	if (!threads)
+		return;
+	snprintf(text, sizeof text, "[%llu,%llu]", (unsigned long long)threads,
+	         (unsigned long long)DW_LOAD(dw_process->unseen_cpu_ns));
+	dw_meta(DW_KEY_SAMPLE_UNSEEN, text, DW_META_JSON);
+}
