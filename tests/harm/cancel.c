@@ -213,8 +213,8 @@ static void point_other(long call)
 		msgrcv(msgget(IPC_PRIVATE, 0600), bytes, 10, 0, 0);
 		break;
 	case P_WAITPID:
-		if (!fork()) {
-			usleep(400000);
+		if (!fork()) { /* no point at which the child, too, could be cancelled */
+			syscall(SYS_nanosleep, &(struct timespec){ 0, 400000000 }, NULL);
 			_exit(0);
 		}
 		waitpid(-1, NULL, 0);

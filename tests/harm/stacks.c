@@ -52,7 +52,7 @@ static void alternate_compute(size_t size, int flags)
 {
 	char *memory = malloc(300000);
 	memset(memory, 0xa5, 300000);
-	stack_t own = { .ss_sp = memory + 150000, .ss_size = size, .ss_flags = flags }, old;
+	stack_t own = { .ss_sp = memory + 150000, .ss_size = size, .ss_flags = flags }, old = { 0 };
 	harm_result("sigaltstack", sigaltstack(&own, &old));
 	harm_say("before: flags %x\n", (unsigned)old.ss_flags);
 	alternate_say("set");
