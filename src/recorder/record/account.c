@@ -126,7 +126,7 @@ static void account_read_threads(void)
 	uint32_t count = __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < count && i < MOST_THREADS; i++) {
-		struct dw_slot *slot = &dw_process->slots[i];
+		struct dw_slot *slot = dw_process_slot(i);
 		uint32_t tid = DW_LOAD(slot->tid);
 		struct dw_entry_thread *entry = slot->entry;
 		uint64_t ns;
