@@ -128,6 +128,9 @@ class Alone(unittest.TestCase):
     def start(self):
         """As a shell starts a job: in a process group of its own, which can be stopped."""
         run = subprocess.Popen(under(ALONE, "receive"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=os.setpgrp)
+        self.addCleanup(run.stdout.close)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)  # first
         return run, int(run.stdout.readline())
 
     def end(self, run):
