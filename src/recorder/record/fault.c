@@ -77,6 +77,23 @@ static bool fault_action(const struct fault_action *set, struct fault_action *ge
 	return dw_call(SYS_rt_sigaction, SIGBUS, set, get, sizeof get->mask) == 0;
 }
 
+/* ---- the end of recording ----------------------------------------------------------- */
+
+void dw_session_abandon(void)
+{
+	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
+	dw_process_halt();
+}
+
+bool dw_session_is_whole(void)
+{
+	if (memcmp(dw_session_map()->run_id, dw_session.run_id, sizeof dw_session.run_id) == 0)
+		return true;
+	dw_session_abandon();
+	return false;
+}
+
 /* ---- the trace's memory ------------------------------------------------------------- */
 
 /* The end of the mapping of the trace that an address is in; 0: it is in none. */
@@ -118,6 +135,7 @@ static bool fault_repeats(const siginfo_t *info)
 
 static void fault_handle(int number, siginfo_t *info, void *context)
 {
+	(void)context;
 	if (fault_repeats(info) && fault_mend((uintptr_t)info->si_addr))
 		return;
 	fault_action(fault_program(), NULL);

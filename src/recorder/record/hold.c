@@ -62,6 +62,13 @@ static void hold_spend(uint64_t waited)
 		mine.spent_ns += waited;
 }
 
+bool dw_process_thread_dead(uint32_t tid)
+{
+	/* With the pid of registration: in a child of vfork the own pid differs, and the parent's
+	 * threads would seem to have ended. */
+	return dw_call(SYS_tgkill, DW_LOAD(dw_process->pid), tid, 0) == -ESRCH;
+}
+
 static bool hold_exchange(uint32_t *word, uint32_t *now, uint32_t next)
 {
 	/* Pairs with the release in dw_process_release(): a holder sees what earlier holders wrote. */

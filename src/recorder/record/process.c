@@ -43,16 +43,6 @@ void dwell_sandbox(bool begins)
 /* Set once, before `dw_process`. */
 static const struct dw_process_calls *process_calls;
 
-pid_t dw_gettid(void)
-{
-	return (pid_t)dw_call(SYS_gettid);
-}
-
-pid_t dw_getpid(void)
-{
-	return (pid_t)dw_call(SYS_getpid);
-}
-
 /* ---- memory that children do not share ------------------------------------------ */
 
 static void *process_map(size_t bytes)
@@ -154,13 +144,6 @@ int dw_process_prepare(const struct dw_process_calls *calls)
 	return 0;
 }
 
-bool dw_process_thread_dead(uint32_t tid)
-{
-	/* With the pid of registration: in a child of vfork the own pid differs, and the parent's
-	 * threads would seem to have ended. */
-	return dw_call(SYS_tgkill, DW_LOAD(dw_process->pid), tid, 0) == -ESRCH;
-}
-
 bool dw_process_jumped(uintptr_t then, uintptr_t now)
 {
 	stack_t stack;
@@ -237,6 +220,17 @@ void dw_process_unlock(void)
 	DW_STORE(dw_process->lock_seen_ticks, 0);
 	DW_STORE(dw_process->lock_frame, 0); /* unknown until the next holder stores its own */
 	dw_process_release(&dw_process->lock);
+}
+
+void dw_process_halt(void)
+{
+	uint32_t count = dw_process ? __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE) : 0;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see stream_find_space() */
+	for (uint32_t i = 0; i < count && i < DW_MAX_SLOTS; i++) {
+		__atomic_store_n(&dw_process_slot(i)->main.limit, NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(&dw_process_slot(i)->nested.limit, NULL, __ATOMIC_RELAXED);
+	}
 }
 
 enum dw_loss dw_process_refusal(void)

@@ -147,15 +147,19 @@ static int side_create(const char *folder, const struct dw_head *awaited, char p
 	return dw_file_create_like(path, awaited, &side.options);
 }
 
-bool dw_side_make(const struct dw_head *awaited)
+bool dw_side_is_ready(void)
 {
 	static char path[4096]; /* under the process's lock */
-	bool made = false;
+	bool made = !dw_session.awaits;
 
 	for (unsigned i = 0; i < FOLDERS && !made; i++) {
-		int fd = *side.folders[i] ? side_create(side.folders[i], awaited, path) : -1;
+		int fd = *side.folders[i] ? side_create(side.folders[i], dw_session_map(), path) : -1;
 
 		made = fd >= 0 && dw_session_move(fd, path);
+	}
+	if (!made) { /* there is nowhere to record to */
+		dw_session.awaits = false;
+		dw_session_abandon();
 	}
 	return made;
 }
