@@ -391,6 +391,8 @@ enum dw_hold dw_process_hold_to_start(uint32_t *word);
 void dw_process_release(uint32_t *word);
 /* Whether a thread of this process has ended. */
 bool dw_process_thread_dead(uint32_t tid);
+/* A new entry into the recorder begins: it may wait as long as any. */
+void dw_hold_enter(void);
 /* Whether the calling thread has the lock. */
 bool dw_process_holds(const uint32_t *word);
 /* Why a lock was refused. */

@@ -201,9 +201,11 @@ static inline __attribute__((always_inline)) struct dwell_stream *stream_enter(u
 {
 	uint64_t entered = dw_now();
 	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	struct dw_slot *slot;
 	struct dwell_stream *stream;
 
+	dw_hold_enter();
+	slot = dw_slot_here(&cause);
 	if (!slot) {
 		dw_slot_lost(NULL, cause, 1);
 		return NULL;
