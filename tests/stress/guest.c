@@ -4,6 +4,7 @@
  *
  *     stress_guest WHAT [NUMBER]
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -132,6 +133,35 @@ static int child_records(void)
 		exit(0);
 	}
 	return waitpid(pid, &status, 0) != pid || status;
+}
+
+/* ---- errors of libc ------------------------------------------------------------------------ */
+
+#define OWN_ERRNO 4711
+
+/* Between a call that fails and the program's look at the error. */
+static int keeps_errors(void)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	bool joined = dwell_active();
+
+	options.path = "own.dwell";
+	if (dlopen("/no/such/library.so", RTLD_NOW))
+		return 2;
+	errno = OWN_ERRNO;
+	if (dwell_start(&options, NULL) != 0 || errno != OWN_ERRNO)
+		return 3;
+	record(MANY);
+	dwell_step();
+	dwell_meta("guest", "a value");
+	dwell_intern(DWELL_CATEGORY_ZONE, "a new name", NULL);
+	dwell_thread_name("a name");
+	dwell_layers_only("a.*", NULL);
+	if (errno != OWN_ERRNO)
+		return 4;
+	if (dwell_stop(NULL) != 0 || errno != OWN_ERRNO || dwell_active() != joined)
+		return 5;
+	return dlerror() == NULL;
 }
 
 /* ---- the trace is cut ------------------------------------------------------------------- */
@@ -359,6 +389,8 @@ int main(int count, char **arguments)
 		return 0;
 	if (strcmp(what, "child-records") == 0)
 		return child_records();
+	if (strcmp(what, "keeps-errors") == 0)
+		return keeps_errors();
 	if (strcmp(what, "was-ignored") == 0)
 		return was_ignored();
 	if (strcmp(what, "handles-faults") == 0)

@@ -247,6 +247,21 @@ static void guests_have_faults(void)
 	CHECK_EXITED(stress_wait(guests_start("ignores", 0)), 0);
 }
 
+/* ---- errors of libc ------------------------------------------------------------------------ */
+
+static void guests_keep_errors(void)
+{
+	char command[4200];
+	struct trace trace;
+
+	guests_run("keeps-errors", 0, &trace);
+	trace_close(&trace);
+	snprintf(command, sizeof command, "'%s/stress_guest' keeps-errors", stress_programs);
+	CHECK_EXITED(system(command), 0);
+	stress_read(&trace, "own.dwell");
+	trace_close(&trace);
+}
+
 /* ---- sandboxes ------------------------------------------------------------------------------ */
 
 static void guests_in_sandbox(void)
@@ -276,5 +291,6 @@ const struct stress_test guest_tests[] = {
 	{ "guests.go-on-when-cut", guests_go_on_when_cut },
 	{ "guests.have-faults", guests_have_faults },
 	{ "guests.in-sandbox", guests_in_sandbox },
+	{ "guests.keep-errors", guests_keep_errors },
 	{ NULL, NULL },
 };
