@@ -231,14 +231,18 @@ static char *map_nothing(void)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static int handles_its_faults(void)
+/* `behind`: as with the sampler, which keeps the program's action behind the recorder's. */
+static int handles_its_faults(bool behind)
 {
-	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO }, before;
 	char *volatile memory = map_nothing();
 
 	sigaddset(&action.sa_mask, SIGUSR2);
-	if (!memory || sigaction(SIGBUS, &action, NULL) != 0)
+	if (!memory || (behind ? !dwell_bus_action(&action, &before) : sigaction(SIGBUS, &action, &before) != 0))
 		return 2;
+	if (behind && (before.sa_handler != SIG_DFL || !dwell_bus_action(NULL, &before) || before.sa_sigaction != on_fault ||
+	               before.sa_flags != SA_SIGINFO || !sigismember(&before.sa_mask, SIGUSR2)))
+		return 7;
 	for (volatile int times = 1; times <= 3; times++) {
 		record(MANY); /* another window */
 		if (sigsetjmp(fault_target, 1) == 0)
@@ -394,7 +398,7 @@ int main(int count, char **arguments)
 	if (strcmp(what, "was-ignored") == 0)
 		return was_ignored();
 	if (strcmp(what, "handles-faults") == 0)
-		return handles_its_faults();
+		return handles_its_faults(number != 0);
 	if (!dwell_active())
 		return 99;
 	if (strcmp(what, "is-cut") == 0)

@@ -9,7 +9,8 @@
  * All other faults are the program's. The handler puts back the action that the program had and returns. A fault then happens
  * again, and a signal that somebody sent is queued again with the same siginfo: the program's handler is called with its flags
  * and its mask on its stack, or the process ends with its status and its core dump. dw_fault_watch(), called at each new window,
- * installs the handler again. A process that ignores SIGBUS gets no handler, because a program that it executes ignores it too.
+ * installs the handler again, unless the program has set another one meanwhile. A process that ignores SIGBUS gets no handler,
+ * because a program that it executes ignores it too.
  *
  * A thread that blocks SIGBUS is ended by the kernel. Nothing that a process can do prevents it.
  */
@@ -152,12 +153,16 @@ void dw_fault_watch(void)
 {
 	static const struct { void (*restorer)(void); unsigned long flag; } restore = { FAULT_RESTORE };
 	const struct fault_action ours = { fault_handle, SA_SIGINFO | SA_ONSTACK | restore.flag, restore.restorer, 0 };
+	static bool installed;
 	struct fault_action now = { 0 };
 
 	if (!fault_page)
 		fault_page = getauxval(AT_PAGESZ);
 	if (fault_is_watched(&now) || (void (*)(int))(uintptr_t)now.handler == SIG_IGN)
 		return;
+	if (installed && now.handler != fault_program()->handler)
+		return; /* the program has replaced the recorder's */
+	installed = true;
 	fault_keep(&now);
 	fault_action(&ours, NULL);
 }
