@@ -1,6 +1,6 @@
 /*
- * A program that is recorded and has expectations of its own: what it opens, closes and may do. It ends with 0 if everything
- * is as it would be without the recorder.
+ * A program that is recorded and has expectations of its own: what it opens, closes and may do. It ends with 0 if
+ * everything is as it would be without the recorder.
  *
  *     stress_guest WHAT [NUMBER]
  */

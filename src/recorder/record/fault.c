@@ -1,16 +1,17 @@
 /*
  * Faults: the trace was cut while it is mapped.
  *
- * A program that truncates the trace or copies a file over it takes away memory that the recorder writes to, and the kernel
- * sends SIGBUS to the thread that touches it next. So does a file system that has no space for a page, or a disk that fails. The
- * recorder has a handler: if the address is in the trace's head or in a window, it maps private memory from there to the end of
- * the mapping, and the program goes on. Recording ends, because the file no longer is what was written.
+ * A program that truncates the trace or copies a file over it takes away memory that the recorder writes to, and the
+ * kernel sends SIGBUS to the thread that touches it next. So does a file system that has no space for a page, or a disk
+ * that fails. The recorder has a handler: if the address is in the trace's head or in a window, it maps private memory
+ * from there to the end of the mapping, and the program goes on. Recording ends, because the file no longer is what was
+ * written.
  *
- * All other faults are the program's. The handler puts back the action that the program had and returns. A fault then happens
- * again, and a signal that somebody sent is queued again with the same siginfo: the program's handler is called with its flags
- * and its mask on its stack, or the process ends with its status and its core dump. dw_fault_watch(), called at each new window,
- * installs the handler again, unless the program has set another one meanwhile. A process that ignores SIGBUS gets no handler,
- * because a program that it executes ignores it too.
+ * All other faults are the program's. The handler puts back the action that the program had and returns. A fault then
+ * happens again, and a signal that somebody sent is queued again with the same siginfo: the program's handler is called
+ * with its flags and its mask on its stack, or the process ends with its status and its core dump. dw_fault_watch(),
+ * called at each new window, installs the handler again, unless the program has set another one meanwhile. A process
+ * that ignores SIGBUS gets no handler, because a program that it executes ignores it too.
  *
  * A thread that blocks SIGBUS is ended by the kernel. Nothing that a process can do prevents it.
  */

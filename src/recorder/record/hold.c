@@ -1,14 +1,15 @@
 /*
  * Locks whose word is the holder's thread id, and how long a thread waits for them.
  *
- * The lock protects what the program's threads share in the recorder: claims of blocks, registration, the list of modules.
- * A holder may be stopped at any point, by a debugger or by a handler that computes. So waiting is bounded, and the bound is for
- * all waits of one entry into the recorder together: an entry may need the lock once for each library of the program. What
- * then has no space is counted as lost, or is tried again at the next record.
+ * The lock protects what the program's threads share in the recorder: claims of blocks, registration, the list of
+ * modules. A holder may be stopped at any point, by a debugger or by a handler that computes. So waiting is bounded,
+ * and the bound is for all waits of one entry into the recorder together: an entry may need the lock once for each
+ * library of the program. What then has no space is counted as lost, or is tried again at the next record.
  *
- * A thread has an allowance of 100 ms, of which each wait that was in vain takes what it lasted. A record that needs more than
- * space in its chunk and a new name begin with a full one (dw_hold_enter); for other entries it grows by a quarter of the time
- * that passes. The sampler marks its entries (dwell_hurry): they are in signal handlers, and wait 5 ms at most.
+ * A thread has an allowance of 100 ms, of which each wait that was in vain takes what it lasted. A record that needs
+ * more than space in its chunk and a new name begin with a full one (dw_hold_enter); for other entries it grows by a
+ * quarter of the time that passes. The sampler marks its entries (dwell_hurry): they are in signal handlers, and wait 5
+ * ms at most.
  */
 #include "record/record.h"
 
@@ -80,8 +81,9 @@ static bool hold_exchange(uint32_t *word, uint32_t *now, uint32_t next)
 	return __atomic_compare_exchange_n(word, now, next, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Sleeps until the holder wakes this thread, at most for a while. Threads that wait sleep in the kernel, and one that unlocks
- * wakes one. Ten thousand threads that yield or look at the clock would not leave the holder a processor. */
+/* Sleeps until the holder wakes this thread, at most for a while. Threads that wait sleep in the kernel, and one
+ * that unlocks wakes one. Ten thousand threads that yield or look at the clock would not leave the holder a
+ * processor. */
 static void hold_sleep(uint32_t *word, uint32_t owner, uint64_t most_ns)
 {
 	const struct timespec pause = { 0, (long)(most_ns < PAUSE_NS ? most_ns : PAUSE_NS) };

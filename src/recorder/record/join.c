@@ -1,8 +1,8 @@
 /*
  * Joins the run that a process belongs to, when the library is loaded.
  *
- * `dwell run` puts the path of the run's file into the environment. Joining it only maps its head: a process that never records
- * uses no blocks. A process that cannot write to this file makes one of its own, at its first record (side.c).
+ * `dwell run` puts the path of the run's file into the environment. Joining it only maps its head: a process that never
+ * records uses no blocks. A process that cannot write to this file makes one of its own, at its first record (side.c).
  */
 #include "record/slot.h"
 

@@ -1,14 +1,14 @@
 /*
  * The process: everything that a child of fork must not share with its parent.
  *
- * It is in one mapping that the kernel gives to children filled with zeros (MADV_WIPEONFORK). So
- * a child starts unregistered, however it was made: by fork, _Fork or a raw clone. Where the kernel
- * has no such mapping (Linux before 4.14), or accepts the request and ignores it (qemu), a fork
- * handler clears the memory. In every field, zero means that nothing is known yet.
+ * It is in one mapping that the kernel gives to children filled with zeros (MADV_WIPEONFORK). So a child starts
+ * unregistered, however it was made: by fork, _Fork or a raw clone. Where the kernel has no such mapping (Linux before
+ * 4.14), or accepts the request and ignores it (qemu), a fork handler clears the memory. In every field, zero means
+ * that nothing is known yet.
  *
- * Slots are 9 KB each, and there may be more threads than most programs ever have. So they are in segments of their own, which
- * are mapped as threads are added and stay where they are: a limit on a program's address space (RLIMIT_AS) or private memory
- * (RLIMIT_DATA), and a kernel that does not overcommit memory, count all that is mapped.
+ * Slots are 9 KB each, and there may be more threads than most programs ever have. So they are in segments of their
+ * own, which are mapped as threads are added and stay where they are: a limit on a program's address space (RLIMIT_AS)
+ * or private memory (RLIMIT_DATA), and a kernel that does not overcommit memory, count all that is mapped.
  */
 #include "record/record.h"
 

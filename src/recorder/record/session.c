@@ -1,8 +1,8 @@
 /*
  * The session: which file this process writes to.
  *
- * A process joins the file of a run (join.c), makes one next to it (side.c), or calls dwell_start() and creates its own. Children
- * of fork inherit the session.
+ * A process joins the file of a run (join.c), makes one next to it (side.c), or calls dwell_start() and creates its
+ * own. Children of fork inherit the session.
  */
 #include "record/slot.h"
 
@@ -20,7 +20,8 @@
 #include "base/system.h"
 #include "record/file.h"
 
-/* What an earlier session's file refused says nothing about this one. Refusals are stored under the lock, so none comes later. */
+/* What an earlier session's file refused says nothing about this one. Refusals are stored under the lock, so none
+ * comes later. */
 static void session_forget_refusals(void)
 {
 	DW_STORE(dw_process->retry_ticks, 0);
@@ -337,8 +338,8 @@ int dwell_stop(struct dwell_error *error)
 	return result;
 }
 
-/* A process in a sandbox, of which the recorder need not know, would be ended by a system call. So none is made at the end
- * unless this process has started the session itself. */
+/* A process in a sandbox, of which the recorder need not know, would be ended by a system call. So none is made at
+ * the end unless this process has started the session itself. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
 	DW_KEEP_ERRNO;

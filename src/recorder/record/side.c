@@ -1,10 +1,10 @@
 /*
- * Side files: the file of a process that cannot write to its run's file, because it is another user's, on another machine or
- * of another boot. Readers find it next to the run's file, by the run's id.
+ * Side files: the file of a process that cannot write to its run's file, because it is another user's, on another
+ * machine or of another boot. Readers find it next to the run's file, by the run's id.
  *
- * Many such processes record nothing: `su`, and what it starts. So the file is made before the first record. Until then the
- * process has a session whose head is in private memory and has no blocks: its gate is open, so that the first record comes to
- * the recorder, which registers the process and makes the file first. A child of fork makes its own.
+ * Many such processes record nothing: `su`, and what it starts. So the file is made before the first record. Until then
+ * the process has a session whose head is in private memory and has no blocks: its gate is open, so that the first
+ * record comes to the recorder, which registers the process and makes the file first. A child of fork makes its own.
  *
  * That first record may be in a signal handler: nothing here takes a lock or memory.
  */
