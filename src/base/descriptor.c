@@ -31,8 +31,8 @@ int dw_descriptor_copy(int fd)
 	return copy == -EINVAL ? (int)dw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, STANDARD) : copy;
 }
 
-/* Takes the standard numbers that are free. To the program they seem closed: nothing can be read or written there. Returns one
- * bit for each. */
+/* Takes the standard numbers that are free. To the program they seem closed: nothing can be read or written there.
+ * Returns one bit for each. */
 static unsigned descriptor_fill_standard(void)
 {
 	unsigned filled = 0;

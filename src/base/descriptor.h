@@ -3,11 +3,11 @@
  *
  * The kernel gives each new descriptor the lowest free number, and programs rely on that: the first file of a program
  * has number 3, and a shell tests whether 3 is open. If a program was started without a standard error, a file of dwell
- * would become its standard error. So whatever is opened inside a program is moved to a number that programs do not reach,
- * and never has one of the numbers 0 to 2, not even while it is opened.
+ * would become its standard error. So whatever is opened inside a program is moved to a number that programs do not
+ * reach, and never has one of the numbers 0 to 2, not even while it is opened.
  *
- * For an instant it has the lowest free number above 2. A thread that opens a file in this instant gets the next number.
- * The functions enter the kernel directly, and may run in signal handlers.
+ * For an instant it has the lowest free number above 2. A thread that opens a file in this instant gets the next
+ * number. The functions enter the kernel directly, and may run in signal handlers.
  */
 #ifndef DW_BASE_DESCRIPTOR_H
 #define DW_BASE_DESCRIPTOR_H
@@ -17,11 +17,12 @@
 /* The lowest number that is used. */
 #define DW_DESCRIPTOR_LEAST 100
 
-/* Opens a file, closed by exec. Returns its descriptor or a negative errno. If the limit on descriptors permits no number from
- * DW_DESCRIPTOR_LEAST on, it has the number that the kernel gave it, and is not to be kept open. */
+/* Opens a file, closed by exec. Returns its descriptor or a negative errno. If the limit on descriptors permits no
+ * number from DW_DESCRIPTOR_LEAST on, it has the number that the kernel gave it, and is not to be kept open. */
 int dw_descriptor_open(const char *path, int flags, unsigned mode);
 
-/* Moves an open descriptor (negative: does nothing) there. Returns its number, the old one if the limit permits no other. */
+/* Moves an open descriptor (negative: does nothing) there. Returns its number, the old one if the limit permits no
+ * other. */
 int dw_descriptor_move(int fd);
 
 /* Another descriptor of the same file, which no other code knows; a negative errno if there is none. */

@@ -176,8 +176,8 @@ static bool host_births_are_shifted(void)
 	return *at != '\n' && *at != '\0';
 }
 
-/* The line of a file that begins with `begin`, without that; false: there is none. The file may be long, and the stack of a
- * signal handler is small: it is read in pieces. */
+/* The line of a file that begins with `begin`, without that; false: there is none. The file may be long, and the
+ * stack of a signal handler is small: it is read in pieces. */
 static bool host_find_line(const char *path, const char *begin, char *line, size_t size)
 {
 	int fd = dw_descriptor_open(path, O_RDONLY, 0);

@@ -1,9 +1,10 @@
 /*
- * A program that is recorded and has expectations of its own: what it opens, closes and may do. It ends with 0 if everything
- * is as it would be without the recorder.
+ * A program that is recorded and has expectations of its own: what it opens, closes and may do. It ends with 0 if
+ * everything is as it would be without the recorder.
  *
  *     stress_guest WHAT [NUMBER]
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -134,6 +135,35 @@ static int child_records(void)
 	return waitpid(pid, &status, 0) != pid || status;
 }
 
+/* ---- errors of libc ------------------------------------------------------------------------ */
+
+#define OWN_ERRNO 4711
+
+/* Between a call that fails and the program's look at the error. */
+static int keeps_errors(void)
+{
+	struct dwell_options options = DWELL_OPTIONS_INIT;
+	bool joined = dwell_active();
+
+	options.path = "own.dwell";
+	if (dlopen("/no/such/library.so", RTLD_NOW))
+		return 2;
+	errno = OWN_ERRNO;
+	if (dwell_start(&options, NULL) != 0 || errno != OWN_ERRNO)
+		return 3;
+	record(MANY);
+	dwell_step();
+	dwell_meta("guest", "a value");
+	dwell_intern(DWELL_CATEGORY_ZONE, "a new name", NULL);
+	dwell_thread_name("a name");
+	dwell_layers_only("a.*", NULL);
+	if (errno != OWN_ERRNO)
+		return 4;
+	if (dwell_stop(NULL) != 0 || errno != OWN_ERRNO || dwell_active() != joined)
+		return 5;
+	return dlerror() == NULL;
+}
+
 /* ---- the trace is cut ------------------------------------------------------------------- */
 
 static void *records_on(void *unused)
@@ -201,14 +231,18 @@ static char *map_nothing(void)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static int handles_its_faults(void)
+/* `behind`: as with the sampler, which keeps the program's action behind the recorder's. */
+static int handles_its_faults(bool behind)
 {
-	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO }, before;
 	char *volatile memory = map_nothing();
 
 	sigaddset(&action.sa_mask, SIGUSR2);
-	if (!memory || sigaction(SIGBUS, &action, NULL) != 0)
+	if (!memory || (behind ? !dwell_bus_action(&action, &before) : sigaction(SIGBUS, &action, &before) != 0))
 		return 2;
+	if (behind && (before.sa_handler != SIG_DFL || !dwell_bus_action(NULL, &before) || before.sa_sigaction != on_fault ||
+	               before.sa_flags != SA_SIGINFO || !sigismember(&before.sa_mask, SIGUSR2)))
+		return 7;
 	for (volatile int times = 1; times <= 3; times++) {
 		record(MANY); /* another window */
 		if (sigsetjmp(fault_target, 1) == 0)
@@ -359,10 +393,12 @@ int main(int count, char **arguments)
 		return 0;
 	if (strcmp(what, "child-records") == 0)
 		return child_records();
+	if (strcmp(what, "keeps-errors") == 0)
+		return keeps_errors();
 	if (strcmp(what, "was-ignored") == 0)
 		return was_ignored();
 	if (strcmp(what, "handles-faults") == 0)
-		return handles_its_faults();
+		return handles_its_faults(number != 0);
 	if (!dwell_active())
 		return 99;
 	if (strcmp(what, "is-cut") == 0)

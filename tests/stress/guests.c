@@ -235,9 +235,11 @@ static void guests_have_faults(void)
 
 	if (STRESS_SANITIZED)
 		stress_skip("sanitizers handle faults themselves");
-	if (guests_run("handles-faults", 0, &trace))
-		CHECK(trace_count(&trace, TRACE_END, "guest") > 400000);
-	trace_close(&trace);
+	for (int behind = 0; behind < 2; behind++) {
+		if (guests_run("handles-faults", behind, &trace))
+			CHECK(trace_count(&trace, TRACE_END, "guest") > 400000);
+		trace_close(&trace);
+	}
 	for (int sends = 0; sends < 2; sends++) {
 		int status = stress_wait(guests_start("dies", sends));
 
@@ -245,6 +247,21 @@ static void guests_have_faults(void)
 			FAIL("the program ended with status %#x", status);
 	}
 	CHECK_EXITED(stress_wait(guests_start("ignores", 0)), 0);
+}
+
+/* ---- errors of libc ------------------------------------------------------------------------ */
+
+static void guests_keep_errors(void)
+{
+	char command[4200];
+	struct trace trace;
+
+	guests_run("keeps-errors", 0, &trace);
+	trace_close(&trace);
+	snprintf(command, sizeof command, "'%s/stress_guest' keeps-errors", stress_programs);
+	CHECK_EXITED(system(command), 0);
+	stress_read(&trace, "own.dwell");
+	trace_close(&trace);
 }
 
 /* ---- sandboxes ------------------------------------------------------------------------------ */
@@ -276,5 +293,6 @@ const struct stress_test guest_tests[] = {
 	{ "guests.go-on-when-cut", guests_go_on_when_cut },
 	{ "guests.have-faults", guests_have_faults },
 	{ "guests.in-sandbox", guests_in_sandbox },
+	{ "guests.keep-errors", guests_keep_errors },
 	{ NULL, NULL },
 };

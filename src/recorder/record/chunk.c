@@ -74,8 +74,8 @@ static uint64_t chunk_count_records(const struct dw_chunk *chunk)
 }
 
 /*
- * A process may be killed at any instruction, and then each record is in the file or counted. So the records are counted before
- * they are gone, and `recycling` says of which chunk they are: a reader can tell that they may be both.
+ * A process may be killed at any instruction, and then each record is in the file or counted. So the records are
+ * counted before they are gone, and `recycling` says of which chunk they are: a reader can tell that they may be both.
  */
 void dw_chunk_recycle(struct dw_chunk *chunk, struct dw_slot *slot, uint64_t records)
 {

@@ -535,7 +535,8 @@ static bool file_has_head(int fd, const struct stat *opened)
 	       (!file_is_of_session(opened) || memcmp(head.run_id, dw_session.run_id, sizeof head.run_id) == 0);
 }
 
-/* The head of a file that is finished. That of this process's session is mapped already, and dw_fault_watch() knows it. */
+/* The head of a file that is finished. That of this process's session is mapped already, and dw_fault_watch() knows
+ * it. */
 static struct dw_head *file_map_head(int fd, const struct stat *opened)
 {
 	struct dw_head *head = dw_session_map();

@@ -66,7 +66,7 @@ enum dw_file_fate {
 };
 
 /*
- * Compares the open trace with what is at `path`. `expected_bytes`: the size that it has at least, 0 if not known. `now_at`
- * receives where the file is, "" if that is not known. A file that was cut and moved is CUT, with `now_at`.
+ * Compares the open trace with what is at `path`. `expected_bytes`: the size that it has at least, 0 if not known.
+ * `now_at` receives where the file is, "" if that is not known. A file that was cut and moved is CUT, with `now_at`.
  */
 enum dw_file_fate dw_file_fate(int fd, const char *path, uint64_t expected_bytes, char now_at[4096]);

@@ -57,7 +57,7 @@ static bool register_process(void)
 
 	if (dw_process->id && dw_process->generation == DW_LOAD(dw_session.generation))
 		return true; /* another thread has registered the process */
-	if (!dw_session_is_ready()) {
+	if (!dw_side_is_ready()) {
 		DW_STORE(dw_process->refusal, DW_LOSS_DISK);
 		return false;
 	}

@@ -1,10 +1,8 @@
 /*
  * The session: which file this process writes to.
  *
- * `dwell run` puts the file's path into the environment. When the library is loaded, its
- * constructor joins that file, which only maps the head: a process that never records uses no
- * blocks. A program that calls dwell_start() creates its own file. Children of fork inherit the
- * session.
+ * A process joins the file of a run (join.c), makes one next to it (side.c), or calls dwell_start() and creates its
+ * own. Children of fork inherit the session.
  */
 #include "record/slot.h"
 
@@ -20,14 +18,10 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/system.h"
-#include "format/sampler_calls.h"
 #include "record/file.h"
 
-/* Every probe reads it. It is defined next to the constructor that joins a run, because from a static library a
- * program takes only the files that it needs. */
-const struct dwell_gate_word *dwell_gate;
-
-/* What an earlier session's file refused says nothing about this one. Refusals are stored under the lock, so none comes later. */
+/* What an earlier session's file refused says nothing about this one. Refusals are stored under the lock, so none
+ * comes later. */
 static void session_forget_refusals(void)
 {
 	DW_STORE(dw_process->retry_ticks, 0);
@@ -97,6 +91,15 @@ static void session_drop_descriptor(void)
 		dw_window_forget_file();
 }
 
+int dw_session_adopt_head(struct dw_head *head, int fd, const char *path, struct dwell_error *error)
+{
+	int result = session_adopt(head, fd, path, false, error);
+
+	if (result == 0)
+		session_drop_descriptor();
+	return result;
+}
+
 /* ---- a session without a file: side.c -------------------------------------------- */
 
 bool dw_session_await(struct dw_head *head)
@@ -125,132 +128,6 @@ bool dw_session_move(int fd, const char *path)
 	session_drop_descriptor();
 	dw_step_join();
 	return true;
-}
-
-bool dw_session_is_ready(void)
-{
-	if (!dw_session.awaits)
-		return true;
-	if (dw_side_make(dw_session_map()))
-		return true;
-	dw_session.awaits = false;
-	dw_session_abandon(); /* there is nowhere to record to */
-	return false;
-}
-
-void dw_session_abandon(void)
-{
-	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
-	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
-	dw_stream_halt();
-}
-
-bool dw_session_is_whole(void)
-{
-	if (memcmp(dw_session_map()->run_id, dw_session.run_id, sizeof dw_session.run_id) == 0)
-		return true;
-	dw_session_abandon();
-	return false;
-}
-
-/* ---- joining a run ------------------------------------------------------------ */
-
-/* A second plus 0.1% of the file's age, because the rate in the head is an estimate. */
-#define CLOCK_TOLERANCE_NS 1e9
-#define CLOCK_TOLERANCE 1e-3
-
-/* Whether ticks read here agree with the head. They do not on another machine, in a virtual machine
- * that was moved, and after a suspension that the monotonic clock does not count. */
-static bool session_clock_agrees(const struct dw_head *head)
-{
-	struct dw_clock_sample now;
-	double elapsed_ns, by_ticks_ns;
-
-	if (!dw_clock_usable(head->clock_kind) || !head->ticks_per_second)
-		return false;
-	dw_clock_sample(head->clock_kind, &now);
-	elapsed_ns = (double)(int64_t)(now.monotonic_ns - head->start_monotonic_ns);
-	by_ticks_ns = (double)(int64_t)(now.ticks - head->start_ticks) * 1e9 /
-	              (double)head->ticks_per_second;
-	return elapsed_ns > -CLOCK_TOLERANCE_NS &&
-	       __builtin_fabs(by_ticks_ns - elapsed_ns) <=
-	           CLOCK_TOLERANCE_NS + CLOCK_TOLERANCE * elapsed_ns;
-}
-
-/*
- * Whether this process may write to a file that another process made: only on the same boot of the
- * same machine and with the same clock. A launcher passes DWELL_TRACE on to other machines that
- * share the file system. There ticks differ, and atomic operations on the file do not work. On
- * such a machine, and in another time namespace, a process writes its own file.
- */
-static bool session_belongs_here(const struct dw_head *head)
-{
-	static const uint8_t unknown[sizeof head->boot_id];
-	uint64_t time_namespace = dw_host_namespace("time");
-	uint8_t boot_id[sizeof head->boot_id];
-	char host[sizeof head->hostname] = "";
-
-	dw_host_boot_id(boot_id);
-	if (memcmp(boot_id, unknown, sizeof boot_id) == 0 ||
-	    memcmp(head->boot_id, unknown, sizeof boot_id) == 0) {
-		gethostname(host, sizeof host - 1);
-		if (strncmp(host, head->hostname, sizeof host) != 0)
-			return false;
-	} else if (memcmp(boot_id, head->boot_id, sizeof boot_id) != 0) {
-		return false;
-	}
-	if (head->time_namespace && time_namespace && head->time_namespace != time_namespace)
-		return false;
-	return session_clock_agrees(head);
-}
-
-static void session_join_file(const char *path)
-{
-	struct dw_head *head;
-	int fd = dw_file_open(path, &head, NULL);
-
-	if (fd >= 0 && session_belongs_here(head)) {
-		if (session_adopt(head, fd, path, false, NULL) == 0)
-			session_drop_descriptor();
-		else
-			dw_descriptor_close(fd);
-		return;
-	}
-	dw_side_begin(fd >= 0 ? head : NULL);
-	if (fd >= 0) {
-		munmap(head, DW_BLOCK_BYTES);
-		close(fd);
-	}
-}
-
-void dwell_sandbox(bool begins)
-{
-	DW_STORE(dw_sandboxed, begins);
-}
-
-uint64_t dw_session_counter_rate(void)
-{
-	const struct dw_head *head = dw_session_map();
-
-	return head && dw_session_inline() ? head->ticks_per_second : 0;
-}
-
-static const struct dw_sampler_calls sampler_calls = DW_SAMPLER_CALLS;
-
-__attribute__((constructor)) static void join_run(void)
-{
-	const char *path = secure_getenv("DWELL_TRACE");
-	DW_KEEP_ERRNO;
-
-	dw_metadata_read_environment();
-	dw_libraries_read_environment();
-	dw_account_begin();
-	if (path && dwp_sampler_adopt_2)
-		dwp_sampler_adopt_2(&sampler_calls);
-	if (path && *path == '/')
-		session_join_file(path);
-	if (dw_session_head())
-		dw_stack_prepare(DW_LOAD(dw_session.control->mask));
 }
 
 /* ---- a program that starts itself ----------------------------------------------- */
@@ -426,7 +303,7 @@ static int session_stop_locked(struct dwell_error *error)
 	if (!dw_process_lock_to_start())
 		return dw_error_set(error, DWELL_E_STATE, "the recorder is busy in this very thread");
 	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
-	dw_stream_halt();
+	dw_process_halt();
 	/* The program may have closed this descriptor and opened a file of its own with the same
 	 * number, which must not be trimmed. */
 	fd = dw_window_file();
@@ -461,8 +338,8 @@ int dwell_stop(struct dwell_error *error)
 	return result;
 }
 
-/* A process in a sandbox, of which the recorder need not know, would be ended by a system call. So none is made at the end
- * unless this process has started the session itself. */
+/* A process in a sandbox, of which the recorder need not know, would be ended by a system call. So none is made at
+ * the end unless this process has started the session itself. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
 	DW_KEEP_ERRNO;

@@ -1,10 +1,10 @@
 /*
- * Side files: the file of a process that cannot write to its run's file, because it is another user's, on another machine or
- * of another boot. Readers find it next to the run's file, by the run's id.
+ * Side files: the file of a process that cannot write to its run's file, because it is another user's, on another
+ * machine or of another boot. Readers find it next to the run's file, by the run's id.
  *
- * Many such processes record nothing: `su`, and what it starts. So the file is made before the first record. Until then the
- * process has a session whose head is in private memory and has no blocks: its gate is open, so that the first record comes to
- * the recorder, which registers the process and makes the file first. A child of fork makes its own.
+ * Many such processes record nothing: `su`, and what it starts. So the file is made before the first record. Until then
+ * the process has a session whose head is in private memory and has no blocks: its gate is open, so that the first
+ * record comes to the recorder, which registers the process and makes the file first. A child of fork makes its own.
  *
  * That first record may be in a signal handler: nothing here takes a lock or memory.
  */
@@ -147,15 +147,19 @@ static int side_create(const char *folder, const struct dw_head *awaited, char p
 	return dw_file_create_like(path, awaited, &side.options);
 }
 
-bool dw_side_make(const struct dw_head *awaited)
+bool dw_side_is_ready(void)
 {
 	static char path[4096]; /* under the process's lock */
-	bool made = false;
+	bool made = !dw_session.awaits;
 
 	for (unsigned i = 0; i < FOLDERS && !made; i++) {
-		int fd = *side.folders[i] ? side_create(side.folders[i], awaited, path) : -1;
+		int fd = *side.folders[i] ? side_create(side.folders[i], dw_session_map(), path) : -1;
 
 		made = fd >= 0 && dw_session_move(fd, path);
+	}
+	if (!made) { /* there is nowhere to record to */
+		dw_session.awaits = false;
+		dw_session_abandon();
 	}
 	return made;
 }

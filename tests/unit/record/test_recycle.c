@@ -1,6 +1,6 @@
 /*
- * A process that is killed while it recycles a chunk: at each instruction, each record is in the file or counted as lost.
- * The process is stopped after every instruction, and its file is looked at as a reader would find it.
+ * A process that is killed while it recycles a chunk: at each instruction, each record is in the file or counted as
+ * lost. The process is stopped after every instruction, and its file is looked at as a reader would find it.
  */
 #include "check.h"
 
