@@ -17,6 +17,26 @@ import unittest
 
 dwell, hang, made = (os.path.abspath(path) for path in sys.argv[1:4])
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
+CHURN = """
+import gc, threading
+def make(i):
+    space = {}
+    exec(compile(f"def made_{i}(n):\\n    for k in range(n):\\n        i = k\\n    yield k\\n", f"/made/file_{i}.py", "exec"), space)
+    return space[f"made_{i}"]
+def churn(n):
+    while True:
+        function = make(n % 997)
+        for _ in function(300):
+            pass
+        del function
+        n += 1
+        if n % 50 == 0:
+            gc.collect(0)
+for n in range(3):
+    threading.Thread(target=churn, args=(n * 100,), daemon=True).start()
+print("ready", flush=True)
+churn(500)
+"""
 PYTHON = """
 import threading, time
 def inner():
@@ -121,6 +141,16 @@ class Stacks(unittest.TestCase):
     def remove_map(self, process):
         path = f"/tmp/perf-{process.pid}.map"
         self.addCleanup(lambda: os.path.lexists(path) and os.remove(path))
+
+    def test_frames_that_end_while_they_are_read(self):
+        """Functions are made, called and freed all the time: what is shown is one of them, or marked."""
+        process = self.start(sys.executable, "-c", CHURN)
+        places = r"/?made/file_\d+\.py|<string>|\S*/?threading\.py"
+        for _ in range(30):
+            for line in stacks(process.pid).splitlines()[1:]:
+                if ".py" in line or "<string>" in line:
+                    self.assertRegex(line, rf"^ +(\w+|[\w.]+|<module>) +({places})(:\d+)?$")
+                self.assertTrue(line.isprintable(), repr(line))
 
     def test_code_made_at_run_time(self):
         with tempfile.TemporaryDirectory() as folder:

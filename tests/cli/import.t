@@ -7,6 +7,7 @@ $ dwell report --view steps --format csv rank0.json
 step,thread,start_ns,duration_ns,of_median,cpu_share,most,why,profiler_ns,collector_ns,data_ns,communication_ns,device_ns,checkpoint_ns,evaluation_ns,optimizer_ns,backward_ns,forward_ns,python_ns,operators_ns,layers_ns,functions_ns,named_ns,other_ns,cpu_ns
 3,5,0,10000,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
 2> dwell: rank0.json: 1 events are no valid JSON and are left out (the first at line 2, column 1)
+2> dwell: lost: 1 records: events of the imported file could not be read
 
 $ dwell import rank0.json rank1.json -o run.dwell
 2> dwell: rank0.json: 1 events are no valid JSON and are left out (the first at line 2, column 1)
@@ -15,12 +16,14 @@ $ dwell report --view steps --format csv run.dwell
 step,thread,start_ns,duration_ns,of_median,cpu_share,most,why,profiler_ns,collector_ns,data_ns,communication_ns,device_ns,checkpoint_ns,evaluation_ns,optimizer_ns,backward_ns,forward_ns,python_ns,operators_ns,layers_ns,functions_ns,named_ns,other_ns,cpu_ns
 3,rank 0 5,0,10000,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
 3,rank 1 5,2000,10000,1,,"other 60%, operators 40%",,0,0,0,0,0,0,0,0,0,0,0,4000,0,0,0,6000,0
+2> dwell: lost: 1 records: events of the imported file could not be read
 
 $ dwell info run.dwell | grep -e began -e rank
 began          2023-11-14 22:13:20 UTC
   5            (unknown), rank 0 of 2: 
   5            (unknown), rank 1 of 2: 
   kineto.distributedInfo = {"rank":1,"world_size":2}
+  import.lost = rank0.json: 1 events are no valid JSON and are left out (the first at line 2, column 1)
 
 $ dwell import rank0.json
 2> dwell: no output is given: dwell import FILE... -o TRACE.dwell

@@ -274,6 +274,8 @@ struct chrome {
 	int image_fd, temporary_fd; /* files of the image; -1: none */
 	bool process_used;        /* the first process, whose journal has the dictionary, is in use */
 	uint64_t start_ns;        /* of the earliest event, on the common time line */
+	uint64_t lost;            /* events that were left out, and the notes on them and on the rest; or NULL */
+	const char *lost_notes, *other_notes;
 	const char *table;        /* of a database, with the number of the current row; NULL: text */
 	uint64_t row;
 	/* ---- from here on: of one file ---- */
@@ -291,7 +293,7 @@ struct chrome {
 	/* counted for the note on the file */
 	uint64_t events, args_count;
 	struct chrome_fault damaged, repaired, wrong, negative, before_zero, cut_texts, names_dropped;
-	struct chrome_fault unknown_phase, threads_dropped;
+	struct chrome_fault unknown_phase, threads_dropped, timeless, endless;
 	uint64_t unmatched_begins, unmatched_ends, args_dropped;
 	/* Of ONNX Runtime: its runs, its events, and those of them behind the last run that ended. */
 	uint64_t runs, runtime_events, nodes_after_run;

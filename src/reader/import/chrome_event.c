@@ -103,6 +103,38 @@ static const char *event_read_text(struct dw_json *json, const char *at, struct 
 	return dw_json_skip(json, at);
 }
 
+/* Where a name with quotes in it ends: before the next member of the event. Kineto writes an event without a line break
+ * between its name and its thread. NULL: not known. */
+static const char *event_find_name_end(const struct dw_json *json, const char *at)
+{
+	for (at++; at < json->end && *at != '\n'; at++) {
+		const char *next = *at == '"' ? dw_json_space(at + 1) : NULL;
+
+		if (!next || *next != ',')
+			continue;
+		next = dw_json_space(next + 1);
+		for (size_t i = 0; *next == '"' && i < sizeof event_members / sizeof *event_members; i++) {
+			const struct event_word *word = &event_members[i];
+
+			if (json->end - next > word->length + 2 && memcmp(next + 1, word->text, word->length) == 0 &&
+			    next[1 + word->length] == '"' && *dw_json_space(next + 2 + word->length) == ':')
+				return at;
+		}
+	}
+	return NULL;
+}
+
+static const char *event_read_name(struct dw_json *json, const char *at, struct chrome_event *event)
+{
+	const char *end = json->lenient && *at == '"' ? event_find_name_end(json, at) : NULL;
+
+	if (!end)
+		return event_read_text(json, at, event, &event->name);
+	event->name =
+		(struct dw_json_string){ at + 1, (uint32_t)(end - at - 1), memchr(at, '\\', (size_t)(end - at)) != NULL };
+	return end + 1;
+}
+
 static const char *event_read_id(struct dw_json *json, const char *at, struct chrome_event *event,
                                  struct chrome_id *id)
 {
@@ -259,7 +291,8 @@ static const char *event_read_member(struct chrome_guesses *guesses, struct dw_j
 		at = event_read_text(json, at, event, &event->cat);
 		event->category = event->cat.length ? event_find_category(guesses, &event->cat) : CHROME_UNKNOWN;
 		return at;
-	case TOP_NAME: return event_read_text(json, at, event, &event->name);
+	case TOP_NAME:
+		return event_read_name(json, at, event);
 	case TOP_PID: return event_read_id(json, at, event, &event->pid);
 	case TOP_TID: return event_read_id(json, at, event, &event->tid);
 	case TOP_ID: return event_read_id(json, at, event, &event->id);

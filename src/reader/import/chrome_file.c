@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "format/keys.h"
 
 #define LENIENT_BYTES ((size_t)32 << 10) /* of an event that is no JSON */
 #define MOST_PROPERTIES_BYTES (1 << 20)
@@ -302,9 +303,19 @@ static void chrome_note(struct chrome *chrome, struct dw_import_result *result,
 		                               fault->column);
 }
 
+/* Adds the notes on a file. A single file is named before them anyway. */
+static void chrome_add_note(struct chrome *chrome, const char **all, const char *note, bool named)
+{
+	bool name = named && chrome->file_count > 1;
+
+	if (note)
+		*all = dw_arena_printf(chrome->arena, "%s%s%s%s%s", *all ? *all : "", *all ? "; " : "",
+		                       name ? chrome->file->path : "", name ? ": " : "", note);
+}
+
 static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 {
-	struct dw_import_result notes = { .note = NULL }, *result = &notes;
+	struct dw_import_result notes = { .note = NULL }, *result = &notes, lost = { .note = NULL };
 	uint64_t line = 0, column = 0;
 
 	if (!chrome->table)
@@ -322,18 +333,23 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 		result->note = dw_arena_printf(chrome->arena, "the profile was cut at %" PRIu64 " events, the most "
 		                               "that ONNX Runtime was to store: later runs are missing, and the "
 		                               "last one may be incomplete", chrome->runtime_events);
-	chrome_note(chrome, result, &chrome->damaged, "events are no valid JSON and are left out");
+	chrome_note(chrome, &lost, &chrome->damaged, "events are no valid JSON and are left out");
+	chrome_note(chrome, &lost, &chrome->timeless, "events have no time, or one that is no number, and are left out");
+	chrome_note(chrome, &lost, &chrome->unknown_phase,
+	            "events are of a kind that dwell does not know, and are left out");
+	chrome_note(chrome, &lost, &chrome->threads_dropped,
+	            "events are left out, of more threads than a "
+	            "file of this size has");
 	chrome_note(chrome, result, &chrome->repaired, "events have text without escapes, or invalid "
 	            "UTF-8, and were repaired");
-	chrome_note(chrome, result, &chrome->wrong, "events have members of a wrong type or lack their time");
+	chrome_note(chrome, result, &chrome->wrong, "events have members of a wrong type");
+	chrome_note(chrome, result, &chrome->endless, "events have no duration, which is taken as 0");
 	chrome_note(chrome, result, &chrome->negative, "events have a negative duration, which is taken as 0");
 	chrome_note(chrome, result, &chrome->before_zero, "events begin before time 0, and are moved there");
-	chrome_note(chrome, result, &chrome->unknown_phase, "events are of a kind that dwell does not know");
 	chrome_note(chrome, result, &chrome->cut_texts, "texts are longer than 32000 bytes and were cut");
-	chrome_note(chrome, result, &chrome->names_dropped, "events have names or shapes beyond those that "
+	chrome_note(chrome, result, &chrome->names_dropped,
+	            "events have names or shapes beyond those that "
 	            "are kept");
-	chrome_note(chrome, result, &chrome->threads_dropped, "events are left out, of more threads than a "
-	            "file of this size has");
 	dw_import_note(result, chrome->arena, chrome->ranges.overlaps,
 	               "events overlap others of their thread partly");
 	dw_import_note(result, chrome->arena, chrome->ranges.cut,
@@ -342,12 +358,12 @@ static void chrome_notes(struct chrome *chrome, struct dw_import_result *all)
 	dw_import_note(result, chrome->arena, chrome->unmatched_ends, "events end and did not begin");
 	dw_import_note(result, chrome->arena, chrome->args_dropped, "events have arguments beyond those "
 	               "that are kept");
-	if (!notes.note)
-		return;
-	/* A single file is named before the note anyway. */
-	all->note = dw_arena_printf(chrome->arena, "%s%s%s%s%s", all->note ? all->note : "",
-	                            all->note ? "; " : "", chrome->file_count > 1 ? chrome->file->path : "",
-	                            chrome->file_count > 1 ? ": " : "", notes.note);
+	chrome->lost +=
+		chrome->damaged.count + chrome->timeless.count + chrome->unknown_phase.count + chrome->threads_dropped.count;
+	chrome_add_note(chrome, &chrome->lost_notes, lost.note, true);
+	chrome_add_note(chrome, &chrome->other_notes, notes.note, true);
+	chrome_add_note(chrome, &all->note, lost.note, true);
+	chrome_add_note(chrome, &all->note, notes.note, !lost.note);
 }
 
 static void chrome_finish_file(struct chrome *chrome)
@@ -387,6 +403,21 @@ static void chrome_reset(struct chrome *chrome)
 }
 
 /* ---- files --------------------------------------------------------------------------------------------- */
+
+/* Skips the mark that some writers put before UTF-8. Refuses other encodings by their marks. */
+static int chrome_skip_mark(struct chrome *chrome, struct dwell_error *error)
+{
+	unsigned char mark[3] = { (unsigned char)chrome_peek(chrome) };
+
+	if (chrome->input.end - chrome->input.at >= 4)
+		memcpy(mark, chrome->input.at, sizeof mark);
+	if ((mark[0] == 0xff && mark[1] == 0xfe) || (mark[0] == 0xfe && mark[1] == 0xff))
+		return dw_error_set(error, DWELL_E_NOT_TRACE,
+		                    "%s is a text in UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)", chrome->file->path);
+	if (mark[0] == 0xef && mark[1] == 0xbb && mark[2] == 0xbf)
+		chrome_consume(chrome, chrome->input.at + sizeof mark);
+	return 0;
+}
 
 /* Whether the text begins like a Chrome trace: an object or an array of objects. */
 static bool chrome_is_json(struct chrome *chrome)
@@ -472,6 +503,8 @@ static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, 
 {
 	int code = chrome_begin_file(chrome, file, error);
 
+	if (code == 0)
+		code = chrome_skip_mark(chrome, error);
 	*taken = code == 0 && chrome_is_json(chrome);
 	if (!*taken)
 		return code;
@@ -492,11 +525,28 @@ static int chrome_run(struct chrome *chrome, const struct dw_import_file *file, 
 	return code;
 }
 
+/* The trace says what is missing of the file, as a trace that was recorded does. */
+static void chrome_put_losses(struct chrome *chrome)
+{
+	const struct {
+		const char *key, *value;
+	} notes[] = { { DW_KEY_IMPORT_LOST, chrome->lost_notes }, { DW_KEY_IMPORT_NOTES, chrome->other_notes } };
+
+	dw_encode_head(&chrome->encode)->lost[DW_LOSS_IMPORT] = chrome->lost;
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+		if (notes[i].value && chrome->process_count)
+			dw_encode_entry(
+				chrome_journal(chrome), DW_ENTRY_META, chrome_string(chrome, chrome_text_plain(chrome, notes[i].key)),
+				chrome_string(chrome, chrome_text_plain(chrome, notes[i].value)), sizeof(struct dw_entry_meta));
+}
+
 static int chrome_finish(struct chrome *chrome, const char *writer, struct dw_import_result *result,
                          struct dwell_error *error)
 {
-	struct dw_head *head = dw_encode_head(&chrome->encode);
+	struct dw_head *head;
 
+	chrome_put_losses(chrome);
+	head = dw_encode_head(&chrome->encode);
 	head->start_ticks = head->start_monotonic_ns = chrome->start_ns;
 	head->start_realtime_ns = chrome->start_ns;
 	if (chrome->file_count == 1 && chrome->base_ns > 0)

@@ -397,15 +397,19 @@ static void host_take_phase(struct chrome *chrome, const struct chrome_event *ev
 
 void chrome_take_event(struct chrome *chrome, const struct chrome_event *event)
 {
+	bool timeless = !event->has_start && event->phase != 'M'; /* no time, no number, or one that is out of range */
+
 	chrome->events++;
-	if (event->wrong_type)
+	if (timeless)
+		chrome_count(chrome, &chrome->timeless);
+	else if (event->wrong_type)
 		chrome_count(chrome, &chrome->wrong);
 	if (event->negative_length)
 		chrome_count(chrome, &chrome->negative);
+	if (event->phase == 'X' && !event->has_length && !event->wrong_type && !timeless)
+		chrome_count(chrome, &chrome->endless);
 	if (event->phase == 'M')
 		chrome_take_metadata(chrome, event);
-	else if (!event->has_start && !event->wrong_type) /* no time, or one that is out of range */
-		chrome_count(chrome, &chrome->wrong);
-	else if (event->has_start)
+	else if (!timeless)
 		host_take_phase(chrome, event);
 }

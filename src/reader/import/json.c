@@ -331,6 +331,8 @@ static const char *json_skip_scalar(struct dw_json *json, const char *at)
 	struct dw_json_string string;
 	struct dw_json_number number;
 
+	if (json->lenient && (*at == ',' || *at == '}'))
+		return at; /* a member without a value */
 	if (*at == '"')
 		return dw_json_read_string(json, at, &string);
 	if ((*at >= '0' && *at <= '9') || (*at == '-' && !(json->lenient && at[1] > '9')))

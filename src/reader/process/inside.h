@@ -168,6 +168,7 @@ struct dw_python {
 	const char *module;    /* file that contains the interpreter */
 	bool known;            /* the layout is */
 	struct dw_python_layout layout;
+	uint64_t code_type, text_type; /* addresses of PyCode_Type and PyUnicode_Type; 0: not known */
 	struct dw_python_thread *threads;
 	size_t count, capacity;
 	struct python_code *codes; /* code objects that were read */

@@ -3,7 +3,9 @@
  *
  * format/python_frames.h knows where its fields lie. The process may change its memory meanwhile, so
  * every value is only followed, never trusted: what cannot be read ends the list. A walk reads whole
- * pages, because the frames of a thread lie together; names and lines are read later, and kept.
+ * pages, because the frames of a thread lie together; names and lines are read later, and kept. By then an object may
+ * be gone, and its memory used by another one: objects count if they have the right type, and if the code object still
+ * names the same ones when their texts have been read.
  */
 #include "process/inside.h"
 
@@ -24,6 +26,7 @@ struct python_code {
 	uint8_t *lines;        /* the table of lines, or NULL */
 	uint64_t line_bytes;
 	bool readable;         /* it is a code object: a frame that begins or ends may have another address there */
+	bool changed;          /* while it was read: it is not kept */
 };
 
 struct python_named {
@@ -61,6 +64,7 @@ void dw_python_find(struct dw_python *python, struct dw_unwind *unwind)
 {
 	struct dw_process *process = unwind->process;
 	uint64_t numbers[DW_PYTHON_PUBLISHED];
+	const char *type_in;
 
 	memset(python, 0, offsetof(struct dw_python, pages));
 	python->pid = unwind->pid;
@@ -75,6 +79,8 @@ void dw_python_find(struct dw_python *python, struct dw_unwind *unwind)
 		process->python = python_version_of(python, unwind);
 		python->known = dw_python_layout_of(process->python, &python->layout);
 	}
+	python->code_type = dw_unwind_symbol(unwind, "python", "PyCode_Type", &type_in);
+	python->text_type = dw_unwind_symbol(unwind, "python", "PyUnicode_Type", &type_in);
 	if (!python->known)
 		process->problem = dw_arena_printf(&process->arena, "frames of %sPython 3.%u are not known; " DW_PYTHON_KNOWN,
 		                                   numbers[2] ? "free-threaded " : "", process->python);
@@ -192,21 +198,44 @@ size_t dw_python_walk(struct dw_python *python, uint32_t tid, struct dw_python_f
 
 /* ---- names and lines --------------------------------------------------------------------------- */
 
+/* Whether an object has the type. It is the second word of each object. */
+static bool python_has_type(const struct dw_python *python, uint64_t object, uint64_t type)
+{
+	return !type || python_pointer(python, object + 8) == type;
+}
+
+/* Whether the bytes are characters as a str has them: of one byte, all ASCII or not all; of four, none beyond Unicode.
+ */
+static bool python_is_text(const uint8_t *bytes, uint64_t length, uint32_t kind, bool ascii)
+{
+	bool high = false, beyond = false;
+
+	for (uint64_t i = 0; i < length; i++) {
+		high |= kind == 1 && bytes[i] >= 0x80;
+		beyond |= kind == 4 && (bytes[4 * i + 3] || bytes[4 * i + 2] > 0x10);
+	}
+	return !beyond && !(ascii && (kind != 1 || high));
+}
+
 /* A str as UTF-8; "?" if it cannot be read. */
 static const char *python_take_text(const struct dw_python *python, struct dw_arena *arena, uint64_t object)
 {
 	const struct dw_python_layout *layout = &python->layout;
 	uint8_t bytes[DW_PYTHON_MOST_TEXT * 4], clear[DW_PYTHON_MOST_TEXT * 4 + 1];
-	uint64_t length = object ? python_pointer(python, object + 16) : 0;
-	uint32_t state = 0, kind, ascii;
+	uint64_t all =
+		object && python_has_type(python, object, python->text_type) ? python_pointer(python, object + 16) : 0;
+	uint64_t length = all < DW_PYTHON_MOST_TEXT ? all : DW_PYTHON_MOST_TEXT;
+	uint32_t state = 0, again = 0, kind, ascii;
 
-	if (!length || !python_read(python, object + 32, &state, sizeof state))
+	if (!length || all > INT32_MAX || !python_read(python, object + 32, &state, sizeof state))
 		return "?";
-	length = length < DW_PYTHON_MOST_TEXT ? length : DW_PYTHON_MOST_TEXT;
 	kind = state >> DW_PYTHON_KIND_BIT & 7;
 	ascii = state >> (DW_PYTHON_KIND_BIT + 4) & 1;
 	if ((kind != 1 && kind != 2 && kind != 4) ||
-	    !python_read(python, object + (ascii ? layout->text : layout->wide_text), bytes, length * kind))
+	    !python_read(python, object + (ascii ? layout->text : layout->wide_text), bytes, length * kind) ||
+	    !python_is_text(bytes, length, kind, ascii) || !python_has_type(python, object, python->text_type) ||
+	    python_pointer(python, object + 16) != all || !python_read(python, object + 32, &again, sizeof again) ||
+	    again != state)
 		return "?";
 	return dw_arena_text(arena, (const char *)clear, dw_python_utf8(bytes, kind, length, clear, sizeof clear));
 }
@@ -218,7 +247,8 @@ static bool python_read_code(const struct dw_python *python, uint64_t address, s
 	uint8_t bytes[256];
 
 	if (layout->lines + 8 > sizeof bytes || layout->name + 8 > sizeof bytes || layout->file + 8 > sizeof bytes ||
-	    layout->first_line + 4 > sizeof bytes || !python_read(python, address, bytes, layout->lines + 8))
+	    layout->first_line + 4 > sizeof bytes || !python_read(python, address, bytes, layout->lines + 8) ||
+	    (python->code_type && memcmp(bytes + 8, &python->code_type, 8) != 0))
 		return false;
 	*code = (struct python_code){ .address = address };
 	memcpy(&code->name_at, bytes + layout->name, 8);
@@ -234,14 +264,28 @@ static bool python_is_code(const struct python_code *a, const struct python_code
 	       a->lines_at == b->lines_at && a->first_line == b->first_line;
 }
 
+/* Reads the table of lines of a code object. */
+static void python_read_lines(const struct dw_python *python, struct python_code *code)
+{
+	code->line_bytes = code->lines_at ? python_pointer(python, code->lines_at + 16) : 0;
+	if (code->line_bytes && code->line_bytes <= DW_PYTHON_MOST_LINES &&
+	    (code->lines = malloc(code->line_bytes)) != NULL &&
+	    !python_read(python, code->lines_at + 32, code->lines, code->line_bytes)) {
+		free(code->lines);
+		code->lines = NULL;
+	}
+}
+
 /* The number of the code object; DW_MAP_NONE: out of memory. */
 static uint32_t python_find_code(struct dw_python *python, struct dw_arena *arena, uint64_t address)
 {
 	uint32_t hash = dw_map_hash(address), at;
-	struct python_code wanted = { .address = address }, *code;
+	struct python_code wanted = { .address = address }, again = { .address = 0 }, *code;
 
-	python_read_code(python, address, &wanted);
-	at = DW_MAP_FIND(&python->by_code, hash, i, python_is_code(&python->codes[i], &wanted));
+	if (!python_read_code(python, address, &wanted))
+		wanted = (struct python_code){ .address = address };
+	at =
+		DW_MAP_FIND(&python->by_code, hash, i, !python->codes[i].changed && python_is_code(&python->codes[i], &wanted));
 	if (at != DW_MAP_NONE)
 		return at;
 	code = DW_GROW(&python->codes, &python->code_capacity, python->code_count);
@@ -250,13 +294,10 @@ static uint32_t python_find_code(struct dw_python *python, struct dw_arena *aren
 	*code = wanted;
 	code->name = python_take_text(python, arena, code->name_at);
 	code->file = python_take_text(python, arena, code->file_at);
-	code->readable = strcmp(code->name ? code->name : "", "?") != 0 || strcmp(code->file ? code->file : "", "?") != 0;
-	code->line_bytes = code->lines_at ? python_pointer(python, code->lines_at + 16) : 0;
-	if (code->line_bytes && code->line_bytes <= DW_PYTHON_MOST_LINES && (code->lines = malloc(code->line_bytes)) != NULL &&
-	    !python_read(python, code->lines_at + 32, code->lines, code->line_bytes)) {
-		free(code->lines);
-		code->lines = NULL;
-	}
+	python_read_lines(python, code);
+	code->changed = !python_read_code(python, address, &again) || !python_is_code(&again, &wanted);
+	code->readable = !code->changed &&
+	                 (strcmp(code->name ? code->name : "", "?") != 0 || strcmp(code->file ? code->file : "", "?") != 0);
 	return code->name && code->file ? (uint32_t)python->code_count++ : DW_MAP_NONE;
 }
 
@@ -273,6 +314,17 @@ static int python_find_line(const struct dw_python *python, const struct python_
 	                              layout->minor >= 10 ? 2 * instruction : instruction, layout->minor >= 10);
 }
 
+/* Stands for a function that ended while it was read. */
+static const struct dw_place *python_make_changed(struct dw_arena *arena)
+{
+	static const struct dw_process_frame function = { .function = "(changed while it was read)" };
+	struct dw_place *place = dw_arena_alloc(arena, sizeof *place);
+
+	if (place)
+		*place = (struct dw_place){ .functions = &function, .count = 1 };
+	return place;
+}
+
 const struct dw_place *dw_python_place(struct dw_python *python, struct dw_arena *arena,
                                        const struct dw_python_frame *frame)
 {
@@ -284,6 +336,8 @@ const struct dw_place *dw_python_place(struct dw_python *python, struct dw_arena
 
 	if (code == DW_MAP_NONE)
 		return NULL;
+	if (python->codes[code].changed && python->codes[code].name_at)
+		return python_make_changed(arena);
 	if (!python->codes[code].readable)
 		return &unreadable;
 	line = python_find_line(python, &python->codes[code], frame->instruction);

@@ -82,6 +82,8 @@
                                                     * evaluation of a trained model have the second */
 #define DW_KEY_TORCH_FLOAT64 "torch.float64"       /* text: "aten::mm=90 aten::add=100": how much of the operators' work is
                                                     * in 64-bit floating point, in percent; or "none" */
+#define DW_KEY_IMPORT_LOST "import.lost"           /* text: which events of the file were left out, and why */
+#define DW_KEY_IMPORT_NOTES "import.notes"         /* text: what else of the file is not as it should be */
 #define DW_KEY_TORCH_HOOK_NS "torch.hook_ns"       /* JSON: what a layer's hooks cost */
 #define DW_KEY_TORCH_RECORDED_NS "torch.recorded_ns" /* JSON: cost of a step that is recorded whole, by --cost */
 #define DW_KEY_TORCH_REDUCED_NS "torch.reduced_ns" /* JSON: cost of a step without operators */

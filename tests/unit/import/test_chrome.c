@@ -225,7 +225,8 @@ TEST(other_forms_of_events)
 	CHECK_EQ(found.asyncs, 1);
 	CHECK_STR(made.source->threads[0].name, "worker");
 	CHECK_STR(made.source->processes[0].name, "main");
-	CHECK_HAS(repairs(), "1 events are of a kind that dwell does not know (the first at line 1, column");
+	CHECK_HAS(repairs(),
+	          "1 events are of a kind that dwell does not know, and are left out (the first at line 1, column");
 	CHECK_HAS(repairs(), "1 events end and did not begin");
 	made_close(&made);
 }
@@ -279,7 +280,7 @@ TEST(broken_events_are_left_out_and_counted)
 	CHECK_HAS(repairs(), "2 events have text without escapes");
 	CHECK_HAS(repairs(), "(the first at line 3, column 3)");
 	CHECK_HAS(repairs(), "1 events have a negative duration");
-	CHECK_HAS(repairs(), "1 events have members of a wrong type");
+	CHECK_HAS(repairs(), "1 events have no time, or one that is no number, and are left out");
 	CHECK_HAS(repairs(), "1 events begin before time 0");
 	made_close(&made);
 }
@@ -305,6 +306,43 @@ TEST(a_file_that_ends_too_early_gives_what_it_has)
 	CHECK_EQ(most, 2);
 }
 
+/* As torch 2.13 writes names of files that have quotes. */
+TEST(names_with_quotes_end_before_the_next_member)
+{
+	struct found found = found_in(
+		"[{\"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"{\"device\": \"cpu\", \"dtype\": 4}(12): run\", "
+		"\"pid\": 10, \"tid\": 10, \"ts\": 1000, \"dur\": 500},\n"
+		"{\"ph\": \"X\", \"name\": \"say \"hi\", \"tid\", \"you\"\", \"pid\": 10, \"tid\": 10, \"ts\": 1300, \"dur\": 50},\n"
+		"{\"ph\": \"X\", \"name\": \"none\", \"pid\": 10, \"tid\": 10, \"ts\": 1400, \"dur\": 5, \"args\": {\"a\": , \"b\": }}]");
+
+	CHECK_EQ(found.ranges, 3);
+	CHECK_HAS(repairs(), "3 events have text without escapes");
+	CHECK_EQ(made.source->lost[DW_LOSS_IMPORT], 0);
+	made_close(&made);
+}
+
+TEST(what_is_left_out_is_a_loss_of_the_trace)
+{
+	found_in("[" X("a", "b", "1",
+	               "1") ", {\"ph\": \"X\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": \"7\", \"dur\": 1},"
+	                    "{\"ph\": \"?\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": 8},"
+	                    "{\"ph\": \"X\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": 9}, {\"ph\": \"X\" 5}]");
+	CHECK_EQ(made.source->lost[DW_LOSS_IMPORT], 3);
+	CHECK_HAS(repairs(), "1 events have no duration, which is taken as 0");
+	made_close(&made);
+}
+
+TEST(marks_of_encodings_at_the_begin)
+{
+	struct found found = found_in("\xef\xbb\xbf[" X("a", "b", "1", "1") "]");
+
+	CHECK_EQ(found.ranges, 1);
+	made_close(&made);
+	CHECK_EQ(open_text("\xff\xfe[\n{ \n\"\n"), DWELL_E_NOT_TRACE);
+	CHECK_HAS(made.error.message, "UTF-16");
+	made_close(&made);
+}
+
 TEST(what_is_no_chrome_trace_is_refused)
 {
 	CHECK_EQ(open_text("{\"name\": \"package\", \"version\": 3}"), DWELL_E_NOT_TRACE);
@@ -326,7 +364,9 @@ TEST(times_that_no_clock_shows_are_left_out)
 	                              X("a", "d", "2", "9e15") "]");
 
 	CHECK_EQ(found.ranges, 2);
-	CHECK_HAS(repairs(), "2 events have members of a wrong type or lack their time");
+	CHECK_HAS(repairs(), "1 events have no time, or one that is no number, and are left out");
+	CHECK_HAS(repairs(), "1 events have members of a wrong type");
+	CHECK_EQ(made.source->lost[DW_LOSS_IMPORT], 1);
 	CHECK(!strstr(repairs(), "damaged"));
 	made_close(&made);
 }

@@ -174,7 +174,7 @@ TEST(values_of_wrong_types_are_counted_with_their_row)
 	                    KERNEL("1500", "1400", "'x'", "-5", PID) KERNEL("-7", "9", "7", "99999999999", PID)
 	                    KERNEL("-9223372036854775807", "9223372036854775807", "7", "5", PID)) == 0);
 	CHECK_EQ(sqlite_count(DW_DEVICE_KERNEL), 3);
-	CHECK(sqlite_noted("4 events have members of a wrong type or lack their time (the first in row 2 of "
+	CHECK(sqlite_noted("3 events have no time, or one that is no number, and are left out (the first in row 2 of "
 	                   "CUPTI_ACTIVITY_KIND_KERNEL)"));
 	CHECK(sqlite_noted("1 events have a negative duration"));
 	CHECK(sqlite_noted("1 events begin before time 0"));
