@@ -198,7 +198,7 @@ class Owned:
     """What a function of C made, destroyed with its last reference. As an argument of a function of C
     it is checked: an object of another kind would be another structure there."""
 
-    __slots__ = ("_address", "lock", "_keeps")
+    __slots__ = ("_address", "lock", "_keeps", "__weakref__")
     _destroy = None  # the function of C, of a derived class
 
     def __init__(self, address, keeps=None):

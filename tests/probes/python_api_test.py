@@ -3,6 +3,7 @@
 
 usage: python_api_test.py BUILD_FOLDER PACKAGE_FOLDER      last line: N passed, N failed
 """
+import gc
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import threading
 import time
 import unittest
 import warnings
+import weakref
 
 if __name__ == "__main__" and "DWELL_TEST_FOLDER" not in os.environ:
     # The loader reads LD_LIBRARY_PATH once: a process of its own, in a folder of its own.
@@ -106,6 +108,31 @@ class Profiles(unittest.TestCase):
                                outer.cpu_time_total, places=2)
         self.assertEqual(outer.thread, threading.get_native_id())
         self.assertTrue(outer.is_user_annotation)
+
+    def test_results_hold_nothing_when_they_are_dropped(self):
+        def descriptors():
+            return len(os.listdir("/proc/self/fd"))
+
+        gc.disable()  # what a cycle of references holds would stay
+        try:
+            for count in range(40):
+                with profile() as prof:
+                    with record_function("outer"):
+                        with record_function("inner"):
+                            pass
+                self.assertEqual(2, len(prof.events()))
+                self.assertIn("outer", prof.key_averages().table())
+                trace = weakref.ref(prof.trace)
+                events = prof.events()
+                del prof
+                self.assertIn("outer", events.table())  # a list of events keeps what it reads
+                del events
+                self.assertIsNone(trace())
+                if count == 10:
+                    before = descriptors()
+            self.assertEqual(before, descriptors())
+        finally:
+            gc.enable()
 
     def test_decorator(self):
         @record_function("decorated")

@@ -395,8 +395,7 @@ static inline bool dw_frames_free(struct dw_frames *memory, unsigned count)
 	{                                                                                            \
 		struct dw_pass *pass = state;                                                            \
                                                                                                  \
-		/* The chunk may go to another thread, which has times of its own. */                    \
-		if (pass->in_scope || pass->walk.model->thread_intervals)                                \
+		if (pass->in_scope)                                                                      \
 			return false;                                                                        \
 		name##_flush(state, dw_time_now(&pass->walk.time), DW_FLUSH_END);                        \
 		return true;                                                                             \

@@ -26,16 +26,22 @@ static int profile_find(struct dw_profile_times *times, const struct dw_model *m
 {
 	const struct dw_source *source = model->source;
 	struct dw_nearest nearest;
-	bool found = false;
 
-	dw_nearest_init(&nearest, model->scope.profile ? model->scope.profile : "");
+	times->within = (struct dw_interval){ UINT64_MAX, 0 };
 	for (size_t i = 0; i < source->profile_count; i++) {
-		times->wanted[i] = profile_is_wanted(&model->scope, &source->profiles[i]);
-		found |= times->wanted[i];
-		dw_nearest_try(&nearest, source->profiles[i].name);
+		const struct dw_source_profile *profile = &source->profiles[i];
+
+		times->wanted[i] = profile_is_wanted(&model->scope, profile);
+		if (times->wanted[i] && profile->start_ns < times->within.start_ticks)
+			times->within.start_ticks = profile->start_ns;
+		if (times->wanted[i] && profile->end_ns > times->within.end_ticks)
+			times->within.end_ticks = profile->end_ns;
 	}
-	if (found)
+	if (times->within.start_ticks != UINT64_MAX)
 		return 0;
+	dw_nearest_init(&nearest, model->scope.profile ? model->scope.profile : "");
+	for (size_t i = 0; i < source->profile_count; i++)
+		dw_nearest_try(&nearest, source->profiles[i].name);
 	if (!source->profile_count)
 		return dw_error_set(error, DWELL_E_NO_DATA, "%s has no profiles: they are made with dwell_profile_create()",
 		                    source->files[0].path);
@@ -79,6 +85,9 @@ void dw_profile_times_of(struct dw_profile_times *times, const struct dw_source 
 		const struct dw_source_profile *profile = &source->profiles[i];
 		struct dw_interval interval = { profile->start_ns, profile->end_ns };
 
+		/* A program may have made thousands of them. */
+		if (profile->start_ns > times->within.end_ticks || profile->end_ns < times->within.start_ticks)
+			continue;
 		if (profile->thread == thread)
 			times->own[own++] = interval;
 		else if (times->wanted[i] && scope_process_descends(source, process, source->threads[profile->thread].process))

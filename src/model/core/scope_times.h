@@ -10,6 +10,7 @@
 
 struct dw_profile_times {
 	bool *wanted;                     /* by index of the source's profile; NULL: not initialised */
+	struct dw_interval within;        /* from the first begin to the last end of those wanted, in ns */
 	struct dw_interval *own, *others; /* buffers */
 	struct dw_interval *open;         /* the result: united */
 	size_t open_count;

@@ -159,6 +159,18 @@ static __attribute__((noinline, unused)) bool dw_walk_can_copy(struct dw_walk *w
 	return !walk->failed;
 }
 
+/* Whether no thread has times in the chunk, which may go to another thread with times of its own. */
+DW_INLINE bool dw_walk_is_outside(const struct dw_walk *walk, const struct dw_source_chunk *chunk)
+{
+	const struct dw_model *model = walk->model;
+	const struct dw_interval *at = model->thread_intervals ? model->intervals[walk->stream->process] : NULL;
+
+	for (; at && at->start_ticks != UINT64_MAX; at++)
+		if (chunk->base_ticks < at->end_ticks && chunk->end_ticks >= at->start_ticks)
+			return false;
+	return true;
+}
+
 /*
  * Visits the stream's i-th chunk; chunks are visited in order. `skip` is called if nothing in the
  * chunk begins in scope, and returns whether the chunk may be skipped. NULL: no chunk is skipped.
@@ -178,7 +190,7 @@ DW_INLINE void dw_walk_chunk(struct dw_walk *walk, size_t i, dw_visit_begin *beg
 	}
 	dw_time_set(&walk->time, chunk->base_ticks);
 	if (skip && walk->interval && !dw_walk_in_time(walk, dw_time_now(&walk->time)) &&
-	    chunk->end_ticks < walk->interval->start_ticks && skip(walk)) {
+	    chunk->end_ticks < walk->interval->start_ticks && dw_walk_is_outside(walk, chunk) && skip(walk)) {
 		if (chunk->end_ticks > walk->time.ticks)
 			dw_time_set(&walk->time, chunk->end_ticks);
 		dw_decode_end_all(&walk->time); /* skip() has ended all open ranges of the product */

@@ -283,6 +283,31 @@ TEST(chunks_out_of_scope_are_not_decoded)
 	made_close(&made);
 }
 
+TEST(chunks_out_of_a_profile_are_not_decoded)
+{
+	struct dw_scope scope = { .profile = "cell" };
+	uint32_t op, second;
+
+	made_init(&made);
+	op = made_op(&made, DWELL_CATEGORY_OPERATOR, "op");
+	second = dw_encode_thread(&made.process, 101, 1, 0, "second");
+	dw_encode_profile(&made.process, made.thread, "cell", 0, 5050, 6150);
+	dw_encode_profile(&made.process, second, "other", 0, 3050, 9400);
+	for (uint64_t i = 0; i < CHUNKS; i++) {
+		dw_encode_begin(&made.stream, 1 + i * CHUNK_TICKS + 100, op);
+		dw_encode_end(&made.stream, 1 + i * CHUNK_TICKS + 200);
+		dw_encode_close(&made.stream);
+	}
+	REQUIRE(made_open(&made, &scope) == 0);
+	count_decoded();
+	const struct dw_flat *flat = dw_model_flat(made.model, UINT32_MAX, &made.error);
+	REQUIRE(flat);
+	CHECK_EQ(count_decoded(), 2);
+	REQUIRE(flat->count == 1);
+	CHECK_EQ(flat->rows[0].stat.count, 2);
+	made_close(&made);
+}
+
 TEST(the_first_pass_of_segments_decodes_few_of_the_chunks_of_ranges_alone)
 {
 	const struct dw_segments *segments;
