@@ -9,7 +9,8 @@
  * call of this header. Without `dwell run` nothing is recorded until
  * dwell_start(). Every function here may be called from any thread at any time
  * unless it says otherwise; those that may be called from a signal handler say
- * so. None of them prints or exits.
+ * so. None of them prints or exits. What must point to something and is NULL is
+ * an error, DWELL_E_ARGUMENT; a function that returns no error then does nothing.
  *
  * DWELL_API says who sees the functions of this library. Define it before this
  * header to change that. In the two-file amalgamation it is empty, so that

@@ -279,9 +279,8 @@ DWELL_API bool dwell_intern_code(void *const *addresses, unsigned count, uint32_
 DWELL_API bool dwell_sample(uint32_t frame, uint32_t stack, uint32_t weight);
 /* The sampler's account. The calling thread ends; `blocked`: it blocks the sampler's signal. */
 DWELL_API void dwell_thread_leave(bool blocked);
-/* The process ends, or begins a sandbox: its account is written, and no clock of the kernel is read from now on. false: the
- * sandbox was refused. */
-DWELL_API void dwell_account_close(bool close);
+/* The process ends: its account is written, if it has recorded something. */
+DWELL_API void dwell_process_leave(void);
 /* As dwell_meta() and dwell_meta_json(). False: it is not in the trace, because nothing is recorded, or a signal handler
  * interrupted the recorder where nothing can be added. */
 DWELL_API bool dwell_meta_try(const char *key, const char *value, bool json);
@@ -292,6 +291,10 @@ DWELL_API void dwell_waited(uint32_t frame, uint32_t stack, uint32_t weight, uin
 /* Begins and ends what the calling thread records in a signal handler. In between, it waits for other threads for 5 ms at
  * most in all, and elsewhere for 100 ms. What then cannot be stored is counted as lost, or is not named this time. */
 DWELL_API void dwell_hurry(bool begins);
+
+/* The program gives up system calls (seccomp), or could not. From then on the recorder makes none: it writes to the space
+ * that it has, and what does not fit is counted as lost. For whoever is in front of prctl() and syscall(). */
+DWELL_API void dwell_sandbox(bool begins);
 
 /* Gets and sets the program's own action for SIGBUS, which the recorder's handler for its file is in front of, as sigaction()
  * does. False: the recorder has no handler, and the action is the kernel's. For whoever is in front of sigaction(). */

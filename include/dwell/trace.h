@@ -3,7 +3,8 @@
  *
  * This is libdwell-read (`pkg-config dwell-read`); the command is built on it. A program that
  * wants its own results reads its own trace file in the same way. An object may be used by one
- * thread at a time; different objects may be used by different threads at once.
+ * thread at a time; different objects may be used by different threads at once. What must point
+ * to something and is NULL is an error, DWELL_E_ARGUMENT.
  */
 #ifndef DWELL_TRACE_H
 #define DWELL_TRACE_H

@@ -278,6 +278,7 @@ static bool cuda_start_thread(void)
 	bool started;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* the recorder handles faults in its file */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	started = pthread_create(&thread, NULL, cuda_watch, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -50,29 +50,38 @@ static int recorder_init_sites(struct recorder *self)
 	return 0;
 }
 
-static int recorder_init(PyObject *object, PyObject *arguments, PyObject *keywords)
+static int recorder_init(struct recorder *self, PyObject *engine, const char *name, bool keep_times)
 {
-	struct recorder *self = (struct recorder *)object;
 	struct dwell_error error;
-	PyObject *engine;
-	const char *name;
-	int keep_times;
 
-	(void)keywords;
-	if (!PyArg_ParseTuple(arguments, "Osp", &engine, &name, &keep_times))
-		return -1;
-	if (self->profiler) {
-		PyErr_SetString(PyExc_RuntimeError, "a recorder is made once");
+	self->name = strdup(name);
+	if (!self->name) {
+		PyErr_NoMemory();
 		return -1;
 	}
-	self->name = strdup(name);
-	if (!self->name || recorder_init_sites(self))
+	if (recorder_init_sites(self))
 		return -1;
 	if (dwell_ignite_profiler_create(&self->profiler, keep_times, &error))
 		return recorder_failed(&error);
 	self->keeps_times = keep_times;
 	self->engine = recorder_new_ref(engine);
 	return 0;
+}
+
+/* Not the slot tp_init: there would be recorders that it never saw. */
+static PyObject *recorder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+	PyObject *engine, *self;
+	const char *name;
+	int keep_times;
+
+	(void)keywords;
+	if (!PyArg_ParseTuple(arguments, "Osp", &engine, &name, &keep_times))
+		return NULL;
+	self = PyType_GenericNew(type, arguments, keywords);
+	if (self && recorder_init((struct recorder *)self, engine, name, keep_times))
+		Py_CLEAR(self);
+	return self;
 }
 
 static int recorder_traverse(PyObject *object, visitproc visit, void *arg)
@@ -299,8 +308,7 @@ static PyMethodDef recorder_methods[] = {
 
 static PyType_Slot recorder_slots[] = {
 	{ Py_tp_doc, "Recorder(engine, name, keep_times): times an Ignite engine's events and handlers" },
-	{ Py_tp_new, (void *)PyType_GenericNew },
-	{ Py_tp_init, (void *)recorder_init },
+	{ Py_tp_new, (void *)recorder_new },
 	{ Py_tp_traverse, (void *)recorder_traverse },
 	{ Py_tp_clear, (void *)recorder_clear },
 	{ Py_tp_dealloc, (void *)recorder_dealloc },

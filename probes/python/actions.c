@@ -21,6 +21,7 @@ typedef int stop_function(void *actions, const char *action, struct dwell_error 
 
 struct recorder {
 	PyObject_HEAD
+	PyObject *owner; /* it destroys `actions` when it ends */
 	void *actions;
 	start_function *start;
 	stop_function *stop;
@@ -125,6 +126,7 @@ static PyMethodDef scope_methods[] = {
 };
 
 static PyType_Slot scope_slots[] = {
+	{ Py_tp_new, (void *)dwp_python_refuse_new },
 	{ Py_tp_dealloc, (void *)actions_scope_free },
 	{ Py_tp_methods, scope_methods },
 	{ Py_tp_doc, "The block of an action." },
@@ -194,6 +196,7 @@ static void actions_recorder_free(PyObject *object)
 	PyTypeObject *type = Py_TYPE(object);
 
 	Py_XDECREF(((struct recorder *)object)->ids);
+	Py_XDECREF(((struct recorder *)object)->owner);
 	PyObject_Free(object);
 	Py_DECREF(type);
 }
@@ -206,6 +209,7 @@ static PyMethodDef recorder_methods[] = {
 };
 
 static PyType_Slot recorder_slots[] = {
+	{ Py_tp_new, (void *)dwp_python_refuse_new },
 	{ Py_tp_dealloc, (void *)actions_recorder_free },
 	{ Py_tp_methods, recorder_methods },
 	{ Py_tp_doc, "Records the actions of a profiler." },
@@ -214,12 +218,12 @@ static PyType_Slot recorder_slots[] = {
 static PyType_Spec recorder_spec = { "dwell.lightning.Recorder", sizeof(struct recorder), 0,
 	                                 Py_TPFLAGS_DEFAULT, recorder_slots };
 
-/* Creates a recorder; dwell.lightning calls it. `actions` is a struct dwell_lightning_profiler, and
- * must outlive the recorder. `start` and `stop` are the addresses of dwell_lightning_start() and
+/* Creates a recorder; dwell.lightning calls it. `actions` is a struct dwell_lightning_profiler, which lives as long
+ * as `owner`. `start` and `stop` are the addresses of dwell_lightning_start() and
  * dwell_lightning_stop(). */
-DWELL_API PyObject *dwp_python_recorder(void *actions, void *start, void *stop);
+DWELL_API PyObject *dwp_python_recorder(PyObject *owner, void *actions, void *start, void *stop);
 
-PyObject *dwp_python_recorder(void *actions, void *start, void *stop)
+PyObject *dwp_python_recorder(PyObject *owner, void *actions, void *start, void *stop)
 {
 	struct recorder *self;
 
@@ -232,6 +236,8 @@ PyObject *dwp_python_recorder(void *actions, void *start, void *stop)
 	self = PyObject_New(struct recorder, (PyTypeObject *)recorder_type);
 	if (!self)
 		return NULL;
+	Py_INCREF(owner);
+	self->owner = owner;
 	self->actions = actions;
 	*(void **)&self->start = start;
 	*(void **)&self->stop = stop;

@@ -140,6 +140,7 @@ static PyMemberDef members[] = {
 	{ 0 },
 };
 static PyType_Slot slots[] = {
+	{ Py_tp_new, (void *)dwp_python_refuse_new },
 	{ Py_tp_call, hooked_call_tuple },         { Py_tp_descr_get, hooked_get_method },
 	{ Py_tp_getattro, hooked_get_attribute },  { Py_tp_setattro, hooked_set_attribute },
 	{ Py_tp_repr, hooked_repr },               { Py_tp_members, members },

@@ -33,6 +33,12 @@ bool dwp_python_at_exit(PyMethodDef *function)
 	return registered;
 }
 
+PyObject *dwp_python_refuse_new(PyTypeObject *type, PyObject *arguments, PyObject *names)
+{
+	PyErr_Format(PyExc_TypeError, "objects of %R are made by dwell: take that of a profiler", (PyObject *)type);
+	return NULL;
+}
+
 void dwp_python_text(PyObject *object, const char *attribute, char *text, size_t size)
 {
 	PyObject *value = PyObject_GetAttrString(object, attribute);

@@ -113,6 +113,9 @@ bool dwp_python_is_main_interpreter(void);
 /* Imports a module of the package dwell. NULL: there is none. */
 PyObject *dwp_python_import(const char *name);
 
+/* For the slot Py_tp_new of types whose objects the probe alone makes. Without it Python makes them, of zeros. */
+PyObject *dwp_python_refuse_new(PyTypeObject *type, PyObject *arguments, PyObject *names);
+
 /* Calls `follow` whenever the gate may have changed, from then on; a probe calls this once, when it
  * is attached. At most 8 functions; more are ignored. */
 void dwp_python_on_gate(void (*follow)(void));

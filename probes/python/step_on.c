@@ -322,6 +322,7 @@ void dwp_step_on_watch(void)
 	if (!dwp_step_on_given() || !dwp_python_at_exit(&end))
 		return;
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* the recorder handles faults in its file */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (pthread_create(&looks.thread, NULL, step_on_keep_looking, NULL) == 0)
 		looks.pid = getpid();

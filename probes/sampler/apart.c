@@ -98,7 +98,7 @@ bool dws_apart_masked(void (*function)(void *), void *argument)
 
 bool dws_apart(void (*function)(void *), void *argument)
 {
-	uint64_t all = UINT64_MAX, before = 0;
+	uint64_t all = DWS_ALL_SIGNALS, before = 0;
 	bool done;
 
 	if (dw_system_failed(dw_system(SYS_rt_sigprocmask, SIG_SETMASK, (long)(uintptr_t)&all, (long)(uintptr_t)&before, 8, 0, 0)))

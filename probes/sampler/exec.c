@@ -24,8 +24,10 @@ static bool exec_begin(void)
 	int saved = errno;
 	bool ran = dws_process.period_ns && dws_timers_run() && dws_process.pid == (int)dw_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
 
-	if (ran)
+	if (ran) {
 		dws_timers_pause();
+		dws_signals_show(true);
+	}
 	errno = saved;
 	return ran;
 }
@@ -34,8 +36,10 @@ static void exec_failed(bool ran)
 {
 	int saved = errno;
 
-	if (ran)
+	if (ran) {
+		dws_signals_show(false);
 		dws_timers_resume();
+	}
 	errno = saved;
 }
 

@@ -168,7 +168,9 @@ uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_fr
 
 #define DWS_APART_BYTES ((size_t)128 << 10)
 
-/* Calls a function on a stack of this library, with all signals blocked. False: no stack is free, or signals cannot be
+/* The kernel's set of all signals but SIGBUS: the recorder handles faults in its file. */
+#define DWS_ALL_SIGNALS (UINT64_MAX & ~((uint64_t)1 << (SIGBUS - 1)))
+/* Calls a function on a stack of this library, with these signals blocked. False: no stack is free, or signals cannot be
  * blocked; the function was not called. Needs some 200 bytes of the caller's stack. */
 bool dws_apart(void (*function)(void *), void *argument);
 /* The same where all signals are blocked already. */
@@ -184,6 +186,8 @@ void dws_call_on(char *top, void *function, long a, long b, long c);
 /* The calling thread's stack for the kernel's frames of signals. */
 void dws_signals_begin(void);
 void dws_signals_end(void);
+/* Before another program begins, the kernel gets the program's stack for signals; if that fails, this library's again. */
+void dws_signals_show(bool show);
 /* At a tick: what handlers used that the program has left by a jump is free again. */
 void dws_signals_mend(ucontext_t *context);
 

@@ -46,6 +46,7 @@ THREAD_LOCAL struct {
 	char *stack;     /* of this library; NULL: the thread has none */
 	bool hidden;     /* the kernel knows it, and the program does not see it */
 	stack_t program; /* what the program set, if it is hidden */
+	stack_t kernels; /* what the kernel had before dws_signals_show() */
 	struct delivery *innermost;
 } mine;
 
@@ -103,6 +104,8 @@ void dws_signals_begin(void)
 	}
 	mine.program = now;
 	mine.program.ss_flags &= ~SS_ONSTACK;
+	if (now.ss_flags & SS_DISABLE)
+		mine.program = (stack_t){ .ss_flags = SS_DISABLE };
 	if (mine.hidden && !(now.ss_flags & SS_DISABLE))
 		__atomic_store_n(&has_stacks, true, __ATOMIC_RELAXED);
 	mine.stack = ours.ss_sp;
@@ -124,6 +127,16 @@ void dws_signals_end(void)
 	dw_system(SYS_munmap, (long)(uintptr_t)mine.stack, STACK_BYTES, 0, 0, 0, 0);
 	mine.stack = NULL;
 	mine.innermost = NULL;
+}
+
+void dws_signals_show(bool show)
+{
+	if (!mine.stack || !mine.hidden)
+		return;
+	if (show && dw_system_failed(signals_set_stack(NULL, &mine.kernels)))
+		return;
+	mine.kernels.ss_flags &= ~SS_ONSTACK;
+	signals_set_stack(show ? &mine.program : &mine.kernels, NULL);
 }
 
 static bool signals_is_in(const stack_t *stack, uintptr_t at)
@@ -301,7 +314,7 @@ static int signals_action(int number, const struct sigaction *action, struct sig
 
 	if (action)
 		wanted = *action;
-	blocked = signals_block(UINT64_MAX);
+	blocked = signals_block(DWS_ALL_SIGNALS);
 	code = signals_next(number, NULL, &old);
 	if (!code)
 		signals_answer(number, &old);
@@ -343,6 +356,8 @@ signals_handler bsd_signal(int number, signals_handler handler);
 		*(void **)&next = dws_target(&wrapped);                                                  \
 		if (!dws_process.pid || number < 1 || number > SIGNALS || handler == SIG_ERR)            \
 			return next(number, handler);                                                        \
+		if ((flags) & SA_RESTART)                                                                \
+			sigaddset(&action.sa_mask, number);                                                  \
 		if (number == SIGBUS)                                                                    \
 			return sigaction(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;       \
 		signals_read(number, &before);                                                           \
@@ -374,7 +389,7 @@ static void signals_need_stacks(void)
 /* The kernel checks what the program asks for. Signals are blocked until its own stack is the kernel's again. */
 static long signals_try_stack(const stack_t *stack)
 {
-	uint64_t blocked = signals_block(UINT64_MAX);
+	uint64_t blocked = signals_block(DWS_ALL_SIGNALS);
 	stack_t now;
 	long result = signals_set_stack(NULL, &now);
 

@@ -204,7 +204,7 @@ static void timers_leave_process(void *blocked)
 		return;
 	if (dws_timers_run())
 		timers_leave_thread(blocked);
-	dws_recorder->account_close(true);
+	dws_recorder->process_leave();
 }
 
 /* At the process's end. One that used the CPU is in the trace, also if no timer ran, or the signal was blocked. In a
@@ -313,7 +313,7 @@ void dws_return_from_signal(void);
 /* No other handler may begin during this one: it could leave it by a jump. */
 static bool timers_install(void)
 {
-	struct kernel_action before, action = { .handler = timers_handle, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = UINT64_MAX };
+	struct kernel_action before, action = { .handler = timers_handle, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = DWS_ALL_SIGNALS };
 
 #ifdef __x86_64__
 	action.flags |= RESTORER;

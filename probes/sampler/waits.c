@@ -514,7 +514,7 @@ bool dws_waits_is_futex(long number, long operation)
 
 long dws_waits_futex(long a, long b, long c, long d, long e, long f, const void *caller)
 {
-	static struct dws_wrapped wrapped DWS_WRAPPED = { "syscall", NULL, NULL, 0 };
+	static struct dws_wrapped wrapped DWS_WRAPPED = { "futex", NULL, NULL, 0 };
 	struct wait measured = waits_begin();
 	long result = dw_system(SYS_futex, a, b, c, d, e, f);
 

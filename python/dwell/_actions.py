@@ -27,16 +27,22 @@ class _Options(ctypes.Structure):
                 ("port", ctypes.c_uint)]
 
 
+class Core(native.Owned):
+    """A struct dwell_lightning_profiler."""
+    __slots__ = ()
+    _destroy = staticmethod(lambda address: actions().dwell_lightning_destroy(address))
+
+
 _error_p = ctypes.POINTER(native._Error)
 _FUNCTIONS = {
     "dwell_lightning_create": (_p, native.text, ctypes.POINTER(_Options), _error_p),
     "dwell_lightning_destroy": (None, _p),
-    "dwell_lightning_setup": (ctypes.c_int, _p, native.text, ctypes.c_int, native.text, _error_p),
-    "dwell_lightning_start": (None, _p, native.text),
-    "dwell_lightning_stop": (ctypes.c_int, _p, native.text, _error_p),
-    "dwell_lightning_summary": (ctypes.c_int, _p, _p, _error_p),
-    "dwell_lightning_teardown": (ctypes.c_int, _p, _error_p),
-    "dwell_lightning_result": (ctypes.c_int, _p, ctypes.POINTER(native.Result), _error_p),
+    "dwell_lightning_setup": (ctypes.c_int, Core, native.text, ctypes.c_int, native.text, _error_p),
+    "dwell_lightning_start": (None, Core, native.text),
+    "dwell_lightning_stop": (ctypes.c_int, Core, native.text, _error_p),
+    "dwell_lightning_summary": (ctypes.c_int, Core, _p, _error_p),
+    "dwell_lightning_teardown": (ctypes.c_int, Core, _error_p),
+    "dwell_lightning_result": (ctypes.c_int, Core, ctypes.POINTER(native.Result), _error_p),
 }
 actions = native.later("dwell-lightning", _FUNCTIONS, needs=native.read)
 
@@ -218,20 +224,18 @@ class _Slow:
 
 
 def encoded(name):
-    try:
-        return str(name).encode(errors="surrogateescape")
-    except UnicodeEncodeError:
-        return str(name).encode(errors="backslashreplace")
+    """An action's name: any object, as Lightning takes it."""
+    return native.encoded(str(name), "action_name")
 
 
 def _recorder(handle):
-    """start, stop and profile of the C core's profiler `handle`, which must outlive it."""
+    """start, stop and profile of the C core's profiler `handle`."""
     if native.python_probe is None:
         return _Slow(handle)
     library = actions()
     make = native.python_probe.dwp_python_recorder
-    make.restype, make.argtypes = ctypes.py_object, [_p, _p, _p]
-    return make(handle, *(ctypes.cast(function, _p) for function in
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.py_object, Core, _p, _p]
+    return make(handle, handle, *(ctypes.cast(function, _p) for function in
                           (library.dwell_lightning_start, library.dwell_lightning_stop)))
 
 
@@ -290,8 +294,8 @@ class Recorded(Profiler):
     def _core(self):
         if self._native is None:
             options = _Options(size=ctypes.sizeof(_Options), **self._options)
-            self._native = native.check(actions().dwell_lightning_create, self._name.encode(),
-                                        ctypes.byref(options))
+            self._native = Core(native.pointer(native.check(actions().dwell_lightning_create, self._name.encode(),
+                                                            ctypes.byref(options))))
             self._recorder = _recorder(self._native)
         return self._native
 
@@ -301,16 +305,6 @@ class Recorded(Profiler):
                  if key not in self._fast and key not in ("_in_stage", "_unnamed")}
         return {**state, "_native": None, "_recorder": None, "_fast": (), "_output_file": None,
                 "_write_stream": None}
-
-    @staticmethod
-    def _ending(is_finalizing=sys.is_finalizing):
-        # A default is there also when modules are empty already, at the interpreter's end.
-        return is_finalizing()
-
-    def __del__(self):
-        if getattr(self, "_native", None) and not self._ending():
-            actions().dwell_lightning_destroy(self._native)
-            self._native = None
 
     # ---- actions -------------------------------------------------------------------------
 

@@ -8,8 +8,10 @@ import contextlib
 import ctypes
 import ctypes.util
 import functools
+import operator
 import os
 import sys
+import threading
 
 u8, u32, u64, size_t = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t
 i64, text, pointer, boolean = ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_bool
@@ -88,15 +90,64 @@ ALL_ROWS = size_t(-1).value
 NO_ROWS = ALL_ROWS - 1
 
 
+def whole(value, name, least=0, most=2**64 - 1):
+    """A whole number from `least` to `most`, which C takes as it is."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is a {type(value).__name__}: give a whole number") from None
+    if number < least:
+        raise ValueError(f"{name}={number}: give a number of {least} or more")
+    if number > most:
+        raise ValueError(f"{name}={number}: give a number of at most {most}")
+    return number
+
+
+def encoded(value, name="name"):
+    """A Python text, bytes or None as C takes it. Surrogates are what os.fsdecode() made of bytes."""
+    if value is not None and not isinstance(value, bytes):
+        value = str(value)
+        try:
+            value = value.encode(errors="surrogateescape")
+        except UnicodeEncodeError:
+            value = value.encode(errors="backslashreplace")
+    if value is not None and b"\0" in value:
+        raise ValueError(f"{name} has a NUL character: give a text without one")
+    return value
+
+
+def encoded_text(value, name):
+    """The same of an argument that must be a text."""
+    if not isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} is a {type(value).__name__}: give a text")
+    return encoded(value, name)
+
+
+def encoded_path(path):
+    """A path as C takes it."""
+    return encoded(os.fsencode(path), "path")
+
+
+_OPTION_KINDS = dict(ViewOptions._fields_)
+
+
+def _view_option(name, value):
+    kind = _OPTION_KINDS[name]
+    if kind is text:
+        return encoded_text(value, name)
+    return bool(value) if kind is boolean else whole(value, name)
+
+
 def view_options(limit=None, **options):
     """The structure of options as Python's users give them: a limit of None means all rows, any
     other None that the option is not given."""
-    fields = {"limit": ALL_ROWS if limit is None or limit < 0 else limit or NO_ROWS}
+    limit = -1 if limit is None else whole(limit, "limit", -2**63, NO_ROWS - 1)
+    fields = {"limit": ALL_ROWS if limit < 0 else limit or NO_ROWS}
     for name, value in options.items():
         if value is None:
             continue
-        fields[name] = encoded(value) if isinstance(value, str) else value
-        if hasattr(ViewOptions, "has_" + name):
+        fields[name] = _view_option(name, value)
+        if "has_" + name in _OPTION_KINDS:
             fields["has_" + name] = True
     return ViewOptions(**fields)
 
@@ -142,6 +193,128 @@ class Event(ctypes.Structure):
 
 EACH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Event), pointer)
 
+
+class Owned:
+    """What a function of C made, destroyed with its last reference. As an argument of a function of C
+    it is checked: an object of another kind would be another structure there."""
+
+    __slots__ = ("_address", "lock", "_keeps")
+    _destroy = None  # the function of C, of a derived class
+
+    def __init__(self, address, keeps=None):
+        if hasattr(self, "_address") or not isinstance(address, pointer):
+            raise TypeError(f"{type(self).__name__} is made by dwell: take that of a profile")
+        self._address = address.value
+        self.lock = threading.RLock()  # C has one thread at a time in an object
+        self._keeps = keeps  # what C has pointers to
+
+    @classmethod
+    def from_param(cls, value):
+        if not isinstance(value, cls) or getattr(value, "_address", None) is None:
+            raise TypeError(f"{cls.__name__} was expected, not {value!r}")
+        return pointer(value._address)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"{type(self).__name__} cannot be copied or pickled: it is of this process")
+
+    def _release(self):
+        """Destroys it now."""
+        address, self._address = self._address, None
+        if address is not None:
+            self._destroy(address)
+
+    def __del__(self, is_finalizing=sys.is_finalizing):
+        # A default is there also when modules are empty already, at the interpreter's end.
+        if hasattr(self, "_address") and not is_finalizing():
+            self._release()
+
+
+class ProfileHandle(Owned):
+    """A struct dwell_profile."""
+    __slots__ = ()
+    _destroy = staticmethod(lambda address: record.dwell_profile_destroy(address))
+
+
+class Table(Owned):
+    """A struct dwell_table."""
+    __slots__ = ()
+    _destroy = staticmethod(lambda address: read().dwell_table_destroy(address))
+
+    def text(self, form, width=0, utf8=True):
+        """The table as "text", "csv", "json", "md" or "html"."""
+        options = PrintOptions(format=encoded_text(form, "form"), width=whole(width, "width", 0, 2**31 - 1), utf8=utf8)
+        return printed(read().dwell_table_print, ctypes.byref(self.from_param(self)), 1,
+                       after=(ctypes.byref(options),))
+
+
+class Trace(Owned):
+    """A trace of this process, opened on a part of it. Closed with its last reference, or by close()."""
+    __slots__ = ()
+    _destroy = staticmethod(lambda address: read().dwell_trace_close(address))
+
+    @classmethod
+    def opened(cls, function, *arguments):
+        """What a function that opens a trace opens."""
+        trace = pointer()
+        check(function, ctypes.byref(trace), *arguments)
+        return cls(trace)
+
+    def close(self):
+        """Frees what is read of the trace. Lists of events and views that exist remain as they are."""
+        with self.lock:
+            self._release()
+
+    def call(self, function, *arguments):
+        """Calls a function of the trace that may fail."""
+        with self.lock:
+            return check(function, self._checked(), *arguments)
+
+    def printed(self, function, *arguments, after=()):
+        """What such a function prints."""
+        with self.lock:
+            return printed(function, self._checked(), *arguments, after=after)
+
+    def _checked(self):
+        if self._address is None:
+            raise ValueError("the trace is closed: read it before close()")
+        return self
+
+    def view(self, name, options):
+        """The table of a view."""
+        table = pointer()
+        self.call(read().dwell_trace_view, encoded_text(name, "name"), ctypes.byref(options), ctypes.byref(table))
+        return Table(table)
+
+    def layout(self, name, options):
+        """What another profiler would print."""
+        return self.printed(read().dwell_trace_layout, name, ctypes.byref(options))
+
+    def export(self, form, path, **options):
+        """Writes the trace for another tool."""
+        given = ExportOptions(**{name: encoded(value, name) for name, value in options.items()})
+        self.call(read().dwell_trace_export, form, encoded_path(path), ctypes.byref(given))
+
+
+def trace_of(trace):
+    """What a function got as a trace: one that is open, or the path of one, which is opened for it."""
+    if isinstance(trace, (str, bytes, os.PathLike)):
+        return open_trace(trace)
+    if not isinstance(trace, Trace):
+        raise TypeError(f"trace is a {type(trace).__name__}: give the path of a trace, or a profile's `trace`")
+    return trace
+
+
+def open_trace(path, scope=None):
+    """The trace at a path."""
+    return Trace.opened(read().dwell_trace_open, ctypes.byref(text(encoded_path(path))), 1,
+                        ctypes.byref(scope) if scope else None)
+
+
+def open_result(result):
+    """The part of a trace that is one cycle of a profile."""
+    return Trace.opened(read().dwell_trace_open_result, ctypes.byref(result))
+
+
 _error_p = ctypes.POINTER(_Error)
 _RECORD = {
     "dwell_version": (text,),
@@ -165,29 +338,29 @@ _RECORD = {
     "dwell_serve_stop": (None,),
     "dwell_profile_create": (pointer, ctypes.POINTER(ProfileOptions), _error_p),
     "dwell_profile_destroy": (None, pointer),
-    "dwell_profile_start": (ctypes.c_int, pointer, _error_p),
-    "dwell_profile_step": (ctypes.c_int, pointer, _error_p),
-    "dwell_profile_stop": (ctypes.c_int, pointer, _error_p),
-    "dwell_profile_step_num": (u64, pointer),
-    "dwell_profile_action": (ctypes.c_int, pointer),
-    "dwell_profile_result": (ctypes.c_int, pointer, ctypes.POINTER(Result), _error_p),
-    "dwell_profile_warning": (text, pointer),
+    "dwell_profile_start": (ctypes.c_int, ProfileHandle, _error_p),
+    "dwell_profile_step": (ctypes.c_int, ProfileHandle, _error_p),
+    "dwell_profile_stop": (ctypes.c_int, ProfileHandle, _error_p),
+    "dwell_profile_step_num": (u64, ProfileHandle),
+    "dwell_profile_action": (ctypes.c_int, ProfileHandle),
+    "dwell_profile_result": (ctypes.c_int, ProfileHandle, ctypes.POINTER(Result), _error_p),
+    "dwell_profile_warning": (text, ProfileHandle),
 }
 _pp = ctypes.POINTER(pointer)
 _READ = {
-    "dwell_trace_open": (ctypes.c_int, _pp, ctypes.POINTER(text), size_t, pointer, _error_p),
+    "dwell_trace_open": (ctypes.c_int, _pp, ctypes.POINTER(text), size_t, ctypes.POINTER(Scope), _error_p),
     "dwell_trace_open_result": (ctypes.c_int, _pp, ctypes.POINTER(Result), _error_p),
     "dwell_trace_close": (None, pointer),
-    "dwell_trace_view": (ctypes.c_int, pointer, text, ctypes.POINTER(ViewOptions), _pp, _error_p),
-    "dwell_trace_summary": (ctypes.c_int, pointer, text, pointer, _error_p),
+    "dwell_trace_view": (ctypes.c_int, Trace, text, ctypes.POINTER(ViewOptions), _pp, _error_p),
+    "dwell_trace_summary": (ctypes.c_int, Trace, text, pointer, _error_p),
     "dwell_table_destroy": (None, pointer),
     "dwell_table_print": (ctypes.c_int, _pp, size_t, pointer, ctypes.POINTER(PrintOptions),
                           _error_p),
-    "dwell_trace_layout": (ctypes.c_int, pointer, text, ctypes.POINTER(ViewOptions), pointer,
+    "dwell_trace_layout": (ctypes.c_int, Trace, text, ctypes.POINTER(ViewOptions), pointer,
                            _error_p),
-    "dwell_trace_export": (ctypes.c_int, pointer, text, text, ctypes.POINTER(ExportOptions),
+    "dwell_trace_export": (ctypes.c_int, Trace, text, text, ctypes.POINTER(ExportOptions),
                            _error_p),
-    "dwell_trace_events": (ctypes.c_int, pointer, EACH, pointer, _error_p),
+    "dwell_trace_events": (ctypes.c_int, Trace, EACH, pointer, _error_p),
 }
 
 
@@ -310,12 +483,11 @@ read = later("dwell-read", _READ)
 @contextlib.contextmanager
 def opened(path, scope):
     """A trace of this process, opened for the block."""
-    trace = pointer()
-    check(read().dwell_trace_open, ctypes.byref(trace), ctypes.byref(text(path)), 1, ctypes.byref(scope))
+    trace = open_trace(path, scope)
     try:
         yield trace
     finally:
-        read().dwell_trace_close(trace)
+        trace.close()
 
 
 def check(function, *arguments, note=None):
@@ -341,8 +513,3 @@ def printed(function, *arguments, after=(), note=None):
         output = ctypes.string_at(buffer, size.value) if buffer else b""
         _libc.free(buffer)
     return output.decode(errors="replace")
-
-
-def encoded(value):
-    """A Python string, bytes or None as C takes it."""
-    return value if value is None or isinstance(value, bytes) else str(value).encode()

@@ -3,7 +3,6 @@
 Tables and sums are C's (one pass over the trace); objects are made of them when asked for.
 Times are microseconds, memory bytes.
 """
-import ctypes
 import sys
 
 from . import _native as native
@@ -201,9 +200,17 @@ class FunctionEventAvg(_Times):
 class EventList(list):
     """A list of events with the tables and exports of torch.autograd.profiler's."""
 
-    def __init__(self, items=(), prof=None, trace=None, group_by=None):
+    _trace = _group_by = None
+
+    def __init__(self, items=(), trace=None, group_by=None):
         super().__init__(items)
-        self._prof, self._trace, self._group_by = prof, trace, group_by
+        if trace is not None:
+            self._trace, self._group_by = native.trace_of(trace), group_by
+
+    def _source(self):
+        if self._trace is None:
+            raise ValueError("EventList: the list was made without a trace: take one of a dwell.profile")
+        return self._trace
 
     def table(self, sort_by=None, row_limit=100, max_src_column_width=75,
               max_name_column_width=55, max_shapes_column_width=80, header=None,
@@ -214,7 +221,7 @@ class EventList(list):
             header=header, time_unit=time_unit,
             widths=native.column_widths(max_src_column_width, max_name_column_width,
                                         max_shapes_column_width))
-        return _table(self._trace, options)
+        return self._source().layout(_layout(), options)
 
     def __str__(self):
         return self.table()
@@ -245,37 +252,40 @@ class EventList(list):
     def _repr_html_(self):
         if not self:
             return None
-        return View(self._trace, "operators", limit=20, group_by=self._group_by).format("html")
+        return View(self._source(), "operators", limit=20, group_by=self._group_by).format("html")
 
     def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0,
                      group_by_overload_name=False):
-        return self._prof.key_averages(group_by_input_shapes, group_by_stack_n,
-                                       group_by_overload_name)
+        return averages(self._source(), group_by_input_shapes, group_by_stack_n, group_by_overload_name)
 
     def export_chrome_trace(self, path, use_python_export=False):
-        self._prof.export_chrome_trace(path, use_python_export)
+        refuse_python_export(use_python_export)
+        self._source().export(b"chrome", path)
 
     def export_stacks(self, path, metric):
-        self._prof.export_stacks(path, metric)
+        self._source().export(b"folded", path, metric=metric)
 
 
-def _table(trace, options):
+def refuse_python_export(asked):
+    if asked:
+        raise ValueError("dwell.profile: use_python_export has no meaning here: there is one exporter")
+
+
+def _layout():
     # As the PyTorch of this process prints it; without one, as the newest.
     version = getattr(sys.modules.get("torch"), "__version__", "2")
-    layout = b"torch:1.13" if version.startswith("1.") else b"torch"
-    return native.printed(
-        lambda file, error: native.read().dwell_trace_layout(trace, layout,
-                                                             ctypes.byref(options), file, error))
+    return b"torch:1.13" if version.startswith("1.") else b"torch"
 
 
 # ---- averages ------------------------------------------------------------------------------
 
 
-def averages(trace, group_by, prof):
-    """The rows of the calls view as an EventList."""
-    return EventList((FunctionEventAvg(row) for row in
-                      View(trace, "calls", group_by=group_by).rows()), prof, trace,
-                     group_by)
+def averages(trace, by_shape=False, by_stack=0, by_overload=False):
+    """The rows of the calls view as an EventList. `by_stack`: how many frames a row's calls share."""
+    frames = native.whole(by_stack, "group_by_stack_n", -2**31, 2**31 - 1)
+    groups = ["shape"] * bool(by_shape) + ["overload"] * bool(by_overload) + [f"stack:{frames}"] * (frames > 0)
+    group_by, trace = ",".join(groups) or None, native.trace_of(trace)
+    return EventList(map(FunctionEventAvg, View(trace, "calls", group_by=group_by).rows()), trace, group_by)
 
 
 # ---- events --------------------------------------------------------------------------------
@@ -334,13 +344,13 @@ def _each(trace, take):
             failure.append(exception)
             return 1
 
-    callback = native.EACH(each)
-    error = native._Error()
-    code = native.read().dwell_trace_events(trace, callback, None, ctypes.byref(error))
+    try:
+        native.trace_of(trace).call(native.read().dwell_trace_events, native.EACH(each), None)
+    except native.Error:
+        if not failure:
+            raise
     if failure:
         raise failure[0]
-    if code:
-        raise native.Error(code, error.message.decode(errors="replace"))
     return events
 
 
@@ -387,9 +397,10 @@ def _give_memory(calls, changes):
             open_calls[-1].self_cpu_memory_usage += change
 
 
-def events_of(trace, prof, categories=frozenset()):
+def events_of(trace, categories=frozenset()):
     """Each call of the result as an EventList, by time; ranges of `categories` too, which
     are otherwise left out."""
+    trace = native.trace_of(trace)
     events = _collect(trace, _SHOWN | categories)
     for event in events:
         if event["type"] == _STEP:
@@ -405,4 +416,4 @@ def events_of(trace, prof, categories=frozenset()):
         _nest(of_thread)
         _give_memory(of_thread, changes.get(key, ()))
     calls.sort(key=lambda call: (call.time_range.start, -call.time_range.end))
-    return EventList(calls, prof, trace)
+    return EventList(calls, trace)

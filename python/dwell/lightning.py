@@ -11,7 +11,6 @@ the actions of a script that has none of these, too.
 """
 import collections
 import contextlib
-import ctypes
 import functools
 import marshal
 import os
@@ -155,7 +154,7 @@ class _ProfiledActions(Mapping):
         with tempfile.TemporaryDirectory() as folder, native.opened(self._result.path, scope) as trace:
             path = os.path.join(folder, "functions")
             try:
-                native.check(native.read().dwell_trace_export, trace, b"pstats", os.fsencode(path), None)
+                trace.export(b"pstats", path)
             except native.Error as error:
                 if error.code != _E_NO_DATA:
                     raise
@@ -355,7 +354,7 @@ class PyTorchProfiler(Recorded):
         stage has ended."""
         if self._events is None and self._result() is not None:
             shown = self._profile or self._ended
-            self._events = events_of(shown.trace, shown,
+            self._events = events_of(shown.trace,
                                      frozenset({_LAYER} if self._record_module_names else ()))
             for event in self._events:
                 if event.category == _ACTION:
@@ -392,8 +391,7 @@ class PyTorchProfiler(Recorded):
         if trace is None:
             return ""
         layout = ":".join(["lightning-pytorch", ",".join(self._record_functions)]).rstrip(":")
-        return native.printed(native.read().dwell_trace_layout, trace, layout.encode(),
-                              ctypes.byref(native.view_options(**self._table)))
+        return trace.layout(native.encoded(layout), native.view_options(**self._table))
 
 
 class _EmittingProfiler(PyTorchProfiler):

@@ -13,9 +13,10 @@ import socket
 import sys
 import time
 import warnings
+import weakref
 
 from . import _native as native
-from .events import averages, events_of
+from .events import averages, events_of, refuse_python_export
 from .views import View
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "begin_step", "end_step", "kineto_available", "profile",
@@ -60,7 +61,7 @@ class _Schedule:
         self.native = native.Schedule(**numbers)
 
     def __call__(self, step):
-        if step < 0:
+        if native.whole(step, "step", -2**63) < 0:
             raise ValueError(f"step {step}: steps are counted from 0")
         return ProfilerAction(
             native.record.dwell_schedule_action(ctypes.byref(self.native), step))
@@ -70,6 +71,8 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
     """The action of each step: after skip_first steps, cycles of wait, warmup and active
     steps, `repeat` of them (0: for ever)."""
     numbers = dict(wait=wait, warmup=warmup, active=active, repeat=repeat, skip_first=skip_first)
+    for name, value in numbers.items():
+        native.whole(value, name, -2**63, 2**32 - 1)
     if any(value < 0 for value in numbers.values()) or active < 1:
         said = ", ".join(f"{name}={value} (need {'> 0' if name == 'active' else '>= 0'})"
                          for name, value in numbers.items())
@@ -79,7 +82,7 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
 
 def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_python_export=False):
     """For on_trace_ready: writes each result where TensorBoard's profiler plugin looks."""
-    _refuse_python_export(use_python_export)
+    refuse_python_export(use_python_export)
     os.makedirs(dir_name, exist_ok=True)
 
     def handle(prof):
@@ -101,7 +104,7 @@ class record_function(contextlib.ContextDecorator):
 
     def __init__(self, name, args=None):
         self.name, self.args = name, args
-        self._id = native.record.dwell_intern(_ZONE, native.encoded(name), native.encoded(args))
+        self._id = native.record.dwell_intern(_ZONE, native.encoded_text(name, "name"), native.encoded(args, "args"))
 
     def _recreate_cm(self):
         return record_function(self.name, self.args)
@@ -130,17 +133,6 @@ _REFUSED = {
     "custom_trace_id_callback": "traces of dwell are known by their file",
     "post_processing_timeout_s": "there is no post-processing: results are read when asked for",
 }
-
-
-def _refuse_python_export(asked):
-    if asked:
-        raise ValueError("dwell.profile: use_python_export has no meaning here: there is one exporter")
-
-
-def _open_result(result):
-    trace = native.pointer()
-    native.check(native.read().dwell_trace_open_result, ctypes.byref(trace), ctypes.byref(result))
-    return trace
 
 
 def step():
@@ -173,6 +165,9 @@ class profile:
     each cycle's result stays in the trace; key_averages() and the exports speak of the last.
     """
 
+    _handle = _result = _trace = _failure = None
+    _has_devices = False
+
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None,
                  record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
                  with_modules=False, experimental_config=None, execution_trace_observer=None,
@@ -181,6 +176,11 @@ class profile:
         for argument, why in _REFUSED.items():
             if locals()[argument] is not None:
                 raise ValueError(f"dwell.profile: {argument} has no meaning here: {why}")
+        for argument in ("schedule", "on_trace_ready"):
+            if locals()[argument] is not None and not callable(locals()[argument]):
+                raise TypeError(f"dwell.profile: {argument} is a {type(locals()[argument]).__name__}: give a function")
+        if self._handle is not None:
+            raise RuntimeError("dwell.profile: __init__() of a profile that is made already: make another one")
         self.record_shapes = record_shapes or with_flops
         self.profile_memory, self.with_stack, self.with_flops = profile_memory, with_stack, with_flops
         self.with_modules, self.acc_events = with_modules, acc_events
@@ -193,23 +193,19 @@ class profile:
             warnings.warn("use_cuda is deprecated, use activities instead", FutureWarning,
                           stacklevel=2)
             self.activities.add(ProfilerActivity.CUDA)
-        self._failure = None
-        self._has_devices = False
-        self._result = None
-        self._handle = None
-        self._trace = None
         options = native.ProfileOptions(
-            name=native.encoded(name), activities=self._activities(),
-            record_shapes=self.record_shapes, profile_memory=profile_memory,
-            with_stack=with_stack, with_flops=with_flops)
+            name=native.encoded(name, "name"), activities=self._activities(),
+            record_shapes=bool(self.record_shapes), profile_memory=bool(profile_memory),
+            with_stack=bool(with_stack), with_flops=bool(with_flops))
+        this = weakref.ref(self)  # what C calls lives as long as the handle, which is the profile's
         if isinstance(schedule, _Schedule):
             options.schedule = schedule.native
         elif schedule is not None:
-            options.action = native.ACTION(lambda step, _: self._ask(schedule, step))
+            options.action = native.ACTION(lambda step, _: this()._ask(step) if this() else 0)
         if on_trace_ready is not None:
-            options.on_trace_ready = native.READY(self._ready)
-        self._options = options  # keeps the callbacks alive
-        self._handle = native.check(native.record.dwell_profile_create, ctypes.byref(options))
+            options.on_trace_ready = native.READY(lambda _handle, result, _: this() and this()._ready(result.contents))
+        self._handle = native.ProfileHandle(
+            native.pointer(native.check(native.record.dwell_profile_create, ctypes.byref(options))), keeps=options)
         self._has_devices = options.activities & 2 and native.devices.attach() is None
         warning = native.record.dwell_profile_warning(self._handle)
         if warning:
@@ -219,18 +215,26 @@ class profile:
         mask = 0
         for activity in self.activities:
             name = getattr(activity, "name", str(activity))
+            if name not in ProfilerActivity.__members__:
+                raise ValueError(f"dwell.profile: activities has {activity!r}: give "
+                                 + ", ".join(f"ProfilerActivity.{known}" for known in ProfilerActivity.__members__))
             mask |= 1 if name == "CPU" else 2
         return mask
 
-    def _ask(self, schedule, step):
-        action = schedule(step)
-        return getattr(action, "value", action)
+    def _ask(self, step):
+        # An exception must reach the caller of step(), not end in C.
+        try:
+            action = self.schedule(step)
+            return native.whole(getattr(action, "value", action), "what the schedule returned", 0, 3)
+        except BaseException as exception:  # pylint: disable=broad-except
+            self._failure = exception
+            return ProfilerAction.NONE.value
 
-    def _ready(self, handle, result, context):
-        # An exception must reach the caller of step() or stop(), not end in C.
+    def _ready(self, result):
+        # As above.
         if self._has_devices:
             native.devices.follow(flush=True)
-        self._take(result.contents)
+        self._take(result)
         try:
             self.on_trace_ready(self)
         except BaseException as exception:  # pylint: disable=broad-except
@@ -241,14 +245,19 @@ class profile:
         self._result = native.Result(result.path, result.id, result.cycle, result.step_num)
 
     def _forget(self):
-        if self._trace:
-            native.read().dwell_trace_close(self._trace)
         self._trace = None
         self.__dict__.pop("_events", None)
 
+    def _made(self):
+        if self._handle is None:
+            raise RuntimeError("dwell.profile: the object was made without __init__(): call dwell.profile()")
+        return self._handle
+
     def _call(self, function):
+        handle = self._made()
         try:
-            native.check(function, self._handle)
+            with handle.lock:
+                native.check(function, handle)
         finally:
             native.follow_gate()
             if self._has_devices:
@@ -264,19 +273,9 @@ class profile:
     def __exit__(self, kind, exception, traceback):
         self.stop()
 
-    @staticmethod
-    def _ending(is_finalizing=sys.is_finalizing):
-        # A default is there also when modules are empty already, at the interpreter's end.
-        return is_finalizing()
-
-    def __del__(self):
-        if getattr(self, "_handle", None) and not self._ending():
-            self._forget()
-            native.record.dwell_profile_destroy(self._handle)
-            self._handle = None
-
     def start(self):
         """Begins the range; under a schedule, its step 0."""
+        self._made()
         self._forget()
         self._result = None
         self._call(native.record.dwell_profile_start)
@@ -292,7 +291,7 @@ class profile:
         if self._has_devices:
             native.devices.follow(flush=True)
         result = native.Result()
-        if not native.record.dwell_profile_result(self._handle, ctypes.byref(result), None):
+        if not native.record.dwell_profile_result(self._made(), ctypes.byref(result), None):
             if self._result is None or self._result.id != result.id:
                 self._take(result)
 
@@ -315,21 +314,21 @@ class profile:
     @property
     def step_num(self):
         """Steps so far."""
-        return native.record.dwell_profile_step_num(self._handle)
+        return native.record.dwell_profile_step_num(self._made())
 
     @property
     def current_action(self):
         """What is done with the step under way."""
-        return ProfilerAction(native.record.dwell_profile_action(self._handle))
+        return ProfilerAction(native.record.dwell_profile_action(self._made()))
 
     def add_metadata(self, key, value):
         """Metadata that goes into the trace and its exports, as text."""
-        native.record.dwell_meta(native.encoded(key), native.encoded(value))
+        native.record.dwell_meta(native.encoded_text(key, "key"), native.encoded_text(value, "value"))
 
     def add_metadata_json(self, key, value):
         """Metadata that is JSON."""
         _json.loads(value)
-        native.record.dwell_meta_json(native.encoded(key), native.encoded(value))
+        native.record.dwell_meta_json(native.encoded_text(key, "key"), native.encoded_text(value, "value"))
 
     preset_metadata_json = add_metadata_json
 
@@ -347,22 +346,19 @@ class profile:
 
     @property
     def trace(self):
-        """The trace that holds the result, opened on what this profile saw (a pointer for
-        libdwell-read)."""
+        """The trace that holds the result, opened on what this profile saw: for View. Its close() frees it
+        before the profile and the lists of its events end."""
         if self._result is None:
             raise AssertionError("Profiler must be stopped before its results are read, and its "
                                  "schedule must have recorded a step")
-        if not self._trace:
-            self._trace = _open_result(self._result)
+        if self._trace is None:
+            self._trace = native.open_result(self._result)
         return self._trace
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0,
                      group_by_overload_name=False):
         """An EventList of FunctionEventAvg: one for each operator and named range."""
-        groups = ([b"shape"] if group_by_input_shape else []) + (
-            [b"overload"] if group_by_overload_name else []) + (
-            [b"stack:%d" % group_by_stack_n] if group_by_stack_n > 0 else [])
-        return averages(self.trace, b",".join(groups) or None, self)
+        return averages(self.trace, group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def view(self, name, **options):
         """A View of the result: "operators", "tree", "layers", "memory" ... with the options
@@ -372,7 +368,7 @@ class profile:
     def summary(self):
         """A dict of what `dwell report --summary --format json` prints: verdicts with their
         evidence, parts of a step, what was not measured, losses. Beyond torch.profiler."""
-        return _json.loads(native.printed(native.read().dwell_trace_summary, self.trace, b"json"))
+        return _json.loads(self.trace.printed(native.read().dwell_trace_summary, b"json"))
 
     def _repr_html_(self):
         try:
@@ -383,23 +379,17 @@ class profile:
     def events(self):
         """An EventList of FunctionEvent: each call."""
         if "_events" not in self.__dict__:
-            self._events = events_of(self.trace, self)
+            self._events = events_of(self.trace)
         return self._events
-
-    def _export(self, form, path, **options):
-        options = native.ExportOptions(**{key: native.encoded(value)
-                                          for key, value in options.items()})
-        native.check(native.read().dwell_trace_export, self.trace, form,
-                     native.encoded(os.fspath(path)), ctypes.byref(options))
 
     def export_chrome_trace(self, path, use_python_export=False):
         """Chrome's JSON, compressed when the name ends in .gz."""
-        _refuse_python_export(use_python_export)
-        self._export(b"chrome", path)
+        refuse_python_export(use_python_export)
+        self.trace.export(b"chrome", path)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         """Stacks with their time, a line each; needs with_stack."""
-        self._export(b"folded", path, metric=metric)
+        self.trace.export(b"folded", path, metric=metric)
 
     def export_memory_timeline(self, path, device=None):
         """The memory by category over time: .html and .svg a picture, .json the numbers of
@@ -408,14 +398,15 @@ class profile:
             raise ValueError("record_shapes=True, profile_memory=True, with_stack=True required "
                              "for memory profiling.")
         if str(path).endswith((".html", ".svg")):
-            self._export(b"memory", path)
+            self.trace.export(b"memory", path)
         else:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(self.view("memory").format("json"))
+            numbers = self.view("memory").format("json")
+            with open(os.fspath(path), "w", encoding="utf-8") as file:
+                file.write(numbers)
 
     def export_flamegraph(self, path, metric=None, title=None):
         """An interactive SVG of the call tree; beyond torch.profiler."""
-        self._export(b"flamegraph", path, metric=metric, title=title)
+        self.trace.export(b"flamegraph", path, metric=metric, title=title)
 
     def get_trace_id(self):
         """The trace's file and the profile's number in it."""

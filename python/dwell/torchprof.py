@@ -316,7 +316,7 @@ class Profile:
 
     def _collect(self):
         by_name, threads = defaultdict(list), defaultdict(list)
-        for event in events_of(self._profile.trace, self._profile, frozenset({_LAYER})):
+        for event in events_of(self._profile.trace, frozenset({_LAYER})):
             if event.category == _LAYER:
                 by_name[event.name].append(event)
             elif not event.is_async:

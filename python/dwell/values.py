@@ -16,7 +16,7 @@ class _Site(ctypes.Structure):
 def _site(category, name, unit):
     site = _sites.get((category, name, unit))
     if site is None:
-        site = _Site(native.encoded(name), native.encoded(unit), None, 0, category, 0)
+        site = _Site(native.encoded_text(name, "name"), native.encoded(unit, "unit"), None, 0, category, 0)
         site = _sites.setdefault((category, name, unit), site)
     return ctypes.byref(site)
 

@@ -1,7 +1,5 @@
 """A view of a trace as an object: text when printed, a table in a notebook, rows for a program."""
-import ctypes
 import json
-import sys
 
 from . import _native as native
 
@@ -9,7 +7,7 @@ from . import _native as native
 class View:
     """One answer of `dwell report --view NAME`, taken when the object is made.
 
-    A keyword argument means what the option of its name means (`dwell report --help`); a `limit`
+    `trace` is the path of a trace, or a profile's `trace`. A keyword argument means what the option of its name means (`dwell report --help`); a `limit`
     of None means all rows. Raises dwell.Error for an unknown name or value.
     """
 
@@ -24,25 +22,11 @@ class View:
             engine=engine, skip_iteration=skip_iteration, events=events, paths=paths, leaves=leaves,
             per_call=per_call, all=all, named=named, min_duration=min_duration, merge_threads=merge_threads)
         # [tools/generate end]
-        self._table = native.pointer()
-        native.check(native.read().dwell_trace_view, trace, native.encoded(name),
-                     ctypes.byref(options), ctypes.byref(self._table))
-
-    @staticmethod
-    def _ending(is_finalizing=sys.is_finalizing):
-        # A default is there also when modules are empty already, at the interpreter's end.
-        return is_finalizing()
-
-    def __del__(self):
-        if getattr(self, "_table", None) and not self._ending():
-            native.read().dwell_table_destroy(self._table)
-            self._table = None
+        self._table = native.trace_of(trace).view(name, options)
 
     def format(self, form, width=0):
         """The table as "text", "csv", "json", "md" or "html"; text fits into `width` columns."""
-        options = native.PrintOptions(format=native.encoded(form), width=width, utf8=True)
-        return native.printed(native.read().dwell_table_print, ctypes.byref(self._table), 1,
-                              after=(ctypes.byref(options),))
+        return self._table.text(form, width)
 
     def rows(self):
         """A dict for each row, of raw values: nanoseconds, bytes, ratios from 0 to 1."""

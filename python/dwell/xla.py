@@ -59,7 +59,8 @@ class ProfilerServer:
     """
 
     def __init__(self, port):
-        self.port = native.check(native.record.dwell_serve_start, port)
+        self.port = None
+        self.port = native.check(native.record.dwell_serve_start, native.whole(port, "port", 0, 65535))
 
     def stop(self):
         """Ends the server; a capture under way is answered with what there is."""

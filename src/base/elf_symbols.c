@@ -68,6 +68,7 @@ static bool elf_build_id_is(const struct dw_elf_symbols *elf, const Elf64_Shdr *
 struct elf_table {
 	const char *symbols;
 	size_t count;
+	const char *names;
 	uint64_t names_bytes;
 };
 
@@ -83,21 +84,60 @@ static void elf_find_table(struct dw_elf_symbols *elf, const Elf64_Shdr *all, un
 		return;
 	elf->strings[index].offset = strings->sh_offset;
 	elf->strings[index].bytes = strings->sh_size;
-	*table = (struct elf_table){ symbols, section->sh_size / sizeof(Elf64_Sym), strings->sh_size };
+	*table = (struct elf_table){ symbols, section->sh_size / sizeof(Elf64_Sym), elf->map + strings->sh_offset,
+		                         strings->sh_size };
+}
+
+/* The sections of code. False: out of memory. */
+static bool elf_find_code(struct dw_elf_symbols *elf, const Elf64_Shdr *all, unsigned count)
+{
+	elf->code = calloc(count + (size_t)1, sizeof *elf->code);
+	for (unsigned i = 0; elf->code && i < count; i++)
+		if ((all[i].sh_flags & SHF_ALLOC) && (all[i].sh_flags & SHF_EXECINSTR)) {
+			elf->code[elf->code_count].start = all[i].sh_addr;
+			elf->code[elf->code_count++].end = all[i].sh_addr + all[i].sh_size;
+		}
+	return elf->code != NULL;
+}
+
+/* Where the section of code ends that an address is in; 0: it is in none. */
+static uint64_t elf_code_end(const struct dw_elf_symbols *elf, uint64_t address)
+{
+	for (size_t i = 0; i < elf->code_count; i++)
+		if (address >= elf->code[i].start && address < elf->code[i].end)
+			return elf->code[i].end;
+	return 0;
+}
+
+/* Whether a symbol without a type is a mark within a function: of the assembler ("$x"), or a local label of NASM
+ * ("function.loop"). */
+static bool elf_is_mark(const char *name, size_t most, bool is_local)
+{
+	size_t length = strnlen(name, most);
+
+	return !length || *name == '$' || *name == '.' || (is_local && memchr(name, '.', length));
 }
 
 /* Copies a symbol; false if it is not a function. */
-static bool elf_copy_function(const struct elf_table *table, size_t i, Elf64_Sym *symbol)
+static bool elf_copy_function(const struct dw_elf_symbols *elf, const struct elf_table *table, size_t i,
+                              Elf64_Sym *symbol)
 {
 	unsigned type;
 
 	memcpy(symbol, table->symbols + i * sizeof *symbol, sizeof *symbol);
 	__asm__ volatile("" : : : "memory");
 	type = ELF64_ST_TYPE(symbol->st_info);
-	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_value && symbol->st_name < table->names_bytes;
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+		return false;
+	if (!symbol->st_value || symbol->st_name >= table->names_bytes || symbol->st_shndx == SHN_UNDEF ||
+	    symbol->st_shndx == SHN_ABS || !elf_code_end(elf, symbol->st_value))
+		return false;
+	return type != STT_NOTYPE || !elf_is_mark(table->names + symbol->st_name, table->names_bytes - symbol->st_name,
+	                                          ELF64_ST_BIND(symbol->st_info) == STB_LOCAL);
 }
 
-DW_ORDER(elf_compare_starts, struct dw_elf_function, DW_UP(start) DW_UP(table) DW_UP(name))
+/* At one start, functions with a size are first. */
+DW_ORDER(elf_compare_starts, struct dw_elf_function, DW_UP(start) DW_DOWN(sized) DW_UP(table) DW_UP(name))
 
 #define MOST_BACK 8u  /* functions before an address that dw_elf_find() looks at */
 #define GROUP_SIZE 8u /* functions of a group, on average */
@@ -107,6 +147,7 @@ struct elf_groups {
 	size_t count;
 	unsigned shift;  /* the group of an address is address >> shift */
 	uint32_t *first; /* how many functions it has; then its first one; then that of the next group */
+	uint32_t *sized; /* how many of them have a size */
 	bool *wanted;
 };
 
@@ -122,7 +163,7 @@ static void elf_groups_mark(struct elf_groups *groups, const uint64_t *near, siz
 		groups->wanted[group] = true;
 		while (group-- > 0 && before < MOST_BACK) {
 			groups->wanted[group] = true;
-			before += groups->first[group];
+			before += groups->sized[group];
 		}
 	}
 }
@@ -143,15 +184,53 @@ static void elf_groups_fill(struct dw_elf_symbols *elf, struct elf_groups *group
 	elf->count = elf->functions ? kept : 0;
 	for (unsigned t = 0; t < 2; t++)
 		for (size_t i = 0; elf->count && i < tables[t].count; i++) {
-			size_t group = elf_copy_function(&tables[t], i, &symbol) ? symbol.st_value >> groups->shift : SIZE_MAX;
+			size_t group = elf_copy_function(elf, &tables[t], i, &symbol) ? symbol.st_value >> groups->shift : SIZE_MAX;
 
 			if (group < groups->count && groups->wanted[group] && groups->first[group] < kept)
-				elf->functions[groups->first[group]++] = (struct dw_elf_function){ symbol.st_value,
-					symbol.st_value + symbol.st_size, symbol.st_name, t };
+				elf->functions[groups->first[group]++] =
+					(struct dw_elf_function){ symbol.st_value, symbol.st_value + symbol.st_size, symbol.st_name,
+					                          (uint8_t)t, symbol.st_size != 0 };
 		}
 	for (size_t i = 0; elf->count && i < groups->count; from = groups->first[i++])
 		if (groups->first[i] > from)
 			DW_SORT(elf->functions + from, groups->first[i] - from, elf_compare_starts);
+}
+
+/* Ends each function. Those without a size are left out within a function that has one. */
+static void elf_end_functions(struct dw_elf_symbols *elf)
+{
+	uint64_t covered = 0, next = UINT64_MAX, after = UINT64_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < elf->count; i++) {
+		struct dw_elf_function *function = &elf->functions[i];
+
+		if (!function->sized && function->start < covered)
+			continue;
+		if (function->sized && function->end > covered)
+			covered = function->end;
+		elf->functions[kept++] = *function;
+	}
+	elf->count = kept;
+	for (size_t i = kept; i-- > 0;) {
+		struct dw_elf_function *function = &elf->functions[i];
+		uint64_t end = elf_code_end(elf, function->start);
+
+		after = next != function->start ? next : after; /* the next start behind this one */
+		next = function->start;
+		if (!function->sized || function->end > end || function->end < function->start)
+			function->end = function->sized || end < after ? end : after;
+	}
+}
+
+static void elf_count_group(struct elf_groups *groups, const Elf64_Sym *symbol)
+{
+	uint64_t group = symbol->st_value >> groups->shift;
+
+	if (group < groups->count) {
+		groups->first[group]++;
+		groups->sized[group] += symbol->st_size != 0;
+	}
 }
 
 static void elf_take_functions(struct dw_elf_symbols *elf, const struct elf_table *tables, const uint64_t *near, size_t near_count)
@@ -163,20 +242,22 @@ static void elf_take_functions(struct dw_elf_symbols *elf, const struct elf_tabl
 	for (unsigned t = 0; t < 2; t++) {
 		groups.count += tables[t].count / GROUP_SIZE;
 		for (size_t i = 0; i < tables[t].count; i++)
-			if (elf_copy_function(&tables[t], i, &symbol) && symbol.st_value > last)
+			if (elf_copy_function(elf, &tables[t], i, &symbol) && symbol.st_value > last)
 				last = symbol.st_value;
 	}
 	while (last >> groups.shift >= groups.count)
 		groups.shift++;
-	if (groups.count < UINT32_MAX / GROUP_SIZE / 2 && DW_NEW(&groups.first, groups.count) && DW_NEW(&groups.wanted, groups.count)) {
+	if (groups.count < UINT32_MAX / GROUP_SIZE / 2 && DW_NEW(&groups.first, groups.count) &&
+	    DW_NEW(&groups.sized, groups.count) && DW_NEW(&groups.wanted, groups.count)) {
 		for (unsigned t = 0; t < 2; t++)
 			for (size_t i = 0; i < tables[t].count; i++)
-				if (elf_copy_function(&tables[t], i, &symbol) && symbol.st_value >> groups.shift < groups.count)
-					groups.first[symbol.st_value >> groups.shift]++;
+				if (elf_copy_function(elf, &tables[t], i, &symbol))
+					elf_count_group(&groups, &symbol);
 		elf_groups_mark(&groups, near, near_count);
 		elf_groups_fill(elf, &groups, tables);
+		elf_end_functions(elf);
 	}
-	DW_FREE(groups.first, groups.wanted);
+	DW_FREE(groups.first, groups.sized, groups.wanted);
 }
 
 static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
@@ -203,7 +284,7 @@ static int elf_map_file(struct dw_elf_symbols *elf, const char *path)
 int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *build_id, size_t build_id_bytes,
                 const uint64_t *near, size_t near_count)
 {
-	struct elf_table tables[2] = { { NULL, 0, 0 } };
+	struct elf_table tables[2] = { { NULL } };
 	unsigned count = 0;
 	Elf64_Shdr *all;
 	bool right = !build_id_bytes;
@@ -215,7 +296,7 @@ int dw_elf_open(struct dw_elf_symbols *elf, const char *path, const uint8_t *bui
 	for (unsigned i = 0; all && i < count; i++)
 		if (all[i].sh_type == SHT_NOTE && build_id_bytes)
 			right |= elf_build_id_is(elf, &all[i], build_id, build_id_bytes);
-	if (!all || !right) {
+	if (!all || !right || !elf_find_code(elf, all, count)) {
 		free(all);
 		dw_elf_close(elf);
 		return -1;
@@ -236,29 +317,6 @@ const char *dw_elf_name(struct dw_elf_symbols *elf, const struct dw_elf_function
 	const char *copy = dw_arena_text(&elf->names, from, strnlen(from, most));
 
 	return copy ? copy : "";
-}
-
-/* Several symbols may begin at one address: the last one by name is used. Some have no size. */
-const char *dw_elf_find(struct dw_elf_symbols *elf, uint64_t offset)
-{
-	size_t low = DW_BISECT(0, elf->count, i, elf->functions[i].start <= offset);
-	const struct dw_elf_function *found = NULL;
-	const char *name = NULL;
-
-	for (size_t back = 0; back < MOST_BACK && low > back; back++) {
-		const struct dw_elf_function *function = &elf->functions[low - 1 - back];
-		const char *other;
-
-		if (found && found->start != function->start)
-			break;
-		if (offset >= function->end && function->end != function->start)
-			continue;
-		other = dw_elf_name(elf, function);
-		if (!name || strcmp(other, name) > 0)
-			name = other;
-		found = function;
-	}
-	return name;
 }
 
 /* The first program header of a kind: with `address`, one whose part of the file has what is loaded at this address. */
@@ -320,30 +378,85 @@ enum dw_code_loop dw_elf_loop(const struct dw_elf_symbols *elf, uint64_t offset)
 
 #define LARGEST_FUNCTION (1u << 20) /* bytes; farther from the begin of one, code is in none */
 
-static uint64_t elf_unwind_start(const char *table, size_t i, uint64_t address)
+static uint64_t elf_unwind_address(const char *table, size_t i, uint64_t address)
 {
 	int32_t start;
 
-	memcpy(&start, table + i * 8, sizeof start);
+	memcpy(&start, table + i * sizeof start, sizeof start);
 	return address + (uint64_t)(int64_t)start;
+}
+
+/* Copies what is loaded at an address. */
+static bool elf_copy_loaded(const struct dw_elf_symbols *elf, uint64_t address, void *to, size_t bytes)
+{
+	Elf64_Phdr part;
+
+	if (!elf_find_header(elf, PT_LOAD, &address, &part) || bytes > part.p_vaddr + part.p_filesz - address ||
+	    part.p_offset > elf->size_bytes || address - part.p_vaddr > elf->size_bytes - part.p_offset ||
+	    bytes > elf->size_bytes - part.p_offset - (address - part.p_vaddr))
+		return false;
+	memcpy(to, elf->map + part.p_offset + (address - part.p_vaddr), bytes);
+	return true;
+}
+
+/* Where a function ends by its entry of .eh_frame; UINT64_MAX: not known. Compilers write addresses of 4 bytes relative
+ * to their own place. In other forms the begin is another one, or the size is 0 or too large. */
+static uint64_t elf_unwind_end(const struct dw_elf_symbols *elf, uint64_t entry, uint64_t start)
+{
+	struct {
+		uint32_t length, common;
+		int32_t start;
+		uint32_t bytes;
+	} head;
+
+	if (!elf_copy_loaded(elf, entry, &head, sizeof head) ||
+	    entry + offsetof(__typeof__(head), start) + (uint64_t)(int64_t)head.start != start || !head.bytes ||
+	    head.bytes > INT32_MAX)
+		return UINT64_MAX;
+	return start + head.bytes;
 }
 
 uint64_t dw_elf_function_start(const struct dw_elf_symbols *elf, uint64_t offset)
 {
-	uint64_t address = 0, start;
+	uint64_t address = 0, start, end;
 	uint32_t count = 0;
 	const char *table = elf_unwind_table(elf, &count, &address);
-	size_t low = table ? DW_BISECT(0, (size_t)count, i, elf_unwind_start(table, i, address) <= offset) : 0;
+	size_t low = table ? DW_BISECT(0, (size_t)count, i, elf_unwind_address(table, 2 * i, address) <= offset) : 0;
 
 	if (!low)
 		return 0;
-	start = elf_unwind_start(table, low - 1, address);
-	return offset - start < LARGEST_FUNCTION ? start : 0;
+	start = elf_unwind_address(table, 2 * (low - 1), address);
+	end = elf_unwind_end(elf, elf_unwind_address(table, 2 * (low - 1) + 1, address), start);
+	start = offset < end ? start : end;
+	return offset - start < LARGEST_FUNCTION && elf_code_end(elf, start) == elf_code_end(elf, offset) ? start : 0;
+}
+
+/* Several symbols may begin at one address: the last one by name is used. */
+const char *dw_elf_find(struct dw_elf_symbols *elf, uint64_t offset)
+{
+	size_t low = DW_BISECT(0, elf->count, i, elf->functions[i].start <= offset);
+	const struct dw_elf_function *found = NULL;
+	const char *name = NULL;
+
+	for (size_t back = 0; back < MOST_BACK && low > back; back++) {
+		const struct dw_elf_function *function = &elf->functions[low - 1 - back];
+		const char *other;
+
+		if (found && found->start != function->start)
+			break;
+		if (offset >= function->end || (!function->sized && dw_elf_function_start(elf, offset) > function->start))
+			continue;
+		other = dw_elf_name(elf, function);
+		if (!name || strcmp(other, name) > 0)
+			name = other;
+		found = function;
+	}
+	return name;
 }
 
 void dw_elf_close(struct dw_elf_symbols *elf)
 {
-	free(elf->functions);
+	DW_FREE(elf->functions, elf->code);
 	dw_arena_reset(&elf->names);
 	if (elf->map)
 		munmap((void *)(uintptr_t)elf->map, elf->size_bytes);

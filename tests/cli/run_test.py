@@ -170,6 +170,38 @@ def apart():
     check("set-user-ID", code == 0 and "set-user-ID" in text, text)
 
 
+def in_memory():
+    """A trace in memory counts for the limit of the control group: it is bounded by it."""
+    limit, where = 64 << 20, "/dev/shm/dwell-test-%d.dwell" % os.getpid()
+    for parent, file in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+        group = os.path.join(parent, "dwell-test-%d" % os.getpid())
+        try:
+            os.mkdir(group)
+            with open(os.path.join(group, file), "w", encoding="ascii") as to:
+                to.write(str(limit))
+            break
+        except OSError:
+            if os.path.isdir(group):
+                os.rmdir(group)
+    else:
+        print("skip in_memory: no control group with a limit of memory can be made here")
+        counts["skipped"] += 1
+        return
+    try:
+        join = f"echo $$ > {group}/cgroup.procs && exec \"$@\""
+        for options, size in (([], "6.40 MiB"), (["--max-size", "40M"], "40.0 MiB"), (["--max-size", "5M"], None)):
+            done = subprocess.run(["sh", "-c", join, "sh", DWELL, "run", *options, "-o", where, OUTLIVE], capture_output=True, text=True, check=False)
+            said = f"/dev/shm/ is in memory, and this control group may use 64.0 MiB: the trace may grow to {size} "
+            check(f"a trace in memory {options}", done.returncode == 0 and (said in done.stderr) == bool(size), done.stderr)
+        done = subprocess.run(["sh", "-c", join, "sh", DWELL, "run", "-o", "disk.dwell", OUTLIVE], capture_output=True, text=True, check=False)
+        system = subprocess.run(["stat", "-f", "-c", "%T", "."], capture_output=True, text=True, check=True).stdout
+        check("a trace on a disk", done.returncode == 0 and ("in memory" in done.stderr) == ("tmpfs" in system), done.stderr)
+    finally:
+        if os.path.exists(where):
+            os.unlink(where)
+        os.rmdir(group)
+
+
 def searched():
     """The program's file is not read again for each library that could be loaded into it: an interpreter is large."""
     libc, opened, closed = ctypes.CDLL(None), 0x20, 0x10
@@ -192,7 +224,7 @@ def searched():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for part in (serving, sizes, others_files, outliving, counters, looks, short, crowds, apart, searched):
+    for part in (serving, sizes, others_files, outliving, counters, looks, short, crowds, apart, in_memory, searched):
         part()
     os.chdir("/")
 print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

@@ -135,7 +135,7 @@ def interrupt(dwell, folder):
     time.sleep(.1)
     process.send_signal(signal.SIGINT)
     errors = process.communicate()[1]
-    return process.returncode == 130 and "KeyboardInterrupt" in errors and sines(dwell, trace) == 3
+    return process.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors and sines(dwell, trace) == 3
 
 
 def read_only(dwell, folder):
@@ -177,12 +177,11 @@ def main():
                 alone = (subprocess.CompletedProcess(command, *ALONE[name], "") if name in ALONE else
                          subprocess.run(command, capture_output=True, text=True))
                 under = subprocess.run([dwell, "run", "--cost", "full", "-o", trace, *command], capture_output=True, text=True)
-                if (alone.returncode == -signal.SIGABRT) == (under.returncode == 128 + signal.SIGABRT):
+                if (alone.returncode == -signal.SIGABRT) == (under.returncode == -signal.SIGABRT):
                     break
             ours, theirs = said(under.stderr), said(alone.stderr)
-            status = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
             check(f"{name}: as without dwell",
-                  (status, alone.stdout, theirs) == (under.returncode, under.stdout, ours),
+                  (alone.returncode, alone.stdout, theirs) == (under.returncode, under.stdout, ours),
                   f"status {under.returncode}" +
                   ("" if (alone.stdout, theirs) == (under.stdout, ours) else
                    f"\n{alone.stdout}{alone.stderr}--\n{under.stdout}{under.stderr}"))

@@ -48,9 +48,9 @@ PROGRAMS = (
     ("sys.exit", INSIDE + "    sys.exit(4)", 4, "", "", 3),
     ("an exception", INSIDE + "    raise ValueError('mine')", 1, "", "ValueError: mine", 3),
     ("os._exit", INSIDE + "    os._exit(5)", 5, "", "", 3),
-    ("SIGINT", INSIDE + "    os.kill(os.getpid(), signal.SIGINT); time.sleep(30)", 130, "",
+    ("SIGINT", INSIDE + "    os.kill(os.getpid(), signal.SIGINT); time.sleep(30)", -signal.SIGINT, "",
      "KeyboardInterrupt", 3),
-    ("SIGKILL", INSIDE + "    os.kill(os.getpid(), signal.SIGKILL)", 137, "", "", 3),
+    ("SIGKILL", INSIDE + "    os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL, "", "", 3),
     ("os._exit in a worker", INSIDE + "    if os.fork() == 0: run('sin_', 1); os._exit(3)\n"
      "    print(os.waitstatus_to_exitcode(os.wait()[1]))\n", 0, "3\n", "", 4),
     ("a profile in another thread meanwhile", THREADS, 0, "3 None 3 None\n", "", 3),

@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,11 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "dwell/dwell.h"
 #include "dwell/probe.h"
+#include "dwell/probe_abi.h"
 
 #define MANY 400000 /* ranges: more than one window of the file */
 
@@ -243,6 +248,52 @@ static int was_ignored(void)
 	return sigaction(SIGBUS, NULL, &action) != 0 || action.sa_handler != SIG_IGN;
 }
 
+/* ---- sandboxes ----------------------------------------------------------------------------- */
+
+/* Only what a program needs that computes and writes a result; all else ends the process. */
+static bool begin_sandbox(void)
+{
+	static const unsigned short allowed[] = { SYS_read, SYS_write, SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_brk, SYS_munmap };
+	enum { COUNT = sizeof allowed / sizeof *allowed };
+	struct sock_filter rules[COUNT + 3] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	struct sock_fprog program = { COUNT + 3, rules };
+
+	for (int i = 0; i < COUNT; i++)
+		rules[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i], (unsigned char)(COUNT - i), 0);
+	rules[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	rules[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void records_in_steps(int steps)
+{
+	char name[32];
+
+	for (int i = 0; i < steps; i++) {
+		dwell_step();
+		record(100);
+		snprintf(name, sizeof name, "name %d", i);
+		DWELL_SCOPE_ID(DWELL_CATEGORY_ZONE, dwell_intern(DWELL_CATEGORY_ZONE, name, NULL));
+	}
+}
+
+/* `said`: the recorder is told, as by the sampler. Otherwise it does not know, and only the process's end is tried. */
+static int is_in_sandbox(bool said)
+{
+	records_in_steps(10);
+	if (said)
+		dwell_sandbox(true);
+	if (!begin_sandbox())
+		return 77;
+	if (said) {
+		dwell_hurry(true);
+		dwell_sample(0, 0, 1);
+		dwell_hurry(false);
+		records_in_steps(20000);
+	}
+	return write(1, "", 0) != 0;
+}
+
 /* ---- address space -------------------------------------------------------------------- */
 
 /* Writes how much address space the process has when it has recorded little, in kB. */
@@ -299,6 +350,8 @@ int main(int count, char **arguments)
 		return is_cut(number);
 	if (strcmp(what, "dies") == 0)
 		return dies(number != 0);
+	if (strcmp(what, "sandbox") == 0)
+		return is_in_sandbox(number != 0);
 	if (strcmp(what, "ignores") == 0)
 		return ignores(arguments[0]);
 	if (strcmp(what, "uses-space") == 0)

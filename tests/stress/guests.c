@@ -247,6 +247,25 @@ static void guests_have_faults(void)
 	CHECK_EXITED(stress_wait(guests_start("ignores", 0)), 0);
 }
 
+/* ---- sandboxes ------------------------------------------------------------------------------ */
+
+static void guests_in_sandbox(void)
+{
+	struct trace trace;
+
+	if (STRESS_SANITIZED)
+		stress_skip("sanitizers call the kernel");
+	guests_record("sandbox", 0, 1000);
+	if (guests_run("sandbox", 1, &trace)) {
+		uint64_t kept = trace_count(&trace, TRACE_END, "guest");
+
+		printf("    %llu of 2001000 ranges had space\n", (unsigned long long)kept);
+		CHECK(kept > 100000); /* a window has a few MiB */
+		CHECK(trace_lost(&trace, DW_LOSS_SANDBOX) > 0);
+	}
+	trace_close(&trace);
+}
+
 const struct stress_test guest_tests[] = {
 	{ "guests.open-files", guests_open_files },
 	{ "guests.without-standard-error", guests_without_standard_error },
@@ -256,5 +275,6 @@ const struct stress_test guest_tests[] = {
 	{ "guests.have-no-space", guests_have_no_space },
 	{ "guests.go-on-when-cut", guests_go_on_when_cut },
 	{ "guests.have-faults", guests_have_faults },
+	{ "guests.in-sandbox", guests_in_sandbox },
 	{ NULL, NULL },
 };

@@ -15,7 +15,6 @@ each operator; else it is the CPU's time of the launch. A process has one time p
 whichever of its devices is asked.
 """
 import ctypes
-import operator
 import warnings
 
 from .. import _native as native
@@ -24,6 +23,7 @@ __all__ = ["Device", "create_cpu_device", "create_cuda_gpu", "create_cuda_gpu_on
            "create_cuda_gpus_on", "get_default_device"]
 
 _SKIP_ITERATION = 5
+_MOST_DEVICES = 65536
 
 _error_p = ctypes.POINTER(native._Error)
 _FUNCTIONS = {
@@ -51,7 +51,7 @@ class Device:
         """What is recorded from here on: 0 nothing, 1 forward and backward propagation, 2 each
         operation, 3 the distributed operations. Error for another number. Without a session
         one is started, whose trace is a file in the current folder."""
-        native.check(_profiling().dwell_singa_set_verbosity, operator.index(verbosity))
+        native.check(_profiling().dwell_singa_set_verbosity, native.whole(verbosity, "verbosity", -1, 2**31 - 1))
         native.follow_gate()
         if verbosity and self._kind == "CUDA":
             native.devices.attach()
@@ -59,7 +59,7 @@ class Device:
 
     def SetSkipIteration(self, skip_iteration):
         """How many of the first iterations are not in the means; 5 without this call."""
-        skip_iteration = operator.index(skip_iteration)
+        skip_iteration = native.whole(skip_iteration, "skip_iteration", -2**63)
         if skip_iteration < 0:
             raise ValueError(f"{skip_iteration} iterations cannot be skipped: 0 or more")
         _profiling().dwell_singa_set_skip_iteration(skip_iteration)
@@ -110,7 +110,7 @@ def create_cuda_gpus_on(device_ids):
 
 def create_cuda_gpus(num):
     """A list of `num` devices, from 0 on."""
-    return create_cuda_gpus_on(range(num))
+    return create_cuda_gpus_on(range(native.whole(num, "num", 0, _MOST_DEVICES)))
 
 
 def create_cuda_gpu_on(device_id, set_default=True):

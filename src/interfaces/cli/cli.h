@@ -13,7 +13,8 @@
 struct dw_renderer;
 
 enum { DW_EXIT_OK = 0, DW_EXIT_BAD_INPUT = 1, DW_EXIT_USAGE = 2, DW_EXIT_SLOWER = 3,
-       DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_EVENT = 5, DW_EXIT_PIPE = 141 };
+       DW_EXIT_NOT_COMPARABLE = 4, DW_EXIT_EVENT = 5, DW_EXIT_PIPE = 141,
+       DW_EXIT_RUN_FAILED = 125, DW_EXIT_CANNOT_RUN = 126, DW_EXIT_NOT_FOUND = 127 }; /* these: of dwell run */
 
 /* Options by their meaning. An option has the same meaning in all verbs. */
 enum dw_option_id {
@@ -101,6 +102,9 @@ bool dw_parse_keep(const char *text, enum dwell_keep *keep);
 
 /* Prints a message of dwell, "dwell: ...", to stderr. */
 void dw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define DW_QUOTED_BYTES (4 * 4096 + 8)
+/* Writes a word, of less than 4096 bytes, as a shell reads it, and returns `quoted`. */
+const char *dw_quote(const char *word, char quoted[DW_QUOTED_BYTES]);
 bool dw_has_said(void); /* dw_say() printed something */
 /* Prints the error's message and returns the exit status for `code`. */
 int dw_say_error(const struct dwell_error *error, int code);

@@ -6,9 +6,11 @@
 #include "cli/pack.h"
 #include "cli/preload.h"
 #include "cli/run.h"
+#include "cli/run_end.h"
 #include "cli/run_gather.h"
 #include "cli/run_injected.h"
 #include "cli/run_lacks.h"
+#include "cli/run_program.h"
 #include "cli/run_summary.h"
 #include "dwell/probe.h"
 #include "read/source.h"
@@ -229,8 +231,8 @@ int dw_cmd_run(const struct dw_verb *verb, int argc, char **argv)
 	}
 	dw_gather_end(trace);
 	if (trace[0])
-		dw_say("recorded to %s (dwell report %s)", trace, trace);
-	return status;
+		dw_run_say_where(trace);
+	return dw_program_end(status);
 }
 
 int dw_run_command(char **command)
@@ -248,5 +250,5 @@ int dw_run_command(char **command)
 		run_say(trace, NULL);
 		dw_report_after_run(trace);
 	}
-	return status;
+	return dw_program_end(status);
 }

@@ -16,6 +16,8 @@
 #include "base/limits.h"
 #include "cli/processes.h"
 #include "cli/run_apart.h"
+#include "cli/run_end.h"
+#include "cli/run_program.h"
 #include "cli/sleep.h"
 #include "format/keys.h"
 #include "record/record.h"
@@ -275,6 +277,7 @@ static void *machine_loop(void *unused)
 			break;
 		machine_write(&before, &now, &samples);
 		dw_apart_look(&look.processes);
+		dw_run_see_size();
 		before = now;
 		age_ns += sleep_ns;
 		sleep_ns = machine_next_ns(age_ns);
@@ -290,13 +293,11 @@ static void *machine_loop(void *unused)
 
 void dw_machine_watch(pid_t program)
 {
-	sigset_t all, mask;
+	sigset_t mask;
 
 	machine.program = program;
 	dw_sleep_begin(&machine.sleep);
-	/* Only the thread that waits for the program handles signals. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	dw_program_block_signals(&mask);
 	machine.started = pthread_create(&machine.thread, NULL, machine_loop, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

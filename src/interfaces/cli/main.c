@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/stack.h"
 
 /* `dwell help` and `dwell help VERB`. */
 static int main_print_help(const char *name)
@@ -94,7 +95,7 @@ static bool main_is_trace(const char *word)
 	return true;
 }
 
-int main(int argc, char **argv)
+static int main_run(int argc, char **argv)
 {
 	const struct dw_verb *verb;
 
@@ -129,4 +130,9 @@ int main(int argc, char **argv)
 	if (main_is_mistyped_verb(argv[1]) || main_is_trace(argv[1]))
 		return DW_EXIT_USAGE;
 	return dw_run_command(argv + 1 + (strcmp(argv[1], "--") == 0));
+}
+
+int main(int argc, char **argv)
+{
+	return dw_on_large_stack(main_run, argc, argv);
 }

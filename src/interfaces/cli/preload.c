@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/preload_link.h"
+
 #define LIBRARY "libdwell-attach.so"
 #define FUNCTIONS "libdwell-functions.so.0"
 #define MPI "libdwell-mpi.so"
@@ -39,22 +41,45 @@ static const char *const heap_places[] = { "probes/malloc/" HEAP, DW_PROBES_FROM
 static const char *const ggml_places[] = { "probes/ggml/" GGML, DW_PROBES_FROM_COMMAND "/" GGML };
 static const char *const onnx_places[] = { "probes/onnx/" ONNX, DW_PROBES_FROM_COMMAND "/" ONNX };
 
-bool dw_find_installed(const char *const places[2], char path[4096])
+/* The folder of this command, as it is or, for LD_PRELOAD, by a path without separators. Returns false if there is none. */
+static bool preload_find_folder(bool for_preload, char folder[2048])
 {
-	char command[2048];
-	ssize_t length = readlink("/proc/self/exe", command, sizeof command - 1);
+	ssize_t length = readlink("/proc/self/exe", folder, 2047);
+	const char *link;
 	char *slash;
 
 	if (length <= 0)
 		return false;
-	command[length] = '\0';
-	slash = strrchr(command, '/');
-	for (int i = 0; slash && i < 2; i++) {
-		snprintf(path, 4096, "%.*s/%s", (int)(slash - command), command, places[i]);
-		if (access(path, R_OK) == 0 && !strpbrk(path, " :"))
+	folder[length] = '\0';
+	slash = strrchr(folder, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	if (!for_preload || !dw_preload_is_split(folder))
+		return true;
+	link = dw_preload_link(folder);
+	if (link)
+		snprintf(folder, 2048, "%s", link);
+	return link != NULL;
+}
+
+static bool preload_find_file(bool for_preload, const char *const places[2], char path[4096])
+{
+	char folder[2048];
+
+	if (!preload_find_folder(for_preload, folder))
+		return false;
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, 4096, "%s/%s", folder, places[i]);
+		if (access(path, R_OK) == 0 && !(for_preload && dw_preload_is_split(path)))
 			return true;
 	}
 	return false;
+}
+
+bool dw_find_installed(const char *const places[2], char path[4096])
+{
+	return preload_find_file(false, places, path);
 }
 
 /* Narrows a file to the names for the dynamic linker, if it has them: a hundredth of an interpreter. */
@@ -154,10 +179,14 @@ static const char *preload_find_refusal(const char *path, bool *is_static)
 {
 	static const char *const runtimes[] = { "libasan.so", "libtsan.so", "libclang_rt." };
 	struct loading own = preload_read_loading("/proc/self/exe"), its = preload_read_loading(path);
+	char folder[2048];
 
 	*is_static = its.class && !*its.loader;
 	if (!own.class)
 		return "dwell needs /proc to find its libraries, and it is not mounted: mount -t proc proc /proc";
+	if (!preload_find_folder(true, folder))
+		return "the path of dwell's folder has a space, a colon or a $, which LD_PRELOAD cannot have, and no link to it could be "
+		       "made in /tmp or /var/tmp; move dwell to another folder";
 	if (its.class && (its.class != own.class || (*its.loader && *own.loader && strcmp(its.loader, own.loader) != 0)))
 		return "the program is for another C library (as musl) or processor than dwell's libraries, which cannot be loaded "
 		       "into it; dwell attach PID records it while it runs";
@@ -283,7 +312,7 @@ static void preload_library(const char *const places[2])
 {
 	char library[4096];
 
-	if (!OWN_SANITIZED && dw_find_installed(places, library))
+	if (!OWN_SANITIZED && preload_find_file(true, places, library))
 		preload_put_first(library);
 }
 

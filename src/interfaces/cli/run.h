@@ -7,10 +7,6 @@
 
 #include "dwell/dwell.h"
 
-#define DW_EXIT_RUN_FAILED 125
-#define DW_EXIT_CANNOT_RUN 126
-#define DW_EXIT_NOT_FOUND 127
-
 struct dw_run_request {
 	struct dwell_options options; /* path NULL: a new name derived from the program's */
 	char **command;               /* NULL-terminated */
@@ -34,8 +30,8 @@ struct dw_run_request {
 };
 
 /*
- * Runs the command and returns its exit status, 128 + signal if a signal ended it, or one of the
- * above. `trace` (4096 bytes) receives the trace's path, or "" if there is none. Prints to stderr
+ * Runs the command and returns its status as waitpid() does, or the status of a process that exits with one of DW_EXIT_*;
+ * see dw_program_end(). `trace` (4096 bytes) receives the trace's path, or "" if there is none. Prints to stderr
  * where the trace is and what was lost.
  */
 int dw_run(const struct dw_run_request *request, char *trace);

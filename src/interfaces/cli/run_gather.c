@@ -229,7 +229,7 @@ static void gather_move_slow_steps(const char *trace)
 
 static void gather_move_all(char *trace)
 {
-	char path[GATHER_PATH + 8], place[GATHER_PATH + 8];
+	char path[GATHER_PATH + 8], place[GATHER_PATH + 8], quoted[DW_QUOTED_BYTES];
 	struct stat status;
 
 	if (gather_move(trace, gather.place) != 0)
@@ -237,7 +237,7 @@ static void gather_move_all(char *trace)
 	snprintf(path, sizeof path, "%s.sum", trace);
 	snprintf(place, sizeof place, "%s.sum", gather.place);
 	if (stat(path, &status) == 0 && gather_move(path, place) == 0)
-		dw_say("summary in %s (dwell ranks %s)", place, place);
+		dw_say("summary in %s (dwell ranks %s)", place, dw_quote(place, quoted));
 	gather_move_slow_steps(trace);
 	gather_where(path);
 	unlink(path);

@@ -13,6 +13,7 @@
 #include "cli/capture_ask.h"
 #include "cli/cli.h"
 #include "cli/run_gather.h"
+#include "cli/run_program.h"
 #include "cli/run_still.h"
 #include "cli/run_summary.h"
 #include "cli/sleep.h"
@@ -132,7 +133,7 @@ static void *summary_loop(void *unused)
 
 void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, uint64_t slow_bytes)
 {
-	sigset_t all, before;
+	sigset_t before;
 
 	if (!every_ms)
 		return;
@@ -146,9 +147,7 @@ void dw_run_summary_begin(const char *trace, pid_t program, uint64_t every_ms, u
 		unlink(summary.path); /* of an earlier run */
 	summary.seen = (struct dw_capture_seen){ 0 };
 	dw_sleep_begin(&summary.sleep);
-	/* The thread that waits for the program handles signals. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	dw_program_block_signals(&before);
 	summary.started = pthread_create(&summary.thread, NULL, summary_loop, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -165,16 +164,17 @@ void dw_run_summary_end(void)
 void dw_run_summary_write(const char *trace, bool will_move)
 {
 	struct dw_summary ranks = { .ranks = NULL };
-	/* With `dwell run --always` it has been continued to the end. */
-	char path[4104], *paths[1] = { summary.slow_bytes ? path : (char *)(uintptr_t)trace };
-	mode_t mask;
+	char path[4104], quoted[DW_QUOTED_BYTES], *paths[1] = { (char *)(uintptr_t)trace };
+	mode_t mask = umask(0077);
 
-	mask = umask(0077);
 	snprintf(path, sizeof path, "%s.sum", trace);
+	/* With `dwell run --always` it has been continued to the end. A run without steps has none. */
+	if (summary.slow_bytes && access(path, F_OK) == 0)
+		paths[0] = path;
 	if (dw_summaries_read(&ranks, paths, 1) == 0 && ranks.count &&
 	    dw_summaries_write(&ranks, path) == 0 && !will_move)
-		dw_say("summary of %zu rank%s in %s (dwell ranks %s)", ranks.count,
-		       ranks.count == 1 ? "" : "s", path, path);
+		dw_say("summary of %zu rank%s in %s (dwell ranks %s)", ranks.count, ranks.count == 1 ? "" : "s", path,
+		       dw_quote(path, quoted));
 	dw_summary_reset(&ranks);
 	umask(mask);
 }

@@ -1,7 +1,10 @@
 /* What the command says on standard error, and what it knows of the terminal. */
+#include <ctype.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,9 +21,51 @@ bool dw_has_said(void)
 	return say_any;
 }
 
+/* Whether a shell takes the word as it is. */
+static bool say_is_plain(const char *word)
+{
+	static const char marks[] = "_-./+,:@%=";
+
+	for (const char *c = word; *c; c++)
+		if (!(*c & 0x80) && !isalnum((unsigned char)*c) && !strchr(marks, *c))
+			return false;
+	return *word != '\0';
+}
+
+/* Whether dw_say() shows the word as it is. */
+static bool say_is_shown(const char *word)
+{
+	char text[4096];
+
+	snprintf(text, sizeof text, "%s", word);
+	dw_text_disarm(text, false);
+	return strcmp(text, word) == 0;
+}
+
+const char *dw_quote(const char *word, char quoted[DW_QUOTED_BYTES])
+{
+	bool shown = say_is_shown(word);
+	char *to = quoted;
+
+	if (shown && say_is_plain(word)) {
+		snprintf(quoted, DW_QUOTED_BYTES, "%s", word);
+		return quoted;
+	}
+	to += snprintf(to, 3, "%s'", shown ? "" : "$"); /* $'...' is what bash, zsh and ksh read with escapes */
+	for (const char *c = word; *c && to < quoted + DW_QUOTED_BYTES - 8; c++)
+		if (*c == '\'' || (*c == '\\' && !shown))
+			to += snprintf(to, 5, shown ? "'\\''" : "\\%c", *c);
+		else if (!shown && (*c & 0x80 || iscntrl((unsigned char)*c)))
+			to += snprintf(to, 5, "\\x%02x", (unsigned char)*c);
+		else
+			*to++ = *c;
+	snprintf(to, 2, "'");
+	return quoted;
+}
+
 void dw_say(const char *format, ...)
 {
-	char text[2048];
+	char text[3 * 4096];
 	va_list args;
 
 	say_any = true;

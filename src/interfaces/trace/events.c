@@ -120,11 +120,16 @@ int dwell_trace_events(struct dwell_trace *trace,
                        int (*each)(const struct dwell_trace_event *event, void *context), void *context,
                        struct dwell_error *error)
 {
-	struct dw_model *model = dw_trace_model(trace);
-	struct pass pass = { .source = dw_trace_source(trace), .symbols = dw_model_symbols(model, NULL),
-		                 .each = each, .context = context };
-	int result = dw_model_events(model, events_pass_on, &pass, error);
+	struct pass pass = { .each = each, .context = context };
+	struct dw_model *model;
+	int result;
 
+	DW_TRACE_NEEDS(trace);
+	DW_TRACE_NEEDS(each);
+	model = dw_trace_model(trace);
+	pass.source = dw_trace_source(trace);
+	pass.symbols = dw_model_symbols(model, NULL);
+	result = dw_model_events(model, events_pass_on, &pass, error);
 	if (!result)
 		result = events_pass_steps(&pass, model);
 	if (pass.failed)

@@ -20,6 +20,12 @@ struct dwell_trace {
 	char *thread, *profile, *action; /* copies of the scope's texts */
 };
 
+int dw_trace_refuse(const char *function, const char *argument, struct dwell_error *error)
+{
+	return dw_error_set(error, DWELL_E_ARGUMENT, "%s(): the argument %s is NULL: it must point to something", function,
+	                    argument);
+}
+
 /* Copies the fields that the caller's structure has; the rest is zero. */
 static void trace_copy_options(void *to, size_t size, const void *from)
 {
@@ -67,10 +73,17 @@ static int trace_open_model(struct dwell_trace *trace, const struct dwell_scope 
 int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size_t count,
                      const struct dwell_scope *scope, struct dwell_error *error)
 {
-	struct dwell_trace *trace = calloc(1, sizeof *trace);
+	struct dwell_trace *trace;
 	int code;
 
+	DW_TRACE_NEEDS(result);
 	*result = NULL;
+	DW_TRACE_NEEDS(paths);
+	if (!count)
+		return dw_error_set(error, DWELL_E_ARGUMENT, "%s(): count is 0: give the path of a trace", __func__);
+	for (size_t i = 0; i < count; i++)
+		DW_TRACE_NEEDS(paths[i]);
+	trace = calloc(1, sizeof *trace);
 	if (!trace)
 		return dw_error_set(error, DWELL_E_NOMEM, "out of memory opening %s", paths[0]);
 	code = dw_source_open(&trace->source, paths, count, error);
@@ -86,8 +99,10 @@ int dwell_trace_open(struct dwell_trace **result, const char *const *paths, size
 int dwell_trace_open_result(struct dwell_trace **trace, const struct dwell_profile_result *result,
                             struct dwell_error *error)
 {
-	struct dwell_scope scope = { .size = sizeof scope, .profile_id = result->id };
+	struct dwell_scope scope = { .size = sizeof scope };
 
+	DW_TRACE_NEEDS(result);
+	scope.profile_id = result->id;
 	return dwell_trace_open(trace, &result->path, 1, &scope, error);
 }
 
@@ -115,7 +130,7 @@ struct dw_model *dw_trace_model(struct dwell_trace *trace)
 const char *dwell_trace_repair(struct dwell_trace *trace, size_t index)
 {
 	size_t count = 0;
-	const char *const *repairs = dw_model_repairs(trace->model, &count);
+	const char *const *repairs = trace ? dw_model_repairs(trace->model, &count) : NULL;
 
 	return repairs && index < count ? repairs[index] : NULL;
 }
@@ -125,10 +140,14 @@ const char *dwell_trace_repair(struct dwell_trace *trace, size_t index)
 int dwell_trace_view(struct dwell_trace *trace, const char *name,
                      const struct dwell_view_options *from, struct dwell_table **table, struct dwell_error *error)
 {
-	const struct dw_view *view = dw_view_find(name, error);
+	const struct dw_view *view;
 	struct dwell_view_options options;
 
+	DW_TRACE_NEEDS(table);
 	*table = NULL;
+	DW_TRACE_NEEDS(trace);
+	DW_TRACE_NEEDS(name);
+	view = dw_view_find(name, error);
 	trace_copy_options(&options, sizeof options, from);
 	return view ? dw_view_run(view, trace->model, &options, table, error) : DWELL_E_NAME;
 }
@@ -144,6 +163,11 @@ int dwell_table_print(const struct dwell_table *const *tables, size_t count, FIL
 	struct dwell_print_options options;
 	const struct dw_renderer *renderer;
 
+	DW_TRACE_NEEDS(file);
+	for (size_t i = 0; i < count; i++) {
+		DW_TRACE_NEEDS(tables);
+		DW_TRACE_NEEDS(tables[i]);
+	}
 	trace_copy_options(&options, sizeof options, from);
 	renderer = dw_renderer_find(options.format ? options.format : "text", error);
 	if (!renderer)
@@ -162,6 +186,9 @@ const char *dwell_view_name(size_t index, const char **question)
 
 int dwell_trace_summary(struct dwell_trace *trace, const char *format, FILE *file, struct dwell_error *error)
 {
+	DW_TRACE_NEEDS(trace);
+	DW_TRACE_NEEDS(format);
+	DW_TRACE_NEEDS(file);
 	return dw_report_summary(trace->model, format, file, error);
 }
 
@@ -172,8 +199,12 @@ int dwell_trace_layout(struct dwell_trace *trace, const char *name, const struct
 {
 	struct dwell_view_options options;
 	struct dw_layout_request request = { NULL, &options };
-	const struct dw_layout *layout = dw_layout_find(name, &request.version, error);
+	const struct dw_layout *layout;
 
+	DW_TRACE_NEEDS(trace);
+	DW_TRACE_NEEDS(name);
+	DW_TRACE_NEEDS(file);
+	layout = dw_layout_find(name, &request.version, error);
 	trace_copy_options(&options, sizeof options, from);
 	return layout ? dw_layout_run(layout, trace->model, &request, file, error) : DWELL_E_NAME;
 }
@@ -194,6 +225,8 @@ int dwell_trace_export(struct dwell_trace *trace, const char *format, const char
 {
 	struct dwell_export_options options;
 
+	DW_TRACE_NEEDS(trace);
+	DW_TRACE_NEEDS(format);
 	trace_copy_options(&options, sizeof options, from);
 	return dw_export_run(trace->model, format, path, &options, error);
 }

@@ -168,19 +168,22 @@ int dw_follow_open(struct dw_follow **result, uint32_t pid, struct dwell_error *
 
 static void follow_renew(struct dw_follow *follow, uint64_t now_ns)
 {
-	uint64_t hash;
+	uint64_t hash = follow_hash_maps(follow);
 
-	if (now_ns - follow->modules_ns < (follow->unwind.unknown ? FOLLOW_LIST_NS : FOLLOW_MODULES_NS))
-		return;
 	follow->modules_ns = now_ns;
 	follow->unwind.unknown = false;
-	hash = follow_hash_maps(follow);
 	if (hash == follow->maps_hash)
 		return;
 	follow->maps_hash = hash;
 	dw_unwind_renew(&follow->unwind);
 	if (!follow->python.runtime)
 		dw_python_find(&follow->python, &follow->unwind);
+}
+
+static void follow_renew_at_times(struct dw_follow *follow, uint64_t now_ns)
+{
+	if (now_ns - follow->modules_ns >= (follow->unwind.unknown ? FOLLOW_LIST_NS : FOLLOW_MODULES_NS))
+		follow_renew(follow, now_ns);
 }
 
 const struct dw_process *dw_follow_process(const struct dw_follow *follow)
@@ -302,6 +305,19 @@ static bool follow_read_times(const struct dw_follow *follow, uint32_t tid, uint
 
 /* ---- the stack of a thread --------------------------------------------------------------------- */
 
+/* A library that the stack is in may have come to the place of another one since the modules were read. */
+static bool follow_walk_native(struct dw_follow *follow)
+{
+	struct dw_thread_read *read = &follow->read;
+	bool whole = dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
+
+	if (!dw_unwind_is_current(&follow->unwind, read->native, read->native_count)) {
+		follow_renew(follow, follow_now_ns());
+		whole = dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
+	}
+	return whole;
+}
+
 static void follow_walk_python(struct dw_follow *follow)
 {
 	follow->read.python_count = dw_python_walk(&follow->python, follow->read.snapshot.tid, follow->read.python);
@@ -347,16 +363,32 @@ static bool follow_may_interrupt(long call)
 	}
 }
 
-/* Why the kernel does not let a thread be stopped. */
-static const char *follow_explain(struct dw_follow *follow, int code)
+/* Whether the kernel refuses to stop threads of this process. It says the same of a thread that ends at this moment,
+ * and of one that this process stops already. Sets *tracer to the process that traces the thread, or 0. */
+static bool follow_is_denied(const struct dw_follow *follow, uint32_t tid, int code, unsigned long *tracer)
 {
-	char text[4096], *tracer;
-	unsigned long by;
+	char text[4096], *found;
 
-	if (follow_read_file(follow->process.pid, 0, "status", text, sizeof text) > 0 &&
-	    (tracer = strstr(text, "\nTracerPid:")) != NULL && (by = strtoul(tracer + 11, NULL, 10)) != 0)
-		return dw_arena_printf(&follow->process.arena, "process %lu traces it, as a debugger does: detach that one for native "
-		                                               "frames of threads that run", by);
+	*tracer = 0;
+	if ((code != EPERM && code != EACCES) ||
+	    follow_read_file(follow->process.pid, tid, "status", text, sizeof text) <= 0)
+		return false;
+	found = strstr(text, "\nState:");
+	if (found && strchr("ZX", found[7 + strspn(found + 7, " \t")]))
+		return false;
+	found = strstr(text, "\nTracerPid:");
+	*tracer = found ? strtoul(found + 11, NULL, 10) : 0;
+	return *tracer != (unsigned long)getpid();
+}
+
+/* Why the kernel does not let a thread be stopped. */
+static const char *follow_explain(struct dw_follow *follow, int code, unsigned long tracer)
+{
+	if (tracer)
+		return dw_arena_printf(&follow->process.arena,
+		                       "process %lu traces it, as a debugger does: detach that one for native "
+		                       "frames of threads that run",
+		                       tracer);
 	return dw_arena_printf(&follow->process.arena, "threads that run cannot be stopped for their native frames: %s",
 	                       dw_process_explain(code));
 }
@@ -380,20 +412,21 @@ static void follow_copy(void *context)
 static int follow_stop(struct dw_follow *follow, struct follow_thread *thread, struct dw_follow_look *look)
 {
 	struct dw_thread_read *read = &follow->read;
+	unsigned long tracer;
 	int code = EPERM;
 
 	if (!follow->denied_ns || look->now_ns - follow->denied_ns > FOLLOW_MODULES_NS) {
 		code = dw_snapshot_stop(&read->snapshot, FOLLOW_COPY, FOLLOW_PATIENCE_NS, follow_copy, follow);
-		follow->denied_ns = code == EPERM || code == EACCES ? look->now_ns : 0;
+		follow->denied_ns = follow_is_denied(follow, thread->tid, code, &tracer) ? look->now_ns : 0;
 		if (follow->denied_ns && !follow->problem)
-			follow->problem = follow_explain(follow, code);
+			follow->problem = follow_explain(follow, code, tracer);
 		/* Else it waited for a CPU at first, and stood still anyway. */
 		if (!code && !follow->new_slice)
 			look->stopped_ns = read->snapshot.stopped_ns;
 	}
 	read->native_count = 0;
 	if (!code)
-		dw_unwind_walk(&follow->unwind, &read->snapshot, read->native, &read->native_count);
+		follow_walk_native(follow);
 	else
 		follow_walk_python_twice(follow);
 	return code;
@@ -450,7 +483,7 @@ static bool follow_read_wait(struct dw_follow *follow, struct follow_thread *thr
 
 	if (!known) {
 		follow_walk_python(follow);
-		whole = dw_unwind_walk(&follow->unwind, snapshot, read->native, &read->native_count);
+		whole = follow_walk_native(follow);
 		if (!dw_snapshot_holds(snapshot))
 			return false;
 		if (!whole && follow_may_interrupt(call)) {
@@ -518,7 +551,7 @@ static bool follow_look_at(struct dw_follow *follow, struct follow_thread *threa
 		return false;
 	thread->return_count = 0;
 	code = follow_stop(follow, thread, look);
-	if (code ? code != EPERM && code != EACCES : !follow->on_cpu)
+	if (code ? !follow->denied_ns : !follow->on_cpu)
 		return false;
 	follow->no_memory |= !follow_keep(follow, thread);
 	return true;
@@ -568,7 +601,7 @@ int dw_follow_look(struct dw_follow *follow, void (*take)(void *context, const s
 
 	if (state != DW_FOLLOW_LIVES)
 		return state;
-	follow_renew(follow, now_ns);
+	follow_renew_at_times(follow, now_ns);
 	follow->no_memory |= !follow_list(follow, now_ns);
 	follow->python_listed = false;
 	follow->round_ns = now_ns;

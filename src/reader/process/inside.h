@@ -75,6 +75,22 @@ void dw_made_find(struct dw_unwind *unwind);
 /* The name of the code at an address. NULL: it has none. The first call reads the files. */
 const char *dw_made_name(struct dw_made *made, uint64_t pc, char text[DW_CODE_NAME_BYTES]);
 
+/* ---- mapped.c ------------------------------------------------------------------------------------ */
+
+/* Code of files as it is mapped, by address. */
+struct dw_mapped {
+	struct dw_mapped_part {
+		uint64_t low, high, offset;
+		char *path;
+	} * parts;
+	size_t count, capacity;
+};
+
+void dw_mapped_read(struct dw_mapped *mapped, uint32_t pid);
+void dw_mapped_reset(struct dw_mapped *mapped);
+/* The module whose file is mapped at *pc; sets *pc to where the loader mapped the same code. NULL: there is none. */
+Dwfl_Module *dw_mapped_find(const struct dw_mapped *mapped, Dwfl *dwfl, uint64_t *pc);
+
 /* ---- unwind.c ------------------------------------------------------------------------------------ */
 
 #define DW_UNWIND_MOST_FRAMES 512u
@@ -96,6 +112,7 @@ struct dw_unwind {
 	bool unknown;                /* a place in no module was looked up: a library may be new */
 	bool names_later;            /* places in made code have no name until the caller asks for it */
 	struct dw_made made;
+	struct dw_mapped mapped;
 	struct unwind_named {
 		uint64_t pc;
 		struct dw_place *place;
@@ -118,6 +135,8 @@ size_t dw_unwind_inlined(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t
 /* The native frames of the snapshot, innermost first. False: the outer end was not reached. */
 bool dw_unwind_walk(struct dw_unwind *unwind, const struct dw_snapshot *snapshot,
                     struct dw_native frames[DW_UNWIND_MOST_FRAMES], size_t *count);
+/* Whether the libraries of these frames are still the ones that are mapped there. */
+bool dw_unwind_is_current(struct dw_unwind *unwind, const struct dw_native *frames, size_t count);
 /* The functions at an address. NULL: out of memory. */
 const struct dw_place *dw_unwind_place(struct dw_unwind *unwind, uint64_t pc);
 /* The address of a data symbol in a module whose file name contains `in`; 0: there is none.

@@ -4,6 +4,7 @@
  *   snapshot.c  registers and a copy of the stack of one thread
  *   unwind.c    native frames of a snapshot, with inlined functions, lines and names (elfutils)
  *   made.c      finds the files in which the process names code that it made at run time
+ *   mapped.c    finds the file of code that a program mapped a second time
  *   python.c    frames of the interpreter, read from its memory
  *   lines.c     lines and inlined functions of a file of code (lines.h)
  *   stacks.c    all threads once; joins both kinds of frames; who holds the lock that a thread waits for

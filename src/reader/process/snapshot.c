@@ -299,23 +299,25 @@ static int snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t pat
 	return code ? code : detached == ESRCH ? ESRCH : 0;
 }
 
-int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t patience_ns, void (*inside)(void *context),
-                     void *context)
-{
-	int code;
-
-	dw_snapshot_hurry(true);
-	code = snapshot_stop(snapshot, most, patience_ns, inside, context);
-	dw_snapshot_hurry(false);
-	return code;
-}
-
 bool dw_snapshot_is_late(uint32_t tid)
 {
 	for (unsigned i = 0; i < late_count; i++)
 		if (late[i] == tid)
 			return true;
 	return false;
+}
+
+int dw_snapshot_stop(struct dw_snapshot *snapshot, size_t most, uint64_t patience_ns, void (*inside)(void *context),
+                     void *context)
+{
+	int code;
+
+	if (dw_snapshot_is_late(snapshot->tid))
+		return ETIMEDOUT; /* it was told to stop, and would be taken for another debugger's */
+	dw_snapshot_hurry(true);
+	code = snapshot_stop(snapshot, most, patience_ns, inside, context);
+	dw_snapshot_hurry(false);
+	return code;
 }
 
 bool dw_snapshot_let_go(void)

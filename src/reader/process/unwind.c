@@ -60,13 +60,58 @@ static bool unwind_is_in_file(Dwfl_Module *module, uint64_t pc)
 	return false;
 }
 
+/* Whether a symbol contains an address that is `offset` behind its value: by the rule of base/elf_symbols.h. Of symbols
+ * without a size elfutils has already found the last one, and knows its section, but not where that ends. */
+static bool unwind_contains(Dwfl_Module *module, const GElf_Sym *symbol, uint64_t pc, uint64_t offset)
+{
+	Dwarf_Addr within = pc, bias;
+	Elf_Scn *section = symbol->st_size ? NULL : dwfl_module_address_section(module, &within, &bias);
+	GElf_Shdr header;
+
+	return symbol->st_size ? offset < symbol->st_size : gelf_getshdr(section, &header) && within < header.sh_size;
+}
+
+/* Whether the module's file is what is mapped: the file may have been replaced, or another library have come to the
+ * place of one that was unloaded. Without a build-id in memory, it is taken for the same. */
+static bool unwind_is_same(const struct dw_unwind *unwind, Dwfl_Module *module)
+{
+	const unsigned char *build_id;
+	unsigned char there[64];
+	GElf_Addr at = 0;
+	int bytes = unwind->pid ? dwfl_module_build_id(module, &build_id, &at) : 0;
+
+	return bytes <= 0 || bytes > (int)sizeof there || !at ||
+	       (dw_process_memory(unwind->pid, at, there, (size_t)bytes) && memcmp(there, build_id, (size_t)bytes) == 0);
+}
+
+bool dw_unwind_is_current(struct dw_unwind *unwind, const struct dw_native *frames, size_t count)
+{
+	Dwfl_Module *last = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		Dwfl_Module *module = dwfl_addrmodule(unwind->dwfl, frames[i].pc);
+		void **replaced;
+
+		if (!module || module == last)
+			continue;
+		last = module;
+		dwfl_module_info(module, &replaced, NULL, NULL, NULL, NULL, NULL, NULL);
+		if (!*replaced && !unwind_is_same(unwind, module))
+			return false;
+	}
+	return true;
+}
+
 const char *dw_unwind_function(struct dw_unwind *unwind, Dwfl_Module *module, uint64_t pc)
 {
-	GElf_Off offset;
-	GElf_Sym entry;
+	GElf_Off offset = 0;
+	GElf_Sym entry = { .st_size = 0 };
 	const char *symbol = dwfl_module_addrinfo(module, pc, &offset, &entry, NULL, NULL, NULL), *name;
-	char *clear = symbol ? unwind_plain(symbol) : NULL;
+	bool named = symbol && *symbol != '$' && unwind_contains(module, &entry, pc, offset);
+	char *clear = named ? unwind_plain(symbol) : NULL;
 
+	if (clear && entry.st_info == GELF_ST_INFO(STB_LOCAL, STT_NOTYPE))
+		clear[1 + strcspn(clear + 1, ".")] = 0; /* a mark of NASM within the function, "function.loop" */
 	name = clear ? unwind_keep(unwind, clear) : NULL;
 	free(clear);
 	return name;
@@ -155,14 +200,31 @@ static bool unwind_is_library(const char *module)
 	return false;
 }
 
-static struct dw_place *unwind_make_place(struct dw_unwind *unwind, uint64_t pc)
+/* The module at *pc; NULL: there is none. Of code that is mapped again, *pc gets its first place. */
+static Dwfl_Module *unwind_find_module(struct dw_unwind *unwind, uint64_t *pc)
 {
-	Dwfl_Module *found = dwfl_addrmodule(unwind->dwfl, pc), *module = found && unwind_is_in_file(found, pc) ? found : NULL;
-	struct dw_process_frame inlined[DW_UNWIND_INLINED], name = unwind_find_name(unwind, module, pc), *functions;
-	size_t count = module ? dw_unwind_inlined(unwind, module, pc, inlined) : 0;
-	struct dw_place *place = dw_arena_alloc(&unwind->process->arena, sizeof *place);
+	Dwfl_Module *found = dwfl_addrmodule(unwind->dwfl, *pc),
+				*module = dw_mapped_find(&unwind->mapped, unwind->dwfl, pc);
+	void **replaced;
 
 	unwind->unknown |= !found;
+	if (!module && found && unwind_is_in_file(found, *pc))
+		module = found;
+	if (!module || unwind_is_same(unwind, module))
+		return module;
+	dwfl_module_info(module, &replaced, NULL, NULL, NULL, NULL, NULL, NULL);
+	*replaced = module; /* said once: a renewal does not mend it */
+	return NULL;
+}
+
+static struct dw_place *unwind_make_place(struct dw_unwind *unwind, uint64_t pc)
+{
+	uint64_t in_file = pc;
+	Dwfl_Module *module = unwind_find_module(unwind, &in_file);
+	struct dw_process_frame inlined[DW_UNWIND_INLINED], name = unwind_find_name(unwind, module, in_file), *functions;
+	size_t count = module ? dw_unwind_inlined(unwind, module, in_file, inlined) : 0;
+	struct dw_place *place = dw_arena_alloc(&unwind->process->arena, sizeof *place);
+
 	if (!count)
 		inlined[count++] = name;
 	functions = dw_arena_alloc(&unwind->process->arena, count * sizeof *functions);
@@ -301,6 +363,7 @@ int dw_unwind_open(struct dw_unwind *unwind, struct dw_process *process, struct 
 		return dw_error_set(error, DWELL_E_IO, "the modules of process %u cannot be read: %s", process->pid,
 		                    dwfl_errmsg(-1));
 	dw_made_find(unwind);
+	dw_mapped_read(&unwind->mapped, unwind->pid);
 	return 0;
 }
 
@@ -310,6 +373,7 @@ void dw_unwind_renew(struct dw_unwind *unwind)
 	dwfl_linux_proc_report(unwind->dwfl, (pid_t)unwind->pid);
 	dwfl_report_end(unwind->dwfl, NULL, NULL);
 	dw_made_find(unwind);
+	dw_mapped_read(&unwind->mapped, unwind->pid);
 	unwind->name_count = 0;
 	dw_map_reset(&unwind->by_pc);
 }
@@ -318,6 +382,7 @@ void dw_unwind_close(struct dw_unwind *unwind)
 {
 	free(unwind->names);
 	dw_code_names_reset(&unwind->made.names);
+	dw_mapped_reset(&unwind->mapped);
 	dw_map_reset(&unwind->by_pc);
 	if (unwind->dwfl)
 		dwfl_end(unwind->dwfl);

@@ -56,7 +56,8 @@ enum dw_keep { DW_KEEP_BOTH = 0, DW_KEEP_OLDEST = 1, DW_KEEP_NEWEST = 2 };
 	X(FOREIGN, "foreign", "a process that shares another's memory (vfork) made the record")   \
 	X(PROBE, "probe", "ranges were nested deeper than a probe follows, or their end was not seen") \
 	X(DEVICE, "device", "a device's driver dropped records because its buffers were full") \
-	X(NAMES, "names", "too many names were made at run time: these ranges are called (other names)")
+	X(NAMES, "names", "too many names were made at run time: these ranges are called (other names)")                       \
+	X(SANDBOX, "sandbox", "the program had given up system calls (seccomp), without which there is no more space")
 
 enum dw_loss {
 #define X(name, label, text) DW_LOSS_##name,

@@ -31,18 +31,17 @@ struct dw_sampler_calls {
 	bool (*bus_action)(const struct sigaction *set, struct sigaction *get);
 	/* Ticks per second of the processor's counter, if that is the run's clock; else 0. */
 	uint64_t (*counter_rate)(void);
-	/* The process begins a sandbox, where a system call may end it, or did not begin it after all. */
 	void (*sandbox)(bool begins);
 	bool (*meta_try)(const char *key, const char *value, bool json);
 	void (*thread_leave)(bool blocked);
-	void (*account_close)(bool close);
+	void (*process_leave)(void);
 };
 
 /* The table of the copy that this file is linked to. */
 #define DW_SAMPLER_CALLS \
 	{ &dwell_gate, &dwell_code_generation, dwell_intern_code, dwell_intern_frame, dwell_intern_stack, dwell_meta, \
-	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action, dw_session_counter_rate, NULL, \
-	  dwell_meta_try, dwell_thread_leave, dwell_account_close }
+	  dwell_meta_json, dwell_sample, dwell_waited, dwell_heap, dwell_hurry, dwell_bus_action, dw_session_counter_rate, \
+	  dwell_sandbox, dwell_meta_try, dwell_thread_leave, dwell_process_leave }
 
 /* The sampler defines this function; in a process without the sampler it is NULL. The sampler uses the table from then on
  * if the recorder is in the program's own file and no sample was recorded yet. */

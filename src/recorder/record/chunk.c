@@ -123,7 +123,7 @@ static uint32_t chunk_find_block(struct dw_slot *slot, struct dw_writer *writer,
 
 	*cause = (enum dw_loss)slot->refusal;
 	if (dw_now() >= slot->retry_ticks) {
-		*cause = DW_LOSS_BUSY;
+		*cause = dw_process_lock_loss();
 		if (dw_process_lock()) {
 			*cause = DW_LOSS_STOPPED; /* sessions start and stop under the same lock */
 			if (dw_session_head() && slot->generation == DW_LOAD(dw_session.generation))

@@ -183,7 +183,7 @@ static char *device_take_block(struct dw_device_writer *writer, uint32_t *block,
 	char *address = NULL;
 
 	*block = 0;
-	*cause = DW_LOSS_BUSY;
+	*cause = dw_process_lock_loss();
 	if (dw_process_lock()) {
 		*cause = DW_LOSS_STOPPED;
 		if (dw_session_head() && writer->generation == DW_LOAD(dw_session.generation))
@@ -267,6 +267,8 @@ static bool device_lock(struct dw_device_writer *writer)
 		if (__atomic_compare_exchange_n(&writer->lock, &none, 1, false, __ATOMIC_ACQUIRE,
 		                                __ATOMIC_RELAXED))
 			return true;
+		if (!dw_may_call())
+			return false;
 		dw_call(SYS_nanosleep, &pause, NULL);
 	}
 	return false;

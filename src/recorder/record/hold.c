@@ -95,13 +95,23 @@ static bool hold_wait(uint32_t *word, uint32_t self, uint64_t most_ns, uint64_t 
 	}
 }
 
+/* The calling thread's id; 0: it cannot be asked for now, and the thread has no slot, where it is known. */
+static uint32_t hold_self(void)
+{
+	const struct dwell_stream *stream = DW_LOAD(dwell_this_stream);
+
+	if (dw_may_call())
+		return (uint32_t)dw_gettid();
+	return stream == &dw_slot_none ? 0 : DW_LOAD(((const struct dw_slot *)(const void *)stream)->tid);
+}
+
 static enum dw_hold hold_take(uint32_t *word, bool starts)
 {
-	uint32_t self = (uint32_t)dw_gettid();
+	uint32_t self = hold_self();
 	uint64_t began, most;
 	bool taken;
 
-	for (int tries = 0; tries < SPINS; tries++) {
+	for (int tries = 0; self && tries < SPINS; tries++) {
 		uint32_t owner = 0;
 
 		if (hold_exchange(word, &owner, self))
@@ -109,6 +119,8 @@ static enum dw_hold hold_take(uint32_t *word, bool starts)
 		if ((owner & ~WAITED) == self)
 			return DW_HOLD_HERE;
 	}
+	if (!dw_may_call())
+		return DW_HOLD_NONE;
 	began = dw_clock_monotonic_ns();
 	most = starts ? START_NS : hold_allowance(began);
 	taken = hold_wait(word, self, most, began);
@@ -129,11 +141,13 @@ enum dw_hold dw_process_hold_to_start(uint32_t *word)
 
 void dw_process_release(uint32_t *word)
 {
-	if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & WAITED)
+	if ((__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & WAITED) && dw_may_call())
 		dw_call(SYS_futex, word, HOLD_WAKE, 1);
 }
 
 bool dw_process_holds(const uint32_t *word)
 {
-	return (__atomic_load_n(word, __ATOMIC_RELAXED) & ~WAITED) == (uint32_t)dw_gettid();
+	uint32_t holder = __atomic_load_n(word, __ATOMIC_RELAXED) & ~WAITED;
+
+	return holder && holder == hold_self();
 }

@@ -164,7 +164,7 @@ static bool journal_new_chunk_locked(uint64_t seen, enum dw_loss *cause)
 	*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 	if (dw_now() < DW_LOAD(dw_process->journal_retry_ticks))
 		return false;
-	*cause = DW_LOSS_BUSY;
+	*cause = dw_process_lock_loss();
 	if (!dw_process_lock())
 		return false; /* a signal handler that interrupted the holder, or registration */
 	done = journal_new_chunk(seen);
@@ -254,7 +254,7 @@ void dw_journal_clock_due(uint64_t now)
 	const struct dw_head *head = dw_session_head();
 	uint64_t due = DW_LOAD(dw_process->clock_ticks);
 
-	if (!head || DW_LOAD(dw_session.clock_kind) == DW_CLOCK_MONOTONIC)
+	if (!head || DW_LOAD(dw_session.clock_kind) == DW_CLOCK_MONOTONIC || !dw_may_call())
 		return;
 	if (now < due && !DW_LOAD(dw_process->clock_due))
 		return;
@@ -276,6 +276,8 @@ void dw_journal_rebase(uint64_t last)
 	uint64_t from_ns = DW_LOAD(dw_process->last_clock_ns);
 	struct dw_clock_sample sample;
 
+	if (!dw_may_call())
+		return;
 	if (!from || from > last) {
 		from = head->start_ticks;
 		from_ns = head->start_monotonic_ns;

@@ -103,6 +103,8 @@ static void layers_write_list(struct dw_control *control, const char *list)
 		                                false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			break;
 		generation &= ~1u;
+		if (!dw_may_call())
+			break;
 		dw_call(SYS_sched_yield);
 	}
 	__atomic_thread_fence(__ATOMIC_RELEASE);

@@ -47,6 +47,8 @@ void *dw_intern_memory(size_t bytes)
 			if (at + bytes <= BLOCK_BYTES - sizeof *block)
 				return block->data + at;
 		}
+		if (!dw_may_call())
+			return NULL;
 		long memory = dw_call(SYS_mmap, NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		struct block *fresh = (struct block *)memory;
 

@@ -331,9 +331,9 @@ bool dw_meta(const char *key, const char *value, uint32_t flags)
 	DW_KEEP_ERRNO;
 	enum dw_loss cause;
 	struct dw_entry_meta *entry = NULL;
-	bool secret = metadata_names_a_secret(key, strlen(key));
+	bool secret = key && metadata_names_a_secret(key, strlen(key));
 
-	if (dw_session_head() && dw_process_ready(&cause)) {
+	if (key && value && dw_session_head() && dw_process_ready(&cause)) {
 		uint32_t key_id = dw_intern_text(key);
 		uint32_t value_id = metadata_write_value(secret ? REDACTED : value);
 

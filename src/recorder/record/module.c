@@ -77,7 +77,11 @@ static size_t module_read_by_file(void *to, uintptr_t from, size_t bytes)
 size_t dw_read_memory(void *to, uintptr_t from, size_t bytes)
 {
 	struct iovec ours = { to, bytes }, theirs = { (void *)from, bytes };
-	long got = dw_call(SYS_process_vm_readv, dw_call(SYS_getpid), &ours, 1, &theirs, 1, 0);
+	long got;
+
+	if (!dw_may_call())
+		return 0;
+	got = dw_call(SYS_process_vm_readv, dw_call(SYS_getpid), &ours, 1, &theirs, 1, 0);
 
 	if (got < 0 && got != -EFAULT)
 		return module_read_by_file(to, from, bytes); /* a sandbox refuses the system call */

@@ -337,7 +337,8 @@ uint32_t dwell_intern_op(const char *name, const char *detail, const struct dwel
 {
 	DW_KEEP_ERRNO;
 
-	return dw_session_head() ? dw_intern_made(DWELL_CATEGORY_OPERATOR, name, detail, dw_intern_shapes(tensors, count)) : 0;
+	return dw_session_head() ? dw_intern_made(DWELL_CATEGORY_OPERATOR, name, detail,
+	                                           dw_intern_shapes(tensors, tensors ? count : 0)) : 0;
 }
 
 uint32_t dwell_intern_layer(const char *path, const char *type,
@@ -347,7 +348,7 @@ uint32_t dwell_intern_layer(const char *path, const char *type,
 
 	if (!dw_session_head())
 		return 0;
-	return dw_intern_made(DWELL_CATEGORY_LAYER, path, type, count ? dw_intern_parameters(parameters, count) : 0);
+	return dw_intern_made(DWELL_CATEGORY_LAYER, path, type, parameters && count ? dw_intern_parameters(parameters, count) : 0);
 }
 
 /* ---- other records ---------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "base/system.h"
+#include "dwell/probe_abi.h"
 #include "format/control.h"
 
 struct dw_process *dw_process;
@@ -30,6 +31,9 @@ const struct dwell_stream dw_slot_none = { .busy = 1 };
 
 __thread struct dwell_stream *dwell_this_stream __attribute__((tls_model("initial-exec"))) =
     (struct dwell_stream *)&dw_slot_none;
+
+bool dw_sandboxed;
+__thread bool dw_quiet;
 
 /* Set once, before `dw_process`. */
 static const struct dw_process_calls *process_calls;
@@ -156,13 +160,15 @@ bool dw_process_jumped(uintptr_t then, uintptr_t now)
 {
 	stack_t stack;
 
-	return then && now >= then && dw_call(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
+	return then && now >= then && dw_may_call() && dw_call(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
 }
 
 uint64_t dw_process_blocked_signals(void)
 {
 	uint64_t blocked = 0;
 
+	if (!dw_may_call())
+		return UINT64_MAX;
 	/* libc's function hides the signals that libc itself uses; either answer would do. */
 	dw_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
 	return blocked;
@@ -238,8 +244,11 @@ enum dw_loss dw_process_refusal(void)
 
 bool dw_process_own_memory(void)
 {
-	uint32_t pid = (uint32_t)dw_getpid(), known = 0;
+	uint32_t pid, known = 0;
 
+	if (!dw_may_call())
+		return DW_LOAD(dw_process->pid) != 0;
+	pid = (uint32_t)dw_getpid();
 	/* A new child of fork stores its pid. A child of vfork finds its parent's pid, because it uses
 	 * the parent's memory and thread pointer. It must not register, nor may its threads: the
 	 * parent's thread would continue with what the child registered. */
@@ -268,6 +277,9 @@ bool dw_process_ready(enum dw_loss *cause)
 	        DW_LOAD(dw_session.generation) &&
 	    __atomic_load_n(&dw_process->id, __ATOMIC_ACQUIRE))
 		return true;
+	*cause = DW_LOSS_SANDBOX;
+	if (!dw_may_call())
+		return false;
 	if (process_is_registering_here())
 		return true;
 	if (!dw_process_own_memory()) {
@@ -277,7 +289,7 @@ bool dw_process_ready(enum dw_loss *cause)
 	*cause = (enum dw_loss)DW_LOAD(dw_process->refusal);
 	if (dw_now() < __atomic_load_n(&dw_process->retry_ticks, __ATOMIC_RELAXED))
 		return false;
-	*cause = DW_LOSS_BUSY;
+	*cause = dw_process_lock_loss();
 	if (!dw_process_lock())
 		return false;
 	ready = process_calls->enroll();

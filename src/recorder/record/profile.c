@@ -167,6 +167,7 @@ static bool profile_work_in_background(struct dwell_profile *profile)
 	sigset_t all, before;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* the recorder handles faults in its file */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	profile->working = pthread_create(&profile->worker, NULL, profile_work, profile) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -272,13 +273,17 @@ static enum dwell_action profile_action_of(const struct dwell_profile *profile)
 /* False in a child of fork, where dw_process->pid is wiped. */
 static bool profile_is_ours(const struct dwell_profile *profile)
 {
-	return DW_LOAD(dw_process->pid) == profile->pid;
+	return profile && DW_LOAD(dw_process->pid) == profile->pid;
+}
+
+static int profile_refuse(struct dwell_error *error)
+{
+	return dw_error_set(error, DWELL_E_ARGUMENT, "the profile is NULL: dwell_profile_create() makes one");
 }
 
 /* The calling thread's slot, in the process that made the profile. */
 static struct dw_slot *profile_slot_for(const struct dwell_profile *profile)
 {
-
 	return profile_is_ours(profile) && dw_session_head() ? dw_slot_here(NULL) : NULL;
 }
 
@@ -288,6 +293,8 @@ int dwell_profile_start(struct dwell_profile *profile, struct dwell_error *error
 	DW_KEEP_ERRNO;
 	int result;
 
+	if (!profile)
+		return profile_refuse(error);
 	if (profile->started)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is started: stop it first");
 	if (!slot)
@@ -340,6 +347,8 @@ int dwell_profile_step(struct dwell_profile *profile, struct dwell_error *error)
 	enum dwell_action next;
 	bool steps;
 
+	if (!profile)
+		return profile_refuse(error);
 	if (!profile->started)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
 	if (!slot)
@@ -366,6 +375,8 @@ int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 	struct dw_slot *slot = profile_slot_for(profile);
 	DW_KEEP_ERRNO;
 
+	if (!profile)
+		return profile_refuse(error);
 	if (!profile->started)
 		return dw_error_set(error, DWELL_E_STATE, "the profile is not started");
 	if (slot && slot->stepper == profile) {
@@ -391,22 +402,22 @@ int dwell_profile_stop(struct dwell_profile *profile, struct dwell_error *error)
 
 uint64_t dwell_profile_step_num(const struct dwell_profile *profile)
 {
-	return profile->step_num;
+	return profile ? profile->step_num : 0;
 }
 
 enum dwell_action dwell_profile_action(const struct dwell_profile *profile)
 {
-	return profile->action;
+	return profile ? profile->action : DWELL_ACTION_NONE;
 }
 
 uint32_t dwell_profile_id(const struct dwell_profile *profile)
 {
-	return profile->open && profile->entry ? profile->entry->entry.id : 0;
+	return profile && profile->open && profile->entry ? profile->entry->entry.id : 0;
 }
 
 const char *dwell_profile_warning(const struct dwell_profile *profile)
 {
-	if (profile->options.activities & DWELL_ACTIVITY_CUDA && !dw_device_has_probe())
+	if (profile && profile->options.activities & DWELL_ACTIVITY_CUDA && !dw_device_has_probe())
 		return "CUDA is asked for and nothing records a CUDA device here: there will be no device times";
 	return NULL;
 }
@@ -414,11 +425,14 @@ const char *dwell_profile_warning(const struct dwell_profile *profile)
 int dwell_profile_result(const struct dwell_profile *profile, struct dwell_profile_result *result,
                          struct dwell_error *error)
 {
+	if (!profile)
+		return profile_refuse(error);
 	if (!profile->has_result)
 		return dw_error_set(error, DWELL_E_NO_DATA,
 		                    "the profile has no result yet: %s",
 		                    profile->started ? "stop it, or wait for the end of its cycle"
 		                                     : "it never recorded a step");
-	*result = profile->result;
+	if (result)
+		*result = profile->result;
 	return 0;
 }

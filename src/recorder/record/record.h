@@ -124,6 +124,20 @@ static inline bool dw_session_inline(void)
 	return DW_LOAD(dw_session.clock_kind) != DW_CLOCK_MONOTONIC && !DW_LOAD(dw_session.tick_offset);
 }
 
+/* ---- the kernel ---------------------------------------------------------------- */
+
+/*
+ * Whether the recorder may call the kernel. A program that gives up system calls (seccomp) is ended by one that it did not
+ * expect. From then on records are written to the space that is there, and the others are lost. At the end of a process that
+ * did not start its session nothing needs the kernel, and it may be in such a sandbox without dwell's knowledge.
+ */
+extern bool dw_sandboxed; /* atomic; see dwell_sandbox() */
+extern __thread bool dw_quiet __attribute__((tls_model("initial-exec"))); /* the calling thread makes no calls now */
+static inline bool dw_may_call(void)
+{
+	return !DW_LOAD(dw_sandboxed) && !DW_LOAD(dw_quiet);
+}
+
 /* ---- process: zero in a child of fork ---------------------------------------- */
 
 #define DW_MAX_WINDOWS 65536u
@@ -355,6 +369,11 @@ enum dw_hold dw_process_hold_to_start(uint32_t *word);
 void dw_process_release(uint32_t *word);
 /* Whether the calling thread has the lock. */
 bool dw_process_holds(const uint32_t *word);
+/* Why a lock was refused. */
+static inline enum dw_loss dw_process_lock_loss(void)
+{
+	return DW_LOAD(dw_sandboxed) ? DW_LOSS_SANDBOX : DW_LOSS_BUSY;
+}
 /* False if the caller holds the lock already (a signal handler), or if waiting took too long. */
 bool dw_process_lock(void);
 bool dw_process_lock_to_start(void);
@@ -644,6 +663,8 @@ bool dw_meta(const char *key, const char *value, uint32_t flags);
 void dw_account_begin(void);
 void dw_account_register(void);
 void dw_account_sample(uint32_t weight);
+/* At a process's end, and before a sandbox. */
+void dw_account_end(void);
 
 /* System calls without libc's caches. */
 pid_t dw_gettid(void);

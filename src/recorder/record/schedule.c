@@ -8,10 +8,11 @@
 
 enum dwell_action dwell_schedule_action(const struct dwell_schedule *schedule, uint64_t step)
 {
-	uint64_t cycle = (uint64_t)schedule->wait + schedule->warmup + schedule->active;
+	uint64_t cycle;
 
-	if (!schedule->active)
+	if (!schedule || !schedule->active)
 		return DWELL_ACTION_RECORD;
+	cycle = (uint64_t)schedule->wait + schedule->warmup + schedule->active;
 	if (step < schedule->skip_first)
 		return DWELL_ACTION_NONE;
 	step -= schedule->skip_first;
@@ -32,10 +33,11 @@ enum dwell_action dwell_schedule_action(const struct dwell_schedule *schedule, u
 
 int dwell_schedule_check(const struct dwell_schedule *schedule, struct dwell_error *error)
 {
+	const struct dwell_schedule none = { 0 }, *given = schedule ? schedule : &none;
 	const struct { const char *name; uint32_t value; } fields[] = {
-		{ "skip_first", schedule->skip_first }, { "wait", schedule->wait },
-		{ "warmup", schedule->warmup },         { "active", schedule->active },
-		{ "repeat", schedule->repeat },
+		{ "skip_first", given->skip_first }, { "wait", given->wait },
+		{ "warmup", given->warmup },         { "active", given->active },
+		{ "repeat", given->repeat },
 	};
 
 	/* A number above 2^31 was a negative one: no schedule needs that many steps. */
@@ -43,7 +45,7 @@ int dwell_schedule_check(const struct dwell_schedule *schedule, struct dwell_err
 		if (fields[i].value > INT32_MAX)
 			return dw_error_set(error, DWELL_E_ARGUMENT, "schedule: %s is %d: not negative",
 			                    fields[i].name, (int)fields[i].value);
-	if (!schedule->active)
+	if (!given->active)
 		return dw_error_set(error, DWELL_E_ARGUMENT,
 		                    "schedule: active is 0, so that it would never record: at least 1");
 	return 0;

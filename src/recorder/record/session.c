@@ -252,6 +252,13 @@ static void session_join_file(const char *path)
 	}
 }
 
+void dwell_sandbox(bool begins)
+{
+	if (begins)
+		dw_account_end(); /* the last moment for it */
+	DW_STORE(dw_sandboxed, begins);
+}
+
 uint64_t dw_session_counter_rate(void)
 {
 	const struct dw_head *head = dw_session_map();
@@ -405,6 +412,7 @@ static int session_start_locked(const struct dwell_options *options, struct dwel
 int dwell_start(const struct dwell_options *options, struct dwell_error *error)
 {
 	struct dwell_options defaults = DWELL_OPTIONS_INIT;
+	DW_KEEP_ERRNO;
 	int result;
 
 	if (!options)
@@ -412,6 +420,8 @@ int dwell_start(const struct dwell_options *options, struct dwell_error *error)
 	result = session_check_options(options, error);
 	if (result)
 		return result;
+	if (!dw_may_call())
+		return dw_error_set(error, DWELL_E_STATE, "the program has given up system calls (seccomp)");
 	result = lock_session(error);
 	if (result)
 		return result;
@@ -422,13 +432,19 @@ int dwell_start(const struct dwell_options *options, struct dwell_error *error)
 	return result;
 }
 
+/* Whether the calling process ends the session. */
+static bool session_is_own(void)
+{
+	return dw_session_head() && dw_session.started_here && dw_session.starter == dw_getpid();
+}
+
 static int session_stop_locked(struct dwell_error *error)
 {
 	struct dw_finish finish;
 	enum dw_loss cause;
 	int result, fd;
 
-	if (!dw_session_head() || !dw_session.started_here || dw_session.starter != dw_getpid())
+	if (!session_is_own())
 		return 0;
 	if (dw_session.before_stop)
 		dw_session.before_stop();
@@ -459,9 +475,14 @@ static int session_stop_locked(struct dwell_error *error)
 
 int dwell_stop(struct dwell_error *error)
 {
+	DW_KEEP_ERRNO;
 	int result;
 
-	if (!dw_session_head())
+	if (!dw_session_head() || !dw_session.started_here)
+		return 0;
+	if (!dw_may_call())
+		return dw_error_set(error, DWELL_E_STATE, "the program has given up system calls (seccomp): the trace is not trimmed");
+	if (!session_is_own())
 		return 0;
 	result = lock_session(error);
 	if (result)
@@ -471,15 +492,21 @@ int dwell_stop(struct dwell_error *error)
 	return result;
 }
 
+/* A process in a sandbox, of which the recorder need not know, would be ended by a system call. So none is made at the end
+ * unless this process has started the session itself. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
+	DW_KEEP_ERRNO;
+
 	dwell_stop(NULL);
 	if (!dw_session_head())
 		return;
+	dw_quiet = true;
 	if (DW_LOAD(dw_process->id)) /* this process has recorded */
 		dw_libraries_note_at_end();
 	dw_step_leave();
-	if (dw_session.side && dw_session.starter == dw_getpid()) {
+	dw_quiet = false;
+	if (dw_session.side) {
 		dw_session.started_here = true; /* no other process finishes a side file */
 		dwell_stop(NULL);
 	}

@@ -233,6 +233,9 @@ struct dw_slot *dw_slot_find(enum dw_loss *cause)
 	*cause = DW_LOSS_STOPPED;
 	if (!dw_session_head())
 		return NULL;
+	*cause = DW_LOSS_SANDBOX;
+	if (!dw_may_call() && (stream == &dw_slot_none || !DW_LOAD(slot->tid) || slot->generation != DW_LOAD(dw_session.generation)))
+		return NULL;
 	/* tid 0: wiped by fork; this is the child's first thread */
 	if (stream == &dw_slot_none || !DW_LOAD(slot->tid))
 		return slot_register_thread(cause);

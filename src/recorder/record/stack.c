@@ -69,14 +69,14 @@ struct frame {
  * copies the word before it rejects `how`, so EFAULT means that the word cannot be read. */
 static bool stack_kernel_reads(uintptr_t at)
 {
-	return dw_call(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, NULL, 8) != -EFAULT;
+	return dw_may_call() && dw_call(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, NULL, 8) != -EFAULT;
 }
 
 static bool stack_can_read(uintptr_t at)
 {
 	static int8_t reliable; /* atomic; 0 means not known, -1 that all addresses seem readable */
 
-	if (!DW_LOAD(reliable))
+	if (!DW_LOAD(reliable) && dw_may_call())
 		DW_STORE(reliable, (int8_t)(stack_kernel_reads(8) ? -1 : 1));
 	return DW_LOAD(reliable) > 0 && stack_kernel_reads(at);
 }
@@ -97,6 +97,8 @@ static bool stack_reaches_end(struct dw_slot *slot, uintptr_t here)
 {
 	uintptr_t page;
 
+	if (!dw_may_call())
+		return false;
 	if (!slot->stack_high) {
 		slot->stack_high = stack_end();
 		slot->stack_low = slot->stack_high;

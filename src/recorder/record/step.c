@@ -112,7 +112,7 @@ void dw_step_leave(void)
 	struct dw_control *control = DW_LOAD(dw_session.control);
 
 	if (!gate || !control || gate == control->gates || DW_LOAD(dw_process->forked) ||
-	    DW_LOAD(gate->pid) != (uint32_t)dw_getpid())
+	    DW_LOAD(gate->pid) != DW_LOAD(dw_process->pid))
 		return;
 	DW_STORE(dw_process->has_gate, false);
 	gate_use(control->gates);
@@ -139,7 +139,7 @@ static inline struct dw_gate *gate_own(void)
 	struct dw_gate *gate =
 		(struct dw_gate *)(uintptr_t)__atomic_load_n(&dwell_gate, __ATOMIC_ACQUIRE);
 
-	if (!gate || DW_LOAD(dw_process->has_gate))
+	if (!gate || DW_LOAD(dw_process->has_gate) || !dw_may_call())
 		return gate;
 	return gate_make_own(gate);
 }
@@ -292,7 +292,7 @@ STEP_PATH uint64_t step_close_at(struct dw_slot *slot, uint64_t moment)
 	now = dw_now();
 	if (moment > slot->step->start_ticks && moment < now)
 		now = moment;
-	else if (slot->step_cpu_ns)
+	else if (slot->step_cpu_ns && dw_may_call())
 		cpu = dw_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - slot->step_cpu_ns;
 	slot->step_ticks = now - slot->step->start_ticks;
 	slot->ended_start = slot->step->start_ticks;
@@ -327,7 +327,7 @@ void dw_step_close(struct dw_slot *slot)
  * is not read if the thread's last step was short. */
 STEP_PATH bool step_cpu_worth_reading(const struct dw_slot *slot)
 {
-	return !slot->step_ticks || slot->step_ticks > dw_session_map()->ticks_per_second / 5000;
+	return (!slot->step_ticks || slot->step_ticks > dw_session_map()->ticks_per_second / 5000) && dw_may_call();
 }
 
 /* Whether any kind of record is wanted; a choice of layers alone is not one. */

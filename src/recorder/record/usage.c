@@ -150,7 +150,7 @@ void dw_usage_read(struct dw_slot *slot)
 
 	slot->usage_due = UINT64_MAX; /* a signal handler that steps does not come here */
 	/* When the file is nearly full, its last part is for names and summaries. */
-	if (dw_step_summary_needed(head) || !usage_read(&now, &slot->counters))
+	if (dw_step_summary_needed(head) || !dw_may_call() || !usage_read(&now, &slot->counters))
 		return;
 	/* After a change of the clock's offset the time may be before the last reading. */
 	if (slot->usage.ticks && now.ticks > slot->usage.ticks)

@@ -155,7 +155,8 @@ static bool window_reserve(int fd, uint32_t first, uint32_t *count, enum dw_loss
  */
 static void window_drop_pages(struct dw_window *window)
 {
-	dw_call(SYS_madvise, window->base, (size_t)window->count * DW_BLOCK_BYTES, MADV_DONTNEED);
+	if (dw_may_call())
+		dw_call(SYS_madvise, window->base, (size_t)window->count * DW_BLOCK_BYTES, MADV_DONTNEED);
 }
 
 static void window_keep_resident(struct dw_window *window)
@@ -242,6 +243,9 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 	*cause = DW_LOSS_FULL;
 	if (index == DW_MAX_WINDOWS)
 		return false;
+	*cause = DW_LOSS_SANDBOX;
+	if (!dw_may_call())
+		return false;
 	*cause = DW_LOSS_STOPPED;
 	if (!dw_session_is_whole())
 		return false;
@@ -319,7 +323,7 @@ bool dw_window_fetch(uint32_t block, char *chunk)
 	if (window)
 		window_keep_resident(window);
 	/* Since Linux 5.14; older kernels and some sandboxes refuse it. */
-	result = dw_call(SYS_madvise, chunk, DW_BLOCK_BYTES, MADV_POPULATE_WRITE);
+	result = dw_may_call() ? dw_call(SYS_madvise, chunk, DW_BLOCK_BYTES, MADV_POPULATE_WRITE) : -EPERM;
 	if (result == 0)
 		return true;
 	/* A write would raise SIGBUS: a copy-on-write file system has no space for the new copy, or
@@ -338,7 +342,8 @@ void dw_window_drop(uint32_t block)
 		return;
 	if (!DW_LOAD(window->resident)) {
 		/* The chunk was still open when the pages of its window were dropped. */
-		dw_call(SYS_madvise, window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES, DW_BLOCK_BYTES,
+		if (dw_may_call())
+			dw_call(SYS_madvise, window->base + (size_t)(block - window->first) * DW_BLOCK_BYTES, DW_BLOCK_BYTES,
 		        MADV_DONTNEED);
 	} else if (__atomic_add_fetch(&window->closed, 1, __ATOMIC_RELAXED) == window->count) {
 		/* A fresh window that is now full: most programs never access it again. */
