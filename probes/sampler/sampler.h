@@ -8,6 +8,7 @@
  *   signals  the program's stacks for signals, and handlers that run there
  *   threads  begin and end of the program's threads
  *   exec     no tick may be left for the next program
+ *   unload   what is known of addresses ends with their library
  *   sandbox  where a program gives up system calls, samples end
  *   perf     an event of the kernel in place of a timer, with the kernel's functions
  *   sample   the handler: native frames, frames of Python between them, and their ids
@@ -33,7 +34,7 @@
 #include "format/sampler_calls.h"
 
 #define DWS_FRAMES 128u /* most frames of a stored stack; of a deeper one both ends are kept */
-#define DWS_WALKED 512u /* most frames of each kind that are looked at */
+#define DWS_WALKED 1024u /* most frames of each kind that are looked at */
 
 /* ---- process.c ------------------------------------------------------------------------- */
 
@@ -166,7 +167,7 @@ uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_fr
 
 /* ---- apart.c --------------------------------------------------------------------------- */
 
-#define DWS_APART_BYTES ((size_t)128 << 10)
+#define DWS_APART_BYTES ((size_t)192 << 10)
 
 /* The kernel's set of all signals but SIGBUS: the recorder handles faults in its file. */
 #define DWS_ALL_SIGNALS (UINT64_MAX & ~((uint64_t)1 << (SIGBUS - 1)))

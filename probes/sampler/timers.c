@@ -198,13 +198,27 @@ void dws_timers_end(void *unused)
 	dws_timers_stop(unused);
 }
 
+/* What this library did in front of libc's functions; each measured call read the clock twice. */
+static void timers_note_calls(void)
+{
+	char text[24];
+	size_t at = sizeof text - 1;
+
+	text[at] = '\0';
+	for (uint64_t left = dws_waits_calls(true); left && at; left /= 10)
+		text[--at] = (char)('0' + left % 10);
+	if (text[at])
+		dws_recorder->meta_try(DW_KEY_SAMPLE_CALLS, text + at, true);
+}
+
 static void timers_leave_process(void *blocked)
 {
 	if (!dws_note(true))
 		return;
+	timers_note_calls();
 	if (dws_timers_run())
 		timers_leave_thread(blocked);
-	dws_recorder->process_leave();
+	dws_recorder->account_close(true);
 }
 
 /* At the process's end. One that used the CPU is in the trace, also if no timer ran, or the signal was blocked. In a
@@ -264,11 +278,15 @@ static void timers_take(void *given)
 	uint32_t periods;
 
 	kernel.count = 0;
+	if (dws_recorder->hurry)
+		dws_recorder->hurry(true);
 	if (!mine.perf.ring)
 		timers_tick(1u + (tick->info->si_overrun > 0 ? (uint32_t)tick->info->si_overrun : 0), tick->context, &kernel);
 	else
 		while ((periods = dws_perf_next(&mine.perf, &kernel)) != 0)
 			timers_tick(periods, tick->context, &kernel);
+	if (dws_recorder->hurry)
+		dws_recorder->hurry(false);
 }
 
 /* All signals are blocked, and errno is the program's: nothing here changes it. */

@@ -53,6 +53,12 @@ def is_running(pid):
         return False
 
 
+def pending(pid):
+    """The signals that a process has not taken."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        return int(re.search(r"^ShdPnd:\s*(\w+)", file.read(), re.M)[1], 16)
+
+
 class Alone(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="dwell-alone-")
@@ -122,6 +128,9 @@ class Alone(unittest.TestCase):
     def start(self):
         """As a shell starts a job: in a process group of its own, which can be stopped."""
         run = subprocess.Popen(under(ALONE, "receive"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=os.setpgrp)
+        self.addCleanup(run.stdout.close)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)  # first
         return run, int(run.stdout.readline())
 
     def end(self, run):
@@ -145,6 +154,51 @@ class Alone(unittest.TestCase):
         self.assertEqual(queue(run.pid, ctypes.c_int(signal.SIGRTMIN), ctypes.c_void_p(4711)), 0)
         self.assertEqual(run.stdout.readline().split(), [str(int(signal.SIGRTMIN)), "4711"])
         self.assertEqual(self.end(run), [])
+
+    def test_signals_of_the_group(self):
+        """Who signals the whole process group, as a shell does a job, interrupts the program once."""
+        run, _ = self.start()
+        for each in (signal.SIGINT, signal.SIGUSR1, signal.SIGCONT, signal.SIGHUP, signal.SIGRTMIN):
+            os.killpg(run.pid, each)
+            os.kill(run.pid, signal.SIGUSR2)
+            got = [run.stdout.readline().split()[0] for _ in range(2)]
+            self.assertEqual(sorted(got), sorted([str(int(each)), str(int(signal.SIGUSR2))]))
+            wait_until(lambda: not pending(run.pid), "signals are not taken")
+            os.kill(run.pid, each)  # and to dwell run alone
+            self.assertEqual(run.stdout.readline().split()[0], str(int(each)))
+        os.killpg(run.pid, signal.SIGSTOP)
+        self.assertTrue(os.WIFSTOPPED(status_of(run.pid, os.WUNTRACED)))
+        os.killpg(run.pid, signal.SIGCONT)
+        self.assertEqual(run.stdout.readline().split()[0], "18")
+        self.assertEqual(self.end(run), [])
+
+    def test_a_signal_to_the_parent(self):
+        """What the program sends to its parent process reaches the one that started `dwell run`."""
+        told = []
+        for each in (signal.SIGUSR1, signal.SIGUSR2):
+            self.addCleanup(signal.signal, each, signal.signal(each, lambda number, frame: told.append(number)))
+        done = subprocess.run(under("sh", "-c", "kill -USR1 $PPID; kill -USR2 0"), capture_output=True, timeout=LIMIT, check=False,
+                              preexec_fn=os.setpgrp)
+        self.assertEqual((done.returncode, told), (-signal.SIGUSR2, [signal.SIGUSR1]), done.stderr)
+
+    def test_stopped_from_outside(self):
+        run, program = self.start()
+        os.kill(run.pid, signal.SIGSTOP)
+        def state():
+            with open(f"/proc/{program}/stat", encoding="ascii") as file:
+                return file.read().rpartition(")")[2].split()[0]
+        wait_until(lambda: state() == "T", "the program goes on")
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(run.stdout.readline().split()[0], "18")
+        self.assertIn(state(), "RS")
+        self.assertEqual(self.end(run), [])
+
+    def test_no_file_stays_open(self):
+        """A pipe of the program is closed when `dwell run` is killed."""
+        run, _ = self.start()
+        run.kill()
+        self.assertEqual(run.stdout.read(), "")
+        run.wait()
 
     def test_killed(self):
         run, program = self.start()

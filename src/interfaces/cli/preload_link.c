@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,10 +66,8 @@ static void link_clean(const char *own)
 
 static bool link_make_in(const char *parent, const char *folder, char *path, size_t size)
 {
-	char own[512], part[600];
+	char own[64], part[128];
 
-	if (!parent || dw_preload_is_split(parent) || strlen(parent) > 256)
-		return false;
 	snprintf(own, sizeof own, "%s/dwell-%u", parent, (unsigned)geteuid());
 	if (mkdir(own, 0755) == 0)
 		chmod(own, 0755); /* a program may run as another user: it has to find the libraries */
@@ -93,8 +90,8 @@ static bool link_make_in(const char *parent, const char *folder, char *path, siz
 
 const char *dw_preload_link(const char *folder)
 {
-	static char made_for[4096], path[560];
-	const char *const parents[] = { "/tmp", "/var/tmp", getenv("XDG_RUNTIME_DIR"), "/dev/shm" };
+	static char made_for[4096], path[96];
+	const char *const parents[] = { "/tmp", "/var/tmp", "/dev/shm" };
 
 	if (*path && strcmp(made_for, folder) == 0)
 		return path;

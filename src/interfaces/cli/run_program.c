@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/run_witness.h"
 
 /* ---- what the program inherits ----------------------------------------------------- */
 
@@ -117,6 +118,8 @@ void dw_program_block_signals(sigset_t *before)
 pid_t dw_program_start(const char *name, void (*execute)(const void *context), const void *context)
 {
 	const struct itimerval off = { { 0, 0 }, { 0, 0 } };
+	int ends[2] = { -1, -1 };
+	char byte;
 	pid_t pid;
 
 	/* Until the program's id is known, signals wait. */
@@ -124,8 +127,12 @@ pid_t dw_program_start(const char *name, void (*execute)(const void *context), c
 	for (size_t i = 0; i < TIMERS; i++) /* an alarm that was set before is the program's */
 		setitimer(timers[i], &off, &inherited.timers[i]);
 	fflush(NULL);
+	(void)!pipe2(ends, O_CLOEXEC);
 	pid = fork();
 	if (pid == 0) {
+		close(ends[1]);
+		(void)!read(ends[0], &byte, 1); /* until this process and the witness have closed the other end */
+		close(ends[0]);
 		program_end_with_runner();
 		program_inherit();
 		execute(context);
@@ -133,6 +140,10 @@ pid_t dw_program_start(const char *name, void (*execute)(const void *context), c
 	}
 	if (pid < 0)
 		dw_say("cannot start %s: %s%s", name, strerror(errno), errno == EAGAIN ? "; the limit of processes (ulimit -u) is reached" : "");
+	else
+		dw_witness_begin(pid);
+	close(ends[0]);
+	close(ends[1]);
 	running = pid;
 	return pid;
 }
@@ -156,6 +167,7 @@ static void program_stop_too(int signal)
 	struct sigaction before;
 	sigset_t only, all;
 
+	dw_witness_saw(signal); /* it is not received here */
 	if (signal == SIGSTOP) {
 		raise(SIGSTOP);
 		return;
@@ -169,16 +181,31 @@ static void program_stop_too(int signal)
 	sigaction(signal, &before, NULL);
 }
 
-/* Handles one signal of this process. A terminal and the kernel send signals to the whole process group: the program has
- * received these. What the program sends to its parent process is not meant for itself. */
+/* Handles one signal of this process. A terminal, and others that signal the whole process group, have signalled the program
+ * as well. What the program sends to its parent process goes to that of this one. */
 static void program_take_signal(pid_t program, int signal, siginfo_t *info)
 {
-	if (signal != SIGCHLD && info->si_code <= 0 && info->si_pid != program && info->si_pid != getpid())
+	int saw = signal == SIGCHLD ? 0 : dw_witness_saw(signal);
+
+	if (signal == SIGCHLD || saw == 1 || info->si_code > 0 || info->si_pid == getpid())
+		return;
+	if (info->si_pid != program)
 		program_pass_signal(program, signal, info);
+	else if (saw == 0 && getppid() > 0)
+		kill(getppid(), signal);
+}
+
+/* Whether SIGCONT has come, which continues the program too: it may be stopped only because this process was. */
+static bool program_is_continued(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
 }
 
 int dw_program_wait(pid_t program, void (*ended)(pid_t program), struct rusage *usage)
 {
+	const struct timespec now = { 0, 0 };
 	siginfo_t state, info;
 	sigset_t all;
 	int status, signal;
@@ -190,7 +217,7 @@ int dw_program_wait(pid_t program, void (*ended)(pid_t program), struct rusage *
 			return -1;
 		if (state.si_pid == program && state.si_code != CLD_STOPPED)
 			break;
-		if (state.si_pid == program) {
+		if (state.si_pid == program && !program_is_continued()) {
 			waitid(P_PID, (id_t)program, &state, WSTOPPED | WNOHANG);
 			program_stop_too(state.si_status);
 			continue;
@@ -199,6 +226,9 @@ int dw_program_wait(pid_t program, void (*ended)(pid_t program), struct rusage *
 		if (signal > 0)
 			program_take_signal(program, signal, &info);
 	}
+	while ((signal = sigtimedwait(&all, &info, &now)) > 0) /* what the program sent to its parent process */
+		program_take_signal(program, signal, &info);
+	dw_witness_end();
 	ended(program);
 	running = 0;
 	return wait4(program, &status, 0, usage) == program ? status : -1;

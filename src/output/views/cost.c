@@ -6,6 +6,7 @@
  *   - chunk changes, each at the median time, so that preempted ones do not distort the sum;
  *   - PyTorch's callbacks and hooks, if the probe stored their cost; where some steps were recorded without operators,
  *     the probe's own sum of what it did in a step of either kind;
+ *   - calls of libc that may wait, which the sampler measures, each as a range;
  *   - CUPTI's own work in the thread that launches, if dwell recorded devices by it: launches, each at a constant.
  */
 #include <math.h>
@@ -17,6 +18,7 @@
 #include "views/overview_parts.h"
 
 #define OWN_CHUNK "dwell: new chunk"
+#define LEAST_CALLS 0.0005 /* of the run, as the least share that is printed */
 
 /* Returns the time of the ranges that the recorder and the probes wrote about themselves. */
 static double cost_own_ranges(struct dw_model *model, struct dwell_error *error)
@@ -155,6 +157,23 @@ static void cost_of_run(struct dw_overview *overview, double range_ns, struct dw
 	overview->cost_share = cost_share(most / 2 * range_ns + ns * most / all + overview->cupti_ns, (double)overview->wall_ns);
 }
 
+/* A call of libc that may wait is measured by two readings of the clock, as a range is. Where they are in time is not
+ * known: they are taken as even. */
+static double cost_of_calls(const struct dw_overview *overview, double range_ns)
+{
+	double calls = 0, cpu_ns = 0;
+
+	for (size_t i = 0; i < overview->source->meta_count; i++) {
+		const char *key = overview->source->metas[i].key;
+
+		if (strcmp(key, DW_KEY_SAMPLE_CALLS) == 0)
+			calls += strtod(overview->source->metas[i].value, NULL);
+		else if (strcmp(key, DW_KEY_PROCESS_CPU_NS) == 0)
+			cpu_ns += strtod(overview->source->metas[i].value, NULL);
+	}
+	return calls > 0 ? cost_share(calls * range_ns, fmax(cpu_ns, (double)overview->wall_ns)) : 0;
+}
+
 void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error)
 {
 	double range_ns = dw_view_meta_number(overview->source, DW_KEY_COST_RANGE_NS);
@@ -166,4 +185,13 @@ void dw_overview_cost(struct dw_overview *overview, struct dwell_error *error)
 		cost_of_steps(overview, range_ns, error);
 	else if (!dw_model_is_partial(overview->model))
 		cost_of_run(overview, range_ns, error);
+	if (!dw_model_is_partial(overview->model)) {
+		double calls = cost_of_calls(overview, range_ns);
+
+		if (calls >= LEAST_CALLS) {
+			overview->cost_share = fmin(1, (isfinite(overview->cost_share) ? overview->cost_share : 0) + calls);
+			if (overview->steps && overview->steps->recorded_count)
+				overview->cost_ns += calls * (double)overview->steps->recorded_ns / (double)overview->steps->recorded_count;
+		}
+	}
 }

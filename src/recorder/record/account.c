@@ -27,6 +27,7 @@ static struct {
 		loaded_thread_ns; /* CPU time of the process and its first thread when this library was loaded */
 	uint32_t pid;         /* of the process that loaded it */
 	uint64_t period_ns;   /* of the samples that the process was to have; 0: no account */
+	bool closed;          /* atomic; the program is in a sandbox, where a system call may end it */
 } account;
 
 /* 0: the thread has ended. */
@@ -88,7 +89,7 @@ void dw_account_register(void)
 
 static bool account_is_kept(void)
 {
-	return account.period_ns && !DW_LOAD(dw_sandboxed) && dw_session_head() && dw_process;
+	return account.period_ns && !DW_LOAD(account.closed) && dw_session_head() && dw_process;
 }
 
 /* The calling thread's entry in this session, if it has one. */
@@ -155,7 +156,7 @@ static void account_read_threads(void)
 	}
 }
 
-void dw_account_end(void)
+static void account_end(void)
 {
 	uint64_t threads;
 	char text[64], *end;
@@ -176,7 +177,9 @@ void dw_account_end(void)
 	dw_meta(DW_KEY_SAMPLE_UNSEEN, text, DW_META_JSON);
 }
 
-void dwell_process_leave(void)
+void dwell_account_close(bool close)
 {
-	dw_account_end();
+	if (close)
+		account_end();
+	DW_STORE(account.closed, close);
 }

@@ -1,15 +1,17 @@
 /*
  * Faults: the trace was cut while it is mapped.
  *
- * A program that truncates the trace or copies a file over it takes away memory that the recorder writes to, and the kernel
- * sends SIGBUS to the thread that touches it next. So does a file system that has no space for a page, or a disk that fails. The
- * recorder has a handler: if the address is in the trace's head or in a window, it maps private memory from there to the end of
- * the mapping, and the program goes on. Recording ends, because the file no longer is what was written.
+ * A program that truncates the trace or copies a file over it takes away memory that the recorder writes to, and the
+ * kernel sends SIGBUS to the thread that touches it next. So does a file system that has no space for a page, or a disk
+ * that fails. The recorder has a handler: if the address is in the trace's head or in a window, it maps private memory
+ * from there to the end of the mapping, and the program goes on. Recording ends, because the file no longer is what was
+ * written.
  *
- * All other faults are the program's. The handler puts back the action that the program had and returns. A fault then happens
- * again, and a signal that somebody sent is queued again with the same siginfo: the program's handler is called with its flags
- * and its mask on its stack, or the process ends with its status and its core dump. dw_fault_watch(), called at each new window,
- * installs the handler again. A process that ignores SIGBUS gets no handler, because a program that it executes ignores it too.
+ * All other faults are the program's. The handler puts back the action that the program had and returns. A fault then
+ * happens again, and a signal that somebody sent is queued again with the same siginfo: the program's handler is called
+ * with its flags and its mask on its stack, or the process ends with its status and its core dump. dw_fault_watch(),
+ * called at each new window, installs the handler again, unless the program has set another one meanwhile. A process
+ * that ignores SIGBUS gets no handler, because a program that it executes ignores it too.
  *
  * A thread that blocks SIGBUS is ended by the kernel. Nothing that a process can do prevents it.
  */
@@ -77,6 +79,23 @@ static bool fault_action(const struct fault_action *set, struct fault_action *ge
 	return dw_call(SYS_rt_sigaction, SIGBUS, set, get, sizeof get->mask) == 0;
 }
 
+/* ---- the end of recording ----------------------------------------------------------- */
+
+void dw_session_abandon(void)
+{
+	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
+	dw_process_halt();
+}
+
+bool dw_session_is_whole(void)
+{
+	if (memcmp(dw_session_map()->run_id, dw_session.run_id, sizeof dw_session.run_id) == 0)
+		return true;
+	dw_session_abandon();
+	return false;
+}
+
 /* ---- the trace's memory ------------------------------------------------------------- */
 
 /* The end of the mapping of the trace that an address is in; 0: it is in none. */
@@ -118,6 +137,7 @@ static bool fault_repeats(const siginfo_t *info)
 
 static void fault_handle(int number, siginfo_t *info, void *context)
 {
+	(void)context;
 	if (fault_repeats(info) && fault_mend((uintptr_t)info->si_addr))
 		return;
 	fault_action(fault_program(), NULL);
@@ -134,12 +154,16 @@ void dw_fault_watch(void)
 {
 	static const struct { void (*restorer)(void); unsigned long flag; } restore = { FAULT_RESTORE };
 	const struct fault_action ours = { fault_handle, SA_SIGINFO | SA_ONSTACK | restore.flag, restore.restorer, 0 };
+	static bool installed;
 	struct fault_action now = { 0 };
 
 	if (!fault_page)
 		fault_page = getauxval(AT_PAGESZ);
 	if (fault_is_watched(&now) || (void (*)(int))(uintptr_t)now.handler == SIG_IGN)
 		return;
+	if (installed && now.handler != fault_program()->handler)
+		return; /* the program has replaced the recorder's */
+	installed = true;
 	fault_keep(&now);
 	fault_action(&ours, NULL);
 }

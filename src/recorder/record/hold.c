@@ -1,14 +1,15 @@
 /*
  * Locks whose word is the holder's thread id, and how long a thread waits for them.
  *
- * The lock protects what the program's threads share in the recorder: claims of blocks, registration, the list of modules.
- * A holder may be stopped at any point, by a debugger or by a handler that computes. So waiting is bounded, and the bound is for
- * all waits of one entry into the recorder together: an entry may need the lock once for each library of the program. What
- * then has no space is counted as lost, or is tried again at the next record.
+ * The lock protects what the program's threads share in the recorder: claims of blocks, registration, the list of
+ * modules. A holder may be stopped at any point, by a debugger or by a handler that computes. So waiting is bounded,
+ * and the bound is for all waits of one entry into the recorder together: an entry may need the lock once for each
+ * library of the program. What then has no space is counted as lost, or is tried again at the next record.
  *
- * An entry is not marked, which would cost every record. Instead a thread has an allowance of 100 ms, of which each wait takes
- * what it lasted, and which grows by a tenth of the time that passes. The sampler marks its entries (dwell_hurry): they
- * are in signal handlers, and wait 5 ms at most.
+ * A thread has an allowance of 100 ms, of which each wait that was in vain takes what it lasted. A record that needs
+ * more than space in its chunk and a new name begin with a full one (dw_hold_enter); for other entries it grows by a
+ * quarter of the time that passes. The sampler marks its entries (dwell_hurry): they are in signal handlers, and wait 5
+ * ms at most.
  */
 #include "record/record.h"
 
@@ -24,8 +25,8 @@
 #define HOLD_WAIT (0 | 128) /* FUTEX_WAIT, FUTEX_PRIVATE_FLAG */
 #define HOLD_WAKE (1 | 128)
 #define PAUSE_NS 20000000u          /* at most this long after the holder was killed, a waiter finds that */
-#define ALLOWANCE_NS 100000000u     /* of the waits of a thread */
-#define ALLOWANCE_SHARE 10u         /* of the time that passes is added to it again */
+#define ALLOWANCE_NS 100000000u     /* of the waits of a thread that were in vain */
+#define ALLOWANCE_SHARE 4u          /* of the time that passes is added to it again */
 #define HURRY_NS 5000000u           /* of the waits of one entry in a signal handler */
 #define START_NS 1000000000u        /* to start or to end a session, which programs do rarely */
 
@@ -42,6 +43,11 @@ void dwell_hurry(bool begins)
 	mine.hurries = begins;
 }
 
+void dw_hold_enter(void)
+{
+	mine.spent_ns = 0;
+}
+
 /* How long this thread may wait now. */
 static uint64_t hold_allowance(uint64_t now)
 {
@@ -54,12 +60,19 @@ static uint64_t hold_allowance(uint64_t now)
 	return mine.spent_ns < ALLOWANCE_NS ? ALLOWANCE_NS - mine.spent_ns : 0;
 }
 
-static void hold_spend(uint64_t waited)
+static void hold_spend(uint64_t waited, bool in_vain)
 {
 	if (mine.hurries)
 		mine.hurry_ns -= waited < mine.hurry_ns ? waited : mine.hurry_ns;
 	else
-		mine.spent_ns += waited;
+		mine.spent_ns = in_vain ? mine.spent_ns + waited : 0;
+}
+
+bool dw_process_thread_dead(uint32_t tid)
+{
+	/* With the pid of registration: in a child of vfork the own pid differs, and the parent's
+	 * threads would seem to have ended. */
+	return dw_call(SYS_tgkill, DW_LOAD(dw_process->pid), tid, 0) == -ESRCH;
 }
 
 static bool hold_exchange(uint32_t *word, uint32_t *now, uint32_t next)
@@ -68,8 +81,9 @@ static bool hold_exchange(uint32_t *word, uint32_t *now, uint32_t next)
 	return __atomic_compare_exchange_n(word, now, next, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Sleeps until the holder wakes this thread, at most for a while. Threads that wait sleep in the kernel, and one that unlocks
- * wakes one. Ten thousand threads that yield or look at the clock would not leave the holder a processor. */
+/* Sleeps until the holder wakes this thread, at most for a while. Threads that wait sleep in the kernel, and one
+ * that unlocks wakes one. Ten thousand threads that yield or look at the clock would not leave the holder a
+ * processor. */
 static void hold_sleep(uint32_t *word, uint32_t owner, uint64_t most_ns)
 {
 	const struct timespec pause = { 0, (long)(most_ns < PAUSE_NS ? most_ns : PAUSE_NS) };
@@ -125,7 +139,7 @@ static enum dw_hold hold_take(uint32_t *word, bool starts)
 	most = starts ? START_NS : hold_allowance(began);
 	taken = hold_wait(word, self, most, began);
 	if (!starts)
-		hold_spend(dw_clock_monotonic_ns() - began);
+		hold_spend(dw_clock_monotonic_ns() - began, !taken);
 	return taken ? DW_HOLD_TAKEN : DW_HOLD_NONE;
 }
 

@@ -3,9 +3,9 @@
  * say what was not recorded.
  *
  * Libraries are loaded at any time. So the list is written when the third step begins, for a process that is killed
- * later, and when the process ends, if it has changed. The thread that steps may hold locks of the program, for which another
- * thread may wait in the loader. So its list is that of the kernel, /proc/self/maps. At its end a process is in the loader
- * anyway, and may be in a sandbox that permits no file: there the loader is asked.
+ * later, and when the process ends, if it has changed. The thread that steps may hold locks of the program, for which
+ * another thread may wait in the loader. So its list is that of the kernel, /proc/self/maps. At its end a process is in
+ * the loader anyway, and may be in a sandbox that permits no file: there the loader is asked.
  */
 #include "record/record.h"
 

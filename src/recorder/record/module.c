@@ -430,6 +430,7 @@ static void module_read_line(const char *line, void *unused)
 	struct module known;
 	bool is_file;
 
+	(void)unused;
 	module_parse_line(line, &mapping);
 	is_file = mapping.path[0] == '/';
 	if (mapping.device != maps.device || mapping.inode != maps.inode)

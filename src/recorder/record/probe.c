@@ -142,7 +142,10 @@ void dw_probe_note_operators(uint32_t category)
 uint32_t dwell_slow_site(struct dwell_site *site)
 {
 	DW_KEEP_ERRNO;
-	uint32_t id = dw_intern_op(site->category, site->name, site->detail, 0, site->file, site->line);
+	uint32_t id;
+
+	dw_hold_enter();
+	id = dw_intern_op(site->category, site->name, site->detail, 0, site->file, site->line);
 
 	if (site->file)
 		dw_probe_note_operators(site->category);
@@ -250,7 +253,10 @@ void dwell_end_id(unsigned began)
 uint32_t dwell_intern(enum dwell_category category, const char *name, const char *detail)
 {
 	DW_KEEP_ERRNO;
-	uint32_t id = dw_session_head() ? dw_intern_made(category, name, detail, 0) : 0;
+	uint32_t id;
+
+	dw_hold_enter();
+	id = dw_session_head() ? dw_intern_made(category, name, detail, 0) : 0;
 
 	dw_probe_note_operators(category);
 	return id;
@@ -473,12 +479,15 @@ unsigned dwell_begin_named(uint32_t id, enum dwell_category category)
 
 void dwell_end_named(uint32_t id)
 {
-	uint32_t none = 0;
+	dwell_end_named_of(id, 0);
+}
 
+void dwell_end_named_of(uint32_t id, uint32_t n)
+{
 	if (!id || !dw_session_head())
 		return;
 	probe_note_named_ends();
-	probe_put_fast(DW_END_OF, id, &none, 1);
+	probe_put_fast(DW_END_OF, id, &n, 1);
 }
 
 /* ---- autograd ----------------------------------------------------------------------- */

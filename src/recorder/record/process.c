@@ -1,14 +1,14 @@
 /*
  * The process: everything that a child of fork must not share with its parent.
  *
- * It is in one mapping that the kernel gives to children filled with zeros (MADV_WIPEONFORK). So
- * a child starts unregistered, however it was made: by fork, _Fork or a raw clone. Where the kernel
- * has no such mapping (Linux before 4.14), or accepts the request and ignores it (qemu), a fork
- * handler clears the memory. In every field, zero means that nothing is known yet.
+ * It is in one mapping that the kernel gives to children filled with zeros (MADV_WIPEONFORK). So a child starts
+ * unregistered, however it was made: by fork, _Fork or a raw clone. Where the kernel has no such mapping (Linux before
+ * 4.14), or accepts the request and ignores it (qemu), a fork handler clears the memory. In every field, zero means
+ * that nothing is known yet.
  *
- * Slots are 9 KB each, and there may be more threads than most programs ever have. So they are in segments of their own, which
- * are mapped as threads are added and stay where they are: a limit on a program's address space (RLIMIT_AS) or private memory
- * (RLIMIT_DATA), and a kernel that does not overcommit memory, count all that is mapped.
+ * Slots are 9 KB each, and there may be more threads than most programs ever have. So they are in segments of their
+ * own, which are mapped as threads are added and stay where they are: a limit on a program's address space (RLIMIT_AS)
+ * or private memory (RLIMIT_DATA), and a kernel that does not overcommit memory, count all that is mapped.
  */
 #include "record/record.h"
 
@@ -37,16 +37,6 @@ __thread bool dw_quiet;
 
 /* Set once, before `dw_process`. */
 static const struct dw_process_calls *process_calls;
-
-pid_t dw_gettid(void)
-{
-	return (pid_t)dw_call(SYS_gettid);
-}
-
-pid_t dw_getpid(void)
-{
-	return (pid_t)dw_call(SYS_getpid);
-}
 
 /* ---- memory that children do not share ------------------------------------------ */
 
@@ -149,13 +139,6 @@ int dw_process_prepare(const struct dw_process_calls *calls)
 	return 0;
 }
 
-bool dw_process_thread_dead(uint32_t tid)
-{
-	/* With the pid of registration: in a child of vfork the own pid differs, and the parent's
-	 * threads would seem to have ended. */
-	return dw_call(SYS_tgkill, DW_LOAD(dw_process->pid), tid, 0) == -ESRCH;
-}
-
 bool dw_process_jumped(uintptr_t then, uintptr_t now)
 {
 	stack_t stack;
@@ -232,6 +215,17 @@ void dw_process_unlock(void)
 	DW_STORE(dw_process->lock_seen_ticks, 0);
 	DW_STORE(dw_process->lock_frame, 0); /* unknown until the next holder stores its own */
 	dw_process_release(&dw_process->lock);
+}
+
+void dw_process_halt(void)
+{
+	uint32_t count = dw_process ? __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE) : 0;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see stream_find_space() */
+	for (uint32_t i = 0; i < count && i < DW_MAX_SLOTS; i++) {
+		__atomic_store_n(&dw_process_slot(i)->main.limit, NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(&dw_process_slot(i)->nested.limit, NULL, __ATOMIC_RELAXED);
+	}
 }
 
 enum dw_loss dw_process_refusal(void)

@@ -2,9 +2,11 @@
  * The recorder's files and what they share.
  *
  *   file      creates a trace file, joins one, trims it at the end of the run
- *   session   which file this process writes to; start, stop, joining
+ *   session   which file this process writes to; start, stop
+ *   join      the run that a process belongs to
  *   process   what all files share: the state that is wiped on fork, the lock, lost records
  *   hold      how locks are taken, and how long a thread waits for one
+ *   side      the file of a process that cannot write to its run's file
  *   register  a process's first entry
  *   memory    memory that is never released
  *   fault     memory of the trace that was taken away
@@ -53,6 +55,7 @@
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "base/system.h"
 #include "dwell/dwell.h"
 #include "dwell/probe.h"
 #include "format/layout.h"
@@ -84,6 +87,7 @@ struct dw_session {
 	bool runner;             /* this is `dwell run` itself */
 	bool started_here;       /* by dwell_start(), not by `dwell run` */
 	bool side;               /* a file that this process made because it cannot join the run's */
+	bool awaits;             /* that file is made before the first record: the head is in memory */
 	pid_t starter;           /* the process that ends the run when it ends, if started_here */
 	uint32_t parent_process; /* PROCESS id of the last process to register: a child's parent */
 	void (*before_stop)(void); /* NULL: nothing; see serve.c */
@@ -105,8 +109,19 @@ static inline struct dw_head *dw_session_head(void)
 	return __atomic_load_n(&dw_session.head, __ATOMIC_ACQUIRE);
 }
 
+/* Adopts a file of the run, whose head is mapped. */
+int dw_session_adopt_head(struct dw_head *head, int fd, const char *path, struct dwell_error *error);
 /* Adopts an open trace file: maps its head and opens the gate. */
 int dw_session_adopt(int fd, const char *path, bool started_here, struct dwell_error *error);
+/*
+ * A session without a file, for side.c: the head is in private memory. The first entry makes the file: dw_side_is_ready(),
+ * under the lock, does that and calls dw_session_move(). False: there is no file to record to.
+ */
+bool dw_session_await(struct dw_head *head);
+bool dw_session_move(int fd, const char *path);
+/* Prepares a side file. `run` is the head of the run's file, or NULL if it cannot be read. */
+bool dw_side_begin(const struct dw_head *run);
+bool dw_side_is_ready(void);
 /* Ends recording at once, in this process: the file is no longer what was written. For signal handlers. */
 void dw_session_abandon(void);
 /* Whether the file still has this session's head. If not, recording ends. */
@@ -133,6 +148,15 @@ static inline bool dw_session_inline(void)
  */
 extern bool dw_sandboxed; /* atomic; see dwell_sandbox() */
 extern __thread bool dw_quiet __attribute__((tls_model("initial-exec"))); /* the calling thread makes no calls now */
+/* System calls without libc's caches. */
+static inline pid_t dw_gettid(void)
+{
+	return (pid_t)dw_call(SYS_gettid);
+}
+static inline pid_t dw_getpid(void)
+{
+	return (pid_t)dw_call(SYS_getpid);
+}
 static inline bool dw_may_call(void)
 {
 	return !DW_LOAD(dw_sandboxed) && !DW_LOAD(dw_quiet);
@@ -367,6 +391,10 @@ enum dw_hold dw_process_hold(uint32_t *word);
 /* The same for what starts or ends a session: it may wait for a second. */
 enum dw_hold dw_process_hold_to_start(uint32_t *word);
 void dw_process_release(uint32_t *word);
+/* Whether a thread of this process has ended. */
+bool dw_process_thread_dead(uint32_t tid);
+/* A new entry into the recorder begins: it may wait as long as any. */
+void dw_hold_enter(void);
 /* Whether the calling thread has the lock. */
 bool dw_process_holds(const uint32_t *word);
 /* Why a lock was refused. */
@@ -390,8 +418,8 @@ bool dw_process_jumped(uintptr_t then, uintptr_t now);
 /* The signals that the calling thread blocks, one bit each from signal 1 on. In a signal handler a
  * thread blocks more signals than elsewhere, unless the handler was installed with SA_NODEFER. */
 uint64_t dw_process_blocked_signals(void);
-/* Whether a thread of this process has ended. */
-bool dw_process_thread_dead(uint32_t tid);
+/* Makes all streams of this process take the slow path at their next record. */
+void dw_process_halt(void);
 /* Why the caller got no space for an entry just now. */
 enum dw_loss dw_process_refusal(void);
 
@@ -518,8 +546,8 @@ void dw_slot_lost(struct dw_slot *slot, enum dw_loss cause, uint64_t records);
 
 /* Sets a stream's cursor and time from the records in its open chunk. */
 void dw_chunk_resume(struct dwell_stream *stream, const struct dw_chunk *chunk);
-/* Empties a chunk that is recycled, while readers may copy it. */
-void dw_chunk_empty(struct dw_chunk *chunk);
+/* Counts the records of a chunk as lost and empties it, while readers may copy it. `slot`: as for dw_slot_lost(). */
+void dw_chunk_recycle(struct dw_chunk *chunk, struct dw_slot *slot, uint64_t records);
 /* Gives the stream a new chunk; false with the cause. */
 bool dw_chunk_next(struct dwell_stream *stream, struct dw_slot *slot, struct dw_writer *writer,
                    enum dw_loss *cause);
@@ -569,8 +597,6 @@ uint32_t dw_stream_busy(uintptr_t frame);
 void dw_stream_put(struct dwell_stream *stream, uint64_t ticks, uint32_t word1,
                    const uint32_t *payload, unsigned words);
 void dw_stream_put_end(struct dwell_stream *stream, uint64_t ticks);
-/* Makes all streams of this process take the slow path at their next record. */
-void dw_stream_halt(void);
 
 /* ---- stacks -------------------------------------------------------------------- */
 
@@ -663,11 +689,5 @@ bool dw_meta(const char *key, const char *value, uint32_t flags);
 void dw_account_begin(void);
 void dw_account_register(void);
 void dw_account_sample(uint32_t weight);
-/* At a process's end, and before a sandbox. */
-void dw_account_end(void);
-
-/* System calls without libc's caches. */
-pid_t dw_gettid(void);
-pid_t dw_getpid(void);
 
 #endif

@@ -1,10 +1,8 @@
 /*
  * The session: which file this process writes to.
  *
- * `dwell run` puts the file's path into the environment. When the library is loaded, its
- * constructor joins that file, which only maps the head: a process that never records uses no
- * blocks. A program that calls dwell_start() creates its own file. Children of fork inherit the
- * session.
+ * A process joins the file of a run (join.c), makes one next to it (side.c), or calls dwell_start() and creates its
+ * own. Children of fork inherit the session.
  */
 #include "record/slot.h"
 
@@ -12,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,12 +18,16 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/system.h"
-#include "format/sampler_calls.h"
 #include "record/file.h"
 
-/* Every probe reads it. It is defined next to the constructor that joins a run, because from a static library a
- * program takes only the files that it needs. */
-const struct dwell_gate_word *dwell_gate;
+/* What an earlier session's file refused says nothing about this one. Refusals are stored under the lock, so none
+ * comes later. */
+static void session_forget_refusals(void)
+{
+	DW_STORE(dw_process->retry_ticks, 0);
+	DW_STORE(dw_process->journal_retry_ticks, 0);
+	DW_STORE(dw_process->replay_due, false);
+}
 
 /* Called under the lock. */
 static void session_open(struct dw_head *head, int fd, const char *path, bool started_here)
@@ -38,21 +39,21 @@ static void session_open(struct dw_head *head, int fd, const char *path, bool st
 		dw_session.inode = status.st_ino;
 	}
 	memcpy(dw_session.run_id, head->run_id, sizeof dw_session.run_id);
-	if (path != dw_session.path)
-		snprintf(dw_session.path, sizeof dw_session.path, "%s", path);
+	if (path != dw_session.path) {
+		size_t length = strnlen(path, sizeof dw_session.path - 1);
+
+		memmove(dw_session.path, path, length);
+		dw_session.path[length] = '\0';
+	}
 	DW_STORE(dw_session.control, (struct dw_control *)(void *)((char *)head + DW_CONTROL_OFFSET));
 	DW_STORE(dw_session.clock_kind, head->clock_kind);
 	DW_STORE(dw_session.tick_offset, 0);
 	DW_STORE(dw_session.fd, fd);
 	dw_session.started_here = started_here;
-	dw_session.side = false;
+	dw_session.side = dw_session.awaits = false;
 	dw_session.starter = dw_getpid();
 	dw_session.parent_process = 0;
-	/* What an earlier session's file refused says nothing about this one. Refusals are stored under
-	 * the lock, so none comes later. */
-	DW_STORE(dw_process->retry_ticks, 0);
-	DW_STORE(dw_process->journal_retry_ticks, 0);
-	DW_STORE(dw_process->replay_due, false);
+	session_forget_refusals();
 	__atomic_store_n(&dw_session.map, head, __ATOMIC_RELEASE);
 	DW_STORE(dw_session.generation, dw_session.generation + 1);
 	__atomic_store_n(&dw_session.head, head, __ATOMIC_RELEASE);
@@ -90,198 +91,43 @@ static void session_drop_descriptor(void)
 		dw_window_forget_file();
 }
 
-void dw_session_abandon(void)
+int dw_session_adopt_head(struct dw_head *head, int fd, const char *path, struct dwell_error *error)
 {
-	__atomic_store_n(&dwell_gate, NULL, __ATOMIC_RELAXED);
-	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
-	dw_stream_halt();
+	int result = session_adopt(head, fd, path, false, error);
+
+	if (result == 0)
+		session_drop_descriptor();
+	return result;
 }
 
-bool dw_session_is_whole(void)
+/* ---- a session without a file: side.c -------------------------------------------- */
+
+bool dw_session_await(struct dw_head *head)
 {
-	if (memcmp(dw_session_map()->run_id, dw_session.run_id, sizeof dw_session.run_id) == 0)
-		return true;
-	dw_session_abandon();
-	return false;
-}
-
-/* ---- joining a run ------------------------------------------------------------ */
-
-static bool session_parse_run_id(const char *text, uint8_t id[16])
-{
-	for (int i = 0; i < 16; i++) {
-		unsigned byte;
-
-		if (!text || sscanf(text + (size_t)i * 2, "%2x", &byte) != 1)
-			return false;
-		id[i] = (uint8_t)byte;
-	}
+	if (session_adopt(head, -1, "", false, NULL) != 0)
+		return false;
+	dw_session.awaits = true;
 	return true;
 }
 
-/* Copies what the run was asked to record; the caller provides the memory for the list in
- * `layers`. */
-static void session_copy_options(const struct dw_head *run, struct dwell_options *options,
-                                 char layers[DW_LAYERS_BYTES])
+bool dw_session_move(int fd, const char *path)
 {
-	const struct dw_control *control =
-	    (const struct dw_control *)(const void *)((const char *)run + DW_CONTROL_OFFSET);
+	const struct dw_head *from = dw_session_map();
+	long memory = dw_call(SYS_mmap, NULL, DW_BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct dw_head *head = (struct dw_head *)memory;
 
-	options->max_size_bytes = (uint64_t)run->max_blocks * DW_BLOCK_BYTES;
-	options->keep = run->keep <= DWELL_KEEP_NEWEST ? (enum dwell_keep)run->keep : DWELL_KEEP_BOTH;
-	options->categories = control->mask & ~DWELL_DETAIL_LAYERS;
-	options->steps_from = control->steps_from;
-	options->steps_to = control->steps_to;
-	options->schedule = (struct dwell_schedule){ control->skip_first, control->skip_first_wait,
-		control->wait, control->warmup, control->active, control->repeat };
-	if (control->mask & DWELL_DETAIL_LAYERS) {
-		memcpy(layers, control->layers, DW_LAYERS_BYTES - 1);
-		layers[DW_LAYERS_BYTES - 1] = '\0';
-		options->layers = layers;
+	if (dw_system_failed(memory)) {
+		dw_descriptor_close(fd);
+		return false;
 	}
-}
-
-static int session_try_side_file(const char *folder, size_t folder_length, const char *name,
-                                 const uint8_t *run_id, const struct dwell_options *options)
-{
-	char path[4096], actual[4096], host[64] = "host";
-	size_t length = strlen(name);
-	uint32_t tag = 0;
-
-	if (length > 6 && strcmp(name + length - 6, ".dwell") == 0)
-		length -= 6;
-	gethostname(host, sizeof host - 1);
-	(void)!getrandom(&tag, sizeof tag, 0);
-	if (snprintf(path, sizeof path, "%.*s/%.*s.%s.%d.%08x.dwell", (int)folder_length, folder,
-	             (int)length, name, host, (int)getpid(), tag) >= (int)sizeof path)
-		return -1;
-	int fd = dw_file_create(path, options, run_id, NULL, actual, NULL);
-	if (fd < 0 || dw_session_adopt(fd, actual, false, NULL) != 0)
-		return -1;
-	dw_file_measure_clock(dw_session.map);
+	head->next_id = from->next_id;
+	for (unsigned cause = 0; cause < DW_LOSS_SLOTS; cause++)
+		__atomic_fetch_add(&head->lost[cause], DW_LOAD(from->lost[cause]), __ATOMIC_RELAXED);
+	session_open(head, fd, path, false);
 	dw_session.side = true;
-	return 0;
-}
-
-/* Creates a file for a process that cannot write to the run's file. `run` is the head of the run's
- * file, or NULL if it cannot be read. */
-static int session_fall_back(const struct dw_head *run)
-{
-	struct dwell_options options = DWELL_OPTIONS_INIT;
-	char layers[DW_LAYERS_BYTES];
-	const char *path = secure_getenv("DWELL_TRACE"), *spill = secure_getenv("DWELL_SPILL");
-	const char *name = path ? strrchr(path, '/') : NULL;
-	uint8_t run_id[16];
-
-	if (!name || !session_parse_run_id(secure_getenv("DWELL_RUN"), run_id))
-		return -1;
-	if (run)
-		session_copy_options(run, &options, layers);
-	if (session_try_side_file(path, (size_t)(name - path), name + 1, run_id, &options) == 0)
-		return 0;
-	if (spill && session_try_side_file(spill, strlen(spill), name + 1, run_id, &options) == 0)
-		return 0;
-	return session_try_side_file("/tmp", 4, name + 1, run_id, &options);
-}
-
-/* A second plus 0.1% of the file's age, because the rate in the head is an estimate. */
-#define CLOCK_TOLERANCE_NS 1e9
-#define CLOCK_TOLERANCE 1e-3
-
-/* Whether ticks read here agree with the head. They do not on another machine, in a virtual machine
- * that was moved, and after a suspension that the monotonic clock does not count. */
-static bool session_clock_agrees(const struct dw_head *head)
-{
-	struct dw_clock_sample now;
-	double elapsed_ns, by_ticks_ns;
-
-	if (!dw_clock_usable(head->clock_kind) || !head->ticks_per_second)
-		return false;
-	dw_clock_sample(head->clock_kind, &now);
-	elapsed_ns = (double)(int64_t)(now.monotonic_ns - head->start_monotonic_ns);
-	by_ticks_ns = (double)(int64_t)(now.ticks - head->start_ticks) * 1e9 /
-	              (double)head->ticks_per_second;
-	return elapsed_ns > -CLOCK_TOLERANCE_NS &&
-	       __builtin_fabs(by_ticks_ns - elapsed_ns) <=
-	           CLOCK_TOLERANCE_NS + CLOCK_TOLERANCE * elapsed_ns;
-}
-
-/*
- * Whether this process may write to a file that another process made: only on the same boot of the
- * same machine and with the same clock. A launcher passes DWELL_TRACE on to other machines that
- * share the file system. There ticks differ, and atomic operations on the file do not work. On
- * such a machine, and in another time namespace, a process writes its own file.
- */
-static bool session_belongs_here(const struct dw_head *head)
-{
-	static const uint8_t unknown[sizeof head->boot_id];
-	uint64_t time_namespace = dw_host_namespace("time");
-	uint8_t boot_id[sizeof head->boot_id];
-	char host[sizeof head->hostname] = "";
-
-	dw_host_boot_id(boot_id);
-	if (memcmp(boot_id, unknown, sizeof boot_id) == 0 ||
-	    memcmp(head->boot_id, unknown, sizeof boot_id) == 0) {
-		gethostname(host, sizeof host - 1);
-		if (strncmp(host, head->hostname, sizeof host) != 0)
-			return false;
-	} else if (memcmp(boot_id, head->boot_id, sizeof boot_id) != 0) {
-		return false;
-	}
-	if (head->time_namespace && time_namespace && head->time_namespace != time_namespace)
-		return false;
-	return session_clock_agrees(head);
-}
-
-static void session_join_file(const char *path)
-{
-	struct dw_head *head;
-	int fd = dw_file_open(path, &head, NULL);
-
-	if (fd >= 0 && session_belongs_here(head)) {
-		if (session_adopt(head, fd, path, false, NULL) == 0)
-			session_drop_descriptor();
-		else
-			dw_descriptor_close(fd);
-		return;
-	}
-	session_fall_back(fd >= 0 ? head : NULL);
-	if (fd >= 0) {
-		munmap(head, DW_BLOCK_BYTES);
-		close(fd);
-	}
-}
-
-void dwell_sandbox(bool begins)
-{
-	if (begins)
-		dw_account_end(); /* the last moment for it */
-	DW_STORE(dw_sandboxed, begins);
-}
-
-uint64_t dw_session_counter_rate(void)
-{
-	const struct dw_head *head = dw_session_map();
-
-	return head && dw_session_inline() ? head->ticks_per_second : 0;
-}
-
-static const struct dw_sampler_calls sampler_calls = DW_SAMPLER_CALLS;
-
-__attribute__((constructor)) static void join_run(void)
-{
-	const char *path = secure_getenv("DWELL_TRACE");
-	DW_KEEP_ERRNO;
-
-	dw_metadata_read_environment();
-	dw_libraries_read_environment();
-	dw_account_begin();
-	if (path && dwp_sampler_adopt)
-		dwp_sampler_adopt(&sampler_calls);
-	if (path && *path == '/')
-		session_join_file(path);
-	if (dw_session_head())
-		dw_stack_prepare(DW_LOAD(dw_session.control->mask));
+	session_drop_descriptor();
+	dw_step_join();
+	return true;
 }
 
 /* ---- a program that starts itself ----------------------------------------------- */
@@ -457,7 +303,7 @@ static int session_stop_locked(struct dwell_error *error)
 	if (!dw_process_lock_to_start())
 		return dw_error_set(error, DWELL_E_STATE, "the recorder is busy in this very thread");
 	__atomic_store_n(&dw_session.head, NULL, __ATOMIC_RELEASE);
-	dw_stream_halt();
+	dw_process_halt();
 	/* The program may have closed this descriptor and opened a file of its own with the same
 	 * number, which must not be trimmed. */
 	fd = dw_window_file();
@@ -492,8 +338,8 @@ int dwell_stop(struct dwell_error *error)
 	return result;
 }
 
-/* A process in a sandbox, of which the recorder need not know, would be ended by a system call. So none is made at the end
- * unless this process has started the session itself. */
+/* A process in a sandbox, of which the recorder need not know, would be ended by a system call. So none is made at
+ * the end unless this process has started the session itself. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
 	DW_KEEP_ERRNO;
@@ -519,7 +365,7 @@ bool dwell_active(void)
 
 const char *dwell_trace_path(void)
 {
-	if (!dw_session_head())
+	if (!dw_session_head() || dw_session.awaits)
 		return NULL;
 	return dw_session.final_path[0] ? dw_session.final_path : dw_session.path;
 }

@@ -154,7 +154,7 @@ static bool stream_find_space(struct dwell_stream *stream, struct dw_slot *slot,
 		                 __ATOMIC_RELAXED);
 	else if (DW_LOAD(dw_session.tick_offset))
 		__atomic_store_n(&stream->limit, NULL, __ATOMIC_RELAXED);
-	/* Pairs with the fence of dw_stream_halt(): either that clears the limit after this code set
+	/* Pairs with the fence of dw_process_halt(): either that clears the limit after this code set
 	 * it, or this code sees that the session has ended. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!dw_session_head() || slot->generation != DW_LOAD(dw_session.generation))
@@ -201,9 +201,11 @@ static inline __attribute__((always_inline)) struct dwell_stream *stream_enter(u
 {
 	uint64_t entered = dw_now();
 	enum dw_loss cause;
-	struct dw_slot *slot = dw_slot_here(&cause);
+	struct dw_slot *slot;
 	struct dwell_stream *stream;
 
+	dw_hold_enter();
+	slot = dw_slot_here(&cause);
 	if (!slot) {
 		dw_slot_lost(NULL, cause, 1);
 		return NULL;
@@ -230,15 +232,4 @@ __attribute__((noinline)) struct dwell_stream *dw_stream_enter(void)
 __attribute__((noinline)) struct dwell_stream *dw_stream_enter_aside(void)
 {
 	return stream_enter((uintptr_t)__builtin_frame_address(0), true);
-}
-
-void dw_stream_halt(void)
-{
-	uint32_t count = dw_process ? __atomic_load_n(&dw_process->slot_count, __ATOMIC_ACQUIRE) : 0;
-
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see stream_find_space() */
-	for (uint32_t i = 0; i < count && i < DW_MAX_SLOTS; i++) {
-		__atomic_store_n(&dw_process_slot(i)->main.limit, NULL, __ATOMIC_RELAXED);
-		__atomic_store_n(&dw_process_slot(i)->nested.limit, NULL, __ATOMIC_RELAXED);
-	}
 }

@@ -38,9 +38,10 @@ static bool window_is_trace(int fd)
 	       status.st_ino == dw_session.inode;
 }
 
-/* Programs that become daemons close all descriptors, and other files may then get their numbers. So a copy of the session's
- * descriptor is made, whose number no other code knows, and the copy is checked: it stays what it is while it is used. If it is
- * not the trace, or if the limit on descriptors permits no descriptor that stays open, the trace is opened again by name. */
+/* Programs that become daemons close all descriptors, and other files may then get their numbers. So a copy of the
+ * session's descriptor is made, whose number no other code knows, and the copy is checked: it stays what it is while
+ * it is used. If it is not the trace, or if the limit on descriptors permits no descriptor that stays open, the
+ * trace is opened again by name. */
 int dw_window_file(void)
 {
 	int kept = DW_LOAD(dw_session.fd), fd = kept < 0 ? -1 : dw_descriptor_copy(kept);
@@ -179,10 +180,11 @@ static void window_keep_resident(struct dw_window *window)
 extern char __libc_single_threaded __attribute__((weak));
 
 /*
- * Writes zeros to a window's blocks in the first 2 MiB of the file. Without it the window gets single pages, because the
- * file's head is among them: a block took the kernel 31 us, and the first one 1.3 ms. ext4 gives each block that is written
- * a large folio: 12 us to write it and 5 to map it, and the next 2 MiB become one folio. tmpfs has no such folios. Where
- * other threads run, one of them could close all descriptors and open a file of its own with the number of this one.
+ * Writes zeros to a window's blocks in the first 2 MiB of the file. Without it the window gets single pages, because
+ * the file's head is among them: a block took the kernel 31 us, and the first one 1.3 ms. ext4 gives each block that is
+ * written a large folio: 12 us to write it and 5 to map it, and the next 2 MiB become one folio. tmpfs has no such
+ * folios. Where other threads run, one of them could close all descriptors and open a file of its own with the number
+ * of this one.
  */
 static void window_write_first_blocks(int fd, uint32_t first, uint32_t count)
 {
@@ -240,21 +242,15 @@ static bool open_window(enum dw_claim kind, enum dw_loss *cause)
 	bool done;
 	int fd;
 
-	*cause = DW_LOSS_FULL;
-	if (index == DW_MAX_WINDOWS)
-		return false;
-	*cause = DW_LOSS_SANDBOX;
-	if (!dw_may_call())
-		return false;
-	*cause = DW_LOSS_STOPPED;
-	if (!dw_session_is_whole())
+	*cause = !dw_may_call() ? DW_LOSS_SANDBOX : index == DW_MAX_WINDOWS ? DW_LOSS_FULL : DW_LOSS_STOPPED;
+	if (*cause != DW_LOSS_STOPPED || !dw_session_is_whole())
 		return false;
 	dw_fault_watch();
+	*cause = DW_LOSS_DISK;
 	fd = dw_window_file();
-	if (fd < 0) {
-		*cause = DW_LOSS_DISK;
+	if (fd < 0)
 		return false;
-	}
+	*cause = DW_LOSS_FULL;
 	done = window_fill(&dw_process->windows[index], fd, kind, cause);
 	dw_descriptor_close(fd);
 	if (!done)
