@@ -33,7 +33,8 @@
 #define MOST_SECONDS 0.02 /* of a handler while another thread stands still */
 #define SEEN (1u << 18)
 #define BREAK ((uint8_t)0xcc)
-#define BEHIND_LOCK 40u /* instructions */
+#define BEHIND_LOCK 40u  /* instructions */
+#define LONG_LOOP 20000u /* instructions at addresses that are known; what comes behind is not stepped */
 
 static unsigned ticks = 300, places = 40, processes = 12;
 static uint64_t state = 1;
@@ -99,6 +100,26 @@ static bool steps_may_lock(pid_t thread, uintptr_t at)
 	return ((unsigned long)ptrace(PTRACE_PEEKTEXT, thread, (void *)at, NULL) & 0xff) == 0xf0;
 }
 
+/* Lets a thread run to the mark, with threads that it creates. */
+static bool steps_leave(struct traced *traced, pid_t thread)
+{
+	int status;
+
+	tracer_resume(PTRACE_CONT, thread, 0);
+	for (;;) {
+		pid_t stopped = tracer_wait(-1, &status, hang_seconds);
+
+		if (stopped <= 0 || (stopped == traced->process && !WIFSTOPPED(status))) {
+			PROBLEM("the mark is not reached");
+			return false;
+		}
+		if (stopped == thread && (!WIFSTOPPED(status) || steps_is_mark(thread, status)))
+			return true;
+		if (WIFSTOPPED(status))
+			tracer_resume(PTRACE_CONT, stopped, steps_keep_tick(traced, stopped, status));
+	}
+}
+
 struct count {
 	uint64_t instructions, signals;
 	double slowest;
@@ -108,7 +129,7 @@ struct count {
  * how many instructions there are, of which `ticks` are chosen at random. */
 static bool steps_region(struct traced *traced, pid_t thread, uint64_t all, struct count *count)
 {
-	unsigned behind = 0;
+	unsigned behind = 0, old = 0;
 	enum stepped stepped = STEPPED;
 
 	memset(count, 0, sizeof *count);
@@ -127,6 +148,9 @@ static bool steps_region(struct traced *traced, pid_t thread, uint64_t all, stru
 		if (!tracer_registers(thread, &registers))
 			continue;
 		is_new = steps_is_new((uintptr_t)registers.rip);
+		old = is_new ? 0 : old + 1;
+		if (!all && old > LONG_LOOP)
+			return steps_leave(traced, thread);
 		if (!all)
 			continue;
 		behind = steps_may_lock(thread, (uintptr_t)registers.rip) ? BEHIND_LOCK : behind ? behind - 1 : 0;
