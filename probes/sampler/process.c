@@ -176,15 +176,21 @@ bool dws_note(bool has_sample)
 	return true;
 }
 
+static void process_lack(void *why)
+{
+	if (!__atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED))
+		dws_note(false);
+	else
+		dws_recorder->meta_try(DW_KEY_SAMPLE_LACKS, why, false);
+}
+
 void dws_lack(const char *why)
 {
-	bool noted = __atomic_load_n(&dws_process.noted, __ATOMIC_RELAXED);
-
 	if (dws_process.lacks)
 		return;
 	dws_process.lacks = why;
-	if (!noted)
-		dws_note(false);
+	if (dws_is_apart())
+		process_lack((void *)(uintptr_t)why);
 	else
-		dws_recorder->meta(DW_KEY_SAMPLE_LACKS, why);
+		dws_apart(process_lack, (void *)(uintptr_t)why);
 }

@@ -34,7 +34,7 @@
 #include "format/sampler_calls.h"
 
 #define DWS_FRAMES 128u /* most frames of a stored stack; of a deeper one both ends are kept */
-#define DWS_WALKED 512u /* most frames of each kind that are looked at */
+#define DWS_WALKED 1024u /* most frames of each kind that are looked at */
 
 /* ---- process.c ------------------------------------------------------------------------- */
 
@@ -167,7 +167,7 @@ uint32_t dws_python_intern(struct dws_memory *memory, const struct dws_python_fr
 
 /* ---- apart.c --------------------------------------------------------------------------- */
 
-#define DWS_APART_BYTES ((size_t)128 << 10)
+#define DWS_APART_BYTES ((size_t)192 << 10)
 
 /* The kernel's set of all signals but SIGBUS: the recorder handles faults in its file. */
 #define DWS_ALL_SIGNALS (UINT64_MAX & ~((uint64_t)1 << (SIGBUS - 1)))

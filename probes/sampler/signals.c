@@ -288,20 +288,17 @@ static void signals_unlock(int number)
 
 /* The kernel begins such a handler on its stack for signals only if the program has one somewhere: else it would run on
  * the interrupted stack in any case. */
-static int signals_change(int number, const struct sigaction *action)
+static int signals_change(int number, struct sigaction *action)
 {
-	struct sigaction ours = *action, old = handlers[number].action;
 	int code;
 
-	ours.sa_sigaction = signals_deliver;
-	ours.sa_flags |= SA_SIGINFO;
-	if (!__atomic_load_n(&has_stacks, __ATOMIC_RELAXED))
-		ours.sa_flags &= ~SA_ONSTACK;
 	signals_lock(number);
 	handlers[number].action = *action;
-	code = signals_next(number, &ours, NULL);
-	if (code)
-		handlers[number].action = old;
+	action->sa_sigaction = signals_deliver;
+	action->sa_flags |= SA_SIGINFO;
+	if (!__atomic_load_n(&has_stacks, __ATOMIC_RELAXED))
+		action->sa_flags &= ~SA_ONSTACK;
+	code = signals_next(number, action, NULL); /* fails for signals that never have a handler */
 	signals_unlock(number);
 	return code;
 }
@@ -342,27 +339,35 @@ PUBLIC int sigaction(int number, const struct sigaction *action, struct sigactio
 
 typedef void (*signals_handler)(int);
 
+/* As libc does it: signal() blocks the signal during its handler. */
+__attribute__((noinline)) static signals_handler signals_set_bus(signals_handler handler, int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	if (flags & SA_RESTART)
+		sigaddset(&action.sa_mask, SIGBUS);
+	return sigaction(SIGBUS, &action, &action) == 0 ? action.sa_handler : SIG_ERR;
+}
+
 /* Some headers do not declare it any more. */
 signals_handler bsd_signal(int number, signals_handler handler);
 
 /* signal() and its relatives: libc sets the handler, and answers with the kernel's. */
-#define SIGNAL_FUNCTION(name, flags)                                                            \
-	PUBLIC signals_handler name(int number, signals_handler handler)                            \
-	{                                                                                           \
-		static struct dws_wrapped wrapped DWS_WRAPPED = { #name, NULL, NULL, 0 };                \
-		struct sigaction action = { .sa_handler = handler, .sa_flags = (flags) }, before;        \
-		signals_handler (*next)(int, signals_handler), result;                                   \
-                                                                                                \
-		*(void **)&next = dws_target(&wrapped);                                                  \
-		if (!dws_process.pid || number < 1 || number > SIGNALS || handler == SIG_ERR)            \
-			return next(number, handler);                                                        \
-		if ((flags) & SA_RESTART)                                                                \
-			sigaddset(&action.sa_mask, number);                                                  \
-		if (number == SIGBUS)                                                                    \
-			return sigaction(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;       \
-		signals_read(number, &before);                                                           \
-		result = next(number, handler);                                                          \
-		return result == (signals_handler)(void (*)(void))signals_deliver ? before.sa_handler : result; \
+#define SIGNAL_FUNCTION(name, flags)                                                                      \
+	PUBLIC signals_handler name(int number, signals_handler handler)                                      \
+	{                                                                                                     \
+		static struct dws_wrapped wrapped DWS_WRAPPED = { #name, NULL, NULL, 0 };                         \
+		struct sigaction action;                                                                          \
+		signals_handler (*next)(int, signals_handler), result;                                            \
+                                                                                                          \
+		*(void **)&next = dws_target(&wrapped);                                                           \
+		if (!dws_process.pid || number < 1 || number > SIGNALS || handler == SIG_ERR)                     \
+			return next(number, handler);                                                                 \
+		if (number == SIGBUS)                                                                             \
+			return signals_set_bus(handler, flags);                                                       \
+		signals_read(number, &action);                                                                    \
+		result = next(number, handler);                                                                   \
+		return result == (signals_handler)(void (*)(void))signals_deliver ? action.sa_handler : result;   \
 	}
 
 SIGNAL_FUNCTION(signal, SA_RESTART)

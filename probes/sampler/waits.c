@@ -268,6 +268,9 @@ MASKED(int, pselect,
 WAITS(int, epoll_wait, (int epoll, struct epoll_event *events, int most, int timeout), (epoll, events, most, timeout))
 MASKED(int, epoll_pwait, (int epoll, struct epoll_event *events, int most, int timeout, const sigset_t *mask),
       (epoll, events, most, timeout, mask_of(mask, &held)))
+MASKED(int, epoll_pwait2,
+       (int epoll, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *mask),
+       (epoll, events, most, timeout, mask_of(mask, &held)))
 WAITS(ssize_t, read, (int file, void *to, size_t bytes), (file, to, bytes))
 WAITS(ssize_t, write, (int file, const void *from, size_t bytes), (file, from, bytes))
 WAITS(ssize_t, pread, (int file, void *to, size_t bytes, off_t at), (file, to, bytes, at))
@@ -356,6 +359,32 @@ WAITS(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 
 OPENS(open)
 OPENS(open64)
+
+/* With _FORTIFY_SOURCE programs call these, which end the program if a buffer is too small. */
+ssize_t __read_chk(int file, void *to, size_t bytes, size_t size);
+ssize_t __pread_chk(int file, void *to, size_t bytes, off_t at, size_t size);
+ssize_t __pread64_chk(int file, void *to, size_t bytes, off64_t at, size_t size);
+ssize_t __recv_chk(int socket, void *to, size_t bytes, size_t size, int flags);
+ssize_t __recvfrom_chk(int socket, void *to, size_t bytes, size_t size, int flags, struct sockaddr *from, socklen_t *from_bytes);
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size);
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t size);
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+char *__fgets_chk(char *text, size_t size, int bytes, FILE *stream);
+size_t __fread_chk(void *to, size_t size, size_t bytes, size_t count, FILE *stream);
+WAITS(ssize_t, __read_chk, (int file, void *to, size_t bytes, size_t size), (file, to, bytes, size))
+WAITS(ssize_t, __pread_chk, (int file, void *to, size_t bytes, off_t at, size_t size), (file, to, bytes, at, size))
+WAITS(ssize_t, __pread64_chk, (int file, void *to, size_t bytes, off64_t at, size_t size), (file, to, bytes, at, size))
+WAITS(ssize_t, __recv_chk, (int socket, void *to, size_t bytes, size_t size, int flags), (socket, to, bytes, size, flags))
+WAITS(ssize_t, __recvfrom_chk,
+      (int socket, void *to, size_t bytes, size_t size, int flags, struct sockaddr *from, socklen_t *from_bytes),
+      (socket, to, bytes, size, flags, from, from_bytes))
+WAITS(int, __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size))
+MASKED(int, __ppoll_chk,
+       (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t size),
+       (fds, count, timeout, mask_of(mask, &held), size))
+WAITS(int, __open_2, (const char *path, int flags), (path, flags))
+WAITS(int, __open64_2, (const char *path, int flags), (path, flags))
 
 /* ---- conditions ---------------------------------------------------------------------------------- */
 
@@ -496,6 +525,12 @@ STREAMS(size_t, fread, waits_buffered(stream) >= bytes * count, (void *to, size_
 STREAMS(ssize_t, getline, waits_buffered(stream) > 255, (char **line, size_t *bytes, FILE *stream), (line, bytes, stream))
 STREAMS(ssize_t, getdelim, waits_buffered(stream) > 255, (char **line, size_t *bytes, int end, FILE *stream),
         (line, bytes, end, stream))
+STREAMS(ssize_t, __getdelim, waits_buffered(stream) > 255, (char **line, size_t *bytes, int end, FILE *stream),
+        (line, bytes, end, stream))
+STREAMS(char *, __fgets_chk, waits_buffered(stream) > 255, (char *text, size_t size, int bytes, FILE *stream),
+        (text, size, bytes, stream))
+STREAMS(size_t, __fread_chk, waits_buffered(stream) >= bytes * count,
+        (void *to, size_t size, size_t bytes, size_t count, FILE *stream), (to, size, bytes, count, stream))
 STREAMS(int, fgetc, waits_buffered(stream) > 0, (FILE * stream), (stream))
 STREAMS(int, getc, waits_buffered(stream) > 0, (FILE * stream), (stream))
 STREAMS(int, getchar, waits_buffered(stdin) > 0, (void), ())

@@ -18,6 +18,7 @@ BUILD = os.path.abspath(sys.argv[1])
 DWELL = os.path.join(BUILD, "dwell")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "sampler_program.c")
+REACH = os.path.join(HERE, "sampler_reach.c")
 passed = failed = 0
 
 LOOP = """
@@ -171,6 +172,32 @@ def waits(folder, program):
         lines = [line for line in file if ";wait_for_data;" in line]
     check("waits as a flame graph's stacks", picture.returncode == 0 and
           sum(int(line.rsplit(" ", 1)[1]) for line in lines) == data, picture.stderr, lines, data)
+
+
+def reach(folder):
+    """Threads that live for less than a period, threads of C11, the roots of deep stacks, and all functions that wait."""
+    program, trace = os.path.join(folder, "reach"), os.path.join(folder, "reach.dwell")
+    subprocess.run(["gcc", "-O1", "-g", "-fno-optimize-sibling-calls", REACH, "-o", program, "-lpthread"], check=True)
+    for milliseconds in ("2", "4", "8", "12"):
+        run(trace, program, "short", milliseconds)
+        found = share(rows(trace, "hot"), "burn_piece")
+        check(f"threads of {milliseconds} ms have their share, 80%", 0.65 < found < 0.92, found)
+    run(trace, program, "c11")
+    found = share(rows(trace, "hot"), "c11_piece", "total_ns")
+    check("threads of C11", 1.3e9 < found < 1.6e9, found)
+    for frames in ("20", "100", "200", "800", "3000"):
+        run(trace, program, "deep", frames)
+        hot = rows(trace, "hot", "--limit", "all")
+        a, b, below = (share(hot, name) for name in ("entry_a", "entry_b", "main"))
+        if int(frames) < 1000:  # of a deeper stack the outer end is not reached
+            check(f"the roots of {frames} frames", 0.35 < a < 0.65 and 0.35 < b < 0.65 and below > 0.95, a, b, below)
+        check(f"a gap in {frames} frames is marked", ("[frames left out]" in hot) == (int(frames) > 128), list(hot))
+    done = run(trace, program, "waits", options=["--sample", "1000"])
+    found = rows(trace, "waits", "--limit", "all")
+    for name in done.stdout.split():
+        taken = share(found, name, "total_ns")
+        check(f"waits in {name}", 150e6 < taken < 1e9, taken)
+    check("all kinds of waits were tried", len(done.stdout.split()) == 15, done.stdout, done.stderr)
 
 
 def names(folder):
@@ -459,6 +486,7 @@ def main():
         unnoticed(folder, program)
         unnoticed(folder, program, "perf:1000")
         waits(folder, program)
+        reach(folder)
         names(folder)
         team(folder)
         workers(folder)

@@ -123,9 +123,12 @@ static bool waits_is_of_files(const struct dw_facts_work *work, const struct dw_
 
 /* Functions of libc in which a thread waits, by what it waits for. */
 static const char *const others[] = { "pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_cond_wait",
-	"pthread_cond_timedwait", "pthread_cond_clockwait", "sem_wait", "sem_timedwait", "pthread_join", "pthread_barrier_wait", NULL };
+	"pthread_cond_timedwait", "pthread_cond_clockwait", "sem_wait", "sem_timedwait", "sem_clockwait", "pthread_join", "pthread_barrier_wait",
+	"pthread_mutex_timedlock", "pthread_mutex_clocklock", "mtx_lock", "mtx_timedlock", "cnd_wait", "cnd_timedwait", "thrd_join", "futex", NULL };
 static const char *const files[] = { "read", "write", "pread", "pread64", "pwrite", "pwrite64", "fsync", "fdatasync", "msync", "open",
-	"open64", "close", NULL };
+	"open64", "close", "readv", "writev", "preadv", "pwritev", "preadv64", "pwritev64", "sendfile", "sendfile64", "flock", "fgets",
+	"fread", "getline", "getdelim", "fflush", "fclose", "__read_chk", "__pread_chk", "__pread64_chk", "__fread_chk", "__fgets_chk",
+	"__getdelim", "__open_2", "__open64_2", NULL };
 
 /* Names the function of the program that calls most of the waits of the loop's thread in functions of these names, or if
  * `except`, in all others; and most of the CPU time that `ran` counts as such waits, if it is not NULL. */
