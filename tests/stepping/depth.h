@@ -2,6 +2,8 @@
 #ifndef STEPPING_DEPTH_H
 #define STEPPING_DEPTH_H
 
+#undef _FILE_OFFSET_BITS /* with it, open() and open64() have one name */
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <time.h>

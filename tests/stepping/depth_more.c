@@ -509,6 +509,11 @@ static void call_bsd_signal(bool waits)
 		set_handler(SIGUSR2, more_ignore);
 }
 
+static void *library;
+
+PREPARE(dlclose, library = dlopen("libm.so.6", RTLD_NOW))
+DO(dlclose, dlclose(library))
+
 DO(ssignal, ssignal(SIGUSR2, more_ignore))
 DO(sysv_signal, sysv_signal(SIGUSR2, more_ignore))
 DO(__sysv_signal, __sysv_signal(SIGUSR2, more_ignore))
@@ -583,6 +588,7 @@ const struct depth_call depth_more[] = {
 	CALL(execlp, "call", NULL),
 	CALL(execle, "call", NULL),
 	CALL(bsd_signal, "call", NULL),
+	CALL(dlclose, "call", prepare_dlclose),
 	CALL(ssignal, "call", NULL),
 	CALL(sysv_signal, "call", NULL),
 	CALL(__sysv_signal, "call", NULL),

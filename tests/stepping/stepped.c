@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -149,27 +150,68 @@ static void region_stdio(void)
 	funlockfile(stdout);
 }
 
+/* What the tracer must find: a handler that waits for a lock of the code that it interrupted. */
+static pthread_mutex_t planted_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void planted_handle(int number)
+{
+	(void)number;
+	pthread_mutex_lock(&planted_lock);
+	pthread_mutex_unlock(&planted_lock);
+}
+
+static void region_planted(void)
+{
+	pthread_mutex_lock(&planted_lock);
+	stepped_here();
+	pthread_mutex_unlock(&planted_lock);
+	stepped_add(1);
+}
+
+/* Timers as the sampler's, for the calling thread. */
+static void planted_begin(void)
+{
+	struct sigaction action = { .sa_handler = planted_handle, .sa_flags = SA_RESTART };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGURG };
+	struct itimerspec times = { { 0, 1000000 }, { 0, 1000000 } };
+	timer_t timer;
+
+	event._sigev_un._tid = (pid_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	sigfillset(&action.sa_mask);
+	sigaction(SIGURG, &action, NULL);
+	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0)
+		timer_settime(timer, 0, &times, NULL);
+}
+
 static const struct region {
 	const char *name;
 	void (*run)(void);
 } regions[] = {
-	{ "malloc", region_malloc },   { "calloc", region_calloc },
-	{ "realloc", region_realloc }, { "dlopen", region_dlopen },
-	{ "fopen", region_fopen },     { "create", region_create },
-	{ "thread", region_create },   { "iterate", region_iterate },
-	{ "stdio", region_stdio },     { NULL, NULL },
+	{ "malloc", region_malloc },
+	{ "calloc", region_calloc },
+	{ "realloc", region_realloc },
+	{ "dlopen", region_dlopen },
+	{ "fopen", region_fopen },
+	{ "create", region_create },
+	{ "thread", region_create },
+	{ "iterate", region_iterate },
+	{ "planted", region_planted },
+	{ "stdio", region_stdio },
+	{ NULL, NULL },
 };
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
 static volatile int stop;
 
-static void *stepped_compute(void *unused)
+static void *stepped_compute(void *plants)
 {
+	if (plants)
+		planted_begin();
 	while (!stop)
 		for (volatile int i = 0; i < 1000; i++)
 			;
-	return unused;
+	return plants;
 }
 
 /* Until the sampler's first signals have come. */
@@ -197,7 +239,9 @@ int main(int argc, char **argv)
 	traced = argc > 2;
 	snprintf(path, sizeof path, "%.*s/stepped_plugin.so", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
 	plugin = path;
-	pthread_create(&thread, NULL, stepped_compute, NULL);
+	if (region->run == region_planted && traced)
+		planted_begin();
+	pthread_create(&thread, NULL, stepped_compute, region->run == region_planted && traced ? &thread : NULL);
 	stepped_burn();
 	if (argc > 2 && !strcmp(argv[2], "warm"))
 		usleep(5000);
